@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The test program's main(): picks tests, runs each as a Check suite of its
+ * own so that its result can be printed at once, and speaks TAP.
+ *
+ * I1  Every line of TAP is written by the parent, and stdout is empty
+ *     whenever a child is forked, so no line appears twice.
+ * I2  The exit status is 0 only if at least one test ran and all passed.
+ */
+#include "support/test.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <check.h>
+
+static test_entry *first_test;
+static test_entry *last_test;
+static bool is_full;
+
+// In declaration order: constructors of one file run in that order.
+void
+test_register(test_entry *entry)
+{
+    if (last_test)
+        last_test->next = entry;
+    else
+        first_test = entry;
+    last_test = entry;
+}
+
+void
+test_note(const char *format, ...)
+{
+    char text[1000];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    printf("# %s\n", text);
+    fflush(stdout);
+}
+
+bool
+test_is_full(void)
+{
+    return is_full;
+}
+
+long
+test_rounds(long brief, long full)
+{
+    if (is_full)
+        return full;
+    if (test_is_sanitized())
+        return brief >= 8 ? brief / 8 : 1;
+    return brief;
+}
+
+int
+test_open_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    int count = 0;
+
+    if (!directory)
+        return -1;
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count - 3; // ".", ".." and the directory's own descriptor
+}
+
+static test_entry *running;
+
+// The child's whole life. Leaving it by return makes Check call exit(), which
+// lets the leak sanitizer look as well.
+static void
+run_body(int index)
+{
+    int before = test_open_descriptors();
+
+    (void)index;
+    running->body();
+
+    int after = test_open_descriptors();
+
+    if (after > before)
+        test_fail(running->file, running->line,
+                  "%d file descriptor(s) left open", after - before);
+}
+
+// One result line, then why, each line of it as a diagnostic.
+static void
+print_failure(TestResult *result)
+{
+    char *text = strdup(tr_msg(result));
+    char *rest = text;
+    const char *file = tr_lfile(result);
+    char *line;
+
+    for (line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        printf("#   %s:%d: %s\n", file ? file : "?", tr_lno(result), line);
+    free(text);
+}
+
+// The long forms have a whole night.
+static int
+limit_of(const test_entry *entry)
+{
+    if (is_full)
+        return entry->limit_s * 1000;
+    return entry->limit_s * (test_is_sanitized() ? 4 : 1);
+}
+
+static bool
+run_test(test_entry *entry, int number)
+{
+    const TTest check_test = {entry->name, run_body, entry->file, entry->line};
+    Suite *suite = suite_create(entry->suite);
+    TCase *tcase = tcase_create(entry->name);
+    SRunner *runner;
+    TestResult **results;
+    bool passed;
+
+    running = entry;
+    tcase_set_timeout(tcase, limit_of(entry));
+    _tcase_add_test(tcase, &check_test, 0, 0, 0, 1);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+
+    fflush(stdout); // I1
+    srunner_run_all(runner, CK_SILENT);
+
+    results = srunner_results(runner);
+    passed = tr_rtype(results[0]) == CK_PASS;
+    printf("%sok %d - %s: %s", passed ? "" : "not ", number, entry->suite,
+           entry->name);
+    if (entry->behaviour[0])
+        printf(" (%s)", entry->behaviour);
+    printf("\n");
+    if (!passed)
+        print_failure(results[0]);
+    fflush(stdout);
+
+    free(results);
+    srunner_free(runner);
+    return passed;
+}
+
+static bool
+is_selected(const test_entry *entry, char **filters)
+{
+    if (!*filters)
+        return true;
+    for (; *filters; filters++) {
+        if (strstr(entry->name, *filters))
+            return true;
+    }
+    return false;
+}
+
+int
+main(int argc, char **argv)
+{
+    char **filters = argv + 1;
+    bool only_list = false;
+    int planned = 0;
+    int number = 0;
+    int failed = 0;
+
+    (void)argc;
+    for (; *filters && strncmp(*filters, "--", 2) == 0; filters++) {
+        only_list |= strcmp(*filters, "--list") == 0;
+        is_full |= strcmp(*filters, "--full") == 0;
+    }
+    for (test_entry *entry = first_test; entry; entry = entry->next)
+        planned += is_selected(entry, filters);
+
+    if (!only_list)
+        printf("1..%d\n", planned);
+    for (test_entry *entry = first_test; entry; entry = entry->next) {
+        if (!is_selected(entry, filters))
+            continue;
+        if (only_list)
+            printf("%s\n", entry->name);
+        else if (!run_test(entry, ++number))
+            failed++;
+    }
+    return planned > 0 && failed == 0 ? 0 : 1; // I2
+}
