@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Letterbox: the words every other header uses.
+ *
+ * Statuses, time, memory. Nothing here waits, and nothing here allocates.
+ *
+ * Ownership, for the whole library: what you receive through a `ret` pointer
+ * is yours to end; what a function returns directly is borrowed until its
+ * owner changes or ends. Outputs are written on success only, and inputs are
+ * unchanged on failure.
+ *
+ * Threads: unless an entry says otherwise, one object is used by one thread at
+ * a time. "any" means any thread, at the same time as any other.
+ *
+ * Bad arguments (a NULL handle, a capacity of 0, an options struct that was
+ * not started from its _INIT macro) are answered with LBX_INVALID and change
+ * nothing. A pointer to freed memory is undefined, as everywhere in C; debug
+ * builds of the library stop on it.
+ */
+#ifndef LETTERBOX_BASE_H
+#define LETTERBOX_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define LBX_BEGIN extern "C" {
+#define LBX_END   }
+#else
+#define LBX_BEGIN
+#define LBX_END
+#endif
+
+#if defined(__GNUC__)
+#define LBX_API      __attribute__((visibility("default")))
+#define LBX_MUST_USE __attribute__((warn_unused_result))
+#else
+#define LBX_API
+#define LBX_MUST_USE
+#endif
+
+LBX_BEGIN
+
+/* One row per outcome: name, value, text. The enum, lbx_status_name(),
+ * lbx_status_text(), docs/errors.md and a test are all made from it. */
+#define LBX_STATUS_MAP(XX)                                                     \
+    XX(OK, 0, "success")                                                       \
+    XX(NO_MEMORY, -1, "out of memory")                                         \
+    XX(INVALID, -2, "invalid argument")                                        \
+    XX(FULL, -3, "mailbox is full")                                            \
+    XX(CLOSED, -4, "mailbox is closed")                                        \
+    XX(NOT_FOUND, -5, "no such name")                                          \
+    XX(EMPTY, -6, "nothing to receive")                                        \
+    XX(PENDING, -7, "not finished yet")                                        \
+    XX(TIMEOUT, -8, "the deadline passed")                                     \
+    XX(CANCELLED, -9, "the operation was cancelled")                           \
+    XX(BUSY, -10, "someone else is doing this already")                        \
+    XX(EXISTS, -11, "the name is taken")                                       \
+    XX(WOULD_BLOCK, -12, "this context may not wait")                          \
+    XX(REFUSED, -13, "the mailbox's own code refused the message")             \
+    XX(UNSUPPORTED, -14, "this kind of mailbox cannot do that")
+
+/* What a call that can fail in several ways answers. */
+typedef enum lbx_status {
+#define LBX_STATUS_ENUM(name, value, text) LBX_##name = (value),
+    LBX_STATUS_MAP(LBX_STATUS_ENUM)
+#undef LBX_STATUS_ENUM
+} lbx_status;
+
+/*
+ * lbx_status_name() gives the constant's own name, "LBX_FULL"; for a number
+ * that is no status, "LBX_?".
+ *
+ * Threads    any. Async-signal-safe.
+ * Since      0.1
+ */
+LBX_API const char *lbx_status_name(lbx_status status);
+
+/*
+ * lbx_status_text() gives a short English text for people.
+ *
+ * Threads    any. Async-signal-safe.
+ * Since      0.1
+ */
+LBX_API const char *lbx_status_text(lbx_status status);
+
+/*
+ * lbx_version() is the version of the library that is running, "0.1.0"; the
+ * headers' own is LBX_VERSION in <letterbox/version.h>.
+ *
+ * Threads    any. Async-signal-safe.
+ * Since      0.1
+ */
+LBX_API const char *lbx_version(void);
+
+/* A sentence about a failed creation, for people: what was wrong and what is
+ * allowed. Point an options struct's `fault` at one to have it filled in. */
+typedef struct lbx_fault {
+    lbx_status status;
+    char text[240];
+} lbx_fault;
+
+/*
+ * Memory. Every create() takes an optional allocator, which must outlive what
+ * was created with it; NULL means the C library's.
+ *
+ * `allocate` returns NULL when there is no memory; `align_bytes` is a power of
+ * two. `release` gets the very size that was asked for. Both may be called
+ * from any thread that uses the object, under a lock of the library's: they
+ * must not use it.
+ */
+typedef struct lbx_allocator {
+    void *(*allocate)(void *context, size_t size_bytes, size_t align_bytes);
+    void (*release)(void *context, void *memory, size_t size_bytes);
+    void *context;
+} lbx_allocator;
+
+/*
+ * Time. Everything inside is int64_t nanoseconds of one monotonic clock.
+ *
+ * Deadlines are absolute; LBX_FOREVER never comes; one in the past means one
+ * try and no wait. Durations are relative; a negative one is for ever. A NULL
+ * clock is the system's monotonic clock. Threads that park with an injected
+ * clock look at it again at the latest when the real time that was left has
+ * passed. `now_ns` may be called under a lock of the library's and must not use
+ * it.
+ */
+typedef struct lbx_clock {
+    int64_t (*now_ns)(void *context);
+    void *context;
+} lbx_clock;
+
+#define LBX_FOREVER INT64_MAX
+#define LBX_NS      ((int64_t)1)
+#define LBX_US      ((int64_t)1000)
+#define LBX_MS      ((int64_t)1000000)
+#define LBX_SECOND  ((int64_t)1000000000)
+
+/*
+ * lbx_clock_now() reads `clock`, or the system's monotonic clock for NULL.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int64_t lbx_clock_now(const lbx_clock *clock);
+
+/*
+ * lbx_deadline_after() is now + `duration_ns` on `clock`: LBX_FOREVER when the
+ * duration is negative or the sum does not fit.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int64_t lbx_deadline_after(const lbx_clock *clock, int64_t duration_ns);
+
+/*
+ * lbx_deadline_poll_ms() is a deadline as poll(), epoll_wait() and their kin
+ * want it: milliseconds from now, rounded up, at most INT_MAX; 0 for one in
+ * the past, -1 for LBX_FOREVER.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int lbx_deadline_poll_ms(const lbx_clock *clock, int64_t deadline_ns);
+
+LBX_END
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Letterbox: everything. */
+#ifndef LETTERBOX_LETTERBOX_H
+#define LETTERBOX_LETTERBOX_H
+
+#include <letterbox/base.h>
+#include <letterbox/mailbox.h>
+#include <letterbox/mailbox/messages.h>
+#include <letterbox/operation.h>
+#include <letterbox/type.h>
+#include <letterbox/version.h>
+
+#endif

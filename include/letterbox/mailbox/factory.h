@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The factory: mailboxes by the name of their kind, and kinds of your own.
+ *
+ *     lbx_producer *in;
+ *     lbx_consumer *out;
+ *
+ *     status = lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out);
+ *
+ * gives the two linked handles of one new mailbox. Handles are counted: clone
+ * one with ref, let go with unref. When the last producer goes, the mailbox
+ * closes and the consumers get what is left, then LBX_CLOSED. When the last
+ * consumer goes, senders get LBX_CLOSED and what is left is lost. When both
+ * are gone and no operation is left, the memory is freed. So a loop that ends
+ * on LBX_CLOSED ends only when *every* producer has been given up, or when
+ * someone calls lbx_mailbox_close().
+ *
+ * Kinds (capacity and policy come from the options; a limited unbounded kind
+ * or an unlimited bounded one is refused):
+ *
+ *   name                         order      consumers  notes
+ *   "unbounded"                  FIFO       several    the default
+ *   "unbounded-single-consumer"  FIFO       one        the fastest
+ *   "bounded"                    FIFO       several
+ *   "unbounded-priority"         priority   several    FIFO among equals
+ *   "bounded-priority"           priority   several
+ *   "unbounded-control-aware"    two lanes  several    control messages first
+ *   "bounded-control-aware"      two lanes  several
+ *   "unbounded-deque"            FIFO       several    can send to the front
+ *   "bounded-deque"              FIFO       several
+ *
+ * "priority", "control-aware" and "deque" are short for the unbounded ones.
+ * Priority kinds keep equals in order of arrival, so that "stable-priority"
+ * names ("unbounded-stable-priority" ...) are the same kinds.
+ */
+#ifndef LETTERBOX_MAILBOX_FACTORY_H
+#define LETTERBOX_MAILBOX_FACTORY_H
+
+#include <letterbox/base.h>
+#include <letterbox/mailbox/options.h>
+
+LBX_BEGIN
+
+#define LBX_KIND_UNBOUNDED                 "unbounded"
+#define LBX_KIND_UNBOUNDED_SINGLE_CONSUMER "unbounded-single-consumer"
+#define LBX_KIND_BOUNDED                   "bounded"
+#define LBX_KIND_UNBOUNDED_PRIORITY        "unbounded-priority"
+#define LBX_KIND_BOUNDED_PRIORITY          "bounded-priority"
+#define LBX_KIND_UNBOUNDED_CONTROL_AWARE   "unbounded-control-aware"
+#define LBX_KIND_BOUNDED_CONTROL_AWARE     "bounded-control-aware"
+#define LBX_KIND_UNBOUNDED_DEQUE           "unbounded-deque"
+#define LBX_KIND_BOUNDED_DEQUE             "bounded-deque"
+
+/* What a mailbox can do. LBX_CAN_BOUND and LBX_CAN_BLOCK depend on its options
+ * as well as its kind. */
+typedef enum lbx_capability {
+    LBX_CAN_MULTI_PRODUCE = 1 << 0,
+    LBX_CAN_MULTI_CONSUME = 1 << 1,
+    LBX_CAN_SEND_FRONT = 1 << 2, /* a deque */
+    LBX_CAN_CONTROL = 1 << 3,
+    LBX_CAN_PRIORITIZE = 1 << 4,
+    LBX_CAN_BOUND = 1 << 5,
+    LBX_CAN_BLOCK = 1 << 6, /* sends may wait for room */
+} lbx_capability;
+
+/*
+ * lbx_mailbox_create() makes a mailbox of the kind called `kind`; NULL is
+ * "unbounded". `options` may be NULL for all defaults.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND for an unknown kind; LBX_INVALID for options
+ *            that the kind cannot keep (options->fault says which and what is
+ *            allowed); LBX_NO_MEMORY.
+ * Ownership  both handles are the caller's: one reference each, given up with
+ *            lbx_producer_unref() and lbx_consumer_unref().
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
+                   lbx_producer **ret_producer, lbx_consumer **ret_consumer);
+
+/*
+ * A kind of your own is a way to *keep* messages. Policies, capacity, lanes,
+ * waiting, close and metrics stay the mailbox's, and work with it unchanged.
+ * Such a mailbox is unlimited unless its options give it a capacity.
+ *
+ * All entries of one storage are called one at a time, under the mailbox's
+ * storage lock: they must be quick, must not use the mailbox, and need no
+ * locking of their own. Envelopes are copied in and out.
+ */
+typedef struct lbx_storage_ops {
+    uint32_t version;      /* LBX_STORAGE_OPS_VERSION */
+    uint32_t capabilities; /* LBX_CAN_SEND_FRONT and LBX_CAN_PRIORITIZE, if you
+                              have them */
+
+    /* Makes an empty storage for a new mailbox. `kind_context` is the kind's.
+     * Required. Statuses: OK, NO_MEMORY, INVALID, REFUSED. */
+    lbx_status (*create)(void *kind_context, const lbx_mailbox_options *options,
+                         void **ret_storage);
+
+    /* Frees a storage, which the mailbox has emptied with pop. Required. Cannot
+     * fail. */
+    void (*destroy)(void *storage);
+
+    /* Keeps a copy of `envelope`. Required. NO_MEMORY, REFUSED and FULL leave
+     * no trace and go to the sender as they are, whatever the policy; the
+     * sender keeps the message, and the mailbox stays open. */
+    lbx_status (*push)(void *storage, const lbx_envelope *envelope);
+
+    /* Takes the next message out; false when there is none. Required. */
+    bool (*pop)(void *storage, lbx_envelope *ret);
+
+    /* Like push, but to be taken next. Needed for LBX_CAN_SEND_FRONT, else
+     * NULL. */
+    lbx_status (*push_front)(void *storage, const lbx_envelope *envelope);
+
+    /* Takes out the message that matters least, for LBX_DROP_OLDEST; false
+     * when there is none. NULL: the next one, as pop. */
+    bool (*evict)(void *storage, lbx_envelope *ret);
+} lbx_storage_ops;
+
+#define LBX_STORAGE_OPS_VERSION 1
+
+/*
+ * lbx_kinds_create() makes a registry that knows the built-in kinds.
+ *
+ * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
+ * Ownership  the registry is the caller's and must outlive the mailboxes made
+ *            from it.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_kinds_create(const lbx_allocator *allocator,
+                                                 lbx_kinds **ret);
+
+/*
+ * lbx_kinds_destroy() ends a registry. Takes NULL.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_kinds_destroy(lbx_kinds *kinds);
+
+/*
+ * lbx_kinds_add() registers a kind of your own under `name`, which is copied.
+ *
+ * Returns    LBX_OK; LBX_EXISTS when the name is taken; LBX_INVALID for an
+ *            empty name, a table of another version, or one with a required
+ *            entry missing; LBX_NO_MEMORY.
+ * Ownership  `ops` and `kind_context` stay yours and must outlive the registry.
+ * Threads    one at a time, and not while mailboxes are created from it.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_kinds_add(lbx_kinds *kinds,
+                                              const char *name,
+                                              const lbx_storage_ops *ops,
+                                              void *kind_context);
+
+/*
+ * lbx_kinds_capabilities() says what mailboxes of the kind called `name` can
+ * do; 0 when there is no such kind. `kinds` may be NULL for the built-in.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API uint32_t lbx_kinds_capabilities(const lbx_kinds *kinds,
+                                        const char *name);
+
+LBX_END
+
+#endif

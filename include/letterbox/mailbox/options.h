@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options: how a mailbox behaves.
+ *
+ * Start from LBX_MAILBOX_OPTIONS_INIT or a profile, change what you need:
+ *
+ *     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+ *
+ *     options.capacity_messages = 128;
+ *     options.overflow = LBX_BLOCK;
+ *     options.wait_ns = 2 * LBX_SECOND;
+ *
+ * Three settings decide what happens to a message that finds no room: the
+ * overflow policy, the time a send may wait (LBX_BLOCK only), and the loss
+ * sink, which is told of every message that was accepted or swallowed and
+ * will not be delivered. A message that was *refused* (LBX_FULL, LBX_TIMEOUT,
+ * LBX_CLOSED) is not lost: it is still the sender's.
+ *
+ * Callbacks given here run on the thread that caused the event, with no lock
+ * held, and may use the mailbox. They must outlive it. Clocks, allocators and
+ * `compare` are different: they may be called under a lock and must not use
+ * the library. Options that mean nothing to a kind are ignored, except limits
+ * that it cannot keep.
+ */
+#ifndef LETTERBOX_MAILBOX_OPTIONS_H
+#define LETTERBOX_MAILBOX_OPTIONS_H
+
+#include <letterbox/base.h>
+#include <letterbox/type.h>
+
+LBX_BEGIN
+
+typedef struct lbx_envelope lbx_envelope;
+typedef struct lbx_kinds lbx_kinds;
+typedef struct lbx_mailbox lbx_mailbox;
+typedef struct lbx_producer lbx_producer;
+typedef struct lbx_consumer lbx_consumer;
+
+/* Limits. Any number from 1 up is exact, never rounded; 0 and other negative
+ * numbers are refused. */
+#define LBX_DEFAULT   INT64_MIN       /* what the kind says; 1000 if bounded */
+#define LBX_UNLIMITED INT64_MAX       /* no limit */
+#define LBX_DISABLED  (INT64_MIN + 1) /* no such lane: sends get UNSUPPORTED */
+#define LBX_SHARED    (INT64_MIN + 2) /* counts against capacity_messages */
+
+#define LBX_DEFAULT_CAPACITY           1000
+#define LBX_DEFAULT_SYSTEM_RESERVATION 4
+
+/* What a send to a full mailbox does. */
+typedef enum lbx_overflow {
+    LBX_REJECT = 0,  /* LBX_FULL; the message stays the sender's (default) */
+    LBX_DROP_NEWEST, /* the new message is lost; the sender sees LBX_OK */
+    LBX_DROP_OLDEST, /* the oldest, in priority kinds the least urgent and
+                        among those the oldest, user message is lost */
+    LBX_GROW,        /* the capacity doubles */
+    LBX_BLOCK,       /* the send waits its turn, in order of arrival */
+} lbx_overflow;
+
+/* What became of a message, beside the status. */
+typedef enum lbx_outcome {
+    LBX_ENQUEUED = 0,
+    LBX_DROPPED_NEWEST, /* LBX_OK, but it is the sent message that was lost */
+    LBX_DROPPED_OLDEST,
+    LBX_GREW,
+    LBX_NOT_SENT, /* any status but LBX_OK */
+} lbx_outcome;
+
+/* Always written when asked for, also on failure. */
+typedef struct lbx_send_result {
+    lbx_outcome outcome;
+    uint32_t dropped_messages; /* LBX_DROPPED_*: how many were lost */
+    int64_t capacity_messages; /* LBX_GREW: the new capacity */
+    lbx_overflow overflow;     /* the policy that decided */
+} lbx_send_result;
+
+/* One lost message. `envelope` says why (`lost`), from whom and to whom. */
+typedef struct lbx_loss {
+    lbx_mailbox *mailbox; /* borrowed; valid during the call */
+    const char *mailbox_name;
+    const lbx_envelope *envelope;
+    uint64_t lost_messages; /* this mailbox's total so far, this one included */
+} lbx_loss;
+
+/* The loss sink. It *owns* the message: end it, keep it or pass it on. Without
+ * a sink, and without dead letters, lost messages are given to their type's
+ * destroy function or, without a type, to the mailbox's. */
+typedef struct lbx_loss_sink {
+    void (*lost)(void *context, const lbx_loss *loss);
+    void *context;
+} lbx_loss_sink;
+
+/* Metrics events. Fields that do not belong to an event are 0; durations are
+ * -1 when the mailbox has no timestamps. */
+typedef enum lbx_metric {
+    LBX_METRIC_ENQUEUED = 0,
+    LBX_METRIC_DEQUEUED,              /* waited_ns, with timestamps */
+    LBX_METRIC_DROPPED_OLDEST,        /* count */
+    LBX_METRIC_DROPPED_NEWEST,        /* count */
+    LBX_METRIC_GREW,                  /* count: the new capacity */
+    LBX_METRIC_EXPIRED,               /* count */
+    LBX_METRIC_SUSPENDED,             /* count: how often so far */
+    LBX_METRIC_RESUMED,               /* count, last_ns, total_ns suspended */
+    LBX_METRIC_RESERVATION_USED,      /* count: system slots that remain */
+    LBX_METRIC_RESERVATION_EXHAUSTED, /* a system message was refused */
+    LBX_METRIC_PRESSURE,     /* count: depth; once each time it rises to
+                                pressure_messages */
+    LBX_METRIC_REGISTERED,   /* the mailbox got its sink */
+    LBX_METRIC_DEREGISTERED, /* the mailbox lets go of its sink */
+} lbx_metric;
+
+typedef struct lbx_metric_event {
+    lbx_metric metric;
+    lbx_mailbox *mailbox; /* borrowed; valid during the call */
+    uint64_t count;
+    int64_t waited_ns;
+    int64_t last_ns;
+    int64_t total_ns;
+} lbx_metric_event;
+
+typedef struct lbx_metrics_sink {
+    void (*event)(void *context, const lbx_metric_event *event);
+    void *context;
+} lbx_metrics_sink;
+
+/* Called after each accepted message, after the signal and the metrics: tells
+ * a scheduler that there is something to run. */
+typedef struct lbx_scheduler_hook {
+    void (*ready)(void *context, lbx_mailbox *mailbox);
+    void *context;
+} lbx_scheduler_hook;
+
+#define LBX_MAILBOX_OPTIONS_VERSION 1
+
+typedef struct lbx_mailbox_options {
+    uint32_t version;
+    const char *name; /* for people; borrowed for the mailbox's life */
+    void *owner;      /* becomes the recipient in envelopes; yours */
+    const lbx_allocator *allocator;
+    const lbx_clock *clock;
+    const lbx_kinds *kinds; /* where to look kinds up; NULL: the built-in */
+    lbx_fault *fault;       /* filled in when creation fails; may be NULL */
+
+    /* Limits. The control lane's matters to control-aware kinds. */
+    int64_t capacity_messages;
+    int64_t system_reservation; /* LBX_DISABLED, n, LBX_UNLIMITED; 4 */
+    int64_t control_capacity;   /* LBX_SHARED, n, LBX_UNLIMITED; SHARED */
+
+    /* Overflow. */
+    lbx_overflow overflow;
+    int64_t wait_ns;         /* LBX_BLOCK: how long; negative: for ever;
+                                0: not at all */
+    lbx_overflow after_wait; /* when wait_ns has passed. LBX_REJECT: LBX_TIMEOUT
+                                and the message back; LBX_DROP_NEWEST: lost, as
+                                in Akka. A deadline of the call's own always
+                                gives the message back. */
+    bool newest_to_sender;   /* LBX_DROP_NEWEST answers LBX_FULL and leaves the
+                                message to the sender, as cellex does; it is
+                                counted as dropped */
+    lbx_loss_sink loss_sink;
+    lbx_producer *dead_letters; /* lost envelopes are sent there when there is
+                                   no loss sink; referenced. That mailbox must
+                                   keep envelopes. One that does not go in at
+                                   once is destroyed like any other. */
+
+    /* Ends messages without a type that nobody will receive. */
+    void (*destroy)(void *message, void *context);
+    void *destroy_context;
+
+    /* Priority kinds: gives a message's priority, once, before it is stored,
+     * with no lock held; false refuses the message (LBX_REFUSED). NULL: the
+     * envelope's own priority. */
+    bool (*priority)(const void *message, void *context, int32_t *ret);
+    void *priority_context;
+    /* Priority kinds, instead of numbers: < 0 when a is more urgent than b.
+     * Equals stay in order of arrival. Must not use the mailbox. */
+    int (*compare)(const lbx_envelope *a, const lbx_envelope *b, void *context);
+    void *compare_context;
+    bool higher_first;        /* greater numbers are more urgent */
+    int32_t default_priority; /* of messages sent without an envelope; 10 */
+    bool control_by_priority; /* control-aware kinds: the control lane is sorted
+                                 by priority; the user lane stays FIFO */
+
+    /* Keep whole envelopes. Deques and kinds of your own always do. Others
+     * keep the message alone, priority kinds its priority too, and an
+     * envelope with a type, a sender or a deadline is refused
+     * (LBX_UNSUPPORTED) rather than cut down. */
+    bool envelopes;
+    bool timestamps; /* fills in enqueued_ns and time in mailbox; ~20 ns.
+                        Implies envelopes. */
+
+    /* Asked at the start of every send and receive, try_ ones included: false
+     * answers LBX_WOULD_BLOCK and does nothing. For contexts, such as
+     * interrupt handlers, that must not touch a mailbox. NULL: always. */
+    bool (*may_wait)(void *context);
+    void *may_wait_context;
+
+    /* Metrics: the depth that is worth a PRESSURE event; LBX_DEFAULT is 75 %
+     * of a bounded mailbox and 10,000 in an unbounded one. */
+    int64_t pressure_messages;
+} lbx_mailbox_options;
+
+#define LBX_MAILBOX_OPTIONS_INIT                                               \
+    {                                                                          \
+        LBX_MAILBOX_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,       \
+            LBX_DEFAULT, LBX_DEFAULT, LBX_DEFAULT, LBX_REJECT, -1, LBX_REJECT, \
+            false, {NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL, NULL,     \
+            false, LBX_PRIORITY_DEFAULT, false, false, false, NULL, NULL,      \
+            LBX_DEFAULT                                                        \
+    }
+
+/* The seeds' systems as presets. Nothing else differs. */
+typedef enum lbx_profile {
+    LBX_PROFILE_VELA,   /* REJECT, default priority 10, no system lane */
+    LBX_PROFILE_CELLEX, /* envelopes, higher priorities first and 4 by default,
+                           4 system slots, DROP_OLDEST, newest_to_sender. With
+                           the single-consumer kind set another policy. */
+    LBX_PROFILE_AKKA,   /* envelopes, unlimited system lane, BLOCK 10 s and then
+                           DROP_NEWEST */
+    LBX_PROFILE_PRODUCTION, /* capacity 1000, REJECT */
+} lbx_profile;
+
+/*
+ * lbx_mailbox_options_profile() is LBX_MAILBOX_OPTIONS_INIT with a profile's
+ * settings; for a number that is no profile, LBX_MAILBOX_OPTIONS_INIT.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_mailbox_options lbx_mailbox_options_profile(lbx_profile profile);
+
+/*
+ * lbx_mailbox_options_limit() reads a limit field: the number, 0 for
+ * LBX_DISABLED, or -1 when there is no limit of its own. `limit` is a field of
+ * LBX_MAILBOX_OPTIONS_INIT or a profile; LBX_DEFAULT counts as `if_default`:
+ *
+ *     lbx_mailbox_options_limit(options.system_reservation, 4)
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int64_t lbx_mailbox_options_limit(int64_t limit, int64_t if_default);
+
+LBX_END
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Message types: what the library may know about what a void * points to.
+ *
+ * A type has a fully qualified name, an ordered list of bases, and what it
+ * takes to end or copy a message. An envelope may carry one. It is used to
+ * destroy messages that nobody received, for default priorities, and (with
+ * actors and postboxes) for matching and reply routes, where a message of a
+ * derived type also counts as one of its bases.
+ *
+ * Bases are linearised once, when the type is created, by the C3 rule: a type
+ * before its bases, bases in the order given, no base before a type derived
+ * from it. An order that contradicts itself is refused. Only the line of
+ * ancestors is inherited; destroy and clone are not.
+ *
+ * Threads    a type does not change after its creation: any thread may use it.
+ */
+#ifndef LETTERBOX_TYPE_H
+#define LETTERBOX_TYPE_H
+
+#include <letterbox/base.h>
+
+LBX_BEGIN
+
+typedef struct lbx_type lbx_type;
+
+/* The priority of a message for which nobody stated one (Vela's number). */
+#define LBX_PRIORITY_DEFAULT 10
+
+#define LBX_TYPE_OPTIONS_VERSION 1
+
+typedef struct lbx_type_options {
+    uint32_t version;
+    const char *name;             /* "shop.OrderPlaced"; copied */
+    const lbx_type *const *bases; /* in order; they must outlive the type */
+    size_t base_count;
+    int32_t default_priority; /* what lbx_envelope_of_type() gives */
+    const lbx_allocator *allocator;
+    void *context; /* given to the two below */
+
+    /* Ends a message that nobody will receive. NULL: nothing to do. */
+    void (*destroy)(void *message, void *context);
+
+    /* Makes an independent copy, or returns NULL when there is no memory.
+     * NULL: messages of this type cannot be copied. */
+    void *(*clone)(const void *message, void *context);
+} lbx_type_options;
+
+#define LBX_TYPE_OPTIONS_INIT                                                  \
+    {                                                                          \
+        LBX_TYPE_OPTIONS_VERSION, NULL, NULL, 0, LBX_PRIORITY_DEFAULT, NULL,   \
+            NULL, NULL, NULL                                                   \
+    }
+
+/*
+ * lbx_type_create() makes a type from its description.
+ *
+ * Returns    LBX_OK; LBX_INVALID for an empty name, a NULL base, or bases that
+ *            cannot be put in one order; LBX_NO_MEMORY.
+ * Ownership  the type is the caller's; end it with lbx_type_destroy() when no
+ *            message, mailbox or derived type uses it any more.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_type_create(const lbx_type_options *options,
+                                                lbx_type **ret);
+
+/*
+ * lbx_type_destroy() ends a type. Takes NULL.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_type_destroy(lbx_type *type);
+
+/*
+ * lbx_type_name() is the type's fully qualified name.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const char *lbx_type_name(const lbx_type *type);
+
+/*
+ * lbx_type_default_priority() is the priority of messages of this type that
+ * state none; LBX_PRIORITY_DEFAULT for NULL.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int32_t lbx_type_default_priority(const lbx_type *type);
+
+/*
+ * lbx_type_is_a() tells whether `type` is `base` or derived from it.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API bool lbx_type_is_a(const lbx_type *type, const lbx_type *base);
+
+/*
+ * lbx_type_ancestor() is the type's linearised line: index 0 is the type
+ * itself, then its ancestors from nearest to farthest; NULL past the end.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_type_ancestor(const lbx_type *type, size_t index);
+
+/*
+ * lbx_type_clone() copies a message of this type.
+ *
+ * Returns    LBX_OK; LBX_UNSUPPORTED when the type has no clone function;
+ *            LBX_NO_MEMORY; LBX_INVALID.
+ * Ownership  the copy is the caller's.
+ * Threads    any, as far as the type's own function allows.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_type_clone(const lbx_type *type,
+                                               const void *message, void **ret);
+
+/*
+ * lbx_type_end_message() destroys a message of this type; without a type or a
+ * destroy function it does nothing.
+ *
+ * Threads    any, as far as the type's own function allows.
+ * Since      0.1
+ */
+LBX_API void lbx_type_end_message(const lbx_type *type, void *message);
+
+LBX_END
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parking on Linux: futex, membarrier, thread numbers.
+ */
+#include "base/park.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void
+lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
+{
+    struct timespec limit = {
+        .tv_sec = (time_t)(wait_ns / 1000000000),
+        .tv_nsec = (long)(wait_ns % 1000000000),
+    };
+
+    // Every error means "look again": the word changed, a signal, time is up.
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
+                  wait_ns < 0 ? NULL : &limit, NULL, 0);
+}
+
+void
+lbx__futex_wake(_Atomic(uint32_t) *word, int count)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static pthread_once_t barrier_once = PTHREAD_ONCE_INIT;
+static bool barrier_works;
+
+static void
+register_barrier(void)
+{
+    barrier_works =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                0) == 0;
+}
+
+bool
+lbx__barrier_ready(void)
+{
+    return pthread_once(&barrier_once, register_barrier) == 0 && barrier_works;
+}
+
+bool
+lbx__barrier_all(void)
+{
+    if (!lbx__barrier_ready())
+        return false;
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void
+lbx__pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void
+lbx__yield(void)
+{
+    sched_yield();
+}
+
+uintptr_t
+lbx__thread_self(void)
+{
+    static _Thread_local char self;
+
+    return (uintptr_t)&self;
+}
+
+/* Thread numbers: a bitmap of those in use. A thread takes the lowest free one
+ * at its first call and gives it back when it ends. */
+enum {
+    NUMBERS = LBX__THREADS,
+    BITS = 64
+};
+
+static _Atomic(uint64_t) numbers[NUMBERS / BITS];
+static pthread_key_t number_key;
+static pthread_once_t number_once = PTHREAD_ONCE_INIT;
+static bool number_key_works;
+static _Thread_local unsigned mine; // number + 1; 0: none yet
+
+static void
+give_number_back(void *value)
+{
+    unsigned number = (unsigned)((uintptr_t)value - 1);
+
+    mine = 0;
+
+    // Release: whatever this thread did under its number comes before what
+    // the next holder does.
+    (void)lbx__and(&numbers[number / BITS], ~((uint64_t)1 << (number % BITS)),
+                   release);
+}
+
+static void
+make_number_key(void)
+{
+    number_key_works = pthread_key_create(&number_key, give_number_back) == 0;
+}
+
+static unsigned
+take_number(void)
+{
+    for (unsigned i = 0; i < NUMBERS / BITS; i++) {
+        uint64_t used = lbx__load(&numbers[i], relaxed);
+
+        while (used != UINT64_MAX) {
+            unsigned bit = (unsigned)__builtin_ctzll(~used);
+
+            // Acquire: pairs with the release in give_number_back().
+            if (lbx__cas(&numbers[i], &used, used | (uint64_t)1 << bit,
+                         acquire))
+                return i * BITS + bit;
+        }
+    }
+    return NUMBERS;
+}
+
+unsigned
+lbx__thread_index(void)
+{
+    if (mine == 0) {
+        unsigned number = NUMBERS;
+
+        if (pthread_once(&number_once, make_number_key) == 0 &&
+            number_key_works)
+            number = take_number();
+        mine = number + 1;
+        if (number < NUMBERS &&
+            pthread_setspecific(number_key, (void *)(uintptr_t)mine) != 0) {
+            give_number_back((void *)(uintptr_t)mine);
+            mine = NUMBERS + 1;
+        }
+    }
+    return mine - 1;
+}

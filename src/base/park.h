@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parking: how a thread waits without using the processor.
+ *
+ * A futex per waiter, nothing else; the system's own (Linux) behind a seam
+ * that the explorer replaces. Only this room parks threads.
+ */
+#ifndef LBX_BASE_PARK_H
+#define LBX_BASE_PARK_H
+
+#include "base/atomic.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Sleeps while *word == expected, until woken or for at most `wait_ns` (a
+ * negative one: for ever). May return early for no reason. */
+void lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected,
+                     int64_t wait_ns);
+
+/* Wakes up to `count` threads that sleep on `word`. The memory may be gone:
+ * the address is only compared. */
+void lbx__futex_wake(_Atomic(uint32_t) *word, int count);
+
+/* Tells whether lbx__barrier_all() works here. */
+bool lbx__barrier_ready(void);
+
+/* Makes every other thread of this process pass a full memory barrier before
+ * it returns. False where the system cannot: then the caller must not rely on
+ * it. Costs microseconds. */
+bool lbx__barrier_all(void);
+
+/* A hint inside a spin loop. */
+void lbx__pause(void);
+
+/* Lets another thread run; for the rare waits that nobody can end by a call. */
+void lbx__yield(void);
+
+/* An identity of the calling thread: an address, never 0. */
+uintptr_t lbx__thread_self(void);
+
+/* A small number of the calling thread, from 0 and unique among living threads
+ * below LBX__THREADS; threads that found none free all get LBX__THREADS.
+ * Numbers of ended threads are used again. */
+enum {
+    LBX__THREADS = 1024
+};
+unsigned lbx__thread_index(void);
+
+#endif
