@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The deque: envelopes in a circle that doubles when it is full and halves
+ * when three quarters of it are unused.
+ *
+ * Threads    one at a time: the shelf has a lock.
+ */
+#include "queue/deque.h"
+
+#include "base/alloc.h"
+#include <letterbox/mailbox/messages.h>
+
+enum {
+    LEAST = 16
+};
+
+struct deque {
+    const lbx_allocator *allocator;
+    lbx_envelope *circle;
+    size_t size; /* a power of two */
+    size_t first;
+    size_t count;
+};
+
+static bool
+resize(struct deque *deque, size_t size)
+{
+    lbx_envelope *circle = lbx__alloc(deque->allocator, size * sizeof(*circle),
+                                      _Alignof(lbx_envelope));
+
+    if (!circle)
+        return false;
+    for (size_t i = 0; i < deque->count; i++)
+        circle[i] = deque->circle[(deque->first + i) & (deque->size - 1)];
+    lbx__free(deque->allocator, deque->circle, deque->size * sizeof(*circle));
+    deque->circle = circle;
+    deque->size = size;
+    deque->first = 0;
+    return true;
+}
+
+static lbx_status
+deque_create(void *kind_context, const lbx_mailbox_options *options,
+             void **ret_storage)
+{
+    struct deque *deque = lbx__zalloc(options->allocator, sizeof(*deque));
+
+    (void)kind_context;
+    if (!deque)
+        return LBX_NO_MEMORY;
+    deque->allocator = options->allocator;
+    *ret_storage = deque;
+    return LBX_OK;
+}
+
+static void
+deque_destroy(void *storage)
+{
+    struct deque *deque = storage;
+
+    lbx__free(deque->allocator, deque->circle,
+              deque->size * sizeof(*deque->circle));
+    lbx__free(deque->allocator, deque, sizeof(*deque));
+}
+
+static bool
+make_room(struct deque *deque)
+{
+    if (deque->count < deque->size)
+        return true;
+    return resize(deque, deque->size ? deque->size * 2 : LEAST);
+}
+
+static lbx_status
+deque_push(void *storage, const lbx_envelope *envelope)
+{
+    struct deque *deque = storage;
+
+    if (!make_room(deque))
+        return LBX_NO_MEMORY;
+    deque->circle[(deque->first + deque->count++) & (deque->size - 1)] =
+        *envelope;
+    return LBX_OK;
+}
+
+static lbx_status
+deque_push_front(void *storage, const lbx_envelope *envelope)
+{
+    struct deque *deque = storage;
+
+    if (!make_room(deque))
+        return LBX_NO_MEMORY;
+    deque->first = (deque->first - 1) & (deque->size - 1);
+    deque->circle[deque->first] = *envelope;
+    deque->count++;
+    return LBX_OK;
+}
+
+static bool
+deque_pop(void *storage, lbx_envelope *ret)
+{
+    struct deque *deque = storage;
+
+    if (deque->count == 0)
+        return false;
+    *ret = deque->circle[deque->first];
+    deque->first = (deque->first + 1) & (deque->size - 1);
+    deque->count--;
+    if (deque->size > LEAST && deque->count <= deque->size / 4)
+        (void)resize(deque, deque->size / 2); // no memory: keep the large one
+    return true;
+}
+
+const lbx_storage_ops lbx__deque_ops = {
+    .version = LBX_STORAGE_OPS_VERSION,
+    .capabilities = LBX_CAN_SEND_FRONT,
+    .create = deque_create,
+    .destroy = deque_destroy,
+    .push = deque_push,
+    .pop = deque_pop,
+    .push_front = deque_push_front,
+    .evict = deque_pop,
+};

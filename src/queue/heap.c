@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The priority heap. H1 to H3 are in heap.h. */
+#include "queue/heap.h"
+
+#include "base/alloc.h"
+#include <assert.h>
+
+enum {
+    FIRST_POOL = 64,
+    LARGE_POOL = 4096,
+    ARITY = 4
+};
+
+#define NONE UINT32_MAX
+
+struct lbx__heap_node {
+    int64_t key;
+    uint64_t arrival;
+    uint32_t number;
+};
+
+void
+lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
+               const lbx_allocator *allocator)
+{
+    memset(heap, 0, sizeof(*heap));
+    heap->order = *order;
+    heap->words = words;
+    heap->allocator = allocator;
+    heap->pool_free = NONE;
+    for (int i = 0; i < LBX__BUCKETS; i++)
+        heap->bucket_first[i] = NONE;
+}
+
+/* The four arrays of a pool of `size`. */
+struct pool {
+    uint64_t *items;
+    uint64_t *arrived;
+    uint32_t *links;
+    lbx__heap_node *nodes;
+};
+
+static void
+free_pool(const lbx__heap *heap, struct pool pool, uint32_t size)
+{
+    lbx__free(heap->allocator, pool.items,
+              size * heap->words * sizeof(uint64_t));
+    lbx__free(heap->allocator, pool.arrived, size * sizeof(uint64_t));
+    lbx__free(heap->allocator, pool.links, size * sizeof(uint32_t));
+    lbx__free(heap->allocator, pool.nodes, size * sizeof(lbx__heap_node));
+}
+
+static struct pool
+pool_of(const lbx__heap *heap)
+{
+    struct pool pool = {heap->items, heap->arrived, heap->links, heap->nodes};
+
+    return pool;
+}
+
+static void
+forget_pool(lbx__heap *heap)
+{
+    if (heap->pool_size > 0)
+        free_pool(heap, pool_of(heap), heap->pool_size);
+    heap->pool_size = 0;
+    heap->pool_free = NONE;
+}
+
+void
+lbx__heap_fini(lbx__heap *heap)
+{
+    forget_pool(heap);
+}
+
+static bool
+grow(lbx__heap *heap, uint32_t size)
+{
+    size_t n = size;
+    uint32_t old = heap->pool_size;
+    struct pool pool = {
+        lbx__alloc(heap->allocator, n * heap->words * sizeof(uint64_t), 64),
+        lbx__alloc(heap->allocator, n * sizeof(uint64_t), 16),
+        lbx__alloc(heap->allocator, n * sizeof(uint32_t), 16),
+        lbx__alloc(heap->allocator, n * sizeof(lbx__heap_node), 16),
+    };
+
+    if (!pool.items || !pool.arrived || !pool.links || !pool.nodes) {
+        free_pool(heap, pool, size);
+        return false;
+    }
+    if (old > 0) {
+        memcpy(pool.items, heap->items, old * heap->words * sizeof(uint64_t));
+        memcpy(pool.arrived, heap->arrived, old * sizeof(uint64_t));
+        memcpy(pool.links, heap->links, old * sizeof(uint32_t));
+        memcpy(pool.nodes, heap->nodes,
+               heap->node_count * sizeof(lbx__heap_node));
+        free_pool(heap, pool_of(heap), old);
+    }
+    for (uint32_t i = old; i < size; i++)
+        pool.links[i] = i + 1 < size ? i + 1 : heap->pool_free;
+    heap->pool_free = old;
+    heap->pool_size = size;
+    heap->items = pool.items;
+    heap->arrived = pool.arrived;
+    heap->links = pool.links;
+    heap->nodes = pool.nodes;
+    return true;
+}
+
+bool
+lbx__heap_reserve(lbx__heap *heap, uint32_t count)
+{
+    uint64_t size = heap->pool_size ? heap->pool_size : FIRST_POOL;
+    uint64_t needed = (uint64_t)heap->count + count;
+
+    if (needed <= heap->pool_size)
+        return true;
+    while (size < needed)
+        size *= 2;
+    if (size >= NONE)
+        return false;
+    return grow(heap, (uint32_t)size);
+}
+
+static uint64_t *
+item_of(const lbx__heap *heap, uint32_t number)
+{
+    return &heap->items[(size_t)number * heap->words];
+}
+
+static int64_t
+key_of(const lbx__heap *heap, const uint64_t *item)
+{
+    int32_t priority;
+
+    if (heap->words == LBX__PAIR)
+        priority = (int32_t)(uint32_t)item[1];
+    else
+        memcpy(&priority, (const char *)item + offsetof(lbx_envelope, priority),
+               sizeof(priority));
+    if (heap->order.higher_first)
+        return (int64_t)(LBX__BUCKETS - 1) - priority; // H1
+    return priority;
+}
+
+static int
+compare_items(const lbx__heap *heap, uint32_t a, uint32_t b)
+{
+    lbx_envelope first;
+    lbx_envelope second;
+
+    memcpy(&first, item_of(heap, a), sizeof(first));
+    memcpy(&second, item_of(heap, b), sizeof(second));
+    first.message = lbx__slot_decode(item_of(heap, a)[0]);
+    second.message = lbx__slot_decode(item_of(heap, b)[0]);
+    return heap->order.compare(&first, &second, heap->order.context);
+}
+
+/* < 0 when a is more urgent than b, whatever their arrival. */
+static int
+compare_urgency(const lbx__heap *heap, const lbx__heap_node *a,
+                const lbx__heap_node *b)
+{
+    if (heap->order.compare)
+        return compare_items(heap, a->number, b->number);
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static bool
+before(const lbx__heap *heap, const lbx__heap_node *a, const lbx__heap_node *b)
+{
+    int order = compare_urgency(heap, a, b);
+
+    return order != 0 ? order < 0 : a->arrival < b->arrival; // H1
+}
+
+static void
+sift_up(lbx__heap *heap, uint32_t place)
+{
+    lbx__heap_node node = heap->nodes[place];
+
+    while (place > 0) {
+        uint32_t parent = (place - 1) / ARITY;
+
+        if (!before(heap, &node, &heap->nodes[parent]))
+            break;
+        heap->nodes[place] = heap->nodes[parent];
+        place = parent;
+    }
+    heap->nodes[place] = node;
+}
+
+/* The most urgent child of `place`, or NONE. */
+static uint32_t
+best_child(const lbx__heap *heap, uint32_t place)
+{
+    uint64_t first = (uint64_t)place * ARITY + 1;
+    uint64_t end = first + ARITY;
+    uint32_t best;
+
+    if (first >= heap->node_count)
+        return NONE;
+    if (end > heap->node_count)
+        end = heap->node_count;
+    best = (uint32_t)first;
+    for (uint32_t i = best + 1; i < end; i++)
+        if (before(heap, &heap->nodes[i], &heap->nodes[best]))
+            best = i;
+    return best;
+}
+
+static void
+sift_down(lbx__heap *heap, uint32_t place)
+{
+    lbx__heap_node node = heap->nodes[place];
+
+    for (;;) {
+        uint32_t child = best_child(heap, place);
+
+        if (child == NONE || !before(heap, &heap->nodes[child], &node))
+            break;
+        heap->nodes[place] = heap->nodes[child];
+        place = child;
+    }
+    heap->nodes[place] = node;
+}
+
+static void
+bucket_append(lbx__heap *heap, unsigned bucket, uint32_t number)
+{
+    heap->links[number] = NONE;
+    if (heap->bucket_first[bucket] == NONE)
+        heap->bucket_first[bucket] = number;
+    else
+        heap->links[heap->bucket_last[bucket]] = number;
+    heap->bucket_last[bucket] = number;
+    heap->bucket_used[bucket / 64] |= (uint64_t)1 << bucket % 64;
+}
+
+static uint32_t
+bucket_take(lbx__heap *heap, unsigned bucket)
+{
+    uint32_t number = heap->bucket_first[bucket];
+
+    heap->bucket_first[bucket] = heap->links[number];
+    if (heap->bucket_first[bucket] == NONE)
+        heap->bucket_used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
+    return number;
+}
+
+/* The most urgent used bucket, or -1. */
+static int
+lowest_bucket(const lbx__heap *heap)
+{
+    for (int i = 0; i < LBX__BUCKETS / 64; i++)
+        if (heap->bucket_used[i] != 0)
+            return i * 64 + __builtin_ctzll(heap->bucket_used[i]);
+    return -1;
+}
+
+static int
+highest_bucket(const lbx__heap *heap)
+{
+    for (int i = LBX__BUCKETS / 64 - 1; i >= 0; i--)
+        if (heap->bucket_used[i] != 0)
+            return i * 64 + 63 - __builtin_clzll(heap->bucket_used[i]);
+    return -1;
+}
+
+void
+lbx__heap_push(lbx__heap *heap, const uint64_t *item)
+{
+    uint32_t number = heap->pool_free;
+    int64_t key = key_of(heap, item);
+
+    assert(number != NONE); // H3
+    heap->pool_free = heap->links[number];
+    memcpy(item_of(heap, number), item, heap->words * sizeof(uint64_t));
+    heap->arrived[number] = heap->arrivals++;
+    heap->count++;
+    if (!heap->order.compare && key >= 0 && key < LBX__BUCKETS) {
+        bucket_append(heap, (unsigned)key, number);
+        return;
+    }
+    heap->nodes[heap->node_count].key = key;
+    heap->nodes[heap->node_count].arrival = heap->arrived[number];
+    heap->nodes[heap->node_count].number = number;
+    sift_up(heap, heap->node_count++);
+}
+
+/* Copies an item out and frees its place in the pool. */
+static void
+hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
+{
+    memcpy(ret_item, item_of(heap, number), heap->words * sizeof(uint64_t));
+    heap->links[number] = heap->pool_free;
+    heap->pool_free = number;
+    heap->count--;
+    if (heap->count == 0 && heap->pool_size >= LARGE_POOL)
+        forget_pool(heap); // after a burst
+}
+
+static uint32_t
+node_take(lbx__heap *heap, uint32_t place)
+{
+    uint32_t number = heap->nodes[place].number;
+
+    heap->node_count--;
+    if (place < heap->node_count) {
+        heap->nodes[place] = heap->nodes[heap->node_count];
+        sift_down(heap, place);
+        sift_up(heap, place);
+    }
+    return number;
+}
+
+bool
+lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item)
+{
+    int bucket = lowest_bucket(heap);
+    uint32_t number;
+
+    if (heap->count == 0)
+        return false;
+    if (bucket < 0 || (heap->node_count > 0 && heap->nodes[0].key < 0)) // H2
+        number = node_take(heap, 0);
+    else
+        number = bucket_take(heap, (unsigned)bucket);
+    hand_out(heap, number, ret_item);
+    return true;
+}
+
+/* The place of the least urgent node, the oldest among equals. */
+static uint32_t
+last_node(const lbx__heap *heap)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 1; i < heap->node_count; i++) {
+        int order = compare_urgency(heap, &heap->nodes[i], &heap->nodes[last]);
+
+        if (order > 0 ||
+            (order == 0 && heap->nodes[i].arrival < heap->nodes[last].arrival))
+            last = i;
+    }
+    return last;
+}
+
+bool
+lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item)
+{
+    int bucket = highest_bucket(heap);
+    uint32_t place = last_node(heap);
+    uint32_t number;
+
+    if (heap->count == 0)
+        return false;
+    if (bucket < 0 || (heap->node_count > 0 && heap->nodes[place].key > 0))
+        number = node_take(heap, place); // H2
+    else
+        number = bucket_take(heap, (unsigned)bucket);
+    hand_out(heap, number, ret_item);
+    return true;
+}
+
+uint64_t
+lbx__heap_older(const lbx__heap *heap, uint64_t mark)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < heap->node_count; i++)
+        count += heap->nodes[i].arrival < mark;
+    for (int i = 0; i < LBX__BUCKETS; i++)
+        for (uint32_t n = heap->bucket_first[i]; n != NONE; n = heap->links[n])
+            count += heap->arrived[n] < mark;
+    return count;
+}
+
+bool
+lbx__heap_valid(const lbx__heap *heap)
+{
+    uint64_t in_buckets = 0;
+
+    for (uint32_t i = 1; i < heap->node_count; i++)
+        if (before(heap, &heap->nodes[i], &heap->nodes[(i - 1) / ARITY]))
+            return false;
+    for (int i = 0; i < LBX__BUCKETS; i++) {
+        bool used = (heap->bucket_used[i / 64] >> i % 64 & 1) != 0;
+
+        if (used != (heap->bucket_first[i] != NONE))
+            return false;
+        for (uint32_t n = heap->bucket_first[i]; n != NONE; n = heap->links[n])
+            in_buckets++;
+    }
+    return in_buckets + heap->node_count == heap->count;
+}

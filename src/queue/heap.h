@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The priority heap: items by urgency, first come first served among equals.
+ *
+ * Two structures share one order. Priorities 0 to 255 lie in buckets, one FIFO
+ * list each, found through a bitmap: push and pop are O(1). All others, and
+ * everything under a comparator, lie in a 4-ary heap: O(log n). Items lie
+ * still in a pool; only their numbers move.
+ *
+ * H1  The order is (key, arrival). The key is the priority, turned round when
+ *     higher goes first, so that lower keys always leave first.
+ * H2  Keys below 0 leave before the buckets, keys above 255 after them.
+ * H3  Push never allocates after a successful reserve.
+ *
+ * Threads    one at a time; the owner has a lock.
+ */
+#ifndef LBX_QUEUE_HEAP_H
+#define LBX_QUEUE_HEAP_H
+
+#include "queue/slot.h"
+#include <letterbox/base.h>
+#include <stdbool.h>
+
+enum {
+    LBX__BUCKETS = 256
+};
+
+typedef int lbx__compare(const lbx_envelope *a, const lbx_envelope *b,
+                         void *context);
+
+typedef struct lbx__heap_order {
+    lbx__compare *compare; /* NULL: by number. Needs envelope items. */
+    void *context;
+    bool higher_first;
+} lbx__heap_order;
+
+typedef struct lbx__heap_node lbx__heap_node;
+
+typedef struct lbx__heap {
+    lbx__heap_order order;
+    const lbx_allocator *allocator;
+    unsigned words;
+    uint64_t arrivals;
+
+    /* The pool: items and their links, by number. */
+    uint64_t *items;
+    uint64_t *arrived;
+    uint32_t *links;
+    uint32_t pool_size;
+    uint32_t pool_free; /* first free number; NONE */
+    uint32_t count;
+
+    uint32_t bucket_first[LBX__BUCKETS];
+    uint32_t bucket_last[LBX__BUCKETS];
+    uint64_t bucket_used[LBX__BUCKETS / 64];
+
+    lbx__heap_node *nodes;
+    uint32_t node_count;
+} lbx__heap;
+
+void lbx__heap_init(lbx__heap *heap, unsigned words,
+                    const lbx__heap_order *order,
+                    const lbx_allocator *allocator);
+void lbx__heap_fini(lbx__heap *heap);
+
+/* Makes sure that `count` pushes will succeed; false: no memory. */
+bool lbx__heap_reserve(lbx__heap *heap, uint32_t count);
+
+/* Adds a copy of an item. Needs a reserve. */
+void lbx__heap_push(lbx__heap *heap, const uint64_t *item);
+
+/* Takes the most urgent item; false when empty. */
+bool lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item);
+
+/* Takes the least urgent item, the oldest among equals. O(n) outside the
+ * buckets. */
+bool lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item);
+
+/* How many of the first `mark` items ever pushed are still inside. O(n). */
+uint64_t lbx__heap_older(const lbx__heap *heap, uint64_t mark);
+
+bool lbx__heap_valid(const lbx__heap *heap);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lanes: which queue gets the call. L1 to L3 are in lane.h. */
+#include "queue/lane.h"
+
+#include <assert.h>
+
+void
+lbx__lane_fini(lbx__lane *lane)
+{
+    switch (lane->type) {
+    case LBX__LANE_SEGQ:
+        lbx__segq_fini(&lane->q.segq);
+        break;
+    case LBX__LANE_RING:
+        lbx__ring_fini(&lane->q.ring);
+        break;
+    case LBX__LANE_SORTER:
+        lbx__sorter_fini(&lane->q.sorter);
+        break;
+    case LBX__LANE_SHELF:
+        lbx__shelf_fini(&lane->q.shelf);
+        break;
+    }
+}
+
+static int
+push_segq(lbx__segq *q, const uint64_t *item)
+{
+    switch (q->words) {
+    case LBX__WORD:
+        return lbx__segq_push(q, item, LBX__WORD);
+    case LBX__PAIR:
+        return lbx__segq_push(q, item, LBX__PAIR);
+    default:
+        return lbx__segq_push(q, item, LBX__ENVELOPE);
+    }
+}
+
+static size_t
+pop_segq(lbx__segq *q, uint64_t *items, size_t most, unsigned *ret_notes)
+{
+    if (q->words == LBX__WORD)
+        return lbx__segq_pop(q, items, most, LBX__WORD, ret_notes);
+    return lbx__segq_pop(q, items, most, LBX__ENVELOPE, ret_notes);
+}
+
+static int
+push_ring(lbx__ring *ring, const uint64_t *item, bool ahead)
+{
+    size_t count;
+
+    if (ring->words == LBX__WORD)
+        return lbx__ring_push(ring, item, 1, LBX__WORD, ahead, &count);
+    return lbx__ring_push(ring, item, 1, LBX__ENVELOPE, ahead, &count);
+}
+
+static size_t
+pop_ring(lbx__ring *ring, uint64_t *items, size_t most, unsigned *ret_notes)
+{
+    if (ring->words == LBX__WORD)
+        return lbx__ring_pop(ring, items, most, LBX__WORD, ret_notes);
+    return lbx__ring_pop(ring, items, most, LBX__ENVELOPE, ret_notes);
+}
+
+static size_t
+pop_shelf(lbx__shelf *shelf, uint64_t *items, size_t most)
+{
+    size_t count = 0;
+
+    while (count < most &&
+           lbx__shelf_pop(shelf, &items[count * LBX__ENVELOPE], false))
+        count++;
+    return count;
+}
+
+int
+lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead)
+{
+    switch (lane->type) {
+    case LBX__LANE_SEGQ:
+        return push_segq(&lane->q.segq, item);
+    case LBX__LANE_RING:
+        return push_ring(&lane->q.ring, item, ahead);
+    case LBX__LANE_SORTER:
+        return push_segq(&lane->q.sorter.inbox, item);
+    case LBX__LANE_SHELF:
+        break;
+    }
+    return lbx__shelf_push(&lane->q.shelf, item, false);
+}
+
+static size_t
+pop(lbx__lane *lane, uint64_t *items, size_t most, unsigned *ret_notes)
+{
+    switch (lane->type) {
+    case LBX__LANE_SEGQ:
+        return pop_segq(&lane->q.segq, items, most, ret_notes);
+    case LBX__LANE_RING:
+        return pop_ring(&lane->q.ring, items, most, ret_notes);
+    case LBX__LANE_SORTER:
+        return lbx__sorter_pop(&lane->q.sorter, items, most);
+    case LBX__LANE_SHELF:
+        break;
+    }
+    return pop_shelf(&lane->q.shelf, items, most);
+}
+
+size_t
+lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t most,
+              unsigned *ret_notes)
+{
+    size_t count;
+
+    *ret_notes = 0;
+    count = pop(lane, items, most, ret_notes);
+    if (count > 0 && lane->budget && lbx__budget_give(lane->budget, count))
+        *ret_notes |= LBX__NOTE_SENDERS;
+    return count;
+}
+
+bool
+lbx__lane_evict(lbx__lane *lane, uint64_t *item)
+{
+    unsigned notes;
+    bool found;
+
+    switch (lane->type) {
+    case LBX__LANE_SORTER:
+        found = lbx__sorter_evict(&lane->q.sorter, item);
+        break;
+    case LBX__LANE_SHELF:
+        found = lbx__shelf_pop(&lane->q.shelf, item, true);
+        break;
+    default:
+        return lbx__lane_pop(lane, item, 1, &notes) == 1;
+    }
+    // Nobody waits to send under DROP_OLDEST.
+    if (found && lane->budget)
+        (void)lbx__budget_give(lane->budget, 1);
+    return found;
+}
+
+/* The segment queue of lanes that have one. */
+static lbx__segq *
+segq_of(lbx__lane *lane)
+{
+    if (lane->type == LBX__LANE_SORTER)
+        return &lane->q.sorter.inbox;
+    return &lane->q.segq;
+}
+
+uint64_t
+lbx__lane_accepted(lbx__lane *lane)
+{
+    switch (lane->type) {
+    case LBX__LANE_RING:
+        return lbx__ring_accepted(&lane->q.ring);
+    case LBX__LANE_SHELF:
+        return lbx__load(&lane->q.shelf.accepted, acquire);
+    default:
+        return lbx__segq_accepted(segq_of(lane));
+    }
+}
+
+uint64_t
+lbx__lane_taken(lbx__lane *lane)
+{
+    switch (lane->type) {
+    case LBX__LANE_SEGQ:
+        return lbx__segq_taken(&lane->q.segq);
+    case LBX__LANE_RING:
+        return lbx__ring_taken(&lane->q.ring);
+    case LBX__LANE_SORTER:
+        return lbx__sorter_taken(&lane->q.sorter);
+    case LBX__LANE_SHELF:
+        break;
+    }
+    return lbx__load(&lane->q.shelf.taken, acquire);
+}
+
+uint64_t
+lbx__lane_depth(lbx__lane *lane)
+{
+    uint64_t taken = lbx__lane_taken(lane);
+
+    for (int i = 0;; i++) {
+        uint64_t accepted = lbx__lane_accepted(lane);
+        uint64_t again = lbx__lane_taken(lane);
+
+        // The same before and after: exact at the moment of `accepted`. Under
+        // a steady stream of takes, close enough after a few tries.
+        if (again == taken || i == 3)
+            return accepted > again ? accepted - again : 0;
+        taken = again;
+    }
+}
+
+uint64_t
+lbx__lane_mark(lbx__lane *lane)
+{
+    if (lane->type == LBX__LANE_SHELF)
+        return lbx__load(&lane->q.shelf.accepted, acquire) -
+               lbx__load(&lane->q.shelf.fronts, acquire);
+    return lbx__lane_accepted(lane);
+}
+
+uint64_t
+lbx__lane_outstanding(lbx__lane *lane, uint64_t mark)
+{
+    uint64_t taken;
+
+    if (lane->type == LBX__LANE_SORTER)
+        return lbx__sorter_outstanding(&lane->q.sorter, mark);
+    if (lane->type == LBX__LANE_SHELF)
+        mark += lbx__load(&lane->q.shelf.fronts, acquire);
+    taken = lbx__lane_taken(lane);
+    return mark > taken ? mark - taken : 0;
+}
+
+uint64_t
+lbx__lane_raise(lbx__lane *lane, unsigned flags)
+{
+    switch (lane->type) {
+    case LBX__LANE_RING:
+        return lbx__ring_raise(&lane->q.ring, flags);
+    case LBX__LANE_SHELF:
+        return lbx__shelf_raise(&lane->q.shelf, flags);
+    default:
+        return lbx__segq_raise(segq_of(lane), flags);
+    }
+}
+
+void
+lbx__lane_lower(lbx__lane *lane, unsigned flags)
+{
+    switch (lane->type) {
+    case LBX__LANE_RING:
+        lbx__ring_lower(&lane->q.ring, flags);
+        break;
+    case LBX__LANE_SHELF:
+        lbx__shelf_lower(&lane->q.shelf, flags);
+        break;
+    default:
+        lbx__segq_lower(segq_of(lane), flags);
+    }
+}
+
+void
+lbx__lane_close(lbx__lane *lane)
+{
+    switch (lane->type) {
+    case LBX__LANE_RING:
+        lbx__ring_close(&lane->q.ring);
+        break;
+    case LBX__LANE_SHELF:
+        (void)lbx__shelf_raise(&lane->q.shelf, LBX__CLOSED);
+        break;
+    default:
+        lbx__segq_close(segq_of(lane));
+    }
+}
+
+void
+lbx__lane_stall(lbx__lane *lane, bool stalled)
+{
+    // seq_cst: before the barrier that follows (Q6).
+    if (lane->type == LBX__LANE_RING)
+        lbx__store(&lane->q.ring.stalled, (uint32_t)stalled, seq_cst);
+    else if (lane->type != LBX__LANE_SHELF)
+        lbx__store(&segq_of(lane)->stalled, (uint32_t)stalled, seq_cst);
+}
+
+void
+lbx__lane_raise_senders(lbx__lane *lane)
+{
+    if (lane->budget)
+        lbx__budget_raise_senders(lane->budget);
+    else if (lane->type == LBX__LANE_RING)
+        lbx__ring_raise_senders(&lane->q.ring);
+}
+
+void
+lbx__lane_lower_senders(lbx__lane *lane)
+{
+    if (lane->budget)
+        lbx__budget_lower_senders(lane->budget);
+    else if (lane->type == LBX__LANE_RING)
+        lbx__ring_lower_senders(&lane->q.ring);
+}

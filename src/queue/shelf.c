@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shelf. */
+#include "queue/shelf.h"
+
+void
+lbx__shelf_init(lbx__shelf *shelf, const lbx_storage_ops *ops, void *storage)
+{
+    lbx__init(&shelf->lock.word, 0);
+    shelf->ops = ops;
+    shelf->storage = storage;
+    shelf->flags = 0;
+    lbx__init(&shelf->accepted, 0);
+    lbx__init(&shelf->taken, 0);
+    lbx__init(&shelf->fronts, 0);
+}
+
+void
+lbx__shelf_fini(lbx__shelf *shelf)
+{
+    shelf->ops->destroy(shelf->storage);
+}
+
+static void
+count_one(_Atomic(uint64_t) *number)
+{
+    // Relaxed: E1, one writer at a time; others read a number.
+    lbx__store(number, lbx__load(number, relaxed) + 1, relaxed);
+}
+
+int
+lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front)
+{
+    lbx_envelope envelope;
+    lbx_status status = LBX_CLOSED;
+    int flags = 0;
+
+    memcpy(&envelope, item, sizeof(envelope));
+    envelope.message = lbx__slot_decode(item[0]);
+    lbx__lock_take(&shelf->lock);
+    if (!(shelf->flags & LBX__CLOSED))
+        status = front ? shelf->ops->push_front(shelf->storage, &envelope)
+                       : shelf->ops->push(shelf->storage, &envelope);
+    if (status == LBX_OK) {
+        if (front)
+            count_one(&shelf->fronts);
+        count_one(&shelf->accepted);
+        flags = (int)(shelf->flags & (LBX__WAITING | LBX__OBSERVED));
+    }
+    lbx__lock_give(&shelf->lock);
+    if (status == LBX_OK)
+        return flags;
+    if (status == LBX_FULL)
+        return LBX__STORAGE_FULL;
+    // Whatever else a user's table may answer, it is a refusal.
+    return status == LBX_CLOSED || status == LBX_NO_MEMORY ? (int)status
+                                                           : (int)LBX_REFUSED;
+}
+
+bool
+lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict)
+{
+    lbx_envelope envelope;
+    bool found;
+
+    lbx__lock_take(&shelf->lock);
+    found = evict && shelf->ops->evict
+                ? shelf->ops->evict(shelf->storage, &envelope)
+                : shelf->ops->pop(shelf->storage, &envelope);
+    if (found)
+        count_one(&shelf->taken);
+    lbx__lock_give(&shelf->lock);
+    if (!found)
+        return false;
+    memcpy(item, &envelope, sizeof(envelope));
+    item[0] = lbx__slot_encode(envelope.message);
+    return true;
+}
+
+uint64_t
+lbx__shelf_raise(lbx__shelf *shelf, unsigned flags)
+{
+    uint64_t accepted;
+
+    lbx__lock_take(&shelf->lock);
+    shelf->flags |= flags;
+    accepted = lbx__load(&shelf->accepted, relaxed);
+    lbx__lock_give(&shelf->lock);
+    return accepted;
+}
+
+void
+lbx__shelf_lower(lbx__shelf *shelf, unsigned flags)
+{
+    lbx__lock_take(&shelf->lock);
+    shelf->flags &= ~flags;
+    lbx__lock_give(&shelf->lock);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shelf: any storage under a lock.
+ *
+ * Deques and users' own kinds lie here: a table of operations (lbx_storage_ops)
+ * and a lock that makes each of them one step, flags and counts included.
+ *
+ * E1  accepted, taken and flags change under the lock only; others may read.
+ */
+#ifndef LBX_QUEUE_SHELF_H
+#define LBX_QUEUE_SHELF_H
+
+#include "base/lock.h"
+#include "queue/slot.h"
+#include <letterbox/mailbox/factory.h>
+#include <stdbool.h>
+
+typedef struct lbx__shelf {
+    lbx__lock lock;
+    const lbx_storage_ops *ops;
+    void *storage; /* owned */
+    unsigned flags;
+    _Atomic(uint64_t) accepted;
+    _Atomic(uint64_t) taken;
+    _Atomic(uint64_t) fronts; /* accepted at the front */
+} lbx__shelf;
+
+void lbx__shelf_init(lbx__shelf *shelf, const lbx_storage_ops *ops,
+                     void *storage);
+void lbx__shelf_fini(lbx__shelf *shelf);
+
+/* As the other queues' push; also REFUSED, FULL and NO_MEMORY from the
+ * storage. */
+int lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front);
+bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict);
+
+uint64_t lbx__shelf_raise(lbx__shelf *shelf, unsigned flags);
+void lbx__shelf_lower(lbx__shelf *shelf, unsigned flags);
+
+#endif

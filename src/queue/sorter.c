@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sorter. T1 to T3 are in sorter.h. */
+#include "queue/sorter.h"
+
+enum {
+    BATCH = 16
+};
+
+lbx_status
+lbx__sorter_init(lbx__sorter *sorter, unsigned words,
+                 const lbx__heap_order *order, const lbx_allocator *allocator)
+{
+    lbx__init(&sorter->taken, 0);
+    lbx__init(&sorter->lock.word, 0);
+    lbx__heap_init(&sorter->heap, words, order, allocator);
+    return lbx__segq_init(&sorter->inbox, words, false, allocator);
+}
+
+void
+lbx__sorter_fini(lbx__sorter *sorter)
+{
+    lbx__heap_fini(&sorter->heap);
+    lbx__segq_fini(&sorter->inbox);
+}
+
+static size_t
+pop_inbox(lbx__sorter *sorter, uint64_t *items, size_t most)
+{
+    unsigned notes; // of no use here: takes are counted when they leave
+
+    if (sorter->inbox.words == LBX__PAIR)
+        return lbx__segq_pop_one(&sorter->inbox, items, most, LBX__PAIR,
+                                 &notes);
+    return lbx__segq_pop_one(&sorter->inbox, items, most, LBX__ENVELOPE,
+                             &notes);
+}
+
+/* T1, as far as there is memory: what had arrived when the take began, so that
+ * a steady stream does not keep it from ending. */
+static void
+drain(lbx__sorter *sorter)
+{
+    uint64_t items[BATCH * LBX__ENVELOPE];
+    uint64_t waiting =
+        lbx__segq_accepted(&sorter->inbox) - lbx__segq_taken(&sorter->inbox);
+
+    while (waiting > 0 && lbx__heap_reserve(&sorter->heap, BATCH)) {
+        size_t count = pop_inbox(sorter, items, BATCH);
+
+        for (size_t i = 0; i < count; i++)
+            lbx__heap_push(&sorter->heap, &items[i * sorter->inbox.words]);
+        if (count < BATCH)
+            return;
+        waiting -= waiting < count ? waiting : count;
+    }
+}
+
+static bool
+pop(lbx__sorter *sorter, uint64_t *item)
+{
+    if (lbx__heap_pop(&sorter->heap, item))
+        return true;
+    if (pop_inbox(sorter, item, 1) == 0)
+        return false;
+    sorter->heap.arrivals++; // T3: it has passed the heap by
+    return true;
+}
+
+static void
+count_taken(lbx__sorter *sorter, size_t count)
+{
+    // Relaxed: a number; only the holder of the lock writes it.
+    lbx__store(&sorter->taken, lbx__load(&sorter->taken, relaxed) + count,
+               relaxed);
+}
+
+size_t
+lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most)
+{
+    unsigned words = sorter->inbox.words;
+    size_t count = 0;
+
+    lbx__lock_take(&sorter->lock);
+    drain(sorter);
+    while (count < most && pop(sorter, &items[count * words]))
+        count++;
+    count_taken(sorter, count);
+    lbx__lock_give(&sorter->lock);
+    return count;
+}
+
+bool
+lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item)
+{
+    bool found;
+
+    lbx__lock_take(&sorter->lock);
+    drain(sorter);
+    found = lbx__heap_evict(&sorter->heap, item) || pop(sorter, item);
+    count_taken(sorter, found);
+    lbx__lock_give(&sorter->lock);
+    return found;
+}
+
+uint64_t
+lbx__sorter_outstanding(lbx__sorter *sorter, uint64_t mark)
+{
+    uint64_t count;
+
+    lbx__lock_take(&sorter->lock);
+    count = lbx__heap_older(&sorter->heap, mark);
+    if (sorter->heap.arrivals < mark)
+        count += mark - sorter->heap.arrivals; // still in the inbox
+    lbx__lock_give(&sorter->lock);
+    return count;
+}
+
+uint64_t
+lbx__sorter_taken(lbx__sorter *sorter)
+{
+    return lbx__load(&sorter->taken, relaxed);
+}
