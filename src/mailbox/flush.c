@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flush and stop: waiting until messages have been taken.
+ *
+ * A flush marks every lane when it is first polled, and is done when nothing
+ * from before the marks is inside. Takers that see the gate tell it; those
+ * that were past the gate look back (B1), which is what the barrier between
+ * raising the gate and looking is for.
+ */
+#include "mailbox/box.h"
+
+#include "base/park.h"
+#include <assert.h>
+
+/* Raises the gate and looks whether there is anything to wait for. */
+static lbx_status
+begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+{
+    lbx__turn turn;
+    bool done;
+
+    lbx__turn_begin(box, &turn);
+    for (int i = 0; i < LBX__LANES; i++) {
+        lbx__lane *lane = lbx__box_lane(box, i);
+
+        op->u.flush.mark[i] = lane ? lbx__lane_mark(lane) : 0;
+        op->u.flush.look[i] = 0;
+    }
+    lbx__op_queue(op, &box->flushers, waker);
+    op->registered = true;
+    lbx__box_set_gate(box, LBX__GATE_FLUSH, true);
+    lbx__turn_end(box, &turn);
+    (void)lbx__barrier_all();
+    lbx__turn_begin(box, &turn);
+    lbx__box_flushed(box, &turn);
+    done = op->state == LBX__GRANTED;
+    if (done && op->caller == lbx__thread_self())
+        lbx__op_settle(op); // off this turn's own list
+    lbx__turn_end(box, &turn);
+    if (!done)
+        return LBX_PENDING;
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    return LBX_OK;
+}
+
+static lbx_status
+flush_leave(lbx__op *op, lbx_status why)
+{
+    lbx_mailbox *box = op->subject;
+    bool done;
+    lbx__turn turn;
+
+    lbx__turn_begin(box, &turn);
+    done = op->state == LBX__GRANTED;
+    if (op->state == LBX__QUEUED) {
+        lbx__list_remove(&op->link);
+        op->state = LBX__IDLE;
+        lbx__box_flushed(box, &turn);
+    }
+    lbx__turn_end(box, &turn);
+    op->registered = false;
+    if (!done)
+        return why;
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    return LBX_OK;
+}
+
+static lbx_status
+flush_poll(lbx__op *op, const lbx_waker *waker)
+{
+    static const lbx_waker nobody;
+    lbx_mailbox *box = op->subject;
+    lbx_status status = LBX_PENDING;
+    lbx__turn turn;
+
+    if (!op->registered) {
+        if (op->u.flush.stop)
+            lbx__box_close(box, false, false);
+        status = begin(box, op, waker);
+    } else {
+        lbx__turn_begin(box, &turn);
+        if (op->state == LBX__QUEUED)
+            op->waker = waker ? *waker : nobody;
+        else
+            status = LBX_OK;
+        lbx__turn_end(box, &turn);
+    }
+    if (status == LBX_OK || lbx__op_late(op))
+        return flush_leave(op, status == LBX_OK ? LBX_OK : LBX_TIMEOUT);
+    return LBX_PENDING;
+}
+
+static void
+flush_release(lbx__op *op)
+{
+    lbx__box_release(op->subject);
+}
+
+static const lbx__op_ops flush_ops = {
+    .poll = flush_poll,
+    .leave = flush_leave,
+    .release = flush_release,
+    .again = true,
+};
+
+static lbx_status
+flush_init(lbx_operation *operation, lbx_mailbox *mailbox, int64_t deadline_ns,
+           bool stop)
+{
+    lbx__op *op = lbx__op_of(operation);
+
+    if (!op || !mailbox)
+        return LBX_INVALID;
+    assert(mailbox->magic == LBX__BOX_MAGIC);
+    lbx__box_hold(mailbox);
+    lbx__op_init(op, &flush_ops, mailbox, mailbox->options.clock, deadline_ns);
+    op->u.flush.stop = stop;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_mailbox_flush_init(lbx_operation *operation, lbx_mailbox *mailbox,
+                       int64_t deadline_ns)
+{
+    return flush_init(operation, mailbox, deadline_ns, false);
+}
+
+lbx_status
+lbx_mailbox_stop_init(lbx_operation *operation, lbx_mailbox *mailbox,
+                      int64_t deadline_ns)
+{
+    return flush_init(operation, mailbox, deadline_ns, true);
+}

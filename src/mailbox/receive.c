@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receiving as an operation, and the calls that park.
+ *
+ * A receive that waits goes through these steps, each under the lock:
+ *
+ *   register   on the list, WAITING up in every lane, then look once more:
+ *              check and register are one step, because a push either is in
+ *              the count that raising the flag returned, or sees the flag (L1)
+ *   stall      what is counted cannot be popped: its sender has claimed a slot
+ *              and not filled it. Ask for that publication (Q6) and look again
+ *   granted    a reservation, off the list; the message is taken by the poll
+ *   return     nothing there after all (someone who was past the gate took it,
+ *              it had expired, the mailbox was suspended): back to the *head*
+ *              of the list
+ */
+#include "mailbox/box.h"
+
+#include "base/park.h"
+#include <assert.h>
+
+enum {
+    SPINS = 200
+};
+
+static void
+fill(lbx__op *op, const lbx_envelope *envelope)
+{
+    if (op->u.receive.message)
+        *op->u.receive.message = envelope->message;
+    if (op->u.receive.envelope)
+        *op->u.receive.envelope = *envelope;
+    if (op->u.receive.messages) {
+        op->u.receive.messages[0] = envelope->message;
+        *op->u.receive.count = 1;
+        (void)lbx__box_take_batch(op->subject, op->u.receive.messages,
+                                  op->u.receive.most, op->u.receive.count);
+    }
+}
+
+/* The step of a poll under the lock. Its answers: */
+typedef enum step {
+    STEP_GOT,   /* a message is in *ret */
+    STEP_DONE,  /* *status is final */
+    STEP_WAIT,  /* registered */
+    STEP_STALL, /* registered behind an unfilled slot */
+    STEP_AGAIN, /* granted meanwhile: from the start */
+} step;
+
+/* A queued receive whose turn it is takes what it can. */
+static bool
+take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__turn *turn, lbx_envelope *ret)
+{
+    if (box->receivers.next != &op->link ||
+        lbx__box_takeable(box) <= box->reserved)
+        return false;
+    if (!lbx__box_take_locked(box, turn, ret))
+        return false;
+    if (op->state == LBX__GRANTED) {
+        // The take let a sender in, or emptied a closed mailbox, and we were
+        // next: this turn's own list has us, and settling takes us off it.
+        lbx__op_settle(op);
+        box->reserved -= op->granted == LBX_OK;
+    } else {
+        lbx__list_remove(&op->link);
+    }
+    op->state = LBX__IDLE;
+    lbx__box_grant(box, turn);
+    return true;
+}
+
+static step
+register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+                 const lbx_waker *waker, bool front, lbx_envelope *ret)
+{
+    lbx__op_queue(op, front ? box->receivers.next : &box->receivers, waker);
+    op->registered = true;
+    lbx__box_raise_waiting(box);
+    if (take_in_turn(box, op, turn, ret))
+        return STEP_GOT;
+    if (box->receivers.next == &op->link &&
+        lbx__box_takeable(box) > box->reserved)
+        return STEP_STALL;
+    return STEP_WAIT;
+}
+
+/* What to do about a queued receive. */
+static step
+poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+            const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+{
+    static const lbx_waker nobody;
+
+    if (take_in_turn(box, op, turn, ret))
+        return STEP_GOT;
+    if (lbx__op_late(op)) {
+        lbx__list_remove(&op->link);
+        op->state = LBX__IDLE;
+        lbx__box_grant(box, turn);
+        *status = LBX_TIMEOUT;
+        return STEP_DONE;
+    }
+    op->waker = waker ? *waker : nobody;
+    return STEP_WAIT;
+}
+
+static step
+poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+          const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+{
+    bool granted = op->state == LBX__GRANTED;
+    bool front = granted || op->u.receive.front;
+
+    if (op->state == LBX__QUEUED)
+        return poll_queued(box, op, turn, waker, ret, status);
+    box->reserved -= granted && op->granted == LBX_OK; // B2
+    op->state = LBX__IDLE;
+    op->u.receive.front = false;
+    if ((front || lbx__list_empty(&box->receivers)) &&
+        lbx__box_takeable(box) > box->reserved &&
+        lbx__box_take_locked(box, turn, ret)) {
+        lbx__box_grant(box, turn);
+        return STEP_GOT;
+    }
+    *status = LBX_CLOSED;
+    if (box->closed && lbx__box_depth(box) == 0) {
+        lbx__box_grant(box, turn);
+        return STEP_DONE;
+    }
+    *status = LBX_TIMEOUT;
+    if (lbx__op_late(op)) {
+        lbx__box_grant(box, turn);
+        return STEP_DONE;
+    }
+    *status = LBX_BUSY;
+    if (!box->many && !lbx__list_empty(&box->receivers))
+        return STEP_DONE;
+    return register_receive(box, op, turn, waker, front, ret);
+}
+
+/* Asks for the publication of an unfilled slot: Q6. */
+static void
+stall(lbx_mailbox *box, lbx__turn *turn)
+{
+    box->stalled = true;
+    for (int i = 0; i < LBX__LANES; i++)
+        if (lbx__box_lane(box, i))
+            lbx__lane_stall(lbx__box_lane(box, i), true);
+    lbx__turn_end(box, turn);
+}
+
+/* Waits a moment for the slot to be filled, then relies on its sender. */
+static step
+poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+             const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+{
+    bool ordered;
+    step next;
+
+    stall(box, turn);
+    ordered = lbx__barrier_all();
+    lbx__turn_begin(box, turn);
+    if (op->state == LBX__GRANTED)
+        return STEP_AGAIN;
+    next = poll_queued(box, op, turn, waker, ret, status);
+    if (next == STEP_WAIT && !ordered && op->waker.wake) {
+        // No barrier on this system: poll again until it is filled.
+        lbx__wakes_grant(&turn->wakes, op, LBX_EMPTY);
+        lbx__box_grant(box, turn);
+    }
+    return next;
+}
+
+static lbx_status
+receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
+                  lbx_envelope *ret)
+{
+    lbx_status status = LBX_PENDING;
+    lbx__turn turn;
+    step next;
+
+    lbx__turn_begin(box, &turn);
+    if (op->state == LBX__GRANTED) {
+        lbx__turn_end(box, &turn);
+        lbx__op_settle(op);
+        lbx__turn_begin(box, &turn);
+    }
+    next = poll_step(box, op, &turn, waker, ret, &status);
+    if (next == STEP_STALL)
+        next = poll_stalled(box, op, &turn, waker, ret, &status);
+    lbx__turn_end(box, &turn);
+    switch (next) {
+    case STEP_GOT:
+        return LBX_OK;
+    case STEP_DONE:
+        return status;
+    case STEP_AGAIN:
+        return LBX_EMPTY;
+    default:
+        return LBX_PENDING;
+    }
+}
+
+/* One message, or what is instead of it; EMPTY means: from the start. */
+static lbx_status
+receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
+            lbx_envelope *ret)
+{
+    lbx_status status;
+    bool gate;
+
+    if (!op->registered && lbx__box_take_open(box, ret, &gate))
+        status = LBX_OK;
+    else
+        status = receive_poll_once(box, op, waker, ret);
+    if (status == LBX_OK && !lbx__box_taken(box, ret)) {
+        op->u.receive.front = op->registered; // it had expired: keep our turn
+        return LBX_EMPTY;
+    }
+    return status;
+}
+
+static lbx_status
+receive_poll(lbx__op *op, const lbx_waker *waker)
+{
+    lbx_mailbox *box = op->subject;
+    lbx_envelope envelope;
+    lbx_status status;
+
+    if (!lbx__box_may_wait(box))
+        return op->registered ? LBX_PENDING : LBX_WOULD_BLOCK;
+    do {
+        status = receive_try(box, op, waker, &envelope);
+    } while (status == LBX_EMPTY);
+    if (status == LBX_OK)
+        fill(op, &envelope);
+    if (status != LBX_PENDING)
+        op->registered = false;
+    return status;
+}
+
+static lbx_status
+receive_leave(lbx__op *op, lbx_status why)
+{
+    lbx_mailbox *box = op->subject;
+    lbx__turn turn;
+
+    lbx__turn_begin(box, &turn);
+    if (op->state == LBX__GRANTED) {
+        lbx__turn_end(box, &turn);
+        lbx__op_settle(op);
+        lbx__turn_begin(box, &turn);
+        box->reserved -= op->granted == LBX_OK; // passed on below: M10
+    } else if (op->state == LBX__QUEUED) {
+        lbx__list_remove(&op->link);
+    }
+    op->state = LBX__IDLE;
+    op->registered = false;
+    lbx__box_grant(box, &turn);
+    lbx__turn_end(box, &turn);
+    return why;
+}
+
+static void
+receive_release(lbx__op *op)
+{
+    lbx__box_release(op->subject);
+}
+
+static const lbx__op_ops receive_ops = {
+    .poll = receive_poll,
+    .leave = receive_leave,
+    .release = receive_release,
+    .again = true,
+};
+
+static lbx__op *
+receive_init(lbx_operation *operation, lbx_consumer *consumer,
+             int64_t deadline_ns)
+{
+    lbx__op *op = lbx__op_of(operation);
+    lbx_mailbox *box = lbx__box_of_consumer(consumer);
+
+    if (!op || !box)
+        return NULL;
+    assert(box->magic == LBX__BOX_MAGIC);
+    lbx__box_hold(box);
+    lbx__op_init(op, &receive_ops, box, box->options.clock, deadline_ns);
+    return op;
+}
+
+lbx_status
+lbx_consumer_receive_init(lbx_operation *operation, lbx_consumer *consumer,
+                          void **ret_message, int64_t deadline_ns)
+{
+    lbx__op *op;
+
+    if (!ret_message)
+        return LBX_INVALID;
+    op = receive_init(operation, consumer, deadline_ns);
+    if (!op)
+        return LBX_INVALID;
+    op->u.receive.message = ret_message;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_consumer_receive_envelope_init(lbx_operation *operation,
+                                   lbx_consumer *consumer,
+                                   lbx_envelope *ret_envelope,
+                                   int64_t deadline_ns)
+{
+    lbx__op *op;
+
+    if (!ret_envelope)
+        return LBX_INVALID;
+    op = receive_init(operation, consumer, deadline_ns);
+    if (!op)
+        return LBX_INVALID;
+    op->u.receive.envelope = ret_envelope;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_consumer_receive_batch_init(lbx_operation *operation,
+                                lbx_consumer *consumer, void **ret_messages,
+                                size_t most, size_t *ret_count,
+                                int64_t deadline_ns)
+{
+    lbx__op *op;
+
+    if (!ret_messages || !ret_count || most == 0)
+        return LBX_INVALID;
+    op = receive_init(operation, consumer, deadline_ns);
+    if (!op)
+        return LBX_INVALID;
+    *ret_count = 0;
+    op->u.receive.messages = ret_messages;
+    op->u.receive.most = most;
+    op->u.receive.count = ret_count;
+    return LBX_OK;
+}
+
+/* The fronts that park. */
+
+static lbx_status
+wait_and_end(lbx_operation *operation)
+{
+    lbx_status status = lbx_operation_wait(operation);
+
+    lbx_operation_fini(operation);
+    return status;
+}
+
+/* Tries for a moment before registering; a sender is often about to send. */
+static lbx_status
+try_for_a_moment(lbx_consumer *consumer, void **ret_message)
+{
+    lbx_status status = LBX_EMPTY;
+
+    for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
+        status = lbx_consumer_try_receive(consumer, ret_message);
+        if (status == LBX_EMPTY)
+            lbx__pause();
+    }
+    return status;
+}
+
+lbx_status
+lbx_consumer_receive_until(lbx_consumer *consumer, void **ret_message,
+                           int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status = try_for_a_moment(consumer, ret_message);
+
+    if (status != LBX_EMPTY)
+        return status;
+    status = lbx_consumer_receive_init(&operation, consumer, ret_message,
+                                       deadline_ns);
+    if (status != LBX_OK)
+        return status;
+    return wait_and_end(&operation);
+}
+
+lbx_status
+lbx_consumer_receive(lbx_consumer *consumer, void **ret_message)
+{
+    return lbx_consumer_receive_until(consumer, ret_message, LBX_FOREVER);
+}
+
+lbx_status
+lbx_consumer_receive_envelope_until(lbx_consumer *consumer,
+                                    lbx_envelope *ret_envelope,
+                                    int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status = lbx_consumer_receive_envelope_init(
+        &operation, consumer, ret_envelope, deadline_ns);
+
+    if (status != LBX_OK)
+        return status;
+    return wait_and_end(&operation);
+}
+
+lbx_status
+lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
+                                 size_t most, size_t *ret_count,
+                                 int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status = LBX_EMPTY;
+
+    for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
+        status = lbx_consumer_try_receive_batch(consumer, ret_messages, most,
+                                                ret_count);
+        if (status == LBX_EMPTY)
+            lbx__pause();
+    }
+    if (status != LBX_EMPTY)
+        return status;
+    status = lbx_consumer_receive_batch_init(&operation, consumer, ret_messages,
+                                             most, ret_count, deadline_ns);
+    if (status != LBX_OK)
+        return status;
+    return wait_and_end(&operation);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending that does not wait.
+ *
+ * The fast path is one push into the user lane. A flag that the push saw is
+ * dealt with afterwards: the message is in. What finds no room is decided by
+ * the overflow policy.
+ */
+#include "mailbox/box.h"
+
+#include <assert.h>
+
+enum {
+    CHUNK = 64
+};
+
+lbx_status
+lbx__box_admissible(lbx_mailbox *box, lbx_envelope *envelope,
+                    lbx__lane **ret_lane)
+{
+    const lbx_mailbox_options *options = &box->options;
+    bool dated =
+        envelope->deadline_ns != LBX_FOREVER && envelope->deadline_ns != 0;
+
+    if (options->may_wait && !options->may_wait(options->may_wait_context))
+        return LBX_WOULD_BLOCK;
+    if (envelope->channel > LBX_CONTROL)
+        return LBX_INVALID;
+    envelope->lost = LBX_NOT_LOST;
+    envelope->recipient = options->owner;
+    if (lbx_envelope_is_system(envelope)) {
+        if (options->system_reservation == LBX_DISABLED)
+            return LBX_UNSUPPORTED;
+        return lbx__box_make_system(box, ret_lane);
+    }
+    if (!box->keeps_envelopes && (envelope->type || envelope->sender || dated))
+        return LBX_UNSUPPORTED;
+    *ret_lane = box->lane[LBX__USER_LANE];
+    if (lbx_envelope_is_control(envelope) && box->lane[LBX__CONTROL_LANE])
+        *ret_lane = box->lane[LBX__CONTROL_LANE];
+    // once, before the message is stored, and without a lock.
+    if (((*ret_lane)->type == LBX__LANE_SORTER ||
+         (box->capabilities & LBX_CAN_PRIORITIZE)) &&
+        options->priority &&
+        !options->priority(envelope->message, options->priority_context,
+                           &envelope->priority))
+        return LBX_REFUSED;
+    return LBX_OK;
+}
+
+/* Why there is no room. The gate is up before the lanes close. */
+static int
+full_or_closed(lbx_mailbox *box)
+{
+    return lbx_mailbox_is_closed(box) ? LBX_CLOSED : LBX_FULL;
+}
+
+int
+lbx__box_push(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
+              bool ahead, uint64_t *ret_grown)
+{
+    uint64_t item[LBX__ENVELOPE];
+    lbx_envelope dated;
+    uint64_t used = 0;
+    int flags;
+
+    *ret_grown = 0;
+    if (lane->budget && !lbx__budget_take(lane->budget, ahead, &used))
+        return full_or_closed(box);
+    if (box->options.timestamps) {
+        dated = *envelope;
+        dated.enqueued_ns = lbx_clock_now(box->options.clock);
+        envelope = &dated;
+    }
+    lbx__box_pack(lane, envelope, item);
+    flags = lbx__lane_push(lane, item, ahead);
+    if (!lane->budget)
+        return flags;
+    if (flags >= 0)
+        *ret_grown = lbx__budget_grow(lane->budget, used);
+    else if (lbx__budget_give(lane->budget, 1) && !ahead)
+        lbx__box_room(box);
+    return flags;
+}
+
+void
+lbx__box_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags)
+{
+    // seq_cst: B1, before the send is done, so that a receive that starts
+    // later looks at the system lane first.
+    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
+        (void)lbx__or(&box->gate, (uint32_t)LBX__GATE_SYSTEM, seq_cst);
+    if (flags & (LBX__WAITING | LBX__STALLED))
+        lbx__box_published(box);
+    if (flags & LBX__OBSERVED)
+        lbx__box_enqueued(box, lane);
+}
+
+lbx_status
+lbx__box_drop(lbx_mailbox *box, const lbx_envelope *envelope,
+              lbx_send_result *result)
+{
+    if (box->options.newest_to_sender) {
+        // Relaxed: a number for people.
+        (void)lbx__add(&box->dropped_newest, 1, relaxed);
+        lbx__box_event(box, LBX_METRIC_DROPPED_NEWEST, 1);
+        return LBX_FULL;
+    }
+    result->outcome = LBX_DROPPED_NEWEST;
+    result->dropped_messages = 1;
+    lbx__box_lose(box, envelope, LBX_LOST_DROPPED_NEWEST);
+    return LBX_OK;
+}
+
+static lbx_status
+reject(lbx_mailbox *box, const lbx__lane *lane)
+{
+    // Relaxed: a number for people.
+    (void)lbx__add(&box->rejected, 1, relaxed);
+    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
+        lbx__box_event(box, LBX_METRIC_RESERVATION_EXHAUSTED, 0);
+    return LBX_FULL;
+}
+
+/* DROP_OLDEST: makes room in `lane` by losing a message of the user lane;
+ * false when that is no help. */
+static bool
+evict(lbx_mailbox *box, const lbx__lane *lane, lbx_send_result *result)
+{
+    lbx__lane *user = box->lane[LBX__USER_LANE];
+    lbx_envelope oldest;
+    uint64_t item[LBX__ENVELOPE];
+
+    if ((lane != user && lane->budget != user->budget) ||
+        !lbx__lane_evict(user, item))
+        return false;
+    if (lbx__load(&box->gate, acquire) & LBX__GATE_FLUSH)
+        lbx__box_look_again(box);
+    lbx__box_unpack(box, LBX__USER_LANE, item, &oldest);
+    result->outcome = LBX_DROPPED_OLDEST;
+    result->dropped_messages++;
+    lbx__box_lose(box, &oldest, LBX_LOST_DROPPED_OLDEST);
+    return true;
+}
+
+/* Fills in how a message got in. */
+static void
+accept(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
+{
+    if (grown > 0) {
+        result->outcome = LBX_GREW;
+        result->capacity_messages = (int64_t)grown;
+        lbx__box_event(box, LBX_METRIC_GREW, grown);
+    } else if (result->outcome == LBX_NOT_SENT) {
+        result->outcome = LBX_ENQUEUED;
+    }
+}
+
+lbx_status
+lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
+              lbx_send_result *result)
+{
+    bool system = lane == lbx__box_lane(box, LBX__SYSTEM_LANE);
+    uint64_t grown;
+
+    for (;;) {
+        int flags = lbx__box_push(box, lane, envelope, false, &grown);
+
+        if (flags >= 0) {
+            accept(box, grown, result);
+            lbx__box_pushed(box, lane, flags);
+            return LBX_OK;
+        }
+        if (flags != LBX_FULL && flags != LBX__STORAGE_FULL)
+            return (lbx_status)flags;
+        if (system || flags == LBX__STORAGE_FULL)
+            return reject(box, lane);
+        if (box->options.overflow == LBX_DROP_NEWEST)
+            return lbx__box_drop(box, envelope, result);
+        if (box->options.overflow != LBX_DROP_OLDEST ||
+            !evict(box, lane, result))
+            return reject(box, lane);
+    }
+}
+
+bool
+lbx__box_bury(lbx_mailbox *box, const lbx_envelope *dead)
+{
+    lbx_send_result result = {.outcome = LBX_NOT_SENT};
+
+    return lbx__box_send(box, box->lane[LBX__USER_LANE], dead, &result) ==
+           LBX_OK;
+}
+
+static lbx_send_result
+fresh_result(const lbx_mailbox *box)
+{
+    lbx_send_result result = {
+        .outcome = LBX_NOT_SENT,
+        .capacity_messages = 0,
+        .overflow = box ? box->options.overflow : LBX_REJECT,
+    };
+
+    return result;
+}
+
+lbx_status
+lbx_producer_try_send_envelope(lbx_producer *producer,
+                               const lbx_envelope *envelope,
+                               lbx_send_result *ret_result)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    lbx_send_result result = fresh_result(box);
+    lbx_status status = LBX_INVALID;
+    lbx_envelope copy;
+    lbx__lane *lane;
+
+    if (box && envelope) {
+        assert(box->magic == LBX__BOX_MAGIC);
+        copy = *envelope;
+        status = lbx__box_admissible(box, &copy, &lane);
+        if (status == LBX_OK)
+            status = lbx__box_send(box, lane, &copy, &result);
+    }
+    if (status != LBX_OK)
+        result.outcome = LBX_NOT_SENT;
+    if (ret_result)
+        *ret_result = result;
+    return status;
+}
+
+/* What the fast path did not finish. */
+static lbx_status
+send_plain_slow(lbx_mailbox *box, void *message, int flags)
+{
+    lbx_envelope envelope;
+
+    if (flags >= 0) {
+        lbx__box_pushed(box, &box->user_lane, flags);
+        return LBX_OK;
+    }
+    if (flags != LBX_FULL)
+        return (lbx_status)flags;
+    if (box->options.overflow == LBX_REJECT ||
+        box->options.overflow == LBX_BLOCK)
+        return reject(box, &box->user_lane);
+    envelope = lbx_envelope_new(message, box->options.default_priority);
+    return lbx_producer_try_send_envelope((lbx_producer *)(void *)box,
+                                          &envelope, NULL);
+}
+
+lbx_status
+lbx_producer_try_send(lbx_producer *producer, void *message)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    uint64_t word = lbx__slot_encode(message);
+    lbx_envelope envelope;
+    size_t count;
+    int flags;
+
+    if (LBX__UNLIKELY(!box))
+        return LBX_INVALID;
+    assert(box->magic == LBX__BOX_MAGIC);
+    switch (box->fast) {
+    case LBX__FAST_SEGQ:
+    case LBX__FAST_CONTROL:
+        flags = lbx__segq_push(&box->user_lane.q.segq, &word, LBX__WORD);
+        break;
+    case LBX__FAST_RING:
+        flags = lbx__ring_push(&box->user_lane.q.ring, &word, 1, LBX__WORD,
+                               false, &count);
+        break;
+    default:
+        envelope = lbx_envelope_new(message, box->options.default_priority);
+        return lbx_producer_try_send_envelope(producer, &envelope, NULL);
+    }
+    if (LBX__LIKELY(flags == 0))
+        return LBX_OK;
+    return send_plain_slow(box, message, flags);
+}
+
+/* A whole batch into a ring of plain messages, as far as it goes. */
+static size_t
+push_ring_batch(lbx_mailbox *box, void *const *messages, size_t count)
+{
+    uint64_t words[CHUNK];
+    size_t total = 0;
+    size_t done;
+    int flags;
+
+    do {
+        size_t wanted = count - total < CHUNK ? count - total : CHUNK;
+
+        for (size_t i = 0; i < wanted; i++)
+            words[i] = lbx__slot_encode(messages[total + i]);
+        done = 0;
+        flags = lbx__ring_push(&box->user_lane.q.ring, words, wanted, LBX__WORD,
+                               false, &done);
+        if (flags < 0)
+            break;
+        total += done;
+        if (flags > 0)
+            lbx__box_pushed(box, &box->user_lane, flags);
+    } while (total < count);
+    return total;
+}
+
+lbx_status
+lbx_producer_try_send_batch(lbx_producer *producer, void *const *messages,
+                            size_t count, size_t *ret_sent)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    size_t sent = 0;
+    lbx_status status = LBX_OK;
+
+    if (ret_sent)
+        *ret_sent = 0;
+    if (!box || !ret_sent || (!messages && count > 0))
+        return LBX_INVALID;
+    if (box->fast == LBX__FAST_RING && count > 0)
+        sent = push_ring_batch(box, messages, count);
+    while (sent < count && status == LBX_OK) {
+        status = lbx_producer_try_send(producer, messages[sent]);
+        sent += status == LBX_OK;
+    }
+    *ret_sent = sent;
+    return status;
+}
+
+lbx_status
+lbx_producer_try_send_front(lbx_producer *producer, void *message)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    lbx_envelope envelope;
+    uint64_t item[LBX__ENVELOPE];
+    uint64_t used = 0;
+    lbx__lane *lane;
+    lbx_status status;
+    int flags;
+
+    if (!box)
+        return LBX_INVALID;
+    if (!(box->capabilities & LBX_CAN_SEND_FRONT))
+        return LBX_UNSUPPORTED;
+    envelope = lbx_envelope_new(message, box->options.default_priority);
+    status = lbx__box_admissible(box, &envelope, &lane);
+    if (status != LBX_OK)
+        return status;
+    if (lane->budget && !lbx__budget_take(lane->budget, false, &used))
+        return full_or_closed(box) == LBX_FULL ? reject(box, lane) : LBX_CLOSED;
+    if (box->options.timestamps)
+        envelope.enqueued_ns = lbx_clock_now(box->options.clock);
+    lbx__box_pack(lane, &envelope, item);
+    flags = lbx__shelf_push(&lane->q.shelf, item, true);
+    if (flags >= 0) {
+        if (lane->budget)
+            (void)lbx__budget_grow(lane->budget, used);
+        lbx__box_pushed(box, lane, flags);
+        return LBX_OK;
+    }
+    if (lane->budget && lbx__budget_give(lane->budget, 1))
+        lbx__box_room(box);
+    return flags == LBX__STORAGE_FULL ? reject(box, lane) : (lbx_status)flags;
+}

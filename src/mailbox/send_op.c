@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending as an operation, and the calls that park.
+ *
+ * Only LBX_BLOCK waits. A send that finds no room joins its lane's list and
+ * raises the lane's gate for senders; then it looks once more, under the same
+ * lock: whoever makes room either is seen by that look, or sees the flag and
+ * moves the first waiting message in (B3). So a send on the list is completed
+ * by others, and its poll only learns how it went.
+ */
+#include "mailbox/box.h"
+
+#include <assert.h>
+
+/* When the mailbox's own wait ends. */
+static int64_t
+policy_deadline(const lbx_mailbox *box)
+{
+    return lbx_deadline_after(box->options.clock, box->options.wait_ns);
+}
+
+/* Prepares the first, or the next, message of the operation. */
+static lbx_status
+prepare(lbx_mailbox *box, lbx__op *op)
+{
+    lbx_status status;
+    lbx__lane *lane;
+
+    if (op->u.send.messages)
+        op->u.send.envelope =
+            lbx_envelope_new(op->u.send.messages[*op->u.send.sent],
+                             box->options.default_priority);
+    status = lbx__box_admissible(box, &op->u.send.envelope, &lane);
+    op->u.send.lane = lane;
+    op->u.send.prepared = status == LBX_OK;
+    return status;
+}
+
+/* The wait is over without room. */
+static lbx_status
+give_up(lbx_mailbox *box, lbx__op *op)
+{
+    if (box->options.after_wait == LBX_DROP_NEWEST &&
+        op->u.send.policy_deadline_ns <= op->deadline_ns)
+        return lbx__box_drop(box, &op->u.send.envelope, &op->u.send.made);
+    // Relaxed: a number for people.
+    (void)lbx__add(&box->rejected, 1, relaxed);
+    return LBX_TIMEOUT;
+}
+
+static bool
+is_late(const lbx__op *op)
+{
+    if (op->look_ns == LBX_FOREVER)
+        return false;
+    return lbx_clock_now(op->clock) >= op->look_ns;
+}
+
+/* Off the list; the next one may have its turn. Under the lock. */
+static void
+leave_list(lbx_mailbox *box, lbx__op *op, lbx__turn *turn)
+{
+    lbx__list_remove(&op->link);
+    op->state = LBX__IDLE;
+    lbx__box_admit(box, turn);
+}
+
+/* What became of a granted send. */
+static lbx_status
+granted(lbx__op *op)
+{
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    op->registered = false;
+    if (op->granted == LBX_OK)
+        op->u.send.made.outcome = LBX_ENQUEUED;
+    return op->granted;
+}
+
+/* Joins the list and looks once more. */
+static lbx_status
+join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+{
+    lbx__lane *lane = op->u.send.lane;
+    lbx__turn turn;
+    bool done;
+
+    lbx__turn_begin(box, &turn);
+    lbx__op_queue(op, &lane->senders, waker);
+    op->registered = true;
+    lbx__lane_raise_senders(lane);
+    lbx__box_admit(box, &turn);
+    done = op->state == LBX__GRANTED;
+    if (done)
+        lbx__op_settle(op); // off this turn's own list
+    lbx__turn_end(box, &turn);
+    return done ? granted(op) : LBX_PENDING;
+}
+
+/* A send that has been on the list before. */
+static lbx_status
+poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+{
+    static const lbx_waker nobody;
+    lbx_status status = LBX_PENDING;
+    lbx__turn turn;
+
+    lbx__turn_begin(box, &turn);
+    if (op->state == LBX__GRANTED) {
+        status = LBX_OK;
+    } else if (is_late(op)) {
+        leave_list(box, op, &turn);
+        status = LBX_TIMEOUT;
+    } else {
+        op->waker = waker ? *waker : nobody;
+    }
+    lbx__turn_end(box, &turn);
+    if (status == LBX_OK)
+        return granted(op);
+    if (status == LBX_TIMEOUT) {
+        op->registered = false;
+        return give_up(box, op);
+    }
+    return status;
+}
+
+/* The first poll of a message. */
+static lbx_status
+poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+{
+    lbx_status status = LBX_OK;
+    bool waits = box->options.overflow == LBX_BLOCK;
+    uint64_t grown;
+    int flags;
+
+    if (!op->u.send.prepared)
+        status = prepare(box, op);
+    if (status != LBX_OK)
+        return status;
+    if (!waits || op->u.send.lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
+        return lbx__box_send(box, op->u.send.lane, &op->u.send.envelope,
+                             &op->u.send.made);
+    flags = lbx__box_push(box, op->u.send.lane, &op->u.send.envelope, false,
+                          &grown);
+    if (flags >= 0) {
+        op->u.send.made.outcome = LBX_ENQUEUED;
+        lbx__box_pushed(box, op->u.send.lane, flags);
+        return LBX_OK;
+    }
+    if (flags != LBX_FULL)
+        return flags == LBX__STORAGE_FULL ? LBX_FULL : (lbx_status)flags;
+    op->u.send.policy_deadline_ns = policy_deadline(box);
+    op->look_ns = op->u.send.policy_deadline_ns < op->deadline_ns
+                      ? op->u.send.policy_deadline_ns
+                      : op->deadline_ns;
+    if (is_late(op))
+        return give_up(box, op);
+    return join(box, op, waker);
+}
+
+static lbx_status
+poll_one(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+{
+    lbx_status status = op->registered ? poll_waiting(box, op, waker)
+                                       : poll_first(box, op, waker);
+
+    if (status != LBX_PENDING)
+        op->u.send.prepared = false;
+    return status;
+}
+
+static lbx_status
+send_poll(lbx__op *op, const lbx_waker *waker)
+{
+    lbx_mailbox *box = op->subject;
+    lbx_status status;
+
+    for (;;) {
+        status = poll_one(box, op, waker);
+        if (status != LBX_OK || !op->u.send.messages)
+            break;
+        if (++*op->u.send.sent == op->u.send.count)
+            break;
+    }
+    if (status != LBX_PENDING && op->u.send.result) {
+        if (status != LBX_OK)
+            op->u.send.made.outcome = LBX_NOT_SENT;
+        *op->u.send.result = op->u.send.made;
+    }
+    return status;
+}
+
+static lbx_status
+send_leave(lbx__op *op, lbx_status why)
+{
+    lbx_mailbox *box = op->subject;
+    lbx_status status = why;
+    bool was_granted;
+    lbx__turn turn;
+
+    lbx__turn_begin(box, &turn);
+    was_granted = op->state == LBX__GRANTED;
+    if (op->state == LBX__QUEUED)
+        leave_list(box, op, &turn);
+    lbx__turn_end(box, &turn);
+    if (was_granted)
+        status = granted(op);
+    op->registered = false;
+    if (op->u.send.messages && status == LBX_OK &&
+        ++*op->u.send.sent < op->u.send.count)
+        status = why; // that one went, the rest did not
+    if (op->u.send.result) {
+        if (status != LBX_OK)
+            op->u.send.made.outcome = LBX_NOT_SENT;
+        *op->u.send.result = op->u.send.made;
+    }
+    return status;
+}
+
+static void
+send_release(lbx__op *op)
+{
+    lbx__box_release(op->subject);
+}
+
+static const lbx__op_ops send_ops = {
+    .poll = send_poll,
+    .leave = send_leave,
+    .release = send_release,
+};
+
+static lbx__op *
+send_init(lbx_operation *operation, lbx_producer *producer, int64_t deadline_ns)
+{
+    lbx__op *op = lbx__op_of(operation);
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+
+    if (!op || !box)
+        return NULL;
+    assert(box->magic == LBX__BOX_MAGIC);
+    lbx__box_hold(box);
+    lbx__op_init(op, &send_ops, box, box->options.clock, deadline_ns);
+    op->u.send.made.outcome = LBX_NOT_SENT;
+    op->u.send.made.overflow = box->options.overflow;
+    return op;
+}
+
+lbx_status
+lbx_producer_send_init(lbx_operation *operation, lbx_producer *producer,
+                       void *message, int64_t deadline_ns)
+{
+    lbx__op *op = send_init(operation, producer, deadline_ns);
+
+    if (!op)
+        return LBX_INVALID;
+    op->u.send.envelope = lbx_envelope_new(
+        message, lbx__box_of_producer(producer)->options.default_priority);
+    return LBX_OK;
+}
+
+lbx_status
+lbx_producer_send_envelope_init(lbx_operation *operation,
+                                lbx_producer *producer,
+                                const lbx_envelope *envelope,
+                                int64_t deadline_ns,
+                                lbx_send_result *ret_result)
+{
+    lbx__op *op;
+
+    if (!envelope)
+        return LBX_INVALID;
+    op = send_init(operation, producer, deadline_ns);
+    if (!op)
+        return LBX_INVALID;
+    op->u.send.envelope = *envelope;
+    op->u.send.result = ret_result;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_producer_send_batch_init(lbx_operation *operation, lbx_producer *producer,
+                             void *const *messages, size_t count,
+                             int64_t deadline_ns, size_t *ret_sent)
+{
+    lbx__op *op;
+
+    if (!messages || count == 0 || !ret_sent)
+        return LBX_INVALID;
+    op = send_init(operation, producer, deadline_ns);
+    if (!op)
+        return LBX_INVALID;
+    *ret_sent = 0;
+    op->u.send.messages = messages;
+    op->u.send.count = count;
+    op->u.send.sent = ret_sent;
+    return LBX_OK;
+}
+
+/* The fronts that park. */
+
+lbx_status
+lbx_producer_send_envelope_until(lbx_producer *producer,
+                                 const lbx_envelope *envelope,
+                                 int64_t deadline_ns,
+                                 lbx_send_result *ret_result)
+{
+    lbx_operation operation;
+    lbx_status status = lbx_producer_send_envelope_init(
+        &operation, producer, envelope, deadline_ns, ret_result);
+
+    if (status == LBX_OK) {
+        status = lbx_operation_wait(&operation);
+        lbx_operation_fini(&operation);
+    } else if (ret_result) {
+        *ret_result = (lbx_send_result){.outcome = LBX_NOT_SENT};
+    }
+    return status;
+}
+
+lbx_status
+lbx_producer_send_until(lbx_producer *producer, void *message,
+                        int64_t deadline_ns)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    lbx_envelope envelope;
+
+    if (!box)
+        return LBX_INVALID;
+    // No room is ever waited for: no operation is needed.
+    if (!(box->capabilities & LBX_CAN_BLOCK))
+        return lbx_producer_try_send(producer, message);
+    envelope = lbx_envelope_new(message, box->options.default_priority);
+    return lbx_producer_send_envelope_until(producer, &envelope, deadline_ns,
+                                            NULL);
+}
+
+lbx_status
+lbx_producer_send(lbx_producer *producer, void *message)
+{
+    return lbx_producer_send_until(producer, message, LBX_FOREVER);
+}

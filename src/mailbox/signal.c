@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals: a list of waits, one permit, a lock.
+ *
+ * N1  A permit is kept only while nobody waits.
+ * N2  A wait that was notified and is cancelled notifies the next.
+ */
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "base/op.h"
+#include <letterbox/mailbox/signal.h>
+
+struct lbx_signal {
+    const lbx_allocator *allocator;
+    const lbx_clock *clock;
+    _Atomic(uint64_t) refs;
+    lbx__lock lock;
+    bool permit;
+    lbx__link waits;
+};
+
+lbx_status
+lbx_signal_create(const lbx_allocator *allocator, const lbx_clock *clock,
+                  lbx_signal **ret)
+{
+    lbx_signal *signal;
+
+    if (!ret || !lbx__allocator_usable(allocator) || (clock && !clock->now_ns))
+        return LBX_INVALID;
+    signal = lbx__zalloc(allocator, sizeof(*signal));
+    if (!signal)
+        return LBX_NO_MEMORY;
+    signal->allocator = allocator;
+    signal->clock = clock;
+    lbx__init(&signal->refs, 1);
+    lbx__list_init(&signal->waits);
+    *ret = signal;
+    return LBX_OK;
+}
+
+lbx_signal *
+lbx_signal_ref(lbx_signal *signal)
+{
+    // Relaxed: whoever adds a reference has one.
+    if (signal)
+        (void)lbx__add(&signal->refs, 1, relaxed);
+    return signal;
+}
+
+void
+lbx_signal_unref(lbx_signal *signal)
+{
+    // Release and acquire: everyone's use comes before the free.
+    if (signal && lbx__sub(&signal->refs, 1, acq_rel) == 1)
+        lbx__free(signal->allocator, signal, sizeof(*signal));
+}
+
+/* Wakes the first wait or keeps the permit. Under the lock. */
+static void
+notify_locked(lbx_signal *signal, lbx__wakes *wakes)
+{
+    if (lbx__list_empty(&signal->waits))
+        signal->permit = true; // N1
+    else
+        lbx__wakes_grant(wakes, lbx__member(signal->waits.next, lbx__op, link),
+                         LBX_OK);
+}
+
+void
+lbx_signal_notify(lbx_signal *signal)
+{
+    lbx__wakes wakes;
+
+    if (!signal)
+        return;
+    lbx__wakes_init(&wakes);
+    lbx__lock_take(&signal->lock);
+    notify_locked(signal, &wakes);
+    lbx__lock_give(&signal->lock);
+    lbx__wakes_run(&wakes);
+}
+
+static lbx_status
+wait_poll(lbx__op *op, const lbx_waker *waker)
+{
+    static const lbx_waker nobody;
+    lbx_signal *signal = op->subject;
+    lbx_status status = LBX_PENDING;
+
+    lbx__lock_take(&signal->lock);
+    if (op->state == LBX__GRANTED ||
+        (op->state == LBX__IDLE && signal->permit)) {
+        signal->permit = signal->permit && op->state == LBX__GRANTED;
+        status = LBX_OK;
+    } else if (lbx__op_late(op)) {
+        lbx__list_remove(&op->link);
+        op->state = LBX__IDLE;
+        status = LBX_TIMEOUT;
+    } else if (op->state == LBX__IDLE) {
+        lbx__op_queue(op, &signal->waits, waker);
+    } else {
+        op->waker = waker ? *waker : nobody;
+    }
+    lbx__lock_give(&signal->lock);
+    if (status == LBX_OK) {
+        lbx__op_settle(op);
+        op->state = LBX__IDLE;
+    }
+    return status;
+}
+
+static lbx_status
+wait_leave(lbx__op *op, lbx_status why)
+{
+    lbx_signal *signal = op->subject;
+    lbx__wakes wakes;
+
+    lbx__wakes_init(&wakes);
+    lbx__lock_take(&signal->lock);
+    if (op->state == LBX__GRANTED)
+        notify_locked(signal, &wakes); // N2
+    else
+        lbx__list_remove(&op->link);
+    lbx__lock_give(&signal->lock);
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    lbx__wakes_run(&wakes);
+    return why;
+}
+
+static void
+wait_release(lbx__op *op)
+{
+    lbx_signal_unref(op->subject);
+}
+
+static const lbx__op_ops wait_ops = {
+    .poll = wait_poll,
+    .leave = wait_leave,
+    .release = wait_release,
+    .again = true,
+};
+
+lbx_status
+lbx_signal_wait_init(lbx_operation *operation, lbx_signal *signal,
+                     int64_t deadline_ns)
+{
+    if (!operation || !signal)
+        return LBX_INVALID;
+    lbx__op_init(lbx__op_of(operation), &wait_ops, lbx_signal_ref(signal),
+                 signal->clock, deadline_ns);
+    return LBX_OK;
+}
+
+lbx_status
+lbx_signal_wait_until(lbx_signal *signal, int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status = lbx_signal_wait_init(&operation, signal, deadline_ns);
+
+    if (status == LBX_OK) {
+        status = lbx_operation_wait(&operation);
+        lbx_operation_fini(&operation);
+    }
+    return status;
+}

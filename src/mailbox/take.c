@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking: receives that do not wait.
+ *
+ * The fast path: the gate is 0, pop, look at the gate once more (B1).
+ * Everything else is a turn under the lock.
+ */
+#include "mailbox/box.h"
+
+#include <assert.h>
+
+enum {
+    CHUNK = 64
+};
+
+/* What the fast path found. */
+typedef enum finding {
+    FOUND_SOME,
+    FOUND_NONE,
+    FOUND_GATE, /* use the lock */
+} finding;
+
+bool
+lbx__box_may_wait(const lbx_mailbox *box)
+{
+    return !box->options.may_wait ||
+           box->options.may_wait(box->options.may_wait_context);
+}
+
+/* Enters the fast path; false when the gate is up. B6: a single consumer says
+ * that it is inside before it looks. */
+LBX__INLINE bool
+enter(lbx_mailbox *box)
+{
+    if (!box->many) {
+        assert(lbx__peek(&box->inside) == 0); // two threads, one consumer
+        // Relaxed: ordered by the barrier of whoever raised the gate.
+        lbx__store(&box->inside, 1u, relaxed);
+        lbx__keep_order();
+    }
+    // Acquire: what the thread that opened the gate did under the lock.
+    return lbx__load(&box->gate, acquire) == 0;
+}
+
+LBX__INLINE void
+leave(lbx_mailbox *box)
+{
+    // Release: our pops come before those of a thread that waited for us.
+    if (!box->many)
+        lbx__store(&box->inside, 0u, release);
+}
+
+LBX__INLINE finding
+found_none(lbx_mailbox *box)
+{
+    // Relaxed: a hint among consumers. The look saves a store.
+    if (lbx__load(&box->was_empty, relaxed) == 0)
+        lbx__store(&box->was_empty, 1u, relaxed);
+    return FOUND_NONE;
+}
+
+/* What there is to do after a pop that took something. */
+LBX__INLINE finding
+found_some(lbx_mailbox *box, unsigned notes)
+{
+    // Relaxed, both loads: a hint; and B1, ordered by the barrier of whoever
+    // raised the gate.
+    if (LBX__UNLIKELY(notes != 0 || lbx__load(&box->was_empty, relaxed) != 0)) {
+        lbx__store(&box->was_empty, 0u, relaxed);
+        if (notes & LBX__NOTE_SENDERS)
+            lbx__box_room(box);
+        if (notes != LBX__NOTE_SENDERS)
+            lbx__box_sample(box);
+    }
+    lbx__keep_order();
+    if (LBX__UNLIKELY((lbx__load(&box->gate, relaxed) &
+                       (LBX__GATE_CLOSED | LBX__GATE_FLUSH)) != 0))
+        lbx__box_look_again(box);
+    return FOUND_SOME;
+}
+
+/* Takes plain messages without the lock. */
+LBX__INLINE finding
+take_plain(lbx_mailbox *box, uint64_t *words, size_t most, size_t *ret_count)
+{
+    unsigned notes = 0;
+    size_t count = 0;
+
+    if (LBX__UNLIKELY(!enter(box))) {
+        leave(box);
+        return FOUND_GATE;
+    }
+    if (box->fast == LBX__FAST_CONTROL)
+        count = lbx__segq_pop(&box->control_lane.q.segq, words, most, LBX__WORD,
+                              &notes);
+    if (box->fast == LBX__FAST_RING)
+        count = lbx__ring_pop(&box->user_lane.q.ring, words, most, LBX__WORD,
+                              &notes);
+    else if (count < most)
+        count += lbx__segq_pop(&box->user_lane.q.segq, &words[count],
+                               most - count, LBX__WORD, &notes);
+    leave(box);
+    *ret_count = count;
+    return count > 0 ? found_some(box, notes) : found_none(box);
+}
+
+/* Takes an envelope without the lock. */
+static finding
+take_open(lbx_mailbox *box, lbx_envelope *ret)
+{
+    uint64_t item[LBX__ENVELOPE];
+    unsigned notes = 0;
+    int lane = LBX__CONTROL_LANE;
+    size_t count = 0;
+
+    if (!enter(box)) {
+        leave(box);
+        return FOUND_GATE;
+    }
+    if (box->lane[LBX__CONTROL_LANE])
+        count = lbx__lane_pop(&box->control_lane, item, 1, &notes);
+    if (count == 0) {
+        lane = LBX__USER_LANE;
+        count = lbx__lane_pop(&box->user_lane, item, 1, &notes);
+    }
+    leave(box);
+    if (count == 0)
+        return found_none(box);
+    lbx__box_unpack(box, lane, item, ret);
+    return found_some(box, notes);
+}
+
+bool
+lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret, bool *ret_gate)
+{
+    finding found = take_open(box, ret);
+
+    *ret_gate = found == FOUND_GATE;
+    return found == FOUND_SOME;
+}
+
+/* Pops one message of one lane under the lock. */
+static bool
+pop_lane(lbx_mailbox *box, int lane, lbx_envelope *ret, unsigned *notes)
+{
+    lbx__lane *from = lbx__box_lane(box, lane);
+    uint64_t item[LBX__ENVELOPE];
+
+    if (!from || lbx__lane_pop(from, item, 1, notes) == 0)
+        return false;
+    lbx__box_unpack(box, lane, item, ret);
+    return true;
+}
+
+/* When the system lane is empty, the gate need not say otherwise. */
+static void
+lower_system(lbx_mailbox *box)
+{
+    lbx__lane *system = lbx__box_lane(box, LBX__SYSTEM_LANE);
+
+    if (!system || lbx__lane_depth(system) > 0)
+        return;
+    lbx__box_set_gate(box, LBX__GATE_SYSTEM, false);
+    // A system send between the look and the step had raised it already.
+    if (lbx__lane_depth(system) > 0)
+        lbx__box_set_gate(box, LBX__GATE_SYSTEM, true);
+}
+
+bool
+lbx__box_take_locked(lbx_mailbox *box, lbx__turn *turn, lbx_envelope *ret)
+{
+    unsigned notes = 0;
+    bool some;
+
+    lbx__box_sample(box);
+    some = pop_lane(box, LBX__SYSTEM_LANE, ret, &notes);
+    lower_system(box);
+    if (!some && box->suspensions == 0)
+        some = pop_lane(box, LBX__CONTROL_LANE, ret, &notes) ||
+               pop_lane(box, LBX__USER_LANE, ret, &notes);
+    if (!some)
+        return false;
+    if (notes & LBX__NOTE_SENDERS)
+        lbx__box_admit(box, turn);
+    if (!lbx__list_empty(&box->flushers))
+        lbx__box_flushed(box, turn);
+    if (box->closed)
+        lbx__box_grant(box, turn);
+    return true;
+}
+
+/* Adds a message's time in the mailbox to the numbers; -1 when unknown. */
+static int64_t
+note_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
+{
+    int64_t waited = now - envelope->enqueued_ns;
+    // Relaxed, all: numbers for people.
+    int64_t longest = lbx__load(&box->waited_max_ns, relaxed);
+
+    if (!box->options.timestamps)
+        return -1;
+    (void)lbx__add(&box->timed, 1, relaxed);
+    (void)lbx__add(&box->waited_total_ns, waited, relaxed);
+    while (waited > longest)
+        if (lbx__cas(&box->waited_max_ns, &longest, waited, relaxed))
+            break;
+    return waited;
+}
+
+bool
+lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
+{
+    lbx_metric_event event = {
+        .metric = LBX_METRIC_DEQUEUED,
+        .mailbox = box,
+        .waited_ns = -1,
+        .last_ns = -1,
+        .total_ns = -1,
+    };
+    bool dated =
+        envelope->deadline_ns != LBX_FOREVER && envelope->deadline_ns != 0;
+
+    if (box->options.timestamps || dated) {
+        int64_t now = lbx_clock_now(box->options.clock);
+
+        if (dated && now >= envelope->deadline_ns) {
+            lbx__box_lose(box, envelope, LBX_LOST_EXPIRED);
+            return false;
+        }
+        event.waited_ns = note_time(box, envelope, now);
+    }
+    // Relaxed: a sink that was just attached may miss this one.
+    if (lbx__load(&box->gate, relaxed) & LBX__GATE_WATCHED) {
+        lbx__box_event_of(box, &event);
+        lbx__box_pressure(box);
+    }
+    return true;
+}
+
+/* One message under the lock, if nobody waits and nobody was promised it. */
+static lbx_status
+take_once(lbx_mailbox *box, lbx_envelope *ret)
+{
+    lbx_status status = LBX_EMPTY;
+    lbx__turn turn;
+
+    lbx__turn_begin(box, &turn);
+    if (lbx__list_empty(&box->receivers) &&
+        lbx__box_takeable(box) > box->reserved && // B2
+        lbx__box_take_locked(box, &turn, ret))
+        status = LBX_OK;
+    else if (box->closed && lbx__box_depth(box) == 0)
+        status = LBX_CLOSED;
+    else
+        (void)found_none(box);
+    lbx__turn_end(box, &turn);
+    return status;
+}
+
+lbx_status
+lbx__box_take(lbx_mailbox *box, lbx_envelope *ret)
+{
+    if (!lbx__box_may_wait(box))
+        return LBX_WOULD_BLOCK;
+    for (;;) {
+        finding found = take_open(box, ret);
+        lbx_status status = found == FOUND_SOME ? LBX_OK : LBX_EMPTY;
+
+        if (found == FOUND_GATE)
+            status = take_once(box, ret);
+        if (status != LBX_OK || lbx__box_taken(box, ret))
+            return status;
+    }
+}
+
+lbx_status
+lbx_consumer_try_receive(lbx_consumer *consumer, void **ret_message)
+{
+    lbx_mailbox *box = lbx__box_of_consumer(consumer);
+    lbx_envelope envelope;
+    lbx_status status;
+    uint64_t word;
+    size_t count;
+
+    if (LBX__UNLIKELY(!box || !ret_message))
+        return LBX_INVALID;
+    assert(box->magic == LBX__BOX_MAGIC);
+    if (LBX__LIKELY(box->fast != LBX__FAST_NONE)) {
+        finding found = take_plain(box, &word, 1, &count);
+
+        if (LBX__LIKELY(found == FOUND_SOME)) {
+            *ret_message = lbx__slot_decode(word);
+            return LBX_OK;
+        }
+        if (found == FOUND_NONE)
+            return LBX_EMPTY;
+    }
+    status = lbx__box_take(box, &envelope);
+    if (status == LBX_OK)
+        *ret_message = envelope.message;
+    return status;
+}
+
+lbx_status
+lbx_consumer_try_receive_envelope(lbx_consumer *consumer,
+                                  lbx_envelope *ret_envelope)
+{
+    lbx_mailbox *box = lbx__box_of_consumer(consumer);
+    lbx_envelope envelope;
+    lbx_status status;
+
+    if (!box || !ret_envelope)
+        return LBX_INVALID;
+    assert(box->magic == LBX__BOX_MAGIC);
+    status = lbx__box_take(box, &envelope);
+    if (status == LBX_OK)
+        *ret_envelope = envelope;
+    return status;
+}
+
+lbx_status
+lbx__box_take_batch(lbx_mailbox *box, void **ret_messages, size_t most,
+                    size_t *ret_count)
+{
+    lbx_status status = LBX_OK;
+    lbx_envelope envelope;
+
+    while (*ret_count < most) {
+        status = lbx__box_take(box, &envelope);
+        if (status != LBX_OK)
+            break;
+        ret_messages[(*ret_count)++] = envelope.message;
+    }
+    return *ret_count > 0 ? LBX_OK : status;
+}
+
+/* Takes a batch of plain messages without the lock. */
+static finding
+take_plain_batch(lbx_mailbox *box, void **ret_messages, size_t most,
+                 size_t *ret_count)
+{
+    uint64_t words[CHUNK];
+    size_t total = 0;
+    size_t count;
+    size_t wanted;
+    finding found;
+
+    do {
+        wanted = most - total < CHUNK ? most - total : CHUNK;
+        count = 0;
+        found = take_plain(box, words, wanted, &count);
+        for (size_t i = 0; i < count; i++)
+            ret_messages[total + i] = lbx__slot_decode(words[i]);
+        total += count;
+    } while (count == wanted && total < most);
+    *ret_count = total;
+    return total > 0 ? FOUND_SOME : found;
+}
+
+lbx_status
+lbx_consumer_try_receive_batch(lbx_consumer *consumer, void **ret_messages,
+                               size_t most, size_t *ret_count)
+{
+    lbx_mailbox *box = lbx__box_of_consumer(consumer);
+
+    if (ret_count)
+        *ret_count = 0;
+    if (!box || !ret_messages || !ret_count || most == 0)
+        return LBX_INVALID;
+    assert(box->magic == LBX__BOX_MAGIC);
+    if (LBX__LIKELY(box->fast != LBX__FAST_NONE)) {
+        finding found = take_plain_batch(box, ret_messages, most, ret_count);
+
+        if (found == FOUND_SOME)
+            return LBX_OK;
+        if (found == FOUND_NONE)
+            return LBX_EMPTY;
+    }
+    return lbx__box_take_batch(box, ret_messages, most, ret_count);
+}
