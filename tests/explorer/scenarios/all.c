@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of all scenarios, in the order in which they run. */
+#include "scenarios/scenarios.h"
+
+#include <stddef.h>
+
+const struct scenario *const all_scenarios[] = {
+    park_scenarios,    lock_scenarios,    segq_scenarios,    ring_scenarios,
+    mailbox_scenarios, waiting_scenarios, closing_scenarios, NULL,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Close against send, receive, close and letting go (C1 to C6): no accepted
+ * message is lost but by an event, nobody sleeps on, nothing leaks.
+ */
+#include "scenarios/box.h"
+#include "scenarios/scenarios.h"
+
+static struct box box;
+
+static void
+setup(void)
+{
+    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+}
+
+static void
+setup_one_consumer(void)
+{
+    box_create(&box, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
+}
+
+static void
+setup_full(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.capacity_messages = 1;
+    options.overflow = LBX_BLOCK;
+    box_create(&box, LBX_KIND_BOUNDED, &options);
+    EXPECT_OK(box_try_send(&box));
+}
+
+/* ---- Threads ---- */
+
+static void
+send(void)
+{
+    lbx_status status = box_try_send(&box);
+
+    EXPECT(status == LBX_OK || status == LBX_CLOSED);
+}
+
+static void
+send_2(void)
+{
+    send();
+    send();
+}
+
+static void
+send_waiting(void)
+{
+    lbx_status status = box_send(&box, LBX_FOREVER);
+
+    EXPECT(status == LBX_OK || status == LBX_CLOSED);
+}
+
+static void
+receive_all(void)
+{
+    box_receive_all(&box);
+}
+
+static void
+close_draining(void)
+{
+    EXPECT_OK(lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_DRAIN));
+    EXPECT(box_try_send(&box) == LBX_CLOSED); // C1
+}
+
+static void
+close_at_once(void)
+{
+    EXPECT_OK(
+        lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_IMMEDIATE));
+    EXPECT(box_try_send(&box) == LBX_CLOSED); // C1
+}
+
+static void
+stop(void)
+{
+    lbx_operation operation;
+
+    EXPECT_OK(lbx_mailbox_stop_init(&operation, lbx_producer_mailbox(box.in),
+                                    LBX_FOREVER));
+    EXPECT_OK(lbx_operation_wait(&operation));
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+    lbx_operation_fini(&operation);
+}
+
+static void
+send_and_let_go(void)
+{
+    send();
+    lbx_producer_unref(box.in);
+}
+
+static void
+receive_and_let_go(void)
+{
+    box_receive_all(&box);
+    lbx_consumer_unref(box.out);
+}
+
+static void
+let_go_of_consumer(void)
+{
+    lbx_consumer_unref(box.out);
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    box_finish(&box, true);
+}
+
+static void
+finish_let_go(void)
+{
+    ledger_check(true);
+}
+
+const struct scenario closing_scenarios[] = {
+    {
+        .name = "close/send-and-receive",
+        .setup = setup,
+        .thread = {send, close_draining, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/receiver-waits",
+        .setup = setup,
+        .thread = {close_draining, receive_all},
+        .finish = finish,
+    },
+    {
+        .name = "close/two-receivers-wait",
+        .setup = setup,
+        .thread = {close_draining, receive_all, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/one-consumer",
+        .setup = setup_one_consumer,
+        .thread = {send_2, close_draining, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/at-once",
+        .setup = setup,
+        .thread = {send_2, close_at_once},
+        .finish = finish,
+    },
+    {
+        .name = "close/at-once-while-receiving",
+        .setup = setup,
+        .thread = {send, close_at_once, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/twice",
+        .setup = setup,
+        .thread = {close_draining, close_at_once, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/sender-waits",
+        .setup = setup_full,
+        .thread = {send_waiting, close_draining},
+        .finish = finish,
+    },
+    {
+        .name = "close/sender-waits-receiver-takes",
+        .setup = setup_full,
+        .thread = {send_waiting, close_draining, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/stop",
+        .setup = setup,
+        .thread = {stop, send, receive_all},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/last-producer-goes",
+        .setup = setup,
+        .thread = {send_and_let_go, receive_and_let_go},
+        .finish = finish_let_go,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "close/both-go",
+        .setup = setup,
+        .thread = {send_and_let_go, let_go_of_consumer},
+        .finish = finish_let_go,
+    },
+    {
+        .name = "close/lost-wake",
+        .bug = "the system swallows a wake-up",
+        .mutant = "lost-wake",
+        .setup = setup,
+        .thread = {close_draining, receive_all},
+        .finish = finish,
+    },
+    {0},
+};

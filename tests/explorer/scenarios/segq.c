@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * src/queue/segq: growth, order, close, counts, with segments of two slots, so
+ * that every scenario crosses from one to the next.
+ */
+#include "scenarios/ledger.h"
+#include "scenarios/scenarios.h"
+
+#include "base/park.h"
+#include "queue/segq.h"
+
+enum {
+    WORDS = LBX__PAIR
+};
+
+static struct {
+    lbx__segq queue;
+    _Atomic(unsigned) taken;
+    unsigned to_take;
+} world;
+
+static void
+begin(bool many, unsigned to_take)
+{
+    ledger_reset();
+    world.to_take = to_take;
+    lbx__init(&world.taken, 0);
+    EXPECT_OK(lbx__segq_init(&world.queue, WORDS, many, &explorer_memory));
+}
+
+static void
+setup_one_2(void)
+{
+    begin(false, 2);
+}
+
+static void
+setup_one_3(void)
+{
+    begin(false, 3);
+}
+
+static void
+setup_one_4(void)
+{
+    begin(false, 4);
+}
+
+static void
+setup_many_2(void)
+{
+    begin(true, 2);
+}
+
+static void
+setup_many_3(void)
+{
+    begin(true, 3);
+}
+
+static void
+push(void)
+{
+    uint64_t item[WORDS] = {ledger_message()};
+    int result;
+
+    item[1] = ~item[0];
+    result = lbx__segq_push(&world.queue, item, WORDS);
+    EXPECT(result >= 0 || result == LBX_CLOSED);
+    if (result >= 0)
+        ledger_sent(item[0]);
+}
+
+static void
+push_2(void)
+{
+    push();
+    push();
+}
+
+static void
+push_3(void)
+{
+    push_2();
+    push();
+}
+
+static size_t
+pop(void)
+{
+    uint64_t items[2 * WORDS];
+    unsigned notes;
+    size_t count = lbx__segq_pop(&world.queue, items, 2, WORDS, &notes);
+
+    for (size_t i = 0; i < count; i++) {
+        EXPECT(items[i * WORDS + 1] == ~items[i * WORDS]); // M2: not torn
+        ledger_received(items[i * WORDS]);
+    }
+    return count;
+}
+
+// Takes everything; the only consumer.
+static void
+consume_all(void)
+{
+    while (ledger_count() < world.to_take) {
+        if (pop() == 0)
+            lbx__pause();
+    }
+}
+
+// Takes until all consumers together have everything.
+static void
+consume_some(void)
+{
+    while (lbx__load(&world.taken, relaxed) < world.to_take) {
+        size_t count = pop();
+
+        if (count > 0)
+            (void)lbx__add(&world.taken, (unsigned)count, relaxed);
+        else
+            lbx__pause();
+    }
+}
+
+static void
+try_twice(void)
+{
+    (void)pop();
+    (void)pop();
+}
+
+static void
+close_queue(void)
+{
+    lbx__segq_close(&world.queue);
+}
+
+static void
+finish(void)
+{
+    EXPECT(lbx__segq_valid(&world.queue));
+    EXPECT(lbx__segq_accepted(&world.queue) == ledger_sent_total());
+    while (pop() > 0)
+        continue;
+    EXPECT(lbx__segq_taken(&world.queue) == lbx__segq_accepted(&world.queue));
+    ledger_check(true);
+    lbx__segq_fini(&world.queue);
+}
+
+const struct scenario segq_scenarios[] = {
+    {
+        .name = "segq/one-producer-one-consumer",
+        .setup = setup_one_3,
+        .thread = {push_3, consume_all},
+        .finish = finish,
+    },
+    {
+        .name = "segq/two-producers-one-consumer",
+        .setup = setup_one_2,
+        .thread = {push, push, consume_all},
+        .finish = finish,
+    },
+    {
+        .name = "segq/two-producers-three-messages",
+        .setup = setup_one_3,
+        .thread = {push_2, push, consume_all},
+        .finish = finish,
+    },
+    {
+        .name = "segq/two-producers-four-messages",
+        .setup = setup_one_4,
+        .thread = {push_2, push_2, consume_all},
+        .finish = finish,
+        .full_only = true,
+    },
+    {
+        .name = "segq/three-producers",
+        .setup = setup_one_3,
+        .thread = {push, push, push, try_twice},
+        .finish = finish,
+    },
+    {
+        .name = "segq/close",
+        .setup = setup_one_2,
+        .thread = {push_2, close_queue, try_twice},
+        .finish = finish,
+    },
+    {
+        .name = "segq/close-two-producers",
+        .setup = setup_one_2,
+        .thread = {push_2, push, close_queue},
+        .finish = finish,
+    },
+    {
+        .name = "segq/producer-stops",
+        .setup = setup_one_2,
+        .thread = {push_2, push_2, try_twice},
+        .finish = finish,
+        .freeze = 1 + 0,
+    },
+    {
+        .name = "segq/two-consumers",
+        .setup = setup_many_2,
+        .thread = {push_2, consume_some, consume_some},
+        .finish = finish,
+    },
+    {
+        .name = "segq/two-consumers-two-segments",
+        .setup = setup_many_3,
+        .thread = {push_3, consume_some, consume_some},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "segq/two-and-two",
+        .setup = setup_many_3,
+        .thread = {push_2, push, try_twice, try_twice},
+        .finish = finish,
+    },
+    {
+        .name = "segq/lost-claim",
+        .bug = "two producers claim one slot",
+        .mutant = "lost-write:0:1",
+        .setup = setup_one_3,
+        .thread = {push_2, push, consume_all},
+        .finish = finish,
+    },
+    {
+        .name = "segq/lost-take",
+        .bug = "two consumers take one message",
+        .mutant = "lost-write:1:1",
+        .setup = setup_many_2,
+        .thread = {push_2, consume_some, consume_some},
+        .finish = finish,
+    },
+    {
+        .name = "segq/losing-a-producer's-changes",
+        .setup = setup_one_3,
+        .thread = {push_2, push, consume_all},
+        .finish = finish,
+        .lose = 1 + 0,
+    },
+    {0},
+};

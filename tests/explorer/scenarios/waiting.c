@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations that wait, and stop waiting: hand-over to blocked senders, cancel
+ * and timeout on either side (M10, F3, F4), select (F8), signals, flush.
+ *
+ * A thread that gives up may find that it was served after all. It then does
+ * for the others what it would have left to them, so that everybody else can
+ * finish: whoever still sleeps was forgotten.
+ */
+#include "scenarios/box.h"
+#include "scenarios/scenarios.h"
+
+#include "base/atomic.h"
+#include "base/park.h"
+
+#include <string.h>
+
+static struct box box;
+static struct box other;
+static lbx_signal *notice;
+
+/* ---- Setups ---- */
+
+static void
+setup(void)
+{
+    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+}
+
+static void
+setup_two(void)
+{
+    box_create(&other, LBX_KIND_UNBOUNDED, NULL);
+    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+}
+
+// Room for one, which is taken: who sends must wait.
+static void
+setup_full(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.capacity_messages = 1;
+    options.overflow = LBX_BLOCK;
+    box_create(&box, LBX_KIND_BOUNDED, &options);
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+setup_signal(void)
+{
+    EXPECT_OK(lbx_signal_create(&explorer_memory, &explorer_clock, &notice));
+}
+
+/* ---- Receivers ---- */
+
+static void
+send(void)
+{
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+send_2(void)
+{
+    send();
+    send();
+}
+
+static void
+receive(void)
+{
+    EXPECT_OK(box_receive(&box, LBX_FOREVER));
+}
+
+static void
+receive_2(void)
+{
+    receive();
+    receive();
+}
+
+static void
+receive_3(void)
+{
+    receive_2();
+    receive();
+}
+
+// Polls once, then gives up; passes on what it got nevertheless.
+static void
+receive_and_cancel(void)
+{
+    lbx_operation operation;
+    void *message = NULL;
+    lbx_status status;
+
+    EXPECT_OK(
+        lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
+    status = lbx_operation_poll(&operation, NULL);
+    if (status == LBX_PENDING)
+        status = lbx_operation_cancel(&operation);
+    EXPECT(status == LBX_OK || status == LBX_CANCELLED);
+    lbx_operation_fini(&operation);
+    if (status == LBX_OK) {
+        ledger_received((uint64_t)(uintptr_t)message);
+        send();
+    }
+}
+
+static void
+receive_for_a_while(void)
+{
+    lbx_status status = box_receive(&box, box_soon());
+
+    EXPECT(status == LBX_OK || status == LBX_TIMEOUT);
+    if (status == LBX_OK)
+        send();
+}
+
+/* ---- Wakers ---- */
+
+struct bell {
+    _Atomic(uint32_t) rung;
+    lbx_operation *to_end; /* in the waker itself */
+};
+
+static void
+ring_bell(void *context)
+{
+    struct bell *bell = context;
+
+    if (bell->to_end)
+        lbx_operation_fini(bell->to_end);                // F6: may end itself
+    EXPECT(lbx__exchange(&bell->rung, 1, seq_cst) == 0); // O4: once
+    lbx__futex_wake(&bell->rung, 1);
+}
+
+static void
+await_bell(struct bell *bell)
+{
+    while (lbx__load(&bell->rung, seq_cst) == 0)
+        lbx__futex_wait(&bell->rung, 0, -1);
+}
+
+static void
+receive_by_waker(void)
+{
+    struct bell bell = {0};
+    lbx_waker waker = {ring_bell, &bell};
+    lbx_operation operation;
+    void *message = NULL;
+
+    EXPECT_OK(
+        lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
+    while (lbx_operation_poll(&operation, &waker) == LBX_PENDING) {
+        await_bell(&bell);
+        lbx__store(&bell.rung, 0, seq_cst);
+    }
+    EXPECT_OK(lbx_operation_status(&operation));
+    ledger_received((uint64_t)(uintptr_t)message);
+    lbx_operation_fini(&operation);
+}
+
+// Ends the operation from inside its waker: its reservation goes to the other
+// receiver.
+static void
+end_in_waker(void)
+{
+    static struct bell bell;
+    static lbx_operation operation;
+    static void *message;
+    lbx_waker waker = {ring_bell, &bell};
+
+    memset(&bell, 0, sizeof(bell));
+    EXPECT_OK(
+        lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
+    bell.to_end = &operation;
+    if (lbx_operation_poll(&operation, &waker) == LBX_PENDING) {
+        await_bell(&bell);
+    } else {
+        ledger_received((uint64_t)(uintptr_t)message);
+        lbx_operation_fini(&operation);
+        send();
+    }
+}
+
+/* ---- Senders ---- */
+
+static void
+send_waiting(void)
+{
+    EXPECT_OK(box_send(&box, LBX_FOREVER));
+}
+
+static void
+send_waiting_2(void)
+{
+    send_waiting();
+    send_waiting();
+}
+
+static void
+try_send(void)
+{
+    lbx_status status = box_try_send(&box);
+
+    EXPECT(status == LBX_OK || status == LBX_FULL);
+}
+
+static void
+send_and_cancel(void)
+{
+    uint64_t message = ledger_message();
+    lbx_operation operation;
+    lbx_status status;
+
+    EXPECT_OK(lbx_producer_send_init(&operation, box.in,
+                                     (void *)(uintptr_t)message, LBX_FOREVER));
+    status = lbx_operation_poll(&operation, NULL);
+    if (status == LBX_PENDING)
+        status = lbx_operation_cancel(&operation);
+    EXPECT(status == LBX_OK || status == LBX_CANCELLED);
+    lbx_operation_fini(&operation);
+    if (status == LBX_OK)
+        ledger_sent(message);
+}
+
+static void
+send_for_a_while(void)
+{
+    lbx_status status = box_send(&box, box_soon());
+
+    EXPECT(status == LBX_OK || status == LBX_TIMEOUT);
+}
+
+/* ---- Select ---- */
+
+static void
+select_one(void)
+{
+    lbx_operation children[2];
+    lbx_operation *list[2] = {&children[0], &children[1]};
+    lbx_operation both;
+    void *messages[2] = {NULL, NULL};
+    size_t index = 9;
+
+    EXPECT_OK(lbx_consumer_receive_init(&children[0], box.out, &messages[0],
+                                        LBX_FOREVER));
+    EXPECT_OK(lbx_consumer_receive_init(&children[1], other.out, &messages[1],
+                                        LBX_FOREVER));
+    EXPECT_OK(lbx_select_init(&both, list, 2, 0, LBX_FOREVER, &index));
+    EXPECT_OK(lbx_operation_wait(&both));
+    EXPECT(index < 2);
+    EXPECT(lbx_operation_status(&children[1 - index]) == LBX_CANCELLED);
+    ledger_received((uint64_t)(uintptr_t)messages[index]);
+    lbx_operation_fini(&both);
+    lbx_operation_fini(&children[0]);
+    lbx_operation_fini(&children[1]);
+    if (index == 0 && box_try_send(&box) != LBX_OK)
+        EXPECT(!"a message for whoever waits for this one");
+}
+
+static void
+send_other(void)
+{
+    EXPECT_OK(box_try_send(&other));
+}
+
+/* ---- Signals ---- */
+
+static void
+notify(void)
+{
+    lbx_signal_notify(notice);
+}
+
+static void
+await_notice(void)
+{
+    EXPECT_OK(lbx_signal_wait_until(notice, LBX_FOREVER));
+}
+
+static void
+await_and_notify(void)
+{
+    await_notice();
+    notify();
+}
+
+static void
+await_and_cancel(void)
+{
+    lbx_operation operation;
+    lbx_status status;
+
+    EXPECT_OK(lbx_signal_wait_init(&operation, notice, LBX_FOREVER));
+    status = lbx_operation_poll(&operation, NULL);
+    if (status == LBX_PENDING)
+        status = lbx_operation_cancel(&operation);
+    lbx_operation_fini(&operation);
+    EXPECT(status == LBX_OK || status == LBX_CANCELLED);
+    if (status == LBX_OK)
+        notify();
+}
+
+static void
+await_for_a_while(void)
+{
+    lbx_status status = lbx_signal_wait_until(notice, box_soon());
+
+    EXPECT(status == LBX_OK || status == LBX_TIMEOUT);
+    if (status == LBX_OK)
+        notify();
+}
+
+/* ---- Flush ---- */
+
+static void
+send_and_flush(void)
+{
+    lbx_operation flush;
+
+    send();
+    EXPECT_OK(lbx_mailbox_flush_init(&flush, lbx_producer_mailbox(box.in),
+                                     LBX_FOREVER));
+    EXPECT_OK(lbx_operation_wait(&flush));
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+    lbx_operation_fini(&flush);
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    box_finish(&box, true);
+}
+
+static void
+finish_two(void)
+{
+    box_drain(&other);
+    lbx_producer_unref(other.in);
+    lbx_consumer_unref(other.out);
+    box_drain(&box);
+    ledger_check(true);
+    lbx_producer_unref(box.in);
+    lbx_consumer_unref(box.out);
+}
+
+static void
+finish_signal(void)
+{
+    lbx_signal_unref(notice);
+}
+
+const struct scenario waiting_scenarios[] = {
+    {
+        .name = "receive/cancelled",
+        .setup = setup,
+        .thread = {receive_and_cancel, receive, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "receive/timed-out",
+        .setup = setup,
+        .thread = {receive_for_a_while, send},
+        .finish = finish,
+    },
+    {
+        .name = "receive/timed-out-passes-on",
+        .setup = setup,
+        .thread = {receive_for_a_while, receive, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "receive/by-waker",
+        .setup = setup,
+        .thread = {receive_by_waker, send},
+        .finish = finish,
+    },
+    {
+        .name = "receive/ended-in-its-waker",
+        .setup = setup,
+        .thread = {end_in_waker, receive, send_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "receive/lost-wake",
+        .bug = "the system swallows a wake-up",
+        .mutant = "lost-wake",
+        .setup = setup,
+        .thread = {receive_and_cancel, receive, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "send/hand-over",
+        .setup = setup_full,
+        .thread = {send_waiting, receive_2},
+        .finish = finish,
+    },
+    {
+        .name = "send/two-wait",
+        .setup = setup_full,
+        .thread = {send_waiting, send_waiting, receive_3},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "send/one-waits-twice",
+        .setup = setup_full,
+        .thread = {send_waiting_2, receive_3},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "send/does-not-overtake",
+        .setup = setup_full,
+        .thread = {send_waiting, try_send, receive_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "send/cancelled",
+        .setup = setup_full,
+        .thread = {send_and_cancel, send_waiting, receive_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "send/timed-out",
+        .setup = setup_full,
+        .thread = {send_for_a_while, receive},
+        .finish = finish,
+    },
+    {
+        .name = "send/timed-out-passes-on",
+        .setup = setup_full,
+        .thread = {send_for_a_while, send_waiting, receive_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "send/lost-wake",
+        .bug = "the system swallows a wake-up",
+        .mutant = "lost-wake",
+        .setup = setup_full,
+        .thread = {send_waiting, receive_2},
+        .finish = finish,
+    },
+    {
+        .name = "select/two-mailboxes",
+        .setup = setup_two,
+        .thread = {select_one, send, send_other},
+        .finish = finish_two,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "select/loser-passes-on",
+        .setup = setup_two,
+        .thread = {select_one, receive, send, send_other},
+        .finish = finish_two,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "select/lost-wake",
+        .bug = "the system swallows a wake-up",
+        .mutant = "lost-wake",
+        .setup = setup_two,
+        .thread = {select_one, send},
+        .finish = finish_two,
+    },
+    {
+        .name = "signal/one-waits",
+        .setup = setup_signal,
+        .thread = {notify, await_notice},
+        .finish = finish_signal,
+    },
+    {
+        .name = "signal/two-wait",
+        .setup = setup_signal,
+        .thread = {notify, await_and_notify, await_and_notify},
+        .finish = finish_signal,
+    },
+    {
+        .name = "signal/cancelled",
+        .setup = setup_signal,
+        .thread = {await_and_cancel, await_notice, notify},
+        .finish = finish_signal,
+    },
+    {
+        .name = "signal/timed-out",
+        .setup = setup_signal,
+        .thread = {await_for_a_while, await_notice, notify},
+        .finish = finish_signal,
+        .bound = 3,
+        .full_bound = 5,
+    },
+    {
+        .name = "signal/lost-wake",
+        .bug = "the system swallows a wake-up",
+        .mutant = "lost-wake",
+        .setup = setup_signal,
+        .thread = {notify, await_notice},
+        .finish = finish_signal,
+    },
+    {
+        .name = "flush/waits-for-the-last",
+        .setup = setup,
+        .thread = {send_and_flush, receive},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {0},
+};

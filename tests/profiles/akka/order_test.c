@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PriorityDispatcherSpec, StablePriorityDispatcherSpec and
+ * ControlAwareDispatcherSpec at queue level, and A-13's example.
+ */
+#include "fixture.h"
+
+// The message itself is its priority, as in PriorityDispatcherSpec.
+static bool
+by_number(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    *ret = number_of(message);
+    return true;
+}
+
+// As in StablePriorityDispatcherSpec: 1..100 by number, the rest are equal.
+static bool
+first_hundred_by_number(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    *ret = number_of(message) <= 100 ? number_of(message) : 101;
+    return true;
+}
+
+// 1..count in an order that depends on `seed`.
+static void
+shuffle(int *numbers, int count, unsigned seed)
+{
+    for (int i = 0; i < count; i++)
+        numbers[i] = i + 1;
+    for (int i = count - 1; i > 0; i--) {
+        int j;
+        int held = numbers[i];
+
+        seed = seed * 1103515245u + 12345u;
+        j = (int)((seed >> 16) % (unsigned)(i + 1));
+        numbers[i] = numbers[j];
+        numbers[j] = held;
+    }
+}
+
+static struct box
+make_sorted(const char *kind, bool (*priority)(const void *, void *, int32_t *))
+{
+    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+
+    options.priority = priority;
+    return box_make(kind, &options);
+}
+
+// "order its messages according to the specified comparator".
+static void
+gives_shuffled_messages_back_sorted(const char *kind)
+{
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        struct box box = make_sorted(kind, by_number);
+        int numbers[100];
+
+        shuffle(numbers, 100, seed);
+        for (int i = 0; i < 100; i++)
+            box_send(&box, numbers[i]);
+        for (int number = 1; number <= 100; number++)
+            CHECK_INT(number, box_next(&box));
+        CHECK_NOTHING(&box);
+        box_end(&box);
+    }
+}
+
+KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
+          gives_shuffled_messages_back_sorted)
+KIND_TEST(bounded_priority, LBX_KIND_BOUNDED_PRIORITY,
+          gives_shuffled_messages_back_sorted)
+
+// "...and order messages of equal priority in FIFO order": 1..200 shuffled,
+// the first hundred sorted, then the rest in the order they were sent.
+static void
+keeps_equals_in_sending_order(const char *kind)
+{
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        struct box box = make_sorted(kind, first_hundred_by_number);
+        int numbers[200];
+
+        shuffle(numbers, 200, seed);
+        for (int i = 0; i < 200; i++)
+            box_send(&box, numbers[i]);
+        for (int number = 1; number <= 100; number++)
+            CHECK_INT(number, box_next(&box));
+        for (int i = 0; i < 200; i++) {
+            if (numbers[i] > 100)
+                CHECK_INT(numbers[i], box_next(&box));
+        }
+        CHECK_NOTHING(&box);
+        box_end(&box);
+    }
+}
+
+KIND_TEST(unbounded_stable_priority, "unbounded-stable-priority",
+          keeps_equals_in_sending_order)
+KIND_TEST(bounded_stable_priority, "bounded-stable-priority",
+          keeps_equals_in_sending_order)
+KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
+          keeps_equals_in_sending_order)
+
+// Order must survive takes between the sends, not only one big sort.
+TEST_CITING("R-04", equals_stay_in_order_between_takes)
+{
+    struct box box =
+        make_sorted(LBX_KIND_UNBOUNDED_PRIORITY, first_hundred_by_number);
+    int expected = 101;
+
+    for (int number = 101; number <= 1000; number++) {
+        box_send(&box, number);
+        if (number % 3 == 0)
+            CHECK_INT(expected++, box_next(&box));
+        if (number % 50 == 0) {
+            box_send(&box, 7);
+            CHECK_INT(7, box_next(&box));
+        }
+    }
+    while (expected <= 1000)
+        CHECK_INT(expected++, box_next(&box));
+    CHECK_NOTHING(&box);
+    box_end(&box);
+}
+
+// ControlAwareDispatcherSpec: two normal and one control: control first,
+// normals in order.
+static void
+delivers_control_messages_first(const char *kind)
+{
+    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    struct box box = box_make(kind, &options);
+
+    box_send(&box, 1);
+    box_send(&box, 2);
+    box_send_control(&box, 3);
+    CHECK_RECEIVES(&box, 3, 1, 2);
+    box_end(&box);
+}
+
+KIND_TEST(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE,
+          delivers_control_messages_first)
+KIND_TEST(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE,
+          delivers_control_messages_first)
+
+enum {
+    LOW = 1,
+    HIGH,
+    P1,
+    P2,
+    P3,
+    POISON_PILL,
+};
+
+// The documentation's MyPrioMailbox.
+static bool
+my_prio(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    switch (number_of(message)) {
+    case HIGH:
+        *ret = 0;
+        break;
+    case LOW:
+        *ret = 2;
+        break;
+    case POISON_PILL:
+        *ret = 3;
+        break;
+    default:
+        *ret = 1;
+    }
+    return true;
+}
+
+TEST_CITING("A-13", documented_example_of_a_priority_mailbox)
+{
+    const int sent[] = {LOW, LOW, HIGH, P1, P2, P3, HIGH, POISON_PILL};
+    struct box box = make_sorted(LBX_KIND_UNBOUNDED_PRIORITY, my_prio);
+
+    for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+        box_send(&box, sent[i]);
+    CHECK_RECEIVES(&box, HIGH, HIGH, P1, P2, P3, LOW, LOW, POISON_PILL);
+    box_end(&box);
+}
+
+// system messages come before all and in their own order, whatever the
+// user queue sorts by.
+TEST_CITING("A-22 A-23", system_messages_come_before_priorities)
+{
+    struct box box = make_sorted(LBX_KIND_UNBOUNDED_PRIORITY, by_number);
+
+    box_send(&box, INT32_MIN / 2);
+    for (int number = 1; number <= 10; number++)
+        box_send_system(&box, number);
+    for (int number = 1; number <= 10; number++)
+        CHECK_INT(number, box_next(&box));
+    CHECK_RECEIVES(&box, INT32_MIN / 2);
+    box_end(&box);
+}
+
+// 2.4.4: unstash prepends in original order: the last to the front first.
+TEST_CITING("R-17", unstashing_to_the_front_keeps_the_original_order)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED_DEQUE, NULL);
+    int stashed[3];
+
+    box_send_numbers(&box, 1, 5);
+    for (int i = 0; i < 3; i++)
+        stashed[i] = box_next(&box);
+    for (int i = 2; i >= 0; i--)
+        CHECK_OK(lbx_producer_try_send_front(box.in, letter(stashed[i])));
+    CHECK_RECEIVES(&box, 1, 2, 3, 4, 5);
+    box_end(&box);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cellactor: its mailbox, offer and poll futures, registry and pressure
+ * events. Throughput limits and the state engine are a dispatcher's.
+ */
+#include "profiles/cellex/cellex.h"
+
+#include "support/clock.h"
+
+TEST_CITING("C-37", system_before_user)
+{
+    struct box box = cellex_unbounded();
+
+    CHECK_OK(box_send(&box, 1));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 2), NULL));
+    CHECK_OK(box_send(&box, 3));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, 4), NULL));
+    CHECK_TAKES(&box, 2, 4, 1, 3);
+    box_destroy(&box);
+}
+
+TEST_CITING("R-16", suspended_dequeue_gives_nothing)
+{
+    struct box box = cellex_unbounded();
+    void *messages[2];
+    size_t count = 9;
+
+    box_fill(&box, 1, 2);
+    CHECK(lbx_mailbox_suspend(box.mailbox));
+    CHECK_NOTHING(&box);
+    CHECK_STATUS(LBX_EMPTY,
+                 lbx_consumer_try_receive_batch(box.out, messages, 2, &count));
+    CHECK_INT(0, count);
+    CHECK_INT(2, box_depth(&box)); // held back, not gone
+    box_destroy(&box);
+}
+
+TEST_CITING("C-37 R-41", lengths_of_both_lanes)
+{
+    struct box box = cellex_unbounded();
+
+    box_fill(&box, 1, 3);
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, 4), NULL));
+    CHECK_INT(4, box_depth(&box));
+    CHECK_INT(1, box_stats(&box).system_depth);
+    CHECK_TAKES(&box, 4);
+    CHECK_INT(3, box_depth(&box));
+    CHECK_INT(0, box_stats(&box).system_depth);
+    box_destroy(&box);
+}
+
+/* Same priority or not: the system lane keeps the order of arrival. */
+TEST_CITING("C-38", system_queue_is_fifo)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct box box;
+
+    options.system_reservation = LBX_UNLIMITED;
+    box = box_create(LBX_KIND_UNBOUNDED, &options);
+    for (int i = 1; i <= 9; i++)
+        CHECK_OK(box_post(&box, system_of((lbx_system_code)i, i), NULL));
+    CHECK_INT(9, box_stats(&box).system_depth);
+    CHECK_TAKES(&box, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    box_destroy(&box);
+}
+
+TEST_CITING("C-23", offer_future_is_immediate_when_unbounded)
+{
+    struct box box = cellex_unbounded();
+    struct waiter offer;
+
+    for (int i = 0; i < 100; i++) {
+        waiter_send(&offer, &box, i, LBX_FOREVER);
+        CHECK_OK(waiter_poll(&offer));
+        waiter_fini(&offer);
+    }
+    CHECK_INT(100, box_depth(&box));
+    box_destroy(&box);
+}
+
+/* The deadline passes; the message comes back and can be sent elsewhere. */
+TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
+{
+    struct test_clock time = TEST_CLOCK_INIT;
+    lbx_clock clock = test_clock_interface(&time);
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct box spare = cellex_unbounded();
+    struct box box;
+    struct waiter offer;
+
+    options.capacity_messages = 1;
+    options.overflow = LBX_BLOCK;
+    options.clock = &clock;
+    box = box_create(LBX_KIND_BOUNDED, &options);
+    CHECK_OK(box_send(&box, 1));
+    waiter_post(&offer, &box, regular(2),
+                lbx_deadline_after(&clock, 10 * LBX_MS));
+    CHECK_STATUS(LBX_PENDING, waiter_poll(&offer));
+    test_clock_advance(&time, 10 * LBX_MS);
+    CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
+    CHECK_INT(LBX_NOT_SENT, offer.result.outcome);
+    CHECK_INT(0, box_stats(&box).waiting_senders);
+    waiter_fini(&offer);
+    CHECK_OK(box_post(&spare, offer.sent, NULL));
+    CHECK_TAKES(&spare, 2);
+    CHECK_TAKES(&box, 1);
+    CHECK_NOTHING(&box);
+    box_destroy(&box);
+    box_destroy(&spare);
+}
+
+TEST_CITING("C-24", poll_future_pending_then_ready)
+{
+    struct box box = cellex_unbounded();
+    struct waiter take;
+
+    waiter_receive_pending(&take, &box);
+    CHECK_OK(box_send(&box, 5));
+    CHECK_OK(waiter_poll(&take));
+    CHECK_INT(5, number_of(take.message));
+    CHECK_OK(waiter_poll(&take)); // final, and it stays so
+    CHECK_INT(5, number_of(take.message));
+    waiter_fini(&take);
+    box_destroy(&box);
+}
+
+/* cellactor's enqueue answers "enqueued" or "pending(operation)": the first
+ * poll is that answer. */
+TEST_CITING("C-23", enqueue_outcome_is_enqueued_or_pending)
+{
+    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct waiter first, second;
+
+    waiter_post(&first, &box, regular(1), LBX_FOREVER);
+    CHECK_OK(waiter_poll(&first));
+    CHECK_INT(LBX_ENQUEUED, first.result.outcome);
+    waiter_post(&second, &box, regular(2), LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, waiter_poll(&second));
+    CHECK_TAKES(&box, 1);
+    CHECK_OK(waiter_poll(&second));
+    CHECK_INT(LBX_ENQUEUED, second.result.outcome);
+    waiter_fini(&first);
+    waiter_fini(&second);
+    box_destroy(&box);
+}
+
+/* ---- The registry of mailbox types ---- */
+
+TEST_CITING("C-04 R-21", registry_registers_a_type)
+{
+    struct fussy fussy;
+    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
+
+    CHECK(lbx_kinds_capabilities(fussy.kinds, FUSSY_KIND) != 0);
+    CHECK_INT(0, lbx_kinds_capabilities(NULL, FUSSY_KIND)); // in its own only
+    box_fill(&box, 1, 4);
+    CHECK_STATUS(LBX_FULL, box_send(&box, 5));
+    CHECK_TAKES(&box, 1, 2, 3, 4);
+    fussy_destroy(&fussy, &box);
+}
+
+/* A registered type keeps messages; the policies are the mailbox's. */
+TEST_CITING("C-34 R-21", registered_type_works_with_every_policy)
+{
+    static const struct {
+        lbx_overflow overflow;
+        lbx_outcome outcome;
+        int first;
+    } rows[] = {
+        {LBX_DROP_OLDEST, LBX_DROPPED_OLDEST, 2},
+        {LBX_DROP_NEWEST, LBX_DROPPED_NEWEST, 1},
+        {LBX_GROW, LBX_GREW, 1},
+    };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct fussy fussy;
+        struct box box = fussy_create(&fussy, 2, rows[i].overflow);
+        lbx_send_result result;
+
+        box_fill(&box, 1, 2);
+        CHECK_OK(box_post(&box, regular(3), &result));
+        CHECK_INT(rows[i].outcome, result.outcome);
+        CHECK_TAKES(&box, rows[i].first);
+        fussy_destroy(&fussy, &box);
+    }
+}
+
+TEST_CITING("C-04 R-21", registry_refuses_duplicates)
+{
+    struct fussy fussy;
+    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
+    lbx_storage_ops ops = fussy_ops();
+
+    CHECK_STATUS(LBX_EXISTS,
+                 lbx_kinds_add(fussy.kinds, FUSSY_KIND, &ops, NULL));
+    CHECK_STATUS(LBX_EXISTS,
+                 lbx_kinds_add(fussy.kinds, LBX_KIND_BOUNDED, &ops, NULL));
+    CHECK_OK(box_send(&box, 1)); // the first is still the one
+    CHECK_TAKES(&box, 1);
+    fussy_destroy(&fussy, &box);
+}
+
+TEST_CITING("C-04 R-21", registry_does_not_know_unregistered_types)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_kinds *kinds = NULL;
+    lbx_producer *in;
+    lbx_consumer *out;
+
+    CHECK_OK(lbx_kinds_create(NULL, &kinds));
+    options.kinds = kinds;
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_mailbox_create("unknown", &options, &in, &out));
+    CHECK_INT(0, lbx_kinds_capabilities(kinds, "unknown"));
+    lbx_kinds_destroy(kinds);
+}
+
+/* cellactor makes sure that "default" exists; ours is always there. */
+TEST_CITING("C-05 R-21 R-28", registry_always_has_the_default)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_kinds *kinds = NULL;
+    struct box box;
+
+    CHECK_OK(lbx_kinds_create(NULL, &kinds));
+    options.kinds = kinds;
+    box = box_create(NULL, &options);
+    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
+    box_destroy(&box);
+    lbx_kinds_destroy(kinds);
+}
+
+/* Requirement flags are checked against what a kind can do. */
+TEST_CITING("C-04 R-25", capabilities_answer_requirements)
+{
+    static const struct {
+        const char *kind;
+        uint32_t can;
+        uint32_t cannot;
+    } rows[] = {
+        {LBX_KIND_UNBOUNDED_DEQUE, LBX_CAN_SEND_FRONT, LBX_CAN_BOUND},
+        {LBX_KIND_BOUNDED_DEQUE, LBX_CAN_SEND_FRONT | LBX_CAN_BOUND,
+         LBX_CAN_CONTROL},
+        {LBX_KIND_BOUNDED, LBX_CAN_BOUND, LBX_CAN_SEND_FRONT},
+        {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX_CAN_CONTROL | LBX_CAN_BOUND,
+         LBX_CAN_PRIORITIZE},
+        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_CAN_PRIORITIZE, LBX_CAN_BOUND},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint32_t has = lbx_kinds_capabilities(NULL, rows[i].kind);
+
+        CHECK_INT(rows[i].can, has & rows[i].can);
+        CHECK_INT(0, has & rows[i].cannot);
+    }
+}
+
+/* What a kind cannot do is an answer of its own, not a guess. */
+TEST_CITING("C-04 R-25", missing_capability_is_unsupported)
+{
+    struct box box = cellex_unbounded();
+
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_producer_try_send_front(box.in, message_of(1)));
+    CHECK_NOTHING(&box);
+    box_destroy(&box);
+}
+
+/* ---- Pressure ---- */
+
+static struct box
+watched_box(int64_t capacity_messages, int64_t pressure_messages,
+            struct events *events)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct box box;
+
+    options.capacity_messages = capacity_messages;
+    options.pressure_messages = pressure_messages;
+    options.overflow = LBX_REJECT;
+    box = box_create(LBX_KIND_BOUNDED, &options);
+    events_watch(events, &box);
+    return box;
+}
+
+TEST_CITING("C-39", pressure_event_at_three_of_four)
+{
+    struct events events = {0};
+    struct box box = watched_box(4, LBX_DEFAULT, &events);
+
+    box_fill(&box, 1, 2);
+    CHECK_INT(0, events_count(&events, LBX_METRIC_PRESSURE));
+    CHECK_OK(box_send(&box, 3));
+    CHECK_INT(1, events_count(&events, LBX_METRIC_PRESSURE));
+    CHECK_INT(3, events_last(&events, LBX_METRIC_PRESSURE).count);
+    CHECK_OK(box_send(&box, 4)); // already told
+    CHECK_INT(1, events_count(&events, LBX_METRIC_PRESSURE));
+    box_destroy(&box);
+}
+
+/* The warning threshold is an option, and each rise to it is one event. */
+TEST_CITING("C-39", warning_at_a_threshold_of_ones_own)
+{
+    struct events events = {0};
+    struct box box = watched_box(10, 2, &events);
+
+    box_fill(&box, 1, 3);
+    CHECK_INT(1, events_count(&events, LBX_METRIC_PRESSURE));
+    CHECK_INT(2, events_last(&events, LBX_METRIC_PRESSURE).count);
+    CHECK_TAKES(&box, 1, 2, 3);
+    box_fill(&box, 4, 5);
+    CHECK_INT(2, events_count(&events, LBX_METRIC_PRESSURE));
+    box_destroy(&box);
+}
+
+/* A rise is a rise, also by the one message that was just taken. */
+TEST_CITING("C-39", pressure_is_told_again_after_it_has_fallen)
+{
+    struct events events = {0};
+    struct box box = watched_box(4, LBX_DEFAULT, &events);
+
+    box_fill(&box, 1, 3);
+    CHECK_TAKES(&box, 1);
+    CHECK_OK(box_send(&box, 4));
+    CHECK_INT(2, events_count(&events, LBX_METRIC_PRESSURE));
+    box_destroy(&box);
+}
+
+/* Policy getters: what was asked for can be read back. */
+TEST_CITING("C-13", policy_can_be_read_back)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct box box = cellex_bounded(7, LBX_BLOCK);
+    lbx_send_result result;
+
+    CHECK_INT(LBX_DROP_OLDEST, options.overflow);
+    CHECK_INT(7, lbx_mailbox_capacity(box.mailbox));
+    CHECK_INT(7, box_stats(&box).capacity_messages);
+    CHECK_OK(box_post(&box, regular(1), &result));
+    CHECK_INT(LBX_BLOCK, result.overflow);
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BLOCK);
+    box_destroy(&box);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cellex: the priority mailbox. Its control levels above one regular FIFO are
+ * two of our kinds: control-aware (two lanes, a capacity each) and priority
+ * (one order, by number or by a comparison of our own).
+ */
+#include "profiles/cellex/cellex.h"
+
+static struct box
+two_lanes(int64_t control_capacity, int64_t capacity_messages,
+          lbx_overflow overflow)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+
+    options.capacity_messages = capacity_messages;
+    options.control_capacity = control_capacity;
+    options.overflow = overflow;
+    return box_create(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
+}
+
+static struct box
+by_priority(void)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+
+    return box_create(LBX_KIND_UNBOUNDED_PRIORITY, &options);
+}
+
+TEST_CITING("C-40 R-07", control_before_regular)
+{
+    struct box box = two_lanes(LBX_SHARED, 10, LBX_REJECT);
+
+    box_fill(&box, 1, 2);
+    CHECK_OK(box_post(&box, control(3, 1), NULL));
+    CHECK_OK(box_post(&box, control(4, 1), NULL));
+    CHECK_TAKES(&box, 3, 4, 1, 2);
+    box_destroy(&box);
+}
+
+TEST_CITING("C-39 C-40", metrics_reach_all_lanes)
+{
+    struct box box = two_lanes(2, 2, LBX_REJECT);
+    struct events events = {0};
+
+    events_watch(&events, &box);
+    CHECK_OK(box_send(&box, 1));
+    CHECK_OK(box_post(&box, control(2, 1), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 3), NULL));
+    CHECK_INT(3, events_count(&events, LBX_METRIC_ENQUEUED));
+    CHECK_TAKES(&box, 3, 2, 1);
+    CHECK_INT(3, events_count(&events, LBX_METRIC_DEQUEUED));
+    box_destroy(&box);
+}
+
+/* Two control levels of 2 and a regular lane of 3 hold 7 in all. */
+TEST_CITING("C-37 C-40", length_and_capacity_are_sums)
+{
+    struct box box = two_lanes(4, 3, LBX_REJECT);
+
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(box_post(&box, control(10 + i, 1), NULL));
+    box_fill(&box, 1, 3);
+    CHECK_INT(7, box_depth(&box));
+    CHECK_STATUS(LBX_FULL, box_post(&box, control(14, 1), NULL));
+    CHECK_STATUS(LBX_FULL, box_send(&box, 4));
+    CHECK_INT(7, box_depth(&box));
+    box_destroy(&box);
+}
+
+TEST_CITING("C-40 R-03 R-39", orders_99_20_10)
+{
+    struct box box = by_priority();
+    static const int32_t priorities[] = {10, 99, 20};
+
+    for (size_t i = 0; i < 3; i++)
+        CHECK_OK(box_post(&box, control(priorities[i], priorities[i]), NULL));
+    CHECK_TAKES(&box, 99, 20, 10);
+    box_destroy(&box);
+}
+
+/* The source clamps to eight levels and so loses the order of everything
+ * above 7. Here the whole number counts. */
+TEST_CITING("C-40 R-39", order_is_by_the_full_value)
+{
+    struct box box = by_priority();
+
+    for (int priority = 5; priority <= 40; priority++)
+        CHECK_OK(box_post(&box, control(priority, priority), NULL));
+    CHECK_OK(box_post(&box, control(-3, -3), NULL));
+    for (int priority = 40; priority >= 5; priority--)
+        CHECK_TAKES(&box, priority);
+    CHECK_TAKES(&box, -3);
+    box_destroy(&box);
+}
+
+/* A message without a priority of its own counts as 4 in this profile. */
+TEST_CITING("C-12 R-06", default_priority_is_4)
+{
+    struct box box = by_priority();
+    lbx_envelope received;
+
+    CHECK_INT(4, LBX_PRIORITY_CELLEX);
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 3), NULL));
+    CHECK_OK(box_send(&box, 2));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(3), 5), NULL));
+    CHECK_TAKES(&box, 3);
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
+    CHECK_INT(2, number_of(received.message));
+    CHECK_INT(4, received.priority);
+    CHECK_TAKES(&box, 1);
+    box_destroy(&box);
+}
+
+TEST_CITING("C-40", capacity_split_refuses_the_third_regular)
+{
+    struct box box = two_lanes(2, 2, LBX_REJECT);
+
+    box_fill(&box, 1, 2);
+    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
+    CHECK_OK(box_post(&box, control(4, 1), NULL)); // its places are its own
+    CHECK_OK(box_post(&box, control(5, 1), NULL));
+    CHECK_STATUS(LBX_FULL, box_post(&box, control(6, 1), NULL));
+    CHECK_TAKES(&box, 4, 5, 1, 2);
+    box_destroy(&box);
+}
+
+/* cellex's own order, in full: controls by level, highest first, FIFO within
+ * a level; then regular messages, which no priority ever reorders. */
+static int
+cellex_order(const lbx_envelope *a, const lbx_envelope *b, void *context)
+{
+    (void)context;
+    if (a->channel != b->channel)
+        return a->channel == LBX_CONTROL ? -1 : 1;
+    if (a->channel == LBX_REGULAR)
+        return 0;
+    return (a->priority < b->priority) - (a->priority > b->priority);
+}
+
+TEST_CITING("C-40", regular_messages_are_never_reordered)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct box box;
+
+    options.compare = cellex_order;
+    box = box_create(LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 0), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), 7), NULL));
+    CHECK_OK(box_post(&box, control(3, 1), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(4), 3), NULL));
+    CHECK_OK(box_post(&box, control(5, 6), NULL));
+    CHECK_OK(box_post(&box, control(6, 1), NULL));
+    CHECK_TAKES(&box, 5, 3, 6, 1, 2, 4);
+    box_destroy(&box);
+}
+
+/* The comparison turned round keeps the number as it was given. */
+TEST_CITING("C-10 R-03", higher_first_keeps_the_number)
+{
+    struct box box = by_priority();
+    lbx_envelope received;
+
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), INT32_MIN), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), INT32_MAX), NULL));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
+    CHECK_INT(INT32_MAX, received.priority);
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
+    CHECK_INT(INT32_MIN, received.priority);
+    box_destroy(&box);
+}
+
+/* A limited priority mailbox under drop-oldest loses what matters least, and
+ * among those the oldest: never the urgent ones. */
+TEST_CITING("C-34 C-40", drop_oldest_evicts_the_least_urgent)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    struct losses losses = {0};
+    struct box box;
+
+    options.capacity_messages = 3;
+    options.overflow = LBX_DROP_OLDEST;
+    options.loss_sink = losses_sink(&losses);
+    box = box_create(LBX_KIND_BOUNDED_PRIORITY, &options);
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 9), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), 1), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(3), 1), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(4), 5), NULL));
+    CHECK_INT(1, losses.count);
+    CHECK_INT(2, number_of(losses.envelopes[0].message));
+    CHECK_TAKES(&box, 1, 4, 3);
+    box_destroy(&box);
+}
+
+/* Control messages with places of their own cannot be helped by losing user
+ * messages: the full lane says so, and nothing is evicted in vain. */
+TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
+{
+    struct box box = two_lanes(1, 2, LBX_DROP_OLDEST);
+
+    box_fill(&box, 1, 2);
+    CHECK_OK(box_post(&box, control(3, 1), NULL));
+    CHECK_STATUS(LBX_FULL, box_post(&box, control(4, 1), NULL));
+    CHECK_INT(0, box_stats(&box).lost);
+    CHECK_TAKES(&box, 3, 1, 2);
+    box_destroy(&box);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batches: many messages in one call, with the same rules as one by one.
+ */
+#include "mailbox/fixture.h"
+
+enum {
+    BATCH = 5
+};
+
+// 1 to 5.
+static void
+fill_batch(void **messages)
+{
+    for (int i = 0; i < BATCH; i++)
+        messages[i] = letter(i + 1);
+}
+
+static void
+sends_and_receives_batches_in_order(const char *kind)
+{
+    struct box box = box_make(kind, NULL);
+    void *messages[BATCH];
+    void *received[8] = {NULL};
+    size_t count = 99;
+
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &count));
+    CHECK_INT(5, count);
+    CHECK_INT(5, lbx_mailbox_depth(box.mailbox));
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received, 3, &count));
+    CHECK_INT(3, count);
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received + 3, 5, &count));
+    CHECK_INT(2, count);
+    for (int i = 0; i < BATCH; i++)
+        CHECK_PTR(messages[i], received[i]);
+    CHECK_STATUS(LBX_EMPTY,
+                 lbx_consumer_try_receive_batch(box.out, received, 8, &count));
+    CHECK_INT(0, count);
+    box_end(&box);
+}
+
+EVERY_KIND(KIND_TEST, sends_and_receives_batches_in_order)
+
+// The first *ret_sent are the mailbox's, the rest the caller's.
+static void
+full_in_mid_batch_takes_what_fits(const char *kind)
+{
+    lbx_mailbox_options options = limited_options(3, LBX_REJECT);
+    struct box box = box_make(kind, &options);
+    void *messages[BATCH];
+    size_t sent = 99;
+
+    fill_batch(messages);
+    CHECK_STATUS(LBX_FULL,
+                 lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
+    CHECK_INT(3, sent);
+    CHECK_RECEIVES(&box, 1, 2, 3);
+    box_end(&box);
+}
+
+LIMITED_KINDS(KIND_TEST, full_in_mid_batch_takes_what_fits)
+
+TEST(batch_follows_the_overflow_policy)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    struct losses losses = {.count = 0};
+    void *messages[BATCH];
+    size_t sent = 0;
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
+    CHECK_INT(5, sent);
+    CHECK_INT(3, losses.count);
+    losses_check(&losses, 2, 3, LBX_LOST_DROPPED_OLDEST);
+    CHECK_RECEIVES(&box, 4, 5);
+    box_end(&box);
+}
+
+// Lost by DROP_NEWEST is swallowed, hence sent: the sink owns those.
+TEST(batch_beyond_drop_newest_is_sent_and_lost)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_DROP_NEWEST);
+    struct losses losses = {.count = 0};
+    void *messages[BATCH];
+    size_t sent = 0;
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
+    CHECK_INT(5, sent);
+    CHECK_INT(3, losses.count);
+    losses_check(&losses, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    CHECK_RECEIVES(&box, 1, 2);
+    box_end(&box);
+}
+
+TEST(empty_batch_is_sent_at_once)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    size_t sent = 99;
+
+    CHECK_OK(lbx_producer_try_send_batch(box.in, NULL, 0, &sent));
+    CHECK_INT(0, sent);
+    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
+    box_end(&box);
+}
+
+// More than any internal buffer or segment.
+TEST(large_batch_crosses_segments)
+{
+    enum {
+        MANY = 10000
+    };
+    static void *messages[MANY];
+    static void *received[MANY];
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    size_t taken = 0;
+    size_t count = 0;
+
+    for (int i = 0; i < MANY; i++)
+        messages[i] = letter(i);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, MANY, &count));
+    CHECK_INT(MANY, count);
+    while (taken < MANY) {
+        CHECK_OK(lbx_consumer_try_receive_batch(box.out, received + taken,
+                                                MANY - taken, &count));
+        taken += count;
+    }
+    for (int i = 0; i < MANY; i++)
+        CHECK_PTR(messages[i], received[i]);
+    CHECK_NOTHING(&box);
+    box_end(&box);
+}
+
+// producer.h: waits for room as often as needed; *ret_sent counts as they go.
+TEST(waiting_batch_goes_in_as_room_appears)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct bell bell = {0};
+    lbx_operation send;
+    void *messages[BATCH];
+    size_t sent = 99;
+
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
+                                          LBX_FOREVER, &sent));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    CHECK_INT(2, sent);
+    for (int number = 1; number <= 3; number++) {
+        CHECK_INT(number, box_next(&box));
+        if (number < 3)
+            CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    }
+    CHECK_OK(bell_poll(&send, &bell));
+    CHECK_INT(5, sent);
+    CHECK_RECEIVES(&box, 4, 5);
+    lbx_operation_fini(&send);
+    box_end(&box);
+}
+
+// F4: part in, part out, and the count says which.
+TEST_CITING("F4", cancelled_batch_says_how_many_went_in)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_operation send;
+    void *messages[BATCH];
+    size_t sent = 99;
+
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
+                                          LBX_FOREVER, &sent));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    CHECK_INT(1, box_next(&box)); // 3 is moved in
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
+    CHECK_INT(3, sent);
+    CHECK_RECEIVES(&box, 2, 3);
+    lbx_operation_fini(&send);
+    box_end(&box);
+}
+
+// A batch waits in line like everyone else: one message at a time, at its
+// head, and behind those who came first.
+TEST_CITING("F10", waiting_batch_keeps_its_place_in_line)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender before;
+    struct bell bell = {0};
+    lbx_operation send;
+    void *messages[BATCH];
+    size_t sent = 0;
+
+    box_send(&box, 100);
+    sender_wait(&before, &box, 101);
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, 2,
+                                          LBX_FOREVER, &sent));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    CHECK_INT(100, box_next(&box));
+    CHECK_OK(sender_poll(&before));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    CHECK_INT(101, box_next(&box));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    CHECK_INT(1, box_next(&box));
+    CHECK_OK(bell_poll(&send, &bell));
+    CHECK_RECEIVES(&box, 2);
+    lbx_operation_fini(&before.operation);
+    lbx_operation_fini(&send);
+    box_end(&box);
+}
+
+TEST_CITING("C4", close_ends_a_waiting_batch)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_operation send;
+    void *messages[BATCH];
+    size_t sent = 0;
+
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
+                                          LBX_FOREVER, &sent));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&send, NULL));
+    CHECK_INT(2, sent);
+    CHECK_RECEIVES(&box, 1, 2);
+    lbx_operation_fini(&send);
+    box_end(&box);
+}
+
+// R-29 in spirit: returns as soon as there is one.
+TEST(waiting_receive_batch_takes_what_is_there)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct bell bell = {0};
+    lbx_operation receive;
+    void *received[4] = {NULL};
+    size_t count = 0;
+
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 4,
+                                             &count, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
+    box_send_numbers(&box, 1, 6);
+    CHECK_INT(1, bell.rings);
+    CHECK_OK(bell_poll(&receive, &bell));
+    CHECK_INT(4, count);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(i + 1, number_of(received[i]));
+    CHECK_RECEIVES(&box, 5, 6);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
+// F3: nothing was taken, so nothing can be lost.
+TEST_CITING("F3", cancelled_receive_batch_takes_nothing)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct bell bell = {0};
+    lbx_operation receive;
+    void *received[4] = {NULL};
+    size_t count = 0;
+
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 4,
+                                             &count, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
+    box_send_numbers(&box, 1, 3);
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receive));
+    CHECK_INT(0, count);
+    CHECK_RECEIVES(&box, 1, 2, 3);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
+// A batch must not take what waiting receivers were promised.
+TEST_CITING("R-34", receive_batch_leaves_promised_messages_alone)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+    void *received[4] = {NULL};
+    size_t count = 0;
+
+    receiver_wait(&receiver, &box);
+    box_send_numbers(&box, 1, 3);
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received, 4, &count));
+    CHECK_INT(2, count);
+    CHECK_OK(receiver_poll(&receiver));
+    CHECK_NOTHING(&box);
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+// Each taken message makes room for one waiting sender, also in a batch.
+TEST_CITING("M9", receive_batch_lets_as_many_senders_in)
+{
+    lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender senders[3];
+    void *received[3];
+    size_t count = 0;
+
+    box_send_numbers(&box, 1, 3);
+    for (int i = 0; i < 3; i++)
+        sender_wait(&senders[i], &box, i + 4);
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received, 3, &count));
+    CHECK_INT(3, count);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(1, senders[i].bell.rings);
+        CHECK_OK(sender_poll(&senders[i]));
+        lbx_operation_fini(&senders[i].operation);
+    }
+    CHECK_RECEIVES(&box, 4, 5, 6);
+    box_end(&box);
+}
+
+// One wake-up per item: a batch wakes as many as it brings.
+TEST_CITING("R-35", batch_wakes_one_receiver_per_message)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receivers[3];
+    void *messages[BATCH];
+    size_t sent = 0;
+
+    for (int i = 0; i < 3; i++)
+        receiver_wait(&receivers[i], &box);
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, 2, &sent));
+    CHECK_INT(1, receivers[0].bell.rings);
+    CHECK_INT(1, receivers[1].bell.rings);
+    CHECK_INT(0, receivers[2].bell.rings);
+    receiver_check(&receivers[0], 1);
+    receiver_check(&receivers[1], 2);
+    lbx_operation_fini(&receivers[2].operation);
+    box_end(&box);
+}
+
+struct batches {
+    struct box box;
+};
+
+static void
+send_batches(unsigned index, void *context)
+{
+    struct batches *batches = context;
+    void *messages[BATCH];
+    size_t sent = 0;
+
+    for (int i = 0; i < BATCH; i++)
+        messages[i] = letter((int)index);
+    for (int round = 0; round < 400; round++)
+        CHECK_OK(lbx_producer_try_send_batch(batches->box.in, messages, BATCH,
+                                             &sent));
+}
+
+// producer.h: next to each other unless the kind sorts.
+TEST(batches_of_several_threads_do_not_mix)
+{
+    struct batches batches = {box_make(LBX_KIND_UNBOUNDED, NULL)};
+
+    threads_run(4, send_batches, &batches);
+    for (int i = 0; i < 4 * 400; i++) {
+        int first = box_next(&batches.box);
+
+        for (int j = 1; j < BATCH; j++)
+            CHECK_INT(first, box_next(&batches.box));
+    }
+    CHECK_NOTHING(&batches.box);
+    box_end(&batches.box);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * M1 to M8 of reliability.md, each in its own light, with threads where
+ * threads matter.
+ */
+#include <stdlib.h>
+
+#include "mailbox/fixture.h"
+#include "support/torture.h"
+
+enum {
+    PRODUCERS = 4,
+    CONSUMERS = 3,
+    EACH = 1500,
+    ALL = PRODUCERS * EACH,
+};
+
+struct crowd {
+    struct box box;
+    unsigned consumers;
+    _Atomic int producing;
+    _Atomic unsigned char seen[ALL];
+};
+
+// Consumers are the first threads, producers the rest; the last producer to
+// finish closes.
+static void
+join_crowd(unsigned index, void *context)
+{
+    struct crowd *crowd = context;
+    int last[PRODUCERS];
+    void *message = NULL;
+
+    for (int i = 0; i < PRODUCERS; i++)
+        last[i] = -1;
+    if (index < crowd->consumers) {
+        while (lbx_consumer_receive(crowd->box.out, &message) == LBX_OK) {
+            int number = number_of(message);
+
+            CHECK(number >= 0 && number < ALL);                    // M2
+            CHECK(atomic_fetch_add(&crowd->seen[number], 1) == 0); // M1
+            CHECK(last[number / EACH] < number);                   // M3
+            last[number / EACH] = number;
+        }
+        return;
+    }
+    for (int i = 0; i < EACH; i++)
+        CHECK_OK(lbx_producer_send(
+            crowd->box.in, letter((int)(index - crowd->consumers) * EACH + i)));
+    if (atomic_fetch_sub(&crowd->producing, 1) == 1)
+        CHECK_OK(lbx_mailbox_close(crowd->box.mailbox, LBX_CLOSE_DRAIN));
+}
+
+// M1, M2, M3: each message once, unharmed, in its producer's order.
+static void
+delivers_each_message_once_and_in_order(const char *kind)
+{
+    static struct crowd crowd;
+    lbx_mailbox_options options = plain_options();
+    unsigned capabilities = lbx_kinds_capabilities(NULL, kind);
+
+    if (kind_is_limited(kind)) {
+        options.capacity_messages = 16;
+        options.overflow = LBX_BLOCK;
+    }
+    crowd.box = box_make(kind, &options);
+    crowd.consumers = capabilities & LBX_CAN_MULTI_CONSUME ? CONSUMERS : 1;
+    crowd.producing = PRODUCERS;
+    threads_run(crowd.consumers + PRODUCERS, join_crowd, &crowd);
+    for (int i = 0; i < ALL; i++)
+        CHECK_INT(1, crowd.seen[i]);
+    CHECK_INT(ALL, box_stats(&crowd.box).accepted);
+    CHECK_INT(ALL, box_stats(&crowd.box).taken);
+    box_end(&crowd.box);
+}
+
+EVERY_KIND(KIND_TEST, delivers_each_message_once_and_in_order)
+
+struct torn {
+    struct box box;
+    _Atomic int sending;
+};
+
+static void
+send_whole(unsigned index, void *context)
+{
+    struct torn *torn = context;
+
+    for (int i = 1; i <= 1000; i++) {
+        lbx_envelope envelope =
+            lbx_envelope_new(letter(i), (int32_t)(i * 7 + (int)index));
+        lbx_envelope got;
+
+        if (index < 2) {
+            envelope.sender = letter(i * 3);
+            envelope.deadline_ns = LBX_FOREVER - i;
+            box_send_envelope(&torn->box, envelope);
+            continue;
+        }
+        CHECK_OK(lbx_consumer_receive_envelope_until(torn->box.out, &got,
+                                                     LBX_FOREVER));
+        int number = number_of(got.message);
+
+        CHECK_INT(number * 3, number_of(got.sender));
+        CHECK_INT(LBX_FOREVER - number, got.deadline_ns);
+        CHECK(got.priority == number * 7 || got.priority == number * 7 + 1);
+    }
+}
+
+// M2: an envelope is many words; no receiver sees half of one.
+static void
+delivers_no_torn_envelopes(const char *kind)
+{
+    lbx_mailbox_options options = options_for(kind, 4096);
+    struct torn torn = {.sending = 2};
+
+    torn.box = box_make(kind, &options);
+    threads_run(4, send_whole, &torn);
+    CHECK_NOTHING(&torn.box);
+    box_end(&torn.box);
+}
+
+KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, delivers_no_torn_envelopes)
+KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
+          delivers_no_torn_envelopes)
+LIMITED_KINDS(KIND_TEST, delivers_no_torn_envelopes)
+
+struct watch {
+    struct box box;
+    _Atomic int running;
+    int64_t capacity;
+};
+
+static void
+press_and_watch(unsigned index, void *context)
+{
+    struct watch *watch = context;
+    void *message;
+    int moved = 0;
+
+    if (index == 0) {
+        while (watch->running > 0)
+            CHECK(lbx_mailbox_depth(watch->box.mailbox) <=
+                  (uint64_t)watch->capacity);
+        return;
+    }
+    for (int i = 0; i < 3000; i++) {
+        moved += lbx_producer_try_send(watch->box.in, letter(i)) == LBX_OK;
+        if (i % 2 == 0 &&
+            lbx_consumer_try_receive(watch->box.out, &message) == LBX_OK)
+            moved++;
+    }
+    CHECK(moved > 0);
+    atomic_fetch_sub(&watch->running, 1);
+}
+
+// M5: count never above the bound, as seen by anyone at any time.
+static void
+never_holds_more_than_its_capacity(const char *kind)
+{
+    const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_OLDEST};
+
+    for (size_t i = 0; i < 2; i++) {
+        lbx_mailbox_options options = limited_options(3, policies[i]);
+        struct watch watch = {.running = 2, .capacity = 3};
+
+        watch.box = box_make(kind, &options);
+        threads_run(3, press_and_watch, &watch);
+        CHECK(lbx_mailbox_depth(watch.box.mailbox) <= 3);
+        box_end(&watch.box);
+    }
+}
+
+LIMITED_KINDS(KIND_TEST, never_holds_more_than_its_capacity)
+
+// M4: a completely sent more urgent message is chosen first, FIFO inside.
+TEST_CITING("M4 R-04", priorities_come_out_sorted_and_stable)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
+    unsigned random = 12345;
+    int last_priority = 0;
+    int last_number = -1;
+
+    for (int number = 0; number < 5000; number++) {
+        random = random * 1103515245u + 12345u;
+        box_send_envelope(&box, lbx_envelope_new(letter(number),
+                                                 (int32_t)(random >> 16) % 20));
+    }
+    for (int i = 0; i < 5000; i++) {
+        lbx_envelope envelope;
+
+        CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+        CHECK(envelope.priority >= last_priority);
+        if (envelope.priority == last_priority)
+            CHECK(number_of(envelope.message) > last_number);
+        last_priority = envelope.priority;
+        last_number = number_of(envelope.message);
+    }
+    CHECK_NOTHING(&box);
+    box_end(&box);
+}
+
+// M6: a ring is made once; sends and receives touch no allocator.
+static void
+allocates_nothing_after_creation(const char *kind)
+{
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    lbx_mailbox_options options = limited_options(8, LBX_REJECT);
+    struct box box;
+    long before;
+
+    options.allocator = &allocator;
+    box = box_make(kind, &options);
+    before = memory.allocations;
+    for (int round = 0; round < 1000; round++) {
+        box_send_numbers(&box, 1, 8);
+        CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(9)));
+        for (int number = 1; number <= 8; number++)
+            CHECK_INT(number, box_next(&box));
+        CHECK_NOTHING(&box);
+    }
+    CHECK_INT(before, memory.allocations);
+    box_end(&box);
+    CHECK_INT(0, memory.live_blocks);
+}
+
+KIND_TEST(bounded, LBX_KIND_BOUNDED, allocates_nothing_after_creation)
+
+// M6 for the others: drained segments are used again.
+static void
+uses_its_memory_again(const char *kind)
+{
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    lbx_mailbox_options options = plain_options();
+    struct box box;
+    size_t after_first_round = 0;
+
+    options.allocator = &allocator;
+    box = box_make(kind, &options);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 10000; i++) {
+            box_send(&box, i);
+            CHECK_INT(i, box_next(&box));
+        }
+        if (round == 0)
+            after_first_round = memory.most_bytes;
+    }
+    CHECK_INT(after_first_round, memory.most_bytes);
+    box_end(&box);
+    CHECK_INT(0, memory.live_blocks);
+}
+
+EVERY_KIND(KIND_TEST, uses_its_memory_again)
+
+// A burst does not keep its memory for ever (2 MiB of mailbox-core.md).
+TEST(memory_of_a_burst_is_given_back)
+{
+    enum {
+        BURST = 300000
+    };
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    lbx_mailbox_options options = plain_options();
+    struct box box;
+
+    options.allocator = &allocator;
+    box = box_make(LBX_KIND_UNBOUNDED, &options);
+    box_send_numbers(&box, 1, BURST);
+    CHECK(memory.live_bytes >= BURST * sizeof(void *));
+    for (int number = 1; number <= BURST; number++)
+        CHECK_INT(number, box_next(&box));
+    CHECK(memory.live_bytes < 1024 * 1024);
+    box_end(&box);
+    CHECK_INT(0, memory.live_blocks);
+}
+
+// M7: every kind, every lane, freed exactly once (the allocator checks).
+static void
+frees_everything_whatever_is_left_inside(const char *kind)
+{
+    for (int left = 0; left < 5000; left = left * 3 + 1) {
+        struct torture memory = TORTURE_INIT;
+        lbx_allocator allocator = torture_allocator(&memory);
+        lbx_mailbox_options options = options_for(kind, 5000);
+        _Atomic int ended = 0;
+        struct box box;
+
+        options.allocator = &allocator;
+        options.destroy = destroy_counting;
+        options.destroy_context = &ended;
+        box = box_make(kind, &options);
+        for (int i = 0; i < left; i++) {
+            box_send(&box, i);
+            if (i % 4 == 3)
+                (void)box_next(&box);
+        }
+        box_send_system(&box, 1);
+        box_end(&box);
+        CHECK_INT(left - left / 4 + 1, ended);
+        CHECK_INT(0, memory.live_blocks);
+    }
+}
+
+EVERY_KIND(KIND_TEST, frees_everything_whatever_is_left_inside)
+
+// M8: tickets, segments and sequences go round many times.
+static void
+counts_on_past_every_internal_counter(const char *kind)
+{
+    lbx_mailbox_options options = plain_options();
+    int rounds = test_is_sanitized() ? 300000 : 5000000;
+    struct box box;
+
+    if (kind_is_limited(kind))
+        options.capacity_messages = 3;
+    box = box_make(kind, &options);
+    box_send(&box, 0);
+    for (int i = 1; i <= rounds; i++) {
+        box_send(&box, i);
+        CHECK_INT(i - 1, box_next(&box));
+    }
+    CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
+    CHECK_INT(rounds + 1, box_stats(&box).accepted);
+    CHECK_INT(rounds, box_stats(&box).taken);
+    CHECK_RECEIVES(&box, rounds);
+    box_end(&box);
+}
+
+KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, counts_on_past_every_internal_counter)
+KIND_TEST(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
+          counts_on_past_every_internal_counter)
+KIND_TEST(bounded, LBX_KIND_BOUNDED, counts_on_past_every_internal_counter)
+
+struct payload {
+    int number;
+    int twice;
+};
+
+static void
+pass_payloads(unsigned index, void *context)
+{
+    struct box *box = context;
+
+    for (int i = 0; i < 2000; i++) {
+        struct payload *payload;
+        void *message = NULL;
+
+        if (index == 0) {
+            payload = malloc(sizeof(*payload));
+            CHECK(payload != NULL);
+            *payload = (struct payload){i, 2 * i};
+            CHECK_OK(lbx_producer_send(box->in, payload));
+            continue;
+        }
+        CHECK_OK(lbx_consumer_receive(box->out, &message));
+        payload = message;
+        CHECK_INT(i, payload->number);
+        CHECK_INT(2 * i, payload->twice);
+        free(payload);
+    }
+}
+
+// F2: what was written before a send is seen after its receive. TSan judges.
+static void
+hands_over_what_was_written_before(const char *kind)
+{
+    lbx_mailbox_options options = plain_options();
+    struct box box;
+
+    if (kind_is_limited(kind)) {
+        options.capacity_messages = 2;
+        options.overflow = LBX_BLOCK;
+    }
+    box = box_make(kind, &options);
+    threads_run(2, pass_payloads, &box);
+    box_end(&box);
+}
+
+EVERY_KIND(KIND_TEST, hands_over_what_was_written_before)

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Losses: each message that was accepted or swallowed and will not be
+ * delivered is exactly one event, with its reason and its context (R-20, M1),
+ * and then belongs to the sink, the dead letters or a destroy function.
+ */
+#include "mailbox/fixture.h"
+
+static int someone; // addresses of these stand for a sender and an owner
+static int owner;
+
+static lbx_envelope
+from_someone(int number)
+{
+    lbx_envelope envelope = lbx_envelope_new(letter(number), 3);
+
+    envelope.sender = &someone;
+    return envelope;
+}
+
+static lbx_mailbox_options
+owned_options(lbx_overflow overflow)
+{
+    lbx_mailbox_options options = limited_options(1, overflow);
+
+    options.name = "counter/1";
+    options.owner = &owner;
+    options.envelopes = true;
+    return options;
+}
+
+TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    struct losses losses = {.count = 0};
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send(&box, 1);
+    box_send_envelope(&box, from_someone(2));
+
+    CHECK_INT(1, losses.count);
+    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_NEWEST);
+    CHECK_PTR(&someone, losses.envelopes[0].sender);
+    CHECK_PTR(&owner, losses.envelopes[0].recipient);
+    CHECK_INT(3, losses.envelopes[0].priority);
+    CHECK_PTR(box.mailbox, losses.mailboxes[0]);
+    CHECK_STR("counter/1", losses.name);
+    box_end(&box);
+}
+
+// The sink can tell "the third" from "three at once".
+TEST_CITING("R-20", losses_are_counted_one_by_one)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_OLDEST);
+    struct losses losses = {.count = 0};
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_numbers(&box, 1, 5);
+    CHECK_INT(4, losses.count);
+    for (unsigned i = 0; i < 4; i++) {
+        losses_check(&losses, i, (int)i + 1, LBX_LOST_DROPPED_OLDEST);
+        CHECK_INT(i + 1, losses.totals[i]);
+    }
+    CHECK_INT(4, box_stats(&box).lost);
+    box_end(&box);
+    CHECK_INT(5, losses.count); // the last one goes with the consumer
+    losses_check(&losses, 4, 5, LBX_LOST_CLOSED);
+}
+
+// The recipient is filled in by the mailbox, also for messages that are
+// delivered, whatever the sender wrote there.
+TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
+{
+    lbx_mailbox_options options = owned_options(LBX_REJECT);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_envelope envelope = from_someone(1);
+
+    envelope.recipient = &someone;
+    box_send_envelope(&box, envelope);
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    CHECK_PTR(&someone, envelope.sender);
+    CHECK_PTR(&owner, envelope.recipient);
+    CHECK_INT(LBX_NOT_LOST, envelope.lost);
+    box_end(&box);
+}
+
+// Without a sink, lost envelopes are sent to the dead letters as they are.
+TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options keep = envelope_options();
+    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    struct box box;
+    lbx_envelope envelope;
+
+    options.dead_letters = dead.in;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send(&box, 1);
+    box_send_envelope(&box, from_someone(2));
+
+    CHECK_OK(lbx_consumer_try_receive_envelope(dead.out, &envelope));
+    CHECK_INT(2, number_of(envelope.message));
+    CHECK_INT(LBX_LOST_DROPPED_NEWEST, envelope.lost);
+    CHECK_PTR(&someone, envelope.sender);
+    CHECK_PTR(&owner, envelope.recipient);
+    box_end(&box);
+    CHECK_RECEIVES(&dead, 1);
+    box_end(&dead);
+}
+
+TEST(sink_comes_before_dead_letters)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options keep = envelope_options();
+    struct losses losses = {.count = 0};
+    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    options.dead_letters = dead.in;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_numbers(&box, 1, 2);
+    CHECK_INT(1, losses.count);
+    CHECK(lbx_mailbox_is_empty(dead.mailbox));
+    box_end(&box);
+    box_end(&dead);
+}
+
+// The mailbox holds a reference: the owner of the dead letters may give up
+// its own handle first.
+TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options keep = envelope_options();
+    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    struct box box;
+
+    options.dead_letters = dead.in;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_producer_unref(dead.in);
+    dead.in = NULL;
+    box_send_numbers(&box, 1, 2);
+    CHECK_INT(2, box_next(&dead));
+    box_end(&box);
+    CHECK_INT(1, box_next(&dead));
+    CHECK_ENDED(&dead); // and with the mailbox goes the last reference
+    box_end(&dead);
+}
+
+// M1: what the dead letters refuse is still ended, once.
+TEST_CITING("M1", message_refused_by_the_dead_letters_is_destroyed)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options keep = envelope_options();
+    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    _Atomic int ended = 0;
+    struct box box;
+
+    options.dead_letters = dead.in;
+    options.destroy = destroy_counting;
+    options.destroy_context = &ended;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_mailbox_close(dead.mailbox, LBX_CLOSE_DRAIN));
+    box_send_numbers(&box, 1, 3);
+    CHECK_INT(2, ended);
+    box_end(&box);
+    CHECK_INT(3, ended);
+    box_end(&dead);
+}
+
+// A type knows better than the mailbox how its messages end.
+TEST(type_ends_its_own_lost_messages)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
+    _Atomic int by_mailbox = 0;
+    _Atomic int by_type = 0;
+    lbx_type *type;
+    struct box box;
+
+    type_options.name = "shop.Order";
+    type_options.destroy = destroy_counting;
+    type_options.context = &by_type;
+    CHECK_OK(lbx_type_create(&type_options, &type));
+    options.destroy = destroy_counting;
+    options.destroy_context = &by_mailbox;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+
+    box_send_envelope(&box, lbx_envelope_of_type(letter(1), type));
+    box_send_envelope(&box, lbx_envelope_of_type(letter(2), type));
+    box_send(&box, 3);
+    CHECK_INT(1, by_type);
+    CHECK_INT(1, by_mailbox);
+    box_end(&box);
+    CHECK_INT(2, by_type);
+    CHECK_INT(1, by_mailbox);
+    lbx_type_destroy(type);
+}
+
+// The sink owns what it is given: nobody else may end it.
+TEST(sink_owns_the_message_and_nobody_destroys_it)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_OLDEST);
+    struct losses losses = {.count = 0};
+    _Atomic int ended = 0;
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    options.destroy = destroy_counting;
+    options.destroy_context = &ended;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_numbers(&box, 1, 4);
+    box_end(&box);
+    CHECK_INT(4, losses.count);
+    CHECK_INT(0, ended);
+}
+
+// A message that was received is the receiver's: never lost, never ended.
+TEST_CITING("M1", received_messages_are_never_lost)
+{
+    lbx_mailbox_options options = owned_options(LBX_REJECT);
+    struct losses losses = {.count = 0};
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send(&box, 1);
+    CHECK_RECEIVES(&box, 1);
+    CHECK_STATUS(LBX_OK, lbx_producer_try_send(box.in, letter(2)));
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(3)));
+    CHECK_RECEIVES(&box, 2);
+    box_end(&box);
+    CHECK_INT(0, losses.count);
+}
+
+// C-40's dropped-by-overflow must be told from recipient-gone
+// (akka-core#27265): the reasons differ.
+TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
+{
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    struct losses losses = {.count = 0};
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_numbers(&box, 1, 2);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
+    CHECK_INT(2, losses.count);
+    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 1, 1, LBX_LOST_CLOSED);
+    box_end(&box);
+    CHECK_INT(2, losses.count);
+}
+
+// A mailbox may be its own neighbour's dead letters, and both full: the chain
+// ends, nothing is lost twice.
+TEST_CITING("M1", dead_letters_that_overflow_lose_each_message_once)
+{
+    lbx_mailbox_options small = limited_options(1, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    struct losses losses = {.count = 0};
+    struct box dead;
+    struct box box;
+
+    small.envelopes = true;
+    small.loss_sink = losses_sink(&losses);
+    dead = box_make(LBX_KIND_BOUNDED, &small);
+    options.dead_letters = dead.in;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_numbers(&box, 1, 4); // 2, 3, 4 are lost; 2, 3 are lost again
+    CHECK_INT(2, losses.count);
+    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 1, 3, LBX_LOST_DROPPED_OLDEST);
+    CHECK_RECEIVES(&dead, 4);
+    CHECK_RECEIVES(&box, 1);
+    box_end(&box);
+    box_end(&dead);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations used in every order, the wrong ones included: F1, F3 to F7, and
+ * the waker's promises of operation.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mailbox/fixture.h"
+
+// F1: one of value, cancelled, timeout, closed wins, once and for all.
+TEST_CITING("F1", finished_operation_keeps_its_status)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    box_send_numbers(&box, 1, 2);
+    CHECK_OK(receiver_poll(&receiver));
+    CHECK_INT(1, number_of(receiver.message));
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_OK(receiver_poll(&receiver));
+    CHECK_OK(lbx_operation_cancel(&receiver.operation));
+    CHECK_OK(lbx_operation_status(&receiver.operation));
+    CHECK_INT(1, number_of(receiver.message)); // and its value
+    CHECK_RECEIVES(&box, 2);
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+TEST_CITING("F1", cancelled_operation_stays_cancelled)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receiver.operation));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receiver.operation));
+    box_send(&box, 1);
+    CHECK_STATUS(LBX_CANCELLED, receiver_poll(&receiver));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&receiver.operation));
+    CHECK_INT(0, receiver.bell.rings);
+    CHECK_RECEIVES(&box, 1);
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+// consumer.h: nothing happens before the first poll.
+TEST(operation_does_nothing_before_its_first_poll)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_operation send;
+    lbx_operation receive;
+    void *message = NULL;
+
+    CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
+    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_status(&send));
+    CHECK_OK(
+        lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
+    box_send(&box, 2);
+    CHECK_INT(0, box_stats(&box).waiting_receivers);
+    CHECK_RECEIVES(&box, 2); // not promised to the receive
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
+    CHECK_NOTHING(&box);
+    lbx_operation_fini(&send);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
+TEST_CITING("F7", zeroed_ended_and_null_operations_can_be_ended)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    lbx_operation zeroed;
+    struct receiver receiver;
+
+    memset(&zeroed, 0, sizeof(zeroed));
+    lbx_operation_fini(&zeroed);
+    lbx_operation_fini(NULL);
+    receiver_wait(&receiver, &box);
+    lbx_operation_fini(&receiver.operation);
+    lbx_operation_fini(&receiver.operation);
+    box_send(&box, 1);
+    CHECK_INT(0, receiver.bell.rings);
+    CHECK_RECEIVES(&box, 1);
+    box_end(&box);
+}
+
+TEST(operations_that_were_never_started_are_invalid)
+{
+    lbx_operation zeroed;
+
+    memset(&zeroed, 0, sizeof(zeroed));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_poll(&zeroed, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_wait(&zeroed));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_cancel(&zeroed));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_poll(NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_wait(NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_cancel(NULL));
+}
+
+// The same memory may be used again after fini.
+TEST(operation_may_be_started_again_after_its_end)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    for (int number = 1; number <= 3; number++) {
+        receiver_wait(&receiver, &box);
+        box_send(&box, number);
+        receiver_check(&receiver, number);
+    }
+    box_end(&box);
+}
+
+// operation.h: a finished receive may be started again, for loops.
+TEST(finished_receive_can_be_restarted)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    CHECK_STATUS(LBX_BUSY,
+                 lbx_operation_restart(&receiver.operation, LBX_FOREVER));
+    for (int number = 1; number <= 3; number++) {
+        box_send(&box, number);
+        CHECK_OK(receiver_poll(&receiver));
+        CHECK_INT(number, number_of(receiver.message));
+        CHECK_OK(lbx_operation_restart(&receiver.operation, LBX_FOREVER));
+        CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
+    }
+    CHECK_INT(3, receiver.bell.rings);
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+// Also one that was cancelled or timed out: it waits anew, from the end of
+// the line and with its new deadline.
+TEST(cancelled_receive_can_be_restarted)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver first;
+    struct receiver second;
+
+    receiver_wait(&first, &box);
+    receiver_wait(&second, &box);
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&first.operation));
+    CHECK_OK(lbx_operation_restart(&first.operation, 12345));
+    CHECK_STATUS(LBX_TIMEOUT, receiver_poll(&first)); // long past
+    CHECK_OK(lbx_operation_restart(&first.operation, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
+    box_send_numbers(&box, 1, 2);
+    receiver_check(&second, 1);
+    receiver_check(&first, 2);
+    box_end(&box);
+}
+
+TEST(sends_and_zeroed_operations_cannot_be_restarted)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    lbx_operation send;
+    lbx_operation zeroed;
+
+    memset(&zeroed, 0, sizeof(zeroed));
+    CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
+    CHECK_OK(lbx_operation_poll(&send, NULL));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_operation_restart(&send, LBX_FOREVER));
+    CHECK_OK(lbx_operation_status(&send));
+    lbx_operation_fini(&send);
+    CHECK_STATUS(LBX_INVALID, lbx_operation_restart(&zeroed, LBX_FOREVER));
+    CHECK_STATUS(LBX_INVALID, lbx_operation_restart(NULL, LBX_FOREVER));
+    CHECK_RECEIVES(&box, 1);
+    box_end(&box);
+}
+
+TEST(poll_without_a_waker_calls_nobody)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receiver.operation, NULL));
+    box_send(&box, 1);
+    CHECK_INT(0, receiver.bell.rings); // NULL replaced the bell
+    receiver_check(&receiver, 1);
+    box_end(&box);
+}
+
+TEST(new_waker_replaces_the_one_before)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct bell second = {0};
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    CHECK_STATUS(LBX_PENDING, bell_poll(&receiver.operation, &second));
+    box_send(&box, 1);
+    CHECK_INT(0, receiver.bell.rings);
+    CHECK_INT(1, second.rings);
+    receiver_check(&receiver, 1);
+    box_end(&box);
+}
+
+// The waker struct is copied by each poll; it may live on the stack.
+TEST(waker_is_copied)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct bell bell = {0};
+    lbx_waker waker = bell_waker(&bell);
+    lbx_operation receive;
+    void *message = NULL;
+
+    CHECK_OK(
+        lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, &waker));
+    memset(&waker, 0xee, sizeof(waker));
+    box_send(&box, 1);
+    CHECK_INT(1, bell.rings);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
+// At most once for each poll that answered PENDING, however much happens.
+TEST_CITING("F6", waker_is_called_once_per_pending_poll)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
+    box_send_numbers(&box, 1, 5);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_INT(1, receiver.bell.rings);
+    receiver_check(&receiver, 1);
+    CHECK_INT(1, receiver.bell.rings);
+    box_end(&box);
+}
+
+// Nobody rings when the poll answered at once.
+TEST_CITING("F6", finished_poll_never_calls_the_waker)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct bell bell = {0};
+    lbx_operation receive;
+    void *message = NULL;
+
+    box_send_numbers(&box, 1, 2);
+    CHECK_OK(
+        lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
+    CHECK_OK(bell_poll(&receive, &bell));
+    box_send(&box, 3);
+    lbx_operation_fini(&receive);
+    CHECK_INT(0, bell.rings);
+    box_end(&box);
+}
+
+TEST(outputs_are_written_only_on_success)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    void *message = letter(77);
+    struct receiver receiver;
+
+    CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box.out, &message));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_consumer_receive_until(box.out, &message, 0));
+    CHECK_PTR(letter(77), message);
+    receiver_wait(&receiver, &box);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
+    CHECK_PTR(letter(-1), receiver.message);
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+// The result of a waiting send is written when it is final.
+TEST_CITING("R-13", waiting_send_reports_its_outcome)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
+    lbx_send_result result;
+    lbx_operation send;
+
+    memset(&result, 0xa5, sizeof(result));
+    box_send(&box, 1);
+    CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
+                                             LBX_FOREVER, &result));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    CHECK_INT(1, box_next(&box));
+    CHECK_OK(lbx_operation_poll(&send, NULL));
+    CHECK_INT(LBX_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_BLOCK, result.overflow);
+    lbx_operation_fini(&send);
+
+    CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
+                                             LBX_FOREVER, &result));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
+    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    lbx_operation_fini(&send);
+    box_end(&box);
+}
+
+// ---- From inside the operation's own waker (89, F5, F6) ----
+
+enum deed {
+    CANCEL_IT,
+    POLL_IT,
+    END_IT,
+    FREE_IT,
+};
+
+struct inside {
+    lbx_operation *operation;
+    enum deed deed;
+    int calls;
+    lbx_status status;
+};
+
+static void
+act_inside(void *context)
+{
+    struct inside *inside = context;
+
+    inside->calls++;
+    switch (inside->deed) {
+    case CANCEL_IT:
+        inside->status = lbx_operation_cancel(inside->operation);
+        break;
+    case POLL_IT:
+        inside->status = lbx_operation_poll(inside->operation, NULL);
+        break;
+    case END_IT:
+        lbx_operation_fini(inside->operation);
+        break;
+    case FREE_IT:
+        lbx_operation_fini(inside->operation);
+        memset(inside->operation, 0xee, sizeof(*inside->operation));
+        free(inside->operation);
+        break;
+    }
+}
+
+struct self {
+    struct box box;
+    struct inside inside;
+    void *message;
+};
+
+// A receive that waits with a waker that acts on the receive itself.
+static void
+self_begin(struct self *self, enum deed deed)
+{
+    lbx_waker waker = {act_inside, &self->inside};
+
+    self->box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    self->message = letter(-1);
+    self->inside = (struct inside){.deed = deed, .status = LBX_PENDING};
+    self->inside.operation = malloc(sizeof(lbx_operation));
+    CHECK(self->inside.operation != NULL);
+    CHECK_OK(lbx_consumer_receive_init(self->inside.operation, self->box.out,
+                                       &self->message, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING,
+                 lbx_operation_poll(self->inside.operation, &waker));
+}
+
+static void
+self_end(struct self *self)
+{
+    if (self->inside.deed != FREE_IT) {
+        lbx_operation_fini(self->inside.operation);
+        free(self->inside.operation);
+    }
+    box_end(&self->box);
+}
+
+TEST_CITING("F5 F6", operation_may_be_cancelled_inside_its_own_waker)
+{
+    struct self self;
+
+    self_begin(&self, CANCEL_IT);
+    box_send(&self.box, 1);
+    CHECK_INT(1, self.inside.calls);
+    CHECK_STATUS(LBX_CANCELLED, self.inside.status);
+    CHECK_RECEIVES(&self.box, 1); // F3: it never left its place
+    self_end(&self);
+}
+
+TEST_CITING("F6", operation_may_be_polled_inside_its_own_waker)
+{
+    struct self self;
+
+    self_begin(&self, POLL_IT);
+    box_send(&self.box, 1);
+    CHECK_INT(1, self.inside.calls);
+    CHECK_OK(self.inside.status);
+    CHECK_INT(1, number_of(self.message));
+    CHECK_NOTHING(&self.box);
+    self_end(&self);
+}
+
+TEST_CITING("F6", operation_may_be_ended_inside_its_own_waker)
+{
+    struct self self;
+
+    self_begin(&self, END_IT);
+    box_send(&self.box, 1);
+    CHECK_INT(1, self.inside.calls);
+    CHECK_RECEIVES(&self.box, 1);
+    self_end(&self);
+}
+
+// The last thing the library may do with an operation is call its waker.
+TEST_CITING("F6", operation_may_be_freed_inside_its_own_waker)
+{
+    struct self self;
+
+    self_begin(&self, FREE_IT);
+    box_send(&self.box, 1);
+    CHECK_INT(1, self.inside.calls);
+    CHECK_RECEIVES(&self.box, 1);
+    self_end(&self);
+}
+
+TEST_CITING("F6", operation_may_be_freed_inside_its_waker_by_close)
+{
+    struct self self;
+
+    self_begin(&self, FREE_IT);
+    CHECK_OK(lbx_mailbox_close(self.box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_INT(1, self.inside.calls);
+    self_end(&self);
+}
+
+// F4 with F6: the send that a receiver completes is freed by its waker.
+TEST_CITING("F6", send_may_be_freed_inside_its_own_waker)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct inside inside = {.deed = FREE_IT};
+    lbx_waker waker = {act_inside, &inside};
+
+    inside.operation = malloc(sizeof(lbx_operation));
+    CHECK(inside.operation != NULL);
+    box_send(&box, 1);
+    CHECK_OK(lbx_producer_send_init(inside.operation, box.in, letter(2),
+                                    LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(inside.operation, &waker));
+    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, inside.calls);
+    CHECK_RECEIVES(&box, 2);
+    box_end(&box);
+}
+
+// ---- F5 with a second thread ----
+
+struct slow_waker {
+    struct box box;
+    _Atomic bool has_begun;
+    _Atomic bool has_ended;
+};
+
+static void
+wake_slowly(void *context)
+{
+    struct slow_waker *slow = context;
+
+    slow->has_begun = true;
+    for (int i = 0; i < 200; i++)
+        sched_yield();
+    slow->has_ended = true;
+}
+
+static void
+send_one(void *context)
+{
+    struct slow_waker *slow = context;
+
+    box_send(&slow->box, 1);
+}
+
+// Whoever frees what the waker uses, after cancel, is safe.
+TEST_CITING("F5", cancel_awaits_a_waker_that_runs_in_another_thread)
+{
+    for (int round = 0; round < 50; round++) {
+        struct slow_waker slow = {.has_begun = false};
+        lbx_waker waker = {wake_slowly, &slow};
+        struct thread thread;
+        lbx_operation receive;
+        void *message = NULL;
+
+        slow.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+        CHECK_OK(lbx_consumer_receive_init(&receive, slow.box.out, &message,
+                                           LBX_FOREVER));
+        CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, &waker));
+        thread_start(&thread, send_one, &slow);
+        EVENTUALLY(slow.has_begun);
+        CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receive));
+        CHECK(slow.has_ended);
+        lbx_operation_fini(&receive);
+        thread_join(&thread);
+        CHECK_RECEIVES(&slow.box, 1);
+        box_end(&slow.box);
+    }
+}
+
+struct give_up {
+    struct box box;
+    _Atomic int got;
+};
+
+static void
+send_or_give_up(unsigned index, void *context)
+{
+    struct give_up *world = context;
+
+    for (int i = 0; i < 500; i++) {
+        lbx_operation receive;
+        void *message = NULL;
+        struct bell bell = {0};
+
+        if (index == 0) {
+            box_send(&world->box, 1);
+            continue;
+        }
+        CHECK_OK(lbx_consumer_receive_init(&receive, world->box.out, &message,
+                                           LBX_FOREVER));
+        if (bell_poll(&receive, &bell) == LBX_PENDING)
+            (void)lbx_operation_cancel(&receive);
+        if (lbx_operation_status(&receive) == LBX_OK)
+            atomic_fetch_add(&world->got, 1);
+        lbx_operation_fini(&receive);
+    }
+}
+
+// F3, M1 under a race: what the cancelled did not get is still there.
+TEST_CITING("F3 M1", racing_cancels_lose_no_message)
+{
+    struct give_up world = {.got = 0};
+
+    world.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    threads_run(3, send_or_give_up, &world);
+    CHECK_INT(500, world.got + (int)lbx_mailbox_depth(world.box.mailbox));
+    while (box_look(&world.box) == LBX_OK)
+        world.got++;
+    CHECK_INT(500, world.got);
+    box_end(&world.box);
+}
+
+static void
+take_or_give_up(unsigned index, void *context)
+{
+    struct give_up *world = context;
+
+    for (int i = 0; i < 500; i++) {
+        lbx_operation send;
+        void *message;
+
+        if (index == 0) {
+            if (lbx_consumer_try_receive(world->box.out, &message) == LBX_OK)
+                atomic_fetch_sub(&world->got, 1);
+            continue;
+        }
+        CHECK_OK(lbx_producer_send_init(&send, world->box.in, letter(1),
+                                        LBX_FOREVER));
+        if (lbx_operation_poll(&send, NULL) == LBX_OK ||
+            lbx_operation_cancel(&send) == LBX_OK)
+            atomic_fetch_add(&world->got, 1);
+        lbx_operation_fini(&send);
+    }
+}
+
+// F4 under a race: what cancel called sent is in, what it did not is out.
+TEST_CITING("F4 M1", racing_cancelled_sends_are_wholly_in_or_out)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    struct give_up world = {.got = 0};
+
+    world.box = box_make(LBX_KIND_BOUNDED, &options);
+    threads_run(3, take_or_give_up, &world);
+    CHECK_INT(world.got, lbx_mailbox_depth(world.box.mailbox));
+    CHECK_INT(0, box_stats(&world.box).waiting_senders);
+    box_end(&world.box);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who waits and who is served: FIFO, direct hand-over, nothing overtaken and
+ * nothing swallowed (R-34, R-35, M9, M10, F3, F4, F10; behaviours 2.3, traps).
+ */
+#include "mailbox/fixture.h"
+
+// C-29, B-09: completion order is arrival order.
+static void
+serves_waiting_senders_in_order_of_arrival(const char *kind)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(kind, &options);
+    struct sender senders[4];
+
+    box_send(&box, 1);
+    for (int i = 0; i < 4; i++)
+        sender_wait(&senders[i], &box, i + 2);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(i + 1, box_next(&box));
+        CHECK_OK(sender_poll(&senders[i]));
+        if (i < 3)
+            CHECK_STATUS(LBX_PENDING, sender_poll(&senders[i + 1]));
+        lbx_operation_fini(&senders[i].operation);
+    }
+    CHECK_RECEIVES(&box, 5);
+    box_end(&box);
+}
+
+LIMITED_KINDS(KIND_TEST, serves_waiting_senders_in_order_of_arrival)
+
+static void
+serves_waiting_receivers_in_order_of_arrival(const char *kind)
+{
+    struct box box = box_make(kind, NULL);
+    struct receiver receivers[4];
+
+    for (int i = 0; i < 4; i++)
+        receiver_wait(&receivers[i], &box);
+    box_send_numbers(&box, 1, 4);
+    // Polled in the wrong order: each was promised one, whichever it is.
+    for (int i = 3; i >= 0; i--) {
+        CHECK_INT(1, receivers[i].bell.rings);
+        CHECK_OK(receiver_poll(&receivers[i]));
+        lbx_operation_fini(&receivers[i].operation);
+    }
+    CHECK_NOTHING(&box);
+    box_end(&box);
+}
+
+KIND_TEST(unbounded, LBX_KIND_UNBOUNDED,
+          serves_waiting_receivers_in_order_of_arrival)
+KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
+          serves_waiting_receivers_in_order_of_arrival)
+LIMITED_KINDS(KIND_TEST, serves_waiting_receivers_in_order_of_arrival)
+
+// one wake-up per item; the second receiver sleeps on.
+TEST_CITING("R-35 F10", one_message_wakes_the_first_receiver_only)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver first;
+    struct receiver second;
+
+    receiver_wait(&first, &box);
+    receiver_wait(&second, &box);
+    box_send(&box, 1);
+    CHECK_INT(1, first.bell.rings);
+    CHECK_INT(0, second.bell.rings);
+    CHECK_STATUS(LBX_PENDING, receiver_poll(&second));
+    receiver_check(&first, 1);
+    lbx_operation_fini(&second.operation);
+    box_end(&box);
+}
+
+// try may not overtake waiters.
+TEST_CITING("R-34 F10", try_receive_does_not_take_what_was_promised)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    box_send(&box, 1);
+    CHECK_NOTHING(&box);
+    box_send(&box, 2); // one more than was promised
+    CHECK_OK(box_look(&box));
+    CHECK_NOTHING(&box);
+    CHECK_OK(receiver_poll(&receiver));
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+}
+
+// Barging (behaviours 2.3): the room that appeared belongs to who waited.
+TEST_CITING("R-34 F10", try_send_does_not_overtake_a_waiting_send)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender sender;
+
+    box_send_numbers(&box, 1, 2);
+    sender_wait(&sender, &box, 3);
+    CHECK_INT(1, box_next(&box));
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(4)));
+    CHECK_RECEIVES(&box, 2, 3);
+    CHECK_OK(sender_poll(&sender));
+    lbx_operation_fini(&sender.operation);
+    box_end(&box);
+}
+
+// A loser that re-registers must not lose its place.
+TEST_CITING("F10", polling_again_keeps_ones_place_in_line)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender first;
+    struct sender second;
+
+    box_send(&box, 1);
+    sender_wait(&first, &box, 2);
+    sender_wait(&second, &box, 3);
+    for (int i = 0; i < 5; i++)
+        CHECK_STATUS(LBX_PENDING, sender_poll(&first));
+    CHECK_INT(1, box_next(&box));
+    CHECK_OK(sender_poll(&first));
+    CHECK_STATUS(LBX_PENDING, sender_poll(&second));
+    lbx_operation_fini(&first.operation);
+    lbx_operation_fini(&second.operation);
+    box_end(&box);
+}
+
+// a receive holds a reservation, not the message, until it is polled.
+TEST_CITING("F3 R-34", promised_message_stays_in_its_place)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    box_send(&box, 1);
+    CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(2)));
+    receiver_check(&receiver, 1);
+    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
+    box_end(&box);
+}
+
+// M4: so that something more urgent may still come before it.
+TEST_CITING("M4 R-34", receiver_gets_the_most_urgent_when_it_polls)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
+    struct receiver receiver;
+
+    receiver_wait(&receiver, &box);
+    box_send_envelope(&box, lbx_envelope_new(letter(2), 5));
+    box_send_envelope(&box, lbx_envelope_new(letter(1), 1));
+    receiver_check(&receiver, 1);
+    CHECK_RECEIVES(&box, 2);
+    box_end(&box);
+}
+
+// a send completed by hand-over is sent: cancelling it reports OK.
+TEST_CITING("F4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender sender;
+
+    box_send(&box, 1);
+    sender_wait(&sender, &box, 2);
+    CHECK_INT(1, box_next(&box));
+    CHECK_OK(lbx_operation_cancel(&sender.operation));
+    CHECK_RECEIVES(&box, 2);
+    lbx_operation_fini(&sender.operation);
+    box_end(&box);
+}
+
+// F4: or it is wholly out, and its message the caller's.
+TEST_CITING("F4", cancel_of_a_waiting_send_leaves_nothing_inside)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender sender;
+
+    box_send(&box, 1);
+    sender_wait(&sender, &box, 2);
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&sender.operation));
+    CHECK_INT(0, box_stats(&box).waiting_senders);
+    CHECK_RECEIVES(&box, 1);
+    CHECK_INT(0, sender.bell.rings);
+    CHECK_INT(1, box_stats(&box).accepted);
+    lbx_operation_fini(&sender.operation);
+    box_end(&box);
+}
+
+// C-32: in the middle of the line, without disturbing the others.
+TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender senders[3];
+
+    box_send(&box, 1);
+    for (int i = 0; i < 3; i++)
+        sender_wait(&senders[i], &box, i + 2);
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&senders[1].operation));
+    CHECK_INT(2, box_stats(&box).waiting_senders);
+    CHECK_RECEIVES(&box, 1, 2, 4);
+    for (int i = 0; i < 3; i++)
+        lbx_operation_fini(&senders[i].operation);
+    box_end(&box);
+}
+
+// capacity growth is a broadcast... of room: each waiting send that
+// fits goes in. Here: a large batch is taken at once.
+TEST_CITING("M9", all_room_that_appears_is_given_away)
+{
+    lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct sender senders[2];
+    void *taken[3];
+    size_t count;
+
+    box_send_numbers(&box, 1, 3);
+    sender_wait(&senders[0], &box, 4);
+    sender_wait(&senders[1], &box, 5);
+    CHECK_OK(lbx_consumer_try_receive_batch(box.out, taken, 3, &count));
+    CHECK_INT(3, count);
+    CHECK_OK(sender_poll(&senders[0]));
+    CHECK_OK(sender_poll(&senders[1]));
+    box_send(&box, 6); // and the room that nobody waited for is free
+    CHECK_RECEIVES(&box, 4, 5, 6);
+    lbx_operation_fini(&senders[0].operation);
+    lbx_operation_fini(&senders[1].operation);
+    box_end(&box);
+}
+
+// Check-and-register is one step (the lost wake-up of behaviours 2.3): with
+// one message in flight, a missed wake-up is a hang.
+struct relay {
+    struct box there;
+    struct box back;
+};
+
+static void
+run_relay(unsigned index, void *context)
+{
+    struct relay *relay = context;
+    void *message = NULL;
+
+    for (int round = 0; round < 2000; round++) {
+        if (index == 0) {
+            CHECK_OK(lbx_producer_send(relay->there.in, letter(round)));
+            CHECK_OK(lbx_consumer_receive(relay->back.out, &message));
+            CHECK_INT(round, number_of(message));
+        } else {
+            CHECK_OK(lbx_consumer_receive(relay->there.out, &message));
+            CHECK_OK(lbx_producer_send(relay->back.in, message));
+        }
+    }
+}
+
+static void
+relay_with_one_message_in_flight_never_hangs(const char *kind)
+{
+    struct relay relay = {box_make(kind, NULL), box_make(kind, NULL)};
+
+    threads_run(2, run_relay, &relay);
+    box_end(&relay.there);
+    box_end(&relay.back);
+}
+
+EVERY_KIND(KIND_TEST, relay_with_one_message_in_flight_never_hangs)
+
+static void
+push_and_pull(unsigned index, void *context)
+{
+    struct box *box = context;
+    void *message = NULL;
+
+    for (int round = 0; round < 1000; round++) {
+        if (index % 2 == 0)
+            CHECK_OK(lbx_producer_send(box->in, letter(round)));
+        else
+            CHECK_OK(lbx_consumer_receive(box->out, &message));
+    }
+}
+
+// Everybody waits all the time: capacity 1, two on either side.
+static void
+of_one_message_passes_thousands(const char *kind)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(kind, &options);
+
+    threads_run(4, push_and_pull, &box);
+    CHECK_INT(2000, box_stats(&box).accepted);
+    CHECK_INT(2000, box_stats(&box).taken);
+    CHECK_INT(0, box_stats(&box).waiting_senders);
+    CHECK_INT(0, box_stats(&box).waiting_receivers);
+    box_end(&box);
+}
+
+LIMITED_KINDS(KIND_TEST, of_one_message_passes_thousands)
+
+// consumer.h: a second receive that would wait gets LBX_BUSY.
+TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
+    struct receiver first;
+    lbx_operation second;
+    void *message = NULL;
+
+    receiver_wait(&first, &box);
+    CHECK_OK(
+        lbx_consumer_receive_init(&second, box.out, &message, LBX_FOREVER));
+    CHECK_STATUS(LBX_BUSY, lbx_operation_poll(&second, NULL));
+    lbx_operation_fini(&second);
+    CHECK_STATUS(LBX_BUSY, lbx_consumer_receive(box.out, &message));
+    box_send(&box, 1);
+    receiver_check(&first, 1);
+    receiver_wait(&first, &box); // the place is free again
+    lbx_operation_fini(&first.operation);
+    box_end(&box);
+}
+
+// A woken thread that finds nothing parks again (BoundedBlockingQueueSpec's
+// "re-checks after wake").
+TEST_CITING("M9", parked_receiver_is_served_by_a_later_message)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct parked first;
+    struct parked second;
+
+    parked_receive(&first, &box, LBX_FOREVER);
+    parked_receive(&second, &box, LBX_FOREVER);
+    box_send(&box, 1);
+    EVENTUALLY(first.is_done || second.is_done);
+    box_send(&box, 2);
+    CHECK_OK(parked_end(&first));
+    CHECK_OK(parked_end(&second));
+    CHECK_INT(3, number_of(first.message) + number_of(second.message));
+    box_end(&box);
+}
+
+// Operations and threads wait in one line.
+TEST_CITING("F10", threads_and_operations_wait_in_one_line)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct receiver first;
+    struct receiver third;
+    struct parked second;
+
+    receiver_wait(&first, &box);
+    parked_receive(&second, &box, LBX_FOREVER);
+    receiver_wait(&third, &box);
+    box_send(&box, 1);
+    CHECK_INT(1, first.bell.rings);
+    receiver_check(&first, 1);
+    box_send(&box, 2);
+    CHECK_OK(parked_end(&second));
+    CHECK_INT(2, number_of(second.message));
+    CHECK_INT(0, third.bell.rings);
+    box_send(&box, 3);
+    receiver_check(&third, 3);
+    box_end(&box);
+}

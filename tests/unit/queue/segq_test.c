@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The segment queue: order, claims, flags, the end. */
+#include "queue/fixture.h"
+
+static lbx__segq q;
+
+static void
+make(unsigned words, bool many)
+{
+    CHECK_OK(lbx__segq_init(&q, words, many, allocator));
+}
+
+static void
+end(void)
+{
+    CHECK(lbx__segq_valid(&q));
+    lbx__segq_fini(&q);
+    check_nothing_allocated();
+}
+
+static int
+push(uint64_t number)
+{
+    struct item item = item_of(number);
+
+    return lbx__segq_push(&q, item.words, q.words);
+}
+
+static uint64_t
+pop(void)
+{
+    struct item item;
+    unsigned notes;
+
+    if (lbx__segq_pop(&q, item.words, 1, q.words, &notes) == 0)
+        return NOTHING;
+    return item_number(item.words, q.words);
+}
+
+static uint64_t
+slots(void)
+{
+    return LBX__SLOTS(q.words);
+}
+
+static void
+push_range(uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        CHECK_INT(0, push(i));
+}
+
+static void
+check_pops(uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        CHECK_INT(i, pop());
+}
+
+/* A producer that has claimed a slot and was stopped before it filled it. */
+static _Atomic(uint64_t) *
+claim_only(void)
+{
+    uint64_t seen = lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
+    lbx__segment *segment =
+        (lbx__segment *)(uintptr_t)(seen & LBX__SEGMENT_MASK);
+
+    CHECK(seen >> LBX__INDEX_SHIFT < slots());
+    return &segment->words[(seen >> LBX__INDEX_SHIFT) * q.words];
+}
+
+static void
+keeps_order_over_five_segments(unsigned words, bool many)
+{
+    make(words, many);
+    push_range(0, 5 * slots() + 3);
+    CHECK(lbx__segq_valid(&q));
+    check_pops(0, 5 * slots() + 3);
+    CHECK_INT(NOTHING, pop());
+    end();
+}
+
+TEST_CITING("M1 M2 M3", words_leave_in_order_over_many_segments)
+{
+    keeps_order_over_five_segments(LBX__WORD, false);
+    keeps_order_over_five_segments(LBX__WORD, true);
+}
+
+TEST_CITING("M1 M2 M3", pairs_leave_in_order_over_many_segments)
+{
+    keeps_order_over_five_segments(LBX__PAIR, false);
+    keeps_order_over_five_segments(LBX__PAIR, true);
+}
+
+TEST_CITING("M1 M2 M3", envelopes_leave_in_order_over_many_segments)
+{
+    keeps_order_over_five_segments(LBX__ENVELOPE, false);
+    keeps_order_over_five_segments(LBX__ENVELOPE, true);
+}
+
+/* Batches of a size that divides no segment, taken across segments' ends. */
+static void
+gives_batches_across_segments(bool many)
+{
+    uint64_t items[100];
+    uint64_t next = 0;
+    unsigned notes;
+
+    make(LBX__WORD, many);
+    push_range(0, 3 * slots());
+    while (next < 3 * slots()) {
+        size_t count = lbx__segq_pop(&q, items, 97, LBX__WORD, &notes);
+
+        CHECK(count == 97 || next + count == 3 * slots());
+        for (size_t i = 0; i < count; i++)
+            CHECK_INT(next++, item_message(&items[i]));
+    }
+    end();
+}
+
+TEST(batches_go_on_across_the_end_of_a_segment)
+{
+    gives_batches_across_segments(false);
+    gives_batches_across_segments(true);
+}
+
+/* NULL is a message like any other, though 0 means "not filled". */
+TEST(null_message_is_a_message)
+{
+    uint64_t word = lbx__slot_encode(NULL);
+
+    CHECK(word != 0);
+    CHECK_PTR(NULL, lbx__slot_decode(word));
+    for (int many = 0; many <= 1; many++) {
+        make(LBX__WORD, many);
+        CHECK_INT(0, push(0));
+        CHECK_INT(0, push(1));
+        CHECK_INT(0, push(0));
+        CHECK_INT(3, lbx__segq_accepted(&q));
+        CHECK_INT(0, pop());
+        CHECK_INT(1, pop());
+        CHECK_INT(0, pop());
+        CHECK_INT(NOTHING, pop());
+        end();
+    }
+}
+
+TEST(every_other_pointer_is_carried_as_it_is)
+{
+    static const uint64_t pointers[] = {1, 7, UINT32_MAX, (uint64_t)1 << 63,
+                                        UINT64_MAX - 1};
+
+    make(LBX__WORD, false);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_INT(0, push(pointers[i]));
+        CHECK_INT(pointers[i], pop());
+    }
+    end();
+}
+
+TEST(pop_of_nothing_takes_nothing)
+{
+    uint64_t item;
+    unsigned notes = 99;
+
+    for (int many = 0; many <= 1; many++) {
+        make(LBX__WORD, many);
+        CHECK_INT(NOTHING, pop());
+        CHECK_INT(0, push(1));
+        CHECK_INT(0, lbx__segq_pop(&q, &item, 0, LBX__WORD, &notes));
+        CHECK_INT(0, notes);
+        CHECK_INT(1, pop());
+        end();
+    }
+}
+
+/* A claimed slot belongs to its producer: later ones go round it, and the
+ * consumer waits for it, so that order is kept. */
+static void
+waits_for_an_unfilled_claim(bool many)
+{
+    struct item item = item_of(2);
+    _Atomic(uint64_t) *slot;
+
+    make(LBX__ENVELOPE, many);
+    CHECK_INT(0, push(1));
+    slot = claim_only();
+    CHECK_INT(0, push(3));
+    CHECK_INT(3, lbx__segq_accepted(&q));
+    CHECK_INT(1, pop());
+    CHECK_INT(NOTHING, pop());
+    CHECK_INT(1, lbx__segq_taken(&q));
+    lbx__slot_fill(slot, item.words, LBX__ENVELOPE);
+    check_pops(2, 4);
+    end();
+}
+
+TEST_CITING("Q1 M3", unfilled_claim_holds_back_the_one_consumer)
+{
+    waits_for_an_unfilled_claim(false);
+}
+
+TEST_CITING("Q1 M3", unfilled_claim_holds_back_many_consumers)
+{
+    waits_for_an_unfilled_claim(true);
+}
+
+/* The last slot of a segment is claimed but not filled: the next segment is
+ * installed all the same, and the old one stays. */
+TEST_CITING("Q1 Q2", segment_with_an_unfilled_slot_stays)
+{
+    struct item item;
+    _Atomic(uint64_t) *slot;
+
+    make(LBX__WORD, true);
+    push_range(0, slots() - 1);
+    slot = claim_only();
+    push_range(slots(), 2 * slots());
+    check_pops(0, slots() - 1);
+    CHECK_INT(NOTHING, pop());
+    item = item_of(slots() - 1);
+    lbx__slot_fill(slot, item.words, LBX__WORD);
+    check_pops(slots() - 1, 2 * slots());
+    end();
+}
+
+/* Many producers may step over the end before one of them installs. */
+TEST_CITING("Q2", overshoots_are_mended_by_the_next_install)
+{
+    for (int many = 0; many <= 1; many++) {
+        make(LBX__PAIR, many);
+        push_range(0, slots());
+        for (int i = 0; i < 1000; i++)
+            (void)lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
+        CHECK_INT(slots(), lbx__segq_accepted(&q));
+        CHECK_INT(0, push(slots()));
+        CHECK_INT(slots() + 1, lbx__segq_accepted(&q));
+        check_pops(0, slots() + 1);
+        end();
+    }
+}
+
+/* Q2: a loser's segment is not lost, it waits in the cache. */
+TEST_CITING("Q2", push_that_comes_too_late_to_install_claims_anew)
+{
+    struct item item = item_of(1);
+    uint64_t before;
+
+    make(LBX__WORD, false);
+    before = lbx__add(&q.tail, LBX__INDEX_ONE, acquire); // our overshoot
+    CHECK_INT(0, push(0)); // another installs
+    CHECK_INT(0, lbx__segq_push_slow(&q, before, item.words));
+    CHECK_INT(2, lbx__segq_accepted(&q));
+    CHECK_INT(2 * LBX__SEGMENT_BYTES, memory.live_bytes);
+    check_pops(0, 2);
+    end();
+}
+
+TEST_CITING("Q2 Q6", flags_are_kept_when_a_segment_is_installed)
+{
+    int both = LBX__WAITING | LBX__OBSERVED;
+
+    make(LBX__WORD, false);
+    CHECK_INT(0, lbx__segq_raise(&q, LBX__OBSERVED)); // before the first
+    CHECK_INT(LBX__OBSERVED, push(0));
+    CHECK_INT(1, lbx__segq_raise(&q, LBX__WAITING));
+    for (uint64_t i = 1; i < 3 * slots(); i++)
+        CHECK_INT(both, push(i));
+    lbx__segq_lower(&q, LBX__WAITING);
+    CHECK_INT(LBX__OBSERVED, push(3 * slots()));
+    lbx__segq_lower(&q, LBX__OBSERVED);
+    CHECK_INT(0, push(3 * slots() + 1));
+    check_pops(0, 3 * slots() + 2);
+    end();
+}
+
+/* Whoever waits knows exactly which messages it has to look for. */
+TEST_CITING("Q6", raise_returns_what_was_accepted_before_it)
+{
+    make(LBX__ENVELOPE, false);
+    for (uint64_t i = 0; i < 2 * slots() + 2; i++) {
+        CHECK_INT(i, lbx__segq_raise(&q, LBX__WAITING));
+        CHECK_INT(LBX__WAITING, push(i));
+        lbx__segq_lower(&q, LBX__WAITING);
+    }
+    check_pops(0, 2 * slots() + 2);
+    end();
+}
+
+/* A receiver that stalled behind a slot hears of its publication, on the fast
+ * path, with flags, and when the publication is a link. */
+TEST_CITING("Q6", fill_after_a_stall_says_so)
+{
+    make(LBX__WORD, false);
+    CHECK_INT(0, push(0));
+    lbx__store(&q.stalled, 1u, seq_cst);
+    CHECK_INT(LBX__STALLED, push(1));
+    (void)lbx__segq_raise(&q, LBX__WAITING);
+    CHECK_INT(LBX__WAITING | LBX__STALLED, push(2));
+    lbx__segq_lower(&q, LBX__WAITING);
+    for (uint64_t i = 3; i < slots(); i++)
+        CHECK_INT(LBX__STALLED, push(i));
+    CHECK_INT(LBX__STALLED, push(slots())); // installs and links
+    lbx__store(&q.stalled, 0u, seq_cst);
+    CHECK_INT(0, push(slots() + 1));
+    check_pops(0, slots() + 2);
+    end();
+}
+
+/* However many pushes come too late, and however far they move the index. */
+static void
+freezes_its_end(uint64_t count, bool many)
+{
+    make(LBX__WORD, many);
+    push_range(0, count);
+    lbx__segq_close(&q);
+    for (int i = 0; i < 140000; i++) // twice round the 16 bits of the index
+        CHECK_INT(LBX_CLOSED, push(99));
+    CHECK_INT(count, lbx__segq_accepted(&q));
+    CHECK_INT(count, lbx__segq_raise(&q, LBX__WAITING));
+    CHECK_INT(count, lbx__segq_accepted(&q));
+    check_pops(0, count);
+    CHECK_INT(NOTHING, pop());
+    CHECK_INT(count, lbx__segq_taken(&q));
+    end();
+}
+
+TEST_CITING("Q3 M5", close_freezes_the_end_inside_a_segment)
+{
+    freezes_its_end(5, false);
+    freezes_its_end(5, true);
+}
+
+TEST_CITING("Q3", close_freezes_the_end_of_a_full_segment)
+{
+    freezes_its_end(LBX__SLOTS(LBX__WORD), false);
+    freezes_its_end(2 * LBX__SLOTS(LBX__WORD), true);
+}
+
+TEST_CITING("Q3", close_before_the_first_push_ends_at_zero)
+{
+    freezes_its_end(0, false);
+    freezes_its_end(0, true);
+}
+
+/* A producer that had seen the segment full finds the queue closed. */
+TEST_CITING("Q3", close_beats_an_install_under_way)
+{
+    struct item item = item_of(1);
+    uint64_t before;
+
+    make(LBX__WORD, false);
+    before = lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
+    lbx__segq_close(&q);
+    CHECK_INT(LBX_CLOSED, lbx__segq_push_slow(&q, before, item.words));
+    CHECK_INT(0, lbx__segq_accepted(&q));
+    CHECK_INT(NOTHING, pop());
+    end();
+}
+
+/* A claim before the close is filled after it, and is delivered. */
+TEST_CITING("Q3 M1", claim_before_close_is_delivered)
+{
+    struct item item = item_of(1);
+    _Atomic(uint64_t) *slot;
+
+    make(LBX__ENVELOPE, false);
+    CHECK_INT(0, push(0));
+    slot = claim_only();
+    lbx__segq_close(&q);
+    CHECK_INT(2, lbx__segq_accepted(&q));
+    lbx__slot_fill(slot, item.words, LBX__ENVELOPE);
+    check_pops(0, 2);
+    end();
+}
+
+/* Negative control: valid() sees what it is there to see. */
+TEST(segq_valid_notices_a_lost_message)
+{
+    make(LBX__WORD, false);
+    push_range(0, 10);
+    CHECK(lbx__segq_valid(&q));
+    lbx__store(&lbx__peek(&q.first)->words[4], 0, relaxed);
+    CHECK(!lbx__segq_valid(&q));
+    lbx__segq_fini(&q);
+}
+
+TEST(segq_valid_notices_a_message_taken_twice)
+{
+    make(LBX__WORD, false);
+    push_range(0, 3);
+    check_pops(0, 3);
+    CHECK(lbx__segq_valid(&q));
+    lbx__store(&q.taken, 4, relaxed);
+    CHECK(!lbx__segq_valid(&q));
+    lbx__segq_fini(&q);
+}
