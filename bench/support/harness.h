@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows: the same workload given to us and to our peers, in one run.
+ *
+ * A row has contestants. Each round runs every contestant once, so that a
+ * noisy stretch of a shared machine hits all alike; the median of the rounds
+ * is a contestant's figure, the smallest and the greatest are its spread.
+ * Each round is a process of its own: nobody inherits another's memory, and a
+ * peer that hangs (some do, with more threads than cores) is ended and says
+ * so. Where threads spin, each runs with a short and with a longer pause after
+ * an empty look, and the better of the two is its figure. The row's last line
+ * is
+ *
+ *     ROW: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met row=NAME
+ *
+ * where a ratio above 1 means that we are faster. Best of ours is compared
+ * with best of theirs; where both take singly and in bulk, like is compared
+ * with like as well, above that line.
+ */
+#ifndef BENCH_SUPPORT_HARNESS_H
+#define BENCH_SUPPORT_HARNESS_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench
+{
+
+enum class Side {
+    ours,
+    peer,
+    less, // a peer that promises less than the row asks: shown, not counted
+};
+
+/* One round of one contestant: time per message, and what the row measures
+ * beside it (memory left, for one). */
+struct Sample {
+    double cost;
+    double beside;
+};
+
+struct Contestant {
+    Side side;
+    std::string name;
+    std::string style; // "single", "bulk", ...: like is compared with like
+    std::string does;  // what this side does for its time
+    std::function<Sample()> round;
+};
+
+struct Row {
+    std::string name;
+    std::string workload; // one line for people
+    double goal = 0;      // smallest ratio that is enough; 0: none set
+    std::string goal_text;
+    std::vector<Contestant> contestants;
+    std::string unit = "ns";
+    std::string beside_unit;  // empty: the row measures nothing beside
+    double beside_goal = 0;   // ours must stay at or below; 0: none set
+    bool best_of = true;      // false: the first of ours and the first peer
+    int most_rounds = 1000;   // for rows whose rounds are long
+    bool fixed_count = false; // true: slow ones get as many messages as all
+
+    /* Pauses after an empty or full look. With several, everyone runs with
+     * each and is judged by what suits it best. */
+    std::vector<unsigned> patience = {1};
+};
+
+struct Settings {
+    int rounds = 7;
+    double scale = 1;    // of every message count
+    std::string results; // tab-separated records are appended to this file
+};
+
+extern Settings settings;
+
+/* A message count scaled as asked on the command line, and down for slow
+ * contestants, so that a round takes no more than about half a second. */
+uint64_t scaled(uint64_t messages);
+
+/* Says what is wrong and ends the program: a wrong benchmark has no result. */
+[[noreturn]] void fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* Runs the rows named on the command line, or all. Rows are made when asked
+ * for, one at a time. What every side does goes into `banner`. */
+int run_rows(int argc, char **argv, const char *program, const char *banner,
+             const std::vector<std::function<Row()>> &rows);
+
+} // namespace bench
+
+#endif
