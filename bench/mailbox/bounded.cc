@@ -88,7 +88,7 @@ add_single_peers(Row &row, const Shape &shape)
     add_single(row, Side::peer, "tbb-bounded-queue", "no close", shape,
                fresh<TbbBounded<1024>>());
 #endif
-    (void)pair;
+    (void)row, (void)pair;
 }
 
 Row

@@ -102,7 +102,8 @@ start(const char *name, const std::string &workload)
     row.name = name;
     row.workload = "full mailbox against its bare queue: " + workload;
     row.goal = 1 / 1.25;
-    row.goal_text = "at most 1.25 x the bare queue's time";
+    row.goal_text = "at most 1.25 x the bare queue's time, single messages";
+    row.best_of = false; // singly, where a call's cost shows most
     return row;
 }
 
@@ -142,7 +143,7 @@ const char *const banner =
     "The same queue twice: inside a mailbox, through the public API (close,\n"
     "exact depth, policy, stats, wake-up check, status), and bare, through "
     "one\n"
-    "function call each way. Best against best, and like with like.";
+    "function call each way. Judged by single messages; bulk is beside it.";
 
 } // namespace
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One message to and fro between two threads: what one hand-over costs. */
+/* One message back and forth between two threads: what one hand-over costs. */
 #include "peers/baseline.h"
 #include "support/row.h"
 #ifdef HAVE_MOODYCAMEL
@@ -45,7 +45,8 @@ spinning()
     Row row;
 
     row.name = "pingpong-spin";
-    row.workload = "one message to and fro, both sides spinning, ns one way";
+    row.workload =
+        "one message back and forth, both sides spinning, ns one way";
     row.goal = 1 / 1.2;
     row.goal_text = "at most 1.2 x the best peer's time";
     add_spinning(row, Side::ours, "letterbox-unbounded", ours_does,
@@ -98,7 +99,8 @@ blocking()
     Row row;
 
     row.name = "pingpong-block";
-    row.workload = "one message to and fro, receivers may sleep, ns one way";
+    row.workload =
+        "one message back and forth, receivers may sleep, ns one way";
     row.goal = 1;
     row.goal_text = "at least the best peer's speed";
     add_our_blocking(row);

@@ -8,10 +8,13 @@
  */
 #include "mailbox/box.h"
 
+#include "base/park.h"
 #include <assert.h>
 
 enum {
-    CHUNK = 64
+    CHUNK = 64,
+    PATIENCE = 1000, /* tries, where another sender is between two steps */
+    NO_FAST_PATH = -101,
 };
 
 lbx_status
@@ -122,17 +125,15 @@ reject(lbx_mailbox *box, const lbx__lane *lane)
     return LBX_FULL;
 }
 
-/* DROP_OLDEST: makes room in `lane` by losing a message of the user lane;
- * false when that is no help. */
+/* DROP_OLDEST: loses a message of the user lane; false when there is none that
+ * can be taken out. */
 static bool
-evict(lbx_mailbox *box, const lbx__lane *lane, lbx_send_result *result)
+evict(lbx_mailbox *box, lbx_send_result *result)
 {
-    lbx__lane *user = box->lane[LBX__USER_LANE];
     lbx_envelope oldest;
     uint64_t item[LBX__ENVELOPE];
 
-    if ((lane != user && lane->budget != user->budget) ||
-        !lbx__lane_evict(user, item))
+    if (!lbx__lane_evict(box->lane[LBX__USER_LANE], item))
         return false;
     if (lbx__load(&box->gate, acquire) & LBX__GATE_FLUSH)
         lbx__box_look_again(box);
@@ -141,6 +142,37 @@ evict(lbx_mailbox *box, const lbx__lane *lane, lbx_send_result *result)
     result->dropped_messages++;
     lbx__box_lose(box, &oldest, LBX_LOST_DROPPED_OLDEST);
     return true;
+}
+
+/* Tells whether losing user messages can make room in `lane` at all: not when
+ * its room is its own, nor when control messages fill what they share. */
+static bool
+eviction_helps(const lbx_mailbox *box, const lbx__lane *lane)
+{
+    const lbx__lane *user = box->lane[LBX__USER_LANE];
+    lbx__lane *control = box->lane[LBX__CONTROL_LANE];
+
+    if (lane != user && lane->budget != user->budget)
+        return false;
+    return !control || control->budget != user->budget ||
+           lbx__lane_depth(control) < (uint64_t)box->options.capacity_messages;
+}
+
+/* DROP_OLDEST: makes room, or says how the send ends; PENDING means: try again.
+ * Nothing to evict in a full mailbox means that another sender has taken its
+ * room and not filled it yet: wait a moment for it, and no longer. */
+static lbx_status
+make_room(lbx_mailbox *box, const lbx__lane *lane, const lbx_envelope *envelope,
+          lbx_send_result *result, int tries)
+{
+    if (!eviction_helps(box, lane))
+        return reject(box, lane);
+    if (evict(box, result))
+        return LBX_PENDING;
+    if (tries >= PATIENCE)
+        return lbx__box_drop(box, envelope, result);
+    lbx__yield();
+    return LBX_PENDING;
 }
 
 /* Fills in how a message got in. */
@@ -161,9 +193,10 @@ lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
               lbx_send_result *result)
 {
     bool system = lane == lbx__box_lane(box, LBX__SYSTEM_LANE);
+    lbx_status status = LBX_PENDING;
     uint64_t grown;
 
-    for (;;) {
+    for (int tries = 0; status == LBX_PENDING; tries++) {
         int flags = lbx__box_push(box, lane, envelope, false, &grown);
 
         if (flags >= 0) {
@@ -177,10 +210,11 @@ lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
             return reject(box, lane);
         if (box->options.overflow == LBX_DROP_NEWEST)
             return lbx__box_drop(box, envelope, result);
-        if (box->options.overflow != LBX_DROP_OLDEST ||
-            !evict(box, lane, result))
+        if (box->options.overflow != LBX_DROP_OLDEST)
             return reject(box, lane);
+        status = make_room(box, lane, envelope, result, tries);
     }
+    return status;
 }
 
 bool
@@ -239,44 +273,78 @@ send_plain_slow(lbx_mailbox *box, void *message, int flags)
         lbx__box_pushed(box, &box->user_lane, flags);
         return LBX_OK;
     }
-    if (flags != LBX_FULL)
+    if (flags != LBX_FULL && flags != NO_FAST_PATH)
         return (lbx_status)flags;
-    if (box->options.overflow == LBX_REJECT ||
-        box->options.overflow == LBX_BLOCK)
+    if (flags == LBX_FULL && (box->options.overflow == LBX_REJECT ||
+                              box->options.overflow == LBX_BLOCK))
         return reject(box, &box->user_lane);
     envelope = lbx_envelope_new(message, box->options.default_priority);
     return lbx_producer_try_send_envelope((lbx_producer *)(void *)box,
                                           &envelope, NULL);
 }
 
+/* Pushes a plain message where that is all there is to do. As lbx__lane_push();
+ * NO_FAST_PATH elsewhere. */
+LBX__INLINE int
+push_plain(lbx_mailbox *box, void *message)
+{
+    uint64_t word = lbx__slot_encode(message);
+    size_t count;
+
+    switch (box->fast) {
+    case LBX__FAST_SEGQ:
+    case LBX__FAST_CONTROL:
+        return lbx__segq_push(&box->user_lane.q.segq, &word, LBX__WORD);
+    case LBX__FAST_RING:
+        return lbx__ring_push(&box->user_lane.q.ring, &word, 1, LBX__WORD,
+                              false, &count);
+    default:
+        return NO_FAST_PATH;
+    }
+}
+
 lbx_status
 lbx_producer_try_send(lbx_producer *producer, void *message)
 {
     lbx_mailbox *box = lbx__box_of_producer(producer);
-    uint64_t word = lbx__slot_encode(message);
-    lbx_envelope envelope;
-    size_t count;
     int flags;
 
     if (LBX__UNLIKELY(!box))
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
-    switch (box->fast) {
-    case LBX__FAST_SEGQ:
-    case LBX__FAST_CONTROL:
-        flags = lbx__segq_push(&box->user_lane.q.segq, &word, LBX__WORD);
-        break;
-    case LBX__FAST_RING:
-        flags = lbx__ring_push(&box->user_lane.q.ring, &word, 1, LBX__WORD,
-                               false, &count);
-        break;
-    default:
-        envelope = lbx_envelope_new(message, box->options.default_priority);
-        return lbx_producer_try_send_envelope(producer, &envelope, NULL);
-    }
+    flags = push_plain(box, message);
     if (LBX__LIKELY(flags == 0))
         return LBX_OK;
     return send_plain_slow(box, message, flags);
+}
+
+lbx_status
+lbx_producer_send_until(lbx_producer *producer, void *message,
+                        int64_t deadline_ns)
+{
+    lbx_mailbox *box = lbx__box_of_producer(producer);
+    lbx_envelope envelope;
+    int flags;
+
+    if (LBX__UNLIKELY(!box))
+        return LBX_INVALID;
+    assert(box->magic == LBX__BOX_MAGIC);
+    flags = push_plain(box, message);
+    if (LBX__LIKELY(flags == 0))
+        return LBX_OK;
+    // An operation is needed only where room may be waited for.
+    if (!(box->capabilities & LBX_CAN_BLOCK) ||
+        (flags != LBX_FULL && flags != NO_FAST_PATH))
+        return send_plain_slow(box, message, flags);
+    envelope = lbx_envelope_new(message, box->options.default_priority);
+    return lbx_producer_send_envelope_until(producer, &envelope, deadline_ns,
+                                            NULL);
+}
+
+lbx_status
+lbx_producer_send(lbx_producer *producer, void *message)
+{
+    return lbx_producer_send_until(producer, message, LBX_FOREVER);
 }
 
 /* A whole batch into a ring of plain messages, as far as it goes. */

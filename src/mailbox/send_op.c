@@ -316,26 +316,3 @@ lbx_producer_send_envelope_until(lbx_producer *producer,
     }
     return status;
 }
-
-lbx_status
-lbx_producer_send_until(lbx_producer *producer, void *message,
-                        int64_t deadline_ns)
-{
-    lbx_mailbox *box = lbx__box_of_producer(producer);
-    lbx_envelope envelope;
-
-    if (!box)
-        return LBX_INVALID;
-    // No room is ever waited for: no operation is needed.
-    if (!(box->capabilities & LBX_CAN_BLOCK))
-        return lbx_producer_try_send(producer, message);
-    envelope = lbx_envelope_new(message, box->options.default_priority);
-    return lbx_producer_send_envelope_until(producer, &envelope, deadline_ns,
-                                            NULL);
-}
-
-lbx_status
-lbx_producer_send(lbx_producer *producer, void *message)
-{
-    return lbx_producer_send_until(producer, message, LBX_FOREVER);
-}

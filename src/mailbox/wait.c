@@ -12,6 +12,9 @@
 #include "base/park.h"
 #include <assert.h>
 
+/* In a flush's `look`: nothing from before it is left in the lane. */
+#define FLUSHED UINT64_MAX
+
 void
 lbx__turn_begin(lbx_mailbox *box, lbx__turn *turn)
 {
@@ -181,6 +184,23 @@ lbx__box_room(lbx_mailbox *box)
     lbx__turn_end(box, &turn);
 }
 
+/* Looks whether one lane still holds something from before the flush. A look
+ * costs O(n) in a sorter, so not before as many messages have been taken as the
+ * last one found. */
+static bool
+lane_flushed(lbx__lane *lane, uint64_t mark, uint64_t *look)
+{
+    uint64_t left;
+
+    if (!lane || *look == FLUSHED)
+        return true;
+    if (lbx__lane_taken(lane) < *look)
+        return false;
+    left = lbx__lane_outstanding(lane, mark);
+    *look = left > 0 ? lbx__lane_taken(lane) + left : FLUSHED;
+    return left == 0;
+}
+
 void
 lbx__box_flushed(lbx_mailbox *box, lbx__turn *turn)
 {
@@ -188,25 +208,14 @@ lbx__box_flushed(lbx_mailbox *box, lbx__turn *turn)
 
     while (link != &box->flushers) {
         lbx__op *op = lbx__member(link, lbx__op, link);
-        uint64_t left = 0;
+        bool done = true;
 
         link = link->next;
-        for (int i = 0; i < LBX__LANES; i++) {
-            lbx__lane *lane = lbx__box_lane(box, i);
-
-            // A look costs O(n) in a sorter: not before as many have been
-            // taken as the last look found.
-            if (!lane || lbx__lane_taken(lane) < op->u.flush.look[i]) {
-                left += lane != NULL;
-                continue;
-            }
-            op->u.flush.look[i] =
-                lbx__lane_outstanding(lane, op->u.flush.mark[i]);
-            left += op->u.flush.look[i];
-            if (op->u.flush.look[i] > 0)
-                op->u.flush.look[i] += lbx__lane_taken(lane);
-        }
-        if (left == 0)
+        for (int i = 0; i < LBX__LANES; i++)
+            if (!lane_flushed(lbx__box_lane(box, i), op->u.flush.mark[i],
+                              &op->u.flush.look[i]))
+                done = false;
+        if (done)
             lbx__wakes_grant(&turn->wakes, op, LBX_OK);
     }
     lbx__box_set_gate(box, LBX__GATE_FLUSH, !lbx__list_empty(&box->flushers));

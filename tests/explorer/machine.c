@@ -330,8 +330,8 @@ explorer_mutant(const char *name)
 }
 
 // The same question from the code under test: LBX__MUTANT().
-bool lbx__explore_mutant(const char *name);
-bool
+int lbx__explore_mutant(const char *name);
+int
 lbx__explore_mutant(const char *name)
 {
     return explorer_mutant(name);

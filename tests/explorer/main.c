@@ -131,7 +131,7 @@ run_losing(const struct scenario *scenario)
     for (;;) {
         machine_lose_change(scenario->lose - 1, ++which);
         explore(scenario, scenario->bound ? SEARCH_BOUNDED : SEARCH_ALL,
-                scenario->bound, arguments.seed, 0, &result);
+                scenario->bound, arguments.seed, LOSING_EXECUTIONS, &result);
         if (!machine.lost_change)
             break;
         totals.interleavings += result.interleavings;
@@ -149,7 +149,7 @@ run_losing(const struct scenario *scenario)
     printf("# %s: %u twins, in each of which one change by thread %d is lost; "
            "%u failed as they must%s%s\n",
            scenario->name, which - 1, scenario->lose - 1, found,
-           *missed ? ", without effect:" : "", missed);
+           *missed ? ", not found:" : "", missed);
     fflush(stdout);
 }
 

@@ -272,12 +272,18 @@ storm_work(unsigned index, void *context)
     struct storm *storm = context;
     static _Thread_local struct canceller self;
     bool one = storm->how && storm->how->one_consumer;
+    bool unlimited = storm->how && storm->how->capacity == 0;
 
     canceller_init(&self, storm, index);
     for (uint64_t round = 0; round < storm->rounds; round++) {
-        bool sends = one ? index > 0 : storm_once_in(&self.random, 2);
+        // Where sends never wait there are fewer of them, so that receives do.
+        bool sends = one         ? index > 0
+                     : unlimited ? storm_once_in(&self.random, 3)
+                                 : storm_once_in(&self.random, 2);
 
-        if (sends)
+        if (one && sends && !storm_once_in(&self.random, 4))
+            storm_spin(storm_random_below(&self.random, 60));
+        else if (sends)
             storm_send(&self, round);
         else
             storm_receive(&self, round);
@@ -471,6 +477,9 @@ select_work(unsigned index, void *context)
 
         if (index >= THREADS / 2) {
             select_round(&self);
+        } else if (lbx_mailbox_depth(lbx_producer_mailbox(box->producer)) >=
+                   2) {
+            sched_yield(); // selects are to wait
         } else if (self.next < self.limit &&
                    box->ops->try_send(box, storm_message(self.next)) ==
                        LBX_OK) {
@@ -656,6 +665,8 @@ passed_work(unsigned index, void *context)
     void *message;
 
     canceller_init(&self, storm, index);
+    self.next = index * storm->rounds * 4;
+    self.limit = self.next + storm->rounds * 3; // the rest is for the rounds
     for (uint64_t round = 0; round < storm->rounds; round++) {
         struct passed *passed = calloc(1, sizeof(*passed));
         lbx_waker waker = {end_from_waker, passed};

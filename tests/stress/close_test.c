@@ -91,6 +91,8 @@ static void
 open_life(struct closing *closing, struct storm_random *random, uint64_t number)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_mailbox_options letters = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_fault fault = {.text = ""};
     struct life *life = &closing->life;
 
     *life = (struct life){
@@ -110,12 +112,15 @@ open_life(struct closing *closing, struct storm_random *random, uint64_t number)
     options.destroy = close_destroy;
     options.destroy_context = closing;
     if (life->ending == END_DEAD_LETTER) {
-        CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, NULL, &life->letters_in,
-                                    &life->letters_out));
+        letters.envelopes = true;
+        CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &letters,
+                                    &life->letters_in, &life->letters_out));
         options.dead_letters = life->letters_in;
     }
-    CHECK_OK(lbx_mailbox_create(closing->how->kind, &options, &life->producer,
-                                &life->consumer));
+    options.fault = &fault;
+    if (lbx_mailbox_create(closing->how->kind, &options, &life->producer,
+                           &life->consumer) != LBX_OK)
+        FAIL("%s: %s", closing->how->name, fault.text);
     life->mailbox = lbx_producer_mailbox(life->producer);
     // Threads 0, 1 and 3 have a producer, 2 and 3 a consumer.
     lbx_producer_ref(life->producer);

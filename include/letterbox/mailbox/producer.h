@@ -151,8 +151,8 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message);
 
 /*
  * lbx_producer_try_send_batch() appends `count` messages in order, as many as
- * go in without waiting; *ret_sent, always written, says how many. They are
- * next to each other unless the kind sorts.
+ * go in without waiting; *ret_sent, always written, says how many. Messages of
+ * other threads may come between them.
  *
  * Returns    LBX_OK when all were sent; else why the next one was not.
  * Ownership  the mailbox owns the first *ret_sent messages; the caller the

@@ -203,7 +203,7 @@ const struct scenario closing_scenarios[] = {
         .setup = setup,
         .thread = {send_and_let_go, receive_and_let_go},
         .finish = finish_let_go,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 4,
     },
     {
@@ -211,6 +211,8 @@ const struct scenario closing_scenarios[] = {
         .setup = setup,
         .thread = {send_and_let_go, let_go_of_consumer},
         .finish = finish_let_go,
+        .bound = 3,
+        .full_bound = 5,
     },
     {
         .name = "close/lost-wake",
@@ -219,6 +221,13 @@ const struct scenario closing_scenarios[] = {
         .setup = setup,
         .thread = {close_draining, receive_all},
         .finish = finish,
+    },
+    {
+        .name = "close/losing-a-closer's-changes",
+        .setup = setup,
+        .thread = {close_draining, receive_all},
+        .finish = finish,
+        .lose = 1 + 0,
     },
     {0},
 };

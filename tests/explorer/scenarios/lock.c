@@ -76,6 +76,8 @@ const struct scenario lock_scenarios[] = {
         .thread = {work_2, work_2},
         .finish = finish_4,
         .impatient = true,
+        .bound = 3,
+        .full_bound = 5,
     },
     {
         .name = "lock/three-threads",

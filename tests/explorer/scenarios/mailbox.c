@@ -6,6 +6,8 @@
 #include "scenarios/box.h"
 #include "scenarios/scenarios.h"
 
+#include "base/atomic.h"
+
 static struct box box;
 
 /* ---- The kinds ---- */
@@ -308,8 +310,8 @@ const struct scenario mailbox_scenarios[] = {
         .setup = setup_priority,
         .thread = {send_urgent, receive_2},
         .finish = finish_unordered,
-        .bound = 3,
-        .full_bound = 4,
+        .bound = 2,
+        .full_bound = 3,
     },
     {
         .name = "mailbox/control",
@@ -384,5 +386,37 @@ const struct scenario mailbox_scenarios[] = {
         .thread = {send, receive},
         .finish = finish,
     },
+    {
+        .name = "mailbox/losing-a-sender's-changes",
+        .setup = setup_unbounded,
+        .thread = {send, receive},
+        .finish = finish,
+        .lose = 1 + 0,
+    },
+    {
+        .name = "mailbox/losing-a-receiver's-changes",
+        .setup = setup_unbounded,
+        .thread = {send, receive},
+        .finish = finish,
+        .lose = 1 + 1,
+    },
+#ifdef LBX__MUTANT // planted in the library itself
+    {
+        .name = "mailbox/no-waiting-flag",
+        .bug = "a receiver waits without saying so",
+        .mutant = "NO_WAITING_FLAG",
+        .setup = setup_unbounded,
+        .thread = {send, receive},
+        .finish = finish,
+    },
+    {
+        .name = "mailbox/no-stall",
+        .bug = "a receiver behind an unfilled slot does not ask for it",
+        .mutant = "NO_STALL",
+        .setup = setup_unbounded,
+        .thread = {send, receive},
+        .finish = finish,
+    },
+#endif
     {0},
 };

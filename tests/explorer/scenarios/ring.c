@@ -232,6 +232,8 @@ const struct scenario ring_scenarios[] = {
         .setup = setup_many_2,
         .thread = {try_push_2, try_push_2, try_pop_2, try_pop_2},
         .finish = finish,
+        .bound = 2,
+        .full_bound = 4,
     },
     {
         .name = "ring/lost-claim",

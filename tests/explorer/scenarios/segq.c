@@ -218,6 +218,8 @@ const struct scenario segq_scenarios[] = {
         .setup = setup_many_3,
         .thread = {push_2, push, try_twice, try_twice},
         .finish = finish,
+        .bound = 1,
+        .full_bound = 3,
     },
     {
         .name = "segq/lost-claim",

@@ -142,6 +142,28 @@ TEST_CITING("C4", last_consumer_wakes_waiting_senders)
     box_end(&box);
 }
 
+// M1: the message was promised, and its receiver can no longer be served:
+// lost, once, and the receiver learns CLOSED.
+TEST_CITING("M1 C4", promise_dies_with_the_last_consumer)
+{
+    lbx_mailbox_options options = plain_options();
+    struct losses losses = {.count = 0};
+    struct receiver receiver;
+    struct box box;
+
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(LBX_KIND_UNBOUNDED, &options);
+    receiver_wait(&receiver, &box);
+    box_send(&box, 1);
+    lbx_consumer_unref(box.out);
+    box.out = NULL;
+    CHECK_INT(1, losses.count);
+    CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
+    lbx_operation_fini(&receiver.operation);
+    box_end(&box);
+    CHECK_INT(1, losses.count);
+}
+
 // 91: the mailbox is gone for everyone else, and its memory goes with the
 // last operation, not before.
 TEST(waiting_operation_keeps_a_dropped_mailbox_alive)

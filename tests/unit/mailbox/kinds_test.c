@@ -389,6 +389,38 @@ TEST(kind_with_a_front_can_be_sent_to_its_front)
     street_end(&street);
 }
 
+static bool
+number_is_priority(const void *message, void *context, int32_t *ret)
+{
+    ++*(int *)context;
+    *ret = number_of(message);
+    return number_of(message) != 13;
+}
+
+// A kind that sorts is told what to sort by: the mailbox asks, once.
+TEST_CITING("R-05", kind_that_sorts_is_given_priorities)
+{
+    lbx_storage_ops ops = stack_ops;
+    lbx_envelope envelope;
+    struct street street;
+    struct box box;
+    int asked = 0;
+
+    street_begin(&street);
+    ops.capabilities = LBX_CAN_PRIORITIZE;
+    CHECK_OK(lbx_kinds_add(street.kinds, "sorted", &ops, &street.shop));
+    street.options.priority = number_is_priority;
+    street.options.priority_context = &asked;
+    box = box_make("sorted", &street.options);
+    box_send(&box, 5);
+    CHECK_STATUS(LBX_REFUSED, lbx_producer_try_send(box.in, letter(13)));
+    CHECK_INT(2, asked);
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    CHECK_INT(5, envelope.priority);
+    box_end(&box);
+    street_end(&street);
+}
+
 TEST(registry_knows_the_built_in_kinds_and_its_own)
 {
     struct street street;

@@ -200,6 +200,25 @@ TEST_CITING("R-07", system_messages_do_not_use_user_room)
     box_end(&box);
 }
 
+// C-38: exceeding the reservation is full, also under BLOCK: what asks a
+// mailbox to stop must not itself wait in line.
+TEST_CITING("C-38", system_send_never_waits)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_envelope stop =
+        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_STOP), NULL);
+    struct box box;
+
+    options.envelopes = true;
+    options.system_reservation = 1;
+    box = box_make(LBX_KIND_BOUNDED, &options);
+    box_send_system(&box, 1);
+    CHECK_STATUS(LBX_FULL, lbx_producer_send_envelope_until(box.in, &stop,
+                                                            LBX_FOREVER, NULL));
+    CHECK_INT(0, box_stats(&box).waiting_senders);
+    box_end(&box);
+}
+
 // Akka: one capacity for both classes.
 TEST_CITING("R-07", shared_control_capacity_counts_against_the_whole)
 {

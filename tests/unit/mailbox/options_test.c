@@ -366,6 +366,13 @@ TEST_CITING("R-04", stable_priority_names_are_the_same_kinds)
 {
     const char *names[] = {"priority", "unbounded-stable-priority",
                            "bounded-stable-priority"};
+    struct box control = box_make("control-aware", NULL); // short names
+    struct box deque = box_make("deque", NULL);
+
+    CHECK(lbx_mailbox_capabilities(control.mailbox) & LBX_CAN_CONTROL);
+    CHECK(lbx_mailbox_capabilities(deque.mailbox) & LBX_CAN_SEND_FRONT);
+    box_end(&control);
+    box_end(&deque);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct box box = box_make(names[i], NULL);

@@ -315,6 +315,61 @@ TEST(select_may_be_nested)
     choice_end(&choice);
 }
 
+static void
+end_choice(void *context)
+{
+    struct choice *choice = context;
+
+    choice->bell.rings++;
+    choice_fini(choice);
+}
+
+// F6 for selects: the whole choice ends inside the select's own waker.
+TEST_CITING("F6 F8", select_and_its_children_may_end_inside_its_waker)
+{
+    struct choice choice;
+    lbx_waker waker = {end_choice, &choice};
+
+    choice_begin(&choice);
+    choice_select(&choice, 0, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&choice.select, &waker));
+    box_send(&choice.boxes[1], 5);
+    CHECK_INT(1, choice.bell.rings);
+    for (int i = 0; i < BOXES; i++)
+        CHECK_INT(0, box_stats(&choice.boxes[i]).waiting_receivers);
+    CHECK_INT(5, box_next(&choice.boxes[1]));
+    for (int i = 0; i < BOXES; i++)
+        box_end(&choice.boxes[i]);
+}
+
+// A child's own deadline ends the select, and the loop is told in time.
+TEST_CITING("F9", select_minds_the_deadlines_of_its_children)
+{
+    struct test_clock time = TEST_CLOCK_INIT;
+    lbx_clock clock = test_clock_interface(&time);
+    lbx_mailbox_options options = plain_options();
+    int64_t soon = test_clock_now(&time) + LBX_MS;
+    lbx_operation receive;
+    lbx_operation *list[] = {&receive};
+    lbx_operation select;
+    void *message;
+    size_t index = 9;
+    struct box box;
+
+    options.clock = &clock;
+    box = box_make(LBX_KIND_UNBOUNDED, &options);
+    CHECK_OK(lbx_consumer_receive_init(&receive, box.out, &message, soon));
+    CHECK_OK(lbx_select_init(&select, list, 1, 0, LBX_FOREVER, &index));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
+    CHECK_INT(soon, lbx_operation_deadline(&select));
+    test_clock_advance(&time, LBX_MS);
+    CHECK_STATUS(LBX_TIMEOUT, lbx_operation_poll(&select, NULL));
+    CHECK_INT(0, index); // its child's, not its own
+    lbx_operation_fini(&select);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
 TEST(select_over_nothing_is_invalid)
 {
     struct choice choice;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The segment queue: how many were accepted, and how many taken. */
+#include "queue/fixture.h"
+
+static lbx__segq q;
+
+static void
+make(unsigned words, bool many)
+{
+    CHECK_OK(lbx__segq_init(&q, words, many, allocator));
+}
+
+static void
+end(void)
+{
+    CHECK(lbx__segq_valid(&q));
+    lbx__segq_fini(&q);
+    check_nothing_allocated();
+}
+
+static void
+push(uint64_t number)
+{
+    struct item item = item_of(number);
+
+    CHECK(lbx__segq_push(&q, item.words, q.words) >= 0);
+}
+
+static uint64_t
+pop(void)
+{
+    struct item item;
+    unsigned notes;
+
+    if (lbx__segq_pop(&q, item.words, 1, q.words, &notes) == 0)
+        return NOTHING;
+    return item_number(item.words, q.words);
+}
+
+static void
+counts_every_step(unsigned words, bool many)
+{
+    uint64_t slots = LBX__SLOTS(words);
+
+    make(words, many);
+    CHECK_INT(0, lbx__segq_accepted(&q));
+    CHECK_INT(0, lbx__segq_taken(&q));
+    for (uint64_t i = 0; i < 2 * slots + 2; i++) {
+        push(i);
+        CHECK_INT(i + 1, lbx__segq_accepted(&q));
+    }
+    for (uint64_t i = 0; i < 2 * slots + 2; i++) {
+        CHECK_INT(i, pop());
+        CHECK_INT(i + 1, lbx__segq_taken(&q));
+    }
+    CHECK_INT(NOTHING, pop());
+    CHECK_INT(2 * slots + 2, lbx__segq_taken(&q));
+    CHECK_INT(2 * slots + 2, lbx__segq_accepted(&q));
+    end();
+}
+
+TEST_CITING("Q5", counts_are_exact_at_every_step_with_one_consumer)
+{
+    counts_every_step(LBX__WORD, false);
+    counts_every_step(LBX__PAIR, false);
+    counts_every_step(LBX__ENVELOPE, false);
+}
+
+TEST_CITING("Q5", counts_are_exact_at_every_step_with_many_consumers)
+{
+    counts_every_step(LBX__WORD, true);
+    counts_every_step(LBX__PAIR, true);
+    counts_every_step(LBX__ENVELOPE, true);
+}
+
+/* A producer that has installed and was stopped before it counted: the word's
+ * sequence makes up for it, also in raise and close. */
+TEST_CITING("Q5", counts_do_not_lag_behind_the_word)
+{
+    uint64_t count = 5 * LBX__SLOTS(LBX__ENVELOPE) + 7;
+
+    make(LBX__ENVELOPE, false);
+    for (uint64_t i = 0; i < count; i++)
+        push(i);
+    CHECK_INT(6, lbx__sub(&q.installs, 4, relaxed));
+    CHECK_INT(count, lbx__segq_accepted(&q));
+    CHECK_INT(count, lbx__segq_raise(&q, LBX__WAITING));
+    lbx__segq_close(&q);
+    CHECK_INT(count, lbx__segq_accepted(&q));
+    end();
+}
+
+TEST_CITING("Q5", taken_does_not_lag_behind_the_head)
+{
+    uint64_t count = 4 * LBX__SLOTS(LBX__ENVELOPE) + 1;
+
+    make(LBX__ENVELOPE, true);
+    for (uint64_t i = 0; i < count; i++)
+        push(i);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK_INT(i, pop());
+    CHECK_INT(5, lbx__sub(&q.retires, 3, relaxed));
+    CHECK_INT(count, lbx__segq_taken(&q));
+    end();
+}
+
+/* 11 bits of sequence: 2,048 segments, and on. */
+static void
+survives_the_wrap_of_the_sequence(bool many)
+{
+    uint64_t slots = LBX__SLOTS(LBX__ENVELOPE);
+    uint64_t next = 0;
+
+    make(LBX__ENVELOPE, many);
+    for (uint64_t i = 0; i < 2050 * slots; i++) {
+        push(i);
+        if (i % slots != 0)
+            continue;
+        CHECK_INT(i + 1, lbx__segq_accepted(&q));
+        while (next <= i)
+            CHECK_INT(next++, pop());
+        CHECK_INT(i + 1, lbx__segq_taken(&q));
+    }
+    lbx__segq_close(&q);
+    CHECK_INT(2050 * slots, lbx__segq_accepted(&q));
+    while (next < 2050 * slots)
+        CHECK_INT(next++, pop());
+    end();
+}
+
+TEST_CITING("Q5 M8", counts_survive_the_wrap_of_the_sequence)
+{
+    survives_the_wrap_of_the_sequence(false);
+    survives_the_wrap_of_the_sequence(true);
+}
+
+/* Counts of a queue that has long been in use: 2^60 messages ago. */
+TEST_CITING("Q5 M8", counts_survive_many_installs)
+{
+    uint64_t slots = LBX__SLOTS(LBX__WORD);
+    uint64_t installs = ((uint64_t)1 << 60) / slots & ~(uint64_t)2047;
+    uint64_t before = installs * slots;
+
+    make(LBX__WORD, false);
+    lbx__store(&q.installs, installs, relaxed);
+    for (uint64_t i = 0; i < 2 * slots; i++) {
+        push(i);
+        CHECK_INT(before + i + 1, lbx__segq_accepted(&q));
+    }
+    lbx__segq_close(&q);
+    CHECK_INT(before + 2 * slots, lbx__segq_accepted(&q));
+    lbx__segq_fini(&q);
+}
+
+/* A claim that nobody has filled counts, one that came too late does not. */
+TEST_CITING("Q1 Q5", only_claims_are_counted)
+{
+    uint64_t slots = LBX__SLOTS(LBX__PAIR);
+
+    make(LBX__PAIR, false);
+    push(0);
+    (void)lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
+    CHECK_INT(2, lbx__segq_accepted(&q));
+    for (uint64_t i = 2; i < slots + 5; i++)
+        (void)lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
+    CHECK_INT(slots, lbx__segq_accepted(&q));
+    lbx__segq_fini(&q);
+}
+
+static unsigned
+samples_in(uint64_t count)
+{
+    struct item item;
+    unsigned samples = 0;
+    unsigned notes;
+
+    for (uint64_t i = 0; i < count; i++)
+        push(i);
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK_INT(1, lbx__segq_pop(&q, item.words, 1, q.words, &notes));
+        CHECK_INT(0, notes & ~(unsigned)LBX__NOTE_SAMPLE);
+        samples += notes != 0;
+    }
+    end();
+    return samples;
+}
+
+/* The mailbox's high water mark lives on these notes. */
+TEST(sample_note_comes_every_256_takes_of_one_consumer)
+{
+    make(LBX__WORD, false);
+    CHECK_INT(16, samples_in(16 * LBX__SAMPLE_EVERY));
+    make(LBX__ENVELOPE, false);
+    CHECK_INT(16, samples_in(16 * LBX__SAMPLE_EVERY));
+}
+
+/* Many consumers count within a segment; about as often is enough. */
+TEST(sample_note_comes_now_and_then_to_many_consumers)
+{
+    make(LBX__WORD, true);
+    CHECK(samples_in(16 * LBX__SAMPLE_EVERY) >= 8);
+    make(LBX__PAIR, true);
+    CHECK(samples_in(16 * LBX__SAMPLE_EVERY) >= 8);
+}
+
+/* A segment has 255 envelopes: fewer than the 256 between two notes. */
+TEST(sample_note_comes_now_and_then_to_many_consumers_of_envelopes)
+{
+    make(LBX__ENVELOPE, true);
+    CHECK(samples_in(16 * LBX__SAMPLE_EVERY) >= 8);
+}
