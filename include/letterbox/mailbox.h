@@ -106,7 +106,7 @@ LBX_API bool lbx_mailbox_is_empty(lbx_mailbox *mailbox);
 
 /*
  * lbx_mailbox_is_full() tells whether a plain send finds no room now. Always
- * false for unlimited mailboxes.
+ * false for unlimited mailboxes and those that grow.
  *
  * Threads    any.
  * Since      0.1

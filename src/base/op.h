@@ -9,13 +9,14 @@
  *     stays.
  * O2  `link`, `state` and `waker` belong to the subject's lock while the
  *     operation is QUEUED. Whoever takes it off the queue sets `state` and,
- *     under the same lock, adds it to a wakes list: from then on and until
- *     `calling` is 0 again, the operation's link and waker belong to the
- *     waking thread.
- * O3  The store that sets `calling` to 0 is the waking thread's last touch of
- *     the operation. Before the owner finishes, re-queues or ends an
- *     operation, it settles it: waits for that store, or, inside a callback
- *     of its own thread, takes the operation off the list (F5, F6).
+ *     under the same lock, plans its wake-up in a wakes list: from then on and
+ *     until `calling` is NOT_CALLING again, the operation's link and waker
+ *     belong to that list.
+ * O3  Before the owner finishes, re-queues or ends an operation, it settles it:
+ *     a wake-up that is planned and has not begun is withdrawn, one that runs
+ *     in another thread is awaited, one that runs in this thread is the caller
+ *     and is told that the operation is gone (F5, F6). Nobody ever waits for a
+ *     callback other than the operation's own.
  * O4  A callback runs with no lock held, at most once per PENDING.
  */
 #ifndef LBX_BASE_OP_H
@@ -23,6 +24,7 @@
 
 #include "base/atomic.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/mailbox/options.h>
 #include <letterbox/operation.h>
@@ -51,6 +53,15 @@ typedef enum lbx__op_state {
     LBX__GRANTED, /* taken off the queue; `granted` says with what */
 } lbx__op_state;
 
+/* What a wake-up is doing. */
+typedef enum lbx__calling {
+    LBX__NOT_CALLING = 0,
+    LBX__PLANNED,
+    LBX__WITHDRAWN, /* the owner is taking it off the list */
+    LBX__CALLING,
+    LBX__AWAITED, /* calling, and the owner sleeps */
+} lbx__calling;
+
 typedef struct lbx__wakes lbx__wakes;
 
 struct __attribute__((may_alias)) lbx__op {
@@ -67,7 +78,7 @@ struct __attribute__((may_alias)) lbx__op {
     lbx__link link;
     lbx__op_state state;
     bool registered; /* the owner's: it has been on the queue since init */
-    _Atomic(uint32_t) calling; /* 0 no, 1 yes, 2 yes and the owner sleeps */
+    _Atomic(uint32_t) calling; /* lbx__calling */
     uintptr_t caller;
     lbx__wakes *wakes;
     lbx_waker waker;
@@ -83,7 +94,7 @@ struct __attribute__((may_alias)) lbx__op {
             int64_t policy_deadline_ns;
             lbx_send_result made;
             void *lane;
-            bool prepared; /* priority and time are in the envelope */
+            bool prepared; /* the envelope has its priority */
         } send;
         struct {
             void **message;
@@ -91,7 +102,7 @@ struct __attribute__((may_alias)) lbx__op {
             void **messages;
             size_t most;
             size_t *count;
-            bool front; /* has had its turn: back to the head of the list */
+            uint64_t ticket; /* its place among the waiting; 0: none yet */
         } receive;
         struct {
             uint64_t mark[3]; /* by lane: what was accepted before */
@@ -108,7 +119,8 @@ struct __attribute__((may_alias)) lbx__op {
     } u;
 };
 
-_Static_assert(sizeof(lbx__op) <= sizeof(lbx_operation),
+_Static_assert(sizeof(lbx__op) <= sizeof(lbx_operation) &&
+                   _Alignof(lbx__op) <= _Alignof(lbx_operation),
                "an operation must fit its public room");
 
 static inline lbx__op *
@@ -121,8 +133,11 @@ lbx__op_of(lbx_operation *operation)
 void lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
                   const lbx_clock *clock, int64_t deadline_ns);
 
-/* Tells whether the deadline has passed. */
+/* Tells whether it is time to look: the deadline has passed. */
 bool lbx__op_late(const lbx__op *op);
+
+/* Whom to wake; NULL is nobody. Under the subject's lock. */
+void lbx__op_set_waker(lbx__op *op, const lbx_waker *waker);
 
 /* Puts the operation on a queue, under the subject's lock. */
 void lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker);
@@ -130,8 +145,11 @@ void lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker);
 /* O3: afterwards no callback of this operation runs or will run. */
 void lbx__op_settle(lbx__op *op);
 
-/* Wake-ups to be made once the lock is released. Lives on the stack. */
+/* Wake-ups to be made once the lock is released. Lives on the stack of the
+ * waking thread, which stays until the list is empty; owners who withdraw take
+ * the list's own lock. */
 struct lbx__wakes {
+    lbx__lock lock;
     lbx__link ops;
     lbx__op *running;
 };

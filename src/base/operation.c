@@ -29,18 +29,24 @@ lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
 bool
 lbx__op_late(const lbx__op *op)
 {
-    if (op->deadline_ns == LBX_FOREVER)
+    if (op->look_ns == LBX_FOREVER)
         return false;
-    return lbx_clock_now(op->clock) >= op->deadline_ns;
+    return lbx_clock_now(op->clock) >= op->look_ns;
+}
+
+void
+lbx__op_set_waker(lbx__op *op, const lbx_waker *waker)
+{
+    static const lbx_waker nobody;
+
+    op->waker = waker ? *waker : nobody;
 }
 
 void
 lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
-
     assert(op->state != LBX__QUEUED); // O2
-    op->waker = waker ? *waker : nobody;
+    lbx__op_set_waker(op, waker);
     op->state = LBX__QUEUED;
     lbx__list_insert(before, &op->link);
 }
@@ -48,6 +54,7 @@ lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker)
 void
 lbx__wakes_init(lbx__wakes *wakes)
 {
+    lbx__init(&wakes->lock.word, 0);
     lbx__list_init(&wakes->ops);
     wakes->running = NULL;
 }
@@ -63,29 +70,64 @@ lbx__wakes_grant(lbx__wakes *wakes, lbx__op *op, lbx_status granted)
         return;
     op->wakes = wakes;
     op->caller = lbx__thread_self();
-    // Release: an owner that sees it also sees `caller`.
-    lbx__store(&op->calling, 1u, release);
     lbx__list_append(&wakes->ops, &op->link);
+    // Release: an owner that sees it also sees the fields above.
+    lbx__store(&op->calling, (uint32_t)LBX__PLANNED, release);
+}
+
+/* Takes the next wake-up off the list; NULL when there is none that is not
+ * being withdrawn. */
+static lbx__op *
+begin_next(lbx__wakes *wakes)
+{
+    for (lbx__link *link = wakes->ops.next; link != &wakes->ops;
+         link = link->next) {
+        lbx__op *op = lbx__member(link, lbx__op, link);
+        uint32_t seen = LBX__PLANNED;
+
+        // Acquire: nothing of ours is needed; the owner's withdrawal is.
+        if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__CALLING, acquire))
+            continue;
+        lbx__list_remove(&op->link);
+        wakes->running = op;
+        return op;
+    }
+    return NULL;
+}
+
+/* Runs one callback and lets the operation go. */
+static void
+call(lbx__wakes *wakes, lbx__op *op)
+{
+    lbx_waker waker = op->waker;
+
+    waker.wake(waker.context); // O4
+    if (wakes->running != op)
+        return; // settled inside its own callback; it may be gone
+    // Release: the owner that sees it sees everything the callback did. The
+    // last touch: the wake-up only compares the address (O3).
+    if (lbx__exchange(&op->calling, (uint32_t)LBX__NOT_CALLING, acq_rel) ==
+        LBX__AWAITED)
+        lbx__futex_wake(&op->calling, 1);
 }
 
 void
 lbx__wakes_run(lbx__wakes *wakes)
 {
-    while (!lbx__list_empty(&wakes->ops)) {
-        lbx__op *op = lbx__member(wakes->ops.next, lbx__op, link);
-        lbx_waker waker = op->waker;
+    bool empty;
 
-        lbx__list_remove(&op->link);
-        wakes->running = op;
-        waker.wake(waker.context); // O4
-        if (wakes->running != op)
-            continue; // settled inside its own callback; it may be gone
-        // Release: the owner that sees 0 sees everything the callback did.
-        // O3: nothing of the operation is touched after this; the wake-up
-        // only compares the address.
-        if (lbx__exchange(&op->calling, 0u, acq_rel) == 2)
-            lbx__futex_wake(&op->calling, 1);
-    }
+    do {
+        lbx__op *op;
+
+        lbx__lock_take(&wakes->lock);
+        op = begin_next(wakes);
+        empty = lbx__list_empty(&wakes->ops);
+        lbx__lock_give(&wakes->lock);
+        if (op)
+            call(wakes, op);
+        else if (!empty)
+            lbx__yield(); // an owner is between two steps of a withdrawal
+    } while (!empty);
 }
 
 /* Waits until another thread's callback of this operation has returned. */
@@ -93,39 +135,55 @@ static void
 await_call(lbx__op *op)
 {
     for (int i = 0; i < SPINS; i++) {
-        // Acquire, here and below: pairs with the exchange in
-        // lbx__wakes_run(), so that the callback happened before we go on.
-        if (lbx__load(&op->calling, acquire) == 0)
+        // Acquire, here and below: pairs with the exchange in call(), so that
+        // the callback happened before we go on.
+        if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING)
             return;
         lbx__pause();
     }
     for (;;) {
-        uint32_t seen = 1;
+        uint32_t seen = LBX__CALLING;
 
-        if (!lbx__cas(&op->calling, &seen, 2u, acquire) && seen == 0)
+        if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__AWAITED, acquire) &&
+            seen == LBX__NOT_CALLING)
             return;
-        lbx__futex_wait(&op->calling, 2, -1);
-        if (lbx__load(&op->calling, acquire) == 0)
-            return;
+        lbx__futex_wait(&op->calling, LBX__AWAITED, -1);
     }
+}
+
+/* Takes a wake-up back that has not begun; false when it has. */
+static bool
+withdraw(lbx__op *op)
+{
+    uint32_t seen = LBX__PLANNED;
+    lbx__wakes *wakes;
+
+    // Acquire: makes `wakes` readable. From here on the list cannot end
+    // before we are off it.
+    if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__WITHDRAWN, acquire))
+        return false;
+    wakes = op->wakes;
+    lbx__lock_take(&wakes->lock);
+    lbx__list_remove(&op->link);
+    // Relaxed: only the owner looks at it from now on.
+    lbx__store(&op->calling, (uint32_t)LBX__NOT_CALLING, relaxed);
+    lbx__lock_give(&wakes->lock);
+    return true;
 }
 
 void
 lbx__op_settle(lbx__op *op)
 {
     // Acquire: makes `caller` and `wakes` readable.
-    if (lbx__load(&op->calling, acquire) == 0)
+    if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING || withdraw(op))
         return;
     if (op->caller != lbx__thread_self()) {
         await_call(op);
         return;
     }
-    if (op->wakes->running == op)
-        op->wakes->running = NULL;
-    else
-        lbx__list_remove(&op->link);
+    op->wakes->running = NULL;
     // Relaxed: only this thread looks at it from now on.
-    lbx__store(&op->calling, 0u, relaxed);
+    lbx__store(&op->calling, (uint32_t)LBX__NOT_CALLING, relaxed);
 }
 
 lbx_status
@@ -226,9 +284,13 @@ park(struct parker *parker, const lbx__op *op)
     int64_t wait_ns = -1;
 
     if (op->look_ns != LBX_FOREVER) {
-        wait_ns = op->look_ns - lbx_clock_now(op->clock);
-        if (wait_ns <= 0)
+        int64_t now = lbx_clock_now(op->clock);
+
+        if (op->look_ns <= now)
             return;
+        // A difference that does not fit is for ever, for now.
+        if (now >= 0 || op->look_ns <= INT64_MAX + now)
+            wait_ns = op->look_ns - now;
     }
     // Acquire: pairs with the exchange in unpark().
     if (lbx__cas(&parker->word, &seen, 2u, acquire))

@@ -23,7 +23,7 @@ pass_on(void *context)
 {
     lbx__op *op = context;
 
-    // Acquire: pairs with the release in arm(), makes `waker` readable.
+    // Acquire: pairs with the release in select_poll(), makes `waker` readable.
     if (lbx__exchange(&op->u.select.armed, 0u, acquire) == 1 && op->waker.wake)
         op->waker.wake(op->waker.context);
 }
@@ -74,7 +74,6 @@ first_deadline(const lbx__op *op)
 static lbx_status
 select_poll(lbx__op *op, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
     lbx_waker mine = {pass_on, op};
     size_t winner;
 
@@ -84,7 +83,7 @@ select_poll(lbx__op *op, const lbx_waker *waker)
     winner = poll_children(op, NULL);
     if (winner < op->u.select.count)
         return finish(op, winner);
-    op->waker = waker ? *waker : nobody;
+    lbx__op_set_waker(op, waker);
     // Release: pairs with the acquire in pass_on().
     lbx__store(&op->u.select.armed, 1u, release);
     winner = poll_children(op, &mine);
@@ -92,6 +91,7 @@ select_poll(lbx__op *op, const lbx_waker *waker)
         lbx__store(&op->u.select.armed, 0u, seq_cst);
         return finish(op, winner);
     }
+    op->look_ns = op->deadline_ns;
     if (lbx__op_late(op)) {
         lbx__store(&op->u.select.armed, 0u, seq_cst);
         winner = poll_children(op, NULL);

@@ -7,22 +7,20 @@
  * over, closing, suspending, being watched.
  *
  * B1  The gate says why receivers must take the lock; 0 means they need not.
- *     It changes under the lock only, except that system sends raise SYSTEM.
- *     A call that found 0 may finish as if it had come before the change: it
- *     looks at the gate again after its take, and whoever changed the gate and
- *     depends on that calls lbx__barrier_all() in between.
- * B2  A waiting receiver is granted a reservation, not a message. `reserved`
- *     counts grants not yet used; without one, a take under the lock leaves
- *     `reserved` messages alone (R-34).
- * B3  While receivers wait, WAITING is up in every lane; a push that sees it
- *     calls lbx__box_published(). While senders wait, the lane is gated, and
- *     whoever makes room moves the first waiting message in.
- * B4  No callback runs under the lock. What a visit under the lock decides is
- *     collected in a turn and carried out when it ends.
- * B5  `holds` counts what keeps the memory: one for all producers, one for all
- *     consumers, one for each operation, one for a turn with callbacks.
- * B6  A single-consumer lane is popped by the consumer, or under the lock when
- *     the gate is up and the consumer is not `inside`.
+ *     It changes under the lock only. A call that found 0 may finish as if it
+ * had come before the change: it looks at the gate again after its take, and
+ * whoever changed the gate and depends on that calls lbx__barrier_all() in
+ * between. B2  A waiting receiver is granted a reservation, not a message.
+ * `reserved` counts grants not yet used; without one, a take under the lock
+ * leaves `reserved` messages alone (R-34). B3  While receivers wait, WAITING is
+ * up in every lane; a push that sees it calls lbx__box_published(). While
+ * senders wait, the lane is gated, and whoever makes room moves the first
+ * waiting message in. B4  No callback runs under the lock, except the user's
+ * clock. What a visit under the lock decides is collected in a turn and carried
+ * out when it ends. B5  `holds` counts what keeps the memory: one for all
+ * producers, one for all consumers, one for each operation, one for a turn with
+ * callbacks. B6  A single-consumer lane is popped by the consumer, or under the
+ * lock when the gate is up and the consumer is not `inside`.
  */
 #ifndef LBX_MAILBOX_BOX_H
 #define LBX_MAILBOX_BOX_H
@@ -86,6 +84,7 @@ struct lbx_mailbox {
     bool waiting_up; /* B3 */
     bool stalled;
     uint64_t reserved;
+    uint64_t tickets; /* given to waiting receivers: their order */
     lbx__link receivers;
     lbx__link flushers;
     uint64_t suspensions; /* nesting */
@@ -152,7 +151,7 @@ void lbx__box_pack(const lbx__lane *lane, const lbx_envelope *envelope,
 void lbx__box_unpack(lbx_mailbox *box, int lane, const uint64_t *item,
                      lbx_envelope *ret);
 
-/* lane.c: what the lanes hold. */
+/* lanes.c: what the lanes hold. */
 lbx__lane *lbx__box_lane(lbx_mailbox *box, int lane); /* NULL: none */
 lbx_status lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret);
 uint64_t lbx__box_depth(lbx_mailbox *box);
@@ -174,7 +173,7 @@ bool lbx__box_bury(lbx_mailbox *box, const lbx_envelope *dead);
 
 /* take.c */
 bool lbx__box_may_wait(const lbx_mailbox *box);
-bool lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret, bool *ret_gate);
+bool lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret);
 bool lbx__box_take_locked(lbx_mailbox *box, lbx__turn *turn, lbx_envelope *ret);
 bool lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope);
 lbx_status lbx__box_take(lbx_mailbox *box, lbx_envelope *ret);
@@ -187,6 +186,7 @@ void lbx__box_grant(lbx_mailbox *box, lbx__turn *turn);
 void lbx__box_admit(lbx_mailbox *box, lbx__turn *turn);
 void lbx__box_flushed(lbx_mailbox *box, lbx__turn *turn);
 void lbx__box_raise_waiting(lbx_mailbox *box);
+void lbx__box_stall(lbx_mailbox *box, bool stalled);
 void lbx__box_set_gate(lbx_mailbox *box, uint32_t bit, bool up);
 
 /* wait.c: without the lock. Something was published; room was made; the gate
@@ -194,6 +194,9 @@ void lbx__box_set_gate(lbx_mailbox *box, uint32_t bit, bool up);
 void lbx__box_published(lbx_mailbox *box);
 void lbx__box_room(lbx_mailbox *box);
 void lbx__box_look_again(lbx_mailbox *box);
+
+/* suspend.c: under the lock; the event is for later. */
+void lbx__box_end_suspension(lbx_mailbox *box, lbx_metric_event *ret);
 
 /* close.c */
 void lbx__box_close(lbx_mailbox *box, bool discard, bool to_dead_letters);

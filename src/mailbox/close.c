@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Closing, suspending, and the life of a mailbox.
+ * Closing, and the life of a mailbox.
  *
  * X1  Closing is one turn: every lane refuses from then on, every waiting send
  *     gets CLOSED, receivers go on until the lanes are empty. No send that a
@@ -34,24 +34,6 @@ lbx__box_release(lbx_mailbox *box)
         lbx__box_free(box);
 }
 
-/* Frees what is still inside: nobody else knows the mailbox any more. */
-static void
-lose_rest(lbx_mailbox *box)
-{
-    lbx_envelope envelope;
-    lbx__turn turn;
-    bool some;
-
-    do {
-        lbx__turn_begin(box, &turn);
-        box->suspensions = 0;
-        some = lbx__box_take_locked(box, &turn, &envelope);
-        lbx__turn_end(box, &turn);
-        if (some)
-            lbx__box_lose(box, &envelope, LBX_LOST_CLOSED);
-    } while (some);
-}
-
 void
 lbx__box_free(lbx_mailbox *box)
 {
@@ -61,7 +43,8 @@ lbx__box_free(lbx_mailbox *box)
     assert(box->magic == LBX__BOX_MAGIC);
     // A loss sink may look at the mailbox, even hold it for a moment.
     lbx__init(&box->holds, 1);
-    lose_rest(box);
+    box->suspensions = 0;
+    lbx__box_discard(box);
     if (box->metrics.event)
         lbx__box_event(box, LBX_METRIC_DEREGISTERED, 0);
     lbx_signal_unref(box->signal);
@@ -78,12 +61,13 @@ lbx__box_free(lbx_mailbox *box)
 }
 
 /* B6: waits until a single consumer has left its fast path. The gate is up,
- * and the barrier has been passed: it cannot come back in. */
+ * and after the barrier it cannot come back in. */
 static void
 expel_consumer(lbx_mailbox *box)
 {
     if (box->many)
         return;
+    (void)lbx__barrier_all();
     // Acquire: pairs with the release in the consumer's leave().
     while (lbx__load(&box->inside, acquire) != 0)
         lbx__yield();
@@ -121,10 +105,7 @@ discard_latecomers(lbx_mailbox *box)
 
     lbx__turn_begin(box, &turn);
     box->discarding = true;
-    box->stalled = true;
-    for (int i = 0; i < LBX__LANES; i++)
-        if (lbx__box_lane(box, i))
-            lbx__lane_stall(lbx__box_lane(box, i), true);
+    lbx__box_stall(box, true);
     lbx__turn_end(box, &turn);
     if (!lbx__barrier_all())
         while (lbx__box_depth(box) > 0) {
@@ -138,6 +119,8 @@ void
 lbx__box_close(lbx_mailbox *box, bool discard, bool to_dead_letters)
 {
     lbx_signal *signal;
+    lbx_metric_event resumed;
+    bool was_suspended = false;
     lbx__turn turn;
     bool first;
 
@@ -149,8 +132,9 @@ lbx__box_close(lbx_mailbox *box, bool discard, bool to_dead_letters)
         for (int i = 0; i < LBX__LANES; i++)
             if (lbx__box_lane(box, i))
                 lbx__lane_close(lbx__box_lane(box, i)); // X1
-        box->suspensions = 0;
-        lbx__box_set_gate(box, LBX__GATE_SUSPENDED, false);
+        was_suspended = box->suspensions > 0;
+        if (was_suspended)
+            lbx__box_end_suspension(box, &resumed);
         lbx__box_admit(box, &turn);
         lbx__box_grant(box, &turn);
     }
@@ -160,6 +144,8 @@ lbx__box_close(lbx_mailbox *box, bool discard, bool to_dead_letters)
         lbx__store(&box->to_dead_letters, 1u, relaxed);
     signal = first ? lbx_signal_ref(box->signal) : NULL;
     lbx__turn_end(box, &turn);
+    if (was_suspended)
+        lbx__box_event_of(box, &resumed);
     if (first || discard) {
         (void)lbx__barrier_all(); // X2
         lbx__box_look_again(box);

@@ -34,14 +34,8 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     lbx__turn_begin(box, &turn);
     lbx__box_flushed(box, &turn);
     done = op->state == LBX__GRANTED;
-    if (done && op->caller == lbx__thread_self())
-        lbx__op_settle(op); // off this turn's own list
     lbx__turn_end(box, &turn);
-    if (!done)
-        return LBX_PENDING;
-    lbx__op_settle(op);
-    op->state = LBX__IDLE;
-    return LBX_OK;
+    return done ? LBX_OK : LBX_PENDING;
 }
 
 static lbx_status
@@ -70,7 +64,6 @@ flush_leave(lbx__op *op, lbx_status why)
 static lbx_status
 flush_poll(lbx__op *op, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
     lbx_mailbox *box = op->subject;
     lbx_status status = LBX_PENDING;
     lbx__turn turn;
@@ -82,7 +75,7 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
     } else {
         lbx__turn_begin(box, &turn);
         if (op->state == LBX__QUEUED)
-            op->waker = waker ? *waker : nobody;
+            lbx__op_set_waker(op, waker);
         else
             status = LBX_OK;
         lbx__turn_end(box, &turn);

@@ -39,7 +39,6 @@ lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret)
     lbx__lane *lane = lbx__load(&box->system, acquire);
     const lbx_allocator *allocator = box->options.allocator;
     lbx__lane *none = NULL;
-    lbx__turn turn;
 
     if (lane) {
         *ret = lane;
@@ -54,18 +53,20 @@ lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret)
         lbx__free(allocator, lane, sizeof(*lane));
         return LBX_NO_MEMORY;
     }
-    lbx__turn_begin(box, &turn);
+    lbx__lock_take(&box->lock);
     // Under the lock, so that it starts with the flags that the others have.
     if (!lbx__list_empty(&box->receivers))
-        (void)lbx__lane_raise(lane, LBX__WAITING);
+        lbx__lane_raise(lane, LBX__WAITING);
     if (box->metrics.event || box->hook.ready || box->signal)
-        (void)lbx__lane_raise(lane, LBX__OBSERVED);
+        lbx__lane_raise(lane, LBX__OBSERVED);
+    if (box->stalled)
+        lbx__lane_stall(lane, true);
     if (box->closed)
         lbx__lane_close(lane);
     // Release: whoever finds the lane finds it made.
     if (lbx__cas(&box->system, &none, lane, acq_rel))
         none = lane;
-    lbx__turn_end(box, &turn);
+    lbx__lock_give(&box->lock);
     if (none != lane) {
         lbx__lane_fini(lane);
         lbx__free(allocator, lane, sizeof(*lane));

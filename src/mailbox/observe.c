@@ -144,6 +144,7 @@ lbx__box_enqueued(lbx_mailbox *box, const lbx__lane *lane)
     hook = box->hook;
     signal = lbx_signal_ref(box->signal);
     lbx__lock_give(&box->lock);
+    lbx__box_hold(box); // a callback may give up the last handle
     lbx_signal_notify(signal);
     lbx_signal_unref(signal);
     if (metrics.event) {
@@ -156,6 +157,7 @@ lbx__box_enqueued(lbx_mailbox *box, const lbx__lane *lane)
     }
     if (hook.ready)
         hook.ready(hook.context, box);
+    lbx__box_release(box);
 }
 
 /* Raises or lowers OBSERVED and WATCHED as the sinks demand. Under the lock. */
@@ -168,7 +170,7 @@ refresh_observed(lbx_mailbox *box)
         lbx__lane *lane = lbx__box_lane(box, i);
 
         if (lane && observed)
-            (void)lbx__lane_raise(lane, LBX__OBSERVED);
+            lbx__lane_raise(lane, LBX__OBSERVED);
         else if (lane)
             lbx__lane_lower(lane, LBX__OBSERVED);
     }

@@ -5,14 +5,14 @@
  * A receive that waits goes through these steps, each under the lock:
  *
  *   register   on the list, WAITING up in every lane, then look once more:
- *              check and register are one step, because a push either is in
- *              the count that raising the flag returned, or sees the flag (L1)
+ *              check and register are one step, because a push either is
+ *              counted by that look, or sees the flag (L1)
  *   stall      what is counted cannot be popped: its sender has claimed a slot
  *              and not filled it. Ask for that publication (Q6) and look again
  *   granted    a reservation, off the list; the message is taken by the poll
  *   return     nothing there after all (someone who was past the gate took it,
- *              it had expired, the mailbox was suspended): back to the *head*
- *              of the list
+ *              it had expired, the mailbox was suspended): back to its place on
+ *              the list, which its ticket keeps
  */
 #include "mailbox/box.h"
 
@@ -69,11 +69,25 @@ take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__turn *turn, lbx_envelope *ret)
     return true;
 }
 
+/* The place of a ticket among those who wait (F10). */
+static lbx__link *
+place_of(lbx_mailbox *box, uint64_t ticket)
+{
+    lbx__link *link = box->receivers.prev;
+
+    while (link != &box->receivers &&
+           lbx__member(link, lbx__op, link)->u.receive.ticket > ticket)
+        link = link->prev;
+    return link->next;
+}
+
 static step
 register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
-                 const lbx_waker *waker, bool front, lbx_envelope *ret)
+                 const lbx_waker *waker, lbx_envelope *ret)
 {
-    lbx__op_queue(op, front ? box->receivers.next : &box->receivers, waker);
+    if (op->u.receive.ticket == 0)
+        op->u.receive.ticket = ++box->tickets;
+    lbx__op_queue(op, place_of(box, op->u.receive.ticket), waker);
     op->registered = true;
     lbx__box_raise_waiting(box);
     if (take_in_turn(box, op, turn, ret))
@@ -89,8 +103,6 @@ static step
 poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
             const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    static const lbx_waker nobody;
-
     if (take_in_turn(box, op, turn, ret))
         return STEP_GOT;
     if (lbx__op_late(op)) {
@@ -100,7 +112,7 @@ poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
         *status = LBX_TIMEOUT;
         return STEP_DONE;
     }
-    op->waker = waker ? *waker : nobody;
+    lbx__op_set_waker(op, waker);
     return STEP_WAIT;
 }
 
@@ -108,15 +120,14 @@ static step
 poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
           const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    bool granted = op->state == LBX__GRANTED;
-    bool front = granted || op->u.receive.front;
+    bool returns = op->u.receive.ticket != 0;
 
     if (op->state == LBX__QUEUED)
         return poll_queued(box, op, turn, waker, ret, status);
-    box->reserved -= granted && op->granted == LBX_OK; // B2
+    if (op->state == LBX__GRANTED)
+        box->reserved -= op->granted == LBX_OK; // B2
     op->state = LBX__IDLE;
-    op->u.receive.front = false;
-    if ((front || lbx__list_empty(&box->receivers)) &&
+    if ((returns || lbx__list_empty(&box->receivers)) &&
         lbx__box_takeable(box) > box->reserved &&
         lbx__box_take_locked(box, turn, ret)) {
         lbx__box_grant(box, turn);
@@ -133,23 +144,13 @@ poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
         return STEP_DONE;
     }
     *status = LBX_BUSY;
-    if (!box->many && !lbx__list_empty(&box->receivers))
+    if (!box->many && !returns &&
+        (!lbx__list_empty(&box->receivers) || box->reserved > 0))
         return STEP_DONE;
-    return register_receive(box, op, turn, waker, front, ret);
+    return register_receive(box, op, turn, waker, ret);
 }
 
-/* Asks for the publication of an unfilled slot: Q6. */
-static void
-stall(lbx_mailbox *box, lbx__turn *turn)
-{
-    box->stalled = true;
-    for (int i = 0; i < LBX__LANES; i++)
-        if (lbx__box_lane(box, i))
-            lbx__lane_stall(lbx__box_lane(box, i), true);
-    lbx__turn_end(box, turn);
-}
-
-/* Waits a moment for the slot to be filled, then relies on its sender. */
+/* Asks for the publication of an unfilled slot (Q6), and looks again. */
 static step
 poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
              const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
@@ -157,7 +158,8 @@ poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
     bool ordered;
     step next;
 
-    stall(box, turn);
+    lbx__box_stall(box, true);
+    lbx__turn_end(box, turn);
     ordered = lbx__barrier_all();
     lbx__turn_begin(box, turn);
     if (op->state == LBX__GRANTED)
@@ -201,22 +203,26 @@ receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
     }
 }
 
+static void
+forget_turn(lbx__op *op)
+{
+    op->registered = false;
+    op->u.receive.ticket = 0;
+}
+
 /* One message, or what is instead of it; EMPTY means: from the start. */
 static lbx_status
 receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
             lbx_envelope *ret)
 {
     lbx_status status;
-    bool gate;
 
-    if (!op->registered && lbx__box_take_open(box, ret, &gate))
+    if (!op->registered && lbx__box_take_open(box, ret))
         status = LBX_OK;
     else
         status = receive_poll_once(box, op, waker, ret);
-    if (status == LBX_OK && !lbx__box_taken(box, ret)) {
-        op->u.receive.front = op->registered; // it had expired: keep our turn
-        return LBX_EMPTY;
-    }
+    if (status == LBX_OK && !lbx__box_taken(box, ret))
+        return LBX_EMPTY; // it had expired; our ticket keeps our turn
     return status;
 }
 
@@ -227,15 +233,19 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
     lbx_envelope envelope;
     lbx_status status;
 
-    if (!lbx__box_may_wait(box))
-        return op->registered ? LBX_PENDING : LBX_WOULD_BLOCK;
+    if (!op->registered) {
+        if (!lbx__box_may_wait(box))
+            return LBX_WOULD_BLOCK;
+        if (op->u.receive.count)
+            *op->u.receive.count = 0;
+    }
     do {
         status = receive_try(box, op, waker, &envelope);
     } while (status == LBX_EMPTY);
     if (status == LBX_OK)
         fill(op, &envelope);
     if (status != LBX_PENDING)
-        op->registered = false;
+        forget_turn(op);
     return status;
 }
 
@@ -255,9 +265,9 @@ receive_leave(lbx__op *op, lbx_status why)
         lbx__list_remove(&op->link);
     }
     op->state = LBX__IDLE;
-    op->registered = false;
     lbx__box_grant(box, &turn);
     lbx__turn_end(box, &turn);
+    forget_turn(op);
     return why;
 }
 
@@ -352,6 +362,14 @@ wait_and_end(lbx_operation *operation)
     return status;
 }
 
+/* Trying on is no use: each try would take the lock. */
+static bool
+must_queue(lbx_consumer *consumer)
+{
+    // Relaxed: a hint.
+    return lbx__load(&lbx__box_of_consumer(consumer)->gate, relaxed) != 0;
+}
+
 /* Tries for a moment before registering; a sender is often about to send. */
 static lbx_status
 try_for_a_moment(lbx_consumer *consumer, void **ret_message)
@@ -360,8 +378,9 @@ try_for_a_moment(lbx_consumer *consumer, void **ret_message)
 
     for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
         status = lbx_consumer_try_receive(consumer, ret_message);
-        if (status == LBX_EMPTY)
-            lbx__pause();
+        if (status != LBX_EMPTY || must_queue(consumer))
+            break;
+        lbx__pause();
     }
     return status;
 }
@@ -413,8 +432,9 @@ lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
     for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
         status = lbx_consumer_try_receive_batch(consumer, ret_messages, most,
                                                 ret_count);
-        if (status == LBX_EMPTY)
-            lbx__pause();
+        if (status != LBX_EMPTY || must_queue(consumer))
+            break;
+        lbx__pause();
     }
     if (status != LBX_EMPTY)
         return status;

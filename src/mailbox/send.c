@@ -89,14 +89,21 @@ lbx__box_push(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
 void
 lbx__box_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags)
 {
-    // seq_cst: B1, before the send is done, so that a receive that starts
-    // later looks at the system lane first.
-    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        (void)lbx__or(&box->gate, (uint32_t)LBX__GATE_SYSTEM, seq_cst);
+    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE)) {
+        // Before the send is done, so that a receive that starts later looks
+        // at the system lane first.
+        lbx__lock_take(&box->lock);
+        lbx__box_set_gate(box, LBX__GATE_SYSTEM, true);
+        lbx__lock_give(&box->lock);
+    }
+    if (flags == 0)
+        return;
+    lbx__box_hold(box); // a callback may give up the last handle
     if (flags & (LBX__WAITING | LBX__STALLED))
         lbx__box_published(box);
     if (flags & LBX__OBSERVED)
         lbx__box_enqueued(box, lane);
+    lbx__box_release(box);
 }
 
 lbx_status
@@ -135,7 +142,8 @@ evict(lbx_mailbox *box, lbx_send_result *result)
 
     if (!lbx__lane_evict(box->lane[LBX__USER_LANE], item))
         return false;
-    if (lbx__load(&box->gate, acquire) & LBX__GATE_FLUSH)
+    lbx__keep_order(); // B1, as every take
+    if (lbx__load(&box->gate, relaxed) & LBX__GATE_FLUSH)
         lbx__box_look_again(box);
     lbx__box_unpack(box, LBX__USER_LANE, item, &oldest);
     result->outcome = LBX_DROPPED_OLDEST;
@@ -188,33 +196,62 @@ accept(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
     }
 }
 
+/* One try: a final status, or FULL. */
+static lbx_status
+send_once(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
+          lbx_send_result *result, bool *ret_final)
+{
+    uint64_t grown;
+    int flags = lbx__box_push(box, lane, envelope, false, &grown);
+
+    *ret_final = flags != LBX_FULL;
+    if (flags == LBX__STORAGE_FULL)
+        return reject(box, lane);
+    if (flags < 0)
+        return (lbx_status)flags;
+    accept(box, grown, result);
+    lbx__box_pushed(box, lane, flags);
+    return LBX_OK;
+}
+
+/* DROP_OLDEST: as often as it takes. */
+static lbx_status
+send_evicting(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
+              lbx_send_result *result)
+{
+    lbx_status status = LBX_PENDING;
+    bool final = false;
+
+    lbx__box_hold(box); // the loss sink may give up the last handle
+    for (int tries = 0; !final; tries++) {
+        status = make_room(box, lane, envelope, result, tries);
+        final = status != LBX_PENDING;
+        if (!final)
+            status = send_once(box, lane, envelope, result, &final);
+    }
+    lbx__box_release(box);
+    return status;
+}
+
 lbx_status
 lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
               lbx_send_result *result)
 {
-    bool system = lane == lbx__box_lane(box, LBX__SYSTEM_LANE);
-    lbx_status status = LBX_PENDING;
-    uint64_t grown;
+    bool final;
+    lbx_status status = send_once(box, lane, envelope, result, &final);
 
-    for (int tries = 0; status == LBX_PENDING; tries++) {
-        int flags = lbx__box_push(box, lane, envelope, false, &grown);
-
-        if (flags >= 0) {
-            accept(box, grown, result);
-            lbx__box_pushed(box, lane, flags);
-            return LBX_OK;
-        }
-        if (flags != LBX_FULL && flags != LBX__STORAGE_FULL)
-            return (lbx_status)flags;
-        if (system || flags == LBX__STORAGE_FULL)
-            return reject(box, lane);
-        if (box->options.overflow == LBX_DROP_NEWEST)
-            return lbx__box_drop(box, envelope, result);
-        if (box->options.overflow != LBX_DROP_OLDEST)
-            return reject(box, lane);
-        status = make_room(box, lane, envelope, result, tries);
+    if (final)
+        return status;
+    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
+        return reject(box, lane);
+    switch (box->options.overflow) {
+    case LBX_DROP_NEWEST:
+        return lbx__box_drop(box, envelope, result);
+    case LBX_DROP_OLDEST:
+        return send_evicting(box, lane, envelope, result);
+    default:
+        return reject(box, lane);
     }
-    return status;
 }
 
 bool
@@ -400,6 +437,7 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
 {
     lbx_mailbox *box = lbx__box_of_producer(producer);
     lbx_envelope envelope;
+    lbx_send_result result = {.outcome = LBX_NOT_SENT};
     uint64_t item[LBX__ENVELOPE];
     uint64_t used = 0;
     lbx__lane *lane;
@@ -422,7 +460,7 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     flags = lbx__shelf_push(&lane->q.shelf, item, true);
     if (flags >= 0) {
         if (lane->budget)
-            (void)lbx__budget_grow(lane->budget, used);
+            accept(box, lbx__budget_grow(lane->budget, used), &result);
         lbx__box_pushed(box, lane, flags);
         return LBX_OK;
     }

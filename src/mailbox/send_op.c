@@ -24,7 +24,7 @@ static lbx_status
 prepare(lbx_mailbox *box, lbx__op *op)
 {
     lbx_status status;
-    lbx__lane *lane;
+    lbx__lane *lane = NULL;
 
     if (op->u.send.messages)
         op->u.send.envelope =
@@ -46,14 +46,6 @@ give_up(lbx_mailbox *box, lbx__op *op)
     // Relaxed: a number for people.
     (void)lbx__add(&box->rejected, 1, relaxed);
     return LBX_TIMEOUT;
-}
-
-static bool
-is_late(const lbx__op *op)
-{
-    if (op->look_ns == LBX_FOREVER)
-        return false;
-    return lbx_clock_now(op->clock) >= op->look_ns;
 }
 
 /* Off the list; the next one may have its turn. Under the lock. */
@@ -101,18 +93,17 @@ join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 static lbx_status
 poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
     lbx_status status = LBX_PENDING;
     lbx__turn turn;
 
     lbx__turn_begin(box, &turn);
     if (op->state == LBX__GRANTED) {
         status = LBX_OK;
-    } else if (is_late(op)) {
+    } else if (lbx__op_late(op)) {
         leave_list(box, op, &turn);
         status = LBX_TIMEOUT;
     } else {
-        op->waker = waker ? *waker : nobody;
+        lbx__op_set_waker(op, waker);
     }
     lbx__turn_end(box, &turn);
     if (status == LBX_OK)
@@ -153,7 +144,7 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     op->look_ns = op->u.send.policy_deadline_ns < op->deadline_ns
                       ? op->u.send.policy_deadline_ns
                       : op->deadline_ns;
-    if (is_late(op))
+    if (lbx__op_late(op))
         return give_up(box, op);
     return join(box, op, waker);
 }

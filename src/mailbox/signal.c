@@ -83,7 +83,6 @@ lbx_signal_notify(lbx_signal *signal)
 static lbx_status
 wait_poll(lbx__op *op, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
     lbx_signal *signal = op->subject;
     lbx_status status = LBX_PENDING;
 
@@ -99,7 +98,7 @@ wait_poll(lbx__op *op, const lbx_waker *waker)
     } else if (op->state == LBX__IDLE) {
         lbx__op_queue(op, &signal->waits, waker);
     } else {
-        op->waker = waker ? *waker : nobody;
+        lbx__op_set_waker(op, waker);
     }
     lbx__lock_give(&signal->lock);
     if (status == LBX_OK) {
@@ -114,17 +113,19 @@ wait_leave(lbx__op *op, lbx_status why)
 {
     lbx_signal *signal = op->subject;
     lbx__wakes wakes;
+    bool notified;
 
     lbx__wakes_init(&wakes);
     lbx__lock_take(&signal->lock);
-    if (op->state == LBX__GRANTED)
-        notify_locked(signal, &wakes); // N2
-    else
+    notified = op->state == LBX__GRANTED;
+    if (!notified)
         lbx__list_remove(&op->link);
-    lbx__lock_give(&signal->lock);
-    lbx__op_settle(op);
     op->state = LBX__IDLE;
+    if (notified)
+        notify_locked(signal, &wakes); // N2
+    lbx__lock_give(&signal->lock);
     lbx__wakes_run(&wakes);
+    lbx__op_settle(op);
     return why;
 }
 

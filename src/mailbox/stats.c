@@ -34,7 +34,8 @@ lbx_mailbox_is_full(lbx_mailbox *mailbox)
     int64_t capacity = lbx_mailbox_capacity(mailbox);
     lbx__lane *lane;
 
-    if (!mailbox || capacity == LBX_UNLIMITED)
+    if (!mailbox || capacity == LBX_UNLIMITED ||
+        mailbox->options.overflow == LBX_GROW)
         return false;
     lane = mailbox->lane[LBX__USER_LANE];
     if (lane->budget)

@@ -35,37 +35,49 @@ lbx_mailbox_suspend(lbx_mailbox *mailbox)
     return changed;
 }
 
-bool
-lbx_mailbox_resume(lbx_mailbox *mailbox)
+void
+lbx__box_end_suspension(lbx_mailbox *box, lbx_metric_event *ret)
 {
     lbx_metric_event event = {
         .metric = LBX_METRIC_RESUMED,
-        .mailbox = mailbox,
+        .mailbox = box,
+        .count = box->suspended_count,
         .waited_ns = -1,
         .last_ns = -1,
         .total_ns = -1,
     };
+
+    box->suspensions = 0;
+    if (has_clock(box)) {
+        event.last_ns =
+            lbx_clock_now(box->options.clock) - box->suspended_at_ns;
+        box->suspended_total_ns += event.last_ns;
+        event.total_ns = box->suspended_total_ns;
+    }
+    lbx__box_set_gate(box, LBX__GATE_SUSPENDED, false);
+    *ret = event;
+}
+
+bool
+lbx_mailbox_resume(lbx_mailbox *mailbox)
+{
+    lbx_metric_event event;
     bool changed = false;
     lbx__turn turn;
 
     if (!mailbox)
         return false;
+    lbx__box_hold(mailbox); // a callback may give up the last handle
     lbx__turn_begin(mailbox, &turn);
     if (mailbox->suspensions > 0)
         changed = --mailbox->suspensions == 0;
     if (changed) {
-        event.count = mailbox->suspended_count;
-        if (has_clock(mailbox)) {
-            event.last_ns = lbx_clock_now(mailbox->options.clock) -
-                            mailbox->suspended_at_ns;
-            mailbox->suspended_total_ns += event.last_ns;
-            event.total_ns = mailbox->suspended_total_ns;
-        }
-        lbx__box_set_gate(mailbox, LBX__GATE_SUSPENDED, false);
+        lbx__box_end_suspension(mailbox, &event);
         lbx__box_grant(mailbox, &turn);
     }
     lbx__turn_end(mailbox, &turn);
     if (changed)
         lbx__box_event_of(mailbox, &event);
+    lbx__box_release(mailbox);
     return changed;
 }

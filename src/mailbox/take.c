@@ -59,23 +59,33 @@ found_none(lbx_mailbox *box)
     return FOUND_NONE;
 }
 
-/* What there is to do after a pop that took something. */
+/* What a pop noted, or the gate says after it (B1). */
+static __attribute__((noinline)) void
+look_back(lbx_mailbox *box, unsigned notes)
+{
+    lbx__box_hold(box); // a callback may give up the last handle
+    // Relaxed, both: a hint; and ordered by the barrier of whoever raised the
+    // gate.
+    if ((notes & LBX__NOTE_SAMPLE) || lbx__load(&box->was_empty, relaxed)) {
+        lbx__store(&box->was_empty, 0u, relaxed);
+        lbx__box_sample(box);
+    }
+    if (notes & LBX__NOTE_SENDERS)
+        lbx__box_room(box);
+    if (lbx__load(&box->gate, relaxed) & (LBX__GATE_CLOSED | LBX__GATE_FLUSH))
+        lbx__box_look_again(box);
+    lbx__box_release(box);
+}
+
 LBX__INLINE finding
 found_some(lbx_mailbox *box, unsigned notes)
 {
-    // Relaxed, both loads: a hint; and B1, ordered by the barrier of whoever
-    // raised the gate.
-    if (LBX__UNLIKELY(notes != 0 || lbx__load(&box->was_empty, relaxed) != 0)) {
-        lbx__store(&box->was_empty, 0u, relaxed);
-        if (notes & LBX__NOTE_SENDERS)
-            lbx__box_room(box);
-        if (notes != LBX__NOTE_SENDERS)
-            lbx__box_sample(box);
-    }
     lbx__keep_order();
-    if (LBX__UNLIKELY((lbx__load(&box->gate, relaxed) &
-                       (LBX__GATE_CLOSED | LBX__GATE_FLUSH)) != 0))
-        lbx__box_look_again(box);
+    // Relaxed, both: as above.
+    if (LBX__UNLIKELY((notes | lbx__load(&box->was_empty, relaxed) |
+                       (lbx__load(&box->gate, relaxed) &
+                        (LBX__GATE_CLOSED | LBX__GATE_FLUSH))) != 0))
+        look_back(box, notes);
     return FOUND_SOME;
 }
 
@@ -83,6 +93,7 @@ found_some(lbx_mailbox *box, unsigned notes)
 LBX__INLINE finding
 take_plain(lbx_mailbox *box, uint64_t *words, size_t most, size_t *ret_count)
 {
+    unsigned control_notes = 0;
     unsigned notes = 0;
     size_t count = 0;
 
@@ -92,7 +103,7 @@ take_plain(lbx_mailbox *box, uint64_t *words, size_t most, size_t *ret_count)
     }
     if (box->fast == LBX__FAST_CONTROL)
         count = lbx__segq_pop(&box->control_lane.q.segq, words, most, LBX__WORD,
-                              &notes);
+                              &control_notes);
     if (box->fast == LBX__FAST_RING)
         count = lbx__ring_pop(&box->user_lane.q.ring, words, most, LBX__WORD,
                               &notes);
@@ -101,7 +112,7 @@ take_plain(lbx_mailbox *box, uint64_t *words, size_t most, size_t *ret_count)
                                most - count, LBX__WORD, &notes);
     leave(box);
     *ret_count = count;
-    return count > 0 ? found_some(box, notes) : found_none(box);
+    return count > 0 ? found_some(box, notes | control_notes) : found_none(box);
 }
 
 /* Takes an envelope without the lock. */
@@ -131,12 +142,9 @@ take_open(lbx_mailbox *box, lbx_envelope *ret)
 }
 
 bool
-lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret, bool *ret_gate)
+lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret)
 {
-    finding found = take_open(box, ret);
-
-    *ret_gate = found == FOUND_GATE;
-    return found == FOUND_SOME;
+    return take_open(box, ret) == FOUND_SOME;
 }
 
 /* Pops one message of one lane under the lock. */
@@ -152,18 +160,15 @@ pop_lane(lbx_mailbox *box, int lane, lbx_envelope *ret, unsigned *notes)
     return true;
 }
 
-/* When the system lane is empty, the gate need not say otherwise. */
+/* When the system lane is empty, the gate need not say otherwise. A system send
+ * raises it under the lock, after its push. */
 static void
 lower_system(lbx_mailbox *box)
 {
     lbx__lane *system = lbx__box_lane(box, LBX__SYSTEM_LANE);
 
-    if (!system || lbx__lane_depth(system) > 0)
-        return;
-    lbx__box_set_gate(box, LBX__GATE_SYSTEM, false);
-    // A system send between the look and the step had raised it already.
-    if (lbx__lane_depth(system) > 0)
-        lbx__box_set_gate(box, LBX__GATE_SYSTEM, true);
+    if (system && lbx__lane_depth(system) == 0)
+        lbx__box_set_gate(box, LBX__GATE_SYSTEM, false);
 }
 
 bool

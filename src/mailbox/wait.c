@@ -41,8 +41,8 @@ lbx__turn_end(lbx_mailbox *box, lbx__turn *turn)
 void
 lbx__box_set_gate(lbx_mailbox *box, uint32_t bit, bool up)
 {
-    // Relaxed: under the lock only SYSTEM changes without us, and that is
-    // a bit of its own; the look saves a read-modify-write.
+    // Relaxed: it changes under the lock only; the look saves a
+    // read-modify-write.
     if (((lbx__load(&box->gate, relaxed) & bit) != 0) == up)
         return;
     // seq_cst: B1, before the barrier of those who need one.
@@ -74,26 +74,30 @@ lbx__box_raise_waiting(lbx_mailbox *box)
         lbx__lane *lane = lbx__box_lane(box, i);
 
         if (lane)
-            (void)lbx__lane_raise(lane, LBX__WAITING);
+            lbx__lane_raise(lane, LBX__WAITING);
     }
     box->waiting_up = true;
     lbx__box_set_gate(box, LBX__GATE_WAITERS, true);
 }
 
+void
+lbx__box_stall(lbx_mailbox *box, bool stalled)
+{
+    for (int i = 0; i < LBX__LANES; i++)
+        if (lbx__box_lane(box, i))
+            lbx__lane_stall(lbx__box_lane(box, i), stalled);
+    box->stalled = stalled;
+}
+
 static void
 lower_waiting(lbx_mailbox *box)
 {
-    for (int i = 0; i < LBX__LANES; i++) {
-        lbx__lane *lane = lbx__box_lane(box, i);
-
-        if (!lane)
-            continue;
-        lbx__lane_lower(lane, LBX__WAITING);
-        if (box->stalled)
-            lbx__lane_stall(lane, false);
-    }
+    for (int i = 0; i < LBX__LANES; i++)
+        if (lbx__box_lane(box, i))
+            lbx__lane_lower(lbx__box_lane(box, i), LBX__WAITING);
     box->waiting_up = false;
-    box->stalled = false;
+    if (box->stalled && !box->discarding)
+        lbx__box_stall(box, false);
 }
 
 static lbx__op *
@@ -190,14 +194,16 @@ lbx__box_room(lbx_mailbox *box)
 static bool
 lane_flushed(lbx__lane *lane, uint64_t mark, uint64_t *look)
 {
+    uint64_t taken;
     uint64_t left;
 
     if (!lane || *look == FLUSHED)
         return true;
-    if (lbx__lane_taken(lane) < *look)
+    taken = lbx__lane_taken(lane); // first: a look too many does no harm
+    if (taken < *look)
         return false;
     left = lbx__lane_outstanding(lane, mark);
-    *look = left > 0 ? lbx__lane_taken(lane) + left : FLUSHED;
+    *look = left > 0 ? taken + left : FLUSHED;
     return left == 0;
 }
 

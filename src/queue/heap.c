@@ -44,7 +44,7 @@ static void
 free_pool(const lbx__heap *heap, struct pool pool, uint32_t size)
 {
     lbx__free(heap->allocator, pool.items,
-              size * heap->words * sizeof(uint64_t));
+              (size_t)size * heap->words * sizeof(uint64_t));
     lbx__free(heap->allocator, pool.arrived, size * sizeof(uint64_t));
     lbx__free(heap->allocator, pool.links, size * sizeof(uint32_t));
     lbx__free(heap->allocator, pool.nodes, size * sizeof(lbx__heap_node));
@@ -90,7 +90,8 @@ grow(lbx__heap *heap, uint32_t size)
         return false;
     }
     if (old > 0) {
-        memcpy(pool.items, heap->items, old * heap->words * sizeof(uint64_t));
+        memcpy(pool.items, heap->items,
+               (size_t)old * heap->words * sizeof(uint64_t));
         memcpy(pool.arrived, heap->arrived, old * sizeof(uint64_t));
         memcpy(pool.links, heap->links, old * sizeof(uint32_t));
         memcpy(pool.nodes, heap->nodes,

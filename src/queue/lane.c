@@ -63,13 +63,15 @@ pop_ring(lbx__ring *ring, uint64_t *items, size_t most, unsigned *ret_notes)
 }
 
 static size_t
-pop_shelf(lbx__shelf *shelf, uint64_t *items, size_t most)
+pop_shelf(lbx__shelf *shelf, uint64_t *items, size_t most, unsigned *ret_notes)
 {
+    uint64_t taken = lbx__load(&shelf->taken, relaxed);
     size_t count = 0;
 
     while (count < most &&
            lbx__shelf_pop(shelf, &items[count * LBX__ENVELOPE], false))
         count++;
+    *ret_notes = lbx__note_sample(taken, taken + count);
     return count;
 }
 
@@ -98,11 +100,11 @@ pop(lbx__lane *lane, uint64_t *items, size_t most, unsigned *ret_notes)
     case LBX__LANE_RING:
         return pop_ring(&lane->q.ring, items, most, ret_notes);
     case LBX__LANE_SORTER:
-        return lbx__sorter_pop(&lane->q.sorter, items, most);
+        return lbx__sorter_pop(&lane->q.sorter, items, most, ret_notes);
     case LBX__LANE_SHELF:
         break;
     }
-    return pop_shelf(&lane->q.shelf, items, most);
+    return pop_shelf(&lane->q.shelf, items, most, ret_notes);
 }
 
 size_t
@@ -199,8 +201,7 @@ uint64_t
 lbx__lane_mark(lbx__lane *lane)
 {
     if (lane->type == LBX__LANE_SHELF)
-        return lbx__load(&lane->q.shelf.accepted, acquire) -
-               lbx__load(&lane->q.shelf.fronts, acquire);
+        return lbx__shelf_backs(&lane->q.shelf);
     return lbx__lane_accepted(lane);
 }
 
@@ -217,16 +218,18 @@ lbx__lane_outstanding(lbx__lane *lane, uint64_t mark)
     return mark > taken ? mark - taken : 0;
 }
 
-uint64_t
+void
 lbx__lane_raise(lbx__lane *lane, unsigned flags)
 {
     switch (lane->type) {
     case LBX__LANE_RING:
-        return lbx__ring_raise(&lane->q.ring, flags);
+        lbx__ring_raise(&lane->q.ring, flags);
+        break;
     case LBX__LANE_SHELF:
-        return lbx__shelf_raise(&lane->q.shelf, flags);
+        lbx__shelf_raise(&lane->q.shelf, flags);
+        break;
     default:
-        return lbx__segq_raise(segq_of(lane), flags);
+        lbx__segq_raise(segq_of(lane), flags);
     }
 }
 
@@ -253,7 +256,7 @@ lbx__lane_close(lbx__lane *lane)
         lbx__ring_close(&lane->q.ring);
         break;
     case LBX__LANE_SHELF:
-        (void)lbx__shelf_raise(&lane->q.shelf, LBX__CLOSED);
+        lbx__shelf_raise(&lane->q.shelf, LBX__CLOSED);
         break;
     default:
         lbx__segq_close(segq_of(lane));

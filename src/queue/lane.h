@@ -6,11 +6,10 @@
  * producers; for consumers as it was made. What all of them promise, and the
  * mailbox builds on:
  *
- * L1  raise() and push() are ordered: a push either sees the flag, or is in the
- *     number that raise() returns.
- * L2  accepted() - taken() is the exact depth; a push under way may count
- *     before it can be popped, never the other way round.
- * L3  A push that fails leaves no trace.
+ * L1  raise() and push() are ordered: a push either sees the flag, or is in
+ * what accepted() says after raise(). L2  accepted() - taken() is the exact
+ * depth; a push under way may count before it can be popped, never the other
+ * way round. L3  A push that fails leaves no trace.
  */
 #ifndef LBX_QUEUE_LANE_H
 #define LBX_QUEUE_LANE_H
@@ -68,7 +67,7 @@ uint64_t lbx__lane_depth(lbx__lane *lane);
 uint64_t lbx__lane_mark(lbx__lane *lane);
 uint64_t lbx__lane_outstanding(lbx__lane *lane, uint64_t mark);
 
-uint64_t lbx__lane_raise(lbx__lane *lane, unsigned flags);
+void lbx__lane_raise(lbx__lane *lane, unsigned flags);
 void lbx__lane_lower(lbx__lane *lane, unsigned flags);
 void lbx__lane_close(lbx__lane *lane);
 

@@ -69,8 +69,8 @@ void lbx__ring_fini(lbx__ring *ring);
 uint64_t lbx__ring_accepted(lbx__ring *ring);
 uint64_t lbx__ring_taken(lbx__ring *ring);
 
-/* Sets flags in the tail; the number accepted at that instant. */
-uint64_t lbx__ring_raise(lbx__ring *ring, unsigned flags);
+/* Sets flags in the tail. */
+void lbx__ring_raise(lbx__ring *ring, unsigned flags);
 void lbx__ring_lower(lbx__ring *ring, unsigned flags);
 void lbx__ring_close(lbx__ring *ring);
 

@@ -256,8 +256,8 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
         if (!(seen & LBX__CLOSED))
             seen = lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
     }
-    // Relaxed: Q5 makes up for the delay.
-    (void)lbx__add(&q->installs, 1, relaxed);
+    // Release: whoever sees the new number sees the new word (Q5).
+    (void)lbx__add(&q->installs, 1, release);
     flags = fill_claim(q, seen, segment, 0, item);
     old = segment_of(seen);
     // Release: a consumer that follows the link sees the segment.
@@ -382,8 +382,8 @@ advance(lbx__segq *q, const lbx__hazard *hazard, uint64_t head)
     if (!lbx__cas(&q->head, &head, pack(0, next, sequence_of(head) + 1, 0),
                   seq_cst))
         return true;
-    // Relaxed: Q5, as for installs.
-    (void)lbx__add(&q->retires, 1, relaxed);
+    // Release: Q5, as for installs.
+    (void)lbx__add(&q->retires, 1, release);
     if (!old)
         return true;
     if (!shared)
@@ -437,7 +437,10 @@ pop_some(lbx__segq *q, lbx__hazard *hazard, uint64_t *items, size_t most,
     if (lbx__cas(&q->head, &head, head + count * LBX__INDEX_ONE, acq_rel)) {
         *total += count;
         *notes |= lbx__note_sample(index, index + count);
-        return index + count == slots_of(q); // there may be a next segment
+        if (index + count < slots_of(q))
+            return false;
+        *notes |= LBX__NOTE_SAMPLE;
+        return true; // there may be a next segment
     }
     lbx__pause();
     return true;
@@ -471,43 +474,49 @@ final_of(lbx__segq *q)
     }
 }
 
+/* Reads a counter and its word so that Q5 holds: the counter first, and not
+ * many segments ago. */
+static uint64_t
+read_count(const lbx__segq *q, const _Atomic(uint64_t) *segments,
+           const _Atomic(uint64_t) *word, uint64_t *ret_word)
+{
+    uint64_t before;
+
+    do {
+        // Acquire, all: in this order; and pairs with the release of the add.
+        before = lbx__load(segments, acquire);
+        *ret_word = lbx__load(word, acquire);
+    } while (lbx__load(segments, acquire) - before > LBX__SEQUENCE_MASK / 2);
+    return count_of(q, before, *ret_word);
+}
+
 uint64_t
 lbx__segq_accepted(lbx__segq *q)
 {
-    // Q5: `installs` first, so that it is never ahead of the word. Acquire
-    // keeps the two loads in this order.
-    uint64_t installs = lbx__load(&q->installs, acquire);
-    uint64_t word = lbx__load(&q->tail, acquire);
+    uint64_t word;
+    uint64_t count = read_count(q, &q->installs, &q->tail, &word);
 
-    if (word & LBX__CLOSED)
-        return final_of(q);
-    return count_of(q, installs, word);
+    return word & LBX__CLOSED ? final_of(q) : count;
 }
 
 uint64_t
 lbx__segq_taken(lbx__segq *q)
 {
-    uint64_t retires;
+    uint64_t word;
 
-    // Relaxed: a number, no message is read through it.
+    // Acquire: whoever sees the number sees the take.
     if (!q->many)
-        return lbx__load(&q->taken, relaxed);
-    // Q5, as above.
-    retires = lbx__load(&q->retires, acquire);
-    return count_of(q, retires, lbx__load(&q->head, acquire));
+        return lbx__load(&q->taken, acquire);
+    return read_count(q, &q->retires, &q->head, &word);
 }
 
-uint64_t
+void
 lbx__segq_raise(lbx__segq *q, unsigned flags)
 {
-    uint64_t installs = lbx__load(&q->installs, acquire);
     // Release and acquire: the waiter's registration comes before every claim
-    // that sees the flag, every earlier claim before what we return (Q6).
-    uint64_t word = lbx__or(&q->tail, (uint64_t)flags, acq_rel);
-
-    if (word & LBX__CLOSED)
-        return final_of(q);
-    return count_of(q, installs, word);
+    // that sees the flag, every earlier claim before the waiter's next look
+    // (Q6).
+    (void)lbx__or(&q->tail, (uint64_t)flags, acq_rel);
 }
 
 void
@@ -520,12 +529,14 @@ lbx__segq_lower(lbx__segq *q, unsigned flags)
 void
 lbx__segq_close(lbx__segq *q)
 {
-    uint64_t installs = lbx__load(&q->installs, acquire);
     uint64_t word = lbx__or(&q->tail, (uint64_t)LBX__CLOSED, acq_rel);
 
     assert(!(word & LBX__CLOSED));
-    // Release: pairs with the acquire in final_of().
-    lbx__store(&q->final, count_of(q, installs, word), release);
+    // `installs` only now: nothing is installed any more, so it lags by no
+    // more than the threads that are between their two steps (Q5). Release:
+    // pairs with the acquire in final_of().
+    lbx__store(&q->final, count_of(q, lbx__load(&q->installs, acquire), word),
+               release);
 }
 
 bool

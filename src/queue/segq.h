@@ -25,10 +25,11 @@
  *     set, and no consumer's hazard names it. Then it is clean: every word 0
  *     is 0.
  * Q5  accepted = (installs - 1) * slots + min(index, slots). `installs` may lag
- *     behind the word; the sequence in the word says by how much.
+ *     behind the word, never lead it if it is read first; the sequence in the
+ *     word says by how much, as long as it is less than 2048 segments.
  * Q6  Whoever waits sets WAITING by a read-modify-write of this same word:
- *     every later claim sees it, every earlier one is in the count it returns.
- *     An earlier claim that is not filled yet is covered by `stalled`: set it,
+ *     every later claim sees it, every earlier one is counted from then on. An
+ *     earlier claim that is not filled yet is covered by `stalled`: set it,
  *     call lbx__barrier_all(), look again; a producer that fills its slot
  *     later sees `stalled`.
  */
@@ -113,8 +114,8 @@ void lbx__segq_fini(lbx__segq *q);
 uint64_t lbx__segq_accepted(lbx__segq *q);
 uint64_t lbx__segq_taken(lbx__segq *q);
 
-/* Sets flags in the tail word; the number accepted at that instant. */
-uint64_t lbx__segq_raise(lbx__segq *q, unsigned flags);
+/* Sets flags in the tail word. */
+void lbx__segq_raise(lbx__segq *q, unsigned flags);
 
 /* Clears flags. CLOSED is never cleared. */
 void lbx__segq_lower(lbx__segq *q, unsigned flags);
@@ -188,10 +189,10 @@ lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
     q->position = position;
     *ret_notes = 0;
     if (count > 0) {
-        // Relaxed: a number for others to read; only this thread writes it.
+        // Relaxed: only this thread writes it. Release: for those who count.
         uint64_t taken = lbx__load(&q->taken, relaxed);
 
-        lbx__store(&q->taken, taken + count, relaxed);
+        lbx__store(&q->taken, taken + count, release);
         *ret_notes = lbx__note_sample(taken, taken + count);
     }
     return count;

@@ -23,21 +23,23 @@ lbx__shelf_fini(lbx__shelf *shelf)
 static void
 count_one(_Atomic(uint64_t) *number)
 {
-    // Relaxed: E1, one writer at a time; others read a number.
-    lbx__store(number, lbx__load(number, relaxed) + 1, relaxed);
+    // Relaxed: E1, one writer at a time. Release: for those who count.
+    lbx__store(number, lbx__load(number, relaxed) + 1, release);
 }
 
 int
 lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front)
 {
     lbx_envelope envelope;
-    lbx_status status = LBX_CLOSED;
+    lbx_status status = LBX_REFUSED;
+    bool closed;
     int flags = 0;
 
     memcpy(&envelope, item, sizeof(envelope));
     envelope.message = lbx__slot_decode(item[0]);
     lbx__lock_take(&shelf->lock);
-    if (!(shelf->flags & LBX__CLOSED))
+    closed = (shelf->flags & LBX__CLOSED) != 0;
+    if (!closed)
         status = front ? shelf->ops->push_front(shelf->storage, &envelope)
                        : shelf->ops->push(shelf->storage, &envelope);
     if (status == LBX_OK) {
@@ -47,13 +49,18 @@ lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front)
         flags = (int)(shelf->flags & (LBX__WAITING | LBX__OBSERVED));
     }
     lbx__lock_give(&shelf->lock);
-    if (status == LBX_OK)
+    if (closed)
+        return LBX_CLOSED;
+    switch (status) {
+    case LBX_OK:
         return flags;
-    if (status == LBX_FULL)
+    case LBX_FULL:
         return LBX__STORAGE_FULL;
-    // Whatever else a user's table may answer, it is a refusal.
-    return status == LBX_CLOSED || status == LBX_NO_MEMORY ? (int)status
-                                                           : (int)LBX_REFUSED;
+    case LBX_NO_MEMORY:
+        return LBX_NO_MEMORY;
+    default: // whatever else a user's table may answer, it is a refusal
+        return LBX_REFUSED;
+    }
 }
 
 bool
@@ -76,16 +83,24 @@ lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict)
     return true;
 }
 
-uint64_t
+void
 lbx__shelf_raise(lbx__shelf *shelf, unsigned flags)
 {
-    uint64_t accepted;
-
     lbx__lock_take(&shelf->lock);
     shelf->flags |= flags;
-    accepted = lbx__load(&shelf->accepted, relaxed);
     lbx__lock_give(&shelf->lock);
-    return accepted;
+}
+
+uint64_t
+lbx__shelf_backs(lbx__shelf *shelf)
+{
+    uint64_t backs;
+
+    lbx__lock_take(&shelf->lock); // the two numbers belong together
+    backs = lbx__load(&shelf->accepted, relaxed) -
+            lbx__load(&shelf->fronts, relaxed);
+    lbx__lock_give(&shelf->lock);
+    return backs;
 }
 
 void

@@ -34,7 +34,10 @@ void lbx__shelf_fini(lbx__shelf *shelf);
 int lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front);
 bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict);
 
-uint64_t lbx__shelf_raise(lbx__shelf *shelf, unsigned flags);
+void lbx__shelf_raise(lbx__shelf *shelf, unsigned flags);
 void lbx__shelf_lower(lbx__shelf *shelf, unsigned flags);
+
+/* Messages that were accepted at the back. */
+uint64_t lbx__shelf_backs(lbx__shelf *shelf);
 
 #endif

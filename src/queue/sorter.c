@@ -66,16 +66,20 @@ pop(lbx__sorter *sorter, uint64_t *item)
     return true;
 }
 
-static void
+static unsigned
 count_taken(lbx__sorter *sorter, size_t count)
 {
-    // Relaxed: a number; only the holder of the lock writes it.
-    lbx__store(&sorter->taken, lbx__load(&sorter->taken, relaxed) + count,
-               relaxed);
+    // Relaxed: only the holder of the lock writes it. Release: for those who
+    // count.
+    uint64_t taken = lbx__load(&sorter->taken, relaxed);
+
+    lbx__store(&sorter->taken, taken + count, release);
+    return lbx__note_sample(taken, taken + count);
 }
 
 size_t
-lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most)
+lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most,
+                unsigned *ret_notes)
 {
     unsigned words = sorter->inbox.words;
     size_t count = 0;
@@ -84,7 +88,7 @@ lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most)
     drain(sorter);
     while (count < most && pop(sorter, &items[count * words]))
         count++;
-    count_taken(sorter, count);
+    *ret_notes = count_taken(sorter, count);
     lbx__lock_give(&sorter->lock);
     return count;
 }
@@ -97,7 +101,7 @@ lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item)
     lbx__lock_take(&sorter->lock);
     drain(sorter);
     found = lbx__heap_evict(&sorter->heap, item) || pop(sorter, item);
-    count_taken(sorter, found);
+    (void)count_taken(sorter, found);
     lbx__lock_give(&sorter->lock);
     return found;
 }
@@ -118,5 +122,5 @@ lbx__sorter_outstanding(lbx__sorter *sorter, uint64_t mark)
 uint64_t
 lbx__sorter_taken(lbx__sorter *sorter)
 {
-    return lbx__load(&sorter->taken, relaxed);
+    return lbx__load(&sorter->taken, acquire);
 }

@@ -30,8 +30,10 @@ lbx_status lbx__sorter_init(lbx__sorter *sorter, unsigned words,
                             const lbx_allocator *allocator);
 void lbx__sorter_fini(lbx__sorter *sorter);
 
-/* Takes up to `most` items, most urgent first; how many. */
-size_t lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most);
+/* Takes up to `most` items, most urgent first; how many. *ret_notes:
+ * LBX__NOTE_SAMPLE. */
+size_t lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most,
+                       unsigned *ret_notes);
 
 /* Takes the least urgent item. */
 bool lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item);

@@ -11,7 +11,8 @@
  *
  * Only LBX_BLOCK ever waits; the other policies decide at once. It waits until
  * the mailbox's wait_ns or the call's own deadline has passed, whichever comes
- * first; LBX_FULL is a send that did not wait at all. Messages of
+ * first, and then answers LBX_TIMEOUT; LBX_FULL comes from sends that never
+ * wait. Messages of
  * one thread arrive in the order in which it sent them. Waiting sends are
  * served in order of arrival: whoever makes room moves the first waiting
  * message in. A try_send does not overtake a waiting send; one that was
