@@ -18,4 +18,10 @@ void *lbx__zalloc(const lbx_allocator *allocator, size_t size_bytes);
 /* Gives memory back. Takes NULL. */
 void lbx__free(const lbx_allocator *allocator, void *memory, size_t size_bytes);
 
+/* Zeroed memory of a power of two in size and aligned to it; for blocks that
+ * should go back to the system when they are freed. */
+void *lbx__pages_alloc(const lbx_allocator *allocator, size_t size_bytes);
+void lbx__pages_free(const lbx_allocator *allocator, void *memory,
+                     size_t size_bytes);
+
 #endif

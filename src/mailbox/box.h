@@ -8,19 +8,22 @@
  *
  * B1  The gate says why receivers must take the lock; 0 means they need not.
  *     It changes under the lock only. A call that found 0 may finish as if it
- * had come before the change: it looks at the gate again after its take, and
- * whoever changed the gate and depends on that calls lbx__barrier_all() in
- * between. B2  A waiting receiver is granted a reservation, not a message.
- * `reserved` counts grants not yet used; without one, a take under the lock
- * leaves `reserved` messages alone (R-34). B3  While receivers wait, WAITING is
- * up in every lane; a push that sees it calls lbx__box_published(). While
- * senders wait, the lane is gated, and whoever makes room moves the first
- * waiting message in. B4  No callback runs under the lock, except the user's
- * clock. What a visit under the lock decides is collected in a turn and carried
- * out when it ends. B5  `holds` counts what keeps the memory: one for all
- * producers, one for all consumers, one for each operation, one for a turn with
- * callbacks. B6  A single-consumer lane is popped by the consumer, or under the
- * lock when the gate is up and the consumer is not `inside`.
+ *     had come before the change: it looks at the gate again after its take,
+ *     and whoever changed the gate and depends on that calls
+ *     lbx__barrier_all() in between.
+ * B2  A waiting receiver is granted a reservation, not a message. `reserved`
+ *     counts grants not yet used; without one, a take under the lock leaves
+ *     `reserved` messages alone (R-34).
+ * B3  While receivers wait, WAITING is up in every lane; a push that sees it
+ *     calls lbx__box_published(). While senders wait, the lane is gated, and
+ *     whoever makes room moves the first waiting message in.
+ * B4  No callback runs under the lock, except the user's clock. What a visit
+ *     under the lock decides is collected in a turn and carried out when it
+ *     ends.
+ * B5  `holds` counts what keeps the memory: one for all producers, one for all
+ *     consumers, one for each operation, one for a turn with callbacks.
+ * B6  A single-consumer lane is popped by the consumer, or under the lock when
+ *     the gate is up and the consumer is not `inside`.
  */
 #ifndef LBX_MAILBOX_BOX_H
 #define LBX_MAILBOX_BOX_H
@@ -50,10 +53,12 @@ enum {
 
 /* Which calls can be made without looking further. */
 typedef enum lbx__fast {
-    LBX__FAST_NONE = 0,
-    LBX__FAST_SEGQ,    /* one lane of plain messages, unbounded */
-    LBX__FAST_RING,    /* one lane of plain messages, bounded */
-    LBX__FAST_CONTROL, /* two unbounded lanes of plain messages */
+    LBX__FAST_ONE = 0, /* plain messages, unbounded, one consumer */
+    LBX__FAST_MANY,    /* the same, many consumers */
+    LBX__FAST_CONTROL, /* the same, two lanes */
+    LBX__FAST_RING,    /* plain messages, bounded */
+    LBX__FAST_SORTER,  /* messages with priorities, unbounded */
+    LBX__FAST_NONE,
 } lbx__fast;
 
 struct lbx_mailbox {

@@ -296,14 +296,20 @@ fast_path(const lbx_mailbox *box)
 {
     const lbx__lane *user = &box->user_lane;
 
-    if (box->options.may_wait || user->words != LBX__WORD || user->budget)
+    if (box->options.may_wait || user->budget)
+        return LBX__FAST_NONE;
+    if (user->type == LBX__LANE_SORTER && user->words == LBX__PAIR)
+        return LBX__FAST_SORTER;
+    if (user->words != LBX__WORD)
         return LBX__FAST_NONE;
     if (box->lane[LBX__CONTROL_LANE])
         return box->control_lane.budget ||
                        box->control_lane.type != LBX__LANE_SEGQ
                    ? LBX__FAST_NONE
                    : LBX__FAST_CONTROL;
-    return user->type == LBX__LANE_RING ? LBX__FAST_RING : LBX__FAST_SEGQ;
+    if (user->type == LBX__LANE_RING)
+        return LBX__FAST_RING;
+    return box->many ? LBX__FAST_MANY : LBX__FAST_ONE;
 }
 
 static uint32_t

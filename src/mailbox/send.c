@@ -301,7 +301,7 @@ lbx_producer_try_send_envelope(lbx_producer *producer,
 }
 
 /* What the fast path did not finish. */
-static lbx_status
+LBX__COLD lbx_status
 send_plain_slow(lbx_mailbox *box, void *message, int flags)
 {
     lbx_envelope envelope;
@@ -320,39 +320,83 @@ send_plain_slow(lbx_mailbox *box, void *message, int flags)
                                           &envelope, NULL);
 }
 
+/* Pushes a message with its priority into a sorter's inbox. */
+static int
+push_sorter(lbx_mailbox *box, void *message)
+{
+    const lbx_mailbox_options *options = &box->options;
+    int32_t priority = options->default_priority;
+    uint64_t item[LBX__PAIR];
+
+    if (options->priority &&
+        !options->priority(message, options->priority_context, &priority))
+        return LBX_REFUSED;
+    item[0] = lbx__slot_encode(message);
+    item[1] = (uint32_t)priority;
+    return lbx__segq_push(&box->user_lane.q.sorter.inbox, item, LBX__PAIR);
+}
+
 /* Pushes a plain message where that is all there is to do. As lbx__lane_push();
  * NO_FAST_PATH elsewhere. */
 LBX__INLINE int
-push_plain(lbx_mailbox *box, void *message)
+push_plain(lbx_mailbox *box, lbx__fast fast, void *message)
 {
     uint64_t word = lbx__slot_encode(message);
     size_t count;
 
-    switch (box->fast) {
-    case LBX__FAST_SEGQ:
+    switch (fast) {
+    case LBX__FAST_ONE:
+    case LBX__FAST_MANY:
     case LBX__FAST_CONTROL:
         return lbx__segq_push(&box->user_lane.q.segq, &word, LBX__WORD);
     case LBX__FAST_RING:
         return lbx__ring_push(&box->user_lane.q.ring, &word, 1, LBX__WORD,
                               false, &count);
-    default:
-        return NO_FAST_PATH;
+    case LBX__FAST_SORTER:
+        return push_sorter(box, message);
+    case LBX__FAST_NONE:
+        break;
     }
+    return NO_FAST_PATH;
+}
+
+/* One function for each, so that none pays for the others. */
+
+LBX__INLINE lbx_status
+send_plain(lbx_mailbox *box, lbx__fast fast, void *message)
+{
+    int flags = push_plain(box, fast, message);
+
+    return LBX__LIKELY(flags == 0) ? LBX_OK
+                                   : send_plain_slow(box, message, flags);
+}
+
+static __attribute__((noinline)) lbx_status
+send_ring(lbx_mailbox *box, void *message)
+{
+    return send_plain(box, LBX__FAST_RING, message);
+}
+
+static __attribute__((noinline)) lbx_status
+send_other(lbx_mailbox *box, void *message)
+{
+    return send_plain(box, box->fast, message);
 }
 
 lbx_status
 lbx_producer_try_send(lbx_producer *producer, void *message)
 {
     lbx_mailbox *box = lbx__box_of_producer(producer);
-    int flags;
 
     if (LBX__UNLIKELY(!box))
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
-    flags = push_plain(box, message);
-    if (LBX__LIKELY(flags == 0))
-        return LBX_OK;
-    return send_plain_slow(box, message, flags);
+    // A constant for the three that push alike.
+    if (LBX__LIKELY(box->fast <= LBX__FAST_CONTROL))
+        return send_plain(box, LBX__FAST_ONE, message);
+    if (box->fast == LBX__FAST_RING)
+        return send_ring(box, message);
+    return send_other(box, message);
 }
 
 lbx_status
@@ -366,7 +410,7 @@ lbx_producer_send_until(lbx_producer *producer, void *message,
     if (LBX__UNLIKELY(!box))
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
-    flags = push_plain(box, message);
+    flags = push_plain(box, box->fast, message);
     if (LBX__LIKELY(flags == 0))
         return LBX_OK;
     // An operation is needed only where room may be waited for.

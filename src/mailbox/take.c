@@ -30,9 +30,9 @@ lbx__box_may_wait(const lbx_mailbox *box)
 /* Enters the fast path; false when the gate is up. B6: a single consumer says
  * that it is inside before it looks. */
 LBX__INLINE bool
-enter(lbx_mailbox *box)
+enter(lbx_mailbox *box, bool one)
 {
-    if (!box->many) {
+    if (one) {
         assert(lbx__peek(&box->inside) == 0); // two threads, one consumer
         // Relaxed: ordered by the barrier of whoever raised the gate.
         lbx__store(&box->inside, 1u, relaxed);
@@ -43,10 +43,10 @@ enter(lbx_mailbox *box)
 }
 
 LBX__INLINE void
-leave(lbx_mailbox *box)
+leave(lbx_mailbox *box, bool one)
 {
     // Release: our pops come before those of a thread that waited for us.
-    if (!box->many)
+    if (one)
         lbx__store(&box->inside, 0u, release);
 }
 
@@ -60,7 +60,7 @@ found_none(lbx_mailbox *box)
 }
 
 /* What a pop noted, or the gate says after it (B1). */
-static __attribute__((noinline)) void
+LBX__COLD void
 look_back(lbx_mailbox *box, unsigned notes)
 {
     lbx__box_hold(box); // a callback may give up the last handle
@@ -89,30 +89,54 @@ found_some(lbx_mailbox *box, unsigned notes)
     return FOUND_SOME;
 }
 
-/* Takes plain messages without the lock. */
+/* Takes plain messages without the lock; `fast` is a constant where it pays. */
 LBX__INLINE finding
-take_plain(lbx_mailbox *box, uint64_t *words, size_t most, size_t *ret_count)
+take_plain(lbx_mailbox *box, lbx__fast fast, uint64_t *words, size_t most,
+           size_t *ret_count)
 {
+    lbx__lane *user = &box->user_lane;
     unsigned control_notes = 0;
     unsigned notes = 0;
     size_t count = 0;
 
-    if (LBX__UNLIKELY(!enter(box))) {
-        leave(box);
+    if (LBX__UNLIKELY(!enter(box, fast == LBX__FAST_ONE))) {
+        leave(box, fast == LBX__FAST_ONE);
         return FOUND_GATE;
     }
-    if (box->fast == LBX__FAST_CONTROL)
-        count = lbx__segq_pop(&box->control_lane.q.segq, words, most, LBX__WORD,
-                              &control_notes);
-    if (box->fast == LBX__FAST_RING)
-        count = lbx__ring_pop(&box->user_lane.q.ring, words, most, LBX__WORD,
-                              &notes);
+    if (fast == LBX__FAST_CONTROL &&
+        !lbx__segq_looks_empty(&box->control_lane.q.segq))
+        count = lbx__segq_pop_many(&box->control_lane.q.segq, words, most,
+                                   &control_notes);
+    if (fast == LBX__FAST_RING)
+        count = lbx__ring_pop(&user->q.ring, words, most, LBX__WORD, &notes);
+    else if (fast == LBX__FAST_ONE)
+        count =
+            lbx__segq_pop_one(&user->q.segq, words, most, LBX__WORD, &notes);
     else if (count < most)
-        count += lbx__segq_pop(&box->user_lane.q.segq, &words[count],
-                               most - count, LBX__WORD, &notes);
-    leave(box);
+        count += lbx__segq_pop_many(&user->q.segq, &words[count], most - count,
+                                    &notes);
+    leave(box, fast == LBX__FAST_ONE);
     *ret_count = count;
     return count > 0 ? found_some(box, notes | control_notes) : found_none(box);
+}
+
+/* Takes messages from a sorter without the box's lock. */
+static finding
+take_sorted(lbx_mailbox *box, void **ret_messages, size_t most,
+            size_t *ret_count)
+{
+    uint64_t items[CHUNK * LBX__PAIR];
+    unsigned notes = 0;
+    size_t count;
+
+    if (!enter(box, false))
+        return FOUND_GATE;
+    count = lbx__sorter_pop(&box->user_lane.q.sorter, items,
+                            most < CHUNK ? most : CHUNK, &notes);
+    for (size_t i = 0; i < count; i++)
+        ret_messages[i] = lbx__slot_decode(items[i * LBX__PAIR]);
+    *ret_count = count;
+    return count > 0 ? found_some(box, notes) : found_none(box);
 }
 
 /* Takes an envelope without the lock. */
@@ -124,8 +148,8 @@ take_open(lbx_mailbox *box, lbx_envelope *ret)
     int lane = LBX__CONTROL_LANE;
     size_t count = 0;
 
-    if (!enter(box)) {
-        leave(box);
+    if (!enter(box, !box->many)) {
+        leave(box, !box->many);
         return FOUND_GATE;
     }
     if (box->lane[LBX__CONTROL_LANE])
@@ -134,7 +158,7 @@ take_open(lbx_mailbox *box, lbx_envelope *ret)
         lane = LBX__USER_LANE;
         count = lbx__lane_pop(&box->user_lane, item, 1, &notes);
     }
-    leave(box);
+    leave(box, !box->many);
     if (count == 0)
         return found_none(box);
     lbx__box_unpack(box, lane, item, ret);
@@ -278,32 +302,75 @@ lbx__box_take(lbx_mailbox *box, lbx_envelope *ret)
     }
 }
 
+/* What the fast path did not finish. */
+LBX__COLD lbx_status
+receive_slow(lbx_mailbox *box, void **ret_message)
+{
+    lbx_envelope envelope;
+    lbx_status status = lbx__box_take(box, &envelope);
+
+    if (status == LBX_OK)
+        *ret_message = envelope.message;
+    return status;
+}
+
+/* One plain message, by a fast path known to the compiler. */
+LBX__INLINE lbx_status
+receive_plain(lbx_mailbox *box, lbx__fast fast, void **ret_message)
+{
+    uint64_t word;
+    size_t count;
+    finding found = take_plain(box, fast, &word, 1, &count);
+
+    if (LBX__LIKELY(found == FOUND_SOME)) {
+        *ret_message = lbx__slot_decode(word);
+        return LBX_OK;
+    }
+    return found == FOUND_NONE ? LBX_EMPTY : receive_slow(box, ret_message);
+}
+
+static lbx_status
+receive_sorted(lbx_mailbox *box, void **ret_message)
+{
+    size_t count;
+    finding found = take_sorted(box, ret_message, 1, &count);
+
+    if (found == FOUND_SOME)
+        return LBX_OK;
+    return found == FOUND_NONE ? LBX_EMPTY : receive_slow(box, ret_message);
+}
+
+/* One function for each, so that none pays for the others. */
+#define RECEIVE(name, fast)                                                    \
+    static __attribute__((noinline))                                           \
+    lbx_status receive_##name(lbx_mailbox *box, void **ret_message)            \
+    {                                                                          \
+        return receive_plain(box, fast, ret_message);                          \
+    }
+RECEIVE(one, LBX__FAST_ONE)
+RECEIVE(many, LBX__FAST_MANY)
+RECEIVE(ring, LBX__FAST_RING)
+RECEIVE(control, LBX__FAST_CONTROL)
+
 lbx_status
 lbx_consumer_try_receive(lbx_consumer *consumer, void **ret_message)
 {
     lbx_mailbox *box = lbx__box_of_consumer(consumer);
-    lbx_envelope envelope;
-    lbx_status status;
-    uint64_t word;
-    size_t count;
 
     if (LBX__UNLIKELY(!box || !ret_message))
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
-    if (LBX__LIKELY(box->fast != LBX__FAST_NONE)) {
-        finding found = take_plain(box, &word, 1, &count);
-
-        if (LBX__LIKELY(found == FOUND_SOME)) {
-            *ret_message = lbx__slot_decode(word);
-            return LBX_OK;
-        }
-        if (found == FOUND_NONE)
-            return LBX_EMPTY;
-    }
-    status = lbx__box_take(box, &envelope);
-    if (status == LBX_OK)
-        *ret_message = envelope.message;
-    return status;
+    if (box->fast == LBX__FAST_ONE)
+        return receive_one(box, ret_message);
+    if (box->fast == LBX__FAST_MANY)
+        return receive_many(box, ret_message);
+    if (box->fast == LBX__FAST_RING)
+        return receive_ring(box, ret_message);
+    if (box->fast == LBX__FAST_CONTROL)
+        return receive_control(box, ret_message);
+    if (box->fast == LBX__FAST_SORTER)
+        return receive_sorted(box, ret_message);
+    return receive_slow(box, ret_message);
 }
 
 lbx_status
@@ -353,7 +420,7 @@ take_plain_batch(lbx_mailbox *box, void **ret_messages, size_t most,
     do {
         wanted = most - total < CHUNK ? most - total : CHUNK;
         count = 0;
-        found = take_plain(box, words, wanted, &count);
+        found = take_plain(box, box->fast, words, wanted, &count);
         for (size_t i = 0; i < count; i++)
             ret_messages[total + i] = lbx__slot_decode(words[i]);
         total += count;
@@ -374,7 +441,10 @@ lbx_consumer_try_receive_batch(lbx_consumer *consumer, void **ret_messages,
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
     if (LBX__LIKELY(box->fast != LBX__FAST_NONE)) {
-        finding found = take_plain_batch(box, ret_messages, most, ret_count);
+        finding found =
+            box->fast == LBX__FAST_SORTER
+                ? take_sorted(box, ret_messages, most, ret_count)
+                : take_plain_batch(box, ret_messages, most, ret_count);
 
         if (found == FOUND_SOME)
             return LBX_OK;

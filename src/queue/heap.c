@@ -145,17 +145,12 @@ key_of(const lbx__heap *heap, const uint64_t *item)
     return priority;
 }
 
-static int
-compare_items(const lbx__heap *heap, uint32_t a, uint32_t b)
+/* Under a comparator the pool holds envelopes as users know them, with the
+ * message itself in word 0. */
+static const lbx_envelope *
+envelope_of(const lbx__heap *heap, uint32_t number)
 {
-    lbx_envelope first;
-    lbx_envelope second;
-
-    memcpy(&first, item_of(heap, a), sizeof(first));
-    memcpy(&second, item_of(heap, b), sizeof(second));
-    first.message = lbx__slot_decode(item_of(heap, a)[0]);
-    second.message = lbx__slot_decode(item_of(heap, b)[0]);
-    return heap->order.compare(&first, &second, heap->order.context);
+    return (const lbx_envelope *)(const void *)item_of(heap, number);
 }
 
 /* < 0 when a is more urgent than b, whatever their arrival. */
@@ -164,7 +159,9 @@ compare_urgency(const lbx__heap *heap, const lbx__heap_node *a,
                 const lbx__heap_node *b)
 {
     if (heap->order.compare)
-        return compare_items(heap, a->number, b->number);
+        return heap->order.compare(envelope_of(heap, a->number),
+                                   envelope_of(heap, b->number),
+                                   heap->order.context);
     return (a->key > b->key) - (a->key < b->key);
 }
 
@@ -278,6 +275,8 @@ lbx__heap_push(lbx__heap *heap, const uint64_t *item)
     assert(number != NONE); // H3
     heap->pool_free = heap->links[number];
     memcpy(item_of(heap, number), item, heap->words * sizeof(uint64_t));
+    if (heap->order.compare)
+        item_of(heap, number)[0] = (uintptr_t)lbx__slot_decode(item[0]);
     heap->arrived[number] = heap->arrivals++;
     heap->count++;
     if (!heap->order.compare && key >= 0 && key < LBX__BUCKETS) {
@@ -295,6 +294,8 @@ static void
 hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
 {
     memcpy(ret_item, item_of(heap, number), heap->words * sizeof(uint64_t));
+    if (heap->order.compare)
+        ret_item[0] = lbx__slot_encode((void *)(uintptr_t)ret_item[0]);
     heap->links[number] = heap->pool_free;
     heap->pool_free = number;
     heap->count--;

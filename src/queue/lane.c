@@ -65,13 +65,11 @@ pop_ring(lbx__ring *ring, uint64_t *items, size_t most, unsigned *ret_notes)
 static size_t
 pop_shelf(lbx__shelf *shelf, uint64_t *items, size_t most, unsigned *ret_notes)
 {
-    uint64_t taken = lbx__load(&shelf->taken, relaxed);
     size_t count = 0;
 
-    while (count < most &&
-           lbx__shelf_pop(shelf, &items[count * LBX__ENVELOPE], false))
+    while (count < most && lbx__shelf_pop(shelf, &items[count * LBX__ENVELOPE],
+                                          false, ret_notes))
         count++;
-    *ret_notes = lbx__note_sample(taken, taken + count);
     return count;
 }
 
@@ -131,7 +129,8 @@ lbx__lane_evict(lbx__lane *lane, uint64_t *item)
         found = lbx__sorter_evict(&lane->q.sorter, item);
         break;
     case LBX__LANE_SHELF:
-        found = lbx__shelf_pop(&lane->q.shelf, item, true);
+        notes = 0;
+        found = lbx__shelf_pop(&lane->q.shelf, item, true, &notes);
         break;
     default:
         return lbx__lane_pop(lane, item, 1, &notes) == 1;
@@ -213,7 +212,7 @@ lbx__lane_outstanding(lbx__lane *lane, uint64_t mark)
     if (lane->type == LBX__LANE_SORTER)
         return lbx__sorter_outstanding(&lane->q.sorter, mark);
     if (lane->type == LBX__LANE_SHELF)
-        mark += lbx__load(&lane->q.shelf.fronts, acquire);
+        return lbx__shelf_outstanding(&lane->q.shelf, mark);
     taken = lbx__lane_taken(lane);
     return mark > taken ? mark - taken : 0;
 }

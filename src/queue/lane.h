@@ -7,9 +7,10 @@
  * mailbox builds on:
  *
  * L1  raise() and push() are ordered: a push either sees the flag, or is in
- * what accepted() says after raise(). L2  accepted() - taken() is the exact
- * depth; a push under way may count before it can be popped, never the other
- * way round. L3  A push that fails leaves no trace.
+ *     what accepted() says after raise().
+ * L2  accepted() - taken() is the exact depth; a push under way may count
+ *     before it can be popped, never the other way round.
+ * L3  A push that fails leaves no trace.
  */
 #ifndef LBX_QUEUE_LANE_H
 #define LBX_QUEUE_LANE_H

@@ -2,7 +2,7 @@
 /*
  * The segment queue: everything but the fast paths. Q1 to Q6 are in segq.h.
  */
-#include "queue/segq.h"
+#include "queue/segq_word.h"
 
 #include "base/alloc.h"
 #include "base/park.h"
@@ -10,51 +10,14 @@
 
 const char lbx__null_message;
 
-static uint32_t
-slots_of(const lbx__segq *q)
-{
-    switch (q->words) {
-    case LBX__WORD:
-        return LBX__SLOTS(LBX__WORD);
-    case LBX__PAIR:
-        return LBX__SLOTS(LBX__PAIR);
-    default:
-        return LBX__SLOTS(LBX__ENVELOPE);
-    }
-}
-
-static lbx__segment *
-segment_of(uint64_t word)
-{
-    return (lbx__segment *)(uintptr_t)(word & LBX__SEGMENT_MASK);
-}
-
-static uint64_t
-index_of(uint64_t word)
-{
-    return word >> LBX__INDEX_SHIFT;
-}
-
-static uint64_t
-sequence_of(uint64_t word)
-{
-    return (word >> LBX__SEQUENCE_SHIFT) & LBX__SEQUENCE_MASK;
-}
-
-static uint64_t
-pack(uint64_t index, lbx__segment *segment, uint64_t sequence, uint64_t flags)
-{
-    return index << LBX__INDEX_SHIFT | (uint64_t)(uintptr_t)segment |
-           (sequence & LBX__SEQUENCE_MASK) << LBX__SEQUENCE_SHIFT | flags;
-}
-
 /* Q5: how many slots lie before `word`, of which `installs` was read first. */
 static uint64_t
 count_of(const lbx__segq *q, uint64_t installs, uint64_t word)
 {
-    uint64_t slots = slots_of(q);
-    uint64_t index = index_of(word);
-    uint64_t lag = (sequence_of(word) - installs) & LBX__SEQUENCE_MASK;
+    uint64_t slots = lbx__segq_slots_of(q);
+    uint64_t index = lbx__segq_index_of(word);
+    uint64_t lag =
+        (lbx__segq_sequence_of(word) - installs) & LBX__SEQUENCE_MASK;
 
     if (installs + lag == 0)
         return 0;
@@ -71,11 +34,12 @@ lbx__segq_init(lbx__segq *q, unsigned words, bool many,
     q->words = words;
     q->many = many;
     q->allocator = allocator;
-    empty = pack(slots_of(q), NULL, 0, 0); // full: the first push installs
+    empty = lbx__segq_pack(lbx__segq_slots_of(q), NULL, 0,
+                           0); // full: the first push installs
     lbx__init(&q->tail, empty);
     lbx__init(&q->head, empty);
     lbx__init(&q->final, UINT64_MAX);
-    q->position = slots_of(q);
+    q->position = lbx__segq_slots_of(q);
     if (!many)
         return LBX_OK;
     q->hazards = lbx__alloc(allocator, sizeof(lbx__hazard) * LBX__HAZARDS,
@@ -90,12 +54,11 @@ lbx__segq_init(lbx__segq *q, unsigned words, bool many,
 static void
 free_segment(lbx__segq *q, lbx__segment *segment)
 {
-    lbx__free(q->allocator, segment, LBX__SEGMENT_BYTES);
+    lbx__pages_free(q->allocator, segment, LBX__SEGMENT_BYTES);
 }
 
-/* Puts a clean segment away for later, or frees it. */
-static void
-keep_segment(lbx__segq *q, lbx__segment *segment)
+void
+lbx__segq_keep(lbx__segq *q, lbx__segment *segment)
 {
     for (int i = 0; i < LBX__SEGMENT_CACHE; i++) {
         lbx__segment *none = NULL;
@@ -122,30 +85,30 @@ fresh_segment(lbx__segq *q)
         if (segment)
             return segment;
     }
-    segment = lbx__alloc(q->allocator, LBX__SEGMENT_BYTES, LBX__SEGMENT_BYTES);
+    segment = lbx__pages_alloc(q->allocator, LBX__SEGMENT_BYTES);
     if (!segment)
         return NULL;
     if (((uint64_t)(uintptr_t)segment & ~LBX__SEGMENT_MASK) != 0) {
         free_segment(q, segment); // an address that the word cannot hold
         return NULL;
     }
-    memset(segment, 0, LBX__SEGMENT_BYTES);
     return segment;
 }
 
-/* Makes a used-up segment as good as new. */
-static void
-clean_segment(lbx__segq *q, lbx__segment *segment)
+void
+lbx__segq_recycle(lbx__segq *q, lbx__segment *segment)
 {
     // All consumers are done with it and no producer knows it: plain stores.
     memset(segment, 0,
-           LBX__SEGMENT_HEAD_BYTES + (size_t)slots_of(q) * q->words * 8);
+           LBX__SEGMENT_HEAD_BYTES +
+               (size_t)lbx__segq_slots_of(q) * q->words * 8);
+    lbx__segq_keep(q, segment);
 }
 
 void
 lbx__segq_fini(lbx__segq *q)
 {
-    lbx__segment *segment = segment_of(lbx__peek(&q->head));
+    lbx__segment *segment = lbx__segq_segment_of(lbx__peek(&q->head));
 
     if (q->words == 0)
         return; // never begun
@@ -191,10 +154,10 @@ fill_claim(lbx__segq *q, uint64_t seen, lbx__segment *segment, uint64_t index,
 static void
 mend_index(lbx__segq *q)
 {
-    uint64_t slots = slots_of(q);
+    uint64_t slots = lbx__segq_slots_of(q);
     uint64_t word = lbx__load(&q->tail, relaxed);
 
-    while (!(word & LBX__CLOSED) && index_of(word) > slots) {
+    while (!(word & LBX__CLOSED) && lbx__segq_index_of(word) > slots) {
         uint64_t mended =
             (word & (LBX__INDEX_ONE - 1)) | slots << LBX__INDEX_SHIFT;
 
@@ -209,13 +172,14 @@ mend_index(lbx__segq *q)
 static bool
 install(lbx__segq *q, lbx__segment *segment, uint64_t *word)
 {
-    uint64_t slots = slots_of(q);
+    uint64_t slots = lbx__segq_slots_of(q);
 
     // Acquire: an index inside a segment that another thread installed.
     *word = lbx__load(&q->tail, acquire);
-    while (!(*word & LBX__CLOSED) && index_of(*word) >= slots) {
-        uint64_t next = pack(1, segment, sequence_of(*word) + 1,
-                             *word & (LBX__WAITING | LBX__OBSERVED));
+    while (!(*word & LBX__CLOSED) && lbx__segq_index_of(*word) >= slots) {
+        uint64_t next =
+            lbx__segq_pack(1, segment, lbx__segq_sequence_of(*word) + 1,
+                           *word & (LBX__WAITING | LBX__OBSERVED));
 
         // Release: producers that claim in it see it clean. Acquire: the old
         // segment, to link it.
@@ -228,7 +192,7 @@ install(lbx__segq *q, lbx__segment *segment, uint64_t *word)
 int
 lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
 {
-    uint64_t slots = slots_of(q);
+    uint64_t slots = lbx__segq_slots_of(q);
     lbx__segment *segment = NULL;
     lbx__segment *old;
     int flags;
@@ -236,13 +200,14 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     for (;;) {
         if (seen & LBX__CLOSED) {
             if (segment)
-                keep_segment(q, segment);
+                lbx__segq_keep(q, segment);
             return LBX_CLOSED;
         }
-        if (index_of(seen) < slots) {
+        if (lbx__segq_index_of(seen) < slots) {
             if (segment)
-                keep_segment(q, segment);
-            return fill_claim(q, seen, segment_of(seen), index_of(seen), item);
+                lbx__segq_keep(q, segment);
+            return fill_claim(q, seen, lbx__segq_segment_of(seen),
+                              lbx__segq_index_of(seen), item);
         }
         if (!segment)
             segment = fresh_segment(q);
@@ -259,7 +224,7 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     // Release: whoever sees the new number sees the new word (Q5).
     (void)lbx__add(&q->installs, 1, release);
     flags = fill_claim(q, seen, segment, 0, item);
-    old = segment_of(seen);
+    old = lbx__segq_segment_of(seen);
     // Release: a consumer that follows the link sees the segment.
     lbx__store(old ? &old->next : &q->first, segment, release);
     lbx__keep_order();
@@ -269,9 +234,14 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     return flags;
 }
 
-/* The segment after `segment`; NULL when there is none yet. */
-static lbx__segment *
-segment_after(lbx__segq *q, lbx__segment *segment)
+int
+lbx__segq_push_word_slow(lbx__segq *q, uint64_t seen, uint64_t word)
+{
+    return lbx__segq_push_slow(q, seen, &word);
+}
+
+lbx__segment *
+lbx__segq_after(lbx__segq *q, lbx__segment *segment)
 {
     // Acquire: pairs with the release of the link.
     return lbx__load(segment ? &segment->next : &q->first, acquire);
@@ -281,183 +251,15 @@ bool
 lbx__segq_next_segment(lbx__segq *q)
 {
     lbx__segment *old = q->segment;
-    lbx__segment *next = segment_after(q, old);
+    lbx__segment *next = lbx__segq_after(q, old);
 
     if (!next)
         return false;
     q->segment = next;
     if (old) {
-        clean_segment(q, old);
-        keep_segment(q, old);
+        lbx__segq_recycle(q, old);
     }
     return true;
-}
-
-/* Many consumers: a consumer reads a segment only while its own hazard names
- * it, and the hazard stays from call to call: it costs a store per segment,
- * not per message. Threads beyond the last hazard share it under the lock. */
-
-static lbx__hazard *
-take_hazard(lbx__segq *q)
-{
-    unsigned index = lbx__thread_index();
-
-    if (index < LBX__HAZARDS - 1)
-        return &q->hazards[index];
-    lbx__lock_take(&q->lock);
-    return &q->hazards[LBX__HAZARDS - 1];
-}
-
-static void
-give_hazard(lbx__segq *q, const lbx__hazard *hazard)
-{
-    if (hazard == &q->hazards[LBX__HAZARDS - 1])
-        lbx__lock_give(&q->lock);
-}
-
-static bool
-is_hazard(const lbx__segq *q, const lbx__segment *segment)
-{
-    // seq_cst: pairs with the store in protect(). Either we see the hazard,
-    // or its owner sees that the head has moved on.
-    for (int i = 0; i < LBX__HAZARDS; i++)
-        if (lbx__load(&q->hazards[i].segment, seq_cst) ==
-            (uint64_t)(uintptr_t)segment)
-            return true;
-    return false;
-}
-
-/* Puts a used-up segment on the list, and recycles those that nobody reads. */
-static void
-retire(lbx__segq *q, lbx__segment *segment)
-{
-    lbx__segment **place = &q->retired;
-
-    segment->retired = q->retired;
-    q->retired = segment;
-    while (*place) {
-        lbx__segment *candidate = *place;
-
-        if (is_hazard(q, candidate)) {
-            place = &candidate->retired;
-            continue;
-        }
-        *place = candidate->retired;
-        clean_segment(q, candidate);
-        keep_segment(q, candidate);
-    }
-}
-
-/* The head word, with its segment protected by our hazard. */
-static uint64_t
-protect(lbx__segq *q, lbx__hazard *hazard)
-{
-    // Acquire: pairs with the head's compare-and-swaps.
-    uint64_t head = lbx__load(&q->head, acquire);
-
-    for (;;) {
-        uint64_t segment = head & LBX__SEGMENT_MASK;
-
-        // Relaxed: only this thread writes its hazard.
-        if (lbx__load(&hazard->segment, relaxed) == segment)
-            return head;
-        lbx__store(&hazard->segment, segment, seq_cst);
-        head = lbx__load(&q->head, seq_cst);
-        if ((head & LBX__SEGMENT_MASK) == segment)
-            return head;
-    }
-}
-
-/* Moves the head to the next segment; false when there is none. */
-static bool
-advance(lbx__segq *q, const lbx__hazard *hazard, uint64_t head)
-{
-    lbx__segment *old = segment_of(head);
-    lbx__segment *next = segment_after(q, old);
-    bool shared = hazard == &q->hazards[LBX__HAZARDS - 1];
-
-    if (!next)
-        return false;
-    // seq_cst: before the look at the hazards in retire().
-    if (!lbx__cas(&q->head, &head, pack(0, next, sequence_of(head) + 1, 0),
-                  seq_cst))
-        return true;
-    // Release: Q5, as for installs.
-    (void)lbx__add(&q->retires, 1, release);
-    if (!old)
-        return true;
-    if (!shared)
-        lbx__lock_take(&q->lock);
-    retire(q, old);
-    if (!shared)
-        lbx__lock_give(&q->lock);
-    return true;
-}
-
-/* Copies up to `most` filled slots from `head` on; how many. */
-static size_t
-copy_filled(lbx__segq *q, uint64_t head, uint64_t *items, size_t most)
-{
-    const _Atomic(uint64_t) *slot =
-        &segment_of(head)->words[index_of(head) * q->words];
-    uint64_t room = slots_of(q) - index_of(head);
-    size_t count = 0;
-
-    while (count < most && count < room) {
-        // Acquire: pairs with the release in lbx__slot_fill().
-        uint64_t word0 = lbx__load(&slot[0], acquire);
-
-        if (word0 == 0)
-            break;
-        lbx__slot_copy(slot, word0, &items[count * q->words], q->words);
-        slot += q->words;
-        count++;
-    }
-    return count;
-}
-
-/* One step of a pop: takes what it can of one segment. False when there is
- * nothing more. */
-static bool
-pop_some(lbx__segq *q, lbx__hazard *hazard, uint64_t *items, size_t most,
-         size_t *total, unsigned *notes)
-{
-    uint64_t head = protect(q, hazard);
-    uint64_t index = index_of(head);
-    size_t count;
-
-    if (index >= slots_of(q))
-        return advance(q, hazard, head);
-    count = copy_filled(q, head, &items[*total * q->words], most - *total);
-    if (count == 0)
-        // Empty only if nobody moved the head meanwhile.
-        return lbx__load(&q->head, acquire) != head;
-    // Release: our reads come before the slots count as taken. Acquire: as the
-    // load in protect().
-    if (lbx__cas(&q->head, &head, head + count * LBX__INDEX_ONE, acq_rel)) {
-        *total += count;
-        *notes |= lbx__note_sample(index, index + count);
-        if (index + count < slots_of(q))
-            return false;
-        *notes |= LBX__NOTE_SAMPLE;
-        return true; // there may be a next segment
-    }
-    lbx__pause();
-    return true;
-}
-
-size_t
-lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
-                   unsigned *ret_notes)
-{
-    lbx__hazard *hazard = take_hazard(q);
-    size_t total = 0;
-
-    *ret_notes = 0;
-    while (total < most && pop_some(q, hazard, items, most, &total, ret_notes))
-        ;
-    give_hazard(q, hazard);
-    return total;
 }
 
 /* Q3: the end of a closed queue. Its closer stores it right after CLOSED. */
@@ -545,8 +347,8 @@ lbx__segq_valid(lbx__segq *q)
     uint64_t accepted = lbx__segq_accepted(q);
     uint64_t taken = lbx__segq_taken(q);
     lbx__segment *segment =
-        q->many ? segment_of(lbx__peek(&q->head)) : q->segment;
-    uint64_t slots = slots_of(q);
+        q->many ? lbx__segq_segment_of(lbx__peek(&q->head)) : q->segment;
+    uint64_t slots = lbx__segq_slots_of(q);
     uint64_t filled = 0;
 
     if (taken > accepted)

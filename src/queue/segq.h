@@ -128,6 +128,7 @@ bool lbx__segq_valid(lbx__segq *q);
 
 /* Slow paths; use the functions below. */
 int lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item);
+int lbx__segq_push_word_slow(lbx__segq *q, uint64_t seen, uint64_t word);
 bool lbx__segq_next_segment(lbx__segq *q);
 size_t lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
                           unsigned *ret_notes);
@@ -149,7 +150,9 @@ lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)
     if (LBX__UNLIKELY(
             (index >= LBX__SLOTS(words)) |
             ((seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) != 0)))
-        return lbx__segq_push_slow(q, seen, item);
+        // By value, so that the fast path needs no memory for the item.
+        return words == LBX__WORD ? lbx__segq_push_word_slow(q, seen, item[0])
+                                  : lbx__segq_push_slow(q, seen, item);
     segment = (lbx__segment *)(uintptr_t)(seen & LBX__SEGMENT_MASK);
     lbx__slot_fill(&segment->words[index * words], item, words);
     lbx__keep_order();
@@ -196,6 +199,18 @@ lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
         *ret_notes = lbx__note_sample(taken, taken + count);
     }
     return count;
+}
+
+/* A cheap look before a pop: false when there was something, and sometimes when
+ * there was not. Many consumers only. */
+LBX__INLINE bool
+lbx__segq_looks_empty(lbx__segq *q)
+{
+    const uint64_t flags = LBX__WAITING | LBX__CLOSED | LBX__OBSERVED;
+
+    // Acquire: as the loads of a pop.
+    return ((lbx__load(&q->head, acquire) ^ lbx__load(&q->tail, acquire)) &
+            ~flags) == 0;
 }
 
 LBX__INLINE size_t

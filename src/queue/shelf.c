@@ -64,7 +64,8 @@ lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front)
 }
 
 bool
-lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict)
+lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict,
+               unsigned *ret_notes)
 {
     lbx_envelope envelope;
     bool found;
@@ -73,8 +74,12 @@ lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict)
     found = evict && shelf->ops->evict
                 ? shelf->ops->evict(shelf->storage, &envelope)
                 : shelf->ops->pop(shelf->storage, &envelope);
-    if (found)
+    if (found) {
+        uint64_t taken = lbx__load(&shelf->taken, relaxed);
+
         count_one(&shelf->taken);
+        *ret_notes |= lbx__note_sample(taken, taken + 1);
+    }
     lbx__lock_give(&shelf->lock);
     if (!found)
         return false;
@@ -101,6 +106,19 @@ lbx__shelf_backs(lbx__shelf *shelf)
             lbx__load(&shelf->fronts, relaxed);
     lbx__lock_give(&shelf->lock);
     return backs;
+}
+
+uint64_t
+lbx__shelf_outstanding(lbx__shelf *shelf, uint64_t backs)
+{
+    uint64_t come;
+    uint64_t left;
+
+    lbx__lock_take(&shelf->lock);
+    come = backs + lbx__load(&shelf->fronts, relaxed);
+    left = lbx__load(&shelf->taken, relaxed);
+    lbx__lock_give(&shelf->lock);
+    return come > left ? come - left : 0;
 }
 
 void

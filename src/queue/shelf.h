@@ -32,12 +32,16 @@ void lbx__shelf_fini(lbx__shelf *shelf);
 /* As the other queues' push; also REFUSED, FULL and NO_MEMORY from the
  * storage. */
 int lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front);
-bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict);
+/* Takes one item; *ret_notes: LBX__NOTE_SAMPLE. */
+bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict,
+                    unsigned *ret_notes);
 
 void lbx__shelf_raise(lbx__shelf *shelf, unsigned flags);
 void lbx__shelf_lower(lbx__shelf *shelf, unsigned flags);
 
-/* Messages that were accepted at the back. */
+/* Messages that were accepted at the back; and how many more have come, front
+ * and back, than have left, counting only the first `backs` of the back. */
 uint64_t lbx__shelf_backs(lbx__shelf *shelf);
+uint64_t lbx__shelf_outstanding(lbx__shelf *shelf, uint64_t backs);
 
 #endif

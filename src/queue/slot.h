@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define LBX__INLINE      static inline __attribute__((always_inline))
+#define LBX__COLD        static __attribute__((noinline, cold))
 #define LBX__LIKELY(x)   __builtin_expect(!!(x), 1)
 #define LBX__UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -35,20 +35,36 @@ pop_inbox(lbx__sorter *sorter, uint64_t *items, size_t most)
                              &notes);
 }
 
+/* Sorts a batch of what has arrived; how many. */
+static size_t
+drain_batch(lbx__sorter *sorter)
+{
+    uint64_t items[BATCH * LBX__ENVELOPE];
+    size_t count;
+
+    if (!lbx__heap_reserve(&sorter->heap, BATCH))
+        return 0;
+    count = pop_inbox(sorter, items, BATCH);
+    for (size_t i = 0; i < count; i++)
+        lbx__heap_push(&sorter->heap, &items[i * sorter->inbox.words]);
+    return count;
+}
+
 /* T1, as far as there is memory: what had arrived when the take began, so that
  * a steady stream does not keep it from ending. */
 static void
 drain(lbx__sorter *sorter)
 {
-    uint64_t items[BATCH * LBX__ENVELOPE];
-    uint64_t waiting =
+    uint64_t waiting;
+
+    // Mostly a few or none: the producers' line is not touched for that.
+    if (drain_batch(sorter) < BATCH)
+        return;
+    waiting =
         lbx__segq_accepted(&sorter->inbox) - lbx__segq_taken(&sorter->inbox);
+    while (waiting > 0) {
+        size_t count = drain_batch(sorter);
 
-    while (waiting > 0 && lbx__heap_reserve(&sorter->heap, BATCH)) {
-        size_t count = pop_inbox(sorter, items, BATCH);
-
-        for (size_t i = 0; i < count; i++)
-            lbx__heap_push(&sorter->heap, &items[i * sorter->inbox.words]);
         if (count < BATCH)
             return;
         waiting -= waiting < count ? waiting : count;

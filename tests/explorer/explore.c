@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,23 +81,31 @@ read_schedule(const char *text, uint8_t *threads)
 /* ---- The loop ---- */
 
 // A loop without shared operations never comes back to the machine. Each time
-// the alarm rings, some execution must have ended since the last time.
+// the timer has counted a second of our own time, some execution must have
+// ended since the last time.
 static volatile uint64_t executions;
-static uint64_t executions_at_alarm;
-
-enum {
-    ALARM_S = 10
-};
+static uint64_t executions_before;
 
 static void
-alarm_rang(int signal)
+timer_rang(int signal)
 {
     (void)signal;
-    alarm(ALARM_S);
-    if (executions == executions_at_alarm)
-        explorer_fail(__FILE__, __LINE__, "no shared operation for %d s",
-                      ALARM_S);
-    executions_at_alarm = executions;
+    if (executions == executions_before)
+        explorer_fail(__FILE__, __LINE__, "a loop without shared operations");
+    executions_before = executions;
+}
+
+static void
+set_timer(time_t seconds)
+{
+    struct itimerval every = {{seconds, 0}, {seconds, 0}};
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = timer_rang;
+    action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    sigaction(SIGPROF, &action, NULL);
+    setitimer(ITIMER_PROF, &every, NULL);
 }
 
 // One search to its end; tells whether the frozen thread ever was.
@@ -121,7 +130,7 @@ run_search(const struct scenario *scenario, uint64_t most,
         else
             ret->interleavings++;
     } while (!ret->failed && search_next() &&
-             (most == 0 || ret->interleavings < most));
+             (most == 0 || ret->interleavings + ret->cut < most));
     ret->states += search.states;
     if (ret->deepest < search.deepest)
         ret->deepest = search.deepest;
@@ -136,8 +145,7 @@ explore(const struct scenario *scenario, enum search_mode mode, unsigned bound,
     bool froze;
 
     memset(ret, 0, sizeof(*ret));
-    signal(SIGALRM, alarm_rang);
-    alarm(ALARM_S);
+    set_timer(1);
     machine.frozen = scenario->freeze - 1;
     machine.freeze_after = 0;
     do {
@@ -146,7 +154,7 @@ explore(const struct scenario *scenario, enum search_mode mode, unsigned bound,
         machine.freeze_after++;
     } while (froze && !ret->failed);
     machine.freeze_after--;
-    alarm(0);
+    set_timer(0);
     ret->seconds = seconds_now() - started;
 }
 

@@ -14,7 +14,7 @@
  *   explorer --seed N             for the random schedules of --full
  */
 #include "explore.h"
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/scenarios.h"
 #include "selfcheck.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@
 
 enum {
     RANDOM_EXECUTIONS = 2000000,
-    RANDOM_CHANGES = 3
+    RANDOM_CHANGES = 3,
+    LOSING_EXECUTIONS = 5000, /* for each lost change */
 };
 
 static struct {

@@ -220,7 +220,7 @@ system_sends_survive_every_failing_allocation(const char *kind)
     CHECK(torture_kind(system_body, kind) > 0);
 }
 
-EVERY_KIND(KIND_TEST, system_sends_survive_every_failing_allocation)
+EVERY_KIND(KIND_CITING, "R-08", system_sends_survive_every_failing_allocation)
 
 static void
 control_body(struct torture *memory, void *context)
@@ -392,7 +392,7 @@ hand_over_survives_every_failing_allocation(const char *kind)
     (void)torture_kind(hand_over_body, kind);
 }
 
-LIMITED_KINDS(KIND_TEST, hand_over_survives_every_failing_allocation)
+LIMITED_KINDS(KIND_CITING, "F4", hand_over_survives_every_failing_allocation)
 
 // ---- What must need no memory ----
 
@@ -438,7 +438,7 @@ receives_and_ends_without_memory(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-EVERY_KIND(KIND_TEST, receives_and_ends_without_memory)
+EVERY_KIND(KIND_CITING, "M6 M7", receives_and_ends_without_memory)
 
 // Sorting may need memory (T3 of queue/sorter.h): without it the order may
 // suffer, but every message comes out, once, and order returns with memory.
@@ -900,4 +900,4 @@ loses_nothing_in_flaky_memory(const char *kind)
     CHECK_INT(0, flaky.live);
 }
 
-UNLIMITED_KINDS(KIND_TEST, loses_nothing_in_flaky_memory)
+UNLIMITED_KINDS(KIND_CITING, "M1", loses_nothing_in_flaky_memory)

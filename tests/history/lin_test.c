@@ -9,7 +9,7 @@
  * which must be found, and on the sound one, which must pass without M11.
  *
  * What a loss sink is given (DROP_OLDEST) counts as dequeued by the send that
- * pushed it out.
+ * pushed it out; a message that is lost by its own send was never enqueued.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -59,6 +59,7 @@ struct lin_worker {
     uint64_t limit;   // past the last
     uint64_t answers; // EMPTY and FULL that may still be written down
     uint64_t call_start;
+    bool was_dropped; // the message just sent was lost at once
 };
 
 static _Thread_local struct lin_worker *current;
@@ -67,6 +68,10 @@ static void
 note_loss(void *context, const lbx_loss *loss)
 {
     (void)context;
+    if (loss->envelope->lost == LBX_LOST_DROPPED_NEWEST) {
+        current->was_dropped = true; // never enqueued
+        return;
+    }
     history_note(current->log, HISTORY_DEQUEUE,
                  storm_number(loss->envelope->message), 0, current->call_start,
                  history_clock());
@@ -92,6 +97,9 @@ send_one(struct lin_worker *worker)
     bool front =
         run->how->style == LIN_FRONT && storm_once_in(&worker->random, 2);
     uint64_t start = worker->call_start = history_clock();
+
+    worker->was_dropped = false;
+
     lbx_status status =
         front ? lbx_producer_try_send_front(box->producer, message)
         : run->how->style == LIN_WAITS
@@ -100,9 +108,15 @@ send_one(struct lin_worker *worker)
 
     if (status == LBX_FULL) {
         note_answer(worker, HISTORY_ANSWER_FULL, start);
+        if (storm_once_in(&worker->random, 8))
+            sched_yield();
         return;
     }
     CHECK_OK(status);
+    if (worker->was_dropped) {
+        worker->next++;
+        return;
+    }
     history_note(worker->log, front ? HISTORY_ENQUEUE_FRONT : HISTORY_ENQUEUE,
                  worker->next, box_rank(box->ranks, worker->next), start,
                  history_clock());

@@ -100,8 +100,7 @@ inline poll(o)
         linked[o] = true;
         ready[o] = 0;
         again[o] = false;
-        armed[o] = true;
-        polls_left--
+        armed[o] = true
     }
 }
 
@@ -254,7 +253,11 @@ inline body(o, p)
 {
     if
     :: skip
-    :: atomic { alive[o] && !busy[o] && polls_left > 0 -> busy[o] = true };
+    :: atomic {
+            alive[o] && !busy[o] && polls_left > 0 ->
+            busy[o] = true;
+            polls_left--
+        };
         poll(o);
         busy[o] = false
     :: atomic { alive[o] && !busy[o] -> busy[o] = true };
@@ -331,11 +334,15 @@ proctype Waker(byte me)
                             begin(inner);
                             if
                             :: skip
-                            :: atomic { alive[o] && !busy[o] -> busy[o] = true };
+                            :: atomic {
+                                    alive[o] && !busy[o] -> busy[o] = true
+                                };
                                 cancel(o); // the outer one
                                 busy[o] = false
-                            :: atomic { alive[inner] && !busy[inner] ->
-                                    busy[inner] = true };
+                            :: atomic {
+                                    alive[inner] && !busy[inner] ->
+                                    busy[inner] = true
+                                };
                                 cancel(inner);
                                 busy[inner] = false
                             fi;
@@ -372,17 +379,20 @@ proctype Owner(byte o)
 #endif
 
     if
-    :: skip // leaves it to the callback
-    :: atomic { alive[o] && !busy[o] && polls_left > 0 -> busy[o] = true };
+    :: skip
+    :: atomic {
+            alive[o] && !busy[o] && polls_left > 0 ->
+            busy[o] = true;
+            polls_left--
+        };
         poll(o);
         busy[o] = false
-    :: true
     fi;
     if
+    :: skip // leaves its end to the callback
     :: atomic { alive[o] && !busy[o] -> busy[o] = true };
         cancel(o);
         busy[o] = false
-    :: skip
     fi
 }
 

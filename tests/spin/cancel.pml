@@ -23,8 +23,9 @@
  *   lane->head           head
  *   the one load that    listed + reserved, and suspended
  *     tells nobody waits
- *   operation cancel     give_up(); a poll past its deadline is a poll that
- *                        leaves where it would wait
+ *   operation cancel     cancel()
+ *   a poll past its      poll(true), which leaves where it would wait
+ *     deadline
  *   the waiter lock      atomic; what is only touched under it is list[],
  *                        listed, reserved, granted[], suspended
  *
@@ -50,31 +51,27 @@
 // twin BUG_VERY_FRONT -DOVERTAKING: who comes back goes before everyone
 // twin BUG_TRY_OVERTAKES -DOVERTAKING: try_receive does not ask who waits
 
-#if defined(FULL) && defined(SUSPENSION)
+#if defined(SUSPENSION)
 #define PRODUCERS  2
-#define RECEIVERS  3
-#define THIEVES    0
-#define SUSPENDERS 1
-#elif defined(FULL)
-#define PRODUCERS  2
-#define RECEIVERS  3
-#define THIEVES    2
-#define SUSPENDERS 0
-#elif defined(SUSPENSION)
-#define PRODUCERS  2
-#define RECEIVERS  2
 #define THIEVES    0
 #define SUSPENDERS 1
 #elif defined(OVERTAKING)
 #define PRODUCERS  2
-#define RECEIVERS  2
 #define THIEVES    2
+#define SUSPENDERS 0
+#elif defined(FULL)
+#define PRODUCERS  3
+#define THIEVES    0
 #define SUSPENDERS 0
 #else
 #define PRODUCERS  2
-#define RECEIVERS  3
 #define THIEVES    0
 #define SUSPENDERS 0
+#endif
+#if defined(FULL) || !(defined(SUSPENSION) || defined(OVERTAKING))
+#define RECEIVERS 3
+#else
+#define RECEIVERS 2
 #endif
 
 #define WAITING  1
@@ -180,8 +177,8 @@ proctype Producer(byte me)
     slot[INDEX(got)] = true;
 #endif
     if
-    :: (got & WAITING) || stalled -> d_step { got = 0; stalled = false; settle() }
-    :: else -> got = 0
+    :: (got & WAITING) || stalled -> d_step { stalled = false; settle() }
+    :: else
     fi
 }
 

@@ -48,7 +48,7 @@
 #define CLOSERS   2
 #define THIEVES   0
 #elif defined(FULL)
-#define PRODUCERS 3
+#define PRODUCERS 2
 #define RECEIVERS 3
 #define CLOSERS   1
 #define THIEVES   1

@@ -40,8 +40,8 @@
 // twin BUG_CANCEL_STAYS_LINKED: cancel forgets to unlink
 // twin BUG_CHECK_THEN_REGISTER: no second look after SENDERS is set
 // twin BUG_TRY_OVERTAKES: try_send does not look at SENDERS
-// twin BUG_HEAD_FIRST -DROOM_FOR_TWO: reads head before tail, and says FULL when it is not
-// twin BUG_MOVE_IN_AFTER_CLOSE -DCLOSING: the consumer moves in without asking CLOSED
+// twin BUG_HEAD_FIRST -DROOM_FOR_TWO: reads head, then tail: FULL when not full
+// twin BUG_MOVE_IN_AFTER_CLOSE -DCLOSING: moving in does not ask for CLOSED
 // twin BUG_CLOSE_WAKES_ONE -DCLOSING: close answers the first waiter only
 
 #if defined(ROOM_FOR_TWO)
@@ -91,7 +91,8 @@ byte delivered[MESSAGES];
 bool saw_full[TRIERS]; // since its try began, for M5
 
 #define TAKE_LOCK atomic { !lock -> lock = true }
-#define GIVE_LOCK atomic { assert(listed == 0 || (head & SENDERS)); lock = false }
+#define GIVE_LOCK                                                              \
+    atomic { assert(listed == 0 || (head & SENDERS)); lock = false }
 
 #define IS_FULL (NUMBER(tail) - NUMBER(head) >= CAPACITY)
 

@@ -63,7 +63,8 @@ bool buffered[NOTIFIERS];
 bool visible[NOTIFIERS];
 
 #define TAKE_LOCK atomic { !lock -> lock = true }
-#define GIVE_LOCK atomic { assert(listed == 0 || (word & WAITING)); lock = false }
+#define GIVE_LOCK                                                              \
+    atomic { assert(listed == 0 || (word & WAITING)); lock = false }
 
 // Lock held: to the first in line, or into the permit.
 inline hand_over()

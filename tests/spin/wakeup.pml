@@ -30,7 +30,9 @@
  *   lane->head         head, moved by compare-and-swap
  *   lane->stalled      stalled
  *   lbx__barrier_all   barrier()
- *   the waiter lock    lock, and all that is only touched under it:
+ *   the one load that  listed + reserved
+ *     tells nobody waits
+ *   the waiter lock    lock, and all that is only changed under it:
  *                      list[], listed, reserved, granted[]
  *   a waker            woken[]
  *
@@ -42,7 +44,8 @@
  *   W1      WAITING is set whenever a waiter is listed and the lock is free
  *   W2      a reservation is counted once: reserved = number of granted
  */
-// progress -DONE_PRODUCER: no cycle, while the only claim is unpublished
+// check -DONE_PRODUCER: who sends twice, for M3
+// progress -DONE_PRODUCER: receivers do not keep each other busy
 // twin BUG_NO_RECHECK: sleeps without looking at the word that came back
 // twin BUG_NO_BARRIER: sets `stalled` and looks at the slot, no barrier
 // twin BUG_NO_STALLED: trusts WAITING alone behind an unpublished claim
@@ -52,27 +55,26 @@
 // twin BUG_GRANT_PUBLISHED: gives reservations for published slots only
 // livelock BUG_SETTLES_ON_RETURN -DONE_PRODUCER: who comes back settles too
 
-#if defined(ONE_PRODUCER)
-#define PRODUCERS   1
-#define RECEIVES(r) 1
-#elif defined(FULL)
-#define PRODUCERS   3
-#define RECEIVES(r) ((r) == 0 -> 2 : 1)
-#else
-#define PRODUCERS   2
-#define RECEIVES(r) 1
-#endif
 #define RECEIVERS 2
+#if defined(ONE_PRODUCER)
+#define PRODUCERS 1
+#define SENDS     2
+#elif defined(FULL)
+#define PRODUCERS 3
 #define SENDS     1
+#else
+#define PRODUCERS 2
+#define SENDS     1
+#endif
 #define MESSAGES (PRODUCERS * SENDS)
 
 #define WAITING  1
 #define CLAIM    2
 #define INDEX(w) ((w) >> 1)
 
-byte word;               // the tail: index and WAITING
-byte head;               // taken so far
-byte slot[MESSAGES];     // what is visible to others
+byte word;           // the tail: index and WAITING
+byte head;           // taken so far
+byte slot[MESSAGES]; // what is visible to others
 bool stalled;
 
 byte buffer_slot[PRODUCERS]; // a publication under way: slot + 1, or 0
@@ -326,33 +328,29 @@ inline poll()
     d_step { got = 0; at = 0 }
 }
 
+// Receives one message.
 proctype Receiver(byte me)
 {
-    byte got, at, k, wakes, value, from, received;
+    byte got, at, k, wakes, value, from;
     bool asleep, fresh;
 
-    do
-    :: received == RECEIVES(me) -> break
-    :: else ->
-        // Nobody waits, by one load: no lock.
+    if
+    :: listed + reserved == 0 -> // nobody waits, by one load: no lock
+        at = head;
         if
-        :: d_step { listed + reserved == 0 -> at = head };
-            if
-            :: at < MESSAGES && slot[at] != 0 -> take()
-            :: else
-            fi
+        :: at < MESSAGES && slot[at] != 0 -> take()
         :: else
-        fi;
-        do
-        :: value != 0 -> break
-        :: else ->
-            poll();
-            if
-            :: value == 0 -> woken[me]; woken[me] = false
-            :: else
-            fi
-        od;
-        atomic { value = 0; at = 0; received++ }
+        fi
+    :: else
+    fi;
+    do
+    :: value != 0 -> break
+    :: else ->
+        poll();
+        if
+        :: value == 0 -> woken[me]; woken[me] = false
+        :: else
+        fi
     od
 }
 

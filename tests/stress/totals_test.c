@@ -24,7 +24,7 @@ TEST(storms_are_long_enough)
     if (storm_sum(STORM_RUNS) < RUNS)
         return;
     CHECK(storm_sum(STORM_OPERATIONS) >=
-          storm_count(20000000, 2000000, 10000000, 1));
+          storm_count(20000000, 4000000, 18000000, 1));
     CHECK(pairs >= storm_count(2000000, 200000, 100000, 1));
     CHECK(storm_sum(STORM_CANCELS) >= storm_count(1000000, 100000, 50000, 1));
 }

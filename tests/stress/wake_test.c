@@ -62,7 +62,20 @@ waiter_init(struct waiter *waiter, enum front front)
         CHECK_OK(lbx_event_open(&waiter->event));
 }
 
-// Adds its counts to the totals. A waker comes at most once per PENDING.
+// A waker comes at most once for each poll that answered PENDING: whoever
+// passes an operation on after PENDING relies on it.
+static void
+check_wakes(const struct waiter *waiter)
+{
+    uint64_t wakes = atomic_load(&waiter->flags);
+
+    if (wakes > waiter->pending)
+        FAIL("wakers were called %" PRIu64 " times for %" PRIu64
+             " polls that answered LBX_PENDING",
+             wakes, waiter->pending);
+}
+
+// Adds its counts to the totals.
 static void
 waiter_fini(struct waiter *waiter)
 {
@@ -75,7 +88,7 @@ waiter_fini(struct waiter *waiter)
     if (waiter->front == FRONT_EVENT)
         lbx_event_close(&waiter->event);
     else
-        CHECK(atomic_load(&waiter->flags) <= waiter->pending);
+        check_wakes(waiter);
     storm_add(STORM_WAKES, waiter->woken);
 }
 
@@ -393,7 +406,7 @@ TEST_LIMIT(parked_threads_exchange_without_a_stall, 60)
     exchange_storm("threads", (struct exchange_style){
                                   .front = FRONT_PARK,
                                   .servers = 1,
-                                  .rounds = storm_count(20000, 5000, 5000, 250),
+                                  .rounds = storm_count(12000, 3000, 2000, 250),
                               });
 }
 
@@ -405,7 +418,7 @@ TEST_LIMIT(parked_threads_exchange_on_one_processor, 60)
                        .front = FRONT_PARK,
                        .pinned = true,
                        .servers = 1,
-                       .rounds = storm_count(40000, 5000, 3000, 250),
+                       .rounds = storm_count(25000, 4000, 2000, 250),
                    });
 }
 
@@ -415,7 +428,7 @@ TEST_LIMIT(several_parked_consumers_exchange_without_a_stall, 60)
                    (struct exchange_style){
                        .front = FRONT_PARK,
                        .servers = 3,
-                       .rounds = storm_count(10000, 2000, 2000, 250),
+                       .rounds = storm_count(8000, 1500, 1000, 250),
                    });
 }
 
@@ -424,7 +437,7 @@ TEST_LIMIT(event_loops_exchange_without_a_stall, 60)
     exchange_storm("eventfd", (struct exchange_style){
                                   .front = FRONT_EVENT,
                                   .servers = 1,
-                                  .rounds = storm_count(15000, 3000, 3000, 250),
+                                  .rounds = storm_count(10000, 2000, 1500, 250),
                               });
 }
 
@@ -434,7 +447,7 @@ TEST_LIMIT(operations_exchange_without_a_stall, 60)
                    (struct exchange_style){
                        .front = FRONT_FLAG,
                        .servers = 1,
-                       .rounds = storm_count(150000, 20000, 10000, 250),
+                       .rounds = storm_count(120000, 15000, 8000, 250),
                    });
 }
 
@@ -444,7 +457,7 @@ TEST_LIMIT(several_operations_exchange_without_a_stall, 60)
                    (struct exchange_style){
                        .front = FRONT_FLAG,
                        .servers = 2,
-                       .rounds = storm_count(20000, 4000, 3000, 250),
+                       .rounds = storm_count(15000, 3000, 2000, 250),
                    });
 }
 
@@ -456,7 +469,7 @@ TEST_LIMIT(resume_wakes_those_who_wait, 60)
                        .front = FRONT_FLAG,
                        .suspends = true,
                        .servers = 1,
-                       .rounds = storm_count(30000, 5000, 4000, 250),
+                       .rounds = storm_count(20000, 4000, 3000, 250),
                    });
     exchange_storm("suspended, threads",
                    (struct exchange_style){
@@ -465,6 +478,65 @@ TEST_LIMIT(resume_wakes_those_who_wait, 60)
                        .servers = 1,
                        .rounds = storm_count(5000, 1000, 1000, 250),
                    });
+}
+
+/* ---- Flush: done when all that was sent before has been taken ---- */
+
+static void
+flush_work(unsigned index, void *context)
+{
+    struct exchange *exchange = context;
+    struct box *box = &exchange->requests;
+    lbx_mailbox *mailbox = lbx_producer_mailbox(box->producer);
+    struct storm_random random = storm_random_of(exchange->seed, index);
+    struct waiter waiter;
+    uint64_t number = 0;
+
+    waiter_init(&waiter, FRONT_FLAG);
+    for (uint64_t i = 0; index == 0 && i < exchange->rounds; i++) {
+        struct box_wait wait;
+
+        for (unsigned j = storm_random_below(&random, 4); j > 0; j--)
+            CHECK_OK(waiter_send(&waiter, box, MORE));
+        memset(&wait, 0, sizeof(wait));
+        wait.box = box;
+        CHECK_OK(lbx_mailbox_flush_init(&wait.operation, mailbox, LBX_FOREVER));
+        CHECK_OK(poll_to_the_end(&waiter, &wait));
+        CHECK_INT(0, lbx_mailbox_depth(mailbox)); // nobody else sends
+        storm_beat(&exchange->watch, 0);
+    }
+    if (index == 0) {
+        CHECK_OK(waiter_send(&waiter, box, STOP));
+        storm_beat_end(&exchange->watch, 0);
+    }
+    while (index > 0 && number != STOP)
+        CHECK_OK(waiter_receive(&waiter, box, &number));
+    waiter_fini(&waiter);
+}
+
+TEST_LIMIT(flush_is_woken_by_the_last_take, 60)
+{
+    uint64_t seed = storm_begin();
+
+    for (unsigned i = 0; i < KINDS; i++) {
+        static struct exchange exchange;
+
+        if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_BLOCK)
+            continue;
+        memset(&exchange, 0, sizeof(exchange));
+        exchange_open(&exchange, &kinds[i]);
+        exchange.rounds = storm_count(10000, 2000, 1500, 250);
+        exchange.seed = seed + i;
+        storm_watch_start(&exchange.watch, 1, STORM_STALL_MS, exchange_stalled,
+                          &exchange);
+        threads_run(2, flush_work, &exchange);
+        CHECK_INT(0, storm_watch_stop(&exchange.watch));
+        exchange.requests.ops->fini(&exchange.requests);
+        exchange.replies.ops->fini(&exchange.replies);
+        test_note("wake: flush, %s: rounds=%" PRIu64 " stalls=0", kinds[i].name,
+                  exchange.rounds);
+    }
+    storm_add(STORM_RUNS, 1);
 }
 
 /* ---- Hand-over: three threads, one of which gives up ---- */
@@ -780,7 +852,7 @@ hand_over_storm(const char *name, const struct box_case *how, bool sends,
 
 TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 60)
 {
-    uint64_t rounds = storm_count(40000, 8000, 6000, 250);
+    uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
     for (unsigned i = 0; i < KINDS; i++) {
         if (kinds[i].one_consumer || kinds[i].overflow == LBX_BLOCK)
@@ -794,7 +866,7 @@ TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 60)
 
 TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 60)
 {
-    uint64_t rounds = storm_count(40000, 8000, 6000, 250);
+    uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
     for (unsigned i = 0; i < KINDS; i++) {
         if (kinds[i].overflow != LBX_BLOCK || kinds[i].ranks != BOX_PLAIN)
@@ -808,7 +880,7 @@ TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 60)
 TEST_LIMIT(notification_for_one_who_gave_up_goes_to_the_next, 60)
 {
     hand_over_storm("signal", NULL, false, FRONT_PARK,
-                    storm_count(40000, 8000, 6000, 250));
+                    storm_count(20000, 4000, 3000, 250));
     storm_add(STORM_RUNS, 1);
 }
 

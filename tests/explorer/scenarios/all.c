@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of all scenarios, in the order in which they run. */
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A mailbox under test: what all scenarios over the public API share. */
-#include "scenarios/box.h"
+#include "explorer/scenarios/box.h"
 
 #include "explorer.h"
 

@@ -8,7 +8,7 @@
 #ifndef LBX_EXPLORER_BOX_H
 #define LBX_EXPLORER_BOX_H
 
-#include "scenarios/ledger.h"
+#include "explorer/scenarios/ledger.h"
 
 #include <letterbox/letterbox.h>
 

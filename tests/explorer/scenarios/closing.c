@@ -3,8 +3,8 @@
  * Close against send, receive, close and letting go (C1 to C6): no accepted
  * message is lost but by an event, nobody sleeps on, nothing leaks.
  */
-#include "scenarios/box.h"
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/scenarios.h"
 
 static struct box box;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger's pages, one per thread and one for setup() and finish(). */
-#include "scenarios/ledger.h"
+#include "explorer/scenarios/ledger.h"
 
 #include "explorer.h"
 

@@ -7,7 +7,7 @@
  * as sleeping. That keeps the other state spaces small, and is right because
  * the whole lock, spins and sleep, is explored here.
  */
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include "base/lock.h"
 #include "base/park.h"

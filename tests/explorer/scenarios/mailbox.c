@@ -3,8 +3,8 @@
  * Mailboxes that wait for messages: every kind, without a lost wake-up (M9),
  * a lost message or one too many (M1), or one out of order (M3).
  */
-#include "scenarios/box.h"
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include "base/atomic.h"
 
@@ -230,6 +230,8 @@ const struct scenario mailbox_scenarios[] = {
         .setup = setup_one_consumer,
         .thread = {send, receive},
         .finish = finish,
+        .bound = 3,
+        .full_bound = 5,
     },
     {
         .name = "mailbox/bounded-one-message",
@@ -334,8 +336,8 @@ const struct scenario mailbox_scenarios[] = {
         .setup = setup_system,
         .thread = {send_system, send, receive_2},
         .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
+        .bound = 1,
+        .full_bound = 2,
     },
     {
         .name = "mailbox/drop-oldest",

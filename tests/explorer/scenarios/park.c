@@ -8,7 +8,7 @@
  *   park        one flag, one sleeper: set WAITING, look again, sleep
  *   eventcount  a counter that sleepers compare: any number of both sides
  */
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include "base/atomic.h"
 #include "base/park.h"
@@ -91,6 +91,12 @@ static void
 finish(void)
 {
     EXPECT(lbx__peek(&world.messages) == 0);
+}
+
+static void
+finish_two_left(void)
+{
+    EXPECT(lbx__peek(&world.messages) == 2);
 }
 
 /* ---- eventcount ---- */
@@ -250,6 +256,20 @@ const struct scenario park_scenarios[] = {
         .setup = setup,
         .thread = {event_send, event_send, event_receive, event_receive},
         .finish = finish,
+    },
+    {
+        .name = "eventcount/two-senders",
+        .setup = setup,
+        .thread = {event_send_2, event_send_2, event_receive_2},
+        .finish = finish_two_left,
+    },
+    {
+        .name = "eventcount/three-messages",
+        .setup = setup,
+        .thread = {event_send_2, event_receive_2, event_receive, event_send},
+        .finish = finish,
+        .bound = 4,
+        .full_bound = 5,
     },
     {
         .name = "eventcount/pair",

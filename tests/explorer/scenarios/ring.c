@@ -2,8 +2,8 @@
 /*
  * src/queue/ring: exact capacity, order, wrap-around, close.
  */
-#include "scenarios/ledger.h"
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/ledger.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include "base/park.h"
 #include "queue/ring.h"

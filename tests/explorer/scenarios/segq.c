@@ -3,8 +3,8 @@
  * src/queue/segq: growth, order, close, counts, with segments of two slots, so
  * that every scenario crosses from one to the next.
  */
-#include "scenarios/ledger.h"
-#include "scenarios/scenarios.h"
+#include "explorer/scenarios/ledger.h"
+#include "explorer/scenarios/scenarios.h"
 
 #include "base/park.h"
 #include "queue/segq.h"

@@ -43,12 +43,6 @@ cell_end(struct cell *cell)
     box_end(&cell->dead);
 }
 
-#define AKKA_TEST(word, kind, promise)                                         \
-    TEST_CITING("A-10", word##_##promise)                                      \
-    {                                                                          \
-        promise(kind);                                                         \
-    }
-
 // "create an unbounded / a bounded mailbox": it is empty.
 static void
 is_created_empty(const char *kind)
@@ -62,7 +56,7 @@ is_created_empty(const char *kind)
     cell_end(&cell);
 }
 
-EVERY_KIND(AKKA_TEST, is_created_empty)
+EVERY_KIND(KIND_CITING, "A-10", is_created_empty)
 
 // "numberOfMessages must be consistent with queue size", 100 in, 100 out.
 static void
@@ -83,7 +77,7 @@ counts_its_messages_consistently(const char *kind)
     cell_end(&cell);
 }
 
-EVERY_KIND(AKKA_TEST, counts_its_messages_consistently)
+EVERY_KIND(KIND_CITING, "A-10 R-41", counts_its_messages_consistently)
 
 // "create a bounded mailbox with 10 capacity and with push timeout": the 11th
 // becomes a dead letter with sender and recipient, then dequeue leaves 9.
@@ -120,7 +114,7 @@ sends_the_eleventh_to_dead_letters(const char *kind)
     cell_end(&cell);
 }
 
-LIMITED_KINDS(AKKA_TEST, sends_the_eleventh_to_dead_letters)
+LIMITED_KINDS(KIND_CITING, "A-25 R-20", sends_the_eleventh_to_dead_letters)
 
 // "dequeue what was enqueued properly for bounded mailboxes with zero
 // pushTimeout": 20 in, 10 out, 10 dead letters.
@@ -136,7 +130,7 @@ with_zero_timeout_loses_what_does_not_fit(const char *kind)
     cell_end(&cell);
 }
 
-LIMITED_KINDS(AKKA_TEST, with_zero_timeout_loses_what_does_not_fit)
+LIMITED_KINDS(KIND_CITING, "A-25", with_zero_timeout_loses_what_does_not_fit)
 
 // ---- 10,000 messages, producers of 500, four consumers ----
 
@@ -198,7 +192,7 @@ passes_ten_thousand_through_unlimited(const char *kind)
     run_traffic(kind, LBX_DEFAULT, 10 * LBX_SECOND);
 }
 
-UNLIMITED_KINDS(AKKA_TEST, passes_ten_thousand_through_unlimited)
+UNLIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_through_unlimited)
 
 // "bounded mailbox with infinite push timeout", and small enough to wait.
 static void
@@ -207,7 +201,7 @@ passes_ten_thousand_waiting_for_ever(const char *kind)
     run_traffic(kind, 100, -1);
 }
 
-LIMITED_KINDS(AKKA_TEST, passes_ten_thousand_waiting_for_ever)
+LIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_waiting_for_ever)
 
 // "bounded mailbox with 100 ms push timeout": Akka's is as large as this.
 static void
@@ -216,7 +210,7 @@ passes_ten_thousand_with_a_short_timeout(const char *kind)
     run_traffic(kind, MESSAGES, 100 * LBX_MS);
 }
 
-LIMITED_KINDS(AKKA_TEST, passes_ten_thousand_with_a_short_timeout)
+LIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_with_a_short_timeout)
 
 // ---- CustomMailboxSpec ----
 
@@ -324,7 +318,7 @@ cleans_up_into_dead_letters(const char *kind)
     cell_end(&cell);
 }
 
-EVERY_KIND(AKKA_TEST, cleans_up_into_dead_letters)
+EVERY_KIND(KIND_CITING, "A-15 A-24", cleans_up_into_dead_letters)
 
 TEST_CITING("A-15", custom_mailbox_type_cleans_up_into_dead_letters)
 {
@@ -362,7 +356,7 @@ refuses_capacities_below_one(const char *kind)
     CHECK_STATUS(LBX_INVALID, lbx_mailbox_create(kind, &options, &in, &out));
 }
 
-LIMITED_KINDS(AKKA_TEST, refuses_capacities_below_one)
+LIMITED_KINDS(KIND_CITING, "A-28 R-09", refuses_capacities_below_one)
 
 // ---- Pathological ping-pong, without the actors ----
 

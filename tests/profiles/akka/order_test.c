@@ -67,10 +67,10 @@ gives_shuffled_messages_back_sorted(const char *kind)
     }
 }
 
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          gives_shuffled_messages_back_sorted)
-KIND_TEST(bounded_priority, LBX_KIND_BOUNDED_PRIORITY,
-          gives_shuffled_messages_back_sorted)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "A-10 R-03",
+            gives_shuffled_messages_back_sorted)
+KIND_CITING(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, "A-10 R-03",
+            gives_shuffled_messages_back_sorted)
 
 // "...and order messages of equal priority in FIFO order": 1..200 shuffled,
 // the first hundred sorted, then the rest in the order they were sent.
@@ -95,12 +95,12 @@ keeps_equals_in_sending_order(const char *kind)
     }
 }
 
-KIND_TEST(unbounded_stable_priority, "unbounded-stable-priority",
-          keeps_equals_in_sending_order)
-KIND_TEST(bounded_stable_priority, "bounded-stable-priority",
-          keeps_equals_in_sending_order)
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          keeps_equals_in_sending_order)
+KIND_CITING(unbounded_stable_priority, "unbounded-stable-priority", "A-10 R-04",
+            keeps_equals_in_sending_order)
+KIND_CITING(bounded_stable_priority, "bounded-stable-priority", "A-10 R-04",
+            keeps_equals_in_sending_order)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "A-10 R-04",
+            keeps_equals_in_sending_order)
 
 // Order must survive takes between the sends, not only one big sort.
 TEST_CITING("R-04", equals_stay_in_order_between_takes)
@@ -139,10 +139,10 @@ delivers_control_messages_first(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE,
-          delivers_control_messages_first)
-KIND_TEST(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE,
-          delivers_control_messages_first)
+KIND_CITING(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE, "R-07",
+            delivers_control_messages_first)
+KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "R-07",
+            delivers_control_messages_first)
 
 enum {
     LOW = 1,

@@ -172,10 +172,10 @@ push_front_inserts_at_the_beginning(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE,
-          push_front_inserts_at_the_beginning)
-KIND_TEST(bounded_deque, LBX_KIND_BOUNDED_DEQUE,
-          push_front_inserts_at_the_beginning)
+KIND_CITING(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, "R-17",
+            push_front_inserts_at_the_beginning)
+KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "R-17",
+            push_front_inserts_at_the_beginning)
 
 TEST_CITING("M9", push_front_unblocks_the_reader)
 {

@@ -93,7 +93,7 @@ loss_sink_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-LIMITED_KINDS(KIND_TEST, loss_sink_may_use_the_mailbox)
+LIMITED_KINDS(KIND_CITING, "R-42", loss_sink_may_use_the_mailbox)
 
 static void
 destroy_function_may_use_the_mailbox(const char *kind)
@@ -110,7 +110,7 @@ destroy_function_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-LIMITED_KINDS(KIND_TEST, destroy_function_may_use_the_mailbox)
+LIMITED_KINDS(KIND_CITING, "R-42", destroy_function_may_use_the_mailbox)
 
 static void
 metrics_sink_may_use_the_mailbox(const char *kind)
@@ -130,7 +130,7 @@ metrics_sink_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-EVERY_KIND(KIND_TEST, metrics_sink_may_use_the_mailbox)
+EVERY_KIND(KIND_CITING, "R-42", metrics_sink_may_use_the_mailbox)
 
 static void
 scheduler_hook_may_use_the_mailbox(const char *kind)
@@ -146,7 +146,7 @@ scheduler_hook_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-EVERY_KIND(KIND_TEST, scheduler_hook_may_use_the_mailbox)
+EVERY_KIND(KIND_CITING, "R-42", scheduler_hook_may_use_the_mailbox)
 
 static void
 priority_function_may_use_the_mailbox(const char *kind)
@@ -163,10 +163,10 @@ priority_function_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          priority_function_may_use_the_mailbox)
-KIND_TEST(bounded_priority, LBX_KIND_BOUNDED_PRIORITY,
-          priority_function_may_use_the_mailbox)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "R-05",
+            priority_function_may_use_the_mailbox)
+KIND_CITING(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, "R-05",
+            priority_function_may_use_the_mailbox)
 
 // The waker of a receive sends and receives in the same mailbox.
 static void
@@ -190,10 +190,10 @@ waker_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, waker_may_use_the_mailbox)
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          waker_may_use_the_mailbox)
-LIMITED_KINDS(KIND_TEST, waker_may_use_the_mailbox)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "F6", waker_may_use_the_mailbox)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "F6",
+            waker_may_use_the_mailbox)
+LIMITED_KINDS(KIND_CITING, "F6", waker_may_use_the_mailbox)
 
 struct closer {
     struct box box;

@@ -53,7 +53,7 @@ closed_to_drain_delivers_the_rest(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, closed_to_drain_delivers_the_rest)
+EVERY_KIND(KIND_CITING, "C1 C2 R-14", closed_to_drain_delivers_the_rest)
 
 // C3: every undelivered message goes to the sink, in receiving order.
 static void
@@ -78,7 +78,7 @@ closed_immediately_loses_the_rest_in_order(const char *kind)
     CHECK_INT(4, losses.count);
 }
 
-EVERY_KIND(KIND_TEST, closed_immediately_loses_the_rest_in_order)
+EVERY_KIND(KIND_CITING, "C3 R-14", closed_immediately_loses_the_rest_in_order)
 
 // the rest goes to the dead letters with the owner as recipient,
 // also when a sink would catch ordinary losses.
@@ -112,7 +112,8 @@ closed_to_dead_letters_sends_the_rest_there(const char *kind)
     box_end(&dead);
 }
 
-EVERY_KIND(KIND_TEST, closed_to_dead_letters_sends_the_rest_there)
+EVERY_KIND(KIND_CITING, "A-15 R-14",
+           closed_to_dead_letters_sends_the_rest_there)
 
 struct rest {
     int count;
@@ -154,7 +155,8 @@ closed_into_a_callback_gives_the_rest_to_the_closer(const char *kind)
     CHECK_INT(0, losses.count); // given, not lost
 }
 
-EVERY_KIND(KIND_TEST, closed_into_a_callback_gives_the_rest_to_the_closer)
+EVERY_KIND(KIND_CITING, "C3 B-04",
+           closed_into_a_callback_gives_the_rest_to_the_closer)
 
 // A mode that cannot be kept changes nothing.
 TEST_CITING("R-14", dead_letter_close_without_dead_letters_is_invalid)
@@ -232,8 +234,9 @@ close_wakes_every_waiting_receiver(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, close_wakes_every_waiting_receiver)
-LIMITED_KINDS(KIND_TEST, close_wakes_every_waiting_receiver)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "C4 R-35",
+            close_wakes_every_waiting_receiver)
+LIMITED_KINDS(KIND_CITING, "C4 R-35", close_wakes_every_waiting_receiver)
 
 // C4, R-12: and every sender, who keeps the message.
 static void
@@ -260,7 +263,7 @@ close_wakes_every_waiting_sender(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, close_wakes_every_waiting_sender)
+LIMITED_KINDS(KIND_CITING, "C4 R-12", close_wakes_every_waiting_sender)
 
 TEST_CITING("C4", close_wakes_parked_threads)
 {
@@ -408,7 +411,7 @@ close_racing_with_sends_loses_nothing(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_TEST, close_racing_with_sends_loses_nothing)
+EVERY_KIND(KIND_CITING, "C6", close_racing_with_sends_loses_nothing)
 
 static void
 close_once(unsigned index, void *context)
@@ -471,7 +474,7 @@ flush_waits_for_what_was_sent_before_it(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, flush_waits_for_what_was_sent_before_it)
+EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
 
 // Evicted messages are gone as well.
 static void
@@ -492,7 +495,7 @@ flush_is_done_when_the_rest_is_evicted(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, flush_is_done_when_the_rest_is_evicted)
+LIMITED_KINDS(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_evicted)
 
 static void
 flush_is_done_when_the_rest_is_closed_away(const char *kind)
@@ -511,7 +514,7 @@ flush_is_done_when_the_rest_is_closed_away(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, flush_is_done_when_the_rest_is_closed_away)
+EVERY_KIND(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_closed_away)
 
 // A message put before the others must not be counted in their place.
 static void
@@ -532,10 +535,10 @@ flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE,
-          flush_is_not_deceived_by_a_message_at_the_front)
-KIND_TEST(bounded_deque, LBX_KIND_BOUNDED_DEQUE,
-          flush_is_not_deceived_by_a_message_at_the_front)
+KIND_CITING(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, "B-06",
+            flush_is_not_deceived_by_a_message_at_the_front)
+KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "B-06",
+            flush_is_not_deceived_by_a_message_at_the_front)
 
 // Nor by a more urgent one.
 TEST_CITING("B-06", flush_is_not_deceived_by_a_more_urgent_message)
@@ -644,7 +647,7 @@ stop_closes_and_waits_until_empty(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, stop_closes_and_waits_until_empty)
+EVERY_KIND(KIND_CITING, "B-06", stop_closes_and_waits_until_empty)
 
 // Giving up waiting does not open the mailbox again.
 TEST_CITING("B-06", cancelled_stop_leaves_the_mailbox_closed)

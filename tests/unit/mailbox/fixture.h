@@ -26,27 +26,32 @@
 
 /* ---- Kinds, and tests that are stamped for each ---- */
 
-#define LIMITED_KINDS(XX, promise)                                             \
-    XX(bounded, LBX_KIND_BOUNDED, promise)                                     \
-    XX(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, promise)                   \
-    XX(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, promise)         \
-    XX(bounded_deque, LBX_KIND_BOUNDED_DEQUE, promise)
+#define LIMITED_KINDS(XX, ...)                                                 \
+    XX(bounded, LBX_KIND_BOUNDED, __VA_ARGS__)                                 \
+    XX(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, __VA_ARGS__)               \
+    XX(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, __VA_ARGS__)     \
+    XX(bounded_deque, LBX_KIND_BOUNDED_DEQUE, __VA_ARGS__)
 
-#define UNLIMITED_KINDS(XX, promise)                                           \
-    XX(unbounded, LBX_KIND_UNBOUNDED, promise)                                 \
-    XX(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, promise)           \
-    XX(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, promise)               \
-    XX(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE, promise)     \
-    XX(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, promise)
+#define UNLIMITED_KINDS(XX, ...)                                               \
+    XX(unbounded, LBX_KIND_UNBOUNDED, __VA_ARGS__)                             \
+    XX(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, __VA_ARGS__)       \
+    XX(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, __VA_ARGS__)           \
+    XX(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE, __VA_ARGS__) \
+    XX(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, __VA_ARGS__)
 
-#define EVERY_KIND(XX, promise)                                                \
-    UNLIMITED_KINDS(XX, promise)                                               \
-    LIMITED_KINDS(XX, promise)
+#define EVERY_KIND(XX, ...)                                                    \
+    UNLIMITED_KINDS(XX, __VA_ARGS__)                                           \
+    LIMITED_KINDS(XX, __VA_ARGS__)
 
 /* One test per kind: TEST(bounded_deque_keeps_its_word) and so on, each of
- * which calls keeps_its_word(kind). */
-#define KIND_TEST(word, kind, promise)                                         \
-    TEST(word##_##promise)                                                     \
+ * which calls keeps_its_word(kind):
+ *
+ *     EVERY_KIND(KIND_CITING, "R-12 M5", keeps_its_word)
+ */
+#define KIND_TEST(word, kind, promise) KIND_CITING(word, kind, "", promise)
+
+#define KIND_CITING(word, kind, behaviour, promise)                            \
+    TEST_CITING(behaviour, word##_##promise)                                   \
     {                                                                          \
         promise(kind);                                                         \
     }

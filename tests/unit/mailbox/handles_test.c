@@ -55,7 +55,7 @@ closes_with_its_last_producer(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, closes_with_its_last_producer)
+EVERY_KIND(KIND_CITING, "R-21 C2", closes_with_its_last_producer)
 
 // M7: each message that nobody can receive any more is lost exactly once.
 static void
@@ -82,7 +82,7 @@ loses_the_rest_with_its_last_consumer(const char *kind)
     CHECK_INT(4, losses.count);
 }
 
-EVERY_KIND(KIND_TEST, loses_the_rest_with_its_last_consumer)
+EVERY_KIND(KIND_CITING, "M7 R-21", loses_the_rest_with_its_last_consumer)
 
 // Whichever handle goes last, the rest is ended once.
 TEST_CITING("M7", messages_left_inside_are_destroyed_once)

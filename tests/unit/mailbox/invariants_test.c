@@ -74,7 +74,7 @@ delivers_each_message_once_and_in_order(const char *kind)
     box_end(&crowd.box);
 }
 
-EVERY_KIND(KIND_TEST, delivers_each_message_once_and_in_order)
+EVERY_KIND(KIND_CITING, "M1 M2 M3", delivers_each_message_once_and_in_order)
 
 struct torn {
     struct box box;
@@ -120,10 +120,10 @@ delivers_no_torn_envelopes(const char *kind)
     box_end(&torn.box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, delivers_no_torn_envelopes)
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          delivers_no_torn_envelopes)
-LIMITED_KINDS(KIND_TEST, delivers_no_torn_envelopes)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "M2", delivers_no_torn_envelopes)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "M2",
+            delivers_no_torn_envelopes)
+LIMITED_KINDS(KIND_CITING, "M2", delivers_no_torn_envelopes)
 
 struct watch {
     struct box box;
@@ -171,7 +171,7 @@ never_holds_more_than_its_capacity(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_TEST, never_holds_more_than_its_capacity)
+LIMITED_KINDS(KIND_CITING, "M5", never_holds_more_than_its_capacity)
 
 // M4: a completely sent more urgent message is chosen first, FIFO inside.
 TEST_CITING("M4 R-04", priorities_come_out_sorted_and_stable)
@@ -225,7 +225,7 @@ allocates_nothing_after_creation(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-KIND_TEST(bounded, LBX_KIND_BOUNDED, allocates_nothing_after_creation)
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "M6", allocates_nothing_after_creation)
 
 // M6 for the others: drained segments are used again.
 static void
@@ -252,7 +252,7 @@ uses_its_memory_again(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-EVERY_KIND(KIND_TEST, uses_its_memory_again)
+EVERY_KIND(KIND_CITING, "M6", uses_its_memory_again)
 
 // A burst does not keep its memory for ever (2 MiB of mailbox-core.md).
 TEST(memory_of_a_burst_is_given_back)
@@ -303,7 +303,7 @@ frees_everything_whatever_is_left_inside(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_TEST, frees_everything_whatever_is_left_inside)
+EVERY_KIND(KIND_CITING, "M7", frees_everything_whatever_is_left_inside)
 
 // M8: tickets, segments and sequences go round many times.
 static void
@@ -328,10 +328,12 @@ counts_on_past_every_internal_counter(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, counts_on_past_every_internal_counter)
-KIND_TEST(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
-          counts_on_past_every_internal_counter)
-KIND_TEST(bounded, LBX_KIND_BOUNDED, counts_on_past_every_internal_counter)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "M8",
+            counts_on_past_every_internal_counter)
+KIND_CITING(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, "M8",
+            counts_on_past_every_internal_counter)
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "M8",
+            counts_on_past_every_internal_counter)
 
 struct payload {
     int number;
@@ -378,4 +380,4 @@ hands_over_what_was_written_before(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, hands_over_what_was_written_before)
+EVERY_KIND(KIND_CITING, "F2", hands_over_what_was_written_before)

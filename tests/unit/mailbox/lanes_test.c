@@ -25,10 +25,10 @@ drains_system_then_control_then_user(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE,
-          drains_system_then_control_then_user)
-KIND_TEST(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE,
-          drains_system_then_control_then_user)
+KIND_CITING(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE, "R-07",
+            drains_system_then_control_then_user)
+KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "R-07",
+            drains_system_then_control_then_user)
 
 // messages.h: a mailbox that is not control-aware has no control lane.
 static void
@@ -52,14 +52,14 @@ without_a_control_lane_keeps_control_messages_in_turn(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED,
-          without_a_control_lane_keeps_control_messages_in_turn)
-KIND_TEST(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
-          without_a_control_lane_keeps_control_messages_in_turn)
-KIND_TEST(bounded, LBX_KIND_BOUNDED,
-          without_a_control_lane_keeps_control_messages_in_turn)
-KIND_TEST(bounded_deque, LBX_KIND_BOUNDED_DEQUE,
-          without_a_control_lane_keeps_control_messages_in_turn)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "R-07",
+            without_a_control_lane_keeps_control_messages_in_turn)
+KIND_CITING(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, "R-07",
+            without_a_control_lane_keeps_control_messages_in_turn)
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "R-07",
+            without_a_control_lane_keeps_control_messages_in_turn)
+KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "R-07",
+            without_a_control_lane_keeps_control_messages_in_turn)
 
 // What a system message says arrives with it.
 TEST_CITING("R-39", system_message_travels_with_code_and_priority)
@@ -157,7 +157,7 @@ when_full_still_takes_system_messages(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, when_full_still_takes_system_messages)
+LIMITED_KINDS(KIND_CITING, "R-08", when_full_still_takes_system_messages)
 
 // C-37: lane full is an error, no fall-through to the user lane; and it does
 // not matter how much room users have.
@@ -199,6 +199,31 @@ TEST_CITING("R-07", system_messages_do_not_use_user_room)
     lbx_operation_fini(&sender.operation);
     box_end(&box);
 }
+
+// C-40: cellex sorts control messages, and never the regular ones.
+static void
+control_by_priority_sorts_the_control_lane_alone(const char *kind)
+{
+    lbx_mailbox_options options = options_for(kind, 10);
+    struct box box;
+
+    options.control_by_priority = true;
+    options.higher_first = true;
+    box = box_make(kind, &options);
+    box_send_envelope(&box, lbx_envelope_new(letter(5), 1));
+    box_send_envelope(&box, lbx_envelope_control(letter(4), 1));
+    box_send_envelope(&box, lbx_envelope_new(letter(6), 7));
+    box_send_envelope(&box, lbx_envelope_control(letter(1), 7));
+    box_send_envelope(&box, lbx_envelope_control(letter(2), 5));
+    box_send_envelope(&box, lbx_envelope_control(letter(3), 5));
+    CHECK_RECEIVES(&box, 1, 2, 3, 4, 5, 6);
+    box_end(&box);
+}
+
+KIND_CITING(unbounded_control_aware, LBX_KIND_UNBOUNDED_CONTROL_AWARE, "C-40",
+            control_by_priority_sorts_the_control_lane_alone)
+KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "C-40",
+            control_by_priority_sorts_the_control_lane_alone)
 
 // C-38: exceeding the reservation is full, also under BLOCK: what asks a
 // mailbox to stop must not itself wait in line.
@@ -382,7 +407,7 @@ suspended_holds_users_back_and_lets_system_flow(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, suspended_holds_users_back_and_lets_system_flow)
+EVERY_KIND(KIND_CITING, "R-16", suspended_holds_users_back_and_lets_system_flow)
 
 // the counter nests; each call tells whether it changed anything.
 TEST_CITING("A-20 R-16", suspensions_nest)

@@ -35,7 +35,7 @@ delivers_null_like_any_message(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, delivers_null_like_any_message)
+EVERY_KIND(KIND_CITING, "R-11", delivers_null_like_any_message)
 
 // also when it is lost, handed over, or pushed to the front.
 TEST_CITING("R-11", null_is_lost_and_handed_over_like_any_message)
@@ -81,7 +81,7 @@ delivers_any_word(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, delivers_any_word)
+EVERY_KIND(KIND_CITING, "R-11", delivers_any_word)
 
 // 83: a NULL handle is answered, whatever is called with it.
 TEST(null_producer_is_invalid)
@@ -278,7 +278,7 @@ where_nothing_may_wait_says_would_block(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, where_nothing_may_wait_says_would_block)
+EVERY_KIND(KIND_CITING, "C-41", where_nothing_may_wait_says_would_block)
 
 TEST_CITING("C-41", operations_say_would_block_too)
 {

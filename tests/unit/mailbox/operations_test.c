@@ -135,6 +135,54 @@ TEST(finished_receive_can_be_restarted)
     box_end(&box);
 }
 
+TEST(finished_flush_and_batch_can_be_restarted)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    lbx_operation flush;
+    lbx_operation receive;
+    void *received[2];
+    size_t count = 0;
+
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 2,
+                                             &count, LBX_FOREVER));
+    for (int round = 0; round < 3; round++) {
+        CHECK_OK(lbx_operation_poll(&flush, NULL));
+        CHECK_OK(lbx_operation_restart(&flush, LBX_FOREVER));
+        box_send_numbers(&box, 1, 2);
+        CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
+        CHECK_OK(lbx_operation_poll(&receive, NULL));
+        CHECK_INT(2, count);
+        CHECK_OK(lbx_operation_restart(&receive, LBX_FOREVER));
+    }
+    CHECK_OK(lbx_operation_poll(&flush, NULL));
+    lbx_operation_fini(&flush);
+    lbx_operation_fini(&receive);
+    box_end(&box);
+}
+
+TEST(receive_of_an_envelope_waits_like_any_other)
+{
+    lbx_mailbox_options options = envelope_options();
+    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    struct bell bell = {0};
+    lbx_envelope envelope;
+    lbx_operation receive;
+
+    CHECK_OK(lbx_consumer_receive_envelope_init(&receive, box.out, &envelope,
+                                                LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
+    box_send_envelope(&box, lbx_envelope_new(letter(1), -3));
+    CHECK_INT(1, bell.rings);
+    CHECK_OK(bell_poll(&receive, &bell));
+    CHECK_INT(1, number_of(envelope.message));
+    CHECK_INT(-3, envelope.priority);
+    lbx_operation_fini(&receive);
+    CHECK_STATUS(LBX_TIMEOUT,
+                 lbx_consumer_receive_envelope_until(box.out, &envelope, 0));
+    box_end(&box);
+}
+
 // Also one that was cancelled or timed out: it waits anew, from the end of
 // the line and with its new deadline.
 TEST(cancelled_receive_can_be_restarted)
@@ -450,6 +498,106 @@ TEST_CITING("F6", send_may_be_freed_inside_its_own_waker)
     CHECK_INT(1, box_next(&box));
     CHECK_INT(1, inside.calls);
     CHECK_RECEIVES(&box, 2);
+    box_end(&box);
+}
+
+// Woken together, by one close or one batch: the first one's waker ends and
+// frees the second, whose own waker must then never run.
+struct together {
+    lbx_operation *second;
+    lbx_status status;
+    void *message;
+    struct bell bell;
+};
+
+static void
+free_the_second(void *context)
+{
+    struct together *together = context;
+
+    if (!together->second)
+        return;
+    together->status = lbx_operation_cancel(together->second);
+    lbx_operation_fini(together->second);
+    memset(together->second, 0xee, sizeof(*together->second));
+    free(together->second);
+    together->second = NULL;
+}
+
+static void
+wait_together(struct together *together, const struct box *box,
+              lbx_operation *first, void **ret_message)
+{
+    lbx_waker waker = {free_the_second, together};
+
+    *together = (struct together){.second = malloc(sizeof(lbx_operation))};
+    CHECK(together->second != NULL);
+    CHECK_OK(
+        lbx_consumer_receive_init(first, box->out, ret_message, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(first, &waker));
+    CHECK_OK(lbx_consumer_receive_init(together->second, box->out,
+                                       &together->message, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(together->second, &together->bell));
+}
+
+TEST_CITING("F5 F6", waker_may_free_another_operation_woken_by_the_same_close)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    struct together together;
+    lbx_operation first;
+    void *message = NULL;
+
+    wait_together(&together, &box, &first, &message);
+    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_PTR(NULL, together.second);
+    CHECK_INT(0, together.bell.rings);
+    CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&first, NULL));
+    lbx_operation_fini(&first);
+    box_end(&box);
+}
+
+TEST_CITING("F5 M10", waker_may_free_another_operation_woken_by_the_same_batch)
+{
+    struct box box = box_make(LBX_KIND_BOUNDED, NULL);
+    void *messages[] = {letter(1), letter(2)};
+    struct together together;
+    lbx_operation first;
+    void *message = NULL;
+    size_t sent = 0;
+
+    wait_together(&together, &box, &first, &message);
+    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, 2, &sent));
+    CHECK_STATUS(LBX_CANCELLED, together.status);
+    CHECK_INT(0, together.bell.rings);
+    CHECK_OK(lbx_operation_poll(&first, NULL));
+    CHECK_INT(1, number_of(message));
+    CHECK_RECEIVES(&box, 2); // promised to the second, and free again
+    lbx_operation_fini(&first);
+    box_end(&box);
+}
+
+// Two waiters of different sorts on one mailbox, freed by one another.
+TEST_CITING("F6", waker_of_a_receive_may_end_a_waiting_send)
+{
+    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct together together = {.second = malloc(sizeof(lbx_operation))};
+    lbx_waker waker = {free_the_second, &together};
+    lbx_operation flush;
+
+    CHECK(together.second != NULL);
+    box_send(&box, 1);
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, &waker));
+    CHECK_OK(lbx_producer_send_init(together.second, box.in, letter(2),
+                                    LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, bell_poll(together.second, &together.bell));
+    CHECK_INT(1, box_next(&box)); // moves 2 in and ends the flush
+    CHECK_PTR(NULL, together.second);
+    CHECK_OK(together.status); // it had been sent
+    CHECK_RECEIVES(&box, 2);
+    CHECK_OK(lbx_operation_poll(&flush, NULL));
+    lbx_operation_fini(&flush);
     box_end(&box);
 }
 

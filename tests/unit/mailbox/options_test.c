@@ -3,6 +3,7 @@
  * Options and what creation says about bad ones: LBX_INVALID, a sentence that
  * names the setting, and nothing left behind (R-09, reliability 86 and 87).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "mailbox/fixture.h"
@@ -48,6 +49,47 @@ TEST_CITING("R-09", negative_capacity_is_refused)
 TEST_CITING("R-09", capacity_beyond_all_memory_is_refused)
 {
     check_capacity_refused(INT64_MAX - 1);
+}
+
+// Memory as far as a gigabyte goes; sanitizers stop at a malloc of more.
+static void *
+allocate_modestly(void *context, size_t size_bytes, size_t align_bytes)
+{
+    void *block = NULL;
+
+    (void)context;
+    if (size_bytes > (size_t)1 << 30)
+        return NULL;
+    if (align_bytes < sizeof(void *))
+        align_bytes = sizeof(void *);
+    return posix_memalign(&block, align_bytes, size_bytes) == 0 ? block : NULL;
+}
+
+static void
+release_plainly(void *context, void *block, size_t size_bytes)
+{
+    (void)context;
+    (void)size_bytes;
+    free(block);
+}
+
+// 87: and one that fits a number but no memory is told so; the size in bytes
+// must not have gone round on its way there.
+TEST_CITING("R-09", capacity_beyond_this_machines_memory_is_no_memory)
+{
+    lbx_allocator allocator = {allocate_modestly, release_plainly, NULL};
+    lbx_producer *in;
+    lbx_consumer *out;
+
+    for (int bits = 40; bits <= 56; bits++) {
+        lbx_mailbox_options options =
+            limited_options((int64_t)1 << bits, LBX_REJECT);
+
+        options.allocator = &allocator;
+        options.envelopes = bits % 2 == 0;
+        CHECK_STATUS(LBX_NO_MEMORY,
+                     lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
+    }
 }
 
 // The words of other limits mean nothing as a capacity.
@@ -113,7 +155,7 @@ refuses_a_limit(const char *kind)
     check_refused(kind, limited_options(10, LBX_REJECT), "capacity");
 }
 
-UNLIMITED_KINDS(KIND_TEST, refuses_a_limit)
+UNLIMITED_KINDS(KIND_CITING, "R-09", refuses_a_limit)
 
 static void
 refuses_to_be_unlimited(const char *kind)
@@ -121,7 +163,7 @@ refuses_to_be_unlimited(const char *kind)
     check_refused(kind, limited_options(LBX_UNLIMITED, LBX_REJECT), "capacity");
 }
 
-LIMITED_KINDS(KIND_TEST, refuses_to_be_unlimited)
+LIMITED_KINDS(KIND_CITING, "R-09", refuses_to_be_unlimited)
 
 static int
 compare_nothing(const lbx_envelope *a, const lbx_envelope *b, void *context)
@@ -287,7 +329,7 @@ holds_a_thousand_by_default(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, holds_a_thousand_by_default)
+LIMITED_KINDS(KIND_CITING, "A-12", holds_a_thousand_by_default)
 
 // any n from 1 up is exact, never rounded to a power of two.
 static void
@@ -310,7 +352,7 @@ keeps_every_capacity_exactly(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_TEST, keeps_every_capacity_exactly)
+LIMITED_KINDS(KIND_CITING, "R-09 M5", keeps_every_capacity_exactly)
 
 // what a kind can do is told beforehand and of the mailbox itself.
 TEST_CITING("R-25", capabilities_of_each_kind)
@@ -407,6 +449,8 @@ TEST(limits_are_read_as_numbers_or_minus_one)
 {
     CHECK_INT(7, lbx_mailbox_options_limit(7, 4));
     CHECK_INT(4, lbx_mailbox_options_limit(LBX_DEFAULT, 4));
+    CHECK_INT(0, lbx_mailbox_options_limit(LBX_DISABLED, 4));
+    CHECK_INT(-1, lbx_mailbox_options_limit(LBX_SHARED, 4));
     CHECK_INT(-1, lbx_mailbox_options_limit(LBX_UNLIMITED, 4));
     CHECK_INT(-1, lbx_mailbox_options_limit(LBX_DEFAULT, LBX_UNLIMITED));
 }

@@ -51,7 +51,7 @@ rejects_without_a_trace(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, rejects_without_a_trace)
+LIMITED_KINDS(KIND_CITING, "R-12 M5", rejects_without_a_trace)
 
 // The sender sees LBX_OK, and the sink gets the very message it sent.
 static void
@@ -71,7 +71,32 @@ drops_the_newest(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, drops_the_newest)
+LIMITED_KINDS(KIND_CITING, "R-01 R-13", drops_the_newest)
+
+// C-34: cellex turns the dropped newest into "full" and hands it back.
+static void
+newest_to_sender_gives_the_message_back(const char *kind)
+{
+    lbx_mailbox_options options = limited_options(2, LBX_DROP_NEWEST);
+    struct losses losses = {.count = 0};
+    lbx_send_result result;
+    struct box box;
+
+    options.newest_to_sender = true;
+    options.loss_sink = losses_sink(&losses);
+    box = box_make(kind, &options);
+    box_send_numbers(&box, 1, 2);
+    result = send_for_result(&box, 3, LBX_FULL);
+    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_DROP_NEWEST, result.overflow);
+    CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, letter(4)));
+    CHECK_INT(2, box_stats(&box).dropped_newest);
+    CHECK_INT(0, losses.count); // nothing is lost that somebody still has
+    CHECK_RECEIVES(&box, 1, 2);
+    box_end(&box);
+}
+
+LIMITED_KINDS(KIND_CITING, "C-34 R-12", newest_to_sender_gives_the_message_back)
 
 // B-15: drop-oldest on [1, 2] with 3 leaves [2, 3] and reports one.
 static void
@@ -94,7 +119,7 @@ drops_the_oldest(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, drops_the_oldest)
+LIMITED_KINDS(KIND_CITING, "B-15 R-01", drops_the_oldest)
 
 // C-34: grow doubles, and the sender is told the new capacity.
 static void
@@ -108,13 +133,14 @@ grows_to_twice_its_size(const char *kind)
     CHECK_INT(4, result.capacity_messages);
     CHECK_INT(4, lbx_mailbox_capacity(box.mailbox));
     CHECK_INT(LBX_ENQUEUED, send_for_result(&box, 4, LBX_OK).outcome);
+    CHECK(!lbx_mailbox_is_full(box.mailbox)); // a send finds room, always
     CHECK_INT(8, send_for_result(&box, 5, LBX_OK).capacity_messages);
     CHECK_RECEIVES(&box, 1, 2, 3, 4, 5);
     CHECK_INT(0, losses.count);
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, grows_to_twice_its_size)
+LIMITED_KINDS(KIND_CITING, "C-34", grows_to_twice_its_size)
 
 // try never waits, whatever the policy, and is told the policy.
 static void
@@ -132,7 +158,7 @@ under_block_try_send_is_refused(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, under_block_try_send_is_refused)
+LIMITED_KINDS(KIND_CITING, "R-02", under_block_try_send_is_refused)
 
 // C-26: whoever makes room moves the waiting message in.
 static void
@@ -154,7 +180,7 @@ under_block_a_send_waits_for_room(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, under_block_a_send_waits_for_room)
+LIMITED_KINDS(KIND_CITING, "C-26 B-01", under_block_a_send_waits_for_room)
 
 // C-27: only BLOCK ever waits; the others decide at the first poll, also as
 // an operation with all the time in the world.
@@ -262,7 +288,7 @@ with_a_negative_wait_waits_for_ever(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, with_a_negative_wait_waits_for_ever)
+LIMITED_KINDS(KIND_CITING, "R-02", with_a_negative_wait_waits_for_ever)
 
 // Akka's zero push timeout: one look, no wait.
 TEST_CITING("A-25", wait_of_zero_is_one_try)
@@ -362,7 +388,7 @@ loses_each_overflowing_message_once(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, loses_each_overflowing_message_once)
+LIMITED_KINDS(KIND_CITING, "R-01 R-20", loses_each_overflowing_message_once)
 
 // DESIGN 5: a priority kind evicts the least urgent, and of those the oldest.
 TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
@@ -460,13 +486,14 @@ without_a_front_says_so(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED, without_a_front_says_so)
-KIND_TEST(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
-          without_a_front_says_so)
-KIND_TEST(bounded, LBX_KIND_BOUNDED, without_a_front_says_so)
-KIND_TEST(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, without_a_front_says_so)
-KIND_TEST(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE,
-          without_a_front_says_so)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "R-25", without_a_front_says_so)
+KIND_CITING(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, "R-25",
+            without_a_front_says_so)
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "R-25", without_a_front_says_so)
+KIND_CITING(bounded_priority, LBX_KIND_BOUNDED_PRIORITY, "R-25",
+            without_a_front_says_so)
+KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "R-25",
+            without_a_front_says_so)
 
 // priorities are compared, never subtracted: the extremes are in order.
 TEST_CITING("R-03 R-05", extreme_priorities_keep_their_order)
@@ -573,6 +600,27 @@ TEST_CITING("R-04", compare_orders_and_equals_stay_in_order_of_arrival)
     box_send_numbers(&box, 1, 9);
     CHECK_RECEIVES(&box, 2, 4, 6, 8, 1, 3, 5, 7, 9);
     CHECK(calls > 0);
+    box_end(&box);
+}
+
+// messages sent without an envelope have the mailbox's default.
+TEST_CITING("R-06", default_priority_can_be_chosen)
+{
+    lbx_mailbox_options options = plain_options();
+    lbx_envelope envelope;
+    struct box box;
+
+    options.default_priority = 3;
+    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    box_send_envelope(&box, lbx_envelope_new(letter(3), 4));
+    box_send(&box, 2);
+    CHECK_OK(lbx_producer_send(box.in, letter(22)));
+    box_send_envelope(&box, lbx_envelope_new(letter(1), 2));
+    CHECK_INT(1, box_next(&box));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    CHECK_INT(2, number_of(envelope.message));
+    CHECK_INT(3, envelope.priority);
+    CHECK_RECEIVES(&box, 22, 3);
     box_end(&box);
 }
 

@@ -120,7 +120,8 @@ accounts_for_every_message_under_each_policy(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_TEST, accounts_for_every_message_under_each_policy)
+LIMITED_KINDS(KIND_CITING, "M1 R-01",
+              accounts_for_every_message_under_each_policy)
 
 // ---- Deadlines ----
 
@@ -157,7 +158,7 @@ sends_that_time_out_are_wholly_in_or_out(const char *kind)
     box_end(&ledger.box);
 }
 
-LIMITED_KINDS(KIND_TEST, sends_that_time_out_are_wholly_in_or_out)
+LIMITED_KINDS(KIND_CITING, "F1 F4", sends_that_time_out_are_wholly_in_or_out)
 
 static void
 receive_impatiently(unsigned index, void *context)
@@ -197,7 +198,7 @@ receives_that_time_out_lose_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_TEST, receives_that_time_out_lose_nothing)
+EVERY_KIND(KIND_CITING, "M10 F1", receives_that_time_out_lose_nothing)
 
 // ---- Suspension, flush, watching ----
 
@@ -243,7 +244,8 @@ suspended_and_resumed_all_the_time_loses_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_TEST, suspended_and_resumed_all_the_time_loses_nothing)
+EVERY_KIND(KIND_CITING, "R-16 M9",
+           suspended_and_resumed_all_the_time_loses_nothing)
 
 static void
 flush_or_drain(unsigned index, void *context)
@@ -281,7 +283,7 @@ flushed_over_and_over_never_hangs(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_TEST, flushed_over_and_over_never_hangs)
+EVERY_KIND(KIND_CITING, "B-06 M9", flushed_over_and_over_never_hangs)
 
 struct counted {
     _Atomic long events;
@@ -341,7 +343,7 @@ watched_on_and_off_loses_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_TEST, watched_on_and_off_loses_nothing)
+EVERY_KIND(KIND_CITING, "C-39 M1", watched_on_and_off_loses_nothing)
 
 // ---- The signal as the only way to wait ----
 
@@ -383,7 +385,7 @@ is_emptied_by_following_its_signal(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_TEST, is_emptied_by_following_its_signal)
+EVERY_KIND(KIND_CITING, "C-37 M9", is_emptied_by_following_its_signal)
 
 // ---- Close ----
 
@@ -433,7 +435,7 @@ closed_into_hands_while_busy_loses_nothing(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_TEST, closed_into_hands_while_busy_loses_nothing)
+EVERY_KIND(KIND_CITING, "C3 C6", closed_into_hands_while_busy_loses_nothing)
 
 struct burial {
     struct ledger ledger;
@@ -483,4 +485,4 @@ buried_while_dropping_loses_each_message_once(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_TEST, buried_while_dropping_loses_each_message_once)
+LIMITED_KINDS(KIND_CITING, "M1", buried_while_dropping_loses_each_message_once)

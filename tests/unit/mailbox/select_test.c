@@ -388,6 +388,32 @@ TEST(select_over_nothing_is_invalid)
     choice_end(&choice);
 }
 
+// Two receives from one mailbox are two places in its line.
+TEST_CITING("F8", select_over_one_mailbox_twice_takes_one_message)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    lbx_operation receives[2];
+    lbx_operation *list[] = {&receives[0], &receives[1]};
+    lbx_operation select;
+    void *messages[2] = {letter(-1), letter(-1)};
+    size_t index = 9;
+
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(lbx_consumer_receive_init(&receives[i], box.out, &messages[i],
+                                           LBX_FOREVER));
+    CHECK_OK(lbx_select_init(&select, list, 2, 0, LBX_FOREVER, &index));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
+    box_send_numbers(&box, 1, 2);
+    CHECK_OK(lbx_operation_poll(&select, NULL));
+    CHECK(index < 2);
+    CHECK_INT(1, number_of(messages[index]));
+    CHECK_RECEIVES(&box, 2);
+    lbx_operation_fini(&select);
+    lbx_operation_fini(&receives[0]);
+    lbx_operation_fini(&receives[1]);
+    box_end(&box);
+}
+
 // A deadline can only be compared with one clock.
 TEST(select_over_different_clocks_is_invalid)
 {

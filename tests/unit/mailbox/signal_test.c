@@ -222,6 +222,30 @@ TEST_CITING("C-19", signal_lives_as_long_as_a_handle_or_a_wait)
     CHECK_INT(0, memory.live_blocks);
 }
 
+static void
+let_go(void *context)
+{
+    lbx_signal **signal = context;
+
+    lbx_signal_unref(*signal);
+    *signal = NULL;
+}
+
+// F6: the last handle may go inside the waker that its notify called.
+TEST_CITING("F6", signal_may_be_given_up_inside_its_own_notify)
+{
+    lbx_signal *signal = make_signal();
+    lbx_waker waker = {let_go, &signal};
+    lbx_operation wait;
+
+    CHECK_OK(lbx_signal_wait_init(&wait, signal, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&wait, &waker));
+    lbx_signal_notify(signal);
+    CHECK_PTR(NULL, signal);
+    CHECK_OK(lbx_operation_poll(&wait, NULL));
+    lbx_operation_fini(&wait);
+}
+
 TEST(null_signals_are_harmless)
 {
     lbx_operation operation;
@@ -255,7 +279,7 @@ notifies_its_signal_after_each_message(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_TEST, notifies_its_signal_after_each_message)
+EVERY_KIND(KIND_CITING, "C-37", notifies_its_signal_after_each_message)
 
 TEST_CITING("C-02", every_call_gives_the_same_signal)
 {

@@ -27,7 +27,8 @@ serves_waiting_senders_in_order_of_arrival(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, serves_waiting_senders_in_order_of_arrival)
+LIMITED_KINDS(KIND_CITING, "B-15 F10",
+              serves_waiting_senders_in_order_of_arrival)
 
 static void
 serves_waiting_receivers_in_order_of_arrival(const char *kind)
@@ -48,11 +49,12 @@ serves_waiting_receivers_in_order_of_arrival(const char *kind)
     box_end(&box);
 }
 
-KIND_TEST(unbounded, LBX_KIND_UNBOUNDED,
-          serves_waiting_receivers_in_order_of_arrival)
-KIND_TEST(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY,
-          serves_waiting_receivers_in_order_of_arrival)
-LIMITED_KINDS(KIND_TEST, serves_waiting_receivers_in_order_of_arrival)
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "F10 R-34",
+            serves_waiting_receivers_in_order_of_arrival)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "F10 R-34",
+            serves_waiting_receivers_in_order_of_arrival)
+LIMITED_KINDS(KIND_CITING, "F10 R-34",
+              serves_waiting_receivers_in_order_of_arrival)
 
 // one wake-up per item; the second receiver sleeps on.
 TEST_CITING("R-35 F10", one_message_wakes_the_first_receiver_only)
@@ -268,7 +270,7 @@ relay_with_one_message_in_flight_never_hangs(const char *kind)
     box_end(&relay.back);
 }
 
-EVERY_KIND(KIND_TEST, relay_with_one_message_in_flight_never_hangs)
+EVERY_KIND(KIND_CITING, "M9", relay_with_one_message_in_flight_never_hangs)
 
 static void
 push_and_pull(unsigned index, void *context)
@@ -299,7 +301,7 @@ of_one_message_passes_thousands(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_TEST, of_one_message_passes_thousands)
+LIMITED_KINDS(KIND_CITING, "M9", of_one_message_passes_thousands)
 
 // consumer.h: a second receive that would wait gets LBX_BUSY.
 TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)

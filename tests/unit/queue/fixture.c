@@ -44,8 +44,8 @@ item_urgent(uint64_t number, int32_t priority, unsigned words)
     if (words == LBX__PAIR)
         item.words[1] = (uint32_t)priority;
     else
-        memcpy((char *)item.words + offsetof(lbx_envelope, priority),
-               &priority, sizeof(priority));
+        memcpy((char *)item.words + offsetof(lbx_envelope, priority), &priority,
+               sizeof(priority));
     return item;
 }
 

@@ -23,8 +23,7 @@ push_as(uint64_t number, bool ahead)
 {
     struct item item = item_of(number);
     size_t count = 0;
-    int flags =
-        lbx__ring_push(&ring, item.words, 1, ring.words, ahead, &count);
+    int flags = lbx__ring_push(&ring, item.words, 1, ring.words, ahead, &count);
 
     CHECK_INT(flags >= 0, count);
     return flags;
@@ -134,8 +133,7 @@ pop_batch(uint64_t first, size_t most, size_t expected)
     uint64_t items[64];
     unsigned notes;
 
-    CHECK_INT(expected,
-              lbx__ring_pop(&ring, items, most, LBX__WORD, &notes));
+    CHECK_INT(expected, lbx__ring_pop(&ring, items, most, LBX__WORD, &notes));
     for (size_t i = 0; i < expected; i++)
         CHECK_INT(first + i, item_message(&items[i]));
 }
@@ -155,14 +153,24 @@ TEST_CITING("G1", batch_is_cut_to_the_room)
     end();
 }
 
+/* One push may find less room than there is, when it last looked long ago; the
+ * next finds the rest. */
+static void
+push_whole_batch(uint64_t first, size_t count)
+{
+    size_t done = 0;
+
+    for (int i = 0; i < 2 && done < count; i++)
+        done += push_batch(first + done, count - done);
+    CHECK_INT(count, done);
+}
+
 TEST(batches_go_on_across_the_edge_of_the_array)
 {
-    uint64_t next = 0;
-
     for (int many = 0; many <= 1; many++) {
         make(7, LBX__WORD, many, false); // 8 slots
-        for (next = 0; next < 200; next += 5) {
-            CHECK_INT(5, push_batch(next, 5));
+        for (uint64_t next = 0; next < 200; next += 5) {
+            push_whole_batch(next, 5);
             pop_batch(next, 5, 5);
         }
         end();
@@ -271,9 +279,9 @@ works_from_ticket(uint64_t first, bool many, bool gated)
 /* Where 28, 31 and 32 bits end, and the last tickets of all. */
 TEST_CITING("G4 M8", tickets_go_on_to_the_end_of_60_bits)
 {
-    static const uint64_t ends[] = {
-        (uint64_t)1 << 28, (uint64_t)1 << 31, (uint64_t)1 << 32,
-        (uint64_t)1 << 59, ((uint64_t)1 << 60) - 12};
+    static const uint64_t ends[] = {(uint64_t)1 << 28, (uint64_t)1 << 31,
+                                    (uint64_t)1 << 32, (uint64_t)1 << 59,
+                                    ((uint64_t)1 << 60) - 12};
 
     for (int i = 0; i < 5; i++) {
         uint64_t first = i < 4 ? ends[i] - 5 : ends[i] - 1;
@@ -317,9 +325,11 @@ TEST_CITING("G6", pushes_see_the_flags_of_a_ring)
 {
     make(100, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
-    CHECK_INT(1, lbx__ring_raise(&ring, LBX__WAITING));
+    lbx__ring_raise(&ring, LBX__WAITING);
+    CHECK_INT(1, lbx__ring_accepted(&ring));
     CHECK_INT(LBX__WAITING, push(1));
-    CHECK_INT(2, lbx__ring_raise(&ring, LBX__OBSERVED));
+    lbx__ring_raise(&ring, LBX__OBSERVED);
+    CHECK_INT(2, lbx__ring_accepted(&ring));
     CHECK_INT(LBX__WAITING | LBX__OBSERVED, push(2));
     lbx__ring_lower(&ring, LBX__WAITING);
     CHECK_INT(LBX__OBSERVED, push(3));
@@ -341,9 +351,9 @@ TEST_CITING("G6 M5", gate_turns_away_whoever_has_no_turn)
         CHECK_INT(0, push(1));
         lbx__ring_raise_senders(&ring);
         CHECK_INT(0, pop());
-        CHECK_INT(LBX_FULL, push(9));            // there is room, but not a turn
-        CHECK_INT(0, push_as(2, true));          // its turn
-        CHECK_INT(LBX_FULL, push_as(9, true));   // a turn is not room
+        CHECK_INT(LBX_FULL, push(9));          // there is room, but not a turn
+        CHECK_INT(0, push_as(2, true));        // its turn
+        CHECK_INT(LBX_FULL, push_as(9, true)); // a turn is not room
         lbx__ring_lower_senders(&ring);
         CHECK_INT(1, pop());
         CHECK_INT(0, push(3));

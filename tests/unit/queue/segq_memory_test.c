@@ -269,7 +269,7 @@ TEST_CITING("Q2", flags_and_close_survive_failing_pushes)
 {
     make(LBX__WORD, false);
     memory_fails(true);
-    (void)lbx__segq_raise(&q, LBX__WAITING);
+    lbx__segq_raise(&q, LBX__WAITING);
     CHECK_INT(LBX_NO_MEMORY, push(0));
     memory_fails(false);
     CHECK_INT(LBX__WAITING, push(0));
