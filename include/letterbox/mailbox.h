@@ -142,7 +142,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_mailbox_stats_read(lbx_mailbox *mailbox,
                                                        lbx_mailbox_stats *ret);
 
 /*
- * lbx_mailbox_close() refuses further sends and wakes everyone who waits.
+ * lbx_mailbox_close() refuses further sends and wakes everyone who waits;
+ * receivers for whom nothing is left, as soon as the rest is taken.
  *
  * Waiting senders get LBX_CLOSED and keep their message. No send that
  * answered LBX_OK is lost by a close at the same time. Closing ends

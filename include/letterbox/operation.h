@@ -42,6 +42,10 @@
  * Caveats
  * - Do not copy, move or free an operation between init and fini.
  * - An operation keeps what it waits on alive; fini every one you init.
+ * - Two wakers in two threads that cancel each other's operation wait for each
+ *   other for ever.
+ * - A waker that polls its own operation has ended as far as the operation is
+ *   concerned: a cancel in another thread no longer waits for it.
  */
 #ifndef LETTERBOX_OPERATION_H
 #define LETTERBOX_OPERATION_H
@@ -113,7 +117,7 @@ LBX_API void lbx_operation_fini(lbx_operation *operation);
  * arguments and a new deadline: for loops that receive.
  *
  * Returns    LBX_OK; LBX_BUSY while it is pending; LBX_UNSUPPORTED for sends,
- *            whose message has been used; LBX_INVALID.
+ *            whose message has been used, and for selects; LBX_INVALID.
  * Threads    one at a time.
  * Since      0.1
  */

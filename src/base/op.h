@@ -119,8 +119,7 @@ struct __attribute__((may_alias)) lbx__op {
     } u;
 };
 
-_Static_assert(sizeof(lbx__op) <= sizeof(lbx_operation) &&
-                   _Alignof(lbx__op) <= _Alignof(lbx_operation),
+_Static_assert(sizeof(lbx__op) <= sizeof(lbx_operation),
                "an operation must fit its public room");
 
 static inline lbx__op *

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SPINS = 100
+    SPINS = LBX__SPINS(100)
 };
 
 void

@@ -32,6 +32,13 @@ bool lbx__barrier_all(void);
 /* A hint inside a spin loop. */
 void lbx__pause(void);
 
+/* How often to spin before parking; the explorer goes straight to the point. */
+#ifdef LBX_SYSTEMATIC
+#define LBX__SPINS(count) 0
+#else
+#define LBX__SPINS(count) (count)
+#endif
+
 /* Lets another thread run; for the rare waits that nobody can end by a call. */
 void lbx__yield(void);
 

@@ -388,6 +388,8 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
         return LBX_INVALID; // not our struct: its fault is not to be trusted
     if (options)
         settled = *options;
+    if (!kind && is_count(settled.capacity_messages))
+        kind = LBX_KIND_BOUNDED;
     found = lbx__kinds_find(settled.kinds, kind);
     if (!found)
         return fail(options, LBX_NOT_FOUND,

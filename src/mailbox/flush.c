@@ -26,7 +26,8 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
         op->u.flush.mark[i] = lane ? lbx__lane_mark(lane) : 0;
         op->u.flush.look[i] = 0;
     }
-    lbx__op_queue(op, &box->flushers, waker);
+    // Nobody is to be called for this poll before it has answered (O4).
+    lbx__op_queue(op, &box->flushers, NULL);
     op->registered = true;
     lbx__box_set_gate(box, LBX__GATE_FLUSH, true);
     lbx__turn_end(box, &turn);
@@ -34,6 +35,8 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     lbx__turn_begin(box, &turn);
     lbx__box_flushed(box, &turn);
     done = op->state == LBX__GRANTED;
+    if (!done)
+        lbx__op_set_waker(op, waker);
     lbx__turn_end(box, &turn);
     return done ? LBX_OK : LBX_PENDING;
 }

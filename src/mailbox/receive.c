@@ -20,7 +20,7 @@
 #include <assert.h>
 
 enum {
-    SPINS = 200
+    SPINS = LBX__SPINS(200)
 };
 
 static void
@@ -158,6 +158,8 @@ poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
     bool ordered;
     step next;
 
+    // Nobody is to be called for this poll before it has answered (O4).
+    lbx__op_set_waker(op, NULL);
     lbx__box_stall(box, true);
     lbx__turn_end(box, turn);
     ordered = lbx__barrier_all();
@@ -236,7 +238,7 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
     if (!op->registered) {
         if (!lbx__box_may_wait(box))
             return LBX_WOULD_BLOCK;
-        if (op->u.receive.count)
+        if (op->u.receive.messages)
             *op->u.receive.count = 0;
     }
     do {
@@ -374,13 +376,13 @@ must_queue(lbx_consumer *consumer)
 static lbx_status
 try_for_a_moment(lbx_consumer *consumer, void **ret_message)
 {
-    lbx_status status = LBX_EMPTY;
+    lbx_status status = lbx_consumer_try_receive(consumer, ret_message);
 
     for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
-        status = lbx_consumer_try_receive(consumer, ret_message);
-        if (status != LBX_EMPTY || must_queue(consumer))
+        if (must_queue(consumer))
             break;
         lbx__pause();
+        status = lbx_consumer_try_receive(consumer, ret_message);
     }
     return status;
 }

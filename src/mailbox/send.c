@@ -185,7 +185,7 @@ make_room(lbx_mailbox *box, const lbx__lane *lane, const lbx_envelope *envelope,
 
 /* Fills in how a message got in. */
 static void
-accept(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
+note_accepted(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
 {
     if (grown > 0) {
         result->outcome = LBX_GREW;
@@ -209,7 +209,7 @@ send_once(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
         return reject(box, lane);
     if (flags < 0)
         return (lbx_status)flags;
-    accept(box, grown, result);
+    note_accepted(box, grown, result);
     lbx__box_pushed(box, lane, flags);
     return LBX_OK;
 }
@@ -504,7 +504,7 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     flags = lbx__shelf_push(&lane->q.shelf, item, true);
     if (flags >= 0) {
         if (lane->budget)
-            accept(box, lbx__budget_grow(lane->budget, used), &result);
+            note_accepted(box, lbx__budget_grow(lane->budget, used), &result);
         lbx__box_pushed(box, lane, flags);
         return LBX_OK;
     }

@@ -96,8 +96,9 @@ LBX__INLINE int
 lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
                unsigned words, bool ahead, size_t *ret_count)
 {
-    // Relaxed: a guess, confirmed by the compare-and-swap.
-    uint64_t tail = lbx__load(&ring->tail, relaxed);
+    // A guess, confirmed by the compare-and-swap. Acquire: before the load of
+    // the head, or FULL could be told of a tail that came after it.
+    uint64_t tail = lbx__load(&ring->tail, acquire);
     uint64_t ticket;
     int flags;
 
@@ -123,7 +124,7 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
             if (room == 0)
                 return LBX_FULL;
             if (room > ring->capacity) { // the tail we saw is outdated
-                tail = lbx__load(&ring->tail, relaxed);
+                tail = lbx__load(&ring->tail, acquire);
                 continue;
             }
         }

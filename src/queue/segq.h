@@ -46,8 +46,6 @@
 enum {
     LBX__SEGMENT_BYTES = 16384,
     LBX__SEGMENT_HEAD_BYTES = 64,
-    LBX__SEGMENT_CACHE = 16,
-    LBX__HAZARDS = 32,
     LBX__INDEX_SHIFT = 48,
     LBX__SEQUENCE_SHIFT = 3,
     LBX__SEQUENCE_MASK = 2047,
@@ -57,10 +55,19 @@ enum {
     ((((uint64_t)1 << LBX__INDEX_SHIFT) - 1) & ~(uint64_t)(16384 - 1))
 #define LBX__INDEX_ONE ((uint64_t)1 << LBX__INDEX_SHIFT)
 
-/* Slots in a segment. The explorer makes them few, to see many segments. */
+/* Slots in a segment, segments kept for later, threads with a hazard of their
+ * own. The explorer makes them few, to see many segments in few steps. */
 #ifdef LBX_SYSTEMATIC
+enum {
+    LBX__SEGMENT_CACHE = 2,
+    LBX__HAZARDS = 5
+};
 #define LBX__SLOTS(words) 2u
 #else
+enum {
+    LBX__SEGMENT_CACHE = 16,
+    LBX__HAZARDS = 32
+};
 #define LBX__SLOTS(words)                                                      \
     ((LBX__SEGMENT_BYTES - LBX__SEGMENT_HEAD_BYTES) / 8u / (words))
 #endif

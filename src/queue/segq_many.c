@@ -179,7 +179,12 @@ size_t
 lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
                    unsigned *ret_notes)
 {
-    if (q->words == LBX__WORD)
+    switch (q->words) {
+    case LBX__WORD:
         return pop_all(q, items, most, LBX__WORD, ret_notes);
-    return pop_all(q, items, most, LBX__ENVELOPE, ret_notes);
+    case LBX__PAIR:
+        return pop_all(q, items, most, LBX__PAIR, ret_notes);
+    default:
+        return pop_all(q, items, most, LBX__ENVELOPE, ret_notes);
+    }
 }

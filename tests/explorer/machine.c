@@ -329,14 +329,6 @@ explorer_mutant(const char *name)
     return machine.mutant && strcmp(machine.mutant, name) == 0;
 }
 
-// The same question from the code under test: LBX__MUTANT().
-int lbx__explore_mutant(const char *name);
-int
-lbx__explore_mutant(const char *name)
-{
-    return explorer_mutant(name);
-}
-
 void
 machine_set_mutant(const char *mutant)
 {

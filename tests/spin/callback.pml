@@ -52,6 +52,7 @@
 // twin BUG_STAYS_READY: cancel leaves the operation on the ready list
 // twin BUG_CALL_OVERWRITTEN: the second waker takes call for itself
 // twin BUG_AGAIN_FORGOTTEN: lets go without looking at `again`
+// twin BUG_POLL_DETACHES: a poll in its own callback lets go of the record
 // twin BUG_WAITS_FOR_BATCH -DBATCHES: waits also for what has not begun
 // twin CAVEAT_EACH_OTHER: two callbacks that cancel each other's operation
 
@@ -100,7 +101,15 @@ inline poll(o)
         linked[o] = true;
         ready[o] = 0;
         again[o] = false;
-        armed[o] = true
+        armed[o] = true;
+#ifdef BUG_POLL_DETACHES
+        if
+        :: call[o] != 0 && THREAD_OF(call[o] - 1) == me ->
+            gone[call[o] - 1] = true;
+            call[o] = 0
+        :: else
+        fi
+#endif
     }
 }
 
@@ -197,7 +206,9 @@ inline begin(o)
 {
     d_step {
         assert(alive[o]);        // F5
-        assert(runner[o] == 0);  // one at a time
+#ifndef BUG_POLL_DETACHES // F5 is to find it
+        assert(runner[o] == 0); // one at a time
+#endif
         runner[o] = me + 1
     }
 }

@@ -375,7 +375,7 @@ static const struct box_case cases[] = {
      .overflow = LBX_BLOCK},
 };
 
-TEST_LIMIT(cancelled_sends_and_receives_lose_nothing, 60)
+TEST_LIMIT(cancelled_sends_and_receives_lose_nothing, 120)
 {
     uint64_t seed = storm_begin();
     uint64_t rounds = storm_count(120000, 20000, 12000, 200);
@@ -490,7 +490,7 @@ select_work(unsigned index, void *context)
     canceller_fini(&self);
 }
 
-TEST_LIMIT(select_takes_from_exactly_one, 60)
+TEST_LIMIT(select_takes_from_exactly_one, 120)
 {
     uint64_t seed = storm_begin();
     uint64_t rounds = storm_count(150000, 25000, 12000, 200);
@@ -588,7 +588,7 @@ signal_work(unsigned index, void *context)
     canceller_fini(&self);
 }
 
-TEST_LIMIT(cancelled_signal_waits_pass_the_notification_on, 60)
+TEST_LIMIT(cancelled_signal_waits_pass_the_notification_on, 120)
 {
     static struct storm storm;
     static const struct box_case plain = {.name = "signal",
@@ -714,7 +714,7 @@ passed_work(unsigned index, void *context)
     canceller_fini(&self);
 }
 
-TEST_LIMIT(operations_may_be_ended_by_their_own_waker, 60)
+TEST_LIMIT(operations_may_be_ended_by_their_own_waker, 120)
 {
     uint64_t seed = storm_begin();
     uint64_t rounds = storm_count(60000, 10000, 6000, 200);
@@ -781,27 +781,27 @@ check_control(unsigned bug)
     FAIL("the planted bug was not found");
 }
 
-TEST_LIMIT(cancel_storm_passes_a_sound_mailbox, 60)
+TEST_LIMIT(cancel_storm_passes_a_sound_mailbox, 120)
 {
     CHECK(!control_finds(MINI_SOUND, storm_begin()));
 }
 
-TEST_LIMIT(cancel_storm_finds_a_message_that_was_cancelled_away, 60)
+TEST_LIMIT(cancel_storm_finds_a_message_that_was_cancelled_away, 120)
 {
     check_control(MINI_EAT_MESSAGE);
 }
 
-TEST_LIMIT(cancel_storm_finds_a_cancelled_send_that_is_in, 60)
+TEST_LIMIT(cancel_storm_finds_a_cancelled_send_that_is_in, 120)
 {
     check_control(MINI_SEND_BOTH);
 }
 
-TEST_LIMIT(cancel_storm_finds_a_duplicate, 60)
+TEST_LIMIT(cancel_storm_finds_a_duplicate, 120)
 {
     check_control(MINI_DUPLICATE);
 }
 
-TEST_LIMIT(cancel_storm_finds_a_forgotten_registration, 60)
+TEST_LIMIT(cancel_storm_finds_a_forgotten_registration, 120)
 {
     check_control(MINI_FORGET_WAIT);
 }

@@ -322,7 +322,7 @@ close_stalled(void *context, unsigned worker, uint64_t count)
     return false;
 }
 
-TEST_LIMIT(close_loses_nothing_and_wakes_everyone, 60)
+TEST_LIMIT(close_loses_nothing_and_wakes_everyone, 120)
 {
     static const struct box_case cases[] = {
         {.name = "unbounded", .kind = LBX_KIND_UNBOUNDED},

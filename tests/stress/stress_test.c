@@ -600,7 +600,7 @@ stress_storm(const struct stress_case *cases, size_t count, uint64_t plain)
 #define STORM(cases, calls)                                                    \
     stress_storm(cases, sizeof(cases) / sizeof((cases)[0]), calls)
 
-TEST_LIMIT(unbounded_kinds_keep_their_promises, 60)
+TEST_LIMIT(unbounded_kinds_keep_their_promises, 120)
 {
     static const struct stress_case cases[] = {
         {.box = {.name = "unbounded", .kind = LBX_KIND_UNBOUNDED}},
@@ -657,7 +657,7 @@ TEST_LIMIT(unbounded_kinds_keep_their_promises, 60)
         }                                                                      \
     }
 
-TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 60)
+TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 120)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded 16", LBX_KIND_BOUNDED, 16, .ranks = BOX_PLAIN),
@@ -677,7 +677,7 @@ TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 60)
 }
 
 // One place: everyone meets everyone.
-TEST_LIMIT(tightly_bounded_keeps_its_promises_with_every_policy, 60)
+TEST_LIMIT(tightly_bounded_keeps_its_promises_with_every_policy, 120)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded 1", LBX_KIND_BOUNDED, 1, .ranks = BOX_PLAIN),
@@ -686,7 +686,7 @@ TEST_LIMIT(tightly_bounded_keeps_its_promises_with_every_policy, 60)
     STORM(cases, 50000);
 }
 
-TEST_LIMIT(bounded_priority_keeps_its_promises_with_every_policy, 60)
+TEST_LIMIT(bounded_priority_keeps_its_promises_with_every_policy, 120)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded priority 16", LBX_KIND_BOUNDED_PRIORITY, 16,
@@ -696,7 +696,7 @@ TEST_LIMIT(bounded_priority_keeps_its_promises_with_every_policy, 60)
     STORM(cases, 200000);
 }
 
-TEST_LIMIT(bounded_control_aware_keeps_its_promises_with_every_policy, 60)
+TEST_LIMIT(bounded_control_aware_keeps_its_promises_with_every_policy, 120)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded control-aware 16", LBX_KIND_BOUNDED_CONTROL_AWARE, 16,
@@ -706,7 +706,7 @@ TEST_LIMIT(bounded_control_aware_keeps_its_promises_with_every_policy, 60)
     STORM(cases, 200000);
 }
 
-TEST_LIMIT(bounded_deque_keeps_its_promises_with_every_policy, 60)
+TEST_LIMIT(bounded_deque_keeps_its_promises_with_every_policy, 120)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded deque 16", LBX_KIND_BOUNDED_DEQUE, 16,

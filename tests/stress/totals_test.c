@@ -11,7 +11,7 @@
 TEST(storms_are_long_enough)
 {
     enum {
-        RUNS = 60 // all of them
+        RUNS = 80 // all of them
     };
     uint64_t pairs = storm_sum(STORM_PARKS) + storm_sum(STORM_WAKES);
 

@@ -401,7 +401,7 @@ exchange_storm(const char *name, struct exchange_style style)
     storm_add(STORM_RUNS, 1);
 }
 
-TEST_LIMIT(parked_threads_exchange_without_a_stall, 60)
+TEST_LIMIT(parked_threads_exchange_without_a_stall, 120)
 {
     exchange_storm("threads", (struct exchange_style){
                                   .front = FRONT_PARK,
@@ -411,7 +411,7 @@ TEST_LIMIT(parked_threads_exchange_without_a_stall, 60)
 }
 
 // On one processor every wait really sleeps.
-TEST_LIMIT(parked_threads_exchange_on_one_processor, 60)
+TEST_LIMIT(parked_threads_exchange_on_one_processor, 120)
 {
     exchange_storm("threads on one processor",
                    (struct exchange_style){
@@ -422,7 +422,7 @@ TEST_LIMIT(parked_threads_exchange_on_one_processor, 60)
                    });
 }
 
-TEST_LIMIT(several_parked_consumers_exchange_without_a_stall, 60)
+TEST_LIMIT(several_parked_consumers_exchange_without_a_stall, 120)
 {
     exchange_storm("threads, three consumers",
                    (struct exchange_style){
@@ -432,7 +432,7 @@ TEST_LIMIT(several_parked_consumers_exchange_without_a_stall, 60)
                    });
 }
 
-TEST_LIMIT(event_loops_exchange_without_a_stall, 60)
+TEST_LIMIT(event_loops_exchange_without_a_stall, 120)
 {
     exchange_storm("eventfd", (struct exchange_style){
                                   .front = FRONT_EVENT,
@@ -441,7 +441,7 @@ TEST_LIMIT(event_loops_exchange_without_a_stall, 60)
                               });
 }
 
-TEST_LIMIT(operations_exchange_without_a_stall, 60)
+TEST_LIMIT(operations_exchange_without_a_stall, 120)
 {
     exchange_storm("operations",
                    (struct exchange_style){
@@ -451,7 +451,7 @@ TEST_LIMIT(operations_exchange_without_a_stall, 60)
                    });
 }
 
-TEST_LIMIT(several_operations_exchange_without_a_stall, 60)
+TEST_LIMIT(several_operations_exchange_without_a_stall, 120)
 {
     exchange_storm("operations, two consumers",
                    (struct exchange_style){
@@ -462,7 +462,7 @@ TEST_LIMIT(several_operations_exchange_without_a_stall, 60)
 }
 
 // Resume must wake those who wait for what was held back.
-TEST_LIMIT(resume_wakes_those_who_wait, 60)
+TEST_LIMIT(resume_wakes_those_who_wait, 120)
 {
     exchange_storm("suspended, operations",
                    (struct exchange_style){
@@ -514,7 +514,7 @@ flush_work(unsigned index, void *context)
     waiter_fini(&waiter);
 }
 
-TEST_LIMIT(flush_is_woken_by_the_last_take, 60)
+TEST_LIMIT(flush_is_woken_by_the_last_take, 120)
 {
     uint64_t seed = storm_begin();
 
@@ -850,7 +850,7 @@ hand_over_storm(const char *name, const struct box_case *how, bool sends,
               name, rounds, hand_over.cancelled, hand_over.got);
 }
 
-TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 60)
+TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 120)
 {
     uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
@@ -864,7 +864,7 @@ TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 60)
     storm_add(STORM_RUNS, 1);
 }
 
-TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 60)
+TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 120)
 {
     uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
@@ -877,7 +877,7 @@ TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 60)
     storm_add(STORM_RUNS, 1);
 }
 
-TEST_LIMIT(notification_for_one_who_gave_up_goes_to_the_next, 60)
+TEST_LIMIT(notification_for_one_who_gave_up_goes_to_the_next, 120)
 {
     hand_over_storm("signal", NULL, false, FRONT_PARK,
                     storm_count(20000, 4000, 3000, 250));
@@ -957,7 +957,7 @@ random_work(unsigned index, void *context)
         lbx_producer_unref(run->box.producer); // the last one closes
 }
 
-TEST_LIMIT(threads_that_park_at_random_do_not_stall, 60)
+TEST_LIMIT(threads_that_park_at_random_do_not_stall, 120)
 {
     uint64_t seed = storm_begin();
     uint64_t messages = storm_count(20000, 4000, 3000, 250);

@@ -31,7 +31,8 @@
  *
  * "priority", "control-aware" and "deque" are short for the unbounded ones.
  * Priority kinds keep equals in order of arrival, so that "stable-priority"
- * names ("unbounded-stable-priority" ...) are the same kinds.
+ * names ("unbounded-stable-priority" ...) are the same kinds. When memory runs
+ * out, messages that are not sorted yet leave in order of arrival.
  */
 #ifndef LETTERBOX_MAILBOX_FACTORY_H
 #define LETTERBOX_MAILBOX_FACTORY_H
@@ -65,7 +66,8 @@ typedef enum lbx_capability {
 
 /*
  * lbx_mailbox_create() makes a mailbox of the kind called `kind`; NULL is
- * "unbounded". `options` may be NULL for all defaults.
+ * "bounded" if the options give it a capacity, else "unbounded". `options` may
+ * be NULL for all defaults.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for an unknown kind; LBX_INVALID for options
  *            that the kind cannot keep (options->fault says which and what is

@@ -51,7 +51,9 @@ typedef enum lbx_overflow {
     LBX_REJECT = 0,  /* LBX_FULL; the message stays the sender's (default) */
     LBX_DROP_NEWEST, /* the new message is lost; the sender sees LBX_OK */
     LBX_DROP_OLDEST, /* the oldest, in priority kinds the least urgent and
-                        among those the oldest, user message is lost */
+                        among those the oldest, user message is lost; if none
+                        can be taken out, because senders are about to put
+                        them in, the new one */
     LBX_GROW,        /* the capacity doubles */
     LBX_BLOCK,       /* the send waits its turn, in order of arrival */
 } lbx_overflow;
@@ -89,8 +91,9 @@ typedef struct lbx_loss_sink {
     void *context;
 } lbx_loss_sink;
 
-/* Metrics events. Fields that do not belong to an event are 0; durations are
- * -1 when the mailbox has no timestamps. */
+/* Metrics events. Counts that do not belong to an event are 0. Durations are
+ * -1 when they do not, or when there is nothing to measure them by: waited_ns
+ * needs timestamps, the others timestamps or a clock in the options. */
 typedef enum lbx_metric {
     LBX_METRIC_ENQUEUED = 0,
     LBX_METRIC_DEQUEUED,              /* waited_ns, with timestamps */
@@ -135,7 +138,7 @@ typedef struct lbx_mailbox_options {
     uint32_t version;
     const char *name; /* for people; borrowed for the mailbox's life */
     void *owner;      /* becomes the recipient in envelopes; yours */
-    const lbx_allocator *allocator;
+    const lbx_allocator *allocator; /* borrowed, like the next two */
     const lbx_clock *clock;
     const lbx_kinds *kinds; /* where to look kinds up; NULL: the built-in */
     lbx_fault *fault;       /* filled in when creation fails; may be NULL */

@@ -14,8 +14,8 @@
  * first, and then answers LBX_TIMEOUT; LBX_FULL comes from sends that never
  * wait. Messages of
  * one thread arrive in the order in which it sent them. Waiting sends are
- * served in order of arrival: whoever makes room moves the first waiting
- * message in. A try_send does not overtake a waiting send; one that was
+ * served in order of arrival, control messages before user messages: whoever
+ * makes room moves the first waiting message in. System messages never wait. A try_send does not overtake a waiting send; one that was
  * already under way when the wait began may, once per thread.
  *
  * Ownership. On LBX_OK the mailbox owns the message. On every other status,

@@ -402,23 +402,5 @@ const struct scenario mailbox_scenarios[] = {
         .finish = finish,
         .lose = 1 + 1,
     },
-#ifdef LBX__MUTANT // planted in the library itself
-    {
-        .name = "mailbox/no-waiting-flag",
-        .bug = "a receiver waits without saying so",
-        .mutant = "NO_WAITING_FLAG",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/no-stall",
-        .bug = "a receiver behind an unfilled slot does not ask for it",
-        .mutant = "NO_STALL",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-    },
-#endif
     {0},
 };

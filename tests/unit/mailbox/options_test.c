@@ -529,3 +529,15 @@ TEST(number_that_is_no_profile_gives_plain_options)
     CHECK_INT(plain.system_reservation, options.system_reservation);
     CHECK_INT(plain.envelopes, options.envelopes);
 }
+
+/* the production profile needs no kind's name to be bounded. */
+TEST_CITING("R-28", capacity_without_a_kind_makes_it_bounded)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_PRODUCTION);
+    struct box box = box_make(NULL, &options);
+
+    CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BOUND);
+    box_end(&box);
+}
