@@ -80,7 +80,7 @@ struct lbx_mailbox {
 
     /* The consumer: B6. */
     alignas(2 * LBX__LINE) _Atomic(uint32_t) inside;
-    _Atomic(uint32_t) was_empty; /* the next take is worth a depth sample */
+    _Atomic(uint32_t) dry; /* looks in vain since the last depth sample */
 
     /* Under the lock. */
     alignas(2 * LBX__LINE) lbx__lock lock;
@@ -118,6 +118,10 @@ struct lbx_mailbox {
 
     lbx__lane control_lane;
     lbx__lane user_lane;
+};
+
+enum {
+    LBX__DRY_SPELL = 32
 };
 
 #define LBX__BOX_MAGIC UINT64_C(0x6c65747465726278)

@@ -349,7 +349,7 @@ build(const lbx__kind *kind, const lbx_mailbox_options *options,
     lbx__init(&box->producers, 1);
     lbx__init(&box->consumers, 1);
     lbx__init(&box->holds, 2);
-    lbx__init(&box->was_empty, 1);
+    lbx__init(&box->dry, LBX__DRY_SPELL); // the first take is worth a look
     // The storage of a user's kind is made last: it alone can refuse.
     status = make_lanes(box, kind);
     if (status != LBX_OK) {

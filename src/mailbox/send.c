@@ -371,6 +371,31 @@ send_plain(lbx_mailbox *box, lbx__fast fast, void *message)
                                    : send_plain_slow(box, message, flags);
 }
 
+/* A claim that was not plain. */
+LBX__COLD lbx_status
+send_claimed(lbx_mailbox *box, void *message, uint64_t seen)
+{
+    uint64_t word = lbx__slot_encode(message);
+    int flags = lbx__segq_push_slow(&box->user_lane.q.segq, seen, &word);
+
+    return flags == 0 ? LBX_OK : send_plain_slow(box, message, flags);
+}
+
+/* The shortest way. Everything else is a jump, so that it needs no frame. */
+LBX__INLINE lbx_status
+send_segq(lbx_mailbox *box, void *message)
+{
+    lbx__segq *q = &box->user_lane.q.segq;
+    uint64_t word = lbx__slot_encode(message);
+    uint64_t seen = lbx__segq_claim(q);
+
+    if (LBX__UNLIKELY(!lbx__segq_is_plain(seen, LBX__WORD)))
+        return send_claimed(box, message, seen);
+    if (LBX__UNLIKELY(lbx__segq_fill(q, seen, &word, LBX__WORD) != 0))
+        return send_plain_slow(box, message, LBX__STALLED);
+    return LBX_OK;
+}
+
 static __attribute__((noinline)) lbx_status
 send_ring(lbx_mailbox *box, void *message)
 {
@@ -391,9 +416,9 @@ lbx_producer_try_send(lbx_producer *producer, void *message)
     if (LBX__UNLIKELY(!box))
         return LBX_INVALID;
     assert(box->magic == LBX__BOX_MAGIC);
-    // A constant for the three that push alike.
-    if (LBX__LIKELY(box->fast <= LBX__FAST_CONTROL))
-        return send_plain(box, LBX__FAST_ONE, message);
+    if (LBX__LIKELY(box->fast <=
+                    LBX__FAST_CONTROL)) // the three that push alike
+        return send_segq(box, message);
     if (box->fast == LBX__FAST_RING)
         return send_ring(box, message);
     return send_other(box, message);

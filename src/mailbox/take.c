@@ -53,39 +53,54 @@ leave(lbx_mailbox *box, bool one)
 LBX__INLINE finding
 found_none(lbx_mailbox *box)
 {
-    // Relaxed: a hint among consumers. The look saves a store.
-    if (lbx__load(&box->was_empty, relaxed) == 0)
-        lbx__store(&box->was_empty, 1u, relaxed);
+    // Relaxed, both: a hint among consumers.
+    lbx__store(&box->dry, lbx__load(&box->dry, relaxed) + 1, relaxed);
     return FOUND_NONE;
 }
 
-/* What a pop noted, or the gate says after it (B1). */
-LBX__COLD void
+/* Worth a depth sample: the mailbox filled up after it had run dry. Not every
+ * time, or a fast consumer would do nothing else. */
+LBX__INLINE bool
+was_dry(lbx_mailbox *box)
+{
+    return lbx__load(&box->dry, relaxed) >= LBX__DRY_SPELL;
+}
+
+/* B1: was the gate raised while we took something? */
+LBX__INLINE bool
+was_gated(lbx_mailbox *box)
+{
+    // Relaxed: ordered by the barrier of whoever raised the gate.
+    return (lbx__load(&box->gate, relaxed) &
+            (LBX__GATE_CLOSED | LBX__GATE_FLUSH)) != 0;
+}
+
+/* What a pop noted, or the gate says after it. */
+LBX__COLD finding
 look_back(lbx_mailbox *box, unsigned notes)
 {
-    lbx__box_hold(box); // a callback may give up the last handle
-    // Relaxed, both: a hint; and ordered by the barrier of whoever raised the
-    // gate.
-    if ((notes & LBX__NOTE_SAMPLE) || lbx__load(&box->was_empty, relaxed)) {
-        lbx__store(&box->was_empty, 0u, relaxed);
+    if ((notes & LBX__NOTE_SAMPLE) || was_dry(box)) {
+        // Relaxed: a hint among consumers.
+        lbx__store(&box->dry, 0u, relaxed);
         lbx__box_sample(box);
     }
+    if (!(notes & LBX__NOTE_SENDERS) && !was_gated(box))
+        return FOUND_SOME;
+    lbx__box_hold(box); // a callback may give up the last handle
     if (notes & LBX__NOTE_SENDERS)
         lbx__box_room(box);
-    if (lbx__load(&box->gate, relaxed) & (LBX__GATE_CLOSED | LBX__GATE_FLUSH))
+    if (was_gated(box))
         lbx__box_look_again(box);
     lbx__box_release(box);
+    return FOUND_SOME;
 }
 
 LBX__INLINE finding
 found_some(lbx_mailbox *box, unsigned notes)
 {
     lbx__keep_order();
-    // Relaxed, both: as above.
-    if (LBX__UNLIKELY((notes | lbx__load(&box->was_empty, relaxed) |
-                       (lbx__load(&box->gate, relaxed) &
-                        (LBX__GATE_CLOSED | LBX__GATE_FLUSH))) != 0))
-        look_back(box, notes);
+    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+        return look_back(box, notes);
     return FOUND_SOME;
 }
 
@@ -340,14 +355,57 @@ receive_sorted(lbx_mailbox *box, void **ret_message)
     return found == FOUND_NONE ? LBX_EMPTY : receive_slow(box, ret_message);
 }
 
-/* One function for each, so that none pays for the others. */
+LBX__COLD lbx_status
+receive_one_slow(lbx_mailbox *box, void **ret_message)
+{
+    leave(box, true);
+    return receive_plain(box, LBX__FAST_ONE, ret_message);
+}
+
+LBX__COLD lbx_status
+receive_one_noted(lbx_mailbox *box, unsigned notes)
+{
+    (void)look_back(box, notes);
+    return LBX_OK;
+}
+
+/* The shortest way. Everything else is a jump, so that it needs no frame. */
+LBX__INLINE lbx_status
+receive_one(lbx_mailbox *box, void **ret_message)
+{
+    lbx__segq *q = &box->user_lane.q.segq;
+    bool open = enter(box, true);
+    // Relaxed and acquire: as in lbx__segq_pop_one().
+    uint64_t taken = lbx__load(&q->taken, relaxed);
+    uint64_t word;
+    unsigned notes;
+
+    if (LBX__UNLIKELY(!open | (taken == q->end)))
+        return receive_one_slow(box, ret_message);
+    word = lbx__load(&q->segment->words[taken + LBX__SLOTS(LBX__WORD) - q->end],
+                     acquire);
+    if (word == 0) {
+        leave(box, true);
+        (void)found_none(box);
+        return LBX_EMPTY;
+    }
+    lbx__store(&q->taken, taken + 1, release);
+    leave(box, true);
+    *ret_message = lbx__slot_decode(word);
+    notes = lbx__note_sample(taken, taken + 1);
+    lbx__keep_order();
+    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+        return receive_one_noted(box, notes);
+    return LBX_OK;
+}
+
+/* One function for each of the others, so that none pays for the rest. */
 #define RECEIVE(name, fast)                                                    \
     static __attribute__((noinline))                                           \
     lbx_status receive_##name(lbx_mailbox *box, void **ret_message)            \
     {                                                                          \
         return receive_plain(box, fast, ret_message);                          \
     }
-RECEIVE(one, LBX__FAST_ONE)
 RECEIVE(many, LBX__FAST_MANY)
 RECEIVE(ring, LBX__FAST_RING)
 RECEIVE(control, LBX__FAST_CONTROL)

@@ -39,7 +39,6 @@ lbx__segq_init(lbx__segq *q, unsigned words, bool many,
     lbx__init(&q->tail, empty);
     lbx__init(&q->head, empty);
     lbx__init(&q->final, UINT64_MAX);
-    q->position = lbx__segq_slots_of(q);
     if (!many)
         return LBX_OK;
     q->hazards = lbx__alloc(allocator, sizeof(lbx__hazard) * LBX__HAZARDS,
@@ -234,12 +233,6 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     return flags;
 }
 
-int
-lbx__segq_push_word_slow(lbx__segq *q, uint64_t seen, uint64_t word)
-{
-    return lbx__segq_push_slow(q, seen, &word);
-}
-
 lbx__segment *
 lbx__segq_after(lbx__segq *q, lbx__segment *segment)
 {
@@ -256,6 +249,7 @@ lbx__segq_next_segment(lbx__segq *q)
     if (!next)
         return false;
     q->segment = next;
+    q->end += lbx__segq_slots_of(q);
     if (old) {
         lbx__segq_recycle(q, old);
     }

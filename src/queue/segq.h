@@ -102,10 +102,10 @@ typedef struct lbx__segq {
     /* The consumer, or consumers. */
     alignas(2 * LBX__LINE) _Atomic(uint64_t) taken; /* one: count */
     lbx__segment *segment;                          /* one */
-    uint32_t position;                              /* one */
-    _Atomic(uint64_t) head;                         /* many: as the tail word */
-    _Atomic(uint64_t) retires;                      /* many */
-    lbx__lock lock;                                 /* many: guards `retired` */
+    uint64_t end;           /* one: the ticket after the segment's last slot */
+    _Atomic(uint64_t) head; /* many: as the tail word */
+    _Atomic(uint64_t) retires; /* many */
+    lbx__lock lock;            /* many: guards `retired` */
     lbx__segment *retired;
 } lbx__segq;
 
@@ -135,10 +135,43 @@ bool lbx__segq_valid(lbx__segq *q);
 
 /* Slow paths; use the functions below. */
 int lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item);
-int lbx__segq_push_word_slow(lbx__segq *q, uint64_t seen, uint64_t word);
 bool lbx__segq_next_segment(lbx__segq *q);
 size_t lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
                           unsigned *ret_notes);
+
+/* Claims a slot, perhaps: what the word was. */
+LBX__INLINE uint64_t
+lbx__segq_claim(lbx__segq *q)
+{
+    // Acquire: makes the segment's clean slots (Q4) visible; pairs with the
+    // install in push_slow.
+    return lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
+}
+
+/* Tells whether it is a claim (Q1), and nobody waits and nobody watches. */
+LBX__INLINE bool
+lbx__segq_is_plain(uint64_t seen, unsigned words)
+{
+    return ((seen >> LBX__INDEX_SHIFT) < LBX__SLOTS(words)) &
+           ((seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) == 0);
+}
+
+/* Fills a plainly claimed slot; LBX__STALLED when a receiver waits for that,
+ * else 0. */
+LBX__INLINE int
+lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
+               unsigned words)
+{
+    lbx__segment *segment =
+        (lbx__segment *)(uintptr_t)(seen & LBX__SEGMENT_MASK);
+    uint64_t index = seen >> LBX__INDEX_SHIFT;
+
+    lbx__slot_fill(&segment->words[index * words], item, words);
+    lbx__keep_order();
+    // Relaxed: Q6, ordered after the fill by the waiter's lbx__barrier_all().
+    return LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0) ? LBX__STALLED
+                                                               : 0;
+}
 
 /*
  * Appends an item. Not negative: done, with the flags that were seen (0 mostly;
@@ -148,25 +181,11 @@ size_t lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
 LBX__INLINE int
 lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)
 {
-    // Acquire: makes the segment's clean slots (Q4) visible; pairs with the
-    // install in push_slow.
-    uint64_t seen = lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
-    uint64_t index = seen >> LBX__INDEX_SHIFT;
-    lbx__segment *segment;
+    uint64_t seen = lbx__segq_claim(q);
 
-    if (LBX__UNLIKELY(
-            (index >= LBX__SLOTS(words)) |
-            ((seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) != 0)))
-        // By value, so that the fast path needs no memory for the item.
-        return words == LBX__WORD ? lbx__segq_push_word_slow(q, seen, item[0])
-                                  : lbx__segq_push_slow(q, seen, item);
-    segment = (lbx__segment *)(uintptr_t)(seen & LBX__SEGMENT_MASK);
-    lbx__slot_fill(&segment->words[index * words], item, words);
-    lbx__keep_order();
-    // Relaxed: Q6, ordered after the fill by the waiter's lbx__barrier_all().
-    if (LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0))
-        return LBX__STALLED;
-    return 0;
+    if (LBX__UNLIKELY(!lbx__segq_is_plain(seen, words)))
+        return lbx__segq_push_slow(q, seen, item);
+    return lbx__segq_fill(q, seen, item, words);
 }
 
 /* Takes up to `most` items in order; how many. *ret_notes: LBX__NOTE_SAMPLE.
@@ -175,36 +194,31 @@ LBX__INLINE size_t
 lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
                   unsigned *ret_notes)
 {
-    uint32_t position = q->position;
+    // Relaxed: only this thread writes it.
+    uint64_t taken = lbx__load(&q->taken, relaxed);
     size_t count = 0;
 
     while (count < most) {
         const _Atomic(uint64_t) *slot;
         uint64_t word0;
 
-        if (LBX__UNLIKELY(position == LBX__SLOTS(words))) {
-            if (!lbx__segq_next_segment(q))
-                break;
-            position = 0;
-        }
-        slot = &q->segment->words[(size_t)position * words];
+        if (LBX__UNLIKELY(taken + count == q->end) &&
+            !lbx__segq_next_segment(q))
+            break;
+        slot =
+            &q->segment
+                 ->words[(taken + count + LBX__SLOTS(words) - q->end) * words];
         // Acquire: pairs with the release in lbx__slot_fill().
         word0 = lbx__load(&slot[0], acquire);
         if (word0 == 0)
             break;
         lbx__slot_copy(slot, word0, &items[count * words], words);
-        position++;
         count++;
     }
-    q->position = position;
-    *ret_notes = 0;
-    if (count > 0) {
-        // Relaxed: only this thread writes it. Release: for those who count.
-        uint64_t taken = lbx__load(&q->taken, relaxed);
-
+    // Release: for those who count.
+    if (count > 0)
         lbx__store(&q->taken, taken + count, release);
-        *ret_notes = lbx__note_sample(taken, taken + count);
-    }
+    *ret_notes = lbx__note_sample(taken, taken + count);
     return count;
 }
 
