@@ -363,7 +363,7 @@ receive_one_slow(lbx_mailbox *box, void **ret_message)
 }
 
 LBX__COLD lbx_status
-receive_one_noted(lbx_mailbox *box, unsigned notes)
+receive_noted(lbx_mailbox *box, unsigned notes)
 {
     (void)look_back(box, notes);
     return LBX_OK;
@@ -395,20 +395,44 @@ receive_one(lbx_mailbox *box, void **ret_message)
     notes = lbx__note_sample(taken, taken + 1);
     lbx__keep_order();
     if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
-        return receive_one_noted(box, notes);
+        return receive_noted(box, notes);
+    return LBX_OK;
+}
+
+/* The same for a ring. */
+static __attribute__((noinline)) lbx_status
+receive_ring(lbx_mailbox *box, void **ret_message)
+{
+    uint64_t word;
+    unsigned notes;
+
+    if (LBX__UNLIKELY(!enter(box, false)))
+        return receive_slow(box, ret_message);
+    if (lbx__ring_pop(&box->user_lane.q.ring, &word, 1, LBX__WORD, &notes) ==
+        0) {
+        (void)found_none(box);
+        return LBX_EMPTY;
+    }
+    *ret_message = lbx__slot_decode(word);
+    lbx__keep_order();
+    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+        return receive_noted(box, notes);
     return LBX_OK;
 }
 
 /* One function for each of the others, so that none pays for the rest. */
-#define RECEIVE(name, fast)                                                    \
-    static __attribute__((noinline))                                           \
-    lbx_status receive_##name(lbx_mailbox *box, void **ret_message)            \
-    {                                                                          \
-        return receive_plain(box, fast, ret_message);                          \
-    }
-RECEIVE(many, LBX__FAST_MANY)
-RECEIVE(ring, LBX__FAST_RING)
-RECEIVE(control, LBX__FAST_CONTROL)
+
+static __attribute__((noinline)) lbx_status
+receive_many(lbx_mailbox *box, void **ret_message)
+{
+    return receive_plain(box, LBX__FAST_MANY, ret_message);
+}
+
+static __attribute__((noinline)) lbx_status
+receive_control(lbx_mailbox *box, void **ret_message)
+{
+    return receive_plain(box, LBX__FAST_CONTROL, ret_message);
+}
 
 lbx_status
 lbx_consumer_try_receive(lbx_consumer *consumer, void **ret_message)

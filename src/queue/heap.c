@@ -130,6 +130,15 @@ item_of(const lbx__heap *heap, uint32_t number)
     return &heap->items[(size_t)number * heap->words];
 }
 
+static void
+copy_item(const lbx__heap *heap, uint64_t *to, const uint64_t *from)
+{
+    if (heap->words == LBX__PAIR)
+        memcpy(to, from, LBX__PAIR * sizeof(uint64_t));
+    else
+        memcpy(to, from, LBX__ENVELOPE * sizeof(uint64_t));
+}
+
 static int64_t
 key_of(const lbx__heap *heap, const uint64_t *item)
 {
@@ -274,7 +283,7 @@ lbx__heap_push(lbx__heap *heap, const uint64_t *item)
 
     assert(number != NONE); // H3
     heap->pool_free = heap->links[number];
-    memcpy(item_of(heap, number), item, heap->words * sizeof(uint64_t));
+    copy_item(heap, item_of(heap, number), item);
     if (heap->order.compare)
         item_of(heap, number)[0] = (uintptr_t)lbx__slot_decode(item[0]);
     heap->arrived[number] = heap->arrivals++;
@@ -293,7 +302,7 @@ lbx__heap_push(lbx__heap *heap, const uint64_t *item)
 static void
 hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
 {
-    memcpy(ret_item, item_of(heap, number), heap->words * sizeof(uint64_t));
+    copy_item(heap, ret_item, item_of(heap, number));
     if (heap->order.compare)
         ret_item[0] = lbx__slot_encode((void *)(uintptr_t)ret_item[0]);
     heap->links[number] = heap->pool_free;
