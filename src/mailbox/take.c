@@ -75,6 +75,13 @@ was_gated(lbx_mailbox *box)
             (LBX__GATE_CLOSED | LBX__GATE_FLUSH)) != 0;
 }
 
+/* One branch for all three. */
+LBX__INLINE bool
+is_noteworthy(lbx_mailbox *box, unsigned notes)
+{
+    return (notes | (unsigned)was_dry(box) | (unsigned)was_gated(box)) != 0;
+}
+
 /* What a pop noted, or the gate says after it. */
 LBX__COLD finding
 look_back(lbx_mailbox *box, unsigned notes)
@@ -99,7 +106,7 @@ LBX__INLINE finding
 found_some(lbx_mailbox *box, unsigned notes)
 {
     lbx__keep_order();
-    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+    if (LBX__UNLIKELY(is_noteworthy(box, notes)))
         return look_back(box, notes);
     return FOUND_SOME;
 }
@@ -380,7 +387,7 @@ receive_one(lbx_mailbox *box, void **ret_message)
     uint64_t word;
     unsigned notes;
 
-    if (LBX__UNLIKELY(!open | (taken == q->end)))
+    if (LBX__UNLIKELY(!open || taken == q->end))
         return receive_one_slow(box, ret_message);
     word = lbx__load(&q->segment->words[taken + LBX__SLOTS(LBX__WORD) - q->end],
                      acquire);
@@ -394,7 +401,7 @@ receive_one(lbx_mailbox *box, void **ret_message)
     *ret_message = lbx__slot_decode(word);
     notes = lbx__note_sample(taken, taken + 1);
     lbx__keep_order();
-    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+    if (LBX__UNLIKELY(is_noteworthy(box, notes)))
         return receive_noted(box, notes);
     return LBX_OK;
 }
@@ -415,7 +422,7 @@ receive_ring(lbx_mailbox *box, void **ret_message)
     }
     *ret_message = lbx__slot_decode(word);
     lbx__keep_order();
-    if (LBX__UNLIKELY((notes != 0) | was_dry(box) | was_gated(box)))
+    if (LBX__UNLIKELY(is_noteworthy(box, notes)))
         return receive_noted(box, notes);
     return LBX_OK;
 }

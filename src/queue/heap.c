@@ -28,8 +28,22 @@ lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
     heap->words = words;
     heap->allocator = allocator;
     heap->pool_free = NONE;
+}
+
+static bool
+make_buckets(lbx__heap *heap)
+{
+    lbx__buckets *buckets;
+
+    if (heap->buckets)
+        return true;
+    buckets = lbx__zalloc(heap->allocator, sizeof(*buckets));
+    if (!buckets)
+        return false;
     for (int i = 0; i < LBX__BUCKETS; i++)
-        heap->bucket_first[i] = NONE;
+        buckets->first[i] = NONE;
+    heap->buckets = buckets;
+    return true;
 }
 
 /* The four arrays of a pool of `size`. */
@@ -71,6 +85,8 @@ void
 lbx__heap_fini(lbx__heap *heap)
 {
     forget_pool(heap);
+    lbx__free(heap->allocator, heap->buckets, sizeof(*heap->buckets));
+    heap->buckets = NULL;
 }
 
 static bool
@@ -121,7 +137,7 @@ lbx__heap_reserve(lbx__heap *heap, uint32_t count)
         size *= 2;
     if (size >= NONE)
         return false;
-    return grow(heap, (uint32_t)size);
+    return make_buckets(heap) && grow(heap, (uint32_t)size);
 }
 
 static uint64_t *
@@ -237,22 +253,22 @@ static void
 bucket_append(lbx__heap *heap, unsigned bucket, uint32_t number)
 {
     heap->links[number] = NONE;
-    if (heap->bucket_first[bucket] == NONE)
-        heap->bucket_first[bucket] = number;
+    if (heap->buckets->first[bucket] == NONE)
+        heap->buckets->first[bucket] = number;
     else
-        heap->links[heap->bucket_last[bucket]] = number;
-    heap->bucket_last[bucket] = number;
-    heap->bucket_used[bucket / 64] |= (uint64_t)1 << bucket % 64;
+        heap->links[heap->buckets->last[bucket]] = number;
+    heap->buckets->last[bucket] = number;
+    heap->buckets->used[bucket / 64] |= (uint64_t)1 << bucket % 64;
 }
 
 static uint32_t
 bucket_take(lbx__heap *heap, unsigned bucket)
 {
-    uint32_t number = heap->bucket_first[bucket];
+    uint32_t number = heap->buckets->first[bucket];
 
-    heap->bucket_first[bucket] = heap->links[number];
-    if (heap->bucket_first[bucket] == NONE)
-        heap->bucket_used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
+    heap->buckets->first[bucket] = heap->links[number];
+    if (heap->buckets->first[bucket] == NONE)
+        heap->buckets->used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
     return number;
 }
 
@@ -260,18 +276,22 @@ bucket_take(lbx__heap *heap, unsigned bucket)
 static int
 lowest_bucket(const lbx__heap *heap)
 {
+    if (!heap->buckets)
+        return -1;
     for (int i = 0; i < LBX__BUCKETS / 64; i++)
-        if (heap->bucket_used[i] != 0)
-            return i * 64 + __builtin_ctzll(heap->bucket_used[i]);
+        if (heap->buckets->used[i] != 0)
+            return i * 64 + __builtin_ctzll(heap->buckets->used[i]);
     return -1;
 }
 
 static int
 highest_bucket(const lbx__heap *heap)
 {
+    if (!heap->buckets)
+        return -1;
     for (int i = LBX__BUCKETS / 64 - 1; i >= 0; i--)
-        if (heap->bucket_used[i] != 0)
-            return i * 64 + 63 - __builtin_clzll(heap->bucket_used[i]);
+        if (heap->buckets->used[i] != 0)
+            return i * 64 + 63 - __builtin_clzll(heap->buckets->used[i]);
     return -1;
 }
 
@@ -382,8 +402,9 @@ lbx__heap_older(const lbx__heap *heap, uint64_t mark)
 
     for (uint32_t i = 0; i < heap->node_count; i++)
         count += heap->nodes[i].arrival < mark;
-    for (int i = 0; i < LBX__BUCKETS; i++)
-        for (uint32_t n = heap->bucket_first[i]; n != NONE; n = heap->links[n])
+    for (int i = 0; heap->buckets && i < LBX__BUCKETS; i++)
+        for (uint32_t n = heap->buckets->first[i]; n != NONE;
+             n = heap->links[n])
             count += heap->arrived[n] < mark;
     return count;
 }
@@ -396,12 +417,13 @@ lbx__heap_valid(const lbx__heap *heap)
     for (uint32_t i = 1; i < heap->node_count; i++)
         if (before(heap, &heap->nodes[i], &heap->nodes[(i - 1) / ARITY]))
             return false;
-    for (int i = 0; i < LBX__BUCKETS; i++) {
-        bool used = (heap->bucket_used[i / 64] >> i % 64 & 1) != 0;
+    for (int i = 0; heap->buckets && i < LBX__BUCKETS; i++) {
+        bool used = (heap->buckets->used[i / 64] >> i % 64 & 1) != 0;
 
-        if (used != (heap->bucket_first[i] != NONE))
+        if (used != (heap->buckets->first[i] != NONE))
             return false;
-        for (uint32_t n = heap->bucket_first[i]; n != NONE; n = heap->links[n])
+        for (uint32_t n = heap->buckets->first[i]; n != NONE;
+             n = heap->links[n])
             in_buckets++;
     }
     return in_buckets + heap->node_count == heap->count;

@@ -21,10 +21,6 @@
 #include <letterbox/base.h>
 #include <stdbool.h>
 
-enum {
-    LBX__BUCKETS = 256
-};
-
 typedef int lbx__compare(const lbx_envelope *a, const lbx_envelope *b,
                          void *context);
 
@@ -35,6 +31,17 @@ typedef struct lbx__heap_order {
 } lbx__heap_order;
 
 typedef struct lbx__heap_node lbx__heap_node;
+
+enum {
+    LBX__BUCKETS = 256
+};
+
+/* One list for each priority, by pool numbers, and a bitmap of those in use. */
+typedef struct lbx__buckets {
+    uint64_t used[LBX__BUCKETS / 64];
+    uint32_t first[LBX__BUCKETS];
+    uint32_t last[LBX__BUCKETS];
+} lbx__buckets;
 
 typedef struct lbx__heap {
     lbx__heap_order order;
@@ -50,10 +57,7 @@ typedef struct lbx__heap {
     uint32_t pool_free; /* first free number; NONE */
     uint32_t count;
 
-    uint32_t bucket_first[LBX__BUCKETS];
-    uint32_t bucket_last[LBX__BUCKETS];
-    uint64_t bucket_used[LBX__BUCKETS / 64];
-
+    lbx__buckets *buckets; /* made with the first pool */
     lbx__heap_node *nodes;
     uint32_t node_count;
 } lbx__heap;

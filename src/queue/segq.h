@@ -62,7 +62,7 @@ enum {
     LBX__SEGMENT_CACHE = 2,
     LBX__HAZARDS = 5
 };
-#define LBX__SLOTS(words) 2u
+#define LBX__SLOTS(words) ((void)(words), 2u)
 #else
 enum {
     LBX__SEGMENT_CACHE = 16,
@@ -152,8 +152,8 @@ lbx__segq_claim(lbx__segq *q)
 LBX__INLINE bool
 lbx__segq_is_plain(uint64_t seen, unsigned words)
 {
-    return ((seen >> LBX__INDEX_SHIFT) < LBX__SLOTS(words)) &
-           ((seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) == 0);
+    return (seen >> LBX__INDEX_SHIFT) < LBX__SLOTS(words) &&
+           (seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) == 0;
 }
 
 /* Fills a plainly claimed slot; LBX__STALLED when a receiver waits for that,

@@ -432,9 +432,9 @@ TEST(heap_valid_notices_what_is_wrong)
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){5, 3, -9, 300}, 4);
     CHECK(lbx__heap_valid(&heap));
-    heap.bucket_used[0] ^= 1u << 5; // a bucket that is not in the bitmap
+    heap.buckets->used[0] ^= 1u << 5; // a bucket that is not in the bitmap
     CHECK(!lbx__heap_valid(&heap));
-    heap.bucket_used[0] ^= 1u << 5;
+    heap.buckets->used[0] ^= 1u << 5;
     heap.count++;
     CHECK(!lbx__heap_valid(&heap));
     heap.count--;
