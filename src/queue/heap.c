@@ -79,14 +79,14 @@ forget_pool(lbx__heap *heap)
         free_pool(heap, pool_of(heap), heap->pool_size);
     heap->pool_size = 0;
     heap->pool_free = NONE;
+    lbx__free(heap->allocator, heap->buckets, sizeof(*heap->buckets));
+    heap->buckets = NULL;
 }
 
 void
 lbx__heap_fini(lbx__heap *heap)
 {
     forget_pool(heap);
-    lbx__free(heap->allocator, heap->buckets, sizeof(*heap->buckets));
-    heap->buckets = NULL;
 }
 
 static bool
