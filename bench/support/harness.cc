@@ -248,9 +248,9 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
     const Figure &us = figures[std::size_t(ours)];
     bool small = row.beside_goal == 0 || us.beside <= row.beside_goal;
     if (peer < 0) {
-        std::printf("ROW: ours=%.1f%s peer=none ratio=- goal=%.2f no peer "
-                    "installed row=%s\n",
-                    us.median, unit, row.goal, row.name.c_str());
+        std::printf("%s: ours=%.1f%s peer=none ratio=- goal=%.2f no peer "
+                    "installed\n",
+                    row.name.c_str(), us.median, unit, row.goal);
         record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\tno-peer\t%s\t%s\n",
                row.name.c_str(), us.median, unit, row.goal,
                row.workload.c_str(), row.goal_text.c_str());
@@ -265,13 +265,13 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
     bool met = ratio >= row.goal && small;
     const char *verdict = !judged ? "no-goal" : met ? "met" : "not met";
 
-    std::printf("ROW: ours=%.1f%s peer=%s %.1f%s ratio=%.2f goal=%.2f %s",
-                us.median, unit, name, them.median, unit, ratio, row.goal,
-                verdict);
+    std::printf("%s: ours=%.1f%s peer=%s %.1f%s ratio=%.2f goal=%.2f %s",
+                row.name.c_str(), us.median, unit, name, them.median, unit,
+                ratio, row.goal, verdict);
     if (!row.beside_unit.empty())
         std::printf(" beside=%.1f,%.1f%s", us.beside, them.beside,
                     row.beside_unit.c_str());
-    std::printf(" row=%s\n\n", row.name.c_str());
+    std::printf("\n\n");
     record("row\t%s\t%.3f\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n",
            row.name.c_str(), us.median, unit, name, them.median, ratio,
            row.goal, verdict, row.workload.c_str(), row.goal_text.c_str());

@@ -11,7 +11,7 @@
  * an empty look, and the better of the two is its figure. The row's last line
  * is
  *
- *     ROW: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met row=NAME
+ *     mpsc-1p1c: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met
  *
  * where a ratio above 1 means that we are faster. Best of ours is compared
  * with best of theirs; where both take singly and in bulk, like is compared
