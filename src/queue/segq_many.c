@@ -130,11 +130,18 @@ copy_filled(uint64_t head, uint64_t *items, size_t most, unsigned words)
     return count;
 }
 
+/* A pop under way. */
+struct pop {
+    uint64_t *items;
+    size_t most;
+    size_t total;
+    unsigned notes;
+};
+
 /* One step of a pop: takes what it can of one segment. False when there is
  * nothing more. */
 LBX__INLINE bool
-pop_some(lbx__segq *q, lbx__hazard *hazard, uint64_t *items, size_t most,
-         unsigned words, size_t *total, unsigned *notes)
+pop_some(lbx__segq *q, lbx__hazard *hazard, struct pop *pop, unsigned words)
 {
     uint64_t head = protect(q, hazard);
     uint64_t index = lbx__segq_index_of(head);
@@ -142,18 +149,19 @@ pop_some(lbx__segq *q, lbx__hazard *hazard, uint64_t *items, size_t most,
 
     if (index >= LBX__SLOTS(words))
         return advance(q, hazard, head);
-    count = copy_filled(head, &items[*total * words], most - *total, words);
+    count = copy_filled(head, &pop->items[pop->total * words],
+                        pop->most - pop->total, words);
     if (count == 0)
         // Empty only if nobody moved the head meanwhile.
         return lbx__load(&q->head, acquire) != head;
     // Release: our reads come before the slots count as taken. Acquire: as the
     // load in protect().
     if (lbx__cas(&q->head, &head, head + count * LBX__INDEX_ONE, acq_rel)) {
-        *total += count;
-        *notes |= lbx__note_sample(index, index + count);
+        pop->total += count;
+        pop->notes |= lbx__note_sample(index, index + count);
         if (index + count < LBX__SLOTS(words))
             return false;
-        *notes |= LBX__NOTE_SAMPLE;
+        pop->notes |= LBX__NOTE_SAMPLE;
         return true; // there may be a next segment
     }
     lbx__pause();
@@ -165,14 +173,13 @@ pop_all(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
         unsigned *ret_notes)
 {
     lbx__hazard *hazard = take_hazard(q);
-    size_t total = 0;
+    struct pop pop = {.items = items, .most = most};
 
-    *ret_notes = 0;
-    while (total < most &&
-           pop_some(q, hazard, items, most, words, &total, ret_notes))
+    while (pop.total < most && pop_some(q, hazard, &pop, words))
         ;
     give_hazard(q, hazard);
-    return total;
+    *ret_notes = pop.notes;
+    return pop.total;
 }
 
 size_t
