@@ -8,7 +8,7 @@
 enum {
     FIRST_POOL = 64,
     LARGE_POOL = 4096,
-    ARITY = 4
+    ARITY = 2
 };
 
 #define NONE UINT32_MAX
@@ -233,20 +233,20 @@ best_child(const lbx__heap *heap, uint32_t place)
     return best;
 }
 
-static void
-sift_down(lbx__heap *heap, uint32_t place)
+/* Moves a hole down to a leaf, the better child up each time; where it ends. The
+ * node that fills it comes from the bottom and mostly stays there, so asking it
+ * on the way would be a comparison per level in vain. */
+static uint32_t
+sink_hole(lbx__heap *heap, uint32_t place)
 {
-    lbx__heap_node node = heap->nodes[place];
-
     for (;;) {
         uint32_t child = best_child(heap, place);
 
-        if (child == NONE || !before(heap, &heap->nodes[child], &node))
-            break;
+        if (child == NONE)
+            return place;
         heap->nodes[place] = heap->nodes[child];
         place = child;
     }
-    heap->nodes[place] = node;
 }
 
 static void
@@ -339,8 +339,10 @@ node_take(lbx__heap *heap, uint32_t place)
 
     heap->node_count--;
     if (place < heap->node_count) {
-        heap->nodes[place] = heap->nodes[heap->node_count];
-        sift_down(heap, place);
+        lbx__heap_node last = heap->nodes[heap->node_count];
+
+        place = sink_hole(heap, place);
+        heap->nodes[place] = last;
         sift_up(heap, place);
     }
     return number;

@@ -4,7 +4,7 @@
  *
  * Two structures share one order. Priorities 0 to 255 lie in buckets, one FIFO
  * list each, found through a bitmap: push and pop are O(1). All others, and
- * everything under a comparator, lie in a 4-ary heap: O(log n). Items lie
+ * everything under a comparator, lie in a binary heap: O(log n). Items lie
  * still in a pool; only their numbers move.
  *
  * H1  The order is (key, arrival). The key is the priority, turned round when

@@ -188,6 +188,26 @@ lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)
     return lbx__segq_fill(q, seen, item, words);
 }
 
+/* The slot of a ticket from `taken` on, filled or not; NULL when its segment is
+ * not there yet. One consumer only, which asks for one after the other. */
+LBX__INLINE const _Atomic(uint64_t) *
+lbx__segq_slot(lbx__segq *q, uint64_t ticket, unsigned words)
+{
+    if (LBX__UNLIKELY(ticket == q->end) && !lbx__segq_next_segment(q))
+        return NULL;
+    return &q->segment->words[(ticket + LBX__SLOTS(words) - q->end) * words];
+}
+
+/* Counts what was taken; LBX__NOTE_SAMPLE or 0. */
+LBX__INLINE unsigned
+lbx__segq_count_taken(lbx__segq *q, uint64_t taken, size_t count)
+{
+    // Release: for those who count.
+    if (count > 0)
+        lbx__store(&q->taken, taken + count, release);
+    return lbx__note_sample(taken, taken + count);
+}
+
 /* Takes up to `most` items in order; how many. *ret_notes: LBX__NOTE_SAMPLE.
  * One consumer only. */
 LBX__INLINE size_t
@@ -198,27 +218,37 @@ lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
     uint64_t taken = lbx__load(&q->taken, relaxed);
     size_t count = 0;
 
-    while (count < most) {
-        const _Atomic(uint64_t) *slot;
-        uint64_t word0;
-
-        if (LBX__UNLIKELY(taken + count == q->end) &&
-            !lbx__segq_next_segment(q))
-            break;
-        slot =
-            &q->segment
-                 ->words[(taken + count + LBX__SLOTS(words) - q->end) * words];
+    for (; count < most; count++) {
+        const _Atomic(uint64_t) *slot = lbx__segq_slot(q, taken + count, words);
         // Acquire: pairs with the release in lbx__slot_fill().
-        word0 = lbx__load(&slot[0], acquire);
+        uint64_t word0 = slot ? lbx__load(&slot[0], acquire) : 0;
+
         if (word0 == 0)
             break;
         lbx__slot_copy(slot, word0, &items[count * words], words);
-        count++;
     }
-    // Release: for those who count.
-    if (count > 0)
-        lbx__store(&q->taken, taken + count, release);
-    *ret_notes = lbx__note_sample(taken, taken + count);
+    *ret_notes = lbx__segq_count_taken(q, taken, count);
+    return count;
+}
+
+/* The same for plain messages, straight into the caller's array. */
+LBX__INLINE size_t
+lbx__segq_pop_messages(lbx__segq *q, void **ret_messages, size_t most,
+                       unsigned *ret_notes)
+{
+    uint64_t taken = lbx__load(&q->taken, relaxed);
+    size_t count = 0;
+
+    for (; count < most; count++) {
+        const _Atomic(uint64_t) *slot =
+            lbx__segq_slot(q, taken + count, LBX__WORD);
+        uint64_t word = slot ? lbx__load(slot, acquire) : 0;
+
+        if (word == 0)
+            break;
+        ret_messages[count] = lbx__slot_decode(word);
+    }
+    *ret_notes = lbx__segq_count_taken(q, taken, count);
     return count;
 }
 
