@@ -172,9 +172,7 @@ words_for(const lbx__kind *kind, const lbx_mailbox_options *options)
 {
     if (options->envelopes || kind->order == LBX__STORAGE)
         return LBX__ENVELOPE;
-    if (kind->order == LBX__BY_PRIORITY)
-        return options->compare ? LBX__ENVELOPE : LBX__PAIR;
-    return LBX__WORD;
+    return kind->order == LBX__BY_PRIORITY ? LBX__PAIR : LBX__WORD;
 }
 
 static lbx_status
@@ -221,9 +219,7 @@ make_control(lbx_mailbox *box, unsigned words)
     if (!box->options.control_by_priority)
         return make_segq(box, &box->control_lane, words);
     return make_sorter(box, &box->control_lane,
-                       words == LBX__ENVELOPE || box->options.compare
-                           ? LBX__ENVELOPE
-                           : LBX__PAIR);
+                       words == LBX__ENVELOPE ? LBX__ENVELOPE : LBX__PAIR);
 }
 
 static lbx_status

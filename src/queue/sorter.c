@@ -12,7 +12,9 @@ lbx__sorter_init(lbx__sorter *sorter, unsigned words,
 {
     lbx__init(&sorter->taken, 0);
     lbx__init(&sorter->lock.word, 0);
-    lbx__heap_init(&sorter->heap, words, order, allocator);
+    // A comparator sees envelopes, however messages come in.
+    lbx__heap_init(&sorter->heap, order->compare ? LBX__ENVELOPE : words, order,
+                   allocator);
     return lbx__segq_init(&sorter->inbox, words, false, allocator);
 }
 
@@ -35,6 +37,60 @@ pop_inbox(lbx__sorter *sorter, uint64_t *items, size_t most)
                              &notes);
 }
 
+/* A pair as an envelope, for a comparator; and back. */
+
+static void
+widen(const uint64_t *pair, uint64_t *item)
+{
+    lbx_envelope envelope = lbx_envelope_new(NULL, (int32_t)(uint32_t)pair[1]);
+
+    memcpy(item, &envelope, sizeof(envelope));
+    item[0] = pair[0];
+}
+
+static void
+narrow(const uint64_t *item, uint64_t *pair)
+{
+    lbx_envelope envelope;
+
+    memcpy(&envelope, item, sizeof(envelope));
+    pair[0] = item[0];
+    pair[1] = (uint32_t)envelope.priority;
+}
+
+static bool
+differs(const lbx__sorter *sorter)
+{
+    return sorter->heap.words != sorter->inbox.words;
+}
+
+static void
+sort_in(lbx__sorter *sorter, const uint64_t *item)
+{
+    uint64_t whole[LBX__ENVELOPE];
+
+    if (differs(sorter)) {
+        widen(item, whole);
+        item = whole;
+    }
+    lbx__heap_push(&sorter->heap, item);
+}
+
+/* Takes from the heap with `take`: pop or evict. */
+static bool
+take_out(lbx__sorter *sorter, uint64_t *item,
+         bool (*take)(lbx__heap *heap, uint64_t *ret_item))
+{
+    uint64_t whole[LBX__ENVELOPE];
+
+    if (!differs(sorter))
+        return take(&sorter->heap, item);
+    if (!take(&sorter->heap, whole))
+        return false;
+    narrow(whole, item);
+    return true;
+}
+
 /* Sorts a batch of what has arrived; how many. */
 static size_t
 drain_batch(lbx__sorter *sorter)
@@ -46,7 +102,7 @@ drain_batch(lbx__sorter *sorter)
         return 0;
     count = pop_inbox(sorter, items, BATCH);
     for (size_t i = 0; i < count; i++)
-        lbx__heap_push(&sorter->heap, &items[i * sorter->inbox.words]);
+        sort_in(sorter, &items[i * sorter->inbox.words]);
     return count;
 }
 
@@ -74,7 +130,7 @@ drain(lbx__sorter *sorter)
 static bool
 pop(lbx__sorter *sorter, uint64_t *item)
 {
-    if (lbx__heap_pop(&sorter->heap, item))
+    if (take_out(sorter, item, lbx__heap_pop))
         return true;
     if (pop_inbox(sorter, item, 1) == 0)
         return false;
@@ -116,7 +172,7 @@ lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item)
 
     lbx__lock_take(&sorter->lock);
     drain(sorter);
-    found = lbx__heap_evict(&sorter->heap, item) || pop(sorter, item);
+    found = take_out(sorter, item, lbx__heap_evict) || pop(sorter, item);
     (void)count_taken(sorter, found);
     lbx__lock_give(&sorter->lock);
     return found;

@@ -208,3 +208,37 @@ TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
     CHECK_TAKES(&box, 3, 1, 2);
     box_destroy(&box);
 }
+
+/* C-40 in one kind: control messages by priority, the highest first, then the
+ * regular ones in order of arrival, whatever their numbers; each lane has room
+ * of its own. */
+TEST_CITING("C-40 R-39", control_lane_is_sorted_and_regular_lane_is_not)
+{
+    lbx_mailbox_options options =
+        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_send_result result;
+    struct box box;
+
+    options.control_by_priority = true;
+    options.capacity_messages = 2;
+    options.control_capacity = 3;
+    options.overflow = LBX_REJECT;
+    box = box_create(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
+    for (int i = 0; i < 2; i++) {
+        lbx_envelope regular_one = lbx_envelope_new(message_of(i + 1), 7 - i);
+
+        CHECK_OK(box_post(&box, regular_one, &result));
+    }
+    for (int i = 0; i < 3; i++) {
+        static const int32_t priorities[] = {20, 99, 10};
+        lbx_envelope control =
+            lbx_envelope_control(message_of(10 + i), priorities[i]);
+
+        CHECK_OK(box_post(&box, control, &result));
+    }
+    CHECK_STATUS(
+        LBX_FULL,
+        box_post(&box, lbx_envelope_control(message_of(9), 50), &result));
+    CHECK_TAKES(&box, 11, 10, 12, 1, 2);
+    box_destroy(&box);
+}
