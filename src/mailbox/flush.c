@@ -35,7 +35,7 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     lbx__turn_begin(box, &turn);
     lbx__box_flushed(box, &turn);
     done = op->state == LBX__GRANTED;
-    if (!done)
+    if (!done && !lbx__op_late(op))
         lbx__op_set_waker(op, waker);
     lbx__turn_end(box, &turn);
     return done ? LBX_OK : LBX_PENDING;
@@ -77,10 +77,10 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
         status = begin(box, op, waker);
     } else {
         lbx__turn_begin(box, &turn);
-        if (op->state == LBX__QUEUED)
-            lbx__op_set_waker(op, waker);
-        else
+        if (op->state != LBX__QUEUED)
             status = LBX_OK;
+        else if (!lbx__op_late(op))
+            lbx__op_set_waker(op, waker);
         lbx__turn_end(box, &turn);
     }
     if (status == LBX_OK || lbx__op_late(op))

@@ -92,10 +92,27 @@ register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
     lbx__box_raise_waiting(box);
     if (take_in_turn(box, op, turn, ret))
         return STEP_GOT;
-    if (box->receivers.next == &op->link &&
-        lbx__box_takeable(box) > box->reserved)
-        return STEP_STALL;
+    if (lbx__box_takeable(box) > box->reserved) {
+        if (box->receivers.next == &op->link)
+            return STEP_STALL;
+        lbx__box_grant(box, turn); // what we gave back is for those before us
+        if (op->state == LBX__GRANTED) { // and there was enough for us
+            lbx__op_settle(op);
+            return STEP_AGAIN;
+        }
+    }
     return STEP_WAIT;
+}
+
+/* Nobody waits who came before; a receive without a ticket comes last. */
+static bool
+is_first(const lbx_mailbox *box, const lbx__op *op)
+{
+    const lbx__op *head = lbx__member(box->receivers.next, lbx__op, link);
+
+    return lbx__list_empty(&box->receivers) ||
+           (op->u.receive.ticket != 0 &&
+            op->u.receive.ticket <= head->u.receive.ticket);
 }
 
 /* What to do about a queued receive. */
@@ -105,11 +122,13 @@ poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
 {
     if (take_in_turn(box, op, turn, ret))
         return STEP_GOT;
-    if (lbx__op_late(op)) {
+    *status = LBX_TIMEOUT;
+    if (box->closed && lbx__box_depth(box) == 0)
+        *status = LBX_CLOSED;
+    if (*status == LBX_CLOSED || lbx__op_late(op)) {
         lbx__list_remove(&op->link);
         op->state = LBX__IDLE;
         lbx__box_grant(box, turn);
-        *status = LBX_TIMEOUT;
         return STEP_DONE;
     }
     lbx__op_set_waker(op, waker);
@@ -121,14 +140,14 @@ poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
           const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
     bool returns = op->u.receive.ticket != 0;
+    bool first = is_first(box, op);
 
     if (op->state == LBX__QUEUED)
         return poll_queued(box, op, turn, waker, ret, status);
     if (op->state == LBX__GRANTED)
         box->reserved -= op->granted == LBX_OK; // B2
     op->state = LBX__IDLE;
-    if ((returns || lbx__list_empty(&box->receivers)) &&
-        lbx__box_takeable(box) > box->reserved &&
+    if (first && lbx__box_takeable(box) > box->reserved &&
         lbx__box_take_locked(box, turn, ret)) {
         lbx__box_grant(box, turn);
         return STEP_GOT;

@@ -143,7 +143,7 @@ evict(lbx_mailbox *box, lbx_send_result *result)
     if (!lbx__lane_evict(box->lane[LBX__USER_LANE], item))
         return false;
     lbx__keep_order(); // B1, as every take
-    if (lbx__load(&box->gate, relaxed) & LBX__GATE_FLUSH)
+    if (lbx__load(&box->gate, relaxed) & (LBX__GATE_FLUSH | LBX__GATE_CLOSED))
         lbx__box_look_again(box);
     lbx__box_unpack(box, LBX__USER_LANE, item, &oldest);
     result->outcome = LBX_DROPPED_OLDEST;

@@ -17,7 +17,8 @@
  * LBX_CLOSED) is not lost: it is still the sender's.
  *
  * Callbacks given here run on the thread that caused the event, with no lock
- * held, and may use the mailbox. They must outlive it. Clocks, allocators and
+ * held, and may use the mailbox, but not give up the very handle that the call
+ * they interrupt is using. They must outlive it. Clocks, allocators and
  * `compare` are different: they may be called under a lock and must not use
  * the library. Options that mean nothing to a kind are ignored, except limits
  * that it cannot keep.
