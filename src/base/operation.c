@@ -288,7 +288,7 @@ park(struct parker *parker, const lbx__op *op)
 
         if (op->look_ns <= now)
             return;
-        // A difference that does not fit is for ever, for now.
+        // A difference that does not fit in a wait: park without a limit.
         if (now >= 0 || op->look_ns <= INT64_MAX + now)
             wait_ns = op->look_ns - now;
     }

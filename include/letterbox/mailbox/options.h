@@ -189,7 +189,8 @@ typedef struct lbx_mailbox_options {
      * envelope with a type, a sender or a deadline is refused
      * (LBX_UNSUPPORTED) rather than cut down. */
     bool envelopes;
-    bool timestamps; /* fills in enqueued_ns and time in mailbox; ~20 ns.
+    bool timestamps; /* fills in enqueued_ns and time in mailbox: reads the
+                        clock twice a message, see docs/performance.md.
                         Implies envelopes. */
 
     /* Asked at the start of every send and receive, try_ ones included: false
