@@ -156,9 +156,6 @@ LBX_API int64_t lbx_operation_deadline(const lbx_operation *operation);
  * the winner's, or LBX_TIMEOUT for its own deadline; the children then stay
  * pending and can be selected over again.
  *
- * The waker may also be called for a poll of a select that then answers at
- * once.
- *
  * Returns    LBX_OK; LBX_INVALID for no operations, a NULL among them, `first`
  *            not below `count`, or mailboxes with different clocks.
  * Ownership  `operations` and what they point to must outlive the select; each

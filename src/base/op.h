@@ -114,7 +114,7 @@ struct __attribute__((may_alias)) lbx__op {
             size_t count;
             size_t first;
             size_t *index;
-            _Atomic(uint32_t) armed;
+            _Atomic(uint32_t) calls; /* what to do when a child calls */
         } select;
     } u;
 };

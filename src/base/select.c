@@ -7,25 +7,44 @@
  * answers OK, so stopping at the first that does consumes from exactly one;
  * the others are cancelled, which hands on what they were promised (F8).
  *
- * S1  `armed` is 1 from a PENDING poll to the first child's wake-up, so that
- *     the caller's waker runs at most once for it (O4).
- * S2  The waker in the operation is written only while no child can call it:
- *     before the children are polled with it for the first time, and later
- *     under `armed` == 0 after every child has been settled by its own poll.
+ * S1  The caller's waker runs at most once for a PENDING, and not for a poll
+ *     that answers (O4): a child's wake-up during a poll is only noted, as
+ *     MISSED, and the poll looks again before it says PENDING.
+ * S2  The waker in the operation is written while POLLING, after every child
+ *     has been settled by its own poll: no child reads it then.
  */
 #include "base/op.h"
 
 #include "base/park.h"
 #include <assert.h>
 
+enum {
+    POLLING = 0, /* the owner is looking, or it is done */
+    MISSED,      /* the same, and a child has called meanwhile */
+    ARMED,       /* PENDING was the answer */
+};
+
 static void
 pass_on(void *context)
 {
     lbx__op *op = context;
 
-    // Acquire: pairs with the release in select_poll(), makes `waker` readable.
-    if (lbx__exchange(&op->u.select.armed, 0u, acquire) == 1 && op->waker.wake)
+    // Acquire: pairs with the release in arm(), makes `waker` readable.
+    // Release: pairs with the acquire there, the next poll sees what we do.
+    if (lbx__exchange(&op->u.select.calls, (uint32_t)MISSED, acq_rel) ==
+            ARMED &&
+        op->waker.wake)
         op->waker.wake(op->waker.context);
+}
+
+/* Ends a poll with PENDING; false when a child has called meanwhile. */
+static bool
+arm(lbx__op *op, const lbx_waker *waker)
+{
+    uint32_t seen = POLLING;
+
+    lbx__op_set_waker(op, waker); // S2
+    return lbx__cas(&op->u.select.calls, &seen, (uint32_t)ARMED, acq_rel);
 }
 
 static lbx_status
@@ -71,33 +90,33 @@ first_deadline(const lbx__op *op)
     return first;
 }
 
+/* The deadline has passed: one last look, which leaves the children quiet. */
+static lbx_status
+last_look(lbx__op *op)
+{
+    size_t winner = poll_children(op, NULL);
+
+    return winner < op->u.select.count ? finish(op, winner) : LBX_TIMEOUT;
+}
+
 static lbx_status
 select_poll(lbx__op *op, const lbx_waker *waker)
 {
     lbx_waker mine = {pass_on, op};
-    size_t winner;
 
-    // Disarm, then poll without a waker: afterwards no child can call us,
-    // and the waker may be exchanged (S2).
-    lbx__store(&op->u.select.armed, 0u, seq_cst);
-    winner = poll_children(op, NULL);
-    if (winner < op->u.select.count)
-        return finish(op, winner);
-    lbx__op_set_waker(op, waker);
-    // Release: pairs with the acquire in pass_on().
-    lbx__store(&op->u.select.armed, 1u, release);
-    winner = poll_children(op, &mine);
-    if (winner < op->u.select.count) {
-        lbx__store(&op->u.select.armed, 0u, seq_cst);
-        return finish(op, winner);
-    }
-    op->look_ns = op->deadline_ns;
-    if (lbx__op_late(op)) {
-        lbx__store(&op->u.select.armed, 0u, seq_cst);
-        winner = poll_children(op, NULL);
-        return winner < op->u.select.count ? finish(op, winner) : LBX_TIMEOUT;
-    }
-    op->look_ns = first_deadline(op);
+    do {
+        size_t winner;
+
+        // Acquire: what a child did before it called.
+        (void)lbx__exchange(&op->u.select.calls, (uint32_t)POLLING, acquire);
+        winner = poll_children(op, &mine);
+        if (winner < op->u.select.count)
+            return finish(op, winner);
+        op->look_ns = op->deadline_ns;
+        if (lbx__op_late(op))
+            return last_look(op);
+        op->look_ns = first_deadline(op);
+    } while (!arm(op, waker));
     return LBX_PENDING;
 }
 

@@ -132,6 +132,13 @@ poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
         return STEP_DONE;
     }
     lbx__op_set_waker(op, waker);
+    if (waker && !lbx__barrier_ready() && box->receivers.next == &op->link &&
+        lbx__box_takeable(box) > box->reserved) {
+        // An unfilled slot, and no barrier on this system: poll again until
+        // it is filled.
+        lbx__wakes_grant(&turn->wakes, op, LBX_EMPTY);
+        lbx__box_grant(box, turn);
+    }
     return STEP_WAIT;
 }
 
@@ -174,24 +181,15 @@ static step
 poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
              const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    bool ordered;
-    step next;
-
     // Nobody is to be called for this poll before it has answered (O4).
     lbx__op_set_waker(op, NULL);
     lbx__box_stall(box, true);
     lbx__turn_end(box, turn);
-    ordered = lbx__barrier_all();
+    (void)lbx__barrier_all();
     lbx__turn_begin(box, turn);
     if (op->state == LBX__GRANTED)
         return STEP_AGAIN;
-    next = poll_queued(box, op, turn, waker, ret, status);
-    if (next == STEP_WAIT && !ordered && op->waker.wake) {
-        // No barrier on this system: poll again until it is filled.
-        lbx__wakes_grant(&turn->wakes, op, LBX_EMPTY);
-        lbx__box_grant(box, turn);
-    }
-    return next;
+    return poll_queued(box, op, turn, waker, ret, status);
 }
 
 static lbx_status

@@ -74,6 +74,34 @@ choice_end(struct choice *choice)
         box_end(&choice->boxes[i]);
 }
 
+static bool
+send_to_other(void *context)
+{
+    CHECK_OK(lbx_producer_try_send(context, letter(7)));
+    return true;
+}
+
+// While the second mailbox is looked at, a message arrives in the first: the
+// poll finds it, and calls nobody for it.
+TEST_CITING("F8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    struct choice choice;
+
+    choice_begin(&choice);
+    choice_fini(&choice);
+    box_end(&choice.boxes[1]);
+    options.may_wait = send_to_other;
+    options.may_wait_context = choice.boxes[0].in;
+    choice.boxes[1] = box_make(LBX_KIND_UNBOUNDED, &options);
+    choice_start(&choice);
+    choice_select(&choice, 0, LBX_FOREVER);
+    CHECK_OK(choice_poll(&choice));
+    CHECK(choice.index == 0 && choice.messages[0] == letter(7));
+    CHECK_INT(0, choice.bell.rings);
+    choice_end(&choice);
+}
+
 TEST_CITING("F8", select_takes_from_the_one_that_has_a_message)
 {
     struct choice choice;
