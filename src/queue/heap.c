@@ -13,11 +13,24 @@ enum {
 
 #define NONE UINT32_MAX
 
+/* H1: the key of priority 0, and of 255 turned round. */
+#define SIGN       UINT32_C(0x80000000)
+#define LOW        SIGN
+#define LOW_TURNED (~(SIGN + LBX__BUCKETS - 1))
+
 struct lbx__heap_node {
-    int64_t key;
     uint64_t arrival;
+    uint32_t key;
     uint32_t number;
 };
+
+/* What the pool keeps for an item; the item's words follow. */
+typedef struct entry {
+    uint64_t arrival;
+    uint32_t next; /* in its bucket, or among the free; NONE */
+    uint32_t unused;
+    uint64_t item[];
+} entry;
 
 void
 lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
@@ -26,8 +39,16 @@ lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
     memset(heap, 0, sizeof(*heap));
     heap->order = *order;
     heap->words = words;
+    heap->stride = (uint32_t)(sizeof(entry) / sizeof(uint64_t)) + words;
     heap->allocator = allocator;
     heap->pool_free = NONE;
+    heap->low = order->higher_first ? LOW_TURNED : LOW;
+}
+
+static inline entry *
+entry_of(const lbx__heap *heap, uint32_t number)
+{
+    return (entry *)(void *)&heap->pool[(size_t)number * heap->stride];
 }
 
 static bool
@@ -46,37 +67,31 @@ make_buckets(lbx__heap *heap)
     return true;
 }
 
-/* The four arrays of a pool of `size`. */
-struct pool {
-    uint64_t *items;
-    uint64_t *arrived;
-    uint32_t *links;
-    lbx__heap_node *nodes;
-};
-
-static void
-free_pool(const lbx__heap *heap, struct pool pool, uint32_t size)
+static size_t
+pool_bytes(const lbx__heap *heap, uint32_t size)
 {
-    lbx__free(heap->allocator, pool.items,
-              (size_t)size * heap->words * sizeof(uint64_t));
-    lbx__free(heap->allocator, pool.arrived, size * sizeof(uint64_t));
-    lbx__free(heap->allocator, pool.links, size * sizeof(uint32_t));
-    lbx__free(heap->allocator, pool.nodes, size * sizeof(lbx__heap_node));
+    return (size_t)size * heap->stride * sizeof(uint64_t);
 }
 
-static struct pool
-pool_of(const lbx__heap *heap)
+static size_t
+nodes_bytes(uint32_t size)
 {
-    struct pool pool = {heap->items, heap->arrived, heap->links, heap->nodes};
+    return (size_t)size * sizeof(lbx__heap_node);
+}
 
-    return pool;
+static void
+free_pool(lbx__heap *heap)
+{
+    lbx__free(heap->allocator, heap->pool, pool_bytes(heap, heap->pool_size));
+    lbx__free(heap->allocator, heap->nodes, nodes_bytes(heap->pool_size));
 }
 
 static void
 forget_pool(lbx__heap *heap)
 {
-    if (heap->pool_size > 0)
-        free_pool(heap, pool_of(heap), heap->pool_size);
+    free_pool(heap);
+    heap->pool = NULL;
+    heap->nodes = NULL;
     heap->pool_size = 0;
     heap->pool_free = NONE;
     lbx__free(heap->allocator, heap->buckets, sizeof(*heap->buckets));
@@ -92,36 +107,28 @@ lbx__heap_fini(lbx__heap *heap)
 static bool
 grow(lbx__heap *heap, uint32_t size)
 {
-    size_t n = size;
     uint32_t old = heap->pool_size;
-    struct pool pool = {
-        lbx__alloc(heap->allocator, n * heap->words * sizeof(uint64_t), 64),
-        lbx__alloc(heap->allocator, n * sizeof(uint64_t), 16),
-        lbx__alloc(heap->allocator, n * sizeof(uint32_t), 16),
-        lbx__alloc(heap->allocator, n * sizeof(lbx__heap_node), 16),
-    };
+    uint64_t *pool =
+        lbx__alloc(heap->allocator, pool_bytes(heap, size), LBX__LINE);
+    lbx__heap_node *nodes =
+        lbx__alloc(heap->allocator, nodes_bytes(size), LBX__LINE);
 
-    if (!pool.items || !pool.arrived || !pool.links || !pool.nodes) {
-        free_pool(heap, pool, size);
+    if (!pool || !nodes) {
+        lbx__free(heap->allocator, pool, pool_bytes(heap, size));
+        lbx__free(heap->allocator, nodes, nodes_bytes(size));
         return false;
     }
     if (old > 0) {
-        memcpy(pool.items, heap->items,
-               (size_t)old * heap->words * sizeof(uint64_t));
-        memcpy(pool.arrived, heap->arrived, old * sizeof(uint64_t));
-        memcpy(pool.links, heap->links, old * sizeof(uint32_t));
-        memcpy(pool.nodes, heap->nodes,
-               heap->node_count * sizeof(lbx__heap_node));
-        free_pool(heap, pool_of(heap), old);
+        memcpy(pool, heap->pool, pool_bytes(heap, old));
+        memcpy(nodes, heap->nodes, nodes_bytes(heap->node_count));
+        free_pool(heap);
     }
-    for (uint32_t i = old; i < size; i++)
-        pool.links[i] = i + 1 < size ? i + 1 : heap->pool_free;
-    heap->pool_free = old;
+    heap->pool = pool;
+    heap->nodes = nodes;
     heap->pool_size = size;
-    heap->items = pool.items;
-    heap->arrived = pool.arrived;
-    heap->links = pool.links;
-    heap->nodes = pool.nodes;
+    for (uint32_t i = old; i < size; i++)
+        entry_of(heap, i)->next = i + 1 < size ? i + 1 : heap->pool_free;
+    heap->pool_free = old;
     return true;
 }
 
@@ -140,13 +147,7 @@ lbx__heap_reserve(lbx__heap *heap, uint32_t count)
     return make_buckets(heap) && grow(heap, (uint32_t)size);
 }
 
-static uint64_t *
-item_of(const lbx__heap *heap, uint32_t number)
-{
-    return &heap->items[(size_t)number * heap->words];
-}
-
-static void
+static inline void
 copy_item(const lbx__heap *heap, uint64_t *to, const uint64_t *from)
 {
     if (heap->words == LBX__PAIR)
@@ -155,19 +156,18 @@ copy_item(const lbx__heap *heap, uint64_t *to, const uint64_t *from)
         memcpy(to, from, LBX__ENVELOPE * sizeof(uint64_t));
 }
 
-static int64_t
+static inline uint32_t
 key_of(const lbx__heap *heap, const uint64_t *item)
 {
-    int32_t priority;
+    uint32_t priority;
 
     if (heap->words == LBX__PAIR)
-        priority = (int32_t)(uint32_t)item[1];
+        priority = (uint32_t)item[1];
     else
         memcpy(&priority, (const char *)item + offsetof(lbx_envelope, priority),
                sizeof(priority));
-    if (heap->order.higher_first)
-        return (int64_t)(LBX__BUCKETS - 1) - priority; // H1
-    return priority;
+    priority ^= SIGN;
+    return heap->order.higher_first ? ~priority : priority; // H1
 }
 
 /* Under a comparator the pool holds envelopes as users know them, with the
@@ -175,7 +175,7 @@ key_of(const lbx__heap *heap, const uint64_t *item)
 static const lbx_envelope *
 envelope_of(const lbx__heap *heap, uint32_t number)
 {
-    return (const lbx_envelope *)(const void *)item_of(heap, number);
+    return (const lbx_envelope *)(const void *)entry_of(heap, number)->item;
 }
 
 /* < 0 when a is more urgent than b, whatever their arrival. */
@@ -190,12 +190,13 @@ compare_urgency(const lbx__heap *heap, const lbx__heap_node *a,
     return (a->key > b->key) - (a->key < b->key);
 }
 
+/* H1. Without branches: which of two is first cannot be foreseen. */
 static bool
 before(const lbx__heap *heap, const lbx__heap_node *a, const lbx__heap_node *b)
 {
     int order = compare_urgency(heap, a, b);
 
-    return order != 0 ? order < 0 : a->arrival < b->arrival; // H1
+    return (order < 0) | ((order == 0) & (a->arrival < b->arrival));
 }
 
 static void
@@ -219,18 +220,13 @@ static uint32_t
 best_child(const lbx__heap *heap, uint32_t place)
 {
     uint64_t first = (uint64_t)place * ARITY + 1;
-    uint64_t end = first + ARITY;
-    uint32_t best;
+    uint32_t child = (uint32_t)first;
 
     if (first >= heap->node_count)
         return NONE;
-    if (end > heap->node_count)
-        end = heap->node_count;
-    best = (uint32_t)first;
-    for (uint32_t i = best + 1; i < end; i++)
-        if (before(heap, &heap->nodes[i], &heap->nodes[best]))
-            best = i;
-    return best;
+    if (first + 1 < heap->node_count)
+        child += before(heap, &heap->nodes[first + 1], &heap->nodes[first]);
+    return child;
 }
 
 /* Moves a hole down to a leaf, the better child up each time; where it ends. The
@@ -249,31 +245,34 @@ sink_hole(lbx__heap *heap, uint32_t place)
     }
 }
 
-static void
+static inline void
 bucket_append(lbx__heap *heap, unsigned bucket, uint32_t number)
 {
-    heap->links[number] = NONE;
-    if (heap->buckets->first[bucket] == NONE)
-        heap->buckets->first[bucket] = number;
+    lbx__buckets *buckets = heap->buckets;
+
+    entry_of(heap, number)->next = NONE;
+    if (buckets->first[bucket] == NONE)
+        buckets->first[bucket] = number;
     else
-        heap->links[heap->buckets->last[bucket]] = number;
-    heap->buckets->last[bucket] = number;
-    heap->buckets->used[bucket / 64] |= (uint64_t)1 << bucket % 64;
+        entry_of(heap, buckets->last[bucket])->next = number;
+    buckets->last[bucket] = number;
+    buckets->used[bucket / 64] |= (uint64_t)1 << bucket % 64;
 }
 
-static uint32_t
+static inline uint32_t
 bucket_take(lbx__heap *heap, unsigned bucket)
 {
-    uint32_t number = heap->buckets->first[bucket];
+    lbx__buckets *buckets = heap->buckets;
+    uint32_t number = buckets->first[bucket];
 
-    heap->buckets->first[bucket] = heap->links[number];
-    if (heap->buckets->first[bucket] == NONE)
-        heap->buckets->used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
+    buckets->first[bucket] = entry_of(heap, number)->next;
+    if (buckets->first[bucket] == NONE)
+        buckets->used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
     return number;
 }
 
 /* The most urgent used bucket, or -1. */
-static int
+static inline int
 lowest_bucket(const lbx__heap *heap)
 {
     if (!heap->buckets)
@@ -299,33 +298,36 @@ void
 lbx__heap_push(lbx__heap *heap, const uint64_t *item)
 {
     uint32_t number = heap->pool_free;
-    int64_t key = key_of(heap, item);
+    entry *to = entry_of(heap, number);
+    uint32_t key = key_of(heap, item);
 
     assert(number != NONE); // H3
-    heap->pool_free = heap->links[number];
-    copy_item(heap, item_of(heap, number), item);
-    if (heap->order.compare)
-        item_of(heap, number)[0] = (uintptr_t)lbx__slot_decode(item[0]);
-    heap->arrived[number] = heap->arrivals++;
+    heap->pool_free = to->next;
+    copy_item(heap, to->item, item);
+    to->arrival = heap->arrivals++;
     heap->count++;
-    if (!heap->order.compare && key >= 0 && key < LBX__BUCKETS) {
-        bucket_append(heap, (unsigned)key, number);
+    if (!heap->order.compare && key - heap->low < LBX__BUCKETS) {
+        bucket_append(heap, key - heap->low, number);
         return;
     }
+    if (heap->order.compare)
+        to->item[0] = (uintptr_t)lbx__slot_decode(item[0]);
+    heap->nodes[heap->node_count].arrival = to->arrival;
     heap->nodes[heap->node_count].key = key;
-    heap->nodes[heap->node_count].arrival = heap->arrived[number];
     heap->nodes[heap->node_count].number = number;
     sift_up(heap, heap->node_count++);
 }
 
 /* Copies an item out and frees its place in the pool. */
-static void
+static inline void
 hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
 {
-    copy_item(heap, ret_item, item_of(heap, number));
+    entry *from = entry_of(heap, number);
+
+    copy_item(heap, ret_item, from->item);
     if (heap->order.compare)
         ret_item[0] = lbx__slot_encode((void *)(uintptr_t)ret_item[0]);
-    heap->links[number] = heap->pool_free;
+    from->next = heap->pool_free;
     heap->pool_free = number;
     heap->count--;
     if (heap->count == 0 && heap->pool_size >= LARGE_POOL)
@@ -356,7 +358,8 @@ lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item)
 
     if (heap->count == 0)
         return false;
-    if (bucket < 0 || (heap->node_count > 0 && heap->nodes[0].key < 0)) // H2
+    if (bucket < 0 ||
+        (heap->node_count > 0 && heap->nodes[0].key < heap->low)) // H2
         number = node_take(heap, 0);
     else
         number = bucket_take(heap, (unsigned)bucket);
@@ -389,7 +392,8 @@ lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item)
 
     if (heap->count == 0)
         return false;
-    if (bucket < 0 || (heap->node_count > 0 && heap->nodes[place].key > 0))
+    if (bucket < 0 ||
+        (heap->node_count > 0 && heap->nodes[place].key > heap->low))
         number = node_take(heap, place); // H2
     else
         number = bucket_take(heap, (unsigned)bucket);
@@ -406,8 +410,8 @@ lbx__heap_older(const lbx__heap *heap, uint64_t mark)
         count += heap->nodes[i].arrival < mark;
     for (int i = 0; heap->buckets && i < LBX__BUCKETS; i++)
         for (uint32_t n = heap->buckets->first[i]; n != NONE;
-             n = heap->links[n])
-            count += heap->arrived[n] < mark;
+             n = entry_of(heap, n)->next)
+            count += entry_of(heap, n)->arrival < mark;
     return count;
 }
 
@@ -425,7 +429,7 @@ lbx__heap_valid(const lbx__heap *heap)
         if (used != (heap->buckets->first[i] != NONE))
             return false;
         for (uint32_t n = heap->buckets->first[i]; n != NONE;
-             n = heap->links[n])
+             n = entry_of(heap, n)->next)
             in_buckets++;
     }
     return in_buckets + heap->node_count == heap->count;

@@ -5,11 +5,13 @@
  * Two structures share one order. Priorities 0 to 255 lie in buckets, one FIFO
  * list each, found through a bitmap: push and pop are O(1). All others, and
  * everything under a comparator, lie in a binary heap: O(log n). Items lie
- * still in a pool; only their numbers move.
+ * still in a pool, each with its arrival and its link in one entry; only their
+ * numbers move.
  *
- * H1  The order is (key, arrival). The key is the priority, turned round when
- *     higher goes first, so that lower keys always leave first.
- * H2  Keys below 0 leave before the buckets, keys above 255 after them.
+ * H1  The order is (key, arrival). The key is the priority as an unsigned
+ *     number, turned round when higher goes first, so that lower keys always
+ *     leave first. The priorities 0 to 255 have the 256 keys from `low` on.
+ * H2  Keys below `low` leave before the buckets, keys above after them.
  * H3  Push never allocates after a successful reserve.
  *
  * Threads    one at a time; the owner has a lock.
@@ -47,16 +49,16 @@ typedef struct lbx__heap {
     lbx__heap_order order;
     const lbx_allocator *allocator;
     unsigned words;
+    uint32_t stride; /* words of a pool entry */
     uint64_t arrivals;
 
-    /* The pool: items and their links, by number. */
-    uint64_t *items;
-    uint64_t *arrived;
-    uint32_t *links;
+    /* The pool: an entry for each number. */
+    uint64_t *pool;
     uint32_t pool_size;
     uint32_t pool_free; /* first free number; NONE */
     uint32_t count;
 
+    uint32_t low;          /* H1 */
     lbx__buckets *buckets; /* made with the first pool */
     lbx__heap_node *nodes;
     uint32_t node_count;
