@@ -47,8 +47,7 @@ map_aligned(size_t size_bytes)
     head = (size_t)(-(uintptr_t)memory & (size_bytes - 1));
     if (head > 0)
         (void)munmap(memory, head);
-    if (head < size_bytes)
-        (void)munmap(memory + head + size_bytes, size_bytes - head);
+    (void)munmap(memory + head + size_bytes, size_bytes - head);
     return memory + head;
 }
 

@@ -177,6 +177,8 @@ lbx_status lbx__box_send(lbx_mailbox *box, lbx__lane *lane,
 void lbx__box_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags);
 lbx_status lbx__box_drop(lbx_mailbox *box, const lbx_envelope *envelope,
                          lbx_send_result *result);
+/* Counts a send that found no room: LBX_FULL. */
+lbx_status lbx__box_reject(lbx_mailbox *box, const lbx__lane *lane);
 /* Sends another mailbox's lost envelope as it is; false: not taken. */
 bool lbx__box_bury(lbx_mailbox *box, const lbx_envelope *dead);
 

@@ -122,8 +122,8 @@ lbx__box_drop(lbx_mailbox *box, const lbx_envelope *envelope,
     return LBX_OK;
 }
 
-static lbx_status
-reject(lbx_mailbox *box, const lbx__lane *lane)
+lbx_status
+lbx__box_reject(lbx_mailbox *box, const lbx__lane *lane)
 {
     // Relaxed: a number for people.
     (void)lbx__add(&box->rejected, 1, relaxed);
@@ -174,7 +174,7 @@ make_room(lbx_mailbox *box, const lbx__lane *lane, const lbx_envelope *envelope,
           lbx_send_result *result, int tries)
 {
     if (!eviction_helps(box, lane))
-        return reject(box, lane);
+        return lbx__box_reject(box, lane);
     if (evict(box, result))
         return LBX_PENDING;
     if (tries >= PATIENCE)
@@ -206,7 +206,7 @@ send_once(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
 
     *ret_final = flags != LBX_FULL;
     if (flags == LBX__STORAGE_FULL)
-        return reject(box, lane);
+        return lbx__box_reject(box, lane);
     if (flags < 0)
         return (lbx_status)flags;
     note_accepted(box, grown, result);
@@ -243,14 +243,14 @@ lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
     if (final)
         return status;
     if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        return reject(box, lane);
+        return lbx__box_reject(box, lane);
     switch (box->options.overflow) {
     case LBX_DROP_NEWEST:
         return lbx__box_drop(box, envelope, result);
     case LBX_DROP_OLDEST:
         return send_evicting(box, lane, envelope, result);
     default:
-        return reject(box, lane);
+        return lbx__box_reject(box, lane);
     }
 }
 
@@ -314,7 +314,7 @@ send_plain_slow(lbx_mailbox *box, void *message, int flags)
         return (lbx_status)flags;
     if (flags == LBX_FULL && (box->options.overflow == LBX_REJECT ||
                               box->options.overflow == LBX_BLOCK))
-        return reject(box, &box->user_lane);
+        return lbx__box_reject(box, &box->user_lane);
     envelope = lbx_envelope_new(message, box->options.default_priority);
     return lbx_producer_try_send_envelope((lbx_producer *)(void *)box,
                                           &envelope, NULL);
@@ -522,7 +522,8 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     if (status != LBX_OK)
         return status;
     if (lane->budget && !lbx__budget_take(lane->budget, false, &used))
-        return full_or_closed(box) == LBX_FULL ? reject(box, lane) : LBX_CLOSED;
+        return full_or_closed(box) == LBX_FULL ? lbx__box_reject(box, lane)
+                                               : LBX_CLOSED;
     if (box->options.timestamps)
         envelope.enqueued_ns = lbx_clock_now(box->options.clock);
     lbx__box_pack(lane, &envelope, item);
@@ -535,5 +536,6 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     }
     if (lane->budget && lbx__budget_give(lane->budget, 1))
         lbx__box_room(box);
-    return flags == LBX__STORAGE_FULL ? reject(box, lane) : (lbx_status)flags;
+    return flags == LBX__STORAGE_FULL ? lbx__box_reject(box, lane)
+                                      : (lbx_status)flags;
 }

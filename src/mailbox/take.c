@@ -111,7 +111,8 @@ found_some(lbx_mailbox *box, unsigned notes)
     return FOUND_SOME;
 }
 
-/* Takes plain messages without the lock; `fast` is a constant where it pays. */
+/* Takes plain messages without the lock; `fast` is a constant where it pays.
+ * Batches from one consumer's queue go another way: take_batch_one(). */
 LBX__INLINE finding
 take_plain(lbx_mailbox *box, lbx__fast fast, uint64_t *words, size_t most,
            size_t *ret_count)

@@ -127,10 +127,10 @@ lbx__box_grant(lbx_mailbox *box, lbx__turn *turn)
 }
 
 static lbx_status
-status_of(int flags)
+status_of(lbx_mailbox *box, const lbx__lane *lane, int flags)
 {
     if (flags == LBX__STORAGE_FULL)
-        return LBX_FULL;
+        return lbx__box_reject(box, lane);
     return flags < 0 ? (lbx_status)flags : LBX_OK;
 }
 
@@ -150,7 +150,7 @@ admit_lane(lbx_mailbox *box, lbx__lane *lane, lbx__turn *turn)
 
         if (flags == LBX_FULL)
             break;
-        lbx__wakes_grant(&turn->wakes, op, status_of(flags));
+        lbx__wakes_grant(&turn->wakes, op, status_of(box, lane, flags));
         if (flags < 0)
             continue;
         wake = wake || (flags & (LBX__WAITING | LBX__STALLED)) != 0;

@@ -79,7 +79,7 @@ fresh_segment(lbx__segq *q)
     for (int i = 0; i < LBX__SEGMENT_CACHE; i++) {
         if (!lbx__load(&q->cache[i], relaxed))
             continue;
-        // Acquire: pairs with the release in keep_segment().
+        // Acquire: pairs with the release when it was cached, above.
         segment = lbx__exchange(&q->cache[i], NULL, acquire);
         if (segment)
             return segment;

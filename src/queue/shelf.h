@@ -29,8 +29,8 @@ void lbx__shelf_init(lbx__shelf *shelf, const lbx_storage_ops *ops,
                      void *storage);
 void lbx__shelf_fini(lbx__shelf *shelf);
 
-/* As the other queues' push; also REFUSED, FULL and NO_MEMORY from the
- * storage. */
+/* As the other queues' push; also what the storage says: REFUSED, NO_MEMORY,
+ * and LBX__STORAGE_FULL for its FULL. */
 int lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front);
 /* Takes one item; *ret_notes: LBX__NOTE_SAMPLE. */
 bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict,

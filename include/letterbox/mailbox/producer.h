@@ -11,12 +11,13 @@
  *
  * Only LBX_BLOCK ever waits; the other policies decide at once. It waits until
  * the mailbox's wait_ns or the call's own deadline has passed, whichever comes
- * first, and then answers LBX_TIMEOUT; LBX_FULL comes from sends that never
- * wait. Messages of
- * one thread arrive in the order in which it sent them. Waiting sends are
- * served in order of arrival, control messages before user messages: whoever
- * makes room moves the first waiting message in. System messages never wait. A try_send does not overtake a waiting send; one that was
- * already under way when the wait began may, once per thread.
+ * first, and then answers LBX_TIMEOUT, or ends as the mailbox's `after_wait`
+ * says; LBX_FULL comes from sends that never wait. Messages of one thread
+ * arrive in the order in which it sent them. Waiting sends are served in order
+ * of arrival, control messages before user messages: whoever makes room moves
+ * the first waiting message in. System messages never wait. A try_send does
+ * not overtake a waiting send; one that was already under way when the wait
+ * began may, once per thread.
  *
  * Ownership. On LBX_OK the mailbox owns the message. On every other status,
  * LBX_CLOSED and LBX_TIMEOUT included, it is still yours.
@@ -153,7 +154,7 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message);
 /*
  * lbx_producer_try_send_batch() appends `count` messages in order, as many as
  * go in without waiting; *ret_sent, always written, says how many. Messages of
- * other threads may come between them.
+ * other threads may come between them. A batch of none is sent at once.
  *
  * Returns    LBX_OK when all were sent; else why the next one was not.
  * Ownership  the mailbox owns the first *ret_sent messages; the caller the
@@ -169,7 +170,8 @@ lbx_producer_try_send_batch(lbx_producer *producer, void *const *messages,
  * lbx_producer_send_batch_init() starts an operation that sends all messages,
  * waiting for room as often as needed; *ret_sent counts them as they go.
  *
- * Returns    LBX_OK; LBX_INVALID.
+ * Returns    LBX_OK; LBX_INVALID, also for a `count` of 0: there would be
+ *            nothing to wait for.
  * Ownership  the first *ret_sent messages are the mailbox's, at any time; the
  *            rest are the caller's once the operation is final. `messages` and
  *            `ret_sent` must live as long as the operation.

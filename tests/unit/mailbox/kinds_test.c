@@ -226,6 +226,7 @@ TEST(refusals_of_the_storage_pass_the_policy_by)
         street.shop.push_status = LBX_FULL;
         CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(1)));
         CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, letter(1)));
+        CHECK_INT(2, box_stats(&box).rejected);
         CHECK_INT(0, losses.count);
         CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
         box_end(&box);
