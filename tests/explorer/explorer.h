@@ -46,7 +46,8 @@ struct scenario {
     /* A twin: the same scenario with a planted bug, which must be found. Says
      * what is wrong; NULL for scenarios that must hold. */
     const char *bug;
-    /* Names the bug to the scenario (explorer_mutant()) or the machine
+    /* Names the bug to the scenario or to a place in planted.txt
+     * (explorer_mutant()), or to the machine
      * ("lost-wake" ...; see machine.h). */
     const char *mutant;
 

@@ -6,11 +6,16 @@
  * In lbx__store(&x, lbx__load(&y, relaxed), release) the load must be a step
  * of its own, before the store's; base/atomic.h leaves the order open, which
  * makes no difference in the product.
+ *
+ * And what the bugs in planted.txt ask: is it my turn?
  */
 #ifndef LBX_EXPLORER_POINTS_H
 #define LBX_EXPLORER_POINTS_H
 
 #include "base/atomic.h"
+#include <stdbool.h>
+
+bool explorer_mutant(const char *name);
 
 #define LBX__VALUE_FIRST(function, p, v, order)                                \
     __extension__({                                                            \

@@ -7,6 +7,7 @@
 #include "explorer/scenarios/scenarios.h"
 
 static struct box box;
+static struct box dead;
 
 static void
 setup(void)
@@ -28,6 +29,36 @@ setup_full(void)
     options.capacity_messages = 1;
     options.overflow = LBX_BLOCK;
     box_create(&box, LBX_KIND_BOUNDED, &options);
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+setup_one_consumer_2(void)
+{
+    setup_one_consumer();
+    EXPECT_OK(box_try_send(&box));
+    EXPECT_OK(box_try_send(&box));
+}
+
+// What is lost by a close goes to another mailbox.
+static void
+setup_dead_letters_empty(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.envelopes = true;
+    box_create(&dead, LBX_KIND_UNBOUNDED, &options);
+    options.envelopes = false;
+    options.capacity_messages = 1;
+    options.overflow = LBX_BLOCK;
+    options.dead_letters = dead.in;
+    box_create(&box, LBX_KIND_BOUNDED, &options);
+}
+
+static void
+setup_dead_letters(void)
+{
+    setup_dead_letters_empty();
     EXPECT_OK(box_try_send(&box));
 }
 
@@ -78,6 +109,41 @@ close_at_once(void)
 }
 
 static void
+try_receive(void)
+{
+    (void)box_try_receive(&box);
+}
+
+static void
+try_receive_2(void)
+{
+    try_receive();
+    try_receive();
+}
+
+static void
+close_to_dead_letters(void)
+{
+    EXPECT_OK(
+        lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_DEAD_LETTER));
+}
+
+static void
+take_rest(void *context, const lbx_envelope *envelope)
+{
+    (void)context;
+    ledger_received((uint64_t)(uintptr_t)envelope->message);
+}
+
+static void
+close_into_hand(void)
+{
+    EXPECT_OK(
+        lbx_mailbox_close_into(lbx_producer_mailbox(box.in), take_rest, NULL));
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+}
+
+static void
 stop(void)
 {
     lbx_operation operation;
@@ -115,6 +181,26 @@ static void
 finish(void)
 {
     box_finish(&box, true);
+}
+
+// X3: what was sent late is gone as well.
+static void
+finish_discarded(void)
+{
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+    box_finish(&box, true);
+}
+
+static void
+finish_dead_letters(void)
+{
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+    lbx_producer_unref(box.in);
+    lbx_consumer_unref(box.out);
+    box_drain(&dead);
+    ledger_check(false);
+    lbx_producer_unref(dead.in);
+    lbx_consumer_unref(dead.out);
 }
 
 static void
@@ -158,7 +244,41 @@ const struct scenario closing_scenarios[] = {
         .name = "close/at-once",
         .setup = setup,
         .thread = {send_2, close_at_once},
-        .finish = finish,
+        .finish = finish_discarded,
+    },
+    {
+        .name = "close/latecomers-are-forgotten",
+        .bug = "a sender that fills its slot after the close is not told (X3)",
+        .mutant = "latecomers-are-forgotten",
+        .setup = setup,
+        .thread = {send_2, close_at_once},
+        .finish = finish_discarded,
+    },
+    {
+        .name = "close/at-once-one-consumer",
+        .setup = setup_one_consumer_2,
+        .thread = {close_at_once, try_receive_2},
+        .finish = finish_discarded,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "close/one-consumer-is-not-expelled",
+        .bug = "the closer takes while the only consumer does (B6)",
+        .mutant = "consumer-is-not-expelled",
+        .setup = setup_one_consumer_2,
+        .thread = {close_at_once, try_receive_2},
+        .finish = finish_discarded,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "close/into-hand",
+        .setup = setup_one_consumer_2,
+        .thread = {close_into_hand, try_receive_2, send},
+        .finish = finish_discarded,
+        .bound = 2,
+        .full_bound = 3,
     },
     {
         .name = "close/at-once-while-receiving",
@@ -181,6 +301,36 @@ const struct scenario closing_scenarios[] = {
         .setup = setup_full,
         .thread = {send_waiting, close_draining},
         .finish = finish,
+    },
+    {
+        .name = "close/forgets-senders",
+        .bug = "a close does not look at waiting sends",
+        .mutant = "close-forgets-senders",
+        .setup = setup_full,
+        .thread = {send_waiting, close_draining},
+        .finish = finish,
+    },
+    {
+        .name = "close/to-dead-letters",
+        .setup = setup_dead_letters,
+        .thread = {send_waiting, close_to_dead_letters, try_receive},
+        .finish = finish_dead_letters,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/to-dead-letters-sent-late",
+        .setup = setup_dead_letters_empty,
+        .thread = {send, close_to_dead_letters},
+        .finish = finish_dead_letters,
+    },
+    {
+        .name = "close/to-dead-letters-latecomers-are-forgotten",
+        .bug = "a sender that fills its slot after the close is not told (X3)",
+        .mutant = "latecomers-are-forgotten",
+        .setup = setup_dead_letters_empty,
+        .thread = {send, close_to_dead_letters},
+        .finish = finish_dead_letters,
     },
     {
         .name = "close/sender-waits-receiver-takes",

@@ -372,6 +372,14 @@ const struct scenario mailbox_scenarios[] = {
         .finish = finish,
     },
     {
+        .name = "mailbox/resume-tells-nobody",
+        .bug = "a resume does not look who waits",
+        .mutant = "resume-tells-nobody",
+        .setup = setup_unbounded,
+        .thread = {send_while_suspended, receive},
+        .finish = finish,
+    },
+    {
         .name = "mailbox/sender-stops",
         .setup = setup_unbounded,
         .thread = {send_2, send, try_receive_2},

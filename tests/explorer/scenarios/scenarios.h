@@ -15,6 +15,9 @@ extern const struct scenario ring_scenarios[];
 extern const struct scenario mailbox_scenarios[];
 extern const struct scenario waiting_scenarios[];
 extern const struct scenario closing_scenarios[];
+extern const struct scenario turns_scenarios[];
+extern const struct scenario wakers_scenarios[];
+extern const struct scenario evicting_scenarios[];
 
 extern const struct scenario *const all_scenarios[]; /* up to a NULL */
 

@@ -7,11 +7,9 @@
  * for the others what it would have left to them, so that everybody else can
  * finish: whoever still sleeps was forgotten.
  */
+#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/box.h"
 #include "explorer/scenarios/scenarios.h"
-
-#include "base/atomic.h"
-#include "base/park.h"
 
 #include <string.h>
 
@@ -120,44 +118,16 @@ receive_for_a_while(void)
 
 /* ---- Wakers ---- */
 
-struct bell {
-    _Atomic(uint32_t) rung;
-    lbx_operation *to_end; /* in the waker itself */
-};
-
-static void
-ring_bell(void *context)
-{
-    struct bell *bell = context;
-
-    if (bell->to_end)
-        lbx_operation_fini(bell->to_end);                // F6: may end itself
-    EXPECT(lbx__exchange(&bell->rung, 1, seq_cst) == 0); // O4: once
-    lbx__futex_wake(&bell->rung, 1);
-}
-
-static void
-await_bell(struct bell *bell)
-{
-    while (lbx__load(&bell->rung, seq_cst) == 0)
-        lbx__futex_wait(&bell->rung, 0, -1);
-}
-
 static void
 receive_by_waker(void)
 {
     struct bell bell = {0};
-    lbx_waker waker = {ring_bell, &bell};
     lbx_operation operation;
     void *message = NULL;
 
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
-    while (lbx_operation_poll(&operation, &waker) == LBX_PENDING) {
-        await_bell(&bell);
-        lbx__store(&bell.rung, 0, seq_cst);
-    }
-    EXPECT_OK(lbx_operation_status(&operation));
+    EXPECT_OK(bell_wait(&bell, &operation));
     ledger_received((uint64_t)(uintptr_t)message);
     lbx_operation_fini(&operation);
 }
@@ -170,14 +140,14 @@ end_in_waker(void)
     static struct bell bell;
     static lbx_operation operation;
     static void *message;
-    lbx_waker waker = {ring_bell, &bell};
+    lbx_waker waker = bell_waker(&bell);
 
     memset(&bell, 0, sizeof(bell));
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
     bell.to_end = &operation;
     if (lbx_operation_poll(&operation, &waker) == LBX_PENDING) {
-        await_bell(&bell);
+        bell_await(&bell);
     } else {
         ledger_received((uint64_t)(uintptr_t)message);
         lbx_operation_fini(&operation);
@@ -258,6 +228,41 @@ select_one(void)
     lbx_operation_fini(&children[0]);
     lbx_operation_fini(&children[1]);
     // A message in the place of the one that somebody else may wait for.
+    if (index == 0)
+        send();
+}
+
+// Gives up at once; as a receive that is cancelled, it has taken nothing.
+static void
+select_and_cancel(void)
+{
+    struct bell bell = {0};
+    lbx_waker waker = bell_waker(&bell);
+    lbx_operation children[2];
+    lbx_operation *list[2] = {&children[0], &children[1]};
+    lbx_operation both;
+    void *messages[2] = {NULL, NULL};
+    size_t index = 9;
+    lbx_status status;
+
+    EXPECT_OK(lbx_consumer_receive_init(&children[0], box.out, &messages[0],
+                                        LBX_FOREVER));
+    EXPECT_OK(lbx_consumer_receive_init(&children[1], other.out, &messages[1],
+                                        LBX_FOREVER));
+    EXPECT_OK(lbx_select_init(&both, list, 2, 0, LBX_FOREVER, &index));
+    status = lbx_operation_poll(&both, &waker);
+    if (status == LBX_PENDING)
+        EXPECT(lbx_operation_cancel(&both) == LBX_CANCELLED);
+    bell_put_away(&bell);
+    for (size_t i = 0; i < 2; i++)
+        EXPECT(lbx_operation_status(&children[i]) ==
+               (i == index ? LBX_OK : LBX_CANCELLED));
+    lbx_operation_fini(&both);
+    lbx_operation_fini(&children[0]);
+    lbx_operation_fini(&children[1]);
+    if (status == LBX_PENDING)
+        return;
+    ledger_received((uint64_t)(uintptr_t)messages[index]);
     if (index == 0)
         send();
 }
@@ -484,6 +489,24 @@ const struct scenario waiting_scenarios[] = {
         .full_bound = 2,
     },
     {
+        .name = "select/cancelled",
+        .setup = setup_two,
+        .thread = {select_and_cancel, receive, send},
+        .finish = finish_two,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "select/cancelled-keeps-its-reservation",
+        .bug = "a cancelled receive keeps what it was promised",
+        .mutant = "cancel-keeps-its-reservation",
+        .setup = setup_two,
+        .thread = {select_and_cancel, receive, send},
+        .finish = finish_two,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
         .name = "select/lost-wake",
         .bug = "the system swallows a wake-up",
         .mutant = "lost-wake",
@@ -507,6 +530,14 @@ const struct scenario waiting_scenarios[] = {
     },
     {
         .name = "signal/cancelled",
+        .setup = setup_signal,
+        .thread = {await_and_cancel, await_notice, notify},
+        .finish = finish_signal,
+    },
+    {
+        .name = "signal/cancelled-keeps-the-notice",
+        .bug = "a wait that was notified and is cancelled tells nobody (N2)",
+        .mutant = "cancelled-wait-keeps-the-notice",
         .setup = setup_signal,
         .thread = {await_and_cancel, await_notice, notify},
         .finish = finish_signal,

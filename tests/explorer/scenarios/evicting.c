@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A message that a send evicts (DROP_OLDEST) is taken by nobody who would tell:
+ * the eviction itself must look who waited for it to go.
+ */
+#include "explorer/scenarios/bell.h"
+#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/scenarios.h"
+
+#include <string.h>
+
+static struct box box;
+static lbx_operation operations[2];
+static struct bell bells[2];
+static void *messages[2];
+
+/* ---- Setups ---- */
+
+static void
+setup_empty(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.capacity_messages = 1;
+    options.overflow = LBX_DROP_OLDEST;
+    box_create(&box, LBX_KIND_BOUNDED, &options);
+    memset(operations, 0, sizeof(operations));
+    memset(bells, 0, sizeof(bells));
+}
+
+static void
+setup_full(void)
+{
+    setup_empty();
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+poll_pending(int i)
+{
+    lbx_waker waker = bell_waker(&bells[i]);
+
+    EXPECT(lbx_operation_poll(&operations[i], &waker) == LBX_PENDING);
+}
+
+// The only message is promised to the first receive; the second waits.
+static void
+setup_two_wait(void)
+{
+    setup_empty();
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(lbx_consumer_receive_init(&operations[i], box.out,
+                                            &messages[i], LBX_FOREVER));
+        poll_pending(i);
+    }
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+setup_flush_waits(void)
+{
+    setup_full();
+    EXPECT_OK(lbx_mailbox_flush_init(
+        &operations[0], lbx_producer_mailbox(box.in), LBX_FOREVER));
+    poll_pending(0);
+}
+
+/* ---- Threads ---- */
+
+// True when the send evicted the last message and then found it closed.
+static bool
+send_evicting(void)
+{
+    lbx_status status = box_try_send(&box);
+
+    EXPECT(status == LBX_OK || status == LBX_CLOSED);
+    return status == LBX_CLOSED && ledger_lost_total() > 0;
+}
+
+static void
+send(void)
+{
+    EXPECT_OK(box_try_send(&box));
+}
+
+// The first receive takes what it was promised, but only where there is
+// something: it is not there to tell the second that there is nothing.
+static void
+send_and_take(void)
+{
+    if (send_evicting())
+        return;
+    EXPECT_OK(lbx_operation_poll(&operations[0], NULL));
+    ledger_received((uint64_t)(uintptr_t)messages[0]);
+}
+
+static void
+send_or_take(void)
+{
+    if (!send_evicting())
+        (void)box_try_receive(&box);
+}
+
+static void
+close_draining(void)
+{
+    EXPECT_OK(lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_DRAIN));
+}
+
+static void
+close_and_look(void)
+{
+    close_draining();
+    if (lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)))
+        EXPECT(lbx_operation_poll(&operations[1], NULL) == LBX_CLOSED);
+}
+
+static void
+second_hears_of_the_close(void)
+{
+    bell_await(&bells[1]);
+    EXPECT(bell_wait(&bells[1], &operations[1]) == LBX_CLOSED);
+}
+
+static void
+flush_hears_of_it(void)
+{
+    bell_await(&bells[0]);
+    EXPECT_OK(lbx_operation_poll(&operations[0], NULL));
+}
+
+static void
+stop(void)
+{
+    lbx_operation operation;
+
+    EXPECT_OK(lbx_mailbox_stop_init(&operation, lbx_producer_mailbox(box.in),
+                                    LBX_FOREVER));
+    EXPECT_OK(lbx_operation_wait(&operation));
+    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
+    lbx_operation_fini(&operation);
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    lbx_operation_fini(&operations[0]);
+    lbx_operation_fini(&operations[1]);
+    box_finish(&box, true);
+}
+
+const struct scenario evicting_scenarios[] = {
+    {
+        .name = "evict/last-of-a-closed-mailbox",
+        .setup = setup_two_wait,
+        .thread = {send_and_take, close_draining, second_hears_of_the_close},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "evict/forgets-that-it-is-closed",
+        .bug = "an eviction that empties a closed mailbox tells nobody",
+        .mutant = "evict-forgets-closed",
+        .setup = setup_two_wait,
+        .thread = {send_and_take, close_draining, second_hears_of_the_close},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "evict/empty-and-closed-is-closed",
+        .setup = setup_two_wait,
+        .thread = {send_and_take, close_and_look},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 5,
+    },
+    {
+        .name = "evict/empty-and-closed-waits",
+        .bug = "a queued receive does not see by itself that it is closed",
+        .mutant = "queued-is-not-closed",
+        .setup = setup_two_wait,
+        .thread = {send_and_take, close_and_look},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 5,
+    },
+    {
+        .name = "evict/flush-waits",
+        .setup = setup_flush_waits,
+        .thread = {send, flush_hears_of_it},
+        .finish = finish,
+    },
+    {
+        .name = "evict/flush-is-forgotten",
+        .bug = "an eviction does not look for a flush",
+        .mutant = "evict-forgets-flush",
+        .setup = setup_flush_waits,
+        .thread = {send, flush_hears_of_it},
+        .finish = finish,
+    },
+    {
+        .name = "evict/stop",
+        .setup = setup_full,
+        .thread = {send_or_take, stop},
+        .finish = finish,
+    },
+    {
+        .name = "evict/stop-is-forgotten",
+        .bug = "an eviction does not look for a flush, nor for a close",
+        .mutant = "evict-forgets-both",
+        .setup = setup_full,
+        .thread = {send_or_take, stop},
+        .finish = finish,
+    },
+    {0},
+};

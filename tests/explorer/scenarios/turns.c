@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose turn it is: receives that wait in a row, are granted in vain, come
+ * back, are cancelled or started again (F10, M10, R-34).
+ *
+ * setup() has the receives wait already, which keeps the scenarios small: the
+ * threads do only what may go wrong. Whoever is served sends a message for the
+ * other, so that one message is enough for all, and whoever still sleeps was
+ * forgotten.
+ */
+#include "explorer/scenarios/bell.h"
+#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/scenarios.h"
+
+#include "base/atomic.h"
+#include "base/park.h"
+
+#include <string.h>
+
+static struct box box;
+
+static struct receiver {
+    lbx_operation operation;
+    struct bell bell;
+    void *messages[2];
+    size_t count;
+} receivers[2];
+
+static _Atomic(uint32_t) first_was_called;
+static _Atomic(uint32_t) has_taken;
+
+/* ---- Setups ---- */
+
+static void
+poll_pending(struct receiver *receiver)
+{
+    lbx_waker waker = bell_waker(&receiver->bell);
+
+    EXPECT(lbx_operation_poll(&receiver->operation, &waker) == LBX_PENDING);
+}
+
+// Two receives that wait, the first of them first.
+static void
+setup_two_wait(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.envelopes = true;
+    box_create(&box, LBX_KIND_UNBOUNDED, &options);
+    memset(receivers, 0, sizeof(receivers));
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(lbx_consumer_receive_init(&receivers[i].operation, box.out,
+                                            receivers[i].messages,
+                                            LBX_FOREVER));
+        poll_pending(&receivers[i]);
+    }
+}
+
+static void
+send(void)
+{
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+send_expired(void)
+{
+    lbx_envelope envelope = lbx_envelope_new(NULL, 0);
+
+    envelope.deadline_ns = 1;
+    EXPECT_OK(box_try_send_envelope(&box, envelope));
+}
+
+// Both have been promised a message that will turn out to have expired.
+static void
+setup_two_in_vain(void)
+{
+    setup_two_wait();
+    send_expired();
+    send_expired();
+}
+
+// The first has found that out, and is back; the second has not yet.
+static void
+setup_first_is_back(void)
+{
+    setup_two_in_vain();
+    bell_await(&receivers[0].bell);
+    poll_pending(&receivers[0]);
+    lbx__init(&first_was_called, 0);
+}
+
+// One waits in vain, and has been promised a message.
+static void
+setup_one_promised(void)
+{
+    setup_two_wait();
+    lbx_operation_fini(&receivers[1].operation);
+    send();
+}
+
+// The first takes as many as there are.
+static void
+setup_batch_waits(void)
+{
+    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+    memset(receivers, 0, sizeof(receivers));
+    EXPECT_OK(lbx_consumer_receive_batch_init(
+        &receivers[0].operation, box.out, receivers[0].messages, 2,
+        &receivers[0].count, LBX_FOREVER));
+    EXPECT_OK(lbx_consumer_receive_init(&receivers[1].operation, box.out,
+                                        receivers[1].messages, LBX_FOREVER));
+    poll_pending(&receivers[0]);
+    poll_pending(&receivers[1]);
+}
+
+static void
+setup_batch_promised(void)
+{
+    setup_batch_waits();
+    send();
+    send();
+}
+
+static void
+setup_nobody_waits(void)
+{
+    lbx__init(&has_taken, 0);
+    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+    memset(receivers, 0, sizeof(receivers));
+    for (int i = 0; i < 2; i++)
+        EXPECT_OK(lbx_consumer_receive_init(&receivers[i].operation, box.out,
+                                            receivers[i].messages,
+                                            LBX_FOREVER));
+}
+
+/* ---- Threads ---- */
+
+static void
+note_received(struct receiver *receiver)
+{
+    EXPECT_OK(lbx_operation_status(&receiver->operation));
+    ledger_received((uint64_t)(uintptr_t)receiver->messages[0]);
+}
+
+static void
+be_served(struct receiver *receiver)
+{
+    bell_await(&receiver->bell);
+    EXPECT_OK(bell_wait(&receiver->bell, &receiver->operation));
+    note_received(receiver);
+    lbx_operation_fini(&receiver->operation);
+    bell_put_away(&receiver->bell);
+}
+
+static void
+first(void)
+{
+    be_served(&receivers[0]);
+    send();
+}
+
+static void
+second(void)
+{
+    be_served(&receivers[1]);
+    send();
+}
+
+static void
+first_in_turn(void)
+{
+    bell_await(&receivers[0].bell);
+    lbx__store(&first_was_called, 1, seq_cst);
+    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    note_received(&receivers[0]);
+    lbx_operation_fini(&receivers[0].operation);
+    send();
+}
+
+// F10: nothing is for the second while the first waits.
+static void
+second_in_turn(void)
+{
+    be_served(&receivers[1]);
+    EXPECT(lbx__load(&first_was_called, seq_cst));
+    send();
+}
+
+static void
+only_first(void)
+{
+    be_served(&receivers[0]);
+}
+
+static void
+only_second(void)
+{
+    be_served(&receivers[1]);
+}
+
+static void
+cancel_first(void)
+{
+    EXPECT(lbx_operation_cancel(&receivers[0].operation) == LBX_CANCELLED);
+    bell_put_away(&receivers[0].bell);
+    lbx_operation_fini(&receivers[0].operation);
+}
+
+static void
+suspend_and_resume(void)
+{
+    lbx_mailbox *mailbox = lbx_producer_mailbox(box.in);
+
+    EXPECT(lbx_mailbox_suspend(mailbox));
+    EXPECT(lbx_mailbox_resume(mailbox));
+}
+
+// What was promised to the second is not for the batch.
+static void
+first_takes_a_batch(void)
+{
+    bell_await(&receivers[0].bell);
+    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    EXPECT(receivers[0].count == 1 || receivers[0].count == 2);
+    for (size_t i = 0; i < receivers[0].count; i++)
+        ledger_received((uint64_t)(uintptr_t)receivers[0].messages[i]);
+    lbx_operation_fini(&receivers[0].operation);
+}
+
+static void
+second_finds_its_own(void)
+{
+    bell_await(&receivers[1].bell);
+    EXPECT_OK(lbx_operation_poll(&receivers[1].operation, NULL));
+    note_received(&receivers[1]);
+    lbx_operation_fini(&receivers[1].operation);
+}
+
+static void
+send_2(void)
+{
+    send();
+    send();
+}
+
+// Started again, it is behind the one that waits: there is nothing for it.
+static void
+first_starts_again(void)
+{
+    bell_await(&receivers[0].bell);
+    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    note_received(&receivers[0]);
+    EXPECT_OK(lbx_operation_restart(&receivers[0].operation, LBX_FOREVER));
+    poll_pending(&receivers[0]);
+    EXPECT(lbx_operation_cancel(&receivers[0].operation) == LBX_CANCELLED);
+    bell_put_away(&receivers[0].bell);
+    lbx_operation_fini(&receivers[0].operation);
+}
+
+// Takes two by one look at the gate, if they are there.
+static void
+take_2(void)
+{
+    void *messages[2];
+    size_t count;
+    lbx_status status =
+        lbx_consumer_try_receive_batch(box.out, messages, 2, &count);
+
+    EXPECT((status == LBX_OK) == (count > 0));
+    for (size_t i = 0; i < count; i++)
+        ledger_received((uint64_t)(uintptr_t)messages[i]);
+    lbx__store(&has_taken, 1, seq_cst);
+    lbx__futex_wake(&has_taken, 1);
+}
+
+/* One thread that owns both receives. */
+
+static _Atomic(uint32_t) wakes;
+
+static void
+count_wake(void *context)
+{
+    (void)context;
+    (void)lbx__add(&wakes, 1, seq_cst);
+    lbx__futex_wake(&wakes, 1);
+}
+
+// How many of the two are served by this poll.
+static unsigned
+poll_both(void)
+{
+    static const lbx_waker waker = {count_wake, NULL};
+    unsigned served = 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (lbx_operation_status(&receivers[i].operation) == LBX_PENDING &&
+            lbx_operation_poll(&receivers[i].operation, &waker) !=
+                LBX_PENDING) {
+            note_received(&receivers[i]);
+            served++;
+        }
+    }
+    return served;
+}
+
+// Both wait, and are promised messages, which somebody faster may take; they
+// look when that is over.
+static void
+both_wait(void)
+{
+    unsigned served;
+
+    lbx__store(&wakes, 0, seq_cst);
+    served = poll_both();
+    send_2();
+    if (served == 1)
+        send();
+    while (lbx__load(&has_taken, seq_cst) == 0)
+        lbx__futex_wait(&has_taken, 0, -1);
+    while (served < 2) {
+        uint32_t seen = lbx__load(&wakes, seq_cst);
+        unsigned now = poll_both();
+
+        if (now == 0)
+            lbx__futex_wait(&wakes, seen, -1);
+        else if (served == 0 && now == 1)
+            send();
+        served += now;
+    }
+    lbx_operation_fini(&receivers[0].operation);
+    lbx_operation_fini(&receivers[1].operation);
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    box_finish(&box, true);
+}
+
+const struct scenario turns_scenarios[] = {
+    {
+        .name = "turns/both-come-back",
+        .setup = setup_two_in_vain,
+        .thread = {first, second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/both-come-back-and-offer-nothing",
+        .bug = "a receive that comes back behind another does not offer what "
+               "it gives up",
+        .mutant = "return-offers-nothing",
+        .setup = setup_two_in_vain,
+        .thread = {first, second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/second-comes-back",
+        .setup = setup_first_is_back,
+        .thread = {first_in_turn, second_in_turn, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/second-comes-back-and-offers-nothing",
+        .bug = "a receive that comes back behind another does not offer what "
+               "it gives up",
+        .mutant = "return-offers-nothing",
+        .setup = setup_first_is_back,
+        .thread = {first_in_turn, second_in_turn, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/second-comes-back-and-overtakes",
+        .bug = "a receive that comes back takes before those who came first",
+        .mutant = "return-overtakes",
+        .setup = setup_first_is_back,
+        .thread = {first_in_turn, second_in_turn, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/somebody-is-faster",
+        .setup = setup_nobody_waits,
+        .thread = {both_wait, take_2, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "turns/somebody-is-faster-and-nothing-is-offered",
+        .bug = "a receive that comes back behind another does not offer what "
+               "it gives up",
+        .mutant = "return-offers-nothing",
+        .setup = setup_nobody_waits,
+        .thread = {both_wait, take_2, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/promised-then-suspended",
+        .setup = setup_one_promised,
+        .thread = {only_first, suspend_and_resume},
+        .finish = finish,
+        .bound = 4,
+        .full_bound = 0,
+    },
+    {
+        .name = "turns/promised-then-suspended-for-ever",
+        .bug = "a resume does not look who waits",
+        .mutant = "resume-tells-nobody",
+        .setup = setup_one_promised,
+        .thread = {only_first, suspend_and_resume},
+        .finish = finish,
+        .bound = 4,
+        .full_bound = 0,
+    },
+    {
+        .name = "turns/cancelled",
+        .setup = setup_two_wait,
+        .thread = {cancel_first, only_second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 4,
+    },
+    {
+        .name = "turns/cancelled-passes-nothing-on",
+        .bug = "a cancelled receive does not look at the next (M10)",
+        .mutant = "cancel-passes-nothing-on",
+        .setup = setup_two_wait,
+        .thread = {cancel_first, only_second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/cancelled-keeps-its-reservation",
+        .bug = "a cancelled receive keeps what it was promised (M10)",
+        .mutant = "cancel-keeps-its-reservation",
+        .setup = setup_two_wait,
+        .thread = {cancel_first, only_second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/cancelled-is-called-nevertheless",
+        .bug = "a cancel does not wait for its wake-up (O3)",
+        .mutant = "cancel-does-not-settle",
+        .setup = setup_two_wait,
+        .thread = {cancel_first, only_second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "turns/batch-cancelled",
+        .setup = setup_batch_waits,
+        .thread = {cancel_first, only_second, send_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "turns/batch-leaves-what-is-promised",
+        .setup = setup_batch_promised,
+        .thread = {first_takes_a_batch, second_finds_its_own},
+        .finish = finish,
+    },
+    {
+        .name = "turns/batch-takes-what-is-promised",
+        .bug = "a take under the lock ignores reservations (B2)",
+        .mutant = "take-ignores-reservations",
+        .setup = setup_batch_promised,
+        .thread = {first_takes_a_batch, second_finds_its_own},
+        .finish = finish,
+    },
+    {
+        .name = "turns/batch-and-a-late-sender",
+        .setup = setup_batch_promised,
+        .thread = {first_takes_a_batch, only_second, send},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "turns/started-again",
+        .setup = setup_two_wait,
+        .thread = {first_starts_again, only_second, send_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "turns/started-again-with-its-old-ticket",
+        .bug = "a receive that is started again goes before those who wait",
+        .mutant = "receive-keeps-its-ticket",
+        .setup = setup_two_wait,
+        .thread = {first_starts_again, only_second, send_2},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {0},
+};
