@@ -241,7 +241,7 @@ receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
     else
         status = receive_poll_once(box, op, waker, ret);
     if (status == LBX_OK && !lbx__box_taken(box, ret))
-        return LBX_EMPTY; // it had expired; our ticket keeps our turn
+        return LBX_EMPTY; // it had expired; our ticket keeps our place
     return status;
 }
 
