@@ -3,6 +3,7 @@
 #ifndef LETTERBOX_LETTERBOX_H
 #define LETTERBOX_LETTERBOX_H
 
+#include <letterbox/actor.h>
 #include <letterbox/base.h>
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>

@@ -110,6 +110,12 @@ struct __attribute__((may_alias)) lbx__op {
             bool stop;
         } flush;
         struct {
+            lbx_envelope question;
+            lbx_envelope *answer;
+            uint64_t to;
+            void *ask; /* from the first poll on */
+        } ask;
+        struct {
             lbx_operation *const *children;
             size_t count;
             size_t first;

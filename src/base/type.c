@@ -19,6 +19,7 @@
 #include <letterbox/type.h>
 
 #include "base/alloc.h"
+#include "base/type.h"
 
 #include <assert.h>
 #include <string.h>
@@ -272,4 +273,16 @@ lbx_type_end_message(const lbx_type *type, void *message)
 {
     if (type && type->destroy)
         type->destroy(message, type->context);
+}
+
+bool
+lbx__type_clones(const lbx_type *type)
+{
+    return type && type->clone;
+}
+
+bool
+lbx__type_ends(const lbx_type *type)
+{
+    return type && type->destroy;
 }

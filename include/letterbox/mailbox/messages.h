@@ -76,6 +76,11 @@ typedef enum lbx_loss_reason {
     LBX_LOST_DROPPED_OLDEST, /* pushed out by a newer one */
     LBX_LOST_EXPIRED,        /* its deadline had passed when it was taken */
     LBX_LOST_CLOSED,         /* still inside when the mailbox was closed */
+    LBX_LOST_NO_ACTOR,       /* its actor has ended */
+    LBX_LOST_UNHANDLED,      /* its actor has no handler for it */
+    LBX_LOST_FAILED,    /* its handler failed, and the supervisor said so */
+    LBX_LOST_NO_MEMORY, /* there was no memory to send it */
+    LBX_LOST_REFUSED,   /* its actor's mailbox refused it */
 } lbx_loss_reason;
 
 typedef struct lbx_envelope {

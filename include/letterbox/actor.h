@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actors: everything about them.
+ *
+ *     actor/ref.h      addresses, telling, stopping
+ *     actor/props.h    what an actor does, how it is made and supervised
+ *     actor/system.h   the system: threads, spawning, dead letters, numbers
+ *     actor/context.h  what a handler can do
+ *     actor/ask.h      questions with an answer, timers
+ *
+ * docs/actors.md is the tour for newcomers.
+ */
+#ifndef LETTERBOX_ACTOR_H
+#define LETTERBOX_ACTOR_H
+
+#include <letterbox/actor/ask.h>
+#include <letterbox/actor/context.h>
+#include <letterbox/actor/props.h>
+#include <letterbox/actor/ref.h>
+#include <letterbox/actor/system.h>
+
+#endif

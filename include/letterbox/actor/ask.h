@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asking and timing: a question with an answer, and messages for later.
+ *
+ * An ask is an operation: it sends a message whose sender is the operation
+ * itself, and is done when that sender is told something.
+ *
+ *     lbx_operation ask;
+ *     lbx_envelope question = lbx_envelope_new(order, 10), answer;
+ *
+ *     lbx_ask_init(&ask, system, till, &question, &answer,
+ *                  lbx_deadline_after(NULL, LBX_SECOND));
+ *     if (lbx_operation_wait(&ask) == LBX_OK)
+ *         use(answer.message);
+ *     lbx_operation_fini(&ask);
+ *
+ * Do not park in a handler: poll the operation, or tell and let the answer come
+ * as a message.
+ */
+#ifndef LETTERBOX_ACTOR_ASK_H
+#define LETTERBOX_ACTOR_ASK_H
+
+#include <letterbox/actor/system.h>
+#include <letterbox/operation.h>
+
+LBX_BEGIN
+
+/*
+ * lbx_ask_init() starts an ask. The question is told by the first poll. Final
+ * statuses are LBX_OK; LBX_TIMEOUT; LBX_NOT_FOUND when `to` has ended, also
+ * without having answered; LBX_CANCELLED; LBX_NO_MEMORY. Answers that come
+ * later are dead letters.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  the question is the operation's until the first poll, then the
+ *            system's; `ret_answer` must live as long as the operation, and
+ *            its message is the caller's on LBX_OK.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ask_init(lbx_operation *operation,
+                                             lbx_system *system, lbx_ref to,
+                                             const lbx_envelope *question,
+                                             lbx_envelope *ret_answer,
+                                             int64_t deadline_ns);
+
+/* A timer's name, for cancelling. All zero is none. */
+typedef struct lbx_timer {
+    uint64_t id;
+} lbx_timer;
+
+/*
+ * lbx_timer_start() tells `to` the envelope's message after `delay_ns`, and
+ * then every `period_ns` if that is positive. A periodic message must have a
+ * type that can clone it, or need no ending at all: then the same pointer is
+ * told every time. A timer whose actor has ended is over.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_UNSUPPORTED for a periodic message
+ *            that cannot be cloned but must be ended; LBX_INVALID.
+ * Ownership  on LBX_OK the message is the system's; otherwise the caller's. A
+ *            timer's name owns nothing.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_timer_start(lbx_system *system, lbx_ref to,
+                                                const lbx_envelope *envelope,
+                                                int64_t delay_ns,
+                                                int64_t period_ns,
+                                                lbx_timer *ret);
+
+/*
+ * lbx_timer_cancel() takes a timer back; false when it was over already. Its
+ * last message may still be in the actor's mailbox.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API bool lbx_timer_cancel(lbx_system *system, lbx_timer timer);
+
+LBX_END
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The context: what a handler can do beside computing.
+ *
+ * A context is given to each call of a behaviour's function and is valid until
+ * that returns; do not keep it. Everything here is for the calling actor's own
+ * thread of execution; from elsewhere use the actor's ref.
+ *
+ * Threads    the handler that was given the context.
+ */
+#ifndef LETTERBOX_ACTOR_CONTEXT_H
+#define LETTERBOX_ACTOR_CONTEXT_H
+
+#include <letterbox/actor/system.h>
+
+LBX_BEGIN
+
+/*
+ * lbx_context_self() is the actor itself.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_context_self(const lbx_context *context);
+
+/*
+ * lbx_context_parent() is the actor's parent; nobody for "/user".
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_context_parent(const lbx_context *context);
+
+/*
+ * lbx_context_sender() is who sent the current message; nobody when it was not
+ * said, or when there is no current message.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_context_sender(const lbx_context *context);
+
+/*
+ * lbx_context_system() is the actor's system.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_system *lbx_context_system(const lbx_context *context);
+
+/*
+ * lbx_context_type() is the current message's type; NULL when it has none.
+ *
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_context_type(const lbx_context *context);
+
+/*
+ * lbx_context_take() keeps the current message: the library will not end it.
+ *
+ * Ownership  the message is the handler's; returned for convenience.
+ * Since      0.1
+ */
+LBX_API void *lbx_context_take(lbx_context *context);
+
+/*
+ * lbx_context_reply() tells the sender of the current message something.
+ *
+ * Ownership  the message is the system's, whatever happens.
+ * Since      0.1
+ */
+LBX_API void lbx_context_reply(lbx_context *context, void *message);
+
+/*
+ * lbx_context_forward() passes the current message on, with its sender.
+ *
+ * Ownership  the message is the system's; the handler must not use it again.
+ * Since      0.1
+ */
+LBX_API void lbx_context_forward(lbx_context *context, lbx_ref to);
+
+/*
+ * lbx_context_spawn() is lbx_system_spawn() for a child of this actor.
+ *
+ * Returns    as lbx_system_spawn(); LBX_CLOSED while the actor is ending.
+ * Ownership  a ref owns nothing.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_spawn(lbx_context *context,
+                                                  const lbx_props *props,
+                                                  const char *name,
+                                                  lbx_ref *ret);
+
+/*
+ * lbx_context_stop() ends this actor after the current message.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_context_stop(lbx_context *context);
+
+/*
+ * lbx_context_become() lets `receive` handle messages from the next one on, in
+ * place of the behaviour's match table and receive; lbx_context_unbecome()
+ * goes back to what was before. A restart forgets them all.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_become(lbx_context *context,
+                                                   lbx_receive *receive);
+
+/*
+ * lbx_context_unbecome() undoes the last lbx_context_become(), if any.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_context_unbecome(lbx_context *context);
+
+/*
+ * lbx_context_watch() asks to be told when `ref` has ended: one message of the
+ * type lbx_terminated_type(), also when it has ended already. Watching twice
+ * is watching once.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID for nobody, oneself, and
+ *            actors of other systems.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_watch(lbx_context *context,
+                                                  lbx_ref ref);
+
+/*
+ * lbx_context_unwatch() takes a watch back. A notice that is under way may
+ * still arrive.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_context_unwatch(lbx_context *context, lbx_ref ref);
+
+/*
+ * lbx_terminated_type() is the type of the notices that watching brings. The
+ * message is the ended actor's ref in disguise: lbx_terminated_ref() reads it.
+ *
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_terminated_type(void);
+
+/*
+ * lbx_terminated_ref() is who has ended, by a message of that type.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_terminated_ref(const void *message);
+
+/*
+ * lbx_context_stash() puts the current message aside, to be handled after
+ * lbx_context_unstash_all().
+ *
+ * Returns    LBX_OK; LBX_FULL when the stash is; LBX_EXISTS when the message
+ *            is stashed already; LBX_NO_MEMORY; LBX_INVALID without a current
+ *            message. On failure the message is as before.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_stash(lbx_context *context);
+
+/*
+ * lbx_context_unstash_all() lets all stashed messages be handled next, in the
+ * order in which they were stashed, before what is in the mailbox.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_context_unstash_all(lbx_context *context);
+
+/*
+ * lbx_context_stashed() is how many messages are in the stash.
+ *
+ * Since      0.1
+ */
+LBX_API uint64_t lbx_context_stashed(const lbx_context *context);
+
+/*
+ * lbx_context_set_receive_timeout() asks for a message of the type
+ * lbx_receive_timeout_type() whenever nothing else has arrived for
+ * `timeout_ns`; negative: no longer.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_context_set_receive_timeout(lbx_context *context, int64_t timeout_ns);
+
+/*
+ * lbx_receive_timeout_type() is the type of those messages; they are NULL.
+ *
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_receive_timeout_type(void);
+
+LBX_END
+
+#endif

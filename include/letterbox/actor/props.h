@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Behaviours and props: what an actor does, and how it is made.
+ *
+ * A behaviour is a constant table of functions, the actor's class. Only
+ * `receive` (or a match table) is needed:
+ *
+ *     struct counter { long count; };
+ *
+ *     static lbx_status
+ *     count(lbx_context *context, void *state, void *message)
+ *     {
+ *         struct counter *counter = state;
+ *
+ *         counter->count++;
+ *         return LBX_OK;
+ *     }
+ *
+ *     static const lbx_behaviour counter = {
+ *         LBX_BEHAVIOUR_VERSION, "counter",
+ *         .state_bytes = sizeof(struct counter),
+ *         .receive = count,
+ *     };
+ *
+ * Each function is called by one thread at a time, and sees everything that
+ * earlier calls for the same actor did; `state` is the actor's own, zeroed
+ * before `start`.
+ *
+ * A handler answers LBX_OK, or any other status to say that it failed; then the
+ * actor handles nothing more until its supervisor, its parent, has decided.
+ * What happens when a handler crashes the process is the operating system's
+ * affair: there is no catching that in C.
+ *
+ * The message that a handler gets is ended by the library when the handler
+ * returns (by its type, or by the system's `destroy`), unless the handler keeps
+ * it with lbx_context_take().
+ */
+#ifndef LETTERBOX_ACTOR_PROPS_H
+#define LETTERBOX_ACTOR_PROPS_H
+
+#include <letterbox/actor/ref.h>
+#include <letterbox/mailbox/options.h>
+
+LBX_BEGIN
+
+typedef struct lbx_context lbx_context;
+
+typedef lbx_status lbx_receive(lbx_context *context, void *state,
+                               void *message);
+
+/* What a supervisor does about a child that failed. */
+typedef enum lbx_directive {
+    LBX_RESUME = 0, /* go on with the next message; the state stays */
+    LBX_RESTART,    /* stop and start hooks, fresh state, same mailbox */
+    LBX_STOP,       /* end the child */
+    LBX_ESCALATE,   /* fail oneself, with the child's status */
+    LBX_RETRY,      /* the failed message again, after the delay */
+    LBX_SEND_TO_DEAD_LETTERS, /* the failed message; then resume */
+} lbx_directive;
+
+/* A failure, as a supervisor sees it. */
+typedef struct lbx_failure {
+    lbx_ref child;
+    lbx_status status; /* what the handler answered */
+    uint32_t failures; /* of this child so far, this one included */
+    int64_t retry_ns;  /* in: the strategy's delay; may be changed for
+                            LBX_RETRY */
+    const char *name;  /* of the child's behaviour */
+} lbx_failure;
+
+/* What supervisors do when the behaviour has no `supervise` of its own. */
+typedef struct lbx_strategy {
+    lbx_directive directive;
+    bool all_for_one;     /* the directive is for all children */
+    int32_t max_restarts; /* in `within_ns`; then the child is stopped;
+                               negative: no limit */
+    int64_t within_ns;    /* negative: ever */
+    int64_t retry_ns;     /* LBX_RETRY: how long to wait */
+} lbx_strategy;
+
+#define LBX_STRATEGY_INIT                                                      \
+    {                                                                          \
+        LBX_RESTART, false, 10, 60 * LBX_SECOND, 100 * LBX_MS                  \
+    }
+
+/* One row of a match table: messages of `type` or derived from it, for which
+ * `accepts` (if not NULL) says true. The first row that fits is called. A NULL
+ * type is any message, with or without a type. */
+typedef struct lbx_match {
+    const lbx_type *const *type; /* where the type will be, so that the table
+                                    can be constant; NULL: any */
+    bool (*accepts)(const void *message);
+    lbx_receive *receive;
+} lbx_match;
+
+#define LBX_BEHAVIOUR_VERSION 1
+
+typedef struct lbx_behaviour {
+    uint32_t version;
+    const char *name;   /* for people, and for settings */
+    size_t state_bytes; /* zeroed room for the state; 0: none */
+
+    /* Called first, and again after each restart. Anything but LBX_OK is a
+     * failure like that of a handler. */
+    lbx_status (*start)(lbx_context *context, void *state, void *argument);
+
+    /* Called for each message that no row of `matches` fits. NULL: such
+     * messages are dead letters, reason LBX_LOST_UNHANDLED. */
+    lbx_receive *receive;
+    const lbx_match *matches;
+    size_t match_count;
+
+    /* Called last, and before each restart. */
+    void (*stop)(lbx_context *context, void *state);
+
+    /* Vela's hook: called when a handler failed, before the supervisor hears
+     * of it. LBX_OK settles the matter: the actor goes on. */
+    lbx_status (*handle_error)(lbx_context *context, void *state,
+                               lbx_status status, void *message);
+
+    /* What to do about a child that failed; NULL: the props' strategy. */
+    lbx_directive (*supervise)(lbx_context *context, void *state,
+                               lbx_failure *failure);
+
+    /* What its mailbox must be able to do: LBX_CAN_*; and the name of the
+     * semantics, mapped to a mailbox in `mailbox.requirements`. */
+    uint32_t needs;
+    const char *needs_semantics;
+} lbx_behaviour;
+
+#define LBX_PROPS_VERSION 1
+
+typedef struct lbx_props {
+    uint32_t version;
+    const lbx_behaviour *behaviour; /* must outlive the actor */
+    void *argument;                 /* for `start`; yours */
+    const char *mailbox; /* a kind's name; NULL: unbounded, in the cell */
+    const lbx_mailbox_options *mailbox_options; /* for it; NULL: as the profile
+                                                   LBX_PROFILE_AKKA says */
+    const char
+        *dispatcher;       /* a dispatcher of the settings; NULL: the default */
+    lbx_strategy strategy; /* for its children */
+    int64_t
+        stash_capacity; /* LBX_DEFAULT: as the settings say; LBX_UNLIMITED */
+} lbx_props;
+
+#define LBX_PROPS_INIT                                                         \
+    {                                                                          \
+        LBX_PROPS_VERSION, NULL, NULL, NULL, NULL, NULL, LBX_STRATEGY_INIT,    \
+            LBX_DEFAULT                                                        \
+    }
+
+LBX_END
+
+#endif

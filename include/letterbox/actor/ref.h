@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Refs: the address of an actor, and telling it something.
+ *
+ * A ref is a number, passed by value and copied freely; it keeps nothing
+ * alive. It names one life of one actor: when that has ended, the ref is stale
+ * for ever, and what is told to it becomes a dead letter, also when another
+ * actor lives under the same name. Refs work from any thread until their
+ * system is destroyed.
+ *
+ *     lbx_tell(greeter, strdup("hello"));
+ *
+ * Telling never waits and always takes the message: it is handled, or it
+ * becomes a dead letter, once. Who wants to know, and to keep a message that
+ * was not accepted, uses lbx_try_tell(). Messages from one sender arrive in the
+ * order in which they were told, unless the mailbox sorts them.
+ *
+ * Inside a handler, the actor itself is the sender; outside there is none,
+ * unless the envelope says so.
+ *
+ * Threads    any, everything here.
+ */
+#ifndef LETTERBOX_ACTOR_REF_H
+#define LETTERBOX_ACTOR_REF_H
+
+#include <letterbox/mailbox/messages.h>
+
+LBX_BEGIN
+
+/* All zero is nobody: telling nobody makes a dead letter of no system, which is
+ * ended at once. */
+typedef struct lbx_ref {
+    uint64_t word;
+} lbx_ref;
+
+/*
+ * lbx_nobody() is the ref of no actor.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_nobody(void);
+
+/*
+ * lbx_ref_equal() tells whether two refs name the same life of the same actor.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_ref_equal(lbx_ref a, lbx_ref b);
+
+/*
+ * lbx_ref_is_alive() tells whether the actor has not ended yet. The answer may
+ * be old when you read it: watch the actor to be told.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_ref_is_alive(lbx_ref ref);
+
+/*
+ * lbx_ref_path() writes the actor's path, "/user/shop/till", with a final 0,
+ * as far as `size_bytes` allows.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when the actor has ended; LBX_FULL when the
+ *            path did not fit and was cut; LBX_INVALID.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ref_path(lbx_ref ref, char *ret_path,
+                                             size_t size_bytes);
+
+/*
+ * lbx_tell() sends a message without a type.
+ *
+ * Ownership  the message is the system's, whatever happens.
+ * Since      0.1
+ */
+LBX_API void lbx_tell(lbx_ref to, void *message);
+
+/*
+ * lbx_tell_typed() sends a message of a registered type: its handler is found
+ * by the type, its priority is the type's, and it is ended by the type when
+ * nobody wants it any more.
+ *
+ * Ownership  the message is the system's, whatever happens.
+ * Since      0.1
+ */
+LBX_API void lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message);
+
+/*
+ * lbx_tell_envelope() sends a message with all that travels beside it: type,
+ * priority, channel, deadline, sender (lbx_ref_as_sender()).
+ *
+ * Ownership  the message is the system's, whatever happens; the envelope is
+ *            copied.
+ * Since      0.1
+ */
+LBX_API void lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope);
+
+/*
+ * lbx_try_tell() is lbx_tell_envelope() for those who want the message back
+ * when it is not accepted.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when the actor has ended; LBX_FULL;
+ *            LBX_CLOSED when it is ending; LBX_REFUSED by its mailbox;
+ *            LBX_NO_MEMORY; LBX_INVALID.
+ * Ownership  on LBX_OK the message is the system's; otherwise the caller's.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_try_tell(lbx_ref to,
+                                             const lbx_envelope *envelope);
+
+/*
+ * lbx_ref_as_sender() is a ref as an envelope's `sender`, and
+ * lbx_ref_of_sender() the way back.
+ *
+ * Since      0.1
+ */
+LBX_API void *lbx_ref_as_sender(lbx_ref ref);
+
+/*
+ * lbx_ref_of_sender() is the ref in an envelope's `sender` or `recipient`.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_ref lbx_ref_of_sender(const void *sender);
+
+/*
+ * lbx_stop() ends an actor: after the message it is handling, and before any
+ * other. Its children are stopped first; what is left in its mailbox becomes
+ * dead letters; those who watch it are told. Stopping one that has ended does
+ * nothing.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_stop(lbx_ref ref);
+
+/*
+ * lbx_poison_pill() is a message that stops the actor when its turn comes, in
+ * order, or by the priority that its mailbox gives it. It is one address for
+ * the whole program: a priority function can compare with it.
+ *
+ *     lbx_tell(logger, lbx_poison_pill());
+ *
+ * Since      0.1
+ */
+LBX_API void *lbx_poison_pill(void);
+
+LBX_END
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The actor system: threads, actors, dead letters.
+ *
+ *     lbx_system *system;
+ *     lbx_props props = LBX_PROPS_INIT;
+ *     lbx_ref counter;
+ *
+ *     props.behaviour = &counter_behaviour;
+ *     lbx_system_create(NULL, &system);
+ *     lbx_system_spawn(system, &props, "counter", &counter);
+ *     lbx_tell(counter, NULL);
+ *     lbx_system_terminate(system, LBX_FOREVER);
+ *     lbx_system_destroy(system);
+ *
+ * Actors form a tree: those spawned here are children of "/user", those spawned
+ * by a handler are that actor's. A parent supervises its children and ends
+ * after them.
+ */
+#ifndef LETTERBOX_ACTOR_SYSTEM_H
+#define LETTERBOX_ACTOR_SYSTEM_H
+
+#include <letterbox/actor/props.h>
+#include <letterbox/mailbox/options.h>
+
+LBX_BEGIN
+
+typedef struct lbx_system lbx_system;
+
+/* A message that was not handled. `envelope` says why (`lost`), from whom and
+ * to whom. */
+typedef struct lbx_dead_letter {
+    lbx_system *system;
+    const lbx_envelope *envelope;
+    lbx_ref sender;
+    lbx_ref recipient;
+    bool suppressed; /* its type asks not to be reported as a mishap */
+} lbx_dead_letter;
+
+/* Hears of dead letters, in the thread that made them, with no lock held. The
+ * message is borrowed: it is ended when all listeners have heard of it. */
+typedef struct lbx_dead_letter_listener {
+    void (*heard)(void *context, const lbx_dead_letter *letter);
+    void *context;
+} lbx_dead_letter_listener;
+
+#define LBX_SYSTEM_OPTIONS_VERSION 1
+
+typedef struct lbx_system_options {
+    uint32_t version;
+    const char *name;
+    const lbx_allocator *allocator; /* borrowed, as all pointers here */
+    const lbx_clock *clock;
+    const lbx_kinds *kinds; /* mailboxes of your own; NULL: the built-in */
+    lbx_fault *fault;
+    int64_t threads;    /* of the default dispatcher; LBX_DEFAULT: one for each
+                           processor; 0: none, see lbx_system_run() */
+    int64_t throughput; /* messages before an actor lets others run; 5 */
+    lbx_dead_letter_listener dead_letters;
+
+    /* Ends messages without a type that were handled, or that nobody will
+     * handle. NULL: nothing to do. */
+    void (*destroy)(void *message, void *context);
+    void *destroy_context;
+} lbx_system_options;
+
+#define LBX_SYSTEM_OPTIONS_INIT                                                \
+    {                                                                          \
+        LBX_SYSTEM_OPTIONS_VERSION, "letterbox", NULL, NULL, NULL, NULL,       \
+            LBX_DEFAULT, LBX_DEFAULT, {NULL, NULL}, NULL, NULL                 \
+    }
+
+/*
+ * lbx_system_create() makes a system and starts its threads. NULL options are
+ * LBX_SYSTEM_OPTIONS_INIT.
+ *
+ * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY, also when threads cannot be
+ *            started.
+ * Ownership  the system is the caller's; end it with lbx_system_destroy().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_system_create(const lbx_system_options *options, lbx_system **ret);
+
+/*
+ * lbx_system_spawn() makes an actor under "/user" and gives its ref at once;
+ * `start` runs later, on the actor's dispatcher, before its first message.
+ * Without a name the actor gets one of its own. A name has no '/', does not
+ * begin with '$' and is not empty.
+ *
+ * Returns    LBX_OK; LBX_EXISTS when a living sibling has the name;
+ *            LBX_NOT_FOUND for an unknown mailbox or dispatcher;
+ *            LBX_UNSUPPORTED when the mailbox cannot do what the behaviour
+ *            needs; LBX_CLOSED after lbx_system_terminate(); LBX_INVALID;
+ *            LBX_NO_MEMORY.
+ * Ownership  a ref owns nothing. The props are copied.
+ * Threads    any. Never waits.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_spawn(lbx_system *system,
+                                                 const lbx_props *props,
+                                                 const char *name,
+                                                 lbx_ref *ret);
+
+/*
+ * lbx_system_find() finds a living actor by its path, "/user/shop/till".
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID.
+ * Ownership  a ref owns nothing.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_find(lbx_system *system,
+                                                const char *path, lbx_ref *ret);
+
+/*
+ * lbx_system_run() runs actors of a system without threads in the calling
+ * thread, until none is ready or `most` turns have been taken; how many turns
+ * goes to *ret_turns, which may be NULL. Timers that are due fire first. For
+ * tests, and for programs with a loop of their own.
+ *
+ * Returns    LBX_OK; LBX_INVALID for a system with threads.
+ * Ownership  nothing changes hands.
+ * Threads    one at a time, and not from a handler.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_run(lbx_system *system,
+                                               uint64_t most,
+                                               uint64_t *ret_turns);
+
+/*
+ * lbx_system_terminate() stops all actors, children before parents, and waits
+ * until they have ended. A system without threads is run meanwhile.
+ *
+ * Returns    LBX_OK; LBX_TIMEOUT when actors are still there at the deadline:
+ *            lbx_system_print() shows which, and it may be called again;
+ *            LBX_INVALID, also from a handler.
+ * Threads    any but an actor's.
+ * Blocks     until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_terminate(lbx_system *system,
+                                                     int64_t deadline_ns);
+
+/*
+ * lbx_system_destroy() ends the threads and frees everything. Actors that are
+ * still there are terminated first, however long that takes. Refs of this
+ * system must not be used any more. Takes NULL.
+ *
+ * Threads    any but an actor's, once.
+ * Blocks     until every actor has ended.
+ * Since      0.1
+ */
+LBX_API void lbx_system_destroy(lbx_system *system);
+
+/* A system's numbers. */
+typedef struct lbx_system_stats {
+    uint64_t actors;       /* alive now, "/user" not included */
+    uint64_t spawned;      /* ever */
+    uint64_t dead_letters; /* ever */
+    uint64_t suppressed;   /* of those */
+    uint64_t turns;        /* runs of an actor */
+    uint64_t handled;      /* messages */
+    uint64_t failures;
+    uint64_t steals;   /* actors a thread took from another's queue */
+    uint64_t parks;    /* times a thread went to sleep */
+    size_t cell_bytes; /* memory of one actor without its state */
+} lbx_system_stats;
+
+/*
+ * lbx_system_stats_read() reads the numbers, each at its own instant.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  a copy.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_stats_read(lbx_system *system,
+                                                      lbx_system_stats *ret);
+
+/*
+ * lbx_system_print() gives the tree of actors to `print`, one line after the
+ * other, each with its path, behaviour, state, depth and numbers.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Threads    any; `print` must not use the system.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_system_print(lbx_system *system,
+                 void (*print)(void *context, const char *line), void *context);
+
+LBX_END
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boxed actors: those whose messages lie in a mailbox of a chosen kind, instead
+ * of in the cell.
+ *
+ * A sender holds the box while it sends, so that it is not taken away under its
+ * hands. Boxes are used again and freed with the system, so that a stale
+ * sender's look at one is always a look at a box.
+ *
+ * X1  `refs` counts the actors whose mailbox this is and the senders at work; 0
+ *     is a box on the free list. It is never raised from 0 by a sender.
+ * X2  A sender holds the box first and looks at the generation of the cell
+ *     again then: if that is still its ref's, the box is that life's.
+ * X3  The mailbox's owner is the actor's ref: every envelope that comes out
+ *     carries it.
+ */
+#ifndef LBX_ACTOR_BOXED_H
+#define LBX_ACTOR_BOXED_H
+
+#include "actor/cell.h"
+#include <letterbox/mailbox.h>
+
+typedef struct lbx__boxed lbx__boxed;
+typedef struct lbx__boxes lbx__boxes;
+
+struct lbx__boxed {
+    _Atomic(uint32_t) refs;
+    lbx_system *system;
+    lbx_producer *in;
+    lbx_consumer *out;
+    lbx_mailbox *mailbox;
+    lbx__boxed *next_free;
+    lbx__boxed *next; /* all of the system's */
+};
+
+lbx_status lbx__boxes_create(lbx_system *system, lbx__boxes **ret);
+void lbx__boxes_destroy(lbx__boxes *boxes);
+
+/* Makes the mailbox of a cell, for the life that begins. By its owner. */
+lbx_status lbx__boxed_make(lbx__cell *cell, const char *kind,
+                           const lbx_mailbox_options *given);
+
+/* Closes it and lets it go; what is left becomes dead letters. By the owner,
+ * after the generation was raised. */
+void lbx__boxed_end(lbx__cell *cell);
+
+/* For a sender: the box of the ref's life, held; NULL when that has ended, or
+ * has none. */
+lbx__boxed *lbx__boxed_hold(lbx__cell *cell, uint64_t ref);
+void lbx__boxed_let_go(lbx__boxed *boxed);
+
+/* By the owner: the next message; false when there is none. */
+bool lbx__boxed_pop(lbx__cell *cell, lbx__node *ret);
+bool lbx__boxed_has_messages(const lbx__cell *cell);
+
+#endif

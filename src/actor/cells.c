@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where cells come from: chunks of 64, and a free list.
+ *
+ * A freed cell goes to the end of the list, so that generations last long; one
+ * that has used up its generations is not used again.
+ */
+#include "actor/cell.h"
+
+#include "base/alloc.h"
+#include <assert.h>
+#include <string.h>
+
+enum {
+    CHUNK = 64
+};
+
+typedef struct chunk {
+    alignas(LBX__LINE) struct chunk *next;
+    lbx__cell cells[CHUNK];
+} chunk;
+
+struct lbx__cells {
+    lbx_system *system;
+    const lbx_allocator *allocator;
+    lbx__pool *pool;
+    lbx__lock lock;
+    chunk *chunks;
+    uint32_t unused;  /* cells of the newest chunk that were never used */
+    lbx__cell *first; /* the free list */
+    lbx__cell *last;
+};
+
+lbx_status
+lbx__cells_create(lbx_system *system, const lbx_allocator *allocator,
+                  lbx__pool *pool, lbx__cells **ret)
+{
+    lbx__cells *cells = lbx__zalloc(allocator, sizeof(*cells));
+
+    if (!cells)
+        return LBX_NO_MEMORY;
+    cells->system = system;
+    cells->allocator = allocator;
+    cells->pool = pool;
+    *ret = cells;
+    return LBX_OK;
+}
+
+void
+lbx__cells_destroy(lbx__cells *cells)
+{
+    if (!cells)
+        return;
+    while (cells->chunks) {
+        chunk *next = cells->chunks->next;
+
+        lbx__free(cells->allocator, cells->chunks, sizeof(*cells->chunks));
+        cells->chunks = next;
+    }
+    lbx__free(cells->allocator, cells, sizeof(*cells));
+}
+
+/* A cell that was never used. Under the lock. */
+static lbx__cell *
+fresh_cell(lbx__cells *cells)
+{
+    lbx__cell *cell;
+
+    if (cells->unused == 0) {
+        chunk *fresh =
+            lbx__alloc(cells->allocator, sizeof(*fresh), alignof(chunk));
+
+        if (!fresh)
+            return NULL;
+        assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
+        memset(fresh, 0, sizeof(*fresh));
+        fresh->next = cells->chunks;
+        cells->chunks = fresh;
+        cells->unused = CHUNK;
+    }
+    cell = &cells->chunks->cells[CHUNK - cells->unused];
+    cell->head = lbx__pool_get(cells->pool);
+    if (!cell->head)
+        return NULL;
+    cells->unused--;
+    lbx__init(&cell->head->next, NULL);
+    lbx__init(&cell->tail, cell->head);
+    lbx__init(&cell->scheduled, 1u);
+    lbx__init(&cell->generation, 1u);
+    cell->system = cells->system;
+    return cell;
+}
+
+/* The first of the free list that nobody is about to run (K4). Under the
+ * lock. */
+static lbx__cell *
+used_cell(lbx__cells *cells)
+{
+    lbx__cell *cell = cells->first;
+    uint32_t idle = 0;
+
+    // Acquire: what its last owner did (K1).
+    if (!cell || !lbx__cas(&cell->scheduled, &idle, 1u, acquire))
+        return NULL;
+    cells->first = cell->next_sibling;
+    if (!cells->first)
+        cells->last = NULL;
+    return cell;
+}
+
+lbx__cell *
+lbx__cells_get(lbx__cells *cells)
+{
+    lbx__cell *cell;
+
+    lbx__lock_take(&cells->lock);
+    cell = used_cell(cells);
+    if (!cell)
+        cell = fresh_cell(cells);
+    lbx__lock_give(&cells->lock);
+    return cell;
+}
+
+void
+lbx__cells_put(lbx__cells *cells, lbx__cell *cell)
+{
+    // Relaxed: its life has ended.
+    if (lbx__load(&cell->generation, relaxed) >= LBX__GENERATIONS)
+        return;
+    lbx__lock_take(&cells->lock);
+    cell->next_sibling = NULL;
+    if (cells->last)
+        cells->last->next_sibling = cell;
+    else
+        cells->first = cell;
+    cells->last = cell;
+    lbx__lock_give(&cells->lock);
+}

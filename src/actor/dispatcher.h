@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dispatchers: threads that run cells.
+ *
+ * A worker takes the next cell from its own slot, its own run queue, the
+ * dispatcher's queue, or another worker's run queue. What a worker schedules
+ * while it runs goes into its slot: it is what its own actor has just spoken
+ * to, and it is warm. The slot is not stolen; what was in it moves to the run
+ * queue, where others find it.
+ *
+ * D1  A cell is in at most one of those places, and its `scheduled` is 1 (A9).
+ * D2  A worker goes to sleep so: raise `sleepers`, look into every queue once
+ *     more, sleep. Who adds a cell so: publish it, look at `sleepers`, wake one
+ *     unless one is `searching`. All seq_cst: no cell is left while everybody
+ *     sleeps.
+ * D3  A worker that was woken searches. When it finds something it wakes the
+ *     next, if there is more; when it finds nothing it stops searching before
+ *     it looks once more (D2).
+ * D4  The slot is used at most SLOT_TURNS times in a row, the dispatcher's queue
+ *     is looked at every FAIR_TURNS turns: every cell runs within a bounded
+ *     number of turns (A10).
+ *
+ * A dispatcher without threads has only its queue, and is run by
+ * lbx_system_run().
+ */
+#ifndef LBX_ACTOR_DISPATCHER_H
+#define LBX_ACTOR_DISPATCHER_H
+
+#include "actor/cell.h"
+
+typedef struct lbx__dispatcher_options {
+    const char *name;
+    uint32_t threads;
+    int64_t throughput;  /* messages in a turn; at least 1 */
+    int64_t deadline_ns; /* how long a turn may take; 0: no limit */
+} lbx__dispatcher_options;
+
+typedef struct lbx__dispatcher_stats {
+    uint64_t turns;
+    uint64_t handled;
+    uint64_t steals;
+    uint64_t parks;
+} lbx__dispatcher_stats;
+
+lbx_status lbx__dispatcher_create(lbx_system *system,
+                                  const lbx__dispatcher_options *options,
+                                  lbx__dispatcher **ret);
+
+/* Ends the threads when they have nothing to run. */
+void lbx__dispatcher_stop(lbx__dispatcher *dispatcher);
+void lbx__dispatcher_destroy(lbx__dispatcher *dispatcher);
+
+/* Takes over a cell from its owner. */
+void lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell);
+
+/* Takes it over from a turn that has more to do: behind all others. */
+void lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell);
+
+/* Runs cells in the calling thread; how many. */
+uint64_t lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t most);
+
+const lbx__dispatcher_options *
+lbx__dispatcher_options_of(const lbx__dispatcher *dispatcher);
+lbx__dispatcher_stats lbx__dispatcher_stats_of(lbx__dispatcher *dispatcher);
+
+#endif

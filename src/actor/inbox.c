@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work for a cell. K1 to K5 are in cell.h. */
+#include "actor/cell.h"
+
+#include "actor/boxed.h"
+#include "actor/system.h"
+
+void
+lbx__cell_wake(lbx__cell *cell)
+{
+    uint32_t idle = 0;
+
+    // seq_cst: K2, after the work was added. The look saves a
+    // read-modify-write. Winning it acquires what the last owner did (A1).
+    if (lbx__load(&cell->scheduled, seq_cst) == 0 &&
+        lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
+        lbx__dispatcher_schedule(cell->dispatcher, cell);
+}
+
+void
+lbx__cell_wake_always(lbx__cell *cell)
+{
+    // A read-modify-write on both sides (see release): ours comes before the
+    // owner's, which then sees the work; or after it, and we see 0.
+    if (lbx__exchange(&cell->scheduled, 1u, seq_cst) == 0)
+        lbx__dispatcher_schedule(cell->dispatcher, cell);
+}
+
+void
+lbx__cell_push(lbx__cell *cell, lbx__node *node)
+{
+    lbx__node *before;
+
+    // Relaxed: published with the link below.
+    lbx__store(&node->next, NULL, relaxed);
+    // seq_cst: K2 and K5; it is work from here on.
+    before = lbx__exchange(&cell->tail, node, seq_cst);
+    // Release: who follows the link sees the node. Pairs with the acquire in
+    // lbx__cell_pop(). `before` stays until it is linked (K5).
+    lbx__store(&before->next, node, release);
+    lbx__cell_wake(cell);
+}
+
+void
+lbx__cell_push_system(lbx__cell *cell, lbx__node *node)
+{
+    lbx__node *top = lbx__load(&cell->system_stack, relaxed);
+
+    do
+        // Relaxed: published by the compare-and-swap.
+        lbx__store(&node->next, top, relaxed);
+    while (!lbx__cas(&cell->system_stack, &top, node, seq_cst)); // K2
+    lbx__cell_wake(cell);
+}
+
+void
+lbx__cell_push_orphan(lbx__cell *parent, lbx__cell *child)
+{
+    lbx__cell *top = lbx__load(&parent->orphans, relaxed);
+
+    do
+        child->next_orphan = top;
+    while (!lbx__cas(&parent->orphans, &top, child, seq_cst)); // K2
+    lbx__cell_wake(parent);
+}
+
+void
+lbx__cell_stop(lbx__cell *cell, uint32_t generation)
+{
+    uint32_t seen = lbx__load(&cell->stop, relaxed);
+
+    // A later life's stop outlasts an earlier one's; a stale one is ignored.
+    while (seen < generation)
+        if (lbx__cas(&cell->stop, &seen, generation, seq_cst)) { // K2
+            lbx__cell_wake(cell);
+            return;
+        }
+}
+
+lbx__node *
+lbx__cell_pop(lbx__cell *cell)
+{
+    // Acquire: pairs with the release in lbx__cell_push().
+    lbx__node *next = lbx__load(&cell->head->next, acquire);
+
+    if (!next)
+        return NULL;
+    lbx__pool_put(cell->system->pool, cell->head);
+    cell->head = next;
+    return next;
+}
+
+lbx__node *
+lbx__cell_take_system(lbx__cell *cell)
+{
+    lbx__node *oldest = NULL;
+    lbx__node *node;
+
+    // Relaxed: a hint; K2 covers what comes later.
+    if (!lbx__load(&cell->system_stack, relaxed))
+        return NULL;
+    // Acquire: the senders' writes.
+    node = lbx__exchange(&cell->system_stack, NULL, acquire);
+    while (node) {
+        lbx__node *older = lbx__load(&node->next, relaxed);
+
+        lbx__store(&node->next, oldest, relaxed);
+        oldest = node;
+        node = older;
+    }
+    return oldest;
+}
+
+lbx__cell *
+lbx__cell_take_orphans(lbx__cell *cell)
+{
+    // Relaxed and acquire: as lbx__cell_take_system().
+    if (!lbx__load(&cell->orphans, relaxed))
+        return NULL;
+    return lbx__exchange(&cell->orphans, NULL, acquire);
+}
+
+bool
+lbx__cell_has_messages(lbx__cell *cell)
+{
+    // Relaxed: a hint; K2 covers what comes later.
+    return lbx__load(&cell->tail, relaxed) != cell->head;
+}
+
+void
+lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
+{
+    lbx__node *head = cell->head;
+    uint32_t generation = lbx__load(&cell->generation, relaxed);
+    // Held, because the life may end as soon as we have let go.
+    lbx__boxed *boxed =
+        deaf ? NULL : lbx__boxed_hold(cell, lbx__cell_ref(cell));
+
+    // Release: hands our writes to the next owner. seq_cst: K2, before the
+    // looks below. From here on the cell may be another actor.
+    (void)lbx__exchange(&cell->scheduled, 0u, seq_cst);
+    if ((!stopping && lbx__load(&cell->stop, seq_cst) == generation) ||
+        lbx__load(&cell->system_stack, seq_cst) != NULL ||
+        lbx__load(&cell->orphans, seq_cst) != NULL ||
+        (!deaf && lbx__load(&cell->tail, seq_cst) != head) ||
+        (boxed && lbx_mailbox_depth(boxed->mailbox) > 0))
+        lbx__cell_wake(cell);
+    if (boxed)
+        lbx__boxed_let_go(boxed);
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Birth, death and rebirth.
+ *
+ *   NEW ──start──► ALIVE ◄──directive──  FAILED
+ *                    │  ──handler fails──►  │
+ *                    └────────stop──────────┴──► STOPPING ──no children──► ENDED
+ *
+ * Everything here runs in the actor's own turn, except spawning, which runs in
+ * the parent's, or in any thread for children of "/user".
+ *
+ * E1  A parent ends after its children: it waits in STOPPING (A11).
+ * E2  At its end an actor raises its generation before it empties its inbox:
+ *     what is pushed later finds a stale generation there (K3, A8).
+ * E3  The last thing an ended actor does is to tell its parent, who lets it go:
+ *     off the list of children, its name free, its cell free (K4).
+ */
+#include "actor/boxed.h"
+#include "actor/system.h"
+#include "base/alloc.h"
+#include "base/park.h"
+#include <string.h>
+
+enum {
+    NAME_BYTES = 200
+};
+
+static bool
+is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 0 && length < NAME_BYTES && name[0] != '$' &&
+           !strchr(name, '/');
+}
+
+static bool
+are_props(const lbx_props *props)
+{
+    const lbx_behaviour *behaviour;
+
+    if (!props || props->version != LBX_PROPS_VERSION || !props->behaviour)
+        return false;
+    behaviour = props->behaviour;
+    return behaviour->version == LBX_BEHAVIOUR_VERSION &&
+           (behaviour->receive || behaviour->match_count > 0);
+}
+
+static bool
+is_default(const lbx_strategy *strategy)
+{
+    static const lbx_strategy usual = LBX_STRATEGY_INIT;
+
+    return strategy->directive == usual.directive &&
+           strategy->all_for_one == usual.all_for_one &&
+           strategy->max_restarts == usual.max_restarts &&
+           strategy->within_ns == usual.within_ns &&
+           strategy->retry_ns == usual.retry_ns;
+}
+
+/* Puts a child on its parent's list; false when the parent has no more. */
+static bool
+join_family(lbx__cell *parent, lbx__cell *child)
+{
+    bool joined;
+
+    lbx__lock_take(&parent->lock);
+    joined = parent->barren == 0;
+    if (joined) {
+        child->prev_sibling = NULL;
+        child->next_sibling = parent->children;
+        if (parent->children)
+            parent->children->prev_sibling = child;
+        parent->children = child;
+        parent->child_count++;
+    }
+    lbx__lock_give(&parent->lock);
+    return joined;
+}
+
+static void
+leave_family(lbx__cell *parent, lbx__cell *child)
+{
+    lbx__lock_take(&parent->lock);
+    if (child->prev_sibling)
+        child->prev_sibling->next_sibling = child->next_sibling;
+    else
+        parent->children = child->next_sibling;
+    if (child->next_sibling)
+        child->next_sibling->prev_sibling = child->prev_sibling;
+    parent->child_count--;
+    lbx__lock_give(&parent->lock);
+}
+
+static void
+free_name(lbx__cell *cell)
+{
+    if (cell->name)
+        lbx__free(cell->system->options.allocator, cell->name,
+                  strlen(cell->name) + 1);
+    cell->name = NULL;
+}
+
+/* Gives a cell a name, if it is to have one. */
+static lbx_status
+take_name(lbx__cell *cell, const char *name)
+{
+    size_t size_bytes;
+    lbx_status status;
+
+    if (!name)
+        return LBX_OK;
+    size_bytes = strlen(name) + 1;
+    cell->name = lbx__alloc(cell->system->options.allocator, size_bytes, 1);
+    if (!cell->name)
+        return LBX_NO_MEMORY;
+    memcpy(cell->name, name, size_bytes);
+    status = lbx__names_add(cell->system->names, cell);
+    if (status != LBX_OK)
+        free_name(cell);
+    return status;
+}
+
+/* Makes the mailbox that the props ask for, if it is not the cell's own. */
+static lbx_status
+take_mailbox(lbx__cell *cell, const lbx_props *props)
+{
+    lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+
+    if (!props->mailbox)
+        return LBX_OK;
+    return lbx__boxed_make(cell, props->mailbox,
+                           props->mailbox_options ? props->mailbox_options
+                                                  : &usual);
+}
+
+/* Prepares an owned cell for a new life. */
+static lbx_status
+prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
+        const char *name)
+{
+    lbx_system *system = cell->system;
+    lbx_status status;
+
+    cell->dispatcher = system->dispatcher;
+    cell->behaviour = props->behaviour;
+    cell->argument = props->argument;
+    cell->state = NULL;
+    cell->parent = parent;
+    cell->handled = 0;
+    cell->failures = 0;
+    cell->role = LBX__ACTOR;
+    cell->started = false;
+    cell->restarting = false;
+    cell->child_count = 0;
+    cell->children = NULL;
+    cell->barren = 0;
+    // Relaxed: the owner writes it.
+    cell->life = lbx__load(&cell->generation, relaxed);
+    // Relaxed: a number.
+    cell->serial = (uint32_t)lbx__add(&system->spawned, 1, relaxed);
+    if (!is_default(&props->strategy) || props->stash_capacity != LBX_DEFAULT) {
+        lbx__extra *extra = lbx__extra_of(cell);
+
+        if (!extra)
+            return LBX_NO_MEMORY;
+        extra->strategy = props->strategy;
+        if (props->stash_capacity != LBX_DEFAULT)
+            extra->stash_capacity = props->stash_capacity;
+    }
+    if (cell->behaviour->state_bytes > 0) {
+        cell->state = lbx__zalloc(system->options.allocator,
+                                  cell->behaviour->state_bytes);
+        if (!cell->state)
+            return LBX_NO_MEMORY;
+    }
+    status = take_mailbox(cell, props);
+    return status == LBX_OK ? take_name(cell, name) : status;
+}
+
+static void
+free_state(lbx__cell *cell)
+{
+    if (cell->state)
+        lbx__free(cell->system->options.allocator, cell->state,
+                  cell->behaviour->state_bytes);
+    cell->state = NULL;
+}
+
+/* A cell that did not come to life. */
+static void
+give_back(lbx__cell *cell)
+{
+    free_state(cell);
+    lbx__boxed_end(cell);
+    lbx__extra_free(cell);
+    cell->phase = LBX__FREE;
+    lbx__cells_put(cell->system->cells, cell);
+    lbx__cell_release(cell, false, true);
+}
+
+lbx_status
+lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                const char *name, lbx_ref *ret)
+{
+    lbx__cell *cell;
+    lbx_status status;
+
+    if (!ret || !are_props(props) || (name && !is_name(name)))
+        return LBX_INVALID;
+    cell = lbx__cells_get(system->cells);
+    if (!cell)
+        return LBX_NO_MEMORY;
+    status = prepare(cell, parent, props, name);
+    if (status == LBX_OK && !join_family(parent, cell)) {
+        lbx__names_remove(system->names, cell);
+        free_name(cell);
+        status = LBX_CLOSED;
+    }
+    if (status != LBX_OK) {
+        give_back(cell);
+        return status;
+    }
+    cell->phase = LBX__NEW;
+    (void)lbx__add(&system->alive, 1, relaxed); // a number
+    ret->word = lbx__cell_ref(cell);
+    lbx__dispatcher_schedule(cell->dispatcher, cell); // K1: now it owns it
+    return LBX_OK;
+}
+
+lbx_status
+lbx__life_start(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    const lbx_behaviour *behaviour = cell->behaviour;
+
+    cell->phase = LBX__ALIVE;
+    cell->started = true;
+    if (!behaviour->start)
+        return LBX_OK;
+    return behaviour->start(context, cell->state, cell->argument);
+}
+
+/* Tells all children to end; how many there are. `last`: there will be no
+ * more. */
+static uint32_t
+stop_children(lbx__cell *cell, bool last)
+{
+    uint32_t count;
+
+    // Under the lock no child leaves the list, so its cell stays its own.
+    lbx__lock_take(&cell->lock);
+    cell->barren |= last;
+    for (lbx__cell *child = cell->children; child; child = child->next_sibling)
+        lbx__cell_stop(child, child->life);
+    count = cell->child_count;
+    lbx__lock_give(&cell->lock);
+    return count;
+}
+
+static uint32_t
+child_count(lbx__cell *cell)
+{
+    uint32_t count;
+
+    lbx__lock_take(&cell->lock);
+    count = cell->child_count;
+    lbx__lock_give(&cell->lock);
+    return count;
+}
+
+void
+lbx__life_begin_stop(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+
+    if (cell->phase >= LBX__STOPPING)
+        return;
+    if (cell->role == LBX__PROMISE) {
+        lbx__ask_end(context);
+        return;
+    }
+    cell->phase = LBX__STOPPING;
+    if (stop_children(cell, true) == 0)
+        lbx__life_end(context); // E1
+}
+
+/* Calls the `stop` hook where it is due. */
+static void
+call_stop(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx__node *node = context->node;
+
+    if (!cell->started)
+        return;
+    cell->started = false;
+    if (!cell->behaviour->stop)
+        return;
+    context->node = NULL;
+    cell->behaviour->stop(context, cell->state);
+    context->node = node;
+}
+
+/* What the actor had put aside. */
+static void
+bury_extra(lbx__cell *cell)
+{
+    lbx__extra *extra = cell->extra;
+    lbx_system *system = cell->system;
+    lbx__node *node;
+
+    if (!extra)
+        return;
+    if (extra->failed)
+        lbx__nodes_append(&extra->ahead, extra->failed);
+    extra->failed = NULL;
+    if (extra->idle_timer.id)
+        (void)lbx_timer_cancel(system, extra->idle_timer);
+    while ((node = lbx__nodes_take(&extra->ahead)) ||
+           (node = lbx__nodes_take(&extra->stash))) {
+        lbx__dead_node(system, node, LBX_LOST_CLOSED);
+        lbx__pool_put(system->pool, node);
+    }
+}
+
+static void
+bury_inbox(lbx__cell *cell)
+{
+    lbx__node *node;
+
+    while ((node = lbx__cell_pop(cell)))
+        lbx__dead_node(cell->system, node, LBX_LOST_CLOSED);
+}
+
+void
+lbx__life_end(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx_system *system = cell->system;
+    lbx__nodes watchers = {0};
+    lbx__node *node;
+
+    call_stop(context);
+    cell->phase = LBX__ENDED;
+    // Release and seq_cst: E2.
+    (void)lbx__add(&cell->generation, 1, seq_cst);
+    bury_extra(cell);
+    lbx__boxed_end(cell);
+    bury_inbox(cell);
+    free_state(cell);
+    if (cell->extra)
+        watchers = cell->extra->watchers;
+    lbx__extra_free(cell);
+    while ((node = lbx__nodes_take(&watchers)))
+        lbx__watch_notify(system, node);
+    (void)lbx__sub(&system->alive, 1, relaxed); // a number
+    if (cell->parent) {
+        lbx__cell_push_orphan(cell->parent, cell); // E3
+    } else {
+        lbx__store(&system->terminated, 1u, seq_cst);
+        lbx__futex_wake(&system->terminated, INT32_MAX);
+    }
+}
+
+void
+lbx__life_let_go(lbx_context *context, lbx__cell *child)
+{
+    lbx__cell *cell = context->cell;
+
+    lbx__names_remove(cell->system->names, child);
+    leave_family(cell, child);
+    free_name(child);
+    lbx__cells_put(cell->system->cells, child);
+    if (child_count(cell) > 0)
+        return;
+    if (cell->phase == LBX__STOPPING)
+        lbx__life_end(context); // E1
+    else if (cell->phase == LBX__FAILED && cell->restarting)
+        lbx__life_restart(context);
+}
+
+/* Stops the children first; then stop, fresh state, start. */
+void
+lbx__life_restart(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx_status status;
+
+    if (!cell->restarting) {
+        cell->restarting = true;
+        if (stop_children(cell, false) > 0)
+            return; // the last of them calls again
+    }
+    cell->restarting = false;
+    call_stop(context);
+    if (cell->state)
+        memset(cell->state, 0, cell->behaviour->state_bytes);
+    if (cell->extra) {
+        lbx__node *node;
+
+        cell->extra->receive_count = 0;
+        while ((node = lbx__nodes_take(&cell->extra->stash)))
+            lbx__nodes_append(&cell->extra->ahead, node);
+    }
+    status = lbx__life_start(context);
+    if (status != LBX_OK)
+        lbx__supervise_fail(context, status);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes. P1 and P2 are in node.h. */
+#include "actor/node.h"
+
+#include "base/alloc.h"
+#include "base/park.h"
+#include <string.h>
+
+enum {
+    MAGAZINE = 64,
+    CHUNK_MAGAZINES = 16,
+};
+
+typedef struct cache {
+    alignas(2 * LBX__LINE) lbx__node *list;
+    uint32_t count;
+    lbx__node *spare; /* a magazine, or NULL */
+} cache;
+
+/* Memory for nodes; the first line links the chunks. */
+typedef struct chunk {
+    alignas(LBX__LINE) struct chunk *next;
+    lbx__node nodes[MAGAZINE * CHUNK_MAGAZINES];
+} chunk;
+
+struct lbx__pool {
+    const lbx_allocator *allocator;
+    lbx__lock lock; /* guards the depot and the chunks */
+    lbx__node *depot;
+    chunk *chunks;
+    lbx__lock shared_lock; /* P1 */
+    cache caches[LBX__THREADS + 1];
+};
+
+lbx_status
+lbx__pool_create(const lbx_allocator *allocator, lbx__pool **ret)
+{
+    lbx__pool *pool = lbx__alloc(allocator, sizeof(*pool), alignof(lbx__pool));
+
+    if (!pool)
+        return LBX_NO_MEMORY;
+    memset(pool, 0, sizeof(*pool));
+    pool->allocator = allocator;
+    *ret = pool;
+    return LBX_OK;
+}
+
+void
+lbx__pool_destroy(lbx__pool *pool)
+{
+    if (!pool)
+        return;
+    while (pool->chunks) {
+        chunk *next = pool->chunks->next;
+
+        lbx__free(pool->allocator, pool->chunks, sizeof(*pool->chunks));
+        pool->chunks = next;
+    }
+    lbx__free(pool->allocator, pool, sizeof(*pool));
+}
+
+/* Relaxed: a link between nodes that one thread, or one lock, owns. */
+static lbx__node *
+next_of(lbx__node *node)
+{
+    return lbx__peek(&node->next);
+}
+
+static void
+set_next(lbx__node *node, lbx__node *next)
+{
+    lbx__init(&node->next, next);
+}
+
+/* Under the lock. */
+static void
+deposit(lbx__pool *pool, lbx__node *magazine)
+{
+    magazine->message = pool->depot;
+    pool->depot = magazine;
+}
+
+/* Cuts fresh memory into magazines. Under the lock. */
+static bool
+add_chunk(lbx__pool *pool)
+{
+    chunk *fresh = lbx__alloc(pool->allocator, sizeof(*fresh), alignof(chunk));
+
+    if (!fresh)
+        return false;
+    fresh->next = pool->chunks;
+    pool->chunks = fresh;
+    for (size_t m = 0; m < CHUNK_MAGAZINES; m++) {
+        lbx__node *nodes = &fresh->nodes[m * MAGAZINE];
+
+        for (size_t i = 0; i < MAGAZINE; i++)
+            set_next(&nodes[i], i + 1 < MAGAZINE ? &nodes[i + 1] : NULL);
+        deposit(pool, nodes);
+    }
+    return true;
+}
+
+static lbx__node *
+withdraw(lbx__pool *pool)
+{
+    lbx__node *magazine = NULL;
+
+    lbx__lock_take(&pool->lock);
+    if (pool->depot || add_chunk(pool)) {
+        magazine = pool->depot;
+        pool->depot = magazine->message;
+    }
+    lbx__lock_give(&pool->lock);
+    return magazine;
+}
+
+static lbx__node *
+get(lbx__pool *pool, cache *from)
+{
+    lbx__node *node = from->list;
+
+    if (!node) {
+        node = from->spare ? from->spare : withdraw(pool);
+        if (!node)
+            return NULL;
+        from->spare = NULL;
+        from->count = MAGAZINE;
+    }
+    from->list = next_of(node);
+    from->count--;
+    return node;
+}
+
+static void
+put(lbx__pool *pool, cache *to, lbx__node *node)
+{
+    set_next(node, to->list);
+    to->list = node;
+    if (++to->count < MAGAZINE)
+        return;
+    if (to->spare) { // P2
+        lbx__lock_take(&pool->lock);
+        deposit(pool, to->spare);
+        lbx__lock_give(&pool->lock);
+    }
+    to->spare = to->list;
+    to->list = NULL;
+    to->count = 0;
+}
+
+lbx__node *
+lbx__pool_get(lbx__pool *pool)
+{
+    unsigned index = lbx__thread_index();
+    lbx__node *node;
+
+    if (index < LBX__THREADS)
+        return get(pool, &pool->caches[index]);
+    lbx__lock_take(&pool->shared_lock);
+    node = get(pool, &pool->caches[LBX__THREADS]);
+    lbx__lock_give(&pool->shared_lock);
+    return node;
+}
+
+void
+lbx__pool_put(lbx__pool *pool, lbx__node *node)
+{
+    unsigned index = lbx__thread_index();
+
+    if (index < LBX__THREADS) {
+        put(pool, &pool->caches[index], node);
+        return;
+    }
+    lbx__lock_take(&pool->shared_lock);
+    put(pool, &pool->caches[LBX__THREADS], node);
+    lbx__lock_give(&pool->shared_lock);
+}
+
+void
+lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
+               uint64_t recipient)
+{
+    node->message = envelope->message;
+    node->type = envelope->type;
+    node->sender = (uint64_t)(uintptr_t)envelope->sender;
+    node->recipient = recipient;
+    node->deadline_ns = envelope->deadline_ns;
+    node->number = 0;
+    node->priority = envelope->priority;
+    node->channel = envelope->channel;
+    node->code = 0;
+}
+
+lbx_envelope
+lbx__node_envelope(const lbx__node *node)
+{
+    lbx_envelope envelope = lbx_envelope_new(node->message, node->priority);
+
+    envelope.type = node->type;
+    envelope.sender = (void *)(uintptr_t)node->sender;
+    envelope.recipient = (void *)(uintptr_t)node->recipient;
+    envelope.deadline_ns = node->deadline_ns;
+    envelope.channel = node->channel;
+    return envelope;
+}

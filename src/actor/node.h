@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes: a message on its way to an actor, and the pool they come from.
+ *
+ * A node is one cache line. Threads take and give nodes through a cache of
+ * their own, by thread number, and exchange whole magazines of them through a
+ * depot: one lock for 64 nodes. A node may be given by another thread than took
+ * it. Memory goes back to the system with the pool.
+ *
+ * P1  A cache belongs to the thread that has its number; threads without a
+ *     number share the last one, under its lock.
+ * P2  A magazine is full: MAGAZINE nodes linked by `next`. In the depot
+ *     magazines are linked by their first node's `message`.
+ */
+#ifndef LBX_ACTOR_NODE_H
+#define LBX_ACTOR_NODE_H
+
+#include "base/atomic.h"
+#include "base/lock.h"
+#include <letterbox/mailbox/messages.h>
+#include <stdalign.h>
+
+typedef struct lbx__node {
+    _Atomic(struct lbx__node *) next;
+    void *message;
+    const lbx_type *type;
+    uint64_t sender; /* refs */
+    uint64_t recipient;
+    int64_t deadline_ns;
+    int64_t number; /* system messages: a status, a duration */
+    int32_t priority;
+    uint8_t channel;
+    uint8_t code; /* system messages: what it is */
+    uint8_t reserved[2];
+} lbx__node;
+
+_Static_assert(sizeof(lbx__node) == LBX__LINE, "a node is a cache line");
+
+typedef struct lbx__pool lbx__pool;
+
+lbx_status lbx__pool_create(const lbx_allocator *allocator, lbx__pool **ret);
+void lbx__pool_destroy(lbx__pool *pool);
+
+/* A node, its fields as they were; NULL when there is no memory. */
+lbx__node *lbx__pool_get(lbx__pool *pool);
+void lbx__pool_put(lbx__pool *pool, lbx__node *node);
+
+/* Fills a node from an envelope, and back. */
+void lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
+                    uint64_t recipient);
+lbx_envelope lbx__node_envelope(const lbx__node *node);
+
+#endif

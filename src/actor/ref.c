@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refs, and telling. */
+#include "actor/boxed.h"
+#include "actor/system.h"
+
+#include <string.h>
+
+lbx_ref
+lbx_nobody(void)
+{
+    lbx_ref nobody = {0};
+
+    return nobody;
+}
+
+bool
+lbx_ref_equal(lbx_ref a, lbx_ref b)
+{
+    return a.word == b.word;
+}
+
+void *
+lbx_ref_as_sender(lbx_ref ref)
+{
+    return (void *)(uintptr_t)ref.word;
+}
+
+lbx_ref
+lbx_ref_of_sender(const void *sender)
+{
+    lbx_ref ref = {(uint64_t)(uintptr_t)sender};
+
+    return ref;
+}
+
+bool
+lbx_ref_is_alive(lbx_ref ref)
+{
+    // Acquire: who sees the end sees what came before it.
+    return ref.word != 0 && lbx__load(&lbx__cell_of(ref.word)->generation,
+                                      acquire) == lbx__generation_of(ref.word);
+}
+
+/* Sends to a boxed actor. */
+static lbx_status
+push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope,
+           const void *sender)
+{
+    lbx__boxed *boxed = lbx__boxed_hold(cell, to.word);
+    lbx_envelope copy = *envelope;
+    lbx_status status;
+
+    if (!boxed)
+        return LBX_NOT_FOUND;
+    copy.sender = (void *)(uintptr_t)sender;
+    status = lbx_producer_try_send_envelope(boxed->in, &copy, NULL);
+    if (status == LBX_OK)
+        lbx__cell_wake_always(cell);
+    lbx__boxed_let_go(boxed);
+    return status;
+}
+
+/* Sends; on any other status the message is the caller's. */
+static lbx_status
+push(lbx_ref to, const lbx_envelope *envelope, const void *sender)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    if (!lbx_ref_is_alive(to))
+        return LBX_NOT_FOUND;
+    // Relaxed: lbx__boxed_hold() looks again.
+    if (lbx__load(&cell->boxed, relaxed))
+        return push_boxed(cell, to, envelope, sender);
+    node = lbx__pool_get(cell->system->pool);
+    if (!node)
+        return LBX_NO_MEMORY;
+    lbx__node_fill(node, envelope, to.word);
+    node->sender = (uint64_t)(uintptr_t)sender;
+    lbx__cell_push(cell, node);
+    return LBX_OK;
+}
+
+/* The sender that an envelope names, or the actor whose turn this is. */
+static const void *
+sender_of(const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (envelope->sender || !context)
+        return envelope->sender;
+    return (const void *)(uintptr_t)lbx__cell_ref(context->cell);
+}
+
+static lbx_loss_reason
+reason_of(lbx_status status)
+{
+    switch (status) {
+    case LBX_NO_MEMORY:
+        return LBX_LOST_NO_MEMORY;
+    case LBX_FULL:
+    case LBX_TIMEOUT:
+        return LBX_LOST_DROPPED_NEWEST;
+    case LBX_REFUSED:
+        return LBX_LOST_REFUSED;
+    default:
+        return LBX_LOST_NO_ACTOR;
+    }
+}
+
+lbx_status
+lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
+{
+    if (!envelope || lbx_envelope_is_system(envelope) ||
+        envelope->channel > LBX_CONTROL)
+        return LBX_INVALID;
+    if (!to.word)
+        return LBX_NOT_FOUND;
+    return push(to, envelope, sender_of(envelope));
+}
+
+/* What was not accepted is a dead letter. */
+static void
+send(lbx_ref to, lbx_envelope *envelope)
+{
+    lbx_status status;
+
+    envelope->sender = (void *)(uintptr_t)sender_of(envelope);
+    if (!to.word) {
+        lbx_type_end_message(envelope->type, envelope->message);
+        return;
+    }
+    status = push(to, envelope, envelope->sender);
+    if (status == LBX_OK)
+        return;
+    envelope->recipient = lbx_ref_as_sender(to);
+    lbx__dead_letter(lbx__cell_of(to.word)->system, envelope,
+                     reason_of(status));
+}
+
+void
+lbx_tell(lbx_ref to, void *message)
+{
+    lbx_envelope envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
+
+    send(to, &envelope);
+}
+
+void
+lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
+{
+    lbx_envelope envelope = lbx_envelope_of_type(message, type);
+
+    send(to, &envelope);
+}
+
+void
+lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy;
+
+    if (!envelope)
+        return;
+    copy = *envelope;
+    send(to, &copy);
+}
+
+void
+lbx_stop(lbx_ref ref)
+{
+    if (lbx_ref_is_alive(ref))
+        lbx__cell_stop(lbx__cell_of(ref.word), lbx__generation_of(ref.word));
+}

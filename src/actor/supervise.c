@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Supervision: what becomes of an actor whose handler failed.
+ *
+ * The actor handles no messages from then on (FAILED) and tells its parent; the
+ * parent decides and tells it a directive; it obeys. Parent and child never
+ * touch each other: both ways are system messages.
+ *
+ * Without memory to tell its parent, an actor ends: that needs none.
+ */
+#include "actor/system.h"
+
+/* Keeps the message that failed, for a retry or for dead letters. */
+static void
+keep_failed(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx__extra *extra;
+    lbx__node *copy;
+
+    if (!context->node || context->taken)
+        return;
+    extra = lbx__extra_of(cell);
+    copy = extra ? lbx__pool_get(cell->system->pool) : NULL;
+    if (!copy)
+        return; // it is ended like a handled one
+    lbx_envelope envelope = lbx__node_envelope(context->node);
+
+    lbx__node_fill(copy, &envelope, context->node->recipient);
+    extra->failed = copy;
+    context->taken = true;
+}
+
+/* A system message from one cell to another; false without memory. */
+static bool
+send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
+     int64_t duration_ns, int32_t limit)
+{
+    lbx__node *node = lbx__pool_get(from->system->pool);
+
+    if (!node)
+        return false;
+    node->sender = lbx__cell_ref(from);
+    node->recipient = lbx__cell_ref(to);
+    node->code = code;
+    node->number = number;
+    node->deadline_ns = duration_ns;
+    node->priority = limit;
+    node->message = NULL;
+    lbx__cell_push_system(to, node);
+    return true;
+}
+
+void
+lbx__supervise_fail(lbx_context *context, lbx_status status)
+{
+    lbx__cell *cell = context->cell;
+    const lbx_behaviour *behaviour = cell->behaviour;
+    lbx_system *system = cell->system;
+
+    cell->failures++;
+    (void)lbx__add(&system->failures, 1, relaxed); // a number
+    if (behaviour->handle_error && context->node &&
+        behaviour->handle_error(context, cell->state, status,
+                                context->node->message) == LBX_OK)
+        return;
+    if (cell->phase != LBX__ALIVE)
+        return; // it is ending anyway
+    keep_failed(context);
+    cell->phase = LBX__FAILED;
+    // The parent is there as long as its child is (E1).
+    if (!cell->parent || !send(cell, cell->parent, LBX__FAILURE, status,
+                               (int64_t)cell->failures, 0))
+        lbx__cell_stop(cell, cell->life);
+}
+
+static const lbx_strategy *
+strategy_of(const lbx__cell *cell)
+{
+    static const lbx_strategy usual = LBX_STRATEGY_INIT;
+
+    return cell->extra ? &cell->extra->strategy : &usual;
+}
+
+/* Tells one child what to do; one that cannot be told is stopped. */
+static void
+direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
+       int64_t delay_ns)
+{
+    const lbx_strategy *strategy = strategy_of(cell);
+    int64_t duration_ns =
+        directive == LBX_RESTART ? strategy->within_ns : delay_ns;
+
+    if (directive == LBX_STOP ||
+        !send(cell, child, LBX__DIRECTIVE, (int64_t)directive, duration_ns,
+              strategy->max_restarts))
+        lbx__cell_stop(child, child->life);
+}
+
+/* The same for all children. */
+static void
+direct_all(lbx__cell *cell, lbx_directive directive, int64_t delay_ns)
+{
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child; child = child->next_sibling)
+        direct(cell, child, directive, delay_ns);
+    lbx__lock_give(&cell->lock);
+}
+
+static lbx_directive
+decide(lbx_context *context, lbx_failure *failure)
+{
+    lbx__cell *cell = context->cell;
+
+    if (cell->behaviour->supervise && cell->phase == LBX__ALIVE)
+        return cell->behaviour->supervise(context, cell->state, failure);
+    return strategy_of(cell)->directive;
+}
+
+void
+lbx__supervise_decide(lbx_context *context, const lbx__node *message)
+{
+    lbx__cell *cell = context->cell;
+    const lbx_strategy *strategy = strategy_of(cell);
+    lbx__cell *child = lbx__cell_of(message->sender);
+    lbx_failure failure = {
+        .child = {message->sender},
+        .status = (lbx_status)message->number,
+        .failures = (uint32_t)message->deadline_ns,
+        .retry_ns = strategy->retry_ns,
+    };
+    lbx_directive directive;
+
+    // Acquire: a child that has ended meanwhile needs no decision.
+    if (lbx__load(&child->generation, acquire) !=
+        lbx__generation_of(message->sender))
+        return;
+    failure.name = child->behaviour->name;
+    directive = decide(context, &failure);
+    if (directive == LBX_ESCALATE && cell->parent) {
+        lbx__supervise_fail(context, failure.status);
+        return;
+    }
+    if (directive == LBX_ESCALATE)
+        directive = LBX_STOP; // nobody is above "/user"
+    if (strategy->all_for_one)
+        direct_all(cell, directive, failure.retry_ns);
+    else
+        direct(cell, child, directive, failure.retry_ns);
+}
+
+/* Ends the failed message, or makes a dead letter of it. */
+static void
+drop_failed(lbx__cell *cell, bool dead)
+{
+    lbx__node *node = cell->extra ? cell->extra->failed : NULL;
+
+    if (!node)
+        return;
+    cell->extra->failed = NULL;
+    if (dead)
+        lbx__dead_node(cell->system, node, LBX_LOST_FAILED);
+    else
+        lbx__end_message(cell->system, node->type, node->message);
+    lbx__pool_put(cell->system->pool, node);
+}
+
+/* Counts a restart; false when there have been too many. */
+static bool
+may_restart(lbx__cell *cell, int32_t max_restarts, int64_t within_ns)
+{
+    int64_t now = lbx_clock_now(cell->system->options.clock);
+    lbx__extra *extra;
+
+    if (max_restarts < 0)
+        return true;
+    extra = lbx__extra_of(cell);
+    if (!extra)
+        return false;
+    if (extra->restarts == 0 ||
+        (within_ns >= 0 && now - extra->window_ns > within_ns)) {
+        extra->window_ns = now;
+        extra->restarts = 0;
+    }
+    return ++extra->restarts <= max_restarts;
+}
+
+static void
+restart(lbx_context *context, const lbx__node *message)
+{
+    lbx__cell *cell = context->cell;
+
+    drop_failed(cell, false);
+    if (!may_restart(cell, message->priority, message->deadline_ns)) {
+        lbx__life_begin_stop(context);
+        return;
+    }
+    cell->phase = LBX__FAILED; // all-for-one: also one that has not
+    lbx__life_restart(context);
+}
+
+static void
+resume(lbx_context *context, bool dead)
+{
+    lbx__cell *cell = context->cell;
+
+    drop_failed(cell, dead);
+    cell->phase = LBX__ALIVE;
+    // Children whose failure was escalated to us wait for a word.
+    direct_all(cell, LBX_RESUME, 0);
+}
+
+void
+lbx__supervise_retry(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx__extra *extra = cell->extra;
+    lbx__node *node = extra ? extra->failed : NULL;
+
+    if (cell->phase != LBX__FAILED)
+        return;
+    if (node) {
+        // Before everything else.
+        extra->failed = NULL;
+        lbx__init(&node->next, extra->ahead.first);
+        extra->ahead.first = node;
+        if (!extra->ahead.last)
+            extra->ahead.last = node;
+        extra->ahead.count++;
+    }
+    resume(context, false);
+}
+
+void
+lbx__supervise_obey(lbx_context *context, const lbx__node *message)
+{
+    lbx__cell *cell = context->cell;
+    lbx_directive directive = (lbx_directive)message->number;
+
+    if (directive == LBX_RESTART && cell->phase <= LBX__FAILED) {
+        restart(context, message);
+        return;
+    }
+    if (cell->phase != LBX__FAILED || cell->restarting)
+        return;
+    if (directive == LBX_RETRY) {
+        if (message->deadline_ns <= 0 ||
+            lbx__timers_start_system(cell->system->timers, lbx__cell_ref(cell),
+                                     LBX__RETRY_NOW,
+                                     message->deadline_ns) != LBX_OK)
+            lbx__supervise_retry(context);
+        return;
+    }
+    resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
+}

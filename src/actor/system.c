@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system: making and ending it, finding actors, numbers. */
+#include "actor/system.h"
+
+#include "actor/boxed.h"
+#include "base/alloc.h"
+#include "base/park.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    THROUGHPUT = 5,
+    MOST_THREADS = 1024,
+};
+
+/* "/user" has children and nothing to say. */
+static lbx_status
+ignore(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    return LBX_OK;
+}
+
+static const lbx_behaviour guardian = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "guardian",
+    .receive = ignore,
+};
+
+static lbx_status
+refuse(const lbx_system_options *options, const char *text)
+{
+    if (options->fault) {
+        options->fault->status = LBX_INVALID;
+        (void)snprintf(options->fault->text, sizeof(options->fault->text), "%s",
+                       text);
+    }
+    return LBX_INVALID;
+}
+
+/* Checks the options and fills the defaults in. */
+static lbx_status
+complete(lbx_system_options *options)
+{
+    if (options->version != LBX_SYSTEM_OPTIONS_VERSION)
+        return refuse(options, "the options were not started from "
+                               "LBX_SYSTEM_OPTIONS_INIT");
+    if (!lbx__allocator_usable(options->allocator))
+        return refuse(options, "the allocator lacks a function");
+    if (options->threads == LBX_DEFAULT) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+        options->threads = processors > 0 ? processors : 1;
+    }
+    if (options->threads < 0 || options->threads > MOST_THREADS)
+        return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
+    if (options->throughput == LBX_DEFAULT)
+        options->throughput = THROUGHPUT;
+    if (options->throughput < 1)
+        return refuse(options, "throughput must be 1 or more, or LBX_DEFAULT");
+    return LBX_OK;
+}
+
+/* "/user", alive from the start. */
+static lbx_status
+make_guardian(lbx_system *system)
+{
+    lbx__cell *cell = lbx__cells_get(system->cells);
+
+    if (!cell)
+        return LBX_NO_MEMORY;
+    cell->dispatcher = system->dispatcher;
+    cell->behaviour = &guardian;
+    cell->role = LBX__GUARDIAN;
+    cell->phase = LBX__ALIVE;
+    cell->life = lbx__load(&cell->generation, relaxed);
+    system->user = cell;
+    system->user_ref = lbx__cell_ref(cell);
+    lbx__cell_release(cell, false, false);
+    return LBX_OK;
+}
+
+static void
+free_system(lbx_system *system)
+{
+    lbx__timers_stop(system->timers);
+    lbx__dispatcher_stop(system->dispatcher);
+    lbx__timers_destroy(system->timers);
+    lbx__dispatcher_destroy(system->dispatcher);
+    lbx__names_destroy(system->names);
+    lbx__boxes_destroy(system->boxes);
+    lbx__cells_destroy(system->cells);
+    lbx__pool_destroy(system->pool);
+    system->magic = 0;
+    lbx__free(system->options.allocator, system, sizeof(*system));
+}
+
+lbx_status
+lbx_system_create(const lbx_system_options *given, lbx_system **ret)
+{
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx__dispatcher_options pool = {.name = "default-dispatcher"};
+    lbx_system *system;
+    lbx_status status;
+
+    if (!ret)
+        return LBX_INVALID;
+    if (given)
+        options = *given;
+    status = complete(&options);
+    if (status != LBX_OK)
+        return status;
+    system = lbx__zalloc(options.allocator, sizeof(*system));
+    if (!system)
+        return LBX_NO_MEMORY;
+    system->magic = LBX__SYSTEM_MAGIC;
+    system->options = options;
+    pool.threads = (uint32_t)options.threads;
+    pool.throughput = options.throughput;
+    status = lbx__pool_create(options.allocator, &system->pool);
+    if (status == LBX_OK)
+        status = lbx__cells_create(system, options.allocator, system->pool,
+                                   &system->cells);
+    if (status == LBX_OK)
+        status = lbx__names_create(options.allocator, &system->names);
+    if (status == LBX_OK)
+        status = lbx__boxes_create(system, &system->boxes);
+    if (status == LBX_OK)
+        status = lbx__timers_create(system, &system->timers);
+    if (status == LBX_OK)
+        status = lbx__dispatcher_create(system, &pool, &system->dispatcher);
+    if (status == LBX_OK)
+        status = make_guardian(system);
+    if (status != LBX_OK) {
+        free_system(system);
+        return status;
+    }
+    *ret = system;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
+                 lbx_ref *ret)
+{
+    if (!system)
+        return LBX_INVALID;
+    assert(system->magic == LBX__SYSTEM_MAGIC);
+    return lbx__life_spawn(system, system->user, props, name, ret);
+}
+
+lbx_status
+lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
+{
+    lbx_ref found;
+    const char *rest;
+
+    if (!system || !path || !ret)
+        return LBX_INVALID;
+    if (strncmp(path, "/user", 5) != 0 || (path[5] != '/' && path[5] != 0))
+        return LBX_NOT_FOUND;
+    found.word = system->user_ref;
+    rest = path + 5;
+    while (*rest == '/') {
+        size_t length = strcspn(++rest, "/");
+
+        found.word = lbx__names_find(system->names, lbx__cell_of(found.word),
+                                     rest, length);
+        if (!lbx_ref_is_alive(found))
+            return LBX_NOT_FOUND;
+        rest += length;
+    }
+    *ret = found;
+    return LBX_OK;
+}
+
+/* Runs a system without threads; how many turns. */
+static uint64_t
+run(lbx_system *system, uint64_t most)
+{
+    uint64_t turns = 0;
+
+    do {
+        uint64_t more;
+
+        (void)lbx__timers_fire(system->timers);
+        more = lbx__dispatcher_run(system->dispatcher, most - turns);
+        turns += more;
+        if (more == 0)
+            break;
+    } while (turns < most);
+    return turns;
+}
+
+lbx_status
+lbx_system_run(lbx_system *system, uint64_t most, uint64_t *ret_turns)
+{
+    uint64_t turns;
+
+    if (!system || system->options.threads > 0 || lbx__context_current())
+        return LBX_INVALID;
+    turns = run(system, most);
+    if (ret_turns)
+        *ret_turns = turns;
+    return LBX_OK;
+}
+
+static bool
+has_terminated(lbx_system *system)
+{
+    // Acquire: everything that the actors did.
+    return lbx__load(&system->terminated, acquire) != 0;
+}
+
+static lbx_status
+terminate(lbx_system *system, int64_t deadline_ns)
+{
+    const lbx_clock *clock = system->options.clock;
+
+    lbx__cell_stop(system->user, lbx__generation_of(system->user_ref));
+    if (system->options.threads == 0)
+        (void)run(system, UINT64_MAX);
+    while (!has_terminated(system)) {
+        int64_t wait_ns = -1;
+
+        if (deadline_ns != LBX_FOREVER) {
+            wait_ns = deadline_ns - lbx_clock_now(clock);
+            if (wait_ns <= 0)
+                return LBX_TIMEOUT;
+        }
+        if (system->options.threads == 0)
+            return LBX_TIMEOUT; // nothing is left to run, and they wait
+        lbx__futex_wait(&system->terminated, 0, wait_ns);
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_terminate(lbx_system *system, int64_t deadline_ns)
+{
+    if (!system || lbx__context_current())
+        return LBX_INVALID;
+    return terminate(system, deadline_ns);
+}
+
+void
+lbx_system_destroy(lbx_system *system)
+{
+    if (!system)
+        return;
+    assert(system->magic == LBX__SYSTEM_MAGIC);
+    (void)terminate(system, LBX_FOREVER);
+    // Workers first finish what came for the dead.
+    lbx__timers_stop(system->timers);
+    lbx__dispatcher_stop(system->dispatcher);
+    if (system->options.threads == 0)
+        (void)lbx__dispatcher_run(system->dispatcher, UINT64_MAX);
+    free_system(system);
+}
+
+lbx_status
+lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
+{
+    lbx__dispatcher_stats dispatcher;
+    lbx_system_stats stats = {.cell_bytes =
+                                  sizeof(lbx__cell) + sizeof(lbx__node)};
+
+    if (!system || !ret)
+        return LBX_INVALID;
+    dispatcher = lbx__dispatcher_stats_of(system->dispatcher);
+    // Relaxed, all: numbers for people.
+    stats.actors = lbx__load(&system->alive, relaxed);
+    stats.spawned = lbx__load(&system->spawned, relaxed);
+    stats.dead_letters = lbx__load(&system->dead_letters, relaxed);
+    stats.suppressed = lbx__load(&system->suppressed, relaxed);
+    stats.handled = dispatcher.handled;
+    stats.failures = lbx__load(&system->failures, relaxed);
+    stats.turns = dispatcher.turns;
+    stats.steals = dispatcher.steals;
+    stats.parks = dispatcher.parks;
+    *ret = stats;
+    return LBX_OK;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The system inside, and what an actor has only when it needs it.
+ */
+#ifndef LBX_ACTOR_SYSTEM_H
+#define LBX_ACTOR_SYSTEM_H
+
+#include "actor/cell.h"
+#include "actor/dispatcher.h"
+#include <letterbox/actor.h>
+
+typedef struct lbx__boxes lbx__boxes;
+typedef struct lbx__names lbx__names;
+typedef struct lbx__timers lbx__timers;
+
+struct lbx_system {
+    uint64_t magic;
+    lbx_system_options options; /* with every default filled in */
+    lbx__pool *pool;
+    lbx__cells *cells;
+    lbx__names *names;
+    lbx__boxes *boxes;
+    lbx__timers *timers;
+    lbx__dispatcher *dispatcher; /* the default one */
+    lbx__cell *user;             /* the guardian */
+    uint64_t user_ref;
+
+    _Atomic(uint32_t) terminated; /* "/user" has ended; a futex */
+    _Atomic(uint64_t) alive;
+    _Atomic(uint64_t) spawned;
+    _Atomic(uint64_t) dead_letters;
+    _Atomic(uint64_t) suppressed;
+    _Atomic(uint64_t) failures;
+};
+
+#define LBX__SYSTEM_MAGIC UINT64_C(0x6c62782073797374)
+
+/* A list of nodes that its owner alone touches. */
+typedef struct lbx__nodes {
+    lbx__node *first;
+    lbx__node *last;
+    uint64_t count;
+} lbx__nodes;
+
+void lbx__nodes_append(lbx__nodes *list, lbx__node *node);
+lbx__node *lbx__nodes_take(lbx__nodes *list);
+
+/* What few actors need: allocated on first use, freed when the actor ends. */
+struct lbx__extra {
+    lbx_strategy strategy;
+
+    /* Watchers: the WATCH nodes they sent, which become their notices. */
+    lbx__nodes watchers;
+
+    /* Become: the stack, its top last. */
+    lbx_receive **receives;
+    uint32_t receive_count;
+    uint32_t receive_room;
+
+    /* The stash, and what is handled before the inbox. */
+    lbx__nodes stash;
+    lbx__nodes ahead;
+    int64_t stash_capacity;
+
+    /* The message whose handler failed. */
+    lbx__node *failed;
+
+    /* Restarts in the current window. */
+    int32_t restarts;
+    int64_t window_ns;
+
+    /* The receive timeout. */
+    int64_t idle_ns; /* negative: none */
+    lbx_timer idle_timer;
+
+    struct lbx__ask *ask; /* a promise's */
+};
+
+/* One call of a behaviour's function. */
+struct lbx_context {
+    lbx__cell *cell;
+    lbx__node *node; /* the current message; NULL in hooks */
+    bool taken;      /* the message is no longer ours to end */
+    bool stashed;
+    uint64_t handled; /* in this turn */
+};
+
+/* The context of the turn that this thread is in; NULL outside. */
+lbx_context *lbx__context_current(void);
+void lbx__context_set_current(lbx_context *context);
+
+/* extra.c */
+lbx__extra *lbx__extra_of(lbx__cell *cell); /* NULL: no memory */
+void lbx__extra_free(lbx__cell *cell);
+
+/* dead.c: dead letters and the end of messages. */
+void lbx__dead_letter(lbx_system *system, const lbx_envelope *envelope,
+                      lbx_loss_reason reason);
+void lbx__dead_node(lbx_system *system, lbx__node *node,
+                    lbx_loss_reason reason);
+void lbx__end_message(lbx_system *system, const lbx_type *type, void *message);
+extern const char lbx__poison;
+
+/* life.c: birth and death. By the owner, within its turn. */
+lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
+                           const lbx_props *props, const char *name,
+                           lbx_ref *ret);
+void lbx__life_begin_stop(lbx_context *context);
+void lbx__life_end(lbx_context *context);
+void lbx__life_let_go(lbx_context *context, lbx__cell *child);
+lbx_status lbx__life_start(lbx_context *context);
+void lbx__life_restart(lbx_context *context);
+
+/* watch.c */
+void lbx__watch_add(lbx__cell *cell, lbx__node *node);
+void lbx__watch_remove(lbx__cell *cell, lbx__node *node);
+void lbx__watch_notify(lbx_system *system, lbx__node *node);
+
+/* supervise.c */
+void lbx__supervise_fail(lbx_context *context, lbx_status status);
+void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
+void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
+void lbx__supervise_retry(lbx_context *context);
+
+/* names.c: who has which name among its siblings. */
+lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);
+void lbx__names_destroy(lbx__names *names);
+lbx_status lbx__names_add(lbx__names *names, lbx__cell *cell);
+void lbx__names_remove(lbx__names *names, lbx__cell *cell); /* if it is there */
+/* The ref of a child, or 0. */
+uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
+                         const char *name, size_t length);
+
+/* timers.c */
+lbx_status lbx__timers_create(lbx_system *system, lbx__timers **ret);
+void lbx__timers_stop(lbx__timers *timers);
+void lbx__timers_destroy(lbx__timers *timers);
+/* Fires what is due; when the next is. */
+int64_t lbx__timers_fire(lbx__timers *timers);
+/* A system message for later. */
+lbx_status lbx__timers_start_system(lbx__timers *timers, uint64_t to,
+                                    uint8_t code, int64_t delay_ns);
+
+/* timeout.c: around the messages of a turn. */
+void lbx__timeout_begin_turn(lbx__cell *cell);
+void lbx__timeout_end_turn(lbx__cell *cell);
+
+/* ask.c: a promise's first message; its end when nobody asks any more. */
+void lbx__ask_answer(lbx_context *context);
+void lbx__ask_end(lbx_context *context);
+
+#endif

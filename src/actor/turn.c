@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A turn.
+ *
+ * The calling thread owns the cell (K1). Each turn handles what the system has
+ * to say, then messages, up to the dispatcher's throughput or deadline, and
+ * what the system has to say again after each of them (A-22): nothing starves
+ * a stop, a watch or a decision of the supervisor (A6).
+ *
+ * A cell whose actor has ended still gets turns when something arrives for it:
+ * what was sent to an earlier life becomes dead letters (K3).
+ */
+#include "actor/turn.h"
+
+#include "actor/boxed.h"
+#include "actor/system.h"
+#include <assert.h>
+
+static _Thread_local lbx_context *current;
+
+lbx_context *
+lbx__context_current(void)
+{
+    return current;
+}
+
+void
+lbx__context_set_current(lbx_context *context)
+{
+    current = context;
+}
+
+/* A system message for a life that is over. */
+static void
+bury_system(lbx_system *system, lbx__node *node)
+{
+    if (node->code == LBX__WATCH)
+        lbx__watch_notify(system, node);
+    else
+        lbx__pool_put(system->pool, node);
+}
+
+static void
+handle_system_node(lbx_context *context, lbx__node *node)
+{
+    lbx__cell *cell = context->cell;
+
+    if (cell->phase == LBX__FREE || cell->phase >= LBX__ENDED ||
+        node->recipient != lbx__cell_ref(cell)) {
+        bury_system(cell->system, node);
+        return;
+    }
+    switch (node->code) {
+    case LBX__WATCH:
+        lbx__watch_add(cell, node);
+        return; // it is kept
+    case LBX__UNWATCH:
+        lbx__watch_remove(cell, node);
+        break;
+    case LBX__FAILURE:
+        lbx__supervise_decide(context, node);
+        break;
+    case LBX__DIRECTIVE:
+        lbx__supervise_obey(context, node);
+        break;
+    case LBX__RETRY_NOW:
+        lbx__supervise_retry(context);
+        break;
+    default:
+        break;
+    }
+    lbx__pool_put(cell->system->pool, node);
+}
+
+static bool
+is_told_to_stop(lbx__cell *cell)
+{
+    // Relaxed: K2 covers what comes later.
+    return cell->phase != LBX__FREE && cell->phase < LBX__STOPPING &&
+           lbx__load(&cell->stop, relaxed) ==
+               lbx__load(&cell->generation, relaxed);
+}
+
+/* Everything but messages. */
+static void
+handle_system(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+
+    for (;;) {
+        lbx__cell *orphan = lbx__cell_take_orphans(cell);
+        lbx__node *node = lbx__cell_take_system(cell);
+        bool stop = is_told_to_stop(cell);
+
+        if (!orphan && !node && !stop)
+            return;
+        while (node) {
+            lbx__node *next = lbx__peek(&node->next);
+
+            handle_system_node(context, node);
+            node = next;
+        }
+        while (orphan) {
+            lbx__cell *next = orphan->next_orphan;
+
+            lbx__life_let_go(context, orphan);
+            orphan = next;
+        }
+        if (is_told_to_stop(cell))
+            lbx__life_begin_stop(context);
+    }
+}
+
+/* The row of a match table that fits. */
+static lbx_receive *
+find_match(const lbx_behaviour *behaviour, const lbx__node *node)
+{
+    for (size_t i = 0; i < behaviour->match_count; i++) {
+        const lbx_match *match = &behaviour->matches[i];
+
+        if (match->type && !lbx_type_is_a(node->type, *match->type))
+            continue;
+        if (!match->accepts || match->accepts(node->message))
+            return match->receive;
+    }
+    return behaviour->receive;
+}
+
+static lbx_receive *
+find_receive(const lbx__cell *cell, const lbx__node *node)
+{
+    const lbx__extra *extra = cell->extra;
+
+    if (extra && extra->receive_count > 0)
+        return extra->receives[extra->receive_count - 1];
+    return find_match(cell->behaviour, node);
+}
+
+/* Ends the current message, unless someone has it now. */
+static void
+end_current(lbx_context *context)
+{
+    lbx__node *node = context->node;
+
+    if (!context->taken)
+        lbx__end_message(context->cell->system, node->type, node->message);
+    context->node = NULL;
+}
+
+static void
+deliver(lbx_context *context, lbx__node *node)
+{
+    lbx__cell *cell = context->cell;
+    lbx_receive *receive = find_receive(cell, node);
+    lbx_status status;
+
+    if (!receive) {
+        lbx__dead_node(cell->system, node, LBX_LOST_UNHANDLED);
+        return;
+    }
+    context->node = node;
+    context->handled++;
+    context->taken = false;
+    context->stashed = false;
+    cell->handled++;
+    status = receive(context, cell->state, node->message);
+    if (status != LBX_OK)
+        lbx__supervise_fail(context, status);
+    end_current(context);
+}
+
+static bool
+has_expired(const lbx__cell *cell, const lbx__node *node)
+{
+    return node->deadline_ns != 0 && node->deadline_ns != LBX_FOREVER &&
+           lbx_clock_now(cell->system->options.clock) >= node->deadline_ns;
+}
+
+static void
+handle(lbx_context *context, lbx__node *node)
+{
+    lbx__cell *cell = context->cell;
+
+    if (node->recipient != lbx__cell_ref(cell))
+        lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR); // K3
+    else if (node->message == (const void *)&lbx__poison)
+        lbx__life_begin_stop(context);
+    else if (has_expired(cell, node))
+        lbx__dead_node(cell->system, node, LBX_LOST_EXPIRED);
+    else
+        deliver(context, node);
+}
+
+/* The next message: what was put ahead, then the cell's own, then the box's,
+ * which is copied into `room`. *ret_ours: it is to be given back. */
+static lbx__node *
+next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
+{
+    lbx__node *node = NULL;
+
+    if (cell->extra)
+        node = lbx__nodes_take(&cell->extra->ahead);
+    *ret_ours = node != NULL;
+    if (!node)
+        node = lbx__cell_pop(cell);
+    if (!node && lbx__boxed_pop(cell, room))
+        node = room;
+    return node;
+}
+
+static bool
+has_more(lbx__cell *cell)
+{
+    return (cell->extra && cell->extra->ahead.first) ||
+           lbx__cell_has_messages(cell) || lbx__boxed_has_messages(cell);
+}
+
+/* Handles messages; true when there may be more. */
+static bool
+handle_messages(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    const lbx__dispatcher_options *options =
+        lbx__dispatcher_options_of(cell->dispatcher);
+    int64_t end_ns = options->deadline_ns > 0
+                         ? lbx_deadline_after(cell->system->options.clock,
+                                              options->deadline_ns)
+                         : LBX_FOREVER;
+
+    for (int64_t left = options->throughput; left > 0; left--) {
+        bool ours;
+        lbx__node room;
+        lbx__node *node = next_message(cell, &room, &ours);
+
+        if (!node)
+            break;
+        handle(context, node);
+        if (ours)
+            lbx__pool_put(cell->system->pool, node);
+        handle_system(context);
+        if (cell->phase != LBX__ALIVE)
+            return false;
+        if (end_ns != LBX_FOREVER &&
+            lbx_clock_now(cell->system->options.clock) >= end_ns)
+            break;
+    }
+    return has_more(cell);
+}
+
+/* The same, with the receive timeout around it. */
+static bool
+handle_timed(lbx_context *context)
+{
+    bool more;
+
+    if (has_more(context->cell))
+        lbx__timeout_begin_turn(context->cell);
+    more = handle_messages(context);
+    if (!more && context->cell->phase == LBX__ALIVE)
+        lbx__timeout_end_turn(context->cell);
+    return more;
+}
+
+/* What came for earlier lives. */
+static void
+bury(lbx__cell *cell)
+{
+    lbx__node *node;
+
+    while ((node = lbx__cell_pop(cell)))
+        lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR);
+}
+
+/* True when there is more to do. */
+static bool
+take_turn(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+
+    handle_system(context);
+    if (cell->phase == LBX__NEW) {
+        lbx_status status = lbx__life_start(context);
+
+        if (status != LBX_OK)
+            lbx__supervise_fail(context, status);
+        handle_system(context);
+    }
+    if (cell->phase == LBX__ALIVE && cell->role == LBX__PROMISE)
+        lbx__ask_answer(context);
+    else if (cell->phase == LBX__ALIVE)
+        return handle_timed(context);
+    if (cell->phase == LBX__FREE || cell->phase == LBX__ENDED)
+        bury(cell);
+    return false;
+}
+
+uint64_t
+lbx__turn_run(lbx__cell *cell)
+{
+    lbx_context context = {.cell = cell};
+    lbx_context *outer = current;
+    bool more;
+
+    assert(lbx__peek(&cell->scheduled) == 1); // K1
+    current = &context;
+    more = take_turn(&context);
+    current = outer;
+    if (more)
+        lbx__dispatcher_requeue(cell->dispatcher, cell);
+    else
+        lbx__cell_release(
+            cell, cell->phase == LBX__FAILED || cell->phase == LBX__STOPPING,
+            cell->phase == LBX__STOPPING);
+    return context.handled;
+}
