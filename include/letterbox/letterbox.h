@@ -8,6 +8,7 @@
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>
+#include <letterbox/settings.h>
 #include <letterbox/type.h>
 #include <letterbox/version.h>
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lexer: one character ahead, each byte looked at once.
+ *
+ * I1  at is always at the beginning of a character: the text was checked as a
+ *     whole, and every step is by whole characters or past an ASCII one.
+ */
+#include "settings/lexer.h"
+
+#include "settings/utf8.h"
+
+#include <string.h>
+
+/* What ends a plain word, and may not stand in one. */
+static const char reserved[] = "$\"{}[]:=,;+#`^?!@*&\\";
+
+lbx__place
+lbx__lexer_place(const lbx__lexer *lexer)
+{
+    return (lbx__place){lexer->file, lexer->line};
+}
+
+static size_t
+left(const lbx__lexer *lexer)
+{
+    return (size_t)(lexer->end - lexer->at);
+}
+
+static bool
+starts_with(const lbx__lexer *lexer, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return left(lexer) >= length && memcmp(lexer->at, word, length) == 0;
+}
+
+bool
+lbx__lexer_init(lbx__lexer *lexer, lbx__load *load, const char *file,
+                const char *text, size_t length_bytes)
+{
+    const char *at = text;
+    uint32_t code;
+
+    *lexer = (lbx__lexer){load, file, text, text + length_bytes, 1};
+    while (at < lexer->end) {
+        const size_t length =
+            lbx__utf8_decode(at, (size_t)(lexer->end - at), &code);
+
+        if (length == 0)
+            return lbx__load_fail(load, LBX_INVALID, lbx__lexer_place(lexer),
+                                  "not valid UTF-8");
+        if (code == 0)
+            return lbx__load_fail(load, LBX_INVALID, lbx__lexer_place(lexer),
+                                  "a NUL byte; settings are text");
+        if (code == '\n')
+            lexer->line++;
+        at += length;
+    }
+    lexer->line = 1;
+    load->steps += length_bytes;
+    return true;
+}
+
+/* White space and comments, up to the end of the line. */
+static void
+skip_space(lbx__lexer *lexer, lbx__token *token)
+{
+    size_t length;
+
+    token->space = lexer->at;
+    while ((length = lbx__utf8_space(lexer->at, left(lexer))) > 0)
+        lexer->at += length;
+    token->space_bytes = (size_t)(lexer->at - token->space);
+    if (starts_with(lexer, "#") || starts_with(lexer, "//")) {
+        const char *end = memchr(lexer->at, '\n', left(lexer));
+
+        lexer->at = end ? end : lexer->end;
+    }
+}
+
+/* """ ... """: everything as it is; quotes beyond the last three belong to the
+ * text. */
+static bool
+triple_quoted(lbx__lexer *lexer, lbx__token *token)
+{
+    const lbx__place place = lbx__lexer_place(lexer);
+    const char *start = lexer->at + 3;
+    const char *end = start;
+
+    for (;;) {
+        end = memchr(end, '"', (size_t)(lexer->end - end));
+        if (!end || lexer->end - end < 3)
+            return lbx__load_fail(lexer->load, LBX_INVALID, place,
+                                  "the text that begins here with \"\"\" does "
+                                  "not end with \"\"\"");
+        if (end[1] == '"' && end[2] == '"')
+            break;
+        end++;
+    }
+    while (lexer->end - end > 3 && end[3] == '"')
+        end++;
+    for (const char *at = start; at < end; at++)
+        lexer->line += *at == '\n';
+    lexer->at = end + 3;
+    token->length_bytes = (size_t)(end - start);
+    token->text = lbx__load_copy(lexer->load, start, token->length_bytes);
+    return token->text != NULL;
+}
+
+/* Where the closing quote is; NULL when there is none on this line. */
+static const char *
+closing_quote(const lbx__lexer *lexer)
+{
+    const char *at = lexer->at + 1;
+
+    while (at < lexer->end && *at != '"' && *at != '\n')
+        at += *at == '\\' && lexer->end - at > 1 ? 2 : 1;
+    return at < lexer->end && *at == '"' ? at : NULL;
+}
+
+static bool
+quoted(lbx__lexer *lexer, lbx__token *token)
+{
+    const lbx__place place = lbx__lexer_place(lexer);
+    const char *end = closing_quote(lexer);
+    char *out;
+
+    if (!end)
+        return lbx__load_fail(lexer->load, LBX_INVALID, place,
+                              "a quote is not closed on this line; text of "
+                              "several lines stands between \"\"\"");
+    // Undoing an escape never makes it longer.
+    out = lbx__load_take(lexer->load, (size_t)(end - lexer->at));
+    if (!out)
+        return false;
+    token->text = out;
+    for (lexer->at++; lexer->at < end;) {
+        const char c = *lexer->at++;
+        size_t length;
+
+        if ((unsigned char)c < 0x20)
+            return lbx__load_fail(lexer->load, LBX_INVALID, place,
+                                  "a control character in quotes; write it as "
+                                  "\\t or \\u%04x",
+                                  (unsigned)(unsigned char)c);
+        if (c != '\\') {
+            *out++ = c;
+            continue;
+        }
+        length = lbx__unescape(&lexer->at, end, out);
+        if (length == 0)
+            return lbx__load_fail(
+                lexer->load, LBX_INVALID, place,
+                "a bad escape in quotes; \\\" \\\\ \\/ \\b \\f \\n \\r \\t and "
+                "\\u with four digits (not 0000) are allowed");
+        out += length;
+    }
+    lexer->at = end + 1;
+    *out = '\0';
+    token->length_bytes = (size_t)(out - token->text);
+    return true;
+}
+
+/* A word without quotes: up to white space, a comment or a reserved
+ * character. */
+static bool
+plain(lbx__lexer *lexer, lbx__token *token)
+{
+    while (lexer->at < lexer->end) {
+        const unsigned char c = (unsigned char)*lexer->at;
+
+        if (c == '\n' || (c < 0x80 && memchr(reserved, c, sizeof(reserved))))
+            break;
+        if (c == '/' && starts_with(lexer, "//"))
+            break;
+        if (lbx__utf8_space(lexer->at, left(lexer)) > 0)
+            break;
+        lexer->at++;
+        while (lexer->at < lexer->end &&
+               ((unsigned char)*lexer->at & 0xc0) == 0x80)
+            lexer->at++; // I1
+    }
+    token->length_bytes = (size_t)(lexer->at - token->text);
+    if (token->length_bytes > 0)
+        return true;
+    return lbx__load_fail(lexer->load, LBX_INVALID, lbx__lexer_place(lexer),
+                          "'%c' is reserved; put text that has it in quotes",
+                          *lexer->at);
+}
+
+/* The kinds that are one character. */
+static bool
+single(char c, lbx__token_kind *ret)
+{
+    static const char characters[] = "\n,;=:{}[]";
+    static const lbx__token_kind kinds[] = {
+        LBX__TOKEN_NEWLINE,       LBX__TOKEN_COMMA,
+        LBX__TOKEN_COMMA,         LBX__TOKEN_ASSIGN,
+        LBX__TOKEN_ASSIGN,        LBX__TOKEN_OPEN_BRACE,
+        LBX__TOKEN_CLOSE_BRACE,   LBX__TOKEN_OPEN_BRACKET,
+        LBX__TOKEN_CLOSE_BRACKET,
+    };
+    const char *found = memchr(characters, c, sizeof(characters) - 1);
+
+    if (found)
+        *ret = kinds[found - characters];
+    return found != NULL;
+}
+
+bool
+lbx__lexer_next(lbx__lexer *lexer, lbx__token *ret)
+{
+    *ret = (lbx__token){.kind = LBX__TOKEN_END};
+    skip_space(lexer, ret);
+    ret->line = lexer->line;
+    ret->text = lexer->at;
+    if (lexer->at == lexer->end)
+        return true;
+    ret->length_bytes = 1;
+    if (single(*lexer->at, &ret->kind)) {
+        lexer->line += *lexer->at++ == '\n';
+        return true;
+    }
+    if (*lexer->at == '"') {
+        ret->kind = LBX__TOKEN_QUOTED;
+        return starts_with(lexer, "\"\"\"") ? triple_quoted(lexer, ret)
+                                            : quoted(lexer, ret);
+    }
+    if (starts_with(lexer, "${")) {
+        ret->kind = LBX__TOKEN_SUBST;
+        ret->optional = starts_with(lexer, "${?");
+        ret->length_bytes = ret->optional ? 3 : 2;
+        lexer->at += ret->length_bytes;
+        return true;
+    }
+    if (starts_with(lexer, "+=")) {
+        ret->kind = LBX__TOKEN_APPEND;
+        ret->length_bytes = 2;
+        lexer->at += 2;
+        return true;
+    }
+    ret->kind = LBX__TOKEN_PLAIN;
+    return plain(lexer, ret);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One load under way: what all its steps share.
+ *
+ *     text --parser--> raw fields --resolver--> values --freeze--> tree
+ *
+ * The steps answer bool; false means that the load has failed, and `status`
+ * and the caller's fault say why. Everything until the tree lives in the
+ * load's own arena and goes with it.
+ *
+ * I1  status is LBX_OK exactly as long as no step has answered false.
+ */
+#ifndef LBX_SETTINGS_LOAD_H
+#define LBX_SETTINGS_LOAD_H
+
+#include <letterbox/settings.h>
+
+#include "settings/arena.h"
+#include "settings/place.h"
+
+enum {
+    LBX__DEPTH_CAP = 500, /* the most that depth_max may be */
+    LBX__KEY_MAX = 1024   /* bytes of a key, with its NUL */
+};
+
+/* What is being read, from the innermost include outwards. */
+typedef struct lbx__reading {
+    struct lbx__reading *outer;
+    const char *origin;
+    const char *file;       /* NULL: from memory */
+    uint64_t device, inode; /* of the file */
+} lbx__reading;
+
+typedef struct lbx__load {
+    lbx_settings_options options;
+    lbx__arena arena;
+    lbx_status status;
+    size_t values;   /* made in the present step */
+    uint64_t steps;  /* bytes and values looked at: what a load costs */
+    uint32_t braces; /* the last pair of braces; each has its number */
+    lbx__reading *reading;
+    const char *
+        *trail; /* keys that lead to where the parser is; NULL: a list */
+    uint32_t trail_count;
+} lbx__load;
+
+/* Fails the load with a sentence; returns false. */
+bool lbx__load_fail(lbx__load *load, lbx_status status, lbx__place place,
+                    const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fails the load because the arena gave no memory; returns false. */
+bool lbx__load_no_room(lbx__load *load);
+
+/* Memory of the load; fails it and returns NULL when there is none. */
+void *lbx__load_take(lbx__load *load, size_t size_bytes);
+char *lbx__load_copy(lbx__load *load, const char *text, size_t length_bytes);
+
+/* One more value; false when that is too many. */
+bool lbx__load_count(lbx__load *load, lbx__place place);
+
+/* Whether `depth` is allowed. */
+bool lbx__load_depth(lbx__load *load, lbx__place place, uint32_t depth);
+
+/* "letterbox" for each of its names; any other key itself. For the first key
+ * of a path from the top of a document. */
+const char *lbx__root_name(const char *key);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text, quoted where it must be, that HOCON and JSON read back as it was. */
+#include "settings/out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void
+put(lbx__out *out, char c)
+{
+    if (out->length < out->size_bytes)
+        out->buffer[out->length] = c;
+    out->length++;
+}
+
+void
+lbx__out_text(lbx__out *out, const char *text)
+{
+    while (*text)
+        put(out, *text++);
+}
+
+void
+lbx__out_quoted(lbx__out *out, const char *text)
+{
+    static const char controls[] = "\b\f\n\r\t";
+    static const char names[] = "bfnrt";
+
+    put(out, '"');
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        const char *control = memchr(controls, c, sizeof(controls) - 1);
+        char escape[8];
+
+        if (c == '"' || c == '\\' || control) {
+            put(out, '\\');
+            put(out, control ? names[control - controls] : *text);
+        } else if (c >= 0x20 && c != 0x7f) {
+            put(out, *text);
+        } else {
+            (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
+            lbx__out_text(out, escape);
+        }
+    }
+    put(out, '"');
+}
+
+/* Letters, digits, and what class names and paths of actors have: what every
+ * reader of HOCON takes without quotes. */
+static bool
+needs_quotes(const char *key)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
+
+    return key[0] == '\0' || strspn(key, plain) != strlen(key) ||
+           strstr(key, "//") || strcmp(key, "include") == 0;
+}
+
+void
+lbx__out_key(lbx__out *out, const char *key)
+{
+    if (needs_quotes(key))
+        lbx__out_quoted(out, key);
+    else
+        lbx__out_text(out, key);
+}
+
+void
+lbx__out_end(lbx__out *out)
+{
+    if (out->size_bytes == 0)
+        return;
+    if (out->length < out->size_bytes)
+        out->buffer[out->length] = '\0';
+    else
+        out->buffer[out->size_bytes - 1] = '\0';
+}

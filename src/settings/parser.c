@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The grammar, top down. Values are in value.c, paths in key.c, includes in
+ * include.c.
+ *
+ * I1  The trail has the keys that lead from the root of the tree to the field
+ *     whose value is being read; its length is the depth, and limited. So the
+ *     depth of recursion is limited too.
+ */
+#include "settings/parser.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+bool
+lbx__parser_advance(lbx__parser *parser)
+{
+    return lbx__lexer_next(&parser->lexer, &parser->token);
+}
+
+bool
+lbx__parser_skip_newlines(lbx__parser *parser)
+{
+    while (parser->token.kind == LBX__TOKEN_NEWLINE) {
+        if (!lbx__parser_advance(parser))
+            return false;
+    }
+    return true;
+}
+
+lbx__place
+lbx__parser_place(const lbx__parser *parser)
+{
+    return (lbx__place){parser->lexer.file, parser->token.line};
+}
+
+bool
+lbx__parser_expected(lbx__parser *parser, const char *what)
+{
+    const lbx__token *token = &parser->token;
+    const lbx__place place = lbx__parser_place(parser);
+    const int shown = token->length_bytes < 40 ? (int)token->length_bytes : 40;
+
+    if (token->kind == LBX__TOKEN_END)
+        return lbx__load_fail(parser->load, LBX_INVALID, place,
+                              "expected %s, but the text ends", what);
+    if (token->kind == LBX__TOKEN_NEWLINE)
+        return lbx__load_fail(parser->load, LBX_INVALID, place,
+                              "expected %s, but the line ends", what);
+    return lbx__load_fail(parser->load, LBX_INVALID, place,
+                          "expected %s, not '%.*s'", what, shown, token->text);
+}
+
+/* Goes down by `keys`; the way back is to restore trail_count. */
+static bool
+descend(lbx__parser *parser, const char *const *keys, uint32_t count)
+{
+    lbx__load *load = parser->load;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!lbx__load_depth(load, lbx__parser_place(parser),
+                             load->trail_count + 1)) // I1
+            return false;
+        load->trail[load->trail_count++] = keys[i];
+    }
+    return true;
+}
+
+/* What x += value stands for: ${?x} [value]. */
+static lbx__raw *
+appended(lbx__parser *parser, lbx__raw *value)
+{
+    lbx__load *load = parser->load;
+    lbx__raw *concat = lbx__raw_create(load, LBX__RAW_CONCAT, value->place);
+    lbx__raw *previous = lbx__raw_create(load, LBX__RAW_SUBST, value->place);
+    lbx__raw *list = lbx__raw_create(load, LBX__RAW_LIST, value->place);
+    lbx__piece *pieces = lbx__load_take(load, 3 * sizeof(*pieces));
+    const size_t keys_bytes = load->trail_count * sizeof(*load->trail);
+
+    if (!concat || !previous || !list || !pieces)
+        return NULL;
+    previous->optional = true;
+    previous->keys = lbx__load_take(load, keys_bytes);
+    if (!previous->keys)
+        return NULL;
+    memcpy(previous->keys, load->trail, keys_bytes);
+    previous->key_count = load->trail_count;
+    for (uint32_t i = 0; i < load->trail_count; i++) {
+        if (!load->trail[i]) // no path leads into a list
+            previous->kind = LBX__RAW_PREVIOUS;
+    }
+    pieces[0] = (lbx__piece){&pieces[1], previous, ""};
+    pieces[1] = (lbx__piece){NULL, list, ""};
+    pieces[2] = (lbx__piece){NULL, value, ""};
+    list->pieces = &pieces[2];
+    concat->pieces = &pieces[0];
+    return concat;
+}
+
+/* The value of a field, and whether it builds on what was there. */
+static bool
+field_value(lbx__parser *parser, const char *key, lbx__assignment *ret)
+{
+    const bool outer = parser->refers_to_itself;
+    const lbx__token_kind kind = parser->token.kind;
+
+    if (kind != LBX__TOKEN_ASSIGN && kind != LBX__TOKEN_APPEND &&
+        kind != LBX__TOKEN_OPEN_BRACE) {
+        char what[120];
+
+        (void)snprintf(what, sizeof(what), "'=', ':', '+=' or '{' after %.60s",
+                       key);
+        return lbx__parser_expected(parser, what);
+    }
+    if (kind != LBX__TOKEN_OPEN_BRACE &&
+        (!lbx__parser_advance(parser) || !lbx__parser_skip_newlines(parser)))
+        return false;
+    parser->refers_to_itself = false;
+    if (!lbx__parse_value(parser, &ret->raw))
+        return false;
+    ret->looks_back = parser->refers_to_itself;
+    parser->refers_to_itself = outer;
+    if (kind == LBX__TOKEN_APPEND) {
+        ret->raw = appended(parser, ret->raw);
+        ret->looks_back = true;
+    }
+    return ret->raw != NULL;
+}
+
+static bool
+parse_field(lbx__parser *parser, lbx__raw *section, uint32_t braces)
+{
+    lbx__load *load = parser->load;
+    const uint32_t trail_count = load->trail_count;
+    lbx__assignment assignment = {.braces = braces};
+    const char **keys;
+    uint32_t count;
+
+    if (!lbx__parse_path(parser, &keys, &count))
+        return false;
+    if (trail_count == 0)
+        keys[0] = lbx__root_name(keys[0]);
+    if (!descend(parser, keys, count) || !lbx__parser_skip_newlines(parser) ||
+        !field_value(parser, keys[count - 1], &assignment))
+        return false;
+    load->trail_count = trail_count;
+    return lbx__raw_put(load, section, keys, count, assignment);
+}
+
+/* Whether a field or member may follow: a comma, a line end, or both. */
+static bool
+separator(lbx__parser *parser, lbx__token_kind closer)
+{
+    const bool newline = parser->token.kind == LBX__TOKEN_NEWLINE;
+
+    if (!lbx__parser_skip_newlines(parser))
+        return false;
+    if (parser->token.kind == closer)
+        return true;
+    if (parser->token.kind == LBX__TOKEN_COMMA)
+        return lbx__parser_advance(parser);
+    if (newline)
+        return true;
+    if (parser->token.kind == LBX__TOKEN_ASSIGN)
+        return lbx__parser_expected(
+            parser, "the end of the value (quote a text that has ':' or '=')");
+    return lbx__parser_expected(parser,
+                                closer == LBX__TOKEN_CLOSE_BRACE
+                                    ? "a line end, ',' or '}' after the value"
+                                    : "a line end or ',' after the value");
+}
+
+static bool
+is_word(const lbx__token *token, const char *word)
+{
+    return token->kind == LBX__TOKEN_PLAIN &&
+           token->length_bytes == strlen(word) &&
+           memcmp(token->text, word, token->length_bytes) == 0;
+}
+
+bool
+lbx__parse_fields(lbx__parser *parser, lbx__raw *section,
+                  lbx__token_kind closer)
+{
+    const uint32_t braces = ++parser->load->braces;
+
+    for (;;) {
+        if (!lbx__parser_skip_newlines(parser))
+            return false;
+        if (parser->token.kind == closer)
+            return true;
+        if (is_word(&parser->token, "include")) {
+            if (!lbx__parser_advance(parser) ||
+                !lbx__parse_include(parser, section))
+                return false;
+        } else if (!parse_field(parser, section, braces)) {
+            return false;
+        }
+        if (!separator(parser, closer))
+            return false;
+    }
+}
+
+bool
+lbx__parse(lbx__load *load, const char *file, const char *text,
+           size_t length_bytes, lbx__raw *section)
+{
+    lbx__parser parser = {.load = load, .prefix_count = load->trail_count};
+    lbx__token_kind closer = LBX__TOKEN_END;
+
+    assert(section->kind == LBX__RAW_SECTION);
+    if (!lbx__lexer_init(&parser.lexer, load, file, text, length_bytes) ||
+        !lbx__parser_advance(&parser) || !lbx__parser_skip_newlines(&parser))
+        return false;
+    if (parser.token.kind == LBX__TOKEN_OPEN_BRACE) {
+        closer = LBX__TOKEN_CLOSE_BRACE;
+        if (!lbx__parser_advance(&parser))
+            return false;
+    }
+    if (!lbx__parse_fields(&parser, section, closer))
+        return false;
+    if (closer == LBX__TOKEN_CLOSE_BRACE &&
+        (!lbx__parser_advance(&parser) || !lbx__parser_skip_newlines(&parser)))
+        return false;
+    if (parser.token.kind != LBX__TOKEN_END)
+        return lbx__parser_expected(&parser, "nothing after the last '}'");
+    return true;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Printing. JSON is one line; lines are the leaves, one each, with the path
+ * that leads there. Both can be loaded again: strings are always in quotes, so
+ * that "10" stays a string.
+ */
+#include "settings/tree.h"
+
+#include "settings/out.h"
+
+#include <stdio.h>
+
+static void
+write_plain(lbx__out *out, const lbx_settings *settings)
+{
+    if (settings->kind == LBX_SETTINGS_KIND_NULL)
+        lbx__out_text(out, "null");
+    else if (settings->kind == LBX_SETTINGS_KIND_STRING)
+        lbx__out_quoted(out, settings->text);
+    else
+        lbx__out_text(out, settings->text);
+}
+
+static void
+write_json(lbx__out *out, const lbx_settings *settings)
+{
+    const bool is_section = settings->kind == LBX_SETTINGS_KIND_SECTION;
+
+    if (!is_section && settings->kind != LBX_SETTINGS_KIND_LIST) {
+        write_plain(out, settings);
+        return;
+    }
+    lbx__out_text(out, is_section ? "{" : "[");
+    for (size_t i = 0; i < settings->count; i++) {
+        const lbx_settings *child = lbx_settings_child(settings, i);
+
+        lbx__out_text(out, i > 0 ? "," : "");
+        if (is_section) {
+            lbx__out_quoted(out, child->key);
+            lbx__out_text(out, ":");
+        }
+        write_json(out, child);
+    }
+    lbx__out_text(out, is_section ? "}" : "]");
+}
+
+/* The keys from `top`, which is not named, down to `settings`. */
+static void
+write_keys(lbx__out *out, const lbx_settings *top, const lbx_settings *settings)
+{
+    if (settings->parent != top) {
+        write_keys(out, top, settings->parent);
+        lbx__out_text(out, ".");
+    }
+    lbx__out_key(out, settings->key);
+}
+
+static void
+write_origin(lbx__out *out, const lbx_settings *settings)
+{
+    char line[20] = "";
+
+    if (!settings->place.file[0])
+        return;
+    if (settings->place.line > 0)
+        (void)snprintf(line, sizeof(line), ":%u",
+                       (unsigned)settings->place.line);
+    lbx__out_text(out, " # ");
+    for (const char *at = settings->place.file; *at; at++) {
+        const char shown[2] = {*at == '\n' ? ' ' : *at, '\0'};
+
+        lbx__out_text(out, shown); // a comment ends with its line
+    }
+    lbx__out_text(out, line);
+}
+
+static void
+write_lines(lbx__out *out, const lbx_settings *top,
+            const lbx_settings *settings, bool explain)
+{
+    if (settings->kind == LBX_SETTINGS_KIND_SECTION &&
+        (settings->count > 0 || settings == top)) {
+        for (size_t i = 0; i < settings->count; i++)
+            write_lines(out, top, lbx_settings_child(settings, i), explain);
+        return;
+    }
+    if (settings != top) {
+        write_keys(out, top, settings);
+        lbx__out_text(out, " = ");
+    }
+    write_json(out, settings);
+    if (explain)
+        write_origin(out, settings);
+    lbx__out_text(out, "\n");
+}
+
+size_t
+lbx_settings_render(const lbx_settings *settings, lbx_settings_format format,
+                    char *buffer, size_t size_bytes)
+{
+    lbx__out out = {buffer, buffer ? size_bytes : 0, 0};
+
+    if (settings && format == LBX_SETTINGS_FORMAT_JSON)
+        write_json(&out, settings);
+    else if (settings)
+        write_lines(&out, settings, settings,
+                    format == LBX_SETTINGS_FORMAT_EXPLAIN);
+    lbx__out_end(&out);
+    return out.length;
+}
