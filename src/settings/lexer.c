@@ -161,6 +161,18 @@ quoted(lbx__lexer *lexer, lbx__token *token)
     return true;
 }
 
+/* Whether the + that comes next is that of a number, as in 1e+3. */
+static bool
+is_exponent_sign(const lbx__lexer *lexer, const lbx__token *token)
+{
+    const char *at = lexer->at;
+
+    return *at == '+' && at > token->text && (at[-1] | 0x20) == 'e' &&
+           ((*token->text >= '0' && *token->text <= '9') ||
+            *token->text == '-') &&
+           left(lexer) > 1 && at[1] >= '0' && at[1] <= '9';
+}
+
 /* A word without quotes: up to white space, a comment or a reserved
  * character. */
 static bool
@@ -169,7 +181,8 @@ plain(lbx__lexer *lexer, lbx__token *token)
     while (lexer->at < lexer->end) {
         const unsigned char c = (unsigned char)*lexer->at;
 
-        if (c == '\n' || (c < 0x80 && memchr(reserved, c, sizeof(reserved))))
+        if (c == '\n' || (c < 0x80 && memchr(reserved, c, sizeof(reserved)) &&
+                          !is_exponent_sign(lexer, token)))
             break;
         if (c == '/' && starts_with(lexer, "//"))
             break;

@@ -154,8 +154,9 @@ sources_usable(lbx__load *load, const lbx_settings_source *sources,
 }
 
 lbx_status
-lbx_settings_load(const lbx_settings_source *sources, size_t count,
-                  const lbx_settings_options *options, lbx_settings **ret)
+lbx__settings_load(const lbx_settings_source *sources, size_t count,
+                   const lbx_settings_options *options, uint64_t *ret_steps,
+                   lbx_settings **ret)
 {
     lbx__tree *tree = NULL;
     lbx__load load;
@@ -173,10 +174,20 @@ lbx_settings_load(const lbx_settings_source *sources, size_t count,
         done = lbx__source_read(&load, &sources[i], root);
     done = done && lbx__tree_create(&load, root, NULL, &tree);
     lbx__arena_fini(&load.arena);
+    *ret_steps = load.steps;
     if (!done)
         return load.status;
     *ret = &tree->root;
     return LBX_OK;
+}
+
+lbx_status
+lbx_settings_load(const lbx_settings_source *sources, size_t count,
+                  const lbx_settings_options *options, lbx_settings **ret)
+{
+    uint64_t steps;
+
+    return lbx__settings_load(sources, count, options, &steps, ret);
 }
 
 lbx_status

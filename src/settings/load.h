@@ -44,6 +44,11 @@ typedef struct lbx__load {
     uint32_t trail_count;
 } lbx__load;
 
+/* lbx_settings_load(), which also tells how many steps it took. */
+lbx_status lbx__settings_load(const lbx_settings_source *sources, size_t count,
+                              const lbx_settings_options *options,
+                              uint64_t *ret_steps, lbx_settings **ret);
+
 /* Fails the load with a sentence; returns false. */
 bool lbx__load_fail(lbx__load *load, lbx_status status, lbx__place place,
                     const char *format, ...)

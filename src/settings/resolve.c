@@ -247,6 +247,15 @@ merge_slot(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *slot)
     return true;
 }
 
+/* Whether the value of a slot cannot be known without what is below it: it
+ * looks back, or it is a section, which merges. */
+static bool
+needs_below(const lbx__slot *slot)
+{
+    return slot->looks_back ||
+           (slot->raw && slot->raw->kind == LBX__RAW_SECTION);
+}
+
 /* The value from `slot` down, worked out from below as far as it is certain
  * to be needed. */
 static bool
@@ -267,7 +276,7 @@ slot_value(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *slot,
         place = slot->raw->place;
     if (!lbx__load_depth(resolver->load, place, ++resolver->depth))
         return false;
-    while (at->looks_back && at->below && !at->below->merged_done) {
+    while (needs_below(at) && at->below && !at->below->merged_done) {
         at->below->above = at;
         at = at->below;
     }

@@ -113,15 +113,15 @@ list_value(lbx__resolver *resolver, lbx__cell *cell, const lbx__raw *raw,
         lbx__value_create(resolver, LBX_SETTINGS_KIND_LIST, raw->place);
     size_t count = 0;
 
-    if (!list)
+    // Lists nest here without a cell between them.
+    if (!list ||
+        !lbx__load_depth(resolver->load, raw->place, ++resolver->depth))
         return false;
     for (const lbx__piece *piece = raw->pieces; piece; piece = piece->next)
         count++;
     *ret = list;
-    if (count == 0)
-        return true;
     list->members =
-        lbx__load_take(resolver->load, count * sizeof(*list->members));
+        lbx__load_take(resolver->load, (count + 1) * sizeof(*list->members));
     if (!list->members)
         return false;
     for (const lbx__piece *piece = raw->pieces; piece; piece = piece->next) {
@@ -132,6 +132,7 @@ list_value(lbx__resolver *resolver, lbx__cell *cell, const lbx__raw *raw,
         if (member) // ${?x} may have come to nothing
             list->members[list->member_count++] = member;
     }
+    resolver->depth--;
     return true;
 }
 
