@@ -172,11 +172,26 @@ own_value(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *slot,
     return true;
 }
 
+/* Whether nothing below `slot`, whose own value is known, counts any more;
+ * *covers is then set if that is because something was covered. */
+static bool
+is_last(const lbx__slot *slot, bool *covers)
+{
+    if (slot->source && slot->source->top->covers) {
+        *covers = true;
+        return true;
+    }
+    // What looks back has all that is below in it already.
+    if (slot->looks_back && slot->below)
+        *covers |= slot->below->covers;
+    return slot->looks_back;
+}
+
 /* The next value of the stack from *slot down, *slot moved to what is below
- * it; NULL at the end. What looks back has all that is below in it already. */
+ * it; NULL at the end. */
 static bool
 next_layer(lbx__resolver *resolver, lbx__cell *cell, lbx__slot **slot,
-           lbx__value **ret)
+           lbx__value **ret, bool *covers)
 {
     *ret = NULL;
     while (*slot && !*ret) {
@@ -185,11 +200,12 @@ next_layer(lbx__resolver *resolver, lbx__cell *cell, lbx__slot **slot,
         *slot = at->below;
         if (at->merged_done) {
             *ret = at->merged;
+            *covers |= at->covers;
             *slot = NULL;
         } else {
             if (!own_value(resolver, cell, at, ret))
                 return false;
-            if (*ret && at->looks_back)
+            if (*ret && is_last(at, covers))
                 *slot = NULL;
         }
     }
@@ -210,7 +226,7 @@ stack_height(const lbx__slot *slot)
 /* Merges the sections below `top`, a section, with it. */
 static bool
 merge_down(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *rest,
-           lbx__value **value)
+           lbx__value **value, bool *covers)
 {
     const size_t most = stack_height(rest) + 1;
     lbx__value **layers;
@@ -221,9 +237,10 @@ merge_down(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *rest,
         return false;
     while (*value && (*value)->kind == LBX_SETTINGS_KIND_SECTION) {
         layers[--first] = *value;
-        if (!next_layer(resolver, cell, &rest, value))
+        if (!next_layer(resolver, cell, &rest, value, covers))
             return false;
     }
+    *covers |= *value != NULL;
     *value = lbx__value_merge(resolver, layers + first, most - first);
     return *value != NULL;
 }
@@ -237,10 +254,10 @@ merge_slot(lbx__resolver *resolver, lbx__cell *cell, lbx__slot *slot)
 
     if (slot->merged_done)
         return true;
-    if (!next_layer(resolver, cell, &rest, &value))
+    if (!next_layer(resolver, cell, &rest, &value, &slot->covers))
         return false;
     if (value && value->kind == LBX_SETTINGS_KIND_SECTION && rest &&
-        !merge_down(resolver, cell, rest, &value))
+        !merge_down(resolver, cell, rest, &value, &slot->covers))
         return false;
     slot->merged = value;
     slot->merged_done = true;

@@ -11,6 +11,9 @@
  * answers with what is below the slot under work: that is what it means that
  * x = ${x} looks back.
  *
+ * A section that lies over a plain value or a list covers what is below that,
+ * in the sections below its own too: that is remembered with the slot.
+ *
  * I1  Each slot is worked out once; its value never changes.
  * I2  active is the slot under work, NULL when there is none.
  */
@@ -28,6 +31,7 @@ typedef struct lbx__slot {
     const lbx__raw *raw;      /* an assignment, or ... */
     struct lbx__cell *source; /* ... a member of another section */
     bool looks_back;
+    bool covers; /* merged, it is a section that lies over something else */
     bool own_done, merged_done;
     struct lbx__value *own, *merged; /* NULL: undefined */
 } lbx__slot;

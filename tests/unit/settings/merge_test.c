@@ -64,6 +64,20 @@ TEST(a_value_between_two_sections_separates_them)
                "{\"x\":{\"a\":{\"c\":3}}}");
 }
 
+/* Also when the sections are put together from several, each with a stack of
+ * its own; found by comparing with libcpp-hocon. */
+TEST(what_a_section_covers_stays_covered_when_it_is_merged)
+{
+    CHECK_JSON("c { a { h = 1 } }\nc = ${?no} { a = [1] } { a { g = 2 } }",
+               "{\"c\":{\"a\":{\"g\":2}}}");
+    CHECK_JSON("c { a { h = 1 } }\nd { a = 1 }\nd { a { g = 2 } }\n"
+               "c = ${d}",
+               "{\"c\":{\"a\":{\"g\":2}},\"d\":{\"a\":{\"g\":2}}}");
+    CHECK_HOCON_JSON("c { a { h = 1 } }\n"
+                     "c = ${?no} { a = 1, a { g = 2 }, a = ${c.a} { i = 3 } }",
+                     "{\"c\":{\"a\":{\"g\":2,\"i\":3}}}");
+}
+
 TEST(sections_keep_the_order_of_first_appearance)
 {
     CHECK_JSON("c=1,a=2,b=3,x{},c=${?nothing}",
