@@ -101,8 +101,10 @@ lbx__parse_path(lbx__parser *parser, const char ***ret_keys,
             return false;
         first = false;
     }
-    if (first)
-        return lbx__parser_expected(parser, "a key");
+    if (first) {
+        (void)lbx__parser_expected(parser, "a key");
+        return false;
+    }
     if (!end_key(parser, &path))
         return false;
     size_bytes = path.count * sizeof(*path.keys);
@@ -143,8 +145,8 @@ lbx__parse_subst(lbx__parser *parser, lbx__raw **ret)
 {
     lbx__load *load = parser->load;
     const uint32_t prefix = usable_prefix(parser);
-    const char **keys;
-    uint32_t count;
+    const char **keys = NULL;
+    uint32_t count = 0;
     lbx__raw *raw =
         lbx__raw_create(load, LBX__RAW_SUBST, lbx__parser_place(parser));
 

@@ -7,6 +7,7 @@
 #include "settings/number.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,7 +180,7 @@ lbx__text_to_number(const char *text, double *ret, const char **why)
     }
     value = strtod_l(text, NULL, plain);
     freelocale(plain);
-    if (value > 1.7976931348623157e308 || value < -1.7976931348623157e308) {
+    if (isinf(value)) {
         *why = "is too large a number";
         return false;
     }

@@ -32,9 +32,12 @@ lbx__out_quoted(lbx__out *out, const char *text)
         const char *control = memchr(controls, c, sizeof(controls) - 1);
         char escape[8];
 
-        if (c == '"' || c == '\\' || control) {
+        if (control) {
             put(out, '\\');
-            put(out, control ? names[control - controls] : *text);
+            put(out, names[control - controls]);
+        } else if (c == '"' || c == '\\') {
+            put(out, '\\');
+            put(out, *text);
         } else if (c >= 0x20 && c != 0x7f) {
             put(out, *text);
         } else {

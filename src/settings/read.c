@@ -56,10 +56,11 @@ find(const lbx_settings *settings, const char *path, lbx_fault *fault,
         *ret = value;
         return LBX_OK;
     }
-    return lbx__settings_fault(value ? value : settings, fault, LBX_NOT_FOUND,
-                               value ? "is null, but a value is needed"
-                                     : "there is no %.80s in it",
-                               path ? path : "value");
+    (void)lbx__settings_fault(value ? value : settings, fault, LBX_NOT_FOUND,
+                              value ? "is null, but a value is needed"
+                                    : "there is no %.80s in it",
+                              path ? path : "value");
+    return LBX_NOT_FOUND;
 }
 
 static const char *
@@ -106,12 +107,20 @@ bad_text(const lbx_settings *value, lbx_fault *fault, const char *why)
                                value->text, why);
 }
 
+/* What each read gives. */
+typedef const char *string_value;
+typedef int64_t integer_value;
+typedef double number_value;
+typedef bool boolean_value;
+typedef int64_t duration_value;
+typedef int64_t size_value;
+
 /* The plain form of a read, and the one with another value for what is not
  * there; they differ in types only. */
-#define READ(name, type, needed, convert)                                      \
+#define READ(name, needed, convert)                                            \
     lbx_status lbx_settings_read_##name(const lbx_settings *settings,          \
                                         const char *path, lbx_fault *fault,    \
-                                        type *ret)                             \
+                                        name##_value *ret)                     \
     {                                                                          \
         const char *why = NULL;                                                \
         const lbx_settings *value;                                             \
@@ -126,9 +135,9 @@ bad_text(const lbx_settings *value, lbx_fault *fault, const char *why)
                                                : bad_text(value, fault, why);  \
     }                                                                          \
                                                                                \
-    lbx_status lbx_settings_read_##name##_or(const lbx_settings *settings,     \
-                                             const char *path, type otherwise, \
-                                             lbx_fault *fault, type *ret)      \
+    lbx_status lbx_settings_read_##name##_or(                                  \
+        const lbx_settings *settings, const char *path,                        \
+        name##_value otherwise, lbx_fault *fault, name##_value *ret)           \
     {                                                                          \
         if (!settings || !ret)                                                 \
             return LBX_INVALID;                                                \
@@ -146,12 +155,12 @@ text_itself(const char *text, const char **ret, const char **why)
     return true;
 }
 
-READ(string, const char *, "a string", text_itself)
-READ(integer, int64_t, "a whole number", lbx__text_to_integer)
-READ(number, double, "a number", lbx__text_to_number)
-READ(boolean, bool, "a boolean", lbx__text_to_boolean)
-READ(duration, int64_t, "a duration", lbx__text_to_duration)
-READ(size, int64_t, "a size", lbx__text_to_size)
+READ(string, "a string", text_itself)
+READ(integer, "a whole number", lbx__text_to_integer)
+READ(number, "a number", lbx__text_to_number)
+READ(boolean, "a boolean", lbx__text_to_boolean)
+READ(duration, "a duration", lbx__text_to_duration)
+READ(size, "a size", lbx__text_to_size)
 
 lbx_status
 lbx_settings_read_strings(const lbx_settings *settings, const char *path,

@@ -67,8 +67,10 @@ write_origin(lbx__out *out, const lbx_settings *settings)
                        (unsigned)settings->place.line);
     lbx__out_text(out, " # ");
     for (const char *at = settings->place.file; *at; at++) {
-        const char shown[2] = {*at == '\n' ? ' ' : *at, '\0'};
+        char shown[2] = {*at, '\0'};
 
+        if (*at == '\n')
+            shown[0] = ' ';
         lbx__out_text(out, shown); // a comment ends with its line
     }
     lbx__out_text(out, line);

@@ -80,10 +80,11 @@ grow(lbx__table *table, lbx__arena *arena)
     entries = lbx__arena_take(arena, capacity * sizeof(*entries));
     if (!entries)
         return false;
-    if (table->count > 0)
+    if (table->entries)
         memcpy(entries, table->entries, table->count * sizeof(*entries));
     if (capacity > SMALL) {
-        uint32_t *index = lbx__arena_take(arena, 2 * capacity * sizeof(*index));
+        uint32_t *index =
+            lbx__arena_take(arena, (size_t)2 * capacity * sizeof(*index));
 
         if (!index)
             return false;
@@ -108,6 +109,7 @@ lbx__table_put(lbx__table *table, lbx__arena *arena, const char *key)
         return entry;
     if (table->count == table->capacity && !grow(table, arena))
         return NULL;
+    assert(table->entries);
     if (table->index)
         *place_of(table, key, hash) = table->count + 1;
     entry = &table->entries[table->count++];

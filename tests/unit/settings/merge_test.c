@@ -70,9 +70,9 @@ TEST(what_a_section_covers_stays_covered_when_it_is_merged)
 {
     CHECK_JSON("c { a { h = 1 } }\nc = ${?no} { a = [1] } { a { g = 2 } }",
                "{\"c\":{\"a\":{\"g\":2}}}");
-    CHECK_JSON("c { a { h = 1 } }\nd { a = 1 }\nd { a { g = 2 } }\n"
-               "c = ${d}",
-               "{\"c\":{\"a\":{\"g\":2}},\"d\":{\"a\":{\"g\":2}}}");
+    CHECK_JSON("c { a { h = 1 } }\nx { a = 1 }\nx { a { g = 2 } }\n"
+               "c = ${x}",
+               "{\"c\":{\"a\":{\"g\":2}},\"x\":{\"a\":{\"g\":2}}}");
     CHECK_HOCON_JSON("c { a { h = 1 } }\n"
                      "c = ${?no} { a = 1, a { g = 2 }, a = ${c.a} { i = 3 } }",
                      "{\"c\":{\"a\":{\"g\":2,\"i\":3}}}");
