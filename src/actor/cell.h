@@ -53,7 +53,9 @@ enum {
     LBX__UNWATCH,
     LBX__FAILURE,   /* from a child; number: the status */
     LBX__DIRECTIVE, /* from the parent; number: what to do; deadline_ns: delay */
-    LBX__RETRY_NOW, /* from oneself, by a timer */
+    LBX__RETRY_NOW,   /* from oneself, by a timer */
+    LBX__OUTGOING,    /* an outgoing message may be accepted */
+    LBX__OUTBOX_LATE, /* one has waited long enough */
 };
 
 /* What a cell is for. */

@@ -15,7 +15,7 @@
  * E3  The last thing an ended actor does is to tell its parent, who lets it go:
  *     off the list of children, its name free, its cell free (K4).
  */
-#include "actor/boxed.h"
+#include "actor/outbox.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/park.h"
@@ -317,6 +317,7 @@ bury_extra(lbx__cell *cell)
     extra->failed = NULL;
     if (extra->idle_timer.id)
         (void)lbx_timer_cancel(system, extra->idle_timer);
+    lbx__outbox_end(cell);
     while ((node = lbx__nodes_take(&extra->ahead)) ||
            (node = lbx__nodes_take(&extra->stash))) {
         lbx__dead_node(system, node, LBX_LOST_CLOSED);

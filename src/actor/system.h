@@ -73,7 +73,8 @@ struct lbx__extra {
     int64_t idle_ns; /* negative: none */
     lbx_timer idle_timer;
 
-    struct lbx__ask *ask; /* a promise's */
+    struct lbx__outgoing *outbox; /* messages that wait for room elsewhere */
+    struct lbx__ask *ask;         /* a promise's */
 };
 
 /* One call of a behaviour's function. */

@@ -13,6 +13,7 @@
 #include "actor/turn.h"
 
 #include "actor/boxed.h"
+#include "actor/outbox.h"
 #include "actor/system.h"
 #include <assert.h>
 
@@ -36,6 +37,8 @@ bury_system(lbx_system *system, lbx__node *node)
 {
     if (node->code == LBX__WATCH)
         lbx__watch_notify(system, node);
+    else if (node->code == LBX__OUTGOING)
+        lbx__outbox_bury(node);
     else
         lbx__pool_put(system->pool, node);
 }
@@ -66,6 +69,12 @@ handle_system_node(lbx_context *context, lbx__node *node)
     case LBX__RETRY_NOW:
         lbx__supervise_retry(context);
         break;
+    case LBX__OUTGOING:
+        lbx__outbox_poll(cell, node);
+        return; // it is no pool's
+    case LBX__OUTBOX_LATE:
+        lbx__outbox_poll_all(cell);
+        break;
     default:
         break;
     }
@@ -79,6 +88,14 @@ is_told_to_stop(lbx__cell *cell)
     return cell->phase != LBX__FREE && cell->phase < LBX__STOPPING &&
            lbx__load(&cell->stop, relaxed) ==
                lbx__load(&cell->generation, relaxed);
+}
+
+/* Is there anything but messages? Relaxed: K2 covers what comes later. */
+static inline bool
+has_system(lbx__cell *cell)
+{
+    return lbx__load(&cell->system_stack, relaxed) ||
+           lbx__load(&cell->orphans, relaxed) || is_told_to_stop(cell);
 }
 
 /* Everything but messages. */
@@ -237,8 +254,9 @@ handle_messages(lbx_context *context)
         handle(context, node);
         if (ours)
             lbx__pool_put(cell->system->pool, node);
-        handle_system(context);
-        if (cell->phase != LBX__ALIVE)
+        if (has_system(cell))
+            handle_system(context);
+        if (cell->phase != LBX__ALIVE || lbx__outbox_waits(cell))
             return false;
         if (end_ns != LBX_FOREVER &&
             lbx_clock_now(cell->system->options.clock) >= end_ns)
@@ -287,7 +305,7 @@ take_turn(lbx_context *context)
     }
     if (cell->phase == LBX__ALIVE && cell->role == LBX__PROMISE)
         lbx__ask_answer(context);
-    else if (cell->phase == LBX__ALIVE)
+    else if (cell->phase == LBX__ALIVE && !lbx__outbox_waits(cell))
         return handle_timed(context);
     if (cell->phase == LBX__FREE || cell->phase == LBX__ENDED)
         bury(cell);
@@ -308,8 +326,10 @@ lbx__turn_run(lbx__cell *cell)
     if (more)
         lbx__dispatcher_requeue(cell->dispatcher, cell);
     else
-        lbx__cell_release(
-            cell, cell->phase == LBX__FAILED || cell->phase == LBX__STOPPING,
-            cell->phase == LBX__STOPPING);
+        lbx__cell_release(cell,
+                          cell->phase == LBX__FAILED ||
+                              cell->phase == LBX__STOPPING ||
+                              lbx__outbox_waits(cell),
+                          cell->phase == LBX__STOPPING);
     return context.handled;
 }
