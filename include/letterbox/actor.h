@@ -6,6 +6,7 @@
  *     actor/props.h    what an actor does, how it is made and supervised
  *     actor/system.h   the system: threads, spawning, dead letters, numbers
  *     actor/context.h  what a handler can do
+ *     actor/router.h   pools of actors behind one ref
  *     actor/ask.h      questions with an answer, timers
  *
  * docs/actors.md is the tour for newcomers.
@@ -17,6 +18,7 @@
 #include <letterbox/actor/context.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
+#include <letterbox/actor/router.h>
 #include <letterbox/actor/system.h>
 
 #endif

@@ -63,6 +63,7 @@ enum {
     LBX__ACTOR = 0,
     LBX__GUARDIAN, /* "/user" */
     LBX__PROMISE,  /* the sender of an ask */
+    LBX__BALANCER, /* a pool whose children share its mailbox */
 };
 
 struct lbx__cell {

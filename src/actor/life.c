@@ -127,6 +127,10 @@ take_mailbox(lbx__cell *cell, const lbx_props *props)
 {
     lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
 
+    if (cell->parent->role == LBX__BALANCER) {
+        lbx__boxed_share(cell->parent, cell);
+        return LBX_OK;
+    }
     if (!props->mailbox)
         return LBX_OK;
     return lbx__boxed_make(cell, props->mailbox,
@@ -191,6 +195,8 @@ free_state(lbx__cell *cell)
 static void
 give_back(lbx__cell *cell)
 {
+    lbx__names_remove(cell->system->names, cell);
+    free_name(cell);
     free_state(cell);
     lbx__boxed_end(cell);
     lbx__extra_free(cell);
@@ -199,9 +205,19 @@ give_back(lbx__cell *cell)
     lbx__cell_release(cell, false, true);
 }
 
-lbx_status
-lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
-                const char *name, lbx_ref *ret)
+/* A mailbox that several share must serve several. */
+static bool
+serves_many(lbx__cell *cell)
+{
+    lbx__boxed *boxed = lbx__load(&cell->boxed, relaxed); // the owner's
+
+    return (lbx_mailbox_capabilities(boxed->mailbox) & LBX_CAN_MULTI_CONSUME) !=
+           0;
+}
+
+static lbx_status
+spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+      const char *name, bool balances, lbx_ref *ret)
 {
     lbx__cell *cell;
     lbx_status status;
@@ -212,11 +228,12 @@ lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     if (!cell)
         return LBX_NO_MEMORY;
     status = prepare(cell, parent, props, name);
-    if (status == LBX_OK && !join_family(parent, cell)) {
-        lbx__names_remove(system->names, cell);
-        free_name(cell);
-        status = LBX_CLOSED;
+    if (status == LBX_OK && balances) {
+        cell->role = LBX__BALANCER;
+        status = serves_many(cell) ? LBX_OK : LBX_UNSUPPORTED;
     }
+    if (status == LBX_OK && !join_family(parent, cell))
+        status = LBX_CLOSED;
     if (status != LBX_OK) {
         give_back(cell);
         return status;
@@ -226,6 +243,21 @@ lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     ret->word = lbx__cell_ref(cell);
     lbx__dispatcher_schedule(cell->dispatcher, cell); // K1: now it owns it
     return LBX_OK;
+}
+
+lbx_status
+lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                const char *name, lbx_ref *ret)
+{
+    return spawn(system, parent, props, name, false, ret);
+}
+
+lbx_status
+lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
+                     const lbx_props *props, const char *name, bool balances,
+                     lbx_ref *ret)
+{
+    return spawn(system, parent, props, name, balances, ret);
 }
 
 lbx_status
@@ -343,6 +375,7 @@ lbx__life_end(lbx_context *context)
     lbx__node *node;
 
     call_stop(context);
+    lbx__router_end(cell);
     cell->phase = LBX__ENDED;
     // Release and seq_cst: E2.
     (void)lbx__add(&cell->generation, 1, seq_cst);

@@ -106,6 +106,10 @@ extern const char lbx__poison;
 lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
                            const lbx_props *props, const char *name,
                            lbx_ref *ret);
+/* The same for a pool; `balances`: its children share its mailbox. */
+lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
+                                const lbx_props *props, const char *name,
+                                bool balances, lbx_ref *ret);
 void lbx__life_begin_stop(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_let_go(lbx_context *context, lbx__cell *child);
@@ -122,6 +126,9 @@ void lbx__supervise_fail(lbx_context *context, lbx_status status);
 void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);
+
+/* router.c: the end of an actor, if it is a pool. */
+void lbx__router_end(lbx__cell *cell);
 
 /* names.c: who has which name among its siblings. */
 lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);

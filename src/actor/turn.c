@@ -220,7 +220,7 @@ next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
     *ret_ours = node != NULL;
     if (!node)
         node = lbx__cell_pop(cell);
-    if (!node && lbx__boxed_pop(cell, room))
+    if (!node && cell->role != LBX__BALANCER && lbx__boxed_pop(cell, room))
         node = room;
     return node;
 }
@@ -229,7 +229,8 @@ static bool
 has_more(lbx__cell *cell)
 {
     return (cell->extra && cell->extra->ahead.first) ||
-           lbx__cell_has_messages(cell) || lbx__boxed_has_messages(cell);
+           lbx__cell_has_messages(cell) ||
+           (cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
 }
 
 /* Handles messages; true when there may be more. */
@@ -265,12 +266,32 @@ handle_messages(lbx_context *context)
     return has_more(cell);
 }
 
+/* A balancer's part: wakes children for what waits in their mailbox. Those at
+ * work find it when they are done; it takes as many as there are messages. */
+static void
+wake_routees(lbx__cell *cell)
+{
+    uint64_t waiting = lbx_mailbox_depth(
+        lbx__load(&cell->boxed, relaxed)->mailbox); // the owner's
+
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child && waiting > 0;
+         child = child->next_sibling) {
+        // Relaxed: a hint, so that the idle are counted and not the busy.
+        waiting -= lbx__load(&child->scheduled, relaxed) == 0;
+        lbx__cell_wake_always(child);
+    }
+    lbx__lock_give(&cell->lock);
+}
+
 /* The same, with the receive timeout around it. */
 static bool
 handle_timed(lbx_context *context)
 {
     bool more;
 
+    if (context->cell->role == LBX__BALANCER)
+        wake_routees(context->cell);
     if (has_more(context->cell))
         lbx__timeout_begin_turn(context->cell);
     more = handle_messages(context);
