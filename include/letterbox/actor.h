@@ -5,6 +5,7 @@
  *     actor/ref.h      addresses, telling, stopping
  *     actor/props.h    what an actor does, how it is made and supervised
  *     actor/system.h   the system: threads, spawning, dead letters, numbers
+ *     actor/dead_letters.h  what was told and not handled
  *     actor/context.h  what a handler can do
  *     actor/router.h   pools of actors behind one ref
  *     actor/ask.h      questions with an answer, timers
@@ -16,6 +17,7 @@
 
 #include <letterbox/actor/ask.h>
 #include <letterbox/actor/context.h>
+#include <letterbox/actor/dead_letters.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
 #include <letterbox/actor/router.h>

@@ -142,12 +142,10 @@ start(lbx__op *op)
     ask->asked = to.word;
     cell->dispatcher = system->dispatcher;
     cell->behaviour = NULL;
-    cell->parent = NULL;
     cell->role = LBX__PROMISE;
+    (void)lbx__names_enter(system->names, cell, NULL, NULL); // cannot fail
     cell->phase = LBX__ALIVE;
     cell->started = false;
-    // Relaxed: the owner writes it.
-    cell->life = lbx__load(&cell->generation, relaxed);
     cell->extra->ask = ask;
     ask->promise = lbx__cell_ref(cell);
     op->u.ask.ask = ask;
@@ -158,6 +156,7 @@ start(lbx__op *op)
         return LBX_NO_MEMORY;
     }
     op->u.ask.question.sender = (void *)(uintptr_t)ask->promise;
+    op->u.ask.told = true;
     lbx_tell_envelope(to, &op->u.ask.question);
     return LBX_OK;
 
@@ -237,6 +236,11 @@ ask_leave(lbx__op *op, lbx_status why)
 static void
 ask_release(lbx__op *op)
 {
+    lbx_system *system = op->subject;
+
+    if (!op->u.ask.told)
+        lbx__end_message(system, op->u.ask.question.type,
+                         op->u.ask.question.message);
     if (op->u.ask.ask)
         ask_unref(op->u.ask.ask);
 }

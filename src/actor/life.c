@@ -92,35 +92,6 @@ leave_family(lbx__cell *parent, lbx__cell *child)
     lbx__lock_give(&parent->lock);
 }
 
-static void
-free_name(lbx__cell *cell)
-{
-    if (cell->name)
-        lbx__free(cell->system->options.allocator, cell->name,
-                  strlen(cell->name) + 1);
-    cell->name = NULL;
-}
-
-/* Gives a cell a name, if it is to have one. */
-static lbx_status
-take_name(lbx__cell *cell, const char *name)
-{
-    size_t size_bytes;
-    lbx_status status;
-
-    if (!name)
-        return LBX_OK;
-    size_bytes = strlen(name) + 1;
-    cell->name = lbx__alloc(cell->system->options.allocator, size_bytes, 1);
-    if (!cell->name)
-        return LBX_NO_MEMORY;
-    memcpy(cell->name, name, size_bytes);
-    status = lbx__names_add(cell->system->names, cell);
-    if (status != LBX_OK)
-        free_name(cell);
-    return status;
-}
-
 /* Makes the mailbox that the props ask for, if it is not the cell's own. */
 static lbx_status
 take_mailbox(lbx__cell *cell, const lbx_props *props)
@@ -150,7 +121,6 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->behaviour = props->behaviour;
     cell->argument = props->argument;
     cell->state = NULL;
-    cell->parent = parent;
     cell->handled = 0;
     cell->failures = 0;
     cell->role = LBX__ACTOR;
@@ -159,10 +129,11 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->child_count = 0;
     cell->children = NULL;
     cell->barren = 0;
-    // Relaxed: the owner writes it.
-    cell->life = lbx__load(&cell->generation, relaxed);
     // Relaxed: a number.
-    cell->serial = (uint32_t)lbx__add(&system->spawned, 1, relaxed);
+    cell->serial = lbx__add(&system->serials, 1, relaxed);
+    status = lbx__names_enter(system->names, cell, parent, name);
+    if (status != LBX_OK)
+        return status;
     if (!is_default(&props->strategy) || props->stash_capacity != LBX_DEFAULT) {
         lbx__extra *extra = lbx__extra_of(cell);
 
@@ -178,8 +149,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         if (!cell->state)
             return LBX_NO_MEMORY;
     }
-    status = take_mailbox(cell, props);
-    return status == LBX_OK ? take_name(cell, name) : status;
+    return take_mailbox(cell, props);
 }
 
 static void
@@ -191,12 +161,13 @@ free_state(lbx__cell *cell)
     cell->state = NULL;
 }
 
-/* A cell that did not come to life. */
+/* A cell that did not come to life. Somebody may have found its name already:
+ * it does not use this generation again. */
 static void
 give_back(lbx__cell *cell)
 {
-    lbx__names_remove(cell->system->names, cell);
-    free_name(cell);
+    (void)lbx__add(&cell->generation, 1, seq_cst);
+    lbx__names_leave(cell->system->names, cell);
     free_state(cell);
     lbx__boxed_end(cell);
     lbx__extra_free(cell);
@@ -224,6 +195,8 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
 
     if (!ret || !are_props(props) || (name && !is_name(name)))
         return LBX_INVALID;
+    if (props->dispatcher)
+        return LBX_NOT_FOUND;
     cell = lbx__cells_get(system->cells);
     if (!cell)
         return LBX_NO_MEMORY;
@@ -239,7 +212,8 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
         return status;
     }
     cell->phase = LBX__NEW;
-    (void)lbx__add(&system->alive, 1, relaxed); // a number
+    (void)lbx__add(&system->alive, 1, relaxed); // numbers
+    (void)lbx__add(&system->spawned, 1, relaxed);
     ret->word = lbx__cell_ref(cell);
     lbx__dispatcher_schedule(cell->dispatcher, cell); // K1: now it owns it
     return LBX_OK;
@@ -290,6 +264,20 @@ stop_children(lbx__cell *cell, bool last)
     return count;
 }
 
+uint64_t
+lbx__life_find_child(lbx__cell *cell, uint32_t serial)
+{
+    uint64_t ref = 0;
+
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child && ref == 0;
+         child = child->next_sibling)
+        if (child->serial == serial && !child->name)
+            ref = lbx__cell_ref(child);
+    lbx__lock_give(&cell->lock);
+    return ref;
+}
+
 static uint32_t
 child_count(lbx__cell *cell)
 {
@@ -313,6 +301,8 @@ lbx__life_begin_stop(lbx_context *context)
         return;
     }
     cell->phase = LBX__STOPPING;
+    // Told or poisoned: senders can see it. Relaxed: it is no work (K2).
+    lbx__store(&cell->stop, cell->life, relaxed);
     if (stop_children(cell, true) == 0)
         lbx__life_end(context); // E1
 }
@@ -388,7 +378,8 @@ lbx__life_end(lbx_context *context)
     lbx__extra_free(cell);
     while ((node = lbx__nodes_take(&watchers)))
         lbx__watch_notify(system, node);
-    (void)lbx__sub(&system->alive, 1, relaxed); // a number
+    if (cell->parent)
+        (void)lbx__sub(&system->alive, 1, relaxed); // a number
     if (cell->parent) {
         lbx__cell_push_orphan(cell->parent, cell); // E3
     } else {
@@ -402,9 +393,8 @@ lbx__life_let_go(lbx_context *context, lbx__cell *child)
 {
     lbx__cell *cell = context->cell;
 
-    lbx__names_remove(cell->system->names, child);
     leave_family(cell, child);
-    free_name(child);
+    lbx__names_leave(cell->system->names, child);
     lbx__cells_put(cell->system->cells, child);
     if (child_count(cell) > 0)
         return;

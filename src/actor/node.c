@@ -216,6 +216,7 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
     node->priority = envelope->priority;
     node->channel = envelope->channel;
     node->code = 0;
+    node->notice = false;
 }
 
 lbx_envelope

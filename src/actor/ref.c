@@ -123,6 +123,11 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
         return LBX_INVALID;
     if (!to.word)
         return LBX_NOT_FOUND;
+    // Relaxed: it may be told to stop at any moment after this.
+    if (lbx_ref_is_alive(to) &&
+        lbx__load(&lbx__cell_of(to.word)->stop, relaxed) ==
+            lbx__generation_of(to.word))
+        return LBX_CLOSED;
     return push(to, envelope, sender_of(envelope));
 }
 
@@ -153,6 +158,18 @@ wait_for_room(lbx_ref to, const lbx_envelope *envelope)
     return status;
 }
 
+/* A dead letter of the system whose turn this is, if any. */
+static void
+tell_nobody(const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (context)
+        lbx__dead_letter(context->cell->system, envelope, LBX_LOST_NO_ACTOR);
+    else
+        lbx_type_end_message(envelope->type, envelope->message);
+}
+
 /* What was not accepted is a dead letter. */
 static void
 send(lbx_ref to, lbx_envelope *envelope)
@@ -161,7 +178,7 @@ send(lbx_ref to, lbx_envelope *envelope)
 
     envelope->sender = (void *)(uintptr_t)sender_of(envelope);
     if (!to.word) {
-        lbx_type_end_message(envelope->type, envelope->message);
+        tell_nobody(envelope);
         return;
     }
     status = push(to, envelope, envelope->sender);
@@ -195,6 +212,7 @@ send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
     node->deadline_ns = 0;
     node->priority = priority;
     node->channel = LBX_REGULAR;
+    node->notice = false;
     lbx__cell_push(cell, node);
     return true;
 }

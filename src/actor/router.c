@@ -215,6 +215,8 @@ lbx_system_spawn_pool(lbx_system *system, const lbx_pool *pool,
 {
     if (!system)
         return LBX_INVALID;
+    if (lbx__system_is_stopping(system))
+        return LBX_CLOSED;
     return spawn_pool(system, system->user, pool, name, ret);
 }
 

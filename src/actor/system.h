@@ -7,6 +7,7 @@
 
 #include "actor/cell.h"
 #include "actor/dispatcher.h"
+#include "actor/refs.h"
 #include <letterbox/actor.h>
 
 typedef struct lbx__boxes lbx__boxes;
@@ -25,7 +26,13 @@ struct lbx_system {
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;
 
+    lbx__lock listeners_lock;
+    uint32_t listener_count;
+    lbx_dead_letter_listener listeners[LBX_MOST_LISTENERS];
+    _Atomic(uint32_t) stopping; /* terminate was called */
+
     _Atomic(uint32_t) terminated; /* "/user" has ended; a futex */
+    _Atomic(uint32_t) serials;    /* given to actors, for their names */
     _Atomic(uint64_t) alive;
     _Atomic(uint64_t) spawned;
     _Atomic(uint64_t) dead_letters;
@@ -49,8 +56,10 @@ lbx__node *lbx__nodes_take(lbx__nodes *list);
 struct lbx__extra {
     lbx_strategy strategy;
 
-    /* Watchers: the WATCH nodes they sent, which become their notices. */
+    /* Watchers: the WATCH nodes they sent, which become their notices; and
+     * whom this one watches. */
     lbx__nodes watchers;
+    lbx__refs watching;
 
     /* Become: the stack, its top last. */
     lbx_receive **receives;
@@ -64,6 +73,7 @@ struct lbx__extra {
 
     /* The message whose handler failed. */
     lbx__node *failed;
+    bool retrying; /* a timer will try it again */
 
     /* Restarts in the current window. */
     int32_t restarts;
@@ -85,6 +95,8 @@ struct lbx_context {
     bool stashed;
     uint64_t handled; /* in this turn */
 };
+
+bool lbx__system_is_stopping(lbx_system *system);
 
 /* The context of the turn that this thread is in; NULL outside. */
 lbx_context *lbx__context_current(void);
@@ -110,6 +122,8 @@ lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
 lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
                                 const lbx_props *props, const char *name,
                                 bool balances, lbx_ref *ret);
+/* The ref of an unnamed child by its number, or 0. Any thread. */
+uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_let_go(lbx_context *context, lbx__cell *child);
@@ -120,6 +134,8 @@ void lbx__life_restart(lbx_context *context);
 void lbx__watch_add(lbx__cell *cell, lbx__node *node);
 void lbx__watch_remove(lbx__cell *cell, lbx__node *node);
 void lbx__watch_notify(lbx_system *system, lbx__node *node);
+/* Tells whether the actor waits for this notice, and counts it as come. */
+bool lbx__watch_expects(lbx__cell *cell, lbx__node *notice);
 
 /* supervise.c */
 void lbx__supervise_fail(lbx_context *context, lbx_status status);
@@ -133,8 +149,17 @@ void lbx__router_end(lbx__cell *cell);
 /* names.c: who has which name among its siblings. */
 lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);
 void lbx__names_destroy(lbx__names *names);
-lbx_status lbx__names_add(lbx__names *names, lbx__cell *cell);
-void lbx__names_remove(lbx__names *names, lbx__cell *cell); /* if it is there */
+/* The beginning of a life: its parent, its name (NULL: none), its generation.
+ * EXISTS when a sibling has the name. */
+lbx_status lbx__names_enter(lbx__names *names, lbx__cell *cell,
+                            lbx__cell *parent, const char *name);
+void lbx__names_leave(lbx__names *names, lbx__cell *cell);
+/* Calls `write` for a living cell while no name changes: it must not do
+ * anything but read. NOT_FOUND for one that has ended. */
+lbx_status lbx__names_path(lbx__names *names, uint64_t ref,
+                           lbx_status (*write)(const lbx__cell *cell,
+                                               void *context),
+                           void *context);
 /* The ref of a child, or 0. */
 uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
                          const char *name, size_t length);

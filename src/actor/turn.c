@@ -202,6 +202,8 @@ handle(lbx_context *context, lbx__node *node)
         lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR); // K3
     else if (node->message == (const void *)&lbx__poison)
         lbx__life_begin_stop(context);
+    else if (node->notice && !lbx__watch_expects(cell, node))
+        return; // nobody waits for it any more
     else if (has_expired(cell, node))
         lbx__dead_node(cell->system, node, LBX_LOST_EXPIRED);
     else

@@ -114,6 +114,7 @@ struct __attribute__((may_alias)) lbx__op {
             lbx_envelope *answer;
             uint64_t to;
             void *ask; /* from the first poll on */
+            bool told; /* the question is no longer ours */
         } ask;
         struct {
             lbx_operation *const *children;

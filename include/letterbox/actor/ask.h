@@ -32,8 +32,8 @@ LBX_BEGIN
  * later are dead letters.
  *
  * Returns    LBX_OK; LBX_INVALID.
- * Ownership  the question is the operation's until the first poll, then the
- *            system's; `ret_answer` must live as long as the operation, and
+ * Ownership  the question is the operation's, which ends it if it was never
+ *            told, and the system's from the first poll on; `ret_answer` must live as long as the operation, and
  *            its message is the caller's on LBX_OK.
  * Threads    one at a time per operation.
  * Since      0.1
