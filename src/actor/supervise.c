@@ -112,7 +112,7 @@ decide(lbx_context *context, lbx_failure *failure)
 {
     lbx__cell *cell = context->cell;
 
-    if (cell->behaviour->supervise && cell->phase == LBX__ALIVE)
+    if (cell->behaviour->supervise && cell->started)
         return cell->behaviour->supervise(context, cell->state, failure);
     return strategy_of(cell)->directive;
 }
