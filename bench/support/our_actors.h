@@ -50,12 +50,13 @@ tell_self(lbx_context *context, uint64_t number)
 /* A system with so many threads, never destroyed: the round's process ends
  * with it. Everything else is as it comes. */
 inline lbx_system *
-our_system(unsigned threads)
+our_system(unsigned threads, int64_t throughput = LBX_DEFAULT)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_system *system = nullptr;
 
     options.threads = threads;
+    options.throughput = throughput;
     lbx_status status = lbx_system_create(&options, &system);
     if (status != LBX_OK)
         fail("lbx_system_create: %s", lbx_status_text(status));
