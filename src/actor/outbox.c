@@ -69,7 +69,7 @@ finish(lbx__outgoing *outgoing, lbx_status status)
 
 /* Polls; false when it is final and gone. */
 static bool
-poll(lbx__cell *cell, lbx__outgoing *outgoing)
+try_again(lbx__cell *cell, lbx__outgoing *outgoing)
 {
     lbx_waker waker = {call, outgoing};
     lbx_status status = lbx_operation_poll(&outgoing->send, &waker);
@@ -114,7 +114,7 @@ lbx__outbox_add(lbx_context *context, lbx__boxed *boxed, lbx_ref to,
     for (link = &extra->outbox; *link; link = &(*link)->next) {
     }
     *link = outgoing;
-    if (!poll(cell, outgoing))
+    if (!try_again(cell, outgoing))
         return true;
     due_ns = lbx_operation_deadline(&outgoing->send);
     // Without memory for a timer it waits for room alone.
@@ -133,7 +133,7 @@ lbx__outbox_poll(lbx__cell *cell, lbx__node *node)
     outgoing->called = false;
     // It may have become final by its time, before its node was found.
     if (lbx_operation_status(&outgoing->send) == LBX_PENDING)
-        (void)poll(cell, outgoing);
+        (void)try_again(cell, outgoing);
     else
         release(outgoing);
 }
@@ -148,7 +148,7 @@ lbx__outbox_poll_all(lbx__cell *cell)
     for (lbx__outgoing *outgoing = cell->extra->outbox; outgoing;
          outgoing = next) {
         next = outgoing->next;
-        (void)poll(cell, outgoing);
+        (void)try_again(cell, outgoing);
     }
 }
 
