@@ -17,6 +17,7 @@
 #include "base/op.h"
 
 typedef struct lbx__ask {
+    const lbx_allocator *allocator; /* outlives the system, if it must */
     lbx_system *system;
     _Atomic(uint32_t) refs;
     lbx__lock lock;
@@ -34,7 +35,7 @@ ask_unref(lbx__ask *ask)
 {
     // Release and acquire: all use comes before the free.
     if (lbx__sub(&ask->refs, 1, acq_rel) == 1)
-        lbx__free(ask->system->options.allocator, ask, sizeof(*ask));
+        lbx__free(ask->allocator, ask, sizeof(*ask));
 }
 
 /* Settles the ask; the message is ended when nobody wants it. */
@@ -136,6 +137,7 @@ start(lbx__op *op)
 
     if (!cell || !lbx__extra_of(cell))
         goto fail;
+    ask->allocator = system->options.allocator;
     ask->system = system;
     lbx__init(&ask->refs, 2); // J1
     lbx__list_init(&ask->waits);

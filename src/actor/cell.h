@@ -53,7 +53,9 @@ enum {
     LBX__UNWATCH,
     LBX__FAILURE,   /* from a child; number: the status */
     LBX__DIRECTIVE, /* from the parent; number: what to do; deadline_ns: delay */
-    LBX__RETRY_NOW,   /* from oneself, by a timer */
+    LBX__RETRY_NOW, /* from oneself, by a timer */
+    LBX__SUSPEND,
+    LBX__RESUME,
     LBX__OUTGOING,    /* an outgoing message may be accepted */
     LBX__OUTBOX_LATE, /* one has waited long enough */
 };
@@ -80,18 +82,19 @@ struct lbx__cell {
     lbx__dispatcher *dispatcher;
 
     /* The owner. */
-    alignas(LBX__LINE) lbx__node *head;
+    alignas(LBX__LINE) _Atomic(lbx__node *) head; /* others may look at it */
     lbx__extra *extra; /* NULL until something is needed */
     const lbx_behaviour *behaviour;
     void *argument;
     void *state;
     lbx__cell *parent;
-    uint64_t handled;
+    _Atomic(uint64_t) handled; /* anybody may read it, and the failures */
     uint8_t phase;
     uint8_t role;
-    bool started; /* `stop` is due */
-    bool restarting;
-    uint32_t failures;
+    bool started : 1; /* `stop` is due */
+    bool restarting : 1;
+    uint8_t suspensions; /* nested */
+    _Atomic(uint32_t) failures;
 
     /* The family: under `lock`, the parent's for the sibling links. */
     alignas(LBX__LINE) lbx__lock lock;

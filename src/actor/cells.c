@@ -65,6 +65,7 @@ static lbx__cell *
 fresh_cell(lbx__cells *cells)
 {
     lbx__cell *cell;
+    lbx__node *stub;
 
     if (cells->unused == 0) {
         chunk *fresh =
@@ -79,12 +80,14 @@ fresh_cell(lbx__cells *cells)
         cells->unused = CHUNK;
     }
     cell = &cells->chunks->cells[CHUNK - cells->unused];
-    cell->head = lbx__pool_get(cells->pool);
-    if (!cell->head)
+    stub = lbx__pool_get(cells->pool);
+    if (!stub)
         return NULL;
     cells->unused--;
-    lbx__init(&cell->head->next, NULL);
-    lbx__init(&cell->tail, cell->head);
+    lbx__init(&stub->next, NULL);
+    lbx__init(&stub->number, 0);
+    lbx__init(&cell->head, stub);
+    lbx__init(&cell->tail, stub);
     lbx__init(&cell->scheduled, 1u);
     lbx__init(&cell->generation, 1u);
     cell->system = cells->system;

@@ -35,8 +35,10 @@ lbx__cell_push(lbx__cell *cell, lbx__node *node)
     lbx__store(&node->next, NULL, relaxed);
     // seq_cst: K2 and K5; it is work from here on.
     before = lbx__exchange(&cell->tail, node, seq_cst);
+    // Relaxed: a number for people. `before` stays until it is linked (K5).
+    lbx__store(&node->number, lbx__load(&before->number, relaxed) + 1, relaxed);
     // Release: who follows the link sees the node. Pairs with the acquire in
-    // lbx__cell_pop(). `before` stays until it is linked (K5).
+    // lbx__cell_pop().
     lbx__store(&before->next, node, release);
     lbx__cell_wake(cell);
 }
@@ -80,13 +82,15 @@ lbx__cell_stop(lbx__cell *cell, uint32_t generation)
 lbx__node *
 lbx__cell_pop(lbx__cell *cell)
 {
+    // Relaxed, here and below: the owner writes it.
+    lbx__node *head = lbx__load(&cell->head, relaxed);
     // Acquire: pairs with the release in lbx__cell_push().
-    lbx__node *next = lbx__load(&cell->head->next, acquire);
+    lbx__node *next = lbx__load(&head->next, acquire);
 
     if (!next)
         return NULL;
-    lbx__pool_put(cell->system->pool, cell->head);
-    cell->head = next;
+    lbx__store(&cell->head, next, relaxed);
+    lbx__pool_put(cell->system->pool, head);
     return next;
 }
 
@@ -124,13 +128,13 @@ bool
 lbx__cell_has_messages(lbx__cell *cell)
 {
     // Relaxed: a hint; K2 covers what comes later.
-    return lbx__load(&cell->tail, relaxed) != cell->head;
+    return lbx__load(&cell->tail, relaxed) != lbx__load(&cell->head, relaxed);
 }
 
 void
 lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
 {
-    lbx__node *head = cell->head;
+    lbx__node *head = lbx__load(&cell->head, relaxed);
     uint32_t generation = lbx__load(&cell->generation, relaxed);
     // Held, because the life may end as soon as we have let go.
     lbx__boxed *boxed = deaf || cell->role == LBX__BALANCER

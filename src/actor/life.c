@@ -121,8 +121,9 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->behaviour = props->behaviour;
     cell->argument = props->argument;
     cell->state = NULL;
-    cell->handled = 0;
-    cell->failures = 0;
+    lbx__store(&cell->handled, 0, relaxed); // numbers
+    lbx__store(&cell->failures, 0u, relaxed);
+    cell->suspensions = 0;
     cell->role = LBX__ACTOR;
     cell->started = false;
     cell->restarting = false;
@@ -334,9 +335,11 @@ bury_extra(lbx__cell *cell)
 
     if (!extra)
         return;
-    if (extra->failed)
-        lbx__nodes_append(&extra->ahead, extra->failed);
-    extra->failed = NULL;
+    if (extra->failed) {
+        lbx__dead_node(system, extra->failed, LBX_LOST_FAILED);
+        lbx__pool_put(system->pool, extra->failed);
+        extra->failed = NULL;
+    }
     if (extra->idle_timer.id)
         (void)lbx_timer_cancel(system, extra->idle_timer);
     lbx__outbox_end(cell);

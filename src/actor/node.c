@@ -212,7 +212,6 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
     node->sender = (uint64_t)(uintptr_t)envelope->sender;
     node->recipient = recipient;
     node->deadline_ns = envelope->deadline_ns;
-    node->number = 0;
     node->priority = envelope->priority;
     node->channel = envelope->channel;
     node->code = 0;

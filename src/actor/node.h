@@ -27,7 +27,8 @@ typedef struct lbx__node {
     uint64_t sender; /* refs */
     uint64_t recipient;
     int64_t deadline_ns;
-    int64_t number; /* system messages: a status, a duration */
+    _Atomic(int64_t) number; /* system messages: a status, a duration; others:
+                                how many came before */
     int32_t priority;
     uint8_t channel;
     uint8_t code; /* system messages: what it is */

@@ -250,6 +250,37 @@ lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
     send(to, &copy);
 }
 
+/* A system message from nobody. */
+static lbx_status
+send_system(lbx_ref to, uint8_t code)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    if (!lbx_ref_is_alive(to))
+        return LBX_NOT_FOUND;
+    node = lbx__pool_get(cell->system->pool);
+    if (!node)
+        return LBX_NO_MEMORY;
+    node->sender = 0;
+    node->recipient = to.word;
+    node->code = code;
+    lbx__cell_push_system(cell, node);
+    return LBX_OK;
+}
+
+lbx_status
+lbx_suspend(lbx_ref ref)
+{
+    return send_system(ref, LBX__SUSPEND);
+}
+
+lbx_status
+lbx_resume(lbx_ref ref)
+{
+    return send_system(ref, LBX__RESUME);
+}
+
 void
 lbx_stop(lbx_ref ref)
 {

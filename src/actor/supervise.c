@@ -43,7 +43,7 @@ send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
     node->sender = lbx__cell_ref(from);
     node->recipient = lbx__cell_ref(to);
     node->code = code;
-    node->number = number;
+    lbx__store(&node->number, number, relaxed); // published by the push
     node->deadline_ns = duration_ns;
     node->priority = limit;
     node->message = NULL;
@@ -57,8 +57,10 @@ lbx__supervise_fail(lbx_context *context, lbx_status status)
     lbx__cell *cell = context->cell;
     const lbx_behaviour *behaviour = cell->behaviour;
     lbx_system *system = cell->system;
+    // Relaxed: a number that the owner writes.
+    uint32_t failures = lbx__load(&cell->failures, relaxed) + 1;
 
-    cell->failures++;
+    lbx__store(&cell->failures, failures, relaxed);
     (void)lbx__add(&system->failures, 1, relaxed); // a number
     if (behaviour->handle_error && context->node &&
         behaviour->handle_error(context, cell->state, status,
@@ -69,8 +71,8 @@ lbx__supervise_fail(lbx_context *context, lbx_status status)
     keep_failed(context);
     cell->phase = LBX__FAILED;
     // The parent is there as long as its child is (E1).
-    if (!cell->parent || !send(cell, cell->parent, LBX__FAILURE, status,
-                               (int64_t)cell->failures, 0))
+    if (!cell->parent ||
+        !send(cell, cell->parent, LBX__FAILURE, status, (int64_t)failures, 0))
         lbx__cell_stop(cell, cell->life);
 }
 
@@ -125,7 +127,7 @@ lbx__supervise_decide(lbx_context *context, const lbx__node *message)
     lbx__cell *child = lbx__cell_of(message->sender);
     lbx_failure failure = {
         .child = {message->sender},
-        .status = (lbx_status)message->number,
+        .status = (lbx_status)lbx__peek(&message->number),
         .failures = (uint32_t)message->deadline_ns,
         .retry_ns = strategy->retry_ns,
     };
@@ -257,7 +259,7 @@ void
 lbx__supervise_obey(lbx_context *context, const lbx__node *message)
 {
     lbx__cell *cell = context->cell;
-    lbx_directive directive = (lbx_directive)message->number;
+    lbx_directive directive = (lbx_directive)lbx__peek(&message->number);
 
     if (cell->restarting)
         return; // that is on its way already

@@ -158,6 +158,25 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
     return lbx__life_spawn(system, system->user, props, name, ret);
 }
 
+/* The child of `parent` with the name that a path goes on with; 0: none. */
+static uint64_t
+find_child(lbx_system *system, uint64_t parent, const char *name, size_t length)
+{
+    lbx__cell *cell = lbx__cell_of(parent);
+    uint64_t serial;
+    char *end;
+
+    if (*name != '$')
+        return lbx__names_find(system->names, cell, name, length);
+    // As print.c writes it: hexadecimal digits, no sign, no blanks.
+    if (length < 2 || strspn(name + 1, "0123456789abcdef") != length - 1)
+        return 0;
+    serial = strtoull(name + 1, &end, 16);
+    if (serial > UINT32_MAX || end != name + length)
+        return 0;
+    return lbx__life_find_child(cell, (uint32_t)serial);
+}
+
 lbx_status
 lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
 {
@@ -172,13 +191,11 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
     rest = path + 5;
     while (*rest == '/') {
         size_t length = strcspn(++rest, "/");
-        lbx__cell *parent = lbx__cell_of(found.word);
+        lbx_ref parent = found;
 
-        found.word = *rest == '$'
-                         ? lbx__life_find_child(
-                               parent, (uint32_t)strtoul(rest + 1, NULL, 16))
-                         : lbx__names_find(system->names, parent, rest, length);
-        if (!lbx_ref_is_alive(found))
+        found.word = find_child(system, parent.word, rest, length);
+        // The parent's cell may be another actor's by now.
+        if (!lbx_ref_is_alive(found) || !lbx_ref_is_alive(parent))
             return LBX_NOT_FOUND;
         rest += length;
     }

@@ -69,6 +69,14 @@ handle_system_node(lbx_context *context, lbx__node *node)
     case LBX__RETRY_NOW:
         lbx__supervise_retry(context);
         break;
+    case LBX__SUSPEND:
+        if (cell->suspensions < UINT8_MAX)
+            cell->suspensions++;
+        break;
+    case LBX__RESUME:
+        if (cell->suspensions > 0)
+            cell->suspensions--;
+        break;
     case LBX__OUTGOING:
         lbx__outbox_poll(cell, node);
         return; // it is no pool's
@@ -179,7 +187,8 @@ deliver(lbx_context *context, lbx__node *node)
     context->handled++;
     context->taken = false;
     context->stashed = false;
-    cell->handled++;
+    // Relaxed: a number that the owner writes.
+    lbx__store(&cell->handled, lbx__load(&cell->handled, relaxed) + 1, relaxed);
     status = receive(context, cell->state, node->message);
     if (status != LBX_OK)
         lbx__supervise_fail(context, status);
@@ -235,6 +244,23 @@ has_more(lbx__cell *cell)
            (cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
 }
 
+/* Messages are handled at all. */
+static bool
+hears(const lbx__cell *cell)
+{
+    return cell->phase == LBX__ALIVE && cell->suspensions == 0 &&
+           !lbx__outbox_waits(cell);
+}
+
+/* Messages are not handled, and should not wake it. What has ended is not deaf:
+ * it buries them. */
+static bool
+is_deaf(const lbx__cell *cell)
+{
+    return cell->phase == LBX__FAILED || cell->phase == LBX__STOPPING ||
+           (cell->phase == LBX__ALIVE && !hears(cell));
+}
+
 /* Handles messages; true when there may be more. */
 static bool
 handle_messages(lbx_context *context)
@@ -259,7 +285,7 @@ handle_messages(lbx_context *context)
             lbx__pool_put(cell->system->pool, node);
         if (has_system(cell))
             handle_system(context);
-        if (cell->phase != LBX__ALIVE || lbx__outbox_waits(cell))
+        if (!hears(cell))
             return false;
         if (end_ns != LBX_FOREVER &&
             lbx_clock_now(cell->system->options.clock) >= end_ns)
@@ -328,7 +354,7 @@ take_turn(lbx_context *context)
     }
     if (cell->phase == LBX__ALIVE && cell->role == LBX__PROMISE)
         lbx__ask_answer(context);
-    else if (cell->phase == LBX__ALIVE && !lbx__outbox_waits(cell))
+    else if (hears(cell))
         return handle_timed(context);
     if (cell->phase == LBX__FREE || cell->phase == LBX__ENDED)
         bury(cell);
@@ -349,10 +375,6 @@ lbx__turn_run(lbx__cell *cell)
     if (more)
         lbx__dispatcher_requeue(cell->dispatcher, cell);
     else
-        lbx__cell_release(cell,
-                          cell->phase == LBX__FAILED ||
-                              cell->phase == LBX__STOPPING ||
-                              lbx__outbox_waits(cell),
-                          cell->phase == LBX__STOPPING);
+        lbx__cell_release(cell, is_deaf(cell), cell->phase == LBX__STOPPING);
     return context.handled;
 }

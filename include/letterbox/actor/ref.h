@@ -136,6 +136,43 @@ LBX_API lbx_ref lbx_ref_of_sender(const void *sender);
 LBX_API void lbx_stop(lbx_ref ref);
 
 /*
+ * lbx_suspend() lets an actor handle no messages, after the one it is handling,
+ * until it is resumed as often as it was suspended (255 times at most). It can
+ * still be stopped, and its children are not suspended with it.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_suspend(lbx_ref ref);
+
+/*
+ * lbx_resume() takes one lbx_suspend() back; one too many does nothing.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_resume(lbx_ref ref);
+
+/* An actor's numbers, each at its own instant. */
+typedef struct lbx_actor_stats {
+    uint64_t handled;  /* messages, in this life */
+    uint64_t failures; /* of its handlers */
+    uint64_t children;
+    uint64_t depth; /* messages that wait; exact for an actor with a mailbox of
+                       its own, and where nobody is sending */
+} lbx_actor_stats;
+
+/*
+ * lbx_ref_stats() reads an actor's numbers.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_INVALID.
+ * Ownership  a copy.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ref_stats(lbx_ref ref,
+                                              lbx_actor_stats *ret);
+
+/*
  * lbx_poison_pill() is a message that stops the actor when its turn comes, in
  * order, or by the priority that its mailbox gives it. It is one address for
  * the whole program: a priority function can compare with it.

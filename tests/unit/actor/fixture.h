@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the actor tests have in common: a system with a clock that the test
+ * moves, actors that write a diary, and a list of the dead letters.
+ *
+ *     struct world world;
+ *     struct part a;
+ *
+ *     world_begin(&world);
+ *     part_init(&a, &world, "a");
+ *     lbx_tell(part_spawn(&a), letter(7));
+ *     CHECK_DIARY(&world, "a+ a:7");
+ *     world_end(&world);
+ *
+ * The world has no threads unless the test asks for some: nothing happens
+ * before world_run(), which CHECK_DIARY() calls, and then everything in one
+ * order. With threads, CHECK_DIARY() waits for what it is told to expect.
+ */
+#ifndef LBX_TEST_ACTOR_FIXTURE_H
+#define LBX_TEST_ACTOR_FIXTURE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <letterbox/actor.h>
+
+#include "support/clock.h"
+#include "support/test.h"
+#include "support/threads.h"
+
+enum {
+    DIARY_BYTES = 4096,
+    DEEDS_KEPT = 256,
+    LETTERS_KEPT = 256,
+    PART_CHILDREN = 4,
+    FAILS = 1000, /* a letter of this number or above makes its actor fail */
+};
+
+struct part;
+
+/* Something to do inside an actor, told as a message. */
+typedef lbx_status deed(lbx_context *context, struct part *part,
+                        void *argument);
+
+struct order {
+    deed *deed;
+    void *argument;
+};
+
+/* ---- The world ---- */
+
+struct dead {
+    lbx_envelope envelope;
+    lbx_ref sender;
+    lbx_ref recipient;
+    bool suppressed;
+};
+
+struct world {
+    lbx_system *system;
+    struct test_clock time;
+    lbx_clock clock;
+    int64_t threads;
+    pthread_mutex_t lock;
+    char diary[DIARY_BYTES];
+    struct order orders[DEEDS_KEPT];
+    _Atomic unsigned order_count;
+    struct dead dead[LETTERS_KEPT];
+    _Atomic unsigned dead_count; /* suppressed ones left out */
+    _Atomic unsigned suppressed_count;
+    _Atomic long ended; /* untyped messages, by the system's `destroy` */
+};
+
+/* A system without threads and with the test's clock. */
+void world_begin(struct world *world);
+
+/* The options that makes, to be changed; then the system. */
+lbx_system_options world_options(struct world *world);
+void world_begin_with(struct world *world, const lbx_system_options *options);
+
+/* A system with threads and the real clock. */
+void world_begin_threads(struct world *world, int64_t threads);
+
+/* Terminates and destroys the system. */
+void world_end(struct world *world);
+
+/* Runs until nothing is ready; how many turns. */
+uint64_t world_run(struct world *world);
+uint64_t world_run_most(struct world *world, uint64_t most);
+void world_advance(struct world *world, int64_t duration_ns);
+lbx_system_stats world_stats(struct world *world);
+
+/* The diary says this, from the beginning or since the last check. */
+#define CHECK_DIARY(world, expected)                                           \
+    world_check_diary(__FILE__, __LINE__, world, expected)
+
+void world_check_diary(const char *file, int line, struct world *world,
+                       const char *expected);
+void world_write(struct world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Dead letter `index` was this letter, for that reason. */
+void world_check_dead(const struct world *world, unsigned index, int number,
+                      lbx_loss_reason reason);
+
+/* ---- Parts that actors play ---- */
+
+/* A part writes NAME+ when it starts, NAME:7 for letter 7, NAME- when it
+ * stops, NAME! for a notice that another has ended, NAME? for a receive
+ * timeout; and does what it is ordered to. */
+struct part {
+    const char *name;
+    struct world *world;
+    lbx_ref self;                         /* since it was spawned */
+    struct part *children[PART_CHILDREN]; /* spawned when it starts */
+    lbx_strategy strategy;                /* for them */
+    int64_t stash_capacity;
+    bool silent; /* writes nothing */
+    _Atomic unsigned starts;
+    _Atomic unsigned stops;
+    _Atomic unsigned received; /* letters */
+    lbx_ref ended;             /* whom the last notice was about */
+    void *context;             /* the test's own */
+
+    /* In place of what is usual, or after it; NULL: nothing more. */
+    lbx_status (*start)(lbx_context *context, struct part *part);
+    void (*stop)(lbx_context *context, struct part *part);
+    lbx_status (*receive)(lbx_context *context, struct part *part,
+                          void *message);
+    lbx_status (*mend)(lbx_context *context, struct part *part,
+                       lbx_status status, void *message);
+    lbx_directive (*decide)(lbx_context *context, struct part *part,
+                            lbx_failure *failure);
+};
+
+void part_init(struct part *part, struct world *world, const char *name);
+lbx_props part_props(struct part *part);
+
+/* Under "/user", by its name. */
+lbx_ref part_spawn(struct part *part);
+
+/* As somebody's child, in that one's handler. */
+lbx_status part_spawn_in(lbx_context *context, struct part *part);
+
+/* Orders an actor to do something. */
+void bid(struct part *part, deed *what, void *argument);
+
+/* A message that says only its number; any, 0 (which is NULL) included. */
+void *letter(int number);
+int number_of(const void *message);
+
+/* Orders that many tests give; the argument is a struct part, or as said. */
+deed do_stop;    /* oneself */
+deed do_fail;    /* with the lbx_status that the argument points to */
+deed do_watch;   /* the part */
+deed do_unwatch; /* the part */
+deed do_spawn;   /* the part, as a child */
+deed do_stash;   /* from now on, every letter */
+deed do_unstash; /* all, and stash no more */
+deed do_block;   /* until the gate is open: a struct gate */
+
+/* Keeps a handler busy until the test lets it go on. */
+struct gate {
+    _Atomic bool reached;
+    _Atomic bool is_open;
+};
+
+#endif

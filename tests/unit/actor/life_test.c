@@ -1,0 +1,709 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Birth and death: spawning, names, families, stopping, terminating. */
+#include <string.h>
+
+#include "actor/fixture.h"
+
+// ---- Birth ----
+
+TEST_CITING("A-01 A-18 R-40 A4", spawning_gives_a_working_ref_at_once)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    CHECK(lbx_ref_is_alive(a.self));
+    CHECK_INT(0, atomic_load(&a.starts)); // later, on its dispatcher
+    for (int i = 1; i <= 6; i++)
+        lbx_tell(a.self, letter(i));
+    CHECK_DIARY(&world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
+    world_end(&world);
+    CHECK_INT(1, atomic_load(&a.stops));
+}
+
+static lbx_status
+hold(lbx_context *context, struct part *part)
+{
+    return do_block(context, part, part->context);
+}
+
+// The same with threads, and with `start` still running.
+TEST_CITING("A-18 R-40 A4", messages_wait_for_a_slow_start)
+{
+    struct world world;
+    struct part a;
+    struct gate gate = {false, false};
+
+    world_begin_threads(&world, 2);
+    part_init(&a, &world, "a");
+    a.start = hold;
+    a.context = &gate;
+    part_spawn(&a);
+    EVENTUALLY(atomic_load(&gate.reached));
+    for (int i = 1; i <= 6; i++)
+        lbx_tell(a.self, letter(i));
+    atomic_store(&gate.is_open, true);
+    CHECK_DIARY(&world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
+    world_end(&world);
+}
+
+struct births {
+    struct world *world;
+    _Atomic long received;
+};
+
+// An actor that wants 1, 2, 3, 4.
+struct counting {
+    struct births *births;
+    int last;
+};
+
+static lbx_status
+begin_counting(lbx_context *context, void *state, void *argument)
+{
+    struct counting *counting = state;
+
+    (void)context;
+    counting->births = argument;
+    return LBX_OK;
+}
+
+static lbx_status
+count_next(lbx_context *context, void *state, void *message)
+{
+    struct counting *counting = state;
+
+    (void)context;
+    CHECK_INT(++counting->last, number_of(message));
+    atomic_fetch_add(&counting->births->received, 1);
+    return LBX_OK;
+}
+
+static const lbx_behaviour counter = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "counter",
+    .state_bytes = sizeof(struct counting),
+    .start = begin_counting,
+    .receive = count_next,
+};
+
+static void
+spawn_and_tell(unsigned index, void *context)
+{
+    struct births *births = context;
+    lbx_props props = LBX_PROPS_INIT;
+
+    (void)index;
+    props.behaviour = &counter;
+    props.argument = births;
+    for (long i = 0; i < test_rounds(4000, 100000); i++) {
+        lbx_ref ref;
+
+        CHECK_OK(lbx_system_spawn(births->world->system, &props, NULL, &ref));
+        for (int j = 1; j <= 4; j++)
+            lbx_tell(ref, letter(j));
+        lbx_tell(ref, lbx_poison_pill());
+    }
+}
+
+TEST_CITING("A-18 A4", nothing_told_after_spawn_is_lost)
+{
+    struct world world;
+    struct births births = {.world = &world};
+
+    world_begin_threads(&world, 2);
+    threads_run(3, spawn_and_tell, &births);
+    EVENTUALLY(world_stats(&world).actors == 0);
+    CHECK_INT(12 * test_rounds(4000, 100000), atomic_load(&births.received));
+    CHECK_INT(0, atomic_load(&world.dead_count));
+    world_end(&world);
+    CHECK_INT(12 * test_rounds(4000, 100000), atomic_load(&world.ended));
+}
+
+TEST(spawn_refuses_nonsense)
+{
+    static const lbx_behaviour nothing = {
+        .version = LBX_BEHAVIOUR_VERSION,
+        .name = "nothing",
+    };
+    static const lbx_behaviour old = {.version = 0, .name = "old"};
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_props bad;
+    lbx_ref ref = {77};
+    char name[256];
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    props = part_props(&a);
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(NULL, &props, "a", &ref));
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, NULL, "a", &ref));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn(world.system, &props, "a", NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &props, "", &ref));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn(world.system, &props, "a/b", &ref));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn(world.system, &props, "$1", &ref));
+    memset(name, 'x', sizeof(name));
+    name[255] = 0;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn(world.system, &props, name, &ref));
+    bad = props;
+    bad.version = 0;
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
+    bad = props;
+    bad.behaviour = NULL;
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
+    bad.behaviour = &nothing;
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
+    bad.behaviour = &old;
+    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
+    CHECK_STATUS(LBX_INVALID, lbx_context_spawn(NULL, &props, "a", &ref));
+    CHECK_INT(77, ref.word);
+    CHECK_INT(0, world_stats(&world).actors);
+    world_end(&world);
+}
+
+TEST_CITING("A-30", unknown_mailbox_or_dispatcher_is_not_found)
+{
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_ref ref;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    props = part_props(&a);
+    props.mailbox = "no such mailbox";
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_system_spawn(world.system, &props, "a", &ref));
+    props = part_props(&a);
+    props.dispatcher = "no such dispatcher";
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_system_spawn(world.system, &props, "a", &ref));
+    world_end(&world);
+}
+
+// ---- Names ----
+
+TEST(name_is_taken_until_its_actor_has_ended)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    lbx_props props;
+    lbx_ref ref = {77};
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    props = part_props(&a);
+    part_spawn(&a);
+    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_INT(77, ref.word);
+    part_spawn(&b); // a failed spawn does no harm
+    (void)world_run(&world);
+    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    lbx_stop(a.self);
+    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    (void)world_run(&world);
+    CHECK_OK(lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_DIARY(&world, "a+ b+ a- a+");
+    CHECK_INT(2, world_stats(&world).actors);
+    world_end(&world);
+}
+
+TEST(same_name_below_another_parent_is_another_actor)
+{
+    struct world world;
+    struct part parents[2];
+    struct part children[2];
+
+    world_begin(&world);
+    for (int i = 0; i < 2; i++) {
+        part_init(&parents[i], &world, i ? "q" : "p");
+        part_init(&children[i], &world, "c");
+        parents[i].children[0] = &children[i];
+        part_spawn(&parents[i]);
+    }
+    CHECK_DIARY(&world, "p+ q+ c+ c+");
+    CHECK(!lbx_ref_equal(children[0].self, children[1].self));
+    world_end(&world);
+}
+
+TEST(many_names_come_and_go)
+{
+    enum {
+        NAMES = 300,
+    };
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_ref refs[NAMES];
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    props = part_props(&a);
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < NAMES; i++) {
+            char name[8] = {'n', (char)('a' + i / 26), (char)('a' + i % 26)};
+
+            CHECK_OK(lbx_system_spawn(world.system, &props, name, &refs[i]));
+        }
+        for (int i = 0; i < NAMES; i++) {
+            char path[16] = {'/',
+                             'u',
+                             's',
+                             'e',
+                             'r',
+                             '/',
+                             'n',
+                             (char)('a' + i / 26),
+                             (char)('a' + i % 26)};
+            lbx_ref found;
+
+            CHECK_OK(lbx_system_find(world.system, path, &found));
+            CHECK(lbx_ref_equal(refs[i], found));
+            lbx_stop(refs[i]);
+        }
+        (void)world_run(&world);
+        CHECK_INT(0, world_stats(&world).actors);
+    }
+    world_end(&world);
+}
+
+// ---- Stopping ----
+
+TEST_CITING("A6", stop_comes_before_what_is_in_the_mailbox)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+");
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    lbx_stop(a.self);
+    lbx_stop(a.self); // again does nothing
+    CHECK(lbx_ref_is_alive(a.self));
+    CHECK_DIARY(&world, "a-");
+    CHECK_INT(2, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 1, LBX_LOST_CLOSED);
+    world_check_dead(&world, 1, 2, LBX_LOST_CLOSED);
+    lbx_stop(a.self);
+    CHECK_DIARY(&world, "");
+    world_end(&world);
+    CHECK_INT(2, atomic_load(&world.ended));
+}
+
+TEST(stop_from_a_handler_comes_after_the_current_message)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    lbx_tell(a.self, letter(1));
+    bid(&a, do_stop, NULL);
+    lbx_tell(a.self, letter(2));
+    CHECK_DIARY(&world, "a+ a:1 a-");
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 2, LBX_LOST_CLOSED);
+    world_end(&world);
+}
+
+TEST(one_that_never_started_needs_no_stop_hook)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    lbx_tell(a.self, letter(1));
+    lbx_stop(a.self);
+    CHECK_DIARY(&world, "");
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_end(&world);
+}
+
+TEST_CITING("A-13", poison_pill_stops_in_its_turn)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    lbx_tell(a.self, lbx_poison_pill());
+    lbx_tell(a.self, letter(3));
+    lbx_tell(a.self, lbx_poison_pill());
+    CHECK_DIARY(&world, "a+ a:1 a:2 a-");
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 3, LBX_LOST_CLOSED);
+    CHECK_INT(1, atomic_load(&world.suppressed_count)); // the second pill
+    world_end(&world);
+    CHECK_INT(3, atomic_load(&world.ended)); // pills are nobody's to end
+}
+
+// ---- Families ----
+
+TEST_CITING("A11", children_end_before_their_parents)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    struct part c;
+    struct part d;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_init(&c, &world, "c");
+    part_init(&d, &world, "d");
+    a.children[0] = &b;
+    b.children[0] = &c;
+    a.children[1] = &d;
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+ b+ d+ c+");
+    lbx_stop(a.self);
+    lbx_tell(a.self, letter(1));
+    CHECK_DIARY(&world, "d- c- b- a-");
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    CHECK_INT(0, world_stats(&world).actors);
+    world_end(&world);
+}
+
+TEST(child_may_end_alone)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.children[0] = &b;
+    part_spawn(&a);
+    (void)world_run(&world);
+    lbx_stop(b.self);
+    (void)world_run(&world);
+    bid(&a, do_spawn, &b); // its name is free
+    lbx_tell(a.self, letter(1));
+    CHECK_DIARY(&world, "a+ b+ b- a:1 b+");
+    world_end(&world);
+}
+
+static void
+try_spawn(lbx_context *context, struct part *part)
+{
+    CHECK_STATUS(LBX_CLOSED, part_spawn_in(context, part->context));
+}
+
+TEST(spawning_while_ending_is_closed)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.stop = try_spawn;
+    a.context = &b;
+    part_spawn(&a);
+    (void)world_run(&world);
+    lbx_stop(a.self);
+    CHECK_DIARY(&world, "a+ a-");
+    world_end(&world);
+}
+
+TEST(failed_spawns_are_not_counted_as_spawned)
+{
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_ref ref;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    props = part_props(&a);
+    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_INT(1, world_stats(&world).spawned);
+    world_end(&world);
+}
+
+// ---- Terminating ----
+
+TEST_CITING("A11", terminating_ends_everybody)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    lbx_props props;
+    lbx_ref ref;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.children[0] = &b;
+    part_spawn(&a);
+    (void)world_run(&world);
+    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
+    CHECK_DIARY(&world, "a+ b+ b- a-");
+    CHECK(!lbx_ref_is_alive(a.self));
+    props = part_props(&a);
+    CHECK_STATUS(LBX_CLOSED, lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_STATUS(LBX_CLOSED,
+                 lbx_system_spawn(world.system, &props, NULL, &ref));
+    CHECK_OK(lbx_system_terminate(world.system, 0)); // again does nothing
+    lbx_tell(a.self, letter(1));
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_end(&world);
+}
+
+TEST(no_actors_are_left_after_terminating)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
+    CHECK_INT(0, world_stats(&world).actors);
+    world_end(&world);
+}
+
+static void
+note_line(void *context, const char *line)
+{
+    if (strstr(line, "slow"))
+        ++*(int *)context;
+}
+
+TEST_CITING("A11", terminating_gives_up_at_its_deadline)
+{
+    struct world world;
+    struct part a;
+    struct gate gate = {false, false};
+    int lines = 0;
+
+    world_begin_threads(&world, 1);
+    part_init(&a, &world, "slow");
+    part_spawn(&a);
+    bid(&a, do_block, &gate);
+    EVENTUALLY(atomic_load(&gate.reached));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world.system, 0));
+    CHECK_STATUS(LBX_TIMEOUT,
+                 lbx_system_terminate(world.system,
+                                      lbx_deadline_after(NULL, 5 * LBX_MS)));
+    CHECK_OK(lbx_system_print(world.system, note_line, &lines));
+    CHECK_INT(1, lines); // who it is
+    atomic_store(&gate.is_open, true);
+    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
+    world_end(&world);
+}
+
+// Also when "/user" has had no time to hear of it.
+TEST(spawning_after_terminate_is_closed_at_once)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    struct gate gate = {false, false};
+    lbx_props props;
+    lbx_status status;
+    lbx_ref ref;
+
+    world_begin_threads(&world, 1);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    props = part_props(&b);
+    part_spawn(&a);
+    bid(&a, do_block, &gate);
+    EVENTUALLY(atomic_load(&gate.reached)); // the only thread is busy
+    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world.system, 0));
+    status = lbx_system_spawn(world.system, &props, "b", &ref);
+    atomic_store(&gate.is_open, true);
+    world_end(&world);
+    CHECK_STATUS(LBX_CLOSED, status);
+}
+
+static void
+terminate(unsigned index, void *context)
+{
+    struct world *world = context;
+
+    (void)index;
+    CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
+}
+
+TEST(several_threads_may_terminate)
+{
+    struct world world;
+    struct part parts[2];
+
+    world_begin_threads(&world, 2);
+    for (int i = 0; i < 2; i++) {
+        part_init(&parts[i], &world, i ? "b" : "a");
+        parts[i].silent = true;
+        part_spawn(&parts[i]);
+    }
+    threads_run(4, terminate, &world);
+    world_end(&world);
+}
+
+static lbx_status
+terminate_inside(lbx_context *context, struct part *part, void *argument)
+{
+    (void)argument;
+    CHECK_STATUS(LBX_INVALID, lbx_system_terminate(lbx_context_system(context),
+                                                   LBX_FOREVER));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_run(lbx_context_system(context), 1, NULL));
+    world_write(part->world, "no");
+    return LBX_OK;
+}
+
+TEST(handler_cannot_terminate_or_run_its_system)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    bid(&a, terminate_inside, NULL);
+    CHECK_DIARY(&world, "a+ no");
+    world_end(&world);
+}
+
+TEST(destroy_ends_what_is_still_there)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    (void)world_run(&world);
+    lbx_tell(a.self, letter(1));
+    lbx_system_destroy(world.system);
+    CHECK_INT(1, atomic_load(&a.stops));
+    CHECK_INT(1, atomic_load(&world.ended));
+    lbx_system_destroy(NULL);
+}
+
+// ---- Cells that are used again ----
+
+enum {
+    LIVES = 5000,
+};
+
+TEST_CITING("A8", stale_stop_never_stops_the_next_life)
+{
+    struct world world;
+    struct part a;
+    lbx_props props;
+    static lbx_ref old[LIVES];
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    props = part_props(&a);
+    for (int i = 0; i < LIVES; i++) {
+        CHECK_OK(lbx_system_spawn(world.system, &props, "a", &old[i]));
+        for (int j = i < 70 ? 0 : i - 70; j < i; j++) {
+            CHECK(!lbx_ref_equal(old[i], old[j]));
+            lbx_stop(old[j]);
+        }
+        lbx_tell(old[i], letter(1));
+        (void)world_run(&world);
+        CHECK(lbx_ref_is_alive(old[i]));
+        lbx_stop(old[i]);
+        (void)world_run(&world);
+        CHECK(!lbx_ref_is_alive(old[i]));
+    }
+    CHECK_INT(LIVES, atomic_load(&a.received));
+    world_end(&world);
+}
+
+struct stale {
+    _Atomic uint64_t last;
+    _Atomic bool is_over;
+    _Atomic long told;
+};
+
+static void
+abuse_stale(void *context)
+{
+    struct stale *stale = context;
+
+    while (!atomic_load(&stale->is_over)) {
+        lbx_ref ref = {atomic_load(&stale->last)};
+
+        lbx_stop(ref);
+        lbx_tell(ref, letter(9)); // a dead letter, or it raced with the end
+        atomic_fetch_add(&stale->told, 1);
+    }
+}
+
+static lbx_status
+refuse_nine(lbx_context *context, struct part *part, void *message)
+{
+    (void)context;
+    (void)part;
+    CHECK(number_of(message) != 9);
+    return LBX_OK;
+}
+
+// One thread stops and tells refs that have just ended, while their cells are
+// given to others, who must not notice.
+TEST_CITING("A8", stale_refs_race_with_new_lives)
+{
+    struct world world;
+    struct part a;
+    struct stale stale = {.last = 0};
+    struct thread thread;
+    lbx_props props;
+    long rounds = test_rounds(20000, 1000000);
+
+    world_begin_threads(&world, 2);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    a.receive = refuse_nine;
+    props = part_props(&a);
+    thread_start(&thread, abuse_stale, &stale);
+    for (long i = 0; i < rounds; i++) {
+        lbx_ref ref;
+
+        CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &ref));
+        lbx_tell(ref, letter(1));
+        EVENTUALLY(atomic_load(&a.received) == (unsigned)i + 1);
+        CHECK(lbx_ref_is_alive(ref));
+        lbx_stop(ref);
+        EVENTUALLY(!lbx_ref_is_alive(ref));
+        atomic_store(&stale.last, ref.word);
+    }
+    atomic_store(&stale.is_over, true);
+    thread_join(&thread);
+    world_end(&world);
+    CHECK_INT(rounds, atomic_load(&a.received));
+    CHECK_INT(rounds, atomic_load(&a.stops));
+    // Telling nobody at the beginning ends nothing.
+    CHECK(atomic_load(&world.ended) <= rounds + atomic_load(&stale.told));
+    CHECK_INT(atomic_load(&world.ended) - rounds,
+              atomic_load(&world.dead_count));
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system: its options, its numbers, its tree; and what it refuses. */
+#include <string.h>
+
+#include "actor/fixture.h"
+
+static void
+check_refused(lbx_system_options options, const char *word)
+{
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_system *system = NULL;
+
+    options.fault = &fault;
+    CHECK_STATUS(LBX_INVALID, lbx_system_create(&options, &system));
+    CHECK_PTR(NULL, system);
+    CHECK_STATUS(LBX_INVALID, fault.status);
+    if (!strstr(fault.text, word))
+        FAIL("\"%s\" does not say \"%s\"", fault.text, word);
+    options.fault = NULL;
+    CHECK_STATUS(LBX_INVALID, lbx_system_create(&options, &system));
+}
+
+TEST(bad_options_are_refused_with_a_sentence)
+{
+    lbx_system_options good = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_system_options options = good;
+    lbx_allocator lame = {NULL, NULL, NULL};
+
+    CHECK_STATUS(LBX_INVALID, lbx_system_create(&good, NULL));
+    options.version = 0;
+    check_refused(options, "LBX_SYSTEM_OPTIONS_INIT");
+    options = good;
+    options.threads = -1;
+    check_refused(options, "threads");
+    options.threads = 1025;
+    check_refused(options, "threads");
+    options = good;
+    options.throughput = 0;
+    check_refused(options, "throughput");
+    options.throughput = -5;
+    check_refused(options, "throughput");
+    options = good;
+    options.allocator = &lame;
+    check_refused(options, "allocator");
+}
+
+TEST(clock_without_a_function_is_refused)
+{
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_clock lame = {NULL, NULL};
+
+    options.threads = 0;
+    options.clock = &lame;
+    check_refused(options, "clock");
+}
+
+TEST(null_options_are_the_usual_ones)
+{
+    lbx_system *system;
+    lbx_system_stats stats;
+
+    CHECK_OK(lbx_system_create(NULL, &system));
+    CHECK_OK(lbx_system_stats_read(system, &stats));
+    CHECK_INT(0, stats.actors);
+    CHECK_INT(0, stats.spawned);
+    CHECK_INT(0, stats.handled);
+    CHECK(stats.cell_bytes > 0);
+    CHECK_STATUS(LBX_INVALID, lbx_system_run(system, 1, NULL)); // has threads
+    CHECK_OK(lbx_system_terminate(system, LBX_FOREVER));
+    lbx_system_destroy(system);
+}
+
+TEST(system_that_did_nothing_can_be_destroyed)
+{
+    lbx_system *system;
+
+    for (int i = 0; i < 20; i++) {
+        lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+
+        options.threads = i % 4;
+        CHECK_OK(lbx_system_create(&options, &system));
+        lbx_system_destroy(system);
+    }
+}
+
+TEST(nulls_are_refused)
+{
+    struct world world;
+    lbx_system_stats stats;
+
+    world_begin(&world);
+    CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(NULL, &stats));
+    CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(world.system, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_run(NULL, 1, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_terminate(NULL, 0));
+    CHECK_STATUS(LBX_INVALID, lbx_system_print(NULL, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_print(world.system, NULL, NULL));
+    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_self(NULL)));
+    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_parent(NULL)));
+    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(NULL)));
+    CHECK_PTR(NULL, lbx_context_system(NULL));
+    CHECK_PTR(NULL, lbx_context_type(NULL));
+    CHECK_PTR(NULL, lbx_context_take(NULL));
+    lbx_context_reply(NULL, letter(1));
+    lbx_context_forward(NULL, lbx_nobody());
+    lbx_context_stop(NULL);
+    world_end(&world);
+}
+
+TEST(run_takes_at_most_so_many_turns)
+{
+    struct world world;
+    struct part parts[3];
+
+    world_begin(&world);
+    CHECK_INT(0, world_run(&world));
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[3] = {"a", "b", "c"};
+
+        part_init(&parts[i], &world, names[i]);
+        part_spawn(&parts[i]);
+    }
+    CHECK_INT(0, world_run_most(&world, 0));
+    CHECK_INT(2, world_run_most(&world, 2));
+    CHECK_STR("a+ b+", world.diary);
+    CHECK_OK(lbx_system_run(world.system, UINT64_MAX, NULL));
+    CHECK_STR("a+ b+ c+", world.diary);
+    CHECK_INT(3, world_stats(&world).turns);
+    world_end(&world);
+}
+
+TEST_CITING("V-33", numbers_are_kept)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    lbx_system_stats stats;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    part_spawn(&b);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(FAILS));
+    lbx_tell(b.self, letter(2));
+    (void)world_run(&world);
+    lbx_stop(b.self);
+    (void)world_run(&world);
+    lbx_tell(b.self, letter(3));
+    stats = world_stats(&world);
+    CHECK_INT(1, stats.actors);
+    CHECK_INT(2, stats.spawned);
+    CHECK_INT(3, stats.handled);
+    CHECK_INT(1, stats.failures);
+    CHECK_INT(1, stats.dead_letters);
+    CHECK_INT(0, stats.suppressed);
+    CHECK_INT(0, stats.steals);
+    CHECK_INT(0, stats.parks);
+    CHECK(stats.turns >= 3);
+    world_end(&world);
+}
+
+TEST_CITING("V-36", actor_costs_less_than_a_kilobyte)
+{
+    struct world world;
+
+    world_begin(&world);
+    CHECK(world_stats(&world).cell_bytes < 1024);
+    test_note("cell_bytes=%zu", world_stats(&world).cell_bytes);
+    world_end(&world);
+}
+
+static void
+write_line(void *context, const char *line)
+{
+    world_write(context, "[%s]", line);
+}
+
+TEST(print_shows_the_tree)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    struct part c;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_init(&c, &world, "c");
+    a.children[0] = &b;
+    b.children[0] = &c;
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+ b+ c+");
+    CHECK_OK(lbx_system_print(world.system, write_line, &world));
+    for (int i = 0; i < 5; i++) {
+        static const char *const words[] = {"user", "a", "b", "c", "player"};
+
+        CHECK(strstr(world.diary, words[i]));
+    }
+    CHECK(strchr(world.diary, 'b') < strchr(world.diary, 'c'));
+    world.diary[0] = 0;
+    world_end(&world);
+}
+
+// The contract: path, behaviour, state, depth and numbers.
+TEST(print_shows_paths)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.children[0] = &b;
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+ b+");
+    CHECK_OK(lbx_system_print(world.system, write_line, &world));
+    CHECK(strstr(world.diary, "/user/a/b"));
+    world_end(&world);
+}
+
+static void
+print_often(void *context)
+{
+    struct world *world = context;
+
+    for (int i = 0; i < 200; i++) {
+        lbx_system_stats stats;
+
+        CHECK_OK(lbx_system_print(world->system, write_line, world));
+        pthread_mutex_lock(&world->lock);
+        world->diary[0] = 0;
+        pthread_mutex_unlock(&world->lock);
+        CHECK_OK(lbx_system_stats_read(world->system, &stats));
+    }
+}
+
+// Many actors play this part at once: the refs are not kept.
+static lbx_status
+spawn_child(lbx_context *context, struct part *part)
+{
+    lbx_props props = part_props(part->context);
+    lbx_ref ref;
+
+    CHECK_OK(lbx_context_spawn(context, &props, "b", &ref));
+    return LBX_OK;
+}
+
+TEST(print_may_run_while_actors_come_and_go)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+    struct thread thread;
+    lbx_props props;
+
+    world_begin_threads(&world, 2);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.silent = true;
+    b.silent = true;
+    a.start = spawn_child;
+    a.context = &b;
+    props = part_props(&a);
+    thread_start(&thread, print_often, &world);
+    for (int i = 0; i < 2000; i++) {
+        lbx_ref ref;
+        lbx_status status =
+            lbx_system_spawn(world.system, &props, i % 2 ? "x" : NULL, &ref);
+
+        CHECK(status == LBX_OK || status == LBX_EXISTS);
+        if (status == LBX_OK)
+            lbx_tell(ref, lbx_poison_pill());
+    }
+    thread_join(&thread);
+    world_end(&world);
+}
+
+// Two systems share nothing but the program.
+TEST(systems_may_talk_to_each_other)
+{
+    struct world one;
+    struct world two;
+    struct part a;
+    struct part b;
+    lbx_envelope envelope = lbx_envelope_new(letter(1), 10);
+
+    world_begin(&one);
+    world_begin(&two);
+    part_init(&a, &one, "a");
+    part_init(&b, &two, "b");
+    part_spawn(&a);
+    part_spawn(&b);
+    envelope.sender = lbx_ref_as_sender(b.self);
+    lbx_tell_envelope(a.self, &envelope);
+    CHECK_DIARY(&two, "b+");
+    CHECK_DIARY(&one, "a+ a:1");
+    CHECK_INT(1, atomic_load(&one.ended)); // who got it, ends it
+    CHECK_INT(0, atomic_load(&two.ended));
+    world_end(&one);
+    world_end(&two);
+}

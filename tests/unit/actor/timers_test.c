@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timers: messages for later, once or again and again. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actor/fixture.h"
+
+static lbx_timer
+timer_start(struct part *part, int number, int64_t delay_ns, int64_t period_ns)
+{
+    lbx_envelope envelope = lbx_envelope_new(letter(number), 10);
+    lbx_timer timer;
+
+    CHECK_OK(lbx_timer_start(part->world->system, part->self, &envelope,
+                             delay_ns, period_ns, &timer));
+    CHECK(timer.id != 0);
+    return timer;
+}
+
+// A world whose untyped messages need no ending, for periodic ones.
+static void
+easy_begin(struct world *world, struct part *part)
+{
+    lbx_system_options options = world_options(world);
+
+    options.destroy = NULL;
+    world_begin_with(world, &options);
+    part_init(part, world, "a");
+    part_spawn(part);
+    CHECK_DIARY(world, "a+");
+}
+
+TEST(timer_fires_once_when_due)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    timer_start(&a, 1, 100, 0);
+    CHECK_DIARY(&world, "a+");
+    world_advance(&world, 99);
+    CHECK_DIARY(&world, "");
+    world_advance(&world, 1);
+    CHECK_DIARY(&world, "a:1");
+    world_advance(&world, 1000);
+    CHECK_DIARY(&world, "");
+    CHECK_INT(1, atomic_load(&world.ended));
+    world_end(&world);
+}
+
+TEST(timers_fire_in_the_order_they_are_due)
+{
+    struct world world;
+    struct part a;
+
+    easy_begin(&world, &a);
+    for (int i = 1; i <= 40; i++) // more than there was room for at first
+        timer_start(&a, i, 1 + (i * 17) % 41, 0);
+    for (int i = 1; i <= 40; i++) {
+        int number = 1;
+        char expected[16];
+
+        while (1 + (number * 17) % 41 != i + 1)
+            number++;
+        snprintf(expected, sizeof(expected), "a:%d", number);
+        world_advance(&world, i == 1 ? 2 : 1);
+        CHECK_DIARY(&world, expected);
+    }
+    world_end(&world);
+}
+
+TEST(timer_without_delay_is_due_at_once)
+{
+    struct world world;
+    struct part a;
+
+    easy_begin(&world, &a);
+    timer_start(&a, 1, 0, 0);
+    CHECK_DIARY(&world, "a:1");
+    world_end(&world);
+}
+
+TEST(periodic_timer_fires_again_and_again)
+{
+    struct world world;
+    struct part a;
+    lbx_timer timer;
+
+    easy_begin(&world, &a);
+    timer = timer_start(&a, 1, 50, 100);
+    world_advance(&world, 50);
+    CHECK_DIARY(&world, "a:1");
+    world_advance(&world, 99);
+    CHECK_DIARY(&world, "");
+    world_advance(&world, 1);
+    CHECK_DIARY(&world, "a:1");
+    world_advance(&world, 1000); // what was missed is not made up for
+    CHECK_DIARY(&world, "a:1");
+    world_advance(&world, 100);
+    CHECK_DIARY(&world, "a:1");
+    CHECK(lbx_timer_cancel(world.system, timer));
+    world_advance(&world, 1000);
+    CHECK_DIARY(&world, "");
+    world_end(&world);
+}
+
+TEST(cancelled_timer_never_fires)
+{
+    struct world world;
+    struct part a;
+    lbx_timer timer;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    timer = timer_start(&a, 1, 100, 0);
+    CHECK(lbx_timer_cancel(world.system, timer));
+    CHECK_INT(1, atomic_load(&world.ended)); // its message is ended at once
+    CHECK(!lbx_timer_cancel(world.system, timer));
+    world_advance(&world, 1000);
+    CHECK_DIARY(&world, "a+");
+    CHECK_INT(0, atomic_load(&world.dead_count));
+    world_end(&world);
+    CHECK_INT(1, atomic_load(&world.ended));
+}
+
+TEST(cancel_from_the_middle_keeps_the_others_in_order)
+{
+    struct world world;
+    struct part a;
+    lbx_timer timers[30];
+
+    easy_begin(&world, &a);
+    for (int i = 0; i < 30; i++)
+        timers[i] = timer_start(&a, i, 10 + (i * 7) % 29, 0);
+    for (int i = 0; i < 30; i++)
+        if (i % 5 != 0)
+            CHECK(lbx_timer_cancel(world.system, timers[i]));
+    world_advance(&world, 100);
+    CHECK_DIARY(&world, "a:0 a:25 a:5 a:10 a:15 a:20");
+    world_end(&world);
+}
+
+TEST(stale_name_finds_nothing)
+{
+    struct world world;
+    struct part a;
+    lbx_timer old;
+    lbx_timer fresh;
+
+    easy_begin(&world, &a);
+    old = timer_start(&a, 1, 100, 0);
+    world_advance(&world, 100);
+    CHECK_DIARY(&world, "a:1");
+    fresh = timer_start(&a, 2, 100, 0); // in the place of the first
+    CHECK(old.id != fresh.id);
+    CHECK(!lbx_timer_cancel(world.system, old));
+    CHECK(!lbx_timer_cancel(world.system, (lbx_timer){0}));
+    CHECK(!lbx_timer_cancel(world.system, (lbx_timer){UINT64_MAX}));
+    CHECK(!lbx_timer_cancel(NULL, fresh));
+    world_advance(&world, 100);
+    CHECK_DIARY(&world, "a:2");
+    world_end(&world);
+}
+
+TEST(timer_for_an_ended_actor_makes_one_dead_letter)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    timer_start(&a, 1, 100, 0);
+    lbx_stop(a.self);
+    (void)world_run(&world);
+    world_advance(&world, 100);
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 1, LBX_LOST_NO_ACTOR);
+    CHECK_INT(1, atomic_load(&world.ended));
+    world_end(&world);
+}
+
+TEST(pending_timers_end_their_messages_with_the_system)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    for (int i = 0; i < 20; i++)
+        timer_start(&a, i, 100 + i, 0);
+    world_end(&world);
+    CHECK_INT(20, atomic_load(&world.ended));
+}
+
+TEST(timer_start_refuses_nonsense)
+{
+    struct world world;
+    struct part a;
+    lbx_envelope envelope = lbx_envelope_new(letter(1), 10);
+    lbx_envelope system_envelope =
+        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_USER), NULL);
+    lbx_timer timer = {7};
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_timer_start(NULL, a.self, &envelope, 1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, lbx_nobody(),
+                                              &envelope, 1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_timer_start(world.system, a.self, NULL, 1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_timer_start(world.system, a.self, &envelope, 1, 0, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self, &envelope,
+                                              -1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self, &envelope,
+                                              1, -1, &timer));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self,
+                                              &system_envelope, 1, 0, &timer));
+    // The system ends untyped messages here, and cannot copy them.
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world.system, a.self,
+                                                  &envelope, 1, 1, &timer));
+    CHECK_INT(7, timer.id);
+    world_end(&world);
+    CHECK_INT(0, atomic_load(&world.ended)); // it is still ours
+}
+
+// A period so long that it never comes again.
+TEST(longest_delay_and_period_do_no_harm)
+{
+    struct world world;
+    struct part a;
+
+    easy_begin(&world, &a);
+    timer_start(&a, 1, INT64_MAX, 0);
+    timer_start(&a, 2, 1, INT64_MAX);
+    world_advance(&world, 1);
+    CHECK_DIARY(&world, "a:2");
+    world_advance(&world, 1000 * LBX_SECOND);
+    CHECK_DIARY(&world, "");
+    world_end(&world);
+}
+
+// ---- Copies ----
+
+static _Atomic long copies;
+static _Atomic long ends;
+static _Atomic bool refuses;
+
+static void *
+copy_number(const void *message, void *context)
+{
+    int *copy;
+
+    (void)context;
+    if (atomic_load(&refuses))
+        return NULL;
+    copy = malloc(sizeof(*copy));
+    CHECK(copy);
+    *copy = *(const int *)message;
+    atomic_fetch_add(&copies, 1);
+    return copy;
+}
+
+static void
+end_number(void *message, void *context)
+{
+    (void)context;
+    atomic_fetch_add(&ends, 1);
+    free(message);
+}
+
+static lbx_status
+read_number(lbx_context *context, struct part *part, void *message)
+{
+    (void)context;
+    world_write(part->world, "%s:%d", part->name, *(int *)message);
+    return LBX_OK;
+}
+
+static lbx_type *
+number_type(bool clones)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+
+    options.name = "test.Number";
+    options.destroy = end_number;
+    options.clone = clones ? copy_number : NULL;
+    CHECK_OK(lbx_type_create(&options, &type));
+    return type;
+}
+
+static lbx_envelope
+number_envelope(const lbx_type *type, int value)
+{
+    return lbx_envelope_of_type(copy_number(&value, NULL), type);
+}
+
+TEST(periodic_timer_tells_copies)
+{
+    struct world world;
+    struct part a;
+    lbx_type *type = number_type(true);
+    lbx_envelope envelope = number_envelope(type, 5);
+    lbx_timer timer;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    a.receive = read_number;
+    part_spawn(&a);
+    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 10, &timer));
+    for (int i = 0; i < 3; i++)
+        world_advance(&world, 10);
+    CHECK_DIARY(&world, "a+ a:5 a:5 a:5");
+    atomic_store(&refuses, true); // no memory for a copy: that one is left out
+    world_advance(&world, 10);
+    CHECK_DIARY(&world, "");
+    atomic_store(&refuses, false);
+    world_advance(&world, 10);
+    CHECK_DIARY(&world, "a:5");
+    CHECK(lbx_timer_cancel(world.system, timer));
+    CHECK_INT(5, atomic_load(&copies)); // the original and four
+    CHECK_INT(5, atomic_load(&ends));
+    world_end(&world);
+    lbx_type_destroy(type);
+}
+
+TEST(periodic_timer_of_an_ended_actor_is_over)
+{
+    struct world world;
+    struct part a;
+    lbx_type *type = number_type(true);
+    lbx_envelope envelope = number_envelope(type, 5);
+    lbx_timer timer;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    a.receive = read_number;
+    part_spawn(&a);
+    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 10, &timer));
+    world_advance(&world, 10);
+    lbx_stop(a.self);
+    (void)world_run(&world);
+    for (int i = 0; i < 3; i++)
+        world_advance(&world, 10);
+    CHECK(!lbx_timer_cancel(world.system, timer));
+    CHECK_INT(2, atomic_load(&ends));
+    world_end(&world);
+    CHECK_INT(2, atomic_load(&ends));
+    lbx_type_destroy(type);
+}
+
+TEST(message_that_cannot_be_copied_is_no_periodic_one)
+{
+    struct world world;
+    struct part a;
+    lbx_type *type = number_type(false);
+    lbx_envelope envelope = number_envelope(type, 5);
+    lbx_timer timer;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    a.receive = read_number;
+    part_spawn(&a);
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world.system, a.self,
+                                                  &envelope, 10, 10, &timer));
+    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 0, &timer));
+    world_advance(&world, 10);
+    CHECK_DIARY(&world, "a+ a:5");
+    world_end(&world);
+    CHECK_INT(1, atomic_load(&ends));
+    lbx_type_destroy(type);
+}
+
+static lbx_status
+start_timer(lbx_context *context, struct part *part, void *argument)
+{
+    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_timer timer;
+
+    (void)argument;
+    CHECK_OK(lbx_timer_start(lbx_context_system(context),
+                             lbx_context_self(context), &envelope, 10, 0,
+                             &timer));
+    world_write(part->world, "started");
+    return LBX_OK;
+}
+
+TEST(handler_may_start_a_timer)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    bid(&a, start_timer, NULL);
+    CHECK_DIARY(&world, "a+ started");
+    world_advance(&world, 10);
+    CHECK_DIARY(&world, "a:7");
+    world_end(&world);
+}
+
+// ---- With threads ----
+
+static lbx_status
+read_silently(lbx_context *context, struct part *part, void *message)
+{
+    (void)context;
+    (void)part;
+    CHECK_INT(5, *(int *)message);
+    return LBX_OK;
+}
+
+TEST(timers_fire_by_themselves_with_threads)
+{
+    struct world world;
+    struct part a;
+    lbx_timer far;
+
+    world_begin_threads(&world, 1);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    far = timer_start(&a, 9, 3600 * LBX_SECOND, 0);
+    timer_start(&a, 2, 4 * LBX_MS, 0);
+    timer_start(&a, 1, LBX_MS, 0); // sooner than the one that is waited for
+    CHECK_DIARY(&world, "a+ a:1 a:2");
+    CHECK(lbx_timer_cancel(world.system, far));
+    world_end(&world);
+    CHECK_INT(3, atomic_load(&world.ended));
+}
+
+TEST(periodic_timer_runs_until_cancelled_with_threads)
+{
+    struct world world;
+    struct part a;
+    lbx_type *type = number_type(true);
+    lbx_envelope envelope = number_envelope(type, 5);
+    lbx_timer timer;
+
+    world_begin_threads(&world, 1);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    a.receive = read_silently;
+    part_spawn(&a);
+    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 1, 1000, &timer));
+    EVENTUALLY(atomic_load(&a.received) >= 20);
+    CHECK(lbx_timer_cancel(world.system, timer));
+    CHECK(!lbx_timer_cancel(world.system, timer));
+    world_end(&world);
+    CHECK_INT(atomic_load(&copies), atomic_load(&ends));
+    lbx_type_destroy(type);
+}
+
+struct cancels {
+    struct world world;
+    struct part a;
+    _Atomic long cancelled;
+};
+
+static void
+start_and_cancel(unsigned index, void *context)
+{
+    struct cancels *cancels = context;
+
+    for (long i = 0; i < test_rounds(4000, 100000); i++) {
+        lbx_timer timer =
+            timer_start(&cancels->a, 1, (i * 7 + index) % 50 * LBX_US, 0);
+
+        for (long spin = 0; spin < i % 64; spin++)
+            sched_yield();
+        if (lbx_timer_cancel(cancels->world.system, timer))
+            atomic_fetch_add(&cancels->cancelled, 1);
+    }
+}
+
+// Each timer fires or is cancelled: never both, never neither.
+TEST(cancel_races_with_firing)
+{
+    static struct cancels cancels;
+    long total = 2 * test_rounds(4000, 100000);
+
+    world_begin_threads(&cancels.world, 1);
+    part_init(&cancels.a, &cancels.world, "a");
+    cancels.a.silent = true;
+    part_spawn(&cancels.a);
+    threads_run(2, start_and_cancel, &cancels);
+    EVENTUALLY(atomic_load(&cancels.a.received) +
+                   atomic_load(&cancels.cancelled) >=
+               total);
+    world_end(&cancels.world);
+    CHECK_INT(total, atomic_load(&cancels.a.received) +
+                         atomic_load(&cancels.cancelled));
+    CHECK_INT(total, atomic_load(&cancels.world.ended));
+}
