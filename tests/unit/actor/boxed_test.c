@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Actors on mailboxes of other kinds, and senders that must wait. */
+#include <letterbox/mailbox.h>
+
+#include "actor/fixture.h"
+
+// Spawns a part with a mailbox of a kind.
+static void
+spawn_boxed(struct part *part, const char *kind,
+            const lbx_mailbox_options *options)
+{
+    lbx_props props = part_props(part);
+
+    props.mailbox = kind;
+    props.mailbox_options = options;
+    CHECK_OK(
+        lbx_system_spawn(part->world->system, &props, part->name, &part->self));
+}
+
+static lbx_mailbox_options
+bounded(int64_t capacity, lbx_overflow overflow, int64_t wait_ns)
+{
+    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+
+    options.capacity_messages = capacity;
+    options.overflow = overflow;
+    options.wait_ns = wait_ns;
+    return options;
+}
+
+// high 0, other 1, low 2, the pill 3.
+static bool
+rank(const void *message, void *context, int32_t *ret)
+{
+    int number = message == lbx_poison_pill() ? 3 : number_of(message) / 10;
+
+    (void)context;
+    *ret = number;
+    return true;
+}
+
+TEST_CITING("A-13", a_priority_mailbox_sorts_the_poison_pill_too)
+{
+    static const int numbers[] = {21, 22, 1, 11, 12, 13, 2};
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    options.priority = rank;
+    spawn_boxed(&a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    lbx_tell(a.self, lbx_poison_pill());
+    for (int i = 0; i < 7; i++)
+        lbx_tell(a.self, letter(numbers[i]));
+    CHECK_DIARY(&world, "a+ a:1 a:2 a:11 a:12 a:13 a:21 a:22 a-");
+    world_end(&world);
+    CHECK_INT(0, atomic_load(&world.dead_count));
+}
+
+TEST_CITING("2.4.3", control_messages_overtake)
+{
+    struct world world;
+    struct part a;
+    lbx_envelope urgent = lbx_envelope_control(letter(3), 10);
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    spawn_boxed(&a, LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    lbx_tell_envelope(a.self, &urgent);
+    CHECK_DIARY(&world, "a+ a:3 a:1 a:2");
+    world_end(&world);
+}
+
+TEST_CITING("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
+{
+    lbx_mailbox_options options = bounded(2, LBX_DROP_NEWEST, 0);
+    struct world world;
+    struct part a;
+    lbx_envelope third = lbx_envelope_new(letter(3), 10);
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    spawn_boxed(&a, LBX_KIND_BOUNDED, &options);
+    third.sender = lbx_ref_as_sender(a.self);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    lbx_tell_envelope(a.self, &third);
+    CHECK_INT(1, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    CHECK(lbx_ref_equal(world.dead[0].sender, a.self));
+    CHECK(lbx_ref_equal(world.dead[0].recipient, a.self));
+    CHECK_DIARY(&world, "a+ a:1 a:2");
+    world_end(&world);
+    CHECK_INT(3, atomic_load(&world.ended));
+}
+
+TEST_CITING("A-24", what_is_left_in_the_mailbox_becomes_dead_letters)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    spawn_boxed(&a, LBX_KIND_UNBOUNDED_DEQUE, NULL);
+    bid(&a, do_stop, NULL);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    CHECK_DIARY(&world, "a+ a-");
+    CHECK_INT(2, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 1, LBX_LOST_CLOSED);
+    lbx_tell(a.self, letter(3));
+    world_check_dead(&world, 2, 3, LBX_LOST_NO_ACTOR);
+    world_end(&world);
+    CHECK_INT(4, atomic_load(&world.ended));
+}
+
+TEST(a_full_mailbox_gives_a_try_its_message_back)
+{
+    lbx_mailbox_options options = bounded(1, LBX_BLOCK, -1);
+    lbx_envelope envelope = lbx_envelope_new(letter(2), 10);
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    spawn_boxed(&a, LBX_KIND_BOUNDED, &options);
+    lbx_tell(a.self, letter(1));
+    CHECK_STATUS(LBX_FULL, lbx_try_tell(a.self, &envelope));
+    CHECK_DIARY(&world, "a+ a:1");
+    CHECK_OK(lbx_try_tell(a.self, &envelope));
+    CHECK_DIARY(&world, "a:2");
+    world_end(&world);
+    CHECK_INT(2, atomic_load(&world.ended));
+}
+
+TEST(an_unknown_kind_is_not_found_and_costs_no_name)
+{
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_ref ref;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    props = part_props(&a);
+    props.mailbox = "no such kind";
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_system_spawn(world.system, &props, "a", &ref));
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+");
+    world_end(&world);
+}
+
+// ---- The outbox ----
+
+static lbx_status
+tell_four(lbx_context *context, struct part *part, void *argument)
+{
+    const struct part *to = argument;
+
+    (void)context;
+    for (int i = 1; i <= 4; i++)
+        lbx_tell(to->self, letter(i));
+    world_write(part->world, "told");
+    return LBX_OK;
+}
+
+// A sender that must wait handles nothing else until all is accepted, in order.
+TEST_CITING("A-25", a_sender_rests_until_there_is_room)
+{
+    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    CHECK_DIARY(&world, "a+");
+    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_suspend(b.self));
+    bid(&a, tell_four, &b);
+    lbx_tell(a.self, letter(9));
+    CHECK_DIARY(&world, "b+ told");
+    CHECK_OK(lbx_resume(b.self));
+    CHECK_DIARY(&world, "b:1 b:2 b:3 b:4 a:9");
+    world_end(&world);
+    CHECK_INT(0, atomic_load(&world.dead_count));
+}
+
+TEST_CITING("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
+{
+    lbx_mailbox_options options = bounded(2, LBX_BLOCK, LBX_SECOND);
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_suspend(b.self));
+    bid(&a, tell_four, &b);
+    lbx_tell(a.self, letter(9));
+    CHECK_DIARY(&world, "a+ told b+");
+    world_advance(&world, LBX_SECOND);
+    CHECK_DIARY(&world, "a:9");
+    CHECK_INT(2, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    world_check_dead(&world, 1, 4, LBX_LOST_DROPPED_NEWEST);
+    CHECK_OK(lbx_resume(b.self));
+    CHECK_DIARY(&world, "b:1 b:2");
+    world_end(&world);
+}
+
+TEST(a_sender_that_ends_while_it_waits_takes_its_messages_along)
+{
+    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_suspend(b.self));
+    bid(&a, tell_four, &b);
+    CHECK_DIARY(&world, "a+ told b+");
+    lbx_stop(a.self);
+    CHECK_DIARY(&world, "a-");
+    CHECK_INT(2, atomic_load(&world.dead_count));
+    CHECK_OK(lbx_resume(b.self));
+    CHECK_DIARY(&world, "b:1 b:2");
+    world_end(&world);
+}
+
+TEST(a_recipient_that_ends_lets_its_senders_go_on)
+{
+    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_suspend(b.self));
+    bid(&a, tell_four, &b);
+    lbx_tell(a.self, letter(9));
+    CHECK_DIARY(&world, "a+ told b+");
+    lbx_stop(b.self);
+    CHECK_DIARY(&world, "b- a:9");
+    CHECK_INT(4, atomic_load(&world.dead_count));
+    world_end(&world);
+}
+
+// ---- Suspension, numbers ----
+
+TEST_CITING("A-20", suspension_nests_and_spares_a_stop)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_spawn(&a);
+    CHECK_OK(lbx_suspend(a.self));
+    CHECK_OK(lbx_suspend(a.self));
+    lbx_tell(a.self, letter(1));
+    CHECK_DIARY(&world, "a+");
+    CHECK_OK(lbx_resume(a.self));
+    CHECK_DIARY(&world, "");
+    CHECK_OK(lbx_resume(a.self));
+    CHECK_OK(lbx_resume(a.self)); // one too many
+    CHECK_DIARY(&world, "a:1");
+    CHECK_OK(lbx_suspend(a.self));
+    lbx_stop(a.self);
+    CHECK_DIARY(&world, "a-");
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_suspend(a.self));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resume(a.self));
+    world_end(&world);
+}
+
+static lbx_actor_stats
+stats_of(const struct part *part)
+{
+    lbx_actor_stats stats;
+
+    CHECK_OK(lbx_ref_stats(part->self, &stats));
+    return stats;
+}
+
+TEST(numbers_of_an_actor_add_up)
+{
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    a.children[0] = &b;
+    part_spawn(&a);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    CHECK_INT(2, stats_of(&a).depth);
+    CHECK_DIARY(&world, "a+ a:1 a:2 b+");
+    CHECK_INT(0, stats_of(&a).depth);
+    CHECK_INT(2, stats_of(&a).handled);
+    CHECK_INT(1, stats_of(&a).children);
+    lbx_tell(a.self, letter(FAILS));
+    (void)world_run(&world);
+    CHECK_INT(1, stats_of(&a).failures);
+    CHECK_STATUS(LBX_INVALID, lbx_ref_stats(a.self, NULL));
+    lbx_stop(a.self);
+    (void)world_run(&world);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_stats(a.self, &(lbx_actor_stats){0}));
+    world_end(&world);
+}
+
+TEST(depth_counts_a_mailbox_of_its_own)
+{
+    struct world world;
+    struct part a;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    spawn_boxed(&a, LBX_KIND_UNBOUNDED, NULL);
+    lbx_tell(a.self, letter(1));
+    lbx_tell(a.self, letter(2));
+    CHECK_INT(2, stats_of(&a).depth);
+    CHECK_DIARY(&world, "a+ a:1 a:2");
+    CHECK_INT(0, stats_of(&a).depth);
+    world_end(&world);
+}

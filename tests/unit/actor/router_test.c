@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools: several actors behind one ref. */
+#include <letterbox/mailbox.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "actor/fixture.h"
+
+enum {
+    ROUTEES = 5
+};
+
+// Workers of a pool share one part; each has a number of its own.
+struct crew {
+    struct world world;
+    _Atomic int born;
+    _Atomic int handled[64];
+    _Atomic int total;
+    struct gate gate; // held by whoever gets the blocking letter
+    lbx_ref pool;
+};
+
+struct worker {
+    int number;
+};
+
+enum {
+    BLOCKS = 500
+};
+
+static struct crew crew;
+
+static lbx_status
+worker_start(lbx_context *context, void *state, void *argument)
+{
+    (void)context;
+    (void)argument;
+    ((struct worker *)state)->number = crew.born++;
+    return LBX_OK;
+}
+
+static lbx_status
+worker_receive(lbx_context *context, void *state, void *message)
+{
+    const struct worker *worker = state;
+
+    (void)context;
+    if (number_of(message) == BLOCKS) {
+        crew.gate.reached = true;
+        while (!atomic_load(&crew.gate.is_open))
+            sched_yield();
+    }
+    crew.handled[worker->number]++;
+    crew.total++;
+    return LBX_OK;
+}
+
+static const lbx_behaviour worker_behaviour = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "worker",
+    .state_bytes = sizeof(struct worker),
+    .start = worker_start,
+    .receive = worker_receive,
+};
+
+static void
+crew_begin(lbx_routing routing, int64_t threads)
+{
+    lbx_pool pool = LBX_POOL_INIT;
+
+    if (threads > 0)
+        world_begin_threads(&crew.world, threads);
+    else
+        world_begin(&crew.world);
+    pool.routing = routing;
+    pool.routees = ROUTEES;
+    pool.props.behaviour = &worker_behaviour;
+    CHECK_OK(
+        lbx_system_spawn_pool(crew.world.system, &pool, "pool", &crew.pool));
+}
+
+TEST(round_robin_gives_everybody_the_same)
+{
+    crew_begin(LBX_ROUND_ROBIN, 0);
+    for (int i = 0; i < 10 * ROUTEES; i++)
+        lbx_tell(crew.pool, letter(1));
+    (void)world_run(&crew.world);
+    for (int i = 0; i < ROUTEES; i++)
+        CHECK_INT(10, crew.handled[i]);
+    world_end(&crew.world);
+}
+
+TEST(broadcast_copies_for_everybody)
+{
+    crew_begin(LBX_BROADCAST, 0);
+    // Untyped messages that must be ended cannot be copied: a failure.
+    lbx_tell(crew.pool, letter(1));
+    (void)world_run(&crew.world);
+    CHECK_INT(0, crew.total);
+    CHECK_INT(1, world_stats(&crew.world).failures);
+    world_end(&crew.world);
+    CHECK_INT(1, atomic_load(&crew.world.ended));
+}
+
+static void *
+copy_letter(const void *message, void *context)
+{
+    (*(_Atomic int *)context)++;
+    return (void *)(uintptr_t)message;
+}
+
+TEST(broadcast_uses_the_types_clone)
+{
+    static _Atomic int copies;
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+
+    options.name = "test.News";
+    options.clone = copy_letter;
+    options.context = &copies;
+    CHECK_OK(lbx_type_create(&options, &type));
+    crew_begin(LBX_BROADCAST, 0);
+    lbx_tell_typed(crew.pool, type, letter(1));
+    (void)world_run(&crew.world);
+    CHECK_INT(ROUTEES, crew.total);
+    CHECK_INT(ROUTEES - 1, copies);
+    world_end(&crew.world);
+    lbx_type_destroy(type);
+}
+
+TEST_CITING("2.4.9 5.4", smallest_mailbox_avoids_the_busy_worker)
+{
+    int busy = 0;
+
+    crew_begin(LBX_SMALLEST_MAILBOX, 3);
+    lbx_tell(crew.pool, letter(BLOCKS));
+    while (!atomic_load(&crew.gate.reached))
+        sched_yield();
+    for (int i = 0; i < 3; i++) {
+        lbx_tell(crew.pool, letter(1));
+        while (atomic_load(&crew.total) < i + 1)
+            sched_yield();
+    }
+    atomic_store(&crew.gate.is_open, true);
+    while (atomic_load(&crew.total) < 4)
+        sched_yield();
+    for (int i = 0; i < ROUTEES; i++)
+        busy += crew.handled[i] > 2;
+    CHECK_INT(0, busy);
+    world_end(&crew.world);
+}
+
+// One worker is held up; the others take what comes, and nothing is stuck.
+TEST_CITING("A-01 R-37 2.4.8 5.4", a_balancing_pool_works_around_a_busy_worker)
+{
+    crew_begin(LBX_BALANCING, 2);
+    lbx_tell(crew.pool, letter(BLOCKS));
+    while (!atomic_load(&crew.gate.reached))
+        sched_yield();
+    for (int i = 0; i < 100; i++)
+        lbx_tell(crew.pool, letter(1));
+    while (atomic_load(&crew.total) < 100)
+        sched_yield();
+    atomic_store(&crew.gate.is_open, true);
+    while (atomic_load(&crew.total) < 101)
+        sched_yield();
+    world_end(&crew.world);
+    CHECK_INT(0, atomic_load(&crew.world.dead_count));
+}
+
+TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
+{
+    lbx_pool pool = LBX_POOL_INIT;
+    lbx_ref ref;
+
+    world_begin(&crew.world);
+    pool.routing = LBX_BALANCING;
+    pool.routees = 2;
+    pool.props.behaviour = &worker_behaviour;
+    pool.props.mailbox = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
+    pool.routees = 0;
+    pool.props.mailbox = NULL;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
+    pool.routees = 1;
+    CHECK_OK(lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
+    world_end(&crew.world);
+}
+
+// a worker that ends leaves the shared mailbox to the others.
+TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
+{
+    char path[64];
+    lbx_ref worker;
+    unsigned found = 0;
+
+    crew_begin(LBX_BALANCING, 0);
+    (void)world_run(&crew.world);
+    for (unsigned i = 0; i < 100 && found < ROUTEES - 1; i++) {
+        (void)snprintf(path, sizeof(path), "/user/pool/$%x", i);
+        if (lbx_system_find(crew.world.system, path, &worker) == LBX_OK) {
+            lbx_stop(worker);
+            found++;
+        }
+    }
+    CHECK_INT(ROUTEES - 1, found);
+    for (int i = 0; i < 20; i++)
+        lbx_tell(crew.pool, letter(1));
+    (void)world_run(&crew.world);
+    CHECK_INT(20, crew.total);
+    CHECK_INT(0, atomic_load(&crew.world.dead_count));
+    world_end(&crew.world);
+}
+
+TEST(a_pool_without_routees_ends)
+{
+    char path[64];
+    lbx_ref worker;
+
+    crew_begin(LBX_ROUND_ROBIN, 0);
+    (void)world_run(&crew.world);
+    for (unsigned i = 0; i < 100; i++) {
+        (void)snprintf(path, sizeof(path), "/user/pool/$%x", i);
+        if (lbx_system_find(crew.world.system, path, &worker) == LBX_OK)
+            lbx_stop(worker);
+    }
+    (void)world_run(&crew.world);
+    CHECK(!lbx_ref_is_alive(crew.pool));
+    world_end(&crew.world);
+}
