@@ -12,7 +12,8 @@
  *
  * K1  Whoever holds `scheduled` owns the cell: the second and third line, dead
  *     or alive, and the right to put it on one run queue (A1, A9). It is handed
- *     over with the run queue, and given up by storing 0.
+ *     over with the run queue, and given up by storing 0. 2 is held, and told
+ *     always: for an owner whose work is not the cell's own (a balancer).
  * K2  Who adds work, adds it first and looks at `scheduled` then; who gives the
  *     cell up, stores 0 first and looks for work then. All four are seq_cst: no
  *     work is left without an owner.

@@ -22,7 +22,7 @@ lbx__cell_wake_always(lbx__cell *cell)
 {
     // A read-modify-write on both sides (see release): ours comes before the
     // owner's, which then sees the work; or after it, and we see 0.
-    if (lbx__exchange(&cell->scheduled, 1u, seq_cst) == 0)
+    if (lbx__exchange(&cell->scheduled, 2u, seq_cst) == 0)
         lbx__dispatcher_schedule(cell->dispatcher, cell);
 }
 
@@ -136,15 +136,18 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
 {
     lbx__node *head = lbx__load(&cell->head, relaxed);
     uint32_t generation = lbx__load(&cell->generation, relaxed);
+    bool balances = cell->role == LBX__BALANCER;
     // Held, because the life may end as soon as we have let go.
-    lbx__boxed *boxed = deaf || cell->role == LBX__BALANCER
+    lbx__boxed *boxed = deaf || balances
                             ? NULL
                             : lbx__boxed_hold(cell, lbx__cell_ref(cell));
 
     // Release: hands our writes to the next owner. seq_cst: K2, before the
     // looks below. From here on the cell may be another actor.
-    (void)lbx__exchange(&cell->scheduled, 0u, seq_cst);
-    if ((!stopping && lbx__load(&cell->stop, seq_cst) == generation) ||
+    // A balancer's mailbox is seldom empty; what counts is whether somebody
+    // has sent since it looked (see wake_routees()).
+    if ((lbx__exchange(&cell->scheduled, 0u, seq_cst) == 2 && balances) ||
+        (!stopping && lbx__load(&cell->stop, seq_cst) == generation) ||
         lbx__load(&cell->system_stack, seq_cst) != NULL ||
         lbx__load(&cell->orphans, seq_cst) != NULL ||
         (!deaf && lbx__load(&cell->tail, seq_cst) != head) ||

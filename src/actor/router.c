@@ -93,7 +93,7 @@ load_of(lbx_ref routee)
         return UINT64_MAX; // it is ending
     // Twice what waits, and one for being at work. Relaxed: a guess.
     load = 2 * lbx_mailbox_depth(boxed->mailbox) +
-           lbx__load(&cell->scheduled, relaxed);
+           (lbx__load(&cell->scheduled, relaxed) != 0);
     lbx__boxed_let_go(boxed);
     return load;
 }

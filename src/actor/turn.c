@@ -299,9 +299,13 @@ handle_messages(lbx_context *context)
 static void
 wake_routees(lbx__cell *cell)
 {
-    uint64_t waiting = lbx_mailbox_depth(
-        lbx__load(&cell->boxed, relaxed)->mailbox); // the owner's
+    uint64_t waiting;
 
+    // Acquire: what was sent before is counted. seq_cst: who sends from here
+    // on makes it 2 again, and gets another turn (K1).
+    (void)lbx__exchange(&cell->scheduled, 1u, seq_cst);
+    waiting = lbx_mailbox_depth(
+        lbx__load(&cell->boxed, relaxed)->mailbox); // the owner's
     lbx__lock_take(&cell->lock);
     for (lbx__cell *child = cell->children; child && waiting > 0;
          child = child->next_sibling) {
@@ -368,7 +372,7 @@ lbx__turn_run(lbx__cell *cell)
     lbx_context *outer = current;
     bool more;
 
-    assert(lbx__peek(&cell->scheduled) == 1); // K1
+    assert(lbx__peek(&cell->scheduled) != 0); // K1
     current = &context;
     more = take_turn(&context);
     current = outer;
