@@ -294,25 +294,20 @@ handle_messages(lbx_context *context)
     return has_more(cell);
 }
 
-/* A balancer's part: wakes children for what waits in their mailbox. Those at
- * work find it when they are done; it takes as many as there are messages. */
+/* A balancer's part: wakes its children for what waits in their mailbox. Those
+ * at work find it when they are done. All of them, since one that is idle may
+ * be deaf: failed, ending, or waiting for room elsewhere. */
 static void
 wake_routees(lbx__cell *cell)
 {
-    uint64_t waiting;
-
-    // Acquire: what was sent before is counted. seq_cst: who sends from here
-    // on makes it 2 again, and gets another turn (K1).
+    // Acquire: what was sent before is seen. seq_cst: who sends from here on
+    // makes it 2 again, and gets another turn (K1).
     (void)lbx__exchange(&cell->scheduled, 1u, seq_cst);
-    waiting = lbx_mailbox_depth(
-        lbx__load(&cell->boxed, relaxed)->mailbox); // the owner's
+    if (!lbx__boxed_has_messages(cell))
+        return;
     lbx__lock_take(&cell->lock);
-    for (lbx__cell *child = cell->children; child && waiting > 0;
-         child = child->next_sibling) {
-        // Relaxed: a hint, so that the idle are counted and not the busy.
-        waiting -= lbx__load(&child->scheduled, relaxed) == 0;
+    for (lbx__cell *child = cell->children; child; child = child->next_sibling)
         lbx__cell_wake_always(child);
-    }
     lbx__lock_give(&cell->lock);
 }
 
