@@ -85,6 +85,7 @@ end_promise(lbx_context *context)
     lbx__cell *cell = context->cell;
     lbx_system *system = cell->system;
     lbx__ask *ask = cell->extra->ask;
+    lbx__nodes watchers = cell->extra->watchers;
     lbx__node *node;
 
     cell->phase = LBX__ENDED;
@@ -92,6 +93,8 @@ end_promise(lbx_context *context)
     while ((node = lbx__cell_pop(cell)))
         lbx__dead_node(system, node, LBX_LOST_NO_ACTOR);
     lbx__extra_free(cell);
+    while ((node = lbx__nodes_take(&watchers)))
+        lbx__watch_notify(system, node);
     (void)tell_asked(ask, LBX__UNWATCH);
     ask_unref(ask);
     lbx__cells_put(system->cells, cell);
