@@ -89,7 +89,11 @@ lbx__outbox_add(lbx_context *context, lbx__boxed *boxed, lbx_ref to,
 {
     lbx__cell *cell = context->cell;
     lbx_system *system = cell->system;
-    lbx__extra *extra = lbx__extra_of(cell);
+    // One that has ended, or a promise, has nobody to wait: a listener for
+    // dead letters speaks.
+    bool waits = cell->role != LBX__PROMISE && cell->phase != LBX__FREE &&
+                 cell->phase < LBX__ENDED;
+    lbx__extra *extra = waits ? lbx__extra_of(cell) : NULL;
     lbx__outgoing *outgoing =
         extra ? lbx__zalloc(boxed->system->options.allocator, sizeof(*outgoing))
               : NULL;

@@ -20,8 +20,9 @@
 #include "actor/boxed.h"
 #include "actor/system.h"
 
-/* Lets a message wait in the name of the context's actor; false without memory:
- * nothing was done. Takes over the caller's hold of the box. */
+/* Lets a message wait in the name of the context's actor; false without memory,
+ * or when that has ended: nothing was done. Takes over the caller's hold of the
+ * box. */
 bool lbx__outbox_add(lbx_context *context, lbx__boxed *boxed, lbx_ref to,
                      const lbx_envelope *envelope);
 
