@@ -190,6 +190,8 @@ steal(worker *mine)
         if (!cell)
             continue;
         count(&mine->steals, stolen);
+        if (stolen > 1)
+            notify(dispatcher); // while they were moved, nobody saw them (D2)
         return cell;
     }
     return NULL;
