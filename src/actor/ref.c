@@ -172,7 +172,7 @@ tell_nobody(const lbx_envelope *envelope)
 
 /* What was not accepted is a dead letter. */
 static void
-send(lbx_ref to, lbx_envelope *envelope)
+send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
     lbx_status status;
 
@@ -182,7 +182,7 @@ send(lbx_ref to, lbx_envelope *envelope)
         return;
     }
     status = push(to, envelope, envelope->sender);
-    if (status == LBX_FULL)
+    if (status == LBX_FULL && waits)
         status = wait_for_room(to, envelope);
     if (status == LBX_OK)
         return;
@@ -225,7 +225,7 @@ lbx_tell(lbx_ref to, void *message)
     if (send_plain(to, NULL, message, LBX_PRIORITY_DEFAULT))
         return;
     envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
-    send(to, &envelope);
+    send(to, &envelope, true);
 }
 
 void
@@ -236,7 +236,7 @@ lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
     if (send_plain(to, type, message, lbx_type_default_priority(type)))
         return;
     envelope = lbx_envelope_of_type(message, type);
-    send(to, &envelope);
+    send(to, &envelope, true);
 }
 
 void
@@ -247,7 +247,15 @@ lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
     if (!envelope)
         return;
     copy = *envelope;
-    send(to, &copy);
+    send(to, &copy, true);
+}
+
+void
+lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy = *envelope;
+
+    send(to, &copy, false);
 }
 
 /* A system message from nobody. */

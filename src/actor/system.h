@@ -102,6 +102,10 @@ bool lbx__system_is_stopping(lbx_system *system);
 lbx_context *lbx__context_current(void);
 void lbx__context_set_current(lbx_context *context);
 
+/* ref.c: tells, and does not wait for room: a full mailbox makes it a dead
+ * letter. */
+void lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope);
+
 /* extra.c */
 lbx__extra *lbx__extra_of(lbx__cell *cell); /* NULL: no memory */
 void lbx__extra_free(lbx__cell *cell);

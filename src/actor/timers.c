@@ -167,7 +167,8 @@ make_room(lbx__timers *timers)
     return true;
 }
 
-/* Tells a fired timer's message. */
+/* Tells a fired timer's message. All timers would wait for room with it, those
+ * too that make room. */
 static void
 tell(lbx_system *system, const slot *fired)
 {
@@ -175,7 +176,7 @@ tell(lbx_system *system, const slot *fired)
     lbx__node *node;
 
     if (fired->code == 0) {
-        lbx_tell_envelope(to, &fired->envelope);
+        lbx__tell_at_once(to, &fired->envelope);
         return;
     }
     node = lbx__pool_get(system->pool);
