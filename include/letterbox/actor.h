@@ -2,11 +2,12 @@
 /*
  * Actors: everything about them.
  *
- *     actor/ref.h      addresses, telling, stopping
- *     actor/props.h    what an actor does, how it is made and supervised
- *     actor/system.h   the system: threads, spawning, dead letters, numbers
- *     actor/context.h  what a handler can do
- *     actor/ask.h      questions with an answer, timers
+ *     actor/ref.h        addresses, telling, stopping
+ *     actor/props.h      what an actor does, how it is made and supervised
+ *     actor/system.h     the system: threads, spawning, dead letters, numbers
+ *     actor/selection.h  which mailbox and dispatcher an actor gets
+ *     actor/context.h    what a handler can do
+ *     actor/ask.h        questions with an answer, timers
  *
  * docs/actors.md is the tour for newcomers.
  */
@@ -17,6 +18,7 @@
 #include <letterbox/actor/context.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
+#include <letterbox/actor/selection.h>
 #include <letterbox/actor/system.h>
 
 #endif

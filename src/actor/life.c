@@ -16,6 +16,7 @@
  *     off the list of children, its name free, its cell free (K4).
  */
 #include "actor/boxed.h"
+#include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/park.h"
@@ -65,7 +66,7 @@ join_family(lbx__cell *parent, lbx__cell *child)
     bool joined;
 
     lbx__lock_take(&parent->lock);
-    joined = parent->barren == 0;
+    joined = !parent->barren;
     if (joined) {
         child->prev_sibling = NULL;
         child->next_sibling = parent->children;
@@ -121,19 +122,6 @@ take_name(lbx__cell *cell, const char *name)
     return status;
 }
 
-/* Makes the mailbox that the props ask for, if it is not the cell's own. */
-static lbx_status
-take_mailbox(lbx__cell *cell, const lbx_props *props)
-{
-    lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
-
-    if (!props->mailbox)
-        return LBX_OK;
-    return lbx__boxed_make(cell, props->mailbox,
-                           props->mailbox_options ? props->mailbox_options
-                                                  : &usual);
-}
-
 /* Prepares an owned cell for a new life. */
 static lbx_status
 prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
@@ -154,7 +142,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->restarting = false;
     cell->child_count = 0;
     cell->children = NULL;
-    cell->barren = 0;
+    cell->barren = false;
     // Relaxed: the owner writes it.
     cell->life = lbx__load(&cell->generation, relaxed);
     // Relaxed: a number.
@@ -174,7 +162,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         if (!cell->state)
             return LBX_NO_MEMORY;
     }
-    status = take_mailbox(cell, props);
+    status = lbx__selection_apply(cell, props, name);
     return status == LBX_OK ? take_name(cell, name) : status;
 }
 

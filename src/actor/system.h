@@ -11,6 +11,7 @@
 
 typedef struct lbx__boxes lbx__boxes;
 typedef struct lbx__names lbx__names;
+typedef struct lbx__selection lbx__selection;
 typedef struct lbx__timers lbx__timers;
 
 struct lbx_system {
@@ -21,6 +22,7 @@ struct lbx_system {
     lbx__names *names;
     lbx__boxes *boxes;
     lbx__timers *timers;
+    lbx__selection *selection;
     lbx__dispatcher *dispatcher; /* the default one */
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;
