@@ -3,7 +3,7 @@
 #include "actor/boxed.h"
 #include "actor/selection.h"
 #include "actor/system.h"
-
+#include "mailbox/box.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +11,61 @@ enum {
     LINE_BYTES = 320,
     PATH_BYTES = 1024,
 };
+
+static const struct {
+    uint32_t capability;
+    const char *word;
+} words[] = {
+    {LBX_CAN_BOUND, "bounded"},
+    {LBX_CAN_BLOCK, "blocking"},
+    {LBX_CAN_MULTI_CONSUME, "multi-consumer"},
+    {LBX_CAN_SEND_FRONT, "deque"},
+    {LBX_CAN_CONTROL, "control-aware"},
+    {LBX_CAN_PRIORITIZE, "priority"},
+};
+
+/* What happens to a message that finds no room. */
+static void
+describe_limit(const lbx_mailbox_options *options, char *text,
+               size_t size_bytes)
+{
+    long long capacity = (long long)lbx_mailbox_options_limit(
+        options->capacity_messages, LBX_DEFAULT_CAPACITY);
+
+    if (options->overflow != LBX_BLOCK)
+        (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
+                       options->overflow == LBX_DROP_NEWEST
+                           ? "the rest to dead letters"
+                           : "by its overflow policy");
+    else if (options->wait_ns < 0)
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait for ever", capacity);
+    else
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait %lld ms", capacity,
+                       (long long)(options->wait_ns / LBX_MS));
+}
+
+void
+lbx__selection_describe(const lbx__mailbox_type *type, uint32_t capabilities,
+                        const lbx_mailbox_options *options, char *line,
+                        size_t size_bytes)
+{
+    char able[LINE_BYTES] = "";
+    char limit[LINE_BYTES] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (capabilities & words[i].capability)
+            used += (size_t)snprintf(able + used, sizeof(able) - used, " %s",
+                                     words[i].word);
+    if (!(capabilities & LBX_CAN_MULTI_CONSUME))
+        (void)snprintf(able + used, sizeof(able) - used, " single-consumer");
+    if (options && (capabilities & LBX_CAN_BOUND))
+        describe_limit(options, limit, sizeof(limit));
+    (void)snprintf(line, size_bytes, "type %s, kind %s%s:%s%s", type->name,
+                   type->kind, options ? "" : ", in the cell", able, limit);
+}
 
 /* The dispatcher of the actor that would be the parent, if it lives. */
 static lbx__dispatcher_entry *
@@ -59,6 +114,27 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
     return status;
 }
 
+/* What it really has, which props may have changed. */
+static void
+describe_living(lbx__cell *cell, lbx_ref ref, const lbx__mailbox_type *type,
+                char *line, size_t size_bytes)
+{
+    static const lbx__mailbox_type bounded = {.name = LBX_KIND_BOUNDED,
+                                              .kind = LBX_KIND_BOUNDED};
+    lbx__boxed *boxed = lbx__boxed_hold(cell, ref.word);
+
+    if (!type)
+        type = &bounded;
+    if (!boxed) {
+        lbx__selection_describe(type, type->capabilities, NULL, line,
+                                size_bytes);
+        return;
+    }
+    lbx__selection_describe(type, lbx_mailbox_capabilities(boxed->mailbox),
+                            &boxed->mailbox->options, line, size_bytes);
+    lbx__boxed_let_go(boxed);
+}
+
 lbx_status
 lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
                 void *context)
@@ -88,11 +164,8 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
                    (int)cell->step, lbx__step_name((lbx__step)cell->step),
                    mailbox ? mailbox->id : "bounded-capacity");
     print(context, line);
-    // Relaxed: it was set at birth.
-    (void)snprintf(line, sizeof(line), "type %s, kind %s%s",
-                   mailbox ? mailbox->type.name : LBX_KIND_BOUNDED,
-                   mailbox ? mailbox->type.kind : LBX_KIND_BOUNDED,
-                   lbx__load(&cell->boxed, relaxed) ? "" : ", in the cell");
+    describe_living(cell, ref, mailbox ? &mailbox->type : NULL, line,
+                    sizeof(line));
     print(context, line);
     return LBX_OK;
 }

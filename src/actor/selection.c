@@ -108,13 +108,13 @@ verify_one(const struct selecting *s, const lbx__requirement *requirement,
 
     if (!lack)
         return LBX_OK;
+    // With a line of a file, the fault names the mailbox already.
     return lbx__blame(s->request->fault, LBX_UNSUPPORTED, mailbox->section,
-                      "mailbox %s, by step %d (%s), does not meet %s of %s %s: "
-                      "%s",
-                      mailbox->id, (int)choice->step,
-                      lbx__step_name(choice->step),
-                      requirement->name ? requirement->name : "the needs", who,
-                      requirement->by, lack);
+                      "%s%s%s, but %s %s requires %s (by step %d, %s)",
+                      mailbox->section ? "" : mailbox->id,
+                      mailbox->section ? "" : ": ", lack, who, requirement->by,
+                      requirement->name ? requirement->name : "that",
+                      (int)choice->step, lbx__step_name(choice->step));
 }
 
 static lbx_status
@@ -245,10 +245,10 @@ say_choice(const struct selecting *s)
                        lbx_settings_line(mailbox->section));
     say(s, "%d %s: decides: mailbox %s%s", (int)choice->step,
         lbx__step_name(choice->step), mailbox->id, where);
-    say(s, "type %s, kind %s%s%s", mailbox->type.name, mailbox->type.kind,
-        mailbox->in_cell ? ", in the cell" : "",
-        mailbox->capabilities & LBX_CAN_BLOCK ? ", senders may have to wait"
-                                              : "");
+    lbx__selection_describe(&mailbox->type, mailbox->capabilities,
+                            mailbox->in_cell ? NULL : &mailbox->options, where,
+                            sizeof(where));
+    say(s, "%s", where);
 }
 
 static lbx_status

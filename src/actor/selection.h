@@ -66,6 +66,12 @@ lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
 /* What a step is called. */
 const char *lbx__step_name(lbx__step step);
 
+/* explain.c: a line about a mailbox; `options` may be NULL in the cell. */
+void lbx__selection_describe(const lbx__mailbox_type *type,
+                             uint32_t capabilities,
+                             const lbx_mailbox_options *options, char *line,
+                             size_t size_bytes);
+
 /* requirements.c: which mailbox a requirement is mapped to. */
 lbx_status lbx__requirements_check(const lbx__selection *selection,
                                    lbx_fault *fault);

@@ -115,7 +115,7 @@ struct lbx_mailbox_type {
 #define LBX_MAILBOX_LIBRARY_VERSION 1
 
 /* Types in a shared object, named in `letterbox.actor.mailbox-libraries`. It
- * exports one symbol, this, called lbx_mailbox_library. Settings that name
+ * exports one of these, called lbx_exported_mailbox_types. Settings that name
  * libraries run their code: read such settings only from whom you trust. */
 typedef struct lbx_mailbox_library {
     uint32_t version;
@@ -123,7 +123,7 @@ typedef struct lbx_mailbox_library {
     size_t type_count;
 } lbx_mailbox_library;
 
-#define LBX_MAILBOX_LIBRARY_SYMBOL "lbx_mailbox_library"
+#define LBX_MAILBOX_LIBRARY_SYMBOL "lbx_exported_mailbox_types"
 
 /*
  * lbx_system_reference() is the text of the settings that stand below all
