@@ -115,7 +115,7 @@ lbx__executor_read(const lbx_settings *merged, lbx_fault *fault,
     const char *name = lbx_settings_text(lbx_settings_at(merged, "executor"));
     const struct executor *executor = &executors[0];
     const lbx_settings *section;
-    int64_t threads;
+    int64_t threads = 1;
     lbx_status status;
 
     if (strcmp(name, executors[1].section) == 0)

@@ -126,7 +126,8 @@ fails(struct wish wish, const char *name, const char *words)
         fails((struct wish){__VA_ARGS__}, actor, words);                       \
     }
 
-GETS("1", "A-08", default_mailbox_is_unbounded, 6, UNBOUNDED, "plain", NULL)
+GETS("1", "A-08", default_mailbox_is_unbounded, 6, UNBOUNDED, "plain",
+     .mailbox = NULL)
 
 GETS("2", "A-06", deque_when_only_props_say_so, 2, DEQUE, "plain",
      .mailbox = UNBOUNDED_DEQUE_BASED)
@@ -155,12 +156,12 @@ TEST_CITING("5.4 ActorMailboxSpec 4 A-02", deque_when_only_stash_needs_it)
     stage_end(&stage);
 }
 
-GETS("5", "A-06", bounded_by_deployment, 1, BOUNDED, "bounded", NULL)
-GETS("6", "A-06", deque_by_deployment, 1, DEQUE, "deque", NULL)
+GETS("5", "A-06", bounded_by_deployment, 1, BOUNDED, "bounded", .mailbox = NULL)
+GETS("6", "A-06", deque_by_deployment, 1, DEQUE, "deque", .mailbox = NULL)
 GETS("7", "A-06", bounded_control_aware_by_deployment, 1,
-     BOUNDED " control-aware", "bounded-control", NULL)
+     BOUNDED " control-aware", "bounded-control", .mailbox = NULL)
 GETS("8", "A-06", unbounded_control_aware_by_deployment, 1,
-     UNBOUNDED " control-aware", "unbounded-control", NULL)
+     UNBOUNDED " control-aware", "unbounded-control", .mailbox = NULL)
 GETS("9", "A-02", bounded_control_aware_by_requirement, 4,
      BOUNDED " control-aware", "plain",
      .semantics = QUEUE("BoundedControlAware"))
@@ -173,22 +174,24 @@ FAILS("11", "A-04", deployed_deque_that_contradicts_the_behaviour_fails,
       " (by step 1, deployment)",
       "deque", .semantics = BOUNDED_MQ)
 
-GETS("12", "A-06", unbounded_by_dispatcher, 3, UNBOUNDED, "on-unbounded", NULL)
+GETS("12", "A-06", unbounded_by_dispatcher, 3, UNBOUNDED, "on-unbounded",
+     .mailbox = NULL)
 
 FAILS("13", "A-04", dispatcher_that_contradicts_the_behaviour_fails,
       BOUNDED_MQ " (by step 3, dispatcher section)", "on-unbounded",
       .semantics = BOUNDED_MQ)
 
 GETS("14", "A-03", deployed_bounded_beats_unbounded_dispatcher, 1, BOUNDED,
-     "on-unbounded-bounded", NULL)
-GETS("15", "A-06", bounded_by_dispatcher, 3, BOUNDED, "on-bounded", NULL)
+     "on-unbounded-bounded", .mailbox = NULL)
+GETS("15", "A-06", bounded_by_dispatcher, 3, BOUNDED, "on-bounded",
+     .mailbox = NULL)
 
 // 16: the push timeout is read: 0 does not block.
 GETS("16", "A-25", zero_push_timeout_never_blocks, 1, "bounded multi-consumer",
-     "zero", NULL)
+     "zero", .mailbox = NULL)
 
 GETS("17", "A-03", deployed_unbounded_beats_bounded_dispatcher, 1, UNBOUNDED,
-     "on-bounded-unbounded", NULL)
+     "on-bounded-unbounded", .mailbox = NULL)
 GETS("18", "A-06", deployment_beats_props, 1, UNBOUNDED, "on-bounded-unbounded",
      .mailbox = UNBOUNDED_DEQUE_BASED)
 
