@@ -159,7 +159,7 @@ const char *const banner =
 int
 main(int argc, char **argv)
 {
-    return run_rows(argc, argv, "bounded", banner,
+    return run_rows(argc, argv, "mailbox/bounded", banner,
                     {
                         [] {
                             return single("bounded-1p1c", {1, 1, 2000000}, 1.2);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ten million messages pile up and are drained: time, and memory kept. */
+#include "support/memory.h"
 #include "support/row.h"
-#include <cstdio>
-#include <unistd.h>
 #ifdef HAVE_MOODYCAMEL
 #include "peers/moodycamel.h"
 #endif
@@ -21,23 +20,11 @@ using namespace bench;
 namespace
 {
 
-double
-resident_mib()
-{
-    long size, resident;
-    std::FILE *file = std::fopen("/proc/self/statm", "r");
-
-    if (!file || std::fscanf(file, "%ld %ld", &size, &resident) != 2)
-        fail("cannot read /proc/self/statm");
-    std::fclose(file);
-    return double(resident) * double(sysconf(_SC_PAGESIZE)) / 1048576;
-}
-
 template <class Make, class Take>
 Sample
 burst(uint64_t messages, Make make, Take take)
 {
-    double before = resident_mib();
+    double before = resident_bytes();
     auto queue = make();
     using Queue = typename decltype(queue)::element_type;
     typename Queue::Producer producer(*queue);
@@ -49,10 +36,10 @@ burst(uint64_t messages, Make make, Take take)
     for (uint64_t taken = 0; taken < messages;)
         taken += take(consumer, sum);
     int64_t ns = thread_cpu_ns() - start;
-    double left = resident_mib() - before;
+    double left_mib = (resident_bytes() - before) / 1048576;
     if (sum != sum_of(messages))
         fail("messages lost or doubled");
-    return {double(ns) / double(messages), left};
+    return {double(ns) / double(messages), left_mib};
 }
 
 template <class Make, class Take>
@@ -114,5 +101,5 @@ const char *const banner =
 int
 main(int argc, char **argv)
 {
-    return run_rows(argc, argv, "burst", banner, {burst_memory});
+    return run_rows(argc, argv, "mailbox/burst", banner, {burst_memory});
 }

@@ -131,7 +131,7 @@ int
 main(int argc, char **argv)
 {
     return run_rows(
-        argc, argv, "options", banner,
+        argc, argv, "mailbox/options", banner,
         {
             [] {
                 return control_lane("control-lane-1p1c", {1, 1, 2000000});

@@ -160,7 +160,7 @@ main(int argc, char **argv)
     const char *segq_many = "unbounded, several consumers";
     const char *bounded = "bounded to 1,024";
 
-    return run_rows(argc, argv, "overhead", banner,
+    return run_rows(argc, argv, "mailbox/overhead", banner,
                     {
                         [=] {
                             return one_thread_row("overhead-segq-1t", segq, one,

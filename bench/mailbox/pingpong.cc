@@ -148,7 +148,7 @@ const char *const banner =
 int
 main(int argc, char **argv)
 {
-    return run_rows(argc, argv, "pingpong", banner,
+    return run_rows(argc, argv, "mailbox/pingpong", banner,
                     {
                         spinning,
                         blocking,

@@ -252,7 +252,7 @@ const char *const banner =
 int
 main(int argc, char **argv)
 {
-    return run_rows(argc, argv, "priority", banner,
+    return run_rows(argc, argv, "mailbox/priority", banner,
                     {
                         [] { return small_range("priority-small-1p1c", 1); },
                         [] { return small_range("priority-small-4p1c", 4); },

@@ -169,7 +169,7 @@ main(int argc, char **argv)
     const char *one = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
 
     return run_rows(
-        argc, argv, "unbounded", banner,
+        argc, argv, "mailbox/unbounded", banner,
         {
             [] { return in_and_out("mpsc-1t", 1, 1.6); },
             [] { return in_and_out("mpsc-1t-64", 64, 1.0); },

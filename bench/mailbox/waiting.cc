@@ -187,7 +187,7 @@ const char *const banner =
 int
 main(int argc, char **argv)
 {
-    return run_rows(argc, argv, "waiting", banner,
+    return run_rows(argc, argv, "mailbox/waiting", banner,
                     {
                         [] { return idle("idle-1p1c", 1, 5); },
                         [] { return idle("idle-2p1c", 2, 3); },

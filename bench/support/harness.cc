@@ -8,6 +8,7 @@
 #include <cstring>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct Figure {
 
 std::FILE *results;
 double slow_scale = 1; // of the contestant that runs now
+double transfer_ns;    // of a cache line, in this run
 std::string running;   // for last words
 
 void
@@ -62,6 +64,15 @@ figure(const std::vector<Sample> &samples)
     }
     return {middle(costs), *std::min_element(costs.begin(), costs.end()),
             *std::max_element(costs.begin(), costs.end()), middle(besides)};
+}
+
+/* What ours may cost at most; 0: no limit. A transfer that takes longer than a
+ * hundred ns was measured on a busy machine: that excuses nobody. */
+double
+limit_of(const Row &row)
+{
+    return row.limit > 0 ? row.limit
+                         : row.limit_transfers * std::min(transfer_ns, 100.0);
 }
 
 /* The best counted contestant of a side, of one style or (empty) of all. */
@@ -107,6 +118,7 @@ run_apart(const Contestant &contestant, Sample *ret)
     if (child < 0)
         fail("fork");
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // no round outlives the run
         Sample sample = contestant.round();
         bool told = write(ends[1], &sample, sizeof(sample)) == sizeof(sample);
 
@@ -191,7 +203,10 @@ void
 print_contestants(const Row &row, const std::vector<Figure> &figures)
 {
     static const char *const sides[] = {"ours", "peer", "less"};
+    int ours = best(row, figures, Side::ours, "");
 
+    if (ours < 0)
+        fail("%s: a row without us", row.name.c_str());
     for (std::size_t i = 0; i < figures.size(); i++) {
         const Contestant &c = row.contestants[i];
         const Figure &f = figures[i];
@@ -203,6 +218,9 @@ print_contestants(const Row &row, const std::vector<Figure> &figures)
                         f.least, f.most);
         else
             std::printf("    stuck   ");
+        if (c.side != Side::ours && f.median < stuck)
+            std::printf("  ratio %.2f",
+                        f.median / figures[std::size_t(ours)].median);
         if (!row.beside_unit.empty())
             std::printf("  %.1f %s", f.beside, row.beside_unit.c_str());
         std::printf("  %s\n", c.does.c_str());
@@ -243,16 +261,16 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
     int peer = best(row, figures, Side::peer, "");
     const char *unit = row.unit.c_str();
 
-    if (ours < 0)
-        fail("%s: a row without us", row.name.c_str());
     const Figure &us = figures[std::size_t(ours)];
-    bool small = row.beside_goal == 0 || us.beside <= row.beside_goal;
+    double limit = limit_of(row);
+    bool small = (row.beside_goal == 0 || us.beside <= row.beside_goal) &&
+                 (limit == 0 || us.median <= limit);
     if (peer < 0) {
         std::printf("%s: ours=%.1f%s peer=none ratio=- goal=%.2f no peer "
                     "installed\n",
                     row.name.c_str(), us.median, unit, row.goal);
-        record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\tno-peer\t%s\t%s\n",
-               row.name.c_str(), us.median, unit, row.goal,
+        record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\t%.3f\tno-peer\t%s\t%s\n",
+               row.name.c_str(), us.median, unit, row.goal, limit,
                row.workload.c_str(), row.goal_text.c_str());
         return;
     }
@@ -261,20 +279,23 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
     const char *name = row.contestants[std::size_t(peer)].name.c_str();
     // A figure too small to print must not divide.
     double ratio = them.median / std::max(us.median, 1e-3);
-    bool judged = row.goal > 0 || row.beside_goal > 0;
+    bool judged = row.goal > 0 || row.beside_goal > 0 || limit > 0;
     bool met = ratio >= row.goal && small;
     const char *verdict = !judged ? "no-goal" : met ? "met" : "not met";
 
     std::printf("%s: ours=%.1f%s peer=%s %.1f%s ratio=%.2f goal=%.2f %s",
                 row.name.c_str(), us.median, unit, name, them.median, unit,
                 ratio, row.goal, verdict);
+    if (limit > 0)
+        std::printf(" limit=%.1f%s", limit, unit);
     if (!row.beside_unit.empty())
         std::printf(" beside=%.1f,%.1f%s", us.beside, them.beside,
                     row.beside_unit.c_str());
     std::printf("\n\n");
-    record("row\t%s\t%.3f\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n",
+    record("row\t%s\t%.3f\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n",
            row.name.c_str(), us.median, unit, name, them.median, ratio,
-           row.goal, verdict, row.workload.c_str(), row.goal_text.c_str());
+           row.goal, limit, verdict, row.workload.c_str(),
+           row.goal_text.c_str());
 }
 
 void
@@ -383,14 +404,14 @@ run_rows(int argc, char **argv, const char *program, const char *banner,
         if (!results)
             fail("cannot write %s", settings.results.c_str());
     }
-    double transfer = cache_line_transfer_ns();
+    transfer_ns = cache_line_transfer_ns();
     double load = 0;
     if (getloadavg(&load, 1) != 1)
         load = -1;
     std::printf("---- %s\n%s\ncache-line transfer now: %.0f ns one way; load "
                 "average: %.1f\n\n",
-                program, banner, transfer, load);
-    record("run\t%s\t%.1f\t%.2f\n", program, transfer, load);
+                program, banner, transfer_ns, load);
+    record("run\t%s\t%.1f\t%.2f\n", program, transfer_ns, load);
     for (const Row &row : chosen)
         run_row(row);
     if (results)

@@ -13,7 +13,8 @@
  *
  *     mpsc-1p1c: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met
  *
- * where a ratio above 1 means that we are faster. Best of ours is compared
+ * where a ratio above 1 means that we are faster; a row with a limit ends in
+ * limit=22.5ns as well. Best of ours is compared
  * with best of theirs; where both take singly and in bulk, like is compared
  * with like as well, above that line.
  */
@@ -54,6 +55,8 @@ struct Row {
     std::string workload; // one line for people
     double goal = 0;      // smallest ratio that is enough; 0: none set
     std::string goal_text;
+    double limit = 0;           // ours must cost no more; 0: none set
+    double limit_transfers = 0; // the same, in cache-line transfer times
     std::vector<Contestant> contestants;
     std::string unit = "ns";
     std::string beside_unit;  // empty: the row measures nothing beside
@@ -84,7 +87,8 @@ uint64_t scaled(uint64_t messages);
     __attribute__((format(printf, 1, 2)));
 
 /* Runs the rows named on the command line, or all. Rows are made when asked
- * for, one at a time. What every side does goes into `banner`. */
+ * for, one at a time. What every side does goes into `banner`. `program` is
+ * its group and its name, "mailbox/burst". */
 int run_rows(int argc, char **argv, const char *program, const char *banner,
              const std::vector<std::function<Row()>> &rows);
 

@@ -142,12 +142,10 @@ start(lbx__op *op)
     ask->asked = to.word;
     cell->dispatcher = system->dispatcher;
     cell->behaviour = NULL;
-    cell->parent = NULL;
     cell->role = LBX__PROMISE;
+    (void)lbx__names_enter(system->names, cell, NULL, NULL); // cannot fail
     cell->phase = LBX__ALIVE;
     cell->started = false;
-    // Relaxed: the owner writes it.
-    cell->life = lbx__load(&cell->generation, relaxed);
     cell->extra->ask = ask;
     ask->promise = lbx__cell_ref(cell);
     op->u.ask.ask = ask;
@@ -158,7 +156,9 @@ start(lbx__op *op)
         return LBX_NO_MEMORY;
     }
     op->u.ask.question.sender = (void *)(uintptr_t)ask->promise;
-    lbx_tell_envelope(to, &op->u.ask.question);
+    if (!op->u.ask.told)
+        lbx_tell_envelope(to, &op->u.ask.question);
+    op->u.ask.told = true;
     return LBX_OK;
 
 fail:
@@ -221,6 +221,8 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
         return status;
     lbx__op_settle(op);
     op->state = LBX__IDLE;
+    if (op->u.ask.quiet)
+        return status == LBX_NOT_FOUND ? LBX_OK : status;
     if (status == LBX_OK)
         *op->u.ask.answer = ask->answer;
     return status;
@@ -237,6 +239,11 @@ ask_leave(lbx__op *op, lbx_status why)
 static void
 ask_release(lbx__op *op)
 {
+    lbx_system *system = op->subject;
+
+    if (!op->u.ask.told)
+        lbx__end_message(system, op->u.ask.question.type,
+                         op->u.ask.question.message);
     if (op->u.ask.ask)
         ask_unref(op->u.ask.ask);
 }
@@ -263,4 +270,32 @@ lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
     op->u.ask.answer = ret_answer;
     op->u.ask.to = to.word;
     return LBX_OK;
+}
+
+lbx_status
+lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
+               int64_t deadline_ns)
+{
+    lbx__op *op = operation ? lbx__op_of(operation) : NULL;
+
+    if (!op || !system || !ref.word || lbx__cell_of(ref.word)->system != system)
+        return LBX_INVALID;
+    lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
+    op->u.ask.to = ref.word;
+    op->u.ask.told = true; // there is nothing to tell
+    op->u.ask.quiet = true;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status = lbx_ended_init(&operation, system, ref, deadline_ns);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx_operation_wait(&operation);
+    lbx_operation_fini(&operation);
+    return status;
 }

@@ -104,6 +104,7 @@ lbx__boxed_make(lbx__cell *cell, const char *kind,
         return status;
     }
     boxed->mailbox = lbx_consumer_mailbox(boxed->out);
+    boxed->owner = lbx__cell_ref(cell);
     // Release: who holds it sees the mailbox.
     lbx__store(&boxed->refs, 1u, release);
     lbx__store(&cell->boxed, boxed, release);
@@ -130,8 +131,20 @@ lbx__boxed_end(lbx__cell *cell)
     if (!boxed)
         return;
     lbx__store(&cell->boxed, NULL, relaxed);
-    (void)lbx_mailbox_close(boxed->mailbox, LBX_CLOSE_IMMEDIATE);
+    if (boxed->owner == lbx__cell_ref(cell))
+        (void)lbx_mailbox_close(boxed->mailbox, LBX_CLOSE_IMMEDIATE);
     lbx__boxed_let_go(boxed);
+}
+
+void
+lbx__boxed_share(lbx__cell *parent, lbx__cell *child)
+{
+    // Relaxed, both: the parent, whose turn this is, has one; the child is
+    // not known to anybody.
+    lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
+
+    (void)lbx__add(&boxed->refs, 1, relaxed);
+    lbx__store(&child->boxed, boxed, relaxed);
 }
 
 lbx__boxed *
@@ -163,7 +176,7 @@ lbx__boxed_pop(lbx__cell *cell, lbx__node *ret)
     if (!boxed ||
         lbx_consumer_try_receive_envelope(boxed->out, &envelope) != LBX_OK)
         return false;
-    lbx__node_fill(ret, &envelope, (uint64_t)(uintptr_t)envelope.recipient);
+    lbx__node_fill(ret, &envelope, lbx__cell_ref(cell)); // X3
     return true;
 }
 

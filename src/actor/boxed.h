@@ -11,8 +11,10 @@
  *     is a box on the free list. It is never raised from 0 by a sender.
  * X2  A sender holds the box first and looks at the generation of the cell
  *     again then: if that is still its ref's, the box is that life's.
- * X3  The mailbox's owner is the actor's ref: every envelope that comes out
- *     carries it.
+ * X3  The mailbox's owner is the ref of the actor it was made for: every dead
+ *     letter from it names that one. Those who share it take its messages as
+ *     their own.
+ 
  */
 #ifndef LBX_ACTOR_BOXED_H
 #define LBX_ACTOR_BOXED_H
@@ -29,6 +31,7 @@ struct lbx__boxed {
     lbx_producer *in;
     lbx_consumer *out;
     lbx_mailbox *mailbox;
+    uint64_t owner; /* the ref of the life it was made for */
     lbx__boxed *next_free;
     lbx__boxed *next; /* all of the system's */
 };
@@ -36,12 +39,15 @@ struct lbx__boxed {
 lbx_status lbx__boxes_create(lbx_system *system, lbx__boxes **ret);
 void lbx__boxes_destroy(lbx__boxes *boxes);
 
+/* Lets a child share its parent's box. By the child's owner. */
+void lbx__boxed_share(lbx__cell *parent, lbx__cell *child);
+
 /* Makes the mailbox of a cell, for the life that begins. By its owner. */
 lbx_status lbx__boxed_make(lbx__cell *cell, const char *kind,
                            const lbx_mailbox_options *given);
 
-/* Closes it and lets it go; what is left becomes dead letters. By the owner,
- * after the generation was raised. */
+/* Lets it go; the actor for which it was made closes it first, and what is left
+ * becomes dead letters. By the owner, after the generation was raised. */
 void lbx__boxed_end(lbx__cell *cell);
 
 /* For a sender: the box of the ref's life, held; NULL when that has ended, or

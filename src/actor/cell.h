@@ -53,7 +53,9 @@ enum {
     LBX__UNWATCH,
     LBX__FAILURE,   /* from a child; number: the status */
     LBX__DIRECTIVE, /* from the parent; number: what to do; deadline_ns: delay */
-    LBX__RETRY_NOW, /* from oneself, by a timer */
+    LBX__RETRY_NOW,   /* from oneself, by a timer */
+    LBX__OUTGOING,    /* an outgoing message may be accepted */
+    LBX__OUTBOX_LATE, /* one has waited long enough */
 };
 
 /* What a cell is for. */
@@ -61,6 +63,7 @@ enum {
     LBX__ACTOR = 0,
     LBX__GUARDIAN, /* "/user" */
     LBX__PROMISE,  /* the sender of an ask */
+    LBX__BALANCER, /* a pool whose children share its mailbox */
 };
 
 struct lbx__cell {

@@ -46,7 +46,7 @@ lbx_context_type(const lbx_context *context)
 void *
 lbx_context_take(lbx_context *context)
 {
-    if (!context || !context->node)
+    if (!context || !context->node || context->stashed)
         return NULL;
     context->taken = true;
     return context->node->message;

@@ -15,12 +15,14 @@ lbx_poison_pill(void)
     return (void *)(uintptr_t)&lbx__poison;
 }
 
-/* Messages of the library's own need no ending. */
+/* Messages that are expected to get lost. */
 static bool
-is_ours(const lbx_type *type, const void *message)
+is_suppressed(const lbx_type *type, const void *message)
 {
     return message == (const void *)&lbx__poison ||
-           type == lbx_terminated_type() || type == lbx_receive_timeout_type();
+           type == lbx_terminated_type() ||
+           type == lbx_receive_timeout_type() ||
+           (type && lbx_type_is_a(type, lbx_suppressed_type()));
 }
 
 void
@@ -30,7 +32,7 @@ lbx__end_message(lbx_system *system, const lbx_type *type, void *message)
 
     if (type)
         lbx_type_end_message(type, message);
-    else if (options->destroy && !is_ours(type, message))
+    else if (options->destroy && message != (const void *)&lbx__poison)
         options->destroy(message, options->destroy_context);
 }
 
@@ -38,14 +40,15 @@ void
 lbx__dead_letter(lbx_system *system, const lbx_envelope *envelope,
                  lbx_loss_reason reason)
 {
-    const lbx_dead_letter_listener *listener = &system->options.dead_letters;
+    lbx_dead_letter_listener listeners[LBX_MOST_LISTENERS + 1];
+    uint32_t count = 0;
     lbx_envelope dead = *envelope;
     lbx_dead_letter letter = {
         .system = system,
         .envelope = &dead,
         .sender = lbx_ref_of_sender(envelope->sender),
         .recipient = lbx_ref_of_sender(envelope->recipient),
-        .suppressed = is_ours(envelope->type, envelope->message),
+        .suppressed = is_suppressed(envelope->type, envelope->message),
     };
 
     dead.lost = (uint8_t)reason;
@@ -53,9 +56,51 @@ lbx__dead_letter(lbx_system *system, const lbx_envelope *envelope,
     (void)lbx__add(&system->dead_letters, 1, relaxed);
     if (letter.suppressed)
         (void)lbx__add(&system->suppressed, 1, relaxed);
-    if (listener->heard)
-        listener->heard(listener->context, &letter);
+    if (system->options.dead_letters.heard)
+        listeners[count++] = system->options.dead_letters;
+    // No callback runs under the lock, so they are copied.
+    lbx__lock_take(&system->listeners_lock);
+    for (uint32_t i = 0; i < system->listener_count; i++)
+        listeners[count++] = system->listeners[i];
+    lbx__lock_give(&system->listeners_lock);
+    for (uint32_t i = 0; i < count; i++)
+        listeners[i].heard(listeners[i].context, &letter);
     lbx__end_message(system, envelope->type, envelope->message);
+}
+
+lbx_status
+lbx_system_add_listener(lbx_system *system, lbx_dead_letter_listener listener)
+{
+    lbx_status status = LBX_FULL;
+
+    if (!system || !listener.heard)
+        return LBX_INVALID;
+    lbx__lock_take(&system->listeners_lock);
+    if (system->listener_count < LBX_MOST_LISTENERS) {
+        system->listeners[system->listener_count++] = listener;
+        status = LBX_OK;
+    }
+    lbx__lock_give(&system->listeners_lock);
+    return status;
+}
+
+bool
+lbx_system_remove_listener(lbx_system *system,
+                           lbx_dead_letter_listener listener)
+{
+    bool found = false;
+
+    if (!system)
+        return false;
+    lbx__lock_take(&system->listeners_lock);
+    for (uint32_t i = 0; i < system->listener_count && !found; i++) {
+        found = system->listeners[i].heard == listener.heard &&
+                system->listeners[i].context == listener.context;
+        if (found)
+            system->listeners[i] = system->listeners[--system->listener_count];
+    }
+    lbx__lock_give(&system->listeners_lock);
+    return found;
 }
 
 void

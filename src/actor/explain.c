@@ -90,6 +90,7 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
 {
     lbx_fault fault = {.status = LBX_OK};
     lbx__request request = {.props = props,
+                            .behaviour = props ? props->behaviour : NULL,
                             .path = path,
                             .fault = &fault,
                             .print = print,
@@ -147,7 +148,8 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
 
     if (!print)
         return LBX_INVALID;
-    if (!lbx_ref_is_alive(ref) || cell->role != LBX__ACTOR)
+    if (!lbx_ref_is_alive(ref) || cell->role == LBX__PROMISE ||
+        cell->role == LBX__GUARDIAN)
         return LBX_NOT_FOUND;
     selection = cell->system->selection;
     entry = lbx__dispatchers_of(selection->dispatchers, cell->dispatcher);
@@ -155,7 +157,8 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
     (void)snprintf(line, sizeof(line), "dispatcher: %s",
                    entry ? entry->id : "none");
     print(context, line);
-    for (int step = LBX__BY_DEPLOYMENT; step < cell->step; step++) {
+    for (int step = LBX__BY_DEPLOYMENT;
+         step < cell->step && cell->step != LBX__BY_POOL; step++) {
         (void)snprintf(line, sizeof(line), "%d %s: did not decide", step,
                        lbx__step_name((lbx__step)step));
         print(context, line);

@@ -56,6 +56,7 @@ lbx__extra_free(lbx__cell *cell)
 
     if (!extra)
         return;
+    lbx__refs_fini(&extra->watching, allocator);
     if (extra->receives)
         lbx__free(allocator, extra->receives,
                   extra->receive_room * sizeof(extra->receives[0]));

@@ -133,8 +133,9 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
     lbx__node *head = cell->head;
     uint32_t generation = lbx__load(&cell->generation, relaxed);
     // Held, because the life may end as soon as we have let go.
-    lbx__boxed *boxed =
-        deaf ? NULL : lbx__boxed_hold(cell, lbx__cell_ref(cell));
+    lbx__boxed *boxed = deaf || cell->role == LBX__BALANCER
+                            ? NULL
+                            : lbx__boxed_hold(cell, lbx__cell_ref(cell));
 
     // Release: hands our writes to the next owner. seq_cst: K2, before the
     // looks below. From here on the cell may be another actor.

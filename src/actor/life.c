@@ -15,7 +15,7 @@
  * E3  The last thing an ended actor does is to tell its parent, who lets it go:
  *     off the list of children, its name free, its cell free (K4).
  */
-#include "actor/boxed.h"
+#include "actor/outbox.h"
 #include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
@@ -93,39 +93,10 @@ leave_family(lbx__cell *parent, lbx__cell *child)
     lbx__lock_give(&parent->lock);
 }
 
-static void
-free_name(lbx__cell *cell)
-{
-    if (cell->name)
-        lbx__free(cell->system->options.allocator, cell->name,
-                  strlen(cell->name) + 1);
-    cell->name = NULL;
-}
-
-/* Gives a cell a name, if it is to have one. */
-static lbx_status
-take_name(lbx__cell *cell, const char *name)
-{
-    size_t size_bytes;
-    lbx_status status;
-
-    if (!name)
-        return LBX_OK;
-    size_bytes = strlen(name) + 1;
-    cell->name = lbx__alloc(cell->system->options.allocator, size_bytes, 1);
-    if (!cell->name)
-        return LBX_NO_MEMORY;
-    memcpy(cell->name, name, size_bytes);
-    status = lbx__names_add(cell->system->names, cell);
-    if (status != LBX_OK)
-        free_name(cell);
-    return status;
-}
-
 /* Prepares an owned cell for a new life. */
 static lbx_status
 prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
-        const char *name)
+        const char *name, bool balances)
 {
     lbx_system *system = cell->system;
     lbx_status status;
@@ -134,7 +105,6 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->behaviour = props->behaviour;
     cell->argument = props->argument;
     cell->state = NULL;
-    cell->parent = parent;
     cell->handled = 0;
     cell->failures = 0;
     cell->role = LBX__ACTOR;
@@ -143,10 +113,11 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->child_count = 0;
     cell->children = NULL;
     cell->barren = false;
-    // Relaxed: the owner writes it.
-    cell->life = lbx__load(&cell->generation, relaxed);
     // Relaxed: a number.
-    cell->serial = (uint32_t)lbx__add(&system->spawned, 1, relaxed);
+    cell->serial = lbx__add(&system->serials, 1, relaxed);
+    status = lbx__names_enter(system->names, cell, parent, name);
+    if (status != LBX_OK)
+        return status;
     if (!is_default(&props->strategy) || props->stash_capacity != LBX_DEFAULT) {
         lbx__extra *extra = lbx__extra_of(cell);
 
@@ -162,8 +133,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         if (!cell->state)
             return LBX_NO_MEMORY;
     }
-    status = lbx__selection_apply(cell, props, name);
-    return status == LBX_OK ? take_name(cell, name) : status;
+    return lbx__selection_apply(cell, props, balances);
 }
 
 static void
@@ -175,10 +145,13 @@ free_state(lbx__cell *cell)
     cell->state = NULL;
 }
 
-/* A cell that did not come to life. */
+/* A cell that did not come to life. Somebody may have found its name already:
+ * it does not use this generation again. */
 static void
 give_back(lbx__cell *cell)
 {
+    (void)lbx__add(&cell->generation, 1, seq_cst);
+    lbx__names_leave(cell->system->names, cell);
     free_state(cell);
     lbx__boxed_end(cell);
     lbx__extra_free(cell);
@@ -187,9 +160,9 @@ give_back(lbx__cell *cell)
     lbx__cell_release(cell, false, true);
 }
 
-lbx_status
-lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
-                const char *name, lbx_ref *ret)
+static lbx_status
+spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+      const char *name, bool balances, lbx_ref *ret)
 {
     lbx__cell *cell;
     lbx_status status;
@@ -199,21 +172,36 @@ lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     cell = lbx__cells_get(system->cells);
     if (!cell)
         return LBX_NO_MEMORY;
-    status = prepare(cell, parent, props, name);
-    if (status == LBX_OK && !join_family(parent, cell)) {
-        lbx__names_remove(system->names, cell);
-        free_name(cell);
+    status = prepare(cell, parent, props, name, balances);
+    if (status == LBX_OK && balances)
+        cell->role = LBX__BALANCER;
+    if (status == LBX_OK && !join_family(parent, cell))
         status = LBX_CLOSED;
-    }
     if (status != LBX_OK) {
         give_back(cell);
         return status;
     }
     cell->phase = LBX__NEW;
-    (void)lbx__add(&system->alive, 1, relaxed); // a number
+    (void)lbx__add(&system->alive, 1, relaxed); // numbers
+    (void)lbx__add(&system->spawned, 1, relaxed);
     ret->word = lbx__cell_ref(cell);
     lbx__dispatcher_schedule(cell->dispatcher, cell); // K1: now it owns it
     return LBX_OK;
+}
+
+lbx_status
+lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                const char *name, lbx_ref *ret)
+{
+    return spawn(system, parent, props, name, false, ret);
+}
+
+lbx_status
+lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
+                     const lbx_props *props, const char *name, bool balances,
+                     lbx_ref *ret)
+{
+    return spawn(system, parent, props, name, balances, ret);
 }
 
 lbx_status
@@ -246,6 +234,20 @@ stop_children(lbx__cell *cell, bool last)
     return count;
 }
 
+uint64_t
+lbx__life_find_child(lbx__cell *cell, uint32_t serial)
+{
+    uint64_t ref = 0;
+
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child && ref == 0;
+         child = child->next_sibling)
+        if (child->serial == serial && !child->name)
+            ref = lbx__cell_ref(child);
+    lbx__lock_give(&cell->lock);
+    return ref;
+}
+
 static uint32_t
 child_count(lbx__cell *cell)
 {
@@ -269,6 +271,8 @@ lbx__life_begin_stop(lbx_context *context)
         return;
     }
     cell->phase = LBX__STOPPING;
+    // Told or poisoned: senders can see it. Relaxed: it is no work (K2).
+    lbx__store(&cell->stop, cell->life, relaxed);
     if (stop_children(cell, true) == 0)
         lbx__life_end(context); // E1
 }
@@ -305,6 +309,7 @@ bury_extra(lbx__cell *cell)
     extra->failed = NULL;
     if (extra->idle_timer.id)
         (void)lbx_timer_cancel(system, extra->idle_timer);
+    lbx__outbox_end(cell);
     while ((node = lbx__nodes_take(&extra->ahead)) ||
            (node = lbx__nodes_take(&extra->stash))) {
         lbx__dead_node(system, node, LBX_LOST_CLOSED);
@@ -330,6 +335,7 @@ lbx__life_end(lbx_context *context)
     lbx__node *node;
 
     call_stop(context);
+    lbx__router_end(cell);
     cell->phase = LBX__ENDED;
     // Release and seq_cst: E2.
     (void)lbx__add(&cell->generation, 1, seq_cst);
@@ -342,7 +348,8 @@ lbx__life_end(lbx_context *context)
     lbx__extra_free(cell);
     while ((node = lbx__nodes_take(&watchers)))
         lbx__watch_notify(system, node);
-    (void)lbx__sub(&system->alive, 1, relaxed); // a number
+    if (cell->parent)
+        (void)lbx__sub(&system->alive, 1, relaxed); // a number
     if (cell->parent) {
         lbx__cell_push_orphan(cell->parent, cell); // E3
     } else {
@@ -356,9 +363,8 @@ lbx__life_let_go(lbx_context *context, lbx__cell *child)
 {
     lbx__cell *cell = context->cell;
 
-    lbx__names_remove(cell->system->names, child);
     leave_family(cell, child);
-    free_name(child);
+    lbx__names_leave(cell->system->names, child);
     lbx__cells_put(cell->system->cells, child);
     if (child_count(cell) > 0)
         return;

@@ -2,8 +2,10 @@
 /*
  * Names: a hash from (parent, name) to the child that has it.
  *
- * N1  A cell is in here from its birth until its parent lets it go; its name,
- *     parent and life do not change meanwhile.
+ * N1  A named cell is in here from its birth until its parent lets it go. The
+ *     lock guards `name`, `parent` and `life` of all cells, also of those
+ *     without a name; only the owner of a cell that is not alive changes them,
+ *     or its parent when it lets go, so those two may read without it.
  */
 #include "actor/system.h"
 
@@ -123,39 +125,78 @@ make_room(lbx__names *names)
     return true;
 }
 
-lbx_status
-lbx__names_add(lbx__names *names, lbx__cell *cell)
+/* Puts a named cell into the table. Under the lock. */
+static lbx_status
+add(lbx__names *names, lbx__cell *cell)
 {
+    if (look_up(names, cell->parent, cell->name, strlen(cell->name)))
+        return LBX_EXISTS;
+    if (!make_room(names))
+        return LBX_NO_MEMORY;
+    insert(names->slots, names->room, cell);
+    names->used++;
+    names->count++;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__names_enter(lbx__names *names, lbx__cell *cell, lbx__cell *parent,
+                 const char *name)
+{
+    size_t size_bytes = name ? strlen(name) + 1 : 0;
+    char *copy = name ? lbx__alloc(names->allocator, size_bytes, 1) : NULL;
     lbx_status status = LBX_OK;
 
+    if (name && !copy)
+        return LBX_NO_MEMORY;
+    if (name)
+        memcpy(copy, name, size_bytes);
     lbx__lock_take(&names->lock);
-    if (look_up(names, cell->parent, cell->name, strlen(cell->name))) {
-        status = LBX_EXISTS;
-    } else if (!make_room(names)) {
-        status = LBX_NO_MEMORY;
-    } else {
-        insert(names->slots, names->room, cell);
-        names->used++;
-        names->count++;
-    }
+    cell->parent = parent; // N1
+    cell->name = copy;
+    // Relaxed: the owner writes it.
+    cell->life = lbx__load(&cell->generation, relaxed);
+    if (name)
+        status = add(names, cell);
+    if (status != LBX_OK)
+        cell->name = NULL;
     lbx__lock_give(&names->lock);
+    if (status != LBX_OK)
+        lbx__free(names->allocator, copy, size_bytes);
     return status;
 }
 
 void
-lbx__names_remove(lbx__names *names, lbx__cell *cell)
+lbx__names_leave(lbx__names *names, lbx__cell *cell)
 {
     lbx__cell **slot;
+    char *name = cell->name;
 
-    if (!cell->name)
+    if (!name)
         return;
     lbx__lock_take(&names->lock);
-    slot = look_up(names, cell->parent, cell->name, strlen(cell->name));
-    if (slot) {
-        *slot = GONE;
-        names->count--;
-    }
+    slot = look_up(names, cell->parent, name, strlen(name));
+    *slot = GONE;
+    names->count--;
+    cell->name = NULL;
     lbx__lock_give(&names->lock);
+    lbx__free(names->allocator, name, strlen(name) + 1);
+}
+
+lbx_status
+lbx__names_path(lbx__names *names, uint64_t ref,
+                lbx_status (*write)(const lbx__cell *cell, void *context),
+                void *context)
+{
+    const lbx__cell *cell = lbx__cell_of(ref);
+    lbx_status status = LBX_NOT_FOUND;
+
+    lbx__lock_take(&names->lock);
+    if (cell->life == lbx__generation_of(ref) &&
+        lbx_ref_is_alive((lbx_ref){ref}))
+        status = write(cell, context);
+    lbx__lock_give(&names->lock);
+    return status;
 }
 
 uint64_t

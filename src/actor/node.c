@@ -24,6 +24,7 @@ typedef struct chunk {
 } chunk;
 
 struct lbx__pool {
+    uint64_t id; /* of all pools ever, so that a thread knows its cache */
     const lbx_allocator *allocator;
     lbx__lock lock; /* guards the depot and the chunks */
     lbx__node *depot;
@@ -31,6 +32,8 @@ struct lbx__pool {
     lbx__lock shared_lock; /* P1 */
     cache caches[LBX__THREADS + 1];
 };
+
+static _Atomic(uint64_t) pools;
 
 lbx_status
 lbx__pool_create(const lbx_allocator *allocator, lbx__pool **ret)
@@ -40,6 +43,8 @@ lbx__pool_create(const lbx_allocator *allocator, lbx__pool **ret)
     if (!pool)
         return LBX_NO_MEMORY;
     memset(pool, 0, sizeof(*pool));
+    // Relaxed: only different numbers matter.
+    pool->id = lbx__add(&pools, 1, relaxed) + 1;
     pool->allocator = allocator;
     *ret = pool;
     return LBX_OK;
@@ -148,14 +153,36 @@ put(lbx__pool *pool, cache *to, lbx__node *node)
     to->count = 0;
 }
 
+/* The cache that this thread used last, and whose it is. */
+static _Thread_local struct {
+    uint64_t pool;
+    cache *cache;
+} recent;
+
+/* This thread's own cache; NULL when it has none. */
+static cache *
+own_cache(lbx__pool *pool)
+{
+    unsigned index;
+
+    if (recent.pool == pool->id)
+        return recent.cache;
+    index = lbx__thread_index();
+    if (index >= LBX__THREADS)
+        return NULL;
+    recent.pool = pool->id;
+    recent.cache = &pool->caches[index];
+    return recent.cache;
+}
+
 lbx__node *
 lbx__pool_get(lbx__pool *pool)
 {
-    unsigned index = lbx__thread_index();
+    cache *own = own_cache(pool);
     lbx__node *node;
 
-    if (index < LBX__THREADS)
-        return get(pool, &pool->caches[index]);
+    if (own)
+        return get(pool, own);
     lbx__lock_take(&pool->shared_lock);
     node = get(pool, &pool->caches[LBX__THREADS]);
     lbx__lock_give(&pool->shared_lock);
@@ -165,10 +192,10 @@ lbx__pool_get(lbx__pool *pool)
 void
 lbx__pool_put(lbx__pool *pool, lbx__node *node)
 {
-    unsigned index = lbx__thread_index();
+    cache *own = own_cache(pool);
 
-    if (index < LBX__THREADS) {
-        put(pool, &pool->caches[index], node);
+    if (own) {
+        put(pool, own, node);
         return;
     }
     lbx__lock_take(&pool->shared_lock);
@@ -189,6 +216,7 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
     node->priority = envelope->priority;
     node->channel = envelope->channel;
     node->code = 0;
+    node->notice = false;
 }
 
 lbx_envelope

@@ -31,7 +31,8 @@ typedef struct lbx__node {
     int32_t priority;
     uint8_t channel;
     uint8_t code; /* system messages: what it is */
-    uint8_t reserved[2];
+    bool notice;  /* of an end: handled only by who waits for it */
+    uint8_t reserved;
 } lbx__node;
 
 _Static_assert(sizeof(lbx__node) == LBX__LINE, "a node is a cache line");

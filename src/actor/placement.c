@@ -63,7 +63,8 @@ choose_usual(lbx__selection *selection, lbx_fault *fault)
 {
     static const lbx_behaviour nobody = {.version = LBX_BEHAVIOUR_VERSION};
     lbx_props props = LBX_PROPS_INIT;
-    lbx__request request = {.props = &props, .fault = fault};
+    lbx__request request = {
+        .props = &props, .behaviour = &nobody, .fault = fault};
 
     props.behaviour = &nobody;
     return lbx__selection_choose(selection, &request, &selection->usual);
@@ -136,28 +137,19 @@ lbx__selection_destroy(lbx__selection *selection)
               sizeof(*selection));
 }
 
-/* The path below "/user" of a cell that has no name yet. */
+/* The cell's path below "/user". */
 static lbx_status
-write_path(const lbx__cell *cell, const char *name, lbx_fault *fault,
-           char *ret_path)
+write_path(const lbx__cell *cell, lbx_fault *fault, char *path,
+           size_t size_bytes)
 {
-    lbx_ref parent = {lbx__cell_ref(cell->parent)};
-    char above[PATH_BYTES];
-    lbx_status status = lbx_ref_path(parent, above, sizeof(above));
-    const char *below = above + strlen("/user");
-    int length;
+    const size_t above = strlen("/user");
+    lbx_ref self = {lbx__cell_ref(cell)};
+    lbx_status status = lbx_ref_path(self, path, size_bytes);
 
     if (status != LBX_OK)
         return lbx__blame(fault, LBX_INVALID, NULL,
-                          "the parent's path is too long for deployment");
-    if (name)
-        length = snprintf(ret_path, PATH_BYTES, "%s/%s", below, name);
-    else
-        length = snprintf(ret_path, PATH_BYTES, "%s/$%llx", below,
-                          (unsigned long long)cell->serial);
-    if (length < 0 || length >= PATH_BYTES)
-        return lbx__blame(fault, LBX_INVALID, NULL,
                           "the path is too long for deployment");
+    memmove(path, path + above, strlen(path) - above + 1);
     return LBX_OK;
 }
 
@@ -175,39 +167,99 @@ take_stash(lbx__cell *cell, const lbx_props *props, int64_t capacity)
     return LBX_OK;
 }
 
-lbx_status
-lbx__selection_apply(lbx__cell *cell, const lbx_props *props, const char *name)
+/* What is asked for a pool, and by its children. */
+static void
+ask_pool(const lbx__cell *cell, bool balances, lbx__request *request)
 {
-    lbx__selection *selection = cell->system->selection;
-    lbx__request request = {.props = props, .fault = props->fault};
+    const lbx_pool *pool = balances ? lbx__router_pool(cell) : NULL;
+
+    if (!pool)
+        return;
+    request->behaviour = pool->props.behaviour; // who will use it
+    request->needs = LBX_CAN_MULTI_CONSUME;
+}
+
+/* The mailbox that a cell shares with its parent. */
+static const lbx__mailbox *
+find_shared(const lbx__selection *selection, const lbx__cell *parent,
+            lbx__mailbox *room)
+{
+    const lbx__mailbox *made =
+        lbx__mailboxes_at(selection->mailboxes, parent->mailbox);
+    // Relaxed: the parent's, whose turn this is.
+    const lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
+
+    if (made)
+        *room = *made;
+    else
+        *room = (lbx__mailbox){
+            .id = "of the pool",
+            .type = {.name = LBX_KIND_BOUNDED, .kind = LBX_KIND_BOUNDED}};
+    room->capabilities = lbx_mailbox_capabilities(boxed->mailbox);
+    room->stash_capacity = made ? made->stash_capacity : LBX_DEFAULT;
+    return room;
+}
+
+/* A pool that asks how much waits for its children needs one that counts. */
+static bool
+must_count(const lbx__cell *parent)
+{
+    const lbx_pool *pool = lbx__router_pool(parent);
+
+    return pool && pool->routing == LBX_SMALLEST_MAILBOX;
+}
+
+static lbx_status
+choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
+       lbx__choice *ret)
+{
+    const lbx_props *props = request.props;
     char path[PATH_BYTES];
-    lbx_fault unseen;
-    lbx__choice choice;
-    lbx_mailbox_options options;
     lbx_status status = LBX_OK;
 
-    if (!request.fault)
-        request.fault = &unseen;
     if (!lbx__deployment_is_empty(selection->deployment)) {
-        status = write_path(cell, name, request.fault, path);
+        status = write_path(cell, request.fault, path, sizeof(path));
         request.path = path;
     }
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
         request.parent = lbx__dispatchers_of(selection->dispatchers,
                                              cell->parent->dispatcher);
     if (status == LBX_OK)
-        status = lbx__selection_choose(selection, &request, &choice);
+        status = lbx__selection_choose(selection, &request, ret);
     if (status == LBX_OK)
-        status = lbx__dispatchers_start(selection->dispatchers,
-                                        choice.dispatcher, request.fault);
-    if (status == LBX_OK)
-        status = take_stash(cell, props, choice.stash_capacity);
+        status = lbx__dispatchers_start(selection->dispatchers, ret->dispatcher,
+                                        request.fault);
+    return status == LBX_OK ? take_stash(cell, props, ret->stash_capacity)
+                            : status;
+}
+
+lbx_status
+lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+    lbx_fault unseen;
+    lbx__request request = {.props = props,
+                            .behaviour = props->behaviour,
+                            .fault = props->fault ? props->fault : &unseen};
+    lbx__choice choice;
+    lbx__mailbox shared;
+    lbx_mailbox_options options;
+    lbx_status status;
+
+    ask_pool(cell, balances, &request);
+    if (cell->parent->role == LBX__BALANCER)
+        request.shared = find_shared(selection, cell->parent, &shared);
+    status = choose(selection, cell, request, &choice);
     if (status != LBX_OK)
         return status;
     cell->dispatcher = choice.dispatcher->dispatcher;
     cell->step = (uint8_t)choice.step;
     cell->mailbox = choice.mailbox->number;
-    if (choice.mailbox->in_cell)
+    if (request.shared) {
+        lbx__boxed_share(cell->parent, cell);
+        return LBX_OK;
+    }
+    if (choice.mailbox->in_cell && !balances && !must_count(cell->parent))
         return LBX_OK;
     options = choice.mailbox->options;
     options.fault = request.fault;

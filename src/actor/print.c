@@ -2,17 +2,20 @@
 /*
  * Paths, and the tree of a system for people.
  *
- * A living actor's ancestors live too (E1); going up needs no lock. Going down
- * holds the lock of the actor whose children are looked at, one above the
+ * A living actor's ancestors live too (E1); going up holds the lock of the
+ * names. Going down holds the lock of the actor whose children are looked at, one above the
  * other, so that none of them leaves meanwhile.
  */
+#include "actor/boxed.h"
 #include "actor/system.h"
+#include "base/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    LINE_BYTES = 320,
+    PATH_BYTES = 1024,
+    LINE_BYTES = PATH_BYTES + 128,
     MOST_DEPTH = 64,
 };
 
@@ -31,64 +34,115 @@ name_of(const lbx__cell *cell, char *text, size_t size_bytes)
     return (size_t)length;
 }
 
-/* Writes a path from the end of the buffer on; where it begins, or NULL. */
-static char *
-write_path(const lbx__cell *cell, char *buffer, size_t size_bytes)
+static size_t
+path_length(const lbx__cell *cell)
 {
-    char *at = buffer + size_bytes - 1;
+    size_t length = 0;
+    char name[256];
 
-    *at = 0;
+    for (; cell; cell = cell->parent)
+        length += 1 + name_of(cell, name, sizeof(name));
+    return length;
+}
+
+/* Writes what fits of a path, from its end on. */
+static void
+write_path(const lbx__cell *cell, size_t end, char *text, size_t size_bytes)
+{
     for (; cell; cell = cell->parent) {
-        char name[256];
-        size_t length = name_of(cell, name, sizeof(name));
+        char name[257] = "/";
+        size_t length = 1 + name_of(cell, name + 1, sizeof(name) - 1);
 
-        if ((size_t)(at - buffer) < length + 1)
-            return NULL;
-        at -= length;
-        memcpy(at, name, length);
-        *--at = '/';
+        end -= length;
+        for (size_t i = 0; i < length && end + i + 1 < size_bytes; i++)
+            text[end + i] = name[i];
     }
-    return at;
+}
+
+/* Where a path goes. */
+struct target {
+    char *text;
+    size_t size_bytes;
+};
+
+static lbx_status
+copy_path(const lbx__cell *cell, void *context)
+{
+    const struct target *target = context;
+    size_t length = path_length(cell);
+    bool fits = length < target->size_bytes;
+
+    write_path(cell, length, target->text, target->size_bytes);
+    target->text[fits ? length : target->size_bytes - 1] = 0;
+    return fits ? LBX_OK : LBX_FULL;
 }
 
 lbx_status
 lbx_ref_path(lbx_ref ref, char *ret_path, size_t size_bytes)
 {
-    char buffer[1024];
-    char *path;
+    struct target target = {ret_path, size_bytes};
 
     if (!ret_path || size_bytes == 0)
         return LBX_INVALID;
-    if (!lbx_ref_is_alive(ref))
+    if (!ref.word)
         return LBX_NOT_FOUND;
-    path = write_path(lbx__cell_of(ref.word), buffer, sizeof(buffer));
-    if (!path)
-        return LBX_FULL;
-    (void)snprintf(ret_path, size_bytes, "%s", path);
-    return strlen(path) < size_bytes ? LBX_OK : LBX_FULL;
+    return lbx__names_path(lbx__cell_of(ref.word)->system->names, ref.word,
+                           copy_path, &target);
 }
 
-/* What printing needs. */
-struct printer {
-    void (*print)(void *context, const char *line);
-    void *context;
+/* Lines that were written under locks, to be printed without. */
+struct page {
+    const lbx_allocator *allocator;
+    char *text; /* lines, each with its final 0 */
+    size_t used;
+    size_t room;
+    bool cut; /* there was no memory for all */
 };
 
 static void
-print_cell(const struct printer *printer, lbx__cell *cell, int depth)
+write_line(struct page *page, const char *line)
 {
+    size_t size_bytes = strlen(line) + 1;
+
+    if (page->used + size_bytes > page->room) {
+        size_t room = (page->room + size_bytes) * 2 + 1024;
+        char *text = lbx__alloc(page->allocator, room, 1);
+
+        if (!text) {
+            page->cut = true;
+            return;
+        }
+        if (page->used > 0)
+            memcpy(text, page->text, page->used);
+        lbx__free(page->allocator, page->text, page->room);
+        page->text = text;
+        page->room = room;
+    }
+    memcpy(page->text + page->used, line, size_bytes);
+    page->used += size_bytes;
+}
+
+static void
+write_cell(struct page *page, lbx__cell *cell, const char *above, int depth)
+{
+    lbx_ref ref = {lbx__cell_ref(cell)};
     char line[LINE_BYTES];
+    char path[PATH_BYTES];
     char name[256];
 
     (void)name_of(cell, name, sizeof(name));
-    (void)snprintf(line, sizeof(line), "%*s%s (%s)", depth * 2, "", name,
-                   cell->behaviour->name ? cell->behaviour->name : "?");
-    printer->print(printer->context, line);
+    if ((size_t)snprintf(path, sizeof(path), "%s/%s", above, name) >=
+        sizeof(path))
+        page->cut = true;
+    (void)snprintf(line, sizeof(line), "%s (%s)%s", path,
+                   cell->behaviour->name ? cell->behaviour->name : "?",
+                   lbx_ref_is_alive(ref) ? "" : " ended");
+    write_line(page, line);
     if (depth >= MOST_DEPTH)
         return;
     lbx__lock_take(&cell->lock);
     for (lbx__cell *child = cell->children; child; child = child->next_sibling)
-        print_cell(printer, child, depth + 1);
+        write_cell(page, child, path, depth + 1);
     lbx__lock_give(&cell->lock);
 }
 
@@ -96,10 +150,14 @@ lbx_status
 lbx_system_print(lbx_system *system,
                  void (*print)(void *context, const char *line), void *context)
 {
-    struct printer printer = {print, context};
+    struct page page = {.text = NULL};
 
     if (!system || !print)
         return LBX_INVALID;
-    print_cell(&printer, system->user, 0);
-    return LBX_OK;
+    page.allocator = system->options.allocator;
+    write_cell(&page, system->user, "", 0);
+    for (size_t at = 0; at < page.used; at += strlen(page.text + at) + 1)
+        print(context, page.text + at);
+    lbx__free(page.allocator, page.text, page.room);
+    return page.cut ? LBX_NO_MEMORY : LBX_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refs, and telling. */
-#include "actor/boxed.h"
+#include "actor/outbox.h"
 #include "actor/system.h"
 
 #include <string.h>
@@ -81,15 +81,22 @@ push(lbx_ref to, const lbx_envelope *envelope, const void *sender)
     return LBX_OK;
 }
 
+/* The actor whose turn this is; 0 outside. */
+static uint64_t
+current_sender(void)
+{
+    const lbx_context *context = lbx__context_current();
+
+    return context ? lbx__cell_ref(context->cell) : 0;
+}
+
 /* The sender that an envelope names, or the actor whose turn this is. */
 static const void *
 sender_of(const lbx_envelope *envelope)
 {
-    const lbx_context *context = lbx__context_current();
-
-    if (envelope->sender || !context)
+    if (envelope->sender)
         return envelope->sender;
-    return (const void *)(uintptr_t)lbx__cell_ref(context->cell);
+    return (const void *)(uintptr_t)current_sender();
 }
 
 static lbx_loss_reason
@@ -116,7 +123,51 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
         return LBX_INVALID;
     if (!to.word)
         return LBX_NOT_FOUND;
+    // Relaxed: it may be told to stop at any moment after this.
+    if (lbx_ref_is_alive(to) &&
+        lbx__load(&lbx__cell_of(to.word)->stop, relaxed) ==
+            lbx__generation_of(to.word))
+        return LBX_CLOSED;
     return push(to, envelope, sender_of(envelope));
+}
+
+/* A full mailbox that lets senders wait: an actor's message waits in its
+ * outbox, anybody else waits with it. */
+static lbx_status
+wait_for_room(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__boxed *boxed = lbx__boxed_hold(cell, to.word);
+    lbx_context *context = lbx__context_current();
+    lbx_status status = LBX_FULL;
+
+    if (!boxed)
+        return LBX_NOT_FOUND;
+    if (!(lbx_mailbox_capabilities(boxed->mailbox) & LBX_CAN_BLOCK)) {
+        lbx__boxed_let_go(boxed);
+        return LBX_FULL;
+    }
+    if (context && lbx__outbox_add(context, boxed, to, envelope))
+        return LBX_OK; // it has our hold now
+    if (!context)
+        status = lbx_producer_send_envelope_until(boxed->in, envelope,
+                                                  LBX_FOREVER, NULL);
+    if (status == LBX_OK)
+        lbx__cell_wake_always(cell);
+    lbx__boxed_let_go(boxed);
+    return status;
+}
+
+/* A dead letter of the system whose turn this is, if any. */
+static void
+tell_nobody(const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (context)
+        lbx__dead_letter(context->cell->system, envelope, LBX_LOST_NO_ACTOR);
+    else
+        lbx_type_end_message(envelope->type, envelope->message);
 }
 
 /* What was not accepted is a dead letter. */
@@ -127,10 +178,12 @@ send(lbx_ref to, lbx_envelope *envelope)
 
     envelope->sender = (void *)(uintptr_t)sender_of(envelope);
     if (!to.word) {
-        lbx_type_end_message(envelope->type, envelope->message);
+        tell_nobody(envelope);
         return;
     }
     status = push(to, envelope, envelope->sender);
+    if (status == LBX_FULL)
+        status = wait_for_room(to, envelope);
     if (status == LBX_OK)
         return;
     envelope->recipient = lbx_ref_as_sender(to);
@@ -138,19 +191,51 @@ send(lbx_ref to, lbx_envelope *envelope)
                      reason_of(status));
 }
 
+/* The short way, for a living actor whose messages lie in its cell; false:
+ * nothing was done. */
+static bool
+send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    // Relaxed: as in push().
+    if (!lbx_ref_is_alive(to) || lbx__load(&cell->boxed, relaxed))
+        return false;
+    node = lbx__pool_get(cell->system->pool);
+    if (!node)
+        return false;
+    node->message = message;
+    node->type = type;
+    node->sender = current_sender();
+    node->recipient = to.word;
+    node->deadline_ns = 0;
+    node->priority = priority;
+    node->channel = LBX_REGULAR;
+    node->notice = false;
+    lbx__cell_push(cell, node);
+    return true;
+}
+
 void
 lbx_tell(lbx_ref to, void *message)
 {
-    lbx_envelope envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
+    lbx_envelope envelope;
 
+    if (send_plain(to, NULL, message, LBX_PRIORITY_DEFAULT))
+        return;
+    envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
     send(to, &envelope);
 }
 
 void
 lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 {
-    lbx_envelope envelope = lbx_envelope_of_type(message, type);
+    lbx_envelope envelope;
 
+    if (send_plain(to, type, message, lbx_type_default_priority(type)))
+        return;
+    envelope = lbx_envelope_of_type(message, type);
     send(to, &envelope);
 }
 

@@ -34,6 +34,7 @@ lbx__step_name(lbx__step step)
         "behaviour's requirement",
         "dispatcher's requirement",
         "default mailbox",
+        "pool",
     };
 
     return names[step];
@@ -186,6 +187,10 @@ choose_mailbox(struct selecting *s)
 {
     const lbx__dispatcher_entry *dispatcher = s->choice->dispatcher;
 
+    if (s->request->shared) {
+        s->choice->mailbox = s->request->shared;
+        return verify(s, LBX__BY_POOL);
+    }
     if (s->deploy && s->deploy->mailbox)
         return take_id(s, LBX__BY_DEPLOYMENT, s->deploy->mailbox,
                        lbx_settings_at(s->deploy->section, "mailbox"));
@@ -254,7 +259,7 @@ say_choice(const struct selecting *s)
 static lbx_status
 check_needs(struct selecting *s)
 {
-    const lbx_behaviour *behaviour = s->props->behaviour;
+    const lbx_behaviour *behaviour = s->request->behaviour;
     const char *name = behaviour->needs_semantics;
 
     if (name && (!*name || strcmp(name, "*") == 0))
@@ -262,7 +267,7 @@ check_needs(struct selecting *s)
                           "behaviour %s: needs_semantics is the name of "
                           "something, not '%s'",
                           behaviour->name ? behaviour->name : "", name);
-    s->needs = lbx__requirement_of(name, behaviour->needs);
+    s->needs = lbx__requirement_of(name, behaviour->needs | s->request->needs);
     s->needs.by = behaviour->name ? behaviour->name : "without a name";
     return LBX_OK;
 }
@@ -273,9 +278,10 @@ is_usual(const lbx__selection *selection, const lbx__request *request)
 {
     const lbx_props *props = request->props;
 
-    return selection->usual.mailbox && !request->print && !props->mailbox &&
-           !props->dispatcher && props->behaviour->needs == 0 &&
-           !props->behaviour->needs_semantics &&
+    return selection->usual.mailbox && !request->print && !request->shared &&
+           !props->mailbox && !props->dispatcher && request->needs == 0 &&
+           request->behaviour->needs == 0 &&
+           !request->behaviour->needs_semantics &&
            lbx__deployment_is_empty(selection->deployment);
 }
 

@@ -20,6 +20,7 @@ typedef enum lbx__step {
     LBX__BY_BEHAVIOUR,
     LBX__BY_DISPATCHER,
     LBX__BY_DEFAULT,
+    LBX__BY_POOL, /* it shares its parent's; no step */
 } lbx__step;
 
 typedef struct lbx__choice {
@@ -47,7 +48,10 @@ typedef struct lbx__request {
     const lbx_props *props;
     const char *path; /* "/shop/till"; NULL: it does not matter */
     lbx__dispatcher_entry *parent;
-    lbx_fault *fault;                               /* may be NULL */
+    const lbx_behaviour *behaviour; /* whose needs count */
+    uint32_t needs;                 /* what is needed besides: LBX_CAN_* */
+    const lbx__mailbox *shared;     /* a pool's, which is to be used */
+    lbx_fault *fault;               /* may be NULL */
     void (*print)(void *context, const char *line); /* NULL: no words */
     void *context;
 } lbx__request;
@@ -59,9 +63,10 @@ void lbx__selection_destroy(lbx__selection *selection);
 lbx_status lbx__selection_choose(lbx__selection *selection,
                                  const lbx__request *request, lbx__choice *ret);
 
-/* Gives a cell that is being born its dispatcher and its mailbox. */
+/* Gives a cell that is being born its dispatcher and its mailbox; `balances`:
+ * one that its children will share. */
 lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
-                                const char *name);
+                                bool balances);
 
 /* What a step is called. */
 const char *lbx__step_name(lbx__step step);

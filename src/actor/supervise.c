@@ -112,7 +112,7 @@ decide(lbx_context *context, lbx_failure *failure)
 {
     lbx__cell *cell = context->cell;
 
-    if (cell->behaviour->supervise && cell->phase == LBX__ALIVE)
+    if (cell->behaviour->supervise && cell->started)
         return cell->behaviour->supervise(context, cell->state, failure);
     return strategy_of(cell)->directive;
 }
@@ -191,6 +191,8 @@ restart(lbx_context *context, const lbx__node *message)
     lbx__cell *cell = context->cell;
 
     drop_failed(cell, false);
+    if (cell->extra)
+        cell->extra->retrying = false;
     if (!may_restart(cell, message->priority, message->deadline_ns)) {
         lbx__life_begin_stop(context);
         return;
@@ -217,8 +219,10 @@ lbx__supervise_retry(lbx_context *context)
     lbx__extra *extra = cell->extra;
     lbx__node *node = extra ? extra->failed : NULL;
 
-    if (cell->phase != LBX__FAILED)
-        return;
+    if (cell->phase != LBX__FAILED || cell->restarting || !extra ||
+        !extra->retrying)
+        return; // it was decided otherwise meanwhile
+    extra->retrying = false;
     if (node) {
         // Before everything else.
         extra->failed = NULL;
@@ -231,25 +235,40 @@ lbx__supervise_retry(lbx_context *context)
     resume(context, false);
 }
 
+/* The failed message again; at once where there is no memory to wait. */
+static void
+retry_later(lbx_context *context, int64_t delay_ns)
+{
+    lbx__cell *cell = context->cell;
+    lbx__extra *extra = lbx__extra_of(cell);
+
+    if (!extra) {
+        resume(context, false);
+        return;
+    }
+    extra->retrying = true;
+    if (delay_ns <= 0 ||
+        lbx__timers_start_system(cell->system->timers, lbx__cell_ref(cell),
+                                 LBX__RETRY_NOW, delay_ns) != LBX_OK)
+        lbx__supervise_retry(context);
+}
+
 void
 lbx__supervise_obey(lbx_context *context, const lbx__node *message)
 {
     lbx__cell *cell = context->cell;
     lbx_directive directive = (lbx_directive)message->number;
 
+    if (cell->restarting)
+        return; // that is on its way already
     if (directive == LBX_RESTART && cell->phase <= LBX__FAILED) {
         restart(context, message);
         return;
     }
-    if (cell->phase != LBX__FAILED || cell->restarting)
+    if (cell->phase != LBX__FAILED || (cell->extra && cell->extra->retrying))
         return;
-    if (directive == LBX_RETRY) {
-        if (message->deadline_ns <= 0 ||
-            lbx__timers_start_system(cell->system->timers, lbx__cell_ref(cell),
-                                     LBX__RETRY_NOW,
-                                     message->deadline_ns) != LBX_OK)
-            lbx__supervise_retry(context);
-        return;
-    }
-    resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
+    if (directive == LBX_RETRY)
+        retry_later(context, message->deadline_ns);
+    else
+        resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
 }

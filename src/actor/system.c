@@ -8,6 +8,7 @@
 #include "base/park.h"
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -50,6 +51,8 @@ check(const lbx_system_options *options)
                                "LBX_SYSTEM_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
         return refuse(options, "the allocator lacks a function");
+    if (options->clock && !options->clock->now_ns)
+        return refuse(options, "the clock lacks its function");
     if (options->threads != LBX_DEFAULT &&
         (options->threads < 0 || options->threads > MOST_THREADS))
         return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
@@ -165,6 +168,8 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
     if (!system)
         return LBX_INVALID;
     assert(system->magic == LBX__SYSTEM_MAGIC);
+    if (lbx__system_is_stopping(system))
+        return LBX_CLOSED;
     return lbx__life_spawn(system, system->user, props, name, ret);
 }
 
@@ -182,9 +187,12 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
     rest = path + 5;
     while (*rest == '/') {
         size_t length = strcspn(++rest, "/");
+        lbx__cell *parent = lbx__cell_of(found.word);
 
-        found.word = lbx__names_find(system->names, lbx__cell_of(found.word),
-                                     rest, length);
+        found.word = *rest == '$'
+                         ? lbx__life_find_child(
+                               parent, (uint32_t)strtoul(rest + 1, NULL, 16))
+                         : lbx__names_find(system->names, parent, rest, length);
         if (!lbx_ref_is_alive(found))
             return LBX_NOT_FOUND;
         rest += length;
@@ -231,11 +239,19 @@ has_terminated(lbx_system *system)
     return lbx__load(&system->terminated, acquire) != 0;
 }
 
+bool
+lbx__system_is_stopping(lbx_system *system)
+{
+    return lbx__load(&system->stopping, relaxed) != 0;
+}
+
 static lbx_status
 terminate(lbx_system *system, int64_t deadline_ns)
 {
     const lbx_clock *clock = system->options.clock;
 
+    // Relaxed: for the log of dead letters, which may be early or late.
+    lbx__store(&system->stopping, 1u, relaxed);
     lbx__cell_stop(system->user, lbx__generation_of(system->user_ref));
     if (system->options.threads == 0)
         (void)run(system, UINT64_MAX);

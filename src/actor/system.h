@@ -7,6 +7,7 @@
 
 #include "actor/cell.h"
 #include "actor/dispatcher.h"
+#include "actor/refs.h"
 #include <letterbox/actor.h>
 
 typedef struct lbx__boxes lbx__boxes;
@@ -27,7 +28,13 @@ struct lbx_system {
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;
 
+    lbx__lock listeners_lock;
+    uint32_t listener_count;
+    lbx_dead_letter_listener listeners[LBX_MOST_LISTENERS];
+    _Atomic(uint32_t) stopping; /* terminate was called */
+
     _Atomic(uint32_t) terminated; /* "/user" has ended; a futex */
+    _Atomic(uint32_t) serials;    /* given to actors, for their names */
     _Atomic(uint64_t) alive;
     _Atomic(uint64_t) spawned;
     _Atomic(uint64_t) dead_letters;
@@ -51,8 +58,10 @@ lbx__node *lbx__nodes_take(lbx__nodes *list);
 struct lbx__extra {
     lbx_strategy strategy;
 
-    /* Watchers: the WATCH nodes they sent, which become their notices. */
+    /* Watchers: the WATCH nodes they sent, which become their notices; and
+     * whom this one watches. */
     lbx__nodes watchers;
+    lbx__refs watching;
 
     /* Become: the stack, its top last. */
     lbx_receive **receives;
@@ -66,6 +75,7 @@ struct lbx__extra {
 
     /* The message whose handler failed. */
     lbx__node *failed;
+    bool retrying; /* a timer will try it again */
 
     /* Restarts in the current window. */
     int32_t restarts;
@@ -75,7 +85,8 @@ struct lbx__extra {
     int64_t idle_ns; /* negative: none */
     lbx_timer idle_timer;
 
-    struct lbx__ask *ask; /* a promise's */
+    struct lbx__outgoing *outbox; /* messages that wait for room elsewhere */
+    struct lbx__ask *ask;         /* a promise's */
 };
 
 /* One call of a behaviour's function. */
@@ -86,6 +97,8 @@ struct lbx_context {
     bool stashed;
     uint64_t handled; /* in this turn */
 };
+
+bool lbx__system_is_stopping(lbx_system *system);
 
 /* The context of the turn that this thread is in; NULL outside. */
 lbx_context *lbx__context_current(void);
@@ -107,6 +120,12 @@ extern const char lbx__poison;
 lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
                            const lbx_props *props, const char *name,
                            lbx_ref *ret);
+/* The same for a pool; `balances`: its children share its mailbox. */
+lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
+                                const lbx_props *props, const char *name,
+                                bool balances, lbx_ref *ret);
+/* The ref of an unnamed child by its number, or 0. Any thread. */
+uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_let_go(lbx_context *context, lbx__cell *child);
@@ -117,6 +136,8 @@ void lbx__life_restart(lbx_context *context);
 void lbx__watch_add(lbx__cell *cell, lbx__node *node);
 void lbx__watch_remove(lbx__cell *cell, lbx__node *node);
 void lbx__watch_notify(lbx_system *system, lbx__node *node);
+/* Tells whether the actor waits for this notice, and counts it as come. */
+bool lbx__watch_expects(lbx__cell *cell, lbx__node *notice);
 
 /* supervise.c */
 void lbx__supervise_fail(lbx_context *context, lbx_status status);
@@ -124,11 +145,25 @@ void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);
 
+/* router.c: the end of an actor, if it is a pool. */
+void lbx__router_end(lbx__cell *cell);
+/* What a cell that is a pool was made from; NULL for others. */
+const lbx_pool *lbx__router_pool(const lbx__cell *cell);
+
 /* names.c: who has which name among its siblings. */
 lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);
 void lbx__names_destroy(lbx__names *names);
-lbx_status lbx__names_add(lbx__names *names, lbx__cell *cell);
-void lbx__names_remove(lbx__names *names, lbx__cell *cell); /* if it is there */
+/* The beginning of a life: its parent, its name (NULL: none), its generation.
+ * EXISTS when a sibling has the name. */
+lbx_status lbx__names_enter(lbx__names *names, lbx__cell *cell,
+                            lbx__cell *parent, const char *name);
+void lbx__names_leave(lbx__names *names, lbx__cell *cell);
+/* Calls `write` for a living cell while no name changes: it must not do
+ * anything but read. NOT_FOUND for one that has ended. */
+lbx_status lbx__names_path(lbx__names *names, uint64_t ref,
+                           lbx_status (*write)(const lbx__cell *cell,
+                                               void *context),
+                           void *context);
 /* The ref of a child, or 0. */
 uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
                          const char *name, size_t length);

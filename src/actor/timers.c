@@ -187,6 +187,13 @@ tell(lbx_system *system, const slot *fired)
     lbx__cell_push_system(lbx__cell_of(fired->to), node);
 }
 
+/* A sum that does not overflow. */
+static int64_t
+later(int64_t time_ns, int64_t by_ns)
+{
+    return time_ns > LBX_FOREVER - by_ns ? LBX_FOREVER : time_ns + by_ns;
+}
+
 /* Takes one due timer; false when none is. A periodic one stays. */
 static bool
 take_due(lbx__timers *timers, int64_t now, slot *ret, uint32_t *ret_number)
@@ -195,7 +202,8 @@ take_due(lbx__timers *timers, int64_t now, slot *ret, uint32_t *ret_number)
     slot *first;
     lbx_ref to;
 
-    if (timers->count == 0 || due(timers, 0) > now)
+    if (timers->count == 0 || due(timers, 0) > now ||
+        due(timers, 0) == LBX_FOREVER)
         return false;
     number = timers->heap[0];
     first = &timers->slots[number];
@@ -208,9 +216,9 @@ take_due(lbx__timers *timers, int64_t now, slot *ret, uint32_t *ret_number)
         return true;
     }
     // What was missed is not made up for.
-    first->due_ns += first->period_ns;
+    first->due_ns = later(first->due_ns, first->period_ns);
     if (first->due_ns <= now)
-        first->due_ns = now + first->period_ns;
+        first->due_ns = later(now, first->period_ns);
     first->firing = true;
     sift_down(timers, 0);
     return true;
@@ -422,9 +430,11 @@ lbx__timers_destroy(lbx__timers *timers)
         return;
     allocator = timers->system->options.allocator;
     for (uint32_t i = 0; i < timers->count; i++) {
-        const lbx_envelope *envelope = &timers->slots[timers->heap[i]].envelope;
+        const slot *left = &timers->slots[timers->heap[i]];
 
-        lbx__end_message(timers->system, envelope->type, envelope->message);
+        if (left->code == 0)
+            lbx__end_message(timers->system, left->envelope.type,
+                             left->envelope.message);
     }
     lbx__free(allocator, timers->slots, timers->room * sizeof(slot));
     lbx__free(allocator, timers->heap, timers->room * sizeof(uint32_t));

@@ -13,6 +13,7 @@
 #include "actor/turn.h"
 
 #include "actor/boxed.h"
+#include "actor/outbox.h"
 #include "actor/system.h"
 #include <assert.h>
 
@@ -36,6 +37,8 @@ bury_system(lbx_system *system, lbx__node *node)
 {
     if (node->code == LBX__WATCH)
         lbx__watch_notify(system, node);
+    else if (node->code == LBX__OUTGOING)
+        lbx__outbox_bury(node);
     else
         lbx__pool_put(system->pool, node);
 }
@@ -66,6 +69,12 @@ handle_system_node(lbx_context *context, lbx__node *node)
     case LBX__RETRY_NOW:
         lbx__supervise_retry(context);
         break;
+    case LBX__OUTGOING:
+        lbx__outbox_poll(cell, node);
+        return; // it is no pool's
+    case LBX__OUTBOX_LATE:
+        lbx__outbox_poll_all(cell);
+        break;
     default:
         break;
     }
@@ -79,6 +88,14 @@ is_told_to_stop(lbx__cell *cell)
     return cell->phase != LBX__FREE && cell->phase < LBX__STOPPING &&
            lbx__load(&cell->stop, relaxed) ==
                lbx__load(&cell->generation, relaxed);
+}
+
+/* Is there anything but messages? Relaxed: K2 covers what comes later. */
+static inline bool
+has_system(lbx__cell *cell)
+{
+    return lbx__load(&cell->system_stack, relaxed) ||
+           lbx__load(&cell->orphans, relaxed) || is_told_to_stop(cell);
 }
 
 /* Everything but messages. */
@@ -185,6 +202,8 @@ handle(lbx_context *context, lbx__node *node)
         lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR); // K3
     else if (node->message == (const void *)&lbx__poison)
         lbx__life_begin_stop(context);
+    else if (node->notice && !lbx__watch_expects(cell, node))
+        return; // nobody waits for it any more
     else if (has_expired(cell, node))
         lbx__dead_node(cell->system, node, LBX_LOST_EXPIRED);
     else
@@ -203,7 +222,7 @@ next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
     *ret_ours = node != NULL;
     if (!node)
         node = lbx__cell_pop(cell);
-    if (!node && lbx__boxed_pop(cell, room))
+    if (!node && cell->role != LBX__BALANCER && lbx__boxed_pop(cell, room))
         node = room;
     return node;
 }
@@ -212,7 +231,8 @@ static bool
 has_more(lbx__cell *cell)
 {
     return (cell->extra && cell->extra->ahead.first) ||
-           lbx__cell_has_messages(cell) || lbx__boxed_has_messages(cell);
+           lbx__cell_has_messages(cell) ||
+           (cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
 }
 
 /* Handles messages; true when there may be more. */
@@ -237,8 +257,9 @@ handle_messages(lbx_context *context)
         handle(context, node);
         if (ours)
             lbx__pool_put(cell->system->pool, node);
-        handle_system(context);
-        if (cell->phase != LBX__ALIVE)
+        if (has_system(cell))
+            handle_system(context);
+        if (cell->phase != LBX__ALIVE || lbx__outbox_waits(cell))
             return false;
         if (end_ns != LBX_FOREVER &&
             lbx_clock_now(cell->system->options.clock) >= end_ns)
@@ -247,12 +268,32 @@ handle_messages(lbx_context *context)
     return has_more(cell);
 }
 
+/* A balancer's part: wakes children for what waits in their mailbox. Those at
+ * work find it when they are done; it takes as many as there are messages. */
+static void
+wake_routees(lbx__cell *cell)
+{
+    uint64_t waiting = lbx_mailbox_depth(
+        lbx__load(&cell->boxed, relaxed)->mailbox); // the owner's
+
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child && waiting > 0;
+         child = child->next_sibling) {
+        // Relaxed: a hint, so that the idle are counted and not the busy.
+        waiting -= lbx__load(&child->scheduled, relaxed) == 0;
+        lbx__cell_wake_always(child);
+    }
+    lbx__lock_give(&cell->lock);
+}
+
 /* The same, with the receive timeout around it. */
 static bool
 handle_timed(lbx_context *context)
 {
     bool more;
 
+    if (context->cell->role == LBX__BALANCER)
+        wake_routees(context->cell);
     if (has_more(context->cell))
         lbx__timeout_begin_turn(context->cell);
     more = handle_messages(context);
@@ -287,7 +328,7 @@ take_turn(lbx_context *context)
     }
     if (cell->phase == LBX__ALIVE && cell->role == LBX__PROMISE)
         lbx__ask_answer(context);
-    else if (cell->phase == LBX__ALIVE)
+    else if (cell->phase == LBX__ALIVE && !lbx__outbox_waits(cell))
         return handle_timed(context);
     if (cell->phase == LBX__FREE || cell->phase == LBX__ENDED)
         bury(cell);
@@ -308,8 +349,10 @@ lbx__turn_run(lbx__cell *cell)
     if (more)
         lbx__dispatcher_requeue(cell->dispatcher, cell);
     else
-        lbx__cell_release(
-            cell, cell->phase == LBX__FAILED || cell->phase == LBX__STOPPING,
-            cell->phase == LBX__STOPPING);
+        lbx__cell_release(cell,
+                          cell->phase == LBX__FAILED ||
+                              cell->phase == LBX__STOPPING ||
+                              lbx__outbox_waits(cell),
+                          cell->phase == LBX__STOPPING);
     return context.handled;
 }

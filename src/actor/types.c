@@ -19,8 +19,10 @@ struct room {
 
 static struct room terminated_room;
 static struct room timeout_room;
+static struct room suppressed_room;
 static lbx_type *terminated_type;
 static lbx_type *timeout_type;
+static lbx_type *suppressed_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void *
@@ -58,6 +60,7 @@ make_all(void)
 {
     make(&terminated_room, "letterbox.Terminated", &terminated_type);
     make(&timeout_room, "letterbox.ReceiveTimeout", &timeout_type);
+    make(&suppressed_room, "letterbox.Suppressed", &suppressed_type);
 }
 
 const lbx_type *
@@ -72,4 +75,11 @@ lbx_receive_timeout_type(void)
 {
     (void)pthread_once(&once, make_all);
     return timeout_type;
+}
+
+const lbx_type *
+lbx_suppressed_type(void)
+{
+    (void)pthread_once(&once, make_all);
+    return suppressed_type;
 }

@@ -4,7 +4,9 @@
  *
  * The node that asks is kept by the watched actor and comes back as the notice,
  * so that there is always memory for it: exactly one for each watch (A7), also
- * when the watched had ended before.
+ * when the watched had ended before. The watcher remembers whom it watches, and
+ * handles only notices that it waits for: none after an unwatch, and one where
+ * it has watched the same life twice.
  */
 #include "actor/system.h"
 
@@ -30,6 +32,7 @@ lbx__watch_notify(lbx_system *system, lbx__node *node)
     node->priority = LBX_PRIORITY_DEFAULT;
     node->channel = LBX_REGULAR;
     node->code = 0;
+    node->notice = true;
     lbx__cell_push(lbx__cell_of(watcher), node);
 }
 
@@ -114,15 +117,40 @@ ask_for(lbx_context *context, lbx_ref ref, uint8_t code)
 lbx_status
 lbx_context_watch(lbx_context *context, lbx_ref ref)
 {
+    const lbx_allocator *allocator;
+    lbx__extra *extra;
+    lbx_status status;
+
     if (!context || !ref.word || ref.word == lbx__cell_ref(context->cell))
         return LBX_INVALID;
-    return ask_for(context, ref, LBX__WATCH);
+    allocator = context->cell->system->options.allocator;
+    extra = lbx__extra_of(context->cell);
+    if (!extra)
+        return LBX_NO_MEMORY;
+    if (lbx__refs_has(&extra->watching, ref.word))
+        return LBX_OK;
+    if (!lbx__refs_add(&extra->watching, allocator, ref.word))
+        return LBX_NO_MEMORY;
+    status = ask_for(context, ref, LBX__WATCH);
+    if (status != LBX_OK)
+        (void)lbx__refs_remove(&extra->watching, ref.word);
+    return status;
 }
 
 void
 lbx_context_unwatch(lbx_context *context, lbx_ref ref)
 {
-    // Without memory the notice will come; it is allowed to.
-    if (context && ref.word)
+    // Without memory a notice comes, and finds that nobody waits for it.
+    if (context && ref.word && context->cell->extra &&
+        lbx__refs_remove(&context->cell->extra->watching, ref.word))
         (void)ask_for(context, ref, LBX__UNWATCH);
+}
+
+bool
+lbx__watch_expects(lbx__cell *cell, lbx__node *notice)
+{
+    notice->notice = false; // a stashed one is not asked again
+    return cell->extra &&
+           lbx__refs_remove(&cell->extra->watching,
+                            (uint64_t)(uintptr_t)notice->message);
 }

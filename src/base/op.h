@@ -113,7 +113,9 @@ struct __attribute__((may_alias)) lbx__op {
             lbx_envelope question;
             lbx_envelope *answer;
             uint64_t to;
-            void *ask; /* from the first poll on */
+            void *ask;  /* from the first poll on */
+            bool told;  /* the question is no longer ours */
+            bool quiet; /* there is none: the end is what is waited for */
         } ask;
         struct {
             lbx_operation *const *children;

@@ -32,8 +32,8 @@ LBX_BEGIN
  * later are dead letters.
  *
  * Returns    LBX_OK; LBX_INVALID.
- * Ownership  the question is the operation's until the first poll, then the
- *            system's; `ret_answer` must live as long as the operation, and
+ * Ownership  the question is the operation's, which ends it if it was never
+ *            told, and the system's from the first poll on; `ret_answer` must live as long as the operation, and
  *            its message is the caller's on LBX_OK.
  * Threads    one at a time per operation.
  * Since      0.1
@@ -43,6 +43,32 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_init(lbx_operation *operation,
                                              const lbx_envelope *question,
                                              lbx_envelope *ret_answer,
                                              int64_t deadline_ns);
+
+/*
+ * lbx_ended_init() starts an operation that is done when an actor has ended:
+ * watching for those who are no actors. Final statuses are LBX_OK, also when it
+ * had ended before; LBX_TIMEOUT; LBX_CANCELLED; LBX_NO_MEMORY.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  nothing changes hands.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ended_init(lbx_operation *operation,
+                                               lbx_system *system, lbx_ref ref,
+                                               int64_t deadline_ns);
+
+/*
+ * lbx_ended_until() waits for the end of an actor. Not for handlers, and not
+ * for a system without threads, which nobody would run meanwhile.
+ *
+ * Returns    the final statuses of lbx_ended_init(); LBX_INVALID.
+ * Threads    any but an actor's.
+ * Blocks     until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ended_until(lbx_system *system, lbx_ref ref,
+                                                int64_t deadline_ns);
 
 /* A timer's name, for cancelling. All zero is none. */
 typedef struct lbx_timer {

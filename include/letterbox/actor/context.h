@@ -54,7 +54,8 @@ LBX_API const lbx_type *lbx_context_type(const lbx_context *context);
 /*
  * lbx_context_take() keeps the current message: the library will not end it.
  *
- * Ownership  the message is the handler's; returned for convenience.
+ * Ownership  the message is the handler's; returned for convenience, NULL when
+ *            it was stashed.
  * Since      0.1
  */
 LBX_API void *lbx_context_take(lbx_context *context);
@@ -125,8 +126,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_watch(lbx_context *context,
                                                   lbx_ref ref);
 
 /*
- * lbx_context_unwatch() takes a watch back. A notice that is under way may
- * still arrive.
+ * lbx_context_unwatch() takes a watch back: no notice comes any more.
  *
  * Since      0.1
  */

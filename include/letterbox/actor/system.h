@@ -193,10 +193,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_stats_read(lbx_system *system,
 
 /*
  * lbx_system_print() gives the tree of actors to `print`, one line after the
- * other, each with its path, behaviour, state, depth and numbers.
+ * other, children under their parent, each with its path and behaviour.
  *
- * Returns    LBX_OK; LBX_INVALID.
- * Threads    any; `print` must not use the system.
+ * Returns    LBX_OK; LBX_NO_MEMORY when not all could be printed; LBX_INVALID.
+ * Threads    any.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status

@@ -15,7 +15,8 @@ struct order {
 };
 
 static struct order order;
-static lbx_behaviour behaviour;
+static lbx_behaviour behaviours[64]; // living actors have theirs
+static unsigned behaviour_count;
 
 static struct stage *current;
 
@@ -135,16 +136,19 @@ stage_check_refused(struct stage *stage, const char *text, lbx_status status,
 lbx_props
 stage_props(struct stage *stage, struct wish wish)
 {
+    lbx_behaviour *behaviour =
+        &behaviours[behaviour_count++ %
+                    (sizeof(behaviours) / sizeof(behaviours[0]))];
     lbx_props props = LBX_PROPS_INIT;
 
-    behaviour = (lbx_behaviour){
+    *behaviour = (lbx_behaviour){
         .version = LBX_BEHAVIOUR_VERSION,
         .name = "reporter",
         .receive = receive,
         .needs = wish.needs,
         .needs_semantics = wish.semantics,
     };
-    props.behaviour = &behaviour;
+    props.behaviour = behaviour;
     props.mailbox = wish.mailbox;
     props.mailbox_options = wish.options;
     props.dispatcher = wish.dispatcher;

@@ -60,7 +60,7 @@ struct wish {
     void *argument;
 };
 
-/* Props for it; the behaviour lives until the next call. */
+/* Props for it; a test has at most 64 of them. */
 lbx_props stage_props(struct stage *stage, struct wish wish);
 lbx_ref stage_spawn(struct stage *stage, struct wish wish, const char *name);
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools: several actors of one kind behind one ref.
+ *
+ *     lbx_pool pool = LBX_POOL_INIT;
+ *
+ *     pool.routing = LBX_BALANCING;
+ *     pool.routees = 5;
+ *     pool.props.behaviour = &worker;
+ *     lbx_system_spawn_pool(system, &pool, "workers", &workers);
+ *     lbx_tell(workers, job);
+ *
+ * The pool is an actor, and its routees are its children: it supervises them
+ * as the pool's strategy says, and a routee that has ended gets no more
+ * messages. A pool without routees ends.
+ */
+#ifndef LETTERBOX_ACTOR_ROUTER_H
+#define LETTERBOX_ACTOR_ROUTER_H
+
+#include <letterbox/actor/context.h>
+
+LBX_BEGIN
+
+/* Who gets a message. */
+typedef enum lbx_routing {
+    LBX_ROUND_ROBIN = 0,
+    LBX_SMALLEST_MAILBOX, /* who has the fewest waiting, the idle first */
+    LBX_BROADCAST,        /* everybody, a copy each (the type's clone) */
+    LBX_BALANCING,        /* whoever is free: all share one mailbox */
+} lbx_routing;
+
+#define LBX_POOL_VERSION 1
+
+typedef struct lbx_pool {
+    uint32_t version;
+    lbx_routing routing;
+    uint32_t routees;
+    lbx_props props; /* of the routees. LBX_BALANCING: `mailbox` is the one that
+                        they share, and must serve several consumers */
+    lbx_strategy strategy; /* for the routees */
+} lbx_pool;
+
+#define LBX_POOL_INIT                                                          \
+    {                                                                          \
+        LBX_POOL_VERSION, LBX_ROUND_ROBIN, 1, LBX_PROPS_INIT,                  \
+            LBX_STRATEGY_INIT                                                  \
+    }
+
+/*
+ * lbx_system_spawn_pool() makes a pool under "/user".
+ *
+ * Returns    as lbx_system_spawn(); LBX_INVALID also for no routees;
+ *            LBX_UNSUPPORTED for a shared mailbox that serves one consumer
+ *            only.
+ * Ownership  a ref owns nothing. The pool is copied; what its props point to
+ *            must outlive the actor.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_spawn_pool(lbx_system *system,
+                                                      const lbx_pool *pool,
+                                                      const char *name,
+                                                      lbx_ref *ret);
+
+/*
+ * lbx_context_spawn_pool() is the same for a child of this actor.
+ *
+ * Returns    as lbx_system_spawn_pool(); LBX_CLOSED while the actor is ending.
+ * Ownership  as lbx_system_spawn_pool().
+ * Threads    the handler that was given the context.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_spawn_pool(lbx_context *context,
+                                                       const lbx_pool *pool,
+                                                       const char *name,
+                                                       lbx_ref *ret);
+
+LBX_END
+
+#endif
