@@ -66,8 +66,15 @@ choose_usual(lbx__selection *selection, lbx_fault *fault)
     lbx__request request = {
         .props = &props, .behaviour = &nobody, .fault = fault};
 
+    lbx_status status;
+
     props.behaviour = &nobody;
-    return lbx__selection_choose(selection, &request, &selection->usual);
+    status = lbx__selection_choose(selection, &request, &selection->usual);
+    if (status == LBX_OK)
+        selection->is_plain = lbx__deployment_is_empty(selection->deployment) &&
+                              selection->usual.mailbox->in_cell &&
+                              selection->usual.stash_capacity == LBX_UNLIMITED;
+    return status;
 }
 
 static lbx_status
@@ -233,8 +240,8 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
                             : status;
 }
 
-lbx_status
-lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
+static lbx_status
+select_for(lbx__cell *cell, const lbx_props *props, bool balances)
 {
     lbx__selection *selection = cell->system->selection;
     lbx_fault unseen;
@@ -264,4 +271,29 @@ lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
     options = choice.mailbox->options;
     options.fault = request.fault;
     return lbx__boxed_make(cell, choice.mailbox->type.kind, &options);
+}
+
+/* Nothing to decide, and nothing to make: most actors. */
+static bool
+takes_usual(const lbx__selection *selection, const lbx__cell *cell,
+            const lbx_props *props)
+{
+    const lbx_behaviour *behaviour = props->behaviour;
+
+    return selection->is_plain && !props->mailbox && !props->dispatcher &&
+           behaviour->needs == 0 && !behaviour->needs_semantics &&
+           !lbx__router_pool(cell) && !lbx__router_pool(cell->parent);
+}
+
+lbx_status
+lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+
+    if (!takes_usual(selection, cell, props))
+        return select_for(cell, props, balances);
+    cell->dispatcher = selection->usual.dispatcher->dispatcher;
+    cell->step = (uint8_t)selection->usual.step;
+    cell->mailbox = selection->usual.mailbox->number;
+    return LBX_OK;
 }

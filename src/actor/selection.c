@@ -272,19 +272,6 @@ check_needs(struct selecting *s)
     return LBX_OK;
 }
 
-/* Nothing to decide: see the banner of selection.h. */
-static bool
-is_usual(const lbx__selection *selection, const lbx__request *request)
-{
-    const lbx_props *props = request->props;
-
-    return selection->usual.mailbox && !request->print && !request->shared &&
-           !props->mailbox && !props->dispatcher && request->needs == 0 &&
-           request->behaviour->needs == 0 &&
-           !request->behaviour->needs_semantics &&
-           lbx__deployment_is_empty(selection->deployment);
-}
-
 lbx_status
 lbx__selection_choose(lbx__selection *selection, const lbx__request *request,
                       lbx__choice *ret)
@@ -295,13 +282,6 @@ lbx__selection_choose(lbx__selection *selection, const lbx__request *request,
                           .choice = ret};
     lbx_status status;
 
-    if (is_usual(selection, request)) {
-        ret->dispatcher = selection->usual.dispatcher;
-        ret->mailbox = selection->usual.mailbox;
-        ret->step = selection->usual.step;
-        ret->stash_capacity = selection->usual.stash_capacity;
-        return LBX_OK;
-    }
     if (request->path)
         s.deploy = lbx__deployment_find(selection->deployment, request->path);
     if (s.deploy)

@@ -3,7 +3,8 @@
  * Selection inside: the six steps of <letterbox/actor/selection.h>.
  *
  * Actors without wishes, in a system without deployments, get `usual`, which
- * was chosen when the system was made: spawning them costs a few comparisons.
+ * was chosen when the system was made: spawning them costs a few comparisons
+ * (lbx__selection_apply()).
  */
 #ifndef LBX_ACTOR_SELECTION_H
 #define LBX_ACTOR_SELECTION_H
@@ -41,6 +42,7 @@ typedef struct lbx__selection {
     lbx__dispatchers *dispatchers;
     int64_t stash_capacity; /* the default */
     lbx__choice usual;
+    bool is_plain; /* no deployments, and `usual` needs nothing made */
 } lbx__selection;
 
 /* Who is to be made. */
