@@ -2,13 +2,14 @@
 /*
  * Actors: everything about them.
  *
- *     actor/ref.h      addresses, telling, stopping
- *     actor/props.h    what an actor does, how it is made and supervised
- *     actor/system.h   the system: threads, spawning, dead letters, numbers
+ *     actor/ref.h           addresses, telling, stopping
+ *     actor/props.h         what an actor does, how it is made and supervised
+ *     actor/system.h        the system: threads, spawning, numbers
+ *     actor/selection.h     which mailbox and dispatcher an actor gets
  *     actor/dead_letters.h  what was told and not handled
- *     actor/context.h  what a handler can do
- *     actor/router.h   pools of actors behind one ref
- *     actor/ask.h      questions with an answer, timers
+ *     actor/context.h       what a handler can do
+ *     actor/router.h        pools of actors behind one ref
+ *     actor/ask.h           questions with an answer, timers
  *
  * docs/actors.md is the tour for newcomers.
  */
@@ -21,6 +22,7 @@
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
 #include <letterbox/actor/router.h>
+#include <letterbox/actor/selection.h>
 #include <letterbox/actor/system.h>
 
 #endif

@@ -91,8 +91,8 @@ lbx__boxed_make(lbx__cell *cell, const char *kind,
         return LBX_NO_MEMORY;
     options.allocator = system->options.allocator;
     options.clock = system->options.clock;
-    options.kinds = system->options.kinds;
-    options.fault = system->options.fault;
+    if (!options.kinds)
+        options.kinds = system->options.kinds;
     options.owner = (void *)(uintptr_t)lbx__cell_ref(cell); // X3
     options.envelopes = true;
     options.system_reservation = LBX_DISABLED;

@@ -106,8 +106,10 @@ struct lbx__cell {
     char *name;      /* NULL: made from `serial` */
     lbx__cell *next; /* on a dispatcher's queue: the owner's */
     lbx__cell *next_orphan;
-    uint32_t serial; /* of this life, for unnamed actors' names */
-    uint32_t barren; /* no more children */
+    uint32_t serial;  /* of this life, for unnamed actors' names */
+    bool barren;      /* no more children */
+    uint8_t step;     /* of selection, that decided; set at birth */
+    uint16_t mailbox; /* its number in the settings, or 0; set at birth */
 };
 
 _Static_assert(sizeof(lbx__cell) == 3ul * LBX__LINE, "a cell is three lines");

@@ -16,6 +16,7 @@
  *     off the list of children, its name free, its cell free (K4).
  */
 #include "actor/outbox.h"
+#include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/park.h"
@@ -65,7 +66,7 @@ join_family(lbx__cell *parent, lbx__cell *child)
     bool joined;
 
     lbx__lock_take(&parent->lock);
-    joined = parent->barren == 0;
+    joined = !parent->barren;
     if (joined) {
         child->prev_sibling = NULL;
         child->next_sibling = parent->children;
@@ -92,27 +93,10 @@ leave_family(lbx__cell *parent, lbx__cell *child)
     lbx__lock_give(&parent->lock);
 }
 
-/* Makes the mailbox that the props ask for, if it is not the cell's own. */
-static lbx_status
-take_mailbox(lbx__cell *cell, const lbx_props *props)
-{
-    lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
-
-    if (cell->parent->role == LBX__BALANCER) {
-        lbx__boxed_share(cell->parent, cell);
-        return LBX_OK;
-    }
-    if (!props->mailbox)
-        return LBX_OK;
-    return lbx__boxed_make(cell, props->mailbox,
-                           props->mailbox_options ? props->mailbox_options
-                                                  : &usual);
-}
-
 /* Prepares an owned cell for a new life. */
 static lbx_status
 prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
-        const char *name)
+        const char *name, bool balances)
 {
     lbx_system *system = cell->system;
     lbx_status status;
@@ -129,7 +113,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->restarting = false;
     cell->child_count = 0;
     cell->children = NULL;
-    cell->barren = 0;
+    cell->barren = false;
     // Relaxed: a number.
     cell->serial = lbx__add(&system->serials, 1, relaxed);
     status = lbx__names_enter(system->names, cell, parent, name);
@@ -150,7 +134,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         if (!cell->state)
             return LBX_NO_MEMORY;
     }
-    return take_mailbox(cell, props);
+    return lbx__selection_apply(cell, props, balances);
 }
 
 static void
@@ -177,16 +161,6 @@ give_back(lbx__cell *cell)
     lbx__cell_release(cell, false, true);
 }
 
-/* A mailbox that several share must serve several. */
-static bool
-serves_many(lbx__cell *cell)
-{
-    lbx__boxed *boxed = lbx__load(&cell->boxed, relaxed); // the owner's
-
-    return (lbx_mailbox_capabilities(boxed->mailbox) & LBX_CAN_MULTI_CONSUME) !=
-           0;
-}
-
 static lbx_status
 spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
       const char *name, bool balances, lbx_ref *ret)
@@ -196,16 +170,12 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
 
     if (!ret || !are_props(props) || (name && !is_name(name)))
         return LBX_INVALID;
-    if (props->dispatcher)
-        return LBX_NOT_FOUND;
     cell = lbx__cells_get(system->cells);
     if (!cell)
         return LBX_NO_MEMORY;
-    status = prepare(cell, parent, props, name);
-    if (status == LBX_OK && balances) {
+    status = prepare(cell, parent, props, name, balances);
+    if (status == LBX_OK && balances)
         cell->role = LBX__BALANCER;
-        status = serves_many(cell) ? LBX_OK : LBX_UNSUPPORTED;
-    }
     if (status == LBX_OK && !join_family(parent, cell))
         status = LBX_CLOSED;
     if (status != LBX_OK) {

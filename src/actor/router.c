@@ -187,13 +187,12 @@ spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     props.argument = copy;
     props.strategy = pool->strategy;
     if (pool->routing == LBX_BALANCING) {
-        props.mailbox =
-            pool->props.mailbox ? pool->props.mailbox : LBX_KIND_UNBOUNDED;
+        props.mailbox = pool->props.mailbox;
         props.mailbox_options = pool->props.mailbox_options;
         copy->props.mailbox = NULL; // they get their parent's
-    } else if (pool->routing == LBX_SMALLEST_MAILBOX && !copy->props.mailbox) {
-        copy->props.mailbox = LBX_KIND_UNBOUNDED; // one that counts
     }
+    props.fault = pool->props.fault;
+    copy->props.fault = NULL; // it may be gone when they are made
     status = lbx__life_spawn_pool(system, parent, &props, name,
                                   pool->routing == LBX_BALANCING, ret);
     if (status != LBX_OK)
@@ -207,6 +206,12 @@ lbx__router_end(lbx__cell *cell)
     if (cell->behaviour == &router_behaviour)
         lbx__free(cell->system->options.allocator, cell->argument,
                   sizeof(lbx_pool));
+}
+
+const lbx_pool *
+lbx__router_pool(const lbx__cell *cell)
+{
+    return cell->behaviour == &router_behaviour ? cell->argument : NULL;
 }
 
 lbx_status

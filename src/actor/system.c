@@ -3,17 +3,16 @@
 #include "actor/system.h"
 
 #include "actor/boxed.h"
+#include "actor/selection.h"
 #include "base/alloc.h"
 #include "base/park.h"
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-    THROUGHPUT = 5,
-    MOST_THREADS = 1024,
+    MOST_THREADS = 1024
 };
 
 /* "/user" has children and nothing to say. */
@@ -43,9 +42,9 @@ refuse(const lbx_system_options *options, const char *text)
     return LBX_INVALID;
 }
 
-/* Checks the options and fills the defaults in. */
+/* Checks the options. What they leave open is filled in from the settings. */
 static lbx_status
-complete(lbx_system_options *options)
+check(const lbx_system_options *options)
 {
     if (options->version != LBX_SYSTEM_OPTIONS_VERSION)
         return refuse(options, "the options were not started from "
@@ -54,17 +53,13 @@ complete(lbx_system_options *options)
         return refuse(options, "the allocator lacks a function");
     if (options->clock && !options->clock->now_ns)
         return refuse(options, "the clock lacks its function");
-    if (options->threads == LBX_DEFAULT) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-        options->threads = processors > 0 ? processors : 1;
-    }
-    if (options->threads < 0 || options->threads > MOST_THREADS)
+    if (options->threads != LBX_DEFAULT &&
+        (options->threads < 0 || options->threads > MOST_THREADS))
         return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
-    if (options->throughput == LBX_DEFAULT)
-        options->throughput = THROUGHPUT;
-    if (options->throughput < 1)
+    if (options->throughput != LBX_DEFAULT && options->throughput < 1)
         return refuse(options, "throughput must be 1 or more, or LBX_DEFAULT");
+    if (options->mailbox_type_count > 0 && !options->mailbox_types)
+        return refuse(options, "mailbox_types is NULL");
     return LBX_OK;
 }
 
@@ -87,13 +82,35 @@ make_guardian(lbx_system *system)
     return LBX_OK;
 }
 
+/* Selection, and with it the default dispatcher. */
+static lbx_status
+start_dispatcher(lbx_system *system)
+{
+    lbx__dispatcher_entry *entry;
+    lbx_status status = lbx__selection_create(system, &system->selection);
+
+    if (status != LBX_OK)
+        return status;
+    entry = lbx__dispatchers_default(system->selection->dispatchers);
+    status = lbx__dispatchers_start(system->selection->dispatchers, entry,
+                                    system->options.fault);
+    system->dispatcher = entry->dispatcher;
+    return status;
+}
+
+static lbx__dispatchers *
+dispatchers_of(const lbx_system *system)
+{
+    return system->selection ? system->selection->dispatchers : NULL;
+}
+
 static void
 free_system(lbx_system *system)
 {
     lbx__timers_stop(system->timers);
-    lbx__dispatcher_stop(system->dispatcher);
+    lbx__dispatchers_stop(dispatchers_of(system));
     lbx__timers_destroy(system->timers);
-    lbx__dispatcher_destroy(system->dispatcher);
+    lbx__selection_destroy(system->selection);
     lbx__names_destroy(system->names);
     lbx__boxes_destroy(system->boxes);
     lbx__cells_destroy(system->cells);
@@ -106,7 +123,6 @@ lbx_status
 lbx_system_create(const lbx_system_options *given, lbx_system **ret)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
-    lbx__dispatcher_options pool = {.name = "default-dispatcher"};
     lbx_system *system;
     lbx_status status;
 
@@ -114,7 +130,7 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
         return LBX_INVALID;
     if (given)
         options = *given;
-    status = complete(&options);
+    status = check(&options);
     if (status != LBX_OK)
         return status;
     system = lbx__zalloc(options.allocator, sizeof(*system));
@@ -122,8 +138,6 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
         return LBX_NO_MEMORY;
     system->magic = LBX__SYSTEM_MAGIC;
     system->options = options;
-    pool.threads = (uint32_t)options.threads;
-    pool.throughput = options.throughput;
     status = lbx__pool_create(options.allocator, &system->pool);
     if (status == LBX_OK)
         status = lbx__cells_create(system, options.allocator, system->pool,
@@ -135,13 +149,14 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
     if (status == LBX_OK)
         status = lbx__timers_create(system, &system->timers);
     if (status == LBX_OK)
-        status = lbx__dispatcher_create(system, &pool, &system->dispatcher);
+        status = start_dispatcher(system);
     if (status == LBX_OK)
         status = make_guardian(system);
     if (status != LBX_OK) {
         free_system(system);
         return status;
     }
+    system->options.fault = NULL; // it was for the creation
     *ret = system;
     return LBX_OK;
 }
@@ -213,7 +228,7 @@ run(lbx_system *system, uint64_t most)
         uint64_t more;
 
         (void)lbx__timers_fire(system->timers);
-        more = lbx__dispatcher_run(system->dispatcher, most - turns);
+        more = lbx__dispatchers_run(dispatchers_of(system), most - turns);
         turns += more;
         if (more == 0)
             break;
@@ -289,9 +304,7 @@ lbx_system_destroy(lbx_system *system)
     (void)terminate(system, LBX_FOREVER);
     // Workers first finish what came for the dead.
     lbx__timers_stop(system->timers);
-    lbx__dispatcher_stop(system->dispatcher);
-    if (system->options.threads == 0)
-        (void)lbx__dispatcher_run(system->dispatcher, UINT64_MAX);
+    lbx__dispatchers_stop(dispatchers_of(system));
     free_system(system);
 }
 
@@ -304,7 +317,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
 
     if (!system || !ret)
         return LBX_INVALID;
-    dispatcher = lbx__dispatcher_stats_of(system->dispatcher);
+    dispatcher = lbx__dispatchers_stats_of(dispatchers_of(system));
     // Relaxed, all: numbers for people.
     stats.actors = lbx__load(&system->alive, relaxed);
     stats.spawned = lbx__load(&system->spawned, relaxed);

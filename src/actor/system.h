@@ -12,6 +12,7 @@
 
 typedef struct lbx__boxes lbx__boxes;
 typedef struct lbx__names lbx__names;
+typedef struct lbx__selection lbx__selection;
 typedef struct lbx__timers lbx__timers;
 
 struct lbx_system {
@@ -22,6 +23,7 @@ struct lbx_system {
     lbx__names *names;
     lbx__boxes *boxes;
     lbx__timers *timers;
+    lbx__selection *selection;
     lbx__dispatcher *dispatcher; /* the default one */
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;
@@ -149,6 +151,8 @@ void lbx__supervise_retry(lbx_context *context);
 
 /* router.c: the end of an actor, if it is a pool. */
 void lbx__router_end(lbx__cell *cell);
+/* What a cell that is a pool was made from; NULL for others. */
+const lbx_pool *lbx__router_pool(const lbx__cell *cell);
 
 /* names.c: who has which name among its siblings. */
 lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);

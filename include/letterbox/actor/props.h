@@ -134,20 +134,22 @@ typedef struct lbx_props {
     uint32_t version;
     const lbx_behaviour *behaviour; /* must outlive the actor */
     void *argument;                 /* for `start`; yours */
-    const char *mailbox; /* a kind's name; NULL: unbounded, in the cell */
-    const lbx_mailbox_options *mailbox_options; /* for it; NULL: as the profile
-                                                   LBX_PROFILE_AKKA says */
-    const char
-        *dispatcher;       /* a dispatcher of the settings; NULL: the default */
-    lbx_strategy strategy; /* for its children */
+    const char *mailbox; /* a mailbox of the settings, or the name of a type;
+                            NULL: see actor/selection.h */
+    const lbx_mailbox_options *mailbox_options; /* for `mailbox`, instead of
+                                                   all that the settings say */
+    const char *dispatcher; /* a dispatcher of the settings; "..": the
+                               parent's; NULL: the default */
+    lbx_strategy strategy;  /* for its children */
     int64_t
         stash_capacity; /* LBX_DEFAULT: as the settings say; LBX_UNLIMITED */
+    lbx_fault *fault;   /* filled in when the settings do not allow it */
 } lbx_props;
 
 #define LBX_PROPS_INIT                                                         \
     {                                                                          \
         LBX_PROPS_VERSION, NULL, NULL, NULL, NULL, NULL, LBX_STRATEGY_INIT,    \
-            LBX_DEFAULT                                                        \
+            LBX_DEFAULT, NULL                                                  \
     }
 
 LBX_END

@@ -22,10 +22,12 @@
 
 #include <letterbox/actor/props.h>
 #include <letterbox/mailbox/options.h>
+#include <letterbox/settings.h>
 
 LBX_BEGIN
 
 typedef struct lbx_system lbx_system;
+typedef struct lbx_mailbox_type lbx_mailbox_type; /* actor/selection.h */
 
 /* A message that was not handled. `envelope` says why (`lost`), from whom and
  * to whom. */
@@ -52,22 +54,30 @@ typedef struct lbx_system_options {
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;
     const lbx_kinds *kinds; /* mailboxes of your own; NULL: the built-in */
-    lbx_fault *fault;
-    int64_t threads;    /* of the default dispatcher; LBX_DEFAULT: one for each
-                           processor; 0: none, see lbx_system_run() */
-    int64_t throughput; /* messages before an actor lets others run; 5 */
+    lbx_fault *fault;       /* filled in when creation fails */
+    int64_t threads;        /* of the default dispatcher; LBX_DEFAULT: as the
+                           settings say, one for each processor; 0: none, of
+                           no dispatcher, see lbx_system_run() */
+    int64_t throughput;     /* messages before an actor lets others run;
+                           LBX_DEFAULT: as the settings say, 5 */
     lbx_dead_letter_listener dead_letters;
 
     /* Ends messages without a type that were handled, or that nobody will
      * handle. NULL: nothing to do. */
     void (*destroy)(void *message, void *context);
     void *destroy_context;
+
+    /* Which mailbox and dispatcher an actor gets: actor/selection.h. */
+    const lbx_settings *settings; /* over lbx_system_reference(); a reference
+                                     is taken; NULL: only that */
+    const lbx_mailbox_type *mailbox_types; /* your own */
+    size_t mailbox_type_count;
 } lbx_system_options;
 
 #define LBX_SYSTEM_OPTIONS_INIT                                                \
     {                                                                          \
         LBX_SYSTEM_OPTIONS_VERSION, "letterbox", NULL, NULL, NULL, NULL,       \
-            LBX_DEFAULT, LBX_DEFAULT, {NULL, NULL}, NULL, NULL                 \
+            LBX_DEFAULT, LBX_DEFAULT, {NULL, NULL}, NULL, NULL, NULL, NULL, 0  \
     }
 
 /*
@@ -75,7 +85,8 @@ typedef struct lbx_system_options {
  * LBX_SYSTEM_OPTIONS_INIT.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY, also when threads cannot be
- *            started.
+ *            started; what is wrong with the settings: LBX_INVALID,
+ *            LBX_NOT_FOUND, LBX_EXISTS, LBX_UNSUPPORTED, and the fault.
  * Ownership  the system is the caller's; end it with lbx_system_destroy().
  * Since      0.1
  */
@@ -90,11 +101,13 @@ lbx_system_create(const lbx_system_options *options, lbx_system **ret);
  *
  * Returns    LBX_OK; LBX_EXISTS when a living sibling has the name;
  *            LBX_NOT_FOUND for an unknown mailbox or dispatcher;
- *            LBX_UNSUPPORTED when the mailbox cannot do what the behaviour
- *            needs; LBX_CLOSED after lbx_system_terminate(); LBX_INVALID;
- *            LBX_NO_MEMORY.
+ *            LBX_UNSUPPORTED when the mailbox cannot do what the behaviour or
+ *            the dispatcher needs; LBX_INVALID, also for settings that cannot
+ *            be used; props->fault says more of these three; LBX_CLOSED after
+ *            lbx_system_terminate(); LBX_NO_MEMORY.
  * Ownership  a ref owns nothing. The props are copied.
- * Threads    any. Never waits.
+ * Threads    any. Waits only for another thread that makes the first use of
+ *            the same mailbox or dispatcher of the settings.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_system_spawn(lbx_system *system,

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deployment. */
+#include "actor/deployment.h"
+
+#include "actor/blame.h"
+#include "base/alloc.h"
+#include <string.h>
+
+struct lbx__deployment {
+    const lbx_allocator *allocator;
+    size_t count;
+    lbx__deploy list[];
+};
+
+static const lbx_settings_rule rules[] = {
+    {.key = "mailbox", .type = LBX_SETTINGS_TYPE_STRING},
+    {.key = "dispatcher", .type = LBX_SETTINGS_TYPE_STRING},
+};
+
+/* Names between slashes, with "**" only as the last. */
+static bool
+is_pattern(const char *text)
+{
+    if (*text != '/')
+        return false;
+    while (*text) {
+        size_t length = strcspn(++text, "/");
+
+        if (length == 0)
+            return false;
+        if (length == 2 && strncmp(text, "**", 2) == 0 && text[2])
+            return false;
+        text += length;
+    }
+    return true;
+}
+
+/* An empty text says nothing, as in Akka. */
+static const char *
+text_at(const lbx_settings *section, const char *key)
+{
+    const char *text = lbx_settings_text(lbx_settings_at(section, key));
+
+    return *text ? text : NULL;
+}
+
+static lbx_status
+read_row(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+{
+    lbx_status status;
+
+    if (!is_pattern(lbx_settings_key(section)))
+        return lbx__blame(
+            fault, LBX_INVALID, section,
+            "a path begins with '/' and has names between "
+            "slashes; '*' is any name, '**' at the end all below");
+    if (lbx_settings_kind_of(section) != LBX_SETTINGS_KIND_SECTION)
+        return lbx__blame(fault, LBX_INVALID, section,
+                          "a deployment is a section");
+    status = lbx_settings_check(section, rules,
+                                sizeof(rules) / sizeof(rules[0]), fault);
+    if (status != LBX_OK)
+        return status;
+    ret->pattern = lbx_settings_key(section);
+    ret->section = section;
+    ret->mailbox = text_at(section, "mailbox");
+    ret->dispatcher = text_at(section, "dispatcher");
+    return LBX_OK;
+}
+
+static size_t
+size_for(size_t count)
+{
+    return sizeof(lbx__deployment) + count * sizeof(lbx__deploy);
+}
+
+lbx_status
+lbx__deployment_create(const lbx_allocator *allocator,
+                       const lbx_settings *settings, lbx_fault *fault,
+                       lbx__deployment **ret)
+{
+    const lbx_settings *section;
+    lbx__deployment *deployment;
+    lbx_status status = lbx_settings_read_section(
+        settings, "letterbox.actor.deployment", fault, &section);
+
+    if (status != LBX_OK)
+        return status;
+    deployment = lbx__zalloc(allocator, size_for(lbx_settings_count(section)));
+    if (!deployment)
+        return LBX_NO_MEMORY;
+    deployment->allocator = allocator;
+    deployment->count = lbx_settings_count(section);
+    for (size_t i = 0; status == LBX_OK && i < deployment->count; i++)
+        status = read_row(lbx_settings_child(section, i), fault,
+                          &deployment->list[i]);
+    if (status != LBX_OK) {
+        lbx__deployment_destroy(deployment);
+        return status;
+    }
+    *ret = deployment;
+    return LBX_OK;
+}
+
+void
+lbx__deployment_destroy(lbx__deployment *deployment)
+{
+    if (deployment)
+        lbx__free(deployment->allocator, deployment,
+                  size_for(deployment->count));
+}
+
+bool
+lbx__deployment_is_empty(const lbx__deployment *deployment)
+{
+    return deployment->count == 0;
+}
+
+/* One name of a pattern: 0 is "**", 1 is "*", 2 a name. */
+static int
+rank(const char *name, size_t length)
+{
+    if (length == 2 && strncmp(name, "**", 2) == 0)
+        return 0;
+    return length == 1 && *name == '*' ? 1 : 2;
+}
+
+static bool
+matches(const char *pattern, const char *path)
+{
+    while (*pattern && *path) {
+        size_t length = strcspn(++pattern, "/");
+        size_t path_length = strcspn(++path, "/");
+        int ranked = rank(pattern, length);
+
+        if (ranked == 0)
+            return true;
+        if (ranked == 2 &&
+            (length != path_length || strncmp(pattern, path, length) != 0))
+            return false;
+        pattern += length;
+        path += path_length;
+    }
+    return *pattern == *path; // both at their ends
+}
+
+/* Two patterns that match the same path: is the first more specific? */
+static bool
+is_better(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t a_length = strcspn(++a, "/");
+        size_t b_length = strcspn(++b, "/");
+        int difference = rank(a, a_length) - rank(b, b_length);
+
+        if (difference != 0)
+            return difference > 0;
+        a += a_length;
+        b += b_length;
+    }
+    return false;
+}
+
+const lbx__deploy *
+lbx__deployment_find(const lbx__deployment *deployment, const char *path)
+{
+    const lbx__deploy *best = NULL;
+
+    for (size_t i = 0; i < deployment->count; i++) {
+        const lbx__deploy *deploy = &deployment->list[i];
+
+        if (matches(deploy->pattern, path) &&
+            (!best || is_better(deploy->pattern, best->pattern)))
+            best = deploy;
+    }
+    return best;
+}

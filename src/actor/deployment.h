@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deployment: what `letterbox.actor.deployment` says of actors, by their paths
+ * below "/user". "*" stands for one name, "**" at the end for one or more. The
+ * most specific pattern wins: read from the left, a name before "*" before
+ * "**".
+ */
+#ifndef LBX_ACTOR_DEPLOYMENT_H
+#define LBX_ACTOR_DEPLOYMENT_H
+
+#include <letterbox/settings.h>
+
+typedef struct lbx__deployment lbx__deployment;
+
+typedef struct lbx__deploy {
+    const char *pattern;
+    const lbx_settings *section;
+    const char *mailbox;    /* NULL: it says nothing */
+    const char *dispatcher; /* the same */
+} lbx__deploy;
+
+lbx_status lbx__deployment_create(const lbx_allocator *allocator,
+                                  const lbx_settings *settings,
+                                  lbx_fault *fault, lbx__deployment **ret);
+void lbx__deployment_destroy(lbx__deployment *deployment);
+
+bool lbx__deployment_is_empty(const lbx__deployment *deployment);
+
+/* What is said of "/shop/till"; NULL: nothing. */
+const lbx__deploy *lbx__deployment_find(const lbx__deployment *deployment,
+                                        const char *path);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatchers of the settings. C1 to C3 are in dispatchers.h. */
+#include "actor/dispatchers.h"
+
+#include "actor/blame.h"
+#include "actor/mailboxes.h"
+#include "actor/system.h"
+#include "base/alloc.h"
+#include <string.h>
+
+enum {
+    PATH_BYTES = 512,
+    MOST_ALIASES = 20,
+};
+
+static const char default_id[] = "letterbox.actor.default-dispatcher";
+
+struct lbx__dispatchers {
+    lbx_system *system;
+    const lbx_settings *settings;
+    const lbx_settings *usual; /* the section of the default */
+    const lbx__mailbox_types *types;
+    lbx__lock lock;
+    _Atomic(lbx__dispatcher_entry *) first;
+    lbx__dispatcher_entry *default_entry;
+};
+
+enum sort {
+    SHARED,
+    PINNED,
+    BALANCING,
+    CALLING_THREAD,
+    UNKNOWN,
+};
+
+/* Akka's class names, and their short forms. */
+static const struct {
+    const char *name;
+    enum sort sort;
+} sorts[] = {
+    {"Dispatcher", SHARED},
+    {"dispatch.DispatcherConfigurator", SHARED},
+    {"PinnedDispatcher", PINNED},
+    {"dispatch.PinnedDispatcherConfigurator", PINNED},
+    {"BalancingDispatcher", BALANCING},
+    {"dispatch.BalancingDispatcherConfigurator", BALANCING},
+    {"CallingThreadDispatcher", CALLING_THREAD},
+    {"testkit.CallingThreadDispatcherConfigurator", CALLING_THREAD},
+};
+
+static enum sort
+sort_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
+        if (lbx__class_name_equal(sorts[i].name, name))
+            return sorts[i].sort;
+    return UNKNOWN;
+}
+
+static lbx__dispatcher_entry *
+look_up(lbx__dispatchers *dispatchers, const lbx_settings *section)
+{
+    // Acquire: C2, pairs with the release in get().
+    lbx__dispatcher_entry *entry = lbx__load(&dispatchers->first, acquire);
+
+    while (entry && entry->section != section)
+        entry = entry->next;
+    return entry;
+}
+
+/* The entry of a section, new if need be; NULL: no memory. */
+static lbx__dispatcher_entry *
+get(lbx__dispatchers *dispatchers, const lbx_settings *section)
+{
+    lbx__dispatcher_entry *entry = look_up(dispatchers, section);
+    char id[PATH_BYTES];
+    size_t size_bytes;
+
+    if (entry)
+        return entry;
+    (void)lbx_settings_path(section, id, sizeof(id));
+    size_bytes = sizeof(*entry) + strlen(id) + 1;
+    lbx__lock_take(&dispatchers->lock);
+    entry = look_up(dispatchers, section);
+    if (!entry) {
+        entry = lbx__zalloc(dispatchers->system->options.allocator, size_bytes);
+        if (entry) {
+            entry->size_bytes = size_bytes;
+            entry->id = memcpy(entry + 1, id, strlen(id) + 1);
+            entry->section = section;
+            entry->next = lbx__peek(&dispatchers->first);
+            // Release: C2.
+            lbx__store(&dispatchers->first, entry, release);
+        }
+    }
+    lbx__lock_give(&dispatchers->lock);
+    return entry;
+}
+
+/* The keys of the section, and of the mailbox type that it names. */
+static lbx_status
+check(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
+      lbx_fault *fault)
+{
+    const lbx_settings *section = entry->section;
+    const char *type =
+        lbx_settings_text(lbx_settings_at(section, "mailbox-type"));
+    lbx__mailbox_type found = {0};
+
+    entry->has_mailbox_type = *type != 0;
+    // An unknown one is found out when a mailbox is made of it.
+    if (*type)
+        (void)lbx__mailbox_types_find(dispatchers->types, type, &found);
+    return lbx__mailbox_check(section, found.user, fault);
+}
+
+static lbx_status
+read_sort(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
+          lbx_fault *fault)
+{
+    const lbx_system *system = dispatchers->system;
+    const lbx_settings *type = lbx_settings_at(entry->merged, "type");
+    const char *required = lbx_settings_text(
+        lbx_settings_at(entry->merged, "mailbox-requirement"));
+    enum sort sort = sort_of(lbx_settings_text(type));
+
+    if (strcmp(required, "*") == 0)
+        return lbx__blame(fault, LBX_INVALID,
+                          lbx_settings_at(entry->merged, "mailbox-requirement"),
+                          "a requirement is the name of something, not '*'");
+    // Several actors will take from one mailbox.
+    entry->requirement = lbx__requirement_of(
+        required, sort == BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
+    entry->requirement.by = entry->id;
+    switch (sort) {
+    case PINNED:
+        entry->options.threads = 1;
+        return LBX_OK;
+    case CALLING_THREAD:
+        if (system->options.threads == 0)
+            return LBX_OK;
+        return lbx__blame(fault, LBX_UNSUPPORTED, type,
+                          "the calling thread runs actors only in a system "
+                          "without threads, with lbx_system_run()");
+    case UNKNOWN:
+        return lbx__blame(fault, LBX_NOT_FOUND, type,
+                          "there is no dispatcher type '%s'; allowed: "
+                          "Dispatcher, PinnedDispatcher, BalancingDispatcher, "
+                          "CallingThreadDispatcher",
+                          lbx_settings_text(type));
+    default:
+        return LBX_OK;
+    }
+}
+
+static lbx_status
+read_numbers(lbx__dispatcher_entry *entry, lbx_fault *fault)
+{
+    lbx__dispatcher_options *options = &entry->options;
+    const lbx_settings *merged = entry->merged;
+    lbx_status status = lbx__executor_read(merged, fault, options);
+
+    options->name = entry->id;
+    entry->stash_capacity = LBX_DEFAULT;
+    if (status == LBX_OK)
+        status = lbx_settings_read_integer(merged, "throughput", fault,
+                                           &options->throughput);
+    if (status == LBX_OK)
+        status = lbx_settings_read_duration(merged, "throughput-deadline-time",
+                                            fault, &options->deadline_ns);
+    if (status == LBX_OK)
+        status =
+            lbx_settings_read_integer_or(merged, "stash-capacity", LBX_DEFAULT,
+                                         fault, &entry->stash_capacity);
+    return status;
+}
+
+static lbx_status
+describe(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
+         lbx_fault *fault)
+{
+    lbx_settings *whole;
+    lbx_status status = check(dispatchers, entry, fault);
+
+    if (status != LBX_OK)
+        return status;
+    status =
+        lbx_settings_with_fallback(entry->section, dispatchers->usual, &whole);
+    if (status != LBX_OK)
+        return status;
+    status = lbx_settings_with_string(whole, "id", entry->id, &entry->merged);
+    lbx_settings_unref(whole);
+    if (status == LBX_OK)
+        status = read_numbers(entry, fault);
+    if (status == LBX_OK)
+        status = read_sort(dispatchers, entry, fault);
+    if (status != LBX_OK) {
+        lbx_settings_unref(entry->merged);
+        entry->merged = NULL;
+    }
+    return status;
+}
+
+static lbx_status
+describe_once(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
+              lbx_fault *fault)
+{
+    lbx_status status;
+
+    if (!entry)
+        return lbx__blame(fault, LBX_NO_MEMORY, NULL, "out of memory");
+    if (!lbx__once_begin(&entry->described))
+        return LBX_OK;
+    status = describe(dispatchers, entry, fault);
+    lbx__once_end(&entry->described, status == LBX_OK);
+    return status;
+}
+
+/* What the system's options say wins; what they leave open is filled in. */
+static void
+agree(lbx_system *system, lbx__dispatcher_options *options)
+{
+    if (system->options.threads == LBX_DEFAULT)
+        system->options.threads = options->threads;
+    if (system->options.throughput == LBX_DEFAULT)
+        system->options.throughput = options->throughput;
+    options->threads = (uint32_t)system->options.threads;
+    options->throughput = system->options.throughput;
+}
+
+lbx_status
+lbx__dispatchers_create(lbx_system *system, const lbx_settings *settings,
+                        const lbx__mailbox_types *types, lbx_fault *fault,
+                        lbx__dispatchers **ret)
+{
+    lbx__dispatchers *dispatchers =
+        lbx__zalloc(system->options.allocator, sizeof(*dispatchers));
+    lbx_status status;
+
+    if (!dispatchers)
+        return LBX_NO_MEMORY;
+    dispatchers->system = system;
+    dispatchers->settings = settings;
+    dispatchers->types = types;
+    status = lbx_settings_read_section(settings, default_id, fault,
+                                       &dispatchers->usual);
+    if (status == LBX_OK)
+        status = lbx__dispatchers_find(dispatchers, default_id, NULL, fault,
+                                       &dispatchers->default_entry);
+    if (status != LBX_OK) {
+        lbx__dispatchers_destroy(dispatchers);
+        return status;
+    }
+    agree(system, &dispatchers->default_entry->options);
+    *ret = dispatchers;
+    return LBX_OK;
+}
+
+void
+lbx__dispatchers_destroy(lbx__dispatchers *dispatchers)
+{
+    const lbx_allocator *allocator;
+    lbx__dispatcher_entry *entry;
+
+    if (!dispatchers)
+        return;
+    allocator = dispatchers->system->options.allocator;
+    entry = lbx__peek(&dispatchers->first);
+    while (entry) {
+        lbx__dispatcher_entry *next = entry->next;
+
+        lbx__dispatcher_destroy(entry->dispatcher);
+        lbx_settings_unref(entry->merged);
+        lbx__free(allocator, entry, entry->size_bytes);
+        entry = next;
+    }
+    lbx__free(allocator, dispatchers, sizeof(*dispatchers));
+}
+
+lbx__dispatcher_entry *
+lbx__dispatchers_default(lbx__dispatchers *dispatchers)
+{
+    return dispatchers->default_entry;
+}
+
+/* A text in place of a section is the id of another one. */
+static const lbx_settings *
+follow(const lbx__dispatchers *dispatchers, const char *id)
+{
+    const lbx_settings *at = lbx_settings_at(dispatchers->settings, id);
+
+    for (int i = 0; i < MOST_ALIASES &&
+                    lbx_settings_kind_of(at) == LBX_SETTINGS_KIND_STRING;
+         i++)
+        at = lbx_settings_at(dispatchers->settings, lbx_settings_text(at));
+    return at;
+}
+
+lbx_status
+lbx__dispatchers_find(lbx__dispatchers *dispatchers, const char *id,
+                      const lbx_settings *at, lbx_fault *fault,
+                      lbx__dispatcher_entry **ret)
+{
+    const lbx_settings *section = *id ? follow(dispatchers, id) : NULL;
+    lbx__dispatcher_entry *entry;
+    lbx_status status;
+
+    if (lbx_settings_kind_of(section) != LBX_SETTINGS_KIND_SECTION)
+        return lbx__blame(fault, LBX_NOT_FOUND, at,
+                          "dispatcher '%s' is not configured: the settings "
+                          "have no such section",
+                          id);
+    entry = get(dispatchers, section);
+    status = describe_once(dispatchers, entry, fault);
+    if (status == LBX_OK)
+        *ret = entry;
+    return status;
+}
+
+lbx_status
+lbx__dispatchers_start(lbx__dispatchers *dispatchers,
+                       lbx__dispatcher_entry *entry, lbx_fault *fault)
+{
+    lbx__dispatcher_options options = entry->options;
+    lbx_status status;
+
+    if (!lbx__once_begin(&entry->started))
+        return LBX_OK;
+    if (dispatchers->system->options.threads == 0)
+        options.threads = 0; // C3
+    status = lbx__dispatcher_create(dispatchers->system, &options,
+                                    &entry->dispatcher);
+    lbx__once_end(&entry->started, status == LBX_OK);
+    if (status != LBX_OK)
+        return lbx__blame(fault, status, entry->section,
+                          "%u threads cannot be started", options.threads);
+    return LBX_OK;
+}
+
+/* Goes through all that were started: from NULL to NULL. */
+static lbx__dispatcher_entry *
+next_started(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry)
+{
+    // Acquire: C2.
+    entry = entry ? entry->next : lbx__load(&dispatchers->first, acquire);
+    while (entry && !lbx__once_is_done(&entry->started))
+        entry = entry->next;
+    return entry;
+}
+
+lbx__dispatcher_entry *
+lbx__dispatchers_of(lbx__dispatchers *dispatchers,
+                    const lbx__dispatcher *dispatcher)
+{
+    lbx__dispatcher_entry *entry = next_started(dispatchers, NULL);
+
+    while (entry && entry->dispatcher != dispatcher)
+        entry = next_started(dispatchers, entry);
+    return entry;
+}
+
+uint64_t
+lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most)
+{
+    uint64_t turns = 0;
+    uint64_t before;
+
+    // Until none has anything: each may give the others something to do.
+    do {
+        before = turns;
+        for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL);
+             entry && turns < most; entry = next_started(dispatchers, entry))
+            turns += lbx__dispatcher_run(entry->dispatcher, most - turns);
+    } while (turns > before && turns < most);
+    return turns;
+}
+
+void
+lbx__dispatchers_stop(lbx__dispatchers *dispatchers)
+{
+    if (!dispatchers)
+        return;
+    for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL); entry;
+         entry = next_started(dispatchers, entry))
+        lbx__dispatcher_stop(entry->dispatcher);
+    // What the last ones gave to those that had stopped before them.
+    (void)lbx__dispatchers_run(dispatchers, UINT64_MAX);
+}
+
+lbx__dispatcher_stats
+lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers)
+{
+    lbx__dispatcher_stats sum = {0};
+
+    for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL); entry;
+         entry = next_started(dispatchers, entry)) {
+        lbx__dispatcher_stats one = lbx__dispatcher_stats_of(entry->dispatcher);
+
+        sum.turns += one.turns;
+        sum.handled += one.handled;
+        sum.steals += one.steals;
+        sum.parks += one.parks;
+    }
+    return sum;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dispatchers of the settings: made by id, when they are first used; ended with
+ * the system.
+ *
+ * C1  Entry 0 is the default dispatcher, started with the system. An entry is
+ *     described once, and started once, by the first who needs it, with no
+ *     lock held. Entries stay as long as the system.
+ * C2  The list grows at its head, under the lock; reading it needs none.
+ * C3  A system without threads has none in any dispatcher; all are run by
+ *     lbx_system_run().
+ */
+#ifndef LBX_ACTOR_DISPATCHERS_H
+#define LBX_ACTOR_DISPATCHERS_H
+
+#include "actor/dispatcher.h"
+#include "actor/mailbox_types.h"
+#include "actor/once.h"
+#include "actor/requirement.h"
+#include <letterbox/settings.h>
+
+typedef struct lbx__dispatchers lbx__dispatchers;
+
+typedef struct lbx__dispatcher_entry {
+    const char *id;
+    const lbx_settings *section;
+    lbx_settings *merged; /* with what it lacks from the default's */
+    lbx__dispatcher_options options;
+    lbx__requirement requirement;
+    bool has_mailbox_type;  /* its own section says which mailbox */
+    int64_t stash_capacity; /* LBX_DEFAULT: it says nothing */
+    lbx__once described;
+    lbx__once started;
+    lbx__dispatcher *dispatcher; /* NULL until started */
+    struct lbx__dispatcher_entry *next;
+    size_t size_bytes;
+} lbx__dispatcher_entry;
+
+/* Describes the default one, and puts its threads and throughput into the
+ * options of the system where those leave it open. */
+lbx_status lbx__dispatchers_create(lbx_system *system,
+                                   const lbx_settings *settings,
+                                   const lbx__mailbox_types *types,
+                                   lbx_fault *fault, lbx__dispatchers **ret);
+void lbx__dispatchers_destroy(lbx__dispatchers *dispatchers);
+
+lbx__dispatcher_entry *lbx__dispatchers_default(lbx__dispatchers *dispatchers);
+
+/* What an id stands for. `at`: where it was said, or NULL. */
+lbx_status lbx__dispatchers_find(lbx__dispatchers *dispatchers, const char *id,
+                                 const lbx_settings *at, lbx_fault *fault,
+                                 lbx__dispatcher_entry **ret);
+lbx_status lbx__dispatchers_start(lbx__dispatchers *dispatchers,
+                                  lbx__dispatcher_entry *entry,
+                                  lbx_fault *fault);
+
+/* The entry of a dispatcher that runs. */
+lbx__dispatcher_entry *lbx__dispatchers_of(lbx__dispatchers *dispatchers,
+                                           const lbx__dispatcher *dispatcher);
+
+/* All of them: as for one. */
+void lbx__dispatchers_stop(lbx__dispatchers *dispatchers);
+uint64_t lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most);
+lbx__dispatcher_stats lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers);
+
+/* executor.c: reads `executor` and its section; `ret_options` gets threads. */
+lbx_status lbx__executor_read(const lbx_settings *merged, lbx_fault *fault,
+                              lbx__dispatcher_options *ret_options);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Something that is done once. */
+#include "actor/once.h"
+
+#include "base/park.h"
+
+bool
+lbx__once_is_done(lbx__once *once)
+{
+    // Acquire: pairs with the release in lbx__once_end(), and shows what was
+    // made.
+    return lbx__load(&once->state, acquire) == 2;
+}
+
+bool
+lbx__once_begin(lbx__once *once)
+{
+    while (!lbx__once_is_done(once)) {
+        uint32_t seen = 0;
+
+        // Acquire: what a failed try has undone.
+        if (lbx__cas(&once->state, &seen, 1u, acquire))
+            return true;
+        if (seen == 1)
+            lbx__futex_wait(&once->state, 1, -1);
+    }
+    return false;
+}
+
+void
+lbx__once_end(lbx__once *once, bool done)
+{
+    // Release: what was made, or undone.
+    lbx__store(&once->state, done ? 2u : 0u, release);
+    lbx__futex_wake(&once->state, INT32_MAX);
+}

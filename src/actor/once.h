@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Something that is done once, by whoever comes first; the others wait. Unlike
+ * a lock it may be held for long, across callbacks and the start of threads.
+ * When it failed, the next one tries again.
+ */
+#ifndef LBX_ACTOR_ONCE_H
+#define LBX_ACTOR_ONCE_H
+
+#include "base/atomic.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct lbx__once {
+    _Atomic(uint32_t) state; /* 0: to do; 1: under way; 2: done */
+} lbx__once;
+
+/* True: the caller does it, and calls lbx__once_end(). False: it is done. */
+bool lbx__once_begin(lbx__once *once);
+void lbx__once_end(lbx__once *once, bool done);
+
+bool lbx__once_is_done(lbx__once *once);
+
+#endif

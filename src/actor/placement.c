@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is selected from, and a newborn cell's part of it.
+ *
+ * Made with the system: its settings over the reference, then types, mailboxes,
+ * deployments and dispatchers, in this order, since each uses those before it.
+ */
+#include "actor/blame.h"
+#include "actor/boxed.h"
+#include "actor/selection.h"
+#include "actor/system.h"
+#include "base/alloc.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PATH_BYTES = 1024
+};
+
+static const lbx_settings_rule rules[] = {
+    {.key = "mailbox-libraries", .type = LBX_SETTINGS_TYPE_STRINGS},
+    {.key = "unstarted-push-timeout", .type = LBX_SETTINGS_TYPE_DURATION},
+    {.key = "default-mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "typed", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "default-dispatcher", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "deployment", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
+};
+
+static lbx_status
+load(lbx__selection *selection, lbx_fault *fault)
+{
+    lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
+    lbx_settings_source source = {.text = lbx_system_reference(),
+                                  .length_bytes =
+                                      strlen(lbx_system_reference()),
+                                  .origin = "reference"};
+    const lbx_settings *given = selection->system->options.settings;
+    lbx_settings *reference;
+    lbx_status status;
+
+    options.allocator = selection->system->options.allocator;
+    options.fault = fault;
+    options.no_environment = true;
+    status = lbx_settings_load(&source, 1, &options, &reference);
+    if (status != LBX_OK || !given) {
+        selection->settings = status == LBX_OK ? reference : NULL;
+        return status;
+    }
+    if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
+        status = lbx__blame(fault, LBX_INVALID, given, "expected a section");
+    else
+        status =
+            lbx_settings_with_fallback(given, reference, &selection->settings);
+    lbx_settings_unref(reference);
+    selection->given = lbx_settings_ref(given);
+    return status;
+}
+
+/* What an actor without wishes gets. */
+static lbx_status
+choose_usual(lbx__selection *selection, lbx_fault *fault)
+{
+    static const lbx_behaviour nobody = {.version = LBX_BEHAVIOUR_VERSION};
+    lbx_props props = LBX_PROPS_INIT;
+    lbx__request request = {
+        .props = &props, .behaviour = &nobody, .fault = fault};
+
+    lbx_status status;
+
+    props.behaviour = &nobody;
+    status = lbx__selection_choose(selection, &request, &selection->usual);
+    if (status == LBX_OK)
+        selection->is_plain = lbx__deployment_is_empty(selection->deployment) &&
+                              selection->usual.mailbox->in_cell &&
+                              selection->usual.stash_capacity == LBX_UNLIMITED;
+    return status;
+}
+
+static lbx_status
+fill(lbx__selection *selection, lbx_fault *fault)
+{
+    lbx_system *system = selection->system;
+    const lbx_allocator *allocator = system->options.allocator;
+    const lbx_settings *settings = selection->settings;
+    lbx_status status =
+        lbx_settings_check(lbx_settings_at(settings, "letterbox.actor"), rules,
+                           sizeof(rules) / sizeof(rules[0]), fault);
+
+    if (status == LBX_OK)
+        status = lbx_settings_read_integer(
+            settings, "letterbox.actor.default-mailbox.stash-capacity", fault,
+            &selection->stash_capacity);
+    if (status == LBX_OK)
+        status = lbx__mailbox_types_create(&system->options, settings, fault,
+                                           &selection->types);
+    if (status == LBX_OK)
+        status = lbx__requirements_check(selection, fault);
+    if (status == LBX_OK)
+        status = lbx__mailboxes_create(allocator, settings, selection->types,
+                                       &selection->mailboxes);
+    if (status == LBX_OK)
+        status = lbx__deployment_create(allocator, settings, fault,
+                                        &selection->deployment);
+    if (status == LBX_OK)
+        status = lbx__dispatchers_create(system, settings, selection->types,
+                                         fault, &selection->dispatchers);
+    return status == LBX_OK ? choose_usual(selection, fault) : status;
+}
+
+lbx_status
+lbx__selection_create(lbx_system *system, lbx__selection **ret)
+{
+    lbx__selection *selection =
+        lbx__zalloc(system->options.allocator, sizeof(*selection));
+    lbx_status status;
+
+    if (!selection)
+        return LBX_NO_MEMORY;
+    selection->system = system;
+    status = load(selection, system->options.fault);
+    if (status == LBX_OK)
+        status = fill(selection, system->options.fault);
+    if (status != LBX_OK) {
+        lbx__selection_destroy(selection);
+        return status;
+    }
+    *ret = selection;
+    return LBX_OK;
+}
+
+void
+lbx__selection_destroy(lbx__selection *selection)
+{
+    if (!selection)
+        return;
+    lbx__dispatchers_destroy(selection->dispatchers);
+    lbx__deployment_destroy(selection->deployment);
+    lbx__mailboxes_destroy(selection->mailboxes);
+    lbx__mailbox_types_destroy(selection->types);
+    lbx_settings_unref(selection->settings);
+    lbx_settings_unref(selection->given);
+    lbx__free(selection->system->options.allocator, selection,
+              sizeof(*selection));
+}
+
+/* The cell's path below "/user". */
+static lbx_status
+write_path(const lbx__cell *cell, lbx_fault *fault, char *path,
+           size_t size_bytes)
+{
+    const size_t above = strlen("/user");
+    lbx_ref self = {lbx__cell_ref(cell)};
+    lbx_status status = lbx_ref_path(self, path, size_bytes);
+
+    if (status != LBX_OK)
+        return lbx__blame(fault, LBX_INVALID, NULL,
+                          "the path is too long for deployment");
+    memmove(path, path + above, strlen(path) - above + 1);
+    return LBX_OK;
+}
+
+static lbx_status
+take_stash(lbx__cell *cell, const lbx_props *props, int64_t capacity)
+{
+    lbx__extra *extra;
+
+    if (props->stash_capacity != LBX_DEFAULT || capacity == LBX_UNLIMITED)
+        return LBX_OK;
+    extra = lbx__extra_of(cell);
+    if (!extra)
+        return LBX_NO_MEMORY;
+    extra->stash_capacity = capacity;
+    return LBX_OK;
+}
+
+/* What is asked for a pool, and by its children. */
+static void
+ask_pool(const lbx__cell *cell, bool balances, lbx__request *request)
+{
+    const lbx_pool *pool = balances ? lbx__router_pool(cell) : NULL;
+
+    if (!pool)
+        return;
+    request->behaviour = pool->props.behaviour; // who will use it
+    request->needs = LBX_CAN_MULTI_CONSUME;
+}
+
+/* The mailbox that a cell shares with its parent. */
+static const lbx__mailbox *
+find_shared(const lbx__selection *selection, const lbx__cell *parent,
+            lbx__mailbox *room)
+{
+    const lbx__mailbox *made =
+        lbx__mailboxes_at(selection->mailboxes, parent->mailbox);
+    // Relaxed: the parent's, whose turn this is.
+    const lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
+
+    if (made)
+        *room = *made;
+    else
+        *room = (lbx__mailbox){
+            .id = "of the pool",
+            .type = {.name = LBX_KIND_BOUNDED, .kind = LBX_KIND_BOUNDED}};
+    room->capabilities = lbx_mailbox_capabilities(boxed->mailbox);
+    room->stash_capacity = made ? made->stash_capacity : LBX_DEFAULT;
+    return room;
+}
+
+/* A pool that asks how much waits for its children needs one that counts. */
+static bool
+must_count(const lbx__cell *parent)
+{
+    const lbx_pool *pool = lbx__router_pool(parent);
+
+    return pool && pool->routing == LBX_SMALLEST_MAILBOX;
+}
+
+static lbx_status
+choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
+       lbx__choice *ret)
+{
+    const lbx_props *props = request.props;
+    char path[PATH_BYTES];
+    lbx_status status = LBX_OK;
+
+    if (!lbx__deployment_is_empty(selection->deployment)) {
+        status = write_path(cell, request.fault, path, sizeof(path));
+        request.path = path;
+    }
+    if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
+        request.parent = lbx__dispatchers_of(selection->dispatchers,
+                                             cell->parent->dispatcher);
+    if (status == LBX_OK)
+        status = lbx__selection_choose(selection, &request, ret);
+    if (status == LBX_OK)
+        status = lbx__dispatchers_start(selection->dispatchers, ret->dispatcher,
+                                        request.fault);
+    return status == LBX_OK ? take_stash(cell, props, ret->stash_capacity)
+                            : status;
+}
+
+static lbx_status
+select_for(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+    lbx_fault unseen;
+    lbx__request request = {.props = props,
+                            .behaviour = props->behaviour,
+                            .fault = props->fault ? props->fault : &unseen};
+    lbx__choice choice;
+    lbx__mailbox shared;
+    lbx_mailbox_options options;
+    lbx_status status;
+
+    ask_pool(cell, balances, &request);
+    if (cell->parent->role == LBX__BALANCER)
+        request.shared = find_shared(selection, cell->parent, &shared);
+    status = choose(selection, cell, request, &choice);
+    if (status != LBX_OK)
+        return status;
+    cell->dispatcher = choice.dispatcher->dispatcher;
+    cell->step = (uint8_t)choice.step;
+    cell->mailbox = choice.mailbox->number;
+    if (request.shared) {
+        lbx__boxed_share(cell->parent, cell);
+        return LBX_OK;
+    }
+    if (choice.mailbox->in_cell && !balances && !must_count(cell->parent))
+        return LBX_OK;
+    options = choice.mailbox->options;
+    options.fault = request.fault;
+    return lbx__boxed_make(cell, choice.mailbox->type.kind, &options);
+}
+
+/* Nothing to decide, and nothing to make: most actors. */
+static bool
+takes_usual(const lbx__selection *selection, const lbx__cell *cell,
+            const lbx_props *props)
+{
+    const lbx_behaviour *behaviour = props->behaviour;
+
+    return selection->is_plain && !props->mailbox && !props->dispatcher &&
+           behaviour->needs == 0 && !behaviour->needs_semantics &&
+           !lbx__router_pool(cell) && !lbx__router_pool(cell->parent);
+}
+
+lbx_status
+lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+
+    if (!takes_usual(selection, cell, props))
+        return select_for(cell, props, balances);
+    cell->dispatcher = selection->usual.dispatcher->dispatcher;
+    cell->step = (uint8_t)selection->usual.step;
+    cell->mailbox = selection->usual.mailbox->number;
+    return LBX_OK;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong with settings is said, where it stands, before it matters: each
+ * mistake has its own words (A-30), and nothing is replaced silently (R-26).
+ */
+#include "stage.h"
+
+#include <string.h>
+
+#include "support/torture.h"
+
+TEST_CITING("A-30", unknown_mailbox_is_refused)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "akka.actor.deployment {\n"
+                        "  /a { mailbox = nowhere }\n"
+                        "}\n"
+                        "text = some");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
+                  "my.conf:2: letterbox.actor.deployment.");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
+                  "mailbox 'nowhere' is not configured");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "text"}), "b",
+                  LBX_NOT_FOUND, "mailbox 'text' is not configured");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = ""}), "b", LBX_NOT_FOUND,
+                  "mailbox '' is not configured");
+    stage_end(&stage);
+}
+
+TEST_CITING("A-30", unknown_dispatcher_is_refused)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "akka.actor.deployment {\n"
+                        "  /a { dispatcher = nowhere }\n"
+                        "}\n"
+                        "loop = loop2, loop2 = loop");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
+                  "my.conf:2: ");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "somewhere"}), "b",
+                  LBX_NOT_FOUND, "dispatcher 'somewhere' is not configured");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "loop"}), "b",
+                  LBX_NOT_FOUND, "dispatcher 'loop' is not configured");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = ""}), "b", LBX_NOT_FOUND,
+                  "dispatcher '' is not configured");
+    stage_end(&stage);
+}
+
+TEST_CITING("A-30", empty_mailbox_type_is_refused)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "m {\n  mailbox-type = \"\"\n}");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "m"}), "a", LBX_INVALID,
+                  "my.conf:2: m.mailbox-type: the mailbox-type of m is empty");
+    stage_end(&stage);
+}
+
+TEST_CITING("A-30", wildcard_requirement_is_refused)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "d {\n  mailbox-requirement = \"*\"\n}");
+    CHECK_REFUSED(&stage, ((struct wish){.semantics = "*"}), "a", LBX_INVALID,
+                  "needs_semantics is the name of something, not '*'");
+    CHECK_REFUSED(&stage, ((struct wish){.semantics = ""}), "a", LBX_INVALID,
+                  "needs_semantics is the name of something, not ''");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "d"}), "a", LBX_INVALID,
+                  "my.conf:2: d.mailbox-requirement: ");
+    stage_end(&stage);
+}
+
+TEST_CITING("A-07 A-30", requirement_without_a_mapping_is_refused)
+{
+    struct stage stage;
+
+    stage_begin(&stage, NULL);
+    CHECK_REFUSED(&stage, ((struct wish){.semantics = "org.example.Odd"}), "a",
+                  LBX_NOT_FOUND,
+                  "step 4 (behaviour's requirement): no mailbox is mapped to "
+                  "org.example.Odd, which reporter requires");
+    stage_end(&stage);
+}
+
+// Names with dots are one key only in quotes.
+TEST_CITING("A-30", requirement_without_quotes_is_refused)
+{
+    struct stage stage;
+
+    stage_check_refused(&stage,
+                        "akka.actor.mailbox.requirements {\n"
+                        "  org.example.Odd = bounded\n}",
+                        LBX_INVALID, "names with dots need quotes");
+    stage_check_refused(&stage,
+                        "akka.actor.mailbox.requirements {\n"
+                        "  \"org.example.Odd\" = bounded\n}",
+                        LBX_NOT_FOUND,
+                        "no mailbox type declares org.example.Odd");
+}
+
+TEST_CITING("A-28", capacity_must_be_positive)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "a {\n  mailbox-type = bounded\n"
+                        "  mailbox-capacity = -1\n}\n"
+                        "b {\n  mailbox-type = bounded-priority\n"
+                        "  mailbox-capacity = 0\n}\n"
+                        "c {\n  mailbox-type = bounded\n"
+                        "  mailbox-capacity = many\n}\n"
+                        "d { mailbox-type = unbounded, mailbox-capacity = 0 }");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "a"}), "x", LBX_INVALID,
+                  "my.conf:3: a.mailbox-capacity: -1 is too small");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "b"}), "x", LBX_INVALID,
+                  "my.conf:7: b.mailbox-capacity: 0 is too small; at least 1");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "c"}), "x", LBX_INVALID,
+                  "my.conf:11: c.mailbox-capacity: ");
+    CHECK_GETS(&stage, ((struct wish){.mailbox = "d"}), "y", 2,
+               "multi-consumer");
+    stage_end(&stage);
+}
+
+TEST_CITING("A-11", unknown_keys_are_refused_where_they_stand)
+{
+    struct stage stage;
+
+    stage_begin(&stage, "m {\n  mailbox-type = bounded\n"
+                        "  mailbox-capasity = 3\n}\n"
+                        "d {\n  thruput = 3\n}\n"
+                        "e { executor = fork-join-executor\n"
+                        "  fork-join-executor { paralelism-min = 3 }\n}\n");
+    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "m"}), "x", LBX_INVALID,
+                  "my.conf:3: m.mailbox-capasity: unknown key; did you mean "
+                  "mailbox-capacity?");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "d"}), "x", LBX_INVALID,
+                  "my.conf:6: d.thruput: unknown key");
+    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "e"}), "x", LBX_INVALID,
+                  "my.conf:9: e.fork-join-executor.paralelism-min: unknown");
+    stage_end(&stage);
+    stage_check_refused(&stage, "akka.actor {\n  default-mailbocks {}\n}",
+                        LBX_INVALID,
+                        "my.conf:2: letterbox.actor.default-mailbocks: "
+                        "unknown key");
+    stage_check_refused(&stage,
+                        "akka.actor.deployment {\n"
+                        "  /a {\n  mailboxes = m }\n}",
+                        LBX_INVALID, "my.conf:3: ");
+    stage_check_refused(&stage, "akka.actor.deployment {\n  a {}\n}",
+                        LBX_INVALID,
+                        "my.conf:2: letterbox.actor.deployment.a: "
+                        "a path begins with '/'");
+    stage_check_refused(&stage, "akka.actor.deployment {\n  /a = b\n}",
+                        LBX_INVALID, "a deployment is a section");
+    stage_check_refused(&stage, "akka.actor.deployment {\n  \"/**/b\" {}\n}",
+                        LBX_INVALID, "a path begins with '/'");
+}
+
+// What every actor would trip over is found when the system is made.
+TEST_CITING("A-30", defaults_are_checked_with_the_system)
+{
+    struct stage stage;
+
+    stage_check_refused(
+        &stage, "akka.actor.default-mailbox {\n  mailbox-type = round\n}",
+        LBX_NOT_FOUND, "my.conf:2: ");
+    stage_check_refused(
+        &stage, "akka.actor.default-mailbox {\n  stash-capacity = lots\n}",
+        LBX_INVALID, "my.conf:2: ");
+    stage_check_refused(&stage,
+                        "akka.actor.default-dispatcher {\n  throughput = 0\n}",
+                        LBX_INVALID, "my.conf:2: ");
+    stage_check_refused(&stage,
+                        "akka.actor.default-dispatcher {\n  type = Odd\n}",
+                        LBX_NOT_FOUND,
+                        "my.conf:2: letterbox.actor.default-dispatcher.type: "
+                        "there is no dispatcher type 'Odd'");
+    stage_check_refused(
+        &stage,
+        "akka.actor.default-dispatcher {\n  mailbox-requirement = org.odd\n}",
+        LBX_NOT_FOUND, "no mailbox is mapped to org.odd");
+}
+
+// A failed spawn leaves no trace: the name is free, the count unchanged.
+TEST_CITING("A-04 R-26", refused_actor_leaves_no_trace)
+{
+    struct stage stage;
+    lbx_system_stats stats;
+
+    stage_begin(&stage, NULL);
+    CHECK_REFUSED(
+        &stage, ((struct wish){.mailbox = "unbounded", .needs = LBX_CAN_BOUND}),
+        "a", LBX_UNSUPPORTED,
+        "unbounded: it is not bounded, but behaviour reporter "
+        "requires akka.dispatch.BoundedMessageQueueSemantics (by "
+        "step 2, props)");
+    CHECK_OK(lbx_system_stats_read(stage.system, &stats));
+    CHECK_INT(0, stats.actors);
+    CHECK_GETS(&stage, ((struct wish){.mailbox = NULL}), "a", 6,
+               "multi-consumer");
+    stage_end(&stage);
+}
+
+// A fault is for those who ask; without one the status is all.
+TEST_CITING("R-26", fault_may_be_left_out)
+{
+    struct stage stage;
+    lbx_props props;
+    lbx_ref ref;
+
+    stage_begin(&stage, NULL);
+    props = stage_props(&stage, (struct wish){.mailbox = "nowhere"});
+    props.fault = NULL;
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_system_spawn(stage.system, &props, "a", &ref));
+    stage_end(&stage);
+}
+
+/* ---- Masks ---- */
+
+TEST_CITING("R-26", mask_alone_is_looked_up_and_verified)
+{
+    struct stage stage;
+
+    stage_begin(&stage, NULL);
+    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_BOUND}), "a", 4,
+               "bounded blocking multi-consumer");
+    CHECK_GETS(&stage,
+               ((struct wish){.needs = LBX_CAN_BOUND | LBX_CAN_SEND_FRONT}),
+               "b", 4, "bounded blocking multi-consumer deque");
+    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_PRIORITIZE}), "c", 4,
+               "multi-consumer priority");
+    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_CONTROL}), "d", 4,
+               "multi-consumer control-aware");
+    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_MULTI_PRODUCE}), "e", 6,
+               "multi-consumer");
+    // No name stands for just these: the default is tried, and is not enough.
+    CHECK_REFUSED(
+        &stage, ((struct wish){.needs = LBX_CAN_CONTROL | LBX_CAN_SEND_FRONT}),
+        "f", LBX_UNSUPPORTED, "(by step 6, default mailbox)");
+    stage_end(&stage);
+}
+
+// A name and a mask: both must hold.
+TEST_CITING("R-26", mask_and_name_are_both_verified)
+{
+    struct stage stage;
+
+    stage_begin(&stage, NULL);
+    CHECK_REFUSED(
+        &stage,
+        ((struct wish){.needs = LBX_CAN_PRIORITIZE,
+                       .semantics =
+                           "akka.dispatch.UnboundedMessageQueueSemantics"}),
+        "a", LBX_UNSUPPORTED, "it has no priorities");
+    CHECK_REFUSED(
+        &stage,
+        ((struct wish){.mailbox = "bounded",
+                       .semantics =
+                           "akka.dispatch.UnboundedMessageQueueSemantics"}),
+        "a", LBX_UNSUPPORTED, "bounded: it is bounded, but behaviour");
+    stage_end(&stage);
+}
+
+// Step 4's second chance: what the dispatcher requires.
+TEST_CITING("A-06", dispatchers_requirement_helps_when_the_behaviours_fails)
+{
+    struct stage stage;
+    const char *const both =
+        "both { mailbox-type = bounded-deque }\n"
+        "d { mailbox-requirement = "
+        "akka.dispatch.BoundedMessageQueueSemantics }\n"
+        "akka.actor.mailbox.requirements {\n"
+        "  \"akka.dispatch.BoundedMessageQueueSemantics\" = both\n}";
+
+    stage_begin(&stage, both);
+    CHECK_GETS(&stage,
+               ((struct wish){.dispatcher = "d",
+                              .semantics = "akka.dispatch."
+                                           "DequeBasedMessageQueueSemantics"}),
+               "a", 5, "bounded blocking multi-consumer deque");
+    stage_end(&stage);
+}
+
+// A user's mapping under Pekko's name goes before the reference's under Akka's.
+TEST_CITING("A-02", users_mapping_beats_the_reference_under_any_name)
+{
+    struct stage stage;
+
+    stage_begin(&stage,
+                "mine { mailbox-type = bounded, mailbox-capacity = 5 }\n"
+                "pekko.actor.mailbox.requirements {\n"
+                "  \"org.apache.pekko.dispatch.BoundedMessageQueueSemantics\""
+                " = mine\n}");
+    CHECK_GETS(&stage,
+               ((struct wish){
+                   .semantics = "akka.dispatch.BoundedMessageQueueSemantics"}),
+               "a", 4, "bounded blocking multi-consumer");
+    CHECK(strstr(stage.said, "mailbox mine"));
+    stage_end(&stage);
+}
+
+/* ---- Memory ---- */
+
+static lbx_status
+select_with(struct torture *memory)
+{
+    const lbx_allocator allocator = torture_allocator(memory);
+    struct stage stage;
+    lbx_props props;
+    lbx_ref ref;
+    lbx_status status;
+
+    stage_prepare(&stage, "d { mailbox-type = bounded, stash-capacity = 3 }\n"
+                          "akka.actor.deployment { /a { dispatcher = d } }");
+    stage.options.allocator = &allocator;
+    status = lbx_system_create(&stage.options, &stage.system);
+    if (status == LBX_OK) {
+        props = stage_props(&stage, (struct wish){.mailbox = NULL});
+        status = lbx_system_spawn(stage.system, &props, "a", &ref);
+        lbx_system_destroy(stage.system);
+    }
+    lbx_settings_unref(stage.settings);
+    return status;
+}
+
+TEST_LIMIT(selection_survives_every_failing_allocation, 60)
+{
+    for (int allowed = 0;; allowed++) {
+        struct torture memory = {.allowed = allowed};
+        lbx_status status = select_with(&memory);
+
+        CHECK_INT(0, memory.live_bytes);
+        if (status == LBX_OK)
+            return;
+        CHECK_STATUS(LBX_NO_MEMORY, status);
+    }
+}
