@@ -4,6 +4,7 @@
 
 #include "actor/system.h"
 #include "base/alloc.h"
+#include "base/park.h"
 
 struct lbx__boxes {
     lbx_system *system;
@@ -173,9 +174,14 @@ lbx__boxed_pop(lbx__cell *cell, lbx__node *ret)
     lbx__boxed *boxed = lbx__load(&cell->boxed, relaxed);
     lbx_envelope envelope;
 
-    if (!boxed ||
-        lbx_consumer_try_receive_envelope(boxed->out, &envelope) != LBX_OK)
+    if (!boxed)
         return false;
+    if (lbx_consumer_try_receive_envelope(boxed->out, &envelope) != LBX_OK) {
+        // One that is counted and not there yet; its sender needs a moment.
+        if (lbx_mailbox_depth(boxed->mailbox) > 0)
+            lbx__pause();
+        return false;
+    }
     lbx__node_fill(ret, &envelope, lbx__cell_ref(cell)); // X3
     return true;
 }

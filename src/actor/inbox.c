@@ -4,6 +4,7 @@
 
 #include "actor/boxed.h"
 #include "actor/system.h"
+#include "base/park.h"
 
 void
 lbx__cell_wake(lbx__cell *cell)
@@ -87,8 +88,12 @@ lbx__cell_pop(lbx__cell *cell)
     // Acquire: pairs with the release in lbx__cell_push().
     lbx__node *next = lbx__load(&head->next, acquire);
 
-    if (!next)
+    if (!next) {
+        // One that is not linked yet (K5); its sender needs a moment.
+        if (lbx__cell_has_messages(cell))
+            lbx__pause();
         return NULL;
+    }
     lbx__store(&cell->head, next, relaxed);
     lbx__pool_put(cell->system->pool, head);
     return next;
@@ -138,9 +143,8 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
     uint32_t generation = lbx__load(&cell->generation, relaxed);
     bool balances = cell->role == LBX__BALANCER;
     // Held, because the life may end as soon as we have let go.
-    lbx__boxed *boxed = deaf || balances
-                            ? NULL
-                            : lbx__boxed_hold(cell, lbx__cell_ref(cell));
+    lbx__boxed *boxed =
+        deaf || balances ? NULL : lbx__boxed_hold(cell, lbx__cell_ref(cell));
 
     // Release: hands our writes to the next owner. seq_cst: K2, before the
     // looks below. From here on the cell may be another actor.
