@@ -59,7 +59,7 @@ struct lbx__dispatcher {
 };
 
 /* The worker that this thread is; NULL for other threads. */
-static _Thread_local worker *self;
+static LBX__LOCAL(worker *, self);
 
 /* Relaxed: a number for people that one thread writes. */
 static void
@@ -148,7 +148,7 @@ enqueue(worker *mine, lbx__cell *cell)
 void
 lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
 {
-    worker *mine = self;
+    worker *mine = lbx__local(self);
     lbx__cell *displaced;
 
     if (!mine || mine->dispatcher != dispatcher) {
@@ -165,7 +165,7 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
 void
 lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell)
 {
-    worker *mine = self;
+    worker *mine = lbx__local(self);
 
     if (mine && mine->dispatcher == dispatcher) {
         enqueue(mine, cell);
@@ -326,7 +326,7 @@ work(void *argument)
     worker *mine = argument;
     lbx__dispatcher *dispatcher = mine->dispatcher;
 
-    self = mine;
+    lbx__local(self) = mine;
     for (;;) {
         lbx__cell *cell = next_cell(mine);
 

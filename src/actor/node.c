@@ -154,10 +154,12 @@ put(lbx__pool *pool, cache *to, lbx__node *node)
 }
 
 /* The cache that this thread used last, and whose it is. */
-static _Thread_local struct {
+typedef struct recent_cache {
     uint64_t pool;
     cache *cache;
-} recent;
+} recent_cache;
+
+static LBX__LOCAL(recent_cache, recent);
 
 /* This thread's own cache; NULL when it has none. */
 static cache *
@@ -165,14 +167,14 @@ own_cache(lbx__pool *pool)
 {
     unsigned index;
 
-    if (recent.pool == pool->id)
-        return recent.cache;
+    if (lbx__local(recent).pool == pool->id)
+        return lbx__local(recent).cache;
     index = lbx__thread_index();
     if (index >= LBX__THREADS)
         return NULL;
-    recent.pool = pool->id;
-    recent.cache = &pool->caches[index];
-    return recent.cache;
+    lbx__local(recent).pool = pool->id;
+    lbx__local(recent).cache = &pool->caches[index];
+    return lbx__local(recent).cache;
 }
 
 lbx__node *

@@ -20,7 +20,7 @@
 
 #ifdef LBX_SYSTEMATIC
 enum {
-    LBX__RUNQ_SIZE = 2
+    LBX__RUNQ_SIZE = 4
 };
 #else
 enum {

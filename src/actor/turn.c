@@ -15,20 +15,21 @@
 #include "actor/boxed.h"
 #include "actor/outbox.h"
 #include "actor/system.h"
+#include "base/park.h"
 #include <assert.h>
 
-static _Thread_local lbx_context *current;
+static LBX__LOCAL(lbx_context *, current);
 
 lbx_context *
 lbx__context_current(void)
 {
-    return current;
+    return lbx__local(current);
 }
 
 void
 lbx__context_set_current(lbx_context *context)
 {
-    current = context;
+    lbx__local(current) = context;
 }
 
 /* A system message for a life that is over. */
@@ -364,13 +365,13 @@ uint64_t
 lbx__turn_run(lbx__cell *cell)
 {
     lbx_context context = {.cell = cell};
-    lbx_context *outer = current;
+    lbx_context *outer = lbx__local(current);
     bool more;
 
     assert(lbx__peek(&cell->scheduled) != 0); // K1
-    current = &context;
+    lbx__local(current) = &context;
     more = take_turn(&context);
-    current = outer;
+    lbx__local(current) = outer;
     if (more)
         lbx__dispatcher_requeue(cell->dispatcher, cell);
     else

@@ -53,4 +53,16 @@ enum {
 };
 unsigned lbx__thread_index(void);
 
+/* A variable that each thread has for itself: LBX__LOCAL(int, mine) and
+ * lbx__local(mine). The explorer's threads share one of the system's; it starts
+ * the variables afresh each time. */
+#ifdef LBX_SYSTEMATIC
+#define LBX__LOCAL(type, name)                                                 \
+    __attribute__((section("lbx_local"))) type name[8]
+#define lbx__local(name) ((name)[lbx__thread_index()])
+#else
+#define LBX__LOCAL(type, name) _Thread_local type name[1]
+#define lbx__local(name)       ((name)[0])
+#endif
+
 #endif
