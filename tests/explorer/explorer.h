@@ -94,6 +94,10 @@ extern const lbx_clock explorer_clock;
 /* The number of the running thread, from 0; -1 in setup() and finish(). */
 int explorer_thread(void);
 
+/* The thread that the library made in setup(), the first, the second...: its
+ * place in the scenario. Joining it waits for the end of this. */
+void explorer_be_thread(unsigned which);
+
 /* True in a twin whose mutant has this name; for bugs in scenarios. */
 bool explorer_mutant(const char *name);
 

@@ -21,6 +21,8 @@
 #include "memory.h"
 #include "search.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +32,18 @@
 struct machine machine;
 
 static const struct scenario *running_scenario;
+
+// What each thread has for itself (LBX__LOCAL); the linker knows where.
+extern char __start_lbx_local[];
+extern char __stop_lbx_local[];
+
+// Threads that the library made, for explorer_be_thread().
+static struct made {
+    void *(*body)(void *argument);
+    void *argument;
+    _Atomic(uint32_t) ended;
+} made[EXPLORER_THREADS];
+static unsigned made_count;
 
 // Asks who makes the next step and lets it. Returns when it is our turn.
 static void
@@ -304,6 +318,37 @@ lbx__thread_index(void)
     return (unsigned)(machine.running + 1);
 }
 
+// In the place of the system's, like all of the above.
+int
+pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+               void *(*body)(void *), void *argument)
+{
+    (void)attributes;
+    if (made_count == EXPLORER_THREADS)
+        return EAGAIN;
+    made[made_count].body = body;
+    made[made_count].argument = argument;
+    *thread = made_count++;
+    return 0;
+}
+
+int
+pthread_join(pthread_t thread, void **ret)
+{
+    (void)ret;
+    while (machine.running >= 0 && lbx__load(&made[thread].ended, seq_cst) == 0)
+        lbx__futex_wait(&made[thread].ended, 0, -1);
+    return 0;
+}
+
+void
+explorer_be_thread(unsigned which)
+{
+    (void)made[which].body(made[which].argument);
+    lbx__store(&made[which].ended, 1u, seq_cst);
+    lbx__futex_wake(&made[which].ended, 1);
+}
+
 static int64_t
 read_clock(void *context)
 {
@@ -456,6 +501,10 @@ execute(void)
     int first;
 
     memory_reset(running_scenario->reuse_memory);
+    memset(__start_lbx_local, 0,
+           (size_t)(__stop_lbx_local - __start_lbx_local));
+    memset(made, 0, sizeof(made));
+    made_count = 0;
     search_rewind();
     machine.running = -1;
     machine.tickets = 0;

@@ -2,7 +2,7 @@
 /*
  * explorer: runs scenarios and their twins, and prints TAP.
  *
- *   explorer                      the short form: all, in about two minutes
+ *   explorer                      the short form: all, in three minutes
  *   explorer --full               larger bounds, then random schedules
  *   explorer --only NAME          scenarios whose name contains NAME
  *   explorer --list               their names

@@ -18,6 +18,11 @@ extern const struct scenario closing_scenarios[];
 extern const struct scenario turns_scenarios[];
 extern const struct scenario wakers_scenarios[];
 extern const struct scenario evicting_scenarios[];
+extern const struct scenario runq_scenarios[];
+extern const struct scenario cells_scenarios[];
+extern const struct scenario workers_scenarios[];
+extern const struct scenario boxed_scenarios[];
+extern const struct scenario asks_scenarios[];
 
 extern const struct scenario *const all_scenarios[]; /* up to a NULL */
 

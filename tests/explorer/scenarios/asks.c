@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asking: an answer, a cancel, a timeout and the end of the one that was asked,
+ * all at once (J1, J2). The question has been told in setup().
+ */
+#include "explorer/scenarios/bell.h"
+#include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/stage.h"
+
+#include <string.h>
+
+static struct player asked;
+static struct player asking; /* for whom answers are */
+static lbx_operation ask;
+static lbx_envelope answer;
+static struct bell bell;
+
+static void
+reply(lbx_context *context)
+{
+    lbx_context_reply(context, stage_message(&asking));
+}
+
+// It wants to know when the one that asked has gone.
+static void
+watch_and_reply(lbx_context *context)
+{
+    EXPECT_OK(lbx_context_watch(context, lbx_context_sender(context)));
+    reply(context);
+}
+
+/* ---- Setups ---- */
+
+static void
+setup_until(int64_t deadline_ns)
+{
+    lbx_waker waker = bell_waker(&bell);
+    lbx_envelope question;
+
+    memset(&asked, 0, sizeof(asked));
+    memset(&asking, 0, sizeof(asking));
+    memset(&ask, 0, sizeof(ask));
+    memset(&bell, 0, sizeof(bell));
+    asked.plays = reply;
+    stage_create();
+    stage_spawn(&asked);
+    stage_run();
+    question = lbx_envelope_new(stage_message(&asked), 0);
+    EXPECT_OK(
+        lbx_ask_init(&ask, stage, asked.ref, &question, &answer, deadline_ns));
+    EXPECT(lbx_operation_poll(&ask, &waker) == LBX_PENDING);
+}
+
+static void
+setup(void)
+{
+    setup_until(LBX_FOREVER);
+}
+
+static void
+setup_soon(void)
+{
+    setup_until(lbx_deadline_after(&explorer_clock, LBX_MS));
+}
+
+static void
+setup_watched(void)
+{
+    setup();
+    asked.plays = watch_and_reply;
+}
+
+/* ---- Threads ---- */
+
+static void
+note(lbx_status status)
+{
+    if (status == LBX_OK)
+        ledger_received((uint64_t)(uintptr_t)answer.message);
+    bell_put_away(&bell);
+    lbx_operation_fini(&ask);
+}
+
+static void
+await(void)
+{
+    note(bell_wait(&bell, &ask));
+}
+
+static void
+await_answer(void)
+{
+    EXPECT_OK(bell_wait(&bell, &ask));
+    note(LBX_OK);
+}
+
+static void
+await_soon(void)
+{
+    lbx_status status = lbx_operation_wait(&ask);
+
+    EXPECT(status == LBX_OK || status == LBX_TIMEOUT);
+    note(status);
+}
+
+static void
+cancel(void)
+{
+    EXPECT(lbx_operation_cancel(&ask) == LBX_CANCELLED);
+    note(LBX_CANCELLED);
+}
+
+static void
+stop(void)
+{
+    lbx_stop(asked.ref);
+}
+
+static void
+work(void)
+{
+    stage_run();
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    stage_finish();
+}
+
+static void
+finish_watched(void)
+{
+    stage_run();
+    EXPECT(asked.notices == asked.handled);
+    stage_finish();
+}
+
+const struct scenario asks_scenarios[] = {
+    {
+        .name = "asks/answered",
+        .setup = setup,
+        .thread = {await_answer, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/nobody-is-woken",
+        .bug = "a wake-up is lost",
+        .mutant = "lost-wake",
+        .setup = setup,
+        .thread = {await_answer, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/cancelled",
+        .setup = setup,
+        .thread = {cancel, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/cancelled-and-the-answer-is-forgotten",
+        .bug = "an ask that leaves does not take its answer out (J2)",
+        .mutant = "leaving-forgets-the-answer",
+        .setup = setup,
+        .thread = {cancel, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/cancelled-and-answered-nevertheless",
+        .bug = "an answer is kept for an ask that has left (J2)",
+        .mutant = "answers-to-nobody",
+        .setup = setup,
+        .thread = {cancel, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/cancelled-and-freed",
+        .bug = "the promise does not count (J1)",
+        .mutant = "promises-do-not-count",
+        .setup = setup,
+        .thread = {cancel, work},
+        .finish = finish,
+    },
+    {
+        .name = "asks/too-late",
+        .setup = setup_soon,
+        .thread = {await_soon, work},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "asks/asked-ends",
+        .setup = setup,
+        .thread = {await, stop, work},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "asks/watched",
+        .setup = setup_watched,
+        .thread = {cancel, work},
+        .finish = finish_watched,
+    },
+    {
+        .name = "asks/watched-in-vain",
+        .bug = "a promise does not tell who watches it (A7)",
+        .mutant = "promises-tell-nobody",
+        .setup = setup_watched,
+        .thread = {cancel, work},
+        .finish = finish_watched,
+    },
+    {0},
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker's run queue: one pushes, others steal (Y1, Y2). A cell is only a
+ * number here, and is taken once.
+ */
+#include "explorer/points.h"
+
+#include "actor/runq.h"
+#include "explorer/scenarios/ledger.h"
+#include "explorer/scenarios/scenarios.h"
+
+#include <string.h>
+
+static lbx__runq worker;
+static lbx__runq thieves[2];
+
+// Y1 left out: a slot may be written that has not been taken.
+static bool
+push_blindly(lbx__cell *cell)
+{
+    uint32_t tail = lbx__load(&worker.tail, relaxed);
+
+    lbx__store(&worker.slots[tail % LBX__RUNQ_SIZE], cell, relaxed);
+    lbx__store(&worker.tail, tail + 1, seq_cst);
+    return true;
+}
+
+static bool
+push(void)
+{
+    uint64_t message = ledger_message();
+    lbx__cell *cell = (lbx__cell *)(uintptr_t)message;
+    bool pushed = explorer_mutant("push-does-not-look")
+                      ? push_blindly(cell)
+                      : lbx__runq_push(&worker, cell);
+
+    if (pushed)
+        ledger_sent(message);
+    return pushed;
+}
+
+static bool
+note(const lbx__cell *cell)
+{
+    if (cell)
+        ledger_received((uint64_t)(uintptr_t)cell);
+    return cell != NULL;
+}
+
+// Y2 the other way round: the head first, then the slot.
+static lbx__cell *
+take_late(lbx__runq *queue)
+{
+    uint32_t head = lbx__load(&queue->head, acquire);
+
+    do
+        if (head == lbx__load(&queue->tail, seq_cst))
+            return NULL;
+    while (!lbx__cas(&queue->head, &head, head + 1, acq_rel));
+    return lbx__load(&queue->slots[head % LBX__RUNQ_SIZE], relaxed);
+}
+
+static bool
+take(lbx__runq *queue)
+{
+    return note(explorer_mutant("take-reads-late") ? take_late(queue)
+                                                   : lbx__runq_take(queue));
+}
+
+static void
+steal(lbx__runq *into)
+{
+    uint64_t count = 0;
+    bool stolen = note(lbx__runq_steal(&worker, into, &count));
+
+    EXPECT(stolen == (count > 0));
+}
+
+/* ---- Setups ---- */
+
+static void
+setup_with(unsigned count)
+{
+    ledger_reset();
+    memset(&worker, 0, sizeof(worker));
+    memset(thieves, 0, sizeof(thieves));
+    for (unsigned i = 0; i < count; i++)
+        EXPECT(push());
+}
+
+static void
+setup_three(void)
+{
+    setup_with(3);
+}
+
+static void
+setup_full(void)
+{
+    setup_with(LBX__RUNQ_SIZE);
+}
+
+/* ---- Threads ---- */
+
+static void
+push_and_take(void)
+{
+    (void)push();
+    (void)take(&worker);
+    (void)push();
+}
+
+static void
+take_one(void)
+{
+    (void)take(&worker);
+}
+
+static void
+steal_and_take(void)
+{
+    steal(&thieves[0]);
+    (void)take(&thieves[0]);
+}
+
+static void
+steal_from_a_thief(void)
+{
+    uint64_t count = 0;
+
+    steal(&thieves[1]);
+    if (lbx__runq_empty(&thieves[1]))
+        (void)note(lbx__runq_steal(&thieves[0], &thieves[1], &count));
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    while (take(&worker) || take(&thieves[0]) || take(&thieves[1]))
+        continue;
+    ledger_check(false);
+}
+
+const struct scenario runq_scenarios[] = {
+    {
+        .name = "runq/one-thief",
+        .setup = setup_full,
+        .thread = {push_and_take, steal_and_take},
+        .finish = finish,
+    },
+    {
+        .name = "runq/taken-by-another",
+        .setup = setup_full,
+        .thread = {push_and_take, take_one},
+        .finish = finish,
+    },
+    {
+        .name = "runq/two-thieves",
+        .setup = setup_three,
+        .thread = {push_and_take, steal_and_take, steal_from_a_thief},
+        .finish = finish,
+        .bound = 4,
+        .full_bound = 0,
+    },
+    {
+        .name = "runq/a-change-of-the-worker-is-lost",
+        .bug = "one of the worker's changes is lost, each in turn",
+        .setup = setup_three,
+        .thread = {push_and_take, steal_and_take},
+        .finish = finish,
+        .lose = 1,
+    },
+    {
+        .name = "runq/a-change-of-the-thief-is-lost",
+        .bug = "one of the thief's changes is lost, each in turn",
+        .setup = setup_three,
+        .thread = {push_and_take, steal_and_take},
+        .finish = finish,
+        .lose = 2,
+    },
+    {
+        .name = "runq/pushed-without-a-look",
+        .bug = "a slot is written that has not been taken (Y1)",
+        .mutant = "push-does-not-look",
+        .setup = setup_full,
+        .thread = {push_and_take, steal_and_take},
+        .finish = finish,
+    },
+    {
+        .name = "runq/read-too-late",
+        .bug = "a slot is read after the head has moved (Y2)",
+        .mutant = "take-reads-late",
+        .setup = setup_full,
+        .thread = {push_and_take, take_one},
+        .finish = finish,
+    },
+    {0},
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Actors under test: what all their scenarios share. */
+#include "explorer/scenarios/stage.h"
+
+#include "actor/system.h"
+#include "explorer.h"
+
+#include <string.h>
+
+enum {
+    MESSAGES = 128
+};
+
+lbx_system *stage;
+
+/* Whom each message is for: written before it is told. */
+static const struct player *meant_for[MESSAGES];
+
+static lbx_status
+start(lbx_context *context, void *state, void *argument)
+{
+    (void)context;
+    *(struct player **)state = argument;
+    return LBX_OK;
+}
+
+static lbx_status
+receive(lbx_context *context, void *state, void *message)
+{
+    struct player *player = *(struct player **)state;
+    uint64_t word = (uint64_t)(uintptr_t)message;
+
+    EXPECT(!player->busy); // A1
+    player->busy = true;
+    (void)lbx__add(&player->visits, 1, seq_cst);
+    player->busy = false;
+    if (lbx_context_type(context) == lbx_terminated_type()) {
+        player->notices++;
+        return LBX_OK;
+    }
+    EXPECT(meant_for[word % MESSAGES] == player); // A8
+    EXPECT(word % 16 > player->last[word / 16]);  // A2
+    player->last[word / 16] = word % 16;
+    ledger_received(word);
+    player->handled++;
+    if (player->plays)
+        player->plays(context);
+    return LBX_OK;
+}
+
+static const lbx_behaviour behaviour = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "player",
+    .state_bytes = sizeof(struct player *),
+    .start = start,
+    .receive = receive,
+};
+
+static void
+heard(void *context, const lbx_dead_letter *letter)
+{
+    (void)context;
+    if (!letter->suppressed)
+        ledger_lost((uint64_t)(uintptr_t)letter->envelope->message);
+}
+
+void
+stage_create_with_threads(int64_t threads)
+{
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+
+    ledger_reset();
+    memset(meant_for, 0, sizeof(meant_for));
+    options.allocator = &explorer_memory;
+    options.clock = &explorer_clock;
+    options.threads = threads;
+    options.dead_letters.heard = heard;
+    EXPECT_OK(lbx_system_create(&options, &stage));
+}
+
+void
+stage_create(void)
+{
+    stage_create_with_threads(0);
+}
+
+lbx_props
+stage_props(struct player *player)
+{
+    lbx_props props = LBX_PROPS_INIT;
+
+    props.behaviour = &behaviour;
+    props.argument = player;
+    return props;
+}
+
+void
+stage_spawn(struct player *player)
+{
+    lbx_props props = stage_props(player);
+
+    EXPECT_OK(lbx_system_spawn(stage, &props, NULL, &player->ref));
+}
+
+void
+stage_spawn_boxed(struct player *player, const lbx_mailbox_options *options)
+{
+    lbx_props props = stage_props(player);
+
+    props.mailbox = LBX_KIND_UNBOUNDED;
+    if (options)
+        props.mailbox = LBX_KIND_BOUNDED;
+    props.mailbox_options = options;
+    EXPECT_OK(lbx_system_spawn(stage, &props, NULL, &player->ref));
+}
+
+void *
+stage_message(const struct player *player)
+{
+    uint64_t message = ledger_message();
+
+    meant_for[message % MESSAGES] = player;
+    ledger_sent(message);
+    return (void *)(uintptr_t)message;
+}
+
+void
+stage_tell(const struct player *player)
+{
+    lbx_tell(player->ref, stage_message(player));
+}
+
+void
+stage_run(void)
+{
+    (void)lbx__dispatcher_run(stage->dispatcher, UINT64_MAX);
+}
+
+void
+stage_finish(void)
+{
+    stage_run();
+    ledger_check(false);
+    lbx__cell_stop(stage->user, lbx__generation_of(stage->user_ref));
+    stage_run();
+    EXPECT(lbx__peek(&stage->terminated) == 1);
+    lbx_system_destroy(stage);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workers that sleep and are woken: no cell is left while everybody sleeps
+ * (D2), and none while one worker sleeps and the others are busy (D3).
+ *
+ * The dispatcher's threads are threads of the scenario. Whoever tells waits
+ * until it has been heard: a cell that nobody runs shows as a deadlock.
+ */
+#include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/stage.h"
+
+#include "actor/system.h"
+#include "base/park.h"
+
+#include <string.h>
+
+static struct player first;
+static struct player second;
+static _Atomic(uint32_t) first_is_done;
+static _Atomic(uint32_t) second_is_done;
+
+static void
+set(_Atomic(uint32_t) *word)
+{
+    lbx__store(word, 1u, seq_cst);
+    lbx__futex_wake(word, 1);
+}
+
+static void
+await(_Atomic(uint32_t) *word)
+{
+    while (lbx__load(word, seq_cst) == 0)
+        lbx__futex_wait(word, 0, -1);
+}
+
+static void
+play_first(lbx_context *context)
+{
+    (void)context;
+    set(&first_is_done);
+}
+
+static void
+play_second(lbx_context *context)
+{
+    (void)context;
+    set(&second_is_done);
+}
+
+// Busy until the other has been run: by another worker.
+static void
+play_first_after_second(lbx_context *context)
+{
+    await(&second_is_done);
+    play_first(context);
+}
+
+/* ---- Setups ---- */
+
+static void
+setup_with(int64_t threads)
+{
+    memset(&first, 0, sizeof(first));
+    memset(&second, 0, sizeof(second));
+    lbx__init(&first_is_done, 0);
+    lbx__init(&second_is_done, 0);
+    first.plays = play_first;
+    second.plays = play_second;
+    stage_create_with_threads(threads);
+    stage_spawn(&first);
+    stage_spawn(&second);
+    stage_run();
+}
+
+static void
+setup_one(void)
+{
+    setup_with(1);
+}
+
+static void
+setup_two(void)
+{
+    setup_with(2);
+}
+
+static void
+setup_busy(void)
+{
+    setup_with(2);
+    first.plays = play_first_after_second;
+}
+
+/* ---- Threads ---- */
+
+static void
+worker_0(void)
+{
+    explorer_be_thread(0);
+}
+
+static void
+worker_1(void)
+{
+    explorer_be_thread(1);
+}
+
+static void
+stop(void)
+{
+    lbx__dispatcher_stop(stage->dispatcher);
+}
+
+static void
+tell(void)
+{
+    stage_tell(&first);
+    await(&first_is_done);
+    stop();
+}
+
+static void
+tell_both(void)
+{
+    stage_tell(&first);
+    stage_tell(&second);
+    await(&first_is_done);
+    await(&second_is_done);
+    stop();
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    stage_finish();
+}
+
+const struct scenario workers_scenarios[] = {
+    {
+        .name = "workers/one",
+        .setup = setup_one,
+        .thread = {worker_0, tell_both},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "workers/one-sleeps-without-a-look",
+        .bug = "a worker goes to sleep without a last look (D2)",
+        .mutant = "sleeps-without-a-look",
+        .setup = setup_one,
+        .thread = {worker_0, tell_both},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 4,
+    },
+    {
+        .name = "workers/one-is-not-woken",
+        .bug = "a wake-up is lost",
+        .mutant = "lost-wake",
+        .setup = setup_one,
+        .thread = {worker_0, tell},
+        .finish = finish,
+        .bound = 3,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/two",
+        .setup = setup_two,
+        .thread = {worker_0, worker_1, tell},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/one-is-busy",
+        .setup = setup_busy,
+        .thread = {worker_0, worker_1, tell_both},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/one-is-busy-and-told-nobody",
+        .bug = "a worker that found something does not wake the next (D3)",
+        .mutant = "finders-tell-nobody",
+        .setup = setup_busy,
+        .thread = {worker_0, worker_1, tell_both},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-is-busy-and-the-other-sleeps-without-a-look",
+        .bug = "a worker goes to sleep without a last look (D2)",
+        .mutant = "sleeps-without-a-look",
+        .setup = setup_busy,
+        .thread = {worker_0, worker_1, tell_both},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {0},
+};
