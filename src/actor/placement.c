@@ -244,7 +244,7 @@ static lbx_status
 select_for(lbx__cell *cell, const lbx_props *props, bool balances)
 {
     lbx__selection *selection = cell->system->selection;
-    lbx_fault unseen;
+    lbx_fault unseen = {.status = LBX_OK};
     lbx__request request = {.props = props,
                             .behaviour = props->behaviour,
                             .fault = props->fault ? props->fault : &unseen};
