@@ -149,6 +149,15 @@ lbx__cell_ref(const lbx__cell *cell)
     return lbx__ref_of(cell, cell->life);
 }
 
+/* Tells whether the life that a ref names has not ended. */
+static inline bool
+lbx__ref_lives(uint64_t ref)
+{
+    // Acquire: who sees the end sees what came before it.
+    return ref != 0 && lbx__load(&lbx__cell_of(ref)->generation, acquire) ==
+                           lbx__generation_of(ref);
+}
+
 /* inbox.c: work for a cell, and taking it. */
 
 /* Adds a message; always succeeds. Wakes the cell. */

@@ -177,8 +177,9 @@ own_cache(lbx__pool *pool)
     return lbx__local(recent).cache;
 }
 
-lbx__node *
-lbx__pool_get(lbx__pool *pool)
+/* What the short way did not finish. */
+static __attribute__((noinline)) lbx__node *
+get_slowly(lbx__pool *pool)
 {
     cache *own = own_cache(pool);
     lbx__node *node;
@@ -191,8 +192,22 @@ lbx__pool_get(lbx__pool *pool)
     return node;
 }
 
-void
-lbx__pool_put(lbx__pool *pool, lbx__node *node)
+lbx__node *
+lbx__pool_get(lbx__pool *pool)
+{
+    if (lbx__local(recent).pool == pool->id && lbx__local(recent).cache->list) {
+        cache *own = lbx__local(recent).cache;
+        lbx__node *node = own->list;
+
+        own->list = next_of(node);
+        own->count--;
+        return node;
+    }
+    return get_slowly(pool);
+}
+
+static __attribute__((noinline)) void
+put_slowly(lbx__pool *pool, lbx__node *node)
 {
     cache *own = own_cache(pool);
 
@@ -203,6 +218,21 @@ lbx__pool_put(lbx__pool *pool, lbx__node *node)
     lbx__lock_take(&pool->shared_lock);
     put(pool, &pool->caches[LBX__THREADS], node);
     lbx__lock_give(&pool->shared_lock);
+}
+
+void
+lbx__pool_put(lbx__pool *pool, lbx__node *node)
+{
+    if (lbx__local(recent).pool == pool->id &&
+        lbx__local(recent).cache->count + 1 < MAGAZINE) {
+        cache *own = lbx__local(recent).cache;
+
+        set_next(node, own->list);
+        own->list = node;
+        own->count++;
+        return;
+    }
+    put_slowly(pool, node);
 }
 
 void

@@ -36,9 +36,7 @@ lbx_ref_of_sender(const void *sender)
 bool
 lbx_ref_is_alive(lbx_ref ref)
 {
-    // Acquire: who sees the end sees what came before it.
-    return ref.word != 0 && lbx__load(&lbx__cell_of(ref.word)->generation,
-                                      acquire) == lbx__generation_of(ref.word);
+    return lbx__ref_lives(ref.word);
 }
 
 /* Sends to a boxed actor. */
@@ -200,7 +198,7 @@ send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
     lbx__node *node;
 
     // Relaxed: as in push().
-    if (!lbx_ref_is_alive(to) || lbx__load(&cell->boxed, relaxed))
+    if (!lbx__ref_lives(to.word) || lbx__load(&cell->boxed, relaxed))
         return false;
     node = lbx__pool_get(cell->system->pool);
     if (!node)
