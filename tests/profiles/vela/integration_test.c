@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vela: test_actor_concurrency.py, as far as it is about mailboxes: an actor
- * is a thread that receives. What needs a message loop or supervision comes
- * with actors.
+ * is a thread that receives. The same with message loops is in
+ * loop_integration_test.c.
  */
 #include "profiles/vela/vela.h"
 

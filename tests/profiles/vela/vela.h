@@ -2,9 +2,10 @@
 /*
  * Vela's mailbox suite (task 038, behaviours 5.1), in C.
  *
- * Theirs has 41 tests (V-27). 37 are here under their own names; the four that
- * need an actor come with actors. The others are what the numbered items ask
- * for beyond them, and the later Rust port's.
+ * Theirs has 41 tests (V-27). They are here under their own names; the four that
+ * need an actor are in actor_test.c, with those of the message loop (task 039),
+ * see actor.h. The others are what the numbered items ask for beyond them, and
+ * the later Rust port's.
  *
  * Their names: enqueue is try_send, and "true" is LBX_OK; dequeue is
  * try_receive, and "None" is LBX_EMPTY; size is the depth; get_message_count
