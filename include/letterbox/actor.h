@@ -10,7 +10,7 @@
  *     actor/context.h       what a handler can do
  *     actor/router.h        pools of actors behind one ref
  *     actor/ask.h           questions with an answer, timers
- *     actor/loop.h          a mailbox and a function, started, paused and stopped
+ *     actor/loop.h          a mailbox and a function, started and stopped
  *
  * docs/actors.md is the tour for newcomers.
  */

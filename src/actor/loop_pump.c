@@ -2,12 +2,14 @@
 /* A loop at work: its word, its ring, its cycles. L1 to L5 are in loop.h. */
 #include "actor/loop.h"
 
-static _Thread_local lbx__loop_frame *frames;
+#include "base/park.h"
+
+static LBX__LOCAL(lbx__loop_frame *, frames);
 
 lbx__loop_frame *
 lbx__loop_frame_of(const lbx_loop *loop)
 {
-    lbx__loop_frame *at = frames;
+    lbx__loop_frame *at = lbx__local(frames);
 
     while (at && at->loop != loop)
         at = at->outer;
@@ -28,13 +30,13 @@ static void
 finish(lbx_loop *loop)
 {
     lbx_signal *stopped = lbx_signal_ref(loop->stopped);
-    lbx__loop_frame here = {loop, NULL, false, frames};
+    lbx__loop_frame here = {loop, NULL, false, lbx__local(frames)};
     uint32_t word;
 
-    frames = &here; // a stop in there must not wait for us
+    lbx__local(frames) = &here; // a stop in there must not wait for us
     if (loop->options.post_stop)
         loop->options.post_stop(loop, loop->options.context);
-    frames = here.outer;
+    lbx__local(frames) = here.outer;
     word = lbx__loop_word(loop);
     // Release: all that the loop did comes before its end. Acquire: L2, senders
     // that came meanwhile.
@@ -155,17 +157,17 @@ handle_error(lbx_loop *loop, lbx_status error, void *message)
 lbx_status
 lbx__loop_handle(lbx_loop *loop, const lbx_envelope *envelope, bool direct)
 {
-    lbx__loop_frame here = {loop, envelope->message, false, frames};
+    lbx__loop_frame here = {loop, envelope->message, false, lbx__local(frames)};
     int64_t begin_ns = lbx_clock_now(loop->options.clock);
     lbx_status status;
 
-    frames = &here;
+    lbx__local(frames) = &here;
     status = receive(loop, envelope->message);
     if (status != LBX_OK)
         count(&loop->errors);
     if (status != LBX_OK && !direct)
         handle_error(loop, status, envelope->message);
-    frames = here.outer;
+    lbx__local(frames) = here.outer;
     add_time(loop, lbx_clock_now(loop->options.clock) - begin_ns);
     if (!here.taken && (status == LBX_OK || !direct))
         lbx__loop_end_message(loop, envelope);
