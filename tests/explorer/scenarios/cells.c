@@ -177,8 +177,8 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/a-sender-does-not-wake",
-        .bug = "the compare-and-swap of `scheduled` is lost",
-        .mutant = "lost-write:0:5",
+        .bug = "who adds work does not look whether somebody has the cell (K2)",
+        .mutant = "senders-do-not-wake",
         .setup = setup,
         .thread = {tell_2, work},
         .finish = finish_handled,
