@@ -188,7 +188,7 @@ const struct scenario asks_scenarios[] = {
         .setup = setup_soon,
         .thread = {await_soon, work},
         .finish = finish,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 4,
     },
     {

@@ -243,7 +243,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_waiting,
         .thread = {work, work, stop},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {

@@ -146,7 +146,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, tell, work},
         .finish = finish_handled,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 0,
     },
     {

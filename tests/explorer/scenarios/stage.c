@@ -105,12 +105,14 @@ stage_spawn(struct player *player)
 void
 stage_spawn_boxed(struct player *player, const lbx_mailbox_options *options)
 {
+    lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
     lbx_props props = stage_props(player);
 
     props.mailbox = LBX_KIND_UNBOUNDED;
     if (options)
         props.mailbox = LBX_KIND_BOUNDED;
-    props.mailbox_options = options;
+    // With options of its own it gets a box, whatever its kind.
+    props.mailbox_options = options ? options : &usual;
     EXPECT_OK(lbx_system_spawn(stage, &props, NULL, &player->ref));
 }
 

@@ -143,7 +143,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_one,
         .thread = {worker_0, tell_both},
         .finish = finish,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 4,
     },
     {
@@ -171,7 +171,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_two,
         .thread = {worker_0, worker_1, tell},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {
@@ -179,7 +179,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_busy,
         .thread = {worker_0, worker_1, tell_both},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {

@@ -39,8 +39,12 @@ heard(void *context, const lbx_dead_letter *letter)
 {
     struct stage *stage = context;
 
+    // Any thread may lose a message.
+    while (atomic_flag_test_and_set(&stage->hearing))
+        ;
     stage->dead++;
     stage->dead_recipient = letter->recipient;
+    atomic_flag_clear(&stage->hearing);
 }
 
 static void

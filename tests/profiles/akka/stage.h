@@ -14,6 +14,7 @@
 #define LBX_TEST_AKKA_STAGE_H
 
 #include <letterbox/letterbox.h>
+#include <stdatomic.h>
 
 #include "support/test.h"
 
@@ -30,7 +31,8 @@ struct stage {
     char said[STAGE_TEXT_BYTES]; /* by the last explanation, line by line */
     int received[STAGE_LETTERS]; /* what actors got, in order */
     unsigned received_count;
-    unsigned dead; /* letters */
+    atomic_flag hearing; /* guards the next two */
+    unsigned dead;       /* letters */
     lbx_ref dead_recipient;
     lbx_status spawned; /* what a handler's spawn answered */
     lbx_ref child;
