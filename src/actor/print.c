@@ -24,7 +24,7 @@ name_of(const lbx__cell *cell, char *text, size_t size_bytes)
 {
     int length;
 
-    if (cell->role == LBX__GUARDIAN)
+    if (cell == cell->system->user)
         length = snprintf(text, size_bytes, "user");
     else if (cell->name)
         length = snprintf(text, size_bytes, "%s", cell->name);

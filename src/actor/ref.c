@@ -67,6 +67,8 @@ push(lbx_ref to, const lbx_envelope *envelope, const void *sender)
 
     if (!lbx_ref_is_alive(to))
         return LBX_NOT_FOUND;
+    if (lbx_envelope_is_system(envelope) || envelope->channel > LBX_CONTROL)
+        return LBX_INVALID; // system messages are the library's own here
     // Relaxed: lbx__boxed_hold() looks again.
     if (lbx__load(&cell->boxed, relaxed))
         return push_boxed(cell, to, envelope, sender);
@@ -106,10 +108,11 @@ reason_of(lbx_status status)
     case LBX_FULL:
     case LBX_TIMEOUT:
         return LBX_LOST_DROPPED_NEWEST;
-    case LBX_REFUSED:
-        return LBX_LOST_REFUSED;
-    default:
+    case LBX_NOT_FOUND:
+    case LBX_CLOSED:
         return LBX_LOST_NO_ACTOR;
+    default:
+        return LBX_LOST_REFUSED;
     }
 }
 

@@ -369,7 +369,9 @@ lbx__timers_start_system(lbx__timers *timers, uint64_t to, uint8_t code,
     slot wanted = {
         .to = to,
         .code = code,
-        .due_ns = lbx_deadline_after(timers->system->options.clock, delay_ns),
+        // A negative delay is one that has passed, not "for ever".
+        .due_ns = lbx_deadline_after(timers->system->options.clock,
+                                     delay_ns > 0 ? delay_ns : 0),
     };
     lbx_timer timer;
 

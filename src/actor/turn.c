@@ -254,10 +254,12 @@ hears(const lbx__cell *cell)
 }
 
 /* Messages are not handled, and should not wake it. What has ended is not deaf:
- * it buries them. */
+ * it buries them. Nor is a promise, whoever suspends it: somebody waits. */
 static bool
 is_deaf(const lbx__cell *cell)
 {
+    if (cell->role == LBX__PROMISE)
+        return false;
     return cell->phase == LBX__FAILED || cell->phase == LBX__STOPPING ||
            (cell->phase == LBX__ALIVE && !hears(cell));
 }

@@ -28,8 +28,9 @@ LBX_BEGIN
 /*
  * lbx_ask_init() starts an ask. The question is told by the first poll. Final
  * statuses are LBX_OK; LBX_TIMEOUT; LBX_NOT_FOUND when `to` has ended, also
- * without having answered; LBX_CANCELLED; LBX_NO_MEMORY. Answers that come
- * later are dead letters.
+ * without having answered; LBX_CLOSED when somebody has stopped the sender, that
+ * is, this ask; LBX_CANCELLED; LBX_NO_MEMORY. Answers that come later are dead
+ * letters. End the operation before its system, unless it is final.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  the question is the operation's, which ends it if it was never

@@ -14,9 +14,11 @@
  * once. It does not wait, except from outside an actor to one whose full
  * mailbox lets senders wait (LBX_BLOCK). From a handler such a message waits in
  * the actor's outbox, and the actor handles nothing more until it has been
- * accepted, or has waited as long as that mailbox says. Who wants to know, and
- * to keep a message that was not accepted, uses lbx_try_tell(). Messages from one sender arrive in the
- * order in which they were told, unless the mailbox sorts them.
+ * accepted, or has waited as long as that mailbox says. In a system without
+ * threads nobody would make room while you wait outside: use lbx_try_tell(),
+ * as does everybody who wants to keep a message that was not accepted. Messages
+ * from one sender arrive in the order in which they were told, unless the
+ * mailbox sorts them.
  *
  * Inside a handler, the actor itself is the sender; outside there is none,
  * unless the envelope says so.

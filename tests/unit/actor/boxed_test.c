@@ -154,6 +154,31 @@ TEST(an_unknown_kind_is_not_found_and_costs_no_name)
     world_end(&world);
 }
 
+// System messages are the library's own; one of a user's is refused, and said
+// to be, wherever the actor's messages lie.
+TEST(a_system_message_is_refused_and_reported_so)
+{
+    lbx_envelope system =
+        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_STOP), NULL);
+    struct world world;
+    struct part a;
+    struct part b;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    part_init(&b, &world, "b");
+    part_spawn(&a);
+    spawn_boxed(&b, LBX_KIND_BOUNDED, NULL);
+    system.message = letter(1);
+    lbx_tell_envelope(a.self, &system);
+    lbx_tell_envelope(b.self, &system);
+    CHECK_INT(2, atomic_load(&world.dead_count));
+    world_check_dead(&world, 0, 1, LBX_LOST_REFUSED);
+    world_check_dead(&world, 1, 1, LBX_LOST_REFUSED);
+    CHECK_DIARY(&world, "a+ b+");
+    world_end(&world);
+}
+
 // ---- The outbox ----
 
 static lbx_status
