@@ -72,30 +72,30 @@ enum {
 struct lbx__cell {
     /* Senders. */
     alignas(LBX__LINE) _Atomic(lbx__node *) tail;
-    _Atomic(lbx__node *) system_stack;
-    _Atomic(lbx__cell *) orphans;
     _Atomic(uint32_t) scheduled;
     _Atomic(uint32_t) generation;
-    _Atomic(uint32_t) stop; /* the highest generation that is to end */
-    uint32_t life;          /* the generation of this life; set at its birth */
+    uint32_t life; /* the generation of this life; set at its birth */
+    _Atomic(uint32_t) failures;         /* the owner's; anybody may read it */
     _Atomic(struct lbx__boxed *) boxed; /* NULL: messages lie in the cell */
     lbx_system *system;
     lbx__dispatcher *dispatcher;
+    void *argument; /* the owner's */
+    lbx__cell *parent;
 
-    /* The owner. */
+    /* The owner; and what others seldom write and it looks at each time. */
     alignas(LBX__LINE) _Atomic(lbx__node *) head; /* others may look at it */
     lbx__extra *extra; /* NULL until something is needed */
     const lbx_behaviour *behaviour;
-    void *argument;
     void *state;
-    lbx__cell *parent;
-    _Atomic(uint64_t) handled; /* anybody may read it, and the failures */
+    _Atomic(uint64_t) handled; /* anybody may read it */
+    _Atomic(lbx__node *) system_stack;
+    _Atomic(lbx__cell *) orphans;
+    _Atomic(uint32_t) stop; /* the highest generation that is to end */
     uint8_t phase;
     uint8_t role;
     bool started : 1; /* `stop` is due */
     bool restarting : 1;
     uint8_t suspensions; /* nested */
-    _Atomic(uint32_t) failures;
 
     /* The family: under `lock`, the parent's for the sibling links. */
     alignas(LBX__LINE) lbx__lock lock;
@@ -161,15 +161,16 @@ lbx__ref_lives(uint64_t ref)
 /* inbox.c: work for a cell, and taking it. */
 
 /* Adds a message; always succeeds. Wakes the cell. */
-void lbx__cell_push(lbx__cell *cell, lbx__node *node);
+static inline void lbx__cell_push(lbx__cell *cell, lbx__node *node);
 void lbx__cell_push_system(lbx__cell *cell, lbx__node *node);
 void lbx__cell_push_orphan(lbx__cell *parent, lbx__cell *child);
 void lbx__cell_stop(lbx__cell *cell, uint32_t generation);
 
 /* Puts the cell on a run queue unless it is on one: K2. The second is for work
  * that was added with weaker order than K2 asks for. */
-void lbx__cell_wake(lbx__cell *cell);
+static inline void lbx__cell_wake(lbx__cell *cell);
 void lbx__cell_wake_always(lbx__cell *cell);
+void lbx__cell_claim(lbx__cell *cell); /* the rest of a wake */
 
 /* By the owner. The next message, which stays valid until the next pop; NULL
  * when there is none, or when its link is not there yet. */
@@ -180,11 +181,42 @@ lbx__node *lbx__cell_take_system(lbx__cell *cell);
 lbx__cell *lbx__cell_take_orphans(lbx__cell *cell);
 
 /* Tells whether there may be messages. By the owner. */
-bool lbx__cell_has_messages(lbx__cell *cell);
+static inline bool
+lbx__cell_has_messages(lbx__cell *cell)
+{
+    // Relaxed: a hint; K2 covers what comes later.
+    return lbx__load(&cell->tail, relaxed) != lbx__load(&cell->head, relaxed);
+}
 
 /* Gives the cell up: K2. `deaf`: messages do not count as work; `stopping`: nor
  * does being told to stop. */
 void lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping);
+
+static inline void
+lbx__cell_wake(lbx__cell *cell)
+{
+    // seq_cst: K2, after the work was added. The look saves a
+    // read-modify-write.
+    if (lbx__load(&cell->scheduled, seq_cst) == 0)
+        lbx__cell_claim(cell);
+}
+
+static inline void
+lbx__cell_push(lbx__cell *cell, lbx__node *node)
+{
+    lbx__node *before;
+
+    // Relaxed: published with the link below.
+    lbx__store(&node->next, NULL, relaxed);
+    // seq_cst: K2 and K5; it is work from here on.
+    before = lbx__exchange(&cell->tail, node, seq_cst);
+    // Relaxed: a number for people. `before` stays until it is linked (K5).
+    lbx__store(&node->number, lbx__load(&before->number, relaxed) + 1, relaxed);
+    // Release: who follows the link sees the node. Pairs with the acquire in
+    // lbx__cell_pop().
+    lbx__store(&before->next, node, release);
+    lbx__cell_wake(cell);
+}
 
 /* cells.c: making and letting go. */
 typedef struct lbx__cells lbx__cells;

@@ -7,14 +7,12 @@
 #include "base/park.h"
 
 void
-lbx__cell_wake(lbx__cell *cell)
+lbx__cell_claim(lbx__cell *cell)
 {
     uint32_t idle = 0;
 
-    // seq_cst: K2, after the work was added. The look saves a
-    // read-modify-write. Winning it acquires what the last owner did (A1).
-    if (lbx__load(&cell->scheduled, seq_cst) == 0 &&
-        lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
+    // seq_cst: K2. Winning it acquires what the last owner did (A1).
+    if (lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
         lbx__dispatcher_schedule(cell->dispatcher, cell);
 }
 
@@ -25,23 +23,6 @@ lbx__cell_wake_always(lbx__cell *cell)
     // owner's, which then sees the work; or after it, and we see 0.
     if (lbx__exchange(&cell->scheduled, 2u, seq_cst) == 0)
         lbx__dispatcher_schedule(cell->dispatcher, cell);
-}
-
-void
-lbx__cell_push(lbx__cell *cell, lbx__node *node)
-{
-    lbx__node *before;
-
-    // Relaxed: published with the link below.
-    lbx__store(&node->next, NULL, relaxed);
-    // seq_cst: K2 and K5; it is work from here on.
-    before = lbx__exchange(&cell->tail, node, seq_cst);
-    // Relaxed: a number for people. `before` stays until it is linked (K5).
-    lbx__store(&node->number, lbx__load(&before->number, relaxed) + 1, relaxed);
-    // Release: who follows the link sees the node. Pairs with the acquire in
-    // lbx__cell_pop().
-    lbx__store(&before->next, node, release);
-    lbx__cell_wake(cell);
 }
 
 void
@@ -129,13 +110,6 @@ lbx__cell_take_orphans(lbx__cell *cell)
     return lbx__exchange(&cell->orphans, NULL, acquire);
 }
 
-bool
-lbx__cell_has_messages(lbx__cell *cell)
-{
-    // Relaxed: a hint; K2 covers what comes later.
-    return lbx__load(&cell->tail, relaxed) != lbx__load(&cell->head, relaxed);
-}
-
 void
 lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
 {
@@ -143,8 +117,10 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
     uint32_t generation = lbx__load(&cell->generation, relaxed);
     bool balances = cell->role == LBX__BALANCER;
     // Held, because the life may end as soon as we have let go.
-    lbx__boxed *boxed =
-        deaf || balances ? NULL : lbx__boxed_hold(cell, lbx__cell_ref(cell));
+    // Relaxed: the owner writes it.
+    lbx__boxed *boxed = deaf || balances || !lbx__load(&cell->boxed, relaxed)
+                            ? NULL
+                            : lbx__boxed_hold(cell, lbx__cell_ref(cell));
 
     // Release: hands our writes to the next owner. seq_cst: K2, before the
     // looks below. From here on the cell may be another actor.

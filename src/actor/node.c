@@ -4,18 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/park.h"
+#include <letterbox/actor.h>
 #include <string.h>
 
 enum {
-    MAGAZINE = 64,
+    MAGAZINE = LBX__MAGAZINE,
     CHUNK_MAGAZINES = 16,
 };
-
-typedef struct cache {
-    alignas(2 * LBX__LINE) lbx__node *list;
-    uint32_t count;
-    lbx__node *spare; /* a magazine, or NULL */
-} cache;
 
 /* Memory for nodes; the first line links the chunks. */
 typedef struct chunk {
@@ -30,7 +25,7 @@ struct lbx__pool {
     lbx__node *depot;
     chunk *chunks;
     lbx__lock shared_lock; /* P1 */
-    cache caches[LBX__THREADS + 1];
+    lbx__cache caches[LBX__THREADS + 1];
 };
 
 static _Atomic(uint64_t) pools;
@@ -120,7 +115,7 @@ withdraw(lbx__pool *pool)
 }
 
 static lbx__node *
-get(lbx__pool *pool, cache *from)
+get(lbx__pool *pool, lbx__cache *from)
 {
     lbx__node *node = from->list;
 
@@ -137,7 +132,7 @@ get(lbx__pool *pool, cache *from)
 }
 
 static void
-put(lbx__pool *pool, cache *to, lbx__node *node)
+put(lbx__pool *pool, lbx__cache *to, lbx__node *node)
 {
     set_next(node, to->list);
     to->list = node;
@@ -156,14 +151,13 @@ put(lbx__pool *pool, cache *to, lbx__node *node)
 /* The cache that this thread used last, and whose it is. */
 typedef struct recent_cache {
     uint64_t pool;
-    cache *cache;
+    lbx__cache *cache;
 } recent_cache;
 
 static LBX__LOCAL(recent_cache, recent);
 
-/* This thread's own cache; NULL when it has none. */
-static cache *
-own_cache(lbx__pool *pool)
+lbx__cache *
+lbx__pool_cache(lbx__pool *pool)
 {
     unsigned index;
 
@@ -177,11 +171,10 @@ own_cache(lbx__pool *pool)
     return lbx__local(recent).cache;
 }
 
-/* What the short way did not finish. */
-static __attribute__((noinline)) lbx__node *
-get_slowly(lbx__pool *pool)
+lbx__node *
+lbx__pool_get(lbx__pool *pool)
 {
-    cache *own = own_cache(pool);
+    lbx__cache *own = lbx__pool_cache(pool);
     lbx__node *node;
 
     if (own)
@@ -192,24 +185,10 @@ get_slowly(lbx__pool *pool)
     return node;
 }
 
-lbx__node *
-lbx__pool_get(lbx__pool *pool)
+void
+lbx__pool_put(lbx__pool *pool, lbx__node *node)
 {
-    if (lbx__local(recent).pool == pool->id && lbx__local(recent).cache->list) {
-        cache *own = lbx__local(recent).cache;
-        lbx__node *node = own->list;
-
-        own->list = next_of(node);
-        own->count--;
-        return node;
-    }
-    return get_slowly(pool);
-}
-
-static __attribute__((noinline)) void
-put_slowly(lbx__pool *pool, lbx__node *node)
-{
-    cache *own = own_cache(pool);
+    lbx__cache *own = lbx__pool_cache(pool);
 
     if (own) {
         put(pool, own, node);
@@ -218,21 +197,6 @@ put_slowly(lbx__pool *pool, lbx__node *node)
     lbx__lock_take(&pool->shared_lock);
     put(pool, &pool->caches[LBX__THREADS], node);
     lbx__lock_give(&pool->shared_lock);
-}
-
-void
-lbx__pool_put(lbx__pool *pool, lbx__node *node)
-{
-    if (lbx__local(recent).pool == pool->id &&
-        lbx__local(recent).cache->count + 1 < MAGAZINE) {
-        cache *own = lbx__local(recent).cache;
-
-        set_next(node, own->list);
-        own->list = node;
-        own->count++;
-        return;
-    }
-    put_slowly(pool, node);
 }
 
 void
@@ -248,6 +212,8 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
     node->channel = envelope->channel;
     node->code = 0;
     node->notice = false;
+    node->plain =
+        envelope->deadline_ns == 0 && envelope->message != lbx_poison_pill();
 }
 
 lbx_envelope

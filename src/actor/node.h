@@ -33,10 +33,21 @@ typedef struct lbx__node {
     uint8_t channel;
     uint8_t code; /* system messages: what it is */
     bool notice;  /* of an end: handled only by who waits for it */
-    uint8_t reserved;
+    bool plain;   /* a message that needs no look but at its recipient */
 } lbx__node;
 
 _Static_assert(sizeof(lbx__node) == LBX__LINE, "a node is a cache line");
+
+/* A thread's nodes (P1). */
+typedef struct lbx__cache {
+    alignas(2 * LBX__LINE) lbx__node *list;
+    uint32_t count;   /* below MAGAZINE, or MAGAZINE while it is filled */
+    lbx__node *spare; /* a magazine, or NULL */
+} lbx__cache;
+
+enum {
+    LBX__MAGAZINE = 64
+};
 
 typedef struct lbx__pool lbx__pool;
 
@@ -46,6 +57,34 @@ void lbx__pool_destroy(lbx__pool *pool);
 /* A node, its fields as they were; NULL when there is no memory. */
 lbx__node *lbx__pool_get(lbx__pool *pool);
 void lbx__pool_put(lbx__pool *pool, lbx__node *node);
+
+/* The calling thread's own cache, or NULL (P1); and the short ways through it:
+ * no node, or false, when the pool must be asked. */
+lbx__cache *lbx__pool_cache(lbx__pool *pool);
+
+static inline lbx__node *
+lbx__cache_get(lbx__cache *cache)
+{
+    lbx__node *node = cache ? cache->list : NULL;
+
+    if (node) {
+                cache->list = lbx__peek(&node->next);
+        cache->count--;
+        __builtin_prefetch(cache->list, 1); // the next one's
+    }
+    return node;
+}
+
+static inline bool
+lbx__cache_put(lbx__cache *cache, lbx__node *node)
+{
+    if (!cache || cache->count + 1 >= LBX__MAGAZINE)
+        return false;
+    lbx__init(&node->next, cache->list);
+    cache->list = node;
+    cache->count++;
+    return true;
+}
 
 /* Fills a node from an envelope, and back. */
 void lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,

@@ -87,7 +87,7 @@ current_sender(void)
 {
     const lbx_context *context = lbx__context_current();
 
-    return context ? lbx__cell_ref(context->cell) : 0;
+    return context ? context->self : 0;
 }
 
 /* The sender that an envelope names, or the actor whose turn this is. */
@@ -194,8 +194,9 @@ send(lbx_ref to, lbx_envelope *envelope, bool waits)
 
 /* The short way, for a living actor whose messages lie in its cell; false:
  * nothing was done. */
-static bool
-send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+static inline __attribute__((always_inline)) bool
+send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority,
+           uint64_t sender, lbx__cache *cache)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__node *node;
@@ -203,41 +204,60 @@ send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
     // Relaxed: as in push().
     if (!lbx__ref_lives(to.word) || lbx__load(&cell->boxed, relaxed))
         return false;
-    node = lbx__pool_get(cell->system->pool);
+    node = lbx__cache_get(cache);
     if (!node)
         return false;
     node->message = message;
     node->type = type;
-    node->sender = current_sender();
+    node->sender = sender;
     node->recipient = to.word;
     node->deadline_ns = 0;
     node->priority = priority;
     node->channel = LBX_REGULAR;
+    node->code = 0;
     node->notice = false;
+    node->plain = message != (const void *)&lbx__poison;
     lbx__cell_push(cell, node);
     return true;
+}
+
+/* All other ways. */
+static __attribute__((noinline)) void
+tell_slowly(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+{
+    lbx_envelope envelope;
+
+    if (to.word && !lbx__context_current() &&
+        send_plain(to, type, message, priority, 0,
+                   lbx__pool_cache(lbx__cell_of(to.word)->system->pool)))
+        return;
+    envelope = lbx_envelope_new(message, priority);
+    envelope.type = type;
+    send(to, &envelope, true);
+}
+
+static inline __attribute__((always_inline)) void
+tell(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (to.word && context &&
+        context->system == lbx__cell_of(to.word)->system &&
+        send_plain(to, type, message, priority, context->self, context->cache))
+        return;
+    tell_slowly(to, type, message, priority);
 }
 
 void
 lbx_tell(lbx_ref to, void *message)
 {
-    lbx_envelope envelope;
-
-    if (send_plain(to, NULL, message, LBX_PRIORITY_DEFAULT))
-        return;
-    envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
-    send(to, &envelope, true);
+    tell(to, NULL, message, LBX_PRIORITY_DEFAULT);
 }
 
 void
 lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 {
-    lbx_envelope envelope;
-
-    if (send_plain(to, type, message, lbx_type_default_priority(type)))
-        return;
-    envelope = lbx_envelope_of_type(message, type);
-    send(to, &envelope, true);
+    tell(to, type, message, lbx_type_default_priority(type));
 }
 
 void

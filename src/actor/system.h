@@ -8,6 +8,7 @@
 #include "actor/cell.h"
 #include "actor/dispatcher.h"
 #include "actor/refs.h"
+#include "base/park.h"
 #include <letterbox/actor.h>
 
 typedef struct lbx__boxes lbx__boxes;
@@ -92,8 +93,11 @@ struct lbx__extra {
 /* One call of a behaviour's function. */
 struct lbx_context {
     lbx__cell *cell;
-    lbx__node *node; /* the current message; NULL in hooks */
-    bool taken;      /* the message is no longer ours to end */
+        lbx_system *system; /* the cell's */
+    uint64_t self;      /* its ref */
+    lbx__cache *cache;  /* this thread's nodes of that system, or NULL */
+    lbx__node *node;    /* the current message; NULL in hooks */
+    bool taken;         /* the message is no longer ours to end */
     bool stashed;
     uint64_t handled; /* in this turn */
 };
@@ -101,8 +105,13 @@ struct lbx_context {
 bool lbx__system_is_stopping(lbx_system *system);
 
 /* The context of the turn that this thread is in; NULL outside. */
-lbx_context *lbx__context_current(void);
-void lbx__context_set_current(lbx_context *context);
+extern LBX__LOCAL(lbx_context *, lbx__current);
+
+static inline lbx_context *
+lbx__context_current(void)
+{
+    return lbx__local(lbx__current);
+}
 
 /* ref.c: tells, and does not wait for room: a full mailbox makes it a dead
  * letter. */

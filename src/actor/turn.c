@@ -18,19 +18,7 @@
 #include "base/park.h"
 #include <assert.h>
 
-static LBX__LOCAL(lbx_context *, current);
-
-lbx_context *
-lbx__context_current(void)
-{
-    return lbx__local(current);
-}
-
-void
-lbx__context_set_current(lbx_context *context)
-{
-    lbx__local(current) = context;
-}
+LBX__LOCAL(lbx_context *, lbx__current);
 
 /* A system message for a life that is over. */
 static void
@@ -168,16 +156,15 @@ end_current(lbx_context *context)
 {
     lbx__node *node = context->node;
 
-    if (!context->taken)
-        lbx__end_message(context->cell->system, node->type, node->message);
+    if (!context->taken && (node->type || context->system->options.destroy))
+        lbx__end_message(context->system, node->type, node->message);
     context->node = NULL;
 }
 
-static void
-deliver(lbx_context *context, lbx__node *node)
+static inline void
+deliver(lbx_context *context, lbx__node *node, lbx_receive *receive)
 {
     lbx__cell *cell = context->cell;
-    lbx_receive *receive = find_receive(cell, node);
     lbx_status status;
 
     if (!receive) {
@@ -217,7 +204,7 @@ handle(lbx_context *context, lbx__node *node)
     else if (has_expired(cell, node))
         lbx__dead_node(cell->system, node, LBX_LOST_EXPIRED);
     else
-        deliver(context, node);
+        deliver(context, node, find_receive(cell, node));
 }
 
 /* The next message: what was put ahead, then the cell's own, then the box's,
@@ -237,12 +224,31 @@ next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
     return node;
 }
 
-static bool
+static inline bool
 has_more(lbx__cell *cell)
 {
     return (cell->extra && cell->extra->ahead.first) ||
            lbx__cell_has_messages(cell) ||
-           (cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
+           (lbx__load(&cell->boxed, relaxed) && // the owner writes it
+            cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
+}
+
+/* The long way, for one message of any sort; returns how many. */
+static int64_t
+handle_next(lbx_context *context)
+{
+    bool ours;
+    lbx__node room;
+    lbx__node *node = has_more(context->cell)
+                          ? next_message(context->cell, &room, &ours)
+                          : NULL;
+
+    if (!node)
+        return 0;
+    handle(context, node);
+    if (ours)
+        lbx__pool_put(context->system->pool, node);
+    return 1;
 }
 
 /* Messages are handled at all. */
@@ -264,37 +270,70 @@ is_deaf(const lbx__cell *cell)
            (cell->phase == LBX__ALIVE && !hears(cell));
 }
 
+/* In the middle of its life, and nothing but messages to look at. */
+static inline bool
+is_ordinary(lbx__cell *cell)
+{
+    return !cell->extra && cell->phase == LBX__ALIVE &&
+           cell->suspensions == 0 && !has_system(cell);
+}
+
+/* The short way: messages that need no second look, up to `most` and to the
+ * first that is not such, for an actor without extras. Returns how many. */
+static int64_t
+handle_plain(lbx_context *context, int64_t most)
+{
+    lbx__cell *cell = context->cell;
+    const lbx_behaviour *behaviour = cell->behaviour;
+    int64_t count = 0;
+
+    while (count < most && is_ordinary(cell)) {
+        // Relaxed and acquire: as in lbx__cell_pop().
+        lbx__node *head = lbx__load(&cell->head, relaxed);
+        lbx__node *node = lbx__load(&head->next, acquire);
+
+        if (!node || !node->plain || node->recipient != context->self)
+            break;
+        lbx__store(&cell->head, node, relaxed);
+        __builtin_prefetch(lbx__peek(&node->next));
+        if (!lbx__cache_put(context->cache, head))
+            lbx__pool_put(context->system->pool, head);
+        deliver(context, node,
+                behaviour->match_count == 0 ? behaviour->receive
+                                            : find_match(behaviour, node));
+        count++;
+    }
+    return count;
+}
+
 /* Handles messages; true when there may be more. */
 static bool
 handle_messages(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
+    const lbx_clock *clock = context->system->options.clock;
     const lbx__dispatcher_options *options =
         lbx__dispatcher_options_of(cell->dispatcher);
-    int64_t end_ns = options->deadline_ns > 0
-                         ? lbx_deadline_after(cell->system->options.clock,
-                                              options->deadline_ns)
-                         : LBX_FOREVER;
+    bool timed = options->deadline_ns > 0;
+    int64_t end_ns =
+        timed ? lbx_deadline_after(clock, options->deadline_ns) : 0;
+    int64_t left = options->throughput;
 
-    for (int64_t left = options->throughput; left > 0; left--) {
-        bool ours;
-        lbx__node room;
-        lbx__node *node = next_message(cell, &room, &ours);
+    for (;;) {
+        int64_t done = handle_plain(context, timed ? 1 : left);
 
-        if (!node)
-            break;
-        handle(context, node);
-        if (ours)
-            lbx__pool_put(cell->system->pool, node);
+        if (is_ordinary(cell) && !has_more(cell))
+            return false;
+        if (done == 0)
+            done = handle_next(context);
+        left -= done;
         if (has_system(cell))
             handle_system(context);
         if (!hears(cell))
             return false;
-        if (end_ns != LBX_FOREVER &&
-            lbx_clock_now(cell->system->options.clock) >= end_ns)
-            break;
+        if (done == 0 || left <= 0 || (timed && lbx_clock_now(clock) >= end_ns))
+            return has_more(cell);
     }
-    return has_more(cell);
 }
 
 /* A balancer's part: wakes its children for what waits in their mailbox. Those
@@ -322,10 +361,10 @@ handle_timed(lbx_context *context)
 
     if (context->cell->role == LBX__BALANCER)
         wake_routees(context->cell);
-    if (has_more(context->cell))
+    if (context->cell->extra && has_more(context->cell))
         lbx__timeout_begin_turn(context->cell);
     more = handle_messages(context);
-    if (!more && context->cell->phase == LBX__ALIVE)
+    if (!more && context->cell->extra && context->cell->phase == LBX__ALIVE)
         lbx__timeout_end_turn(context->cell);
     return more;
 }
@@ -346,7 +385,8 @@ take_turn(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
 
-    handle_system(context);
+    if (has_system(cell))
+        handle_system(context);
     if (cell->phase == LBX__NEW) {
         lbx_status status = lbx__life_start(context);
 
@@ -366,14 +406,19 @@ take_turn(lbx_context *context)
 uint64_t
 lbx__turn_run(lbx__cell *cell)
 {
-    lbx_context context = {.cell = cell};
-    lbx_context *outer = lbx__local(current);
+    lbx_context context = {
+        .cell = cell,
+        .system = cell->system,
+        .self = lbx__cell_ref(cell),
+        .cache = lbx__pool_cache(cell->system->pool),
+    };
+    lbx_context *outer = lbx__context_current();
     bool more;
 
     assert(lbx__peek(&cell->scheduled) != 0); // K1
-    lbx__local(current) = &context;
+    lbx__local(lbx__current) = &context;
     more = take_turn(&context);
-    lbx__local(current) = outer;
+    lbx__local(lbx__current) = outer;
     if (more)
         lbx__dispatcher_requeue(cell->dispatcher, cell);
     else
