@@ -41,26 +41,31 @@ lbx_ref_is_alive(lbx_ref ref)
 
 /* Sends to a boxed actor. */
 static lbx_status
-push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope,
-           const void *sender)
+push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
 {
-    lbx__boxed *boxed = lbx__boxed_hold(cell, to.word);
-    lbx_envelope copy = *envelope;
+    const lbx_context *context = lbx__context_current();
+    lbx__boxed *boxed;
     lbx_status status;
 
+    // Its own box stays while its turn lasts, which looks into it at the end.
+    // Relaxed: the owner, who writes it, is this thread.
+    if (context && context->self == to.word)
+        return lbx_producer_try_send_envelope(
+            lbx__load(&cell->boxed, relaxed)->in, envelope, NULL);
+    boxed = lbx__boxed_hold(cell, to.word);
     if (!boxed)
         return LBX_NOT_FOUND;
-    copy.sender = (void *)(uintptr_t)sender;
-    status = lbx_producer_try_send_envelope(boxed->in, &copy, NULL);
+    status = lbx_producer_try_send_envelope(boxed->in, envelope, NULL);
     if (status == LBX_OK)
         lbx__cell_wake_always(cell);
     lbx__boxed_let_go(boxed);
     return status;
 }
 
-/* Sends; on any other status the message is the caller's. */
+/* Sends, in the name that the envelope has; on any other status the message is
+ * the caller's. */
 static lbx_status
-push(lbx_ref to, const lbx_envelope *envelope, const void *sender)
+push(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__node *node;
@@ -71,32 +76,24 @@ push(lbx_ref to, const lbx_envelope *envelope, const void *sender)
         return LBX_INVALID; // system messages are the library's own here
     // Relaxed: lbx__boxed_hold() looks again.
     if (lbx__load(&cell->boxed, relaxed))
-        return push_boxed(cell, to, envelope, sender);
+        return push_boxed(cell, to, envelope);
     node = lbx__pool_get(cell->system->pool);
     if (!node)
         return LBX_NO_MEMORY;
     lbx__node_fill(node, envelope, to.word);
-    node->sender = (uint64_t)(uintptr_t)sender;
     lbx__cell_push(cell, node);
     return LBX_OK;
 }
 
-/* The actor whose turn this is; 0 outside. */
-static uint64_t
-current_sender(void)
+/* The sender that an envelope names, or the actor whose turn this is. */
+static void *
+sender_of(const lbx_envelope *envelope)
 {
     const lbx_context *context = lbx__context_current();
 
-    return context ? context->self : 0;
-}
-
-/* The sender that an envelope names, or the actor whose turn this is. */
-static const void *
-sender_of(const lbx_envelope *envelope)
-{
-    if (envelope->sender)
+    if (envelope->sender || !context)
         return envelope->sender;
-    return (const void *)(uintptr_t)current_sender();
+    return (void *)(uintptr_t)context->self;
 }
 
 static lbx_loss_reason
@@ -119,6 +116,7 @@ reason_of(lbx_status status)
 lbx_status
 lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
 {
+    lbx_envelope copy;
     if (!envelope || lbx_envelope_is_system(envelope) ||
         envelope->channel > LBX_CONTROL)
         return LBX_INVALID;
@@ -129,7 +127,9 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
         lbx__load(&lbx__cell_of(to.word)->stop, relaxed) ==
             lbx__generation_of(to.word))
         return LBX_CLOSED;
-    return push(to, envelope, sender_of(envelope));
+    copy = *envelope;
+    copy.sender = sender_of(envelope);
+    return push(to, &copy);
 }
 
 /* A full mailbox that lets senders wait: an actor's message waits in its
@@ -177,12 +177,12 @@ send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
     lbx_status status;
 
-    envelope->sender = (void *)(uintptr_t)sender_of(envelope);
+    envelope->sender = sender_of(envelope);
     if (!to.word) {
         tell_nobody(envelope);
         return;
     }
-    status = push(to, envelope, envelope->sender);
+    status = push(to, envelope);
     if (status == LBX_FULL && waits)
         status = wait_for_room(to, envelope);
     if (status == LBX_OK)

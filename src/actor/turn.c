@@ -239,9 +239,7 @@ handle_next(lbx_context *context)
 {
     bool ours;
     lbx__node room;
-    lbx__node *node = has_more(context->cell)
-                          ? next_message(context->cell, &room, &ours)
-                          : NULL;
+    lbx__node *node = next_message(context->cell, &room, &ours);
 
     if (!node)
         return 0;
@@ -322,7 +320,9 @@ handle_messages(lbx_context *context)
     for (;;) {
         int64_t done = handle_plain(context, timed ? 1 : left);
 
-        if (is_ordinary(cell) && !has_more(cell))
+        // Relaxed: the owner writes it.
+        if (is_ordinary(cell) && !lbx__load(&cell->boxed, relaxed) &&
+            !lbx__cell_has_messages(cell))
             return false;
         if (done == 0)
             done = handle_next(context);

@@ -19,6 +19,7 @@ extern const struct scenario turns_scenarios[];
 extern const struct scenario wakers_scenarios[];
 extern const struct scenario evicting_scenarios[];
 extern const struct scenario runq_scenarios[];
+extern const struct scenario runslot_scenarios[];
 extern const struct scenario cells_scenarios[];
 extern const struct scenario workers_scenarios[];
 extern const struct scenario boxed_scenarios[];

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker's slot: its worker swaps, others raid (U1, U2). A cell is only a
+ * number here, and is taken once.
+ */
+#include "explorer/points.h"
+
+#include "actor/runslot.h"
+#include "explorer/scenarios/ledger.h"
+#include "explorer/scenarios/scenarios.h"
+
+#include <string.h>
+
+static lbx__runslot slot;
+
+static void
+note(const lbx__cell *cell)
+{
+    if (cell)
+        ledger_received((uint64_t)(uintptr_t)cell);
+}
+
+// U1 left out on the worker's side, or the lock.
+static lbx__cell *
+swap_blindly(lbx__cell *cell)
+{
+    lbx__cell *before;
+
+    lbx__store(&slot.touching, 1u, relaxed);
+    if (lbx__load(&slot.raided, acquire) != 0 &&
+        explorer_mutant("worker-takes-no-lock"))
+        lbx__store(&slot.touching, 0u, release);
+    before = lbx__runslot_exchange(&slot, cell);
+    lbx__store(&slot.touching, 0u, release);
+    return before;
+}
+
+static lbx__cell *
+swap(lbx__cell *cell)
+{
+    if (explorer_mutant("worker-does-not-look") ||
+        explorer_mutant("worker-takes-no-lock"))
+        return swap_blindly(cell);
+    return lbx__runslot_swap(&slot, cell);
+}
+
+// U1 left out on the raider's side.
+static lbx__cell *
+raid_blindly(void)
+{
+    lbx__cell *cell;
+
+    lbx__lock_take(&slot.lock);
+    lbx__store(&slot.raided, 1u, seq_cst);
+    cell = lbx__load(&slot.cell, acquire);
+    lbx__store(&slot.cell, NULL, relaxed);
+    lbx__store(&slot.raided, 0u, release);
+    lbx__lock_give(&slot.lock);
+    return cell;
+}
+
+static void
+put(void)
+{
+    uint64_t message = ledger_message();
+
+    ledger_sent(message);
+    note(swap((lbx__cell *)(uintptr_t)message));
+}
+
+static void
+setup(void)
+{
+    ledger_reset();
+    memset(&slot, 0, sizeof(slot));
+    put();
+}
+
+static void
+work(void)
+{
+    put();
+    note(swap(NULL));
+    put();
+}
+
+static void
+raid(void)
+{
+    note(explorer_mutant("raider-does-not-look") ? raid_blindly()
+                                                 : lbx__runslot_raid(&slot));
+}
+
+static void
+finish(void)
+{
+    note(swap(NULL));
+    ledger_check(false);
+}
+
+const struct scenario runslot_scenarios[] = {
+    {
+        .name = "runslot/one-raider",
+        .setup = setup,
+        .thread = {work, raid},
+        .finish = finish,
+    },
+    {
+        .name = "runslot/two-raiders",
+        .setup = setup,
+        .thread = {work, raid, raid},
+        .finish = finish,
+        .bound = 4,
+        .full_bound = 0,
+    },
+    {
+        .name = "runslot/the-worker-does-not-look",
+        .bug = "the worker does not look whether its slot is raided (U1)",
+        .mutant = "worker-does-not-look",
+        .setup = setup,
+        .thread = {work, raid},
+        .finish = finish,
+    },
+    {
+        .name = "runslot/the-worker-takes-no-lock",
+        .bug = "the worker goes on although its slot is raided (U2)",
+        .mutant = "worker-takes-no-lock",
+        .setup = setup,
+        .thread = {work, raid},
+        .finish = finish,
+    },
+    {
+        .name = "runslot/the-raider-does-not-look",
+        .bug = "a raider does not look whether the worker is there (U1)",
+        .mutant = "raider-does-not-look",
+        .setup = setup,
+        .thread = {work, raid},
+        .finish = finish,
+    },
+    {0},
+};
