@@ -6,6 +6,7 @@
 #include "actor/mailboxes.h"
 #include "actor/system.h"
 #include "base/alloc.h"
+#include "settings/load.h"
 #include <string.h>
 
 enum {
@@ -116,17 +117,17 @@ check(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
 
 static lbx_status
 read_sort(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
-          lbx_fault *fault)
+          const lbx_settings *whole, lbx_fault *fault)
 {
     const lbx_system *system = dispatchers->system;
-    const lbx_settings *type = lbx_settings_at(entry->merged, "type");
-    const char *required = lbx_settings_text(
-        lbx_settings_at(entry->merged, "mailbox-requirement"));
+    const lbx_settings *type = lbx_settings_at(whole, "type");
+    const lbx_settings *requirement =
+        lbx_settings_at(whole, "mailbox-requirement");
+    const char *required = lbx_settings_text(requirement);
     enum sort sort = sort_of(lbx_settings_text(type));
 
     if (strcmp(required, "*") == 0)
-        return lbx__blame(fault, LBX_INVALID,
-                          lbx_settings_at(entry->merged, "mailbox-requirement"),
+        return lbx__blame(fault, LBX_INVALID, requirement,
                           "a requirement is the name of something, not '*'");
     // Several actors will take from one mailbox.
     entry->requirement = lbx__requirement_of(
@@ -154,23 +155,23 @@ read_sort(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
 }
 
 static lbx_status
-read_numbers(lbx__dispatcher_entry *entry, lbx_fault *fault)
+read_numbers(lbx__dispatcher_entry *entry, const lbx_settings *whole,
+             lbx_fault *fault)
 {
     lbx__dispatcher_options *options = &entry->options;
-    const lbx_settings *merged = entry->merged;
-    lbx_status status = lbx__executor_read(merged, fault, options);
+    lbx_status status = lbx__executor_read(whole, fault, options);
 
     options->name = entry->id;
     entry->stash_capacity = LBX_DEFAULT;
     if (status == LBX_OK)
-        status = lbx_settings_read_integer(merged, "throughput", fault,
+        status = lbx_settings_read_integer(whole, "throughput", fault,
                                            &options->throughput);
     if (status == LBX_OK)
-        status = lbx_settings_read_duration(merged, "throughput-deadline-time",
+        status = lbx_settings_read_duration(whole, "throughput-deadline-time",
                                             fault, &options->deadline_ns);
     if (status == LBX_OK)
         status =
-            lbx_settings_read_integer_or(merged, "stash-capacity", LBX_DEFAULT,
+            lbx_settings_read_integer_or(whole, "stash-capacity", LBX_DEFAULT,
                                          fault, &entry->stash_capacity);
     return status;
 }
@@ -179,21 +180,19 @@ static lbx_status
 describe(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
          lbx_fault *fault)
 {
-    lbx_settings *whole;
+    const lbx_settings *whole = entry->section;
     lbx_status status = check(dispatchers, entry, fault);
 
-    if (status != LBX_OK)
-        return status;
-    status =
-        lbx_settings_with_fallback(entry->section, dispatchers->usual, &whole);
-    if (status != LBX_OK)
-        return status;
-    status = lbx_settings_with_string(whole, "id", entry->id, &entry->merged);
-    lbx_settings_unref(whole);
+    if (status == LBX_OK && whole != dispatchers->usual) {
+        status = lbx__settings_merge(whole, dispatchers->usual,
+                                     dispatchers->system->options.allocator,
+                                     &entry->merged);
+        whole = entry->merged;
+    }
     if (status == LBX_OK)
-        status = read_numbers(entry, fault);
+        status = read_numbers(entry, whole, fault);
     if (status == LBX_OK)
-        status = read_sort(dispatchers, entry, fault);
+        status = read_sort(dispatchers, entry, whole, fault);
     if (status != LBX_OK) {
         lbx_settings_unref(entry->merged);
         entry->merged = NULL;

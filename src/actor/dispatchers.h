@@ -24,7 +24,8 @@ typedef struct lbx__dispatchers lbx__dispatchers;
 typedef struct lbx__dispatcher_entry {
     const char *id;
     const lbx_settings *section;
-    lbx_settings *merged; /* with what it lacks from the default's */
+    lbx_settings *merged; /* with what it lacks from the default's, unless it
+                             is the default */
     lbx__dispatcher_options options;
     lbx__requirement requirement;
     bool has_mailbox_type;  /* its own section says which mailbox */

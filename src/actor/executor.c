@@ -6,6 +6,7 @@
 #include "actor/dispatchers.h"
 
 #include "actor/blame.h"
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,11 +62,22 @@ static const struct executor executors[] = {
      "core-pool-size-min", "core-pool-size-factor", "core-pool-size-max"},
 };
 
+/* The processors that this process may use. */
+static long
+count_processors(void)
+{
+    cpu_set_t allowed;
+
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return CPU_COUNT(&allowed);
+    return sysconf(_SC_NPROCESSORS_ONLN); // more than fit into the set
+}
+
 /* Processors times the factor, rounded up, within the limits. */
 static int64_t
 scale(double factor, int64_t least, int64_t most)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long processors = count_processors();
     double wanted = factor * (double)(processors > 0 ? processors : 1);
     int64_t threads = least;
 

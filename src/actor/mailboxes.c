@@ -5,6 +5,7 @@
 #include "actor/blame.h"
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "settings/load.h"
 #include <string.h>
 
 enum {
@@ -164,16 +165,16 @@ set_wait(lbx_mailbox_options *options, int64_t wait_ns)
 /* Fills the options in from a checked section. `own` is it before what it lacks
  * was added: only there can a user's storage be given a capacity. */
 static lbx_status
-read_options(lbx__mailbox *mailbox, const lbx_settings *merged,
+read_options(lbx__mailbox *mailbox, const lbx_settings *whole,
              const lbx_settings *own, lbx_fault *fault)
 {
     lbx_mailbox_options *options = &mailbox->options;
     int64_t capacity, wait_ns;
     lbx_status status =
-        lbx_settings_read_integer(merged, "mailbox-capacity", fault, &capacity);
+        lbx_settings_read_integer(whole, "mailbox-capacity", fault, &capacity);
 
     if (status == LBX_OK)
-        status = lbx_settings_read_duration(merged, "mailbox-push-timeout-time",
+        status = lbx_settings_read_duration(whole, "mailbox-push-timeout-time",
                                             fault, &wait_ns);
     if (status != LBX_OK)
         return status;
@@ -184,27 +185,33 @@ read_options(lbx__mailbox *mailbox, const lbx_settings *merged,
         return LBX_OK;
     if (capacity < 1)
         return lbx__blame(fault, LBX_INVALID,
-                          lbx_settings_at(merged, "mailbox-capacity"),
+                          lbx_settings_at(whole, "mailbox-capacity"),
                           "0 is too small; at least 1 is allowed");
     options->capacity_messages = capacity;
     return LBX_OK;
 }
 
-/* the named section, its id, and what it lacks from the default. */
+/* A-09: the named section, its id, and what it lacks from the default. Of the
+ * default itself, only a user's type would look at the id. */
 static lbx_status
 merge(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox)
 {
-    const lbx_settings *section =
-        mailbox->section ? mailbox->section : mailboxes->usual;
-    lbx_settings *whole;
-    lbx_status status =
-        lbx_settings_with_fallback(section, mailboxes->usual, &whole);
+    const lbx_settings *section = mailbox->section;
+    lbx_settings *filled;
+    lbx_status status;
 
+    mailbox->whole = mailboxes->usual;
+    if ((!section || section == mailboxes->usual) && !mailbox->type.user)
+        return LBX_OK;
+    status =
+        lbx__settings_merge(section ? section : mailboxes->usual,
+                            mailboxes->usual, mailboxes->allocator, &filled);
     if (status != LBX_OK)
         return status;
     status =
-        lbx_settings_with_string(whole, "id", mailbox->id, &mailbox->merged);
-    lbx_settings_unref(whole);
+        lbx_settings_with_string(filled, "id", mailbox->id, &mailbox->merged);
+    lbx_settings_unref(filled);
+    mailbox->whole = mailbox->merged;
     return status;
 }
 
@@ -215,7 +222,9 @@ find_type(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
     const lbx_settings *at = NULL;
 
     if (mailbox->section) {
-        at = lbx_settings_at(mailbox->merged, "mailbox-type");
+        at = lbx_settings_at(mailbox->section, "mailbox-type");
+        if (!at)
+            at = lbx_settings_at(mailboxes->usual, "mailbox-type");
         name = lbx_settings_text(at);
         if (!*name)
             return lbx__blame(fault, LBX_INVALID, at,
@@ -238,8 +247,8 @@ ask_user(lbx__mailbox *mailbox, lbx_fault *fault)
 
     if (!user || !user->configure)
         return LBX_OK;
-    status = user->configure(user->context, mailbox->merged, &mailbox->options,
-                             &own);
+    status =
+        user->configure(user->context, mailbox->whole, &mailbox->options, &own);
     if (status == LBX_OK)
         return LBX_OK;
     if (own.text[0])
@@ -253,10 +262,10 @@ ask_user(lbx__mailbox *mailbox, lbx_fault *fault)
 static lbx_status
 configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
 {
-    lbx_status status = merge(mailboxes, mailbox);
+    lbx_status status = find_type(mailboxes, mailbox, fault);
 
     if (status == LBX_OK)
-        status = find_type(mailboxes, mailbox, fault);
+        status = merge(mailboxes, mailbox);
     if (status == LBX_OK && mailbox->section)
         status =
             lbx__mailbox_check(mailbox->section, mailbox->type.user, fault);
@@ -272,8 +281,7 @@ configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
                                               "stash-capacity", LBX_DEFAULT,
                                               fault, &mailbox->stash_capacity);
     if (status == LBX_OK)
-        status =
-            read_options(mailbox, mailbox->merged, mailbox->section, fault);
+        status = read_options(mailbox, mailbox->whole, mailbox->section, fault);
     if (status == LBX_OK)
         status = ask_user(mailbox, fault);
     if (status == LBX_OK)

@@ -20,7 +20,8 @@ typedef struct lbx__mailboxes lbx__mailboxes;
 struct lbx__mailbox {
     const char *id;
     const lbx_settings *section; /* where it stands; NULL: nowhere */
-    lbx_settings *merged;        /* the section of A-09 */
+    lbx_settings *merged;        /* the section of A-09; NULL: `whole` is it */
+    const lbx_settings *whole;   /* it, or the default's own */
     lbx__mailbox_type type;
     lbx_mailbox_options options;
     uint32_t capabilities;  /* with these options */

@@ -21,8 +21,10 @@ lbx__once_begin(lbx__once *once)
         // Acquire: what a failed try has undone.
         if (lbx__cas(&once->state, &seen, 1u, acquire))
             return true;
-        if (seen == 1)
-            lbx__futex_wait(&once->state, 1, -1);
+        // Relaxed: it only says that somebody sleeps.
+        if (seen == 3 ||
+            (seen == 1 && lbx__cas(&once->state, &seen, 3u, relaxed)))
+            lbx__futex_wait(&once->state, 3, -1);
     }
     return false;
 }
@@ -31,6 +33,6 @@ void
 lbx__once_end(lbx__once *once, bool done)
 {
     // Release: what was made, or undone.
-    lbx__store(&once->state, done ? 2u : 0u, release);
-    lbx__futex_wake(&once->state, INT32_MAX);
+    if (lbx__exchange(&once->state, done ? 2u : 0u, release) == 3)
+        lbx__futex_wake(&once->state, INT32_MAX);
 }

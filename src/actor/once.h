@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 typedef struct lbx__once {
-    _Atomic(uint32_t) state; /* 0: to do; 1: under way; 2: done */
+    _Atomic(uint32_t) state; /* 0: to do; 1: under way; 2: done; 3: under
+                                 way, and somebody sleeps */
 } lbx__once;
 
 /* True: the caller does it, and calls lbx__once_end(). False: it is done. */

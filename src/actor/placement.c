@@ -10,6 +10,7 @@
 #include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
+#include "settings/load.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,29 +31,18 @@ static const lbx_settings_rule rules[] = {
 static lbx_status
 load(lbx__selection *selection, lbx_fault *fault)
 {
-    lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
-    lbx_settings_source source = {.text = lbx_system_reference(),
-                                  .length_bytes =
-                                      strlen(lbx_system_reference()),
-                                  .origin = "reference"};
     const lbx_settings *given = selection->system->options.settings;
-    lbx_settings *reference;
     lbx_status status;
 
-    options.allocator = selection->system->options.allocator;
-    options.fault = fault;
-    options.no_environment = true;
-    status = lbx_settings_load(&source, 1, &options, &reference);
-    if (status != LBX_OK || !given) {
-        selection->settings = status == LBX_OK ? reference : NULL;
-        return status;
-    }
+    selection->settings = lbx__reference();
+    if (!given)
+        return LBX_OK;
     if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
-        status = lbx__blame(fault, LBX_INVALID, given, "expected a section");
-    else
-        status =
-            lbx_settings_with_fallback(given, reference, &selection->settings);
-    lbx_settings_unref(reference);
+        return lbx__blame(fault, LBX_INVALID, given, "expected a section");
+    status = lbx__settings_merge(given, selection->settings,
+                                 selection->system->options.allocator,
+                                 &selection->merged);
+    selection->settings = selection->merged;
     selection->given = lbx_settings_ref(given);
     return status;
 }
@@ -138,7 +128,7 @@ lbx__selection_destroy(lbx__selection *selection)
     lbx__deployment_destroy(selection->deployment);
     lbx__mailboxes_destroy(selection->mailboxes);
     lbx__mailbox_types_destroy(selection->types);
-    lbx_settings_unref(selection->settings);
+    lbx_settings_unref(selection->merged);
     lbx_settings_unref(selection->given);
     lbx__free(selection->system->options.allocator, selection,
               sizeof(*selection));

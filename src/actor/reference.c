@@ -2,8 +2,17 @@
 /*
  * The reference: every default of the settings that the actor room reads, in
  * one place (A-12). docs/settings.md says what the keys mean.
+ *
+ * It is the same for every system, so that it is read once in a process, by the
+ * first who makes a system, and lies in memory of its own: it is nobody's, so
+ * that no allocator of a user's can be asked for it, and with a constant text
+ * and constant memory there is nothing that could fail.
  */
-#include <letterbox/actor/selection.h>
+#include "actor/selection.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdalign.h>
 
 #define MAILBOX "letterbox.actor.mailbox."
 
@@ -86,4 +95,61 @@ const char *
 lbx_system_reference(void)
 {
     return text;
+}
+
+/* ---- The same, read ---- */
+
+enum {
+    ROOM_BYTES = 64 << 10 /* the tree, and what reading it takes */
+};
+
+static alignas(max_align_t) char room[ROOM_BYTES];
+static size_t used_bytes;
+static lbx_settings *tree;
+
+static void *
+take(void *context, size_t size_bytes, size_t align_bytes)
+{
+    const size_t start = (used_bytes + align_bytes - 1) & ~(align_bytes - 1);
+
+    (void)context;
+    if (start > ROOM_BYTES || size_bytes > ROOM_BYTES - start)
+        return NULL;
+    used_bytes = start + size_bytes;
+    return room + start;
+}
+
+static void
+keep(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)memory;
+    (void)size_bytes;
+}
+
+static void
+read_text(void)
+{
+    static const lbx_allocator own = {.allocate = take, .release = keep};
+    const lbx_settings_source source = {
+        .text = text, .length_bytes = sizeof(text) - 1, .origin = "reference"};
+    lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
+    lbx_status status;
+
+    options.allocator = &own;
+    options.no_environment = true;
+    status = lbx_settings_load(&source, 1, &options, &tree);
+    assert(status == LBX_OK);
+    (void)status;
+}
+
+const lbx_settings *
+lbx__reference(void)
+{
+    // Not lbx__once: who waits here waits for no callback, and the explorer
+    // must not see that the first execution does more than the others.
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, read_text);
+    return tree;
 }

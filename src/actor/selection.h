@@ -34,8 +34,9 @@ typedef struct lbx__choice {
 
 typedef struct lbx__selection {
     lbx_system *system;
-    lbx_settings *given; /* the user's, referenced; may be NULL */
-    lbx_settings *settings;
+    lbx_settings *given;          /* the user's, referenced; may be NULL */
+    lbx_settings *merged;         /* with the reference; NULL if none given */
+    const lbx_settings *settings; /* that, or the reference itself */
     lbx__mailbox_types *types;
     lbx__mailboxes *mailboxes;
     lbx__deployment *deployment;
@@ -69,6 +70,10 @@ lbx_status lbx__selection_choose(lbx__selection *selection,
  * one that its children will share. */
 lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
                                 bool balances);
+
+/* reference.c: what lbx_system_reference() says. One for the process, for ever:
+ * a tree that is made of it must be given an allocator. */
+const lbx_settings *lbx__reference(void);
 
 /* What a step is called. */
 const char *lbx__step_name(lbx__step step);

@@ -216,12 +216,12 @@ lbx_settings_load_text(const char *text, const lbx_settings_options *options,
 /* A load that reads from trees only: they kept to limits when they were made,
  * so that there are none here. */
 static lbx__raw *
-begin_from(lbx__load *load, const lbx_settings *settings)
+begin_from(lbx__load *load, const lbx_allocator *allocator)
 {
     const lbx_settings_options defaults = LBX_SETTINGS_OPTIONS_INIT;
 
     *load = (lbx__load){.options = defaults};
-    load->options.allocator = settings->tree->arena.allocator;
+    load->options.allocator = allocator;
     load->options.allow_duplicates = true; // there is nothing to tell them by
     load->options.depth_max = LBX__DEPTH_CAP;
     load->options.values_max = SIZE_MAX;
@@ -250,18 +250,26 @@ is_section(const lbx_settings *settings)
 }
 
 lbx_status
-lbx_settings_with_fallback(const lbx_settings *settings,
-                           const lbx_settings *fallback, lbx_settings **ret)
+lbx__settings_merge(const lbx_settings *settings, const lbx_settings *fallback,
+                    const lbx_allocator *allocator, lbx_settings **ret)
 {
     lbx__load load;
     lbx__raw *root;
 
-    if (!is_section(settings) || !is_section(fallback) || !ret)
-        return LBX_INVALID;
-    root = begin_from(&load, settings);
+    root = begin_from(&load, allocator);
     if (root && lbx__raw_add_tree(&load, root, fallback))
         (void)lbx__raw_add_tree(&load, root, settings);
     return end_from(&load, settings, root, ret);
+}
+
+lbx_status
+lbx_settings_with_fallback(const lbx_settings *settings,
+                           const lbx_settings *fallback, lbx_settings **ret)
+{
+    if (!is_section(settings) || !is_section(fallback) || !ret)
+        return LBX_INVALID;
+    return lbx__settings_merge(settings, fallback,
+                               settings->tree->arena.allocator, ret);
 }
 
 /* The keys of a path in the load's memory; false for a path that is none. */
@@ -304,7 +312,7 @@ lbx_settings_with_string(const lbx_settings *settings, const char *path,
     if (!is_section(settings) || !path || !text || !ret ||
         !lbx__utf8_valid(text))
         return LBX_INVALID;
-    root = begin_from(&load, settings);
+    root = begin_from(&load, settings->tree->arena.allocator);
     if (root && lbx__raw_add_tree(&load, root, settings) &&
         split_path(&load, settings, path, &count)) {
         assignment.raw = lbx__raw_create(&load, LBX__RAW_STRING, nowhere);

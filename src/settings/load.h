@@ -49,6 +49,12 @@ lbx_status lbx__settings_load(const lbx_settings_source *sources, size_t count,
                               const lbx_settings_options *options,
                               uint64_t *ret_steps, lbx_settings **ret);
 
+/* lbx_settings_with_fallback(), with memory that is not the tree's. */
+lbx_status lbx__settings_merge(const lbx_settings *settings,
+                               const lbx_settings *fallback,
+                               const lbx_allocator *allocator,
+                               lbx_settings **ret);
+
 /* Fails the load with a sentence; returns false. */
 bool lbx__load_fail(lbx__load *load, lbx_status status, lbx__place place,
                     const char *format, ...)

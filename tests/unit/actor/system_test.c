@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "actor/fixture.h"
+#include "support/torture.h"
 
 static void
 check_refused(lbx_system_options options, const char *word)
@@ -81,6 +82,47 @@ TEST(system_that_did_nothing_can_be_destroyed)
         CHECK_OK(lbx_system_create(&options, &system));
         lbx_system_destroy(system);
     }
+}
+
+/* Every default is read once in a process, and into memory of its own: what a
+ * system takes from its allocator does not depend on who came before it. */
+TEST(first_system_of_a_process_takes_what_the_second_takes)
+{
+    struct torture memory[2] = {TORTURE_INIT, TORTURE_INIT};
+
+    for (int i = 0; i < 2; i++) {
+        lbx_allocator allocator = torture_allocator(&memory[i]);
+        lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+        lbx_system *system;
+
+        options.threads = 0;
+        options.allocator = &allocator;
+        CHECK_OK(lbx_system_create(&options, &system));
+        lbx_system_destroy(system);
+        CHECK_INT(0, memory[i].live_blocks);
+    }
+    CHECK_INT(memory[0].allocations, memory[1].allocations);
+    CHECK_INT(memory[0].total_bytes, memory[1].total_bytes);
+}
+
+static void
+make_systems(unsigned index, void *context)
+{
+    (void)context;
+    for (int i = 0; i < 20; i++) {
+        lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+        lbx_system *system;
+
+        options.threads = index % 2;
+        CHECK_OK(lbx_system_create(&options, &system));
+        lbx_system_destroy(system);
+    }
+}
+
+/* Nobody has read the defaults yet, and all want them at the same moment. */
+TEST(first_systems_of_a_process_can_be_made_by_several_threads)
+{
+    threads_run(4, make_systems, NULL);
 }
 
 TEST(nulls_are_refused)
