@@ -3,10 +3,8 @@
 #include "actor/dispatchers.h"
 
 #include "actor/blame.h"
-#include "actor/mailboxes.h"
 #include "actor/system.h"
 #include "base/alloc.h"
-#include "settings/load.h"
 #include <string.h>
 
 enum {
@@ -15,48 +13,6 @@ enum {
 };
 
 static const char default_id[] = "letterbox.actor.default-dispatcher";
-
-struct lbx__dispatchers {
-    lbx_system *system;
-    const lbx_settings *settings;
-    const lbx_settings *usual; /* the section of the default */
-    const lbx__mailbox_types *types;
-    lbx__lock lock;
-    _Atomic(lbx__dispatcher_entry *) first;
-    lbx__dispatcher_entry *default_entry;
-};
-
-enum sort {
-    SHARED,
-    PINNED,
-    BALANCING,
-    CALLING_THREAD,
-    UNKNOWN,
-};
-
-/* Akka's class names, and their short forms. */
-static const struct {
-    const char *name;
-    enum sort sort;
-} sorts[] = {
-    {"Dispatcher", SHARED},
-    {"dispatch.DispatcherConfigurator", SHARED},
-    {"PinnedDispatcher", PINNED},
-    {"dispatch.PinnedDispatcherConfigurator", PINNED},
-    {"BalancingDispatcher", BALANCING},
-    {"dispatch.BalancingDispatcherConfigurator", BALANCING},
-    {"CallingThreadDispatcher", CALLING_THREAD},
-    {"testkit.CallingThreadDispatcherConfigurator", CALLING_THREAD},
-};
-
-static enum sort
-sort_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
-        if (lbx__class_name_equal(sorts[i].name, name))
-            return sorts[i].sort;
-    return UNKNOWN;
-}
 
 static lbx__dispatcher_entry *
 look_up(lbx__dispatchers *dispatchers, const lbx_settings *section)
@@ -98,108 +54,6 @@ get(lbx__dispatchers *dispatchers, const lbx_settings *section)
     return entry;
 }
 
-/* The keys of the section, and of the mailbox type that it names. */
-static lbx_status
-check(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
-      lbx_fault *fault)
-{
-    const lbx_settings *section = entry->section;
-    const char *type =
-        lbx_settings_text(lbx_settings_at(section, "mailbox-type"));
-    lbx__mailbox_type found = {0};
-
-    entry->has_mailbox_type = *type != 0;
-    // An unknown one is found out when a mailbox is made of it.
-    if (*type)
-        (void)lbx__mailbox_types_find(dispatchers->types, type, &found);
-    return lbx__mailbox_check(section, found.user, fault);
-}
-
-static lbx_status
-read_sort(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
-          const lbx_settings *whole, lbx_fault *fault)
-{
-    const lbx_system *system = dispatchers->system;
-    const lbx_settings *type = lbx_settings_at(whole, "type");
-    const lbx_settings *requirement =
-        lbx_settings_at(whole, "mailbox-requirement");
-    const char *required = lbx_settings_text(requirement);
-    enum sort sort = sort_of(lbx_settings_text(type));
-
-    if (strcmp(required, "*") == 0)
-        return lbx__blame(fault, LBX_INVALID, requirement,
-                          "a requirement is the name of something, not '*'");
-    // Several actors will take from one mailbox.
-    entry->requirement = lbx__requirement_of(
-        required, sort == BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
-    entry->requirement.by = entry->id;
-    switch (sort) {
-    case PINNED:
-        entry->options.threads = 1;
-        return LBX_OK;
-    case CALLING_THREAD:
-        if (system->options.threads == 0)
-            return LBX_OK;
-        return lbx__blame(fault, LBX_UNSUPPORTED, type,
-                          "the calling thread runs actors only in a system "
-                          "without threads, with lbx_system_run()");
-    case UNKNOWN:
-        return lbx__blame(fault, LBX_NOT_FOUND, type,
-                          "there is no dispatcher type '%s'; allowed: "
-                          "Dispatcher, PinnedDispatcher, BalancingDispatcher, "
-                          "CallingThreadDispatcher",
-                          lbx_settings_text(type));
-    default:
-        return LBX_OK;
-    }
-}
-
-static lbx_status
-read_numbers(lbx__dispatcher_entry *entry, const lbx_settings *whole,
-             lbx_fault *fault)
-{
-    lbx__dispatcher_options *options = &entry->options;
-    lbx_status status = lbx__executor_read(whole, fault, options);
-
-    options->name = entry->id;
-    entry->stash_capacity = LBX_DEFAULT;
-    if (status == LBX_OK)
-        status = lbx_settings_read_integer(whole, "throughput", fault,
-                                           &options->throughput);
-    if (status == LBX_OK)
-        status = lbx_settings_read_duration(whole, "throughput-deadline-time",
-                                            fault, &options->deadline_ns);
-    if (status == LBX_OK)
-        status =
-            lbx_settings_read_integer_or(whole, "stash-capacity", LBX_DEFAULT,
-                                         fault, &entry->stash_capacity);
-    return status;
-}
-
-static lbx_status
-describe(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
-         lbx_fault *fault)
-{
-    const lbx_settings *whole = entry->section;
-    lbx_status status = check(dispatchers, entry, fault);
-
-    if (status == LBX_OK && whole != dispatchers->usual) {
-        status = lbx__settings_merge(whole, dispatchers->usual,
-                                     dispatchers->system->options.allocator,
-                                     &entry->merged);
-        whole = entry->merged;
-    }
-    if (status == LBX_OK)
-        status = read_numbers(entry, whole, fault);
-    if (status == LBX_OK)
-        status = read_sort(dispatchers, entry, whole, fault);
-    if (status != LBX_OK) {
-        lbx_settings_unref(entry->merged);
-        entry->merged = NULL;
-    }
-    return status;
-}
-
 static lbx_status
 describe_once(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
               lbx_fault *fault)
@@ -210,7 +64,7 @@ describe_once(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
         return lbx__blame(fault, LBX_NO_MEMORY, NULL, "out of memory");
     if (!lbx__once_begin(&entry->described))
         return LBX_OK;
-    status = describe(dispatchers, entry, fault);
+    status = lbx__dispatcher_describe(dispatchers, entry, fault);
     lbx__once_end(&entry->described, status == LBX_OK);
     return status;
 }

@@ -19,8 +19,6 @@
 #include "actor/requirement.h"
 #include <letterbox/settings.h>
 
-typedef struct lbx__dispatchers lbx__dispatchers;
-
 typedef struct lbx__dispatcher_entry {
     const char *id;
     const lbx_settings *section;
@@ -36,6 +34,16 @@ typedef struct lbx__dispatcher_entry {
     struct lbx__dispatcher_entry *next;
     size_t size_bytes;
 } lbx__dispatcher_entry;
+
+typedef struct lbx__dispatchers {
+    lbx_system *system;
+    const lbx_settings *settings;
+    const lbx_settings *usual; /* the section of the default */
+    const lbx__mailbox_types *types;
+    lbx__lock lock;
+    _Atomic(lbx__dispatcher_entry *) first;
+    lbx__dispatcher_entry *default_entry;
+} lbx__dispatchers;
 
 /* Describes the default one, and puts its threads and throughput into the
  * options of the system where those leave it open. */
@@ -63,6 +71,11 @@ lbx__dispatcher_entry *lbx__dispatchers_of(lbx__dispatchers *dispatchers,
 void lbx__dispatchers_stop(lbx__dispatchers *dispatchers);
 uint64_t lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most);
 lbx__dispatcher_stats lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers);
+
+/* describe.c: fills an entry in from its section. */
+lbx_status lbx__dispatcher_describe(const lbx__dispatchers *dispatchers,
+                                    lbx__dispatcher_entry *entry,
+                                    lbx_fault *fault);
 
 /* executor.c: reads `executor` and its section; `ret_options` gets threads. */
 lbx_status lbx__executor_read(const lbx_settings *merged, lbx_fault *fault,

@@ -179,7 +179,10 @@ take_needs(struct selecting *s)
         return status;
     say_step(s, LBX__BY_BEHAVIOUR,
              s->request->fault ? s->request->fault->text : "it failed");
-    return take_requirement(s, LBX__BY_DISPATCHER, other);
+    status = take_requirement(s, LBX__BY_DISPATCHER, other);
+    if (status == LBX_OK && s->request->fault)
+        *s->request->fault = (lbx_fault){.status = LBX_OK}; // nothing failed
+    return status;
 }
 
 static lbx_status

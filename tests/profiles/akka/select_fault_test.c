@@ -279,6 +279,9 @@ TEST_CITING("A-06", dispatchers_requirement_helps_when_the_behaviours_fails)
                               .semantics = "akka.dispatch."
                                            "DequeBasedMessageQueueSemantics"}),
                "a", 5, "bounded blocking multi-consumer deque");
+    // Nothing failed in the end: nothing is said of the first try.
+    CHECK_STATUS(LBX_OK, stage.fault.status);
+    CHECK_STR("", stage.fault.text);
     stage_end(&stage);
 }
 
