@@ -86,8 +86,8 @@ lbx_context_spawn(lbx_context *context, const lbx_props *props,
 {
     if (!context)
         return LBX_INVALID;
-    return lbx__life_spawn(context->cell->system, context->cell, props, name,
-                           ret);
+    return lbx__router_spawn(context->cell->system, context->cell, props, name,
+                             ret);
 }
 
 void

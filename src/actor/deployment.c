@@ -3,11 +3,13 @@
 #include "actor/deployment.h"
 
 #include "actor/blame.h"
+#include "actor/requirement.h"
 #include "base/alloc.h"
 #include <string.h>
 
 struct lbx__deployment {
     const lbx_allocator *allocator;
+    bool has_routers;
     size_t count;
     lbx__deploy list[];
 };
@@ -15,6 +17,24 @@ struct lbx__deployment {
 static const lbx_settings_rule rules[] = {
     {.key = "mailbox", .type = LBX_SETTINGS_TYPE_STRING},
     {.key = "dispatcher", .type = LBX_SETTINGS_TYPE_STRING},
+    {.key = "router", .type = LBX_SETTINGS_TYPE_STRING},
+    {.key = "nr-of-instances",
+     .type = LBX_SETTINGS_TYPE_INTEGER,
+     .least = 1,
+     .most = INT32_MAX},
+};
+
+/* Akka's words and class names for pools. */
+static const struct {
+    const char *word;
+    const char *name;
+    lbx_routing routing;
+} routers[] = {
+    {"round-robin-pool", "routing.RoundRobinPool", LBX_ROUND_ROBIN},
+    {"smallest-mailbox-pool", "routing.SmallestMailboxPool",
+     LBX_SMALLEST_MAILBOX},
+    {"broadcast-pool", "routing.BroadcastPool", LBX_BROADCAST},
+    {"balancing-pool", "routing.BalancingPool", LBX_BALANCING},
 };
 
 /* Names between slashes, with "**" only as the last. */
@@ -45,6 +65,48 @@ text_at(const lbx_settings *section, const char *key)
 }
 
 static lbx_status
+find_routing(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+{
+    for (size_t i = 0; i < sizeof(routers) / sizeof(routers[0]); i++)
+        if (strcmp(routers[i].word, ret->router) == 0 ||
+            lbx__class_name_equal(routers[i].name, ret->router)) {
+            ret->router = routers[i].word;
+            ret->routing = routers[i].routing;
+            return LBX_OK;
+        }
+    return lbx__blame(fault, LBX_NOT_FOUND, lbx_settings_at(section, "router"),
+                      "there is no router '%s'; allowed: balancing-pool, "
+                      "round-robin-pool, smallest-mailbox-pool, "
+                      "broadcast-pool, from-code",
+                      ret->router);
+}
+
+/* Akka's "from-code" is to say nothing. */
+static lbx_status
+read_router(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+{
+    const lbx_settings *instances = lbx_settings_at(section, "nr-of-instances");
+    int64_t routees;
+    lbx_status status;
+
+    ret->router = text_at(section, "router");
+    if (!ret->router && instances)
+        return lbx__blame(fault, LBX_INVALID, instances,
+                          "says nothing without a router");
+    if (!ret->router || strcmp(ret->router, "from-code") == 0) {
+        ret->router = NULL;
+        return LBX_OK;
+    }
+    status = find_routing(section, fault, ret);
+    if (status == LBX_OK)
+        status = lbx_settings_read_integer_or(section, "nr-of-instances", 1,
+                                              fault, &routees);
+    if (status == LBX_OK)
+        ret->routees = (uint32_t)routees;
+    return status;
+}
+
+static lbx_status
 read_row(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
 {
     lbx_status status;
@@ -65,7 +127,7 @@ read_row(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
     ret->section = section;
     ret->mailbox = text_at(section, "mailbox");
     ret->dispatcher = text_at(section, "dispatcher");
-    return LBX_OK;
+    return read_router(section, fault, ret);
 }
 
 static size_t
@@ -91,9 +153,11 @@ lbx__deployment_create(const lbx_allocator *allocator,
         return LBX_NO_MEMORY;
     deployment->allocator = allocator;
     deployment->count = lbx_settings_count(section);
-    for (size_t i = 0; status == LBX_OK && i < deployment->count; i++)
+    for (size_t i = 0; status == LBX_OK && i < deployment->count; i++) {
         status = read_row(lbx_settings_child(section, i), fault,
                           &deployment->list[i]);
+        deployment->has_routers |= deployment->list[i].router != NULL;
+    }
     if (status != LBX_OK) {
         lbx__deployment_destroy(deployment);
         return status;
@@ -114,6 +178,12 @@ bool
 lbx__deployment_is_empty(const lbx__deployment *deployment)
 {
     return deployment->count == 0;
+}
+
+bool
+lbx__deployment_has_routers(const lbx__deployment *deployment)
+{
+    return deployment->has_routers;
 }
 
 /* One name of a pattern: 0 is "**", 1 is "*", 2 a name. */

@@ -8,6 +8,7 @@
 #ifndef LBX_ACTOR_DEPLOYMENT_H
 #define LBX_ACTOR_DEPLOYMENT_H
 
+#include <letterbox/actor/router.h>
 #include <letterbox/settings.h>
 
 typedef struct lbx__deployment lbx__deployment;
@@ -17,6 +18,9 @@ typedef struct lbx__deploy {
     const lbx_settings *section;
     const char *mailbox;    /* NULL: it says nothing */
     const char *dispatcher; /* the same */
+    const char *router;     /* the same; else what follows is said */
+    lbx_routing routing;
+    uint32_t routees;
 } lbx__deploy;
 
 lbx_status lbx__deployment_create(const lbx_allocator *allocator,
@@ -25,6 +29,9 @@ lbx_status lbx__deployment_create(const lbx_allocator *allocator,
 void lbx__deployment_destroy(lbx__deployment *deployment);
 
 bool lbx__deployment_is_empty(const lbx__deployment *deployment);
+
+/* Whether it makes pools of any actors. */
+bool lbx__deployment_has_routers(const lbx__deployment *deployment);
 
 /* What is said of "/shop/till"; NULL: nothing. */
 const lbx__deploy *lbx__deployment_find(const lbx__deployment *deployment,

@@ -83,6 +83,16 @@ find_parent(lbx_system *system, const char *path)
                                lbx__cell_of(parent.word)->dispatcher);
 }
 
+/* Whether deployment makes a balancing pool of it. */
+static bool
+is_balanced(const lbx_system *system, const char *path)
+{
+    const lbx__deploy *deploy =
+        lbx__deployment_find(system->selection->deployment, path);
+
+    return deploy && deploy->router && deploy->routing == LBX_BALANCING;
+}
+
 lbx_status
 lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
                    void (*print)(void *context, const char *line),
@@ -103,6 +113,8 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
         return LBX_INVALID;
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
         request.parent = find_parent(system, path);
+    if (is_balanced(system, path))
+        request.needs = LBX_CAN_MULTI_CONSUME;
     status = lbx__selection_choose(system->selection, &request, &choice);
     if (status != LBX_OK) {
         char line[LINE_BYTES];

@@ -35,8 +35,8 @@ is_name(const char *name)
            !strchr(name, '/');
 }
 
-static bool
-are_props(const lbx_props *props)
+bool
+lbx__life_are_props(const lbx_props *props)
 {
     const lbx_behaviour *behaviour;
 
@@ -168,7 +168,7 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     lbx__cell *cell;
     lbx_status status;
 
-    if (!ret || !are_props(props) || (name && !is_name(name)))
+    if (!ret || !lbx__life_are_props(props) || (name && !is_name(name)))
         return LBX_INVALID;
     cell = lbx__cells_get(system->cells);
     if (!cell)

@@ -2,6 +2,7 @@
 /* Message loops: Vela's actor, for its users. L1 to L5 are in loop.h. */
 #include "actor/loop.h"
 
+#include "actor/system.h"
 #include "base/alloc.h"
 #include <assert.h>
 #include <stdio.h>
@@ -156,6 +157,17 @@ refuse_start(lbx_fault *fault, uint32_t word)
     return refuse(fault, LBX_INVALID, "still stopping: stop waits for it");
 }
 
+/* Deployment has no say in it: a pump is not to become a pool. */
+static lbx_status
+spawn_pump(lbx_loop *loop, const lbx_props *props)
+{
+    lbx_system *system = loop->system;
+
+    if (lbx__system_is_stopping(system))
+        return LBX_CLOSED;
+    return lbx__life_spawn(system, system->user, props, NULL, &loop->pump);
+}
+
 lbx_status
 lbx_loop_start(lbx_loop *loop, lbx_fault *ret_fault)
 {
@@ -175,7 +187,7 @@ lbx_loop_start(lbx_loop *loop, lbx_fault *ret_fault)
     if (status == LBX_OK) {
         props.behaviour = &lbx__loop_pump;
         props.argument = loop;
-        status = lbx_system_spawn(loop->system, &props, NULL, &loop->pump);
+        status = spawn_pump(loop, &props);
         if (status != LBX_OK && options->post_stop)
             options->post_stop(loop, options->context);
     }

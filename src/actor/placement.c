@@ -134,6 +134,24 @@ lbx__selection_destroy(lbx__selection *selection)
               sizeof(*selection));
 }
 
+const lbx__deploy *
+lbx__selection_deployed(const lbx__selection *selection,
+                        const lbx__cell *parent, const char *name)
+{
+    lbx_ref above = {lbx__cell_ref(parent)};
+    char path[PATH_BYTES];
+    size_t length;
+
+    if (lbx_ref_path(above, path, sizeof(path)) != LBX_OK)
+        return NULL;
+    length = strlen(path);
+    // One without a name will have some "$..", which only stars match.
+    if (snprintf(path + length, sizeof(path) - length, "/%s",
+                 name ? name : "$") >= (int)(sizeof(path) - length))
+        return NULL; // the spawn will say that it is too long
+    return lbx__deployment_find(selection->deployment, path + strlen("/user"));
+}
+
 /* The cell's path below "/user". */
 static lbx_status
 write_path(const lbx__cell *cell, lbx_fault *fault, char *path,

@@ -5,8 +5,12 @@
  * A balancing pool passes nothing on: its mailbox is its children's too, and
  * its turns only wake those of them that are idle (see turn.c). What one of
  * them cannot take, another does; one that ends leaves the mailbox to the rest.
+ *
+ * Deployment may make a pool of an actor, and goes before what the code says of
+ * a pool, as in Akka. Routees are never made pools, whatever "*" says.
  */
 #include "actor/boxed.h"
+#include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/type.h"
@@ -169,9 +173,36 @@ static const lbx_behaviour router_behaviour = {
     .stop = router_stop,
 };
 
+/* The deployment that makes a pool of a child; NULL: none does. */
+static const lbx__deploy *
+find_router(lbx_system *system, const lbx__cell *parent, const char *name)
+{
+    const lbx__deploy *deploy;
+
+    if (!lbx__deployment_has_routers(system->selection->deployment) ||
+        lbx__router_pool(parent))
+        return NULL;
+    deploy = lbx__selection_deployed(system->selection, parent, name);
+    return deploy && deploy->router ? deploy : NULL;
+}
+
+/* What deployment says of the pool is meant for its routees. */
+static void
+obey(const lbx__deploy *deploy, lbx_pool *pool)
+{
+    pool->routing = deploy->routing;
+    pool->routees = deploy->routees;
+    if (deploy->dispatcher)
+        pool->props.dispatcher = deploy->dispatcher;
+    if (deploy->mailbox) {
+        pool->props.mailbox = deploy->mailbox;
+        pool->props.mailbox_options = NULL;
+    }
+}
+
 static lbx_status
-spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
-           const char *name, lbx_ref *ret)
+make_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
+          const char *name, lbx_ref *ret)
 {
     lbx_props props = LBX_PROPS_INIT;
     lbx_pool *copy;
@@ -198,6 +229,34 @@ spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     if (status != LBX_OK)
         lbx__free(system->options.allocator, copy, sizeof(*copy));
     return status;
+}
+
+static lbx_status
+spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
+           const char *name, lbx_ref *ret)
+{
+    const lbx__deploy *deploy = find_router(system, parent, name);
+    lbx_pool deployed;
+
+    if (!deploy || !pool || pool->version != LBX_POOL_VERSION)
+        return make_pool(system, parent, pool, name, ret);
+    deployed = *pool;
+    obey(deploy, &deployed);
+    return make_pool(system, parent, &deployed, name, ret);
+}
+
+lbx_status
+lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                  const char *name, lbx_ref *ret)
+{
+    const lbx__deploy *deploy = find_router(system, parent, name);
+    lbx_pool pool = LBX_POOL_INIT;
+
+    if (!deploy || !lbx__life_are_props(props))
+        return lbx__life_spawn(system, parent, props, name, ret);
+    pool.props = *props;
+    obey(deploy, &pool);
+    return make_pool(system, parent, &pool, name, ret);
 }
 
 void

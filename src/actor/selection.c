@@ -291,6 +291,8 @@ lbx__selection_choose(lbx__selection *selection, const lbx__request *request,
         say(&s, "deployment: %s (%s:%u)", s.deploy->pattern,
             lbx_settings_file(s.deploy->section),
             lbx_settings_line(s.deploy->section));
+    if (s.deploy && s.deploy->router)
+        say(&s, "router: %s of %u", s.deploy->router, s.deploy->routees);
     status = check_needs(&s);
     if (status == LBX_OK)
         status = choose_dispatcher(&s);

@@ -75,6 +75,12 @@ lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
  * a tree that is made of it must be given an allocator. */
 const lbx_settings *lbx__reference(void);
 
+/* What is said of a child that is to be made; NULL: nothing. `name` may be NULL.
+ * By the owner of the parent, or for "/user". */
+const lbx__deploy *lbx__selection_deployed(const lbx__selection *selection,
+                                           const lbx__cell *parent,
+                                           const char *name);
+
 /* What a step is called. */
 const char *lbx__step_name(lbx__step step);
 

@@ -170,7 +170,7 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
     assert(system->magic == LBX__SYSTEM_MAGIC);
     if (lbx__system_is_stopping(system))
         return LBX_CLOSED;
-    return lbx__life_spawn(system, system->user, props, name, ret);
+    return lbx__router_spawn(system, system->user, props, name, ret);
 }
 
 /* The child of `parent` with the name that a path goes on with; 0: none. */

@@ -130,6 +130,7 @@ void lbx__end_message(lbx_system *system, const lbx_type *type, void *message);
 extern const char lbx__poison;
 
 /* life.c: birth and death. By the owner, within its turn. */
+bool lbx__life_are_props(const lbx_props *props);
 lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
                            const lbx_props *props, const char *name,
                            lbx_ref *ret);
@@ -158,7 +159,11 @@ void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);
 
-/* router.c: the end of an actor, if it is a pool. */
+/* router.c: lbx__life_spawn(), for what deployment may make a pool. */
+lbx_status lbx__router_spawn(lbx_system *system, lbx__cell *parent,
+                             const lbx_props *props, const char *name,
+                             lbx_ref *ret);
+/* The end of an actor, if it is a pool. */
 void lbx__router_end(lbx__cell *cell);
 /* What a cell that is a pool was made from; NULL for others. */
 const lbx_pool *lbx__router_pool(const lbx__cell *cell);

@@ -13,6 +13,9 @@
  * The pool is an actor, and its routees are its children: it supervises them
  * as the pool's strategy says, and a routee that has ended gets no more
  * messages. A pool without routees ends.
+ *
+ * Settings can make a pool of any actor, and change one that is made here: the
+ * keys `router` and `nr-of-instances` of a deployment (docs/settings.md).
  */
 #ifndef LETTERBOX_ACTOR_ROUTER_H
 #define LETTERBOX_ACTOR_ROUTER_H

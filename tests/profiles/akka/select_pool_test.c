@@ -5,6 +5,7 @@
  */
 #include "stage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static lbx_status
@@ -117,4 +118,192 @@ TEST_CITING("2.4", smallest_mailbox_pool_counts_what_settings_choose)
     stage_run(&stage);
     CHECK_INT(3, stage.received_count);
     stage_end(&stage);
+}
+
+/* ---- Pools by deployment ---- */
+
+static unsigned
+count_routees(struct stage *stage, const char *name)
+{
+    char tree[8192] = "";
+    char path[64];
+    unsigned count = 0;
+
+    stage_run(stage);
+    CHECK_OK(lbx_system_print(stage->system, collect, tree));
+    (void)snprintf(path, sizeof(path), "/user/%s/$", name);
+    for (const char *at = tree; (at = strstr(at, path)); at++)
+        count++;
+    return count;
+}
+
+static lbx_ref
+find_routee(struct stage *stage, const char *name)
+{
+    char tree[8192] = "";
+    char path[64];
+    const char *at;
+    lbx_ref routee;
+
+    CHECK_OK(lbx_system_print(stage->system, collect, tree));
+    (void)snprintf(path, sizeof(path), "/user/%s/$", name);
+    at = strstr(tree, path);
+    CHECK(at);
+    (void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, " \n"), at);
+    CHECK_OK(lbx_system_find(stage->system, path, &routee));
+    return routee;
+}
+
+static const char routed[] =
+    "m { mailbox-type = bounded, mailbox-capacity = 9 }, d {}\n"
+    "akka.actor.deployment {\n"
+    "  /robin { router = round-robin-pool, nr-of-instances = 3 }\n"
+    "  /small { router = akka.routing.SmallestMailboxPool\n"
+    "    nr-of-instances = 2 }\n"
+    "  /cast { router = broadcast-pool, nr-of-instances = 4 }\n"
+    "  /balance { router = balancing-pool, nr-of-instances = 5\n"
+    "    mailbox = m, dispatcher = d }\n"
+    "  /sent { router = round-robin-pool, mailbox = m, dispatcher = d }\n"
+    "  /code { router = from-code, nr-of-instances = 7 }\n"
+    "}";
+
+// As in Akka's files: an actor that is made there is a pool of such actors.
+TEST_CITING("2.4.8 2.4.9", deployment_makes_a_pool_of_an_actor)
+{
+    const struct wish any = {.mailbox = NULL};
+    struct stage stage;
+    lbx_ref ref;
+
+    stage_begin(&stage, routed);
+    ref = stage_spawn(&stage, any, "robin");
+    CHECK_INT(3, count_routees(&stage, "robin"));
+    for (int i = 1; i <= 3; i++)
+        stage_tell(ref, i);
+    CHECK_RECEIVED(&stage, 1, 2, 3);
+    ref = stage_spawn(&stage, any, "small");
+    CHECK_INT(2, count_routees(&stage, "small"));
+    stage_tell(ref, 1);
+    CHECK_RECEIVED(&stage, 1);
+    ref = stage_spawn(&stage, any, "cast");
+    CHECK_INT(4, count_routees(&stage, "cast"));
+    stage_tell(ref, 2);
+    CHECK_RECEIVED(&stage, 2, 2, 2, 2);
+    (void)stage_spawn(&stage, any, "code");
+    CHECK_INT(0, count_routees(&stage, "code"));
+    (void)stage_spawn(&stage, any, "elsewhere");
+    CHECK_INT(0, count_routees(&stage, "elsewhere"));
+    stage_end(&stage);
+}
+
+// Mailbox and dispatcher of the deployment are its routees'; a balancing
+// pool's mailbox is shared, and must be one that can be.
+TEST_CITING("A-01 A-05 R-37", deployed_pool_passes_on_mailbox_and_dispatcher)
+{
+    const struct wish any = {.mailbox = NULL};
+    struct stage stage;
+    lbx_ref ref;
+
+    stage_begin(&stage, routed);
+    ref = stage_spawn(&stage, any, "balance");
+    CHECK_INT(5, count_routees(&stage, "balance"));
+    CHECK(strstr(stage_explain(&stage, ref), "1 deployment: decided: mailbox "
+                                             "m\n"));
+    CHECK(strstr(stage_explain(&stage, find_routee(&stage, "balance")),
+                 "dispatcher: d\n7 pool: decided: mailbox m\n"));
+    for (int i = 1; i <= 4; i++)
+        stage_tell(ref, i);
+    CHECK_RECEIVED(&stage, 1, 2, 3, 4);
+    (void)stage_spawn(&stage, any, "sent");
+    CHECK_INT(1, count_routees(&stage, "sent"));
+    CHECK(strstr(stage_explain(&stage, find_routee(&stage, "sent")),
+                 "dispatcher: d\n1 deployment: did not decide\n"
+                 "2 props: decided: mailbox m\n"));
+    stage_end(&stage);
+
+    stage_begin(&stage, "akka.actor.deployment { /a {\n"
+                        "  router = balancing-pool\n"
+                        "  mailbox = unbounded-single-consumer } }");
+    CHECK_REFUSED(&stage, any, "a", LBX_UNSUPPORTED,
+                  "it is for one consumer only");
+    stage_end(&stage);
+}
+
+// Settings go before the code, also for what the code makes a pool.
+TEST_CITING("A-06", deployed_router_beats_the_codes)
+{
+    struct stage stage;
+    lbx_ref ref;
+
+    stage_begin(&stage, routed);
+    CHECK_OK(spawn_pool(&stage, LBX_ROUND_ROBIN, (struct wish){.mailbox = NULL},
+                        "cast", &ref));
+    CHECK_INT(4, count_routees(&stage, "cast"));
+    stage_tell(ref, 1);
+    CHECK_RECEIVED(&stage, 1, 1, 1, 1);
+    CHECK_OK(spawn_pool(&stage, LBX_BROADCAST, (struct wish){.mailbox = NULL},
+                        "code", &ref));
+    CHECK_INT(2, count_routees(&stage, "code"));
+    stage_end(&stage);
+}
+
+// Routees match the pattern too, and are no pools; children of actors and the
+// unnamed are.
+TEST_CITING("A-06", deployed_routers_stop_at_routees)
+{
+    const struct wish any = {.mailbox = NULL};
+    struct stage stage;
+    lbx_ref shop;
+
+    stage_begin(&stage, "akka.actor.deployment {\n"
+                        "  /shop { }\n"
+                        "  \"/**\" { router = round-robin-pool\n"
+                        "    nr-of-instances = 2 } }");
+    (void)stage_spawn(&stage, any, "a");
+    CHECK_INT(2, count_routees(&stage, "a"));
+    shop = stage_spawn(&stage, any, "shop");
+    CHECK_OK(stage_spawn_child(&stage, shop, any, "till"));
+    CHECK_INT(2, count_routees(&stage, "shop/till"));
+    CHECK_OK(stage_spawn_child(&stage, shop, any, NULL));
+    CHECK_INT(3, count_routees(&stage, "shop")); // it, and its own two
+    stage_end(&stage);
+}
+
+TEST_CITING("R-27", explanation_tells_of_a_deployed_router)
+{
+    struct stage stage;
+    lbx_props props;
+
+    stage_begin(&stage, routed);
+    props = stage_props(&stage, (struct wish){.mailbox = NULL});
+    CHECK_OK(stage_foretell(&stage, &props, "/balance"));
+    CHECK(strstr(stage.said, "deployment: /balance (my.conf:7)\n"
+                             "router: balancing-pool of 5\n"
+                             "dispatcher: d, by deployment\n"
+                             "1 deployment: decides: mailbox m"));
+    stage_end(&stage);
+    stage_begin(&stage, "akka.actor.deployment { /a {\n"
+                        "  router = balancing-pool\n"
+                        "  mailbox = unbounded-single-consumer } }");
+    props = stage_props(&stage, (struct wish){.mailbox = NULL});
+    CHECK_STATUS(LBX_UNSUPPORTED, stage_foretell(&stage, &props, "/a"));
+    stage_end(&stage);
+}
+
+TEST_CITING("A-30", deployed_routers_are_checked)
+{
+    struct stage stage;
+
+    stage_check_refused(
+        &stage, "akka.actor.deployment { /a {\n  router = random-pool } }",
+        LBX_NOT_FOUND, "my.conf:2: ");
+    CHECK(strstr(stage.fault.text, "there is no router 'random-pool'; allowed: "
+                                   "balancing-pool, round-robin-pool"));
+    stage_check_refused(
+        &stage, "akka.actor.deployment { /a {\n  nr-of-instances = 2 } }",
+        LBX_INVALID, "my.conf:2: ");
+    CHECK(strstr(stage.fault.text, "says nothing without a router"));
+    stage_check_refused(&stage,
+                        "akka.actor.deployment { /a { router = broadcast-pool\n"
+                        "  nr-of-instances = 0 } }",
+                        LBX_INVALID, "my.conf:2: ");
 }
