@@ -3,6 +3,7 @@
 #include "actor/boxed.h"
 
 #include "actor/system.h"
+#include "actor/team.h"
 #include "base/alloc.h"
 #include "base/park.h"
 
@@ -81,7 +82,7 @@ lost(void *context, const lbx_loss *loss)
 
 lbx_status
 lbx__boxed_make(lbx__cell *cell, const char *kind,
-                const lbx_mailbox_options *given)
+                const lbx_mailbox_options *given, lbx__team *team)
 {
     lbx_system *system = cell->system;
     lbx__boxed *boxed = get(system->boxes);
@@ -105,7 +106,8 @@ lbx__boxed_make(lbx__cell *cell, const char *kind,
         return status;
     }
     boxed->mailbox = lbx_consumer_mailbox(boxed->out);
-    boxed->owner = lbx__cell_ref(cell);
+    boxed->owner = team ? 0 : lbx__cell_ref(cell);
+    boxed->team = team;
     // Release: who holds it sees the mailbox.
     lbx__store(&boxed->refs, 1u, release);
     lbx__store(&cell->boxed, boxed, release);
@@ -132,20 +134,32 @@ lbx__boxed_end(lbx__cell *cell)
     if (!boxed)
         return;
     lbx__store(&cell->boxed, NULL, relaxed);
-    if (boxed->owner == lbx__cell_ref(cell))
+    if (boxed->team ? lbx__team_leave(boxed->team, cell)
+                    : boxed->owner == lbx__cell_ref(cell))
         (void)lbx_mailbox_close(boxed->mailbox, LBX_CLOSE_IMMEDIATE);
     lbx__boxed_let_go(boxed);
 }
 
 void
-lbx__boxed_share(lbx__cell *parent, lbx__cell *child)
+lbx__boxed_share(lbx__boxed *boxed, lbx__cell *cell)
 {
-    // Relaxed, both: the parent, whose turn this is, has one; the child is
-    // not known to anybody.
-    lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
-
+    // Relaxed, both: the box is held by others, the cell is not known to
+    // anybody.
     (void)lbx__add(&boxed->refs, 1, relaxed);
-    lbx__store(&child->boxed, boxed, relaxed);
+    lbx__store(&cell->boxed, boxed, relaxed);
+}
+
+void
+lbx__boxed_wake(lbx__boxed *boxed, lbx__cell *cell)
+{
+    if (boxed->team) {
+        lbx__team_wake(boxed->team);
+        return;
+    }
+    lbx__cell_wake_always(cell);
+    // A routee that was told directly may be busy: its pool wakes the others.
+    if (lbx__cell_of(boxed->owner) != cell)
+        lbx__cell_wake_always(lbx__cell_of(boxed->owner));
 }
 
 lbx__boxed *

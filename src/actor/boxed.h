@@ -14,7 +14,6 @@
  * X3  The mailbox's owner is the ref of the actor it was made for: every dead
  *     letter from it names that one. Those who share it take its messages as
  *     their own.
- 
  */
 #ifndef LBX_ACTOR_BOXED_H
 #define LBX_ACTOR_BOXED_H
@@ -31,7 +30,8 @@ struct lbx__boxed {
     lbx_producer *in;
     lbx_consumer *out;
     lbx_mailbox *mailbox;
-    uint64_t owner; /* the ref of the life it was made for */
+    uint64_t owner; /* the ref of the life it was made for; 0: a team's */
+    struct lbx__team *team; /* who share it on a balancing dispatcher */
     lbx__boxed *next_free;
     lbx__boxed *next; /* all of the system's */
 };
@@ -39,21 +39,27 @@ struct lbx__boxed {
 lbx_status lbx__boxes_create(lbx_system *system, lbx__boxes **ret);
 void lbx__boxes_destroy(lbx__boxes *boxes);
 
-/* Lets a child share its parent's box. By the child's owner. */
-void lbx__boxed_share(lbx__cell *parent, lbx__cell *child);
+/* Lets a cell share a box that stays meanwhile. By the cell's owner. */
+void lbx__boxed_share(lbx__boxed *boxed, lbx__cell *cell);
 
-/* Makes the mailbox of a cell, for the life that begins. By its owner. */
+/* Makes the mailbox of a cell, for the life that begins, or of its team. By the
+ * cell's owner. */
 lbx_status lbx__boxed_make(lbx__cell *cell, const char *kind,
-                           const lbx_mailbox_options *given);
+                           const lbx_mailbox_options *given,
+                           struct lbx__team *team);
 
-/* Lets it go; the actor for which it was made closes it first, and what is left
- * becomes dead letters. By the owner, after the generation was raised. */
+/* Lets it go; the actor for which it was made closes it first, or the last of a
+ * team, and what is left becomes dead letters. By the owner, after the
+ * generation was raised. */
 void lbx__boxed_end(lbx__cell *cell);
 
 /* For a sender: the box of the ref's life, held; NULL when that has ended, or
  * has none. */
 lbx__boxed *lbx__boxed_hold(lbx__cell *cell, uint64_t ref);
 void lbx__boxed_let_go(lbx__boxed *boxed);
+
+/* After something was sent to this cell: wakes who may take it. */
+void lbx__boxed_wake(lbx__boxed *boxed, lbx__cell *cell);
 
 /* By the owner: the next message; false when there is none. */
 bool lbx__boxed_pop(lbx__cell *cell, lbx__node *ret);

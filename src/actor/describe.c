@@ -7,36 +7,28 @@
 #include "settings/load.h"
 #include <string.h>
 
-enum sort {
-    SHARED,
-    PINNED,
-    BALANCING,
-    CALLING_THREAD,
-    UNKNOWN,
-};
-
 /* Akka's class names, and their short forms. */
 static const struct {
     const char *name;
-    enum sort sort;
+    lbx__dispatcher_sort sort;
 } sorts[] = {
-    {"Dispatcher", SHARED},
-    {"dispatch.DispatcherConfigurator", SHARED},
-    {"PinnedDispatcher", PINNED},
-    {"dispatch.PinnedDispatcherConfigurator", PINNED},
-    {"BalancingDispatcher", BALANCING},
-    {"dispatch.BalancingDispatcherConfigurator", BALANCING},
-    {"CallingThreadDispatcher", CALLING_THREAD},
-    {"testkit.CallingThreadDispatcherConfigurator", CALLING_THREAD},
+    {"Dispatcher", LBX__SHARED},
+    {"dispatch.DispatcherConfigurator", LBX__SHARED},
+    {"PinnedDispatcher", LBX__PINNED},
+    {"dispatch.PinnedDispatcherConfigurator", LBX__PINNED},
+    {"BalancingDispatcher", LBX__BALANCING},
+    {"dispatch.BalancingDispatcherConfigurator", LBX__BALANCING},
+    {"CallingThreadDispatcher", LBX__CALLING_THREAD},
+    {"testkit.CallingThreadDispatcherConfigurator", LBX__CALLING_THREAD},
 };
 
-static enum sort
+static lbx__dispatcher_sort
 sort_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
         if (lbx__class_name_equal(sorts[i].name, name))
             return sorts[i].sort;
-    return UNKNOWN;
+    return LBX__NO_SORT;
 }
 
 /* The keys of the section, and of the mailbox type that it names. */
@@ -65,26 +57,26 @@ read_sort(const lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
     const lbx_settings *requirement =
         lbx_settings_at(whole, "mailbox-requirement");
     const char *required = lbx_settings_text(requirement);
-    enum sort sort = sort_of(lbx_settings_text(type));
 
     if (strcmp(required, "*") == 0)
         return lbx__blame(fault, LBX_INVALID, requirement,
                           "a requirement is the name of something, not '*'");
+    entry->sort = sort_of(lbx_settings_text(type));
     // Several actors will take from one mailbox.
     entry->requirement = lbx__requirement_of(
-        required, sort == BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
+        required, entry->sort == LBX__BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
     entry->requirement.by = entry->id;
-    switch (sort) {
-    case PINNED:
+    switch (entry->sort) {
+    case LBX__PINNED:
         entry->options.threads = 1;
         return LBX_OK;
-    case CALLING_THREAD:
+    case LBX__CALLING_THREAD:
         if (system->options.threads == 0)
             return LBX_OK;
         return lbx__blame(fault, LBX_UNSUPPORTED, type,
                           "the calling thread runs actors only in a system "
                           "without threads, with lbx_system_run()");
-    case UNKNOWN:
+    case LBX__NO_SORT:
         return lbx__blame(fault, LBX_NOT_FOUND, type,
                           "there is no dispatcher type '%s'; allowed: "
                           "Dispatcher, PinnedDispatcher, BalancingDispatcher, "

@@ -123,6 +123,7 @@ lbx__dispatchers_destroy(lbx__dispatchers *dispatchers)
         lbx__dispatcher_entry *next = entry->next;
 
         lbx__dispatcher_destroy(entry->dispatcher);
+        lbx__teams_fini(&entry->teams, allocator);
         lbx_settings_unref(entry->merged);
         lbx__free(allocator, entry, entry->size_bytes);
         entry = next;

@@ -17,13 +17,23 @@
 #include "actor/mailbox_types.h"
 #include "actor/once.h"
 #include "actor/requirement.h"
+#include "actor/team.h"
 #include <letterbox/settings.h>
+
+typedef enum lbx__dispatcher_sort {
+    LBX__SHARED,    /* threads for all */
+    LBX__PINNED,    /* a thread for each */
+    LBX__BALANCING, /* threads for all, who share mailboxes: team.h */
+    LBX__CALLING_THREAD,
+    LBX__NO_SORT,
+} lbx__dispatcher_sort;
 
 typedef struct lbx__dispatcher_entry {
     const char *id;
     const lbx_settings *section;
     lbx_settings *merged; /* with what it lacks from the default's, unless it
                              is the default */
+    lbx__dispatcher_sort sort;
     lbx__dispatcher_options options;
     lbx__requirement requirement;
     bool has_mailbox_type;  /* its own section says which mailbox */
@@ -31,6 +41,7 @@ typedef struct lbx__dispatcher_entry {
     lbx__once described;
     lbx__once started;
     lbx__dispatcher *dispatcher; /* NULL until started */
+    lbx__teams teams;            /* of a balancing one */
     struct lbx__dispatcher_entry *next;
     size_t size_bytes;
 } lbx__dispatcher_entry;

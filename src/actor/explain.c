@@ -130,22 +130,27 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
 /* What it really has, which props may have changed. */
 static void
 describe_living(lbx__cell *cell, lbx_ref ref, const lbx__mailbox_type *type,
-                char *line, size_t size_bytes)
+                void (*print)(void *context, const char *line), void *context)
 {
     static const lbx__mailbox_type bounded = {.name = LBX_KIND_BOUNDED,
                                               .kind = LBX_KIND_BOUNDED};
     lbx__boxed *boxed = lbx__boxed_hold(cell, ref.word);
+    char line[LINE_BYTES];
 
     if (!type)
         type = &bounded;
-    if (!boxed) {
-        lbx__selection_describe(type, type->capabilities, NULL, line,
-                                size_bytes);
-        return;
+    lbx__selection_describe(
+        type,
+        boxed ? lbx_mailbox_capabilities(boxed->mailbox) : type->capabilities,
+        boxed ? &boxed->mailbox->options : NULL, line, sizeof(line));
+    print(context, line);
+    if (boxed && boxed->team) {
+        (void)snprintf(line, sizeof(line), "shared by %u on the dispatcher",
+                       lbx__team_size(boxed->team));
+        print(context, line);
     }
-    lbx__selection_describe(type, lbx_mailbox_capabilities(boxed->mailbox),
-                            &boxed->mailbox->options, line, size_bytes);
-    lbx__boxed_let_go(boxed);
+    if (boxed)
+        lbx__boxed_let_go(boxed);
 }
 
 lbx_status
@@ -179,8 +184,6 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
                    (int)cell->step, lbx__step_name((lbx__step)cell->step),
                    mailbox ? mailbox->id : "bounded-capacity");
     print(context, line);
-    describe_living(cell, ref, mailbox ? &mailbox->type : NULL, line,
-                    sizeof(line));
-    print(context, line);
+    describe_living(cell, ref, mailbox ? &mailbox->type : NULL, print, context);
     return LBX_OK;
 }

@@ -60,7 +60,7 @@ finish(lbx__outgoing *outgoing, lbx_status status)
     lbx_operation_fini(&outgoing->send);
     outgoing->envelope.recipient = lbx_ref_as_sender(outgoing->to);
     if (status == LBX_OK)
-        lbx__cell_wake_always(lbx__cell_of(outgoing->to.word));
+        lbx__boxed_wake(outgoing->boxed, lbx__cell_of(outgoing->to.word));
     else
         lbx__dead_letter(system, &outgoing->envelope,
                          status == LBX_TIMEOUT ? LBX_LOST_DROPPED_NEWEST

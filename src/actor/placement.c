@@ -61,9 +61,11 @@ choose_usual(lbx__selection *selection, lbx_fault *fault)
     props.behaviour = &nobody;
     status = lbx__selection_choose(selection, &request, &selection->usual);
     if (status == LBX_OK)
-        selection->is_plain = lbx__deployment_is_empty(selection->deployment) &&
-                              selection->usual.mailbox->in_cell &&
-                              selection->usual.stash_capacity == LBX_UNLIMITED;
+        selection->is_plain =
+            lbx__deployment_is_empty(selection->deployment) &&
+            selection->usual.dispatcher->sort == LBX__SHARED &&
+            selection->usual.mailbox->in_cell &&
+            selection->usual.stash_capacity == LBX_UNLIMITED;
     return status;
 }
 
@@ -271,14 +273,19 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
     cell->step = (uint8_t)choice.step;
     cell->mailbox = choice.mailbox->number;
     if (request.shared) {
-        lbx__boxed_share(cell->parent, cell);
+        // Relaxed: the parent's, whose turn this is.
+        lbx__boxed_share(lbx__load(&cell->parent->boxed, relaxed), cell);
         return LBX_OK;
     }
+    // A pool that happens to be there is no member of anything.
+    if (choice.dispatcher->sort == LBX__BALANCING && !lbx__router_pool(cell))
+        return lbx__teams_join(&choice.dispatcher->teams, cell, choice.mailbox,
+                               request.fault);
     if (choice.mailbox->in_cell && !balances && !must_count(cell->parent))
         return LBX_OK;
     options = choice.mailbox->options;
     options.fault = request.fault;
-    return lbx__boxed_make(cell, choice.mailbox->type.kind, &options);
+    return lbx__boxed_make(cell, choice.mailbox->type.kind, &options, NULL);
 }
 
 /* Nothing to decide, and nothing to make: most actors. */

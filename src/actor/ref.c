@@ -57,7 +57,7 @@ push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
         return LBX_NOT_FOUND;
     status = lbx_producer_try_send_envelope(boxed->in, envelope, NULL);
     if (status == LBX_OK)
-        lbx__cell_wake_always(cell);
+        lbx__boxed_wake(boxed, cell);
     lbx__boxed_let_go(boxed);
     return status;
 }
@@ -154,7 +154,7 @@ wait_for_room(lbx_ref to, const lbx_envelope *envelope)
         status = lbx_producer_send_envelope_until(boxed->in, envelope,
                                                   LBX_FOREVER, NULL);
     if (status == LBX_OK)
-        lbx__cell_wake_always(cell);
+        lbx__boxed_wake(boxed, cell);
     lbx__boxed_let_go(boxed);
     return status;
 }

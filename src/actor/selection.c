@@ -244,6 +244,8 @@ say_choice(const struct selecting *s)
     const lbx__choice *choice = s->choice;
     const lbx__mailbox *mailbox = choice->mailbox;
     char where[LINE_BYTES] = "";
+    bool shares =
+        choice->dispatcher->sort == LBX__BALANCING && !s->request->shared;
 
     if (!s->request->print)
         return;
@@ -254,9 +256,12 @@ say_choice(const struct selecting *s)
     say(s, "%d %s: decides: mailbox %s%s", (int)choice->step,
         lbx__step_name(choice->step), mailbox->id, where);
     lbx__selection_describe(&mailbox->type, mailbox->capabilities,
-                            mailbox->in_cell ? NULL : &mailbox->options, where,
-                            sizeof(where));
+                            mailbox->in_cell && !shares ? NULL
+                                                        : &mailbox->options,
+                            where, sizeof(where));
     say(s, "%s", where);
+    if (shares)
+        say(s, "shared by all of behaviour %s on the dispatcher", s->needs.by);
 }
 
 static lbx_status

@@ -17,6 +17,7 @@ struct crew {
     _Atomic int handled[64];
     _Atomic int total;
     struct gate gate; // held by whoever gets the blocking letter
+    lbx_ref busy;     // who that is
     lbx_ref pool;
 };
 
@@ -44,8 +45,8 @@ worker_receive(lbx_context *context, void *state, void *message)
 {
     const struct worker *worker = state;
 
-    (void)context;
     if (number_of(message) == BLOCKS) {
+        crew.busy = lbx_context_self(context);
         crew.gate.reached = true;
         while (!atomic_load(&crew.gate.is_open))
             sched_yield();
@@ -166,6 +167,23 @@ TEST_CITING("A-01 R-37 2.4.8 5.4", a_balancing_pool_works_around_a_busy_worker)
         sched_yield();
     world_end(&crew.world);
     CHECK_INT(0, atomic_load(&crew.world.dead_count));
+}
+
+// What is told to a routee lies in the mailbox of all: if that one is busy,
+// another takes it.
+TEST_CITING("R-37", a_busy_routee_told_directly_leaves_it_to_the_others)
+{
+    crew_begin(LBX_BALANCING, 2);
+    lbx_tell(crew.pool, letter(BLOCKS));
+    while (!atomic_load(&crew.gate.reached))
+        sched_yield();
+    lbx_tell(crew.busy, letter(1));
+    while (atomic_load(&crew.total) < 1)
+        sched_yield();
+    atomic_store(&crew.gate.is_open, true);
+    while (atomic_load(&crew.total) < 2)
+        sched_yield();
+    world_end(&crew.world);
 }
 
 TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
