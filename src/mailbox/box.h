@@ -166,6 +166,13 @@ lbx_status lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret);
 uint64_t lbx__box_depth(lbx_mailbox *box);
 void lbx__box_sample(lbx_mailbox *box);
 
+/* lanes.c: the order in which two messages would be taken, whatever their
+ * arrival, < 0 when it is a first; and whether one inside would be taken before
+ * this one. By a consumer. */
+int lbx__box_compare(const lbx_mailbox *box, const lbx_envelope *a,
+                     const lbx_envelope *b);
+bool lbx__box_beats(lbx_mailbox *box, const lbx_envelope *than);
+
 /* send.c */
 lbx_status lbx__box_admissible(lbx_mailbox *box, lbx_envelope *envelope,
                                lbx__lane **ret_lane);

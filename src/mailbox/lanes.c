@@ -101,6 +101,42 @@ lbx__box_sample(lbx_mailbox *box)
             break;
 }
 
+/* The lane of a user's message. */
+static int
+lane_of(const lbx_mailbox *box, const lbx_envelope *envelope)
+{
+    return box->lane[LBX__CONTROL_LANE] && envelope->channel == LBX_CONTROL
+               ? LBX__CONTROL_LANE
+               : LBX__USER_LANE;
+}
+
+int
+lbx__box_compare(const lbx_mailbox *box, const lbx_envelope *a,
+                 const lbx_envelope *b)
+{
+    int lane = lane_of(box, a);
+    const lbx__lane *from = box->lane[lane];
+
+    if (lane != lane_of(box, b))
+        return lane - lane_of(box, b);
+    if (from->type != LBX__LANE_SORTER)
+        return 0;
+    return lbx__heap_compare(&from->q.sorter.heap.order, a, b);
+}
+
+bool
+lbx__box_beats(lbx_mailbox *box, const lbx_envelope *than)
+{
+    int lane = lane_of(box, than);
+    lbx__lane *control = box->lane[LBX__CONTROL_LANE];
+    lbx__lane *from = box->lane[lane];
+
+    if (lane == LBX__USER_LANE && control && lbx__lane_depth(control) > 0)
+        return true;
+    return from->type == LBX__LANE_SORTER &&
+           lbx__sorter_beats(&from->q.sorter, than);
+}
+
 void
 lbx__box_pack(const lbx__lane *lane, const lbx_envelope *envelope,
               uint64_t *item)

@@ -334,6 +334,43 @@ hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
         forget_pool(heap); // after a burst
 }
 
+int
+lbx__heap_compare(const lbx__heap_order *order, const lbx_envelope *a,
+                  const lbx_envelope *b)
+{
+    int urgency = (a->priority > b->priority) - (a->priority < b->priority);
+
+    if (order->compare)
+        return order->compare(a, b, order->context);
+    return order->higher_first ? -urgency : urgency;
+}
+
+/* The key of the most urgent item; none inside: UINT64_MAX. */
+static uint64_t
+lowest_key(const lbx__heap *heap)
+{
+    int bucket = lowest_bucket(heap);
+    uint64_t lowest = UINT64_MAX;
+
+    if (bucket >= 0)
+        lowest = (uint64_t)heap->low + (unsigned)bucket;
+    if (heap->node_count > 0 && heap->nodes[0].key < lowest)
+        lowest = heap->nodes[0].key;
+    return lowest;
+}
+
+bool
+lbx__heap_beats(const lbx__heap *heap, const lbx_envelope *than)
+{
+    uint32_t key = (uint32_t)than->priority ^ SIGN;
+
+    if (heap->order.compare)
+        return heap->node_count > 0 &&
+               heap->order.compare(envelope_of(heap, heap->nodes[0].number),
+                                   than, heap->order.context) < 0;
+    return lowest_key(heap) < (heap->order.higher_first ? ~key : key);
+}
+
 static uint32_t
 node_take(lbx__heap *heap, uint32_t place)
 {

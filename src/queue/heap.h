@@ -78,6 +78,13 @@ void lbx__heap_push(lbx__heap *heap, const uint64_t *item);
 /* Takes the most urgent item; false when empty. */
 bool lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item);
 
+/* < 0 when a is more urgent than b, 0 when only their arrival would tell. */
+int lbx__heap_compare(const lbx__heap_order *order, const lbx_envelope *a,
+                      const lbx_envelope *b);
+
+/* Tells whether an item inside is more urgent than this envelope. */
+bool lbx__heap_beats(const lbx__heap *heap, const lbx_envelope *than);
+
 /* Takes the least urgent item, the oldest among equals. O(n) outside the
  * buckets. */
 bool lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item);

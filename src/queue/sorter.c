@@ -178,6 +178,18 @@ lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item)
     return found;
 }
 
+bool
+lbx__sorter_beats(lbx__sorter *sorter, const lbx_envelope *than)
+{
+    bool beats;
+
+    lbx__lock_take(&sorter->lock);
+    drain(sorter);
+    beats = lbx__heap_beats(&sorter->heap, than);
+    lbx__lock_give(&sorter->lock);
+    return beats;
+}
+
 uint64_t
 lbx__sorter_outstanding(lbx__sorter *sorter, uint64_t mark)
 {

@@ -38,6 +38,10 @@ size_t lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most,
 /* Takes the least urgent item. */
 bool lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item);
 
+/* Tells whether a message inside is more urgent than this one; without memory
+ * to sort what has arrived, of those that are sorted. */
+bool lbx__sorter_beats(lbx__sorter *sorter, const lbx_envelope *than);
+
 /* How many of the first `mark` messages ever accepted are still inside. */
 uint64_t lbx__sorter_outstanding(lbx__sorter *sorter, uint64_t mark);
 

@@ -104,6 +104,35 @@ TEST_CITING("H1 M4", equals_leave_in_the_order_they_came)
     }
 }
 
+/* What beats what agrees with what leaves first, in all ranges and both ways. */
+static void
+beats_as_it_pops(const lbx__heap_order *order)
+{
+    static const int32_t priorities[] = {INT32_MIN, -1,  0,    1,
+                                         255,       256, 1000, INT32_MAX};
+
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
+            lbx_envelope a = lbx_envelope_new(NULL, priorities[i]);
+            lbx_envelope b = lbx_envelope_new(NULL, priorities[j]);
+            bool first = order->higher_first ? i > j : i < j;
+
+            make(LBX__PAIR, order);
+            CHECK(!lbx__heap_beats(&heap, &b));
+            push(1, priorities[i]);
+            CHECK(lbx__heap_beats(&heap, &b) == first);
+            CHECK((lbx__heap_compare(order, &a, &b) < 0) == first);
+            CHECK((lbx__heap_compare(order, &a, &b) == 0) == (i == j));
+            end();
+        }
+}
+
+TEST_CITING("H1 H2 R-36", what_beats_a_message_would_leave_before_it)
+{
+    beats_as_it_pops(&lower_first);
+    beats_as_it_pops(&higher_first);
+}
+
 /* The three ranges side by side, and their borders. */
 TEST_CITING("H2", negative_ones_leave_before_the_buckets_and_large_ones_after)
 {

@@ -77,6 +77,23 @@ TEST_CITING("T1 M4", take_chooses_among_all_that_has_arrived)
     end();
 }
 
+TEST_CITING("T1 R-36", what_has_arrived_beats_what_is_less_urgent)
+{
+    lbx_envelope urgent = lbx_envelope_new(NULL, 10);
+    lbx_envelope usual = lbx_envelope_new(NULL, 30);
+
+    make(LBX__PAIR);
+    CHECK(!lbx__sorter_beats(&sorter, &usual));
+    CHECK_INT(0, push(1, 30));
+    CHECK(!lbx__sorter_beats(&sorter, &usual));
+    CHECK_INT(0, push(2, 20));
+    CHECK(lbx__sorter_beats(&sorter, &usual));
+    CHECK(!lbx__sorter_beats(&sorter, &urgent));
+    CHECK_INT(2, pop());
+    CHECK_INT(1, pop());
+    end();
+}
+
 /* Also when the inbox is many batches and segments long. */
 static void
 finds_the_last_of(uint64_t count, unsigned words)
