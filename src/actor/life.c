@@ -43,7 +43,9 @@ lbx__life_are_props(const lbx_props *props)
     if (!props || props->version != LBX_PROPS_VERSION || !props->behaviour)
         return false;
     behaviour = props->behaviour;
-    return behaviour->version == LBX_BEHAVIOUR_VERSION &&
+    return (props->stash_capacity == LBX_DEFAULT ||
+            props->stash_capacity > 0) &&
+           behaviour->version == LBX_BEHAVIOUR_VERSION &&
            (behaviour->receive || behaviour->match_count > 0);
 }
 
@@ -313,6 +315,9 @@ bury_extra(lbx__cell *cell)
     if (extra->idle_timer.id)
         (void)lbx_timer_cancel(system, extra->idle_timer);
     lbx__outbox_end(cell);
+    if (extra->again)
+        lbx__nodes_append(&extra->ahead, extra->again);
+    extra->again = NULL;
     while ((node = lbx__nodes_take(&extra->ahead)) ||
            (node = lbx__nodes_take(&extra->stash))) {
         lbx__dead_node(system, node, LBX_LOST_CLOSED);
@@ -393,13 +398,9 @@ lbx__life_restart(lbx_context *context)
     call_stop(context);
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
-    if (cell->extra) {
-        lbx__node *node;
-
+    if (cell->extra)
         cell->extra->receive_count = 0;
-        while ((node = lbx__nodes_take(&cell->extra->stash)))
-            lbx__nodes_append(&cell->extra->ahead, node);
-    }
+    (void)lbx__stash_bring_back(cell, UINT64_MAX);
     status = lbx__life_start(context);
     if (status != LBX_OK)
         lbx__supervise_fail(context, status);

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stash: messages put aside, to be handled before the inbox when the actor
+ * The stash: messages put aside, to be handled before what waits when the actor
  * says so. What is stashed while they are being handled waits for the next
  * time.
+ *
+ * A mailbox that sorts goes on sorting (R-36): an unstashed message goes to the
+ * head of its own band, before what waits with the same urgency and after what
+ * is more urgent, whenever that arrives.
+ *
+ * H1  `stash` has the order in which messages were put aside; `ahead` the order
+ *     in which the mailbox would give them, and among equals what was unstashed
+ *     last comes first: an earlier unstash was of later messages.
+ * H2  A message is in one place: the mailbox, a handler's hands, the stash,
+ *     ahead, or `again`.
  */
+#include "actor/boxed.h"
 #include "actor/system.h"
+#include "mailbox/box.h"
 
 lbx_status
 lbx_context_stash(lbx_context *context)
@@ -22,8 +34,7 @@ lbx_context_stash(lbx_context *context)
     extra = lbx__extra_of(context->cell);
     if (!extra)
         return LBX_NO_MEMORY;
-    if (extra->stash_capacity > 0 && extra->stash_capacity != LBX_UNLIMITED &&
-        extra->stash.count >= (uint64_t)extra->stash_capacity)
+    if (extra->stash.count >= (uint64_t)extra->stash_capacity)
         return LBX_FULL;
     copy = lbx__pool_get(context->cell->system->pool);
     if (!copy)
@@ -36,21 +47,94 @@ lbx_context_stash(lbx_context *context)
     return LBX_OK;
 }
 
+/* The mailbox of an actor, if it sorts its messages; NULL if not. By the
+ * owner. */
+static lbx_mailbox *
+sorting_mailbox(const lbx__cell *cell)
+{
+    // Relaxed: the owner writes it.
+    const lbx__boxed *boxed = lbx__load(&cell->boxed, relaxed);
+
+    if (!boxed || !(lbx_mailbox_capabilities(boxed->mailbox) &
+                    (LBX_CAN_PRIORITIZE | LBX_CAN_CONTROL)))
+        return NULL;
+    return boxed->mailbox;
+}
+
+static lbx__nodes
+join(lbx__nodes a, lbx__nodes b)
+{
+    if (!a.first || !b.first)
+        return a.first ? a : b;
+    lbx__init(&a.last->next, b.first); // no other thread sees these links
+    a.last = b.last;
+    a.count += b.count;
+    return a;
+}
+
+/* Two sorted lists as one; among equals, a's come first. */
+static lbx__nodes
+merge(const lbx_mailbox *box, lbx__nodes a, lbx__nodes b)
+{
+    lbx__nodes merged = {0};
+
+    while (a.first && b.first) {
+        lbx_envelope first = lbx__node_envelope(a.first);
+        lbx_envelope second = lbx__node_envelope(b.first);
+        bool later = lbx__box_compare(box, &second, &first) < 0;
+
+        lbx__nodes_append(&merged, lbx__nodes_take(later ? &b : &a));
+    }
+    return join(merged, join(a, b));
+}
+
+/* Equals stay as they are. */
+static lbx__nodes
+sort(const lbx_mailbox *box, lbx__nodes list)
+{
+    lbx__nodes front = {0};
+
+    if (list.count < 2)
+        return list;
+    while (front.count < list.count)
+        lbx__nodes_append(&front, lbx__nodes_take(&list));
+    return merge(box, sort(box, front), sort(box, list));
+}
+
+uint64_t
+lbx__stash_bring_back(lbx__cell *cell, uint64_t most)
+{
+    const lbx_mailbox *box = sorting_mailbox(cell);
+    lbx__extra *extra = cell->extra;
+    lbx__nodes moved = {0};
+    uint64_t count;
+
+    if (!extra || !extra->stash.first)
+        return 0;
+    if (most >= extra->stash.count) {
+        moved = extra->stash;
+        extra->stash = (lbx__nodes){0};
+    }
+    while (moved.count < most && extra->stash.first)
+        lbx__nodes_append(&moved, lbx__nodes_take(&extra->stash));
+    count = moved.count;
+    if (box)
+        extra->ahead = merge(box, sort(box, moved), extra->ahead);
+    else
+        extra->ahead = join(moved, extra->ahead);
+    return count;
+}
+
+uint64_t
+lbx_context_unstash(lbx_context *context, uint64_t most)
+{
+    return context ? lbx__stash_bring_back(context->cell, most) : 0;
+}
+
 void
 lbx_context_unstash_all(lbx_context *context)
 {
-    lbx__extra *extra = context ? context->cell->extra : NULL;
-    lbx__nodes stashed;
-    lbx__node *node;
-
-    if (!extra)
-        return;
-    // Before what is ahead already: an earlier unstash was of later messages.
-    stashed = extra->stash;
-    extra->stash = (lbx__nodes){0};
-    while ((node = lbx__nodes_take(&extra->ahead)))
-        lbx__nodes_append(&stashed, node);
-    extra->ahead = stashed;
+    (void)lbx_context_unstash(context, UINT64_MAX);
 }
 
 uint64_t
@@ -58,4 +142,80 @@ lbx_context_stashed(const lbx_context *context)
 {
     return context && context->cell->extra ? context->cell->extra->stash.count
                                            : 0;
+}
+
+int64_t
+lbx_context_stash_capacity(const lbx_context *context)
+{
+    return context && context->cell->extra
+               ? context->cell->extra->stash_capacity
+               : LBX_UNLIMITED;
+}
+
+lbx_status
+lbx_context_stash_find(const lbx_context *context,
+                       bool (*accepts)(void *argument,
+                                       const lbx_envelope *envelope),
+                       void *argument, lbx_envelope *ret)
+{
+    const lbx__node *node;
+
+    if (!context || !ret)
+        return LBX_INVALID;
+    node = context->cell->extra ? context->cell->extra->stash.first : NULL;
+    for (; node; node = lbx__peek(&node->next)) {
+        lbx_envelope envelope = lbx__node_envelope(node);
+
+        if (accepts && !accepts(argument, &envelope))
+            continue;
+        *ret = envelope;
+        return LBX_OK;
+    }
+    return LBX_NOT_FOUND;
+}
+
+void
+lbx_context_stash_clear(lbx_context *context)
+{
+    lbx__extra *extra = context ? context->cell->extra : NULL;
+    lbx__nodes cleared;
+    lbx__node *node;
+
+    if (!extra)
+        return;
+    // Taken out first: ending a message is the user's code.
+    cleared = join(extra->ahead, extra->stash);
+    extra->ahead = (lbx__nodes){0};
+    extra->stash = (lbx__nodes){0};
+    while ((node = lbx__nodes_take(&cleared))) {
+        lbx__end_message(context->cell->system, node->type, node->message);
+        lbx__pool_put(context->cell->system->pool, node);
+    }
+}
+
+lbx__node *
+lbx__stash_next(lbx__cell *cell)
+{
+    lbx__extra *extra = cell->extra;
+    lbx__node *node = extra->again;
+    lbx_mailbox *box;
+    lbx_envelope envelope;
+
+    if (node) {
+        extra->again = NULL;
+        return node;
+    }
+    if (!extra->ahead.first)
+        return NULL;
+    box = sorting_mailbox(cell);
+    envelope = lbx__node_envelope(extra->ahead.first);
+    if (box && lbx__box_beats(box, &envelope))
+        return NULL;
+    return lbx__nodes_take(&extra->ahead);
+}
+
+bool
+lbx__stash_has_next(const lbx__extra *extra)
+{
+    return extra->again || extra->ahead.first;
 }

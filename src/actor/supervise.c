@@ -226,13 +226,8 @@ lbx__supervise_retry(lbx_context *context)
         return; // it was decided otherwise meanwhile
     extra->retrying = false;
     if (node) {
-        // Before everything else.
         extra->failed = NULL;
-        lbx__init(&node->next, extra->ahead.first);
-        extra->ahead.first = node;
-        if (!extra->ahead.last)
-            extra->ahead.last = node;
-        extra->ahead.count++;
+        extra->again = node;
     }
     resume(context, false);
 }

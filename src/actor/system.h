@@ -69,13 +69,15 @@ struct lbx__extra {
     uint32_t receive_count;
     uint32_t receive_room;
 
-    /* The stash, and what is handled before the inbox. */
+    /* The stash, and what was unstashed: H1 in stash.c. */
     lbx__nodes stash;
     lbx__nodes ahead;
-    int64_t stash_capacity;
+    int64_t stash_capacity; /* LBX_UNLIMITED */
 
-    /* The message whose handler failed. */
+    /* The message whose handler failed; and one that is to be handled again,
+     * before everything else. */
     lbx__node *failed;
+    lbx__node *again;
     bool retrying; /* a timer will try it again */
 
     /* Restarts in the current window. */
@@ -158,6 +160,13 @@ void lbx__supervise_fail(lbx_context *context, lbx_status status);
 void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);
+
+/* stash.c. What is handled next because it was unstashed, or is to be tried
+ * again; NULL: what waits in the mailbox is. By the owner. */
+lbx__node *lbx__stash_next(lbx__cell *cell);
+bool lbx__stash_has_next(const lbx__extra *extra);
+/* Unstashes the first `most`; how many. */
+uint64_t lbx__stash_bring_back(lbx__cell *cell, uint64_t most);
 
 /* router.c: lbx__life_spawn(), for what deployment may make a pool. */
 lbx_status lbx__router_spawn(lbx_system *system, lbx__cell *parent,

@@ -215,7 +215,7 @@ next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
     lbx__node *node = NULL;
 
     if (cell->extra)
-        node = lbx__nodes_take(&cell->extra->ahead);
+        node = lbx__stash_next(cell);
     *ret_ours = node != NULL;
     if (!node)
         node = lbx__cell_pop(cell);
@@ -227,7 +227,7 @@ next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
 static inline bool
 has_more(lbx__cell *cell)
 {
-    return (cell->extra && cell->extra->ahead.first) ||
+    return (cell->extra && lbx__stash_has_next(cell->extra)) ||
            lbx__cell_has_messages(cell) ||
            (lbx__load(&cell->boxed, relaxed) && // the owner writes it
             cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));

@@ -148,8 +148,19 @@ LBX_API const lbx_type *lbx_terminated_type(void);
 LBX_API lbx_ref lbx_terminated_ref(const void *message);
 
 /*
- * lbx_context_stash() puts the current message aside, to be handled after
- * lbx_context_unstash_all().
+ * The stash: messages put aside until the actor is ready for them. It is a
+ * buffer of its own, with a capacity of its own (props' `stash_capacity`, or the
+ * settings'); what is in it takes no room in the mailbox, and coming back never
+ * fails. A restart brings all of it back; at the actor's end it becomes dead
+ * letters.
+ *
+ * Unstashed messages are handled before what waits in the mailbox. A mailbox
+ * that sorts goes on doing so: they come before what is as urgent, and after
+ * what is more urgent; a control message overtakes them in a control-aware one.
+ */
+
+/*
+ * lbx_context_stash() puts the current message aside.
  *
  * Returns    LBX_OK; LBX_FULL when the stash is; LBX_EXISTS when the message
  *            is stashed already; LBX_NO_MEMORY; LBX_INVALID without a current
@@ -160,11 +171,20 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_stash(lbx_context *context);
 
 /*
  * lbx_context_unstash_all() lets all stashed messages be handled next, in the
- * order in which they were stashed, before what is in the mailbox.
+ * order in which they were stashed. One that is stashed again meanwhile waits
+ * for the next time.
  *
  * Since      0.1
  */
 LBX_API void lbx_context_unstash_all(lbx_context *context);
+
+/*
+ * lbx_context_unstash() is the same for the first `most` of them; how many
+ * there were.
+ *
+ * Since      0.1
+ */
+LBX_API uint64_t lbx_context_unstash(lbx_context *context, uint64_t most);
 
 /*
  * lbx_context_stashed() is how many messages are in the stash.
@@ -172,6 +192,38 @@ LBX_API void lbx_context_unstash_all(lbx_context *context);
  * Since      0.1
  */
 LBX_API uint64_t lbx_context_stashed(const lbx_context *context);
+
+/*
+ * lbx_context_stash_capacity() is how many there may be; LBX_UNLIMITED.
+ *
+ * Since      0.1
+ */
+LBX_API int64_t lbx_context_stash_capacity(const lbx_context *context);
+
+/*
+ * lbx_context_stash_find() looks at the stash, in the order in which messages
+ * were put there, for the first that `accepts` says true for; NULL: the first
+ * of all. One that always says false sees them all.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID.
+ * Ownership  the message in *ret is the stash's: look at it, before you unstash
+ *            or clear. `accepts` must not use the context.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_context_stash_find(
+    const lbx_context *context,
+    bool (*accepts)(void *argument, const lbx_envelope *envelope),
+    void *argument, lbx_envelope *ret);
+
+/*
+ * lbx_context_stash_clear() ends what is in the stash, and what was unstashed
+ * and has not been handled again. They are no dead letters: the actor has seen
+ * each of them. The current message is ended too if it was stashed; do not use
+ * it afterwards.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_context_stash_clear(lbx_context *context);
 
 /*
  * lbx_context_set_receive_timeout() asks for a message of the type
