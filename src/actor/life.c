@@ -15,6 +15,7 @@
  * E3  The last thing an ended actor does is to tell its parent, who lets it go:
  *     off the list of children, its name free, its cell free (K4).
  */
+#include "actor/boxed.h"
 #include "actor/outbox.h"
 #include "actor/selection.h"
 #include "actor/system.h"
@@ -288,6 +289,23 @@ call_stop(lbx_context *context)
     lbx__node *node = context->node;
 
     if (!cell->started)
+void
+lbx__life_poison(lbx_context *context)
+{
+    // Relaxed: the owner writes it.
+    const lbx__boxed *boxed = lbx__load(&context->cell->boxed, relaxed);
+
+    if (!boxed || boxed->owner == lbx__cell_ref(context->cell)) {
+        lbx__life_begin_stop(context);
+        return;
+    }
+    // What was sent before the pill has been taken before it; what was sent
+    // after it is nobody's. The pool lives as long as we do (E1).
+    (void)lbx_mailbox_close(boxed->mailbox, LBX_CLOSE_IMMEDIATE);
+    lbx__cell_stop(lbx__cell_of(boxed->owner),
+                   lbx__generation_of(boxed->owner));
+}
+
         return;
     cell->started = false;
     if (!cell->behaviour->stop)

@@ -143,6 +143,9 @@ lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
 /* The ref of an unnamed child by its number, or 0. Any thread. */
 uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
+/* A poison pill's turn has come: the same, or for the pool that shares its
+ * mailbox. */
+void lbx__life_poison(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_let_go(lbx_context *context, lbx__cell *child);
 lbx_status lbx__life_start(lbx_context *context);

@@ -198,7 +198,7 @@ handle(lbx_context *context, lbx__node *node)
     if (node->recipient != lbx__cell_ref(cell))
         lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR); // K3
     else if (node->message == (const void *)&lbx__poison)
-        lbx__life_begin_stop(context);
+        lbx__life_poison(context);
     else if (node->notice && !lbx__watch_expects(cell, node))
         return; // nobody waits for it any more
     else if (has_expired(cell, node))

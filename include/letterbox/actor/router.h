@@ -16,6 +16,11 @@
  *
  * Settings can make a pool of any actor, and change one that is made here: the
  * keys `router` and `nr-of-instances` of a deployment (docs/settings.md).
+ *
+ * A poison pill ends a balancing pool and all its routees when what was sent
+ * before it has been handled; also one that is told to a routee, since the
+ * mailbox is the same: use lbx_stop() for one of them. Other pools end when
+ * their own turn comes to it, their routees after the message they are at.
  */
 #ifndef LETTERBOX_ACTOR_ROUTER_H
 #define LETTERBOX_ACTOR_ROUTER_H

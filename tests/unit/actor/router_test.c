@@ -232,6 +232,46 @@ TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
     world_end(&crew.world);
 }
 
+// The pill is for the pool, whoever finds it in the shared mailbox.
+TEST_CITING("A-13 R-37", a_poison_pill_ends_a_balancing_pool_in_order)
+{
+    crew_begin(LBX_BALANCING, 0);
+    for (int i = 0; i < 20; i++)
+        lbx_tell(crew.pool, letter(1));
+    lbx_tell(crew.pool, lbx_poison_pill());
+    for (int i = 0; i < 3; i++)
+        lbx_tell(crew.pool, letter(2));
+    (void)world_run(&crew.world);
+    CHECK_INT(20, crew.total);
+    CHECK_INT(ROUTEES, crew.born);
+    CHECK(!lbx_ref_is_alive(crew.pool));
+    CHECK_INT(0, world_stats(&crew.world).actors);
+    CHECK_INT(3, atomic_load(&crew.world.dead_count));
+    for (unsigned i = 0; i < 3; i++)
+        world_check_dead(&crew.world, i, 2, LBX_LOST_CLOSED);
+    world_end(&crew.world);
+}
+
+// A worker at work finishes what it has taken.
+TEST_CITING_LIMIT("A-13 R-37", a_poison_pill_waits_for_busy_workers, 60)
+{
+    crew_begin(LBX_BALANCING, 3);
+    lbx_tell(crew.pool, letter(BLOCKS));
+    while (!atomic_load(&crew.gate.reached))
+        sched_yield();
+    for (int i = 0; i < 500; i++)
+        lbx_tell(crew.pool, letter(1));
+    lbx_tell(crew.pool, lbx_poison_pill());
+    while (atomic_load(&crew.total) < 500)
+        sched_yield();
+    CHECK(lbx_ref_is_alive(crew.pool));
+    atomic_store(&crew.gate.is_open, true);
+    CHECK_OK(lbx_ended_until(crew.world.system, crew.pool, LBX_FOREVER));
+    CHECK_INT(501, crew.total);
+    world_end(&crew.world);
+    CHECK_INT(0, atomic_load(&crew.world.dead_count));
+}
+
 TEST(a_pool_without_routees_ends)
 {
     char path[64];
