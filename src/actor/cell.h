@@ -57,6 +57,8 @@ enum {
     LBX__RETRY_NOW, /* from oneself, by a timer */
     LBX__SUSPEND,
     LBX__RESUME,
+    LBX__HOLD,    /* from the parent: it, or one above it, has failed */
+    LBX__RELEASE, /* and goes on */
     LBX__OUTGOING,    /* an outgoing message may be accepted */
     LBX__OUTBOX_LATE, /* one has waited long enough */
 };
@@ -95,6 +97,8 @@ struct lbx__cell {
     uint8_t role;
     bool started : 1; /* `stop` is due */
     bool restarting : 1;
+    bool half_started : 1; /* `start` failed */
+    bool held : 1;         /* the parent, or one above it, has failed */
     uint8_t suspensions; /* nested */
 
     /* The family: under `lock`, the parent's for the sibling links. */

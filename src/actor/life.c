@@ -114,6 +114,10 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->role = LBX__ACTOR;
     cell->started = false;
     cell->restarting = false;
+    cell->half_started = false;
+    // Children of "/user" come from any thread, and that never fails.
+    cell->held =
+        parent->parent && (parent->held || parent->phase == LBX__FAILED);
     cell->child_count = 0;
     cell->children = NULL;
     cell->barren = false;
@@ -173,6 +177,8 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
 
     if (!ret || !lbx__life_are_props(props) || (name && !is_name(name)))
         return LBX_INVALID;
+    if (parent->parent && parent->restarting)
+        return LBX_CLOSED; // it waits until it has no children
     cell = lbx__cells_get(system->cells);
     if (!cell)
         return LBX_NO_MEMORY;
@@ -213,12 +219,14 @@ lbx__life_start(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
     const lbx_behaviour *behaviour = cell->behaviour;
+    lbx_status status = LBX_OK;
 
     cell->phase = LBX__ALIVE;
     cell->started = true;
-    if (!behaviour->start)
-        return LBX_OK;
-    return behaviour->start(context, cell->state, cell->argument);
+    if (behaviour->start)
+        status = behaviour->start(context, cell->state, cell->argument);
+    cell->half_started = status != LBX_OK;
+    return status;
 }
 
 /* Tells all children to end; how many there are. `last`: there will be no
@@ -281,14 +289,6 @@ lbx__life_begin_stop(lbx_context *context)
         lbx__life_end(context); // E1
 }
 
-/* Calls the `stop` hook where it is due. */
-static void
-call_stop(lbx_context *context)
-{
-    lbx__cell *cell = context->cell;
-    lbx__node *node = context->node;
-
-    if (!cell->started)
 void
 lbx__life_poison(lbx_context *context)
 {
@@ -306,6 +306,14 @@ lbx__life_poison(lbx_context *context)
                    lbx__generation_of(boxed->owner));
 }
 
+/* Calls the `stop` hook where it is due. */
+static void
+call_stop(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx__node *node = context->node;
+
+    if (!cell->started)
         return;
     cell->started = false;
     if (!cell->behaviour->stop)
@@ -412,8 +420,8 @@ lbx__life_restart(lbx_context *context)
         if (stop_children(cell, false) > 0)
             return; // the last of them calls again
     }
-    cell->restarting = false;
     call_stop(context);
+    cell->restarting = false;
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
     if (cell->extra)

@@ -6,6 +6,16 @@
  * parent decides and tells it a directive; it obeys. Parent and child never
  * touch each other: both ways are system messages.
  *
+ * While an actor has failed, nobody below it handles messages either: they may
+ * be about to be stopped. Each is `held`, which is told downwards and not
+ * counted, so that it can be said twice. What is spawned meanwhile is born so.
+ *
+ * G1  The children of a cell are held, or are being told so, when it has
+ *     failed or is held itself; if not, they are not, or are being told so.
+ *
+ * An actor whose `start` failed cannot go on, only start again: to resume it is
+ * to restart it.
+ *
  * Without memory to tell its parent, an actor ends: that needs none.
  */
 #include "actor/system.h"
@@ -51,6 +61,29 @@ send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
     return true;
 }
 
+/* G1, down one step. One that cannot be told to go on is stopped; one that
+ * cannot be told to wait does not. */
+static void
+hold_children(lbx__cell *cell, bool held)
+{
+    lbx__lock_take(&cell->lock);
+    for (lbx__cell *child = cell->children; child; child = child->next_sibling)
+        if (!send(cell, child, held ? LBX__HOLD : LBX__RELEASE, 0, 0, 0) &&
+            !held)
+            lbx__cell_stop(child, child->life);
+    lbx__lock_give(&cell->lock);
+}
+
+void
+lbx__supervise_hold(lbx__cell *cell, bool held)
+{
+    if (cell->held == held)
+        return;
+    cell->held = held;
+    if (cell->phase < LBX__FAILED)
+        hold_children(cell, held);
+}
+
 void
 lbx__supervise_fail(lbx_context *context, lbx_status status)
 {
@@ -70,6 +103,8 @@ lbx__supervise_fail(lbx_context *context, lbx_status status)
         return; // it is ending anyway
     keep_failed(context);
     cell->phase = LBX__FAILED;
+    if (!cell->held)
+        hold_children(cell, true);
     // The parent is there as long as its child is (E1).
     if (!cell->parent ||
         !send(cell, cell->parent, LBX__FAILURE, status, (int64_t)failures, 0))
@@ -91,7 +126,7 @@ direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
 {
     const lbx_strategy *strategy = strategy_of(cell);
     int64_t duration_ns =
-        directive == LBX_RESTART ? strategy->within_ns : delay_ns;
+        directive == LBX_RETRY ? delay_ns : strategy->within_ns;
 
     if (directive == LBX_STOP ||
         !send(cell, child, LBX__DIRECTIVE, (int64_t)directive, duration_ns,
@@ -210,6 +245,8 @@ resume(lbx_context *context, bool dead)
 
     drop_failed(cell, dead);
     cell->phase = LBX__ALIVE;
+    if (!cell->held)
+        hold_children(cell, false);
     // Children whose failure was escalated to us wait for a word.
     direct_all(cell, LBX_RESUME, 0);
 }
@@ -229,7 +266,10 @@ lbx__supervise_retry(lbx_context *context)
         extra->failed = NULL;
         extra->again = node;
     }
-    resume(context, false);
+    if (cell->half_started)
+        lbx__life_restart(context);
+    else
+        resume(context, false);
 }
 
 /* The failed message again; at once where there is no memory to wait. */
@@ -240,7 +280,11 @@ retry_later(lbx_context *context, int64_t delay_ns)
     lbx__extra *extra = lbx__extra_of(cell);
 
     if (!extra) {
-        resume(context, false);
+        // The message was not kept either; a `start` is tried at once.
+        if (cell->half_started)
+            lbx__life_restart(context);
+        else
+            resume(context, false);
         return;
     }
     extra->retrying = true;
@@ -266,6 +310,8 @@ lbx__supervise_obey(lbx_context *context, const lbx__node *message)
         return;
     if (directive == LBX_RETRY)
         retry_later(context, message->deadline_ns);
+    else if (cell->half_started)
+        restart(context, message);
     else
         resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
 }

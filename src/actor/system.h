@@ -163,6 +163,8 @@ void lbx__supervise_fail(lbx_context *context, lbx_status status);
 void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);
+/* The parent is held up by a failure, or no longer is. */
+void lbx__supervise_hold(lbx__cell *cell, bool held);
 
 /* stash.c. What is handled next because it was unstashed, or is to be tried
  * again; NULL: what waits in the mailbox is. By the owner. */

@@ -66,6 +66,10 @@ handle_system_node(lbx_context *context, lbx__node *node)
         if (cell->suspensions > 0)
             cell->suspensions--;
         break;
+    case LBX__HOLD:
+    case LBX__RELEASE:
+        lbx__supervise_hold(cell, node->code == LBX__HOLD);
+        break;
     case LBX__OUTGOING:
         lbx__outbox_poll(cell, node);
         return; // it is no pool's
@@ -253,7 +257,7 @@ handle_next(lbx_context *context)
 static bool
 hears(const lbx__cell *cell)
 {
-    return cell->phase == LBX__ALIVE && cell->suspensions == 0 &&
+    return cell->phase == LBX__ALIVE && cell->suspensions == 0 && !cell->held &&
            !lbx__outbox_waits(cell);
 }
 

@@ -79,7 +79,8 @@ LBX_API void lbx_context_forward(lbx_context *context, lbx_ref to);
 /*
  * lbx_context_spawn() is lbx_system_spawn() for a child of this actor.
  *
- * Returns    as lbx_system_spawn(); LBX_CLOSED while the actor is ending.
+ * Returns    as lbx_system_spawn(); LBX_CLOSED while the actor is ending,
+ *            and in its `stop` before a restart.
  * Ownership  a ref owns nothing.
  * Since      0.1
  */

@@ -24,10 +24,11 @@
  *
  * Each function is called by one thread at a time, and sees everything that
  * earlier calls for the same actor did; `state` is the actor's own, zeroed
- * before `start`.
+ * before each `start`, and aligned for every type of C (max_align_t), not more.
  *
  * A handler answers LBX_OK, or any other status to say that it failed; then the
- * actor handles nothing more until its supervisor, its parent, has decided.
+ * actor handles nothing more until its supervisor, its parent, has decided; nor
+ * do those below it, who may be about to be stopped.
  * What happens when a handler crashes the process is the operating system's
  * affair: there is no catching that in C.
  *
@@ -50,11 +51,13 @@ typedef lbx_status lbx_receive(lbx_context *context, void *state,
 
 /* What a supervisor does about a child that failed. */
 typedef enum lbx_directive {
-    LBX_RESUME = 0, /* go on with the next message; the state stays */
+    LBX_RESUME = 0, /* go on with the next message; the state stays. After a
+                       `start` that failed there is no going on: it is
+                       LBX_RESTART, with its limit */
     LBX_RESTART,    /* stop and start hooks, fresh state, same mailbox */
     LBX_STOP,       /* end the child */
     LBX_ESCALATE,   /* fail oneself, with the child's status */
-    LBX_RETRY,      /* the failed message again, after the delay */
+    LBX_RETRY,      /* the failed message, or `start`, again after the delay */
     LBX_SEND_TO_DEAD_LETTERS, /* the failed message; then resume */
 } lbx_directive;
 
@@ -100,8 +103,8 @@ typedef struct lbx_behaviour {
     const char *name;   /* for people, and for settings */
     size_t state_bytes; /* zeroed room for the state; 0: none */
 
-    /* Called first, and again after each restart. Anything but LBX_OK is a
-     * failure like that of a handler. */
+    /* Called first, and again after each restart, each time with the props'
+     * `argument`. Anything but LBX_OK is a failure like that of a handler. */
     lbx_status (*start)(lbx_context *context, void *state, void *argument);
 
     /* Called for each message that no row of `matches` fits. NULL: such
@@ -110,7 +113,9 @@ typedef struct lbx_behaviour {
     const lbx_match *matches;
     size_t match_count;
 
-    /* Called last, and before each restart. */
+    /* Called last, and before each restart; also after a `start` that failed,
+     * with the state as that left it. Not called for an actor that ended before
+     * its first turn: what was never started needs no stop. */
     void (*stop)(lbx_context *context, void *state);
 
     /* Vela's hook: called when a handler failed, before the supervisor hears
@@ -133,7 +138,9 @@ typedef struct lbx_behaviour {
 typedef struct lbx_props {
     uint32_t version;
     const lbx_behaviour *behaviour; /* must outlive the actor */
-    void *argument;                 /* for `start`; yours */
+    void *argument; /* for `start`, which is called later, in another thread,
+                       and again at each restart: what it points to must live
+                       as long as the actor. Yours; never freed */
     const char *mailbox; /* a mailbox of the settings, or the name of a type;
                             NULL: see actor/selection.h */
     const lbx_mailbox_options *mailbox_options; /* for `mailbox`, instead of
@@ -141,9 +148,9 @@ typedef struct lbx_props {
     const char *dispatcher; /* a dispatcher of the settings; "..": the
                                parent's; NULL: the default */
     lbx_strategy strategy;  /* for its children */
-    int64_t
-        stash_capacity; /* LBX_DEFAULT: as the settings say; LBX_UNLIMITED */
-    lbx_fault *fault;   /* filled in when the settings do not allow it */
+    int64_t stash_capacity; /* 1 and up; LBX_DEFAULT: as the settings say;
+                           LBX_UNLIMITED */
+    lbx_fault *fault;       /* filled in when the settings do not allow it */
 } lbx_props;
 
 #define LBX_PROPS_INIT                                                         \

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strategies: how often, for whom, and the supervisor's own function. */
+#include "actor/family.h"
+
+// ---- Limits ----
+
+TEST(child_that_restarts_too_often_is_stopped)
+{
+    struct family family;
+
+    family_init(&family, LBX_RESTART);
+    family.p.strategy.max_restarts = 2;
+    family.p.strategy.within_ns = 1000;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(FAILS));
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a- a+ a:1000 a- a+");
+    world_advance(&family.world, 1001);
+    lbx_tell(family.a.self, letter(FAILS)); // another window
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a- a+ a:1000 a- a+");
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a-");
+    CHECK(!lbx_ref_is_alive(family.a.self));
+    family_end(&family);
+}
+
+TEST(negative_limits_are_none)
+{
+    struct family family;
+
+    family_init(&family, LBX_RESTART);
+    family.p.strategy.max_restarts = -1;
+    family.a.silent = true;
+    part_spawn(&family.p);
+    (void)world_run(&family.world);
+    for (int i = 0; i < 100; i++)
+        lbx_tell(family.a.self, letter(FAILS));
+    (void)world_run(&family.world);
+    CHECK_INT(101, atomic_load(&family.a.starts));
+    family_end(&family);
+}
+
+TEST(negative_window_is_for_ever)
+{
+    struct family family;
+
+    family_init(&family, LBX_RESTART);
+    family.p.strategy.max_restarts = 1;
+    family.p.strategy.within_ns = -1;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a- a+");
+    world_advance(&family.world, 1000000 * LBX_SECOND);
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a-");
+    family_end(&family);
+}
+
+TEST(no_restarts_allowed_is_stop)
+{
+    struct family family;
+
+    family_init(&family, LBX_RESTART);
+    family.p.strategy.max_restarts = 0;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 a-");
+    family_end(&family);
+}
+
+// ---- All for one ----
+
+TEST(all_for_one_restarts_every_child)
+{
+    struct family family;
+
+    family_init(&family, LBX_RESTART);
+    family.p.strategy.all_for_one = true;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 b- b+ a- a+");
+    lbx_tell(family.b.self, letter(1));
+    CHECK_DIARY(&family.world, "b:1");
+    family_end(&family);
+}
+
+TEST(all_for_one_stops_every_child)
+{
+    struct family family;
+
+    family_init(&family, LBX_STOP);
+    family.p.strategy.all_for_one = true;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 b- a-");
+    lbx_tell(family.p.self, letter(1));
+    CHECK_DIARY(&family.world, "p:1");
+    family_end(&family);
+}
+
+// Both children fail before the parent has decided about the first. Each has a
+// child of its own, which must have ended before it starts again.
+TEST(two_failures_at_once_still_wait_for_grandchildren)
+{
+    struct family family;
+    struct part c;
+
+    family_init(&family, LBX_RESTART);
+    part_init(&c, &family.world, "c");
+    family.p.strategy.all_for_one = true;
+    family.a.children[0] = &c;
+    part_spawn(&family.p);
+    CHECK_DIARY(&family.world, "p+ a+ b+ c+");
+    lbx_tell(family.a.self, letter(FAILS));
+    lbx_tell(family.b.self, letter(FAILS));
+    (void)world_run(&family.world); // a's start spawns c: its name must be free
+    CHECK(lbx_ref_is_alive(c.self));
+    CHECK(atomic_load(&family.a.starts) >= 2);
+    CHECK_INT(atomic_load(&c.starts), atomic_load(&c.stops) + 1);
+    family_end(&family);
+}
+
+// ---- The supervisor's own function ----
+
+static lbx_directive
+decide_by_status(lbx_context *context, struct part *part, lbx_failure *failure)
+{
+    world_write(part->world, "%s(%s %s %u)", part->name, failure->name,
+                lbx_status_name(failure->status), failure->failures);
+    CHECK(lbx_ref_equal(part->children[0]->self, failure->child));
+    CHECK(lbx_ref_equal(part->self, lbx_context_self(context)));
+    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(context)));
+    failure->retry_ns = 50;
+    switch (failure->status) {
+    case LBX_EMPTY:
+        return LBX_RESUME;
+    case LBX_FULL:
+        return LBX_STOP;
+    case LBX_BUSY:
+        return LBX_RETRY;
+    default:
+        return LBX_RESTART;
+    }
+}
+
+TEST(supervise_sees_the_failure_and_decides)
+{
+    static lbx_status empty = LBX_EMPTY;
+    static lbx_status full = LBX_FULL;
+    struct family family;
+
+    family_init(&family, LBX_STOP); // the function comes before the strategy
+    family.p.decide = decide_by_status;
+    family_begin(&family);
+    bid(&family.a, do_fail, &empty);
+    CHECK_DIARY(&family.world, "p(player LBX_EMPTY 1)");
+    lbx_tell(family.a.self, letter(FAILS));
+    CHECK_DIARY(&family.world, "a:1000 p(player LBX_REFUSED 2) a- a+");
+    bid(&family.a, do_fail, &full);
+    CHECK_DIARY(&family.world, "p(player LBX_FULL 3) a-");
+    family_end(&family);
+}
+
+TEST(supervise_may_change_the_retry_delay)
+{
+    struct family family;
+
+    family_init(&family, LBX_STOP);
+    family.p.decide = decide_by_status;
+    family.a.receive = busy_once;
+    family_begin(&family);
+    lbx_tell(family.a.self, letter(1));
+    CHECK_DIARY(&family.world, "a:1 p(player LBX_BUSY 1)");
+    world_advance(&family.world, 49);
+    CHECK_DIARY(&family.world, "");
+    world_advance(&family.world, 1);
+    CHECK_DIARY(&family.world, "a:1");
+    family_end(&family);
+}
+
+static lbx_status
+spawn_and_fail(lbx_context *context, struct part *part, void *argument)
+{
+    (void)part;
+    CHECK_OK(part_spawn_in(context, argument));
+    return LBX_REFUSED;
+}
+
+static lbx_status
+fail_first_start(lbx_context *context, struct part *part)
+{
+    (void)context;
+    return atomic_load(&part->starts) == 1 ? LBX_BUSY : LBX_OK;
+}
+
+// p has failed itself, and its own supervisor has not decided yet, when its
+// child fails to start: the function decides about that all the same.
+TEST_CITING("A5", failed_parent_still_decides_by_its_own_function)
+{
+    struct line line;
+    struct part d;
+
+    line_init(&line);
+    part_init(&d, &line.world, "d");
+    line.g.strategy.directive = LBX_RESUME;
+    line.p.decide = retry_busy; // the strategy beside it says: restart
+    d.start = fail_first_start;
+    line_begin(&line);
+    bid(&line.p, spawn_and_fail, &d);
+    CHECK_DIARY(&line.world, "d+");
+    world_advance(&line.world, 99);
+    CHECK_DIARY(&line.world, "");
+    world_advance(&line.world, 1);
+    CHECK_DIARY(&line.world, "d- d+");
+    line_end(&line);
+}
