@@ -24,6 +24,7 @@ TEST(passes)
 TEST_CITING("V-09 R-01", passes_and_cites)
 {
     test_note("seed %d", 42);
+    test_figure("%d bytes each", 42);
 }
 
 TEST(fails_with_status_names)

@@ -32,17 +32,34 @@ test_register(test_entry *entry)
     last_test = entry;
 }
 
+static void
+print_remark(const char *mark, const char *format, va_list arguments)
+{
+    char text[1000];
+
+    vsnprintf(text, sizeof(text), format, arguments);
+    printf("%s %s\n", mark, text);
+    fflush(stdout);
+}
+
 void
 test_note(const char *format, ...)
 {
-    char text[1000];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    print_remark("#", format, arguments);
     va_end(arguments);
-    printf("# %s\n", text);
-    fflush(stdout);
+}
+
+void
+test_figure(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_remark("#=", format, arguments);
+    va_end(arguments);
 }
 
 bool

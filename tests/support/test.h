@@ -77,6 +77,9 @@
  * not: a seed, a count. One line, printf-like. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for a figure that script/test prints without being asked. */
+void test_figure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* How many rounds a test should do: `brief` in script/test, an eighth of that
  * under a sanitizer (at least 1), `full` in script/soak. */
 long test_rounds(long brief, long full);
