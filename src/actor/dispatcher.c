@@ -40,6 +40,7 @@ struct lbx__dispatcher {
     lbx_system *system;
     const lbx_allocator *allocator;
     lbx__dispatcher_options options;
+    lbx__replay *replay; /* the system's, where a seed decides; or NULL */
     worker *workers;
     uint32_t started;
     _Atomic(uint32_t) stopping;
@@ -54,6 +55,7 @@ struct lbx__dispatcher {
     worker *asleep;
 
     /* Without threads: written by whoever runs it. */
+    int64_t messages; /* of a turn, as given; a seed chooses up to that many */
     _Atomic(uint64_t) turns;
     _Atomic(uint64_t) handled;
 };
@@ -71,6 +73,10 @@ count(_Atomic(uint64_t) *number, uint64_t more)
 static void
 queue_append(lbx__dispatcher *dispatcher, lbx__cell *cell)
 {
+    if (dispatcher->replay) {
+        lbx__replay_add(dispatcher->replay, cell);
+        return;
+    }
     cell->next = NULL;
     lbx__lock_take(&dispatcher->lock);
     if (dispatcher->last)
@@ -88,6 +94,8 @@ queue_take(lbx__dispatcher *dispatcher)
 {
     lbx__cell *cell;
 
+    if (dispatcher->replay)
+        return lbx__replay_take(dispatcher->replay);
     // seq_cst: D2.
     if (lbx__load(&dispatcher->queued, seq_cst) == 0)
         return NULL;
@@ -385,6 +393,8 @@ lbx__dispatcher_create(lbx_system *system,
     dispatcher->system = system;
     dispatcher->allocator = allocator;
     dispatcher->options = *options;
+    dispatcher->messages = options->throughput;
+    dispatcher->replay = system->options.seed != 0 ? &system->replay : NULL;
     if (options->threads > 0) {
         dispatcher->workers =
             lbx__alloc(allocator, workers_size(dispatcher), alignof(worker));
@@ -434,8 +444,13 @@ lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t most)
     lbx__cell *cell;
 
     while (turns < most && (cell = queue_take(dispatcher))) {
-        count(&dispatcher->turns, 1);
-        count(&dispatcher->handled, lbx__turn_run(cell));
+        lbx__dispatcher *its = cell->dispatcher; // with a seed, any
+
+        if (its->replay)
+            its->options.throughput =
+                lbx__replay_messages(its->replay, its->messages);
+        count(&its->turns, 1);
+        count(&its->handled, lbx__turn_run(cell));
         turns++;
     }
     return turns;

@@ -21,7 +21,8 @@
  *     number of turns (A10).
  *
  * A dispatcher without threads has only its queue, and is run by
- * lbx_system_run().
+ * lbx_system_run(); with a seed the system's circle stands in its place
+ * (replay.h).
  */
 #ifndef LBX_ACTOR_DISPATCHER_H
 #define LBX_ACTOR_DISPATCHER_H

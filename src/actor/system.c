@@ -56,6 +56,9 @@ check(const lbx_system_options *options)
     if (options->threads != LBX_DEFAULT &&
         (options->threads < 0 || options->threads > MOST_THREADS))
         return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
+    if (options->seed != 0 && options->threads != 0)
+        return refuse(options, "a seed needs a system without threads: "
+                               "threads = 0");
     if (options->throughput != LBX_DEFAULT && options->throughput < 1)
         return refuse(options, "throughput must be 1 or more, or LBX_DEFAULT");
     if (options->mailbox_type_count > 0 && !options->mailbox_types)
@@ -138,6 +141,7 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
         return LBX_NO_MEMORY;
     system->magic = LBX__SYSTEM_MAGIC;
     system->options = options;
+    lbx__replay_init(&system->replay, options.seed);
     status = lbx__pool_create(options.allocator, &system->pool);
     if (status == LBX_OK)
         status = lbx__cells_create(system, options.allocator, system->pool,

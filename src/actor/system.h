@@ -8,6 +8,7 @@
 #include "actor/cell.h"
 #include "actor/dispatcher.h"
 #include "actor/refs.h"
+#include "actor/replay.h"
 #include "base/park.h"
 #include <letterbox/actor.h>
 
@@ -28,6 +29,7 @@ struct lbx_system {
     lbx__dispatcher *dispatcher; /* the default one */
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;
+    lbx__replay replay; /* with a seed: every ready cell */
 
     lbx__lock listeners_lock;
     uint32_t listener_count;
@@ -95,7 +97,7 @@ struct lbx__extra {
 /* One call of a behaviour's function. */
 struct lbx_context {
     lbx__cell *cell;
-        lbx_system *system; /* the cell's */
+    lbx_system *system; /* the cell's */
     uint64_t self;      /* its ref */
     lbx__cache *cache;  /* this thread's nodes of that system, or NULL */
     lbx__node *node;    /* the current message; NULL in hooks */
