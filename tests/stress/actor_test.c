@@ -8,8 +8,11 @@
  * their failures at random, and fail themselves; a root restarts the keepers.
  *
  * Every number must be ended exactly once, and be handled or reported as a dead
- * letter exactly once unless its handler was told to fail. Every watch must
- * bring one notice, to the keeper or, after its end, to dead letters.
+ * letter exactly once unless its handler was told to fail. A worker sees each
+ * driver's numbers in their order, from the first told to a ref that was just
+ * made, but for those it puts aside. Every watch must bring one notice, to the
+ * keeper or, after its end, to dead letters. A keeper ends, and restarts, after
+ * its workers.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -100,8 +103,9 @@ end_number(void *message, void *context)
 
 struct worker {
     struct storm_random random;
-    bool is_kept; // by a keeper, who decides about failures
-    bool is_down; // `stop` was called
+    uint64_t last[DRIVERS]; // 1 + the last number, by who sent it
+    bool is_kept;           // by a keeper, who decides about failures
+    bool is_down;           // `stop` was called
 };
 
 static lbx_status
@@ -117,6 +121,18 @@ worker_start(lbx_context *context, void *state, void *argument)
     return LBX_OK;
 }
 
+/* A2, A4: what is tried again, or comes later, is not earlier. */
+static void
+check_order(struct worker *worker, uint64_t number)
+{
+    uint64_t *last = &worker->last[number % DRIVERS];
+
+    if (number % CLASSES == ASIDE)
+        return;
+    CHECK(number + 1 >= *last);
+    *last = number + 1;
+}
+
 static lbx_status
 worker_receive(lbx_context *context, void *state, void *message)
 {
@@ -125,6 +141,7 @@ worker_receive(lbx_context *context, void *state, void *message)
     bool maybe = storm_once_in(&worker->random, 2);
 
     CHECK(!worker->is_down); // A8: nothing after the end
+    check_order(worker, number);
     switch (number % CLASSES) {
     case BAD:
         atomic_fetch_add(&tempest.failed, 1);
@@ -254,12 +271,23 @@ keeper_supervise(lbx_context *context, void *state, lbx_failure *failure)
     return choices[storm_random_below(&keeper->random, 4)];
 }
 
+static void
+keeper_stop(lbx_context *context, void *state)
+{
+    const struct keeper *keeper = state;
+
+    (void)context;
+    for (unsigned i = 0; i < WORKERS; i++)
+        CHECK(!lbx_ref_is_alive(keeper->workers[i])); // A11
+}
+
 static const lbx_behaviour keeper_behaviour = {
     .version = LBX_BEHAVIOUR_VERSION,
     .name = "keeper",
     .state_bytes = sizeof(struct keeper),
     .start = keeper_start,
     .receive = keeper_receive,
+    .stop = keeper_stop,
     .supervise = keeper_supervise,
 };
 
@@ -364,7 +392,8 @@ count_wrong_outcomes(void)
     return wrong;
 }
 
-TEST_CITING_LIMIT("A1 A3 A5 A7 A8", actors_in_a_storm_lose_nothing, 180)
+TEST_CITING_LIMIT("A1 A2 A3 A4 A5 A7 A8 A11", actors_in_a_storm_lose_nothing,
+                  180)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;
