@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asking: an answer, a cancel, a timeout and the end of the one that was asked,
- * all at once (J1, J2). The question has been told in setup().
+ * all at once (J1, J2). The question has been told in setup(). A promise always
+ * hears, whatever its cell was before and whoever suspends it.
  */
 #include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
 
+#include "actor/system.h"
+
 #include <string.h>
 
 static struct player asked;
-static struct player asking; /* for whom answers are */
+static struct player asking;  /* for whom answers are */
+static struct player earlier; /* whose cell the promise has now */
 static lbx_operation ask;
 static lbx_envelope answer;
 static struct bell bell;
@@ -29,22 +33,35 @@ watch_and_reply(lbx_context *context)
     reply(context);
 }
 
+static void
+suspend_and_reply(lbx_context *context)
+{
+    EXPECT_OK(lbx_suspend(lbx_context_sender(context)));
+    reply(context);
+}
+
 /* ---- Setups ---- */
 
 static void
-setup_until(int64_t deadline_ns)
+reset(void)
 {
-    lbx_waker waker = bell_waker(&bell);
-    lbx_envelope question;
-
     memset(&asked, 0, sizeof(asked));
     memset(&asking, 0, sizeof(asking));
+    memset(&earlier, 0, sizeof(earlier));
     memset(&ask, 0, sizeof(ask));
     memset(&bell, 0, sizeof(bell));
     asked.plays = reply;
     stage_create();
     stage_spawn(&asked);
     stage_run();
+}
+
+static void
+begin(int64_t deadline_ns)
+{
+    lbx_waker waker = bell_waker(&bell);
+    lbx_envelope question;
+
     question = lbx_envelope_new(stage_message(&asked), 0);
     EXPECT_OK(
         lbx_ask_init(&ask, stage, asked.ref, &question, &answer, deadline_ns));
@@ -54,13 +71,39 @@ setup_until(int64_t deadline_ns)
 static void
 setup(void)
 {
-    setup_until(LBX_FOREVER);
+    reset();
+    begin(LBX_FOREVER);
 }
 
 static void
 setup_soon(void)
 {
-    setup_until(lbx_deadline_after(&explorer_clock, LBX_MS));
+    reset();
+    begin(lbx_deadline_after(&explorer_clock, LBX_MS));
+}
+
+// One that has just been suspended is answered.
+static void
+setup_suspended(void)
+{
+    setup();
+    asked.plays = suspend_and_reply;
+}
+
+// One whose cell was suspended when its last actor ended is answered, while it
+// hears that it is watched.
+static void
+setup_after_suspended(void)
+{
+    reset();
+    asked.plays = watch_and_reply;
+    stage_spawn(&earlier);
+    stage_run();
+    EXPECT_OK(lbx_suspend(earlier.ref));
+    lbx_stop(earlier.ref);
+    stage_run();
+    begin(LBX_FOREVER);
+    EXPECT(lbx__cell_of(earlier.ref.word)->role == LBX__PROMISE);
 }
 
 static void
@@ -131,6 +174,17 @@ finish(void)
 }
 
 static void
+finish_answered(void)
+{
+    lbx_waker waker = bell_waker(&bell);
+
+    stage_run();
+    EXPECT_OK(lbx_operation_poll(&ask, &waker));
+    note(LBX_OK);
+    stage_finish();
+}
+
+static void
 finish_watched(void)
 {
     stage_run();
@@ -196,6 +250,42 @@ const struct scenario asks_scenarios[] = {
         .setup = setup,
         .thread = {await, stop, work},
         .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "asks/suspended",
+        .setup = setup_suspended,
+        .thread = {work, work},
+        .finish = finish_answered,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "asks/suspended-and-deaf",
+        .bug = "a promise that is suspended does not hear its answer",
+        .mutant = "promises-are-deaf",
+        .setup = setup_suspended,
+        .thread = {work, work},
+        .finish = finish_answered,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "asks/suspended-in-an-earlier-life",
+        .setup = setup_after_suspended,
+        .thread = {work, work},
+        .finish = finish_answered,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "asks/suspended-in-an-earlier-life-and-deaf",
+        .bug = "a promise does not hear because its cell once did not",
+        .mutant = "promises-are-deaf",
+        .setup = setup_after_suspended,
+        .thread = {work, work},
+        .finish = finish_answered,
         .bound = 2,
         .full_bound = 3,
     },

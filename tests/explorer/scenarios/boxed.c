@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Actors whose messages lie in a mailbox: its end and its next owner (X1, X2),
- * one that several share, and messages that wait for room (W1, W2).
+ * one that several share, some of them deaf, and messages that wait for room
+ * (W1, W2) as long as their time lasts.
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -13,13 +14,38 @@
 static struct player first;
 static struct player second;
 
+/* Time that a thread of the scenario moves: at any moment, between any two
+ * looks at it. */
+static _Atomic(int64_t) time_ns;
+
+static int64_t
+read_time(void *context)
+{
+    (void)context;
+    return lbx__load(&time_ns, seq_cst);
+}
+
+static const lbx_clock moving_clock = {.now_ns = read_time};
+
+static void
+pass_time(void)
+{
+    (void)lbx__add(&time_ns, 2 * LBX_MS, seq_cst);
+}
+
 /* ---- Setups ---- */
+
+static void
+forget(void)
+{
+    memset(&first, 0, sizeof(first));
+    memset(&second, 0, sizeof(second));
+}
 
 static void
 reset(void)
 {
-    memset(&first, 0, sizeof(first));
-    memset(&second, 0, sizeof(second));
+    forget();
     stage_create();
 }
 
@@ -48,16 +74,31 @@ setup_stopped(void)
 // A pool of one, about to look into its empty mailbox. Who tells the first tells
 // the pool.
 static void
-setup_balancer(void)
+setup_pool(uint32_t routees)
 {
     lbx_pool pool = LBX_POOL_INIT;
 
     reset();
     pool.routing = LBX_BALANCING;
+    pool.routees = routees;
     pool.props = stage_props(&first);
     EXPECT_OK(lbx_system_spawn_pool(stage, &pool, NULL, &first.ref));
     stage_run();
+}
+
+static void
+setup_balancer(void)
+{
+    setup_pool(1);
     lbx__cell_wake_always(lbx__cell_of(first.ref.word));
+}
+
+// A pool of two, of which one is idle and will soon be deaf.
+static void
+setup_half_deaf(void)
+{
+    setup_pool(2);
+    second.ref.word = lbx__cell_ref(lbx__cell_of(first.ref.word)->children);
 }
 
 static void
@@ -87,6 +128,30 @@ setup_waiting(void)
     EXPECT(first.handled == 1 && second.handled == 0);
 }
 
+// The second's mailbox is full, and stays so; the first is about to tell it
+// something, and will wait a moment.
+static void
+setup_in_time(void)
+{
+    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+
+    forget();
+    lbx__init(&time_ns, LBX_SECOND);
+    stage_create_with_clock(&moving_clock);
+    options.capacity_messages = 1;
+    options.overflow = LBX_BLOCK;
+    options.wait_ns = LBX_MS;
+    first.plays = tell_second;
+    stage_spawn(&first);
+    stage_spawn_boxed(&second, &options);
+    EXPECT_OK(lbx_suspend(second.ref));
+    stage_run();
+    stage_tell(&second);
+    stage_run();
+    EXPECT(second.handled == 0);
+    stage_tell(&first);
+}
+
 static void
 setup_waiting_and_stopped(void)
 {
@@ -112,6 +177,12 @@ static void
 stop_second(void)
 {
     lbx_stop(second.ref);
+}
+
+static void
+suspend_second(void)
+{
+    EXPECT_OK(lbx_suspend(second.ref));
 }
 
 static void
@@ -144,6 +215,23 @@ finish_handled(void)
 static void
 finish(void)
 {
+    stage_finish();
+}
+
+// When its time is over the message is a dead letter, and who told it hears
+// again.
+static void
+finish_in_time(void)
+{
+    pass_time();
+    (void)lbx__timers_fire(stage->timers);
+    stage_run();
+    EXPECT(ledger_lost_total() == 1);
+    first.plays = NULL;
+    stage_tell(&first);
+    stage_run();
+    EXPECT(first.handled == 2);
+    EXPECT_OK(lbx_resume(second.ref));
     stage_finish();
 }
 
@@ -237,6 +325,42 @@ const struct scenario boxed_scenarios[] = {
         .finish = finish_handled,
         .bound = 3,
         .full_bound = 3,
+    },
+    {
+        .name = "boxed/balancer-and-a-deaf-one",
+        .setup = setup_half_deaf,
+        .thread = {tell, suspend_second, work},
+        .finish = finish_handled,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "boxed/balancer-wakes-the-deaf-one",
+        .bug = "a balancer wakes one of its children, which may be deaf",
+        .mutant = "balancer-wakes-one",
+        .setup = setup_half_deaf,
+        .thread = {tell, suspend_second, work},
+        .finish = finish_handled,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "boxed/waits-in-time",
+        .setup = setup_in_time,
+        .thread = {work, pass_time},
+        .finish = finish_in_time,
+        .bound = 2,
+        .full_bound = 0,
+    },
+    {
+        .name = "boxed/waits-for-ever",
+        .bug = "a wait whose time is over before its timer starts has no end",
+        .mutant = "late-is-never",
+        .setup = setup_in_time,
+        .thread = {work, pass_time},
+        .finish = finish_in_time,
+        .bound = 2,
+        .full_bound = 2,
     },
     {
         .name = "boxed/waits-for-room",

@@ -64,15 +64,15 @@ heard(void *context, const lbx_dead_letter *letter)
         ledger_lost((uint64_t)(uintptr_t)letter->envelope->message);
 }
 
-void
-stage_create_with_threads(int64_t threads)
+static void
+create(int64_t threads, const lbx_clock *clock)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
 
     ledger_reset();
     memset(meant_for, 0, sizeof(meant_for));
     options.allocator = &explorer_memory;
-    options.clock = &explorer_clock;
+    options.clock = clock;
     options.threads = threads;
     options.dead_letters.heard = heard;
     EXPECT_OK(lbx_system_create(&options, &stage));
@@ -81,7 +81,19 @@ stage_create_with_threads(int64_t threads)
 void
 stage_create(void)
 {
-    stage_create_with_threads(0);
+    create(0, &explorer_clock);
+}
+
+void
+stage_create_with_threads(int64_t threads)
+{
+    create(threads, &explorer_clock);
+}
+
+void
+stage_create_with_clock(const lbx_clock *clock)
+{
+    create(0, clock);
 }
 
 lbx_props

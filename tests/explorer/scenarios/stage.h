@@ -28,6 +28,7 @@ extern lbx_system *stage;
 /* Makes the system; in setup(). */
 void stage_create(void);
 void stage_create_with_threads(int64_t threads);
+void stage_create_with_clock(const lbx_clock *clock);
 
 /* A player's life; in a thread too. */
 lbx_props stage_props(struct player *player);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers that sleep and are woken: no cell is left while everybody sleeps
- * (D2), and none while one worker sleeps and the others are busy (D3).
+ * (D2), and none while one worker sleeps and the others are busy (D3), those
+ * included that a thief is moving.
  *
  * The dispatcher's threads are threads of the scenario. Whoever tells waits
  * until it has been heard: a cell that nobody runs shows as a deadlock.
@@ -16,8 +17,11 @@
 
 static struct player first;
 static struct player second;
+static struct player boss;
+static struct player others[2];
 static _Atomic(uint32_t) first_is_done;
 static _Atomic(uint32_t) second_is_done;
+static _Atomic(uint32_t) slot_is_free;
 
 static void
 set(_Atomic(uint32_t) *word)
@@ -55,6 +59,26 @@ play_first_after_second(lbx_context *context)
     play_first(context);
 }
 
+// Keeps its worker while others look into its queue.
+static void
+play_slot(lbx_context *context)
+{
+    (void)context;
+    await(&slot_is_free);
+}
+
+// Three for the run queue of its worker, so that a thief takes two; and one for
+// the slot.
+static void
+tell_all(lbx_context *context)
+{
+    (void)context;
+    stage_tell(&first);
+    stage_tell(&second);
+    stage_tell(&others[0]);
+    stage_tell(&others[1]);
+}
+
 /* ---- Setups ---- */
 
 static void
@@ -62,8 +86,11 @@ setup_with(int64_t threads)
 {
     memset(&first, 0, sizeof(first));
     memset(&second, 0, sizeof(second));
+    memset(&boss, 0, sizeof(boss));
+    memset(others, 0, sizeof(others));
     lbx__init(&first_is_done, 0);
     lbx__init(&second_is_done, 0);
+    lbx__init(&slot_is_free, 0);
     first.plays = play_first;
     second.plays = play_second;
     stage_create_with_threads(threads);
@@ -89,6 +116,20 @@ setup_busy(void)
 {
     setup_with(2);
     first.plays = play_first_after_second;
+}
+
+// Whoever steals the first and the second is busy with the first.
+static void
+setup_boss(void)
+{
+    setup_busy();
+    boss.plays = tell_all;
+    others[1].plays = play_slot;
+    stage_spawn(&boss);
+    stage_spawn(&others[0]);
+    stage_spawn(&others[1]);
+    stage_run();
+    stage_tell(&boss);
 }
 
 /* ---- Threads ---- */
@@ -124,6 +165,15 @@ tell_both(void)
 {
     stage_tell(&first);
     stage_tell(&second);
+    await(&first_is_done);
+    await(&second_is_done);
+    stop();
+}
+
+static void
+free_slot(void)
+{
+    set(&slot_is_free);
     await(&first_is_done);
     await(&second_is_done);
     stop();
@@ -200,6 +250,24 @@ const struct scenario workers_scenarios[] = {
         .thread = {worker_0, worker_1, tell_both},
         .finish = finish,
         .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-steals-two",
+        .setup = setup_boss,
+        .thread = {worker_0, worker_1, free_slot},
+        .finish = finish,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-steals-two-and-tells-nobody",
+        .bug = "a thief does not say what it has moved (D2)",
+        .mutant = "thieves-tell-nobody",
+        .setup = setup_boss,
+        .thread = {worker_0, worker_1, free_slot},
+        .finish = finish,
+        .bound = 1,
         .full_bound = 2,
     },
     {0},
