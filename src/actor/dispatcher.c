@@ -3,6 +3,7 @@
 #include "actor/dispatcher.h"
 
 #include "actor/runq.h"
+#include "actor/runslot.h"
 #include "actor/system.h"
 #include "actor/turn.h"
 #include "base/alloc.h"
@@ -14,13 +15,16 @@ enum {
     SLOT_TURNS = 32,
     FAIR_TURNS = 61,
     SPINS = LBX__SPINS(200),
+    WATCH_NS = 10000000, /* between two looks at the others */
+    LOOKS = 3 + LBX__SPINS(97),
 };
 
 typedef struct worker {
     lbx__runq queue;
     alignas(2 * LBX__LINE) lbx__dispatcher *dispatcher;
-    lbx__cell *slot;
+    lbx__runslot slot;
     uint32_t slot_turns;
+    uint64_t seen; /* the watcher's: `turns` when it looked last */
     uint32_t turn;
     uint32_t index;
     bool searching;
@@ -43,10 +47,12 @@ struct lbx__dispatcher {
     lbx__replay *replay; /* the system's, where a seed decides; or NULL */
     worker *workers;
     uint32_t started;
+    bool has_slots;
     _Atomic(uint32_t) stopping;
 
     alignas(2 * LBX__LINE) _Atomic(uint32_t) sleepers;
     _Atomic(uint32_t) searching;
+    _Atomic(uint32_t) watching;
 
     alignas(2 * LBX__LINE) lbx__lock lock;
     _Atomic(uint64_t) queued; /* written under the lock */
@@ -164,10 +170,13 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
         notify(dispatcher);
         return;
     }
-    displaced = mine->slot;
-    mine->slot = cell;
+    displaced =
+        dispatcher->has_slots ? lbx__runslot_swap(&mine->slot, cell) : cell;
     if (displaced)
         enqueue(mine, displaced);
+    // Relaxed: who was woken while the watcher gave up sees that (D5).
+    else if (lbx__load(&dispatcher->watching, relaxed) == 0)
+        notify(dispatcher); // D5
 }
 
 void
@@ -208,9 +217,11 @@ steal(worker *mine)
 static lbx__cell *
 take_slot(worker *mine)
 {
-    lbx__cell *cell = mine->slot;
+    lbx__cell *cell = NULL;
 
-    mine->slot = NULL;
+    // Relaxed: only we put something there.
+    if (lbx__load(&mine->slot.cell, relaxed))
+        cell = lbx__runslot_swap(&mine->slot, NULL);
     if (!cell || mine->slot_turns++ < SLOT_TURNS)
         return cell;
     mine->slot_turns = 0;
@@ -284,6 +295,101 @@ unlist(worker *mine)
     return listed;
 }
 
+/* Everybody sleeps, the caller too. */
+static bool
+all_sleep(lbx__dispatcher *dispatcher)
+{
+    return lbx__load(&dispatcher->sleepers, seq_cst) ==
+           dispatcher->options.threads;
+}
+
+/* D5: becomes the watcher, if one is wanted. */
+static bool
+begin_watch(lbx__dispatcher *dispatcher)
+{
+    uint32_t nobody = 0;
+
+    return dispatcher->has_slots && !all_sleep(dispatcher) &&
+           lbx__cas(&dispatcher->watching, &nobody, 1u, seq_cst);
+}
+
+static bool
+slots_are_empty(lbx__dispatcher *dispatcher)
+{
+    for (uint32_t i = 0; i < dispatcher->options.threads; i++)
+        // Relaxed: after a barrier (D5).
+        if (lbx__load(&dispatcher->workers[i].slot.cell, relaxed))
+            return false;
+    return true;
+}
+
+/* D5: no longer watches, unless a slot is in use, whose worker may have seen a
+ * watcher. */
+static bool
+end_watch(lbx__dispatcher *dispatcher)
+{
+    lbx__store(&dispatcher->watching, 0u, seq_cst);
+    (void)lbx__barrier_all(); // who uses a slot does not: runslot.h
+    return slots_are_empty(dispatcher) || !begin_watch(dispatcher);
+}
+
+/* A cell that has waited in a slot since the last look, or NULL. */
+static lbx__cell *
+look_around(worker *mine)
+{
+    lbx__dispatcher *dispatcher = mine->dispatcher;
+    lbx__cell *cell = NULL;
+
+    for (uint32_t i = 1; i < dispatcher->options.threads && !cell; i++) {
+        worker *other =
+            &dispatcher
+                 ->workers[(mine->index + i) % dispatcher->options.threads];
+        // Relaxed: a number, whose changing is enough.
+        uint64_t turns = lbx__load(&other->turns, relaxed);
+
+        if (turns == other->seen)
+            cell = lbx__runslot_raid(&other->slot);
+        other->seen = turns;
+    }
+    return cell;
+}
+
+/* Sleeps until somebody calls. */
+static void
+await_call(worker *mine)
+{
+    // Acquire: pairs with the release in wake_one().
+    while (lbx__load(&mine->parked, acquire) != 0)
+        lbx__futex_wait(&mine->parked, 1, -1);
+}
+
+/* The same, with an eye on the others: D5. */
+static void
+await_call_watching(worker *mine)
+{
+    lbx__dispatcher *dispatcher = mine->dispatcher;
+    lbx__cell *cell = NULL;
+    bool awake = false;
+
+    for (int looks = 1; !cell && !awake; looks++) {
+        lbx__futex_wait(&mine->parked, 1, WATCH_NS);
+        awake = lbx__load(&mine->parked, acquire) == 0; // as above
+        if (awake)
+            break;
+        if ((looks % LOOKS == 0 || all_sleep(dispatcher)) &&
+            end_watch(dispatcher)) {
+            await_call(mine);
+            return;
+        }
+        cell = look_around(mine);
+    }
+    lbx__store(&dispatcher->watching, 0u, seq_cst);
+    if (!cell || !unlist(mine))
+        await_call(mine);
+    if (cell)
+        enqueue(mine, cell);
+}
+
 /* Sleeps until there is something to do, or to end: D2. */
 static void
 fall_asleep(worker *mine)
@@ -307,9 +413,10 @@ fall_asleep(worker *mine)
         unlist(mine))
         return;
     count(&mine->parks, 1);
-    // Acquire: pairs with the release in wake_one().
-    while (lbx__load(&mine->parked, acquire) != 0)
-        lbx__futex_wait(&mine->parked, 1, -1);
+    if (begin_watch(dispatcher))
+        await_call_watching(mine);
+    else
+        await_call(mine);
 }
 
 /* A little patience before sleeping: an answer is often on its way. */
@@ -395,6 +502,7 @@ lbx__dispatcher_create(lbx_system *system,
     dispatcher->options = *options;
     dispatcher->messages = options->throughput;
     dispatcher->replay = system->options.seed != 0 ? &system->replay : NULL;
+    dispatcher->has_slots = options->threads == 1 || lbx__runslot_works();
     if (options->threads > 0) {
         dispatcher->workers =
             lbx__alloc(allocator, workers_size(dispatcher), alignof(worker));

@@ -5,8 +5,8 @@
  * A worker takes the next cell from its own slot, its own run queue, the
  * dispatcher's queue, or another worker's run queue. What a worker schedules
  * while it runs goes into its slot: it is what its own actor has just spoken
- * to, and it is warm. The slot is not stolen; what was in it moves to the run
- * queue, where others find it.
+  * to, and it is warm. What was in it moves to the run queue, where others find
+ * it; the slot itself they leave alone for a while (runslot.h, D5).
  *
  * D1  A cell is in at most one of those places, and its `scheduled` is 1 (A9).
  * D2  A worker goes to sleep so: raise `sleepers`, look into every queue once
@@ -17,8 +17,14 @@
  *     next, if there is more; when it finds nothing it stops searching before
  *     it looks once more (D2).
  * D4  The slot is used at most SLOT_TURNS times in a row, the dispatcher's queue
- *     is looked at every FAIR_TURNS turns: every cell runs within a bounded
+  *     is looked at every FAIR_TURNS turns: every cell runs within a bounded
  *     number of turns (A10).
+ * D5  While some workers sleep and some do not, one of the sleepers is
+ *     `watching`: now and then it looks at the others, and raids the slot of one
+ *     that has been in the same turn all the time. Who uses a slot and sees
+ *     nobody watching wakes a sleeper, which becomes the watcher when it falls
+  *     asleep again. The watcher gives up when all others sleep, or after LOOKS
+ *     looks when no slot is in use; it says so first, and looks then.
  *
  * A dispatcher without threads has only its queue, and is run by
  * lbx_system_run(); with a seed the system's circle stands in its place

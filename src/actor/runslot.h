@@ -82,7 +82,9 @@ lbx__runslot_raid(lbx__runslot *slot)
     lbx__lock_take(&slot->lock);
     lbx__store(&slot->raided, 1u, seq_cst);
     // Acquire: pairs with the release of `touching`.
-    if (lbx__barrier_all() && lbx__load(&slot->touching, acquire) == 0) {
+    if (!lbx__barrier_all() || lbx__load(&slot->touching, acquire) != 0) {
+        lbx__pause(); // the worker needs a moment; the next raid may do
+    } else {
         // Acquire: the cell as its worker left it.
         cell = lbx__load(&slot->cell, acquire);
         lbx__store(&slot->cell, NULL, relaxed); // published with `raided`

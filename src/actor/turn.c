@@ -277,7 +277,7 @@ static inline bool
 is_ordinary(lbx__cell *cell)
 {
     return !cell->extra && cell->phase == LBX__ALIVE &&
-           cell->suspensions == 0 && !has_system(cell);
+           cell->suspensions == 0 && !cell->held && !has_system(cell);
 }
 
 /* The short way: messages that need no second look, up to `most` and to the

@@ -79,6 +79,14 @@ tell_all(lbx_context *context)
     stage_tell(&others[1]);
 }
 
+// Tells another, who lands in its worker's slot, and waits for it.
+static void
+play_first_with_second(lbx_context *context)
+{
+    stage_tell(&second);
+    play_first_after_second(context);
+}
+
 /* ---- Setups ---- */
 
 static void
@@ -116,6 +124,13 @@ setup_busy(void)
 {
     setup_with(2);
     first.plays = play_first_after_second;
+}
+
+static void
+setup_stuck(void)
+{
+    setup_with(2);
+    first.plays = play_first_with_second;
 }
 
 // Whoever steals the first and the second is busy with the first.
@@ -250,6 +265,34 @@ const struct scenario workers_scenarios[] = {
         .thread = {worker_0, worker_1, tell_both},
         .finish = finish,
         .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-is-stuck",
+        .setup = setup_stuck,
+        .thread = {worker_0, worker_1, tell},
+        .finish = finish,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-is-stuck-and-nobody-watches",
+        .bug = "nobody looks at the slot of a worker that is busy (D5)",
+        .mutant = "nobody-watches",
+        .setup = setup_stuck,
+        .thread = {worker_0, worker_1, tell},
+        .finish = finish,
+        .bound = 1,
+        .full_bound = 2,
+    },
+    {
+        .name = "workers/one-is-stuck-and-calls-no-watcher",
+        .bug = "a slot is used, nobody watches, and nobody is called (D5)",
+        .mutant = "watchers-are-not-called",
+        .setup = setup_stuck,
+        .thread = {worker_0, worker_1, tell},
+        .finish = finish,
+        .bound = 1,
         .full_bound = 2,
     },
     {

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <letterbox/mailbox.h>
+
 #include "actor/fixture.h"
 
 TEST_CITING("A-12 A-22 V-31", turn_handles_five_messages_by_default)
@@ -292,6 +294,57 @@ cpu_ns(void)
     CHECK_INT(0, getrusage(RUSAGE_SELF, &usage));
     return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * LBX_SECOND +
            (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * LBX_US;
+}
+
+static lbx_signal *heard;
+static lbx_ref told;
+
+static lbx_status
+answer(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    lbx_signal_notify(heard);
+    return LBX_OK;
+}
+
+/* A handler should not wait. This one does, and for one whom only it told. */
+static lbx_status
+tell_and_wait(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    lbx_tell(told, message);
+    return lbx_signal_wait_until(heard, LBX_FOREVER);
+}
+
+/* What a handler tells waits in its worker's slot, and another takes it out when
+ * that handler takes long: D5. */
+TEST(a_handler_may_wait_for_one_that_only_it_has_told)
+{
+    static const lbx_behaviour waits = {LBX_BEHAVIOUR_VERSION, "waits",
+                                        .receive = tell_and_wait};
+    static const lbx_behaviour answers = {LBX_BEHAVIOUR_VERSION, "answers",
+                                          .receive = answer};
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_system *system;
+    lbx_ref first;
+
+    options.threads = 2;
+    CHECK_OK(lbx_signal_create(NULL, NULL, &heard));
+    CHECK_OK(lbx_system_create(&options, &system));
+    props.behaviour = &answers;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &told));
+    props.behaviour = &waits;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &first));
+    for (int i = 0; i < 20; i++)
+        lbx_tell(first, NULL);
+    lbx_tell(first, lbx_poison_pill());
+    CHECK_OK(lbx_ended_until(system, first, LBX_FOREVER));
+    lbx_system_destroy(system);
+    lbx_signal_unref(heard);
 }
 
 // Idle is idle: waiting here is a wait on an ask that times out.
