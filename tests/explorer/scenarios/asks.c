@@ -250,7 +250,7 @@ const struct scenario asks_scenarios[] = {
         .setup = setup,
         .thread = {await, stop, work},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {

@@ -249,7 +249,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, tell, work},
         .finish = finish_handled,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {
@@ -259,7 +259,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, tell, work},
         .finish = finish_handled,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -277,7 +277,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup,
         .thread = {tell, stop, work},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -295,7 +295,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn},
         .finish = finish_reused,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -313,7 +313,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_balancer,
         .thread = {tell, work},
         .finish = finish_handled,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 0,
     },
     {
@@ -323,7 +323,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_balancer,
         .thread = {tell, work},
         .finish = finish_handled,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 3,
     },
     {
@@ -383,7 +383,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_waiting,
         .thread = {stop, stop_second, work},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -393,7 +393,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_waiting_and_stopped,
         .thread = {work, work},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -403,7 +403,7 @@ const struct scenario boxed_scenarios[] = {
         .setup = setup_waiting_and_stopped,
         .thread = {work, work},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {0},

@@ -162,7 +162,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, tell, work},
         .finish = finish_handled,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -172,7 +172,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, tell, work},
         .finish = finish_handled,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -198,7 +198,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_at_work,
         .thread = {tell, work, work},
         .finish = finish_handled,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -214,7 +214,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup,
         .thread = {tell, stop, work},
         .finish = finish_ended,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -246,7 +246,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn, work},
         .finish = finish_reused,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -254,7 +254,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn, work},
         .finish = finish_reused,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {
@@ -286,7 +286,7 @@ const struct scenario cells_scenarios[] = {
         .setup = setup_watch,
         .thread = {work, work},
         .finish = finish_watch,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 3,
     },
     {0},

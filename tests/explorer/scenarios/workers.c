@@ -218,7 +218,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_one,
         .thread = {worker_0, tell_both},
         .finish = finish,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 4,
     },
     {
@@ -228,7 +228,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_one,
         .thread = {worker_0, tell},
         .finish = finish,
-        .bound = 3,
+        .bound = 2,
         .full_bound = 3,
     },
     {
@@ -254,7 +254,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_busy,
         .thread = {worker_0, worker_1, tell_both},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
@@ -264,7 +264,7 @@ const struct scenario workers_scenarios[] = {
         .setup = setup_busy,
         .thread = {worker_0, worker_1, tell_both},
         .finish = finish,
-        .bound = 2,
+        .bound = 1,
         .full_bound = 2,
     },
     {
