@@ -61,6 +61,7 @@ enum {
     LBX__RELEASE, /* and goes on */
     LBX__OUTGOING,    /* an outgoing message may be accepted */
     LBX__OUTBOX_LATE, /* one has waited long enough */
+    LBX__REST,        /* to "/user": threads have had no actors for a while */
 };
 
 /* What a cell is for. */

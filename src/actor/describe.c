@@ -67,9 +67,6 @@ read_sort(const lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
         required, entry->sort == LBX__BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
     entry->requirement.by = entry->id;
     switch (entry->sort) {
-    case LBX__PINNED:
-        entry->options.threads = 1;
-        return LBX_OK;
     case LBX__CALLING_THREAD:
         if (system->options.threads == 0)
             return LBX_OK;
@@ -102,6 +99,9 @@ read_numbers(lbx__dispatcher_entry *entry, const lbx_settings *whole,
     if (status == LBX_OK)
         status = lbx_settings_read_duration(whole, "throughput-deadline-time",
                                             fault, &options->deadline_ns);
+    if (status == LBX_OK)
+        status = lbx_settings_read_duration(whole, "shutdown-timeout", fault,
+                                            &entry->linger_ns);
     if (status == LBX_OK)
         status =
             lbx_settings_read_integer_or(whole, "stash-capacity", LBX_DEFAULT,

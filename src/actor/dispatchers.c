@@ -3,6 +3,7 @@
 #include "actor/dispatchers.h"
 
 #include "actor/blame.h"
+#include "actor/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -122,7 +123,7 @@ lbx__dispatchers_destroy(lbx__dispatchers *dispatchers)
     while (entry) {
         lbx__dispatcher_entry *next = entry->next;
 
-        lbx__dispatcher_destroy(entry->dispatcher);
+        lbx__crews_fini(&entry->crews, allocator);
         lbx__teams_fini(&entry->teams, allocator);
         lbx_settings_unref(entry->merged);
         lbx__free(allocator, entry, entry->size_bytes);
@@ -172,45 +173,78 @@ lbx__dispatchers_find(lbx__dispatchers *dispatchers, const char *id,
 }
 
 lbx_status
-lbx__dispatchers_start(lbx__dispatchers *dispatchers,
-                       lbx__dispatcher_entry *entry, lbx_fault *fault)
+lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
+                       lbx__dispatcher_entry *entry, lbx_fault *fault,
+                       lbx__dispatcher **ret)
 {
+    lbx_system *system = dispatchers->system;
     lbx__dispatcher_options options = entry->options;
+    bool alone = entry->sort == LBX__PINNED && system->options.threads > 0;
     lbx_status status;
 
-    if (!lbx__once_begin(&entry->started))
-        return LBX_OK;
-    if (dispatchers->system->options.threads == 0)
+    if (system->options.threads == 0)
         options.threads = 0; // C3
-    status = lbx__dispatcher_create(dispatchers->system, &options,
-                                    &entry->dispatcher);
-    lbx__once_end(&entry->started, status == LBX_OK);
+    else if (alone)
+        options.threads = 1;
+    status = lbx__crews_enter(&entry->crews, system, &options, alone, ret);
     if (status != LBX_OK)
         return lbx__blame(fault, status, entry->section,
                           "%u threads cannot be started", options.threads);
     return LBX_OK;
 }
 
-/* Goes through all that were started: from NULL to NULL. */
+/* Goes through all entries: from NULL to NULL. */
 static lbx__dispatcher_entry *
-next_started(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry)
+next_entry(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry)
 {
     // Acquire: C2.
-    entry = entry ? entry->next : lbx__load(&dispatchers->first, acquire);
-    while (entry && !lbx__once_is_done(&entry->started))
-        entry = entry->next;
-    return entry;
+    return entry ? entry->next : lbx__load(&dispatchers->first, acquire);
 }
 
 lbx__dispatcher_entry *
 lbx__dispatchers_of(lbx__dispatchers *dispatchers,
                     const lbx__dispatcher *dispatcher)
 {
-    lbx__dispatcher_entry *entry = next_started(dispatchers, NULL);
+    lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL);
 
-    while (entry && entry->dispatcher != dispatcher)
-        entry = next_started(dispatchers, entry);
+    while (entry && !lbx__crews_has(&entry->crews, dispatcher))
+        entry = next_entry(dispatchers, entry);
     return entry;
+}
+
+void
+lbx__dispatchers_leave(lbx__cell *cell)
+{
+    lbx_system *system = cell->system;
+    lbx__dispatchers *dispatchers = system->selection->dispatchers;
+    const lbx__dispatcher *left = cell->dispatcher;
+    lbx__dispatcher_entry *entry;
+
+    // The default's crew is the system's, and without threads none ever ends.
+    if (left == system->dispatcher || system->options.threads == 0)
+        return;
+    cell->dispatcher = system->dispatcher; // H1
+    entry = lbx__dispatchers_of(dispatchers, left);
+    if (entry &&
+        lbx__crews_leave(&entry->crews, left,
+                         lbx_clock_now(system->options.clock)) &&
+        entry->linger_ns >= 0)
+        // Without memory for a timer they wait for the next one's.
+        (void)lbx__timers_start_system(system->timers, system->user_ref,
+                                       LBX__REST, entry->linger_ns);
+}
+
+void
+lbx__dispatchers_rest(lbx__dispatchers *dispatchers)
+{
+    const lbx_system *system = dispatchers->system;
+    int64_t now_ns = lbx_clock_now(system->options.clock);
+
+    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
+         entry = next_entry(dispatchers, entry))
+        if (entry->linger_ns >= 0)
+            lbx__crews_rest(&entry->crews, system->options.allocator,
+                            now_ns - entry->linger_ns);
 }
 
 uint64_t
@@ -222,9 +256,9 @@ lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most)
     // Until none has anything: each may give the others something to do.
     do {
         before = turns;
-        for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL);
-             entry && turns < most; entry = next_started(dispatchers, entry))
-            turns += lbx__dispatcher_run(entry->dispatcher, most - turns);
+        for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL);
+             entry && turns < most; entry = next_entry(dispatchers, entry))
+            turns += lbx__crews_run(&entry->crews, most - turns);
     } while (turns > before && turns < most);
     return turns;
 }
@@ -234,9 +268,9 @@ lbx__dispatchers_stop(lbx__dispatchers *dispatchers)
 {
     if (!dispatchers)
         return;
-    for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL); entry;
-         entry = next_started(dispatchers, entry))
-        lbx__dispatcher_stop(entry->dispatcher);
+    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
+         entry = next_entry(dispatchers, entry))
+        lbx__crews_stop(&entry->crews);
     // What the last ones gave to those that had stopped before them.
     (void)lbx__dispatchers_run(dispatchers, UINT64_MAX);
 }
@@ -246,14 +280,8 @@ lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers)
 {
     lbx__dispatcher_stats sum = {0};
 
-    for (lbx__dispatcher_entry *entry = next_started(dispatchers, NULL); entry;
-         entry = next_started(dispatchers, entry)) {
-        lbx__dispatcher_stats one = lbx__dispatcher_stats_of(entry->dispatcher);
-
-        sum.turns += one.turns;
-        sum.handled += one.handled;
-        sum.steals += one.steals;
-        sum.parks += one.parks;
-    }
+    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
+         entry = next_entry(dispatchers, entry))
+        lbx__crews_count(&entry->crews, &sum);
     return sum;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dispatchers of the settings: made by id, when they are first used; ended with
- * the system.
+ * Dispatchers of the settings: made by id, when they are first used.
  *
  * C1  Entry 0 is the default dispatcher, started with the system. An entry is
- *     described once, and started once, by the first who needs it, with no
- *     lock held. Entries stay as long as the system.
+ *     described once, by the first who needs it, with no lock held, and stays
+ *     as long as the system. Its threads come and go with its actors: crew.h.
  * C2  The list grows at its head, under the lock; reading it needs none.
  * C3  A system without threads has none in any dispatcher; all are run by
  *     lbx_system_run().
@@ -13,6 +12,7 @@
 #ifndef LBX_ACTOR_DISPATCHERS_H
 #define LBX_ACTOR_DISPATCHERS_H
 
+#include "actor/crew.h"
 #include "actor/dispatcher.h"
 #include "actor/mailbox_types.h"
 #include "actor/once.h"
@@ -38,10 +38,10 @@ typedef struct lbx__dispatcher_entry {
     lbx__requirement requirement;
     bool has_mailbox_type;  /* its own section says which mailbox */
     int64_t stash_capacity; /* LBX_DEFAULT: it says nothing */
+    int64_t linger_ns;      /* without actors; negative: for ever */
     lbx__once described;
-    lbx__once started;
-    lbx__dispatcher *dispatcher; /* NULL until started */
-    lbx__teams teams;            /* of a balancing one */
+    lbx__crews crews;
+    lbx__teams teams; /* of a balancing one */
     struct lbx__dispatcher_entry *next;
     size_t size_bytes;
 } lbx__dispatcher_entry;
@@ -70,9 +70,17 @@ lbx__dispatcher_entry *lbx__dispatchers_default(lbx__dispatchers *dispatchers);
 lbx_status lbx__dispatchers_find(lbx__dispatchers *dispatchers, const char *id,
                                  const lbx_settings *at, lbx_fault *fault,
                                  lbx__dispatcher_entry **ret);
-lbx_status lbx__dispatchers_start(lbx__dispatchers *dispatchers,
+
+/* Gives an actor, or the system itself, threads to run on. */
+lbx_status lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
                                   lbx__dispatcher_entry *entry,
-                                  lbx_fault *fault);
+                                  lbx_fault *fault, lbx__dispatcher **ret);
+
+/* The actor of this cell has ended: H1. By its owner. */
+void lbx__dispatchers_leave(lbx__cell *cell);
+
+/* Ends threads that have had no actors for long enough. By "/user". */
+void lbx__dispatchers_rest(lbx__dispatchers *dispatchers);
 
 /* The entry of a dispatcher that runs. */
 lbx__dispatcher_entry *lbx__dispatchers_of(lbx__dispatchers *dispatchers,

@@ -163,6 +163,7 @@ give_back(lbx__cell *cell)
     free_state(cell);
     lbx__boxed_end(cell);
     lbx__extra_free(cell);
+    lbx__dispatchers_leave(cell);
     cell->phase = LBX__FREE;
     lbx__cells_put(cell->system->cells, cell);
     lbx__cell_release(cell, false, true);
@@ -380,6 +381,7 @@ lbx__life_end(lbx_context *context)
     if (cell->extra)
         watchers = cell->extra->watchers;
     lbx__extra_free(cell);
+    lbx__dispatchers_leave(cell);
     while ((node = lbx__nodes_take(&watchers)))
         lbx__watch_notify(system, node);
     if (cell->parent)

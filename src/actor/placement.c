@@ -244,8 +244,8 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
     if (status == LBX_OK)
         status = lbx__selection_choose(selection, &request, ret);
     if (status == LBX_OK)
-        status = lbx__dispatchers_start(selection->dispatchers, ret->dispatcher,
-                                        request.fault);
+        status = lbx__dispatchers_enter(selection->dispatchers, ret->dispatcher,
+                                        request.fault, &cell->dispatcher);
     return status == LBX_OK ? take_stash(cell, props, ret->stash_capacity)
                             : status;
 }
@@ -269,7 +269,6 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
     status = choose(selection, cell, request, &choice);
     if (status != LBX_OK)
         return status;
-    cell->dispatcher = choice.dispatcher->dispatcher;
     cell->step = (uint8_t)choice.step;
     cell->mailbox = choice.mailbox->number;
     if (request.shared) {
@@ -307,7 +306,6 @@ lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
 
     if (!takes_usual(selection, cell, props))
         return select_for(cell, props, balances);
-    cell->dispatcher = selection->usual.dispatcher->dispatcher;
     cell->step = (uint8_t)selection->usual.step;
     cell->mailbox = selection->usual.mailbox->number;
     return LBX_OK;

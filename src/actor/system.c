@@ -95,10 +95,8 @@ start_dispatcher(lbx_system *system)
     if (status != LBX_OK)
         return status;
     entry = lbx__dispatchers_default(system->selection->dispatchers);
-    status = lbx__dispatchers_start(system->selection->dispatchers, entry,
-                                    system->options.fault);
-    system->dispatcher = entry->dispatcher;
-    return status;
+    return lbx__dispatchers_enter(system->selection->dispatchers, entry,
+                                  system->options.fault, &system->dispatcher);
 }
 
 static lbx__dispatchers *

@@ -14,6 +14,7 @@
 
 #include "actor/boxed.h"
 #include "actor/outbox.h"
+#include "actor/selection.h"
 #include "actor/system.h"
 #include "base/park.h"
 #include <assert.h>
@@ -75,6 +76,9 @@ handle_system_node(lbx_context *context, lbx__node *node)
         return; // it is no pool's
     case LBX__OUTBOX_LATE:
         lbx__outbox_poll_all(cell);
+        break;
+    case LBX__REST:
+        lbx__dispatchers_rest(cell->system->selection->dispatchers);
         break;
     default:
         break;
