@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-    PATH_BYTES = 1024
+    PATH_BYTES = 1024,
+    LINE_BYTES = 512,
 };
 
 static const lbx_settings_rule rules[] = {
@@ -250,6 +251,30 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
                             : status;
 }
 
+/* once in a system. */
+static void
+warn_of_waiting(lbx__selection *selection, const lbx__mailbox *mailbox)
+{
+    const lbx_system_options *options = &selection->system->options;
+    char line[LINE_BYTES];
+    char where[LINE_BYTES] = "";
+
+    // Relaxed: who is first does not matter.
+    if (!options->warn || !(mailbox->capabilities & LBX_CAN_BLOCK) ||
+        lbx__exchange(&selection->warned, 1u, relaxed) != 0)
+        return;
+    if (mailbox->section && lbx_settings_line(mailbox->section) > 0)
+        (void)snprintf(where, sizeof(where), " (%s:%u)",
+                       lbx_settings_file(mailbox->section),
+                       lbx_settings_line(mailbox->section));
+    (void)snprintf(line, sizeof(line),
+                   "mailbox %s%s: senders wait when it is full; with "
+                   "mailbox-push-timeout-time = 0 what does not fit is a dead "
+                   "letter at once (said of the first such mailbox only)",
+                   mailbox->id, where);
+    options->warn(options->warn_context, line);
+}
+
 static lbx_status
 select_for(lbx__cell *cell, const lbx_props *props, bool balances)
 {
@@ -271,6 +296,7 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
         return status;
     cell->step = (uint8_t)choice.step;
     cell->mailbox = choice.mailbox->number;
+    warn_of_waiting(selection, choice.mailbox);
     if (request.shared) {
         // Relaxed: the parent's, whose turn this is.
         lbx__boxed_share(lbx__load(&cell->parent->boxed, relaxed), cell);

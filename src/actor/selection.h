@@ -44,6 +44,7 @@ typedef struct lbx__selection {
     int64_t stash_capacity; /* the default */
     lbx__choice usual;
     bool is_plain; /* no deployments, and `usual` needs nothing made */
+    _Atomic(uint32_t) warned; /* */
 } lbx__selection;
 
 /* Who is to be made. */

@@ -78,13 +78,19 @@ typedef struct lbx_system_options {
      * order each time, another seed another one. 0: first come, first served,
      * `throughput` at a time. */
     uint64_t seed;
+
+    /* Told, in a line for people, what works and may surprise: once, that there
+     * is a mailbox whose senders wait when it is full. In the thread that made
+     * the actor, with no lock held; must not use the system. NULL: nobody. */
+    void (*warn)(void *context, const char *line);
+    void *warn_context;
 } lbx_system_options;
 
 #define LBX_SYSTEM_OPTIONS_INIT                                                \
     {                                                                          \
         LBX_SYSTEM_OPTIONS_VERSION, "letterbox", NULL, NULL, NULL, NULL,       \
             LBX_DEFAULT, LBX_DEFAULT, {NULL, NULL}, NULL, NULL, NULL, NULL, 0, \
-            0                                                                  \
+            0, NULL, NULL                                                      \
     }
 
 /*

@@ -339,3 +339,54 @@ TEST_LIMIT(selection_survives_every_failing_allocation, 60)
         CHECK_STATUS(LBX_NO_MEMORY, status);
     }
 }
+
+/* ---- What is allowed, and deserves a word ---- */
+
+static void
+hear(void *context, const char *line)
+{
+    char *heard = context;
+
+    strcat(heard, line);
+    strcat(heard, "\n");
+}
+
+TEST_CITING("A-26", waiting_senders_are_warned_of_once)
+{
+    static const char text[] =
+        "zero { mailbox-type = bounded, mailbox-push-timeout-time = 0 }\n"
+        "waits { mailbox-type = bounded }\n"
+        "too { mailbox-type = bounded-deque, mailbox-push-timeout-time = -1 }";
+    char heard[1024] = "";
+    struct stage stage;
+    lbx_props props;
+
+    stage_prepare(&stage, text);
+    stage.options.warn = hear;
+    stage.options.warn_context = heard;
+    stage_open(&stage);
+    (void)stage_spawn(&stage, (struct wish){.mailbox = NULL}, "a");
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "zero"}, "b");
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "bounded-capacity:3"},
+                      "c");
+    props = stage_props(&stage, (struct wish){.mailbox = "waits"});
+    CHECK_OK(stage_foretell(&stage, &props, "/d")); // nothing is made
+    CHECK_STR("", heard);
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "d");
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "e");
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
+    CHECK_STR("mailbox waits (my.conf:2): senders wait when it is full; with "
+              "mailbox-push-timeout-time = 0 what does not fit is a dead "
+              "letter at once (said of the first such mailbox only)\n",
+              heard);
+    stage_end(&stage);
+    // Once per system, not per process; for ever is long, too.
+    heard[0] = 0;
+    stage_prepare(&stage, text);
+    stage.options.warn = hear;
+    stage.options.warn_context = heard;
+    stage_open(&stage);
+    (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
+    CHECK(strstr(heard, "mailbox too (my.conf:3)"));
+    stage_end(&stage);
+}
