@@ -306,7 +306,7 @@ TEST_CITING("A-02", users_mapping_beats_the_reference_under_any_name)
 /* ---- Memory ---- */
 
 static lbx_status
-select_with(struct torture *memory)
+select_with(struct torture *memory, const char *text, int64_t threads)
 {
     const lbx_allocator allocator = torture_allocator(memory);
     struct stage stage;
@@ -314,30 +314,65 @@ select_with(struct torture *memory)
     lbx_ref ref;
     lbx_status status;
 
-    stage_prepare(&stage, "d { mailbox-type = bounded, stash-capacity = 3 }\n"
-                          "akka.actor.deployment { /a { dispatcher = d } }");
+    stage_prepare(&stage, text);
     stage.options.allocator = &allocator;
+    stage.options.threads = threads;
     status = lbx_system_create(&stage.options, &stage.system);
     if (status == LBX_OK) {
         props = stage_props(&stage, (struct wish){.mailbox = NULL});
         status = lbx_system_spawn(stage.system, &props, "a", &ref);
+        if (status == LBX_OK) // the same once more
+            status = lbx_system_spawn(stage.system, &props, "b", &ref);
         lbx_system_destroy(stage.system);
     }
     lbx_settings_unref(stage.settings);
     return status;
 }
 
-TEST_LIMIT(selection_survives_every_failing_allocation, 60)
+static void
+survive_every_failing_allocation(const char *text, int64_t threads)
 {
     for (int allowed = 0;; allowed++) {
         struct torture memory = {.allowed = allowed};
-        lbx_status status = select_with(&memory);
+        lbx_status status = select_with(&memory, text, threads);
 
         CHECK_INT(0, memory.live_bytes);
         if (status == LBX_OK)
             return;
         CHECK_STATUS(LBX_NO_MEMORY, status);
     }
+}
+
+TEST_LIMIT(selection_survives_every_failing_allocation, 60)
+{
+    survive_every_failing_allocation(
+        "d { mailbox-type = bounded, stash-capacity = 3 }\n"
+        "akka.actor.deployment { \"/*\" { dispatcher = d } }",
+        0);
+}
+
+TEST_LIMIT(teams_survive_every_failing_allocation, 60)
+{
+    survive_every_failing_allocation(
+        "d { type = BalancingDispatcher }\n"
+        "akka.actor.deployment { \"/*\" { dispatcher = d } }",
+        0);
+}
+
+TEST_LIMIT(deployed_pools_survive_every_failing_allocation, 60)
+{
+    survive_every_failing_allocation("akka.actor.deployment { \"/*\" {\n"
+                                     "  router = balancing-pool\n"
+                                     "  nr-of-instances = 3 } }",
+                                     0);
+}
+
+TEST_LIMIT(pinned_threads_survive_every_failing_allocation, 120)
+{
+    survive_every_failing_allocation(
+        "d { type = PinnedDispatcher, shutdown-timeout = 0 }\n"
+        "akka.actor.deployment { \"/*\" { dispatcher = d } }",
+        1);
 }
 
 /* ---- What is allowed, and deserves a word ---- */
