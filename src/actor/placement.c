@@ -256,22 +256,20 @@ static void
 warn_of_waiting(lbx__selection *selection, const lbx__mailbox *mailbox)
 {
     const lbx_system_options *options = &selection->system->options;
+    const lbx_settings *section = mailbox->section;
+    bool is_read = section && lbx_settings_line(section) > 0;
     char line[LINE_BYTES];
-    char where[LINE_BYTES] = "";
 
     // Relaxed: who is first does not matter.
     if (!options->warn || !(mailbox->capabilities & LBX_CAN_BLOCK) ||
         lbx__exchange(&selection->warned, 1u, relaxed) != 0)
         return;
-    if (mailbox->section && lbx_settings_line(mailbox->section) > 0)
-        (void)snprintf(where, sizeof(where), " (%s:%u)",
-                       lbx_settings_file(mailbox->section),
-                       lbx_settings_line(mailbox->section));
     (void)snprintf(line, sizeof(line),
-                   "mailbox %s%s: senders wait when it is full; with "
+                   "%s:%u: mailbox %s: senders wait when it is full; with "
                    "mailbox-push-timeout-time = 0 what does not fit is a dead "
                    "letter at once (said of the first such mailbox only)",
-                   mailbox->id, where);
+                   is_read ? lbx_settings_file(section) : "reference",
+                   is_read ? lbx_settings_line(section) : 0, mailbox->id);
     options->warn(options->warn_context, line);
 }
 

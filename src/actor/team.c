@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Teams. W1 to W3 are in team.h. */
+/* Teams. Z1 to Z3 are in team.h. */
 #include "actor/team.h"
 
 #include "actor/blame.h"
@@ -195,7 +195,7 @@ lbx__team_wake(lbx__team *team)
 {
     lbx__lock_take(&team->lock);
     for (uint32_t i = 0; i < team->count; i++)
-        lbx__cell_wake_always(team->members[i]); // W2
+        lbx__cell_wake_always(team->members[i]); // Z2
     lbx__lock_give(&team->lock);
 }
 

@@ -4,15 +4,15 @@
  * mailbox (A-01, R-37). What is told to one of them is handled by whoever is
  * free.
  *
- * W1  The members and the mailbox change under the lock. A team without members
+ * Z1  The members and the mailbox change under the lock. A team without members
  *     has no mailbox; the first one makes it, and nobody waits for that with a
  *     lock held. Teams stay as long as the system: a stale sender's look at one
  *     is always a look at a team.
- * W2  A sender adds its message first and wakes every member then, since an
+ * Z2  A sender adds its message first and wakes every member then, since an
  *     idle one may be deaf: failed, ending, or waiting for room elsewhere. Who
  *     is at work looks once more when it is done (K2), and who joins later
  *     begins by looking.
- * W3  A member that ends leaves the messages to the others (A-24). With the last
+ * Z3  A member that ends leaves the messages to the others (A-24). With the last
  *     one the mailbox is closed, and what is left becomes dead letters.
  */
 #ifndef LBX_ACTOR_TEAM_H

@@ -20,6 +20,7 @@ const struct scenario *const all_scenarios[] = {
     cells_scenarios,
     workers_scenarios,
     boxed_scenarios,
+    team_scenarios,
     asks_scenarios,
     NULL,
 };

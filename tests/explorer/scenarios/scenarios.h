@@ -23,6 +23,7 @@ extern const struct scenario runslot_scenarios[];
 extern const struct scenario cells_scenarios[];
 extern const struct scenario workers_scenarios[];
 extern const struct scenario boxed_scenarios[];
+extern const struct scenario team_scenarios[];
 extern const struct scenario asks_scenarios[];
 
 extern const struct scenario *const all_scenarios[]; /* up to a NULL */

@@ -65,7 +65,7 @@ heard(void *context, const lbx_dead_letter *letter)
 }
 
 static void
-create(int64_t threads, const lbx_clock *clock)
+create(int64_t threads, const lbx_clock *clock, const lbx_settings *settings)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
 
@@ -74,6 +74,7 @@ create(int64_t threads, const lbx_clock *clock)
     options.allocator = &explorer_memory;
     options.clock = clock;
     options.threads = threads;
+    options.settings = settings;
     options.dead_letters.heard = heard;
     EXPECT_OK(lbx_system_create(&options, &stage));
 }
@@ -81,19 +82,25 @@ create(int64_t threads, const lbx_clock *clock)
 void
 stage_create(void)
 {
-    create(0, &explorer_clock);
+    create(0, &explorer_clock, NULL);
 }
 
 void
 stage_create_with_threads(int64_t threads)
 {
-    create(threads, &explorer_clock);
+    create(threads, &explorer_clock, NULL);
 }
 
 void
 stage_create_with_clock(const lbx_clock *clock)
 {
-    create(0, clock);
+    create(0, clock, NULL);
+}
+
+void
+stage_create_with_settings(const lbx_settings *settings)
+{
+    create(0, &explorer_clock, settings);
 }
 
 lbx_props

@@ -29,6 +29,7 @@ extern lbx_system *stage;
 void stage_create(void);
 void stage_create_with_threads(int64_t threads);
 void stage_create_with_clock(const lbx_clock *clock);
+void stage_create_with_settings(const lbx_settings *settings);
 
 /* A player's life; in a thread too. */
 lbx_props stage_props(struct player *player);

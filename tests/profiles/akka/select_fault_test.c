@@ -410,7 +410,7 @@ TEST_CITING("A-26", waiting_senders_are_warned_of_once)
     (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "d");
     (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "e");
     (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
-    CHECK_STR("mailbox waits (my.conf:2): senders wait when it is full; with "
+    CHECK_STR("my.conf:2: mailbox waits: senders wait when it is full; with "
               "mailbox-push-timeout-time = 0 what does not fit is a dead "
               "letter at once (said of the first such mailbox only)\n",
               heard);
@@ -422,6 +422,6 @@ TEST_CITING("A-26", waiting_senders_are_warned_of_once)
     stage.options.warn_context = heard;
     stage_open(&stage);
     (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
-    CHECK(strstr(heard, "mailbox too (my.conf:3)"));
+    CHECK(strstr(heard, "my.conf:3: mailbox too: "));
     stage_end(&stage);
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actors that share a mailbox on a balancing dispatcher: one that ends, the last
+ * that ends, and one that comes then (Z1 to Z3).
+ */
+#include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/stage.h"
+
+#include "actor/system.h"
+#include "explorer.h"
+
+#include <string.h>
+
+/* What was handled is counted by member: the stage's players mind who it is that
+ * gets a message, a team does not. */
+static unsigned handled[2];
+static lbx_ref members[2];
+static lbx_settings *settings;
+
+static lbx_status
+start(lbx_context *context, void *state, void *argument)
+{
+    (void)context;
+    *(unsigned **)state = argument;
+    return LBX_OK;
+}
+
+static lbx_status
+receive(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (**(unsigned **)state)++;
+    ledger_received((uint64_t)(uintptr_t)message);
+    return LBX_OK;
+}
+
+static const lbx_behaviour behaviour = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "member",
+    .state_bytes = sizeof(unsigned *),
+    .start = start,
+    .receive = receive,
+};
+
+static void
+spawn(int number)
+{
+    lbx_props props = LBX_PROPS_INIT;
+
+    props.behaviour = &behaviour;
+    props.argument = &handled[number];
+    EXPECT_OK(lbx_system_spawn(stage, &props, NULL, &members[number]));
+}
+
+static void
+tell_to(int number)
+{
+    uint64_t message = ledger_message();
+
+    ledger_sent(message);
+    lbx_tell(members[number], (void *)(uintptr_t)message);
+}
+
+/* ---- Setups ---- */
+
+static void
+setup_one(void)
+{
+    lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
+
+    memset(handled, 0, sizeof(handled));
+    memset(members, 0, sizeof(members));
+    options.allocator = &explorer_memory;
+    EXPECT_OK(lbx_settings_load_text("letterbox.actor.default-dispatcher.type "
+                                     "= BalancingDispatcher",
+                                     &options, &settings));
+    stage_create_with_settings(settings);
+    lbx_settings_unref(settings); // the system has it
+    spawn(0);
+    stage_run();
+}
+
+static void
+setup_two(void)
+{
+    setup_one();
+    spawn(1);
+    stage_run();
+}
+
+// The first does not listen.
+static void
+setup_deaf(void)
+{
+    setup_two();
+    EXPECT_OK(lbx_suspend(members[0]));
+    stage_run();
+}
+
+// The last one ends while another comes.
+static void
+setup_stopped(void)
+{
+    setup_one();
+    lbx_stop(members[0]);
+}
+
+/* ---- Threads ---- */
+
+static void
+tell_first(void)
+{
+    tell_to(0);
+}
+
+static void
+stop_first(void)
+{
+    lbx_stop(members[0]);
+}
+
+static void
+come(void)
+{
+    spawn(1);
+    tell_to(1);
+}
+
+static void
+work(void)
+{
+    stage_run();
+}
+
+/* ---- Ends ---- */
+
+static void
+finish(void)
+{
+    stage_finish();
+}
+
+// Somebody is there all the time: nothing is lost.
+static void
+finish_handled(void)
+{
+    stage_run();
+    EXPECT(handled[0] + handled[1] == ledger_sent_total());
+    stage_finish();
+}
+
+const struct scenario team_scenarios[] = {
+    {
+        .name = "team/told-and-stopped",
+        .setup = setup_two,
+        .thread = {tell_first, stop_first, work},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "team/works-for-the-deaf",
+        .setup = setup_deaf,
+        .thread = {tell_first, work},
+        .finish = finish_handled,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "team/wakes-one-of-it",
+        .bug = "a sender wakes one, who may be deaf (Z2)",
+        .mutant = "one-of-a-team-is-woken",
+        .setup = setup_deaf,
+        .thread = {tell_first, work},
+        .finish = finish_handled,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {
+        .name = "team/comes-as-the-last-one-goes",
+        .setup = setup_stopped,
+        .thread = {come, work},
+        .finish = finish_handled,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "team/comes-to-a-closed-mailbox",
+        .bug = "a team keeps the mailbox that its last member closed (Z3)",
+        .mutant = "left-teams-keep-their-mailbox",
+        .setup = setup_stopped,
+        .thread = {come, work},
+        .finish = finish_handled,
+        .bound = 2,
+        .full_bound = 2,
+    },
+    {0},
+};
