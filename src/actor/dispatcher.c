@@ -576,6 +576,7 @@ lbx__dispatcher_stats_of(lbx__dispatcher *dispatcher)
     lbx__dispatcher_stats sum = {
         .turns = lbx__load(&dispatcher->turns, relaxed),
         .handled = lbx__load(&dispatcher->handled, relaxed),
+        .queued = lbx__load(&dispatcher->queued, relaxed),
     };
 
     for (uint32_t i = 0; i < dispatcher->options.threads; i++) {
@@ -583,6 +584,7 @@ lbx__dispatcher_stats_of(lbx__dispatcher *dispatcher)
         sum.handled += lbx__load(&dispatcher->workers[i].handled, relaxed);
         sum.steals += lbx__load(&dispatcher->workers[i].steals, relaxed);
         sum.parks += lbx__load(&dispatcher->workers[i].parks, relaxed);
+        sum.queued += lbx__runq_count(&dispatcher->workers[i].queue);
     }
     return sum;
 }

@@ -47,6 +47,7 @@ typedef struct lbx__dispatcher_stats {
     uint64_t handled;
     uint64_t steals;
     uint64_t parks;
+    uint64_t queued;
 } lbx__dispatcher_stats;
 
 lbx_status lbx__dispatcher_create(lbx_system *system,

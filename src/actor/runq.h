@@ -103,6 +103,17 @@ lbx__runq_steal(lbx__runq *from, lbx__runq *to, uint64_t *ret_count)
     }
 }
 
+/* How many there are, for people. */
+static inline uint32_t
+lbx__runq_count(lbx__runq *queue)
+{
+    // Relaxed, both, and the head first: Y1, at most too many.
+    uint32_t head = lbx__load(&queue->head, relaxed);
+    uint32_t count = lbx__load(&queue->tail, relaxed) - head;
+
+    return count < LBX__RUNQ_SIZE ? count : LBX__RUNQ_SIZE;
+}
+
 static inline bool
 lbx__runq_empty(lbx__runq *queue)
 {
