@@ -106,6 +106,7 @@ lbx__boxed_make(lbx__cell *cell, const char *kind,
         return status;
     }
     boxed->mailbox = lbx_consumer_mailbox(boxed->out);
+    boxed->kind = kind;
     boxed->owner = team ? 0 : lbx__cell_ref(cell);
     boxed->team = team;
     // Release: who holds it sees the mailbox.

@@ -30,6 +30,7 @@ struct lbx__boxed {
     lbx_producer *in;
     lbx_consumer *out;
     lbx_mailbox *mailbox;
+    const char *kind;
     uint64_t owner; /* the ref of the life it was made for; 0: a team's */
     struct lbx__team *team; /* who share it on a balancing dispatcher */
     lbx__boxed *next_free;

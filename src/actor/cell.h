@@ -57,8 +57,8 @@ enum {
     LBX__RETRY_NOW, /* from oneself, by a timer */
     LBX__SUSPEND,
     LBX__RESUME,
-    LBX__HOLD,    /* from the parent: it, or one above it, has failed */
-    LBX__RELEASE, /* and goes on */
+    LBX__HOLD,        /* from the parent: it, or one above it, has failed */
+    LBX__RELEASE,     /* and goes on */
     LBX__OUTGOING,    /* an outgoing message may be accepted */
     LBX__OUTBOX_LATE, /* one has waited long enough */
     LBX__REST,        /* to "/user": threads have had no actors for a while */
@@ -100,7 +100,7 @@ struct lbx__cell {
     bool restarting : 1;
     bool half_started : 1; /* `start` failed */
     bool held : 1;         /* the parent, or one above it, has failed */
-    uint8_t suspensions; /* nested */
+    uint8_t suspensions;   /* nested */
 
     /* The family: under `lock`, the parent's for the sibling links. */
     alignas(LBX__LINE) lbx__lock lock;

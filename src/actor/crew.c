@@ -114,6 +114,15 @@ add_stats(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
     sum->parks += one.parks;
 }
 
+/* With what is true of now, and not of the past. */
+static void
+add_present(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
+{
+    add_stats(sum, one);
+    sum->threads += one.threads;
+    sum->queued += one.queued;
+}
+
 /* Takes one off the list that has been idle for long enough; NULL: none. */
 static lbx__crew *
 take_idle(lbx__crews *crews, int64_t since_ns)
@@ -185,7 +194,7 @@ lbx__crews_count(lbx__crews *crews, lbx__dispatcher_stats *sum)
     lbx__lock_take(&crews->lock);
     add_stats(sum, crews->past);
     for (lbx__crew *crew = crews->first; crew; crew = crew->next)
-        add_stats(sum, lbx__dispatcher_stats_of(crew->dispatcher));
+        add_present(sum, lbx__dispatcher_stats_of(crew->dispatcher));
     lbx__lock_give(&crews->lock);
 }
 

@@ -574,6 +574,7 @@ lbx__dispatcher_stats
 lbx__dispatcher_stats_of(lbx__dispatcher *dispatcher)
 {
     lbx__dispatcher_stats sum = {
+        .threads = dispatcher->options.threads,
         .turns = lbx__load(&dispatcher->turns, relaxed),
         .handled = lbx__load(&dispatcher->handled, relaxed),
         .queued = lbx__load(&dispatcher->queued, relaxed),

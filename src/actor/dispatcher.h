@@ -43,6 +43,7 @@ typedef struct lbx__dispatcher_options {
 } lbx__dispatcher_options;
 
 typedef struct lbx__dispatcher_stats {
+    uint64_t threads;
     uint64_t turns;
     uint64_t handled;
     uint64_t steals;

@@ -193,9 +193,9 @@ lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
     return LBX_OK;
 }
 
-/* Goes through all entries: from NULL to NULL. */
-static lbx__dispatcher_entry *
-next_entry(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry)
+lbx__dispatcher_entry *
+lbx__dispatchers_next(lbx__dispatchers *dispatchers,
+                      const lbx__dispatcher_entry *entry)
 {
     // Acquire: C2.
     return entry ? entry->next : lbx__load(&dispatchers->first, acquire);
@@ -205,10 +205,10 @@ lbx__dispatcher_entry *
 lbx__dispatchers_of(lbx__dispatchers *dispatchers,
                     const lbx__dispatcher *dispatcher)
 {
-    lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL);
+    lbx__dispatcher_entry *entry = lbx__dispatchers_next(dispatchers, NULL);
 
     while (entry && !lbx__crews_has(&entry->crews, dispatcher))
-        entry = next_entry(dispatchers, entry);
+        entry = lbx__dispatchers_next(dispatchers, entry);
     return entry;
 }
 
@@ -240,8 +240,9 @@ lbx__dispatchers_rest(lbx__dispatchers *dispatchers)
     const lbx_system *system = dispatchers->system;
     int64_t now_ns = lbx_clock_now(system->options.clock);
 
-    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
-         entry = next_entry(dispatchers, entry))
+    for (lbx__dispatcher_entry *entry =
+             lbx__dispatchers_next(dispatchers, NULL);
+         entry; entry = lbx__dispatchers_next(dispatchers, entry))
         if (entry->linger_ns >= 0)
             lbx__crews_rest(&entry->crews, system->options.allocator,
                             now_ns - entry->linger_ns);
@@ -256,8 +257,10 @@ lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most)
     // Until none has anything: each may give the others something to do.
     do {
         before = turns;
-        for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL);
-             entry && turns < most; entry = next_entry(dispatchers, entry))
+        for (lbx__dispatcher_entry *entry =
+                 lbx__dispatchers_next(dispatchers, NULL);
+             entry && turns < most;
+             entry = lbx__dispatchers_next(dispatchers, entry))
             turns += lbx__crews_run(&entry->crews, most - turns);
     } while (turns > before && turns < most);
     return turns;
@@ -268,8 +271,9 @@ lbx__dispatchers_stop(lbx__dispatchers *dispatchers)
 {
     if (!dispatchers)
         return;
-    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
-         entry = next_entry(dispatchers, entry))
+    for (lbx__dispatcher_entry *entry =
+             lbx__dispatchers_next(dispatchers, NULL);
+         entry; entry = lbx__dispatchers_next(dispatchers, entry))
         lbx__crews_stop(&entry->crews);
     // What the last ones gave to those that had stopped before them.
     (void)lbx__dispatchers_run(dispatchers, UINT64_MAX);
@@ -280,8 +284,9 @@ lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers)
 {
     lbx__dispatcher_stats sum = {0};
 
-    for (lbx__dispatcher_entry *entry = next_entry(dispatchers, NULL); entry;
-         entry = next_entry(dispatchers, entry))
+    for (lbx__dispatcher_entry *entry =
+             lbx__dispatchers_next(dispatchers, NULL);
+         entry; entry = lbx__dispatchers_next(dispatchers, entry))
         lbx__crews_count(&entry->crews, &sum);
     return sum;
 }

@@ -95,6 +95,10 @@ lbx__dispatcher_stats lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers);
 lbx_status lbx__dispatcher_describe(const lbx__dispatchers *dispatchers,
                                     lbx__dispatcher_entry *entry,
                                     lbx_fault *fault);
+/* Goes through all entries: from NULL to NULL. */
+lbx__dispatcher_entry *
+lbx__dispatchers_next(lbx__dispatchers *dispatchers,
+                      const lbx__dispatcher_entry *entry);
 
 /* executor.c: reads `executor` and its section; `ret_options` gets threads. */
 lbx_status lbx__executor_read(const lbx_settings *merged, lbx_fault *fault,

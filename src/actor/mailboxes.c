@@ -176,8 +176,12 @@ read_options(lbx__mailbox *mailbox, const lbx_settings *whole,
     if (status == LBX_OK)
         status = lbx_settings_read_duration(whole, "mailbox-push-timeout-time",
                                             fault, &wait_ns);
+    if (status == LBX_OK)
+        status = lbx_settings_read_boolean(whole, "mailbox-timestamps", fault,
+                                           &options->timestamps);
     if (status != LBX_OK)
         return status;
+    mailbox->in_cell = mailbox->type.in_cell && !options->timestamps;
     set_wait(options, mailbox->type.never_waits ? 0 : wait_ns);
     if (mailbox->type.is_unlimited ||
         (!mailbox->type.is_limited &&
@@ -274,7 +278,6 @@ configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
     mailbox->options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
     mailbox->options.name = mailbox->id;
     mailbox->options.kinds = mailbox->type.kinds;
-    mailbox->in_cell = mailbox->type.in_cell;
     mailbox->stash_capacity = LBX_DEFAULT;
     if (mailbox->section && mailbox->section != mailboxes->usual)
         status = lbx_settings_read_integer_or(mailbox->section,

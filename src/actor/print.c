@@ -3,8 +3,10 @@
  * Paths, and the tree of a system for people.
  *
  * A living actor's ancestors live too (E1); going up holds the lock of the
- * names. Going down holds the lock of the actor whose children are looked at, one above the
- * other, so that none of them leaves meanwhile.
+ * names. Going down holds the lock of the actor whose children are looked at,
+ * one above the other, so that none of them leaves meanwhile. Numbers are read
+ * when all locks have been given back: to read those of a mailbox may end it,
+ * and then somebody is told of what was in it.
  */
 #include "actor/boxed.h"
 #include "actor/system.h"
@@ -16,6 +18,7 @@
 enum {
     PATH_BYTES = 1024,
     LINE_BYTES = PATH_BYTES + 128,
+    NUMBERS_BYTES = 512,
     MOST_DEPTH = 64,
 };
 
@@ -93,16 +96,17 @@ lbx_ref_path(lbx_ref ref, char *ret_path, size_t size_bytes)
 /* Lines that were written under locks, to be printed without. */
 struct page {
     const lbx_allocator *allocator;
-    char *text; /* lines, each with its final 0 */
+    char *text; /* for each line whom it is about, and then itself, with its
+                   final 0 */
     size_t used;
     size_t room;
     bool cut; /* there was no memory for all */
 };
 
 static void
-write_line(struct page *page, const char *line)
+write_line(struct page *page, lbx_ref whom, const char *line)
 {
-    size_t size_bytes = strlen(line) + 1;
+    size_t size_bytes = sizeof(whom) + strlen(line) + 1;
 
     if (page->used + size_bytes > page->room) {
         size_t room = (page->room + size_bytes) * 2 + 1024;
@@ -118,7 +122,9 @@ write_line(struct page *page, const char *line)
         page->text = text;
         page->room = room;
     }
-    memcpy(page->text + page->used, line, size_bytes);
+    memcpy(page->text + page->used, &whom, sizeof(whom));
+    memcpy(page->text + page->used + sizeof(whom), line,
+           size_bytes - sizeof(whom));
     page->used += size_bytes;
 }
 
@@ -134,16 +140,41 @@ write_cell(struct page *page, lbx__cell *cell, const char *above, int depth)
     if ((size_t)snprintf(path, sizeof(path), "%s/%s", above, name) >=
         sizeof(path))
         page->cut = true;
-    (void)snprintf(line, sizeof(line), "%s (%s)%s", path,
-                   cell->behaviour->name ? cell->behaviour->name : "?",
-                   lbx_ref_is_alive(ref) ? "" : " ended");
-    write_line(page, line);
+    (void)snprintf(line, sizeof(line), "%s (%s)", path,
+                   cell->behaviour->name ? cell->behaviour->name : "?");
+    write_line(page, ref, line);
     if (depth >= MOST_DEPTH)
         return;
     lbx__lock_take(&cell->lock);
     for (lbx__cell *child = cell->children; child; child = child->next_sibling)
         write_cell(page, child, path, depth + 1);
     lbx__lock_give(&cell->lock);
+}
+
+/* Adds an actor's numbers to its line. */
+static void
+write_numbers(lbx_ref ref, char *line, size_t size_bytes)
+{
+    lbx_actor_stats stats;
+    size_t used = strlen(line);
+
+    if (lbx_ref_stats(ref, &stats) != LBX_OK) {
+        (void)snprintf(line + used, size_bytes - used, " ended");
+        return;
+    }
+    (void)snprintf(line + used, size_bytes - used,
+                   " handled %llu, failed %llu, waiting %llu, %s",
+                   (unsigned long long)stats.handled,
+                   (unsigned long long)stats.failures,
+                   (unsigned long long)stats.depth,
+                   stats.mailbox ? stats.mailbox : "in the cell");
+    used = strlen(line);
+    if (stats.timed_messages > 0)
+        (void)snprintf(line + used, size_bytes - used,
+                       ", waited %lld us, at most %lld us",
+                       (long long)stats.waited_total_ns /
+                           (long long)stats.timed_messages / 1000,
+                       (long long)stats.waited_max_ns / 1000);
 }
 
 lbx_status
@@ -156,8 +187,17 @@ lbx_system_print(lbx_system *system,
         return LBX_INVALID;
     page.allocator = system->options.allocator;
     write_cell(&page, system->user, "", 0);
-    for (size_t at = 0; at < page.used; at += strlen(page.text + at) + 1)
-        print(context, page.text + at);
+    for (size_t at = 0; at < page.used;) {
+        char line[LINE_BYTES + NUMBERS_BYTES];
+        lbx_ref whom;
+
+        memcpy(&whom, page.text + at, sizeof(whom));
+        at += sizeof(whom);
+        (void)snprintf(line, sizeof(line), "%s", page.text + at);
+        at += strlen(page.text + at) + 1;
+        write_numbers(whom, line, sizeof(line));
+        print(context, line);
+    }
     lbx__free(page.allocator, page.text, page.room);
     return page.cut ? LBX_NO_MEMORY : LBX_OK;
 }

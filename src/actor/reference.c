@@ -24,6 +24,7 @@ static const char text[] =
     "    mailbox-type = unbounded\n"
     "    mailbox-capacity = 1000\n"
     "    mailbox-push-timeout-time = 10s\n"
+    "    mailbox-timestamps = off\n"
     "    stash-capacity = -1\n"
     "  }\n"
     "  typed {\n"

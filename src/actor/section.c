@@ -15,6 +15,7 @@ enum {
 #define SECTION  .type = LBX_SETTINGS_TYPE_SECTION
 #define DURATION .type = LBX_SETTINGS_TYPE_DURATION
 #define INTEGER  .type = LBX_SETTINGS_TYPE_INTEGER
+#define BOOLEAN  .type = LBX_SETTINGS_TYPE_BOOLEAN
 
 static const char *const executors[] = {
     "default-executor", "fork-join-executor", "thread-pool-executor", NULL};
@@ -24,6 +25,7 @@ static const lbx_settings_rule usual[] = {
     {.key = "mailbox-type", STRING},
     {.key = "mailbox-capacity", INTEGER, .least = 0, .most = INT64_MAX},
     {.key = "mailbox-push-timeout-time", DURATION},
+    {.key = "mailbox-timestamps", BOOLEAN},
     {.key = "stash-capacity", INTEGER},
     {.key = "type", STRING},
     {.key = "executor", STRING, .words = executors},
@@ -33,7 +35,7 @@ static const lbx_settings_rule usual[] = {
     {.key = "shutdown-timeout", DURATION},
     {.key = "throughput", INTEGER, .least = 1, .most = INT64_MAX},
     {.key = "throughput-deadline-time", DURATION},
-    {.key = "attempt-teamwork", .type = LBX_SETTINGS_TYPE_BOOLEAN},
+    {.key = "attempt-teamwork", BOOLEAN},
     {.key = "mailbox-requirement", STRING},
 };
 

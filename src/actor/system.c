@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system: making and ending it, finding actors, numbers. */
+/* The system: making and ending it, finding actors. */
 #include "actor/system.h"
 
 #include "actor/boxed.h"
@@ -308,28 +308,4 @@ lbx_system_destroy(lbx_system *system)
     lbx__timers_stop(system->timers);
     lbx__dispatchers_stop(dispatchers_of(system));
     free_system(system);
-}
-
-lbx_status
-lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
-{
-    lbx__dispatcher_stats dispatcher;
-    lbx_system_stats stats = {.cell_bytes =
-                                  sizeof(lbx__cell) + sizeof(lbx__node)};
-
-    if (!system || !ret)
-        return LBX_INVALID;
-    dispatcher = lbx__dispatchers_stats_of(dispatchers_of(system));
-    // Relaxed, all: numbers for people.
-    stats.actors = lbx__load(&system->alive, relaxed);
-    stats.spawned = lbx__load(&system->spawned, relaxed);
-    stats.dead_letters = lbx__load(&system->dead_letters, relaxed);
-    stats.suppressed = lbx__load(&system->suppressed, relaxed);
-    stats.handled = dispatcher.handled;
-    stats.failures = lbx__load(&system->failures, relaxed);
-    stats.turns = dispatcher.turns;
-    stats.steals = dispatcher.steals;
-    stats.parks = dispatcher.parks;
-    *ret = stats;
-    return LBX_OK;
 }

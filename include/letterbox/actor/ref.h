@@ -162,6 +162,16 @@ typedef struct lbx_actor_stats {
     uint64_t children;
     uint64_t depth; /* messages that wait; exact for an actor with a mailbox of
                        its own, and where nobody is sending */
+
+    /* The mailbox, if it has one of its own (a balancing pool's is also each
+     * routee's). Time in the mailbox is known where its `timestamps` are on, by
+     * the props' mailbox_options or `mailbox-timestamps` in the settings; it is
+     * not measured for messages that lie in the cell. */
+    const char *mailbox;     /* its kind, valid as long as the system; NULL:
+                                none, messages lie in the cell */
+    uint64_t timed_messages; /* that were taken after a known time */
+    int64_t waited_total_ns; /* their time in the mailbox, in all */
+    int64_t waited_max_ns;   /* and the longest */
 } lbx_actor_stats;
 
 /*

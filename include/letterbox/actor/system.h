@@ -210,9 +210,41 @@ typedef struct lbx_system_stats {
 LBX_API LBX_MUST_USE lbx_status lbx_system_stats_read(lbx_system *system,
                                                       lbx_system_stats *ret);
 
+/* A dispatcher's numbers. */
+typedef struct lbx_dispatcher_stats {
+    const char *name; /* its id in the settings, valid as long as the system */
+    uint64_t threads; /* 0: lbx_system_run() runs it */
+    uint64_t turns;   /* as in lbx_system_stats, from here on */
+    uint64_t handled;
+    uint64_t steals;
+    uint64_t parks;
+    uint64_t queued; /* actors that wait for a thread now; the one that a thread
+                        has set aside to run next is not among them */
+} lbx_dispatcher_stats;
+
+/*
+ * lbx_system_each_dispatcher() shows the numbers of each dispatcher that has
+ * been used, the default one included, to `see`.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  the stats are valid during the call.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_system_each_dispatcher(
+    lbx_system *system,
+    void (*see)(void *context, const lbx_dispatcher_stats *stats),
+    void *context);
+
 /*
  * lbx_system_print() gives the tree of actors to `print`, one line after the
- * other, children under their parent, each with its path and behaviour.
+ * other, children under their parent, each with its path, behaviour, numbers
+ * and kind of mailbox:
+ *
+ *     /user/shop/till (till) handled 12, failed 1, waiting 3, bounded
+ *
+ * With timestamps the line goes on: how long messages waited on average, and at
+ * most. The text is for people, and may change.
  *
  * Returns    LBX_OK; LBX_NO_MEMORY when not all could be printed; LBX_INVALID.
  * Threads    any.

@@ -219,6 +219,8 @@ write_line(void *context, const char *line)
     world_write(context, "[%s]", line);
 }
 
+#define IDLE " handled 0, failed 0, waiting 0, in the cell] "
+
 TEST(print_shows_the_tree)
 {
     struct world world;
@@ -235,31 +237,10 @@ TEST(print_shows_the_tree)
     part_spawn(&a);
     CHECK_DIARY(&world, "a+ b+ c+");
     CHECK_OK(lbx_system_print(world.system, write_line, &world));
-    for (int i = 0; i < 5; i++) {
-        static const char *const words[] = {"user", "a", "b", "c", "player"};
-
-        CHECK(strstr(world.diary, words[i]));
-    }
-    CHECK(strchr(world.diary, 'b') < strchr(world.diary, 'c'));
-    world.diary[0] = 0;
-    world_end(&world);
-}
-
-// The contract: path, behaviour, state, depth and numbers.
-TEST(print_shows_paths)
-{
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.children[0] = &b;
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+ b+");
-    CHECK_OK(lbx_system_print(world.system, write_line, &world));
-    CHECK(strstr(world.diary, "/user/a/b"));
+    CHECK_DIARY(&world, "[/user (guardian)" IDLE "[/user/a (player)" IDLE
+                        "[/user/a/b (player)" IDLE
+                        "[/user/a/b/c (player) handled 0, failed 0, "
+                        "waiting 0, in the cell]");
     world_end(&world);
 }
 
