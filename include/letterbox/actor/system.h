@@ -110,7 +110,9 @@ lbx_system_create(const lbx_system_options *options, lbx_system **ret);
  * lbx_system_spawn() makes an actor under "/user" and gives its ref at once;
  * `start` runs later, on the actor's dispatcher, before its first message.
  * Without a name the actor gets one of its own. A name has no '/', does not
- * begin with '$', is not empty and has less than 200 bytes.
+ * begin with '$', is not empty and has less than 200 bytes. The name of one that
+ * has ended is free when its parent has let it go: a moment after those who
+ * watch or await its end have been told.
  *
  * Returns    LBX_OK; LBX_EXISTS when a living sibling has the name;
  *            LBX_NOT_FOUND for an unknown mailbox or dispatcher;
