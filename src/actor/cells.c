@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where cells come from: chunks of 64, and a free list.
+ * Where cells come from: chunks, the first of them small, and a free list.
  *
  * A freed cell goes to the end of the list, so that generations last long; one
  * that has used up its generations is not used again.
@@ -12,12 +12,14 @@
 #include <string.h>
 
 enum {
-    CHUNK = 64
+    FIRST_ROOM = 16,
+    MOST_ROOM = 512,
 };
 
 typedef struct chunk {
     alignas(LBX__LINE) struct chunk *next;
-    lbx__cell cells[CHUNK];
+    uint32_t room;
+    lbx__cell cells[];
 } chunk;
 
 struct lbx__cells {
@@ -30,6 +32,12 @@ struct lbx__cells {
     lbx__cell *first; /* the free list */
     lbx__cell *last;
 };
+
+static size_t
+chunk_size(uint32_t room)
+{
+    return sizeof(chunk) + room * sizeof(lbx__cell);
+}
 
 lbx_status
 lbx__cells_create(lbx_system *system, const lbx_allocator *allocator,
@@ -54,10 +62,31 @@ lbx__cells_destroy(lbx__cells *cells)
     while (cells->chunks) {
         chunk *next = cells->chunks->next;
 
-        lbx__free(cells->allocator, cells->chunks, sizeof(*cells->chunks));
+        lbx__free(cells->allocator, cells->chunks,
+                  chunk_size(cells->chunks->room));
         cells->chunks = next;
     }
     lbx__free(cells->allocator, cells, sizeof(*cells));
+}
+
+/* Each chunk has twice the room of the one before. Under the lock. */
+static bool
+add_chunk(lbx__cells *cells)
+{
+    uint32_t room = cells->chunks ? 2 * cells->chunks->room : FIRST_ROOM;
+    chunk *fresh;
+
+    if (room > MOST_ROOM)
+        room = MOST_ROOM;
+    fresh = lbx__alloc(cells->allocator, chunk_size(room), alignof(chunk));
+    if (!fresh)
+        return false;
+    assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
+    fresh->room = room;
+    fresh->next = cells->chunks;
+    cells->chunks = fresh;
+    cells->unused = room;
+    return true;
 }
 
 /* A cell that was never used. Under the lock. */
@@ -67,23 +96,14 @@ fresh_cell(lbx__cells *cells)
     lbx__cell *cell;
     lbx__node *stub;
 
-    if (cells->unused == 0) {
-        chunk *fresh =
-            lbx__alloc(cells->allocator, sizeof(*fresh), alignof(chunk));
-
-        if (!fresh)
-            return NULL;
-        assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
-        memset(fresh, 0, sizeof(*fresh));
-        fresh->next = cells->chunks;
-        cells->chunks = fresh;
-        cells->unused = CHUNK;
-    }
-    cell = &cells->chunks->cells[CHUNK - cells->unused];
+    if (cells->unused == 0 && !add_chunk(cells))
+        return NULL;
+    cell = &cells->chunks->cells[cells->chunks->room - cells->unused];
     stub = lbx__pool_get(cells->pool);
     if (!stub)
         return NULL;
     cells->unused--;
+    memset(cell, 0, sizeof(*cell));
     lbx__init(&stub->next, NULL);
     lbx__init(&stub->number, 0);
     lbx__init(&cell->head, stub);

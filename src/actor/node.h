@@ -70,7 +70,6 @@ lbx__cache_get(lbx__cache *cache)
     if (node) {
                 cache->list = lbx__peek(&node->next);
         cache->count--;
-        __builtin_prefetch(cache->list, 1); // the next one's
     }
     return node;
 }

@@ -239,12 +239,15 @@ tell_slowly(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
 static inline __attribute__((always_inline)) void
 tell(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
 {
-    const lbx_context *context = lbx__context_current();
+    lbx_context *context = lbx__context_current();
 
     if (to.word && context &&
-        context->system == lbx__cell_of(to.word)->system &&
-        send_plain(to, type, message, priority, context->self, context->cache))
-        return;
+        context->system == lbx__cell_of(to.word)->system) {
+        context->sent++;
+        if (send_plain(to, type, message, priority, context->self,
+                       context->cache))
+            return;
+    }
     tell_slowly(to, type, message, priority);
 }
 
@@ -263,10 +266,13 @@ lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 void
 lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
 {
+        lbx_context *context = lbx__context_current();
     lbx_envelope copy;
 
     if (!envelope)
         return;
+    if (context)
+        context->sent++;
     copy = *envelope;
     send(to, &copy, true);
 }

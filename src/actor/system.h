@@ -102,7 +102,8 @@ struct lbx_context {
     lbx__cache *cache;  /* this thread's nodes of that system, or NULL */
     lbx__node *node;    /* the current message; NULL in hooks */
     bool taken;         /* the message is no longer ours to end */
-    bool stashed;
+        bool stashed;
+    uint32_t sent;    /* in this turn */
     uint64_t handled; /* in this turn */
 };
 

@@ -7,6 +7,10 @@
  * what the system has to say again after each of them (A-22): nothing starves
  * a stop, a watch or a decision of the supervisor (A6).
  *
+ * A turn that has sent FLOOD messages ends too, so that those who got them run:
+ * else an actor that makes work for others and tells itself to go on would fill
+ * the memory before they begin.
+ *
  * A cell whose actor has ended still gets turns when something arrives for it:
  * what was sent to an earlier life becomes dead letters (K3).
  */
@@ -18,6 +22,10 @@
 #include "actor/system.h"
 #include "base/park.h"
 #include <assert.h>
+
+enum {
+    FLOOD = 512
+};
 
 LBX__LOCAL(lbx_context *, lbx__current);
 
@@ -293,7 +301,7 @@ handle_plain(lbx_context *context, int64_t most)
     const lbx_behaviour *behaviour = cell->behaviour;
     int64_t count = 0;
 
-    while (count < most && is_ordinary(cell)) {
+    while (count < most && context->sent < FLOOD && is_ordinary(cell)) {
         // Relaxed and acquire: as in lbx__cell_pop().
         lbx__node *head = lbx__load(&cell->head, relaxed);
         lbx__node *node = lbx__load(&head->next, acquire);
@@ -339,7 +347,8 @@ handle_messages(lbx_context *context)
             handle_system(context);
         if (!hears(cell))
             return false;
-        if (done == 0 || left <= 0 || (timed && lbx_clock_now(clock) >= end_ns))
+        if (done == 0 || left <= 0 || context->sent >= FLOOD ||
+            (timed && lbx_clock_now(clock) >= end_ns))
             return has_more(cell);
     }
 }
