@@ -71,11 +71,12 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
 }
 
 void
-lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell)
+lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell,
+                        bool flooded)
 {
     lbx__worker *mine = lbx__local(lbx__self);
 
-    if (mine && mine->dispatcher == dispatcher) {
+    if (mine && mine->dispatcher == dispatcher && !flooded) {
         lbx__worker_enqueue(mine, cell);
         return;
     }

@@ -62,8 +62,10 @@ void lbx__dispatcher_destroy(lbx__dispatcher *dispatcher);
 /* Takes over a cell from its owner. */
 void lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell);
 
-/* Takes it over from a turn that has more to do: behind all others. */
-void lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell);
+/* Takes it over from a turn that has more to do: behind all others. One that
+ * has flooded others waits until its worker has nothing else to do (D4). */
+void lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell,
+                             bool flooded);
 
 /* Runs cells in the calling thread; how many. */
 uint64_t lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t most);

@@ -99,10 +99,11 @@ struct lbx_context {
     lbx__cell *cell;
     lbx_system *system; /* the cell's */
     uint64_t self;      /* its ref */
+    uint32_t life;      /* its generation; not read from the senders' line */
     lbx__cache *cache;  /* this thread's nodes of that system, or NULL */
     lbx__node *node;    /* the current message; NULL in hooks */
     bool taken;         /* the message is no longer ours to end */
-        bool stashed;
+    bool stashed;
     uint32_t sent;    /* in this turn */
     uint64_t handled; /* in this turn */
 };

@@ -7,9 +7,9 @@
  * what the system has to say again after each of them (A-22): nothing starves
  * a stop, a watch or a decision of the supervisor (A6).
  *
- * A turn that has sent FLOOD messages ends too, so that those who got them run:
- * else an actor that makes work for others and tells itself to go on would fill
- * the memory before they begin.
+  * A turn that has sent FLOOD messages ends too, and the next one waits until
+ * those who got them have run: else actors that make work for others and tell
+ * themselves to go on would fill the memory before these begin.
  *
  * A cell whose actor has ended still gets turns when something arrives for it:
  * what was sent to an earlier life becomes dead letters (K3).
@@ -94,21 +94,23 @@ handle_system_node(lbx_context *context, lbx__node *node)
     lbx__pool_put(cell->system->pool, node);
 }
 
-static bool
-is_told_to_stop(lbx__cell *cell)
+static inline bool
+is_told_to_stop(const lbx_context *context)
 {
+    lbx__cell *cell = context->cell;
+
     // Relaxed: K2 covers what comes later.
     return cell->phase != LBX__FREE && cell->phase < LBX__STOPPING &&
-           lbx__load(&cell->stop, relaxed) ==
-               lbx__load(&cell->generation, relaxed);
+           lbx__load(&cell->stop, relaxed) == context->life;
 }
 
 /* Is there anything but messages? Relaxed: K2 covers what comes later. */
 static inline bool
-has_system(lbx__cell *cell)
+has_system(const lbx_context *context)
 {
-    return lbx__load(&cell->system_stack, relaxed) ||
-           lbx__load(&cell->orphans, relaxed) || is_told_to_stop(cell);
+    return lbx__load(&context->cell->system_stack, relaxed) ||
+           lbx__load(&context->cell->orphans, relaxed) ||
+           is_told_to_stop(context);
 }
 
 /* Everything but messages. */
@@ -120,7 +122,7 @@ handle_system(lbx_context *context)
     for (;;) {
         lbx__cell *orphan = lbx__cell_take_orphans(cell);
         lbx__node *node = lbx__cell_take_system(cell);
-        bool stop = is_told_to_stop(cell);
+        bool stop = is_told_to_stop(context);
 
         if (!orphan && !node && !stop)
             return;
@@ -136,7 +138,7 @@ handle_system(lbx_context *context)
             lbx__life_let_go(context, orphan);
             orphan = next;
         }
-        if (is_told_to_stop(cell))
+        if (is_told_to_stop(context))
             lbx__life_begin_stop(context);
     }
 }
@@ -286,10 +288,12 @@ is_deaf(const lbx__cell *cell)
 
 /* In the middle of its life, and nothing but messages to look at. */
 static inline bool
-is_ordinary(lbx__cell *cell)
+is_ordinary(const lbx_context *context)
 {
+    const lbx__cell *cell = context->cell;
+
     return !cell->extra && cell->phase == LBX__ALIVE &&
-           cell->suspensions == 0 && !cell->held && !has_system(cell);
+           cell->suspensions == 0 && !cell->held && !has_system(context);
 }
 
 /* The short way: messages that need no second look, up to `most` and to the
@@ -301,7 +305,7 @@ handle_plain(lbx_context *context, int64_t most)
     const lbx_behaviour *behaviour = cell->behaviour;
     int64_t count = 0;
 
-    while (count < most && context->sent < FLOOD && is_ordinary(cell)) {
+    while (count < most && context->sent < FLOOD && is_ordinary(context)) {
         // Relaxed and acquire: as in lbx__cell_pop().
         lbx__node *head = lbx__load(&cell->head, relaxed);
         lbx__node *node = lbx__load(&head->next, acquire);
@@ -337,13 +341,13 @@ handle_messages(lbx_context *context)
         int64_t done = handle_plain(context, timed ? 1 : left);
 
         // Relaxed: the owner writes it.
-        if (is_ordinary(cell) && !lbx__load(&cell->boxed, relaxed) &&
+        if (is_ordinary(context) && !lbx__load(&cell->boxed, relaxed) &&
             !lbx__cell_has_messages(cell))
             return false;
         if (done == 0)
             done = handle_next(context);
         left -= done;
-        if (has_system(cell))
+        if (has_system(context))
             handle_system(context);
         if (!hears(cell))
             return false;
@@ -402,7 +406,7 @@ take_turn(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
 
-    if (has_system(cell))
+    if (has_system(context))
         handle_system(context);
     if (cell->phase == LBX__NEW) {
         lbx_status status = lbx__life_start(context);
@@ -427,6 +431,7 @@ lbx__turn_run(lbx__cell *cell)
         .cell = cell,
         .system = cell->system,
         .self = lbx__cell_ref(cell),
+        .life = cell->life,
         .cache = lbx__pool_cache(cell->system->pool),
     };
     lbx_context *outer = lbx__context_current();
@@ -437,7 +442,7 @@ lbx__turn_run(lbx__cell *cell)
     more = take_turn(&context);
     lbx__local(lbx__current) = outer;
     if (more)
-        lbx__dispatcher_requeue(cell->dispatcher, cell);
+        lbx__dispatcher_requeue(cell->dispatcher, cell, context.sent >= FLOOD);
     else
         lbx__cell_release(cell, is_deaf(cell), cell->phase == LBX__STOPPING);
     return context.handled;
