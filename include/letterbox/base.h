@@ -59,7 +59,21 @@ LBX_BEGIN
     XX(EXISTS, -11, "the name is taken")                                       \
     XX(WOULD_BLOCK, -12, "this context may not wait")                          \
     XX(REFUSED, -13, "the mailbox's own code refused the message")             \
-    XX(UNSUPPORTED, -14, "this kind of mailbox cannot do that")
+    XX(UNSUPPORTED, -14, "this kind of mailbox cannot do that")                \
+    XX(UNKNOWN, -15, "cut off before an answer: it may have happened")         \
+    XX(EXPIRED, -16, "the receipt is no longer current")                       \
+    XX(GONE, -17, "the letter has been deleted")                               \
+    XX(FINALIZED, -18, "the letter has been settled")                          \
+    XX(NO_ROUTE, -19, "no route for a reply of this type")                     \
+    XX(NO_REPLY, -20, "the reply has no place to go to")                       \
+    XX(ENCODING, -21, "the body cannot be encoded or decoded")                 \
+    XX(UNREACHABLE, -22, "the store cannot be reached")                        \
+    XX(TOO_LARGE, -23, "larger than the limit")                                \
+    XX(NO_SPACE, -24, "no space left on the disk")                             \
+    XX(IO, -25, "reading or writing failed")                                   \
+    XX(CORRUPT, -26, "stored data is damaged")                                 \
+    XX(NEWER, -27, "written by a newer version")                               \
+    XX(DENIED, -28, "not permitted")
 
 /* What a call that can fail in several ways answers. */
 typedef enum lbx_status {

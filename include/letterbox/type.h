@@ -13,6 +13,9 @@
  * from it. An order that contradicts itself is refused. Only the line of
  * ancestors is inherited; destroy and clone are not.
  *
+ * Letters carry bytes and the name of a type. `encode` and `decode` are how a
+ * message becomes bytes and bytes a message; in what format is the type's affair.
+ *
  * Threads    a type does not change after its creation: any thread may use it.
  */
 #ifndef LETTERBOX_TYPE_H
@@ -23,6 +26,9 @@
 LBX_BEGIN
 
 typedef struct lbx_type lbx_type;
+
+/* Bytes that are being written: what `encode` appends to. */
+typedef struct lbx_buffer lbx_buffer;
 
 /* The priority of a message for which nobody stated one (Vela's number). */
 #define LBX_PRIORITY_DEFAULT 10
@@ -36,7 +42,7 @@ typedef struct lbx_type_options {
     size_t base_count;
     int32_t default_priority; /* what lbx_envelope_of_type() gives */
     const lbx_allocator *allocator;
-    void *context; /* given to the two below */
+    void *context; /* given to those below */
 
     /* Ends a message that nobody will receive. NULL: nothing to do. */
     void (*destroy)(void *message, void *context);
@@ -44,12 +50,22 @@ typedef struct lbx_type_options {
     /* Makes an independent copy, or returns NULL when there is no memory.
      * NULL: messages of this type cannot be copied. */
     void *(*clone)(const void *message, void *context);
+
+    /* Appends the message's bytes to `out` (lbx_buffer_append()). Anything but
+     * LBX_OK and LBX_NO_MEMORY becomes LBX_ENCODING. NULL: messages of this type
+     * cannot be put into letters. */
+    lbx_status (*encode)(const void *message, lbx_buffer *out, void *context);
+
+    /* Makes a message of bytes, which have a NUL behind them. It is ended by
+     * `destroy`. As `encode` otherwise. */
+    lbx_status (*decode)(const void *bytes, size_t size_bytes, void **ret,
+                         void *context);
 } lbx_type_options;
 
 #define LBX_TYPE_OPTIONS_INIT                                                  \
     {                                                                          \
         LBX_TYPE_OPTIONS_VERSION, NULL, NULL, 0, LBX_PRIORITY_DEFAULT, NULL,   \
-            NULL, NULL, NULL                                                   \
+            NULL, NULL, NULL, NULL, NULL                                       \
     }
 
 /*
@@ -126,6 +142,51 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_clone(const lbx_type *type,
  * Since      0.1
  */
 LBX_API void lbx_type_end_message(const lbx_type *type, void *message);
+
+/*
+ * lbx_type_encode() appends a message of this type, as bytes, to `out`.
+ *
+ * Returns    LBX_OK; LBX_UNSUPPORTED when the type has no encode function;
+ *            LBX_ENCODING; LBX_TOO_LARGE when the buffer's limit is reached;
+ *            LBX_NO_MEMORY; LBX_INVALID.
+ * Threads    any, as far as the type's own function allows.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_type_encode(const lbx_type *type,
+                                                const void *message,
+                                                lbx_buffer *out);
+
+/*
+ * lbx_type_decode() makes a message of bytes, which have a NUL behind them.
+ *
+ * Returns    LBX_OK; LBX_UNSUPPORTED when the type has no decode function;
+ *            LBX_ENCODING; LBX_NO_MEMORY; LBX_INVALID.
+ * Ownership  the message is the caller's: lbx_type_end_message().
+ * Threads    any, as far as the type's own function allows.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_type_decode(const lbx_type *type,
+                                                const void *bytes,
+                                                size_t size_bytes, void **ret);
+
+/*
+ * lbx_buffer_append() adds bytes to a buffer that an `encode` was given. After a
+ * failure the buffer takes nothing more and the encoding fails, whatever
+ * `encode` answers.
+ *
+ * Returns    LBX_OK; LBX_TOO_LARGE; LBX_NO_MEMORY; LBX_INVALID.
+ * Since      0.1
+ */
+LBX_API lbx_status lbx_buffer_append(lbx_buffer *buffer, const void *bytes,
+                                     size_t size_bytes);
+
+/*
+ * lbx_buffer_append_text() is the same for a text up to its NUL.
+ *
+ * Returns    as lbx_buffer_append().
+ * Since      0.1
+ */
+LBX_API lbx_status lbx_buffer_append_text(lbx_buffer *buffer, const char *text);
 
 LBX_END
 

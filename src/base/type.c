@@ -19,6 +19,7 @@
 #include <letterbox/type.h>
 
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/type.h"
 
 #include <assert.h>
@@ -32,6 +33,9 @@ struct lbx_type {
     void *context;
     void (*destroy)(void *message, void *context);
     void *(*clone)(const void *message, void *context);
+    lbx_status (*encode)(const void *message, lbx_buffer *out, void *context);
+    lbx_status (*decode)(const void *bytes, size_t size_bytes, void **ret,
+                         void *context);
     size_t line_count;
     const lbx_type *line[]; /* the name follows */
 };
@@ -171,6 +175,8 @@ build(const lbx_type_options *options, const struct merge *merge)
     type->context = options->context;
     type->destroy = options->destroy;
     type->clone = options->clone;
+    type->encode = options->encode;
+    type->decode = options->decode;
     type->line_count = line_count;
     type->line[0] = type;
     if (merge->line_count > 0)
@@ -285,4 +291,41 @@ bool
 lbx__type_ends(const lbx_type *type)
 {
     return type && type->destroy;
+}
+
+/* What a type's own functions may answer; all else is ENCODING. */
+static lbx_status
+coded(lbx_status status)
+{
+    return status == LBX_OK || status == LBX_NO_MEMORY ? status : LBX_ENCODING;
+}
+
+lbx_status
+lbx_type_encode(const lbx_type *type, const void *message, lbx_buffer *out)
+{
+    lbx_status status;
+
+    if (!type || !out)
+        return LBX_INVALID;
+    if (!type->encode)
+        return LBX_UNSUPPORTED;
+    status = coded(type->encode(message, out, type->context));
+    return out->status != LBX_OK ? out->status : status;
+}
+
+lbx_status
+lbx_type_decode(const lbx_type *type, const void *bytes, size_t size_bytes,
+                void **ret)
+{
+    void *message = NULL;
+    lbx_status status;
+
+    if (!type || !bytes || !ret)
+        return LBX_INVALID;
+    if (!type->decode)
+        return LBX_UNSUPPORTED;
+    status = coded(type->decode(bytes, size_bytes, &message, type->context));
+    if (status == LBX_OK)
+        *ret = message;
+    return status;
 }
