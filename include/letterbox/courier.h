@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Couriers: workers that take letters from a postbox to a handler.
+ *
+ * A courier receives, calls your handler, and settles by what it answered. It
+ * replies before it acknowledges, gives failed letters back with a growing
+ * delay, puts hopeless ones aside, extends leases while the handler shows signs
+ * of life, and gives back what it has not begun when it is stopped.
+ *
+ *     static lbx_status
+ *     work(lbx_job *job, void *context)
+ *     {
+ *         const char *order = lbx_letter_body(lbx_job_letter(job), NULL);
+ *         lbx_draft result = lbx_draft_of_text(compute(order));
+ *
+ *         return lbx_job_answer(job, &result);
+ *     }
+ *
+ *     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
+ *
+ *     options.postbox = requests;
+ *     options.handle = work;
+ *     options.handlers = 4;
+ *     lbx_courier_create(&options, &courier);
+ *     lbx_courier_start(courier);
+ *     ...
+ *     lbx_courier_stop(courier, lbx_deadline_after(NULL, 30 * LBX_SECOND));
+ *     lbx_courier_destroy(courier);
+ *
+ * What becomes of a letter, by what the handler answers:
+ *
+ *   LBX_OK          the answer, if there is one, is sent and the letter
+ *                   acknowledged, in one step where they share a store
+ *   LBX_NO_ROUTE    logged and acknowledged: nobody wants the answer
+ *   anything else   a failure. With a dead-letter postbox: put aside if the
+ *                   policy says so. Otherwise given back for
+ *                   min(60 s * deliveries, 900 s)
+ *
+ * A handler that settles the letter itself is not interfered with. A lease that
+ * was lost meanwhile (LBX_EXPIRED, LBX_GONE) is logged, and work goes on.
+ *
+ * Threads    any, unless an entry says otherwise. The handler runs on the
+ *            courier's own threads, one for each of `handlers`.
+ *
+ * Caveats
+ * - Choose lease > longest run + margin, watchdog > wait + longest run.
+ * - Work may be done twice. Make it idempotent, or look at
+ *   lbx_letter_delivery_count().
+ */
+#ifndef LETTERBOX_COURIER_H
+#define LETTERBOX_COURIER_H
+
+#include <letterbox/actor/system.h>
+#include <letterbox/base.h>
+#include <letterbox/post/postbox.h>
+
+LBX_BEGIN
+
+typedef struct lbx_courier lbx_courier;
+typedef struct lbx_job lbx_job;
+
+/* What a failed letter has to do with the dead-letter postbox. */
+typedef enum lbx_verdict {
+    LBX_VERDICT_RETRY = 0,
+    LBX_VERDICT_DEAD,
+} lbx_verdict;
+
+/* A failure, as the policy sees it. */
+typedef struct lbx_job_failure {
+    lbx_letter *letter;
+    lbx_status status;      /* what the handler answered */
+    const char *error_type; /* lbx_job_fail(); else the status's name */
+    const char *error_text; /* lbx_job_fail(); else the status's text */
+    lbx_verdict verdict;    /* what the rules below say */
+} lbx_job_failure;
+
+/* When to put a letter aside. A letter that came from a dead-letter postbox is
+ * never put aside again. */
+typedef struct lbx_dead_letter_policy {
+    lbx_postbox *postbox;       /* where to; NULL: no policy */
+    uint32_t deliveries;        /* from this one on; 5. WINK's example says 6 */
+    const char *const *include; /* error types that are put aside at once */
+    size_t include_count;
+    const char *const *exclude; /* those that never are; they win */
+    size_t exclude_count;
+    /* Decides instead, knowing what the rules say. NULL: the rules. */
+    lbx_verdict (*decide)(void *context, const lbx_job_failure *failure);
+    void *context;
+} lbx_dead_letter_policy;
+
+#define LBX_COURIER_OPTIONS_VERSION 1
+
+typedef struct lbx_courier_options {
+    uint32_t version;
+    const lbx_allocator *allocator; /* borrowed, as all pointers here */
+    const lbx_clock *clock;
+    lbx_fault *fault; /* filled in when creation fails */
+
+    lbx_postbox *postbox; /* referenced */
+    lbx_status (*handle)(lbx_job *job, void *context);
+    void *context;
+    uint32_t handlers; /* threads; 1 */
+
+    /* Receiving. */
+    int64_t lease_ns;      /* 300 s; LBX_DEFAULT: the box's */
+    int64_t wait_ns;       /* 20 s: how long a long poll is */
+    uint32_t letters_most; /* in one receive; 1 */
+
+    /* Leases are extended by lbx_job_beat(), at most every extend_every_ns, to
+     * extend_to_ns from now. A handler that hangs does not beat, and loses its
+     * lease. 0: never. */
+    int64_t extend_every_ns; /* 60 s */
+    int64_t extend_to_ns;    /* 300 s */
+
+    /* Failing. */
+    int64_t retry_ns;      /* 60 s: times deliveries is the delay ... */
+    int64_t retry_most_ns; /* 900 s: ... but no more than this */
+    lbx_dead_letter_policy dead_letters;
+    bool answer_failures; /* without a policy: an error result is the reply, and
+                             the letter is acknowledged (WINK's other branch) */
+
+    /* Told what the courier has to say to people. NULL: nobody. */
+    void (*log)(void *context, const char *line);
+    void *log_context;
+
+    /* Called when no handler has shown a sign of life for watchdog_ns, 720 s.
+     * NULL: nobody. */
+    void (*stuck)(void *context, int64_t silent_ns);
+    int64_t watchdog_ns;
+} lbx_courier_options;
+
+#define LBX_COURIER_OPTIONS_INIT                                               \
+    {                                                                          \
+        LBX_COURIER_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, NULL, 1,    \
+            300 * LBX_SECOND, 20 * LBX_SECOND, 1, 60 * LBX_SECOND,             \
+            300 * LBX_SECOND, 60 * LBX_SECOND, 900 * LBX_SECOND,               \
+            {NULL, 5, NULL, 0, NULL, 0, NULL, NULL}, false, NULL, NULL, NULL,  \
+            720 * LBX_SECOND                                                   \
+    }
+
+/*
+ * lbx_courier_create() makes a courier that is not running.
+ *
+ * Returns    LBX_OK; LBX_INVALID, and options->fault says why; LBX_NO_MEMORY.
+ * Ownership  the courier is the caller's: lbx_courier_destroy().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret);
+
+/*
+ * lbx_courier_destroy() stops it, however long that takes, and frees it. Takes
+ * NULL.
+ *
+ * Threads    any but a handler of its own, once.
+ * Blocks     until its handlers have returned.
+ * Since      0.1
+ */
+LBX_API void lbx_courier_destroy(lbx_courier *courier);
+
+/*
+ * lbx_courier_start() starts the handlers' threads.
+ *
+ * Returns    LBX_OK; LBX_BUSY when it is running; LBX_NO_MEMORY; LBX_INVALID.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
+
+/*
+ * lbx_courier_run() is the main loop in the calling thread: until it is stopped,
+ * its postbox is closed, or `receives_most` receives have been made, empty ones
+ * included; negative: any number.
+ *
+ * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY when
+ *            it is running; LBX_INVALID.
+ * Blocks     until then.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_courier_run(lbx_courier *courier,
+                                                int64_t receives_most);
+
+/*
+ * lbx_courier_stop() lets handlers finish the letter they have, gives back those
+ * that were received and not begun, and waits for the end. A stopped courier can
+ * be started again.
+ *
+ * Returns    LBX_OK, also when it was not running; LBX_TIMEOUT when a handler is
+ *            still at work at the deadline; LBX_PENDING at once from a handler
+ *            of its own.
+ * Blocks     until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_courier_stop(lbx_courier *courier,
+                                                 int64_t deadline_ns);
+
+/*
+ * lbx_courier_is_running() tells whether it has been started and has not ended,
+ * by a stop or because its postbox was closed.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_courier_is_running(lbx_courier *courier);
+
+/* A courier's numbers, since its creation. */
+typedef struct lbx_courier_stats {
+    uint64_t received;
+    uint64_t acknowledged;
+    uint64_t returned;    /* after a failure */
+    uint64_t dead;        /* put aside */
+    uint64_t lost_leases; /* LBX_EXPIRED or LBX_GONE when settling */
+    uint64_t extended;
+    uint64_t given_back; /* not begun when it was stopped */
+    int64_t silent_ns;   /* since the last sign of life */
+} lbx_courier_stats;
+
+/*
+ * lbx_courier_stats_read() reads the numbers.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  a copy.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_courier_stats_read(lbx_courier *courier,
+                                                       lbx_courier_stats *ret);
+
+/*
+ * lbx_job_letter() is the letter a handler was called for; the courier's.
+ *
+ * Threads    the handler.
+ * Since      0.1
+ */
+LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
+
+/*
+ * lbx_job_beat() is a sign of life: it keeps the watchdog quiet, and extends the
+ * lease when that is due. Call it now and then in long work.
+ *
+ * Returns    LBX_OK; LBX_EXPIRED or LBX_GONE when the lease was lost: stop, the
+ *            work is somebody else's now. Other failures to extend are logged.
+ * Threads    any, until the handler returns.
+ * Since      0.1
+ */
+LBX_API lbx_status lbx_job_beat(lbx_job *job);
+
+/*
+ * lbx_job_is_stopping() tells whether the courier has been told to stop.
+ *
+ * Threads    any, until the handler returns.
+ * Since      0.1
+ */
+LBX_API bool lbx_job_is_stopping(lbx_job *job);
+
+/*
+ * lbx_job_answer() sets the reply that is sent with the acknowledgement when the
+ * handler returns LBX_OK. For replies before that, lbx_letter_reply(). Setting
+ * it again replaces it.
+ *
+ * Returns    LBX_OK; LBX_NO_ROUTE, LBX_NO_REPLY, LBX_INVALID and LBX_ENCODING as
+ *            lbx_letter_reply(); LBX_NO_MEMORY.
+ * Ownership  the draft and its body are copied, encoded.
+ * Threads    the handler.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_job_answer(lbx_job *job,
+                                               const lbx_draft *answer);
+
+/*
+ * lbx_job_fail() says more about a failure than a status can; both texts are
+ * copied, and may end up in a dead letter. It answers `status`, for the handler
+ * to return:
+ *
+ *     return lbx_job_fail(job, LBX_INVALID, "shop.BadOrder", "no address");
+ *
+ * Returns    `status`.
+ * Threads    the handler.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_job_fail(lbx_job *job, lbx_status status,
+                                             const char *error_type,
+                                             const char *error_text);
+
+/*
+ * lbx_job_done() and returning LBX_PENDING: work that goes on after the handler
+ * has returned. The job stays under way, on its lease, until this is called
+ * with the final status, once.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API void lbx_job_done(lbx_job *job, lbx_status status);
+
+/*
+ * lbx_courier_to_actor() is a handler for lbx_courier_options: it tells the
+ * letter's message, decoded, to an actor, and the letter is acknowledged when
+ * the actor's handler has returned LBX_OK. A failure of the actor, or an actor
+ * that has ended, is a failure of the job. The context is an lbx_courier_actor.
+ *
+ * Returns    LBX_PENDING; LBX_ENCODING; LBX_UNSUPPORTED for a body without a
+ *            type known here; LBX_NO_MEMORY.
+ * Threads    the courier's.
+ * Since      0.1
+ */
+LBX_API lbx_status lbx_courier_to_actor(lbx_job *job, void *context);
+
+typedef struct lbx_courier_actor {
+    lbx_system *system;
+    lbx_ref ref;
+    uint32_t in_flight_most; /* letters the actor has at a time; 1 */
+} lbx_courier_actor;
+
+/* ---- Records: what the WINK main loop sends, as JSON ---- */
+
+/* A request. Texts are NULL when there is none. */
+typedef struct lbx_request {
+    const char *payload; /* JSON */
+    const char *budget;  /* JSON */
+    int64_t deadline_ms; /* wall time, ms since 1970; 0: none */
+    lbx_id request_id;   /* empty when encoding: a new one is made */
+    int64_t created_ms;  /* 0 when encoding: now */
+} lbx_request;
+
+/* A result. */
+typedef struct lbx_result {
+    lbx_id request_id;
+    const char *output; /* JSON */
+    const char *error;  /* plain text */
+    lbx_id session_id;  /* empty: none */
+    int64_t completed_ms;
+} lbx_result;
+
+/* A dead letter, as it is put aside: JSON, type "letterbox.DeadLetter". The
+ * original body follows in base64 when it is no UTF-8. */
+typedef struct lbx_dead_letter_record {
+    lbx_id id; /* of the letter that failed */
+    const void *body;
+    size_t body_bytes;
+    const char *body_type;
+    const char *source; /* the postbox it was received from */
+    uint32_t delivery_count;
+    const char *error_text;
+    const char *error_type;
+    int64_t dead_ms;
+    int64_t first_received_ms;
+    lbx_id request_id; /* empty: none */
+    const char *reply_place;
+    const char *trace;
+} lbx_dead_letter_record;
+
+/*
+ * lbx_request_type() is the type of lbx_request: messages are lbx_request, and
+ * are encoded as JSON. Put it into your lbx_types.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_request_type(void);
+
+/*
+ * lbx_result_type() is the type of lbx_result.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_result_type(void);
+
+/*
+ * lbx_dead_letter_type() is the type of lbx_dead_letter_record.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const lbx_type *lbx_dead_letter_type(void);
+
+/*
+ * lbx_courier_options_dead_letters() are the options of a courier on a
+ * dead-letter postbox: lease 300 s, wait 20 s, failures come back after an hour,
+ * nothing is put aside.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_courier_options lbx_courier_options_dead_letters(void);
+
+LBX_END
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boxes: what a store keeps, and by which rules.
+ *
+ * A box is a named queue of letters in a store; a postbox is a program's
+ * handle of one. The rules of a box are set when it is created, can be changed
+ * later, and live in the store: every program that opens the box sees the same.
+ *
+ *     lbx_box_options box = lbx_box_options_set(LBX_BOX_SQS);
+ *
+ *     box.lease_ns = 300 * LBX_SECOND;
+ *     box.dead_letters = "orders-dlq";
+ *     box.deliveries_most = 5;
+ *
+ * Two sets to start from. LBX_BOX_SEED (and LBX_BOX_OPTIONS_INIT): no upper
+ * limits, letters are kept until acknowledged, a receipt is good as long as
+ * its lease (`strict`). LBX_BOX_SQS: the limits and defaults of SQS: letters
+ * are kept for four days, leases last 12 hours at most, bodies are text.
+ *
+ * The life of a letter:
+ *
+ *     send ──► delayed ──► ready ──receive──► leased ──acknowledge──► gone
+ *                            ▲                  │ │
+ *                            └──nack, lease over┘ └─too often─► dead letters
+ *
+ * Order. Letters become ready in the order of the moments they are due, and in
+ * that order they are received; one that comes back goes to the end, unless
+ * `keep_place` is set. In a `fifo` box each group is strictly in order: while
+ * one letter of a group is leased, no later one of that group is delivered.
+ */
+#ifndef LETTERBOX_POST_BOX_H
+#define LETTERBOX_POST_BOX_H
+
+#include <letterbox/base.h>
+#include <letterbox/mailbox/options.h>
+
+LBX_BEGIN
+
+/* Letters in one send, receive or settle. */
+#define LBX_BATCH_MOST 10
+
+/* A box's name, with the NUL. Bytes: printable ASCII but '/'. */
+#define LBX_BOX_NAME_BYTES 128
+
+/* How far the other numbers may go. LBX_UNLIMITED is no limit. */
+typedef struct lbx_limits {
+    int64_t lease_most_ns; /* of one lease, and of all extensions since receive;
+                              SQS: 12 h */
+    int64_t wait_most_ns;  /* of a long poll; SQS: 20 s */
+    int64_t delay_most_ns; /* SQS: 15 min */
+    int64_t retention_least_ns; /* SQS: 1 min */
+    int64_t retention_most_ns;  /* SQS: 14 days */
+    int64_t letter_most_bytes;  /* body and attributes; SQS: 1 MiB. A letter is
+                                   never more than 64 MiB. */
+    int64_t batch_most_bytes;   /* the sum of a send; SQS: 1 MiB */
+    int64_t leased_most;        /* SQS: 120,000 */
+    uint32_t attributes_most;   /* SQS: 10 */
+    bool text_only; /* bodies are not empty, UTF-8, and have no characters that
+                       XML 1.0 does not allow; SQS */
+} lbx_limits;
+
+/* Over what an id of a duplicate is looked for (fifo). */
+typedef enum lbx_deduplication {
+    LBX_DEDUPLICATE_BOX = 0, /* SQS: queue */
+    LBX_DEDUPLICATE_GROUP,   /* SQS: messageGroup */
+} lbx_deduplication;
+
+/* Whose dead letters a box takes. */
+typedef enum lbx_redrive_allow {
+    LBX_REDRIVE_ALLOW_ALL = 0,
+    LBX_REDRIVE_DENY_ALL,
+    LBX_REDRIVE_BY_BOX, /* those in redrive_boxes */
+} lbx_redrive_allow;
+
+#define LBX_BOX_OPTIONS_VERSION 1
+
+/* The rules of a box. Durations are not negative. */
+typedef struct lbx_box_options {
+    uint32_t version;
+    lbx_limits limits;
+
+    /* What a letter gets that does not say otherwise. */
+    int64_t lease_ns;     /* how long a receiver has it; 30 s */
+    int64_t delay_ns;     /* before it is ready for the first time; 0 */
+    int64_t wait_ns;      /* of a receive that does not say; 0: not at all */
+    int64_t retention_ns; /* from the send on; LBX_UNLIMITED; SQS: 4 days */
+
+    /* Letters inside, delayed and leased ones included. A send that finds no
+     * room is LBX_FULL. */
+    int64_t capacity_letters;
+
+    /* A receipt is current until the letter is received again, deleted or
+     * purged; with `strict`, also only until its lease runs out. Fifo boxes are
+     * always strict. */
+    bool strict;
+
+    /* A letter that comes back takes the place it had, not the last one. */
+    bool keep_place;
+
+    /* Strict order within groups, and no duplicates for five minutes. Cannot be
+     * changed later. */
+    bool fifo;
+    bool deduplicate_by_content; /* fifo: without an id, the body's hash */
+    lbx_deduplication deduplication;
+
+    /* A letter that was delivered deliveries_most times is moved, when it is
+     * due again, to this box of the same store, in one step. NULL: never. */
+    const char *dead_letters;
+    uint32_t deliveries_most; /* 1 to 1000 */
+
+    /* Who may name this box as its dead letters. */
+    lbx_redrive_allow redrive_allow;
+    const char *const *redrive_boxes;
+    size_t redrive_box_count; /* at most 10 */
+} lbx_box_options;
+
+#define LBX_LIMITS_NONE                                                        \
+    {                                                                          \
+        LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, 0, LBX_UNLIMITED,         \
+            LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, UINT32_MAX, false     \
+    }
+
+#define LBX_BOX_OPTIONS_INIT                                                   \
+    {                                                                          \
+        LBX_BOX_OPTIONS_VERSION, LBX_LIMITS_NONE, 30 * LBX_SECOND, 0, 0,       \
+            LBX_UNLIMITED, LBX_UNLIMITED, true, false, false, false,           \
+            LBX_DEDUPLICATE_BOX, NULL, 0, LBX_REDRIVE_ALLOW_ALL, NULL, 0       \
+    }
+
+/* What to start from. */
+typedef enum lbx_box_set {
+    LBX_BOX_SEED = 0, /* LBX_BOX_OPTIONS_INIT */
+    LBX_BOX_SQS,      /* a standard queue of SQS */
+    LBX_BOX_SQS_FIFO, /* a FIFO queue of SQS */
+    LBX_BOX_WINK,     /* LBX_BOX_SEED, but leases of 12 h at most (W-31) */
+} lbx_box_set;
+
+/*
+ * lbx_box_options_set() is a set of options; for a number that is no set,
+ * LBX_BOX_OPTIONS_INIT.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_box_options lbx_box_options_set(lbx_box_set set);
+
+/*
+ * lbx_box_options_check() tells whether options can be kept, and if not, in the
+ * fault, which one and what is allowed.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  the fault is the caller's; it may be NULL.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault);
+
+/* How many letters are in a box, exactly, at one moment. What is due counts as
+ * ready, whether or not the store has moved it yet. */
+typedef struct lbx_box_counts {
+    uint64_t ready;
+    uint64_t leased;
+    uint64_t delayed;  /* sent or returned with a delay, and not due yet */
+    uint64_t bytes;    /* bodies and attributes of all of them */
+    int64_t oldest_ns; /* age of the oldest that is not acknowledged; -1 */
+} lbx_box_counts;
+
+LBX_END
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only stores in files can do: check, copy, salvage.
+ *
+ * A store is a folder:
+ *
+ *     data.mdb      the letters and their indexes
+ *     lock.mdb      who reads and writes it
+ *     journal       what has been answered and is not in data.mdb yet
+ *     wake          how processes find each other
+ *
+ * Copy it with lbx_file_copy(), which makes it small again; copying the files
+ * while a program has them open makes a store that may not open. Damage is
+ * never repaired in place and never read as "empty": lbx_file_check() tells
+ * what is damaged, lbx_file_salvage() puts what is intact into a new store.
+ *
+ * Threads    any.
+ */
+#ifndef LETTERBOX_POST_FILE_H
+#define LETTERBOX_POST_FILE_H
+
+#include <letterbox/base.h>
+#include <letterbox/post/stores.h>
+
+LBX_BEGIN
+
+/* A damaged part of a store. */
+typedef struct lbx_damage {
+    const char *box;         /* its name, if that is known; else NULL */
+    const char *what;        /* "body", "state", "journal", "count" ... */
+    uint64_t first_sequence; /* the letters it concerns; 0: none or unknown */
+    uint64_t last_sequence;
+    uint64_t offset_bytes; /* journal: where */
+    uint64_t size_bytes;
+} lbx_damage;
+
+/* What a check or a salvage found. */
+typedef struct lbx_file_report {
+    uint64_t boxes;
+    uint64_t letters;         /* intact */
+    uint64_t damaged;         /* records */
+    uint64_t missing;         /* letters that counts or indexes speak of */
+    uint64_t journal_records; /* that a recovery would apply */
+    uint64_t torn_bytes;      /* of the journal's end, never answered */
+} lbx_file_report;
+
+/*
+ * lbx_file_check() reads every record of the store in folder `dir` and compares
+ * checksums, counts and indexes. It runs in a process of its own, so that a
+ * damaged page harms nobody here; the store may be in use. `damage`, which may
+ * be NULL, is called for each part.
+ *
+ * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
+ *            LBX_INVALID; LBX_NO_MEMORY; and any I/O failure.
+ * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT.
+ * Blocks     as long as reading it all takes.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_file_check(
+    const char *dir, void (*damage)(void *context, const lbx_damage *part),
+    void *context, lbx_file_report *ret);
+
+/*
+ * lbx_file_copy() makes a compact copy of an open store in the new folder
+ * `dir`, as it was at one moment, while the store is in use. Receipts from
+ * before the copy are not good in it.
+ *
+ * Returns    LBX_OK; LBX_EXISTS; LBX_UNSUPPORTED for a store that is not in
+ *            files; LBX_NO_SPACE; LBX_INVALID; and any I/O failure.
+ * Blocks     as long as writing it all takes.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_file_copy(lbx_store *store,
+                                              const char *dir);
+
+/*
+ * lbx_file_salvage() puts every letter of `dir` that is intact into a new store
+ * in `new_dir`. Leased letters become ready. The damaged store is left as it
+ * is.
+ *
+ * Returns    LBX_OK, also when something was damaged; LBX_EXISTS; LBX_BUSY when
+ *            a process has it open; as lbx_file_check().
+ * Ownership  the report is a copy.
+ * Blocks     as long as that takes.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_file_salvage(const char *dir, const char *new_dir,
+                 void (*damage)(void *context, const lbx_damage *part),
+                 void *context, lbx_file_report *ret);
+
+LBX_END
+
+#endif

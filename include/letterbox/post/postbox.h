@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Postboxes: sending letters and receiving them.
+ *
+ *     lbx_postbox_open("file:/var/lib/shop/orders", NULL, &orders);
+ *     lbx_postbox_send(orders, "a book", 6, NULL);
+ *
+ *     while (lbx_postbox_receive(orders, LBX_SECOND, &letter) == LBX_OK) {
+ *         ...
+ *         lbx_letter_acknowledge(letter);
+ *         lbx_letter_destroy(letter);
+ *     }
+ *
+ * What a plain call does, its operation does without a thread that waits: see
+ * <letterbox/operation.h>, and lbx_event there for epoll, libuv and their kin.
+ * An operation touches the store at its first poll. Cancelling a receive that
+ * is waiting takes nothing. Cancelling what the store has begun waits for the
+ * answer, and reports what really happened.
+ *
+ * A call that answers LBX_OK has reached the store's durability. LBX_UNKNOWN is
+ * neither success nor failure: see docs/errors.md.
+ *
+ * Threads    any, at the same time, unless an entry says otherwise. Receivers
+ *            that wait in one process are served in the order they came; none
+ *            is promised between processes.
+ *
+ * Caveats
+ * - A lease that is shorter than the work makes the work happen twice. Take
+ *   the longest run and a margin, or extend.
+ * - An operation must be ended before its postbox is given up for the last time;
+ *   letters may live on.
+ */
+#ifndef LETTERBOX_POST_POSTBOX_H
+#define LETTERBOX_POST_POSTBOX_H
+
+#include <letterbox/base.h>
+#include <letterbox/operation.h>
+#include <letterbox/post/box.h>
+#include <letterbox/post/draft.h>
+#include <letterbox/post/letter.h>
+#include <letterbox/post/resolver.h>
+#include <letterbox/post/stores.h>
+#include <letterbox/post/types.h>
+
+LBX_BEGIN
+
+#define LBX_POSTBOX_OPTIONS_VERSION 1
+
+typedef struct lbx_postbox_options {
+    uint32_t version;
+    const lbx_allocator *allocator; /* borrowed, as all pointers here */
+    lbx_fault *fault;               /* filled in when opening fails */
+
+    /* The box. */
+    const lbx_box_options *box; /* how to create it, if it does not exist; one
+                                   that does is used as it is. NULL: with
+                                   LBX_BOX_OPTIONS_INIT */
+    bool must_exist;            /* LBX_NOT_FOUND instead of creating it */
+    bool send_only; /* receiving is LBX_UNSUPPORTED; cheaper to open */
+    const lbx_store_options *store; /* by URL: for the store. NULL: defaults */
+
+    /* What letters are. */
+    const lbx_types *types;     /* decodes received bodies; may be NULL */
+    const lbx_type *body_type;  /* what is sent: bodies of this type or derived
+                                   from it; others are LBX_INVALID. NULL: any */
+    const lbx_type *reply_type; /* the same for replies to letters from here */
+    bool no_replies;            /* replies are LBX_INVALID */
+    lbx_resolver resolver;      /* where replies go; none: places are boxes in
+                                   the same store */
+
+    /* The error codes of the WINK mailbox: a letter that was settled, or is
+     * gone, answers LBX_EXPIRED (W-35); a receive that cannot decode its letter
+     * answers LBX_ENCODING and leaves it leased (W-39). */
+    bool wink;
+} lbx_postbox_options;
+
+#define LBX_POSTBOX_OPTIONS_INIT                                               \
+    {                                                                          \
+        LBX_POSTBOX_OPTIONS_VERSION, NULL, NULL, NULL, false, false, NULL,     \
+            NULL, NULL, NULL, false, {NULL, NULL}, false                       \
+    }
+
+/*
+ * lbx_postbox_open() opens a box by URL, "memory:orders" or
+ * "file:/var/lib/shop/orders": the last part is the box. It and its store are
+ * created if need be. NULL options are LBX_POSTBOX_OPTIONS_INIT.
+ *
+ * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() answer;
+ *            LBX_INVALID.
+ * Ownership  the postbox is the caller's: lbx_postbox_unref().
+ * Blocks     as opening a store does.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_open(
+    const char *url, const lbx_postbox_options *options, lbx_postbox **ret);
+
+/*
+ * lbx_postbox_open_in() opens a box of a store by its name.
+ *
+ * Returns    as lbx_postbox_open().
+ * Ownership  the postbox is the caller's; it keeps the store open.
+ * Blocks     until a new box is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_postbox_open_in(lbx_store *store, const char *name,
+                    const lbx_postbox_options *options, lbx_postbox **ret);
+
+/*
+ * lbx_postbox_ref() counts one more user.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_postbox *lbx_postbox_ref(lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_unref() gives one use up; the last closes. Takes NULL. The box
+ * and its letters stay.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_postbox_unref(lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_name() is the box's name.
+ *
+ * Since      0.1
+ */
+LBX_API const char *lbx_postbox_name(const lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_store() is the store the box is in; NULL for a double.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_store *lbx_postbox_store(const lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_close() closes the handle, for all its users: sends and receives
+ * answer LBX_CLOSED, those that wait at once. Letters that were received before
+ * can still be settled and replied to. Closing again does nothing.
+ *
+ * Since      0.1
+ */
+LBX_API void lbx_postbox_close(lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_is_closed() tells whether it is closed, by lbx_postbox_close() or
+ * because its box was deleted.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_postbox_is_closed(const lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_send() sends bytes. `ret_id` may be NULL.
+ *
+ * Returns    LBX_OK; LBX_FULL; LBX_TOO_LARGE; LBX_CLOSED; LBX_INVALID;
+ *            LBX_NO_SPACE; LBX_UNREACHABLE; LBX_UNKNOWN; and any I/O failure.
+ * Ownership  the bytes are copied; the id is a copy.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_send(lbx_postbox *postbox,
+                                                 const void *bytes,
+                                                 size_t size_bytes,
+                                                 lbx_id *ret_id);
+
+/*
+ * lbx_postbox_send_draft() sends one draft; `ret` may be NULL.
+ *
+ * Returns    as lbx_postbox_send(); LBX_ENCODING when the type cannot encode
+ *            the message.
+ * Ownership  all is copied; the message is still the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_draft(lbx_postbox *postbox,
+                                                       const lbx_draft *draft,
+                                                       lbx_sent *ret);
+
+/*
+ * lbx_postbox_send_batch() sends up to LBX_BATCH_MOST drafts. Each is wholly
+ * sent or not at all, and `ret[i]` says which; in a fifo box one that fails does
+ * not hold up the others. `ret` may be NULL.
+ *
+ * Returns    LBX_OK when all were sent; otherwise the first failure.
+ * Ownership  as lbx_postbox_send_draft().
+ * Blocks     until they are durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_batch(lbx_postbox *postbox,
+                                                       const lbx_draft *drafts,
+                                                       size_t count,
+                                                       lbx_sent *ret);
+
+/*
+ * lbx_postbox_send_init() starts the same as an operation. Its final statuses
+ * are those of lbx_postbox_send_batch(); LBX_CANCELLED and LBX_TIMEOUT: nothing
+ * was sent.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  drafts, what they point to, and `ret` must live as long as the
+ *            operation.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_init(
+    lbx_operation *operation, lbx_postbox *postbox, const lbx_draft *drafts,
+    size_t count, lbx_sent *ret, int64_t deadline_ns);
+
+#define LBX_RECEIVE_OPTIONS_VERSION 1
+
+typedef struct lbx_receive_options {
+    uint32_t version;
+    uint32_t letters_most; /* 1 to LBX_BATCH_MOST, else the nearer of the two */
+    uint32_t
+        letters_least; /* a wait ends when so many are there, or it is over;
+                               1. Those that came are leased meanwhile. */
+    int64_t lease_ns;  /* LBX_DEFAULT: the box's; 0: ready again at once */
+    int64_t wait_ns;   /* for the first letter. LBX_DEFAULT: the box's; 0:
+                               not at all; negative: for ever */
+    const char *attempt_id; /* fifo: a receive that is repeated with the same id
+                               within five minutes gets the same letters, as
+                               long as none of them was settled. NULL: none */
+} lbx_receive_options;
+
+#define LBX_RECEIVE_OPTIONS_INIT                                               \
+    {                                                                          \
+        LBX_RECEIVE_OPTIONS_VERSION, 1, 1, LBX_DEFAULT, LBX_DEFAULT, NULL      \
+    }
+
+/*
+ * lbx_postbox_receive() leases the next letter, waiting up to `wait_ns` for one:
+ * 0 not at all, negative for ever.
+ *
+ * Returns    LBX_OK; LBX_EMPTY when none came; LBX_CLOSED; LBX_FULL when the
+ *            box has as many leased as it may; LBX_UNREACHABLE; LBX_UNKNOWN;
+ *            LBX_CORRUPT; and any I/O failure.
+ * Ownership  the letter is the caller's: lbx_letter_destroy().
+ * Blocks     until there is one.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive(lbx_postbox *postbox,
+                                                    int64_t wait_ns,
+                                                    lbx_letter **ret);
+
+/*
+ * lbx_postbox_receive_batch() leases several letters. It returns as soon as
+ * there is one, with what is there. NULL options are LBX_RECEIVE_OPTIONS_INIT.
+ *
+ * Returns    LBX_OK with 1 letter or more; as lbx_postbox_receive(), with none.
+ * Ownership  the letters are the caller's. `ret_letters` has room for
+ *            letters_most; `*ret_count` is always written.
+ * Blocks     until there is one.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive_batch(
+    lbx_postbox *postbox, const lbx_receive_options *options,
+    lbx_letter **ret_letters, size_t *ret_count);
+
+/*
+ * lbx_postbox_receive_init() starts the same as an operation. It ends as
+ * lbx_postbox_receive_batch() does, at `wait_ns` with LBX_EMPTY. It can be
+ * restarted.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  the options are copied; the attempt id and both outputs must live
+ *            as long as the operation. Letters are the caller's on LBX_OK.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_postbox_receive_init(lbx_operation *operation, lbx_postbox *postbox,
+                         const lbx_receive_options *options,
+                         lbx_letter **ret_letters, size_t *ret_count);
+
+/* What to do with a letter. */
+typedef enum lbx_settlement {
+    LBX_ACKNOWLEDGE = 0,
+    LBX_NACK,   /* time_ns: after how long it is ready again */
+    LBX_EXTEND, /* time_ns: how long from now it stays leased */
+} lbx_settlement;
+
+typedef struct lbx_settle {
+    lbx_settlement what;
+    int64_t time_ns;
+    lbx_letter *letter;  /* either a letter, */
+    const char *receipt; /* or a receipt as text, from lbx_letter_receipt() */
+    lbx_status status;   /* out; always written */
+} lbx_settle;
+
+/*
+ * lbx_postbox_settle_batch() settles up to LBX_BATCH_MOST letters of this
+ * postbox, each by itself.
+ *
+ * Returns    LBX_OK when all were settled; otherwise the first failure, as for
+ *            lbx_letter_acknowledge() and its kin. LBX_INVALID for a receipt
+ *            that is not of this box or was not made by its store, also for a
+ *            letter of another postbox.
+ * Ownership  letters are still the caller's.
+ * Threads    any; one at a time per letter.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(lbx_postbox *postbox,
+                                                         lbx_settle *settles,
+                                                         size_t count);
+
+/*
+ * lbx_postbox_settle_init() starts the same as an operation, with replies that
+ * are sent along: `replies[i]`, if there are any, answers `settles[i].letter`,
+ * as lbx_letter_reply_and_acknowledge() does.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  everything given must live as long as the operation; `replies` and
+ *            `ret_sent` may be NULL.
+ * Threads    one at a time per operation and letter.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_init(
+    lbx_operation *operation, lbx_postbox *postbox, lbx_settle *settles,
+    size_t count, const lbx_draft *replies, lbx_sent *ret_sent);
+
+/*
+ * lbx_postbox_purge() deletes every letter: ready, delayed and leased. Their
+ * receipts are worth nothing afterwards. `ret_count`, how many there were, may
+ * be NULL.
+ *
+ * Returns    LBX_OK; LBX_CLOSED; LBX_UNREACHABLE; LBX_UNKNOWN; and any I/O
+ *            failure.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_purge(lbx_postbox *postbox,
+                                                  uint64_t *ret_count);
+
+/*
+ * lbx_postbox_count() counts the letters, exactly in memory and in files.
+ *
+ * Returns    LBX_OK; LBX_CLOSED; LBX_UNREACHABLE; LBX_INVALID; and any I/O
+ *            failure.
+ * Ownership  a copy.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_count(lbx_postbox *postbox,
+                                                  lbx_box_counts *ret);
+
+/*
+ * lbx_postbox_peek() shows letters without leasing them, `letters_most` at the
+ * most, from sequence `from` on, whatever their state. They cannot be settled or
+ * replied to (LBX_FINALIZED).
+ *
+ * Returns    LBX_OK; LBX_EMPTY; LBX_UNSUPPORTED; LBX_CLOSED; and any failure of
+ *            the store.
+ * Ownership  as lbx_postbox_receive_batch().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_peek(lbx_postbox *postbox,
+                                                 uint64_t from,
+                                                 size_t letters_most,
+                                                 lbx_letter **ret_letters,
+                                                 size_t *ret_count);
+
+LBX_END
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Routes: where the replies to a letter go.
+ *
+ * A letter may carry routes: a default place, and places for replies of
+ * certain types. A place is an identifier, a plain text; the resolver of the
+ * postbox that the letter was received from makes a postbox of it.
+ *
+ *     static const lbx_route table[] = {
+ *         {"shop.Receipt", "client-123:success"},
+ *         {"shop.Error", "client-123:errors"},
+ *     };
+ *
+ *     lbx_routes_create(table, 2, "client-123:other", NULL, &routes);
+ *
+ * Which one a reply takes: the route of its own type; that of its nearest
+ * ancestor, in the order of lbx_type_ancestor(); the default; none, which is
+ * LBX_NO_ROUTE. A reply without a type takes the default.
+ *
+ * Types are named by their fully qualified name, here and in storage. A name
+ * that this program has not registered is kept, and matters only when a reply
+ * of that very name is sent.
+ *
+ * Routes travel as JSON, as in the WINK mailbox:
+ *
+ *     {"default": "client-123:other",
+ *      "routes": {"shop.Receipt": "client-123:success"}}
+ *
+ * Threads    routes do not change after their creation: any thread may use
+ *            them.
+ */
+#ifndef LETTERBOX_POST_ROUTES_H
+#define LETTERBOX_POST_ROUTES_H
+
+#include <letterbox/base.h>
+#include <letterbox/type.h>
+
+LBX_BEGIN
+
+typedef struct lbx_routes lbx_routes;
+
+/* Replies of this type, and of types derived from it, go there. */
+typedef struct lbx_route {
+    const char *type_name; /* "shop.Receipt" */
+    const char *place;     /* "client-123:success" */
+} lbx_route;
+
+/* What a set of routes may be at most. */
+#define LBX_ROUTES_MOST       64
+#define LBX_ROUTES_MOST_BYTES 65536 /* as JSON */
+
+/*
+ * lbx_routes_create() makes routes from a table, in which no type stands
+ * twice, and a default, which may be NULL.
+ *
+ * Returns    LBX_OK; LBX_INVALID for an empty or doubled name, text that is
+ *            not UTF-8, neither a route nor a default; LBX_TOO_LARGE;
+ *            LBX_NO_MEMORY.
+ * Ownership  the routes are the caller's; end them with lbx_routes_unref().
+ *            Everything is copied.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_routes_create(
+    const lbx_route *table, size_t count, const char *default_place,
+    const lbx_allocator *allocator, lbx_routes **ret);
+
+/*
+ * lbx_routes_single() makes routes that lead everything to one place.
+ *
+ * Returns    LBX_OK; LBX_INVALID; LBX_TOO_LARGE; LBX_NO_MEMORY.
+ * Ownership  as lbx_routes_create().
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_routes_single(
+    const char *place, const lbx_allocator *allocator, lbx_routes **ret);
+
+/*
+ * lbx_routes_from_json() makes routes from their JSON. It is strict: unknown
+ * members are ignored, but a name twice, a place that is no string, or bytes
+ * that are not UTF-8 are refused.
+ *
+ * Returns    LBX_OK; LBX_ENCODING, and then `ret_fault`, which may be NULL,
+ *            says what and where; LBX_TOO_LARGE; LBX_INVALID; LBX_NO_MEMORY.
+ * Ownership  as lbx_routes_create(). The fault is the caller's.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_routes_from_json(
+    const char *json, size_t size_bytes, const lbx_allocator *allocator,
+    lbx_fault *ret_fault, lbx_routes **ret);
+
+/*
+ * lbx_routes_json() is their JSON, with a NUL behind it. The default comes
+ * first, then the routes in the order given.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const char *lbx_routes_json(const lbx_routes *routes);
+
+/*
+ * lbx_routes_ref() counts one more user. NULL stays NULL.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_routes *lbx_routes_ref(lbx_routes *routes);
+
+/*
+ * lbx_routes_unref() gives one use up; the last frees. Takes NULL.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API void lbx_routes_unref(lbx_routes *routes);
+
+/*
+ * lbx_routes_place() is where a reply of `type` goes; NULL when there is no
+ * route for it. A NULL type is the root: the default.
+ *
+ * Threads    any. Never allocates.
+ * Since      0.1
+ */
+LBX_API const char *lbx_routes_place(const lbx_routes *routes,
+                                     const lbx_type *type);
+
+/*
+ * lbx_routes_place_of_name() is where a reply goes of which only the name of
+ * the type is known: the route of that name, or the default.
+ *
+ * Threads    any. Never allocates.
+ * Since      0.1
+ */
+LBX_API const char *lbx_routes_place_of_name(const lbx_routes *routes,
+                                             const char *type_name);
+
+/*
+ * lbx_routes_default() is the default place; NULL when there is none.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API const char *lbx_routes_default(const lbx_routes *routes);
+
+/*
+ * lbx_routes_at() is a route by its index, in the order given; both members
+ * are NULL past the end.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_route lbx_routes_at(const lbx_routes *routes, size_t index);
+
+LBX_END
+
+#endif

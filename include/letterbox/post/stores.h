@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores: what keeps letters, and what an OK from them survives.
+ *
+ *     memory:            this process; gone when it ends
+ *     memory:NAME/BOX    one of several stores in memory, by name
+ *     file:DIR/BOX       a folder, shared by the processes of one machine
+ *
+ * A store is opened by URL, once per process and place however often it is
+ * asked for, and closed when its last user has gone. lbx_postbox_open() does
+ * that by itself; open a store yourself to set its options, to manage its
+ * boxes, or to have several postboxes in it for certain.
+ *
+ *     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+ *
+ *     options.durability = LBX_SURVIVES_POWER_CUT;       // the default
+ *     lbx_store_open("file:/var/lib/shop", &options, &store);
+ *
+ * Durability is a promise about LBX_OK. Each level keeps what those above keep:
+ *
+ *   level                      an OK survives
+ *   LBX_SURVIVES_NOTHING       (memory:) nothing outside the process
+ *   LBX_SURVIVES_PROCESS       kill -9 of any process; of a power cut or a crash
+ *                              of the system, what the kernel had written
+ *   LBX_SURVIVES_INTERVAL      the same, and a power cut but for the last
+ *                              `interval_ms`
+ *   LBX_SURVIVES_POWER_CUT     kill -9, system crash, power cut on a disk that
+ *                              does not lie (`sync`, the default of file:)
+ *
+ * No level can damage a store; they differ in what may be missing. A call that
+ * cannot reach the level answers a failure, never a weaker OK.
+ * lbx_store_durability() tells which is in force.
+ *
+ * Several processes may open the same folder at the same time, without being
+ * told of each other. One alone is faster: a second one makes the first change
+ * its way of writing, and back when it is alone again. `alone` refuses company.
+ * A process may be killed at any moment without harm to the others.
+ *
+ * Time in a store goes on while its programs do not run: leases, delays and
+ * retention count through restarts and reboots. Setting the wall clock does not
+ * move them.
+ *
+ * Threads    any, for everything here.
+ *
+ * Caveats
+ * - A folder of a store must be the user's own, with nobody else's right to
+ *   write, not a symbolic link, and not on a network file system.
+ * - After fork() a child must open its stores anew; what it has inherited
+ *   answers LBX_INVALID.
+ * - After LBX_IO a file store writes nothing more until every user of it in
+ *   every process has closed it and it is opened again.
+ */
+#ifndef LETTERBOX_POST_STORES_H
+#define LETTERBOX_POST_STORES_H
+
+#include <letterbox/base.h>
+#include <letterbox/operation.h>
+#include <letterbox/post/box.h>
+
+LBX_BEGIN
+
+typedef struct lbx_store lbx_store;
+typedef struct lbx_store_options lbx_store_options;
+
+/* What an OK survives; more is greater. */
+typedef enum lbx_durability {
+    LBX_SURVIVES_DEFAULT = 0, /* in options: what suits the store */
+    LBX_SURVIVES_NOTHING,
+    LBX_SURVIVES_PROCESS,
+    LBX_SURVIVES_INTERVAL,
+    LBX_SURVIVES_POWER_CUT,
+    LBX_SURVIVES_MACHINE, /* and the loss of one machine: replicated stores */
+} lbx_durability;
+
+#define LBX_STORE_OPTIONS_VERSION 1
+
+struct lbx_store_options {
+    uint32_t version;
+    const lbx_allocator *allocator; /* borrowed, as all pointers here */
+    const lbx_clock *clock; /* for tests: replaces the store's time. NULL: time
+                               since boot, continued over boots */
+    lbx_fault *fault;       /* filled in when opening fails */
+    bool must_exist;        /* do not create it */
+
+    /* file: */
+    lbx_durability durability; /* PROCESS, INTERVAL or POWER_CUT */
+    int64_t interval_ms;       /* INTERVAL: 1 or more; 100 */
+    bool alone; /* refuse other processes: the second gets LBX_BUSY, and so do
+                     we when there is one */
+    bool check; /* check every record before opening; slow. Damage is
+                     LBX_CORRUPT and the fault says where */
+    int64_t map_bytes;     /* address space: the most the store can hold; fixed
+                               by its first opener. 64 GiB */
+    int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
+
+    /* Told what the store has to say to people: what recovery cut off, that
+     * another process has come. NULL: nobody. Any thread, no lock held. */
+    void (*log)(void *context, const char *line);
+    void *log_context;
+};
+
+#define LBX_STORE_OPTIONS_INIT                                                 \
+    {                                                                          \
+        LBX_STORE_OPTIONS_VERSION, NULL, NULL, NULL, false,                    \
+            LBX_SURVIVES_DEFAULT, 100, false, false, (int64_t)64 << 30,        \
+            (int64_t)64 << 20, NULL, NULL                                      \
+    }
+
+/*
+ * lbx_store_open() opens the store of a URL without a box: "memory:",
+ * "memory:name", "file:dir". One that this process has open already is given
+ * again; its options must then not contradict.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
+ *            must_exist; LBX_BUSY when someone has it alone, or we want to and
+ *            cannot; LBX_NEWER; LBX_CORRUPT; LBX_DENIED; LBX_INVALID;
+ *            LBX_NO_MEMORY; and any I/O failure. options->fault says more.
+ * Ownership  the store is the caller's: lbx_store_unref().
+ * Blocks     for recovery, if the last user was killed.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_open(const char *url,
+                                               const lbx_store_options *options,
+                                               lbx_store **ret);
+
+/*
+ * lbx_store_ref() counts one more user.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_store *lbx_store_ref(lbx_store *store);
+
+/*
+ * lbx_store_unref() gives one use up; the last closes the store, when its
+ * postboxes and operations are gone too. Takes NULL.
+ *
+ * Blocks     the last: for what is being written.
+ * Since      0.1
+ */
+LBX_API void lbx_store_unref(lbx_store *store);
+
+/*
+ * lbx_store_scheme() is how its URLs begin: "memory", "file".
+ *
+ * Since      0.1
+ */
+LBX_API const char *lbx_store_scheme(const lbx_store *store);
+
+/*
+ * lbx_store_durability() is what an OK survives now, as the store found it when
+ * it was opened, or better: several processes on one folder write through.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_durability lbx_store_durability(const lbx_store *store);
+
+/*
+ * lbx_store_sync() waits until everything that was answered before it survives
+ * a power cut, whatever the level. LBX_UNSUPPORTED in memory.
+ *
+ * Returns    LBX_OK; LBX_UNSUPPORTED; LBX_INVALID; LBX_IO.
+ * Blocks     for one flush.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_sync(lbx_store *store);
+
+/*
+ * lbx_store_create_box() makes a box by its options; NULL is
+ * LBX_BOX_OPTIONS_INIT. One that exists with the same options is left as it is.
+ *
+ * Returns    LBX_OK; LBX_EXISTS for other options; LBX_NOT_FOUND when
+ *            `dead_letters` names no box; LBX_DENIED when that box does not
+ *            allow it; LBX_INVALID, and `ret_fault`, which may be NULL, says
+ *            why; and any failure of the store.
+ * Ownership  the fault is the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_create_box(lbx_store *store, const char *name,
+                     const lbx_box_options *options, lbx_fault *ret_fault);
+
+/*
+ * lbx_store_change_box() gives a box new options. Letters that are inside are
+ * subject to them from now on: a shorter retention ends them sooner.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID, also for a change of `fifo`;
+ *            as lbx_store_create_box().
+ * Ownership  the fault is the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_change_box(lbx_store *store, const char *name,
+                     const lbx_box_options *options, lbx_fault *ret_fault);
+
+/*
+ * lbx_store_delete_box() deletes a box and every letter in it. Receives that
+ * wait on it end with LBX_CLOSED, and never see a new box of that name.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_delete_box(lbx_store *store,
+                                                     const char *name);
+
+/*
+ * lbx_store_read_box() reads a box's options and counts; either may be NULL.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Ownership  copies; texts inside the options are in `buffer`, which must be
+ *            of LBX_BOX_TEXT_BYTES if the options are wanted, and may be NULL
+ *            otherwise.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_read_box(lbx_store *store,
+                                                   const char *name,
+                                                   char *buffer,
+                                                   lbx_box_options *ret_options,
+                                                   lbx_box_counts *ret_counts);
+
+#define LBX_BOX_TEXT_BYTES 2048
+
+/*
+ * lbx_store_list_boxes() calls `each` for the boxes whose name begins with
+ * `prefix`, in the order of their bytes, beginning behind `after`, until it
+ * answers false. Both texts may be NULL.
+ *
+ * Returns    LBX_OK; LBX_INVALID; and any failure of the store.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_list_boxes(
+    lbx_store *store, const char *prefix, const char *after,
+    bool (*each)(void *context, const char *name), void *context);
+
+/* How far a move has come. */
+typedef struct lbx_move_state {
+    uint64_t moved;
+    uint64_t failed; /* their source box is gone, for example: they stay */
+    uint64_t left;   /* in the box it takes from */
+    bool done;
+} lbx_move_state;
+
+/*
+ * lbx_store_move() moves letters from one box to another, each in one step; a
+ * NULL `to` brings dead letters back to the boxes they died in. It starts a task
+ * in the store, which goes on when this process ends and another has the store
+ * open. Moved letters get a new id and start with no deliveries.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_BUSY while another task takes from the
+ *            same box; LBX_INVALID; and any failure of the store.
+ * Blocks     until the task is durable, not for its end.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_move(lbx_store *store,
+                                               const char *from, const char *to,
+                                               int64_t letters_per_second);
+
+/*
+ * lbx_store_move_state() tells how far the latest move out of a box has come.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Ownership  a copy.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_move_state(lbx_store *store,
+                                                     const char *from,
+                                                     lbx_move_state *ret);
+
+/*
+ * lbx_store_cancel_move() stops it after the letter it is at.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when none runs; LBX_INVALID; and any failure
+ *            of the store.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_cancel_move(lbx_store *store,
+                                                      const char *from);
+
+LBX_END
+
+#endif

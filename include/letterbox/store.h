@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store contract: for those who write a store of their own.
+ *
+ * A store keeps boxes of letters. Postboxes, letters, routes, types, couriers
+ * and the server are built on the one table below; a store that keeps the
+ * contract gets them all. Its promises are checked by the same suite and the
+ * same model for every store (tests/contract, tests/model).
+ *
+ *     struct my_store {
+ *         lbx_store base; // first: an lbx_store * is a my_store *
+ *         ...
+ *     };
+ *
+ *     lbx_store_init(&mine->base, &my_ops);
+ *     lbx_postbox_open_in(&mine->base, "orders", NULL, &orders);
+ *
+ * Calls. Every entry gets an lbx_call and a request, both the caller's and
+ * there until the call is finished. It answers a final status at once, or
+ * LBX_PENDING, and then finishes the call later, once, from any thread, with
+ * lbx_call_finish(). Requests are batches: the status of the call is LBX_OK, or
+ * the first failure among the entries; each entry has its own. A failure of the
+ * whole (LBX_UNREACHABLE, LBX_UNKNOWN, LBX_IO) is written to each entry that has
+ * no status of its own yet.
+ *
+ * Statuses. LBX_OK means that the effect survives what `durability` says, and
+ * that it can be seen by everyone. A definite failure means that nothing
+ * happened. Everything else is LBX_UNKNOWN: never guess.
+ *
+ * What the library does for a store, above the table: it checks arguments
+ * against the box's limits, encodes and decodes, resolves replies, keeps the
+ * letters. A store is never called with a lock of the library's held, and calls
+ * the functions below with none of its own.
+ *
+ * Rules every store keeps (the numbers are those of docs/adr/0013):
+ *
+ * S1  A letter is in exactly one state: delayed, ready, leased, gone.
+ * S2  Each delivery has a receipt of its own. Only the latest receipt of a
+ *     letter changes anything; others answer LBX_EXPIRED, or LBX_GONE when the
+ *     letter was deleted. A receipt of another box, of a former life of this one
+ *     (purged, deleted), or that nobody made, is LBX_INVALID.
+ * S3  Claiming letters and leasing them is one step; so is each entry of a
+ *     settle, with what is attached to it; so is moving to dead letters.
+ * S4  No letter is delivered before it is due. One that is due is delivered
+ *     within a second while someone waits, and at once after a send, a nack, an
+ *     end of a delay or a lease, or a move.
+ * S5  The delivery count grows by one with each delivery, and only `undo` takes
+ *     one back.
+ * S6  Waiting receives belong to the life of a box: when it is deleted they end
+ *     with LBX_CLOSED, and never see a later box of that name.
+ * S7  Order and groups are as <letterbox/post/box.h> says.
+ *
+ * Threads    entries are called by any thread, at the same time.
+ */
+#ifndef LETTERBOX_STORE_H
+#define LETTERBOX_STORE_H
+
+#include <letterbox/base.h>
+#include <letterbox/post/box.h>
+#include <letterbox/post/draft.h>
+#include <letterbox/post/postbox.h>
+#include <letterbox/post/stores.h>
+
+LBX_BEGIN
+
+/* One life of a box: what a name meant when it was looked up. A box that is
+ * deleted and made again has another. Purging does not change it. 0 is none. */
+typedef struct lbx_box {
+    uint64_t uid;
+} lbx_box;
+
+/* Which entry a call is for, so that a queue of calls tells them apart. */
+typedef enum lbx_verb {
+    LBX_VERB_CREATE,    /* lbx_box_request */
+    LBX_VERB_CONFIGURE, /* lbx_box_request */
+    LBX_VERB_DELETE,    /* lbx_box_request */
+    LBX_VERB_DESCRIBE,  /* lbx_box_request */
+    LBX_VERB_LIST,      /* lbx_list_request */
+    LBX_VERB_SEND,      /* lbx_send_request */
+    LBX_VERB_RECEIVE,   /* lbx_receive_request */
+    LBX_VERB_SETTLE,    /* lbx_settle_request */
+    LBX_VERB_UNDO,      /* lbx_settle_request */
+    LBX_VERB_PEEK,      /* lbx_peek_request */
+    LBX_VERB_PURGE,     /* lbx_box_request */
+    LBX_VERB_MOVE,      /* lbx_move_request */
+    LBX_VERB_SYNC,      /* NULL */
+} lbx_verb;
+
+/* A call under way. */
+typedef struct lbx_call {
+    lbx_verb verb;
+    void *request;
+    void *words[4];       /* the store's, until it finishes the call */
+    uint64_t reserved[4]; /* the library's */
+} lbx_call;
+
+/* A letter's content, as a store keeps it. Texts end with a NUL, and are NULL
+ * when there is none. */
+typedef struct lbx_parcel {
+    const void *body;
+    size_t body_bytes;
+    const char *type_name;
+    const char *routes; /* JSON */
+    const lbx_attribute *attributes;
+    size_t attribute_count;
+    const char *group;
+    const char *duplicate_id; /* fifo: always there; made of the body if need
+                                 be */
+    const char *token;
+    const char *trace;
+    const char *in_reply_to;
+    int64_t delay_ns; /* never LBX_DEFAULT */
+} lbx_parcel;
+
+typedef struct lbx_send_request {
+    lbx_box box;
+    const lbx_parcel *parcels;
+    size_t count;   /* 1 to LBX_BATCH_MOST */
+    lbx_sent *sent; /* out: as many */
+} lbx_send_request;
+
+typedef struct lbx_receive_request {
+    lbx_box box;
+    uint32_t letters_most;
+    uint32_t letters_least;
+    int64_t lease_ns;       /* never LBX_DEFAULT */
+    int64_t wait_ns;        /* never LBX_DEFAULT; negative: for ever */
+    const char *attempt_id; /* fifo; NULL: none */
+} lbx_receive_request;
+
+/* The receipt of a delivery, in the store's own form. */
+#define LBX_RECEIPT_MOST_BYTES 1024
+
+/* A delivery, as a store hands it to lbx_call_deliver(): everything is copied. */
+typedef struct lbx_delivery {
+    lbx_parcel parcel; /* without token and delay */
+    lbx_id id;
+    const void *receipt;
+    size_t receipt_bytes;
+    uint64_t sequence;
+    uint32_t delivery_count;
+    int64_t sent_ms; /* wall time */
+    int64_t first_received_ms;
+    const char *dead_letter_source;
+} lbx_delivery;
+
+typedef struct lbx_settle_entry {
+    lbx_settlement what;
+    int64_t time_ns;
+    const void *receipt;
+    size_t receipt_bytes;
+
+    /* Sent in the same step, if `attached` is not NULL: a reply, a dead letter.
+     * Nothing is sent when the receipt is not current, and nothing is settled
+     * when it cannot be sent. */
+    const lbx_parcel *attached;
+    lbx_box attached_box;
+    lbx_sent *attached_sent; /* out */
+
+    lbx_status status; /* out */
+} lbx_settle_entry;
+
+typedef struct lbx_settle_request {
+    lbx_box box;
+    lbx_settle_entry *entries;
+    size_t count; /* 1 to LBX_BATCH_MOST */
+} lbx_settle_request;
+
+typedef struct lbx_peek_request {
+    lbx_box box;
+    uint64_t from; /* sequence */
+    uint32_t letters_most;
+} lbx_peek_request;
+
+/* Something said about a box: tags, and attributes that only others read. */
+typedef struct lbx_box_text {
+    const char *name;
+    const char *value; /* NULL in a change: take it away */
+} lbx_box_text;
+
+typedef struct lbx_box_request {
+    const char *name; /* by name, */
+    lbx_box box;      /* or, if not 0, this very life of it */
+
+    /* CREATE and CONFIGURE. */
+    const lbx_box_options *options;
+    const lbx_box_text *texts; /* "tag:team", "sqs:Policy" */
+    size_t text_count;
+
+    /* Out. CREATE and DESCRIBE: `ret_box`, and into `ret_options`, `ret_counts`
+     * and `each_text`, unless NULL, the rest; options' texts are in `buffer`, of
+     * LBX_BOX_TEXT_BYTES. PURGE: `ret_purged`. */
+    lbx_box ret_box;
+    char *buffer;
+    lbx_box_options *ret_options;
+    lbx_box_counts *ret_counts;
+    void (*each_text)(void *context, const lbx_box_text *text);
+    void *context;
+    uint64_t ret_purged;
+} lbx_box_request;
+
+typedef struct lbx_list_request {
+    const char *prefix; /* NULL: all */
+    const char *after;  /* NULL: from the first; else behind this name */
+    bool (*each)(void *context, const char *name);
+    void *context;
+} lbx_list_request;
+
+/* What to do about moving. */
+typedef enum lbx_move_what {
+    LBX_MOVE_START,
+    LBX_MOVE_READ,
+    LBX_MOVE_CANCEL,
+} lbx_move_what;
+
+typedef struct lbx_move_request {
+    lbx_move_what what;
+    lbx_box from;
+    lbx_box to;                 /* 0: each letter's own source */
+    int64_t letters_per_second; /* 0: as fast as it goes */
+    lbx_move_state ret;
+} lbx_move_request;
+
+#define LBX_STORE_OPS_VERSION 1
+
+/*
+ * What a store can do. One const table for each kind of store. Entries marked
+ * optional may be NULL, and then the library does what is said there.
+ */
+typedef struct lbx_store_ops {
+    uint32_t version;   /* LBX_STORE_OPS_VERSION */
+    const char *scheme; /* "memory", "file" */
+
+    /* What an OK survives now. Required. Never waits. */
+    lbx_durability (*durability)(lbx_store *store);
+
+    /* Boxes. CREATE of one that exists with the given options is LBX_OK, with
+     * others LBX_EXISTS; LBX_NOT_FOUND when dead_letters is not there.
+     * CONFIGURE, DELETE and DESCRIBE: LBX_NOT_FOUND. Required. */
+    lbx_status (*create)(lbx_store *store, lbx_call *call,
+                         lbx_box_request *request);
+    lbx_status (*configure)(lbx_store *store, lbx_call *call,
+                            lbx_box_request *request);
+    lbx_status (*remove)(lbx_store *store, lbx_call *call,
+                         lbx_box_request *request);
+    lbx_status (*describe)(lbx_store *store, lbx_call *call,
+                           lbx_box_request *request);
+    lbx_status (*list)(lbx_store *store, lbx_call *call,
+                       lbx_list_request *request);
+
+    /* Keeps each parcel, all of it or none, and fills in `sent`. A token or an
+     * id of a duplicate that was seen answers as the first time. Required.
+     * Statuses: OK, FULL, TOO_LARGE, NO_SPACE, CLOSED (the box's life is over),
+     * NO_MEMORY, UNREACHABLE, UNKNOWN, IO, CORRUPT. */
+    lbx_status (*send)(lbx_store *store, lbx_call *call,
+                       lbx_send_request *request);
+
+    /* Leases letters and hands each to lbx_call_deliver(), before it finishes.
+     * PENDING while there is none and wait_ns is not over; then EMPTY. A letter
+     * that cannot be handed over (NO_MEMORY) is put back as by undo. Required.
+     * Statuses: OK, EMPTY, FULL (as many leased as may be), CLOSED, and as
+     * above. */
+    lbx_status (*receive)(lbx_store *store, lbx_call *call,
+                          lbx_receive_request *request);
+
+    /* Deletes, returns or extends by receipt, with what is attached. Required.
+     * Statuses: OK, EXPIRED, GONE, INVALID, those of send for what is attached,
+     * UNREACHABLE, UNKNOWN, IO, CORRUPT. */
+    lbx_status (*settle)(lbx_store *store, lbx_call *call,
+                         lbx_settle_request *request);
+
+    /* Takes deliveries back that nobody has seen: the letter is ready again in
+     * its old place, and its count is what it was. The receipt stays used.
+     * Optional: NULL means settle with LBX_NACK, time 0. */
+    lbx_status (*undo)(lbx_store *store, lbx_call *call,
+                       lbx_settle_request *request);
+
+    /* Shows letters, by lbx_call_deliver() with receipt_bytes 0. Optional: NULL
+     * means LBX_UNSUPPORTED. */
+    lbx_status (*peek)(lbx_store *store, lbx_call *call,
+                       lbx_peek_request *request);
+
+    /* Deletes every letter of a box, and what it remembers of duplicates, in
+     * one step. Optional: NULL means receive and acknowledge each. */
+    lbx_status (*purge)(lbx_store *store, lbx_call *call,
+                        lbx_box_request *request);
+
+    /* Moves letters between boxes, each in one step. Optional: NULL means
+     * LBX_UNSUPPORTED. */
+    lbx_status (*move)(lbx_store *store, lbx_call *call,
+                       lbx_move_request *request);
+
+    /* Makes all that was answered survive a power cut. Optional: NULL means
+     * LBX_UNSUPPORTED. */
+    lbx_status (*sync)(lbx_store *store, lbx_call *call);
+
+    /* The caller has given up on a PENDING call. What has not begun finishes
+     * with LBX_CANCELLED, now or soon; what has, with what happened. Finishing
+     * must not depend on anybody else: the caller waits for it. Required. */
+    void (*cancel)(lbx_store *store, lbx_call *call);
+
+    /* A receipt as text, of LBX_RECEIPT_BYTES at most, and back. INVALID for a
+     * text that was not made by this store. Optional: NULL means that receipts
+     * are text already. Never waits. */
+    lbx_status (*receipt_text)(lbx_store *store, const void *receipt,
+                               size_t receipt_bytes, char *buffer);
+    lbx_status (*receipt_parse)(lbx_store *store, lbx_box box, const char *text,
+                                void *ret_receipt, size_t *ret_bytes);
+
+    /* An injected clock has moved. Optional: NULL means nothing to do. */
+    void (*tick)(lbx_store *store);
+
+    /* Frees everything. Required. Called once, last, with no call under way;
+     * cannot fail. */
+    void (*close)(lbx_store *store);
+} lbx_store_ops;
+
+/* What the struct of a store begins with. */
+struct lbx_store {
+    const lbx_store_ops *ops;
+    uint64_t reserved[7]; /* the library's */
+};
+
+/*
+ * lbx_store_init() makes a store of a table: one reference, the caller's. It
+ * ends, with `close`, when the last is given up.
+ *
+ * Returns    LBX_OK; LBX_INVALID for a table of another version or one with a
+ *            required entry missing.
+ * Ownership  the table must outlive the store; the memory stays the caller's,
+ *            who frees it in `close`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_init(lbx_store *store,
+                                               const lbx_store_ops *ops);
+
+/*
+ * lbx_call_finish() ends a pending call. The call and its request must not be
+ * touched afterwards.
+ *
+ * Threads    any; once per call that was answered LBX_PENDING.
+ * Since      0.1
+ */
+LBX_API void lbx_call_finish(lbx_call *call, lbx_status status);
+
+/*
+ * lbx_call_deliver() hands a letter to a receive or a peek that is not finished.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY: it was not handed over.
+ * Ownership  everything is copied.
+ * Threads    the one that works on the call.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_call_deliver(lbx_call *call,
+                                                 const lbx_delivery *delivery);
+
+LBX_END
+
+#endif
