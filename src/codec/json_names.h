@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of a JSON text, so that none comes twice; private to the reader. */
+#ifndef LBX_CODEC_JSON_NAMES_H
+#define LBX_CODEC_JSON_NAMES_H
+
+#include "codec/json.h"
+
+/* Adds the token as a name of the innermost object. ENCODING when that has it
+ * already, TOO_LARGE for too many names, NO_MEMORY; *why says so. */
+lbx_status lbx__json_names_add(lbx__json *json, const char **why);
+
+#endif
