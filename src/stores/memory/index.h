@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An ordered index of rows in memory: a skip list.
+ *
+ * A row is one block: its key, its value, and its links, of which each row has
+ * one and every fourth one more. It is made before it is put in (row_create), so
+ * that putting in cannot fail. Putting a row behind the last one, and taking out
+ * the first, cost the same whatever the size; anything else O(log n), by a
+ * generator whose seed nobody outside knows.
+ *
+ * Considered: a tree of pages, which misses the cache less when rows in the middle
+ * of millions are looked for, but must allocate while it splits. Letters are
+ * nearly always found at one of the two ends.
+ *
+ * I1  On each level rows are linked in the order of their keys, each key once; a
+ *     row on a level is on all below.
+ * I2  last[l] is the last row on level l, or the head.
+ * I3  count is the number of rows, bytes the sum of their blocks.
+ */
+#ifndef LBX_STORES_MEMORY_INDEX_H
+#define LBX_STORES_MEMORY_INDEX_H
+
+#include "post/storage.h"
+
+enum {
+    LBX__INDEX_LEVELS = 16
+}; /* 4^16 rows */
+
+typedef struct lbx__row {
+    uint32_t value_size;
+    uint32_t value_room; /* a value that shrinks leaves some */
+    uint16_t key_size;
+    uint16_t levels;
+    struct lbx__row
+        *next[]; /* `levels` of them; then the key, then the value */
+} lbx__row;
+
+typedef struct lbx__index {
+    const lbx_allocator *allocator;
+    uint64_t random;
+    uint64_t count;
+    uint64_t bytes;
+    uint32_t levels; /* in use */
+    lbx__row *first[LBX__INDEX_LEVELS];
+    lbx__row *last[LBX__INDEX_LEVELS]; /* NULL: the head */
+} lbx__index;
+
+void lbx__index_init(lbx__index *index, const lbx_allocator *allocator,
+                     uint64_t seed);
+
+/* Frees all rows. */
+void lbx__index_fini(lbx__index *index);
+
+/* A row that is in no index, for a key and value of these sizes; NULL when there
+ * is no memory. Its bytes are written by lbx__index_insert(). */
+lbx__row *lbx__row_create(lbx__index *index, size_t key_size,
+                          size_t value_size);
+void lbx__row_destroy(lbx__index *index, lbx__row *row);
+
+/* How many bytes a key and value find in it. */
+bool lbx__row_fits(const lbx__row *row, size_t key_size, size_t value_size);
+
+lbx__bytes lbx__row_key(const lbx__row *row);
+lbx__bytes lbx__row_value(const lbx__row *row);
+
+/* Writes a value of at most value_room bytes, in parts. */
+void lbx__row_write(lbx__row *row, const lbx__bytes *parts, size_t count);
+
+/* The first row whose key is not before `key`; NULL when there is none. The next
+ * one is next[0]. */
+lbx__row *lbx__index_seek(const lbx__index *index, lbx__bytes key);
+
+/* The row of this key; NULL. */
+lbx__row *lbx__index_find(const lbx__index *index, lbx__bytes key);
+
+/* Puts a row in, with this key, which the index does not have. */
+void lbx__index_insert(lbx__index *index, lbx__row *row, lbx__bytes key);
+
+/* Takes the row of this key out: the caller's; NULL when there is none. */
+lbx__row *lbx__index_remove(lbx__index *index, lbx__bytes key);
+
+/* I1 to I3, for tests. */
+bool lbx__index_valid(const lbx__index *index);
+
+#endif
