@@ -17,8 +17,8 @@
  *
  * Calls. Every entry gets an lbx_call and a request, both the caller's and
  * there until the call is finished. It answers a final status at once, or
- * LBX_PENDING, and then finishes the call later, once, from any thread, with
- * lbx_call_finish(). Requests are batches: the status of the call is LBX_OK, or
+ * LBX_PENDING, and then finishes the call, once, from any thread, with
+ * lbx_call_finish(); that may come before the entry has returned. Requests are batches: the status of the call is LBX_OK, or
  * the first failure among the entries; each entry has its own. A failure of the
  * whole (LBX_UNREACHABLE, LBX_UNKNOWN, LBX_IO) is written to each entry that has
  * no status of its own yet.
@@ -144,18 +144,26 @@ typedef struct lbx_delivery {
     const char *dead_letter_source;
 } lbx_delivery;
 
+/* A letter that is sent in the same step as another is settled. */
+typedef struct lbx_attachment {
+    lbx_box box; /* of the same store */
+    const lbx_parcel *parcel;
+    lbx_sent *sent; /* out */
+} lbx_attachment;
+
+/* A reply, and a dead letter. */
+#define LBX_ATTACHMENTS_MOST 2
+
 typedef struct lbx_settle_entry {
     lbx_settlement what;
     int64_t time_ns;
     const void *receipt;
     size_t receipt_bytes;
 
-    /* Sent in the same step, if `attached` is not NULL: a reply, a dead letter.
-     * Nothing is sent when the receipt is not current, and nothing is settled
-     * when it cannot be sent. */
-    const lbx_parcel *attached;
-    lbx_box attached_box;
-    lbx_sent *attached_sent; /* out */
+    /* Nothing is sent when the receipt is not current, and nothing is settled
+     * when one of these cannot be sent. */
+    const lbx_attachment *attachments;
+    size_t attachment_count; /* at most LBX_ATTACHMENTS_MOST */
 
     lbx_status status; /* out */
 } lbx_settle_entry;
@@ -178,9 +186,14 @@ typedef struct lbx_box_text {
     const char *value; /* NULL in a change: take it away */
 } lbx_box_text;
 
+/* Boxes have a name in a space: an account and a region, for the server. Boxes of
+ * one space do not see those of another. NULL is the space of programs. */
+#define LBX_SPACE_BYTES 32
+
 typedef struct lbx_box_request {
-    const char *name; /* by name, */
-    lbx_box box;      /* or, if not 0, this very life of it */
+    const char *space; /* by name, */
+    const char *name;
+    lbx_box box; /* or, if not 0, this very life of it */
 
     /* CREATE and CONFIGURE. */
     const lbx_box_options *options;
@@ -200,17 +213,20 @@ typedef struct lbx_box_request {
 } lbx_box_request;
 
 typedef struct lbx_list_request {
-    const char *prefix; /* NULL: all */
-    const char *after;  /* NULL: from the first; else behind this name */
+    const char *space;
+    lbx_box dead_letters; /* only those that put their dead letters there; 0:
+                             all */
+    const char *prefix;   /* NULL: all */
+    const char *after;    /* NULL: from the first; else behind this name */
     bool (*each)(void *context, const char *name);
     void *context;
 } lbx_list_request;
 
 /* What to do about moving. */
 typedef enum lbx_move_what {
-    LBX_MOVE_START,
-    LBX_MOVE_READ,
-    LBX_MOVE_CANCEL,
+    LBX_MOVE_START,  /* out: the state it starts with */
+    LBX_MOVE_READ,   /* out: the state of the `index`th latest, from 0 */
+    LBX_MOVE_CANCEL, /* the one that runs */
 } lbx_move_what;
 
 typedef struct lbx_move_request {
@@ -218,6 +234,7 @@ typedef struct lbx_move_request {
     lbx_box from;
     lbx_box to;                 /* 0: each letter's own source */
     int64_t letters_per_second; /* 0: as fast as it goes */
+    uint32_t index;             /* the last ten are kept */
     lbx_move_state ret;
 } lbx_move_request;
 

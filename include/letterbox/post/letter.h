@@ -31,6 +31,7 @@
 #define LETTERBOX_POST_LETTER_H
 
 #include <letterbox/base.h>
+#include <letterbox/operation.h>
 #include <letterbox/post/draft.h>
 
 LBX_BEGIN
@@ -246,6 +247,22 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply(lbx_letter *letter,
                                                  const lbx_draft *reply,
                                                  lbx_sent *ret_sent,
                                                  lbx_fault *ret_fault);
+
+/*
+ * lbx_letter_reply_init() starts the same as an operation.
+ *
+ * Returns    LBX_OK; LBX_INVALID. What lbx_letter_reply() answers is the final
+ *            status.
+ * Ownership  the letter, the reply and what it points to, and both outputs must
+ *            live as long as the operation.
+ * Threads    one at a time per operation and letter.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_letter_reply_init(lbx_operation *operation,
+                                                      lbx_letter *letter,
+                                                      const lbx_draft *reply,
+                                                      lbx_sent *ret_sent,
+                                                      lbx_fault *ret_fault);
 
 /*
  * lbx_letter_reply_and_acknowledge() sends a reply and deletes the letter: in

@@ -336,6 +336,18 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_purge(lbx_postbox *postbox,
                                                   uint64_t *ret_count);
 
 /*
+ * lbx_postbox_purge_init() starts the same as an operation.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  `ret_count`, which may be NULL, must live as long as the operation.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_purge_init(lbx_operation *operation,
+                                                       lbx_postbox *postbox,
+                                                       uint64_t *ret_count);
+
+/*
  * lbx_postbox_count() counts the letters, exactly in memory and in files.
  *
  * Returns    LBX_OK; LBX_CLOSED; LBX_UNREACHABLE; LBX_INVALID; and any I/O
@@ -345,6 +357,18 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_purge(lbx_postbox *postbox,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_count(lbx_postbox *postbox,
                                                   lbx_box_counts *ret);
+
+/*
+ * lbx_postbox_count_init() starts the same as an operation.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  `ret` must live as long as the operation.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_count_init(lbx_operation *operation,
+                                                       lbx_postbox *postbox,
+                                                       lbx_box_counts *ret);
 
 /*
  * lbx_postbox_peek() shows letters without leasing them, `letters_most` at the

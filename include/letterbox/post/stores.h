@@ -234,12 +234,23 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_list_boxes(
     lbx_store *store, const char *prefix, const char *after,
     bool (*each)(void *context, const char *name), void *context);
 
+/* What a move is at. */
+typedef enum lbx_move_phase {
+    LBX_MOVE_RUNNING = 0,
+    LBX_MOVE_COMPLETED,
+    LBX_MOVE_CANCELLING,
+    LBX_MOVE_CANCELLED,
+    LBX_MOVE_FAILED, /* `reason` says why */
+} lbx_move_phase;
+
 /* How far a move has come. */
 typedef struct lbx_move_state {
+    uint64_t task; /* its number; growing */
+    lbx_move_phase phase;
+    lbx_status reason; /* LBX_NOT_FOUND: where they should go is gone */
     uint64_t moved;
-    uint64_t failed; /* their source box is gone, for example: they stay */
-    uint64_t left;   /* in the box it takes from */
-    bool done;
+    uint64_t left;      /* in the box it takes from */
+    int64_t started_ms; /* wall time, ms since 1970 */
 } lbx_move_state;
 
 /*
