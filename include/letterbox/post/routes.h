@@ -53,9 +53,8 @@ typedef struct lbx_route {
  * lbx_routes_create() makes routes from a table, in which no type stands
  * twice, and a default, which may be NULL.
  *
- * Returns    LBX_OK; LBX_INVALID for an empty or doubled name, text that is
- *            not UTF-8, neither a route nor a default; LBX_TOO_LARGE;
- *            LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_INVALID for an empty text, a type that is there twice,
+ *            or bytes that are not UTF-8; LBX_TOO_LARGE; LBX_NO_MEMORY.
  * Ownership  the routes are the caller's; end them with lbx_routes_unref().
  *            Everything is copied.
  * Threads    any.
