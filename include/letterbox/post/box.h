@@ -39,7 +39,7 @@ LBX_BEGIN
 /* Letters in one send, receive or settle. */
 #define LBX_BATCH_MOST 10
 
-/* A box's name, with the NUL. Bytes: printable ASCII but '/'. */
+/* A box's name, with the NUL: printable ASCII without spaces and '/'. */
 #define LBX_BOX_NAME_BYTES 128
 
 /* How far the other numbers may go. LBX_UNLIMITED is no limit. */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A box's options: the sets, and their check.
+ *
+ * V5  Each set passes its own check.
+ * V6  Options that pass lie within their own limits, so that no rule needs to ask
+ *     again.
+ */
+#include "post/box.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MINUTE (60 * LBX_SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+static const lbx_limits sqs_limits = {
+    .lease_most_ns = 12 * HOUR,
+    .wait_most_ns = 20 * LBX_SECOND,
+    .delay_most_ns = 15 * MINUTE,
+    .retention_least_ns = MINUTE,
+    .retention_most_ns = 14 * DAY,
+    .letter_most_bytes = 1 << 20,
+    .batch_most_bytes = 1 << 20,
+    .leased_most = 120000,
+    .attributes_most = 10,
+    .text_only = true,
+};
+
+enum {
+    DELIVERIES_MOST = 1000,
+    REDRIVE_BOXES_MOST = 10
+};
+
+lbx_box_options
+lbx_box_options_set(lbx_box_set set)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+
+    switch (set) {
+    case LBX_BOX_SQS_FIFO:
+    case LBX_BOX_SQS:
+        options.limits = sqs_limits;
+        options.retention_ns = 4 * DAY;
+        options.fifo = set == LBX_BOX_SQS_FIFO;
+        options.strict = options.fifo;
+        break;
+    case LBX_BOX_WINK:
+        options.limits.lease_most_ns = sqs_limits.lease_most_ns;
+        break;
+    case LBX_BOX_SEED:
+        break;
+    }
+    return options;
+}
+
+bool
+lbx__box_name_valid(const char *name)
+{
+    size_t size = 0;
+
+    for (; name[size]; size++) {
+        if (name[size] <= ' ' || name[size] > '~' || name[size] == '/' ||
+            size == LBX_BOX_NAME_BYTES - 1)
+            return false;
+    }
+    return size > 0;
+}
+
+/* A field, and what it may be. */
+struct range {
+    const char *name;
+    int64_t value, least, most;
+};
+
+static lbx_status
+refuse(lbx_fault *fault, const char *format, const char *name)
+{
+    if (fault) {
+        fault->status = LBX_INVALID;
+        snprintf(fault->text, sizeof(fault->text), format, name);
+    }
+    return LBX_INVALID;
+}
+
+static lbx_status
+check_ranges(const struct range *ranges, size_t count, lbx_fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct range *range = &ranges[i];
+
+        if (range->value >= range->least && range->value <= range->most)
+            continue;
+        if (fault) {
+            fault->status = LBX_INVALID;
+            snprintf(fault->text, sizeof(fault->text),
+                     "%s is %" PRId64 "; allowed are %" PRId64 " to %" PRId64,
+                     range->name, range->value, range->least, range->most);
+        }
+        return LBX_INVALID;
+    }
+    return LBX_OK;
+}
+
+static lbx_status
+check_numbers(const lbx_box_options *options, lbx_fault *fault)
+{
+    const lbx_limits *limits = &options->limits;
+    const struct range ranges[] = {
+        {"limits.lease_most_ns", limits->lease_most_ns, 0, LBX_UNLIMITED},
+        {"limits.wait_most_ns", limits->wait_most_ns, 0, LBX_UNLIMITED},
+        {"limits.delay_most_ns", limits->delay_most_ns, 0, LBX_UNLIMITED},
+        {"limits.retention_least_ns", limits->retention_least_ns, 0,
+         limits->retention_most_ns},
+        {"limits.letter_most_bytes", limits->letter_most_bytes, 1,
+         LBX_UNLIMITED},
+        {"limits.batch_most_bytes", limits->batch_most_bytes, 1, LBX_UNLIMITED},
+        {"limits.leased_most", limits->leased_most, 1, LBX_UNLIMITED},
+        {"lease_ns", options->lease_ns, 0, limits->lease_most_ns},
+        {"delay_ns", options->delay_ns, 0, limits->delay_most_ns},
+        {"wait_ns", options->wait_ns, 0, limits->wait_most_ns},
+        {"retention_ns", options->retention_ns, limits->retention_least_ns,
+         limits->retention_most_ns},
+        {"capacity_letters", options->capacity_letters, 1, LBX_UNLIMITED},
+        {"deliveries_most", options->deliveries_most,
+         options->dead_letters ? 1 : 0,
+         options->dead_letters ? DELIVERIES_MOST : 0},
+    };
+
+    return check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), fault);
+}
+
+static lbx_status
+check_redrive(const lbx_box_options *options, lbx_fault *fault)
+{
+    const bool by_box = options->redrive_allow == LBX_REDRIVE_BY_BOX;
+
+    if (options->redrive_allow < LBX_REDRIVE_ALLOW_ALL ||
+        options->redrive_allow > LBX_REDRIVE_BY_BOX)
+        return refuse(fault, "%s is no lbx_redrive_allow", "redrive_allow");
+    if (options->redrive_box_count > (by_box ? REDRIVE_BOXES_MOST : 0))
+        return refuse(fault, "%s: at most 10, and only with LBX_REDRIVE_BY_BOX",
+                      "redrive_boxes");
+    if (options->redrive_box_count > 0 && !options->redrive_boxes)
+        return refuse(fault, "%s is NULL", "redrive_boxes");
+    for (size_t i = 0; i < options->redrive_box_count; i++) {
+        const char *name = options->redrive_boxes[i];
+
+        if (!name || !lbx__box_name_valid(name))
+            return refuse(fault, "redrive_boxes: %.100s is no box's name",
+                          name ? name : "NULL");
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
+{
+    lbx_status status;
+
+    if (!options || options->version != LBX_BOX_OPTIONS_VERSION)
+        return refuse(ret_fault, "%s was not made from LBX_BOX_OPTIONS_INIT",
+                      "the box's options");
+    status = check_numbers(options, ret_fault);
+    if (status != LBX_OK)
+        return status;
+    if (options->deduplication != LBX_DEDUPLICATE_BOX &&
+        options->deduplication != LBX_DEDUPLICATE_GROUP)
+        return refuse(ret_fault, "%s is no lbx_deduplication", "deduplication");
+    if (!options->fifo && (options->deduplicate_by_content ||
+                           options->deduplication != LBX_DEDUPLICATE_BOX))
+        return refuse(ret_fault, "%s needs fifo", "deduplication");
+    if (options->fifo && !options->strict)
+        return refuse(ret_fault, "fifo needs %s", "strict");
+    if (options->dead_letters && !lbx__box_name_valid(options->dead_letters))
+        return refuse(ret_fault, "dead_letters: %.100s is no box's name",
+                      options->dead_letters);
+    return check_redrive(options, ret_fault);
+}
