@@ -174,8 +174,7 @@ LBX_API uint32_t lbx_letter_delivery_count(const lbx_letter *letter);
 
 /*
  * lbx_letter_receipt() writes the receipt of this delivery as text, into a
- * buffer of LBX_RECEIPT_BYTES. It cannot be forged, and says nothing to those
- * who do not have the store's key.
+ * buffer of LBX_RECEIPT_BYTES. It cannot be forged without the store's key.
  *
  * Returns    LBX_OK; LBX_INVALID for a buffer that is too small.
  * Since      0.1

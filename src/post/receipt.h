@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receipts: the fencing token of one delivery.
+ *
+ * Inside the process a receipt is four numbers, packed. As text it is base64 of
+ * a version, the numbers, and a MAC under the store's own key, so that one that
+ * comes from outside was made by this store for this delivery or is refused
+ * before anything is looked up. The numbers are no secret; that they cannot be
+ * made up is what matters.
+ *
+ * `box` is the row id of the box: a purge gives it a new one, so that receipts
+ * from before are of no box. `epoch` counts the deliveries of a letter and never
+ * goes back, unlike the delivery count, which undo takes back. `era` changes when
+ * a store may have forgotten its latest deliveries: after a restore, a salvage,
+ * or a crash below level `sync`.
+ *
+ * V7  A text that parses was made by lbx__receipt_text() with this key, and there
+ *     is no other text for the same receipt.
+ */
+#ifndef LBX_POST_RECEIPT_H
+#define LBX_POST_RECEIPT_H
+
+#include "codec/digest.h"
+
+typedef struct lbx__receipt {
+    uint64_t box;
+    uint64_t sequence;
+    uint32_t epoch;
+    uint32_t era;
+} lbx__receipt;
+
+enum {
+    LBX__RECEIPT_PACKED = 24,
+    LBX__RECEIPT_MAC = 16, /* of 32: 128 bits */
+    LBX__RECEIPT_TEXT = 56 /* with the NUL */
+};
+
+void lbx__receipt_pack(const lbx__receipt *receipt,
+                       uint8_t bytes[LBX__RECEIPT_PACKED]);
+lbx__receipt lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED]);
+
+/* OK; NO_MEMORY. */
+lbx_status lbx__receipt_text(lbx__mac *mac, const lbx__receipt *receipt,
+                             char text[LBX__RECEIPT_TEXT]);
+
+/* OK; INVALID; NO_MEMORY. */
+lbx_status lbx__receipt_parse(lbx__mac *mac, const char *text,
+                              lbx__receipt *ret);
+
+#endif
