@@ -272,11 +272,12 @@ typedef struct lbx_store_ops {
     lbx_status (*send)(lbx_store *store, lbx_call *call,
                        lbx_send_request *request);
 
-    /* Leases letters and hands each to lbx_call_deliver(), before it finishes.
-     * PENDING while there is none and wait_ns is not over; then EMPTY. A letter
-     * that cannot be handed over (NO_MEMORY) is put back as by undo. Required.
-     * Statuses: OK, EMPTY, FULL (as many leased as may be), CLOSED, and as
-     * above. */
+    /* Leases letters and hands each to lbx_call_deliver(), before it finishes;
+     * they count only if the call ends with OK. PENDING while there is none.
+     * The store need not watch wait_ns: when it is over, the library cancels; a
+     * store that has a server wait for it answers EMPTY. A letter that cannot be
+     * handed over (NO_MEMORY) is put back as by undo. Required. Statuses: OK,
+     * EMPTY, FULL (as many leased as may be), CLOSED, and as above. */
     lbx_status (*receive)(lbx_store *store, lbx_call *call,
                           lbx_receive_request *request);
 
