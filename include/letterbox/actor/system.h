@@ -58,7 +58,8 @@ typedef struct lbx_system_options {
     int64_t threads;        /* of the default dispatcher; LBX_DEFAULT: as the
                            settings say, one for each processor; 0: none, of
                            no dispatcher, see lbx_system_run() */
-    int64_t throughput;     /* messages before an actor lets others run;
+    int64_t throughput;     /* messages before an actor lets others run, or
+                           fewer when it has sent more than 512 meanwhile;
                            LBX_DEFAULT: as the settings say, 5 */
     lbx_dead_letter_listener dead_letters;
 

@@ -286,6 +286,63 @@ TEST_CITING("A10", ping_pong_does_not_starve_a_third_on_four_threads)
     check_ping_pong(4);
 }
 
+static lbx_ref flooded;
+static int floods;
+static int
+    heard_at[3]; /* letters that the flooded one has, when a flood comes */
+static int letters_heard;
+
+static lbx_status
+flood(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    heard_at[floods++] = letters_heard;
+    for (int i = 0; i < 600; i++)
+        lbx_tell(flooded, NULL);
+    return LBX_OK;
+}
+
+static lbx_status
+hear_letter(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    letters_heard++;
+    return LBX_OK;
+}
+
+/* Else three floods would wait in memory before the first letter is handled. */
+TEST_CITING("A10", who_floods_another_waits_until_that_has_run)
+{
+    static const lbx_behaviour floods_it = {LBX_BEHAVIOUR_VERSION, "floods",
+                                            .receive = flood};
+    static const lbx_behaviour hears = {LBX_BEHAVIOUR_VERSION, "hears",
+                                        .receive = hear_letter};
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_system *system;
+    lbx_ref flooder;
+
+    options.threads = 0;
+    options.throughput = 1000;
+    CHECK_OK(lbx_system_create(&options, &system));
+    props.behaviour = &hears;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &flooded));
+    props.behaviour = &floods_it;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &flooder));
+    for (int i = 0; i < 3; i++)
+        lbx_tell(flooder, NULL);
+    CHECK_OK(lbx_system_run(system, UINT64_MAX, NULL));
+    CHECK_INT(0, heard_at[0]);
+    CHECK_INT(600, heard_at[1]);
+    CHECK_INT(1200, heard_at[2]);
+    CHECK_INT(1800, letters_heard);
+    lbx_system_destroy(system);
+}
+
 static int64_t
 cpu_ns(void)
 {
