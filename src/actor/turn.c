@@ -338,12 +338,14 @@ handle_messages(lbx_context *context)
     int64_t left = options->throughput;
 
     for (;;) {
-        int64_t done = handle_plain(context, timed ? 1 : left);
+        int64_t done = 0;
 
         // Relaxed: the owner writes it.
-        if (is_ordinary(context) && !lbx__load(&cell->boxed, relaxed) &&
-            !lbx__cell_has_messages(cell))
-            return false;
+        if (!lbx__load(&cell->boxed, relaxed)) {
+            done = handle_plain(context, timed ? 1 : left);
+            if (is_ordinary(context) && !lbx__cell_has_messages(cell))
+                return false;
+        }
         if (done == 0)
             done = handle_next(context);
         left -= done;

@@ -67,6 +67,7 @@ struct lbx_mailbox {
     lbx__fast fast;
     bool many; /* several consumers */
     bool keeps_envelopes;
+    bool straight; /* an envelope needs no look before it is pushed */
     uint32_t capabilities;
     _Atomic(uint32_t) gate;
     lbx__lane *lane[LBX__LANES]; /* control: may be NULL; system: see below */

@@ -287,6 +287,20 @@ make_lanes(lbx_mailbox *box, const lbx__kind *kind)
 }
 
 /* Plain messages whose room, if limited, the ring counts: no detours. */
+/* Tells whether an ordinary envelope is pushed as it is: there is always room,
+ * and nobody wants to see it before. */
+static bool
+goes_straight(const lbx_mailbox *box)
+{
+    const lbx_mailbox_options *options = &box->options;
+    const lbx__lane *lane = &box->user_lane;
+
+    return box->keeps_envelopes && !box->lane[LBX__CONTROL_LANE] &&
+           !lane->budget &&
+           (lane->type == LBX__LANE_SEGQ || lane->type == LBX__LANE_SORTER) &&
+           !options->may_wait && !options->priority && !options->timestamps;
+}
+
 static lbx__fast
 fast_path(const lbx_mailbox *box)
 {
@@ -359,6 +373,7 @@ build(const lbx__kind *kind, const lbx_mailbox_options *options,
     box->keeps_envelopes = box->user_lane.words == LBX__ENVELOPE;
     box->capabilities = capabilities_of(box, kind);
     box->fast = fast_path(box);
+    box->straight = goes_straight(box);
     // Without a barrier, B1 needs the lock for every take.
     if (options->may_wait || !lbx__barrier_ready())
         lbx__init(&box->gate, LBX__GATE_ALWAYS);

@@ -259,8 +259,11 @@ note_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
     return waited;
 }
 
-bool
-lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
+/* What is due for one that has a deadline, or whose take somebody wants to know
+ * of; false: it is lost. */
+LBX__COLD bool
+taken_slowly(lbx_mailbox *box, const lbx_envelope *envelope, bool dated,
+             bool watched)
 {
     lbx_metric_event event = {
         .metric = LBX_METRIC_DEQUEUED,
@@ -269,8 +272,6 @@ lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
         .last_ns = -1,
         .total_ns = -1,
     };
-    bool dated =
-        envelope->deadline_ns != LBX_FOREVER && envelope->deadline_ns != 0;
 
     if (box->options.timestamps || dated) {
         int64_t now = lbx_clock_now(box->options.clock);
@@ -281,12 +282,24 @@ lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
         }
         event.waited_ns = note_time(box, envelope, now);
     }
-    // Relaxed: a sink that was just attached may miss this one.
-    if (lbx__load(&box->gate, relaxed) & LBX__GATE_WATCHED) {
+    if (watched) {
         lbx__box_event_of(box, &event);
         lbx__box_pressure(box);
     }
     return true;
+}
+
+bool
+lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
+{
+    bool dated =
+        envelope->deadline_ns != LBX_FOREVER && envelope->deadline_ns != 0;
+    // Relaxed: a sink that was just attached may miss this one.
+    bool watched = lbx__load(&box->gate, relaxed) & LBX__GATE_WATCHED;
+
+    if (LBX__LIKELY(!dated && !watched && !box->options.timestamps))
+        return true;
+    return taken_slowly(box, envelope, dated, watched);
 }
 
 /* One message under the lock, if nobody waits and nobody was promised it. */
