@@ -68,7 +68,7 @@ lbx__cache_get(lbx__cache *cache)
     lbx__node *node = cache ? cache->list : NULL;
 
     if (node) {
-                cache->list = lbx__peek(&node->next);
+        cache->list = lbx__peek(&node->next);
         cache->count--;
     }
     return node;

@@ -266,7 +266,7 @@ lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 void
 lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
 {
-        lbx_context *context = lbx__context_current();
+    lbx_context *context = lbx__context_current();
     lbx_envelope copy;
 
     if (!envelope)

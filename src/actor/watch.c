@@ -32,7 +32,7 @@ lbx__watch_notify(lbx_system *system, lbx__node *node)
     node->priority = LBX_PRIORITY_DEFAULT;
     node->channel = LBX_REGULAR;
     node->code = 0;
-        node->notice = true;
+    node->notice = true;
     node->plain = false;
     lbx__cell_push(lbx__cell_of(watcher), node);
 }
