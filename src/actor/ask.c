@@ -292,15 +292,35 @@ lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
     return LBX_OK;
 }
 
+/* Waits for an operation that was started, and ends it. */
+static lbx_status
+wait_for(lbx_status started, lbx_operation *operation)
+{
+    lbx_status status;
+
+    if (started != LBX_OK)
+        return started;
+    status = lbx_operation_wait(operation);
+    lbx_operation_fini(operation);
+    return status;
+}
+
+lbx_status
+lbx_ask_until(lbx_system *system, lbx_ref to, const lbx_envelope *question,
+              lbx_envelope *ret_answer, int64_t deadline_ns)
+{
+    lbx_operation operation;
+
+    return wait_for(
+        lbx_ask_init(&operation, system, to, question, ret_answer, deadline_ns),
+        &operation);
+}
+
 lbx_status
 lbx_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
 {
     lbx_operation operation;
-    lbx_status status = lbx_ended_init(&operation, system, ref, deadline_ns);
 
-    if (status != LBX_OK)
-        return status;
-    status = lbx_operation_wait(&operation);
-    lbx_operation_fini(&operation);
-    return status;
+    return wait_for(lbx_ended_init(&operation, system, ref, deadline_ns),
+                    &operation);
 }

@@ -77,7 +77,7 @@ lbx_context_forward(lbx_context *context, lbx_ref to)
         return;
     envelope = lbx__node_envelope(context->node);
     context->taken = true;
-    lbx_tell_envelope(to, &envelope);
+    lbx__forward(to, &envelope);
 }
 
 lbx_status

@@ -171,13 +171,13 @@ tell_nobody(const lbx_envelope *envelope)
         lbx_type_end_message(envelope->type, envelope->message);
 }
 
-/* What was not accepted is a dead letter. */
+/* Sends in the name that the envelope has, or in nobody's. What was not accepted
+ * is a dead letter. */
 static void
 send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
     lbx_status status;
 
-    envelope->sender = sender_of(envelope);
     if (!to.word) {
         tell_nobody(envelope);
         return;
@@ -233,6 +233,7 @@ tell_slowly(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
         return;
     envelope = lbx_envelope_new(message, priority);
     envelope.type = type;
+    envelope.sender = sender_of(&envelope);
     send(to, &envelope, true);
 }
 
@@ -274,6 +275,15 @@ lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
     if (context)
         context->sent++;
     copy = *envelope;
+    copy.sender = sender_of(envelope);
+    send(to, &copy, true);
+}
+
+void
+lbx__forward(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy = *envelope;
+
     send(to, &copy, true);
 }
 
@@ -282,6 +292,7 @@ lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx_envelope copy = *envelope;
 
+    copy.sender = sender_of(envelope);
     send(to, &copy, false);
 }
 

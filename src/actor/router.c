@@ -138,7 +138,7 @@ broadcast(lbx_context *context, router *mine)
         if (lbx__type_clones(type) &&
             lbx_type_clone(type, message, &envelope.message) != LBX_OK)
             return LBX_NO_MEMORY;
-        lbx_tell_envelope(mine->routees[i], &envelope);
+        lbx__forward(mine->routees[i], &envelope);
     }
     lbx_context_forward(context, mine->routees[mine->count - 1]);
     return LBX_OK;

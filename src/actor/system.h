@@ -122,6 +122,8 @@ lbx__context_current(void)
 /* ref.c: tells, and does not wait for room: a full mailbox makes it a dead
  * letter. */
 void lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope);
+/* Tells in the name that the envelope has: nobody's, if it has none. */
+void lbx__forward(lbx_ref to, const lbx_envelope *envelope);
 
 /* extra.c */
 lbx__extra *lbx__extra_of(lbx__cell *cell); /* NULL: no memory */

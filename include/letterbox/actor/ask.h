@@ -46,6 +46,22 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_init(lbx_operation *operation,
                                              int64_t deadline_ns);
 
 /*
+ * lbx_ask_until() asks, and waits for the answer. Not for handlers, and not for
+ * a system without threads, which nobody would run meanwhile.
+ *
+ * Returns    the final statuses of lbx_ask_init(); LBX_INVALID.
+ * Ownership  the question is the system's; the answer's message is the caller's
+ *            on LBX_OK.
+ * Threads    any but an actor's.
+ * Blocks     until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_ask_until(lbx_system *system, lbx_ref to,
+                                              const lbx_envelope *question,
+                                              lbx_envelope *ret_answer,
+                                              int64_t deadline_ns);
+
+/*
  * lbx_ended_init() starts an operation that is done when an actor has ended:
  * watching for those who are no actors. Final statuses are LBX_OK, also when it
  * had ended before; LBX_TIMEOUT; LBX_CANCELLED; LBX_NO_MEMORY.

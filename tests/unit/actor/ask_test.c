@@ -431,6 +431,31 @@ TEST(ask_that_loses_a_select_is_cancelled)
     CHECK_INT(2, atomic_load(&asking.world.ended));
 }
 
+TEST(ask_until_waits_for_the_answer)
+{
+    struct asking asking;
+    lbx_envelope question = lbx_envelope_new(letter(21), 10);
+    lbx_envelope late = lbx_envelope_new(letter(22), 10);
+    lbx_envelope answer;
+
+    world_begin_threads(&asking.world, 1);
+    part_init(&asking.a, &asking.world, "a");
+    asking.a.receive = answer_double;
+    part_spawn(&asking.a);
+    CHECK_OK(lbx_ask_until(asking.world.system, asking.a.self, &question,
+                           &answer, LBX_FOREVER));
+    CHECK_INT(42, number_of(answer.message));
+    CHECK_STATUS(LBX_INVALID, lbx_ask_until(asking.world.system, asking.a.self,
+                                            NULL, &answer, LBX_FOREVER));
+    lbx_stop(asking.a.self);
+    CHECK_OK(lbx_ended_until(asking.world.system, asking.a.self, LBX_FOREVER));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_ask_until(asking.world.system, asking.a.self, &late,
+                               &answer, LBX_FOREVER));
+    CHECK_INT(42, number_of(answer.message)); // as it was
+    world_end(&asking.world);
+}
+
 TEST(ask_wakes_an_eventfd)
 {
     struct asking asking;

@@ -91,6 +91,40 @@ TEST(round_robin_gives_everybody_the_same)
     world_end(&crew.world);
 }
 
+static lbx_status
+worker_replies(lbx_context *context, void *state, void *message)
+{
+    (void)state;
+    CHECK(lbx_ref_equal(lbx_context_sender(context), lbx_nobody()));
+    lbx_context_reply(context, message);
+    crew.total++;
+    return LBX_OK;
+}
+
+/* Else the answer to nobody would come back to the pool as another question. */
+TEST(what_nobody_sent_has_no_sender_behind_a_pool_either)
+{
+    static const lbx_behaviour replies = {LBX_BEHAVIOUR_VERSION, "replies",
+                                          .receive = worker_replies};
+    static const lbx_routing routings[] = {LBX_BALANCING, LBX_ROUND_ROBIN,
+                                           LBX_SMALLEST_MAILBOX};
+    lbx_pool pool = LBX_POOL_INIT;
+
+    world_begin(&crew.world);
+    pool.routees = 2;
+    pool.props.behaviour = &replies;
+    for (size_t i = 0; i < 3; i++) {
+        crew.total = 0;
+        pool.routing = routings[i];
+        CHECK_OK(
+            lbx_system_spawn_pool(crew.world.system, &pool, NULL, &crew.pool));
+        lbx_tell(crew.pool, NULL);
+        CHECK_OK(lbx_system_run(crew.world.system, 1000, NULL));
+        CHECK_INT(1, crew.total);
+    }
+    world_end(&crew.world);
+}
+
 TEST(broadcast_copies_for_everybody)
 {
     crew_begin(LBX_BROADCAST, 0);
