@@ -15,6 +15,7 @@
  * E3  The last thing an ended actor does is to tell its parent, who lets it go:
  *     off the list of children, its name free, its cell free (K4).
  */
+#include "actor/blame.h"
 #include "actor/boxed.h"
 #include "actor/outbox.h"
 #include "actor/selection.h"
@@ -124,6 +125,9 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     // Relaxed: a number.
     cell->serial = lbx__add(&system->serials, 1, relaxed);
     status = lbx__names_enter(system->names, cell, parent, name);
+    if (status == LBX_EXISTS)
+        return lbx__blame(props->fault, LBX_EXISTS, NULL,
+                          "name '%.60s': a living sibling has it", name);
     if (status != LBX_OK)
         return status;
     if (!is_default(&props->strategy) || props->stash_capacity != LBX_DEFAULT) {
@@ -176,8 +180,13 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     lbx__cell *cell;
     lbx_status status;
 
-    if (!ret || !lbx__life_are_props(props) || (name && !is_name(name)))
+    if (!ret || !lbx__life_are_props(props))
         return LBX_INVALID;
+    if (name && !is_name(name))
+        return lbx__blame(props->fault, LBX_INVALID, NULL,
+                          "name '%.60s': a name has no '/', does not begin "
+                          "with '$', is not empty and has less than %d bytes",
+                          name, NAME_BYTES);
     if (parent->parent && parent->restarting)
         return LBX_CLOSED; // it waits until it has no children
     cell = lbx__cells_get(system->cells);

@@ -150,7 +150,7 @@ typedef struct lbx_props {
     lbx_strategy strategy;  /* for its children */
     int64_t stash_capacity; /* 1 and up; LBX_DEFAULT: as the settings say;
                            LBX_UNLIMITED */
-    lbx_fault *fault;       /* filled in when the settings do not allow it */
+    lbx_fault *fault;       /* filled in when name or settings do not do */
 } lbx_props;
 
 #define LBX_PROPS_INIT                                                         \

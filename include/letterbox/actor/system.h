@@ -119,7 +119,7 @@ lbx_system_create(const lbx_system_options *options, lbx_system **ret);
  *            LBX_NOT_FOUND for an unknown mailbox or dispatcher;
  *            LBX_UNSUPPORTED when the mailbox cannot do what the behaviour or
  *            the dispatcher needs; LBX_INVALID, also for settings that cannot
- *            be used; props->fault says more of these three; LBX_CLOSED after
+ *            be used; props->fault says more of these four; LBX_CLOSED after
  *            lbx_system_terminate(); LBX_NO_MEMORY.
  * Ownership  a ref owns nothing. The props are copied.
  * Threads    any. Waits only for another thread that makes the first use of

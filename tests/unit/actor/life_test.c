@@ -707,3 +707,24 @@ TEST_CITING("A8", stale_refs_race_with_new_lives)
     CHECK_INT(atomic_load(&world.ended) - rounds,
               atomic_load(&world.dead_count));
 }
+
+TEST(fault_says_what_is_wrong_with_a_name)
+{
+    lbx_fault fault = {.status = LBX_OK};
+    struct world world;
+    struct part a;
+    lbx_props props;
+    lbx_ref ref;
+
+    world_begin(&world);
+    part_init(&a, &world, "a");
+    props = part_props(&a);
+    props.fault = &fault;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_spawn(world.system, &props, "a/b", &ref));
+    CHECK(strstr(fault.text, "name 'a/b': a name has no '/'"));
+    CHECK_OK(lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK(strstr(fault.text, "a living sibling has it"));
+    world_end(&world);
+}
