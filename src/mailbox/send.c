@@ -291,13 +291,13 @@ send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
     memcpy(item, &copy, sizeof(copy));
     item[0] = lbx__slot_encode(copy.message);
     flags = lbx__lane_push(lane, item, false);
-    if (flags > 0)
-        lbx__box_pushed(box, lane, flags);
     if (ret_result) {
         *ret_result = fresh_result(box);
         if (flags >= 0)
             ret_result->outcome = LBX_ENQUEUED;
     }
+    if (flags > 0)
+        lbx__box_pushed(box, lane, flags); // after this it may be gone
     return flags >= 0 ? LBX_OK : (lbx_status)flags;
 }
 

@@ -314,6 +314,24 @@ TEST_CITING("M7", last_handles_may_go_inside_the_scheduler_hook)
     CHECK_PTR(NULL, dropper.box.in);
 }
 
+// The same where the call still has a result to fill in.
+TEST_CITING("M7", last_handles_may_go_while_an_envelope_is_sent)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_envelope envelope = lbx_envelope_new(letter(1), 0);
+    struct dropper dropper;
+    lbx_scheduler_hook hook = {end_from_hook, &dropper};
+    lbx_send_result result;
+
+    options.envelopes = true;
+    dropper.box = box_make(LBX_KIND_UNBOUNDED, &options);
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(dropper.box.mailbox, &hook));
+    CHECK_OK(
+        lbx_producer_try_send_envelope(dropper.box.in, &envelope, &result));
+    CHECK_PTR(NULL, dropper.box.in);
+    CHECK_INT(LBX_ENQUEUED, result.outcome);
+}
+
 struct stubborn {
     struct box box;
     int left;
