@@ -66,4 +66,14 @@ void lbx__boxed_wake(lbx__boxed *boxed, lbx__cell *cell);
 bool lbx__boxed_pop(lbx__cell *cell, lbx__node *ret);
 bool lbx__boxed_has_messages(const lbx__cell *cell);
 
+/* By the owner of a cell that has one: nobody else takes from it. */
+static inline bool
+lbx__boxed_is_own(const lbx__cell *cell)
+{
+    // Relaxed: the owner writes it.
+    const lbx__boxed *boxed = lbx__load(&cell->boxed, relaxed);
+
+    return boxed->owner == lbx__cell_ref(cell) && cell->role != LBX__BALANCER;
+}
+
 #endif

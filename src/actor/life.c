@@ -305,7 +305,8 @@ lbx__life_poison(lbx_context *context)
     // Relaxed: the owner writes it.
     const lbx__boxed *boxed = lbx__load(&context->cell->boxed, relaxed);
 
-    if (!boxed || boxed->owner == lbx__cell_ref(context->cell)) {
+    // In a team it is for whoever has found it: Z3.
+    if (!boxed || boxed->team || boxed->owner == lbx__cell_ref(context->cell)) {
         lbx__life_begin_stop(context);
         return;
     }

@@ -48,8 +48,9 @@ push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
     lbx_status status;
 
     // Its own box stays while its turn lasts, which looks into it at the end.
-    // Relaxed: the owner, who writes it, is this thread.
-    if (context && context->self == to.word)
+    // One that is shared is the others' too, and they must hear of it.
+    if (context && context->self == to.word && lbx__boxed_is_own(cell))
+        // Relaxed: the owner, who writes it, is this thread.
         return lbx_producer_try_send_envelope(
             lbx__load(&cell->boxed, relaxed)->in, envelope, NULL);
     boxed = lbx__boxed_hold(cell, to.word);

@@ -314,6 +314,82 @@ TEST_CITING("A-01", default_dispatcher_may_balance)
     stage_end(&stage);
 }
 
+// What is told to one of them, poison pills included, is for whoever is free.
+TEST_CITING("A-01 A-13", poison_pill_ends_who_finds_it)
+{
+    struct stage stage;
+    lbx_ref a, b;
+
+    stage_begin(&stage, conf);
+    a = hire(&stage, &worker, "b", 0);
+    b = hire(&stage, &worker, "b", 1);
+    stage_run(&stage);
+    stage_tell(a, 1);
+    lbx_tell(a, lbx_poison_pill());
+    stage_tell(a, 2);
+    stage_tell(b, 3);
+    stage_run(&stage);
+    CHECK(lbx_ref_is_alive(a) != lbx_ref_is_alive(b));
+    CHECK_INT(3, crew.total);
+    lbx_tell(lbx_ref_is_alive(a) ? a : b, lbx_poison_pill());
+    stage_run(&stage);
+    CHECK(!lbx_ref_is_alive(a) && !lbx_ref_is_alive(b));
+    CHECK_INT(0, stage.dead);
+    stage_end(&stage);
+}
+
+static lbx_ref victim;
+
+/* Whoever is told of the victim's end tells itself, which is all of them, and
+ * ends. */
+static lbx_status
+bequeath(lbx_context *context, void *state, void *message)
+{
+    if ((intptr_t)message == HOLDS)
+        return lbx_context_watch(context, victim);
+    if (lbx_context_type(context) != lbx_terminated_type())
+        return work(context, state, message);
+    lbx_tell(lbx_context_self(context), (void *)(intptr_t)1);
+    lbx_context_stop(context);
+    return LBX_OK;
+}
+
+static const lbx_behaviour testator = {LBX_BEHAVIOUR_VERSION, "testator",
+                                       .state_bytes = sizeof(int),
+                                       .start = begin, .receive = bequeath};
+
+static void
+check_heirs(struct stage *stage, lbx_ref some)
+{
+    victim = hire(stage, &clerk, NULL, 0);
+    stage_run(stage);
+    crew.total = 0;
+    stage_tell(some, HOLDS);
+    stage_run(stage);
+    lbx_stop(victim);
+    stage_run(stage);
+    CHECK_INT(1, crew.total);
+    CHECK_INT(0, stage->dead);
+}
+
+// Idle ones hear of what a busy one has told itself.
+TEST_CITING("A-01 A-24 R-37", what_one_tells_itself_is_for_all)
+{
+    lbx_pool pool = LBX_POOL_INIT;
+    struct stage stage;
+    lbx_ref ref;
+
+    stage_begin(&stage, conf);
+    (void)hire(&stage, &testator, "b", 0);
+    check_heirs(&stage, hire(&stage, &testator, "b", 1));
+    pool.props.behaviour = &testator;
+    pool.routing = LBX_BALANCING;
+    pool.routees = 2;
+    CHECK_OK(lbx_system_spawn_pool(stage.system, &pool, NULL, &ref));
+    check_heirs(&stage, ref);
+    stage_end(&stage);
+}
+
 static _Atomic bool done;
 
 /* Teams come and go while others send to them. */
