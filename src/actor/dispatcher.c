@@ -8,15 +8,11 @@
 
 LBX__LOCAL(lbx__worker *, lbx__self);
 
-void
-lbx__dispatcher_append(lbx__dispatcher *dispatcher, lbx__cell *cell)
+/* Behind all others. Under the lock. */
+static void
+append(lbx__dispatcher *dispatcher, lbx__cell *cell)
 {
-    if (dispatcher->replay) {
-        lbx__replay_add(dispatcher->replay, cell);
-        return;
-    }
     cell->next = NULL;
-    lbx__lock_take(&dispatcher->lock);
     if (dispatcher->last)
         dispatcher->last->next = cell;
     else
@@ -24,7 +20,24 @@ lbx__dispatcher_append(lbx__dispatcher *dispatcher, lbx__cell *cell)
     dispatcher->last = cell;
     // seq_cst: D2, before the look at `sleepers`.
     (void)lbx__add(&dispatcher->queued, 1, seq_cst);
+}
+
+void
+lbx__dispatcher_give(lbx__dispatcher *dispatcher, lbx__cell *cell)
+{
+    lbx__worker *called;
+
+    if (dispatcher->replay) {
+        lbx__replay_add(dispatcher->replay, cell);
+        return;
+    }
+    lbx__lock_take(&dispatcher->lock);
+    append(dispatcher, cell);
+    called = lbx__dispatcher_call(dispatcher);
     lbx__lock_give(&dispatcher->lock);
+    // D6: the dispatcher may be gone, but not who was called.
+    if (called)
+        lbx__worker_wake(called);
 }
 
 lbx__cell *
@@ -57,17 +70,16 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
     lbx__cell *displaced;
 
     if (!mine || mine->dispatcher != dispatcher) {
-        lbx__dispatcher_append(dispatcher, cell);
-        lbx__dispatcher_notify(dispatcher);
+        lbx__dispatcher_give(dispatcher, cell);
         return;
     }
     displaced =
         dispatcher->has_slots ? lbx__runslot_swap(&mine->slot, cell) : cell;
     if (displaced)
         lbx__worker_enqueue(mine, displaced);
-    // Relaxed: who was woken while the watcher gave up sees that (D5).
+    // Relaxed: a watcher that gives up passes a barrier and looks (D5).
     else if (lbx__load(&dispatcher->watching, relaxed) == 0)
-        lbx__dispatcher_notify(dispatcher); // D5
+        lbx__dispatcher_want_watcher(dispatcher);
 }
 
 void
@@ -76,12 +88,10 @@ lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__cell *cell,
 {
     lbx__worker *mine = lbx__local(lbx__self);
 
-    if (mine && mine->dispatcher == dispatcher && !flooded) {
+    if (mine && mine->dispatcher == dispatcher && !flooded)
         lbx__worker_enqueue(mine, cell);
-        return;
-    }
-    lbx__dispatcher_append(dispatcher, cell);
-    lbx__dispatcher_notify(dispatcher);
+    else
+        lbx__dispatcher_give(dispatcher, cell);
 }
 
 static bool

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How workers fall asleep, watch and are woken: D2, D5. */
+/* How workers fall asleep, watch and are woken: D2, D5, D6. */
 #include "actor/worker.h"
 
 enum {
@@ -23,7 +23,17 @@ take_sleeper(lbx__dispatcher *dispatcher)
     *link = sleeper->next_asleep;
     sleeper->is_asleep = false;
     (void)lbx__sub(&dispatcher->sleepers, 1, seq_cst);
+    (void)lbx__add(&dispatcher->searching, 1, seq_cst);
+    sleeper->searching = true;
     return sleeper;
+}
+
+void
+lbx__worker_wake(lbx__worker *called)
+{
+    // Release: it sees `searching`. It waits for this, and may be gone then.
+    lbx__store(&called->parked, 0u, release);
+    lbx__futex_wake(&called->parked, 1);
 }
 
 void
@@ -33,23 +43,40 @@ lbx__dispatcher_wake_one(lbx__dispatcher *dispatcher)
 
     lbx__lock_take(&dispatcher->lock);
     sleeper = take_sleeper(dispatcher);
-    if (sleeper) {
-        (void)lbx__add(&dispatcher->searching, 1, seq_cst);
-        sleeper->searching = true;
-    }
     lbx__lock_give(&dispatcher->lock);
-    if (!sleeper)
-        return;
-    // Release: it sees `searching`.
-    lbx__store(&sleeper->parked, 0u, release);
-    lbx__futex_wake(&sleeper->parked, 1);
+    if (sleeper)
+        lbx__worker_wake(sleeper);
+}
+
+/* D2: some sleep, and nobody searches. */
+static bool
+is_one_wanted(lbx__dispatcher *dispatcher)
+{
+    return lbx__load(&dispatcher->sleepers, seq_cst) > 0 &&
+           lbx__load(&dispatcher->searching, seq_cst) == 0;
+}
+
+lbx__worker *
+lbx__dispatcher_call(lbx__dispatcher *dispatcher)
+{
+    return is_one_wanted(dispatcher) ? take_sleeper(dispatcher) : NULL;
 }
 
 void
 lbx__dispatcher_notify(lbx__dispatcher *dispatcher)
 {
+    if (is_one_wanted(dispatcher))
+        lbx__dispatcher_wake_one(dispatcher);
+}
+
+void
+lbx__dispatcher_want_watcher(lbx__dispatcher *dispatcher)
+{
+    // A read-modify-write on both sides (see end_search()): ours comes before
+    // that of the last who searches, who then sees the slot; or after it, and
+    // we see 0.
     if (lbx__load(&dispatcher->sleepers, seq_cst) > 0 &&
-        lbx__load(&dispatcher->searching, seq_cst) == 0)
+        lbx__add(&dispatcher->searching, 0, seq_cst) == 0)
         lbx__dispatcher_wake_one(dispatcher);
 }
 
@@ -113,10 +140,18 @@ static bool
 slots_are_empty(lbx__dispatcher *dispatcher)
 {
     for (uint32_t i = 0; i < dispatcher->options.threads; i++)
-        // Relaxed: after a barrier (D5).
+        // Relaxed: after a barrier, or a search (D5).
         if (lbx__load(&dispatcher->workers[i].slot.cell, relaxed))
             return false;
     return true;
+}
+
+bool
+lbx__dispatcher_lacks_watcher(lbx__dispatcher *dispatcher)
+{
+    // Relaxed: who used a slot before we ended our search has seen no other.
+    return lbx__load(&dispatcher->watching, relaxed) == 0 &&
+           !slots_are_empty(dispatcher);
 }
 
 /* D5: no longer watches, unless a slot is in use, whose worker may have seen a

@@ -13,9 +13,10 @@ enum {
 void
 lbx__worker_enqueue(lbx__worker *mine, lbx__cell *cell)
 {
-    if (!lbx__runq_push(&mine->queue, cell))
-        lbx__dispatcher_append(mine->dispatcher, cell);
-    lbx__dispatcher_notify(mine->dispatcher);
+    if (lbx__runq_push(&mine->queue, cell))
+        lbx__dispatcher_notify(mine->dispatcher);
+    else
+        lbx__dispatcher_give(mine->dispatcher, cell);
 }
 
 static lbx__cell *
@@ -76,7 +77,7 @@ next_cell(lbx__worker *mine)
     return cell;
 }
 
-/* D3: something was found. */
+/* D3: something was found. D5: slots that were used meanwhile. */
 static void
 end_search(lbx__worker *mine)
 {
@@ -84,7 +85,8 @@ end_search(lbx__worker *mine)
 
     mine->searching = false;
     if (lbx__sub(&dispatcher->searching, 1, seq_cst) == 1 &&
-        lbx__dispatcher_has_cells(dispatcher))
+        (lbx__dispatcher_has_cells(dispatcher) ||
+         lbx__dispatcher_lacks_watcher(dispatcher)))
         lbx__dispatcher_notify(dispatcher);
 }
 

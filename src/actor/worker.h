@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers: the threads of a dispatcher, and what they share. D1 to D5 are in
+ * Workers: the threads of a dispatcher, and what they share. D1 to D6 are in
  * dispatcher.h. Nobody but dispatcher.c, worker.c and sleep.c looks in here.
  */
 #ifndef LBX_ACTOR_WORKER_H
@@ -73,7 +73,8 @@ lbx__count(_Atomic(uint64_t) *number, uint64_t more)
 }
 
 /* dispatcher.c: the queue that all share, and who is told of it. */
-void lbx__dispatcher_append(lbx__dispatcher *dispatcher, lbx__cell *cell);
+/* Adds a cell and wakes a worker for it; any thread (D6). */
+void lbx__dispatcher_give(lbx__dispatcher *dispatcher, lbx__cell *cell);
 lbx__cell *lbx__dispatcher_take(lbx__dispatcher *dispatcher);
 
 /* worker.c */
@@ -82,8 +83,16 @@ void *lbx__worker_main(void *argument);
 void lbx__worker_enqueue(lbx__worker *mine, lbx__cell *cell);
 
 /* sleep.c */
-/* D2: after a cell was added. */
+/* D2: after a cell was added. By a worker. */
 void lbx__dispatcher_notify(lbx__dispatcher *dispatcher);
+/* The same in two steps: whom to wake, or NULL, under the lock; and waking it
+ * without (D6). */
+lbx__worker *lbx__dispatcher_call(lbx__dispatcher *dispatcher);
+void lbx__worker_wake(lbx__worker *called);
+/* D5: a slot is used and nobody watches; and, for who ends its search, whether
+ * that is so. */
+void lbx__dispatcher_want_watcher(lbx__dispatcher *dispatcher);
+bool lbx__dispatcher_lacks_watcher(lbx__dispatcher *dispatcher);
 /* Wakes a worker, which then searches (D3). */
 void lbx__dispatcher_wake_one(lbx__dispatcher *dispatcher);
 /* Is there something in a queue? */

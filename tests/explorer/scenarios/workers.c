@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers that sleep and are woken: no cell is left while everybody sleeps
- * (D2), and none while one worker sleeps and the others are busy (D3), those
- * included that a thief is moving.
+ * (D2), and none while one worker sleeps and the others are busy (D3, D5), those
+ * included that a thief is moving. Nor does anybody touch a dispatcher whose last
+ * actor it has woken (D6).
  *
  * The dispatcher's threads are threads of the scenario. Whoever tells waits
  * until it has been heard: a cell that nobody runs shows as a deadlock.
@@ -22,12 +23,13 @@ static struct player others[2];
 static _Atomic(uint32_t) first_is_done;
 static _Atomic(uint32_t) second_is_done;
 static _Atomic(uint32_t) slot_is_free;
+static lbx__dispatcher *crew;
 
 static void
 set(_Atomic(uint32_t) *word)
 {
     lbx__store(word, 1u, seq_cst);
-    lbx__futex_wake(word, 1);
+    lbx__futex_wake(word, EXPLORER_THREADS);
 }
 
 static void
@@ -87,6 +89,22 @@ play_first_with_second(lbx_context *context)
     play_first_after_second(context);
 }
 
+// Busy until the second has been run, which another has told.
+static void
+wait_for_second(lbx_context *context)
+{
+    (void)context;
+    await(&second_is_done);
+}
+
+// The actor leaves its dispatcher, as one that ends does (H1).
+static void
+leave_crew(lbx_context *context)
+{
+    context->cell->dispatcher = stage->dispatcher;
+    set(&first_is_done);
+}
+
 /* ---- Setups ---- */
 
 static void
@@ -133,6 +151,30 @@ setup_stuck(void)
     first.plays = play_first_with_second;
 }
 
+// The same, and another worker is busy until then, too.
+static void
+setup_two_stuck(void)
+{
+    setup_with(3);
+    first.plays = play_first_with_second;
+    boss.plays = wait_for_second;
+    stage_spawn(&boss);
+    stage_run();
+}
+
+// The first has a dispatcher of its own.
+static void
+setup_crew(void)
+{
+    lbx__dispatcher_options options = {
+        .name = "crew", .threads = 1, .throughput = 1};
+
+    setup_with(0);
+    first.plays = leave_crew;
+    EXPECT_OK(lbx__dispatcher_create(stage, &options, &crew));
+    lbx__cell_of(first.ref.word)->dispatcher = crew;
+}
+
 // Whoever steals the first and the second is busy with the first.
 static void
 setup_boss(void)
@@ -162,6 +204,12 @@ worker_1(void)
 }
 
 static void
+worker_2(void)
+{
+    explorer_be_thread(2);
+}
+
+static void
 stop(void)
 {
     lbx__dispatcher_stop(stage->dispatcher);
@@ -183,6 +231,30 @@ tell_both(void)
     await(&first_is_done);
     await(&second_is_done);
     stop();
+}
+
+static void
+tell_first_and_boss(void)
+{
+    stage_tell(&first);
+    stage_tell(&boss);
+    await(&first_is_done);
+    stop();
+}
+
+static void
+tell_first(void)
+{
+    stage_tell(&first);
+}
+
+// What lbx__crews_rest() does.
+static void
+rest(void)
+{
+    await(&first_is_done);
+    lbx__dispatcher_stop(crew);
+    lbx__dispatcher_destroy(crew);
 }
 
 static void
@@ -294,6 +366,44 @@ const struct scenario workers_scenarios[] = {
         .finish = finish,
         .bound = 1,
         .full_bound = 2,
+    },
+    {
+        .name = "workers/two-are-stuck",
+        .setup = setup_two_stuck,
+        .thread = {worker_0, worker_1, worker_2, tell_first_and_boss},
+        .finish = finish,
+        .bound = 1,
+        .full_bound = 1,
+        .full_only = true, // a minute
+    },
+    {
+        .name = "workers/two-are-stuck-and-the-finder-calls-no-watcher",
+        .bug = "a slot is used while one searches, who finds work and does not "
+               "look at slots (D5)",
+        .mutant = "finders-call-no-watcher",
+        .setup = setup_two_stuck,
+        .thread = {worker_0, worker_1, worker_2, tell_first_and_boss},
+        .finish = finish,
+        .bound = 1,
+        .full_bound = 1,
+    },
+    {
+        .name = "workers/rests-after-its-last-actor",
+        .setup = setup_crew,
+        .thread = {worker_0, tell_first, rest},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/rests-while-it-is-called",
+        .bug = "who has given a cell looks for sleepers then (D6)",
+        .mutant = "givers-look-later",
+        .setup = setup_crew,
+        .thread = {worker_0, tell_first, rest},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
     },
     {
         .name = "workers/one-steals-two",
