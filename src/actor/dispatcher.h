@@ -23,8 +23,9 @@
  *     `watching`: now and then it looks at the others, and raids the slot of one
  *     that has been in the same turn all the time. Who uses a slot and sees
  *     nobody watching wakes a sleeper, which becomes the watcher when it falls
- *     asleep again; while one searches it leaves that to that one. The watcher gives up when all others sleep, or after LOOKS
- *     looks when no slot is in use; it says so first, and looks then.
+ *     asleep again; while somebody searches it leaves that to the last who does.
+ *     The watcher gives up when all others sleep, or after LOOKS looks when no
+ *     slot is in use; it says so first, and looks then.
  * D6  A cell that is given may be run at once, and with its actor's end the
  *     dispatcher may rest (crew.h). So who is no worker of it decides whom to
  *     wake under the lock under which it adds the cell, and touches nothing but
