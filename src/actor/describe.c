@@ -102,10 +102,7 @@ read_numbers(lbx__dispatcher_entry *entry, const lbx_settings *whole,
     if (status == LBX_OK)
         status = lbx_settings_read_duration(whole, "shutdown-timeout", fault,
                                             &entry->linger_ns);
-    if (status == LBX_OK && entry->linger_ns < 0)
-        status = lbx__blame(fault, LBX_INVALID,
-                            lbx_settings_at(whole, "shutdown-timeout"),
-                            "a negative time; 0 and more is allowed");
+
     if (status == LBX_OK)
         status =
             lbx_settings_read_integer_or(whole, "stash-capacity", LBX_DEFAULT,

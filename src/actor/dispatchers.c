@@ -198,7 +198,12 @@ lbx__dispatchers_next(lbx__dispatchers *dispatchers,
                       const lbx__dispatcher_entry *entry)
 {
     // Acquire: C2.
-    return entry ? entry->next : lbx__load(&dispatchers->first, acquire);
+    lbx__dispatcher_entry *next =
+        entry ? entry->next : lbx__load(&dispatchers->first, acquire);
+
+    while (next && !lbx__once_is_done(&next->described))
+        next = next->next; // another thread is at it, and nobody uses it yet
+    return next;
 }
 
 lbx__dispatcher_entry *

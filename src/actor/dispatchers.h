@@ -95,7 +95,7 @@ lbx__dispatcher_stats lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers);
 lbx_status lbx__dispatcher_describe(const lbx__dispatchers *dispatchers,
                                     lbx__dispatcher_entry *entry,
                                     lbx_fault *fault);
-/* Goes through all entries: from NULL to NULL. */
+/* Goes through all entries that have been read: from NULL to NULL. */
 lbx__dispatcher_entry *
 lbx__dispatchers_next(lbx__dispatchers *dispatchers,
                       const lbx__dispatcher_entry *entry);
