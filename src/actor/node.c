@@ -148,27 +148,21 @@ put(lbx__pool *pool, lbx__cache *to, lbx__node *node)
     to->count = 0;
 }
 
-/* The cache that this thread used last, and whose it is. */
-typedef struct recent_cache {
-    uint64_t pool;
-    lbx__cache *cache;
-} recent_cache;
-
-static LBX__LOCAL(recent_cache, recent);
-
+/* The thread's memo is the cache that it used last, by its pool's id: it goes
+ * with the thread's number (P1). */
 lbx__cache *
 lbx__pool_cache(lbx__pool *pool)
 {
+    lbx__memo *memo = &lbx__local(lbx__thread_memo);
     unsigned index;
 
-    if (lbx__local(recent).pool == pool->id)
-        return lbx__local(recent).cache;
+    if (memo->key == pool->id)
+        return memo->value;
     index = lbx__thread_index();
     if (index >= LBX__THREADS)
         return NULL;
-    lbx__local(recent).pool = pool->id;
-    lbx__local(recent).cache = &pool->caches[index];
-    return lbx__local(recent).cache;
+    *memo = (lbx__memo){pool->id, &pool->caches[index]};
+    return &pool->caches[index];
 }
 
 lbx__node *

@@ -96,13 +96,15 @@ static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 static bool number_key_works;
 static _Thread_local unsigned mine; // number + 1; 0: none yet
 
+LBX__LOCAL(lbx__memo, lbx__thread_memo);
+
 static void
 give_number_back(void *value)
 {
     unsigned number = (unsigned)((uintptr_t)value - 1);
 
     mine = 0;
-
+    lbx__local(lbx__thread_memo) = (lbx__memo){0};
     // Release: whatever this thread did under its number comes before what
     // the next holder does.
     (void)lbx__and(&numbers[number / BITS], ~((uint64_t)1 << (number % BITS)),

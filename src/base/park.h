@@ -65,4 +65,13 @@ unsigned lbx__thread_index(void);
 #define lbx__local(name)       ((name)[0])
 #endif
 
+/* What a thread remembers as long as it has its number: forgotten, all 0, when
+ * it gives that back. It may still run then, in destructors that others have
+ * for it, while another thread has the number. */
+typedef struct lbx__memo {
+    uint64_t key; /* 0: nothing */
+    void *value;
+} lbx__memo;
+extern LBX__LOCAL(lbx__memo, lbx__thread_memo);
+
 #endif

@@ -37,6 +37,8 @@ static const struct scenario *running_scenario;
 extern char __start_lbx_local[];
 extern char __stop_lbx_local[];
 
+LBX__LOCAL(lbx__memo, lbx__thread_memo);
+
 // Threads that the library made, for explorer_be_thread().
 static struct made {
     void *(*body)(void *argument);

@@ -557,6 +557,47 @@ TEST(short_lived_threads_can_tell)
     CHECK_INT(1000, atomic_load(&world.ended));
 }
 
+enum {
+    WORDS = 500
+};
+
+static pthread_key_t last_words;
+
+static void
+tell_some(void *to)
+{
+    for (int i = 0; i < WORDS; i++)
+        lbx_tell(*(lbx_ref *)to, NULL);
+}
+
+static void
+tell_and_end(unsigned index, void *context)
+{
+    (void)index;
+    tell_some(context);
+    CHECK(pthread_setspecific(last_words, context) == 0);
+}
+
+// What a thread tells while it ends, when its number may be another's already.
+TEST(ending_threads_can_tell)
+{
+    struct world world;
+    struct part a;
+    long rounds = test_rounds(20, 200);
+
+    world_begin_threads(&world, 1);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    part_spawn(&a);
+    tell_some(&a.self); // the library's own comes first, and goes first
+    CHECK(pthread_key_create(&last_words, tell_some) == 0);
+    for (long i = 0; i < rounds; i++)
+        threads_run(8, tell_and_end, &a.self);
+    EVENTUALLY(atomic_load(&a.received) == WORDS * (1 + 16 * rounds));
+    world_end(&world);
+    CHECK(pthread_key_delete(last_words) == 0);
+}
+
 struct paths {
     struct world *world;
     _Atomic uint64_t word;
