@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crews. H1 and H2 are in crew.h. */
+/* Crews. H1 to H3 are in crew.h. */
 #include "actor/crew.h"
 
 #include "actor/system.h"
@@ -10,6 +10,7 @@ struct lbx__crew {
     lbx__crew *next;
     uint64_t actors;
     int64_t idle_ns; /* since when, without actors */
+    bool ends;       /* H3 */
 };
 
 /* A crew that takes one more, or NULL. */
@@ -20,7 +21,7 @@ join(lbx__crews *crews, bool alone)
 
     lbx__lock_take(&crews->lock);
     crew = crews->first;
-    while (crew && alone && crew->actors > 0)
+    while (crew && (crew->ends || (alone && crew->actors > 0)))
         crew = crew->next;
     if (crew)
         crew->actors++;
@@ -123,21 +124,34 @@ add_present(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
     sum->queued += one.queued;
 }
 
-/* Takes one off the list that has been idle for long enough; NULL: none. */
+/* One that has been idle for long enough, and ends now; NULL: none. */
 static lbx__crew *
-take_idle(lbx__crews *crews, int64_t since_ns)
+find_idle(lbx__crews *crews, int64_t since_ns)
 {
-    lbx__crew **link = &crews->first;
     lbx__crew *crew;
 
     lbx__lock_take(&crews->lock);
-    while (*link && ((*link)->actors > 0 || (*link)->idle_ns > since_ns))
-        link = &(*link)->next;
-    crew = *link;
+    crew = crews->first;
+    while (crew && (crew->ends || crew->actors > 0 || crew->idle_ns > since_ns))
+        crew = crew->next;
     if (crew)
-        *link = crew->next;
+        crew->ends = true;
     lbx__lock_give(&crews->lock);
     return crew;
+}
+
+/* Its threads have ended. */
+static void
+forget(lbx__crews *crews, lbx__crew *crew)
+{
+    lbx__crew **link = &crews->first;
+
+    lbx__lock_take(&crews->lock);
+    while (*link != crew)
+        link = &(*link)->next;
+    *link = crew->next;
+    add_stats(&crews->past, lbx__dispatcher_stats_of(crew->dispatcher));
+    lbx__lock_give(&crews->lock);
 }
 
 void
@@ -146,12 +160,10 @@ lbx__crews_rest(lbx__crews *crews, const lbx_allocator *allocator,
 {
     lbx__crew *crew;
 
-    while ((crew = take_idle(crews, since_ns))) {
+    while ((crew = find_idle(crews, since_ns))) {
         // Its threads sleep, or are about to (H1): this does not wait long.
         lbx__dispatcher_stop(crew->dispatcher);
-        lbx__lock_take(&crews->lock);
-        add_stats(&crews->past, lbx__dispatcher_stats_of(crew->dispatcher));
-        lbx__lock_give(&crews->lock);
+        forget(crews, crew);
         lbx__dispatcher_destroy(crew->dispatcher);
         lbx__free(allocator, crew, sizeof(*crew));
     }

@@ -12,6 +12,8 @@
  *     gone.
  * H2  The list changes under the lock. Threads are started and ended without
  *     it; who starts some keeps others from doing the same (`starting`).
+ * H3  A crew that ends takes nobody any more, and is on the list until its
+ *     numbers are among those of the past: they never become less.
  */
 #ifndef LBX_ACTOR_CREW_H
 #define LBX_ACTOR_CREW_H

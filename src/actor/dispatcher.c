@@ -75,6 +75,7 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__cell *cell)
     }
     displaced =
         dispatcher->has_slots ? lbx__runslot_swap(&mine->slot, cell) : cell;
+    lbx__keep_order(); // the slot first, and then the look at who watches
     if (displaced)
         lbx__worker_enqueue(mine, displaced);
     // Relaxed: a watcher that gives up passes a barrier and looks (D5).

@@ -11,6 +11,7 @@
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
 
+#include "actor/crew.h"
 #include "actor/system.h"
 #include "base/park.h"
 
@@ -24,6 +25,7 @@ static _Atomic(uint32_t) first_is_done;
 static _Atomic(uint32_t) second_is_done;
 static _Atomic(uint32_t) slot_is_free;
 static lbx__dispatcher *crew;
+static lbx__crews crews;
 
 static void
 set(_Atomic(uint32_t) *word)
@@ -105,6 +107,13 @@ leave_crew(lbx_context *context)
     set(&first_is_done);
 }
 
+static void
+leave_crews(lbx_context *context)
+{
+    (void)lbx__crews_leave(&crews, crew, 0);
+    leave_crew(context);
+}
+
 /* ---- Setups ---- */
 
 static void
@@ -173,6 +182,21 @@ setup_crew(void)
     first.plays = leave_crew;
     EXPECT_OK(lbx__dispatcher_create(stage, &options, &crew));
     lbx__cell_of(first.ref.word)->dispatcher = crew;
+}
+
+// The same, as one of several, and told.
+static void
+setup_crews(void)
+{
+    lbx__dispatcher_options options = {
+        .name = "crew", .threads = 1, .throughput = 1};
+
+    setup_with(0);
+    memset(&crews, 0, sizeof(crews));
+    first.plays = leave_crews;
+    EXPECT_OK(lbx__crews_enter(&crews, stage, &options, false, &crew));
+    lbx__cell_of(first.ref.word)->dispatcher = crew;
+    stage_tell(&first);
 }
 
 // Whoever steals the first and the second is busy with the first.
@@ -255,6 +279,26 @@ rest(void)
     await(&first_is_done);
     lbx__dispatcher_stop(crew);
     lbx__dispatcher_destroy(crew);
+}
+
+static void
+rest_all(void)
+{
+    await(&first_is_done);
+    lbx__crews_rest(&crews, &explorer_memory, INT64_MAX);
+}
+
+// Numbers never become less.
+static void
+count_twice(void)
+{
+    lbx__dispatcher_stats before = {0};
+    lbx__dispatcher_stats after = {0};
+
+    lbx__crews_count(&crews, &before);
+    lbx__crews_count(&crews, &after);
+    EXPECT(after.turns >= before.turns);
+    EXPECT(after.handled >= before.handled);
 }
 
 static void
@@ -401,6 +445,25 @@ const struct scenario workers_scenarios[] = {
         .mutant = "givers-look-later",
         .setup = setup_crew,
         .thread = {worker_0, tell_first, rest},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/rests-and-is-counted",
+        .setup = setup_crews,
+        .thread = {worker_0, rest_all, count_twice},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "workers/rests-uncounted",
+        .bug = "a crew that rests is on the list no more, and not yet counted "
+               "(H3)",
+        .mutant = "resting-crews-do-not-count",
+        .setup = setup_crews,
+        .thread = {worker_0, rest_all, count_twice},
         .finish = finish,
         .bound = 2,
         .full_bound = 3,
