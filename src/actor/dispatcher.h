@@ -5,7 +5,7 @@
  * A worker takes the next cell from its own slot, its own run queue, the
  * dispatcher's queue, or another worker's run queue. What a worker schedules
  * while it runs goes into its slot: it is what its own actor has just spoken
-  * to, and it is warm. What was in it moves to the run queue, where others find
+ * to, and it is warm. What was in it moves to the run queue, where others find
  * it; the slot itself they leave alone for a while (runslot.h, D5).
  *
  * D1  A cell is in at most one of those places, and its `scheduled` is 1 (A9).
@@ -17,7 +17,7 @@
  *     next, if there is more; when it finds nothing it stops searching before
  *     it looks once more (D2).
  * D4  The slot is used at most SLOT_TURNS times in a row, the dispatcher's queue
-  *     is looked at every FAIR_TURNS turns: every cell runs within a bounded
+ *     is looked at every FAIR_TURNS turns: every cell runs within a bounded
  *     number of turns (A10).
  * D5  While some workers sleep and some do not, one of the sleepers is
  *     `watching`: now and then it looks at the others, and raids the slot of one

@@ -7,7 +7,7 @@
  * what the system has to say again after each of them (A-22): nothing starves
  * a stop, a watch or a decision of the supervisor (A6).
  *
-  * A turn that has sent FLOOD messages ends too, and the next one waits until
+ * A turn that has sent FLOOD messages ends too, and the next one waits until
  * those who got them have run: else actors that make work for others and tell
  * themselves to go on would fill the memory before these begin.
  *
