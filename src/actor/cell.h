@@ -181,6 +181,10 @@ void lbx__cell_claim(lbx__cell *cell); /* the rest of a wake */
  * when there is none, or when its link is not there yet. */
 lbx__node *lbx__cell_pop(lbx__cell *cell);
 
+/* By the owner: the next pop gives a message. What its sender did before it
+ * sent it is seen from here on. */
+bool lbx__cell_is_linked(lbx__cell *cell);
+
 /* All system messages, oldest first, linked by `next`; and all orphans. */
 lbx__node *lbx__cell_take_system(lbx__cell *cell);
 lbx__cell *lbx__cell_take_orphans(lbx__cell *cell);

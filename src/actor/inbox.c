@@ -61,6 +61,18 @@ lbx__cell_stop(lbx__cell *cell, uint32_t generation)
         }
 }
 
+bool
+lbx__cell_is_linked(lbx__cell *cell)
+{
+    // Relaxed and acquire: as in lbx__cell_pop().
+    if (lbx__load(&lbx__load(&cell->head, relaxed)->next, acquire))
+        return true;
+    // One that is not linked yet (K5); its sender needs a moment.
+    if (lbx__cell_has_messages(cell))
+        lbx__pause();
+    return false;
+}
+
 lbx__node *
 lbx__cell_pop(lbx__cell *cell)
 {
@@ -70,8 +82,7 @@ lbx__cell_pop(lbx__cell *cell)
     lbx__node *next = lbx__load(&head->next, acquire);
 
     if (!next) {
-        // One that is not linked yet (K5); its sender needs a moment.
-        if (lbx__cell_has_messages(cell))
+        if (lbx__cell_has_messages(cell)) // as above
             lbx__pause();
         return NULL;
     }

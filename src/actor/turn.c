@@ -225,17 +225,18 @@ handle(lbx_context *context, lbx__node *node)
         deliver(context, node, find_receive(cell, node));
 }
 
-/* The next message: what was put ahead, then the cell's own, then the box's,
- * which is copied into `room`. *ret_ours: it is to be given back. */
+/* The next message: what was put ahead, then the cell's own, if it is linked,
+ * then the box's, which is copied into `room`. *ret_ours: it is to be given
+ * back. */
 static lbx__node *
-next_message(lbx__cell *cell, lbx__node *room, bool *ret_ours)
+next_message(lbx__cell *cell, bool linked, lbx__node *room, bool *ret_ours)
 {
     lbx__node *node = NULL;
 
     if (cell->extra)
         node = lbx__stash_next(cell);
     *ret_ours = node != NULL;
-    if (!node)
+    if (!node && linked)
         node = lbx__cell_pop(cell);
     if (!node && cell->role != LBX__BALANCER && lbx__boxed_pop(cell, room))
         node = room;
@@ -251,28 +252,36 @@ has_more(lbx__cell *cell)
             cell->role != LBX__BALANCER && lbx__boxed_has_messages(cell));
 }
 
-/* The long way, for one message of any sort; returns how many. */
-static int64_t
-handle_next(lbx_context *context)
-{
-    bool ours;
-    lbx__node room;
-    lbx__node *node = next_message(context->cell, &room, &ours);
-
-    if (!node)
-        return 0;
-    handle(context, node);
-    if (ours)
-        lbx__pool_put(context->system->pool, node);
-    return 1;
-}
-
 /* Messages are handled at all. */
 static bool
 hears(const lbx__cell *cell)
 {
     return cell->phase == LBX__ALIVE && cell->suspensions == 0 && !cell->held &&
            !lbx__outbox_waits(cell);
+}
+
+/* The long way, for one message of any sort; returns how many. */
+static int64_t
+handle_next(lbx_context *context)
+{
+    bool linked = lbx__cell_is_linked(context->cell);
+    bool ours;
+    lbx__node room;
+    lbx__node *node;
+
+    // What its sender had told the system before is heard before it; what
+    // comes later may come for ever.
+    if (has_system(context))
+        handle_system(context);
+    if (!hears(context->cell))
+        return 0;
+    node = next_message(context->cell, linked, &room, &ours);
+    if (!node)
+        return 0;
+    handle(context, node);
+    if (ours)
+        lbx__pool_put(context->system->pool, node);
+    return 1;
 }
 
 /* Messages are not handled, and should not wake it. What has ended is not deaf:
@@ -305,12 +314,14 @@ handle_plain(lbx_context *context, int64_t most)
     const lbx_behaviour *behaviour = cell->behaviour;
     int64_t count = 0;
 
-    while (count < most && context->sent < FLOOD && is_ordinary(context)) {
-        // Relaxed and acquire: as in lbx__cell_pop().
+    while (count < most && context->sent < FLOOD) {
+        // Relaxed and acquire: as in lbx__cell_pop(). What its sender had told
+        // the system before is seen, too.
         lbx__node *head = lbx__load(&cell->head, relaxed);
         lbx__node *node = lbx__load(&head->next, acquire);
 
-        if (!node || !node->plain || node->recipient != context->self)
+        if (!node || !node->plain || node->recipient != context->self ||
+            !is_ordinary(context))
             break;
         lbx__store(&cell->head, node, relaxed);
         __builtin_prefetch(lbx__peek(&node->next));

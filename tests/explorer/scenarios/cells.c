@@ -33,6 +33,22 @@ setup_at_work(void)
     stage_tell(&first);
 }
 
+// It has had more than a mailbox, and goes the long way from then on.
+static void
+become_special(lbx_context *context)
+{
+    EXPECT_OK(lbx_context_set_receive_timeout(context, -1));
+}
+
+static void
+setup_special(void)
+{
+    setup();
+    first.plays = become_special;
+    stage_tell(&first);
+    stage_run();
+}
+
 static void
 setup_stopped(void)
 {
@@ -88,6 +104,14 @@ stop(void)
 }
 
 static void
+stop_and_tell(void)
+{
+    stage_tell(&first); // so that nodes are at hand for the next
+    lbx_stop(first.ref);
+    stage_tell(&first);
+}
+
+static void
 work(void)
 {
     stage_run();
@@ -112,6 +136,14 @@ finish_handled(void)
 
     stage_finish();
     EXPECT(first.handled == sent);
+}
+
+// What came after the stop, from the same thread, was not handled.
+static void
+finish_in_order(void)
+{
+    stage_finish();
+    EXPECT(first.last[2] < 2);
 }
 
 static void
@@ -216,6 +248,34 @@ const struct scenario cells_scenarios[] = {
         .finish = finish_ended,
         .bound = 1,
         .full_bound = 2,
+    },
+    {
+        .name = "cells/stopped-and-told",
+        .setup = setup,
+        .thread = {stop_and_tell, work},
+        .finish = finish_in_order,
+    },
+    {
+        .name = "cells/stopped-and-told-the-long-way",
+        .setup = setup_special,
+        .thread = {stop_and_tell, work},
+        .finish = finish_in_order,
+    },
+    {
+        .name = "cells/stopped-and-told-without-a-look",
+        .bug = "a message overtakes the stop that came before it",
+        .mutant = "the-system-is-heard-too-early",
+        .setup = setup,
+        .thread = {stop_and_tell, work},
+        .finish = finish_in_order,
+    },
+    {
+        .name = "cells/stopped-and-told-the-long-way-without-a-look",
+        .bug = "a message overtakes the stop that came before it",
+        .mutant = "the-system-is-heard-too-early",
+        .setup = setup_special,
+        .thread = {stop_and_tell, work},
+        .finish = finish_in_order,
     },
     {
         .name = "cells/reused",
