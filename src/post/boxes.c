@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boxes: create, configure, delete, describe, list, purge.
+ *
+ * A box has a uid for its life, under which its options and its head stand, and
+ * a row id, under which its letters do. A purge is a new row id; what stands
+ * under the old one belongs to nobody, and is reclaimed later (reclaim.c).
+ *
+ * X1  Row ids and uids are never used twice.
+ * X2  A purge or a delete is one step, whatever is inside.
+ */
+#include "post/box_row.h"
+#include "post/head.h"
+
+#include <string.h>
+
+static const lbx_box_options default_options = LBX_BOX_OPTIONS_INIT;
+
+/* By uid or by name: OK; NOT_FOUND; CORRUPT; IO. */
+static lbx_status
+open_box(lbx__rules *rules, const lbx_box_request *request, lbx__head **ret)
+{
+    lbx_status status;
+
+    if (request->box.uid == 0)
+        return lbx__head_find(rules, request->space, request->name, ret);
+    status = lbx__head_open(rules, request->box, ret);
+    return status == LBX_CLOSED ? LBX_NOT_FOUND : status;
+}
+
+/* ---- Options ---- */
+
+static bool
+allows(const lbx_box_options *options, const char *source)
+{
+    switch (options->redrive_allow) {
+    case LBX_REDRIVE_ALLOW_ALL:
+        return true;
+    case LBX_REDRIVE_DENY_ALL:
+        return false;
+    case LBX_REDRIVE_BY_BOX:
+        for (size_t i = 0; i < options->redrive_box_count; i++) {
+            if (strcmp(options->redrive_boxes[i], source) == 0)
+                return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+/* Whether the box that should take dead letters is there, is of the same kind,
+ * and allows it: OK; NOT_FOUND; INVALID; DENIED; CORRUPT; IO. */
+static lbx_status
+check_dead_letters(lbx__rules *rules, const char *space, const char *name,
+                   const lbx_box_options *options)
+{
+    char buffer[LBX_BOX_TEXT_BYTES];
+    lbx_box_options theirs;
+    lbx__box_row row;
+    lbx__bytes value;
+    lbx__head *head;
+    lbx__key key;
+    lbx_status status;
+
+    if (!options->dead_letters)
+        return LBX_OK;
+    if (strcmp(options->dead_letters, name) == 0)
+        return allows(options, name) ? LBX_OK : LBX_DENIED;
+    status = lbx__head_find(rules, space, options->dead_letters, &head);
+    if (status != LBX_OK)
+        return status;
+    key = lbx__key_1(head->uid);
+    status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &row);
+    if (status == LBX_OK)
+        status = lbx__options_decode(row.options, buffer, &theirs);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
+    if (theirs.fifo != options->fifo)
+        return LBX_INVALID;
+    return allows(&theirs, name) ? LBX_OK : LBX_DENIED;
+}
+
+/* The texts of a box after a change: what it had, without those that are named,
+ * and those that have a value. */
+static void
+merge_texts(lbx__bytes had, const lbx_box_request *request, lbx_buffer *out)
+{
+    lbx_box_text text;
+
+    while (lbx__texts_next(&had, &text)) {
+        bool named = false;
+
+        for (size_t i = 0; i < request->text_count; i++)
+            named = named || strcmp(request->texts[i].name, text.name) == 0;
+        if (!named)
+            lbx__texts_add(out, &text);
+    }
+    for (size_t i = 0; i < request->text_count; i++) {
+        if (request->texts[i].value)
+            lbx__texts_add(out, &request->texts[i]);
+    }
+}
+
+/* Encodes options and texts into `copied`, and the whole row into `encoded`. */
+static lbx_status
+encode_row(lbx__rules *rules, lbx__box_row *row, const lbx_box_options *options,
+           const lbx_box_request *request)
+{
+    lbx_buffer *parts = &rules->copied, *whole = &rules->encoded;
+    const lbx__bytes had_options = row->options, had_texts = row->texts;
+
+    lbx__buffer_reset(parts);
+    lbx__buffer_reset(whole);
+    if (options)
+        lbx__options_encode(options, parts);
+    else
+        lbx__buffer_add(parts, had_options.data, had_options.size);
+    row->options.size = parts->size;
+    merge_texts(had_texts, request, parts);
+    if (parts->status != LBX_OK)
+        return parts->status;
+    row->options.data = parts->bytes;
+    row->texts = (lbx__bytes){parts->bytes + row->options.size,
+                              parts->size - row->options.size};
+    lbx__box_row_encode(row, whole);
+    return whole->status;
+}
+
+static void
+write_row(lbx__rules *rules, uint64_t uid)
+{
+    const lbx__key key = lbx__key_1(uid);
+
+    lbx__row_put(rules->storage, LBX__BOXES, &key,
+                 &(lbx__bytes){rules->encoded.bytes, rules->encoded.size}, 1);
+}
+
+/* ---- Describe ---- */
+
+static lbx_status
+describe_row(lbx__rules *rules, const lbx__head *head, lbx_box_request *request)
+{
+    const lbx__key key = lbx__key_1(head->uid);
+    lbx_box_text text;
+    lbx__box_row row;
+    lbx__bytes value;
+    lbx_status status =
+        lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &row);
+    if (status == LBX_OK && request->ret_options)
+        status = lbx__options_decode(row.options, request->buffer,
+                                     request->ret_options);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
+    while (request->each_text && lbx__texts_next(&row.texts, &text))
+        request->each_text(request->context, &text);
+    return LBX_OK;
+}
+
+/* Exact counts, after a sweep. */
+static lbx_status
+count(lbx__rules *rules, lbx__head *head, lbx_box_counts *ret)
+{
+    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    int64_t oldest = LBX_FOREVER;
+    lbx__bytes at, value;
+    lbx__found letter;
+    lbx_status status = lbx__sweep(rules, head);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx__letter_seek(rules, head, 0, &letter);
+    if (status == LBX_OK)
+        oldest = letter.body.sent_ns;
+    if (status == LBX_OK)
+        status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value,
+                               NULL);
+    if (status == LBX_OK && (int64_t)lbx__key_number(at, 1) < oldest)
+        oldest = (int64_t)lbx__key_number(at, 1);
+    if (status != LBX_OK && status != LBX_NOT_FOUND)
+        return status;
+    *ret = (lbx_box_counts){
+        .ready = head->letters - head->leased - head->delayed,
+        .leased = head->leased,
+        .delayed = head->delayed,
+        .bytes = head->bytes,
+        .oldest_ns = head->letters > 0 ? rules->now - oldest : -1,
+    };
+    return LBX_OK;
+}
+
+static lbx_status
+describe(lbx__rules *rules, lbx__head *head, lbx_box_request *request)
+{
+    lbx_status status = LBX_OK;
+
+    if (request->ret_options || request->each_text)
+        status = describe_row(rules, head, request);
+    if (status == LBX_OK && request->ret_counts)
+        status = count(rules, head, request->ret_counts);
+    if (status == LBX_OK)
+        request->ret_box.uid = head->uid;
+    return status;
+}
+
+lbx_status
+lbx__rules_describe(lbx__rules *rules, lbx_box_request *request)
+{
+    lbx__head *head;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = open_box(rules, request, &head);
+    if (status == LBX_OK)
+        status = describe(rules, head, request);
+    return lbx__heads_close(rules, status);
+}
+
+/* ---- Create ---- */
+
+/* There is one already: OK when it has the options that are given. */
+static lbx_status
+compare(lbx__rules *rules, const lbx__head *head,
+        const lbx_box_options *options)
+{
+    const lbx__key key = lbx__key_1(head->uid);
+    lbx__box_row row;
+    lbx__bytes value;
+    lbx_status status =
+        lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &row);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
+    if (!options)
+        return LBX_OK;
+    lbx__buffer_reset(&rules->encoded);
+    lbx__options_encode(options, &rules->encoded);
+    if (rules->encoded.status != LBX_OK)
+        return rules->encoded.status;
+    if (rules->encoded.size != row.options.size ||
+        memcmp(rules->encoded.bytes, row.options.data, row.options.size) != 0)
+        return LBX_EXISTS;
+    return LBX_OK;
+}
+
+static lbx_status
+create(lbx__rules *rules, lbx_box_request *request)
+{
+    const lbx_box_options *options =
+        request->options ? request->options : &default_options;
+    const char *space = request->space ? request->space : "";
+    const lbx__key name = lbx__key_name(space, request->name);
+    lbx__box_row row = {.space = space, .name = request->name};
+    lbx__need need = {.count = 0};
+    lbx__head head = {.next = 1, .fresh = 1};
+    lbx_status status = encode_row(rules, &row, options, request);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__need_row(&need, name.size, 8);
+    lbx__need_row(&need, 8, LBX__HEAD_BYTES);
+    lbx__need_row(&need, 8, rules->encoded.size);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__GROWS);
+    if (status == LBX_OK)
+        status = lbx__rules_number(rules, &head.uid);
+    if (status == LBX_OK)
+        status = lbx__rules_number(rules, &head.box);
+    if (status != LBX_OK)
+        return status;
+    lbx__row_put_number(rules->storage, LBX__NAMES, &name, head.uid);
+    write_row(rules, head.uid);
+    lbx__head_write(rules, &head);
+    request->ret_box.uid = head.uid;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_create(lbx__rules *rules, lbx_box_request *request)
+{
+    lbx__head *head;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = lbx__head_find(rules, request->space, request->name, &head);
+    if (status == LBX_NOT_FOUND) {
+        status = request->options
+                     ? check_dead_letters(rules, request->space, request->name,
+                                          request->options)
+                     : LBX_OK;
+        if (status == LBX_OK)
+            status = create(rules, request);
+        if (status == LBX_OK)
+            status = lbx__head_open(rules, request->ret_box, &head);
+    } else if (status == LBX_OK)
+        status = compare(rules, head, request->options);
+    if (status == LBX_OK)
+        status = describe(rules, head, request);
+    return lbx__heads_close(rules, status);
+}
+
+/* ---- Change ---- */
+
+static lbx_status
+configure(lbx__rules *rules, lbx__head *head, const lbx_box_request *request)
+{
+    const lbx__key key = lbx__key_1(head->uid);
+    lbx__need need = {.count = 0};
+    lbx__box_row row;
+    lbx__bytes value;
+    lbx_status status;
+
+    if (request->options) {
+        if (request->options->fifo != head->facts->options.fifo)
+            return LBX_INVALID;
+        status = check_dead_letters(rules, head->facts->space,
+                                    head->facts->name, request->options);
+        if (status != LBX_OK)
+            return status;
+    }
+    // By the old options, up to now: what they have decided stays.
+    status = lbx__sweep(rules, head);
+    if (status == LBX_OK)
+        status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &row);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
+    row.configured = head->configured + 1;
+    status = encode_row(rules, &row, request->options, request);
+    if (status != LBX_OK)
+        return status;
+    lbx__need_row(&need, 8, rules->encoded.size);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__GROWS);
+    if (status != LBX_OK)
+        return status;
+    write_row(rules, head->uid);
+    head->configured++;
+    head->dirty = true;
+    lbx__tell_ready(rules, head, rules->now);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_configure(lbx__rules *rules, lbx_box_request *request)
+{
+    lbx__head *head;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = open_box(rules, request, &head);
+    if (status == LBX_OK)
+        status = configure(rules, head, request);
+    if (status == LBX_OK)
+        request->ret_box.uid = head->uid;
+    return lbx__heads_close(rules, status);
+}
+
+/* ---- Purge and delete ---- */
+
+/* What stands under the row id belongs to nobody from now on. */
+static lbx_status
+abandon(lbx__rules *rules, lbx__head *head, uint64_t *ret_new)
+{
+    const lbx__key key = lbx__key_1(head->box);
+    lbx__need need = {.count = 0};
+    lbx_status status;
+
+    lbx__need_row(&need, 8, 0);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__SHRINKS);
+    if (status == LBX_OK)
+        status = lbx__rules_number(rules, ret_new);
+    if (status == LBX_OK)
+        lbx__row_put_empty(rules->storage, LBX__OLD, &key);
+    return status;
+}
+
+lbx_status
+lbx__rules_purge(lbx__rules *rules, lbx_box_request *request)
+{
+    lbx__head *head;
+    uint64_t box;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = open_box(rules, request, &head);
+    if (status == LBX_OK)
+        status = lbx__sweep_age(rules, head);
+    if (status == LBX_OK)
+        status = abandon(rules, head, &box);
+    if (status == LBX_OK) {
+        request->ret_purged = head->letters;
+        head->box = box;
+        head->letters = head->leased = head->delayed = 0;
+        head->bytes = head->sum = 0;
+        head->fresh = head->next;
+        head->dirty = true;
+    }
+    return lbx__heads_close(rules, status);
+}
+
+lbx_status
+lbx__rules_delete(lbx__rules *rules, lbx_box_request *request)
+{
+    const lbx__rules_events *events = &rules->options.events;
+    lbx__head *head;
+    lbx__key name, key;
+    uint64_t unused;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = open_box(rules, request, &head);
+    if (status == LBX_OK)
+        status = abandon(rules, head, &unused);
+    if (status != LBX_OK)
+        return lbx__heads_close(rules, status);
+    name = lbx__key_name(head->facts->space, head->facts->name);
+    key = lbx__key_1(head->uid);
+    lbx__row_drop(rules->storage, LBX__NAMES, &name);
+    lbx__row_drop(rules->storage, LBX__BOXES, &key);
+    lbx__row_drop(rules->storage, LBX__HEADS, &key);
+    lbx__moves_forget(rules, head->uid);
+    if (events->ended)
+        events->ended(events->context, (lbx_box){head->uid});
+    rules->head_count = 0; // nothing is left to write
+    return LBX_OK;
+}
+
+/* ---- List ---- */
+
+/* Whether a box puts its dead letters into another. */
+static lbx_status
+feeds(lbx__rules *rules, uint64_t uid, const lbx__head *dead, bool *ret)
+{
+    lbx__head *head;
+    lbx_status status = lbx__head_open(rules, (lbx_box){uid}, &head);
+
+    if (status != LBX_OK)
+        return status == LBX_CLOSED ? LBX_CORRUPT : status;
+    *ret = head->facts->dead &&
+           strcmp(head->facts->dead_letters, dead->facts->name) == 0 &&
+           strcmp(head->facts->space, dead->facts->space) == 0;
+    if (head != dead)
+        rules->head_count = 1; // `dead` alone stays open
+    return LBX_OK;
+}
+
+static lbx_status
+list(lbx__rules *rules, const lbx_list_request *request, const lbx__head *dead)
+{
+    const char *prefix = request->prefix ? request->prefix : "";
+    const lbx__key limit = lbx__key_name(request->space, prefix);
+    char name[LBX_BOX_NAME_BYTES];
+    lbx__key from = limit;
+
+    if (request->after && strcmp(request->after, prefix) > 0)
+        from = lbx__key_name(request->space, request->after);
+    for (;;) {
+        const size_t skip = limit.size - strlen(prefix);
+        bool wanted = true;
+        lbx__bytes at, value;
+        lbx_status status = lbx__row_seek(rules->storage, LBX__NAMES, &from,
+                                          limit.size, &at, &value, NULL);
+
+        // `from` may lie behind the last name that begins with the prefix.
+        if (status == LBX_NOT_FOUND ||
+            (status == LBX_OK && memcmp(at.data, limit.bytes, limit.size)))
+            return LBX_OK;
+        if (status != LBX_OK)
+            return status;
+        if (value.size != 8 || at.size - skip >= sizeof(name))
+            return LBX_CORRUPT;
+        memcpy(name, (const char *)at.data + skip, at.size - skip);
+        name[at.size - skip] = '\0';
+        if (dead)
+            status = feeds(rules, lbx__get_le64(value.data), dead, &wanted);
+        if (status != LBX_OK)
+            return status;
+        if (wanted && !(request->after && strcmp(name, request->after) == 0) &&
+            !request->each(request->context, name))
+            return LBX_OK;
+        // A NUL more: the least key behind this one.
+        from = lbx__key_name(request->space, name);
+        from.bytes[from.size++] = 0;
+    }
+}
+
+lbx_status
+lbx__rules_list(lbx__rules *rules, const lbx_list_request *request)
+{
+    lbx__head *dead = NULL;
+    lbx_status status = LBX_OK;
+
+    lbx__rules_start(rules);
+    if (request->dead_letters.uid != 0)
+        status = lbx__head_open(rules, request->dead_letters, &dead);
+    if (status == LBX_CLOSED)
+        status = LBX_NOT_FOUND;
+    if (status == LBX_OK)
+        status = list(rules, request, dead);
+    return lbx__heads_close(rules, status);
+}

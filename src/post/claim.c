@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receiving: claims and leases, and looking without taking.
+ *
+ * In a plain box two queues are merged by (due, turn): letters that were never
+ * leased, which are found by their sequence from `fresh` on, and those that came
+ * back, which have rows in ready.
+ *
+ * C1  Claim and lease are one step; the letter is handed over between deciding
+ *     and writing, so that one that cannot be is as it was.
+ * C2  A letter is claimed only when due <= now.
+ */
+#include "codec/text.h"
+#include "post/head.h"
+#include "post/receipt.h"
+
+#include <string.h>
+
+/* ---- Handing over ---- */
+
+lbx_status
+lbx__deliver(lbx__rules *rules, const lbx__head *head, lbx__found *letter,
+             const lbx__state *state, const lbx__sink *sink, bool receipt)
+{
+    const lbx__receipt numbers = {
+        .box = head->box,
+        .sequence = letter->sequence,
+        .epoch = state->epoch,
+        .era = rules->era,
+    };
+    uint8_t packed[LBX__RECEIPT_PACKED];
+    lbx_delivery delivery;
+    lbx_status status = lbx__letter_open(rules, letter);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__receipt_pack(&numbers, packed);
+    delivery = (lbx_delivery){
+        .parcel = letter->body.parcel,
+        .receipt = receipt ? packed : NULL,
+        .receipt_bytes = receipt ? sizeof(packed) : 0,
+        .sequence = letter->sequence,
+        .delivery_count = state->deliveries,
+        .sent_ms = letter->body.sent_ms,
+        .first_received_ms = state->first_ms,
+        .dead_letter_source = letter->body.source,
+    };
+    lbx__uuid_text(letter->body.id, delivery.id.text);
+    return sink->deliver(sink->context, &delivery);
+}
+
+/* ---- Claiming ---- */
+
+static void
+note_claim(lbx__claim *claim, const lbx__found *letter)
+{
+    claim->got[claim->count].sequence = letter->sequence;
+    claim->got[claim->count].turn = letter->state.turn;
+    claim->got[claim->count].epoch = letter->state.epoch;
+    claim->count++;
+}
+
+lbx_status
+lbx__claim_one(lbx__rules *rules, lbx__claim *claim, lbx__found *letter)
+{
+    lbx__head *head = claim->head, *dead;
+    const lbx_box_options *options = &head->facts->options;
+    lbx__state to = letter->state;
+    lbx__need need = {.count = 0};
+    lbx_status status = lbx__dead_letters(rules, head, &to, &dead);
+
+    if (status != LBX_OK)
+        return status;
+    if (dead)
+        return lbx__letter_die(rules, head, letter, dead);
+    if (head->leased >= (uint64_t)options->limits.leased_most)
+        return LBX_FULL;
+    lbx__need_change(&need, &letter->state);
+    if (options->fifo)
+        lbx__need_place(&need);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__SHRINKS);
+    if (status != LBX_OK)
+        return status;
+    to.kind = LBX__IS_LEASED;
+    to.epoch++;
+    to.deliveries++;
+    to.place_due = options->fifo ? claim->place_due : to.due;
+    to.place_turn = options->fifo ? claim->place_turn : to.turn;
+    to.due = lbx__later(rules->now, claim->request->lease_ns);
+    to.turn = head->next;
+    to.received_ns = rules->now;
+    if (to.deliveries == 1)
+        to.first_ms = rules->options.wall_ms(rules->options.wall_context);
+    status = lbx__deliver(rules, head, letter, &to, claim->sink, true);
+    if (status != LBX_OK)
+        return status;
+    head->next++;
+    if (letter->sequence == head->fresh)
+        head->fresh++;
+    lbx__letter_change(rules, head, letter, &to);
+    note_claim(claim, letter);
+    return LBX_OK;
+}
+
+/* The first letter that was never leased nor delayed. */
+static lbx_status
+next_fresh(lbx__rules *rules, lbx__head *head, lbx__found *ret)
+{
+    lbx_status status;
+
+    while ((status = lbx__letter_seek(rules, head, head->fresh, ret)) ==
+               LBX_OK &&
+           ret->state.stored)
+        head->fresh = ret->sequence + 1; // H3
+    if (status == LBX_OK)
+        head->fresh = ret->sequence;
+    if (status == LBX_NOT_FOUND)
+        head->fresh = head->next;
+    return status;
+}
+
+lbx_status
+lbx__next_plain(lbx__rules *rules, lbx__head *head, lbx__found *ret)
+{
+    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    lbx__bytes at, value;
+    uint64_t due, sequence;
+    lbx_status status, fresh;
+
+    status =
+        lbx__row_seek(rules->storage, LBX__READY, &from, 8, &at, &value, NULL);
+    if (status == LBX_NOT_FOUND)
+        return next_fresh(rules, head, ret);
+    if (status != LBX_OK)
+        return status;
+    if (value.size != 8)
+        return LBX_CORRUPT;
+    due = lbx__key_number(at, 1);
+    sequence = lbx__get_le64(value.data);
+    fresh = next_fresh(rules, head, ret);
+    if (fresh != LBX_NOT_FOUND &&
+        (fresh != LBX_OK || (uint64_t)ret->body.sent_ns < due ||
+         ((uint64_t)ret->body.sent_ns == due &&
+          ret->sequence < lbx__key_number(at, 2))))
+        return fresh;
+    status = lbx__letter_get(rules, head, sequence, ret);
+    return status == LBX_NOT_FOUND ? LBX_CORRUPT : status; // H4
+}
+
+static lbx_status
+claim_plain(lbx__rules *rules, lbx__claim *claim)
+{
+    lbx__found letter;
+    lbx_status status = LBX_OK;
+
+    if (claim->head->leased >=
+        (uint64_t)claim->head->facts->options.limits.leased_most)
+        return LBX_FULL;
+    while (status == LBX_OK && claim->count < claim->most) {
+        status = lbx__next_plain(rules, claim->head, &letter);
+        if (status == LBX_OK && letter.state.turn >= claim->turns_end)
+            status = LBX_NOT_FOUND; // L4, or leased by us for no time at all
+        if (status == LBX_OK)
+            status = lbx__claim_one(rules, claim, &letter);
+    }
+    return status;
+}
+
+lbx_status
+lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
+                   uint32_t before, const lbx__sink *sink, uint32_t *ret_count)
+{
+    lbx__claim claim = {.request = request, .sink = sink};
+    lbx_status status;
+
+    assert(request->letters_most >= 1 &&
+           request->letters_most <= LBX_BATCH_MOST &&
+           before < request->letters_most && request->lease_ns >= 0);
+    *ret_count = 0;
+    lbx__rules_start(rules);
+    status = lbx__head_open(rules, request->box, &claim.head);
+    if (status == LBX_OK)
+        status = lbx__sweep(rules, claim.head);
+    if (status != LBX_OK)
+        return lbx__heads_close(rules, status);
+    claim.most = request->letters_most - before;
+    claim.turns_end = claim.head->next;
+    if (!claim.head->facts->options.fifo)
+        status = claim_plain(rules, &claim);
+    else if (request->attempt_id && before == 0)
+        status = lbx__attempt_claim(rules, &claim);
+    else
+        status = lbx__fifo_claim(rules, &claim);
+    *ret_count = claim.count;
+    if (claim.count > 0)
+        status = LBX_OK;
+    else if (status == LBX_OK || status == LBX_NOT_FOUND)
+        status = LBX_EMPTY;
+    return lbx__heads_close(rules, status);
+}
+
+/* ---- Looking ---- */
+
+/* When the next lease or delay is over; NOT_FOUND. */
+static lbx_status
+next_wait(lbx__rules *rules, const lbx__head *head, int64_t *ret)
+{
+    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    lbx__bytes at, value;
+    lbx_status status =
+        lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value, NULL);
+
+    if (status == LBX_OK)
+        *ret = (int64_t)lbx__key_number(at, 1);
+    return status;
+}
+
+lbx_status
+lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
+{
+    lbx__head *head;
+    lbx__found letter;
+    int64_t due = LBX_FOREVER;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = lbx__head_open(rules, box, &head);
+    if (status == LBX_OK)
+        status = lbx__sweep(rules, head);
+    if (status != LBX_OK)
+        return lbx__heads_close(rules, status);
+    if (head->leased >= (uint64_t)head->facts->options.limits.leased_most)
+        status = next_wait(rules, head, &due);
+    else if (head->facts->options.fifo)
+        status = lbx__fifo_due(rules, head, &due);
+    else {
+        status = lbx__next_plain(rules, head, &letter);
+        if (status == LBX_OK)
+            due = rules->now;
+        else if (status == LBX_NOT_FOUND)
+            status = next_wait(rules, head, &due);
+    }
+    if (status == LBX_OK || status == LBX_NOT_FOUND) {
+        *ret_due_ns = due;
+        status = LBX_OK;
+    }
+    return lbx__heads_close(rules, status);
+}
+
+lbx_status
+lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
+                const lbx__sink *sink)
+{
+    uint64_t from = request->from;
+    lbx__found letter;
+    lbx__head *head;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = lbx__head_open(rules, request->box, &head);
+    if (status == LBX_OK)
+        status = lbx__sweep_age(rules, head);
+    for (uint32_t i = 0; i < request->letters_most && status == LBX_OK; i++) {
+        status = lbx__letter_seek(rules, head, from, &letter);
+        if (status == LBX_OK)
+            status =
+                lbx__deliver(rules, head, &letter, &letter.state, sink, false);
+        from = letter.sequence + 1;
+    }
+    return lbx__heads_close(rules, status == LBX_NOT_FOUND ? LBX_OK : status);
+}
