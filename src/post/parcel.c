@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a draft to a parcel. V3 is in parcel.h. */
+#include "post/parcel.h"
+
+#include "base/utf8.h"
+#include "codec/digest.h"
+#include "codec/text.h"
+
+#include <string.h>
+
+enum {
+    NAME_MOST = 256, /* of a type, of an attribute */
+    IDS_MOST = 128,  /* groups, duplicates, tokens */
+    TEXT_MOST = 4096 /* a trace header, an id that is answered */
+};
+
+/* NULL, or UTF-8 of 1 to `most` bytes. */
+static bool
+text_fits(const char *text, size_t most)
+{
+    return !text || (text[0] && strnlen(text, most + 1) <= most &&
+                     lbx__utf8_valid(text));
+}
+
+/* NULL, or 1 to 128 printable characters of ASCII. */
+static bool
+name_fits(const char *text)
+{
+    size_t size = 0;
+
+    if (!text)
+        return true;
+    for (; text[size]; size++) {
+        if (text[size] <= ' ' || text[size] > '~' || size == IDS_MOST)
+            return false;
+    }
+    return size > 0;
+}
+
+static bool
+attribute_fits(const lbx_attribute *attribute)
+{
+    if (!attribute->name || !text_fits(attribute->name, NAME_MOST) ||
+        !text_fits(attribute->label, NAME_MOST) ||
+        (!attribute->value && attribute->size_bytes > 0))
+        return false;
+    switch (attribute->kind) {
+    case LBX_ATTRIBUTE_STRING:
+    case LBX_ATTRIBUTE_NUMBER:
+        return lbx__utf8_valid_bytes(attribute->value, attribute->size_bytes);
+    case LBX_ATTRIBUTE_BINARY:
+        return true;
+    }
+    return false;
+}
+
+static bool
+attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
+{
+    if (draft->attribute_count > rules->limits.attributes_most ||
+        draft->attribute_count > UINT16_MAX ||
+        (draft->attribute_count > 0 && !draft->attributes))
+        return false;
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        if (!attribute_fits(&draft->attributes[i]))
+            return false;
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(draft->attributes[i].name, draft->attributes[j].name) ==
+                0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* SQS: not empty, and only what XML 1.0 allows. */
+static bool
+is_plain_text(const char *text, size_t left)
+{
+    uint32_t code;
+
+    if (left == 0)
+        return false;
+    while (left > 0) {
+        const size_t length = lbx__utf8_decode(text, left, &code);
+
+        if (length == 0 || code == 0xfffe || code == 0xffff ||
+            (code < ' ' && code != '\t' && code != '\n' && code != '\r'))
+            return false;
+        text += length;
+        left -= length;
+    }
+    return true;
+}
+
+/* LBX_OK, and the delay in the parcel, when it is one this box allows. */
+static lbx_status
+set_delay(lbx_parcel *parcel, const lbx_draft *draft,
+          const lbx_box_options *rules)
+{
+    parcel->delay_ns = rules->delay_ns;
+    if (draft->delay_ns == LBX_DEFAULT)
+        return LBX_OK;
+    if (draft->delay_ns < 0 || draft->delay_ns > rules->limits.delay_most_ns ||
+        (rules->fifo && draft->delay_ns != 0))
+        return LBX_INVALID;
+    if (!rules->fifo)
+        parcel->delay_ns = draft->delay_ns;
+    return LBX_OK;
+}
+
+static lbx_status
+set_body(lbx__packing *packing, const lbx_draft *draft,
+         const lbx_allocator *allocator)
+{
+    lbx_parcel *parcel = &packing->parcel;
+    lbx_status status;
+
+    if (!draft->type) {
+        if (!draft->bytes && draft->size_bytes > 0)
+            return LBX_INVALID;
+        parcel->body = draft->bytes ? draft->bytes : "";
+        parcel->body_bytes = draft->size_bytes;
+        parcel->type_name = draft->type_name;
+        return LBX_OK;
+    }
+    if (!draft->message)
+        return LBX_INVALID;
+    lbx__buffer_init(&packing->body, allocator, LBX__LETTER_MOST_BYTES);
+    status = lbx_type_encode(draft->type, draft->message, &packing->body);
+    if (status != LBX_OK)
+        return status == LBX_UNSUPPORTED ? LBX_ENCODING : status;
+    parcel->body = lbx__buffer_text(&packing->body);
+    parcel->body_bytes = packing->body.size;
+    parcel->type_name = lbx_type_name(draft->type);
+    return LBX_OK;
+}
+
+int64_t
+lbx__parcel_bytes(const lbx_parcel *parcel)
+{
+    static const size_t kinds[] = {6, 6, 6}; // "String", "Number", "Binary"
+    size_t size = parcel->body_bytes;
+
+    for (size_t i = 0; i < parcel->attribute_count; i++) {
+        const lbx_attribute *attribute = &parcel->attributes[i];
+
+        size += strlen(attribute->name) + kinds[attribute->kind] +
+                attribute->size_bytes;
+        if (attribute->label)
+            size += strlen(attribute->label) + 1; // "Number.float"
+        if (size > (size_t)LBX__LETTER_MOST_BYTES)
+            break; // far enough, and no sum that goes round
+    }
+    return size > INT64_MAX ? INT64_MAX : (int64_t)size;
+}
+
+static lbx_status
+check_size(const lbx_parcel *parcel, const lbx_limits *limits)
+{
+    const int64_t size = lbx__parcel_bytes(parcel);
+
+    return size > limits->letter_most_bytes || size > LBX__LETTER_MOST_BYTES
+               ? LBX_TOO_LARGE
+               : LBX_OK;
+}
+
+/* The id of a duplicate that the sender did not give. */
+static lbx_status
+hash_body(lbx__packing *packing, const lbx_allocator *allocator)
+{
+    uint8_t hash[LBX__SHA256_BYTES];
+    lbx__digest *digest;
+    lbx_status status = lbx__digest_create(allocator, &digest);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx__digest_all(digest, packing->parcel.body,
+                             packing->parcel.body_bytes, hash);
+    lbx__digest_destroy(digest);
+    if (status != LBX_OK)
+        return status;
+    lbx__hex_encode(hash, sizeof(hash), packing->duplicate_id);
+    packing->parcel.duplicate_id = packing->duplicate_id;
+    return LBX_OK;
+}
+
+static lbx_status
+check_fifo(lbx__packing *packing, const lbx_box_options *rules,
+           const lbx_allocator *allocator)
+{
+    const lbx_parcel *parcel = &packing->parcel;
+
+    if (!rules->fifo)
+        return LBX_OK;
+    if (!parcel->group)
+        return LBX_INVALID;
+    if (parcel->duplicate_id)
+        return LBX_OK;
+    return rules->deduplicate_by_content ? hash_body(packing, allocator)
+                                         : LBX_INVALID;
+}
+
+static bool
+texts_fit(const lbx_draft *draft)
+{
+    return text_fits(draft->type_name, NAME_MOST) && name_fits(draft->group) &&
+           name_fits(draft->duplicate_id) &&
+           text_fits(draft->token, IDS_MOST) &&
+           text_fits(draft->trace, TEXT_MOST) &&
+           text_fits(draft->in_reply_to, TEXT_MOST);
+}
+
+lbx_status
+lbx__packing_init(lbx__packing *packing, const lbx_draft *draft,
+                  const lbx_box_options *rules, const lbx_allocator *allocator)
+{
+    lbx_parcel *parcel = &packing->parcel;
+    lbx_status status;
+
+    memset(&packing->body, 0, sizeof(packing->body));
+    if (draft->version != LBX_DRAFT_VERSION || !texts_fit(draft) ||
+        !attributes_fit(draft, rules))
+        return LBX_INVALID;
+    *parcel = (lbx_parcel){
+        .routes = lbx_routes_json(draft->routes),
+        .attributes = draft->attributes,
+        .attribute_count = draft->attribute_count,
+        .group = draft->group,
+        .duplicate_id = draft->duplicate_id,
+        .token = draft->token,
+        .trace = draft->trace,
+        .in_reply_to = draft->in_reply_to,
+    };
+    status = set_delay(parcel, draft, rules);
+    if (status == LBX_OK)
+        status = set_body(packing, draft, allocator);
+    if (status == LBX_OK)
+        status = check_size(parcel, &rules->limits);
+    if (status == LBX_OK && rules->limits.text_only &&
+        !is_plain_text(parcel->body, parcel->body_bytes))
+        status = LBX_INVALID;
+    if (status == LBX_OK)
+        status = check_fifo(packing, rules, allocator);
+    return status;
+}
+
+void
+lbx__packing_fini(lbx__packing *packing)
+{
+    lbx__buffer_fini(&packing->body);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a draft to a parcel.
+ *
+ * V3  A draft that passed is a parcel the store need not check: its body is
+ *     encoded, its texts and sizes are inside the box's limits, its delay is a
+ *     number, and in a fifo box its group and the id of its duplicates are there.
+ *
+ * A parcel points into its draft, but for a body that was encoded and an id that
+ * was made of the body: these are the packing's.
+ */
+#ifndef LBX_POST_PARCEL_H
+#define LBX_POST_PARCEL_H
+
+#include "base/buffer.h"
+#include <letterbox/store.h>
+
+/* No letter is larger, whatever the box says. */
+#define LBX__LETTER_MOST_BYTES ((int64_t)64 << 20)
+
+typedef struct lbx__packing {
+    lbx_parcel parcel;
+    lbx_buffer body;
+    char duplicate_id[65]; /* SHA-256 of the body, in hexadecimal */
+} lbx__packing;
+
+/* OK; INVALID; TOO_LARGE; ENCODING; NO_MEMORY. The packing is to be ended
+ * whatever the answer. */
+lbx_status lbx__packing_init(lbx__packing *packing, const lbx_draft *draft,
+                             const lbx_box_options *rules,
+                             const lbx_allocator *allocator);
+void lbx__packing_fini(lbx__packing *packing);
+
+/* What counts against the limits: the body, and names, types and values of the
+ * attributes. */
+int64_t lbx__parcel_bytes(const lbx_parcel *parcel);
+
+/* An id of 16 bytes; a random one. */
+void lbx__id_of(const uint8_t bytes[16], lbx_id *ret);
+bool lbx__id_random(lbx_id *ret);
+
+#endif

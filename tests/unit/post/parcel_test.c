@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a draft to a parcel. */
+#include "post/parcel.h"
+
+#include "support/test.h"
+#include "support/torture.h"
+
+#include <string.h>
+
+static const lbx_box_options seed = LBX_BOX_OPTIONS_INIT;
+
+static lbx_status
+pack(const lbx_draft *draft, const lbx_box_options *rules)
+{
+    lbx__packing packing;
+    lbx_status status = lbx__packing_init(&packing, draft, rules, NULL);
+
+    lbx__packing_fini(&packing);
+    return status;
+}
+
+TEST(ids_are_uuids)
+{
+    static const uint8_t bytes[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab,
+                                      0xcd, 0xef, 0,    0,    0,    0,
+                                      0,    0,    0,    0xff};
+    lbx_id id, other;
+
+    lbx__id_of(bytes, &id);
+    CHECK_STR("01234567-89ab-cdef-0000-0000000000ff", id.text);
+    CHECK(lbx__id_random(&id) && lbx__id_random(&other));
+    CHECK(strcmp(id.text, other.text) != 0);
+    CHECK_INT('4', id.text[14]);
+}
+
+TEST(delays_are_the_box_s_or_within_its_limit)
+{
+    lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_draft draft = lbx_draft_of_text("x");
+    lbx__packing packing;
+
+    rules.delay_ns = 5;
+    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_INT(5, packing.parcel.delay_ns);
+    draft.delay_ns = 0;
+    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_INT(0, packing.parcel.delay_ns);
+    draft.delay_ns = 900 * LBX_SECOND;
+    CHECK_OK(pack(&draft, &rules));
+    draft.delay_ns++;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+    draft.delay_ns = -1;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+}
+
+TEST(fifo_needs_a_group_and_an_id)
+{
+    lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_draft draft = lbx_draft_of_text("abc");
+    lbx__packing packing;
+
+    rules.delay_ns = 7;
+    draft.duplicate_id = "d";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+    draft.group = "g";
+    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_INT(7, packing.parcel.delay_ns);
+    draft.delay_ns = 1; // not for one letter alone
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+    draft.delay_ns = 0;
+    draft.duplicate_id = NULL;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+    rules.deduplicate_by_content = true;
+    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_STR("ba7816bf8f01cfea414140de5dae2223"
+              "b00361a396177a9cb410ff61f20015ad",
+              packing.parcel.duplicate_id);
+}
+
+TEST(texts_are_short_and_printable)
+{
+    char longer[200];
+    lbx_draft draft = lbx_draft_of_text("x");
+
+    memset(longer, 'a', sizeof(longer));
+    longer[129] = '\0';
+    draft.group = longer;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    longer[128] = '\0';
+    CHECK_OK(pack(&draft, &seed));
+    draft.group = "a b";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft.group = "";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft.group = NULL;
+    draft.token = "";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft.token = longer;
+    CHECK_OK(pack(&draft, &seed));
+    draft.trace = "\xff";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft.trace = NULL;
+    draft.version = 0;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+}
+
+TEST(attributes_have_names_of_their_own)
+{
+    lbx_attribute attributes[] = {
+        {"a", LBX_ATTRIBUTE_STRING, NULL, "1", 1},
+        {"b", LBX_ATTRIBUTE_NUMBER, "float", "2.5", 3}};
+    lbx_box_options rules = seed;
+    lbx_draft draft = lbx_draft_of_text("body");
+    lbx__packing packing;
+
+    draft.attributes = attributes;
+    draft.attribute_count = 2;
+    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    // body; "a" "String" "1"; "b" "Number.float" "2.5"
+    CHECK_INT(4 + 1 + 6 + 1 + 1 + 12 + 3, lbx__parcel_bytes(&packing.parcel));
+    rules.limits.letter_most_bytes = 28;
+    CHECK_OK(pack(&draft, &rules));
+    rules.limits.letter_most_bytes = 27;
+    CHECK_STATUS(LBX_TOO_LARGE, pack(&draft, &rules));
+    rules = seed;
+    rules.limits.attributes_most = 1;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
+    attributes[1].name = "a";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    attributes[1].name = "";
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    attributes[1] = (lbx_attribute){"c", LBX_ATTRIBUTE_STRING, NULL, "\xff", 1};
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    attributes[1].kind = LBX_ATTRIBUTE_BINARY;
+    CHECK_OK(pack(&draft, &seed));
+    attributes[1].value = NULL;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft.attributes = NULL;
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+}
+
+TEST(text_only_boxes_take_what_xml_takes)
+{
+    const lbx_box_options sqs = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_draft draft = lbx_draft_of_text("a\tb\n\xc3\xa9");
+
+    CHECK_OK(pack(&draft, &sqs));
+    draft = lbx_draft_of_text("");
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &sqs));
+    CHECK_OK(pack(&draft, &seed));
+    draft = lbx_draft_of_bytes("a\0b", 3);
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &sqs));
+    CHECK_OK(pack(&draft, &seed));
+    draft = lbx_draft_of_text("\xef\xbf\xbf"); // U+FFFF
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &sqs));
+    draft = lbx_draft_of_bytes(NULL, 1);
+    CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
+    draft = lbx_draft_of_bytes("", (size_t)LBX__LETTER_MOST_BYTES + 1);
+    CHECK_STATUS(LBX_TOO_LARGE, pack(&draft, &seed)); // unread
+}
