@@ -18,10 +18,11 @@
  * Calls. Every entry gets an lbx_call and a request, both the caller's and
  * there until the call is finished. It answers a final status at once, or
  * LBX_PENDING, and then finishes the call, once, from any thread, with
- * lbx_call_finish(); that may come before the entry has returned. Requests are batches: the status of the call is LBX_OK, or
- * the first failure among the entries; each entry has its own. A failure of the
- * whole (LBX_UNREACHABLE, LBX_UNKNOWN, LBX_IO) is written to each entry that has
- * no status of its own yet.
+ * lbx_call_finish(); that may come before the entry has returned. Requests are
+ * batches: the status of the call is LBX_OK, or the first failure among the
+ * entries; each entry has its own. A failure of the whole (LBX_UNREACHABLE,
+ * LBX_UNKNOWN, LBX_IO) need not be written to the entries: those that have no
+ * status of their own get that of the call.
  *
  * Statuses. LBX_OK means that the effect survives what `durability` says, and
  * that it can be seen by everyone. A definite failure means that nothing
@@ -273,9 +274,10 @@ typedef struct lbx_store_ops {
                        lbx_send_request *request);
 
     /* Leases letters and hands each to lbx_call_deliver(), before it finishes;
-     * they count only if the call ends with OK. PENDING while there is none.
-     * The store need not watch wait_ns: when it is over, the library cancels; a
-     * store that has a server wait for it answers EMPTY. A letter that cannot be
+     * they count only if the call ends with OK. PENDING while there is none; but
+     * with a wait_ns of 0 it answers EMPTY by itself, and is not cancelled for
+     * that. The store need not watch a wait_ns: when it is over, the library
+     * cancels; a store that has a server wait for it answers EMPTY. A letter that cannot be
      * handed over (NO_MEMORY) is put back as by undo. Required. Statuses: OK,
      * EMPTY, FULL (as many leased as may be), CLOSED, and as above. */
     lbx_status (*receive)(lbx_store *store, lbx_call *call,
@@ -313,8 +315,11 @@ typedef struct lbx_store_ops {
     lbx_status (*sync)(lbx_store *store, lbx_call *call);
 
     /* The caller has given up on a PENDING call. What has not begun finishes
-     * with LBX_CANCELLED, now or soon; what has, with what happened. Finishing
-     * must not depend on anybody else: the caller waits for it. Required. */
+     * with LBX_CANCELLED, now or soon; what has, with what happened: a receive
+     * that has letters already, with OK. It may be finished at this very moment
+     * by another thread: `words` are as the store left them, and it is not
+     * finished again. Finishing must not depend on anybody else: the caller
+     * waits for it. Required. */
     void (*cancel)(lbx_store *store, lbx_call *call);
 
     /* A receipt as text, of LBX_RECEIPT_BYTES at most, and back. INVALID for a

@@ -39,7 +39,7 @@ LBX_BEGIN
 
 /*
  * lbx_null_create() makes a postbox that forgets what it is sent. Options may be
- * NULL; `box` and `store` in them are not used. So in all of these.
+ * NULL; so in all of these. `box` and `store` in them are not used.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's: lbx_postbox_unref().
@@ -77,8 +77,10 @@ LBX_API size_t lbx_collecting_count(lbx_postbox *postbox);
 LBX_API const lbx_draft *lbx_collecting_at(lbx_postbox *postbox, size_t index);
 
 /*
- * lbx_fake_create() makes a postbox in a memory store of its own that fails when
- * it is told to.
+ * lbx_fake_create() makes a postbox in memory, with a store of its own, that fails
+ * when it is told to. Of its options, `box` is its rules, without fifo and dead
+ * letters, and `store` may have a clock. It is plain: what becomes due by itself is
+ * given out by the next call or the next move of its clock, not by a timer.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only place that reads a clock. */
+#include "base/wall.h"
 #include <letterbox/base.h>
 
 #include <limits.h>
@@ -44,4 +45,13 @@ lbx_deadline_poll_ms(const lbx_clock *clock, int64_t deadline_ns)
         return INT_MAX;
     left_ms = (deadline_ns - now - 1) / LBX_MS + 1;
     return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+int64_t
+lbx__wall_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / LBX_MS;
 }

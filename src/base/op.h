@@ -124,6 +124,7 @@ struct __attribute__((may_alias)) lbx__op {
             size_t *index;
             _Atomic(uint32_t) calls; /* what to do when a child calls */
         } select;
+        uint64_t called[22]; /* a call of a store: post/call.h */
     } u;
 };
 

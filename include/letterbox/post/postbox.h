@@ -13,9 +13,10 @@
  *
  * What a plain call does, its operation does without a thread that waits: see
  * <letterbox/operation.h>, and lbx_event there for epoll, libuv and their kin.
- * An operation touches the store at its first poll. Cancelling a receive that
- * is waiting takes nothing. Cancelling what the store has begun waits for the
- * answer, and reports what really happened.
+ * An operation touches the store at its first poll, which also asks resolvers.
+ * Cancelling a receive takes nothing: letters that had come are put back, as if
+ * they had not been delivered. Cancelling anything else that the store has begun
+ * waits for the answer, and reports what really happened.
  *
  * A call that answers LBX_OK has reached the store's durability. LBX_UNKNOWN is
  * neither success nor failure: see docs/errors.md.
@@ -27,8 +28,11 @@
  * Caveats
  * - A lease that is shorter than the work makes the work happen twice. Take
  *   the longest run and a margin, or extend.
- * - An operation must be ended before its postbox is given up for the last time;
- *   letters may live on.
+ * - A postbox goes by the rules its box had when it was opened. After a change
+ *   of them, open it again.
+ * - Wakers run in the store's own thread. One that waits for the store (a plain
+ *   call, a cancel of another operation) may wait for ever: set a flag, write an
+ *   eventfd, or poll.
  */
 #ifndef LETTERBOX_POST_POSTBOX_H
 #define LETTERBOX_POST_POSTBOX_H
@@ -70,7 +74,8 @@ typedef struct lbx_postbox_options {
 
     /* The error codes of the WINK mailbox: a letter that was settled, or is
      * gone, answers LBX_EXPIRED (W-35); a receive that cannot decode its letter
-     * answers LBX_ENCODING and leaves it leased (W-39). */
+     * answers LBX_ENCODING and leaves it leased (W-39); one that would wait for
+     * ever is LBX_INVALID (W-31). */
     bool wink;
 } lbx_postbox_options;
 
@@ -129,7 +134,7 @@ LBX_API void lbx_postbox_unref(lbx_postbox *postbox);
 LBX_API const char *lbx_postbox_name(const lbx_postbox *postbox);
 
 /*
- * lbx_postbox_store() is the store the box is in; NULL for a double.
+ * lbx_postbox_store() is the store the box is in; a double has one of its own.
  *
  * Since      0.1
  */
@@ -264,7 +269,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive_batch(
  * lbx_postbox_receive_batch() does, at `wait_ns` with LBX_EMPTY. It can be
  * restarted.
  *
- * Returns    LBX_OK; LBX_INVALID.
+ * Returns    LBX_OK; LBX_INVALID; LBX_UNSUPPORTED for a send-only postbox.
  * Ownership  the options are copied; the attempt id and both outputs must live
  *            as long as the operation. Letters are the caller's on LBX_OK.
  * Threads    one at a time per operation.
@@ -310,7 +315,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(lbx_postbox *postbox,
 /*
  * lbx_postbox_settle_init() starts the same as an operation, with replies that
  * are sent along: `replies[i]`, if there are any, answers `settles[i].letter`,
- * as lbx_letter_reply_and_acknowledge() does.
+ * which is acknowledged, as lbx_letter_reply_and_acknowledge() does. One with a
+ * `version` of 0 is none.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  everything given must live as long as the operation; `replies` and

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schemes that are known: those built in, and those added. */
+#include "post/scheme.h"
+
+#include <string.h>
+
+enum {
+    SCHEMES_MOST = 16
+};
+
+/* Rooms above this one define theirs, as `const lbx__scheme`, and have a line
+ * here. */
+static const lbx__scheme *schemes[SCHEMES_MOST] = {NULL};
+
+const lbx__scheme *
+lbx__scheme_of(const char *url, const char **ret_rest)
+{
+    const char *colon = strchr(url, ':');
+    const size_t size = colon ? (size_t)(colon - url) : 0;
+
+    for (size_t i = 0; size > 0 && i < SCHEMES_MOST && schemes[i]; i++) {
+        if (strlen(schemes[i]->name) == size &&
+            memcmp(schemes[i]->name, url, size) == 0) {
+            *ret_rest = colon + 1;
+            return schemes[i];
+        }
+    }
+    return NULL;
+}
+
+void
+lbx__scheme_add(const lbx__scheme *scheme)
+{
+    for (size_t i = 0; i < SCHEMES_MOST; i++) {
+        if (!schemes[i]) {
+            schemes[i] = scheme;
+            return;
+        }
+    }
+}

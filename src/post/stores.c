@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The open stores of this process, by URL.
+ *
+ * F2  One store per place and process. A place is listed from before its store is
+ *     opened until after it is closed; who asks for one that is being opened or
+ *     closed waits for the end of that.
+ * F3  A child after fork() finds none of its parent's: places have the life of the
+ *     process they were opened in. (store.h)
+ *
+ * One lock, held for a search. Stores are opened and closed without it.
+ */
+#include "base/alloc.h"
+#include "base/park.h"
+#include "post/fault.h"
+#include "post/scheme.h"
+#include "post/store.h"
+#include <letterbox/post/postbox.h>
+
+#include <pthread.h>
+#include <string.h>
+
+typedef struct place {
+    lbx__link link;
+    const lbx_allocator *allocator;
+    const lbx__scheme *scheme;
+    lbx_store *store; /* NULL: being opened */
+    uint32_t life;
+    bool closing;
+    size_t size;
+    char name[];
+} place;
+
+static lbx__lock lock;
+static lbx__link places = {&places, &places};
+static _Atomic(uint32_t) changes; /* a futex: something was opened or closed */
+static _Atomic(uint32_t) life = 1;
+static pthread_once_t watch_forks_once = PTHREAD_ONCE_INIT;
+
+static void
+before_fork(void)
+{
+    lbx__lock_take(&lock);
+}
+
+static void
+after_fork(void)
+{
+    lbx__lock_give(&lock);
+}
+
+static void
+begin_life(void)
+{
+    // Relaxed: a child has one thread.
+    (void)lbx__add(&life, 1, relaxed);
+    lbx__lock_give(&lock);
+}
+
+static void
+watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, begin_life);
+}
+
+uint32_t
+lbx__process_life(void)
+{
+    (void)pthread_once(&watch_forks_once, watch_forks);
+    // Relaxed: it changes in a child before anything else runs there.
+    return lbx__load(&life, relaxed);
+}
+
+static void
+announce(void)
+{
+    // Release: who waited sees the list as it is now, by the lock besides.
+    (void)lbx__add(&changes, 1, release);
+    lbx__futex_wake(&changes, INT32_MAX);
+}
+
+/* Under the lock. */
+static place *
+find(const lbx__scheme *scheme, const char *name)
+{
+    const uint32_t now = lbx__process_life();
+
+    for (lbx__link *link = places.next; link != &places; link = link->next) {
+        place *each = lbx__member(link, place, link);
+
+        if (each->scheme == scheme && each->life == now &&
+            strcmp(each->name, name) == 0)
+            return each;
+    }
+    return NULL;
+}
+
+static place *
+make_place(const lbx__scheme *scheme, const char *name,
+           const lbx_allocator *allocator)
+{
+    const size_t size = sizeof(place) + strlen(name) + 1;
+    place *made = lbx__zalloc(allocator, size);
+
+    if (!made)
+        return NULL;
+    made->allocator = allocator;
+    made->scheme = scheme;
+    made->life = lbx__process_life();
+    made->size = size;
+    memcpy(made->name, name, strlen(name) + 1);
+    return made;
+}
+
+static void
+free_place(place *old)
+{
+    if (old)
+        lbx__free(old->allocator, old, old->size);
+}
+
+/* A reference to the store of a place; or NULL, and `mine` is listed, to be
+ * opened. */
+static lbx_store *
+enter(place *mine)
+{
+    lbx_store *store = NULL;
+
+    for (;;) {
+        uint32_t seen;
+        place *there;
+
+        lbx__lock_take(&lock);
+        there = find(mine->scheme, mine->name);
+        if (!there)
+            lbx__list_append(&places, &mine->link);
+        else if (there->store && !there->closing)
+            store = lbx_store_ref(there->store);
+        // Acquire: pairs with announce().
+        seen = lbx__load(&changes, acquire);
+        lbx__lock_give(&lock);
+        if (!there || store)
+            return store;
+        lbx__futex_wait(&changes, seen, -1);
+    }
+}
+
+static void
+remove_place(place *old)
+{
+    lbx__lock_take(&lock);
+    lbx__list_remove(&old->link);
+    lbx__lock_give(&lock);
+    announce();
+    free_place(old);
+}
+
+static lbx_status
+open_place(place *mine, const lbx_store_options *options, lbx_store **ret)
+{
+    lbx_store *store = enter(mine);
+    lbx_status status;
+
+    if (store) {
+        if (mine->scheme->suits && !mine->scheme->suits(store, options)) {
+            free_place(mine);
+            lbx_store_unref(store);
+            return lbx__fault(options->fault, LBX_INVALID,
+                              "it is open already, with other options");
+        }
+        free_place(mine);
+        *ret = store;
+        return LBX_OK;
+    }
+    status = mine->scheme->open(mine->name, options, &store);
+    if (status != LBX_OK) {
+        remove_place(mine);
+        return status;
+    }
+    lbx__lock_take(&lock);
+    lbx__store_own_of(store)->place = mine;
+    mine->store = store;
+    lbx__lock_give(&lock);
+    announce();
+    *ret = store;
+    return LBX_OK;
+}
+
+bool
+lbx__stores_drop(lbx_store *store)
+{
+    _Atomic(uint32_t) *users = &lbx__store_own_of(store)->users;
+    // Relaxed: only a hint for the exchange below.
+    uint32_t seen = lbx__load(users, relaxed);
+    bool last;
+
+    while (seen > 1) {
+        // Release: what we did comes before the end; pairs with the last.
+        if (lbx__cas(users, &seen, seen - 1, acq_rel))
+            return false;
+    }
+    lbx__lock_take(&lock); // F2: nobody finds it any more
+    // Acquire and release: all use comes before the end.
+    last = lbx__sub(users, 1, acq_rel) == 1;
+    if (last)
+        ((place *)lbx__store_own_of(store)->place)->closing = true;
+    lbx__lock_give(&lock);
+    return last;
+}
+
+void
+lbx__stores_closed(void *closed)
+{
+    remove_place(closed);
+}
+
+lbx_status
+lbx_store_open(const char *url, const lbx_store_options *options,
+               lbx_store **ret)
+{
+    lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
+    char name[LBX__PLACE_BYTES];
+    const lbx__scheme *scheme;
+    lbx_fault unwanted;
+    const char *rest;
+    place *made;
+    lbx_status status;
+
+    if (options)
+        mine = *options;
+    if (!url || !ret || mine.version != LBX_STORE_OPTIONS_VERSION ||
+        !lbx__allocator_usable(mine.allocator))
+        return LBX_INVALID;
+    if (!mine.fault)
+        mine.fault = &unwanted;
+    mine.fault->text[0] = '\0';
+    scheme = lbx__scheme_of(url, &rest);
+    if (!scheme)
+        return lbx__fault(mine.fault, LBX_NOT_FOUND,
+                          "%.160s: no store of that kind is built in", url);
+    status = scheme->place(rest, name, mine.fault);
+    if (status == LBX_OK) {
+        made = make_place(scheme, name, mine.allocator);
+        status = made ? open_place(made, &mine, ret) : LBX_NO_MEMORY;
+    }
+    if (status != LBX_OK && !mine.fault->text[0])
+        return lbx__fault(mine.fault, status, "%.160s: %s", url,
+                          lbx_status_text(status));
+    return status;
+}

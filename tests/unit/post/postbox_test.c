@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Postboxes: opening, sending, receiving, over a scripted store. */
+#include "post/script.h"
+
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct world {
+    struct script script;
+    lbx_postbox *postbox;
+};
+
+static void
+begin(struct world *world, const lbx_postbox_options *options)
+{
+    script_init(&world->script);
+    CHECK_OK(lbx_postbox_open_in(&world->script.base, "box", options,
+                                 &world->postbox));
+}
+
+static void
+end(struct world *world)
+{
+    lbx_postbox_unref(world->postbox);
+    script_fini(&world->script);
+}
+
+TEST(opening_makes_the_box_or_takes_it_as_it_is)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    struct script script;
+    lbx_postbox *postbox;
+    lbx_fault fault;
+
+    script_init(&script);
+    options.fault = &fault;
+    options.must_exist = true;
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_postbox_open_in(&script.base, "a", &options, &postbox));
+    CHECK(strstr(fault.text, "a: no such name"));
+    options.must_exist = false;
+    box.lease_ns = 7 * LBX_SECOND;
+    options.box = &box;
+    CHECK_OK(lbx_postbox_open_in(&script.base, "a", &options, &postbox));
+    CHECK_STR("a", lbx_postbox_name(postbox));
+    CHECK_PTR(&script.base, lbx_postbox_store(postbox));
+    lbx_postbox_unref(postbox);
+    box.lease_ns = -1;
+    CHECK_OK(lbx_postbox_open_in(&script.base, "a", &options, &postbox));
+    CHECK_INT(1, script.creates);
+    lbx_postbox_unref(postbox);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_open_in(&script.base, "b", &options, &postbox));
+    CHECK(strstr(fault.text, "lease_ns"));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_open_in(&script.base, "a b", NULL, &postbox));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_open_in(NULL, "a", NULL, &postbox));
+    script.box_answer = LBX_UNREACHABLE;
+    CHECK_STATUS(LBX_UNREACHABLE,
+                 lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
+    script_fini(&script);
+}
+
+TEST_CITING("W-06", a_send_answers_the_id)
+{
+    struct world world;
+    lbx_id id;
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_send(world.postbox, "one", 3, &id));
+    CHECK_STR("id-1", id.text);
+    CHECK_STR("send 1 one; ", world.script.log);
+    end(&world);
+}
+
+TEST_CITING("W-06 W-14", failures_of_the_store_are_passed_on_one_to_one)
+{
+    static const lbx_status failures[] = {
+        LBX_FULL,    LBX_NO_SPACE, LBX_UNREACHABLE, LBX_UNKNOWN,
+        LBX_CORRUPT, LBX_IO,       LBX_NO_MEMORY};
+    struct world world;
+    lbx_letter *letter;
+    lbx_sent sent[2];
+    lbx_draft drafts[2];
+
+    begin(&world, NULL);
+    drafts[0] = drafts[1] = lbx_draft_of_text("x");
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        world.script.answer = failures[i];
+        CHECK_STATUS(failures[i],
+                     lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+        CHECK_STATUS(failures[i], sent[0].status);
+        CHECK_STATUS(failures[i], sent[1].status);
+        CHECK_STATUS(failures[i],
+                     lbx_postbox_receive(world.postbox, 0, &letter));
+    }
+    end(&world);
+}
+
+TEST(a_batch_tells_each_of_its_drafts)
+{
+    struct world world;
+    lbx_draft drafts[4];
+    lbx_sent sent[4];
+
+    begin(&world, NULL);
+    for (size_t i = 0; i < 4; i++)
+        drafts[i] = lbx_draft_of_text("abcd" + i);
+    drafts[1].delay_ns = -1;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_batch(world.postbox, drafts, 4, sent));
+    CHECK_STR("send 1 abcd; send 1 cd; send 1 d; ", world.script.log);
+    CHECK_STR("id-1", sent[0].id.text);
+    CHECK_STATUS(LBX_INVALID, sent[1].status);
+    CHECK_STR("id-2", sent[2].id.text);
+    CHECK_STR("id-3", sent[3].id.text);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_batch(world.postbox, drafts, 0, sent));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_send_batch(world.postbox, drafts,
+                                                     LBX_BATCH_MOST + 1, sent));
+
+    // A store that forgets one has not said what became of it.
+    world.script.forget = 2;
+    drafts[1].delay_ns = 0;
+    CHECK_STATUS(LBX_UNKNOWN,
+                 lbx_postbox_send_batch(world.postbox, drafts, 3, sent));
+    CHECK_OK(sent[0].status);
+    CHECK_STATUS(LBX_UNKNOWN, sent[1].status);
+    end(&world);
+}
+
+TEST(a_batch_that_is_too_large_is_not_sent)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    lbx_draft drafts[2];
+    struct world world;
+    lbx_sent sent[2];
+
+    box.limits.letter_most_bytes = 4;
+    box.limits.batch_most_bytes = 6;
+    options.box = &box;
+    begin(&world, &options);
+    drafts[0] = lbx_draft_of_text("1234");
+    drafts[1] = lbx_draft_of_text("567");
+    CHECK_STATUS(LBX_TOO_LARGE,
+                 lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+    CHECK_STATUS(LBX_TOO_LARGE, sent[0].status);
+    CHECK_STR("", world.script.log);
+    drafts[0] = lbx_draft_of_text("12345"); // one alone
+    CHECK_STATUS(LBX_TOO_LARGE,
+                 lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+    CHECK_STATUS(LBX_TOO_LARGE, sent[0].status);
+    CHECK_OK(sent[1].status);
+    end(&world);
+}
+
+TEST_CITING("W-09 W-37", a_closed_postbox_refuses_clearly)
+{
+    struct world world;
+    lbx_letter *letter, *other;
+    lbx_box_counts counts;
+    uint64_t purged;
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    lbx_postbox_close(world.postbox);
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world.postbox, "x", 1, NULL));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(world.postbox, -1, &other));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world.postbox, &counts));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_purge(world.postbox, &purged));
+    CHECK_OK(lbx_letter_acknowledge(letter)); // what was received goes on
+    lbx_letter_destroy(letter);
+    end(&world);
+}
+
+TEST(a_box_that_is_gone_closes_its_postbox)
+{
+    struct world world;
+
+    begin(&world, NULL);
+    world.script.answer = LBX_CLOSED;
+    CHECK(!lbx_postbox_is_closed(world.postbox));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_send(world.postbox, "x", 1, NULL));
+    CHECK(lbx_postbox_is_closed(world.postbox));
+    end(&world);
+}
+
+TEST_CITING("W-40 R-23", a_send_only_postbox_does_not_receive)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    struct world world;
+    lbx_letter *letter;
+    lbx_operation operation;
+    size_t count;
+
+    options.send_only = true;
+    begin(&world, &options);
+    CHECK_OK(lbx_postbox_send(world.postbox, "x", 1, NULL));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_postbox_receive_init(&operation, world.postbox, NULL,
+                                          &letter, &count));
+    end(&world);
+}
+
+TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_postbox_options postbox = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_letter *letters[LBX_BATCH_MOST];
+    struct world world;
+    size_t count;
+
+    postbox.box = &box;
+    box.wait_ns = 3 * LBX_SECOND;
+    begin(&world, &postbox);
+    CHECK_OK(lbx_postbox_receive_batch(world.postbox, NULL, letters, &count));
+    CHECK_INT(30 * LBX_SECOND, world.script.received.lease_ns);
+    CHECK(world.script.received.wait_ns > 2 * LBX_SECOND &&
+          world.script.received.wait_ns <= 3 * LBX_SECOND);
+    CHECK_INT(1, world.script.received.letters_most);
+    lbx_letter_destroy(letters[0]);
+    options.letters_most = 100;
+    options.letters_least = 0;
+    options.lease_ns = 0;
+    options.wait_ns = 0;
+    CHECK_OK(
+        lbx_postbox_receive_batch(world.postbox, &options, letters, &count));
+    CHECK_INT(10, world.script.received.letters_most);
+    CHECK_INT(1, world.script.received.letters_least);
+    CHECK_INT(0, world.script.received.lease_ns);
+    lbx_letter_destroy(letters[0]);
+    options.wait_ns = 20 * LBX_SECOND + 1;
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_receive_batch(world.postbox, &options,
+                                                        letters, &count));
+    options.wait_ns = -1; // for ever is more than 20 s
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_receive_batch(world.postbox, &options,
+                                                        letters, &count));
+    options.wait_ns = 0;
+    options.lease_ns = 12 * 3600 * LBX_SECOND + 1;
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_receive_batch(world.postbox, &options,
+                                                        letters, &count));
+    end(&world);
+}
+
+TEST(a_store_that_gives_too_much_has_it_back)
+{
+    struct world world;
+    lbx_letter *letter;
+
+    begin(&world, NULL);
+    world.script.letters = 3;
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK_STR("receive; undo 2; ", world.script.log);
+    lbx_letter_destroy(letter);
+    world.script.letters = 0; // and OK without letters is none
+    CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(world.postbox, 0, &letter));
+    end(&world);
+}
+
+TEST(a_purge_without_one_receives_and_acknowledges)
+{
+    struct world world;
+    uint64_t purged = 0;
+
+    begin(&world, NULL);
+    world.script.letters = 2;
+    world.script.forget = 2; // the second time it fails: the purge says so
+    CHECK_STATUS(LBX_UNKNOWN, lbx_postbox_purge(world.postbox, &purged));
+    CHECK_STR("receive; ack receipt; ack receipt; ", world.script.log);
+    script_clear(&world.script);
+    world.script.forget = 0;
+    world.script.letters = 0;
+    CHECK_OK(lbx_postbox_purge(world.postbox, &purged));
+    CHECK_INT(0, purged);
+    end(&world);
+}
+
+TEST_CITING("W-08", counting_asks_the_store)
+{
+    struct world world;
+    lbx_operation operation;
+    lbx_box_counts counts = {.ready = 9};
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_send(world.postbox, "x", 1, NULL));
+    CHECK_OK(lbx_postbox_count(world.postbox, &counts));
+    CHECK_INT(1, counts.ready);
+    CHECK_OK(lbx_postbox_count_init(&operation, world.postbox, &counts));
+    CHECK_OK(lbx_operation_wait(&operation));
+    lbx_operation_fini(&operation);
+    CHECK_OK(lbx_postbox_count_init(&operation, world.postbox, &counts));
+    lbx_operation_fini(&operation); // never begun
+    CHECK_OK(lbx_store_delete_box(&world.script.base, "box"));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_count(world.postbox, &counts));
+    CHECK(lbx_postbox_is_closed(world.postbox));
+    end(&world);
+}
+
+/* Types: a number as decimal text. */
+static lbx_status
+encode(const void *message, lbx_buffer *out, void *context)
+{
+    char text[16];
+
+    (void)context;
+    if (*(const int *)message < 0)
+        return LBX_INVALID; // becomes ENCODING
+    (void)snprintf(text, sizeof(text), "%d", *(const int *)message);
+    return lbx_buffer_append_text(out, text);
+}
+
+static lbx_status
+decode(const void *bytes, size_t size_bytes, void **ret, void *context)
+{
+    (void)size_bytes;
+    (void)context;
+    if (*(const char *)bytes < '0' || *(const char *)bytes > '9')
+        return LBX_ENCODING;
+    *ret = (void *)(uintptr_t)bytes;
+    return LBX_OK;
+}
+
+static lbx_type *
+make_type(const char *name, const lbx_type *base)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+
+    options.name = name;
+    options.bases = &base;
+    options.base_count = base ? 1 : 0;
+    options.encode = encode;
+    options.decode = decode;
+    CHECK_OK(lbx_type_create(&options, &type));
+    return type;
+}
+
+TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_type *number = make_type("t.Number", NULL);
+    lbx_type *derived = make_type("t.Derived", number);
+    lbx_type *other = make_type("t.Other", NULL);
+    struct world world;
+    lbx_types *types;
+    lbx_draft draft;
+    int seven = 7, minus = -1;
+
+    CHECK_OK(lbx_types_create(NULL, &types));
+    CHECK_OK(lbx_types_add(types, derived));
+    options.body_type = number;
+    options.types = types;
+    begin(&world, &options);
+    draft = lbx_draft_of_message(derived, &seven);
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    CHECK_STR("send 1 7; ", world.script.log);
+    draft = lbx_draft_of_message(number, &minus);
+    CHECK_STATUS(LBX_ENCODING,
+                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    draft = lbx_draft_of_message(other, &seven);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    draft = lbx_draft_of_text("7");
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    draft.type_name = "t.Derived"; // known by the registry
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    draft.type_name = "t.Number"; // and by the postbox
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    draft.type_name = "t.Nobody";
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    end(&world);
+    lbx_types_destroy(types);
+    lbx_type_destroy(other);
+    lbx_type_destroy(derived);
+    lbx_type_destroy(number);
+}
+
+TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
+{
+    static const lbx_parcel bad = {
+        .body = "bad", .body_bytes = 3, .type_name = "t.Number"};
+    static const lbx_parcel good = {
+        .body = "12", .body_bytes = 2, .type_name = "t.Number"};
+    static const lbx_parcel strange = {
+        .body = "12", .body_bytes = 2, .type_name = "t.Nobody"};
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_type *number = make_type("t.Number", NULL);
+    struct world world;
+    lbx_letter *letter;
+    void *message;
+
+    options.body_type = number;
+    begin(&world, &options);
+    world.script.content = &bad;
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK(!lbx_letter_is_decodable(letter));
+    CHECK_STATUS(LBX_ENCODING, lbx_letter_message(letter, &message));
+    CHECK_STR("bad", lbx_letter_body(letter, NULL));
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    lbx_letter_destroy(letter);
+
+    world.script.content = &good;
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK(lbx_letter_is_decodable(letter));
+    CHECK_OK(lbx_letter_message(letter, &message));
+    CHECK_STR("12", message);
+    CHECK_PTR(number, lbx_letter_type(letter));
+    lbx_letter_destroy(letter);
+
+    world.script.content = &strange; // kept, and nothing can be said
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK(lbx_letter_is_decodable(letter));
+    CHECK_PTR(NULL, lbx_letter_type(letter));
+    CHECK_STR("t.Nobody", lbx_letter_type_name(letter));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_letter_message(letter, &message));
+    lbx_letter_destroy(letter);
+    end(&world);
+
+    options.wink = true;
+    begin(&world, &options);
+    world.script.content = &bad;
+    CHECK_STATUS(LBX_ENCODING, lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK_STR("receive; ", world.script.log); // it stays leased
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_receive(world.postbox, -1, &letter));
+    end(&world);
+    lbx_type_destroy(number);
+}
+
+TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
+{
+    static const lbx_attribute attributes[] = {
+        {"one", LBX_ATTRIBUTE_STRING, NULL, "1", 1},
+        {"two", LBX_ATTRIBUTE_BINARY, "png", "\0\1", 2}};
+    static const lbx_parcel parcel = {
+        .body = "b\0dy",
+        .body_bytes = 4,
+        .type_name = "t.T",
+        .routes = "{\"default\":\"d\",\"routes\":{\"t.R\":\"r\"}}",
+        .attributes = attributes,
+        .attribute_count = 2,
+        .group = "g",
+        .duplicate_id = "dup",
+        .trace = "tr",
+        .in_reply_to = "q",
+    };
+    char receipt[LBX_RECEIPT_BYTES];
+    lbx_letter_facts facts;
+    lbx_attribute found;
+    struct world world;
+    lbx_letter *letter;
+    size_t size;
+
+    begin(&world, NULL);
+    world.script.content = &parcel;
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &letter));
+    CHECK_STR("id-1", lbx_letter_id(letter));
+    CHECK(memcmp("b\0dy", lbx_letter_body(letter, &size), 5) == 0);
+    CHECK_INT(4, size);
+    CHECK_STR("r", lbx_routes_place_of_name(lbx_letter_routes(letter), "t.R"));
+    CHECK_STR("d", lbx_routes_default(lbx_letter_routes(letter)));
+    CHECK(lbx_letter_attribute(letter, "two", &found));
+    CHECK_INT(2, found.size_bytes);
+    CHECK_STR("png", found.label);
+    CHECK(memcmp("\0\1", found.value, 2) == 0);
+    CHECK(!lbx_letter_attribute(letter, "three", &found));
+    CHECK(lbx_letter_attribute_at(letter, 0, &found));
+    CHECK_STR("one", found.name);
+    CHECK(!lbx_letter_attribute_at(letter, 2, &found));
+    CHECK_OK(lbx_letter_facts_read(letter, &facts));
+    CHECK_INT(1, facts.delivery_count);
+    CHECK_INT(30 * LBX_SECOND, facts.lease_ns);
+    CHECK_STR("g", facts.group);
+    CHECK_STR("dup", facts.duplicate_id);
+    CHECK_STR("tr", facts.trace);
+    CHECK_STR("q", facts.in_reply_to);
+    CHECK_PTR(NULL, facts.dead_letter_source);
+    CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
+    CHECK_STR("receipt", receipt);
+    CHECK_STATUS(LBX_INVALID, lbx_letter_receipt(letter, receipt, 8));
+    lbx_postbox_unref(world.postbox); // letters may live on
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    lbx_letter_destroy(letter);
+    script_fini(&world.script);
+}
+
+TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
+{
+    static const lbx_route table[] = {{"t.A", "a"}, {"t.B", "no box's name"}};
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_routes *routes;
+    struct world world;
+    lbx_draft draft = lbx_draft_of_text("x");
+
+    CHECK_OK(lbx_routes_create(table, 2, "rest", NULL, &routes));
+    draft.routes = routes;
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    CHECK_INT(3, world.script.box_count); // "box", "rest", "a"
+    CHECK_INT(3, world.script.creates);
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    CHECK_INT(3, world.script.creates);
+    end(&world);
+
+    options.resolver = lbx_url_resolver(NULL); // then it is nobody's business
+    begin(&world, &options);
+    CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    CHECK_INT(1, world.script.box_count);
+    end(&world);
+    lbx_routes_unref(routes);
+}
