@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The collecting postbox: keeps what was sent, in order, and gives nothing out
+ * (W-29).
+ *
+ * C1  Each letter is a block of its own, which stays where it is until a purge or
+ *     the end: a draft that was handed out stays good while others are sent.
+ */
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "post/double.h"
+
+#include <string.h>
+
+struct collected {
+    lbx_draft draft;
+    lbx_routes *routes;
+    lbx__parcel_copy *copy;
+};
+
+struct collecting {
+    lbx__double base;
+    lbx__lock lock;
+    uint64_t next; /* numbers the letters, also over a purge */
+    struct collected **letters;
+    size_t count;
+    size_t room;
+    uint64_t bytes;
+};
+
+static void
+end_collected(const lbx_allocator *allocator, struct collected *letter)
+{
+    if (!letter)
+        return;
+    lbx_routes_unref(letter->routes);
+    lbx__parcel_copy_destroy(allocator, letter->copy);
+    lbx__free(allocator, letter, sizeof(*letter));
+}
+
+static struct collected *
+collect(const lbx_allocator *allocator, const lbx_parcel *parcel)
+{
+    static const lbx_draft empty = LBX_DRAFT_INIT;
+    struct collected *letter = lbx__zalloc(allocator, sizeof(*letter));
+    const lbx_parcel *kept;
+
+    if (!letter)
+        return NULL;
+    letter->copy = lbx__parcel_copy_create(allocator, parcel);
+    if (!letter->copy ||
+        (parcel->routes &&
+         lbx_routes_from_json(parcel->routes, strlen(parcel->routes), allocator,
+                              NULL, &letter->routes) != LBX_OK)) {
+        end_collected(allocator, letter);
+        return NULL;
+    }
+    kept = &letter->copy->parcel;
+    letter->draft = empty;
+    letter->draft.bytes = kept->body;
+    letter->draft.size_bytes = kept->body_bytes;
+    letter->draft.type_name = kept->type_name;
+    letter->draft.routes = letter->routes;
+    letter->draft.delay_ns = kept->delay_ns;
+    letter->draft.attributes = kept->attributes;
+    letter->draft.attribute_count = kept->attribute_count;
+    letter->draft.group = kept->group;
+    letter->draft.duplicate_id = kept->duplicate_id;
+    letter->draft.token = kept->token;
+    letter->draft.trace = kept->trace;
+    letter->draft.in_reply_to = kept->in_reply_to;
+    return letter;
+}
+
+/* Under the lock. */
+static bool
+grow(struct collecting *self)
+{
+    const size_t room = self->room ? self->room * 2 : 16;
+    struct collected **larger;
+
+    if (self->count < self->room)
+        return true;
+    larger = lbx__zalloc(self->base.allocator, room * sizeof(*larger));
+    if (!larger)
+        return false;
+    if (self->count > 0)
+        memcpy(larger, self->letters, self->count * sizeof(*larger));
+    lbx__free(self->base.allocator, self->letters,
+              self->room * sizeof(*larger));
+    self->letters = larger;
+    self->room = room;
+    return true;
+}
+
+static lbx_status
+send_one(struct collecting *self, const lbx_parcel *parcel, lbx_sent *sent)
+{
+    struct collected *letter = collect(self->base.allocator, parcel);
+    bool kept;
+
+    if (!letter)
+        return LBX_NO_MEMORY;
+    lbx__lock_take(&self->lock);
+    kept = grow(self);
+    if (kept) {
+        self->letters[self->count++] = letter;
+        self->bytes += parcel->body_bytes;
+        sent->sequence = ++self->next;
+    }
+    lbx__lock_give(&self->lock);
+    if (!kept) {
+        end_collected(self->base.allocator, letter);
+        return LBX_NO_MEMORY;
+    }
+    sent->id = lbx__double_id("collecting", sent->sequence);
+    return LBX_OK;
+}
+
+static lbx_status
+collecting_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
+{
+    lbx_status first = LBX_OK;
+
+    (void)call;
+    for (size_t i = 0; i < request->count; i++) {
+        lbx_sent *sent = &request->sent[i];
+
+        sent->status =
+            send_one((struct collecting *)store, &request->parcels[i], sent);
+        if (first == LBX_OK)
+            first = sent->status;
+    }
+    return first;
+}
+
+static lbx_status
+collecting_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
+{
+    struct collecting *self = (struct collecting *)store;
+    const lbx_allocator *allocator = self->base.allocator;
+    struct collected **letters;
+    size_t count, room;
+
+    (void)call;
+    lbx__lock_take(&self->lock);
+    letters = self->letters;
+    count = self->count;
+    room = self->room;
+    self->letters = NULL;
+    self->count = 0;
+    self->room = 0;
+    self->bytes = 0;
+    lbx__lock_give(&self->lock);
+    for (size_t i = 0; i < count; i++)
+        end_collected(allocator, letters[i]);
+    lbx__free(allocator, letters, room * sizeof(struct collected *));
+    request->ret_purged = count;
+    return LBX_OK;
+}
+
+static void
+collecting_close(lbx_store *store)
+{
+    lbx_box_request request = {.ret_purged = 0};
+
+    (void)collecting_purge(store, NULL, &request);
+    lbx__double_free(store);
+}
+
+static lbx_status
+collecting_counts(lbx__double *base, lbx_box_counts *ret)
+{
+    struct collecting *self = (struct collecting *)base;
+
+    lbx__lock_take(&self->lock);
+    *ret = (lbx_box_counts){
+        .ready = self->count, .bytes = self->bytes, .oldest_ns = -1};
+    lbx__lock_give(&self->lock);
+    return LBX_OK;
+}
+
+static const lbx_store_ops collecting_ops = {
+    .version = LBX_STORE_OPS_VERSION,
+    .scheme = "collecting",
+    .durability = lbx__double_durability,
+    .create = lbx__double_create,
+    .configure = lbx__double_unsupported,
+    .remove = lbx__double_unsupported,
+    .describe = lbx__double_describe,
+    .list = lbx__double_list,
+    .send = collecting_send,
+    .receive = lbx__double_no_receive,
+    .settle = lbx__double_no_settle,
+    .purge = collecting_purge,
+    .cancel = lbx__double_cancel,
+    .close = collecting_close,
+};
+
+static lbx_status
+collecting_init(lbx__double *self, const lbx_postbox_options *options)
+{
+    (void)options;
+    self->count = collecting_counts;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_collecting_create(const lbx_postbox_options *options, lbx_postbox **ret)
+{
+    return lbx__double_open(&collecting_ops, sizeof(struct collecting), options,
+                            collecting_init, ret);
+}
+
+size_t
+lbx_collecting_count(lbx_postbox *postbox)
+{
+    struct collecting *self =
+        (struct collecting *)lbx__double_of(postbox, &collecting_ops);
+    size_t count;
+
+    if (!self)
+        return 0;
+    lbx__lock_take(&self->lock);
+    count = self->count;
+    lbx__lock_give(&self->lock);
+    return count;
+}
+
+const lbx_draft *
+lbx_collecting_at(lbx_postbox *postbox, size_t index)
+{
+    struct collecting *self =
+        (struct collecting *)lbx__double_of(postbox, &collecting_ops);
+    const lbx_draft *draft = NULL;
+
+    if (!self)
+        return NULL;
+    lbx__lock_take(&self->lock);
+    if (index < self->count)
+        draft = &self->letters[index]->draft; // C1
+    lbx__lock_give(&self->lock);
+    return draft;
+}

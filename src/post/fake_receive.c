@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake postbox: receiving. K1 to K3 are in fake.h. */
+#include "post/fake.h"
+
+#include "base/alloc.h"
+#include "base/wall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* The letter whose turn it is; NULL. Under the lock. */
+static lbx__fake_letter *
+first_due(const lbx__fake *fake, int64_t now)
+{
+    lbx__fake_letter *first = NULL;
+
+    for (lbx__link *link = fake->letters.next; link != &fake->letters;
+         link = link->next) {
+        lbx__fake_letter *each = lbx__member(link, lbx__fake_letter, link);
+
+        if (each->due_ns <= now &&
+            (!first || each->due_ns < first->due_ns ||
+             (each->due_ns == first->due_ns && each->turn < first->turn)))
+            first = each;
+    }
+    return first;
+}
+
+static uint32_t
+count_due(const lbx__fake *fake, int64_t now)
+{
+    uint32_t count = 0;
+
+    for (lbx__link *link = fake->letters.next; link != &fake->letters;
+         link = link->next)
+        count += lbx__member(link, lbx__fake_letter, link)->due_ns <= now;
+    return count;
+}
+
+static void
+lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
+{
+    letter->old_due_ns = letter->due_ns;
+    letter->old_turn = letter->turn;
+    letter->due_ns = until_ns;
+    letter->turn = ++fake->turns;
+    letter->receipt = ++fake->receipts;
+    letter->deliveries++;
+    letter->uses++;
+    if (letter->first_received_ms == 0)
+        letter->first_received_ms = lbx__wall_ms();
+}
+
+/* What a call was given, on its way. */
+struct taken {
+    lbx__fake_letter *letter;
+    uint64_t receipt;
+    uint32_t deliveries;
+};
+
+/* Leases up to as many as the call wants; how many. Under the lock. */
+static size_t
+claim(lbx__fake *fake, const lbx_receive_request *request, struct taken *taken)
+{
+    const int64_t now = lbx__fake_now(fake);
+    lbx__fake_letter *letter;
+    size_t count = 0;
+
+    while (count < request->letters_most) {
+        letter = first_due(fake, now);
+        // A lease of 0 is over at once: not the same letter twice.
+        for (size_t i = 0; letter && i < count; i++) {
+            if (taken[i].letter == letter)
+                letter = NULL;
+        }
+        if (!letter)
+            break;
+        lease(fake, letter,
+              request->lease_ns > INT64_MAX - now ? INT64_MAX
+                                                  : now + request->lease_ns);
+        taken[count++] =
+            (struct taken){letter, letter->receipt, letter->deliveries};
+    }
+    return count;
+}
+
+/* A delivery has been made, or could not be. Under the lock. */
+static void
+let_go(lbx__fake *fake, const struct taken *taken, bool delivered)
+{
+    lbx__fake_letter *letter = taken->letter;
+
+    if (!delivered && letter->receipt == taken->receipt) {
+        letter->due_ns = letter->old_due_ns;
+        letter->turn = letter->old_turn;
+        letter->receipt = 0;
+        letter->deliveries--;
+    }
+    if (--letter->uses == 0) { // purged meanwhile
+        lbx__parcel_copy_destroy(fake->base.allocator, letter->copy);
+        lbx__free(fake->base.allocator, letter, sizeof(*letter));
+    }
+}
+
+static lbx_status
+deliver_one(lbx_call *call, const struct taken *taken)
+{
+    const lbx__fake_letter *letter = taken->letter;
+    char receipt[64];
+    const int size = snprintf(receipt, sizeof(receipt), "%" PRIu64 ".%" PRIu64,
+                              letter->sequence, taken->receipt);
+    const lbx_delivery delivery = {
+        .parcel = letter->copy->parcel,
+        .id = letter->id,
+        .receipt = receipt,
+        .receipt_bytes = (size_t)size,
+        .sequence = letter->sequence,
+        .delivery_count = taken->deliveries,
+        .sent_ms = letter->sent_ms,
+        .first_received_ms = letter->first_received_ms,
+    };
+
+    return lbx_call_deliver(call, &delivery);
+}
+
+/* Hands over what was claimed. OK when at least one was. Without the lock. */
+static lbx_status
+deliver(lbx__fake *fake, lbx_call *call, const struct taken *taken,
+        size_t count)
+{
+    lbx_status status = LBX_OK;
+    size_t delivered = 0;
+
+    while (delivered < count && status == LBX_OK) {
+        status = deliver_one(call, &taken[delivered]);
+        delivered += status == LBX_OK;
+    }
+    lbx__lock_take(&fake->lock);
+    for (size_t i = 0; i < count; i++)
+        let_go(fake, &taken[i], i < delivered);
+    lbx__lock_give(&fake->lock);
+    return delivered > 0 ? LBX_OK : status;
+}
+
+/* K3: the line of those who wait, linked by words[0]; words[1] says that a call
+ * is in it. */
+
+static void
+stand(lbx__fake *fake, lbx_call *call)
+{
+    call->words[0] = NULL;
+    call->words[1] = fake;
+    if (fake->waiting_last)
+        fake->waiting_last->words[0] = call;
+    else
+        fake->waiting = call;
+    fake->waiting_last = call;
+}
+
+static void
+leave(lbx__fake *fake, lbx_call *call)
+{
+    lbx_call *before = NULL;
+
+    for (lbx_call *each = fake->waiting; each != call; each = each->words[0])
+        before = each;
+    if (before)
+        before->words[0] = call->words[0];
+    else
+        fake->waiting = call->words[0];
+    if (fake->waiting_last == call)
+        fake->waiting_last = before;
+    call->words[1] = NULL;
+}
+
+lbx_status
+lbx__fake_receive(lbx_store *store, lbx_call *call,
+                  lbx_receive_request *request)
+{
+    lbx__fake *fake = (lbx__fake *)store;
+    struct taken taken[LBX_BATCH_MOST];
+    lbx_status status;
+    size_t count = 0;
+
+    lbx__lock_take(&fake->lock);
+    status = fake->error;
+    if (status == LBX_OK &&
+        (request->wait_ns == 0 ||
+         (!fake->waiting &&
+          count_due(fake, lbx__fake_now(fake)) >= request->letters_least)))
+        count = claim(fake, request, taken);
+    if (status == LBX_OK && count == 0) {
+        status = request->wait_ns == 0 ? LBX_EMPTY : LBX_PENDING;
+        if (status == LBX_PENDING)
+            stand(fake, call);
+    }
+    lbx__lock_give(&fake->lock);
+    return count > 0 ? deliver(fake, call, taken, count) : status;
+}
+
+void
+lbx__fake_serve(lbx__fake *fake)
+{
+    struct taken taken[LBX_BATCH_MOST];
+
+    for (;;) {
+        lbx_call *call;
+        lbx_status status;
+        size_t count = 0;
+
+        lbx__lock_take(&fake->lock);
+        call = fake->waiting;
+        status = fake->error;
+        if (call && status == LBX_OK) {
+            const lbx_receive_request *request = call->request;
+
+            if (count_due(fake, lbx__fake_now(fake)) >= request->letters_least)
+                count = claim(fake, request, taken);
+        }
+        if (call && (status != LBX_OK || count > 0))
+            leave(fake, call);
+        else
+            call = NULL;
+        lbx__lock_give(&fake->lock);
+        if (!call)
+            return;
+        if (count > 0)
+            status = deliver(fake, call, taken, count);
+        lbx_call_finish(call, status); // K2
+    }
+}
+
+void
+lbx__fake_cancel(lbx_store *store, lbx_call *call)
+{
+    lbx__fake *fake = (lbx__fake *)store;
+    struct taken taken[LBX_BATCH_MOST];
+    lbx_status status = LBX_CANCELLED;
+    size_t count = 0;
+    bool waits;
+
+    lbx__lock_take(&fake->lock);
+    waits = call->words[1] != NULL;
+    if (waits) {
+        leave(fake, call);
+        count = claim(fake, call->request, taken); // fewer than were wanted
+    }
+    lbx__lock_give(&fake->lock);
+    if (count > 0)
+        status = deliver(fake, call, taken, count);
+    if (waits)
+        lbx_call_finish(call, status);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The null postbox: takes every letter and forgets it (W-29). */
+#include "base/atomic.h"
+#include "post/double.h"
+
+struct null {
+    lbx__double base;
+    _Atomic(uint64_t) sent;
+};
+
+static lbx_status
+null_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
+{
+    struct null *null = (struct null *)store;
+
+    (void)call;
+    for (size_t i = 0; i < request->count; i++) {
+        // Relaxed: a number of its own is all that is asked.
+        const uint64_t number = lbx__add(&null->sent, 1, relaxed) + 1;
+
+        request->sent[i] = (lbx_sent){
+            .status = LBX_OK,
+            .id = lbx__double_id("null", number),
+            .sequence = number,
+        };
+    }
+    return LBX_OK;
+}
+
+static lbx_status
+null_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
+{
+    (void)store;
+    (void)call;
+    request->ret_purged = 0;
+    return LBX_OK;
+}
+
+static const lbx_store_ops null_ops = {
+    .version = LBX_STORE_OPS_VERSION,
+    .scheme = "null",
+    .durability = lbx__double_durability,
+    .create = lbx__double_create,
+    .configure = lbx__double_unsupported,
+    .remove = lbx__double_unsupported,
+    .describe = lbx__double_describe,
+    .list = lbx__double_list,
+    .send = null_send,
+    .receive = lbx__double_no_receive,
+    .settle = lbx__double_no_settle,
+    .purge = null_purge,
+    .cancel = lbx__double_cancel,
+    .close = lbx__double_free,
+};
+
+static lbx_status
+null_count(lbx__double *self, lbx_box_counts *ret)
+{
+    (void)self;
+    *ret = (lbx_box_counts){.oldest_ns = -1};
+    return LBX_OK;
+}
+
+static lbx_status
+null_init(lbx__double *self, const lbx_postbox_options *options)
+{
+    (void)options;
+    self->count = null_count;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_null_create(const lbx_postbox_options *options, lbx_postbox **ret)
+{
+    return lbx__double_open(&null_ops, sizeof(struct null), options, null_init,
+                            ret);
+}

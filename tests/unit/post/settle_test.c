@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settling letters and answering them, over a scripted store. */
+#include "post/script.h"
+
+#include "support/test.h"
+#include <letterbox/testing.h>
+
+#include <string.h>
+
+struct world {
+    struct script script;
+    lbx_postbox *postbox;
+    lbx_postbox_options options;
+    lbx_parcel content;
+    lbx_letter *letter;
+};
+
+/* A letter with these routes, or none. */
+static void
+begin(struct world *world, const char *routes)
+{
+    script_init(&world->script);
+    world->content =
+        (lbx_parcel){.body = "ask", .body_bytes = 3, .routes = routes};
+    world->script.content = &world->content;
+    CHECK_OK(lbx_postbox_open_in(&world->script.base, "box", &world->options,
+                                 &world->postbox));
+    CHECK_OK(lbx_postbox_receive(world->postbox, 0, &world->letter));
+    script_clear(&world->script);
+}
+
+static void
+end(struct world *world)
+{
+    lbx_letter_destroy(world->letter);
+    lbx_postbox_unref(world->postbox);
+    script_fini(&world->script);
+}
+
+#define WORLD                                                                  \
+    {                                                                          \
+        .options = LBX_POSTBOX_OPTIONS_INIT                                    \
+    }
+
+TEST_CITING("W-12 W-13 R-31", settling_is_final_when_the_store_says_ok)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+
+    begin(&world, "{\"default\":\"box\"}");
+    CHECK_OK(lbx_letter_extend(world.letter, LBX_SECOND));
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    CHECK_OK(lbx_letter_nack(world.letter, 2 * LBX_SECOND));
+    CHECK(lbx_letter_is_finalized(world.letter));
+    CHECK_STR("extend receipt; nack receipt; ", world.script.log);
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_acknowledge(world.letter));
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_nack(world.letter, 0));
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_extend(world.letter, 0));
+    CHECK_STATUS(LBX_FINALIZED,
+                 lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    end(&world);
+}
+
+TEST_CITING("W-35 R-31", a_settle_that_failed_is_not_final)
+{
+    static const lbx_status failures[] = {LBX_EXPIRED, LBX_GONE, LBX_UNKNOWN,
+                                          LBX_UNREACHABLE, LBX_IO};
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+
+    begin(&world, "{\"default\":\"box\"}");
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        world.script.answer = failures[i];
+        CHECK_STATUS(failures[i], lbx_letter_acknowledge(world.letter));
+        CHECK_STATUS(failures[i], lbx_letter_nack(world.letter, 0));
+        CHECK_STATUS(failures[i], lbx_letter_extend(world.letter, 0));
+        CHECK(!lbx_letter_is_finalized(world.letter));
+    }
+    world.script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    end(&world);
+}
+
+TEST_CITING("W-35", wink_calls_a_settled_or_deleted_letter_expired)
+{
+    struct world world = WORLD;
+
+    world.options.wink = true;
+    begin(&world, NULL);
+    world.script.answer = LBX_GONE;
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(world.letter));
+    world.script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_acknowledge(world.letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(world.letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_extend(world.letter, 0));
+    end(&world);
+}
+
+TEST_CITING("W-31", times_are_inside_the_box_s_limits)
+{
+    const lbx_box_options box = lbx_box_options_set(LBX_BOX_WINK);
+    const int64_t most = 43200 * LBX_SECOND;
+    struct world world = WORLD;
+
+    world.options.box = &box;
+    begin(&world, NULL);
+    CHECK_STATUS(LBX_INVALID, lbx_letter_extend(world.letter, -1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_extend(world.letter, most + 1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_nack(world.letter, -1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_nack(world.letter, most + 1));
+    CHECK_STR("", world.script.log);
+    CHECK_OK(lbx_letter_extend(world.letter, 0));
+    CHECK_OK(lbx_letter_extend(world.letter, most));
+    CHECK_OK(lbx_letter_nack(world.letter, most));
+    end(&world);
+}
+
+TEST(a_batch_settles_each_by_itself)
+{
+    struct world world = WORLD;
+    lbx_postbox *other;
+    lbx_letter *strange;
+    lbx_settle settles[4];
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_open_in(&world.script.base, "other", NULL, &other));
+    CHECK_OK(lbx_postbox_receive(other, 0, &strange));
+    script_clear(&world.script);
+    settles[0] = (lbx_settle){.letter = strange};
+    settles[1] = (lbx_settle){.what = LBX_NACK, .receipt = "as text"};
+    settles[2] = (lbx_settle){.letter = world.letter};
+    settles[3] = (lbx_settle){.letter = world.letter, .receipt = "both"};
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_settle_batch(world.postbox, settles, 4));
+    CHECK_STATUS(LBX_INVALID, settles[0].status); // of another postbox
+    CHECK_OK(settles[1].status);
+    CHECK_OK(settles[2].status);
+    CHECK_STATUS(LBX_INVALID, settles[3].status);
+    CHECK_STR("nack as text; ack receipt; ", world.script.log);
+    CHECK(lbx_letter_is_finalized(world.letter));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_settle_batch(world.postbox, settles, 11));
+    CHECK_STATUS(LBX_FINALIZED,
+                 lbx_postbox_settle_batch(world.postbox, &settles[2], 1));
+    lbx_letter_destroy(strange);
+    lbx_postbox_unref(other);
+    end(&world);
+}
+
+TEST_CITING("W-11", a_reply_without_routes_is_not_available)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_fault fault;
+    lbx_sent sent;
+
+    begin(&world, NULL);
+    CHECK_STATUS(LBX_NO_REPLY,
+                 lbx_letter_reply(world.letter, &reply, &sent, &fault));
+    CHECK_STATUS(LBX_NO_REPLY, sent.status);
+    CHECK_STATUS(LBX_NO_REPLY, fault.status);
+    end(&world);
+    begin(&world, "no JSON"); // delivered all the same
+    CHECK_STATUS(LBX_NO_REPLY,
+                 lbx_letter_reply(world.letter, &reply, &sent, &fault));
+    end(&world);
+}
+
+TEST_CITING("W-02 W-11 W-30", no_route_names_the_type)
+{
+    struct world world = WORLD;
+    lbx_draft reply = lbx_draft_of_text("r");
+    lbx_fault fault;
+
+    begin(&world, "{\"routes\":{\"t.Known\":\"box\"}}");
+    reply.type_name = "t.Strange";
+    CHECK_STATUS(LBX_NO_ROUTE,
+                 lbx_letter_reply(world.letter, &reply, NULL, &fault));
+    CHECK(strstr(fault.text, "t.Strange"));
+    reply.type_name = "t.Known";
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, &fault));
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    end(&world);
+}
+
+TEST_CITING("W-11 W-40", a_place_that_is_not_there_is_not_available)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_fault fault;
+
+    begin(&world, "{\"default\":\"nowhere\"}");
+    CHECK_STATUS(LBX_NO_REPLY,
+                 lbx_letter_reply(world.letter, &reply, NULL, &fault));
+    CHECK(strstr(fault.text, "nowhere"));
+    CHECK_INT(1, world.script.box_count); // replies create none
+    end(&world);
+}
+
+TEST_CITING("W-05", replies_are_of_the_type_the_postbox_lets_out)
+{
+    lbx_type_options type = LBX_TYPE_OPTIONS_INIT;
+    struct world world = WORLD;
+    lbx_draft reply = lbx_draft_of_text("r");
+    lbx_type *expected;
+
+    type.name = "t.Reply";
+    CHECK_OK(lbx_type_create(&type, &expected));
+    world.options.reply_type = expected;
+    begin(&world, "{\"default\":\"box\"}");
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    reply.type_name = "t.Reply";
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    end(&world);
+
+    world.options.no_replies = true;
+    begin(&world, "{\"default\":\"box\"}");
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    end(&world);
+    lbx_type_destroy(expected);
+}
+
+TEST_CITING("W-11", any_number_of_replies_before_the_end)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin(&world, "{\"default\":\"box\"}");
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, &sent, NULL));
+    CHECK_STR("id-2", sent.id.text);
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, &sent, NULL));
+    CHECK_STR("id-3", sent.id.text);
+    CHECK_OK(lbx_letter_acknowledge(world.letter));
+    CHECK_STR("send 1 r; send 1 r; ack receipt; ", world.script.log);
+    end(&world);
+}
+
+TEST(reply_and_acknowledge_is_one_step_in_one_store)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin(&world, "{\"default\":\"box\"}");
+    world.script.answer = LBX_EXPIRED;
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_reply_and_acknowledge(
+                                  world.letter, &reply, &sent, NULL));
+    CHECK_STATUS(LBX_EXPIRED, sent.status);
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    world.script.answer = LBX_OK;
+    CHECK_OK(
+        lbx_letter_reply_and_acknowledge(world.letter, &reply, &sent, NULL));
+    CHECK_STR("with 1 r re id-1; ack receipt; ", world.script.log);
+    CHECK_OK(sent.status);
+    CHECK(lbx_letter_is_finalized(world.letter));
+    end(&world);
+}
+
+/* The reply goes to a collecting postbox, which is a store of its own. */
+struct elsewhere {
+    struct world world;
+    lbx_postbox *there;
+    lbx_registry *registry;
+};
+
+static void
+begin_elsewhere(struct elsewhere *test)
+{
+    test->world = (struct world)WORLD;
+    CHECK_OK(lbx_collecting_create(NULL, &test->there));
+    CHECK_OK(lbx_registry_create(NULL, &test->registry));
+    CHECK_OK(lbx_registry_add(test->registry, "there", test->there));
+    test->world.options.resolver = lbx_registry_resolver(test->registry);
+    begin(&test->world, "{\"default\":\"there\"}");
+}
+
+static void
+end_elsewhere(struct elsewhere *test)
+{
+    end(&test->world);
+    lbx_registry_destroy(test->registry);
+    lbx_postbox_unref(test->there);
+}
+
+TEST_CITING("W-11 W-25", a_reply_elsewhere_is_sent_before_the_letter_goes)
+{
+    struct elsewhere test;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin_elsewhere(&test);
+    test.world.script.answer = LBX_EXPIRED; // twice, but never not at all
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_reply_and_acknowledge(
+                                  test.world.letter, &reply, &sent, NULL));
+    CHECK_OK(sent.status);
+    CHECK_INT(1, lbx_collecting_count(test.there));
+    CHECK(!lbx_letter_is_finalized(test.world.letter));
+    test.world.script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_reply_and_acknowledge(test.world.letter, &reply, &sent,
+                                              NULL));
+    CHECK_STR("ack receipt; ", test.world.script.log);
+    CHECK_STR("id-1", lbx_collecting_at(test.there, 1)->in_reply_to);
+    end_elsewhere(&test);
+}
+
+TEST(a_letter_whose_reply_was_not_sent_is_not_settled)
+{
+    struct elsewhere test;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin_elsewhere(&test);
+    lbx_postbox_close(test.there);
+    CHECK_STATUS(LBX_CLOSED, lbx_letter_reply_and_acknowledge(
+                                 test.world.letter, &reply, &sent, NULL));
+    CHECK_STATUS(LBX_CLOSED, sent.status);
+    CHECK_STR("", test.world.script.log);
+    CHECK(!lbx_letter_is_finalized(test.world.letter));
+    end_elsewhere(&test);
+}
+
+TEST(settles_with_replies_are_an_operation)
+{
+    struct elsewhere test;
+    lbx_draft replies[2] = {LBX_DRAFT_INIT, LBX_DRAFT_INIT};
+    lbx_settle settles[2];
+    lbx_operation operation;
+    lbx_letter *second;
+    lbx_sent sent[2];
+
+    begin_elsewhere(&test);
+    CHECK_OK(lbx_postbox_receive(test.world.postbox, 0, &second));
+    script_clear(&test.world.script);
+    settles[0] = (lbx_settle){.letter = test.world.letter};
+    settles[1] = (lbx_settle){.what = LBX_NACK, .letter = second};
+    replies[0] = lbx_draft_of_text("r");
+    replies[1].version = 0; // none
+    test.world.script.hold = true;
+    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
+                                     replies, sent));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    CHECK_INT(1, lbx_collecting_count(test.there));
+    script_finish(&test.world.script, 0, LBX_OK);
+    CHECK_OK(lbx_operation_poll(&operation, NULL));
+    CHECK_STR("ack receipt; nack receipt; ", test.world.script.log);
+    CHECK_OK(settles[0].status);
+    CHECK_OK(settles[1].status);
+    CHECK_OK(sent[0].status);
+    lbx_operation_fini(&operation);
+
+    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
+                                     replies, sent)); // finalized by now
+    CHECK_STATUS(LBX_FINALIZED, lbx_operation_poll(&operation, NULL));
+    CHECK_INT(1, lbx_collecting_count(test.there));
+    lbx_operation_fini(&operation);
+    lbx_letter_destroy(second);
+    end_elsewhere(&test);
+}
+
+TEST(a_settle_that_is_cancelled_says_what_happened)
+{
+    struct elsewhere test;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_operation operation;
+    lbx_settle settle;
+    lbx_sent sent;
+
+    begin_elsewhere(&test);
+    settle = (lbx_settle){.letter = test.world.letter};
+    test.world.script.hold = true;
+    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
+                                     &reply, &sent));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation));
+    CHECK_STATUS(LBX_CANCELLED, settle.status);
+    CHECK_OK(sent.status); // that had happened
+    CHECK(!lbx_letter_is_finalized(test.world.letter));
+    lbx_operation_fini(&operation);
+
+    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
+                                     NULL, NULL));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation)); // not begun
+    CHECK_STATUS(LBX_CANCELLED, settle.status);
+    lbx_operation_fini(&operation);
+
+    test.world.script.cancel = SCRIPT_HAPPENED;
+    CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
+                                     NULL, NULL));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    CHECK_OK(lbx_operation_cancel(&operation));
+    CHECK(lbx_letter_is_finalized(test.world.letter));
+    lbx_operation_fini(&operation);
+    end_elsewhere(&test);
+}
+
+TEST(a_cancel_between_reply_and_settling_settles_nothing)
+{
+    struct world world = WORLD;
+    struct script other;
+    lbx_postbox *there;
+    lbx_registry *registry;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_operation operation;
+    lbx_settle settle;
+    lbx_sent sent;
+
+    script_init(&other);
+    CHECK_OK(lbx_postbox_open_in(&other.base, "there", NULL, &there));
+    CHECK_OK(lbx_registry_create(NULL, &registry));
+    CHECK_OK(lbx_registry_add(registry, "there", there));
+    world.options.resolver = lbx_registry_resolver(registry);
+    begin(&world, "{\"default\":\"there\"}");
+    settle = (lbx_settle){.letter = world.letter};
+    other.hold = true;
+    other.cancel = SCRIPT_HAPPENED;
+    CHECK_OK(lbx_postbox_settle_init(&operation, world.postbox, &settle, 1,
+                                     &reply, &sent));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation));
+    CHECK_OK(sent.status);
+    CHECK_STATUS(LBX_CANCELLED, settle.status);
+    CHECK_STR("", world.script.log);
+    CHECK_STR("send 1 r; ", other.log);
+    lbx_operation_fini(&operation);
+    end(&world);
+    lbx_registry_destroy(registry);
+    lbx_postbox_unref(there);
+    script_fini(&other);
+}
+
+TEST(a_reply_is_an_operation_too)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_operation operation;
+    lbx_fault fault;
+    lbx_sent sent;
+
+    begin(&world, "{\"default\":\"box\"}");
+    world.script.hold = true;
+    CHECK_OK(
+        lbx_letter_reply_init(&operation, world.letter, &reply, &sent, &fault));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
+    script_finish(&world.script, 0, LBX_OK);
+    CHECK_OK(lbx_operation_poll(&operation, NULL));
+    CHECK_STR("id-2", sent.id.text);
+    lbx_operation_fini(&operation);
+    CHECK_OK(
+        lbx_letter_reply_init(&operation, world.letter, &reply, &sent, &fault));
+    lbx_operation_fini(&operation);
+    CHECK_STATUS(LBX_CANCELLED, sent.status);
+    CHECK_STATUS(LBX_INVALID, lbx_letter_reply_init(&operation, NULL, &reply,
+                                                    &sent, &fault));
+    end(&world);
+}
+
+TEST(replies_into_fifo_boxes_have_a_group)
+{
+    lbx_box_options fifo = LBX_BOX_OPTIONS_INIT;
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+
+    fifo.fifo = true;
+    fifo.deduplicate_by_content = true;
+    begin(&world, "{\"default\":\"line\"}");
+    CHECK_OK(lbx_store_create_box(&world.script.base, "line", &fifo, NULL));
+    CHECK_OK(lbx_letter_reply(world.letter, &reply, NULL, NULL));
+    CHECK_STR("send 2 r; ", world.script.log);
+    end(&world);
+}
