@@ -256,7 +256,8 @@ make_place(lbx_postbox *postbox, const char *place)
     if (status != LBX_NOT_FOUND)
         return status;
     status = lbx__call_now(postbox->store, LBX_VERB_CREATE, &request);
-    return status == LBX_EXISTS ? LBX_OK : status;
+    // A store that makes no boxes, a double, keeps the letter all the same.
+    return status == LBX_EXISTS || status == LBX_UNSUPPORTED ? LBX_OK : status;
 }
 
 lbx_status

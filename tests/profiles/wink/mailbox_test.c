@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ported: WINK's test_mailbox.py (message) and its in-memory mailbox, closing and
+ * parameters (behaviours 5.2). */
+#include "profiles/wink/wink.h"
+
+#include "support/test.h"
+#include "support/threads.h"
+
+#include <string.h>
+#include <time.h>
+
+TEST_CITING("W-06", send_returns_an_id)
+{
+    struct mailbox mailbox;
+    lbx_id first, second;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    CHECK_OK(lbx_postbox_send(mailbox.postbox, "x", 1, &first));
+    CHECK_OK(lbx_postbox_send(mailbox.postbox, "x", 1, &second));
+    CHECK(first.text[0] != '\0');
+    CHECK(strcmp(first.text, second.text) != 0);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-07 W-10 W-33", send_and_receive)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+    lbx_id id;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    CHECK_PTR(NULL, mailbox_receive(&mailbox)); // empty at first
+    CHECK_OK(lbx_postbox_send(mailbox.postbox, "hello", 5, &id));
+    letter = mailbox_receive(&mailbox);
+    CHECK_STR("hello", lbx_letter_body(letter, NULL));
+    CHECK_STR(id.text, lbx_letter_id(letter));
+    CHECK_INT(1, lbx_letter_delivery_count(letter));
+    CHECK_PTR(NULL, lbx_letter_routes(letter));
+    CHECK_PTR(NULL, mailbox_receive(&mailbox)); // invisible to others
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-10", enqueue_time_is_utc)
+{
+    struct mailbox mailbox;
+    lbx_letter_facts facts;
+    lbx_letter *letter;
+    struct timespec now;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_letter_facts_read(letter, &facts));
+    clock_gettime(CLOCK_REALTIME, &now);
+    CHECK(facts.sent_ms <= (int64_t)now.tv_sec * 1000 + 999);
+    CHECK(facts.sent_ms > ((int64_t)now.tv_sec - 60) * 1000);
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-28", reply_routes_survive_the_trip)
+{
+    static const lbx_route table[] = {{"t.A", "a"}};
+    lbx_draft draft = lbx_draft_of_text("x");
+    struct mailbox mailbox;
+    lbx_routes *routes;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    CHECK_OK(lbx_routes_create(table, 1, "rest", NULL, &routes));
+    draft.routes = routes;
+    CHECK_OK(lbx_postbox_send_draft(mailbox.postbox, &draft, NULL));
+    letter = mailbox_receive(&mailbox);
+    CHECK_STR(lbx_routes_json(routes),
+              lbx_routes_json(lbx_letter_routes(letter)));
+    lbx_letter_destroy(letter);
+    lbx_routes_unref(routes);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-07", batch_limit_keeps_order)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letters[LBX_BATCH_MOST];
+    struct mailbox mailbox;
+    size_t count;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    for (int i = 0; i < 5; i++)
+        mailbox_send(&mailbox, (const char *[]){"0", "1", "2", "3", "4"}[i]);
+    options.letters_most = 3;
+    CHECK_OK(
+        lbx_postbox_receive_batch(mailbox.postbox, &options, letters, &count));
+    CHECK_INT(3, count);
+    for (size_t i = 0; i < count; i++) {
+        CHECK_INT('0' + (int)i,
+                  *(const char *)lbx_letter_body(letters[i], NULL));
+        lbx_letter_destroy(letters[i]);
+    }
+    options.letters_most = 99; // clamped, not refused (W-31)
+    CHECK_OK(
+        lbx_postbox_receive_batch(mailbox.postbox, &options, letters, &count));
+    CHECK_INT(2, count);
+    lbx_letter_destroy(letters[0]);
+    lbx_letter_destroy(letters[1]);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-12", acknowledge_removes)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    CHECK_INT(1, mailbox_count(&mailbox)); // in flight counts (W-32)
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    CHECK(lbx_letter_is_finalized(letter));
+    CHECK_INT(0, mailbox_count(&mailbox));
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-35", settling_after_acknowledge_is_expired)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_nack(letter, 0));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_extend(letter, LBX_SECOND));
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-12 W-33", nack_redelivers_at_the_tail)
+{
+    struct mailbox mailbox;
+    lbx_letter *first, *second, *again;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "first");
+    mailbox_send(&mailbox, "second");
+    first = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_letter_nack(first, 0));
+    CHECK(lbx_letter_is_finalized(first));
+    second = mailbox_receive(&mailbox);
+    CHECK_STR("second", lbx_letter_body(second, NULL));
+    again = mailbox_receive(&mailbox);
+    CHECK_STR("first", lbx_letter_body(again, NULL));
+    CHECK_INT(2, lbx_letter_delivery_count(again));
+    CHECK_STR(lbx_letter_id(first), lbx_letter_id(again));
+    lbx_letter_destroy(first);
+    lbx_letter_destroy(second);
+    lbx_letter_destroy(again);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-12 W-15 W-33", nack_with_a_delay_waits)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_letter_nack(letter, 10 * LBX_SECOND));
+    lbx_letter_destroy(letter);
+    CHECK_PTR(NULL, mailbox_receive(&mailbox));
+    mailbox_pass(&mailbox, 10 * LBX_SECOND);
+    letter = mailbox_receive(&mailbox);
+    CHECK_INT(2, lbx_letter_delivery_count(letter));
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-15 W-16 W-17 W-33", a_timeout_redelivers_with_a_fresh_receipt)
+{
+    char old[LBX_RECEIPT_BYTES], fresh[LBX_RECEIPT_BYTES];
+    struct mailbox mailbox;
+    lbx_letter *letter, *again;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    mailbox_pass(&mailbox, 30 * LBX_SECOND);
+    again = mailbox_receive(&mailbox);
+    CHECK_INT(2, lbx_letter_delivery_count(again));
+    CHECK_OK(lbx_letter_receipt(letter, old, sizeof(old)));
+    CHECK_OK(lbx_letter_receipt(again, fresh, sizeof(fresh)));
+    CHECK(strcmp(old, fresh) != 0);
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_nack(letter, 0));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_extend(letter, 1));
+    CHECK(!lbx_letter_is_finalized(letter)); // W-35
+    CHECK_OK(lbx_letter_acknowledge(again));
+    lbx_letter_destroy(letter);
+    lbx_letter_destroy(again);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-12 W-34", extend_counts_from_now_and_keeps_it_invisible)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    mailbox_pass(&mailbox, 20 * LBX_SECOND);
+    CHECK_OK(lbx_letter_extend(letter, 30 * LBX_SECOND));
+    CHECK(!lbx_letter_is_finalized(letter));
+    mailbox_pass(&mailbox, 29 * LBX_SECOND);
+    CHECK_PTR(NULL, mailbox_receive(&mailbox));
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-08 W-32", purge_removes_pending_and_in_flight)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+    uint64_t purged;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    for (int i = 0; i < 5; i++)
+        mailbox_send(&mailbox, "x");
+    letter = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_postbox_purge(mailbox.postbox, &purged));
+    CHECK_INT(5, purged);
+    CHECK_INT(0, mailbox_count(&mailbox));
+    CHECK(lbx_letter_acknowledge(letter) != LBX_OK); // worth nothing
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-06 W-32", a_full_mailbox_refuses)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox.box.capacity_letters = 2;
+    mailbox_open(&mailbox);
+    CHECK_INT(0, mailbox_count(&mailbox));
+    mailbox_send(&mailbox, "1");
+    mailbox_send(&mailbox, "2");
+    letter = mailbox_receive(&mailbox); // counts all the same
+    CHECK_STATUS(LBX_FULL, lbx_postbox_send(mailbox.postbox, "3", 1, NULL));
+    CHECK_INT(2, mailbox_count(&mailbox));
+    CHECK_OK(lbx_letter_acknowledge(letter));
+    mailbox_send(&mailbox, "3");
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}
+
+static void
+send_later(void *context)
+{
+    mailbox_send(context, "came");
+}
+
+TEST_CITING("W-07 W-44 R-29", a_long_poll_ends_when_one_arrives)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letters[LBX_BATCH_MOST];
+    struct mailbox mailbox;
+    struct thread thread;
+    size_t count;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    options.letters_most = 10; // and does not wait for ten
+    options.wait_ns = 3600 * LBX_SECOND;
+    thread_start(&thread, send_later, &mailbox);
+    CHECK_OK(
+        lbx_postbox_receive_batch(mailbox.postbox, &options, letters, &count));
+    CHECK_INT(1, count);
+    thread_join(&thread);
+    lbx_letter_destroy(letters[0]);
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-07", a_long_poll_ends_empty_after_its_wait)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+    int64_t start;
+
+    mailbox_init(&mailbox);
+    mailbox.store.clock = NULL; // real time, this once
+    mailbox_open(&mailbox);
+    start = lbx_clock_now(NULL);
+    CHECK_STATUS(LBX_EMPTY,
+                 lbx_postbox_receive(mailbox.postbox, 20 * LBX_MS, &letter));
+    CHECK(lbx_clock_now(NULL) - start >= 20 * LBX_MS);
+    mailbox_close(&mailbox);
+}
+
+static void
+send_25(unsigned index, void *context)
+{
+    (void)index;
+    for (int i = 0; i < 25; i++)
+        mailbox_send(context, "x");
+}
+
+TEST_CITING("W-06", four_threads_send_and_all_arrive_once)
+{
+    struct mailbox mailbox;
+    lbx_letter *letter;
+    int received = 0;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    threads_run(4, send_25, &mailbox);
+    while ((letter = mailbox_receive(&mailbox))) {
+        received++;
+        CHECK_OK(lbx_letter_acknowledge(letter));
+        lbx_letter_destroy(letter);
+    }
+    CHECK_INT(100, received);
+    CHECK_INT(0, mailbox_count(&mailbox));
+    mailbox_close(&mailbox);
+}
+
+/* Closing (test_mailbox_factory.py). */
+
+static void
+wait_for_close(void *context)
+{
+    struct mailbox *mailbox = context;
+    lbx_letter *letter;
+
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(mailbox->postbox,
+                                                 LBX_SECOND * 3600, &letter));
+}
+
+TEST_CITING("W-09 W-37", close_wakes_blocked_receivers)
+{
+    struct mailbox mailbox;
+    struct thread thread;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    CHECK(!lbx_postbox_is_closed(mailbox.postbox));
+    thread_start(&thread, wait_for_close, &mailbox);
+    lbx_postbox_close(mailbox.postbox); // before it waits, or while it does
+    thread_join(&thread);
+    CHECK(lbx_postbox_is_closed(mailbox.postbox));
+    CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(mailbox.postbox, 0, &letter));
+    mailbox_close(&mailbox);
+}
+
+TEST_CITING("W-09", the_doubles_close_too)
+{
+    lbx_postbox *doubles[3];
+    lbx_letter *letter;
+
+    CHECK_OK(lbx_null_create(NULL, &doubles[0]));
+    CHECK_OK(lbx_collecting_create(NULL, &doubles[1]));
+    CHECK_OK(lbx_fake_create(NULL, &doubles[2]));
+    for (int i = 0; i < 3; i++) {
+        CHECK(!lbx_postbox_is_closed(doubles[i]));
+        lbx_postbox_close(doubles[i]);
+        CHECK(lbx_postbox_is_closed(doubles[i]));
+        CHECK_STATUS(LBX_CLOSED, lbx_postbox_receive(doubles[i], 0, &letter));
+        lbx_postbox_unref(doubles[i]);
+    }
+}
+
+/* Parameters. */
+
+static lbx_status
+receive_with(struct mailbox *mailbox, int64_t lease_ns, int64_t wait_ns)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letter;
+    size_t count;
+    lbx_status status;
+
+    options.lease_ns = lease_ns;
+    options.wait_ns = wait_ns;
+    status =
+        lbx_postbox_receive_batch(mailbox->postbox, &options, &letter, &count);
+    if (status == LBX_OK)
+        lbx_letter_destroy(letter);
+    return status;
+}
+
+TEST_CITING("W-31 R-33", parameters_are_checked_and_the_fake_checks_too)
+{
+    const int64_t most = 43200 * LBX_SECOND;
+    struct mailbox mailbox;
+    lbx_letter *letter;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    CHECK_STATUS(LBX_INVALID, receive_with(&mailbox, -1, 0));
+    CHECK_STATUS(LBX_INVALID, receive_with(&mailbox, most + 1, 0));
+    CHECK_STATUS(LBX_INVALID, receive_with(&mailbox, LBX_SECOND, -1));
+    CHECK_STATUS(LBX_EMPTY, receive_with(&mailbox, 0, 0));
+    CHECK_STATUS(LBX_EMPTY, receive_with(&mailbox, most, 0));
+    mailbox_send(&mailbox, "x");
+    CHECK_OK(receive_with(&mailbox, 0, 0)); // expires at once
+    letter = mailbox_receive(&mailbox);
+    CHECK_INT(2, lbx_letter_delivery_count(letter));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_nack(letter, -1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_nack(letter, most + 1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_extend(letter, -1));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_extend(letter, most + 1));
+    CHECK_OK(lbx_letter_extend(letter, most));
+    CHECK_OK(lbx_letter_nack(letter, 0));
+    lbx_letter_destroy(letter);
+    mailbox_close(&mailbox);
+}

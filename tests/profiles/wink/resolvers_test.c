@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ported: WINK's test_mailbox_resolvers.py (behaviours 5.2; W-40). Its resolve()
+ * is an lbx_resolve() that must not fail, its resolve_optional() one for which
+ * LBX_NOT_FOUND, and nothing else, means that there is none. */
+#include <letterbox/post.h>
+#include <letterbox/testing.h>
+
+#include "support/test.h"
+
+#include <string.h>
+
+struct maker {
+    int made;
+    lbx_status status;
+};
+
+static lbx_status
+make(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+{
+    struct maker *maker = context;
+
+    (void)fault;
+    maker->made++;
+    if (strcmp(place, "refused") == 0)
+        return maker->status;
+    return lbx_null_create(NULL, ret);
+}
+
+struct composite {
+    struct maker maker;
+    lbx_registry *registry;
+    lbx_postbox *known;
+    lbx_chain *chain;
+};
+
+static void
+begin(struct composite *test, bool with_factory)
+{
+    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+
+    test->maker = (struct maker){0, LBX_NOT_FOUND};
+    CHECK_OK(lbx_null_create(NULL, &test->known));
+    CHECK_OK(lbx_registry_create(NULL, &test->registry));
+    CHECK_OK(lbx_registry_add(test->registry, "known", test->known));
+    options.first = lbx_registry_resolver(test->registry);
+    if (with_factory)
+        options.factory = (lbx_resolver){make, &test->maker};
+    CHECK_OK(lbx_chain_create(&options, &test->chain));
+}
+
+static void
+end(struct composite *test)
+{
+    lbx_chain_destroy(test->chain);
+    lbx_registry_destroy(test->registry);
+    lbx_postbox_unref(test->known);
+}
+
+static lbx_status
+resolve(struct composite *test, const char *place, lbx_postbox **ret)
+{
+    return lbx_resolve(lbx_chain_resolver(test->chain), place, NULL, ret);
+}
+
+TEST_CITING("W-40", registry_resolves_what_it_knows_and_nothing_else)
+{
+    struct composite test;
+    lbx_postbox *found;
+    lbx_fault fault;
+
+    begin(&test, false);
+    CHECK_OK(lbx_resolve(lbx_registry_resolver(test.registry), "known", NULL,
+                         &found));
+    CHECK_PTR(test.known, found);
+    lbx_postbox_unref(found);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_resolve(lbx_registry_resolver(test.registry), "unknown",
+                             &fault, &found));
+    CHECK(strstr(fault.text, "unknown")); // with the identifier (W-14)
+    end(&test);
+}
+
+TEST_CITING("W-40", composite_asks_the_registry_first)
+{
+    struct composite test;
+    lbx_postbox *found;
+
+    begin(&test, true);
+    CHECK_OK(resolve(&test, "known", &found));
+    CHECK_PTR(test.known, found);
+    CHECK_INT(0, test.maker.made);
+    lbx_postbox_unref(found);
+    end(&test);
+}
+
+TEST_CITING("W-40", composite_without_a_factory_does_not_resolve)
+{
+    struct composite test;
+    lbx_postbox *found;
+
+    begin(&test, false);
+    CHECK_STATUS(LBX_NOT_FOUND, resolve(&test, "unknown", &found));
+    end(&test);
+}
+
+TEST_CITING("W-40 R-23", composite_uses_the_factory_and_keeps_what_it_made)
+{
+    struct composite test;
+    lbx_postbox *first, *second;
+
+    begin(&test, true);
+    CHECK_OK(resolve(&test, "new", &first));
+    CHECK_OK(resolve(&test, "new", &second));
+    CHECK_PTR(first, second);
+    CHECK_INT(1, test.maker.made);
+    lbx_postbox_unref(first);
+    lbx_postbox_unref(second);
+    end(&test);
+}
+
+TEST_CITING("W-40", optional_swallows_only_resolution_errors)
+{
+    struct composite test;
+    lbx_postbox *found;
+
+    begin(&test, true);
+    CHECK_STATUS(LBX_NOT_FOUND, resolve(&test, "refused", &found));
+    test.maker.status = LBX_UNREACHABLE;
+    CHECK_STATUS(LBX_UNREACHABLE, resolve(&test, "refused", &found));
+    end(&test);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profiles/wink/wink.h"
+
+#include "support/test.h"
+
+#include <string.h>
+
+void
+mailbox_init(struct mailbox *mailbox)
+{
+    static const lbx_test_clock start = LBX_TEST_CLOCK_INIT;
+    static const lbx_store_options store = LBX_STORE_OPTIONS_INIT;
+    static const lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+
+    mailbox->time = start;
+    mailbox->clock = lbx_test_clock_interface(&mailbox->time);
+    mailbox->store = store;
+    mailbox->store.clock = &mailbox->clock;
+    mailbox->box = lbx_box_options_set(LBX_BOX_WINK);
+    mailbox->options = options;
+    mailbox->options.wink = true;
+    mailbox->options.box = &mailbox->box;
+    mailbox->options.store = &mailbox->store;
+}
+
+void
+mailbox_open(struct mailbox *mailbox)
+{
+    CHECK_OK(lbx_fake_create(&mailbox->options, &mailbox->postbox));
+}
+
+void
+mailbox_close(struct mailbox *mailbox)
+{
+    lbx_postbox_unref(mailbox->postbox);
+}
+
+void
+mailbox_pass(struct mailbox *mailbox, int64_t duration_ns)
+{
+    lbx_test_clock_advance(&mailbox->time, duration_ns,
+                           lbx_postbox_store(mailbox->postbox));
+}
+
+void
+mailbox_send(struct mailbox *mailbox, const char *text)
+{
+    CHECK_OK(lbx_postbox_send(mailbox->postbox, text, strlen(text), NULL));
+}
+
+lbx_letter *
+mailbox_receive(struct mailbox *mailbox)
+{
+    lbx_letter *letter;
+    lbx_status status = lbx_postbox_receive(mailbox->postbox, 0, &letter);
+
+    if (status != LBX_OK)
+        CHECK_STATUS(LBX_EMPTY, status);
+    return status == LBX_OK ? letter : NULL;
+}
+
+uint64_t
+mailbox_count(struct mailbox *mailbox)
+{
+    lbx_box_counts counts;
+
+    CHECK_OK(lbx_postbox_count(mailbox->postbox, &counts));
+    return counts.ready + counts.leased + counts.delayed;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resolvers: registry, chain, URLs; and stores by URL. */
+#include "post/scheme.h"
+#include "post/script.h"
+
+#include "support/test.h"
+#include "support/threads.h"
+#include <letterbox/testing.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TEST_CITING("W-40", a_registry_knows_what_it_was_given)
+{
+    lbx_registry *registry;
+    lbx_postbox *one, *found = NULL;
+    lbx_fault fault;
+
+    CHECK_OK(lbx_null_create(NULL, &one));
+    CHECK_OK(lbx_registry_create(NULL, &registry));
+    CHECK_OK(lbx_registry_add(registry, "client:b", one));
+    CHECK_OK(lbx_registry_add(registry, "client:a", one));
+    CHECK_STATUS(LBX_EXISTS, lbx_registry_add(registry, "client:b", one));
+    CHECK_STATUS(LBX_INVALID, lbx_registry_add(registry, "", one));
+    CHECK_OK(lbx_resolve(lbx_registry_resolver(registry), "client:a", &fault,
+                         &found));
+    CHECK_PTR(one, found);
+    lbx_postbox_unref(found);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
+                                            "client:c", &fault, &found));
+    CHECK(strstr(fault.text, "client:c"));
+    CHECK(lbx_registry_remove(registry, "client:a"));
+    CHECK(!lbx_registry_remove(registry, "client:a"));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
+                                            "client:a", NULL, &found));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_resolve((lbx_resolver){NULL, NULL}, "x", NULL, &found));
+    lbx_registry_destroy(registry);
+    lbx_postbox_unref(one);
+}
+
+TEST(a_registry_of_many_finds_each)
+{
+    lbx_registry *registry;
+    lbx_postbox *one, *found;
+    char place[16];
+
+    CHECK_OK(lbx_null_create(NULL, &one));
+    CHECK_OK(lbx_registry_create(NULL, &registry));
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(place, sizeof(place), "p%d", i * 37 % 100);
+        CHECK_OK(lbx_registry_add(registry, place, one));
+    }
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(place, sizeof(place), "p%d", i);
+        CHECK_OK(
+            lbx_resolve(lbx_registry_resolver(registry), place, NULL, &found));
+        lbx_postbox_unref(found);
+        CHECK(i % 2 == 0 || lbx_registry_remove(registry, place));
+    }
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
+                                            "p99", NULL, &found));
+    lbx_registry_destroy(registry);
+    lbx_postbox_unref(one);
+}
+
+/* A factory that counts, and answers what it is told. */
+struct factory {
+    unsigned made;
+    lbx_status status;
+};
+
+static lbx_status
+make(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+{
+    struct factory *factory = context;
+
+    (void)place;
+    (void)fault;
+    factory->made++;
+    return factory->status == LBX_OK ? lbx_null_create(NULL, ret)
+                                     : factory->status;
+}
+
+static lbx_status
+resolve(lbx_chain *chain, const char *place)
+{
+    lbx_postbox *found;
+    lbx_status status =
+        lbx_resolve(lbx_chain_resolver(chain), place, NULL, &found);
+
+    if (status == LBX_OK)
+        lbx_postbox_unref(found);
+    return status;
+}
+
+TEST_CITING("W-40 R-23", a_chain_keeps_what_its_factory_made_up_to_a_bound)
+{
+    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    struct factory factory = {0, LBX_OK};
+    lbx_registry *registry;
+    lbx_postbox *known;
+    lbx_chain *chain;
+
+    CHECK_OK(lbx_null_create(NULL, &known));
+    CHECK_OK(lbx_registry_create(NULL, &registry));
+    CHECK_OK(lbx_registry_add(registry, "known", known));
+    options.first = lbx_registry_resolver(registry);
+    options.factory = (lbx_resolver){make, &factory};
+    options.kept_most = 2;
+    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_OK(resolve(chain, "known"));
+    CHECK_INT(0, factory.made);
+    CHECK_OK(resolve(chain, "a"));
+    CHECK_OK(resolve(chain, "b"));
+    CHECK_OK(resolve(chain, "a")); // kept, and b is the older now
+    CHECK_INT(2, factory.made);
+    CHECK_OK(resolve(chain, "c"));
+    CHECK_INT(3, factory.made);
+    CHECK_OK(resolve(chain, "a"));
+    CHECK_INT(3, factory.made);
+    CHECK_OK(resolve(chain, "b")); // had gone
+    CHECK_INT(4, factory.made);
+    lbx_chain_destroy(chain);
+    lbx_registry_destroy(registry);
+    lbx_postbox_unref(known);
+}
+
+TEST_CITING("W-40", a_chain_passes_failures_on)
+{
+    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    struct factory factory = {0, LBX_UNREACHABLE};
+    lbx_chain *chain;
+
+    CHECK_OK(lbx_chain_create(&options, &chain)); // neither
+    CHECK_STATUS(LBX_NOT_FOUND, resolve(chain, "a"));
+    lbx_chain_destroy(chain);
+    options.factory = (lbx_resolver){make, &factory};
+    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_STATUS(LBX_UNREACHABLE, resolve(chain, "a"));
+    factory.status = LBX_OK;
+    CHECK_OK(resolve(chain, "a")); // a failure is not kept
+    CHECK_INT(2, factory.made);
+    lbx_chain_destroy(chain);
+    options.first = options.factory; // its own failure, no factory asked
+    factory.status = LBX_DENIED;
+    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_STATUS(LBX_DENIED, resolve(chain, "a"));
+    CHECK_INT(3, factory.made);
+    lbx_chain_destroy(chain);
+    options.version = 0;
+    CHECK_STATUS(LBX_INVALID, lbx_chain_create(&options, &chain));
+}
+
+TEST(a_chain_does_not_give_out_what_is_closed)
+{
+    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    struct factory factory = {0, LBX_OK};
+    lbx_postbox *found;
+    lbx_chain *chain;
+
+    options.factory = (lbx_resolver){make, &factory};
+    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_OK(lbx_resolve(lbx_chain_resolver(chain), "a", NULL, &found));
+    lbx_postbox_close(found);
+    lbx_postbox_unref(found);
+    CHECK_OK(resolve(chain, "a"));
+    CHECK_INT(2, factory.made);
+    lbx_chain_destroy(chain);
+}
+
+static void
+resolve_many(unsigned index, void *context)
+{
+    static const char *const places[] = {"a", "b", "c", "d", "e"};
+
+    for (unsigned i = 0; i < 300; i++)
+        CHECK_OK(resolve(context, places[(i + index) % 5]));
+}
+
+static lbx_status
+make_quietly(void *context, const char *place, lbx_postbox **ret,
+             lbx_fault *fault)
+{
+    (void)context;
+    (void)place;
+    (void)fault;
+    return lbx_null_create(NULL, ret);
+}
+
+TEST(threads_share_a_chain)
+{
+    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_chain *chain;
+
+    options.factory = (lbx_resolver){make_quietly, NULL};
+    options.kept_most = 3;
+    CHECK_OK(lbx_chain_create(&options, &chain));
+    threads_run(4, resolve_many, chain);
+    lbx_chain_destroy(chain);
+}
+
+/* Stores by URL: a scheme of the test's own, whose places are case-blind. */
+static _Atomic int opened, closed;
+
+static lbx_status
+place_of(const char *rest, char *place, lbx_fault *fault)
+{
+    (void)fault;
+    if (strcmp(rest, "bad") == 0)
+        return LBX_INVALID;
+    for (; *rest; rest++)
+        *place++ = *rest >= 'A' && *rest <= 'Z' ? (char)(*rest + 32) : *rest;
+    *place = '\0';
+    return LBX_OK;
+}
+
+static void
+close_one(lbx_store *store)
+{
+    closed++;
+    free(store);
+}
+
+static lbx_store_ops url_ops;
+
+static lbx_status
+open_one(const char *place, const lbx_store_options *options, lbx_store **ret)
+{
+    struct script *script;
+
+    CHECK(options->fault);
+    if (strcmp(place, "broken/") == 0 || strcmp(place, "broken") == 0)
+        return LBX_CORRUPT;
+    url_ops = script_ops;
+    url_ops.scheme = "try";
+    url_ops.close = close_one;
+    script = calloc(1, sizeof(*script));
+    CHECK(script);
+    script->letters = 1;
+    CHECK(pthread_mutex_init(&script->lock, NULL) == 0);
+    CHECK_OK(lbx_store_init(&script->base, &url_ops));
+    opened++;
+    *ret = &script->base;
+    return LBX_OK;
+}
+
+static bool
+suits(lbx_store *store, const lbx_store_options *options)
+{
+    (void)store;
+    return !options->alone;
+}
+
+static const lbx__scheme scheme = {"try", place_of, open_one, suits};
+
+TEST(a_store_is_open_once_per_place)
+{
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    lbx_store *first, *second, *other;
+    lbx_fault fault;
+
+    lbx__scheme_add(&scheme);
+    CHECK_OK(lbx_store_open("try:Shop", NULL, &first));
+    CHECK_OK(lbx_store_open("try:shop", NULL, &second));
+    CHECK_PTR(first, second);
+    CHECK_OK(lbx_store_open("try:other", NULL, &other));
+    CHECK(other != first);
+    CHECK_INT(2, opened);
+    options.alone = true;
+    options.fault = &fault;
+    CHECK_STATUS(LBX_INVALID, lbx_store_open("try:shop", &options, &second));
+    CHECK(strstr(fault.text, "other options"));
+    lbx_store_unref(first);
+    CHECK_INT(0, closed);
+    lbx_store_unref(second);
+    CHECK_INT(1, closed);
+    lbx_store_unref(other);
+    CHECK_OK(lbx_store_open("try:shop", NULL, &first)); // a new one
+    CHECK_INT(3, opened);
+    lbx_store_unref(first);
+    CHECK_INT(3, closed);
+}
+
+TEST_CITING("W-42", urls_lead_to_postboxes_for_sending)
+{
+    const lbx_resolver urls = lbx_url_resolver(NULL);
+    lbx_postbox *postbox, *found;
+    lbx_letter *letter;
+    lbx_fault fault;
+
+    lbx__scheme_add(&scheme);
+    CHECK_OK(lbx_postbox_open("try:/shop/orders", NULL, &postbox));
+    CHECK_STR("orders", lbx_postbox_name(postbox));
+    CHECK_OK(lbx_resolve(urls, "try:/shop/other", &fault, &found));
+    CHECK_PTR(lbx_postbox_store(postbox), lbx_postbox_store(found));
+    CHECK_OK(lbx_postbox_send(found, "x", 1, NULL));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_postbox_receive(found, 0, &letter));
+    lbx_postbox_unref(found);
+    lbx_postbox_unref(postbox);
+    CHECK_INT(1, closed);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_resolve(urls, "nothing:a/b", &fault, &found));
+    CHECK(strstr(fault.text, "nothing:"));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "no URL", &fault, &found));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "try:shop/", NULL, &found));
+    CHECK_STATUS(LBX_CORRUPT, lbx_resolve(urls, "try:broken/b", NULL, &found));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:bad/b", NULL, &found));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_postbox_open("nothing:b", NULL, &found));
+}
+
+static void
+open_and_close(unsigned index, void *context)
+{
+    (void)index;
+    (void)context;
+    for (int i = 0; i < 200; i++) {
+        lbx_store *store;
+
+        CHECK_OK(lbx_store_open("try:race", NULL, &store));
+        CHECK_INT(1, opened - closed); // F2
+        lbx_store_unref(store);
+    }
+}
+
+TEST(threads_open_and_close_one_place)
+{
+    lbx__scheme_add(&scheme);
+    threads_run(4, open_and_close, NULL);
+    CHECK_INT(opened, closed);
+}
+
+TEST(a_child_uses_nothing_it_inherited)
+{
+    lbx_postbox *postbox;
+    int status;
+    pid_t child;
+
+    lbx__scheme_add(&scheme);
+    CHECK_OK(lbx_postbox_open("try:shop/orders", NULL, &postbox));
+    child = fork();
+    if (child == 0) {
+        lbx_postbox *mine;
+        int wrong = 0;
+
+        wrong += lbx_postbox_send(postbox, "x", 1, NULL) != LBX_INVALID;
+        wrong += lbx_postbox_open("try:shop/orders", NULL, &mine) != LBX_OK;
+        wrong += lbx_postbox_store(mine) == lbx_postbox_store(postbox);
+        wrong += lbx_postbox_send(mine, "x", 1, NULL) != LBX_OK;
+        lbx_postbox_unref(postbox);
+        wrong += closed != 0; // not ours to close
+        lbx_postbox_unref(mine);
+        wrong += closed != 1;
+        _exit(wrong);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(0, WEXITSTATUS(status));
+    CHECK_OK(lbx_postbox_send(postbox, "x", 1, NULL));
+    lbx_postbox_unref(postbox);
+    CHECK_INT(1, closed);
+}

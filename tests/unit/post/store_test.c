@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lbx_store: tables, references, boxes by name, defaults of optional entries. */
+#include "post/script.h"
+
+#include "support/test.h"
+
+#include <string.h>
+
+TEST(a_table_must_be_whole)
+{
+    lbx_store store;
+    lbx_store_ops ops = script_ops;
+
+    CHECK_STATUS(LBX_INVALID, lbx_store_init(NULL, &ops));
+    CHECK_STATUS(LBX_INVALID, lbx_store_init(&store, NULL));
+    ops.version++;
+    CHECK_STATUS(LBX_INVALID, lbx_store_init(&store, &ops));
+    ops = script_ops;
+    ops.cancel = NULL;
+    CHECK_STATUS(LBX_INVALID, lbx_store_init(&store, &ops));
+}
+
+TEST(the_last_reference_closes)
+{
+    struct script script;
+    lbx_postbox *postbox;
+    lbx_letter *letter;
+
+    script_init(&script);
+    CHECK_PTR(&script.base, lbx_store_ref(&script.base));
+    CHECK_OK(lbx_postbox_open_in(&script.base, "box", NULL, &postbox));
+    CHECK_OK(lbx_postbox_receive(postbox, 0, &letter));
+    lbx_store_unref(&script.base);
+    lbx_store_unref(&script.base);
+    lbx_postbox_unref(postbox);
+    CHECK(!script.closed);
+    CHECK_STR("script", lbx_store_scheme(&script.base));
+    CHECK_INT(LBX_SURVIVES_PROCESS, lbx_store_durability(&script.base));
+    lbx_letter_destroy(letter);
+    CHECK(script.closed);
+    lbx_store_unref(NULL);
+}
+
+static bool
+count(void *context, const char *name)
+{
+    (void)name;
+    ++*(int *)context;
+    return true;
+}
+
+TEST(boxes_are_managed_by_name)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT, read;
+    char texts[LBX_BOX_TEXT_BYTES];
+    lbx_box_counts counts;
+    struct script script;
+    lbx_fault fault;
+    int names = 0;
+
+    script_init(&script);
+    CHECK_OK(lbx_store_create_box(&script.base, "a", NULL, &fault));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_store_create_box(&script.base, "a b", NULL, &fault));
+    CHECK(strstr(fault.text, "a b"));
+    options.lease_ns = 9;
+    CHECK_OK(lbx_store_change_box(&script.base, "a", &options, &fault));
+    CHECK_OK(lbx_store_read_box(&script.base, "a", texts, &read, &counts));
+    CHECK_INT(9, read.lease_ns);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_store_read_box(&script.base, "a", NULL, &read, NULL));
+    options.lease_ns = -9;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_store_change_box(&script.base, "a", &options, &fault));
+    CHECK(strstr(fault.text, "lease_ns"));
+    CHECK_OK(lbx_store_list_boxes(&script.base, NULL, NULL, count, &names));
+    CHECK_INT(1, names);
+    CHECK_OK(lbx_store_delete_box(&script.base, "a"));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_store_delete_box(&script.base, "a"));
+    script_fini(&script);
+}
+
+TEST(what_a_store_cannot_do_is_unsupported)
+{
+    struct script script;
+    lbx_move_state state;
+    lbx_postbox *postbox;
+    lbx_letter *letter;
+    size_t letters;
+
+    script_init(&script);
+    CHECK_OK(lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_sync(&script.base));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_move(&script.base, "a", NULL, 0));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_store_move(&script.base, "a", "b", 0));
+    CHECK_STATUS(LBX_INVALID, lbx_store_move(&script.base, "a", NULL, -1));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_move_state(&script.base, "a", &state));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_cancel_move(&script.base, "a"));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_postbox_peek(postbox, 0, 1, &letter, &letters));
+    CHECK_INT(0, letters);
+    lbx_postbox_unref(postbox);
+    script_fini(&script);
+}
+
+/* A store that can only show. */
+static lbx_status
+peek(lbx_store *store, lbx_call *call, lbx_peek_request *request)
+{
+    (void)store;
+    for (uint32_t i = 0; i < request->letters_most && i < 2; i++) {
+        const lbx_delivery delivery = {
+            .parcel = {.body = "seen", .body_bytes = 4},
+            .id = {"x"},
+            .sequence = request->from + i,
+        };
+
+        if (lbx_call_deliver(call, &delivery) != LBX_OK)
+            return LBX_NO_MEMORY;
+    }
+    return LBX_OK;
+}
+
+TEST(what_was_only_seen_cannot_be_settled)
+{
+    const lbx_draft reply = lbx_draft_of_text("r");
+    char receipt[LBX_RECEIPT_BYTES];
+    lbx_store_ops ops = script_ops;
+    lbx_letter *letters[5];
+    struct script script;
+    lbx_postbox *postbox;
+    lbx_letter_facts facts;
+    size_t letter_count;
+
+    script_init(&script);
+    ops.peek = peek;
+    CHECK_OK(lbx_store_init(&script.base, &ops));
+    CHECK_OK(lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
+    CHECK_OK(lbx_postbox_peek(postbox, 40, 5, letters, &letter_count));
+    CHECK_INT(2, letter_count);
+    CHECK_OK(lbx_letter_facts_read(letters[1], &facts));
+    CHECK_INT(41, facts.sequence);
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_acknowledge(letters[0]));
+    CHECK_STATUS(LBX_FINALIZED,
+                 lbx_letter_reply(letters[0], &reply, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_letter_receipt(letters[0], receipt, sizeof(receipt)));
+    lbx_letter_destroy(letters[0]);
+    lbx_letter_destroy(letters[1]);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_peek(postbox, 0, 0, letters, &letter_count));
+    lbx_postbox_unref(postbox);
+    script_fini(&script);
+}
+
+TEST(a_store_cannot_deliver_without_a_receive)
+{
+    const lbx_delivery delivery = {.id = {"x"}};
+    lbx_call call = {.verb = LBX_VERB_SEND};
+
+    CHECK_STATUS(LBX_INVALID, lbx_call_deliver(&call, &delivery));
+    CHECK_STATUS(LBX_INVALID, lbx_call_deliver(NULL, &delivery));
+}
