@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The only place that reads a clock. */
-#include "base/wall.h"
+#include "base/clock.h"
+
 #include <letterbox/base.h>
 
 #include <limits.h>
 #include <time.h>
 
-int64_t
-lbx_clock_now(const lbx_clock *clock)
+static int64_t
+read_clock(clockid_t which)
 {
     struct timespec now;
 
-    if (clock)
-        return clock->now_ns(clock->context);
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(which, &now);
     return (int64_t)now.tv_sec * LBX_SECOND + now.tv_nsec;
+}
+
+int64_t
+lbx_clock_now(const lbx_clock *clock)
+{
+    return clock ? clock->now_ns(clock->context) : read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t
+lbx__boot_now(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
+int64_t
+lbx__wall_now(void)
+{
+    return read_clock(CLOCK_REALTIME);
 }
 
 int64_t
@@ -45,13 +62,4 @@ lbx_deadline_poll_ms(const lbx_clock *clock, int64_t deadline_ns)
         return INT_MAX;
     left_ms = (deadline_ns - now - 1) / LBX_MS + 1;
     return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
-}
-
-int64_t
-lbx__wall_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / LBX_MS;
 }

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-void
-lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
+static void
+wait_on(_Atomic(uint32_t) *word, int how, uint32_t expected, int64_t wait_ns)
 {
     struct timespec limit = {
         .tv_sec = (time_t)(wait_ns / 1000000000),
@@ -24,14 +24,33 @@ lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
     };
 
     // Every error means "look again": the word changed, a signal, time is up.
-    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
-                  wait_ns < 0 ? NULL : &limit, NULL, 0);
+    (void)syscall(SYS_futex, word, how, expected, wait_ns < 0 ? NULL : &limit,
+                  NULL, 0);
+}
+
+void
+lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
+{
+    wait_on(word, FUTEX_WAIT_PRIVATE, expected, wait_ns);
+}
+
+void
+lbx__futex_wait_shared(_Atomic(uint32_t) *word, uint32_t expected,
+                       int64_t wait_ns)
+{
+    wait_on(word, FUTEX_WAIT, expected, wait_ns);
 }
 
 void
 lbx__futex_wake(_Atomic(uint32_t) *word, int count)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void
+lbx__futex_wake_shared(_Atomic(uint32_t) *word, int count)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
 static pthread_once_t barrier_once = PTHREAD_ONCE_INIT;

@@ -21,6 +21,11 @@ void lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected,
  * the address is only compared. */
 void lbx__futex_wake(_Atomic(uint32_t) *word, int count);
 
+/* The same two for a word in memory that processes share. */
+void lbx__futex_wait_shared(_Atomic(uint32_t) *word, uint32_t expected,
+                            int64_t wait_ns);
+void lbx__futex_wake_shared(_Atomic(uint32_t) *word, int count);
+
 /* Tells whether lbx__barrier_all() works here. */
 bool lbx__barrier_ready(void);
 

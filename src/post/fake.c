@@ -6,8 +6,8 @@
 #include "post/fake.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/park.h"
-#include "base/wall.h"
 #include "post/store.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
             memcpy(letter->id.text, injection->id, strlen(injection->id) + 1);
     }
     letter->sent_ns = lbx__fake_now(fake);
-    letter->sent_ms = lbx__wall_ms();
+    letter->sent_ms = lbx__wall_now() / LBX_MS;
     letter->due_ns = parcel->delay_ns > INT64_MAX - letter->sent_ns
                          ? INT64_MAX
                          : letter->sent_ns + parcel->delay_ns;

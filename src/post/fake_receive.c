@@ -3,7 +3,7 @@
 #include "post/fake.h"
 
 #include "base/alloc.h"
-#include "base/wall.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
     letter->deliveries++;
     letter->uses++;
     if (letter->first_received_ms == 0)
-        letter->first_received_ms = lbx__wall_ms();
+        letter->first_received_ms = lbx__wall_now() / LBX_MS;
 }
 
 /* What a call was given, on its way. */
