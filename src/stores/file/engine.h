@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * LMDB under the file store: an environment, a table each, one transaction.
+ *
+ * K2  Nothing is ever written unsynced: every commit that changed something has
+ *     flushed its pages before the meta page that names them, and that too.
+ * K3  Beyond the last page in use there are 8 MiB of allocated room, or as many
+ *     free pages inside, and room for what the open transaction may take;
+ *     otherwise what makes the store grow is refused. What shrinks it spends
+ *     that room: to delete takes pages too, and pages that are freed can be used
+ *     again two commits later.
+ *
+ * What the open transaction takes is estimated from above: its rows may each
+ * have copied a path of pages, but not more pages than there are.
+ *
+ * Threads    the one that opened it.
+ */
+#ifndef LBX_STORES_FILE_ENGINE_H
+#define LBX_STORES_FILE_ENGINE_H
+
+#include "post/storage.h"
+#include "stores/file/io.h"
+
+#include <lmdb.h>
+
+/* What the storage knows of itself: one row of a table that rules do not see. */
+typedef struct lbx__own {
+    uint8_t uid[16];
+    uint64_t generation;  /* of the journal */
+    bool has_journal;     /* it has been made */
+    bool idle;            /* no record of this generation was ever written */
+    lbx_durability level; /* of who owns the journal, unless idle */
+    uint32_t era;         /* grows when answered changes may have been lost */
+    uint8_t boot[16];     /* the boot that the offset is for */
+    int64_t offset_ns;    /* store time - time since boot */
+    int64_t time_ns;      /* store time, when this was written, */
+    int64_t wall_ns;      /* and wall time */
+} lbx__own;
+
+typedef struct lbx__engine {
+    const lbx__io *io;
+    MDB_env *env;
+    MDB_txn *txn;
+    int fd; /* data.mdb, for its size */
+    MDB_dbi tables[LBX__TABLES];
+    MDB_dbi own;
+    MDB_cursor *cursors[LBX__TABLES]; /* of the transaction; made when used */
+
+    uint64_t page_bytes;
+    uint64_t map_pages;
+    uint64_t used_pages;      /* at the last commit */
+    uint64_t allocated_bytes; /* of the file */
+    uint64_t free_pages;      /* reusable; counted when it is tight */
+    bool free_counted;
+    bool tight;        /* room could not be had: commit soon */
+    uint64_t rows;     /* written by the transaction */
+    uint64_t reserved; /* pages for bytes of theirs */
+} lbx__engine;
+
+/* Opens data.mdb and lock.mdb in a folder. `map_bytes` is for a new one. */
+lbx_status lbx__engine_open(lbx__engine *engine, const lbx__io *io, int folder,
+                            uint64_t map_bytes);
+
+/* Drops a transaction. Takes a zeroed one. */
+void lbx__engine_close(lbx__engine *engine);
+
+/* Makes the tables of a new store, in the open transaction. */
+lbx_status lbx__engine_create(lbx__engine *engine);
+
+/* Opens the tables. NOT_FOUND: a new store; CORRUPT: some are missing. */
+lbx_status lbx__engine_tables(lbx__engine *engine);
+
+/* Begins a transaction, when there is none; waits for other processes'. */
+lbx_status lbx__engine_begin(lbx__engine *engine);
+
+/* Ends it, durably (K2), and tells its number; after a failure nothing of it is
+ * there, unless the failure was the last flush. */
+lbx_status lbx__engine_commit(lbx__engine *engine, uint64_t *ret_last);
+
+/* Drops it. */
+void lbx__engine_abort(lbx__engine *engine);
+
+/* The number of the last commit. */
+uint64_t lbx__engine_last(const lbx__engine *engine);
+
+/* Inside a transaction; the entries of storage.h. put and remove answer an error
+ * of LMDB's. */
+lbx_status lbx__engine_get(lbx__engine *engine, lbx__table table,
+                           lbx__bytes key, lbx__bytes *ret);
+lbx_status lbx__engine_seek(lbx__engine *engine, lbx__table table,
+                            lbx__bytes key, lbx__bytes *ret_key,
+                            lbx__bytes *ret_value);
+lbx_status lbx__engine_put(lbx__engine *engine, lbx__table table,
+                           lbx__bytes key, const lbx__bytes *parts,
+                           size_t count);
+lbx_status lbx__engine_remove(lbx__engine *engine, lbx__table table,
+                              lbx__bytes key);
+
+/* K3: OK; NO_SPACE. */
+lbx_status lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
+                               size_t count, lbx__growth growth);
+
+/* The storage's own row: in the transaction, or in a short one of its own.
+ * NOT_FOUND; CORRUPT; NEWER. */
+lbx_status lbx__own_read(lbx__engine *engine, lbx__own *ret);
+lbx_status lbx__own_write(lbx__engine *engine, const lbx__own *own);
+
+#endif

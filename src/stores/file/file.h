@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Storage in files; see post/storage.h. */
+#ifndef LBX_STORES_FILE_FILE_H
+#define LBX_STORES_FILE_FILE_H
+
+#include "post/storage.h"
+#include "stores/file/io.h"
+
+/* Opens the store in a folder, recovering what a killed owner has left. NULL
+ * options are LBX_STORE_OPTIONS_INIT, a NULL `io` is the system's; both, and what
+ * the options point to, must outlive the storage. The same thread uses it from
+ * here to close. Statuses: those of lbx_store_open(). */
+lbx_status lbx__file_open(const char *path, const lbx_store_options *options,
+                          const lbx__io *io, lbx__storage **ret);
+
+/*
+ * The bell of this process, which is what its service sleeps on: other processes
+ * ring it when they have written something, or want to be let in, and threads of
+ * ours when they have a call. Whoever finds it rung begins a group, if only an
+ * empty one: begin answers knocks.
+ *
+ *     seen = lbx__file_bell(storage);
+ *     ... nothing to do ...
+ *     lbx__file_sleep(storage, seen, wait_ns);
+ *
+ * With waiting receives, sleep no longer than a second: a process that was
+ * killed between its commit and its bells rings nobody's.
+ */
+uint32_t lbx__file_bell(lbx__storage *storage);
+void lbx__file_sleep(lbx__storage *storage, uint32_t seen, int64_t wait_ns);
+void lbx__file_ring(lbx__storage *storage);
+
+/* Grows when changes that were answered may have been lost: after a reboot at a
+ * level below POWER_CUT. Receipts from before are not to be trusted. */
+uint32_t lbx__file_era(const lbx__storage *storage);
+
+/* The 16 bytes that no other store has. */
+const uint8_t *lbx__file_uid(const lbx__storage *storage);
+
+/* Whether we are alone, on the journal. */
+bool lbx__file_is_alone(const lbx__storage *storage);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which folders are taken, and why others are not; see folder.h. */
+#include "stores/file/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* File systems whose locks and shared memory end at the machine's border. */
+static bool
+is_remote(unsigned long type)
+{
+    static const unsigned long types[] = {
+        0x6969,     // NFS
+        0x517b,     // SMB
+        0xff534d42, // CIFS
+        0xfe534d42, // SMB 2
+        0x01021997, // 9P
+        0x00c36400, // Ceph
+        0x5346414f, // AFS
+        0x0bd00bd0, // Lustre
+        0x73757245, // Coda
+        0x564c,     // NCP
+    };
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if ((type & 0xffffffff) == types[i])
+            return true;
+    }
+    return false;
+}
+
+static lbx_status
+check_rights(const struct stat *found, const char *name, lbx_fault *fault)
+{
+    if (found->st_uid != geteuid())
+        return lbx__refuse(fault, LBX_DENIED, "%s belongs to someone else",
+                           name);
+    if (found->st_mode & (S_IWGRP | S_IWOTH))
+        return lbx__refuse(fault, LBX_DENIED, "others may write to %s", name);
+    return LBX_OK;
+}
+
+/* One of the store's files, if it is there. */
+static lbx_status
+check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
+           lbx_fault *fault)
+{
+    struct stat found;
+
+    *ret_size = -1;
+    if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+        if (errno == ENOENT)
+            return LBX_OK;
+        return lbx__refuse(fault, lbx__io_status(-errno), "%s: %s", name,
+                           strerror(errno));
+    }
+    if (!S_ISREG(found.st_mode))
+        return lbx__refuse(fault, LBX_DENIED, "%s is not a plain file", name);
+    *ret_size = found.st_size;
+    return check_rights(&found, name, fault);
+}
+
+lbx_status
+lbx__folder_look(lbx__folder *folder, lbx_fault *fault)
+{
+    off_t data, journal, other;
+    lbx_status status = check_file(folder, LBX__DATA, &data, fault);
+
+    if (status == LBX_OK)
+        status = check_file(folder, LBX__JOURNAL, &journal, fault);
+    if (status == LBX_OK)
+        status = check_file(folder, LBX__LOCK, &other, fault);
+    if (status == LBX_OK)
+        status = check_file(folder, LBX__WAKE, &other, fault);
+    if (status != LBX_OK)
+        return status;
+    folder->has_data = data > 0;
+    folder->has_journal = journal >= 0;
+    return LBX_OK;
+}
+
+static lbx_status
+check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
+{
+    struct stat found;
+    struct statfs system;
+    lbx_status status;
+
+    if (fstat(folder->fd, &found) < 0 || fstatfs(folder->fd, &system) < 0)
+        return lbx__refuse(fault, LBX_IO, "%s: %s", path, strerror(errno));
+    folder->device = found.st_dev;
+    folder->inode = found.st_ino;
+    status = check_rights(&found, path, fault);
+    if (status != LBX_OK)
+        return status;
+    if (is_remote((unsigned long)system.f_type))
+        return lbx__refuse(fault, LBX_DENIED, "%s is on a network file system",
+                           path);
+    return lbx__folder_look(folder, fault);
+}
+
+/* Makes the folder, and its name in the one above durable. */
+static lbx_status
+make_folder(const lbx__io *io, const char *path)
+{
+    char above[PATH_MAX];
+    const char *slash;
+    size_t size = strlen(path);
+    int fd, result;
+
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    if (size >= sizeof(above))
+        return LBX_INVALID;
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return lbx__io_status(-errno);
+    slash = memrchr(path, '/', size);
+    size = slash ? (size_t)(slash - path) : 0;
+    memcpy(above, path, size);
+    above[size] = '\0';
+    // Not through io->open: the way there may lead over symbolic links.
+    fd = open(size    ? above
+              : slash ? "/"
+                      : ".",
+              O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return lbx__io_status(-errno);
+    result = io->fsync(io, fd);
+    (void)close(fd);
+    return lbx__io_status(result);
+}
+
+lbx_status
+lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
+                 bool must_exist, lbx_fault *fault)
+{
+    const int flags = O_RDONLY | O_DIRECTORY;
+    lbx_status status;
+
+    *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags)};
+    if (folder->fd == -ENOENT && !must_exist) {
+        status = make_folder(io, path);
+        if (status != LBX_OK)
+            return lbx__refuse(fault, status, "%s cannot be made", path);
+        folder->fd = io->open(io, AT_FDCWD, path, flags);
+    }
+    if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
+        return lbx__refuse(fault, LBX_DENIED,
+                           "%s is a symbolic link, or not a folder", path);
+    if (folder->fd < 0)
+        return lbx__refuse(fault, lbx__io_status(folder->fd), "%s: %s", path,
+                           strerror(-folder->fd));
+    status = check_folder(folder, path, fault);
+    if (status == LBX_OK && must_exist && !folder->has_data &&
+        !folder->has_journal)
+        status =
+            lbx__refuse(fault, LBX_NOT_FOUND, "there is no store in %s", path);
+    if (status != LBX_OK)
+        lbx__folder_close(folder);
+    return status;
+}
+
+void
+lbx__folder_close(lbx__folder *folder)
+{
+    if (folder->fd >= 0)
+        (void)close(folder->fd);
+    folder->fd = -1;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The folder of a store: ours, and safe to write to.
+ *
+ * K1  Nothing is written to a folder that is refused: one that is a symbolic
+ *     link, belongs to someone else, may be written by others, lies on a network
+ *     file system, or has such a file among those of the store.
+ */
+#ifndef LBX_STORES_FILE_FOLDER_H
+#define LBX_STORES_FILE_FOLDER_H
+
+#include "stores/file/io.h"
+
+#define LBX__DATA    "data.mdb"
+#define LBX__LOCK    "lock.mdb"
+#define LBX__JOURNAL "journal"
+#define LBX__WAKE    "wake"
+
+typedef struct lbx__folder {
+    int fd;
+    uint64_t device;
+    uint64_t inode;
+    bool has_data; /* a data.mdb with something in it */
+    bool has_journal;
+} lbx__folder;
+
+/* Opens a folder, and makes it, durably, unless `must_exist`. OK; NOT_FOUND;
+ * DENIED, and the fault says why; any I/O failure. */
+lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
+                            const char *path, bool must_exist,
+                            lbx_fault *fault);
+
+/* Which files there are; again after waiting for someone who was making them. */
+lbx_status lbx__folder_look(lbx__folder *folder, lbx_fault *fault);
+
+void lbx__folder_close(lbx__folder *folder);
+
+#endif

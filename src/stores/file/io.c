@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system's own calls, and what is made of them. */
+#include "stores/file/io.h"
+
+#include "base/clock.h"
+#include "codec/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int
+open_file(const lbx__io *io, int folder, const char *name, int flags)
+{
+    const int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    (void)io;
+    return fd < 0 ? -errno : fd;
+}
+
+static ssize_t
+read_at(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
+{
+    const ssize_t done = pread(fd, bytes, size, (off_t)offset);
+
+    (void)io;
+    return done < 0 ? -errno : done;
+}
+
+static ssize_t
+write_at(const lbx__io *io, int fd, const void *bytes, size_t size,
+         uint64_t offset)
+{
+    const ssize_t done = pwrite(fd, bytes, size, (off_t)offset);
+
+    (void)io;
+    return done < 0 ? -errno : done;
+}
+
+static int
+sync_data(const lbx__io *io, int fd)
+{
+    (void)io;
+    return fdatasync(fd) < 0 ? -errno : 0;
+}
+
+static int
+sync_all(const lbx__io *io, int fd)
+{
+    (void)io;
+    return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int
+allocate(const lbx__io *io, int fd, uint64_t size)
+{
+    int result;
+
+    (void)io;
+    do {
+        result = fallocate(fd, 0, 0, (off_t)size);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : 0;
+}
+
+static int
+rename_in(const lbx__io *io, int folder, const char *from, const char *to)
+{
+    (void)io;
+    return renameat(folder, from, folder, to) < 0 ? -errno : 0;
+}
+
+static int64_t
+boot_ns(const lbx__io *io)
+{
+    (void)io;
+    return lbx__boot_now();
+}
+
+static int64_t
+wall_ns(const lbx__io *io)
+{
+    (void)io;
+    return lbx__wall_now();
+}
+
+static void
+boot_id(const lbx__io *io, uint8_t id[16])
+{
+    char text[LBX__UUID_TEXT] = "";
+    const int fd =
+        open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    (void)io;
+    if (fd >= 0) {
+        const ssize_t done = read(fd, text, sizeof(text) - 1);
+
+        (void)close(fd);
+        if (done == (ssize_t)sizeof(text) - 1 && lbx__uuid_parse(text, id))
+            return;
+    }
+    // Without one, each open counts as another boot, which is only slower.
+    if (!lbx__random(id, 16))
+        memset(id, 0, 16);
+}
+
+const lbx__io lbx__io_system = {
+    .open = open_file,
+    .pread = read_at,
+    .pwrite = write_at,
+    .fdatasync = sync_data,
+    .fsync = sync_all,
+    .fallocate = allocate,
+    .rename = rename_in,
+    .boot_ns = boot_ns,
+    .wall_ns = wall_ns,
+    .boot_id = boot_id,
+};
+
+lbx_status
+lbx__io_status(ssize_t result)
+{
+    switch (result < 0 ? (int)-result : 0) {
+    case 0:
+        return LBX_OK;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return LBX_NO_SPACE;
+    case ENOMEM:
+        return LBX_NO_MEMORY;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+        return LBX_DENIED;
+    case ENOENT:
+        return LBX_NOT_FOUND;
+    default:
+        return LBX_IO;
+    }
+}
+
+lbx_status
+lbx__io_read_all(const lbx__io *io, int fd, void *bytes, size_t size,
+                 uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t now =
+            io->pread(io, fd, (char *)bytes + done, size - done, offset + done);
+
+        if (now == 0)
+            return LBX_IO;
+        if (now < 0 && now != -EINTR)
+            return lbx__io_status(now);
+        done += now > 0 ? (size_t)now : 0;
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx__io_write_all(const lbx__io *io, int fd, const void *bytes, size_t size,
+                  uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        const ssize_t now = io->pwrite(io, fd, (const char *)bytes + done,
+                                       size - done, offset + done);
+
+        if (now == 0)
+            return LBX_IO;
+        if (now < 0 && now != -EINTR)
+            return lbx__io_status(now);
+        done += now > 0 ? (size_t)now : 0;
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx__refuse(lbx_fault *fault, lbx_status status, const char *format, ...)
+{
+    if (fault) {
+        va_list arguments;
+
+        fault->status = status;
+        va_start(arguments, format);
+        (void)vsnprintf(fault->text, sizeof(fault->text), format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}

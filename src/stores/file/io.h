@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every system call of the file store's own, behind one table, so that tests
+ * can make the third flush fail or the disk full. (LMDB's are not ours; tests
+ * reach them through the linker.)
+ *
+ * Calls answer what the system call does, or -errno.
+ */
+#ifndef LBX_STORES_FILE_IO_H
+#define LBX_STORES_FILE_IO_H
+
+#include <letterbox/base.h>
+
+#include <sys/types.h>
+
+typedef struct lbx__io lbx__io;
+
+struct lbx__io {
+    /* Of a name in a folder, always with O_CLOEXEC and O_NOFOLLOW. */
+    int (*open)(const lbx__io *io, int folder, const char *name, int flags);
+    ssize_t (*pread)(const lbx__io *io, int fd, void *bytes, size_t size,
+                     uint64_t offset);
+    ssize_t (*pwrite)(const lbx__io *io, int fd, const void *bytes, size_t size,
+                      uint64_t offset);
+    int (*fdatasync)(const lbx__io *io, int fd);
+    int (*fsync)(const lbx__io *io, int fd);
+    /* The file is at least this large, with blocks behind every byte. */
+    int (*fallocate)(const lbx__io *io, int fd, uint64_t size);
+    int (*rename)(const lbx__io *io, int folder, const char *from,
+                  const char *to);
+    int64_t (*boot_ns)(const lbx__io *io);
+    int64_t (*wall_ns)(const lbx__io *io);
+    /* 16 bytes that are others after each start of the machine. */
+    void (*boot_id)(const lbx__io *io, uint8_t id[16]);
+    void *context;
+};
+
+extern const lbx__io lbx__io_system;
+
+/* All of it, over short counts and signals: OK, or what the error means. A file
+ * that ends sooner is LBX_IO to read_all. */
+lbx_status lbx__io_read_all(const lbx__io *io, int fd, void *bytes, size_t size,
+                            uint64_t offset);
+lbx_status lbx__io_write_all(const lbx__io *io, int fd, const void *bytes,
+                             size_t size, uint64_t offset);
+
+/* What -errno means to our callers; OK for 0 and more. */
+lbx_status lbx__io_status(ssize_t result);
+
+/* Writes a sentence into a fault, unless it is NULL, and answers the status. */
+lbx_status lbx__refuse(lbx_fault *fault, lbx_status status, const char *format,
+                       ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal: what has been answered and is not in LMDB yet.
+ *
+ * A file, zero-filled and synced before its first use, so that a flush writes
+ * data alone. Little-endian; records begin at multiples of 8.
+ *
+ *     0     "LBXJRNL1"  format u32  header bytes u32  store uid 16  crc u32
+ *           zeros to 4096
+ *     4096  record: "LBXS" or "LBXR"  size u32  generation u64  number u64
+ *           time i64  before u32  crc u32
+ *           per row: table u8  what u8 (0 put, 1 delete)  key bytes u16
+ *           value bytes u32  key  value
+ *           zeros to a multiple of 8
+ *
+ * `size` is of all of it. `before` is the crc of the record before, 0 for the
+ * first. `crc` is CRC-32C of the store's uid and the record without itself: a
+ * body that looks like a record is none, since who sends it does not know the
+ * uid. "LBXS" says that all records before this one had been flushed when it was
+ * made.
+ *
+ * J1  A group is one record. One that does not fit what is left is not written:
+ *     the caller makes a checkpoint instead.
+ * J2  Record n + 1 is written behind record n, never elsewhere.
+ * J3  The records that count are those of the generation that LMDB names, from
+ *     number 1 on, up to the first that does not check.
+ * J4  A generation is written from the front only when LMDB has all of those
+ *     before it, durably (file.c).
+ * J5  A record that does not check with an "LBXS" one behind it (same generation,
+ *     greater number) is damage; otherwise the end is torn, which is normal.
+ *
+ * Threads    one, but lbx__journal_flush() and what it reads: any.
+ */
+#ifndef LBX_STORES_FILE_JOURNAL_H
+#define LBX_STORES_FILE_JOURNAL_H
+
+#include "base/atomic.h"
+#include "base/buffer.h"
+#include "post/storage.h"
+#include "stores/file/io.h"
+
+enum {
+    LBX__JOURNAL_FORMAT = 1,
+    LBX__JOURNAL_FRONT = 4096,  /* where records begin */
+    LBX__JOURNAL_LEAST = 65536, /* bytes of the file */
+    LBX__RECORD_HEAD = 40
+};
+
+typedef struct lbx__journal {
+    const lbx__io *io;
+    const lbx_allocator *allocator;
+    int fd;
+    uint32_t seed;  /* what every crc begins with */
+    uint64_t bytes; /* of the file */
+
+    uint64_t generation;
+    uint64_t number; /* of the last record made */
+    uint64_t at;     /* where the next write goes */
+    uint32_t before;
+
+    lbx_buffer made;    /* records that are not written, and one that grows */
+    size_t grows_at;    /* where that one begins in `made` */
+    uint64_t made_upto; /* records ever made; so are the next two */
+    _Atomic(uint64_t) written;
+    _Atomic(uint64_t) flushed;
+} lbx__journal;
+
+/* Makes the file, of `bytes`, in place of one that may be there. */
+lbx_status lbx__journal_create(const lbx__io *io, int folder,
+                               const uint8_t uid[16], uint64_t bytes);
+
+/* Opens it: OK; NOT_FOUND; NEWER; CORRUPT, also when it is another store's. */
+lbx_status lbx__journal_open(lbx__journal *journal, const lbx__io *io,
+                             int folder, const uint8_t uid[16],
+                             const lbx_allocator *allocator);
+
+/* Takes a zeroed one. */
+void lbx__journal_close(lbx__journal *journal);
+
+/* Starts a generation, at the front. What is made and not written is dropped. */
+void lbx__journal_start(lbx__journal *journal, uint64_t generation);
+
+/* ---- Making records. Without memory a group cannot be made whole: then
+ * lbx__journal_fits() says no. ---- */
+
+void lbx__journal_put(lbx__journal *journal, lbx__table table, lbx__bytes key,
+                      const lbx__bytes *parts, size_t count);
+void lbx__journal_remove(lbx__journal *journal, lbx__table table,
+                         lbx__bytes key);
+
+/* Ends a group: one record. False when there was nothing in it. */
+bool lbx__journal_end(lbx__journal *journal, int64_t time_ns);
+
+/* Whether all that is made can be written. */
+bool lbx__journal_fits(const lbx__journal *journal);
+
+/* Hands what is made to the system. After a failure the generation is over. */
+lbx_status lbx__journal_write(lbx__journal *journal);
+
+/* Waits until what has been written is on the disk. */
+lbx_status lbx__journal_flush(lbx__journal *journal);
+
+/* ---- Reading them back ---- */
+
+/* What a walk over the records of a generation found. */
+typedef struct lbx__journal_end_state {
+    uint64_t records;
+    int64_t time_ns;     /* of the last one */
+    uint64_t end;        /* where the last one ends */
+    uint64_t torn_bytes; /* behind that, of this generation */
+    uint64_t bad_upto;   /* CORRUPT: a good record begins here */
+} lbx__journal_end_state;
+
+typedef lbx_status lbx__journal_row(void *context, lbx__table table,
+                                    lbx__bytes key, const lbx__bytes *value);
+
+/* Calls `row` for every row of the records that count (J3), in order; a NULL
+ * value is a delete. Stops when it does not answer OK. CORRUPT: J5. */
+lbx_status lbx__journal_read(const lbx__journal *journal, uint64_t generation,
+                             lbx__journal_row *row, void *context,
+                             lbx__journal_end_state *ret);
+
+/* The generation of a good record at the front; 0 when there is none. */
+uint64_t lbx__journal_first_generation(const lbx__journal *journal);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a journal back, whatever is in it.
+ *
+ * A record is taken only when every number in its head is what it must be and
+ * its crc agrees, so that nothing is allocated or parsed by a number that has
+ * not been checked against the file.
+ */
+#include "stores/file/journal.h"
+
+#include "base/alloc.h"
+#include "codec/pack.h"
+#include "codec/sum.h"
+
+#include <string.h>
+
+/* The head of a record, as it says. */
+struct head {
+    bool flushed; /* "LBXS" */
+    uint32_t size;
+    uint64_t generation;
+    uint64_t number;
+    int64_t time_ns;
+    uint32_t before;
+    uint32_t crc;
+};
+
+/* Room for a record, that grows. */
+struct room {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static bool
+unpack_head(const uint8_t *from, struct head *ret)
+{
+    ret->flushed = from[3] == 'S';
+    ret->size = lbx__get_le32(from + 4);
+    ret->generation = lbx__get_le64(from + 8);
+    ret->number = lbx__get_le64(from + 16);
+    ret->time_ns = (int64_t)lbx__get_le64(from + 24);
+    ret->before = lbx__get_le32(from + 32);
+    ret->crc = lbx__get_le32(from + 36);
+    return memcmp(from, "LBX", 3) == 0 && (from[3] == 'S' || from[3] == 'R') &&
+           ret->size >= LBX__RECORD_HEAD && ret->size % 8 == 0;
+}
+
+static bool
+grow(const lbx__journal *journal, struct room *room, size_t size)
+{
+    uint8_t *bytes;
+
+    if (size <= room->size)
+        return true;
+    bytes = lbx__alloc(journal->allocator, size, 8);
+    if (!bytes)
+        return false;
+    lbx__free(journal->allocator, room->bytes, room->size);
+    *room = (struct room){bytes, size};
+    return true;
+}
+
+/* The record at an offset: OK when its crc agrees; CORRUPT when it does not, or
+ * there is none; NO_MEMORY; IO. */
+static lbx_status
+read_record(const lbx__journal *journal, uint64_t at, struct room *room,
+            struct head *ret)
+{
+    uint8_t bytes[LBX__RECORD_HEAD];
+    lbx_status status;
+    uint32_t crc;
+
+    if (at + LBX__RECORD_HEAD > journal->bytes)
+        return LBX_CORRUPT;
+    status =
+        lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes), at);
+    if (status != LBX_OK)
+        return status;
+    if (!unpack_head(bytes, ret) || ret->size > journal->bytes - at)
+        return LBX_CORRUPT;
+    if (!grow(journal, room, ret->size))
+        return LBX_NO_MEMORY;
+    status =
+        lbx__io_read_all(journal->io, journal->fd, room->bytes, ret->size, at);
+    if (status != LBX_OK)
+        return status;
+    crc = lbx__crc32c(journal->seed, room->bytes, 36);
+    crc = lbx__crc32c(crc, room->bytes + LBX__RECORD_HEAD,
+                      ret->size - LBX__RECORD_HEAD);
+    return crc == ret->crc ? LBX_OK : LBX_CORRUPT;
+}
+
+/* Calls `row` for each of a record whose crc agrees. */
+static lbx_status
+read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
+          void *context)
+{
+    lbx_status status = LBX_OK;
+
+    while (status == LBX_OK && end - at >= 8) {
+        const uint8_t table = at[0], what = at[1];
+        const lbx__bytes key = {at + 8, lbx__get_le16(at + 2)};
+        const lbx__bytes value = {at + 8 + key.size, lbx__get_le32(at + 4)};
+
+        if (table >= LBX__TABLES || what > 1 || key.size == 0 ||
+            key.size > LBX__KEY_MOST || (what == 1 && value.size > 0) ||
+            key.size + value.size > (size_t)(end - at) - 8)
+            return LBX_CORRUPT;
+        status = row(context, (lbx__table)table, key, what ? NULL : &value);
+        at += 8 + key.size + value.size;
+    }
+    return status;
+}
+
+/* Looks behind a record that does not check (J5). */
+static lbx_status
+look_behind(const lbx__journal *journal, uint64_t generation, uint64_t number,
+            struct room *room, lbx__journal_end_state *state)
+{
+    enum {
+        STEP = 1 << 16
+    };
+    uint8_t *bytes = lbx__alloc(journal->allocator, STEP, 8);
+    lbx_status status = bytes ? LBX_OK : LBX_NO_MEMORY;
+
+    for (uint64_t at = state->end; status == LBX_OK && at < journal->bytes;
+         at += STEP) {
+        const uint64_t left = journal->bytes - at;
+        const size_t size = left < STEP ? (size_t)left : STEP;
+
+        status = lbx__io_read_all(journal->io, journal->fd, bytes, size, at);
+        for (size_t i = 0; status == LBX_OK && i + 8 <= size; i += 8) {
+            struct head head;
+
+            if (memcmp(bytes + i, "LBX", 3) != 0)
+                continue;
+            status = read_record(journal, at + i, room, &head);
+            if (status == LBX_CORRUPT)
+                status = LBX_OK;
+            else if (status == LBX_OK && head.generation == generation &&
+                     head.number > number) {
+                state->bad_upto = at + i;
+                status = head.flushed ? LBX_CORRUPT : LBX_OK;
+                state->torn_bytes = at + i + head.size - state->end;
+            }
+        }
+    }
+    lbx__free(journal->allocator, bytes, STEP);
+    return status;
+}
+
+/* How many bytes of this generation's next record there are, by its head. */
+static uint64_t
+torn_size(const lbx__journal *journal, uint64_t generation, uint64_t at)
+{
+    uint8_t bytes[LBX__RECORD_HEAD];
+    struct head head;
+
+    if (at + sizeof(bytes) > journal->bytes ||
+        lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes), at) !=
+            LBX_OK ||
+        !unpack_head(bytes, &head) || head.generation != generation)
+        return 0;
+    return head.size < journal->bytes - at ? head.size : journal->bytes - at;
+}
+
+lbx_status
+lbx__journal_read(const lbx__journal *journal, uint64_t generation,
+                  lbx__journal_row *row, void *context,
+                  lbx__journal_end_state *ret)
+{
+    lbx__journal_end_state state = {.end = LBX__JOURNAL_FRONT};
+    struct room room = {NULL, 0};
+    uint32_t before = 0;
+    lbx_status status;
+
+    for (;;) {
+        struct head head;
+
+        status = read_record(journal, state.end, &room, &head);
+        if (status == LBX_OK &&
+            (head.generation != generation ||
+             head.number != state.records + 1 || head.before != before))
+            status = LBX_CORRUPT;
+        if (status != LBX_OK)
+            break;
+        status = read_rows(room.bytes + LBX__RECORD_HEAD,
+                           room.bytes + head.size, row, context);
+        if (status != LBX_OK) {
+            state.bad_upto = state.end + head.size;
+            goto out;
+        }
+        state.records++;
+        state.time_ns = head.time_ns;
+        state.end += head.size;
+        before = head.crc;
+    }
+    if (status == LBX_CORRUPT) {
+        state.torn_bytes = torn_size(journal, generation, state.end);
+        status =
+            look_behind(journal, generation, state.records + 1, &room, &state);
+    }
+out:
+    lbx__free(journal->allocator, room.bytes, room.size);
+    *ret = state;
+    return status;
+}
+
+uint64_t
+lbx__journal_first_generation(const lbx__journal *journal)
+{
+    struct room room = {NULL, 0};
+    struct head head;
+    const lbx_status status =
+        read_record(journal, LBX__JOURNAL_FRONT, &room, &head);
+
+    lbx__free(journal->allocator, room.bytes, room.size);
+    return status == LBX_OK ? head.generation : 0;
+}

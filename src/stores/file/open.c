@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening, and the few things that are not entries of storage.h.
+ *
+ * O1  A place is open once in a process: a second environment of LMDB's would
+ *     drop the first one's locks when it is closed.
+ */
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "stores/file/parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The stores that this process has open (O1). */
+static lbx__lock open_lock;
+static lbx__file *open_files;
+
+static bool
+enlist(lbx__file *file)
+{
+    const lbx__file *other;
+
+    lbx__lock_take(&open_lock);
+    for (other = open_files; other; other = other->next) {
+        if (other->pid == file->pid &&
+            other->folder.device == file->folder.device &&
+            other->folder.inode == file->folder.inode)
+            break;
+    }
+    if (!other) {
+        file->next = open_files;
+        open_files = file;
+    }
+    lbx__lock_give(&open_lock);
+    return !other;
+}
+
+static void
+strike_off(const lbx__file *file)
+{
+    lbx__lock_take(&open_lock);
+    for (lbx__file **at = &open_files; *at; at = &(*at)->next) {
+        if (*at == file) {
+            *at = file->next;
+            break;
+        }
+    }
+    lbx__lock_give(&open_lock);
+}
+
+void
+lbx__file_destroy(lbx__file *file)
+{
+    lbx__beat_stop(&file->beat);
+    lbx__engine_close(&file->engine);
+    lbx__journal_close(&file->journal);
+    lbx__presence_close(&file->presence); // last: lets others in
+    lbx__folder_close(&file->folder);
+    strike_off(file);
+    lbx__free(file->options.allocator, file, sizeof(*file));
+}
+
+static bool
+options_are_valid(const lbx_store_options *options)
+{
+    return options->durability >= LBX_SURVIVES_PROCESS &&
+           options->durability <= LBX_SURVIVES_POWER_CUT &&
+           options->interval_ms >= 1 &&
+           options->interval_ms <= INT64_MAX / LBX_MS &&
+           options->map_bytes >= 16 << 20 &&
+           options->map_bytes <= INT64_C(1) << 46 &&
+           options->journal_bytes >= LBX__JOURNAL_LEAST &&
+           options->journal_bytes <= INT64_C(1) << 32;
+}
+
+lbx_status
+lbx__file_open(const char *path, const lbx_store_options *options,
+               const lbx__io *io, lbx__storage **ret)
+{
+    const lbx_store_options defaults = LBX_STORE_OPTIONS_INIT;
+    lbx__file *file;
+    lbx_status status;
+
+    options = options ? options : &defaults;
+    file = lbx__zalloc(options->allocator, sizeof(*file));
+    if (!file)
+        return LBX_NO_MEMORY;
+    file->base.ops = &lbx__file_ops;
+    file->options = *options;
+    file->io = io ? io : &lbx__io_system;
+    file->pid = getpid();
+    file->folder.fd = -1;
+    file->time_ns = 1;
+    if (file->options.durability == LBX_SURVIVES_DEFAULT)
+        file->options.durability = LBX_SURVIVES_POWER_CUT;
+    if (!options_are_valid(&file->options))
+        status = lbx__refuse(options->fault, LBX_INVALID,
+                             "an option is out of its limits");
+    else
+        status = lbx__folder_open(&file->folder, file->io, path,
+                                  options->must_exist, options->fault);
+    if (status == LBX_OK && !enlist(file))
+        status = lbx__refuse(options->fault, LBX_BUSY,
+                             "%s is open in this process", path);
+    if (status == LBX_OK)
+        status = lbx__file_recover(file, path);
+    if (status == LBX_OK && file->options.durability == LBX_SURVIVES_INTERVAL &&
+        !lbx__beat_start(&file->beat, &file->journal,
+                         file->options.interval_ms * LBX_MS))
+        status = LBX_NO_MEMORY;
+    if (status != LBX_OK) {
+        lbx__file_destroy(file);
+        return status;
+    }
+    *ret = &file->base;
+    return LBX_OK;
+}
+
+void
+lbx__file_log(const lbx__file *file, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+
+    if (!file->options.log)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    file->options.log(file->options.log_context, line);
+}
+
+uint32_t
+lbx__file_bell(lbx__storage *storage)
+{
+    return lbx__presence_bell(&((lbx__file *)storage)->presence);
+}
+
+void
+lbx__file_sleep(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
+{
+    lbx__presence_sleep(&((lbx__file *)storage)->presence, seen, wait_ns);
+}
+
+void
+lbx__file_ring(lbx__storage *storage)
+{
+    lbx__presence_ring(&((lbx__file *)storage)->presence);
+}
+
+uint32_t
+lbx__file_era(const lbx__storage *storage)
+{
+    return ((const lbx__file *)storage)->own.era;
+}
+
+const uint8_t *
+lbx__file_uid(const lbx__storage *storage)
+{
+    return ((const lbx__file *)storage)->own.uid;
+}
+
+bool
+lbx__file_is_alone(const lbx__storage *storage)
+{
+    return ((const lbx__file *)storage)->presence.right == LBX__ALONE;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening a store: making it, joining others, or recovering what a killed owner
+ * has left.
+ *
+ * A store is made in this order, each step durable before the next: data.mdb with
+ * its tables and a row that says "no journal yet"; the journal, under another
+ * name, then renamed; that row again, saying that there is one. So a journal
+ * without data, or data that speak of a journal which is not there, are damage
+ * and never a new store (K6).
+ *
+ * K5  Replaying twice is replaying once: records are puts and deletes of whole
+ *     rows, all of them are applied in one transaction, and that transaction
+ *     also takes the next generation, so that they do not count any more.
+ */
+#include "codec/text.h"
+#include "stores/file/parts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static lbx_status
+refuse(lbx__file *file, lbx_status status, const char *what)
+{
+    return lbx__refuse(file->options.fault, status, "%s: %s", what,
+                       lbx_status_text(status));
+}
+
+/* ---- A new store ---- */
+
+/* data.mdb that LMDB had just begun when the power went: two meta pages at most,
+ * and no journal. Nothing was ever committed. */
+static lbx_status
+drop_stillborn(lbx__file *file)
+{
+    enum {
+        META_PAGES = 2 * 4096
+    };
+    struct stat found;
+
+    if (fstatat(file->folder.fd, LBX__DATA, &found, AT_SYMLINK_NOFOLLOW) < 0)
+        return LBX_OK; // not even that
+    if (!file->folder.has_journal && found.st_size <= META_PAGES) {
+        if (unlinkat(file->folder.fd, LBX__DATA, 0) < 0)
+            return LBX_IO;
+        file->folder.has_data = false;
+    }
+    return LBX_OK;
+}
+
+static lbx_status
+open_engine(lbx__file *file)
+{
+    const lbx_status looked = lbx__folder_look(&file->folder, NULL);
+    lbx_status status = looked;
+    bool is_new;
+
+    if (file->engine.io || status != LBX_OK)
+        return status;
+    if (file->presence.right == LBX__ALONE)
+        status = drop_stillborn(file);
+    is_new = !file->folder.has_data;
+    if (status == LBX_OK)
+        status =
+            lbx__engine_open(&file->engine, file->io, file->folder.fd,
+                             is_new ? (uint64_t)file->options.map_bytes : 0);
+    // The meta pages before anything else: see drop_stillborn().
+    if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
+        status = LBX_IO;
+    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+}
+
+static lbx_status
+create(lbx__file *file)
+{
+    lbx__own *own = &file->own;
+    lbx_status status;
+    uint64_t last;
+
+    if (file->folder.has_journal)
+        return lbx__refuse(file->options.fault, LBX_CORRUPT,
+                           "there is a journal, but nothing in " LBX__DATA);
+    *own = (lbx__own){.generation = 1, .idle = true};
+    if (!lbx__random(own->uid, sizeof(own->uid)))
+        return LBX_IO;
+    file->io->boot_id(file->io, own->boot);
+    own->time_ns = own->wall_ns = file->io->wall_ns(file->io);
+    own->offset_ns = own->wall_ns - file->io->boot_ns(file->io);
+    status = lbx__engine_begin(&file->engine);
+    if (status == LBX_OK)
+        status = lbx__engine_create(&file->engine);
+    if (status == LBX_OK)
+        status = lbx__own_write(&file->engine, own);
+    if (status == LBX_OK)
+        status = lbx__engine_commit(&file->engine, &last);
+    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+}
+
+/* ---- Recovery ---- */
+
+static lbx_status
+apply(void *context, lbx__table table, lbx__bytes key, const lbx__bytes *value)
+{
+    lbx__engine *engine = context;
+
+    return value ? lbx__engine_put(engine, table, key, value, 1)
+                 : lbx__engine_remove(engine, table, key);
+}
+
+static lbx_status
+report_damage(lbx__file *file, const lbx__journal_end_state *state)
+{
+    return lbx__refuse(file->options.fault, LBX_CORRUPT,
+                       "journal: record %" PRIu64 " is damaged, bytes %" PRIu64
+                       " to %" PRIu64,
+                       state->records + 1, state->end, state->bad_upto);
+}
+
+static lbx_status
+replay(lbx__file *file)
+{
+    const uint64_t generation = file->own.generation;
+    lbx__journal_end_state state;
+    lbx_status status = lbx__engine_begin(&file->engine);
+
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__DATA);
+    status = lbx__journal_read(&file->journal, generation, apply, &file->engine,
+                               &state);
+    if (status == LBX_CORRUPT)
+        return report_damage(file, &state);
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__JOURNAL);
+    // Killed, not cut off from power: what was handed over is there.
+    if (state.records <
+        lbx__presence_last_record(&file->presence, generation)) {
+        state.bad_upto = state.end + state.torn_bytes;
+        return report_damage(file, &state);
+    }
+    if (state.time_ns > file->time_ns)
+        file->time_ns = state.time_ns;
+    if (state.records > 0 || state.torn_bytes > 0)
+        lbx__file_log(file,
+                      "recovered %" PRIu64 " groups; cut %" PRIu64
+                      " bytes that had not been answered",
+                      state.records, state.torn_bytes);
+    return LBX_OK;
+}
+
+/* Time goes on where it was: over a boot, by what the wall clock says. */
+static void
+continue_time(lbx__file *file)
+{
+    lbx__own *own = &file->own;
+    uint8_t boot[16];
+    int64_t now;
+
+    if (own->time_ns > file->time_ns)
+        file->time_ns = own->time_ns;
+    file->io->boot_id(file->io, boot);
+    if (memcmp(boot, own->boot, sizeof(boot)) == 0)
+        return;
+    memcpy(own->boot, boot, sizeof(boot));
+    now = file->io->wall_ns(file->io) - own->wall_ns;
+    now = own->time_ns + (now > 0 ? now : 0);
+    if (now < file->time_ns)
+        now = file->time_ns;
+    own->offset_ns = now - file->io->boot_ns(file->io);
+    if (!own->idle && own->level < LBX_SURVIVES_POWER_CUT)
+        own->era++;
+}
+
+static lbx_status
+open_journal(lbx__file *file)
+{
+    lbx_status status =
+        lbx__journal_open(&file->journal, file->io, file->folder.fd,
+                          file->own.uid, file->options.allocator);
+
+    if (status == LBX_NOT_FOUND)
+        status = LBX_CORRUPT;
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__JOURNAL);
+    return LBX_OK;
+}
+
+static lbx_status
+make_journal(lbx__file *file)
+{
+    lbx_status status =
+        lbx__journal_create(file->io, file->folder.fd, file->own.uid,
+                            (uint64_t)file->options.journal_bytes);
+
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__JOURNAL);
+    lbx__journal_close(&file->journal);
+    return open_journal(file);
+}
+
+/* What LMDB shows must not be older than what is known to have been there. */
+static lbx_status
+check_age(lbx__file *file)
+{
+    if (lbx__presence_last_commit(&file->presence) >
+            lbx__engine_last(&file->engine) ||
+        lbx__journal_first_generation(&file->journal) > file->own.generation)
+        return lbx__refuse(file->options.fault, LBX_CORRUPT,
+                           LBX__DATA " shows an older state: its latest meta "
+                                     "page is damaged");
+    return LBX_OK;
+}
+
+static lbx_status
+read_own(lbx__file *file)
+{
+    lbx_status status = lbx__own_read(&file->engine, &file->own);
+
+    if (status == LBX_NOT_FOUND)
+        status = LBX_CORRUPT;
+    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+}
+
+/* We are alone. */
+static lbx_status
+take_over(lbx__file *file)
+{
+    lbx_status status = lbx__engine_tables(&file->engine);
+    bool resize;
+
+    if (status == LBX_NOT_FOUND && file->options.must_exist)
+        return refuse(file, status, LBX__DATA);
+    if (status == LBX_NOT_FOUND)
+        status = create(file);
+    else if (status != LBX_OK)
+        status = refuse(file, status, LBX__DATA);
+    if (status == LBX_OK)
+        status = read_own(file);
+    if (status == LBX_OK)
+        status =
+            file->own.has_journal ? open_journal(file) : make_journal(file);
+    if (status == LBX_OK)
+        status = check_age(file);
+    if (status == LBX_OK && !file->own.idle)
+        status = replay(file);
+    if (status != LBX_OK)
+        return status;
+    continue_time(file);
+    resize = file->journal.bytes != (uint64_t)file->options.journal_bytes;
+    status = lbx__file_checkpoint(file, resize);
+    if (status == LBX_OK && resize) {
+        status = make_journal(file);
+        if (status == LBX_OK)
+            status = lbx__file_checkpoint(file, false);
+    }
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__DATA);
+    lbx__presence_clear(&file->presence); // N4
+    return LBX_OK;
+}
+
+/* Others are there. BUSY: not any more, and who had the journal was killed. */
+static lbx_status
+join(lbx__file *file)
+{
+    lbx_status status = lbx__engine_tables(&file->engine);
+
+    // Made, but for its journal, by someone who was killed then.
+    if (status == LBX_NOT_FOUND)
+        return LBX_BUSY;
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__DATA);
+    status = read_own(file);
+    if (status == LBX_OK && (!file->own.idle || !file->own.has_journal))
+        return LBX_BUSY;
+    if (status == LBX_OK && lbx__presence_poisoned(&file->presence))
+        status = lbx__refuse(file->options.fault, LBX_IO,
+                             "writing failed in another process that has the "
+                             "store open");
+    if (status == LBX_OK)
+        status = open_journal(file);
+    if (status == LBX_OK && file->own.time_ns > file->time_ns)
+        file->time_ns = file->own.time_ns;
+    return status;
+}
+
+lbx_status
+lbx__file_recover(lbx__file *file, const char *path)
+{
+    lbx_status status = lbx__presence_open(
+        &file->presence, file->io, file->folder.fd, file->options.alone);
+
+    if (status != LBX_OK)
+        return refuse(file, status, LBX__WAKE);
+    for (bool alone = false;; alone = true) {
+        status = lbx__presence_enter(&file->presence, alone);
+        if (status != LBX_OK)
+            return lbx__refuse(file->options.fault, status,
+                               "another process has %s alone", path);
+        status = open_engine(file);
+        if (status != LBX_OK)
+            return status;
+        if (file->presence.right == LBX__ALONE)
+            return take_over(file);
+        status = join(file);
+        if (status != LBX_BUSY)
+            return status;
+        lbx__presence_retreat(&file->presence);
+    }
+}

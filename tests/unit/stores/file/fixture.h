@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A folder of the test's own, rows by text, and system calls that fail. */
+#ifndef LBX_TEST_STORES_FILE_FIXTURE_H
+#define LBX_TEST_STORES_FILE_FIXTURE_H
+
+#include "stores/file/file.h"
+#include "support/test.h"
+
+#include <string.h>
+
+/* A new path for a store, below $TMPDIR; gone, with what is in it, when the test
+ * program ends. */
+const char *fixture_path(void);
+
+/* Small: 64 KiB of journal, 256 MiB of map. */
+lbx_store_options fixture_options(void);
+
+/* Opens with the options given; NULL: fixture_options(). */
+lbx__storage *fixture_open(const char *path, const lbx_store_options *options,
+                           const lbx__io *io);
+
+static inline lbx__bytes
+text(const char *content)
+{
+    return (lbx__bytes){content, strlen(content)};
+}
+
+/* Reserves and puts, in an open group. */
+void put_text(lbx__storage *storage, lbx__table table, const char *key,
+              const char *value);
+
+/* A whole group of one row, flushed: what flush answered. */
+lbx_status store_text(lbx__storage *storage, const char *key,
+                      const char *value);
+
+/* That this is the value of a key of LBX__BODIES; NULL: there is none. */
+void check_text(lbx__storage *storage, const char *key, const char *value);
+
+/* The system's calls, one of which fails. Counts are down to 0: the next but
+ * that many fails, once, or from then on. */
+struct faulty_io {
+    lbx__io io; /* first */
+    long writes_left, syncs_left, allocates_left;
+    int error; /* as errno */
+    bool for_ever;
+    long writes, syncs, allocates; /* how many there were */
+    int64_t boot_ns, wall_ns;      /* 0: the system's */
+    uint8_t boot[16];              /* used when boot_ns is */
+};
+
+void faulty_init(struct faulty_io *faulty);
+
+/* The bytes of a file in a store: read, and changed by what `change` does. */
+size_t fixture_size(const char *path, const char *name);
+void fixture_read(const char *path, const char *name, void *bytes, size_t size,
+                  size_t offset);
+void fixture_write(const char *path, const char *name, const void *bytes,
+                   size_t size, size_t offset);
+void fixture_copy(const char *from, const char *to, const char *name);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records, written and read back, whole, torn and damaged. */
+#include "codec/sum.h"
+#include "fixture.h"
+#include "stores/file/journal.h"
+#include "support/torture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint8_t uid[16] = "a store's uid..";
+
+enum {
+    BYTES = 64 << 10
+};
+
+struct desk {
+    char path[512];
+    int folder;
+    lbx__journal journal;
+};
+
+static void
+open_desk(struct desk *desk, const lbx_allocator *allocator)
+{
+    (void)snprintf(desk->path, sizeof(desk->path), "%s", fixture_path());
+    CHECK(mkdir(desk->path, 0700) == 0);
+    desk->folder = open(desk->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(desk->folder >= 0);
+    CHECK_OK(lbx__journal_create(&lbx__io_system, desk->folder, uid, BYTES));
+    CHECK_OK(lbx__journal_open(&desk->journal, &lbx__io_system, desk->folder,
+                               uid, allocator));
+    lbx__journal_start(&desk->journal, 7);
+}
+
+static void
+close_desk(struct desk *desk)
+{
+    lbx__journal_close(&desk->journal);
+    CHECK(close(desk->folder) == 0);
+}
+
+/* A record of one row, written and flushed. */
+static void
+add(struct desk *desk, const char *key, const char *value, bool flush)
+{
+    const lbx__bytes part = text(value);
+
+    lbx__journal_put(&desk->journal, LBX__BODIES, text(key), &part, 1);
+    CHECK(lbx__journal_end(&desk->journal, 1000));
+    CHECK(lbx__journal_fits(&desk->journal));
+    CHECK_OK(lbx__journal_write(&desk->journal));
+    if (flush)
+        CHECK_OK(lbx__journal_flush(&desk->journal));
+}
+
+struct found {
+    char text[4096];
+};
+
+static lbx_status
+note_row(void *context, lbx__table table, lbx__bytes key,
+         const lbx__bytes *value)
+{
+    struct found *found = context;
+    const size_t size = strlen(found->text);
+
+    (void)snprintf(
+        found->text + size, sizeof(found->text) - size, "%d:%.*s%s%.*s ", table,
+        (int)key.size, (const char *)key.data, value ? "=" : "-",
+        value ? (int)value->size : 0, value ? (const char *)value->data : "");
+    return LBX_OK;
+}
+
+static lbx_status
+read_back(struct desk *desk, struct found *found, lbx__journal_end_state *state)
+{
+    found->text[0] = '\0';
+    return lbx__journal_read(&desk->journal, desk->journal.generation, note_row,
+                             found, state);
+}
+
+static void
+check_records(struct desk *desk, const char *wanted)
+{
+    struct found found;
+    lbx__journal_end_state state;
+
+    CHECK_OK(read_back(desk, &found, &state));
+    CHECK_STR(wanted, found.text);
+}
+
+TEST(records_are_read_back_in_order)
+{
+    const lbx__bytes parts[] = {{"in ", 3}, {"", 0}, {"parts", 5}};
+    struct desk desk;
+    struct found found;
+    lbx__journal_end_state state;
+
+    open_desk(&desk, NULL);
+    check_records(&desk, "");
+    CHECK(!lbx__journal_end(&desk.journal, 1)); // nothing in it: no record
+    lbx__journal_put(&desk.journal, LBX__META, text("k"), parts, 3);
+    lbx__journal_remove(&desk.journal, LBX__OLD, text("gone"));
+    CHECK(lbx__journal_end(&desk.journal, 55));
+    lbx__journal_put(&desk.journal, LBX__READY, text("empty"), NULL, 0);
+    CHECK(lbx__journal_end(&desk.journal, 77));
+    CHECK_OK(lbx__journal_write(&desk.journal));
+    CHECK_OK(read_back(&desk, &found, &state));
+    CHECK_STR("0:k=in parts 16:gone- 6:empty= ", found.text);
+    CHECK_INT(2, state.records);
+    CHECK_INT(77, state.time_ns);
+    CHECK_INT(0, state.torn_bytes);
+    CHECK_INT(desk.journal.at, state.end);
+    close_desk(&desk);
+}
+
+/* J3: of an older generation nothing counts, however well it checks. */
+TEST(a_new_generation_begins_with_nothing)
+{
+    struct desk desk;
+
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    add(&desk, "b", "2", true);
+    CHECK_INT(7, lbx__journal_first_generation(&desk.journal));
+    lbx__journal_start(&desk.journal, 8);
+    check_records(&desk, "");
+    // One that is as long as the old first: the old second lies just behind it.
+    add(&desk, "c", "3", true);
+    check_records(&desk, "4:c=3 ");
+    CHECK_INT(8, lbx__journal_first_generation(&desk.journal));
+    close_desk(&desk);
+}
+
+/* J1: what does not fit is left to the caller, and so is what memory does not
+ * suffice for. */
+TEST(a_record_that_does_not_fit_is_not_written)
+{
+    static char large[BYTES];
+    const lbx__bytes part = {large, sizeof(large)};
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    struct desk desk;
+    long count = 0;
+
+    open_desk(&desk, &allocator);
+    lbx__journal_put(&desk.journal, LBX__BODIES, text("k"), &part, 1);
+    CHECK(lbx__journal_end(&desk.journal, 1));
+    CHECK(!lbx__journal_fits(&desk.journal));
+    lbx__journal_start(&desk.journal, 8);
+    for (;; count++) {
+        const lbx__bytes small = {large, 1000};
+
+        lbx__journal_put(&desk.journal, LBX__BODIES, text("k"), &small, 1);
+        CHECK(lbx__journal_end(&desk.journal, 1));
+        if (!lbx__journal_fits(&desk.journal))
+            break;
+        CHECK_OK(lbx__journal_write(&desk.journal));
+    }
+    CHECK_INT((BYTES - 4096) / 1056, count);
+    lbx__journal_start(&desk.journal, 9);
+    add(&desk, "k", "v", true);
+    memory.allowed = 0;
+    lbx__buffer_fini(&desk.journal.made);
+    lbx__journal_remove(&desk.journal, LBX__BODIES, text("k"));
+    CHECK(lbx__journal_end(&desk.journal, 1));
+    CHECK(!lbx__journal_fits(&desk.journal));
+    memory.allowed = LONG_MAX;
+    check_records(&desk, "4:k=v ");
+    close_desk(&desk);
+    CHECK_INT(0, memory.live_bytes);
+}
+
+/* Every length a write can be cut at: the records before it, and how much was
+ * torn; never an error, never a row of the cut one. */
+TEST(a_torn_end_is_cut_off_at_any_length)
+{
+    struct desk desk;
+    struct found found;
+    lbx__journal_end_state state;
+    uint8_t whole[256];
+    static const uint8_t zeros[256];
+
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    const size_t at = desk.journal.at;
+    add(&desk, "b", "a longer value than the first", true);
+    const size_t size = desk.journal.at - at;
+    CHECK(size <= sizeof(whole));
+    fixture_read(desk.path, "journal", whole, size, at);
+    CHECK(whole[size - 1] == 0); // padding: cutting only that loses nothing
+    for (size_t cut = 0; cut < size; cut++) {
+        fixture_write(desk.path, "journal", zeros, size, at);
+        fixture_write(desk.path, "journal", whole, cut, at);
+        CHECK_OK(read_back(&desk, &found, &state));
+        CHECK(state.records == 1 ||
+              memcmp(whole + cut, zeros, size - cut) == 0);
+        CHECK_STR(state.records == 1
+                      ? "4:a=1 "
+                      : "4:a=1 4:b=a longer value than the first ",
+                  found.text);
+        if (cut >= LBX__RECORD_HEAD && state.records == 1)
+            CHECK_INT(size, state.torn_bytes);
+    }
+    close_desk(&desk);
+}
+
+/* J5: each bit of a record that others were written behind. */
+TEST(a_flipped_bit_before_a_flushed_record_is_damage)
+{
+    struct desk desk;
+    struct found found;
+    lbx__journal_end_state state;
+    size_t at, behind;
+    long flips = 0;
+
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    at = desk.journal.at;
+    add(&desk, "b", "2", true);
+    behind = desk.journal.at;
+    add(&desk, "c", "3", true);
+    for (size_t i = at; i < behind; i++) {
+        uint8_t byte;
+
+        fixture_read(desk.path, "journal", &byte, 1, i);
+        for (int bit = 0; bit < 8; bit++, flips++) {
+            const uint8_t other = byte ^ (uint8_t)(1u << bit);
+
+            fixture_write(desk.path, "journal", &other, 1, i);
+            CHECK_STATUS(LBX_CORRUPT, read_back(&desk, &found, &state));
+            CHECK_STR("4:a=1 ", found.text);
+            CHECK_INT(at, state.end);
+            CHECK_INT(behind, state.bad_upto);
+        }
+        fixture_write(desk.path, "journal", &byte, 1, i);
+    }
+    check_records(&desk, "4:a=1 4:b=2 4:c=3 ");
+    test_note("%ld flips", flips);
+    close_desk(&desk);
+}
+
+/* Below level sync the disk may keep a later record and lose an earlier one:
+ * that is no damage. */
+TEST(a_lost_record_that_was_never_flushed_is_a_torn_end)
+{
+    struct desk desk;
+    struct found found;
+    lbx__journal_end_state state;
+    static const uint8_t zeros[40];
+
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    const size_t at = desk.journal.at;
+    add(&desk, "b", "2", false);
+    add(&desk, "c", "3", false);
+    fixture_write(desk.path, "journal", zeros, sizeof(zeros), at);
+    CHECK_OK(read_back(&desk, &found, &state));
+    CHECK_STR("4:a=1 ", found.text);
+    CHECK_INT(desk.journal.at - at, state.torn_bytes);
+    close_desk(&desk);
+}
+
+/* A body that is a record, bit by bit, of this very generation: the reader must
+ * not find it when the record around it is torn. */
+TEST(a_body_that_looks_like_a_record_is_none)
+{
+    struct desk desk, other;
+    struct found found;
+    lbx__journal_end_state state;
+    uint8_t forged[64];
+    static const uint8_t zero;
+
+    // The forger's own store, where it is the third record.
+    open_desk(&other, NULL);
+    lbx__journal_close(&other.journal);
+    CHECK_OK(lbx__journal_create(&lbx__io_system, other.folder,
+                                 (const uint8_t *)"another's uid...", BYTES));
+    CHECK_OK(lbx__journal_open(&other.journal, &lbx__io_system, other.folder,
+                               (const uint8_t *)"another's uid...", NULL));
+    lbx__journal_start(&other.journal, 7);
+    add(&other, "a", "1", true);
+    add(&other, "b", "2", true);
+    const size_t third = other.journal.at;
+    add(&other, "c", "3", true);
+    CHECK(other.journal.at - third <= sizeof(forged));
+    fixture_read(other.path, "journal", forged, sizeof(forged), third);
+    close_desk(&other);
+
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    const size_t at = desk.journal.at;
+    // 40 bytes of head, 8 of the row's, a key of 8: the body is aligned.
+    const lbx__bytes part = {forged, sizeof(forged)};
+    lbx__journal_put(&desk.journal, LBX__BODIES, text("8 bytes!"), &part, 1);
+    CHECK(lbx__journal_end(&desk.journal, 1));
+    CHECK_OK(lbx__journal_write(&desk.journal));
+    fixture_write(desk.path, "journal", &zero, 1, at);
+    CHECK_OK(read_back(&desk, &found, &state));
+    CHECK_STR("4:a=1 ", found.text);
+    close_desk(&desk);
+}
+
+TEST(a_journal_of_another_store_or_a_newer_format_is_refused)
+{
+    const uint8_t newer = 2;
+    struct desk desk;
+    uint8_t head[36];
+
+    open_desk(&desk, NULL);
+    lbx__journal_close(&desk.journal);
+    CHECK_STATUS(LBX_CORRUPT,
+                 lbx__journal_open(&desk.journal, &lbx__io_system, desk.folder,
+                                   (const uint8_t *)"another's uid...", NULL));
+    fixture_write(desk.path, "journal", &newer, 1, 8);
+    // Without its sum it is damage;
+    CHECK_STATUS(LBX_CORRUPT, lbx__journal_open(&desk.journal, &lbx__io_system,
+                                                desk.folder, uid, NULL));
+    // with it, a newer one.
+    fixture_read(desk.path, "journal", head, sizeof(head), 0);
+    {
+        const uint32_t crc = lbx__crc32c(0, head, 32);
+
+        fixture_write(desk.path, "journal", &crc, 4, 32);
+    }
+    CHECK_STATUS(LBX_NEWER, lbx__journal_open(&desk.journal, &lbx__io_system,
+                                              desk.folder, uid, NULL));
+    CHECK(unlinkat(desk.folder, "journal", 0) == 0);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx__journal_open(&desk.journal, &lbx__io_system, desk.folder,
+                                   uid, NULL));
+    CHECK(close(desk.folder) == 0);
+}

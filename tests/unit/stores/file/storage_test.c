@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What post/storage.h and <letterbox/post/stores.h> promise, of storage in
+ * files: folders, levels, time, memory. */
+#include "fixture.h"
+#include "stores/file/parts.h"
+#include "support/clock.h"
+#include "support/torture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static lbx_status
+try_open(const char *path, const lbx_store_options *options, lbx_fault *fault)
+{
+    lbx_store_options mine = options ? *options : fixture_options();
+    lbx__storage *storage;
+    lbx_status status;
+
+    mine.fault = fault;
+    status = lbx__file_open(path, &mine, NULL, &storage);
+    if (status == LBX_OK)
+        lbx__storage_close(storage);
+    return status;
+}
+
+TEST(what_was_written_is_there_after_close_and_open)
+{
+    char path[512];
+    lbx__storage *storage;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "a", "1"));
+    CHECK_OK(store_text(storage, "b", "2"));
+    lbx__storage_close(storage);
+    storage = fixture_open(path, NULL, NULL);
+    check_text(storage, "a", "1");
+    check_text(storage, "b", "2");
+    check_text(storage, "c", NULL);
+    lbx__storage_close(storage);
+}
+
+/* A group that is larger than the journal, and many that fill it. */
+TEST(a_full_journal_is_a_checkpoint)
+{
+    static char large[200000];
+    char path[512];
+    const lbx__bytes part = {large, sizeof(large)};
+    const lbx__row_size size = {5, sizeof(large)};
+    lbx__storage *storage;
+    lbx__bytes found;
+
+    memset(large, 'x', sizeof(large));
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    for (int i = 0; i < 200; i++) {
+        char key[16], value[1001] = "";
+
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        memset(value, 'a' + i % 26, 1000);
+        CHECK_OK(store_text(storage, key, value));
+    }
+    CHECK_OK(lbx__storage_begin(storage));
+    CHECK_OK(lbx__storage_reserve(storage, &size, 1, LBX__GROWS));
+    lbx__storage_put(storage, LBX__BODIES, text("large"), &part, 1);
+    CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
+    CHECK(((lbx__file *)storage)->own.generation > 3);
+    lbx__storage_close(storage);
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(lbx__storage_begin(storage));
+    CHECK_OK(lbx__storage_get(storage, LBX__BODIES, text("large"), &found));
+    CHECK_INT(sizeof(large), found.size);
+    CHECK(memcmp(large, found.data, found.size) == 0);
+    CHECK_OK(lbx__storage_get(storage, LBX__BODIES, text("k199"), &found));
+    lbx__storage_commit(storage);
+    lbx__storage_close(storage);
+}
+
+/* K1, and reliability.md 5.96. */
+TEST(folders_that_are_not_safe_are_refused_and_left_alone)
+{
+    char path[512], link[600], inside[600];
+    lbx_fault fault;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    CHECK(mkdir(path, 0700) == 0);
+    (void)snprintf(link, sizeof(link), "%s-link", path);
+    CHECK(symlink(path, link) == 0);
+    CHECK_STATUS(LBX_DENIED, try_open(link, NULL, &fault));
+    CHECK(strstr(fault.text, "symbolic link"));
+    CHECK(chmod(path, 0777) == 0);
+    CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+    CHECK(strstr(fault.text, "others may write"));
+    CHECK(chmod(path, 0700) == 0);
+    (void)snprintf(inside, sizeof(inside), "%s/journal", path);
+    CHECK(symlink("/etc/passwd", inside) == 0);
+    CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+    CHECK(unlink(inside) == 0);
+    CHECK(mkfifo(inside, 0600) == 0);
+    CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+    CHECK(unlink(inside) == 0);
+    CHECK(rmdir(path) == 0); // nothing was left in it
+    CHECK_STATUS(LBX_NOT_FOUND, try_open("/nowhere/at/all", NULL, &fault));
+    CHECK_STATUS(LBX_DENIED, try_open("/etc/passwd", NULL, &fault));
+    if (geteuid() == 0) {
+        CHECK(mkdir(path, 0700) == 0);
+        CHECK(chown(path, 12345, 12345) == 0);
+        CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+        CHECK(strstr(fault.text, "someone else"));
+    }
+}
+
+TEST(must_exist_makes_nothing)
+{
+    lbx_store_options options = fixture_options();
+    char path[512];
+    lbx_fault fault;
+    struct stat found;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    options.must_exist = true;
+    CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
+    CHECK(stat(path, &found) < 0);
+    CHECK(mkdir(path, 0700) == 0);
+    CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
+    CHECK(rmdir(path) == 0);
+}
+
+TEST(options_out_of_their_limits_are_invalid)
+{
+    lbx_store_options options = fixture_options();
+    const char *path = fixture_path();
+    lbx_fault fault;
+
+    options.durability = LBX_SURVIVES_NOTHING;
+    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+    options.durability = LBX_SURVIVES_MACHINE;
+    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+    options = fixture_options();
+    options.interval_ms = 0;
+    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+    options = fixture_options();
+    options.journal_bytes = 1;
+    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+    options = fixture_options();
+    options.map_bytes = 1;
+    CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
+}
+
+/* One environment for a place and process: a second would drop its locks. */
+TEST(a_place_is_open_once_in_a_process)
+{
+    char path[512];
+    lbx__storage *storage;
+    lbx_fault fault;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_STATUS(LBX_BUSY, try_open(path, NULL, &fault));
+    CHECK_OK(store_text(storage, "a", "1"));
+    lbx__storage_close(storage);
+    CHECK_OK(try_open(path, NULL, &fault));
+}
+
+/* Another size of the journal: what is in the old one is not lost. */
+TEST(a_journal_of_another_size_is_made_anew)
+{
+    lbx_store_options options = fixture_options();
+    char path[512], copy[512];
+    lbx__storage *storage;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "a", "1"));
+    fixture_copy(path, copy, "data.mdb");
+    fixture_copy(path, copy, "journal");
+    lbx__storage_close(storage);
+    options.journal_bytes = 128 << 10;
+    storage = fixture_open(copy, &options, NULL);
+    CHECK_INT(128 << 10, fixture_size(copy, "journal"));
+    check_text(storage, "a", "1");
+    CHECK_OK(store_text(storage, "b", "2"));
+    lbx__storage_close(storage);
+    storage = fixture_open(copy, NULL, NULL);
+    CHECK_INT(64 << 10, fixture_size(copy, "journal"));
+    check_text(storage, "b", "2");
+    lbx__storage_close(storage);
+}
+
+/* How many flushes a level takes; none promises less than it was asked for. */
+TEST(each_level_flushes_as_it_says)
+{
+    static const struct {
+        lbx_durability level;
+        long least, most; /* flushes of the journal, by 50 groups */
+    } levels[] = {
+        {LBX_SURVIVES_POWER_CUT, 50, 50},
+        {LBX_SURVIVES_PROCESS, 0, 0},
+        {LBX_SURVIVES_INTERVAL, 1, 49},
+    };
+
+    for (size_t i = 0; i < 3; i++) {
+        lbx_store_options options = fixture_options();
+        struct faulty_io faulty;
+        lbx__storage *storage;
+        long before;
+
+        faulty_init(&faulty);
+        options.durability = levels[i].level;
+        options.interval_ms = 10;
+        storage = fixture_open(fixture_path(), &options, &faulty.io);
+        CHECK_INT(levels[i].level, storage->ops->durability(storage));
+        before = faulty.syncs;
+        for (int group = 0; group < 50; group++)
+            CHECK_OK(store_text(storage, "k", "v"));
+        if (levels[i].level == LBX_SURVIVES_INTERVAL)
+            EVENTUALLY(*(volatile long *)&faulty.syncs > before);
+        CHECK(faulty.syncs - before >= levels[i].least);
+        CHECK(faulty.syncs - before <= levels[i].most);
+        // On demand, whatever the level.
+        before = faulty.syncs;
+        CHECK_OK(storage->ops->sync(storage));
+        CHECK(faulty.syncs > before);
+        lbx__storage_close(storage);
+    }
+}
+
+/* G2: a ticket of a group without writes needs no flush of its own. */
+TEST(groups_that_only_read_do_not_flush)
+{
+    struct faulty_io faulty;
+    lbx__storage *storage;
+    long before;
+
+    faulty_init(&faulty);
+    storage = fixture_open(fixture_path(), NULL, &faulty.io);
+    CHECK_OK(store_text(storage, "a", "1"));
+    before = faulty.syncs;
+    for (int i = 0; i < 10; i++)
+        check_text(storage, "a", "1");
+    CHECK_INT(before, faulty.syncs);
+    lbx__storage_close(storage);
+}
+
+/* M3 of files: through kills and boots; setting the wall clock does not move
+ * it. */
+TEST(time_goes_on_through_boots_and_never_back)
+{
+    struct faulty_io faulty;
+    char path[512];
+    lbx__storage *storage;
+    int64_t before, after;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    faulty_init(&faulty);
+    faulty.boot_ns = 500 * LBX_SECOND;
+    faulty.wall_ns = 1700000000 * LBX_SECOND;
+    storage = fixture_open(path, NULL, &faulty.io);
+    before = lbx__storage_now(storage);
+    faulty.boot_ns += 10 * LBX_SECOND;
+    faulty.wall_ns += 5000 * LBX_SECOND; // set by someone
+    CHECK_INT(before + 10 * LBX_SECOND, lbx__storage_now(storage));
+    faulty.wall_ns -= 4990 * LBX_SECOND;
+    lbx__storage_close(storage);
+    before = before + 10 * LBX_SECOND;
+
+    // The same boot, later.
+    faulty.boot_ns += LBX_SECOND;
+    faulty.wall_ns += LBX_SECOND;
+    storage = fixture_open(path, NULL, &faulty.io);
+    CHECK_INT(before + LBX_SECOND, lbx__storage_now(storage));
+    lbx__storage_close(storage);
+    before += LBX_SECOND;
+
+    // Another boot, an hour later by the wall.
+    faulty.boot[0] = 1;
+    faulty.boot_ns = 3 * LBX_SECOND;
+    faulty.wall_ns += 3600 * LBX_SECOND;
+    storage = fixture_open(path, NULL, &faulty.io);
+    after = lbx__storage_now(storage);
+    CHECK_INT(before + 3600 * LBX_SECOND, after);
+    lbx__storage_close(storage);
+
+    // Another, and the wall clock has been set back a year.
+    faulty.boot[0] = 2;
+    faulty.boot_ns = LBX_SECOND;
+    faulty.wall_ns -= 365 * 86400 * LBX_SECOND;
+    storage = fixture_open(path, NULL, &faulty.io);
+    CHECK(lbx__storage_now(storage) >= after);
+    CHECK(lbx__storage_now(storage) < after + LBX_SECOND);
+    lbx__storage_close(storage);
+}
+
+/* D11: below level sync a reboot may have lost answers; receipts must show. */
+TEST(the_era_grows_after_a_reboot_below_level_sync)
+{
+    static const struct {
+        lbx_durability level;
+        bool boots;
+        uint32_t era;
+    } cases[] = {
+        {LBX_SURVIVES_POWER_CUT, true, 0},
+        {LBX_SURVIVES_PROCESS, false, 0},
+        {LBX_SURVIVES_PROCESS, true, 1},
+        {LBX_SURVIVES_INTERVAL, true, 1},
+    };
+
+    for (size_t i = 0; i < 4; i++) {
+        lbx_store_options options = fixture_options();
+        struct faulty_io faulty;
+        char path[512], copy[512];
+        lbx__storage *storage;
+
+        (void)snprintf(path, sizeof(path), "%s", fixture_path());
+        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        faulty_init(&faulty);
+        faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
+        options.durability = cases[i].level;
+        storage = fixture_open(path, &options, &faulty.io);
+        CHECK_INT(0, lbx__file_era(storage));
+        CHECK_OK(store_text(storage, "a", "1"));
+        fixture_copy(path, copy, "data.mdb");
+        fixture_copy(path, copy, "journal");
+        lbx__storage_close(storage);
+        faulty.boot[0] = cases[i].boots;
+        storage = fixture_open(copy, &options, &faulty.io);
+        CHECK_INT(cases[i].era, lbx__file_era(storage));
+        lbx__storage_close(storage);
+        // And not again when it was closed well.
+        faulty.boot[0] = 7;
+        storage = fixture_open(copy, &options, &faulty.io);
+        CHECK_INT(cases[i].era, lbx__file_era(storage));
+        lbx__storage_close(storage);
+    }
+}
+
+TEST(an_injected_clock_is_the_time_but_does_not_go_back)
+{
+    lbx_store_options options = fixture_options();
+    struct test_clock time = TEST_CLOCK_INIT;
+    const lbx_clock clock = test_clock_interface(&time);
+    char path[512];
+    lbx__storage *storage;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    test_clock_set(&time, INT64_C(2000000000) * LBX_SECOND);
+    options.clock = &clock;
+    storage = fixture_open(path, &options, NULL);
+    CHECK_INT(test_clock_now(&time), lbx__storage_now(storage));
+    test_clock_advance(&time, LBX_SECOND);
+    CHECK_INT(test_clock_now(&time), lbx__storage_now(storage));
+    lbx__storage_close(storage);
+    test_clock_advance(&time, -LBX_SECOND);
+    storage = fixture_open(path, &options, NULL);
+    CHECK_INT(test_clock_now(&time) + LBX_SECOND, lbx__storage_now(storage));
+    lbx__storage_close(storage);
+}
+
+/* Without memory: opening fails well, and a group whose record cannot be made
+ * is a checkpoint. */
+static void
+open_and_store(struct torture *memory, void *context)
+{
+    lbx_allocator allocator = torture_allocator(memory);
+    lbx_store_options options = fixture_options();
+    lbx__storage *storage;
+    lbx_status status;
+
+    options.allocator = &allocator;
+    status = lbx__file_open(context, &options, NULL, &storage);
+    if (status != LBX_OK) {
+        CHECK_STATUS(LBX_NO_MEMORY, status);
+        return;
+    }
+    for (int i = 0; i < 10; i++)
+        CHECK_OK(store_text(storage, "key", "0123456789012345678901234567890"));
+    check_text(storage, "key", "0123456789012345678901234567890");
+    lbx__storage_close(storage);
+}
+
+TEST(every_allocation_may_fail)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    CHECK(torture_every_allocation(open_and_store, path) > 0);
+}
