@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Power cuts, simulated (reliability.md B2): a store's work is recorded, and for
+ * each step the states that a disk could be left in are opened and compared.
+ *
+ * After any of them the store opens, and holds exactly what it did after group
+ * k, where answered <= k <= committed. Less is lost; more, or other, a phantom.
+ *
+ * Each promise has a negative control: the same with a flush that does nothing.
+ */
+#include "disk.h"
+#include "stores/file/fixture.h"
+#include "stores/file/presence.h"
+#include "workload.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct score {
+    long states, lost, phantom, refused;
+    lbx_fault fault; /* the first refusal */
+};
+
+static uint64_t
+seed_of_test(void)
+{
+    const char *given = getenv("LBX_SEED");
+
+    return given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL);
+}
+
+/* Nothing is flushed, and nothing need reach a disk. */
+static void
+be_quick(void)
+{
+    disk_quick = true;
+    if (access("/dev/shm", W_OK) == 0)
+        CHECK(setenv("TMPDIR", "/dev/shm", 1) == 0);
+}
+
+/* Opens what a cut has left, and keeps score. */
+static void
+judge(const char *image, const uint64_t *sums, struct score *score)
+{
+    lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx__storage *storage;
+    uint64_t last;
+
+    options.fault = &fault;
+    score->states++;
+    if (lbx__file_open(image, &options, NULL, &storage) != LBX_OK) {
+        if (score->refused++ == 0)
+            score->fault = fault;
+        return;
+    }
+    CHECK_OK(lbx__storage_begin(storage));
+    last = workload_last(storage);
+    if (last < disk_point_answered())
+        score->lost++;
+    else if (last > disk_point_committed() ||
+             workload_sum(storage) != sums[last])
+        score->phantom++;
+    lbx__storage_commit(storage);
+    lbx__storage_close(storage);
+}
+
+/* The same in a process of its own: a disk that lies can leave pages that make
+ * LMDB fault, which is a refusal too. */
+static void
+judge_apart(const char *image, const uint64_t *sums, struct score *score)
+{
+    struct score found = {0};
+    const pid_t child = fork();
+    int status;
+
+    CHECK(child >= 0);
+    if (child == 0) {
+        judge(image, sums, &found);
+        _exit(found.lost ? 1 : found.phantom ? 2 : found.refused ? 3 : 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    score->states++;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 2)
+        score->refused++;
+    else if (WEXITSTATUS(status) == 1)
+        score->lost++;
+    else if (WEXITSTATUS(status) == 2)
+        score->phantom++;
+}
+
+/* All points of the recording, each with several fates. */
+static void
+cut_everywhere(const struct disk_lies *lies, const uint64_t *sums,
+               uint64_t seed, long tries, struct score *score)
+{
+    void (*const judging)(const char *, const uint64_t *, struct score *) =
+        lies ? judge_apart : judge;
+    char image[512];
+
+    (void)snprintf(image, sizeof(image), "%s", fixture_path());
+    disk_rewind(lies);
+    while (disk_next()) {
+        disk_build(DISK_NOTHING, 0, image);
+        judging(image, sums, score);
+        if (!disk_at_stake())
+            continue;
+        disk_build(DISK_ALL, 0, image);
+        judging(image, sums, score);
+        disk_build(DISK_LAST, 0, image);
+        judging(image, sums, score);
+        for (long i = 0; i < tries; i++) {
+            disk_build(i % 2 ? DISK_TORN : DISK_SOME, seed++, image);
+            judging(image, sums, score);
+        }
+    }
+}
+
+/* Groups from..upto, several to a flush now and then. */
+static void
+work(lbx__storage *storage, uint64_t from, uint64_t upto)
+{
+    for (uint64_t i = from; i <= upto; i++) {
+        uint64_t ticket;
+
+        CHECK_OK(lbx__storage_begin(storage));
+        (void)workload_group(storage, i);
+        disk_committed(i);
+        ticket = lbx__storage_commit(storage);
+        if (i % 5 < 2 && i < upto)
+            continue;
+        CHECK_OK(lbx__storage_flush(storage, ticket));
+        disk_answered(i);
+    }
+}
+
+/* Made, used over several checkpoints, closed, opened and used again. */
+static void
+record_life(lbx_durability level, uint64_t groups)
+{
+    lbx_store_options options = fixture_options();
+    char path[512];
+    lbx__storage *storage;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    options.durability = level;
+    disk_start(path);
+    storage = fixture_open(path, &options, NULL);
+    work(storage, 1, groups / 2);
+    lbx__storage_close(storage);
+    storage = fixture_open(path, &options, NULL);
+    work(storage, groups / 2 + 1, groups);
+    lbx__storage_close(storage);
+    disk_stop();
+}
+
+static void
+report(const char *what, const struct score *score)
+{
+    test_figure("crash %s: %ld crash states, lost=%ld phantom=%ld refused=%ld",
+                what, score->states, score->lost, score->phantom,
+                score->refused);
+    if (score->refused)
+        test_note("first refused: %s", score->fault.text);
+}
+
+static void
+check_clean(const struct score *score)
+{
+    CHECK_INT(0, score->lost);
+    CHECK_INT(0, score->phantom);
+    CHECK_INT(0, score->refused);
+    CHECK(score->states > 100);
+}
+
+TEST_LIMIT(no_power_cut_loses_what_was_answered, 240)
+{
+    const uint64_t groups = (uint64_t)test_rounds(400, 4000);
+    const uint64_t seed = seed_of_test();
+    uint64_t *sums = workload_sums(groups);
+    struct score score = {0};
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    be_quick();
+    record_life(LBX_SURVIVES_POWER_CUT, groups);
+    cut_everywhere(NULL, sums, seed, test_rounds(6, 40), &score);
+    report("alone", &score);
+    check_clean(&score);
+    free(sums);
+}
+
+/* Below level sync a cut may lose answers, and nothing else: the store opens,
+ * and is as it was at some earlier moment. This is also the control of the test
+ * above: without the flush it must find losses. */
+TEST_LIMIT(without_flushes_a_power_cut_loses_but_does_not_damage, 240)
+{
+    const uint64_t groups = (uint64_t)test_rounds(150, 1500);
+    const uint64_t seed = seed_of_test();
+    uint64_t *sums = workload_sums(groups);
+    struct score score = {0};
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    be_quick();
+    record_life(LBX_SURVIVES_PROCESS, groups);
+    cut_everywhere(NULL, sums, seed, 4, &score);
+    report("control, level process", &score);
+    CHECK(score.lost > 0);
+    CHECK_INT(0, score.phantom);
+    CHECK_INT(0, score.refused);
+    free(sums);
+}
+
+/* Controls: a disk that lies about one of the three flushes. Each must show. */
+TEST_LIMIT(a_disk_that_lies_is_found_out, 240)
+{
+    static const struct {
+        const char *what;
+        struct disk_lies lies;
+    } cases[] = {
+        {"control, data.mdb never flushed", {true, false, false}},
+        {"control, journal never flushed", {false, true, false}},
+        {"control, names never flushed", {false, false, true}},
+    };
+    const uint64_t seed = seed_of_test();
+    uint64_t *sums = workload_sums(60);
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    be_quick();
+    record_life(LBX_SURVIVES_POWER_CUT, 60);
+    for (size_t i = 0; i < 3; i++) {
+        struct score score = {0};
+
+        cut_everywhere(&cases[i].lies, sums, seed, 4, &score);
+        report(cases[i].what, &score);
+        CHECK(score.lost + score.phantom + score.refused > 0);
+    }
+    free(sums);
+}
+
+/* K5: the power goes again while the store recovers. */
+TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
+{
+    enum {
+        GROUPS = 60
+    };
+    const uint64_t seed = seed_of_test();
+    uint64_t *sums = workload_sums(GROUPS);
+    struct score score = {0};
+    char path[512], copy[512];
+    lbx__storage *storage;
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    be_quick();
+    // As a kill leaves it.
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    work(storage, 1, GROUPS);
+    fixture_copy(path, copy, "data.mdb");
+    fixture_copy(path, copy, "journal");
+    lbx__storage_close(storage);
+
+    disk_start(copy);
+    disk_committed(GROUPS);
+    disk_answered(GROUPS);
+    storage = fixture_open(copy, NULL, NULL);
+    lbx__storage_close(storage);
+    disk_stop();
+    cut_everywhere(NULL, sums, seed, test_rounds(40, 1000), &score);
+    report("in recovery", &score);
+    CHECK_INT(0, score.lost + score.phantom + score.refused);
+    CHECK(score.states > 50);
+    free(sums);
+}
+
+/* In company each group is a commit of LMDB's, whatever the level. */
+TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
+{
+    const uint64_t groups = (uint64_t)test_rounds(100, 1000);
+    const uint64_t seed = seed_of_test();
+    uint64_t *sums = workload_sums(groups);
+    lbx_store_options options = fixture_options();
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    struct score score = {0};
+    char path[512], wake[600];
+    lbx__storage *storage;
+    int fd;
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    be_quick();
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    lbx__storage_close(fixture_open(path, NULL, NULL));
+    // The company: somebody else who has the right to write, too.
+    (void)snprintf(wake, sizeof(wake), "%s/wake", path);
+    fd = open(wake, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    options.durability = LBX_SURVIVES_PROCESS;
+    disk_start(path);
+    storage = fixture_open(path, &options, NULL);
+    CHECK(!lbx__file_is_alone(storage));
+    CHECK_INT(LBX_SURVIVES_POWER_CUT, storage->ops->durability(storage));
+    work(storage, 1, groups);
+    lbx__storage_close(storage);
+    disk_stop();
+    CHECK(close(fd) == 0);
+    cut_everywhere(NULL, sums, seed, test_rounds(4, 40), &score);
+    report("in company", &score);
+    check_clean(&score);
+    free(sums);
+}
