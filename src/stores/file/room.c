@@ -67,6 +67,22 @@ count_free(lbx__engine *engine)
     return pages;
 }
 
+/* Pages that a transaction may still take: free ones inside, and those beyond
+ * the last that is in use. */
+static uint64_t
+count_left(lbx__engine *engine)
+{
+    const uint64_t allocated = engine->allocated_bytes / engine->page_bytes;
+    const uint64_t most =
+        allocated < engine->map_pages ? allocated : engine->map_pages;
+
+    if (!engine->free_counted)
+        engine->free_pages = count_free(engine);
+    engine->free_counted = true;
+    return engine->free_pages +
+           (most > engine->used_pages ? most - engine->used_pages : 0);
+}
+
 /* Makes the file so large, if there is room on the disk and in the map. */
 static bool
 allocate(lbx__engine *engine, uint64_t pages)
@@ -105,10 +121,7 @@ lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
     taken = pages + copied + HEADROOM_BYTES / page;
     if (!allocate(engine, engine->used_pages + taken)) {
         engine->tight = true;
-        if (!engine->free_counted)
-            engine->free_pages = count_free(engine);
-        engine->free_counted = true;
-        if (growth == LBX__GROWS && engine->free_pages < taken)
+        if (growth == LBX__GROWS && count_left(engine) < taken)
             return LBX_NO_SPACE;
     }
     engine->reserved = pages;

@@ -12,6 +12,10 @@
  * program ends. */
 const char *fixture_path(void);
 
+/* Paths are in memory from now on, where that can be had: for tests that open a
+ * thousand stores, and do not ask for the disk. Before the first path. */
+void fixture_in_memory(void);
+
 /* Small: 64 KiB of journal, 256 MiB of map. */
 lbx_store_options fixture_options(void);
 

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Damage (K6, reliability.md B5): files that are missing, cut, of another store,
+ * or have bits flipped. A store opens with all it had, or says why and where;
+ * it is never read as empty, and nothing is deleted.
+ */
+#include "fixture.h"
+#include "stores/file/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    GROUPS = 20
+};
+
+/* A store as a kill leaves it, in a new folder: GROUPS groups, the first half
+ * checkpointed. */
+static void
+make_killed(char path[512])
+{
+    char alive[512];
+    lbx__storage *storage;
+
+    (void)snprintf(alive, 512, "%s", fixture_path());
+    (void)snprintf(path, 512, "%s", fixture_path());
+    storage = fixture_open(alive, NULL, NULL);
+    for (int i = 0; i < GROUPS; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof(key), "k%02d", i);
+        CHECK_OK(store_text(storage, key, key));
+        if (i == GROUPS / 2) {
+            lbx__storage_close(storage);
+            storage = fixture_open(alive, NULL, NULL);
+        }
+    }
+    fixture_copy(alive, path, "data.mdb");
+    fixture_copy(alive, path, "journal");
+    lbx__storage_close(storage);
+}
+
+static lbx_status
+try_open(const char *path, lbx_fault *fault, lbx__storage **ret)
+{
+    lbx_store_options options = fixture_options();
+
+    *fault = (lbx_fault){LBX_OK, ""};
+    options.fault = fault;
+    return lbx__file_open(path, &options, NULL, ret);
+}
+
+static int
+groups_there(lbx__storage *storage)
+{
+    int count = 0;
+
+    CHECK_OK(lbx__storage_begin(storage));
+    for (; count < GROUPS; count++) {
+        char key[16];
+        lbx__bytes value;
+
+        (void)snprintf(key, sizeof(key), "k%02d", count);
+        if (lbx__storage_get(storage, LBX__BODIES, text(key), &value) != LBX_OK)
+            break;
+        CHECK(value.size == 3 && memcmp(value.data, key, 3) == 0);
+    }
+    lbx__storage_commit(storage);
+    return count;
+}
+
+static void
+check_refused(const char *path, const char *why)
+{
+    lbx_fault fault;
+    lbx__storage *storage;
+
+    CHECK_STATUS(LBX_CORRUPT, try_open(path, &fault, &storage));
+    CHECK_STATUS(LBX_CORRUPT, fault.status);
+    if (!strstr(fault.text, why))
+        FAIL("'%s' is not in '%s'", why, fault.text);
+}
+
+static void
+remove_file(const char *path, const char *name)
+{
+    char full[600];
+
+    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
+    CHECK(unlink(full) == 0);
+}
+
+static void
+cut_file(const char *path, const char *name, off_t size)
+{
+    char full[600];
+
+    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
+    CHECK(truncate(full, size) == 0);
+}
+
+/* D7: a file that is gone is no new store. */
+TEST(a_missing_file_is_damage_not_a_new_store)
+{
+    char path[512];
+
+    make_killed(path);
+    remove_file(path, "journal");
+    check_refused(path, "journal");
+    make_killed(path);
+    remove_file(path, "data.mdb");
+    check_refused(path, "journal, but nothing");
+    make_killed(path);
+    cut_file(path, "data.mdb", 0);
+    check_refused(path, "journal, but nothing");
+    make_killed(path);
+    cut_file(path, "journal", 100);
+    check_refused(path, "journal");
+    make_killed(path);
+    cut_file(path, "journal", 0);
+    check_refused(path, "journal");
+}
+
+/* A journal or data of another store: uid for uid. */
+TEST(files_of_two_stores_do_not_mix)
+{
+    char one[512], other[512];
+
+    make_killed(one);
+    make_killed(other);
+    remove_file(one, "journal");
+    fixture_copy(other, one, "journal");
+    check_refused(one, "journal");
+}
+
+/* Each byte of the journal's head and records: flipped, it is damage with a
+ * range, or the last record is cut off as if torn. */
+TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
+{
+    char path[512];
+    uint8_t records[4096];
+    size_t end = 0;
+    long damaged = 0, cut = 0;
+
+    fixture_in_memory();
+    make_killed(path);
+    fixture_read(path, "journal", records, sizeof(records), LBX__JOURNAL_FRONT);
+    // Behind them are those of the generation before.
+    while (memcmp(records + end, "LBX", 3) == 0 &&
+           memcmp(records + end + 8, records + 8, 8) == 0)
+        end += records[end + 4];
+    CHECK(end > 300 && end < sizeof(records));
+    for (size_t at = 0; at < LBX__JOURNAL_FRONT + end; at++) {
+        char copy[512];
+        lbx__storage *storage;
+        lbx_fault fault;
+        uint8_t byte;
+        lbx_status status;
+
+        if (at == 36)
+            at = LBX__JOURNAL_FRONT; // zeros between
+        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        fixture_copy(path, copy, "data.mdb");
+        fixture_copy(path, copy, "journal");
+        fixture_read(copy, "journal", &byte, 1, at);
+        byte ^= 0x10;
+        fixture_write(copy, "journal", &byte, 1, at);
+        status = try_open(copy, &fault, &storage);
+        if (status == LBX_OK) {
+            // Only the last record, which nothing was written behind.
+            CHECK_INT(GROUPS - 1, groups_there(storage));
+            CHECK(at >= LBX__JOURNAL_FRONT + end - 64);
+            lbx__storage_close(storage);
+            cut++;
+        } else {
+            CHECK(status == LBX_CORRUPT || (status == LBX_NEWER && at < 36));
+            CHECK(at < 36 || strstr(fault.text, "is damaged, bytes "));
+            damaged++;
+        }
+    }
+    test_note("%ld flips: %ld damage, %ld torn ends", damaged + cut, damaged,
+              cut);
+    CHECK(damaged > 0 && cut > 0 && cut <= 64);
+}
+
+/* The same of a store whose owner was only killed: `wake` knows how much there
+ * was, and even the last record is not taken for a torn one. */
+TEST(after_a_kill_even_the_last_record_is_not_taken_for_torn)
+{
+    char path[512];
+    lbx_fault fault;
+    lbx__storage *storage;
+    const uint8_t zero = 0;
+    pid_t child;
+    int status;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const lbx_store_options options = fixture_options();
+
+        // Ours alone: the parent goes on when we have ended.
+        if (lbx__file_open(path, &options, NULL, &storage) != LBX_OK)
+            _exit(1);
+        _exit(store_text(storage, "a", "1") == LBX_OK ? 0 : 2);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    fixture_write(path, "journal", &zero, 1, LBX__JOURNAL_FRONT);
+    CHECK_STATUS(LBX_CORRUPT, try_open(path, &fault, &storage));
+    CHECK(strstr(fault.text, "record 1 is damaged"));
+}
+
+/* A meta page of LMDB's that is lost shows an older state, which is well formed
+ * and wrong. */
+TEST(an_older_state_is_not_taken_for_the_latest)
+{
+    enum {
+        PAGE = 4096
+    };
+    char path[512], copy[512];
+    lbx__storage *storage;
+    uint8_t before[2 * PAGE];
+    lbx_fault fault;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "a", "1"));
+    lbx__storage_close(storage);
+    fixture_read(path, "data.mdb", before, sizeof(before), 0);
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "b", "2"));
+    fixture_copy(path, copy, "data.mdb");
+    fixture_copy(path, copy, "journal");
+    lbx__storage_close(storage);
+    // By the journal: its records are of a generation yet to come.
+    fixture_write(copy, "data.mdb", before, sizeof(before), 0);
+    CHECK_STATUS(LBX_CORRUPT, try_open(copy, &fault, &storage));
+    CHECK(strstr(fault.text, "older state"));
+    // By `wake`, in the same boot, where the journal says nothing.
+    fixture_write(path, "data.mdb", before, sizeof(before), 0);
+    CHECK_STATUS(LBX_CORRUPT, try_open(path, &fault, &storage));
+    CHECK(strstr(fault.text, "older state"));
+}
+
+/* Bytes of data.mdb, in a process of its own: LMDB may fault on a damaged page.
+ * What opens and answers has the right values or says that there is damage; the
+ * storage's own row has a sum, the others' are the rules'. */
+TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
+{
+    char path[512];
+    long opened = 0, refused = 0, faulted = 0;
+
+    fixture_in_memory();
+    make_killed(path);
+    for (size_t at = 0; at < 2 * 4096; at += at % 4096 < 152 ? 1 : 512) {
+        char copy[512];
+        uint8_t byte;
+        int status;
+        pid_t child;
+
+        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        fixture_copy(path, copy, "data.mdb");
+        fixture_copy(path, copy, "journal");
+        fixture_read(copy, "data.mdb", &byte, 1, at);
+        byte ^= 0x41;
+        fixture_write(copy, "data.mdb", &byte, 1, at);
+        child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            lbx_fault fault;
+            lbx__storage *storage;
+
+            if (try_open(copy, &fault, &storage) != LBX_OK)
+                _exit(1);
+            _exit(groups_there(storage) == GROUPS ? 0 : 2);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        if (WIFSIGNALED(status))
+            faulted++;
+        else if (WEXITSTATUS(status) == 0)
+            opened++;
+        else if (WEXITSTATUS(status) == 1)
+            refused++;
+        else
+            FAIL("byte %zu: something is missing, and nothing was said", at);
+    }
+    test_note("%ld opened whole, %ld refused, %ld faults in the child", opened,
+              refused, faulted);
+    CHECK(refused > 0);
+}
