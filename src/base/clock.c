@@ -35,6 +35,12 @@ lbx__wall_now(void)
 }
 
 int64_t
+lbx__wall_ms(void)
+{
+    return lbx__wall_now() / LBX_MS;
+}
+
+int64_t
 lbx_deadline_after(const lbx_clock *clock, int64_t duration_ns)
 {
     int64_t now;

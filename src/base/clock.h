@@ -10,5 +10,6 @@ int64_t lbx__boot_now(void);
 
 /* ns since 1970. People set it: shown, never compared. */
 int64_t lbx__wall_now(void);
+int64_t lbx__wall_ms(void);
 
 #endif

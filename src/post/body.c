@@ -41,21 +41,6 @@ text_bytes(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-uint64_t
-lbx__parcel_bytes(const lbx_parcel *parcel)
-{
-    uint64_t bytes = parcel->body_bytes;
-
-    for (size_t i = 0; i < parcel->attribute_count; i++) {
-        const lbx_attribute *attribute = &parcel->attributes[i];
-
-        bytes += strlen(attribute->name) + attribute->size_bytes;
-        if (attribute->label)
-            bytes += strlen(attribute->label);
-    }
-    return bytes;
-}
-
 static void
 encode_attribute(const lbx_attribute *attribute, lbx_buffer *out)
 {

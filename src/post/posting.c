@@ -12,6 +12,7 @@
  */
 #include "codec/text.h"
 #include "post/head.h"
+#include "post/parcel.h"
 
 #include <string.h>
 

@@ -127,9 +127,6 @@ typedef struct lbx__body {
     lbx_parcel parcel; /* without token and delay */
 } lbx__body;
 
-/* How many bytes of body and attributes a parcel is counted with. */
-uint64_t lbx__parcel_bytes(const lbx_parcel *parcel);
-
 /* Appends texts and attributes as the row has them, between the fixed part and
  * the body. */
 void lbx__body_encode(const lbx_parcel *parcel, const char *source,
