@@ -156,12 +156,31 @@ give_up(lbx__op *op, lbx_status why)
     await(op);
 }
 
-/* Leaves the list, under the lock. */
-static void
-unlist(lbx__op *op)
+/* Off the list, with no wake-up planned or running. True when the call is done;
+ * whoever finished it has left then. */
+static bool
+detach(lbx__op *op)
 {
-    if (op->state == LBX__QUEUED)
+    lbx__called *called = lbx__called_of(op);
+    lbx__desk *desk = op->subject;
+    bool granted, done;
+
+    lbx__lock_take(&desk->lock);
+    if (op->state == LBX__QUEUED) {
         lbx__list_remove(&op->link);
+        op->state = LBX__IDLE;
+    }
+    granted = op->state == LBX__GRANTED;
+    done = is_done(called);
+    lbx__lock_give(&desk->lock);
+    if (granted) {
+        lbx__op_settle(op);          // O3
+        lbx__lock_take(&desk->lock); // it may still be finished: see close
+        op->state = LBX__IDLE;
+        done = is_done(called);
+        lbx__lock_give(&desk->lock);
+    }
+    return done;
 }
 
 /* What the call that has ended came to. */
@@ -190,27 +209,22 @@ look(lbx__op *op, const lbx_waker *waker)
     const lbx__steps *steps = steps_of(op);
     lbx__desk *desk = op->subject;
     lbx_status why = LBX_PENDING;
-    bool done;
+    bool done = detach(op);
 
-    lbx__lock_take(&desk->lock);
-    done = is_done(called);
-    // Relaxed: it is set under the lock.
-    if (!done && steps->ends_by_close && lbx__load(&desk->closed, relaxed))
-        why = LBX_CLOSED;
-    else if (!done && lbx__op_late(op))
-        why = steps->late;
-    if (!done && why == LBX_PENDING) {
-        if (op->state == LBX__QUEUED)
-            lbx__op_set_waker(op, waker);
-        else
+    if (!done) {
+        lbx__lock_take(&desk->lock);
+        done = is_done(called);
+        // Relaxed: it is set under the lock.
+        if (steps->ends_by_close && lbx__load(&desk->closed, relaxed))
+            why = LBX_CLOSED;
+        else if (lbx__op_late(op))
+            why = steps->late;
+        else if (!done)
             lbx__op_queue(op, &desk->waiting, waker);
         lbx__lock_give(&desk->lock);
-        return LBX_PENDING;
     }
-    unlist(op);
-    lbx__lock_give(&desk->lock);
-    lbx__op_settle(op);
-    op->state = LBX__IDLE;
+    if (!done && why == LBX_PENDING)
+        return LBX_PENDING;
     if (!done)
         give_up(op, why);
     return answer_of(op, finished_with(called));
@@ -254,10 +268,6 @@ lbx__called_poll(lbx__op *op, const lbx_waker *waker)
         called->gave_up = LBX_PENDING;
         return advance(op, LBX_PENDING, waker);
     }
-    if (op->state == LBX__GRANTED) {
-        lbx__op_settle(op);
-        op->state = LBX__IDLE;
-    }
     last = look(op, waker);
     return last == LBX_PENDING ? last : advance(op, last, waker);
 }
@@ -266,22 +276,14 @@ lbx_status
 lbx__called_leave(lbx__op *op, lbx_status why)
 {
     lbx__called *called = lbx__called_of(op);
-    lbx__desk *desk = op->subject;
-    bool done;
 
     if (!called->running) { // not begun
         called->gave_up = why;
         return steps_of(op)->step(op, why);
     }
-    lbx__lock_take(&desk->lock);
-    done = is_done(called);
-    unlist(op);
-    lbx__lock_give(&desk->lock);
-    lbx__op_settle(op);
-    op->state = LBX__IDLE;
-    called->gave_up = why;
-    if (!done)
+    if (!detach(op))
         give_up(op, why);
+    called->gave_up = why;
     return advance(op, answer_of(op, finished_with(called)), NULL);
 }
 

@@ -108,7 +108,7 @@ TEST(a_batch_tells_each_of_its_drafts)
 
     begin(&world, NULL);
     for (size_t i = 0; i < 4; i++)
-        drafts[i] = lbx_draft_of_text("abcd" + i);
+        drafts[i] = lbx_draft_of_text(&"abcd"[i]);
     drafts[1].delay_ns = -1;
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_send_batch(world.postbox, drafts, 4, sent));

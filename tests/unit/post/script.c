@@ -246,7 +246,11 @@ send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 static lbx_status
 receive(lbx_store *store, lbx_call *call, lbx_receive_request *request)
 {
-    script_of(store)->received = *request;
+    struct script *script = script_of(store);
+
+    pthread_mutex_lock(&script->lock);
+    script->received = *request;
+    pthread_mutex_unlock(&script->lock);
     return answer(store, call);
 }
 

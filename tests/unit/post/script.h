@@ -47,7 +47,7 @@ struct script {
     /* To read. */
     lbx_call *held[SCRIPT_HELD];
     size_t held_count;
-    unsigned cancels;
+    _Atomic unsigned cancels;
     unsigned creates;
     _Atomic unsigned sequence;
     lbx_receive_request received; /* the latest */
