@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The service's thread: the one that owns the storage, or the one that sleeps
+ * until something is due while callers do the rest.
+ *
+ *     for ever: a turn, if there is anything to do; tell who is done; sleep
+ *
+ * H1  It sleeps only after it has seen, under the lock, that nothing is asked and
+ *     nothing is due; `alarm_ns` says until when. Whoever makes something due
+ *     sooner rings the bell under the same lock, before it lets go.
+ * H2  `asleep` and `alarm_ns` mean nothing while it is awake: it looks again
+ *     before it sleeps.
+ */
+#include "post/machine.h"
+
+#include "base/park.h"
+
+bool
+lbx__hand_is_me(const lbx__service *service)
+{
+    lbx__service *mine = (lbx__service *)(uintptr_t)service;
+
+    // Relaxed: only the thread itself compares equal, and it wrote it.
+    return lbx__load(&mine->self, relaxed) == lbx__thread_self();
+}
+
+void
+lbx__hand_call(lbx__service *service)
+{
+    const bool due = lbx__turn_due(service) < service->alarm_ns;
+
+    if (!service->asleep ||
+        !(due || service->asked.first || service->look || service->stopping ||
+          service->ticks != lbx__peek(&service->ticks_done)))
+        return;
+    service->asleep = false;
+    // Relaxed: what it announces is under the lock.
+    (void)lbx__add(&service->bell, 1, relaxed);
+    lbx__futex_wake(&service->bell, 1);
+}
+
+static int64_t
+now(lbx__service *service)
+{
+    int64_t now_ns;
+
+    lbx__service_let_go(service);
+    now_ns = lbx__storage_now(service->storage);
+    lbx__service_take_back(service);
+    return now_ns;
+}
+
+/* H1. */
+static void
+sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
+{
+    // Relaxed: it changes under the lock.
+    const uint32_t seen = lbx__load(&service->bell, relaxed);
+    const int64_t look_ns = service->options.look_ns;
+    int64_t wait_ns = due_ns == LBX_FOREVER ? -1 : due_ns - now_ns;
+    const bool looks = look_ns > 0 && service->waiters.count > 0;
+
+    if (service->options.by_hand)
+        wait_ns = -1;
+    if (looks && (wait_ns < 0 || wait_ns > look_ns))
+        wait_ns = look_ns;
+    service->asleep = true;
+    service->alarm_ns = service->options.by_hand ? INT64_MIN : due_ns;
+    lbx__lock_give(&service->lock);
+    lbx__futex_wait(&service->bell, seen, wait_ns);
+    lbx__lock_take(&service->lock);
+    service->asleep = false;
+    if (looks)
+        service->look = true;
+}
+
+/* Tells those who wait for their tick. */
+static void
+end_ticks(lbx__service *service, uint32_t ticks)
+{
+    if (lbx__peek(&service->ticks_done) == ticks)
+        return;
+    // Release: who waited sees what was done.
+    lbx__store(&service->ticks_done, ticks, release);
+    lbx__futex_wake(&service->ticks_done, INT32_MAX);
+}
+
+static void
+live(lbx__service *service)
+{
+    lbx__lock_take(&service->lock);
+    for (;;) {
+        const uint32_t ticks = service->ticks;
+        const int64_t now_ns = now(service);
+        const int64_t due_ns = lbx__turn_due(service);
+
+        if (service->asked.first || service->look || due_ns <= now_ns) {
+            lbx__calls group = lbx__turn_group(service);
+
+            if (service->look)
+                lbx__waiters_stir_all(&service->waiters);
+            service->look = false;
+            lbx__turn(service, &group, &service->done);
+            lbx__service_tell(service, &service->done);
+            end_ticks(service, ticks);
+        } else if (ticks != lbx__peek(&service->ticks_done)) {
+            end_ticks(service, ticks);
+        } else if (service->stopping) {
+            break;
+        } else {
+            sleep_until(service, due_ns, now_ns);
+        }
+    }
+    lbx__lock_give(&service->lock);
+}
+
+static void
+report(lbx__service *service, lbx_status status)
+{
+    service->open_status = status;
+    // Release: who opens sees the status, and all that was made.
+    lbx__store(&service->opened, 1u, release);
+    lbx__futex_wake(&service->opened, 1);
+}
+
+static void *
+run(void *argument)
+{
+    lbx__service *service = argument;
+    const bool owns = service->options.one_thread;
+    bool orphan;
+
+    // Relaxed: see lbx__hand_is_me().
+    lbx__store(&service->self, lbx__thread_self(), relaxed);
+    if (owns) {
+        const lbx_status status = lbx__service_begin(service);
+
+        report(service, status);
+        if (status != LBX_OK)
+            return NULL; // who opens joins
+    }
+    live(service);
+    orphan = service->orphan;
+    if (owns || orphan)
+        lbx__service_end(service);
+    if (orphan)
+        lbx__service_free(service);
+    return NULL;
+}
+
+bool
+lbx__hand_start(lbx__service *service)
+{
+    if (!service->has_thread)
+        service->has_thread =
+            pthread_create(&service->thread, NULL, run, service) == 0;
+    return service->has_thread;
+}
+
+bool
+lbx__hand_stop(lbx__service *service)
+{
+    lbx__lock_take(&service->lock);
+    service->stopping = true;
+    service->orphan = service->has_thread && lbx__hand_is_me(service);
+    if (service->orphan)
+        (void)pthread_detach(service->thread);
+    else
+        lbx__hand_call(service);
+    lbx__lock_give(&service->lock);
+    if (service->orphan)
+        return false;
+    if (service->has_thread)
+        (void)pthread_join(service->thread, NULL);
+    return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The service: a store over a storage. It runs the rules, keeps the receives that
+ * wait, and does what becomes due.
+ *
+ * Who runs the rules (ADR 13.4) is the storage's choice:
+ *
+ *   by the caller    its thread, under the store's lock. A thread of the service's
+ *                    own, started with the first receive that waits, sleeps until
+ *                    something is due.
+ *   by one thread    which opens the storage, and alone uses it. It runs all
+ *                    calls that are there as one group, flushes once, ends them.
+ *
+ * Both are the same turn (turn.c), with the lock held or let go while the rules
+ * run.
+ *
+ * With a clock of a test's (`by_hand`) nothing happens by itself: what is due is
+ * done by the next call, and by `tick` before it returns.
+ */
+#ifndef LBX_POST_SERVICE_H
+#define LBX_POST_SERVICE_H
+
+#include "post/storage.h"
+#include <letterbox/store.h>
+
+typedef struct lbx__service_options {
+    const lbx_allocator *allocator;
+
+    /* Opens the storage, in the thread that will use it; the service closes
+     * it. */
+    lbx_status (*open)(void *context, lbx__storage **ret);
+    void *context;
+
+    bool one_thread;
+    bool by_hand;
+
+    /* How often to look for letters of other processes while somebody waits; 0:
+     * there are none. */
+    int64_t look_ns;
+} lbx__service_options;
+
+/* OK; NO_MEMORY, also for want of a thread; and what opening the storage and the
+ * rules answers. The options are not needed afterwards. */
+lbx_status lbx__service_open(const lbx__service_options *options,
+                             lbx_store **ret);
+
+/* Another process has changed the storage: looks at every box that is waited on.
+ * Any thread. */
+void lbx__service_look(lbx_store *store);
+
+/* The storage, for tests and for stores that know more of theirs. */
+lbx__storage *lbx__service_storage(lbx_store *store);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Doubles around the service: rules of a few lines, a storage that keeps nothing,
+ * and calls that count how often they end. With them a test can hold a rule or a
+ * flush where it likes, and fail what it likes; the real ones are tried together
+ * in tests/contract.
+ *
+ * The doubles define what the service links to (lbx__rules_..., lbx_call_finish,
+ * lbx_call_deliver, lbx_store_init), so that the library's are not taken.
+ */
+#ifndef LBX_TEST_SERVICE_DOUBLE_H
+#define LBX_TEST_SERVICE_DOUBLE_H
+
+#include <stdatomic.h>
+
+#include "post/service.h"
+#include "support/clock.h"
+#include "support/test.h"
+#include "support/threads.h"
+
+/* A place where a thread can be held. */
+struct gate {
+    _Atomic int closed;
+    _Atomic int there; /* somebody stands before it */
+};
+
+void gate_pass(struct gate *gate);
+
+/* What the doubles do, and have done. One of each. */
+struct world {
+    struct test_clock time;
+    lbx_clock clock;
+    bool real; /* the system's clock */
+
+    /* Storage. */
+    lbx_status open;
+    _Atomic int begin;        /* what begin answers */
+    _Atomic int flush;        /* what flush answers */
+    struct gate at_flush;     /* held before it answers */
+    struct gate at_receive;   /* held inside the rule */
+    _Atomic uintptr_t thread; /* who opened it; with one_thread nobody else */
+    _Atomic int begun;
+    _Atomic int flushed;
+    _Atomic int synced;
+    _Atomic int closed;
+
+    /* Rules. */
+    _Atomic int work_left;
+    bool moves; /* letters that box 1 receives also appear in box 2 */
+};
+
+extern struct world world;
+
+/* A store; by the caller's thread, or by its own. */
+lbx_store *open_double(bool one_thread);
+lbx_store *open_with(const lbx__service_options *options);
+lbx__service_options double_options(bool one_thread);
+void close_double(lbx_store *store);
+
+enum {
+    BOXES = 4 /* uids 1 to 4 are there from the start */
+};
+
+struct ask {
+    lbx_call call; /* first */
+    lbx_store *store;
+    union {
+        lbx_send_request send;
+        lbx_receive_request receive;
+        lbx_settle_request settle;
+        lbx_box_request box;
+        lbx_list_request list;
+    } request;
+    lbx_parcel parcel;
+    lbx_sent sent;
+    lbx_settle_entry entry;
+    uint64_t sequences[LBX_BATCH_MOST]; /* what was delivered */
+    size_t count;
+    lbx_status status;
+    _Atomic int over;
+    void (*then)(struct ask *ask); /* called by its end */
+    void *context;
+};
+
+/* Start a call; its end is in the ask, at once or later. */
+void ask_send(struct ask *ask, lbx_store *store, uint64_t box,
+              int64_t delay_ns);
+void ask_receive(struct ask *ask, lbx_store *store, uint64_t box,
+                 int64_t wait_ns);
+void ask_receive_some(struct ask *ask, lbx_store *store, uint64_t box,
+                      uint32_t most, uint32_t least);
+void ask_delete(struct ask *ask, lbx_store *store, uint64_t box);
+void ask_purge(struct ask *ask, lbx_store *store, uint64_t box);
+void ask_list(struct ask *ask, lbx_store *store,
+              bool (*each)(void *context, const char *name), void *context);
+void ask_sync(struct ask *ask, lbx_store *store);
+
+bool is_over(struct ask *ask);
+
+/* Waits for the end, which comes once. */
+lbx_status end_of(struct ask *ask);
+lbx_status cancel(struct ask *ask);
+lbx_status send_now(lbx_store *store, uint64_t box);
+
+/* Moves the clock, and tells the store. */
+void pass(lbx_store *store, int64_t duration_ns);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules of a few lines: letters in an array, found by looking at each. They keep
+ * what post/rules.h says of `ready`, `ended` and lbx__rules_next_due().
+ */
+#include "double.h"
+
+#include "post/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LETTERS = 4096,
+    NAMES = 1000
+};
+
+struct letter {
+    uint64_t box;
+    int64_t due_ns;
+};
+
+struct lbx__rules {
+    lbx__storage *storage;
+    lbx__rules_events events;
+    bool deleted[BOXES + 1];
+    struct letter letters[LETTERS]; /* box 0: free; the index is the sequence */
+    size_t count;
+};
+
+static lbx__rules the_rules;
+
+lbx_status
+lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
+                lbx__rules **ret)
+{
+    memset(&the_rules, 0, sizeof(the_rules));
+    the_rules.storage = storage;
+    the_rules.events = options->events;
+    CHECK(options->wall_ms(options->wall_context) > 0);
+    *ret = &the_rules;
+    return LBX_OK;
+}
+
+void
+lbx__rules_close(lbx__rules *rules)
+{
+    (void)rules;
+}
+
+const uint8_t *
+lbx__rules_key(const lbx__rules *rules)
+{
+    static const uint8_t key[LBX__STORE_KEY_BYTES] = {1};
+
+    (void)rules;
+    return key;
+}
+
+static void
+add(lbx__rules *rules, uint64_t box, int64_t due_ns)
+{
+    CHECK(rules->count < LETTERS);
+    rules->letters[rules->count++] = (struct letter){box, due_ns};
+    rules->events.ready(rules->events.context, (lbx_box){box}, due_ns);
+}
+
+lbx_status
+lbx__rules_send(lbx__rules *rules, lbx_send_request *request)
+{
+    const int64_t now_ns = lbx__storage_now(rules->storage);
+
+    CHECK(rules->storage->begun);
+    for (size_t i = 0; i < request->count; i++) {
+        if (request->box.uid > BOXES || rules->deleted[request->box.uid])
+            return request->sent[i].status = LBX_CLOSED;
+        request->sent[i].status = LBX_OK;
+        request->sent[i].sequence = rules->count;
+        add(rules, request->box.uid, now_ns + request->parcels[i].delay_ns);
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
+                   uint32_t before, const lbx__sink *sink, uint32_t *ret_count)
+{
+    const int64_t now_ns = lbx__storage_now(rules->storage);
+    const uint64_t box = request->box.uid;
+
+    CHECK(rules->storage->begun);
+    gate_pass(&world.at_receive);
+    *ret_count = 0;
+    if (rules->deleted[box])
+        return LBX_CLOSED;
+    for (size_t i = 0;
+         i < rules->count && before + *ret_count < request->letters_most; i++) {
+        struct letter *letter = &rules->letters[i];
+
+        if (letter->box != box || letter->due_ns > now_ns)
+            continue;
+        letter->due_ns = now_ns + request->lease_ns;
+        CHECK_OK(sink->deliver(sink->context, &(lbx_delivery){.sequence = i}));
+        ++*ret_count;
+        if (world.moves && box == 1)
+            add(rules, 2, now_ns);
+    }
+    return *ret_count > 0 ? LBX_OK : LBX_EMPTY;
+}
+
+lbx_status
+lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
+{
+    *ret_due_ns = LBX_FOREVER;
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->letters[i].box == box.uid &&
+            rules->letters[i].due_ns < *ret_due_ns)
+            *ret_due_ns = rules->letters[i].due_ns;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_delete(lbx__rules *rules, lbx_box_request *request)
+{
+    rules->deleted[request->box.uid] = true;
+    rules->events.ended(rules->events.context, request->box);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_purge(lbx__rules *rules, lbx_box_request *request)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->letters[i].box == request->box.uid) {
+            rules->letters[i].box = 0;
+            request->ret_purged++;
+        }
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_list(lbx__rules *rules, const lbx_list_request *request)
+{
+    char name[16];
+
+    (void)rules;
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof(name), "%04d", i);
+        if ((!request->after || strcmp(name, request->after) > 0) &&
+            !request->each(request->context, name))
+            break;
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_describe(lbx__rules *rules, lbx_box_request *request)
+{
+    (void)rules;
+    request->each_text(request->context, &(lbx_box_text){"tag:a", "b"});
+    request->each_text(request->context, &(lbx_box_text){"tag:c", ""});
+    request->ret_box.uid = 1;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
+{
+    const int left = atomic_load(&world.work_left);
+    const int part = left < (int)budget ? left : (int)budget;
+
+    (void)rules;
+    *ret_due_ns =
+        atomic_fetch_sub(&world.work_left, part) > part ? 1 : LBX_FOREVER;
+    return LBX_OK;
+}
+
+/* Not asked for by these tests. */
+
+#define UNUSED(name, type)                                                     \
+    lbx_status name(lbx__rules *rules, type *request)                          \
+    {                                                                          \
+        (void)rules;                                                           \
+        (void)request;                                                         \
+        return LBX_UNSUPPORTED;                                                \
+    }
+
+UNUSED(lbx__rules_create, lbx_box_request)
+UNUSED(lbx__rules_configure, lbx_box_request)
+UNUSED(lbx__rules_settle, lbx_settle_request)
+UNUSED(lbx__rules_undo, lbx_settle_request)
+UNUSED(lbx__rules_move, lbx_move_request)
+
+lbx_status
+lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
+                const lbx__sink *sink)
+{
+    (void)rules;
+    (void)request;
+    (void)sink;
+    return LBX_UNSUPPORTED;
+}

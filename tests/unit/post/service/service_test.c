@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both forms of the service have in common. Each test is run for both. */
+#include "double.h"
+
+#include "support/torture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BOTH(name)                                                             \
+    static void both_##name(bool one_thread);                                  \
+    TEST(name##_by_the_caller)                                                 \
+    {                                                                          \
+        both_##name(false);                                                    \
+    }                                                                          \
+    TEST(name##_by_one_thread)                                                 \
+    {                                                                          \
+        both_##name(true);                                                     \
+    }                                                                          \
+    static void both_##name(bool one_thread)
+
+BOTH(a_send_is_received)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask receive = {.count = 0};
+
+    CHECK_STR("double", store->ops->scheme);
+    CHECK_INT(LBX_SURVIVES_PROCESS, store->ops->durability(store));
+    ask_receive(&receive, store, 1, 0);
+    CHECK_STATUS(LBX_EMPTY, end_of(&receive));
+    CHECK_OK(send_now(store, 1));
+    ask_receive(&receive, store, 1, 0);
+    CHECK_OK(end_of(&receive));
+    CHECK_INT(1, receive.count);
+    CHECK_STATUS(LBX_CLOSED, send_now(store, BOXES + 1));
+    close_double(store);
+}
+
+/* E4 with the system's clock: nobody calls, and the letter comes all the same. */
+BOTH(what_is_due_comes_by_itself)
+{
+    struct ask receive[3] = {{.count = 0}};
+    struct ask send = {.count = 0};
+    lbx_store *store;
+
+    world.real = true;
+    store = open_double(one_thread);
+    for (int i = 0; i < 3; i++)
+        ask_receive(&receive[i], store, 1, -1);
+    ask_send(&send, store, 1, 60 * LBX_MS);
+    CHECK_OK(end_of(&send));
+    ask_send(&send, store, 1, 5 * LBX_MS); // sooner than what is slept for
+    CHECK_OK(end_of(&send));
+    CHECK_OK(end_of(&receive[0]));
+    CHECK_INT(1, receive[0].sequences[0]);
+    CHECK_OK(end_of(&receive[1]));
+    CHECK_INT(0, receive[1].sequences[0]);
+    CHECK_OK(end_of(&receive[2])); // when the first lease is over
+    CHECK_INT(1, receive[2].sequences[0]);
+    close_double(store);
+}
+
+/* A test's clock: nothing before the tick, everything when it returns. */
+BOTH(a_tick_does_what_is_due)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&receive, store, 1, -1);
+    ask_send(&send, store, 1, LBX_SECOND);
+    CHECK_OK(end_of(&send));
+    for (int i = 0; i < 9; i++) {
+        pass(store, 100 * LBX_MS);
+        CHECK(!is_over(&receive));
+    }
+    pass(store, 100 * LBX_MS);
+    CHECK(is_over(&receive));
+    CHECK_OK(end_of(&receive));
+    close_double(store);
+}
+
+BOTH(background_work_is_done_to_the_end)
+{
+    struct ask purge = {.count = 0};
+    lbx_store *store;
+
+    world.real = true;
+    store = open_double(one_thread);
+    CHECK_OK(send_now(store, 1));
+    atomic_store(&world.work_left, 1000);
+    ask_purge(&purge, store, 1);
+    CHECK_OK(end_of(&purge));
+    CHECK_INT(1, purge.request.box.ret_purged);
+    EVENTUALLY(atomic_load(&world.work_left) == 0);
+    close_double(store);
+}
+
+/* A receive of one box moves a letter to another: its waiters come next. */
+BOTH(what_serving_sets_free_is_served_too)
+{
+    struct ask first = {.count = 0};
+    struct ask second = {.count = 0};
+    lbx_store *store;
+
+    world.moves = true;
+    store = open_double(one_thread);
+    ask_receive(&second, store, 2, -1);
+    ask_receive(&first, store, 1, -1);
+    CHECK_OK(send_now(store, 1));
+    CHECK_OK(end_of(&first));
+    CHECK_OK(end_of(&second));
+    close_double(store);
+}
+
+BOTH(a_deleted_box_ends_its_waits)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask waits[2] = {{.count = 0}};
+    struct ask other = {.count = 0};
+    struct ask delete = {.count = 0};
+
+    ask_receive(&waits[0], store, 1, -1);
+    ask_receive_some(&waits[1], store, 1, 3, 2);
+    ask_receive(&other, store, 2, -1);
+    ask_delete(&delete, store, 1);
+    CHECK_OK(end_of(&delete));
+    CHECK_STATUS(LBX_CLOSED, end_of(&waits[0]));
+    CHECK_STATUS(LBX_CLOSED, end_of(&waits[1]));
+    CHECK_STATUS(LBX_CANCELLED, cancel(&other));
+    close_double(store);
+}
+
+/* The storage cannot begin just now: calls are told so, who waits goes on
+ * waiting, and a second later it goes better. */
+BOTH(who_waits_outlasts_a_busy_storage)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&receive, store, 1, -1);
+    ask_send(&send, store, 1, 10 * LBX_SECOND);
+    CHECK_OK(end_of(&send));
+    atomic_store(&world.begin, LBX_BUSY);
+    CHECK_STATUS(LBX_BUSY, send_now(store, 2));
+    pass(store, 10 * LBX_SECOND);
+    CHECK(!is_over(&receive));
+    atomic_store(&world.begin, LBX_OK);
+    pass(store, LBX_SECOND);
+    CHECK_OK(end_of(&receive));
+    close_double(store);
+}
+
+/* E1, G2: what ran in a group whose flush failed may or may not have happened;
+ * what was refused was refused; and from then on everything is LBX_IO. */
+BOTH(a_failed_flush_is_unknown)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask waits = {.count = 0};
+    struct ask some = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&waits, store, 2, -1);
+    CHECK_OK(send_now(store, 1));
+    ask_receive_some(&some, store, 1, 3, 2); // has one, wants another
+    atomic_store(&world.flush, LBX_IO);
+    ask_send(&send, store, BOXES + 1, 0);
+    CHECK_STATUS(LBX_CLOSED, end_of(&send));
+    CHECK_STATUS(LBX_IO, end_of(&waits));
+    CHECK_STATUS(LBX_UNKNOWN, end_of(&some));
+    CHECK_STATUS(LBX_IO, send_now(store, 1));
+    ask_receive(&waits, store, 2, -1);
+    CHECK_STATUS(LBX_IO, end_of(&waits));
+    close_double(store);
+}
+
+BOTH(a_send_whose_flush_failed_is_unknown)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&receive, store, 1, -1);
+    atomic_store(&world.flush, LBX_IO);
+    ask_send(&send, store, 1, 0);
+    CHECK_STATUS(LBX_UNKNOWN, end_of(&send));
+    CHECK_STATUS(LBX_UNKNOWN, send.sent.status);
+    CHECK_STATUS(LBX_UNKNOWN, end_of(&receive)); // it was handed a letter
+    close_double(store);
+}
+
+struct listing {
+    lbx_store *store;
+    int count;
+    int most;
+};
+
+static bool
+list_one(void *context, const char *name)
+{
+    struct listing *listing = context;
+    char expected[16];
+
+    snprintf(expected, sizeof(expected), "%04d", listing->count++);
+    CHECK_STR(expected, name);
+    // E2: it may use the store.
+    if (listing->count % 100 == 0)
+        CHECK_OK(send_now(listing->store, 1));
+    return listing->count < listing->most;
+}
+
+BOTH(a_list_is_told_without_the_lock)
+{
+    lbx_store *store = open_double(one_thread);
+    struct listing listing = {.store = store, .most = 100000};
+    struct ask list = {.count = 0};
+
+    ask_list(&list, store, list_one, &listing);
+    CHECK_OK(end_of(&list));
+    CHECK_INT(1000, listing.count);
+    listing = (struct listing){.store = store, .most = 300};
+    ask_list(&list, store, list_one, &listing);
+    CHECK_OK(end_of(&list));
+    CHECK_INT(300, listing.count);
+    close_double(store);
+}
+
+static void
+add_text(void *context, const lbx_box_text *text)
+{
+    char *all = context;
+
+    strncat(all, text->name, 40);
+    strncat(all, "=", 2);
+    strncat(all, text->value, 40);
+    strncat(all, ";", 2);
+}
+
+BOTH(texts_of_a_box_are_told)
+{
+    lbx_store *store = open_double(one_thread);
+    char all[256] = "";
+    struct ask ask = {.status = LBX_PENDING};
+    lbx_status status;
+
+    ask.request.box = (lbx_box_request){.each_text = add_text, .context = all};
+    status = store->ops->describe(store, &ask.call, &ask.request.box);
+    if (status == LBX_PENDING)
+        status = end_of(&ask);
+    CHECK_OK(status);
+    CHECK_STR("tag:a=b;tag:c=;", all);
+    CHECK_INT(1, ask.request.box.ret_box.uid);
+    close_double(store);
+}
+
+BOTH(a_sync_comes_after_the_flush)
+{
+    lbx_store *store = open_double(one_thread);
+    struct ask sync = {.count = 0};
+
+    ask_sync(&sync, store);
+    CHECK_OK(end_of(&sync));
+    CHECK_INT(1, atomic_load(&world.synced));
+    atomic_store(&world.flush, LBX_IO);
+    ask_sync(&sync, store);
+    CHECK_STATUS(LBX_IO, end_of(&sync));
+    CHECK_INT(1, atomic_load(&world.synced));
+    close_double(store);
+}
+
+BOTH(opening_fails_as_the_storage_does)
+{
+    lbx__service_options options = double_options(one_thread);
+    lbx_store *store = NULL;
+
+    world.open = LBX_CORRUPT;
+    CHECK_STATUS(LBX_CORRUPT, lbx__service_open(&options, &store));
+    CHECK(!store);
+}
+
+static void
+open_and_wait(struct torture *memory, void *context)
+{
+    const lbx_allocator allocator = torture_allocator(memory);
+    lbx__service_options options = double_options(*(bool *)context);
+    struct listing listing = {.most = 1};
+    struct ask receive = {.count = 0};
+    struct ask list = {.count = 0};
+    lbx_store *store;
+    lbx_status status;
+
+    options.allocator = &allocator;
+    status = lbx__service_open(&options, &store);
+    CHECK(status == LBX_OK || status == LBX_NO_MEMORY);
+    if (status != LBX_OK)
+        return;
+    ask_receive(&receive, store, 1, -1);
+    ask_list(&list, store, list_one, &listing);
+    status = end_of(&list);
+    CHECK(status == LBX_OK || status == LBX_NO_MEMORY);
+    CHECK_OK(send_now(store, 1)); // needs none
+    status = end_of(&receive);
+    CHECK(status == LBX_OK || status == LBX_NO_MEMORY);
+    CHECK_INT(status == LBX_OK, receive.count);
+    store->ops->close(store);
+}
+
+BOTH(the_service_survives_every_failing_allocation)
+{
+    CHECK(torture_every_allocation(open_and_wait, &one_thread) > 3);
+}
