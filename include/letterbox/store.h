@@ -31,7 +31,8 @@
  * What the library does for a store, above the table: it checks arguments
  * against the box's limits, encodes and decodes, resolves replies, keeps the
  * letters. A store is never called with a lock of the library's held, and calls
- * the functions below with none of its own.
+ * lbx_call_finish() with none of its own: wakers run in it. lbx_call_deliver() runs
+ * nothing but an allocator, and may be called under one.
  *
  * Rules every store keeps (the numbers are those of docs/adr/0013):
  *
@@ -376,6 +377,25 @@ LBX_API void lbx_call_finish(lbx_call *call, lbx_status status);
  */
 LBX_API LBX_MUST_USE lbx_status lbx_call_deliver(lbx_call *call,
                                                  const lbx_delivery *delivery);
+
+/* Who makes a call, and is told what comes of it; for those who call a store
+ * themselves: a test of one, or a store that stands before others. */
+typedef struct lbx_caller {
+    void (*finish)(lbx_call *call, lbx_status status);
+    lbx_status (*deliver)(lbx_call *call, const lbx_delivery *delivery);
+} lbx_caller;
+
+/*
+ * lbx_call_init() makes a call of one's own, to be given to an entry of a store's
+ * table with the same request. A status that the entry answers at once is told
+ * by nobody else.
+ *
+ * Ownership  the caller and the request must be there until the call is
+ *            finished; so must the call.
+ * Since      0.1
+ */
+LBX_API void lbx_call_init(lbx_call *call, const lbx_caller *caller,
+                           lbx_verb verb, void *request);
 
 LBX_END
 

@@ -28,11 +28,11 @@ state_of(lbx_call *call)
 }
 
 void
-lbx__call_prepare(lbx_call *call, const lbx__maker *maker, lbx_verb verb,
-                  void *request)
+lbx_call_init(lbx_call *call, const lbx_caller *caller, lbx_verb verb,
+              void *request)
 {
     *call = (lbx_call){.verb = verb, .request = request};
-    call->reserved[0] = (uint64_t)(uintptr_t)maker;
+    call->reserved[0] = (uint64_t)(uintptr_t)caller;
     lbx__init(state_of(call), (uint32_t)RUNNING);
     lbx__store_clear(call);
 }
@@ -65,27 +65,13 @@ finish_operation(lbx_call *call, lbx_status status)
     lbx__wakes_run(&wakes);
 }
 
-static const lbx__maker operation_maker = {finish_operation};
-
-void
-lbx_call_finish(lbx_call *call, lbx_status status)
+static lbx_status
+deliver_operation(lbx_call *call, const lbx_delivery *delivery)
 {
-    assert(call && status != LBX_PENDING);
-    ((const lbx__maker *)(uintptr_t)call->reserved[0])->finish(call, status);
-}
-
-lbx_status
-lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
-{
-    lbx__called *called;
+    lbx__called *called = lbx__called_of(op_of(call));
     lbx_letter *letter;
     lbx_status status;
 
-    if (!call || !delivery ||
-        call->reserved[0] != (uint64_t)(uintptr_t)&operation_maker ||
-        (call->verb != LBX_VERB_RECEIVE && call->verb != LBX_VERB_PEEK))
-        return LBX_INVALID;
-    called = lbx__called_of(op_of(call));
     status = lbx__letter_create(lbx__postbox_of(op_of(call)), called, delivery,
                                 &letter);
     if (status != LBX_OK)
@@ -96,6 +82,31 @@ lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
         called->first = letter;
     called->last = letter;
     return LBX_OK;
+}
+
+static const lbx_caller operation_caller = {finish_operation,
+                                            deliver_operation};
+
+static const lbx_caller *
+caller_of(const lbx_call *call)
+{
+    return (const lbx_caller *)(uintptr_t)call->reserved[0];
+}
+
+void
+lbx_call_finish(lbx_call *call, lbx_status status)
+{
+    assert(call && status != LBX_PENDING);
+    caller_of(call)->finish(call, status);
+}
+
+lbx_status
+lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
+{
+    if (!call || !delivery || !caller_of(call)->deliver ||
+        (call->verb != LBX_VERB_RECEIVE && call->verb != LBX_VERB_PEEK))
+        return LBX_INVALID;
+    return caller_of(call)->deliver(call, delivery);
 }
 
 void
@@ -113,7 +124,7 @@ lbx__called_next(lbx__op *op, lbx_store *store, lbx_verb verb, void *request)
 
     assert(!called->running); // F6
     called->store = store;
-    lbx__call_prepare(&called->call, &operation_maker, verb, request);
+    lbx_call_init(&called->call, &operation_caller, verb, request);
 }
 
 static const lbx__steps *

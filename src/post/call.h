@@ -108,14 +108,6 @@ lbx_status lbx__called_poll(lbx__op *op, const lbx_waker *waker);
 lbx_status lbx__called_leave(lbx__op *op, lbx_status why);
 void lbx__called_release(lbx__op *op);
 
-/* Who made a call, and hears of its end. */
-typedef struct lbx__maker {
-    void (*finish)(lbx_call *call, lbx_status status);
-} lbx__maker;
-
-void lbx__call_prepare(lbx_call *call, const lbx__maker *maker, lbx_verb verb,
-                       void *request);
-
 /* A single call of a store, in this thread. */
 lbx_status lbx__call_now(lbx_store *store, lbx_verb verb, void *request);
 

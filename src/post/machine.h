@@ -122,7 +122,7 @@ void lbx__page_end(lbx_call *call);
 void lbx__call_set_list(lbx_call *call, lbx__calls *list);
 lbx__calls *lbx__call_list(const lbx_call *call);
 
-/* ---- turn.c: a group ---- */
+/* ---- service_turn.c: a group ---- */
 
 /* Takes up to LBX__GROUP_MOST of the calls that were asked: from here on they
  * cannot be given up any more, but to wait no longer. Under the lock. */

@@ -10,7 +10,9 @@ enum {
 
 /* Rooms above this one define theirs, as `const lbx__scheme`, and have a line
  * here. */
-static const lbx__scheme *schemes[SCHEMES_MOST] = {NULL};
+extern const lbx__scheme lbx__memory_scheme;
+
+static const lbx__scheme *schemes[SCHEMES_MOST] = {&lbx__memory_scheme};
 
 const lbx__scheme *
 lbx__scheme_of(const char *url, const char **ret_rest)

@@ -11,7 +11,7 @@
  *   by one thread    which opens the storage, and alone uses it. It runs all
  *                    calls that are there as one group, flushes once, ends them.
  *
- * Both are the same turn (turn.c), with the lock held or let go while the rules
+ * Both are the same turn (service_turn.c), with the lock held or let go while the rules
  * run.
  *
  * With a clock of a test's (`by_hand`) nothing happens by itself: what is due is

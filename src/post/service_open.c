@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/park.h"
-#include "base/wall.h"
+#include "base/clock.h"
 
 static int64_t
 wall_ms(void *context)

@@ -32,7 +32,7 @@ finish(lbx_call *call, lbx_status status)
     lbx_postbox_unref(postbox);
 }
 
-static const lbx__maker maker = {finish};
+static const lbx_caller caller = {finish, NULL};
 
 /* Starts undoing the first ten at most; answers the rest. */
 static lbx_letter *
@@ -64,7 +64,7 @@ undo_some(lbx_letter *first)
             .receipt_bytes = first->delivery.receipt_bytes,
         };
     }
-    lbx__call_prepare(&undoing->call, &maker, LBX_VERB_UNDO, &undoing->request);
+    lbx_call_init(&undoing->call, &caller, LBX_VERB_UNDO, &undoing->request);
     status = lbx__store_start(postbox->store, &undoing->call);
     if (status != LBX_PENDING)
         finish(&undoing->call, status);

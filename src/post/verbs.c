@@ -242,7 +242,7 @@ lbx__verb_run(lbx__service *service, lbx_call *call)
         return lbx__rules_move(rules, call->request);
     case LBX_VERB_SYNC: // after the flush
         return LBX_OK;
-    case LBX_VERB_RECEIVE: // turn.c: it may wait
+    case LBX_VERB_RECEIVE: // service_turn.c: it may wait
         break;
     }
     assert(false);

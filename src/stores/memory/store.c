@@ -2,8 +2,12 @@
 /* The store in memory; see store.h. */
 #include "stores/memory/store.h"
 
+#include "post/fault.h"
 #include "post/service.h"
+#include "post/store.h"
 #include "stores/memory/memory.h"
+
+#include <string.h>
 
 static lbx_status
 open_storage(void *context, lbx__storage **ret)
@@ -18,6 +22,7 @@ lbx__memory_store_open(const lbx_store_options *options, lbx_store **ret)
 {
     lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
     lbx__service_options service;
+    lbx_status status;
 
     if (options)
         mine = *options;
@@ -27,5 +32,39 @@ lbx__memory_store_open(const lbx_store_options *options, lbx_store **ret)
         .context = &mine,
         .by_hand = mine.clock != NULL,
     };
-    return lbx__service_open(&service, ret);
+    status = lbx__service_open(&service, ret);
+    if (status == LBX_OK)
+        lbx__store_set_clock(*ret, mine.clock);
+    return status;
 }
+
+/* ---- By URL ---- */
+
+static lbx_status
+place(const char *rest, char *ret_place, lbx_fault *fault)
+{
+    const size_t size = strlen(rest) + 1;
+
+    if (size > LBX__PLACE_BYTES || strchr(rest, '/'))
+        return lbx__fault(fault, LBX_INVALID,
+                          "a store in memory is memory: or memory:NAME");
+    memcpy(ret_place, rest, size);
+    return LBX_OK;
+}
+
+static lbx_status
+open_place(const char *name, const lbx_store_options *options, lbx_store **ret)
+{
+    if (options->must_exist)
+        return lbx__fault(options->fault, LBX_NOT_FOUND,
+                          "this process has no store memory:%.100s open", name);
+    return lbx__memory_store_open(options, ret);
+}
+
+static bool
+suits(lbx_store *store, const lbx_store_options *options)
+{
+    return !options->clock || options->clock == lbx__store_own_of(store)->clock;
+}
+
+const lbx__scheme lbx__memory_scheme = {"memory", place, open_place, suits};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every store promises, written once: <letterbox/store.h> S1 to S7, and of
+ * the seed W-05 to W-18, R-29 to R-31. Nothing is used but that header, so that
+ * whoever writes a store can run this: describe it in a struct backend, and stamp
+ * the promises over it as memory_test.c does.
+ *
+ * A promise is a function that is given an open, empty store. It makes its boxes,
+ * and moves time by the backend's `advance`.
+ */
+#ifndef LBX_TEST_CONTRACT_H
+#define LBX_TEST_CONTRACT_H
+
+#include <stdatomic.h>
+
+#include <letterbox/store.h>
+
+#include "support/test.h"
+#include "support/threads.h"
+
+/* How to have a store to try. */
+struct backend {
+    const char *name;
+
+    /* An open store without boxes, whose time stands still if it can. */
+    lbx_store *(*open)(void **ret_context);
+
+    /* Time passes: comes back when what has become due was done, and receives
+     * that got something were finished. */
+    void (*advance)(lbx_store *store, void *context, int64_t duration_ns);
+
+    /* Gives the store up. */
+    void (*close)(lbx_store *store, void *context);
+};
+
+/* A store while it is tried. */
+struct desk {
+    const struct backend *backend;
+    void *context;
+    lbx_store *store;
+};
+
+/* One row per promise: its name, and the numbers it shows. */
+#define CONTRACT(XX)                                                           \
+    /* boxes.c */                                                              \
+    XX(a_box_is_created_once, "W-05")                                          \
+    XX(a_box_that_is_not_there_is_not_found, "W-14")                           \
+    XX(a_box_can_be_configured, "W-05")                                        \
+    XX(boxes_are_listed_in_order, "W-05")                                      \
+    XX(spaces_do_not_see_each_other, "W-05")                                   \
+    XX(sends_get_ids_and_growing_sequences, "W-06 W-10")                       \
+    XX(a_batch_is_sent_letter_by_letter, "W-06")                               \
+    XX(a_letter_arrives_as_it_was_sent, "W-10")                                \
+    XX(a_full_box_refuses, "W-06 W-14")                                        \
+    XX(a_token_sends_once, "S3")                                               \
+    XX(peeking_leases_nothing, "S1")                                           \
+    XX(a_purge_deletes_everything, "W-08")                                     \
+    XX(a_deleted_box_is_closed, "S6 W-09")                                     \
+    /* receipts.c */                                                           \
+    XX(a_letter_is_in_one_state, "S1 W-08 W-15")                               \
+    XX(each_delivery_has_its_own_receipt, "S2 W-17")                           \
+    XX(an_old_receipt_changes_nothing, "S2 W-17")                              \
+    XX(a_deleted_letter_is_gone, "S2 R-31")                                    \
+    XX(receipts_of_other_boxes_are_invalid, "S2")                              \
+    XX(receipts_nobody_made_are_invalid, "S2")                                 \
+    XX(a_receipt_can_be_text, "S2 W-10")                                       \
+    XX(strict_receipts_end_with_the_lease, "R-30")                             \
+    XX(other_receipts_last_until_the_next, "R-30")                             \
+    XX(a_batch_is_settled_letter_by_letter, "S3 W-12")                         \
+    XX(what_is_attached_is_sent_in_the_same_step, "S3 W-13")                   \
+    XX(nothing_is_sent_with_an_old_receipt, "S3 W-13")                         \
+    XX(nothing_is_settled_unless_it_was_sent, "S3")                            \
+    XX(undo_takes_a_delivery_back, "S5")                                       \
+    XX(the_delivery_count_grows_by_one, "S5 W-10 W-16")                        \
+    /* times.c */                                                              \
+    XX(nothing_is_received_from_an_empty_box, "W-07")                          \
+    XX(a_delayed_letter_waits_until_it_is_due, "S4")                           \
+    XX(a_lease_ends_when_it_should, "S4 W-07 W-15 W-16")                       \
+    XX(a_nack_gives_back_at_once, "S4 W-12")                                   \
+    XX(a_nack_can_wait, "S4 W-12 W-15")                                        \
+    XX(a_lease_can_be_extended, "W-12")                                        \
+    XX(a_lease_can_be_cut_short, "W-12")                                       \
+    XX(a_lease_of_nothing_is_over_at_once, "W-07")                             \
+    XX(letters_come_in_the_order_sent, "S7 W-18")                              \
+    XX(what_comes_back_goes_to_the_end, "S7")                                  \
+    XX(what_comes_back_can_keep_its_place, "S7")                               \
+    XX(letters_come_in_the_order_they_are_due, "S7")                           \
+    XX(only_so_many_are_leased, "S1")                                          \
+    /* waits.c */                                                              \
+    XX(a_send_ends_a_wait, "S4 W-07")                                          \
+    XX(a_nack_ends_a_wait, "S4")                                               \
+    XX(an_undo_ends_a_wait, "S4")                                              \
+    XX(a_short_lease_ends_a_wait, "S4")                                        \
+    XX(the_end_of_a_delay_ends_a_wait, "S4")                                   \
+    XX(the_end_of_a_lease_ends_a_wait, "S4")                                   \
+    XX(what_is_attached_ends_a_wait, "S4")                                     \
+    XX(a_wait_ends_with_the_first_letter, "R-29")                              \
+    XX(a_wait_can_be_for_several, "R-29")                                      \
+    XX(a_wait_that_is_over_keeps_what_came, "R-29")                            \
+    XX(waiting_receives_are_served_in_order, "S4")                             \
+    XX(a_cancelled_wait_takes_nothing, "S3")                                   \
+    XX(a_cancelled_wait_leaves_the_order, "S4")                                \
+    XX(boxes_do_not_wake_each_other, "S4")                                     \
+    XX(a_deleted_box_ends_its_waits, "S6")                                     \
+    XX(a_wait_survives_a_purge, "S6")                                          \
+    XX(an_end_may_call_the_store, "S4")                                        \
+    XX(an_end_may_cancel_the_next, "S4")                                       \
+    /* groups.c */                                                             \
+    XX(a_group_comes_one_by_one, "S7")                                         \
+    XX(groups_do_not_hold_each_other_up, "S7")                                 \
+    XX(an_open_group_ends_a_wait, "S4 S7")                                     \
+    XX(a_duplicate_is_not_there_twice, "S7")                                   \
+    XX(a_letter_dies_of_too_many_deliveries, "S3 W-18")                        \
+    XX(a_dead_letter_ends_a_wait, "S4 W-18")                                   \
+    XX(letters_can_be_moved, "S3 S4")                                          \
+    /* threads.c */                                                            \
+    XX(no_letter_is_leased_twice, "S3")                                        \
+    XX(a_wait_is_cancelled_at_any_moment, "S3")                                \
+    XX(threads_wake_each_other, "S4")                                          \
+    XX(each_letter_is_settled_once, "S3 W-16")
+
+#define CONTRACT_DECLARE(name, numbers) void promise_##name(struct desk *desk);
+CONTRACT(CONTRACT_DECLARE)
+#undef CONTRACT_DECLARE
+
+/* Opens the store, keeps the promise, closes the store. */
+void contract_run(const struct backend *backend,
+                  void (*promise)(struct desk *desk));
+
+/* One test per promise; in the file of a backend. */
+#define CONTRACT_TEST(prefix, name, numbers)                                   \
+    TEST_CITING_LIMIT(numbers, prefix##_##name, 60)                            \
+    {                                                                          \
+        contract_run(&prefix, promise_##name);                                 \
+    }
+
+/* How many promises and stores there were; printed by the last test. */
+enum {
+#define CONTRACT_COUNT(name, numbers) CONTRACT_IS_##name,
+    CONTRACT(CONTRACT_COUNT)
+#undef CONTRACT_COUNT
+    CONTRACT_PROMISES
+};
+
+/* ---- Calls ---- */
+
+struct taken {
+    char body[64];
+    char id[40];
+    char group[16];
+    char source[16]; /* where it died */
+    uint64_t sequence;
+    uint32_t delivery_count;
+    uint8_t receipt[LBX_RECEIPT_MOST_BYTES];
+    size_t receipt_bytes;
+};
+
+/* A receive or a peek, and what it got. */
+struct getting {
+    lbx_call call; /* first */
+    lbx_receive_request request;
+    struct desk *desk;
+    size_t count;
+    struct taken letters[LBX_BATCH_MOST];
+    void (*then)(struct getting *getting); /* called by its end */
+    void *context;
+    lbx_status status; /* when `over` */
+    _Atomic int over;  /* how often it was finished */
+};
+
+/* A call that is started and waited for: its status. */
+lbx_status run(struct desk *desk, lbx_verb verb, void *request);
+
+lbx_box make_box(struct desk *desk, const char *name,
+                 const lbx_box_options *options);
+lbx_box_counts count(struct desk *desk, lbx_box box);
+lbx_status delete_box(struct desk *desk, lbx_box box);
+uint64_t purge(struct desk *desk, lbx_box box);
+void advance(struct desk *desk, int64_t duration_ns);
+
+/* Sends a text; the second with its own parcel. Both must succeed. */
+lbx_sent mail(struct desk *desk, lbx_box box, const char *body);
+lbx_sent send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel);
+lbx_status try_send(struct desk *desk, lbx_box box, const char *body);
+lbx_parcel parcel_of(const char *body);
+
+enum {
+    LEASE_S = 30 /* what receives here ask for */
+};
+
+/* Receives without waiting: one letter, which must be there and have this body;
+ * or none; or up to `most`. */
+struct taken receive(struct desk *desk, lbx_box box, const char *body);
+void receive_none(struct desk *desk, lbx_box box);
+lbx_status receive_some(struct desk *desk, lbx_box box, uint32_t most,
+                        int64_t lease_ns, struct getting *ret);
+
+/* Shows letters from a sequence on. */
+lbx_status look_at(struct desk *desk, lbx_box box, uint64_t from, uint32_t most,
+                   struct getting *ret);
+
+/* Starts a receive that waits; it must be there until it is over. */
+void begin_wait(struct getting *getting, struct desk *desk, lbx_box box);
+void begin_wait_for(struct getting *getting, struct desk *desk, lbx_box box,
+                    uint32_t most, uint32_t least);
+
+/* Whether it is over; waits until it is, and checks that it was ended once;
+ * gives it up and answers how it ended. */
+bool is_over(struct getting *getting);
+lbx_status end_wait(struct getting *getting);
+lbx_status cancel_wait(struct getting *getting);
+
+/* Over, with this letter. */
+void got(struct getting *getting, const char *body);
+
+lbx_status settle(struct desk *desk, lbx_box box, const struct taken *letter,
+                  lbx_settlement what, int64_t time_ns);
+lbx_status acknowledge(struct desk *desk, lbx_box box,
+                       const struct taken *letter);
+lbx_status undo(struct desk *desk, lbx_box box, const struct taken *letter);
+lbx_status settle_and_send(struct desk *desk, lbx_box box,
+                           const struct taken *letter, lbx_box to,
+                           const char *body, lbx_sent *ret);
+
+#endif

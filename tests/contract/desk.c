@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a store, as the promises make them. */
+#include "contract.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Ends and deliveries ---- */
+
+/* A call that nobody gives up. */
+struct plain {
+    lbx_call call; /* first */
+    lbx_status status;
+    _Atomic int over;
+};
+
+static void
+finish_plain(lbx_call *call, lbx_status status)
+{
+    struct plain *plain = (struct plain *)call;
+
+    plain->status = status;
+    CHECK(atomic_fetch_add(&plain->over, 1) == 0);
+}
+
+static lbx_status
+deliver_nothing(lbx_call *call, const lbx_delivery *delivery)
+{
+    (void)delivery;
+    FAIL("a delivery to a call of verb %d", (int)call->verb);
+}
+
+static const lbx_caller plain_caller = {finish_plain, deliver_nothing};
+
+static void
+finish_getting(lbx_call *call, lbx_status status)
+{
+    struct getting *mine = (struct getting *)call;
+    void (*then)(struct getting *) = mine->then;
+
+    CHECK(status != LBX_PENDING);
+    mine->status = status;
+    if (then)
+        then(mine);
+    // Last: the waiting thread may take it apart.
+    CHECK(atomic_fetch_add(&mine->over, 1) == 0);
+}
+
+static void
+copy_text(char *to, size_t room, const char *text)
+{
+    CHECK(!text || strlen(text) < room);
+    snprintf(to, room, "%s", text ? text : "");
+}
+
+static lbx_status
+deliver_getting(lbx_call *call, const lbx_delivery *delivery)
+{
+    struct getting *mine = (struct getting *)call;
+    struct taken *letter = &mine->letters[mine->count];
+
+    CHECK(mine->count < mine->request.letters_most);
+    CHECK(atomic_load(&mine->over) == 0);
+    CHECK(delivery->parcel.body_bytes < sizeof(letter->body));
+    *letter = (struct taken){
+        .sequence = delivery->sequence,
+        .delivery_count = delivery->delivery_count,
+        .receipt_bytes = delivery->receipt_bytes,
+    };
+    memcpy(letter->body, delivery->parcel.body, delivery->parcel.body_bytes);
+    copy_text(letter->id, sizeof(letter->id), delivery->id.text);
+    copy_text(letter->group, sizeof(letter->group), delivery->parcel.group);
+    copy_text(letter->source, sizeof(letter->source),
+              delivery->dead_letter_source);
+    CHECK(delivery->receipt_bytes <= sizeof(letter->receipt));
+    if (delivery->receipt_bytes > 0)
+        memcpy(letter->receipt, delivery->receipt, delivery->receipt_bytes);
+    mine->count++;
+    return LBX_OK;
+}
+
+static const lbx_caller getting_caller = {finish_getting, deliver_getting};
+
+static lbx_status
+start(struct desk *desk, lbx_call *call)
+{
+    const lbx_store_ops *ops = desk->store->ops;
+    lbx_store *store = desk->store;
+
+    switch (call->verb) {
+    case LBX_VERB_CREATE:
+        return ops->create(store, call, call->request);
+    case LBX_VERB_CONFIGURE:
+        return ops->configure(store, call, call->request);
+    case LBX_VERB_DELETE:
+        return ops->remove(store, call, call->request);
+    case LBX_VERB_DESCRIBE:
+        return ops->describe(store, call, call->request);
+    case LBX_VERB_LIST:
+        return ops->list(store, call, call->request);
+    case LBX_VERB_SEND:
+        return ops->send(store, call, call->request);
+    case LBX_VERB_RECEIVE:
+        return ops->receive(store, call, call->request);
+    case LBX_VERB_SETTLE:
+        return ops->settle(store, call, call->request);
+    case LBX_VERB_UNDO:
+        return ops->undo ? ops->undo(store, call, call->request)
+                         : ops->settle(store, call, call->request);
+    case LBX_VERB_PEEK:
+        return ops->peek(store, call, call->request);
+    case LBX_VERB_PURGE:
+        return ops->purge(store, call, call->request);
+    case LBX_VERB_MOVE:
+        return ops->move(store, call, call->request);
+    case LBX_VERB_SYNC:
+        return ops->sync(store, call);
+    }
+    FAIL("no such verb: %d", (int)call->verb);
+}
+
+lbx_status
+run(struct desk *desk, lbx_verb verb, void *request)
+{
+    struct plain plain = {.status = LBX_PENDING};
+    lbx_status status;
+
+    lbx_call_init(&plain.call, &plain_caller, verb, request);
+    status = start(desk, &plain.call);
+    if (status != LBX_PENDING) {
+        CHECK_INT(0, atomic_load(&plain.over));
+        return status;
+    }
+    EVENTUALLY(atomic_load(&plain.over) > 0);
+    return plain.status;
+}
+
+void
+contract_run(const struct backend *backend, void (*promise)(struct desk *desk))
+{
+    struct desk desk = {.backend = backend};
+
+    desk.store = backend->open(&desk.context);
+    CHECK(desk.store != NULL);
+    promise(&desk);
+    backend->close(desk.store, desk.context);
+}
+
+void
+advance(struct desk *desk, int64_t duration_ns)
+{
+    desk->backend->advance(desk->store, desk->context, duration_ns);
+}
+
+/* ---- Boxes ---- */
+
+lbx_box
+make_box(struct desk *desk, const char *name, const lbx_box_options *options)
+{
+    const lbx_box_options plain = LBX_BOX_OPTIONS_INIT;
+    lbx_box_request request = {
+        .name = name,
+        .options = options ? options : &plain,
+    };
+
+    CHECK_OK(run(desk, LBX_VERB_CREATE, &request));
+    CHECK(request.ret_box.uid != 0);
+    return request.ret_box;
+}
+
+lbx_box_counts
+count(struct desk *desk, lbx_box box)
+{
+    lbx_box_counts counts = {0};
+    lbx_box_request request = {.box = box, .ret_counts = &counts};
+
+    CHECK_OK(run(desk, LBX_VERB_DESCRIBE, &request));
+    return counts;
+}
+
+lbx_status
+delete_box(struct desk *desk, lbx_box box)
+{
+    lbx_box_request request = {.box = box};
+
+    return run(desk, LBX_VERB_DELETE, &request);
+}
+
+uint64_t
+purge(struct desk *desk, lbx_box box)
+{
+    lbx_box_request request = {.box = box};
+
+    CHECK_OK(run(desk, LBX_VERB_PURGE, &request));
+    return request.ret_purged;
+}
+
+/* ---- Sending ---- */
+
+lbx_parcel
+parcel_of(const char *body)
+{
+    return (lbx_parcel){.body = body, .body_bytes = strlen(body)};
+}
+
+lbx_sent
+send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel)
+{
+    lbx_sent sent = {.status = LBX_PENDING};
+    lbx_send_request request = {box, parcel, 1, &sent};
+
+    CHECK_OK(run(desk, LBX_VERB_SEND, &request));
+    CHECK_OK(sent.status);
+    return sent;
+}
+
+lbx_sent
+mail(struct desk *desk, lbx_box box, const char *body)
+{
+    const lbx_parcel parcel = parcel_of(body);
+
+    return send_parcel(desk, box, &parcel);
+}
+
+lbx_status
+try_send(struct desk *desk, lbx_box box, const char *body)
+{
+    const lbx_parcel parcel = parcel_of(body);
+    lbx_sent sent = {.status = LBX_PENDING};
+    lbx_send_request request = {box, &parcel, 1, &sent};
+    const lbx_status status = run(desk, LBX_VERB_SEND, &request);
+
+    CHECK_STATUS(status, sent.status);
+    return status;
+}
+
+/* ---- Receiving ---- */
+
+static void
+prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
+{
+    void (*then)(struct getting *) = mine->then;
+    void *context = mine->context;
+
+    *mine = (struct getting){
+        .request =
+            {
+                .box = box,
+                .letters_most = most,
+                .letters_least = 1,
+                .lease_ns = LEASE_S * LBX_SECOND,
+            },
+        .desk = desk,
+        .status = LBX_PENDING,
+        .then = then,
+        .context = context,
+    };
+    lbx_call_init(&mine->call, &getting_caller, LBX_VERB_RECEIVE,
+                  &mine->request);
+}
+
+/* What an entry answers at once is its end as well. */
+static void
+begin(struct getting *mine)
+{
+    const lbx_status status = start(mine->desk, &mine->call);
+
+    if (status != LBX_PENDING)
+        finish_getting(&mine->call, status);
+}
+
+lbx_status
+receive_some(struct desk *desk, lbx_box box, uint32_t most, int64_t lease_ns,
+             struct getting *ret)
+{
+    *ret = (struct getting){.count = 0};
+    prepare(ret, desk, box, most);
+    ret->request.lease_ns = lease_ns;
+    begin(ret);
+    return end_wait(ret);
+}
+
+struct taken
+receive(struct desk *desk, lbx_box box, const char *body)
+{
+    struct getting mine;
+
+    CHECK_OK(receive_some(desk, box, 1, LEASE_S * LBX_SECOND, &mine));
+    CHECK_INT(1, mine.count);
+    CHECK_STR(body, mine.letters[0].body);
+    return mine.letters[0];
+}
+
+lbx_status
+look_at(struct desk *desk, lbx_box box, uint64_t from, uint32_t most,
+        struct getting *ret)
+{
+    lbx_peek_request request = {box, from, most};
+
+    *ret = (struct getting){.count = 0};
+    prepare(ret, desk, box, most);
+    lbx_call_init(&ret->call, &getting_caller, LBX_VERB_PEEK, &request);
+    begin(ret);
+    return end_wait(ret);
+}
+
+void
+receive_none(struct desk *desk, lbx_box box)
+{
+    struct getting mine;
+
+    CHECK_STATUS(LBX_EMPTY, receive_some(desk, box, LBX_BATCH_MOST,
+                                         LEASE_S * LBX_SECOND, &mine));
+    CHECK_INT(0, mine.count);
+}
+
+void
+begin_wait(struct getting *getting, struct desk *desk, lbx_box box)
+{
+    begin_wait_for(getting, desk, box, 1, 1);
+}
+
+void
+begin_wait_for(struct getting *getting, struct desk *desk, lbx_box box,
+               uint32_t most, uint32_t least)
+{
+    prepare(getting, desk, box, most);
+    getting->request.letters_least = least;
+    getting->request.wait_ns = -1;
+    begin(getting);
+}
+
+bool
+is_over(struct getting *getting)
+{
+    return atomic_load(&getting->over) > 0;
+}
+
+lbx_status
+end_wait(struct getting *getting)
+{
+    EVENTUALLY(is_over(getting));
+    CHECK_INT(1, atomic_load(&getting->over));
+    return getting->status;
+}
+
+lbx_status
+cancel_wait(struct getting *getting)
+{
+    struct desk *desk = getting->desk;
+
+    desk->store->ops->cancel(desk->store, &getting->call);
+    return end_wait(getting);
+}
+
+void
+got(struct getting *getting, const char *body)
+{
+    CHECK_OK(end_wait(getting));
+    CHECK_INT(1, getting->count);
+    CHECK_STR(body, getting->letters[0].body);
+}
+
+/* ---- Settling ---- */
+
+static lbx_settle_entry
+entry_of(const struct taken *letter, lbx_settlement what, int64_t time_ns)
+{
+    return (lbx_settle_entry){
+        .what = what,
+        .time_ns = time_ns,
+        .receipt = letter->receipt,
+        .receipt_bytes = letter->receipt_bytes,
+        .status = LBX_PENDING,
+    };
+}
+
+static lbx_status
+settle_one(struct desk *desk, lbx_verb verb, lbx_box box,
+           lbx_settle_entry *entry)
+{
+    lbx_settle_request request = {box, entry, 1};
+    const lbx_status status = run(desk, verb, &request);
+
+    CHECK_STATUS(status, entry->status);
+    return status;
+}
+
+lbx_status
+settle(struct desk *desk, lbx_box box, const struct taken *letter,
+       lbx_settlement what, int64_t time_ns)
+{
+    lbx_settle_entry entry = entry_of(letter, what, time_ns);
+
+    return settle_one(desk, LBX_VERB_SETTLE, box, &entry);
+}
+
+lbx_status
+acknowledge(struct desk *desk, lbx_box box, const struct taken *letter)
+{
+    return settle(desk, box, letter, LBX_ACKNOWLEDGE, 0);
+}
+
+lbx_status
+undo(struct desk *desk, lbx_box box, const struct taken *letter)
+{
+    lbx_settle_entry entry = entry_of(letter, LBX_NACK, 0);
+
+    return settle_one(desk, LBX_VERB_UNDO, box, &entry);
+}
+
+lbx_status
+settle_and_send(struct desk *desk, lbx_box box, const struct taken *letter,
+                lbx_box to, const char *body, lbx_sent *ret)
+{
+    lbx_settle_entry entry = entry_of(letter, LBX_ACKNOWLEDGE, 0);
+    const lbx_parcel parcel = parcel_of(body);
+    const lbx_attachment attachment = {to, &parcel, ret};
+
+    *ret = (lbx_sent){.status = LBX_PENDING};
+    entry.attachments = &attachment;
+    entry.attachment_count = 1;
+    return settle_one(desk, LBX_VERB_SETTLE, box, &entry);
+}
