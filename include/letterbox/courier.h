@@ -29,23 +29,33 @@
  *
  * What becomes of a letter, by what the handler answers:
  *
- *   LBX_OK          the answer, if there is one, is sent and the letter
- *                   acknowledged, in one step where they share a store
- *   LBX_NO_ROUTE    logged and acknowledged: nobody wants the answer
+ *   LBX_OK          acknowledged
+ *   LBX_NO_ROUTE,   logged and acknowledged: nobody wants the answer
+ *   LBX_NO_REPLY
  *   anything else   a failure. With a dead-letter postbox: put aside if the
  *                   policy says so. Otherwise given back for
  *                   min(60 s * deliveries, 900 s)
  *
  * A handler that settles the letter itself is not interfered with. A lease that
- * was lost meanwhile (LBX_EXPIRED, LBX_GONE) is logged, and work goes on.
+ * was lost meanwhile (LBX_EXPIRED, LBX_GONE) is logged and counted, and work
+ * goes on with the next letter. So it does when the store cannot be reached:
+ * the courier tries again, after a pause that grows from 10 ms to 10 s.
  *
- * Threads    any, unless an entry says otherwise. The handler runs on the
- *            courier's own threads, one for each of `handlers`.
+ * Putting aside, in this order: a dead-letter record is made of the letter; an
+ * error result is tried as a reply, so that who waits for an answer gets one; the
+ * record is sent to the dead-letter postbox; the letter is acknowledged. If the
+ * record cannot be sent, the letter is given back like any other failure.
+ *
+ * Threads    any, unless an entry says otherwise. Handlers run on the courier's
+ *            own threads, one for each of `handlers`; each has one job at a time.
  *
  * Caveats
  * - Choose lease > longest run + margin, watchdog > wait + longest run.
  * - Work may be done twice. Make it idempotent, or look at
  *   lbx_letter_delivery_count().
+ * - A letter that is put aside twice, after a crash between the record and the
+ *   acknowledgement, is sent once within five minutes (lbx_draft's `token`), and
+ *   possibly twice after that: the record has the letter's id.
  */
 #ifndef LETTERBOX_COURIER_H
 #define LETTERBOX_COURIER_H
@@ -59,7 +69,7 @@ LBX_BEGIN
 typedef struct lbx_courier lbx_courier;
 typedef struct lbx_job lbx_job;
 
-/* What a failed letter has to do with the dead-letter postbox. */
+/* What is done about a failed letter. */
 typedef enum lbx_verdict {
     LBX_VERDICT_RETRY = 0,
     LBX_VERDICT_DEAD,
@@ -67,18 +77,21 @@ typedef enum lbx_verdict {
 
 /* A failure, as the policy sees it. */
 typedef struct lbx_job_failure {
-    lbx_letter *letter;
-    lbx_status status;      /* what the handler answered */
-    const char *error_type; /* lbx_job_fail(); else the status's name */
-    const char *error_text; /* lbx_job_fail(); else the status's text */
-    lbx_verdict verdict;    /* what the rules below say */
+    const lbx_letter *letter;
+    lbx_status status;       /* what the handler answered */
+    const char *error_type;  /* lbx_job_fail(); else the status's name */
+    const char *error_text;  /* lbx_job_fail(); else the status's text */
+    uint32_t delivery_count; /* this delivery included */
+    lbx_verdict verdict;     /* what the rules below say */
 } lbx_job_failure;
 
-/* When to put a letter aside. A letter that came from a dead-letter postbox is
- * never put aside again. */
+/* When to put a letter aside. The rules, in this order: an error type in
+ * `exclude` never is; one in `include` is at once; others from the given delivery
+ * on. Names are compared whole. A letter that is itself a dead letter is never
+ * put aside again, whatever anybody says. */
 typedef struct lbx_dead_letter_policy {
-    lbx_postbox *postbox;       /* where to; NULL: no policy */
-    uint32_t deliveries;        /* from this one on; 5. WINK's example says 6 */
+    lbx_postbox *postbox;       /* where to; referenced. NULL: no policy */
+    uint32_t deliveries;        /* from this one on; 5. "More than five" is 6 */
     const char *const *include; /* error types that are put aside at once */
     size_t include_count;
     const char *const *exclude; /* those that never are; they win */
@@ -93,22 +106,25 @@ typedef struct lbx_dead_letter_policy {
 typedef struct lbx_courier_options {
     uint32_t version;
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
-    const lbx_clock *clock;
-    lbx_fault *fault; /* filled in when creation fails */
+    const lbx_clock *clock;         /* of beats and the watchdog */
+    lbx_fault *fault;               /* filled in when creation fails */
 
     lbx_postbox *postbox; /* referenced */
     lbx_status (*handle)(lbx_job *job, void *context);
     void *context;
-    uint32_t handlers; /* threads; 1 */
+    uint32_t handlers; /* threads, and jobs at a time; 1 to 1024; 1 */
 
     /* Receiving. */
     int64_t lease_ns;      /* 300 s; LBX_DEFAULT: the box's */
-    int64_t wait_ns;       /* 20 s: how long a long poll is */
-    uint32_t letters_most; /* in one receive; 1 */
+    int64_t wait_ns;       /* 20 s: how long a long poll is; LBX_DEFAULT: the
+                              box's; other negative ones: for ever */
+    uint32_t letters_most; /* in one receive, for one handler, which takes them
+                              one by one; 1 to LBX_BATCH_MOST; 1 */
 
-    /* Leases are extended by lbx_job_beat(), at most every extend_every_ns, to
-     * extend_to_ns from now. A handler that hangs does not beat, and loses its
-     * lease. 0: never. */
+    /* Leases are extended by lbx_job_beat(): by the first one, and then at most
+     * every extend_every_ns, to extend_to_ns from now; with them those of
+     * letters that the same handler has received and not begun. A handler that
+     * hangs does not beat, and loses its lease. 0: never. */
     int64_t extend_every_ns; /* 60 s */
     int64_t extend_to_ns;    /* 300 s */
 
@@ -119,14 +135,16 @@ typedef struct lbx_courier_options {
     bool answer_failures; /* without a policy: an error result is the reply, and
                              the letter is acknowledged (WINK's other branch) */
 
-    /* Told what the courier has to say to people. NULL: nobody. */
+    /* Told what the courier has to say to people, in its own threads. NULL:
+     * nobody. */
     void (*log)(void *context, const char *line);
     void *log_context;
 
-    /* Called when no handler has shown a sign of life for watchdog_ns, 720 s.
-     * NULL: nobody. */
+    /* Called when a handler has shown no sign of life for watchdog_ns, once for
+     * each silence: it does not beat, or its store does not answer. In a thread
+     * of its own, with the handlers' `context`. NULL: nobody. */
     void (*stuck)(void *context, int64_t silent_ns);
-    int64_t watchdog_ns;
+    int64_t watchdog_ns; /* 720 s; more than wait_ns */
 } lbx_courier_options;
 
 #define LBX_COURIER_OPTIONS_INIT                                               \
@@ -159,20 +177,23 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret);
 LBX_API void lbx_courier_destroy(lbx_courier *courier);
 
 /*
- * lbx_courier_start() starts the handlers' threads.
+ * lbx_courier_start() starts the handlers' threads. They end when the courier is
+ * stopped, or its postbox closed.
  *
- * Returns    LBX_OK; LBX_BUSY when it is running; LBX_NO_MEMORY; LBX_INVALID.
+ * Returns    LBX_OK; LBX_BUSY when it is running; LBX_NO_MEMORY, also when
+ *            threads cannot be started; LBX_INVALID.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
 
 /*
- * lbx_courier_run() is the main loop in the calling thread: until it is stopped,
- * its postbox is closed, or `receives_most` receives have been made, empty ones
- * included; negative: any number.
+ * lbx_courier_run() is the main loop in the calling thread, with one handler:
+ * until it is stopped, its postbox is closed, or `receives_most` receives have
+ * been made, empty ones included; negative: any number.
  *
  * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY when
- *            it is running; LBX_INVALID.
+ *            it is running; LBX_UNSUPPORTED for a postbox that only sends;
+ *            LBX_NO_MEMORY; LBX_INVALID.
  * Blocks     until then.
  * Since      0.1
  */
@@ -185,8 +206,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_run(lbx_courier *courier,
  * be started again.
  *
  * Returns    LBX_OK, also when it was not running; LBX_TIMEOUT when a handler is
- *            still at work at the deadline; LBX_PENDING at once from a handler
- *            of its own.
+ *            still at work at the deadline: it will stop when that returns;
+ *            LBX_PENDING at once from a handler of its own; LBX_INVALID.
  * Blocks     until `deadline_ns`.
  * Since      0.1
  */
@@ -199,34 +220,37 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_stop(lbx_courier *courier,
  *
  * Since      0.1
  */
-LBX_API bool lbx_courier_is_running(lbx_courier *courier);
+LBX_API bool lbx_courier_is_running(const lbx_courier *courier);
 
 /* A courier's numbers, since its creation. */
 typedef struct lbx_courier_stats {
-    uint64_t received;
-    uint64_t acknowledged;
-    uint64_t returned;    /* after a failure */
-    uint64_t dead;        /* put aside */
-    uint64_t lost_leases; /* LBX_EXPIRED or LBX_GONE when settling */
-    uint64_t extended;
-    uint64_t given_back; /* not begun when it was stopped */
-    int64_t silent_ns;   /* since the last sign of life */
+    uint64_t received;     /* letters */
+    uint64_t acknowledged; /* by the courier, answered ones included */
+    uint64_t returned;     /* after a failure */
+    uint64_t dead;         /* put aside */
+    uint64_t lost_leases;  /* LBX_EXPIRED or LBX_GONE when settling, or before a
+                              letter was begun */
+    uint64_t extended;     /* leases */
+    uint64_t given_back;   /* not begun when it was stopped */
+    uint64_t unsettled;    /* the store could not: they come again */
+    int64_t silent_ns;     /* since the last sign of life of the handler that
+                              has been silent for longest; 0: not running */
 } lbx_courier_stats;
 
 /*
- * lbx_courier_stats_read() reads the numbers.
+ * lbx_courier_stats_read() reads the numbers, each at its own instant.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a copy.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_courier_stats_read(lbx_courier *courier,
-                                                       lbx_courier_stats *ret);
+LBX_API LBX_MUST_USE lbx_status
+lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret);
 
 /*
  * lbx_job_letter() is the letter a handler was called for; the courier's.
  *
- * Threads    the handler.
+ * Threads    one at a time, until the handler returns.
  * Since      0.1
  */
 LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
@@ -237,7 +261,8 @@ LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
  *
  * Returns    LBX_OK; LBX_EXPIRED or LBX_GONE when the lease was lost: stop, the
  *            work is somebody else's now. Other failures to extend are logged.
- * Threads    any, until the handler returns.
+ * Threads    one at a time with all that uses the letter.
+ * Blocks     until the lease is extended, if that is due.
  * Since      0.1
  */
 LBX_API lbx_status lbx_job_beat(lbx_job *job);
@@ -248,17 +273,21 @@ LBX_API lbx_status lbx_job_beat(lbx_job *job);
  * Threads    any, until the handler returns.
  * Since      0.1
  */
-LBX_API bool lbx_job_is_stopping(lbx_job *job);
+LBX_API bool lbx_job_is_stopping(const lbx_job *job);
 
 /*
- * lbx_job_answer() sets the reply that is sent with the acknowledgement when the
- * handler returns LBX_OK. For replies before that, lbx_letter_reply(). Setting
- * it again replaces it.
+ * lbx_job_answer() sends the last reply and acknowledges the letter: in one step
+ * where both live in one store, otherwise one after the other. It is the last
+ * thing a handler does, who returns what it answers. For replies before that,
+ * lbx_letter_reply().
  *
- * Returns    LBX_OK; LBX_NO_ROUTE, LBX_NO_REPLY, LBX_INVALID and LBX_ENCODING as
- *            lbx_letter_reply(); LBX_NO_MEMORY.
- * Ownership  the draft and its body are copied, encoded.
- * Threads    the handler.
+ * An answer that could not be sent, as the place is full or cannot be reached, is
+ * no failure of the work: the letter is given back, and never put aside for it.
+ *
+ * Returns    as lbx_letter_reply_and_acknowledge().
+ * Ownership  the draft is borrowed.
+ * Threads    one at a time with all that uses the letter.
+ * Blocks     until it is durable.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_job_answer(lbx_job *job,
@@ -266,13 +295,13 @@ LBX_API LBX_MUST_USE lbx_status lbx_job_answer(lbx_job *job,
 
 /*
  * lbx_job_fail() says more about a failure than a status can; both texts are
- * copied, and may end up in a dead letter. It answers `status`, for the handler
- * to return:
+ * copied, cut at 127 and 1023 bytes, and may end up in a dead letter. It answers
+ * `status`, for the handler to return:
  *
  *     return lbx_job_fail(job, LBX_INVALID, "shop.BadOrder", "no address");
  *
  * Returns    `status`.
- * Threads    the handler.
+ * Threads    one at a time, until the handler returns.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_job_fail(lbx_job *job, lbx_status status,
@@ -280,75 +309,114 @@ LBX_API LBX_MUST_USE lbx_status lbx_job_fail(lbx_job *job, lbx_status status,
                                              const char *error_text);
 
 /*
- * lbx_job_done() and returning LBX_PENDING: work that goes on after the handler
- * has returned. The job stays under way, on its lease, until this is called
- * with the final status, once.
+ * lbx_job_done() and returning LBX_PENDING: work that goes on elsewhere after
+ * the handler has returned. The job, its letter and its lease stay until this is
+ * called with the final status, once; the handler's thread waits for it.
  *
  * Threads    any.
  * Since      0.1
  */
 LBX_API void lbx_job_done(lbx_job *job, lbx_status status);
 
+/* Whom lbx_courier_to_actor() tells. */
+typedef struct lbx_courier_actor {
+    lbx_system *system; /* must outlive the courier's run */
+    lbx_ref ref;
+} lbx_courier_actor;
+
 /*
  * lbx_courier_to_actor() is a handler for lbx_courier_options: it tells the
- * letter's message, decoded, to an actor, and the letter is acknowledged when
- * the actor's handler has returned LBX_OK. A failure of the actor, or an actor
- * that has ended, is a failure of the job. The context is an lbx_courier_actor.
+ * letter's message, decoded, to an actor, and answers what that answered when it
+ * has handled it: the letter is acknowledged when the actor's handler has
+ * returned LBX_OK (lbx_handled_init()). The context is an lbx_courier_actor.
  *
- * Returns    LBX_PENDING; LBX_ENCODING; LBX_UNSUPPORTED for a body without a
- *            type known here; LBX_NO_MEMORY.
+ * Each of the courier's handlers waits for its letter: with one, the actor has
+ * the letters one by one and in order; with several, as many at a time. The
+ * lease must last for the wait in the mailbox and the work.
+ *
+ * Returns    what the actor's handler answered; LBX_NOT_FOUND and its kin as
+ *            lbx_handled_init(); LBX_ENCODING; LBX_UNSUPPORTED for a body without
+ *            a type known here; LBX_NO_MEMORY.
  * Threads    the courier's.
+ * Blocks     until the message has been handled.
  * Since      0.1
  */
 LBX_API lbx_status lbx_courier_to_actor(lbx_job *job, void *context);
 
-typedef struct lbx_courier_actor {
-    lbx_system *system;
-    lbx_ref ref;
-    uint32_t in_flight_most; /* letters the actor has at a time; 1 */
-} lbx_courier_actor;
+/*
+ * ---- Records: what the WINK main loop sends, as JSON ----
+ *
+ *     letterbox.Request     {"request_id": "...", "payload": {...},
+ *                            "budget": {...}, "deadline": "...",
+ *                            "created_at": "2026-11-16T10:51:36.000Z"}
+ *     letterbox.Result      {"request_id": "...", "output": {...},
+ *                            "error": "...", "session_id": "...",
+ *                            "completed_at": "..."}
+ *     letterbox.DeadLetter  {"message_id": "...", "body": "...", ...}
+ *
+ * Times are RFC 3339, written in UTC with milliseconds, read with any offset.
+ * What is not there is left out when written; null is the same when read. Members
+ * that are not known are ignored. Texts of a decoded record are inside it.
+ */
 
-/* ---- Records: what the WINK main loop sends, as JSON ---- */
-
-/* A request. Texts are NULL when there is none. */
+/* A request. Texts are NULL when there is none. Start from lbx_request_of(). */
 typedef struct lbx_request {
-    const char *payload; /* JSON */
+    const char *payload; /* JSON; required */
     const char *budget;  /* JSON */
     int64_t deadline_ms; /* wall time, ms since 1970; 0: none */
-    lbx_id request_id;   /* empty when encoding: a new one is made */
-    int64_t created_ms;  /* 0 when encoding: now */
+    lbx_id request_id;   /* required */
+    int64_t created_ms;  /* wall time */
 } lbx_request;
 
-/* A result. */
+/* A result. Start from lbx_result_of(). */
 typedef struct lbx_result {
-    lbx_id request_id;
+    lbx_id request_id;  /* required */
     const char *output; /* JSON */
     const char *error;  /* plain text */
     lbx_id session_id;  /* empty: none */
     int64_t completed_ms;
 } lbx_result;
 
-/* A dead letter, as it is put aside: JSON, type "letterbox.DeadLetter". The
- * original body follows in base64 when it is no UTF-8. */
+/* A letter that was put aside. A body that is UTF-8 is "body" in the JSON, any
+ * other "body_base64". */
 typedef struct lbx_dead_letter_record {
-    lbx_id id; /* of the letter that failed */
-    const void *body;
+    lbx_id message_id; /* of the letter that failed */
+    const void *body;  /* with a NUL behind it, when decoded */
     size_t body_bytes;
     const char *body_type;
-    const char *source; /* the postbox it was received from */
+    const char *source_mailbox; /* the box it was received from */
     uint32_t delivery_count;
-    const char *error_text;
-    const char *error_type;
-    int64_t dead_ms;
+    const char *last_error;
+    const char *last_error_type;
+    int64_t dead_lettered_ms;
     int64_t first_received_ms;
-    lbx_id request_id; /* empty: none */
-    const char *reply_place;
-    const char *trace;
+    lbx_id request_id;         /* of a letterbox.Request; empty: none */
+    const char *reply_mailbox; /* where a result would have gone; NULL: none */
+    const char *trace_id;
 } lbx_dead_letter_record;
 
 /*
+ * lbx_request_of() is a request with a new random id, made now.
+ *
+ * Ownership  the payload, JSON, is borrowed.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_request lbx_request_of(const char *payload);
+
+/*
+ * lbx_result_of() is the result of a request, without output or error, completed
+ * now.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_result lbx_result_of(const lbx_request *request);
+
+/*
  * lbx_request_type() is the type of lbx_request: messages are lbx_request, and
- * are encoded as JSON. Put it into your lbx_types.
+ * are encoded as JSON. Put it into your lbx_types. A record that lacks what is
+ * required, or whose JSON is none, is LBX_ENCODING.
  *
  * Threads    any.
  * Since      0.1

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Back-off and dead letters (W-20, R-44, behaviours 2.2), and what options may
+ * say. Nothing here has a state.
+ */
+#include "courier/policy.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum {
+    HANDLERS_MOST = 1024
+};
+
+int64_t
+lbx__retry_delay(const lbx_courier_options *options, uint32_t delivery_count)
+{
+    // Divided, as the product may not fit.
+    if (options->retry_ns > 0 &&
+        delivery_count > options->retry_most_ns / options->retry_ns)
+        return options->retry_most_ns;
+    return options->retry_ns * (int64_t)delivery_count;
+}
+
+static bool
+has(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static lbx_verdict
+rules(const lbx_dead_letter_policy *policy, const lbx_job_failure *failure)
+{
+    if (has(policy->exclude, policy->exclude_count, failure->error_type))
+        return LBX_VERDICT_RETRY;
+    if (has(policy->include, policy->include_count, failure->error_type))
+        return LBX_VERDICT_DEAD;
+    return failure->delivery_count >= policy->deliveries ? LBX_VERDICT_DEAD
+                                                         : LBX_VERDICT_RETRY;
+}
+
+lbx_verdict
+lbx__verdict(const lbx_dead_letter_policy *policy, lbx_job_failure *failure,
+             bool dead)
+{
+    failure->verdict = LBX_VERDICT_RETRY;
+    if (!policy->postbox || dead)
+        return LBX_VERDICT_RETRY;
+    failure->verdict = rules(policy, failure);
+    return policy->decide ? policy->decide(policy->context, failure)
+                          : failure->verdict;
+}
+
+static const char *
+policy_fault(const lbx_dead_letter_policy *policy)
+{
+    if (!policy->postbox)
+        return NULL;
+    if (policy->deliveries == 0)
+        return "dead_letters.deliveries must be at least 1";
+    if ((policy->include_count > 0 && !policy->include) ||
+        (policy->exclude_count > 0 && !policy->exclude))
+        return "dead_letters: a count of names without names";
+    for (size_t i = 0; i < policy->include_count; i++)
+        if (!policy->include[i])
+            return "dead_letters.include: a name is NULL";
+    for (size_t i = 0; i < policy->exclude_count; i++)
+        if (!policy->exclude[i])
+            return "dead_letters.exclude: a name is NULL";
+    return NULL;
+}
+
+const char *
+lbx__courier_options_fault(const lbx_courier_options *options)
+{
+    if (!lbx__allocator_usable(options->allocator))
+        return "the allocator lacks a function";
+    if (!options->postbox || !options->handle)
+        return "a postbox and a handler are required";
+    if (options->handlers < 1 || options->handlers > HANDLERS_MOST)
+        return "handlers must be 1 to 1024";
+    if (options->letters_most < 1 || options->letters_most > LBX_BATCH_MOST)
+        return "letters_most must be 1 to 10";
+    if (options->lease_ns < 0 && options->lease_ns != LBX_DEFAULT)
+        return "lease_ns must not be negative";
+    if (options->extend_every_ns < 0 || options->extend_to_ns < 0 ||
+        options->retry_ns < 0 || options->retry_most_ns < 0)
+        return "extend_every_ns, extend_to_ns, retry_ns and retry_most_ns must "
+               "not be negative";
+    if (options->extend_every_ns > 0 &&
+        options->extend_to_ns <= options->extend_every_ns)
+        return "extend_to_ns must be more than extend_every_ns, or the lease "
+               "ends before it is extended again";
+    if (options->stuck &&
+        (options->watchdog_ns <= 0 || options->watchdog_ns <= options->wait_ns))
+        return "watchdog_ns must be more than wait_ns, or idle handlers would "
+               "be taken for stuck ones";
+    if (options->stuck && options->wait_ns < 0 &&
+        options->wait_ns != LBX_DEFAULT)
+        return "a watchdog needs a wait_ns that ends";
+    return policy_fault(&options->dead_letters);
+}
+
+lbx_courier_options
+lbx_courier_options_dead_letters(void)
+{
+    lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
+
+    options.retry_ns = 3600 * LBX_SECOND;
+    options.retry_most_ns = 3600 * LBX_SECOND;
+    return options;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done about a failure: when it comes back, or that it does not. */
+#ifndef LBX_COURIER_POLICY_H
+#define LBX_COURIER_POLICY_H
+
+#include <letterbox/courier.h>
+
+/* After how long a letter that was delivered so often may be tried again. */
+int64_t lbx__retry_delay(const lbx_courier_options *options,
+                         uint32_t delivery_count);
+
+/* What the rules of a policy say of a failure, and then what `decide` says; sets
+ * failure->verdict to the former. `dead`: the letter is a dead letter itself. */
+lbx_verdict lbx__verdict(const lbx_dead_letter_policy *policy,
+                         lbx_job_failure *failure, bool dead);
+
+/* Whether options can be kept; else what is wrong with them. */
+const char *lbx__courier_options_fault(const lbx_courier_options *options);
+
+#endif

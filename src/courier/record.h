@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: structs that travel as JSON objects, by a table of their members.
+ *
+ * Y1  What was encoded decodes to the same, and to the same JSON again.
+ * Y2  A decoded record and all its texts end with lbx__record_end().
+ */
+#ifndef LBX_COURIER_RECORD_H
+#define LBX_COURIER_RECORD_H
+
+#include <letterbox/base.h>
+#include <letterbox/type.h>
+
+typedef enum lbx__field_kind {
+    LBX__FIELD_TEXT,  /* const char *; NULL: not there */
+    LBX__FIELD_JSON,  /* the same, any JSON value */
+    LBX__FIELD_ID,    /* lbx_id; empty: not there */
+    LBX__FIELD_TIME,  /* int64_t, ms since 1970; 0: not there */
+    LBX__FIELD_COUNT, /* uint32_t; always there */
+    LBX__FIELD_BODY,  /* const void *, and a size_t behind it: a text, or under
+                         the name NAME_base64 what is none */
+} lbx__field_kind;
+
+typedef struct lbx__field {
+    const char *name;
+    lbx__field_kind kind;
+    bool required;
+    size_t offset;
+} lbx__field;
+
+enum {
+    LBX__FIELDS_MOST = 16
+};
+
+typedef struct lbx__record_kind {
+    const char *name; /* of the type */
+    size_t size_bytes;
+    const lbx__field *fields;
+    size_t field_count;
+} lbx__record_kind;
+
+/* Appends the record as JSON. OK; ENCODING for a required field that is not
+ * there, a text that is not UTF-8, JSON that is none; TOO_LARGE, NO_MEMORY. */
+lbx_status lbx__record_encode(const lbx__record_kind *kind, const void *record,
+                              const lbx_allocator *allocator, lbx_buffer *out);
+
+/* OK; ENCODING; NO_MEMORY. */
+lbx_status lbx__record_decode(const lbx__record_kind *kind, const char *json,
+                              size_t size, const lbx_allocator *allocator,
+                              void **ret);
+
+/* Takes NULL. */
+void lbx__record_end(void *record);
+
+#endif
