@@ -10,6 +10,9 @@
  * J2  `done` and the answer are under the lock; who sets them wakes the
  *     operation. An operation that leaves first takes the answer back out, if
  *     there is one: it is ended.
+ * J3  Who waits for a message to be handled gets a report, always: the duty
+ *     travels with the message (node.h) and ends with it. Answers are dead letters
+ *     then, and the end of an actor means nothing: the message may be elsewhere.
  */
 #include "actor/system.h"
 
@@ -28,6 +31,7 @@ typedef struct lbx__ask {
     lbx__link waits;
     uint64_t promise;
     uint64_t asked;
+    bool handled; /* J3 */
 } lbx__ask;
 
 static void
@@ -95,7 +99,8 @@ end_promise(lbx_context *context)
     lbx__extra_free(cell);
     while ((node = lbx__nodes_take(&watchers)))
         lbx__watch_notify(system, node);
-    (void)tell_asked(ask, LBX__UNWATCH);
+    if (!ask->handled)
+        (void)tell_asked(ask, LBX__UNWATCH);
     ask_unref(ask);
     lbx__cells_put(system->cells, cell);
 }
@@ -114,8 +119,14 @@ lbx__ask_answer(lbx_context *context)
         lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR);
         return;
     }
+    if (ask->handled && node->code != LBX__REPORT) {
+        lbx__dead_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        return;
+    }
     answer = lbx__node_envelope(node);
-    if (answer.type == lbx_terminated_type())
+    if (ask->handled)
+        finish(ask, (lbx_status)node->priority, NULL);
+    else if (answer.type == lbx_terminated_type())
         finish(ask, LBX_NOT_FOUND, NULL);
     else
         finish(ask, LBX_OK, &answer);
@@ -125,8 +136,28 @@ lbx__ask_answer(lbx_context *context)
 void
 lbx__ask_end(lbx_context *context)
 {
-    finish(context->cell->extra->ask, LBX_CLOSED, NULL);
+    lbx__ask *ask = context->cell->extra->ask;
+
+    finish(ask, ask->handled ? LBX_UNKNOWN : LBX_CLOSED, NULL);
     end_promise(context);
+}
+
+void
+lbx__report(lbx_system *system, uint64_t sender, lbx_status status)
+{
+    lbx__cell *promise = lbx__cell_of(sender);
+    lbx__node *node;
+
+    if (!lbx__ref_lives(sender))
+        return; // nobody waits any more
+    node = lbx__pool_get(system->pool);
+    if (!node) { // to end it needs no memory: UNKNOWN
+        lbx__cell_stop(promise, lbx__generation_of(sender));
+        return;
+    }
+    *node = (lbx__node){
+        .recipient = sender, .priority = status, .code = LBX__REPORT};
+    lbx__cell_push(promise, node);
 }
 
 /* Makes the promise and sends the question. */
@@ -145,6 +176,7 @@ start(lbx__op *op)
     lbx__init(&ask->refs, 2); // J1
     lbx__list_init(&ask->waits);
     ask->asked = to.word;
+    ask->handled = op->u.ask.handled;
     cell->dispatcher = system->dispatcher;
     cell->behaviour = NULL;
     cell->role = LBX__PROMISE;
@@ -155,14 +187,16 @@ start(lbx__op *op)
     ask->promise = lbx__cell_ref(cell);
     op->u.ask.ask = ask;
     lbx__cell_release(cell, false, false);
-    if (!tell_asked(ask, LBX__WATCH)) {
+    if (!ask->handled && !tell_asked(ask, LBX__WATCH)) {
         lbx__cell_stop(lbx__cell_of(ask->promise),
                        lbx__generation_of(ask->promise));
         return LBX_NO_MEMORY;
     }
     op->u.ask.question.sender = (void *)(uintptr_t)ask->promise;
+    op->u.ask.question.reserved[0] =
+        ask->handled ? LBX__TO_REPORT : LBX__NO_DUTY;
     if (!op->u.ask.told)
-        lbx_tell_envelope(to, &op->u.ask.question);
+        lbx__tell_on(to, &op->u.ask.question);
     op->u.ask.told = true;
     return LBX_OK;
 
@@ -186,7 +220,7 @@ leave(lbx__op *op)
     lbx__lock_take(&ask->lock);
     if (op->state == LBX__QUEUED)
         lbx__list_remove(&op->link);
-    had = ask->done && ask->status == LBX_OK;
+    had = ask->done && ask->status == LBX_OK && !ask->handled;
     ask->left = true;
     lbx__lock_give(&ask->lock);
     lbx__op_settle(op);
@@ -228,7 +262,7 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
     op->state = LBX__IDLE;
     if (op->u.ask.quiet)
         return status == LBX_NOT_FOUND ? LBX_OK : status;
-    if (status == LBX_OK)
+    if (status == LBX_OK && op->u.ask.answer)
         *op->u.ask.answer = ask->answer;
     return status;
 }
@@ -274,6 +308,21 @@ lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
     op->u.ask.question = *question;
     op->u.ask.answer = ret_answer;
     op->u.ask.to = to.word;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
+                 const lbx_envelope *message, int64_t deadline_ns)
+{
+    lbx_envelope nothing; // there is no answer
+    lbx_status status =
+        lbx_ask_init(operation, system, to, message, &nothing, deadline_ns);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__op_of(operation)->u.ask.answer = NULL;
+    lbx__op_of(operation)->u.ask.handled = true;
     return LBX_OK;
 }
 

@@ -77,7 +77,8 @@ lbx_context_forward(lbx_context *context, lbx_ref to)
         return;
     envelope = lbx__node_envelope(context->node);
     context->taken = true;
-    lbx__forward(to, &envelope);
+    context->node->code = LBX__NO_DUTY; // passed on
+    lbx__tell_on(to, &envelope);
 }
 
 lbx_status

@@ -36,6 +36,28 @@ lbx__end_message(lbx_system *system, const lbx_type *type, void *message)
         options->destroy(message, options->destroy_context);
 }
 
+/* What a loss is called as the answer to who waits. */
+static lbx_status
+status_of(lbx_loss_reason reason)
+{
+    switch (reason) {
+    case LBX_LOST_DROPPED_NEWEST:
+    case LBX_LOST_DROPPED_OLDEST:
+        return LBX_FULL;
+    case LBX_LOST_EXPIRED:
+        return LBX_TIMEOUT;
+    case LBX_LOST_UNHANDLED:
+        return LBX_UNSUPPORTED;
+    case LBX_LOST_NO_MEMORY:
+        return LBX_NO_MEMORY;
+    case LBX_LOST_FAILED:
+    case LBX_LOST_REFUSED:
+        return LBX_REFUSED;
+    default:
+        return LBX_NOT_FOUND;
+    }
+}
+
 void
 lbx__dead_letter(lbx_system *system, const lbx_envelope *envelope,
                  lbx_loss_reason reason)
@@ -66,6 +88,8 @@ lbx__dead_letter(lbx_system *system, const lbx_envelope *envelope,
     for (uint32_t i = 0; i < count; i++)
         listeners[i].heard(listeners[i].context, &letter);
     lbx__end_message(system, envelope->type, envelope->message);
+    if (envelope->reserved[0] == LBX__TO_REPORT)
+        lbx__report(system, letter.sender.word, status_of(reason));
 }
 
 lbx_status
@@ -108,5 +132,12 @@ lbx__dead_node(lbx_system *system, lbx__node *node, lbx_loss_reason reason)
 {
     lbx_envelope envelope = lbx__node_envelope(node);
 
+    if (node->code == LBX__REPORT)
+        return; // nobody waits for it any more
+    if (node->code == LBX__TO_REPORT && reason == LBX_LOST_FAILED) {
+        lbx__report(system, node->sender, (lbx_status)lbx__peek(&node->number));
+        envelope.reserved[0] = LBX__NO_DUTY;
+    }
+    node->code = LBX__NO_DUTY;
     lbx__dead_letter(system, &envelope, reason);
 }

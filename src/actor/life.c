@@ -441,5 +441,5 @@ lbx__life_restart(lbx_context *context)
     (void)lbx__stash_bring_back(cell, UINT64_MAX);
     status = lbx__life_start(context);
     if (status != LBX_OK)
-        lbx__supervise_fail(context, status);
+        (void)lbx__supervise_fail(context, status);
 }

@@ -204,10 +204,10 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
     node->deadline_ns = envelope->deadline_ns;
     node->priority = envelope->priority;
     node->channel = envelope->channel;
-    node->code = 0;
+    node->code = envelope->reserved[0];
     node->notice = false;
-    node->plain =
-        envelope->deadline_ns == 0 && envelope->message != lbx_poison_pill();
+    node->plain = envelope->deadline_ns == 0 && node->code == LBX__NO_DUTY &&
+                  envelope->message != lbx_poison_pill();
 }
 
 lbx_envelope
@@ -220,5 +220,6 @@ lbx__node_envelope(const lbx__node *node)
     envelope.recipient = (void *)(uintptr_t)node->recipient;
     envelope.deadline_ns = node->deadline_ns;
     envelope.channel = node->channel;
+    envelope.reserved[0] = node->code;
     return envelope;
 }

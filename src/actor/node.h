@@ -20,6 +20,16 @@
 #include <letterbox/mailbox/messages.h>
 #include <stdalign.h>
 
+/* Who waits to hear how a message was handled (lbx_handled_init()): its sender.
+ * The duty to say so travels with the message, through mailboxes in the first
+ * reserved byte of its envelope, and is in one place at a time: whoever passes it
+ * on, or has said so, takes it from its own. */
+typedef enum lbx__duty {
+    LBX__NO_DUTY = 0,
+    LBX__TO_REPORT,
+    LBX__REPORT, /* is the report: priority has the status */
+} lbx__duty;
+
 typedef struct lbx__node {
     _Atomic(struct lbx__node *) next;
     void *message;
@@ -31,7 +41,7 @@ typedef struct lbx__node {
                                 how many came before */
     int32_t priority;
     uint8_t channel;
-    uint8_t code; /* system messages: what it is */
+    uint8_t code; /* system messages: what it is; others: lbx__duty */
     bool notice;  /* of an end: handled only by who waits for it */
     bool plain;   /* a message that needs no look but at its recipient */
 } lbx__node;

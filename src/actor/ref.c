@@ -130,6 +130,7 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
         return LBX_CLOSED;
     copy = *envelope;
     copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__NO_DUTY;
     return push(to, &copy);
 }
 
@@ -266,26 +267,27 @@ lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 }
 
 void
-lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
+lbx__tell_on(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx_context *context = lbx__context_current();
-    lbx_envelope copy;
+    lbx_envelope copy = *envelope;
 
-    if (!envelope)
-        return;
     if (context)
         context->sent++;
-    copy = *envelope;
-    copy.sender = sender_of(envelope);
     send(to, &copy, true);
 }
 
 void
-lbx__forward(lbx_ref to, const lbx_envelope *envelope)
+lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
 {
-    lbx_envelope copy = *envelope;
+    lbx_envelope copy;
 
-    send(to, &copy, true);
+    if (!envelope)
+        return;
+    copy = *envelope;
+    copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__NO_DUTY; // whatever a stranger has left there
+    lbx__tell_on(to, &copy);
 }
 
 void

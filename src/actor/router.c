@@ -138,7 +138,8 @@ broadcast(lbx_context *context, router *mine)
         if (lbx__type_clones(type) &&
             lbx_type_clone(type, message, &envelope.message) != LBX_OK)
             return LBX_NO_MEMORY;
-        lbx__forward(mine->routees[i], &envelope);
+        envelope.reserved[0] = LBX__NO_DUTY; // the last one has it
+        lbx__tell_on(mine->routees[i], &envelope);
     }
     lbx_context_forward(context, mine->routees[mine->count - 1]);
     return LBX_OK;

@@ -41,6 +41,7 @@ lbx_context_stash(lbx_context *context)
         return LBX_NO_MEMORY;
     envelope = lbx__node_envelope(context->node);
     lbx__node_fill(copy, &envelope, context->node->recipient);
+    context->node->code = LBX__NO_DUTY; // passed on
     lbx__nodes_append(&extra->stash, copy);
     context->stashed = true;
     context->taken = true;
@@ -189,6 +190,8 @@ lbx_context_stash_clear(lbx_context *context)
     extra->stash = (lbx__nodes){0};
     while ((node = lbx__nodes_take(&cleared))) {
         lbx__end_message(context->cell->system, node->type, node->message);
+        if (node->code == LBX__TO_REPORT)
+            lbx__report(context->cell->system, node->sender, LBX_CANCELLED);
         lbx__pool_put(context->cell->system->pool, node);
     }
 }

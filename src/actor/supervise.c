@@ -20,9 +20,9 @@
  */
 #include "actor/system.h"
 
-/* Keeps the message that failed, for a retry or for dead letters. */
+/* Keeps the message that failed, and how, for a retry or for dead letters. */
 static void
-keep_failed(lbx_context *context)
+keep_failed(lbx_context *context, lbx_status status)
 {
     lbx__cell *cell = context->cell;
     lbx__extra *extra;
@@ -37,6 +37,8 @@ keep_failed(lbx_context *context)
     lbx_envelope envelope = lbx__node_envelope(context->node);
 
     lbx__node_fill(copy, &envelope, context->node->recipient);
+    lbx__init(&copy->number, (int64_t)status);
+    context->node->code = LBX__NO_DUTY; // passed on
     extra->failed = copy;
     context->taken = true;
 }
@@ -84,7 +86,7 @@ lbx__supervise_hold(lbx__cell *cell, bool held)
         hold_children(cell, held);
 }
 
-void
+lbx_status
 lbx__supervise_fail(lbx_context *context, lbx_status status)
 {
     lbx__cell *cell = context->cell;
@@ -98,10 +100,10 @@ lbx__supervise_fail(lbx_context *context, lbx_status status)
     if (behaviour->handle_error && context->node &&
         behaviour->handle_error(context, cell->state, status,
                                 context->node->message) == LBX_OK)
-        return;
+        return LBX_OK;
     if (cell->phase != LBX__ALIVE)
-        return; // it is ending anyway
-    keep_failed(context);
+        return status; // it is ending anyway
+    keep_failed(context, status);
     cell->phase = LBX__FAILED;
     if (!cell->held)
         hold_children(cell, true);
@@ -109,6 +111,7 @@ lbx__supervise_fail(lbx_context *context, lbx_status status)
     if (!cell->parent ||
         !send(cell, cell->parent, LBX__FAILURE, status, (int64_t)failures, 0))
         lbx__cell_stop(cell, cell->life);
+    return status;
 }
 
 static const lbx_strategy *
@@ -175,7 +178,7 @@ lbx__supervise_decide(lbx_context *context, const lbx__node *message)
     failure.name = child->behaviour->name;
     directive = decide(context, &failure);
     if (directive == LBX_ESCALATE && cell->parent) {
-        lbx__supervise_fail(context, failure.status);
+        (void)lbx__supervise_fail(context, failure.status);
         return;
     }
     if (directive == LBX_ESCALATE)
@@ -195,10 +198,14 @@ drop_failed(lbx__cell *cell, bool dead)
     if (!node)
         return;
     cell->extra->failed = NULL;
-    if (dead)
+    if (dead) {
         lbx__dead_node(cell->system, node, LBX_LOST_FAILED);
-    else
+    } else {
         lbx__end_message(cell->system, node->type, node->message);
+        if (node->code == LBX__TO_REPORT)
+            lbx__report(cell->system, node->sender,
+                        (lbx_status)lbx__peek(&node->number));
+    }
     lbx__pool_put(cell->system->pool, node);
 }
 

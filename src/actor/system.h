@@ -122,8 +122,12 @@ lbx__context_current(void)
 /* ref.c: tells, and does not wait for room: a full mailbox makes it a dead
  * letter. */
 void lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope);
-/* Tells in the name that the envelope has: nobody's, if it has none. */
-void lbx__forward(lbx_ref to, const lbx_envelope *envelope);
+
+/* lbx_tell_envelope() with the duty to report. */
+void lbx__tell_on(lbx_ref to, const lbx_envelope *envelope);
+
+/* Tells the sender of a message how it was handled, if that is waited for. */
+void lbx__report(lbx_system *system, uint64_t sender, lbx_status status);
 
 /* extra.c */
 lbx__extra *lbx__extra_of(lbx__cell *cell); /* NULL: no memory */
@@ -165,7 +169,8 @@ void lbx__watch_notify(lbx_system *system, lbx__node *node);
 bool lbx__watch_expects(lbx__cell *cell, lbx__node *notice);
 
 /* supervise.c */
-void lbx__supervise_fail(lbx_context *context, lbx_status status);
+/* Answers how it ended for the message: OK when `handle_error` has settled it. */
+lbx_status lbx__supervise_fail(lbx_context *context, lbx_status status);
 void lbx__supervise_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervise_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervise_retry(lbx_context *context);

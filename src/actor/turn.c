@@ -179,7 +179,8 @@ end_current(lbx_context *context)
     context->node = NULL;
 }
 
-static inline void
+/* Answers what the handler did, or else UNSUPPORTED. */
+static inline lbx_status
 deliver(lbx_context *context, lbx__node *node, lbx_receive *receive)
 {
     lbx__cell *cell = context->cell;
@@ -187,7 +188,7 @@ deliver(lbx_context *context, lbx__node *node, lbx_receive *receive)
 
     if (!receive) {
         lbx__dead_node(cell->system, node, LBX_LOST_UNHANDLED);
-        return;
+        return LBX_UNSUPPORTED;
     }
     context->node = node;
     context->handled++;
@@ -197,8 +198,21 @@ deliver(lbx_context *context, lbx__node *node, lbx_receive *receive)
     lbx__store(&cell->handled, lbx__load(&cell->handled, relaxed) + 1, relaxed);
     status = receive(context, cell->state, node->message);
     if (status != LBX_OK)
-        lbx__supervise_fail(context, status);
+        status = lbx__supervise_fail(context, status);
     end_current(context);
+    return status;
+}
+
+/* The same, and says so to who waits for it; unless it was stashed, passed on, or
+ * kept for its supervisor to decide. */
+static void
+deliver_reporting(lbx_context *context, lbx__node *node)
+{
+    const lbx_status status =
+        deliver(context, node, find_receive(context->cell, node));
+
+    if (node->code == LBX__TO_REPORT)
+        lbx__report(context->system, node->sender, status);
 }
 
 static bool
@@ -221,8 +235,10 @@ handle(lbx_context *context, lbx__node *node)
         return; // nobody waits for it any more
     else if (has_expired(cell, node))
         lbx__dead_node(cell->system, node, LBX_LOST_EXPIRED);
+    else if (node->code == LBX__TO_REPORT)
+        deliver_reporting(context, node);
     else
-        deliver(context, node, find_receive(cell, node));
+        (void)deliver(context, node, find_receive(cell, node));
 }
 
 /* The next message: what was put ahead, then the cell's own, if it is linked,
@@ -327,9 +343,10 @@ handle_plain(lbx_context *context, int64_t most)
         __builtin_prefetch(lbx__peek(&node->next));
         if (!lbx__cache_put(context->cache, head))
             lbx__pool_put(context->system->pool, head);
-        deliver(context, node,
-                behaviour->match_count == 0 ? behaviour->receive
-                                            : find_match(behaviour, node));
+        (void)deliver(context, node,
+                      behaviour->match_count == 0
+                          ? behaviour->receive
+                          : find_match(behaviour, node));
         count++;
     }
     return count;
@@ -425,7 +442,7 @@ take_turn(lbx_context *context)
         lbx_status status = lbx__life_start(context);
 
         if (status != LBX_OK)
-            lbx__supervise_fail(context, status);
+            (void)lbx__supervise_fail(context, status);
         handle_system(context);
     }
     if (cell->phase == LBX__ALIVE && cell->role == LBX__PROMISE)

@@ -62,6 +62,31 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_until(lbx_system *system, lbx_ref to,
                                               int64_t deadline_ns);
 
 /*
+ * lbx_handled_init() starts an operation that tells an actor a message and is
+ * done when it has been handled. The message is told by the first poll.
+ *
+ * Final statuses are what the handler answered, LBX_OK as a rule. A message that
+ * was stashed has not been handled; one that was forwarded is, by the actor that
+ * it was forwarded to; one that is retried is, when its supervisor gives up or it
+ * succeeds. A message that was not handled: LBX_NOT_FOUND when the actor has ended
+ * first; LBX_UNSUPPORTED when it has no handler for it; LBX_FULL, LBX_REFUSED;
+ * LBX_TIMEOUT, also for the envelope's deadline; LBX_CANCELLED, also for a stash
+ * that was cleared; LBX_NO_MEMORY; LBX_UNKNOWN when it was handled and there was no
+ * memory to say how. The sender that the handler sees is the operation; answers to
+ * it are dead letters.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  as lbx_ask_init(): the message is the operation's, and the system's
+ *            from the first poll on. Cancelling does not take it back.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_handled_init(lbx_operation *operation,
+                                                 lbx_system *system, lbx_ref to,
+                                                 const lbx_envelope *message,
+                                                 int64_t deadline_ns);
+
+/*
  * lbx_ended_init() starts an operation that is done when an actor has ended:
  * watching for those who are no actors. Final statuses are LBX_OK, also when it
  * had ended before; LBX_TIMEOUT; LBX_CANCELLED; LBX_NO_MEMORY.
