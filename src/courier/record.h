@@ -39,6 +39,18 @@ typedef struct lbx__record_kind {
     size_t field_count;
 } lbx__record_kind;
 
+/* A body's bytes and how many, as they lie in a record. */
+typedef struct lbx__body {
+    const void *bytes;
+    size_t size;
+} lbx__body;
+
+#define LBX__FIELD_NAME_BYTES 64
+
+/* The name that a body has when it is no text. */
+void lbx__record_base64_name(const lbx__field *field,
+                             char name[LBX__FIELD_NAME_BYTES]);
+
 /* Appends the record as JSON. OK; ENCODING for a required field that is not
  * there, a text that is not UTF-8, JSON that is none; TOO_LARGE, NO_MEMORY. */
 lbx_status lbx__record_encode(const lbx__record_kind *kind, const void *record,

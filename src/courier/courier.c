@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Couriers: creation, threads, stopping. C1 to C5 are in courier.h. */
+#include "courier/courier.h"
+
+#include "base/alloc.h"
+#include "courier/policy.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The courier whose loop the calling thread is in. */
+LBX__LOCAL(const lbx_courier *, mine);
+
+static size_t
+size_of(uint32_t handlers)
+{
+    return offsetof(lbx_courier, workers) + handlers * sizeof(lbx__worker);
+}
+
+lbx_status
+lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
+{
+    const char *why;
+    lbx_courier *courier;
+
+    if (!options || !ret || options->version != LBX_COURIER_OPTIONS_VERSION)
+        return LBX_INVALID;
+    why = lbx__courier_options_fault(options);
+    if (why && options->fault) {
+        options->fault->status = LBX_INVALID;
+        (void)snprintf(options->fault->text, sizeof(options->fault->text), "%s",
+                       why);
+    }
+    if (why)
+        return LBX_INVALID;
+    courier = lbx__zalloc(options->allocator, size_of(options->handlers));
+    if (!courier)
+        return LBX_NO_MEMORY;
+    courier->options = *options;
+    courier->options.fault = NULL;
+    (void)lbx_postbox_ref(options->postbox);
+    if (options->dead_letters.postbox)
+        (void)lbx_postbox_ref(options->dead_letters.postbox);
+    for (uint32_t i = 0; i < options->handlers; i++) {
+        courier->workers[i].courier = courier;
+        courier->workers[i].job.worker = &courier->workers[i];
+    }
+    *ret = courier;
+    return LBX_OK;
+}
+
+void
+lbx_courier_destroy(lbx_courier *courier)
+{
+    lbx_status status;
+
+    if (!courier)
+        return;
+    status = lbx_courier_stop(courier, LBX_FOREVER);
+    assert(status == LBX_OK); // else: destroyed by one of its own handlers
+    (void)status;
+    lbx_postbox_unref(courier->options.dead_letters.postbox);
+    lbx_postbox_unref(courier->options.postbox);
+    lbx__free(courier->options.allocator, courier,
+              size_of(courier->options.handlers));
+}
+
+void
+lbx__courier_count(lbx_courier *courier, lbx__tally what, uint64_t more)
+{
+    // Relaxed: a number for people.
+    (void)lbx__add(&courier->tallies[what], more, relaxed);
+}
+
+void
+lbx__courier_log(const lbx_courier *courier, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+
+    if (!courier->options.log)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    courier->options.log(courier->options.log_context, line);
+}
+
+bool
+lbx__courier_is_stopping(const lbx_courier *courier)
+{
+    // Acquire: C3, after the word was read.
+    return lbx__load(&courier->stopping, acquire) != 0;
+}
+
+const lbx_courier *
+lbx__courier_enter(const lbx_courier *courier)
+{
+    const lbx_courier *before = lbx__local(mine);
+
+    lbx__local(mine) = courier;
+    return before;
+}
+
+void
+lbx__worker_call(lbx__worker *worker)
+{
+    // Release: what was set before is seen by who reads the word (C3).
+    (void)lbx__add(&worker->word, 1u, release);
+    lbx__futex_wake(&worker->word, 1);
+}
+
+/* ---- Starting ---- */
+
+/* One fewer; the last thing that is done with the courier (C4). */
+static void
+leave(lbx_courier *courier, uint32_t how_many)
+{
+    // Release and acquire: all that was done is seen by who sees 0.
+    (void)lbx__sub(&courier->active, how_many, acq_rel);
+    lbx__futex_wake(&courier->active, INT32_MAX);
+}
+
+static lbx_status
+loop(lbx__worker *worker, int64_t receives_most)
+{
+    const lbx_courier *before = lbx__courier_enter(worker->courier);
+    const lbx_status status = lbx__loop_run(worker, receives_most);
+
+    (void)lbx__courier_enter(before);
+    return status;
+}
+
+static void *
+work(void *argument)
+{
+    lbx__worker *worker = argument;
+
+    (void)loop(worker, -1);
+    leave(worker->courier, 1);
+    return NULL;
+}
+
+/* IDLE becomes RUNNING, with so many to leave. */
+static bool
+begin(lbx_courier *courier, uint32_t active, bool borrowed)
+{
+    bool idle;
+
+    lbx__lock_take(&courier->lock);
+    // Relaxed: under the lock.
+    idle = lbx__load(&courier->state, relaxed) == LBX__COURIER_IDLE;
+    if (idle) {
+        courier->started = 0;
+        courier->borrowed = borrowed;
+        // Relaxed, both: the threads that read them are started after this, and
+        // a stop takes the lock.
+        lbx__store(&courier->stopping, 0u, relaxed);
+        lbx__store(&courier->watch, 0u, relaxed);
+        // Added: one that was borrowed may not have left yet (C4).
+        (void)lbx__add(&courier->active, active, relaxed);
+        // Release: C5, for those who look without the lock.
+        lbx__store(&courier->state, (uint32_t)LBX__COURIER_RUNNING, release);
+    }
+    lbx__lock_give(&courier->lock);
+    return idle;
+}
+
+static void
+become_idle(lbx_courier *courier)
+{
+    lbx__lock_take(&courier->lock);
+    // Release: C5.
+    lbx__store(&courier->state, (uint32_t)LBX__COURIER_IDLE, release);
+    lbx__lock_give(&courier->lock);
+    lbx__futex_wake(&courier->state, INT32_MAX);
+}
+
+/* When all have left: joins them, or waits for who does. */
+static void
+end(lbx_courier *courier)
+{
+    bool ours;
+
+    lbx__lock_take(&courier->lock);
+    // Relaxed: under the lock. Acquire: C4.
+    ours = lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING &&
+           !courier->borrowed && lbx__load(&courier->active, acquire) == 0;
+    if (ours)
+        lbx__store(&courier->state, (uint32_t)LBX__COURIER_ENDING, relaxed);
+    lbx__lock_give(&courier->lock);
+    if (ours) {
+        lbx__watch_end(courier);
+        for (uint32_t i = 0; i < courier->started; i++)
+            (void)pthread_join(courier->workers[i].thread, NULL);
+        become_idle(courier);
+        return;
+    }
+    // Acquire: pairs with become_idle().
+    while (lbx__load(&courier->state, acquire) == LBX__COURIER_ENDING)
+        lbx__futex_wait(&courier->state, LBX__COURIER_ENDING, -1);
+}
+
+static void
+tell_to_stop(lbx_courier *courier)
+{
+    lbx__lock_take(&courier->lock);
+    // Relaxed: under the lock.
+    if (lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING) {
+        // Release: C3, before the words.
+        lbx__store(&courier->stopping, 1u, release);
+        for (uint32_t i = 0; i < courier->options.handlers; i++)
+            lbx__worker_call(&courier->workers[i]);
+    }
+    lbx__lock_give(&courier->lock);
+}
+
+/* Waits until all have left; false at the deadline. */
+static bool
+await(lbx_courier *courier, int64_t deadline_ns)
+{
+    const lbx_clock *clock = courier->options.clock;
+
+    for (;;) {
+        // Acquire: C4.
+        const uint32_t seen = lbx__load(&courier->active, acquire);
+        const int64_t now = lbx_clock_now(clock);
+
+        if (seen == 0)
+            return true;
+        if (deadline_ns != LBX_FOREVER && now >= deadline_ns)
+            return false;
+        lbx__futex_wait(&courier->active, seen,
+                        deadline_ns == LBX_FOREVER ? -1 : deadline_ns - now);
+    }
+}
+
+lbx_status
+lbx_courier_start(lbx_courier *courier)
+{
+    lbx_status status;
+    uint32_t handlers, started = 0;
+
+    if (!courier)
+        return LBX_INVALID;
+    end(courier); // the postbox was closed, and nobody has stopped it
+    handlers = courier->options.handlers;
+    if (!begin(courier, handlers + 1, false))
+        return LBX_BUSY;
+    status = lbx__watch_start(courier);
+    while (status == LBX_OK && started < handlers) {
+        lbx__worker *worker = &courier->workers[started];
+
+        lbx__lease_sign(worker);
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+            status = LBX_NO_MEMORY;
+        else
+            started++;
+    }
+    courier->started = started; // seen with `active`
+    if (status != LBX_OK)
+        tell_to_stop(courier);
+    leave(courier, 1 + handlers - started);
+    if (status != LBX_OK) {
+        (void)await(courier, LBX_FOREVER);
+        end(courier);
+    }
+    return status;
+}
+
+lbx_status
+lbx_courier_run(lbx_courier *courier, int64_t receives_most)
+{
+    lbx_status status;
+
+    if (!courier)
+        return LBX_INVALID;
+    end(courier);
+    if (!begin(courier, 1, true))
+        return LBX_BUSY;
+    lbx__lease_sign(&courier->workers[0]);
+    status = lbx__watch_start(courier);
+    if (status == LBX_OK)
+        status = loop(&courier->workers[0], receives_most);
+    lbx__watch_end(courier);
+    become_idle(courier);
+    leave(courier, 1); // C4
+    return status;
+}
+
+/* ---- Stopping, and looking ---- */
+
+lbx_status
+lbx_courier_stop(lbx_courier *courier, int64_t deadline_ns)
+{
+    if (!courier)
+        return LBX_INVALID;
+    tell_to_stop(courier);
+    if (lbx__local(mine) == courier)
+        return LBX_PENDING;
+    if (!await(courier, deadline_ns))
+        return LBX_TIMEOUT;
+    end(courier);
+    return LBX_OK;
+}
+
+bool
+lbx_courier_is_running(const lbx_courier *courier)
+{
+    // Acquire, both: what a run did is seen when it is over.
+    return courier &&
+           lbx__load(&courier->state, acquire) == LBX__COURIER_RUNNING &&
+           lbx__load(&courier->active, acquire) > 0;
+}
+
+/* The longest silence. */
+static int64_t
+silence(const lbx_courier *courier)
+{
+    const int64_t now = lbx_clock_now(courier->options.clock);
+    int64_t longest = 0;
+
+    if (!lbx_courier_is_running(courier))
+        return 0;
+    for (uint32_t i = 0; i < courier->options.handlers; i++) {
+        // Relaxed: a number for people.
+        const int64_t sign = lbx__load(&courier->workers[i].sign_ns, relaxed);
+
+        if (sign != 0 && now - sign > longest)
+            longest = now - sign;
+    }
+    return longest;
+}
+
+lbx_status
+lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
+{
+    uint64_t tallies[LBX__TALLIES];
+
+    if (!courier || !ret)
+        return LBX_INVALID;
+    for (int i = 0; i < LBX__TALLIES; i++) // relaxed: numbers for people
+        tallies[i] = lbx__load(&courier->tallies[i], relaxed);
+    *ret = (lbx_courier_stats){
+        .received = tallies[LBX__RECEIVED],
+        .acknowledged = tallies[LBX__ACKNOWLEDGED],
+        .returned = tallies[LBX__RETURNED],
+        .dead = tallies[LBX__DEAD],
+        .lost_leases = tallies[LBX__LOST_LEASES],
+        .extended = tallies[LBX__EXTENDED],
+        .given_back = tallies[LBX__GIVEN_BACK],
+        .unsettled = tallies[LBX__UNSETTLED],
+        .silent_ns = silence(courier),
+    };
+    return LBX_OK;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Failures: what becomes of a letter whose handler did not answer OK.
+ *
+ * With a policy that says so it is put aside (behaviours 2.2): the record, an error
+ * reply that may fail, the dead letter, the acknowledgement. In that order: a crash
+ * anywhere leaves the letter where it was.
+ *
+ * D1  A letter is acknowledged only after its dead letter has been sent, or after
+ *     its error reply has where that stands in its place.
+ */
+#include "courier/courier.h"
+
+#include "base/wall.h"
+#include "courier/policy.h"
+#include "courier/records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TOKEN_BYTES = 64
+};
+
+static void
+copy_id(lbx_id *id, const char *text)
+{
+    (void)snprintf(id->text, sizeof(id->text), "%s", text ? text : "");
+}
+
+static bool
+is_of(const lbx_letter *letter, const char *type_name)
+{
+    const char *name = lbx_letter_type_name(letter);
+
+    return name && strcmp(name, type_name) == 0;
+}
+
+/* The id inside a request; empty for other letters, and for those that cannot be
+ * read. */
+static lbx_id
+request_id_of(const lbx_job *job)
+{
+    lbx_id id = {""};
+    size_t size;
+    const char *body = lbx_letter_body(job->letter, &size);
+    void *record;
+
+    if (!is_of(job->letter, lbx__request_kind.name) ||
+        lbx__record_decode(&lbx__request_kind, body, size,
+                           job->worker->courier->options.allocator,
+                           &record) != LBX_OK)
+        return id;
+    id = ((const lbx_request *)record)->request_id;
+    lbx__record_end(record);
+    return id;
+}
+
+/* Tells who waits for an answer that there will be none. */
+static lbx_status
+reply_error(const lbx_job *job, const lbx_job_failure *failure,
+            const lbx_id *request_id)
+{
+    lbx_result result = lbx_result_of(NULL);
+    lbx_draft draft = lbx_draft_of_message(lbx_result_type(), &result);
+
+    result.request_id = *request_id;
+    if (!request_id->text[0])
+        copy_id(&result.request_id, lbx_letter_id(job->letter));
+    result.error = failure->error_text;
+    return lbx_letter_reply(job->letter, &draft, NULL, NULL);
+}
+
+static lbx_dead_letter_record
+record_of(const lbx_job *job, const lbx_job_failure *failure,
+          const lbx_letter_facts *facts)
+{
+    const lbx_courier_options *options = &job->worker->courier->options;
+    lbx_dead_letter_record record = {
+        .body_type = lbx_letter_type_name(job->letter),
+        .source_mailbox = lbx_postbox_name(options->postbox),
+        .delivery_count = facts->delivery_count,
+        .last_error = failure->error_text,
+        .last_error_type = failure->error_type,
+        .dead_lettered_ms = lbx__wall_ms(),
+        .first_received_ms = facts->first_received_ms,
+        .request_id = request_id_of(job),
+        .trace_id = facts->trace,
+    };
+
+    record.body = lbx_letter_body(job->letter, &record.body_bytes);
+    copy_id(&record.message_id, lbx_letter_id(job->letter));
+    if (lbx_letter_routes(job->letter))
+        record.reply_mailbox =
+            lbx_routes_place(lbx_letter_routes(job->letter), lbx_result_type());
+    return record;
+}
+
+static lbx_status
+send_dead(const lbx_job *job, const lbx_dead_letter_record *record,
+          const lbx_letter_facts *facts)
+{
+    lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
+    char token[TOKEN_BYTES];
+
+    (void)snprintf(token, sizeof(token), "dead:%s", record->message_id.text);
+    draft.token = token;
+    draft.trace = facts->trace;
+    // For a fifo box; others read neither.
+    draft.group = facts->group ? facts->group : record->message_id.text;
+    draft.duplicate_id = record->message_id.text;
+    return lbx_postbox_send_draft(
+        job->worker->courier->options.dead_letters.postbox, &draft, NULL);
+}
+
+static void
+put_aside(lbx_job *job, const lbx_job_failure *failure,
+          const lbx_letter_facts *facts)
+{
+    lbx_courier *courier = job->worker->courier;
+    const lbx_dead_letter_record record = record_of(job, failure, facts);
+    lbx_status status;
+
+    status = reply_error(job, failure, &record.request_id);
+    if (status != LBX_OK) // as it may
+        lbx__courier_log(courier, "%s: no error reply: %s",
+                         record.message_id.text, lbx_status_text(status));
+    status = send_dead(job, &record, facts);
+    if (status != LBX_OK) {
+        lbx__courier_log(courier, "%s: not put aside, it is tried again: %s",
+                         record.message_id.text, lbx_status_text(status));
+        (void)lbx__job_return(job);
+        return;
+    }
+    lbx__courier_count(courier, LBX__DEAD, 1);
+    lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
+                     record.message_id.text, (unsigned)facts->delivery_count,
+                     failure->error_type, failure->error_text);
+    (void)lbx__job_acknowledge(job); // D1
+}
+
+/* WINK's other branch: the error is the answer. */
+static void
+answer_failure(lbx_job *job, const lbx_job_failure *failure)
+{
+    const lbx_id request_id = request_id_of(job);
+    const lbx_status status = reply_error(job, failure, &request_id);
+
+    if (status == LBX_OK || status == LBX_NO_ROUTE || status == LBX_NO_REPLY)
+        (void)lbx__job_acknowledge(job); // D1
+    else
+        (void)lbx__job_return(job);
+}
+
+void
+lbx__job_failed(lbx_job *job, lbx_status status)
+{
+    const lbx_courier_options *options = &job->worker->courier->options;
+    lbx_letter_facts facts = {0};
+    lbx_job_failure failure = {
+        .letter = job->letter,
+        .status = status,
+        .error_type =
+            job->error_type[0] ? job->error_type : lbx_status_name(status),
+        .error_text =
+            job->error_text[0] ? job->error_text : lbx_status_text(status),
+    };
+    bool dead;
+
+    if (lbx_letter_facts_read(job->letter, &facts) != LBX_OK)
+        facts.delivery_count = 1; // a letter has facts
+    failure.delivery_count = facts.delivery_count;
+    dead = facts.dead_letter_source ||
+           is_of(job->letter, lbx__dead_letter_kind.name);
+    if (lbx__verdict(&options->dead_letters, &failure, dead) ==
+        LBX_VERDICT_DEAD) {
+        put_aside(job, &failure, &facts);
+        return;
+    }
+    lbx__courier_log(job->worker->courier, "%s: delivery %u failed: %s: %s",
+                     lbx_letter_id(job->letter), (unsigned)facts.delivery_count,
+                     failure.error_type, failure.error_text);
+    if (!options->dead_letters.postbox && options->answer_failures)
+        answer_failure(job, &failure);
+    else
+        (void)lbx__job_return(job);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs: one letter with a handler, from its call to its settlement.
+ *
+ * B1  A letter that the handler has settled is left alone.
+ * B2  The reply comes before the acknowledgement, or with it.
+ * B3  An answer that could not be sent is no failure of the work: the letter comes
+ *     back, and the policy is not asked (WINK invented an error there, once).
+ */
+#include "courier/courier.h"
+
+#include "base/utf8.h"
+#include "courier/policy.h"
+
+#include <assert.h>
+#include <string.h>
+
+static bool
+is_lost(lbx_status status)
+{
+    return status == LBX_EXPIRED || status == LBX_GONE;
+}
+
+/* Counts what a settlement came to; true for OK. */
+static bool
+settled(lbx_job *job, lbx__tally tally, lbx_status status)
+{
+    lbx_courier *courier = job->worker->courier;
+
+    if (status == LBX_OK) {
+        lbx__courier_count(courier, tally, 1);
+        return true;
+    }
+    lbx__courier_count(courier,
+                       is_lost(status) ? LBX__LOST_LEASES : LBX__UNSETTLED, 1);
+    lbx__courier_log(courier, "%s: not settled, it comes again: %s",
+                     lbx_letter_id(job->letter), lbx_status_text(status));
+    return false;
+}
+
+bool
+lbx__job_acknowledge(lbx_job *job)
+{
+    return settled(job, LBX__ACKNOWLEDGED, lbx_letter_acknowledge(job->letter));
+}
+
+bool
+lbx__job_return(lbx_job *job)
+{
+    const int64_t delay_ns = lbx__retry_delay(
+        &job->worker->courier->options, lbx_letter_delivery_count(job->letter));
+
+    return settled(job, LBX__RETURNED, lbx_letter_nack(job->letter, delay_ns));
+}
+
+static void
+settle(lbx_job *job, lbx_status status)
+{
+    const lbx_courier *courier = job->worker->courier;
+
+    if (lbx_letter_is_finalized(job->letter))
+        return; // B1
+    if (job->lost != LBX_OK) {
+        (void)settled(job, LBX__ACKNOWLEDGED, job->lost);
+    } else if (status == LBX_OK) {
+        (void)lbx__job_acknowledge(job);
+    } else if (status == LBX_NO_ROUTE || status == LBX_NO_REPLY) {
+        lbx__courier_log(courier, "%s: acknowledged without an answer: %s",
+                         lbx_letter_id(job->letter), lbx_status_text(status));
+        (void)lbx__job_acknowledge(job);
+    } else if (job->unsent != LBX_OK && status == job->unsent) {
+        lbx__courier_log(courier, "%s: the answer was not sent: %s",
+                         lbx_letter_id(job->letter), lbx_status_text(status));
+        (void)lbx__job_return(job); // B3
+    } else {
+        lbx__job_failed(job, status);
+    }
+}
+
+static lbx_status
+await(lbx_job *job)
+{
+    // Acquire: pairs with the release in lbx_job_done().
+    while (lbx__load(&job->done, acquire) == 0)
+        lbx__futex_wait(&job->done, 0, -1);
+    return job->done_status;
+}
+
+void
+lbx__job_run(lbx__worker *worker, lbx_letter *letter)
+{
+    const lbx_courier_options *options = &worker->courier->options;
+    lbx_job *job = &worker->job;
+    lbx_status status;
+
+    job->letter = letter;
+    job->error_type[0] = '\0';
+    job->error_text[0] = '\0';
+    job->lost = LBX_OK;
+    job->unsent = LBX_OK;
+    job->extended = false;
+    // Relaxed: nobody has this job yet.
+    lbx__store(&job->done, 0u, relaxed);
+    status = options->handle(job, options->context);
+    if (status == LBX_PENDING)
+        status = await(job);
+    settle(job, status);
+    job->letter = NULL;
+    lbx_letter_destroy(letter);
+}
+
+lbx_letter *
+lbx_job_letter(lbx_job *job)
+{
+    return job ? job->letter : NULL;
+}
+
+lbx_status
+lbx_job_beat(lbx_job *job)
+{
+    return job ? lbx__lease_beat(job) : LBX_INVALID;
+}
+
+bool
+lbx_job_is_stopping(const lbx_job *job)
+{
+    return job && lbx__courier_is_stopping(job->worker->courier);
+}
+
+/* What a handler did wrong, rather than the place its answer goes to. */
+static bool
+is_its_own(lbx_status status)
+{
+    switch (status) {
+    case LBX_INVALID:
+    case LBX_ENCODING:
+    case LBX_UNSUPPORTED:
+    case LBX_TOO_LARGE:
+    case LBX_FINALIZED:
+    case LBX_NO_ROUTE:
+    case LBX_NO_REPLY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+lbx_status
+lbx_job_answer(lbx_job *job, const lbx_draft *answer)
+{
+    lbx_status status;
+
+    if (!job || !answer)
+        return LBX_INVALID;
+    status = lbx_letter_reply_and_acknowledge(job->letter, answer, NULL, NULL);
+    if (status == LBX_OK)
+        lbx__courier_count(job->worker->courier, LBX__ACKNOWLEDGED, 1);
+    else if (is_lost(status))
+        job->lost = status;
+    else if (!is_its_own(status))
+        job->unsent = status;
+    return status;
+}
+
+/* Copies what fits of a text, whole characters only. A byte that is no UTF-8 is a
+ * question mark: the text must be able to stand in a dead letter. */
+static void
+copy_text(char *to, size_t room, const char *from)
+{
+    size_t left = from ? strlen(from) : 0;
+    size_t used = 0;
+
+    while (left > 0) {
+        uint32_t code;
+        const size_t valid = lbx__utf8_decode(from, left, &code);
+        const size_t size = valid > 0 ? valid : 1;
+
+        if (used + size >= room)
+            break;
+        if (valid > 0)
+            memcpy(to + used, from, size);
+        else
+            to[used] = '?';
+        used += size;
+        from += size;
+        left -= size;
+    }
+    to[used] = '\0';
+}
+
+lbx_status
+lbx_job_fail(lbx_job *job, lbx_status status, const char *error_type,
+             const char *error_text)
+{
+    if (!job)
+        return status;
+    copy_text(job->error_type, sizeof(job->error_type), error_type);
+    copy_text(job->error_text, sizeof(job->error_text), error_text);
+    return status;
+}
+
+void
+lbx_job_done(lbx_job *job, lbx_status status)
+{
+    if (!job)
+        return;
+    assert(status != LBX_PENDING);
+    job->done_status = status;
+    // Release: the status is seen by who sees this. From here on the job may be
+    // another one's; the address is only compared.
+    lbx__store(&job->done, 1u, release);
+    lbx__futex_wake(&job->done, 1);
+}

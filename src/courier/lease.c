@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Leases, kept up by signs of life.
+ *
+ * There is no timer: a handler that hangs must lose its letter. What is extended
+ * is the job's letter and those that its worker has received and not begun, in one
+ * call of the store.
+ *
+ * Z1  A job that has lost its lease stays lost: later beats say so without asking.
+ * Z2  A letter is begun only while its lease lasts, as far as our clock can tell.
+ */
+#include "courier/courier.h"
+
+void
+lbx__lease_sign(lbx__worker *worker)
+{
+    // Relaxed: a number. 0 is "not running".
+    const int64_t now = lbx_clock_now(worker->courier->options.clock);
+
+    lbx__store(&worker->sign_ns, now == 0 ? 1 : now, relaxed);
+}
+
+bool
+lbx__lease_holds(const lbx__worker *worker, size_t index)
+{
+    return !worker->lost[index] &&
+           lbx_clock_now(worker->courier->options.clock) < worker->leased_ns;
+}
+
+static bool
+is_due(const lbx_job *job, int64_t now)
+{
+    const lbx_courier_options *options = &job->worker->courier->options;
+
+    if (options->extend_every_ns == 0)
+        return false;
+    return !job->extended || now - job->extended_ns >= options->extend_every_ns;
+}
+
+static bool
+is_lost(lbx_status status)
+{
+    return status == LBX_EXPIRED || status == LBX_GONE;
+}
+
+/* What became of one extension; `index` in the worker's letters. */
+static void
+note(lbx_job *job, size_t index, lbx_status status)
+{
+    lbx__worker *worker = job->worker;
+    const bool current = index + 1 == worker->next;
+
+    if (status == LBX_OK)
+        lbx__courier_count(worker->courier, LBX__EXTENDED, 1);
+    else if (is_lost(status) && current)
+        job->lost = status; // Z1
+    else if (is_lost(status))
+        worker->lost[index] = true;
+    else if (status != LBX_FINALIZED) // the handler has settled it
+        lbx__courier_log(worker->courier, "%s: the lease was not extended: %s",
+                         lbx_letter_id(worker->letters[index]),
+                         lbx_status_text(status));
+}
+
+/* Extends the job's letter, which is the one before `next`, and the rest. */
+static void
+extend(lbx_job *job, int64_t now)
+{
+    lbx__worker *worker = job->worker;
+    const lbx_courier_options *options = &worker->courier->options;
+    lbx_settle settles[LBX_BATCH_MOST];
+    size_t indexes[LBX_BATCH_MOST];
+    size_t count = 0;
+    lbx_status status;
+
+    for (size_t i = worker->next - 1; i < worker->count; i++) {
+        if (worker->lost[i] || lbx_letter_is_finalized(worker->letters[i]))
+            continue;
+        indexes[count] = i;
+        settles[count++] = (lbx_settle){.what = LBX_EXTEND,
+                                        .time_ns = options->extend_to_ns,
+                                        .letter = worker->letters[i]};
+    }
+    job->extended = true;
+    job->extended_ns = now;
+    if (count == 0)
+        return;
+    status = lbx_postbox_settle_batch(options->postbox, settles, count);
+    for (size_t i = 0; i < count; i++) {
+        if (status == LBX_OK || settles[i].status == LBX_OK)
+            worker->leased_ns =
+                lbx_deadline_after(options->clock, options->extend_to_ns);
+        note(job, indexes[i], settles[i].status);
+    }
+}
+
+lbx_status
+lbx__lease_beat(lbx_job *job)
+{
+    const int64_t now = lbx_clock_now(job->worker->courier->options.clock);
+
+    lbx__lease_sign(job->worker);
+    if (job->lost == LBX_OK && is_due(job, now))
+        extend(job, now);
+    return job->lost;
+}

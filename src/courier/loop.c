@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The main loop: receive, handle, and again.
+ *
+ * A store that cannot be reached is tried again after a pause, which doubles up to
+ * ten seconds and is as short as at first after the first receive that works. A
+ * stop ends a pause and a long poll at once.
+ */
+#include "courier/courier.h"
+
+#include "base/op.h"
+
+#include <string.h>
+
+#define PAUSE_LEAST_NS (10 * LBX_MS)
+#define PAUSE_MOST_NS  (10 * LBX_SECOND)
+
+static void
+call(void *context)
+{
+    lbx__worker_call(context);
+}
+
+static uint32_t
+read_word(const lbx__worker *worker)
+{
+    // Acquire: what was set before the word is seen by the look after it (C3).
+    return lbx__load(&worker->word, acquire);
+}
+
+/* Sleeps until the operation is worth polling, its deadline included. */
+static void
+park(lbx__worker *worker, uint32_t seen, lbx_operation *operation)
+{
+    const lbx_clock *clock = lbx__op_of(operation)->clock;
+    const int64_t deadline_ns = lbx_operation_deadline(operation);
+    int64_t left = -1;
+
+    if (deadline_ns != LBX_FOREVER) {
+        left = deadline_ns - lbx_clock_now(clock);
+        if (left <= 0)
+            return;
+    }
+    lbx__futex_wait(&worker->word, seen, left);
+}
+
+/* Polls a receive to its end, or cancels it when the courier is stopped. */
+static lbx_status
+finish(lbx__worker *worker, lbx_operation *operation)
+{
+    const lbx_waker waker = {call, worker};
+
+    for (;;) {
+        const uint32_t seen = read_word(worker);
+        lbx_status status = lbx_operation_poll(operation, &waker);
+
+        if (status != LBX_PENDING)
+            return status;
+        if (lbx__courier_is_stopping(worker->courier))
+            return lbx_operation_cancel(operation);
+        park(worker, seen, operation);
+    }
+}
+
+static lbx_status
+receive(lbx__worker *worker)
+{
+    const lbx_courier_options *options = &worker->courier->options;
+    lbx_receive_options receive = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_operation operation;
+    lbx_status status;
+
+    receive.letters_most = options->letters_most;
+    receive.lease_ns = options->lease_ns;
+    receive.wait_ns = options->wait_ns;
+    worker->next = 0;
+    worker->count = 0;
+    memset(worker->lost, 0, sizeof(worker->lost));
+    status = lbx_postbox_receive_init(&operation, options->postbox, &receive,
+                                      worker->letters, &worker->count);
+    if (status != LBX_OK)
+        return status;
+    status = finish(worker, &operation);
+    lbx_operation_fini(&operation);
+    if (status != LBX_OK)
+        worker->count = 0;
+    return status;
+}
+
+/* Until when what was received is leased. */
+static int64_t
+leased_until(const lbx__worker *worker)
+{
+    lbx_letter_facts facts;
+
+    if (lbx_letter_facts_read(worker->letters[0], &facts) != LBX_OK)
+        return LBX_FOREVER;
+    return lbx_deadline_after(worker->courier->options.clock, facts.lease_ns);
+}
+
+/* What has not been begun goes back, to be had at once by others. */
+static void
+give_back(lbx__worker *worker)
+{
+    lbx_courier *courier = worker->courier;
+    lbx_settle settles[LBX_BATCH_MOST];
+    const size_t count = worker->count - worker->next;
+    lbx_status status;
+
+    for (size_t i = 0; i < count; i++)
+        settles[i] = (lbx_settle){.what = LBX_NACK,
+                                  .letter = worker->letters[worker->next + i]};
+    if (count == 0)
+        return;
+    status = lbx_postbox_settle_batch(courier->options.postbox, settles, count);
+    if (status != LBX_OK)
+        lbx__courier_log(courier, "giving letters back failed: %s",
+                         lbx_status_text(status));
+    for (size_t i = 0; i < count; i++) {
+        if (settles[i].status == LBX_OK)
+            lbx__courier_count(courier, LBX__GIVEN_BACK, 1);
+        else if (settles[i].status == LBX_EXPIRED ||
+                 settles[i].status == LBX_GONE)
+            lbx__courier_count(courier, LBX__LOST_LEASES, 1);
+        else
+            lbx__courier_count(courier, LBX__UNSETTLED, 1);
+        lbx_letter_destroy(settles[i].letter);
+    }
+    worker->next = worker->count;
+}
+
+/* A letter that waited in our hands for longer than its lease. */
+static void
+drop(lbx__worker *worker, lbx_letter *letter)
+{
+    lbx__courier_log(worker->courier,
+                     "%s: the lease was lost before it was begun",
+                     lbx_letter_id(letter));
+    lbx__courier_count(worker->courier, LBX__LOST_LEASES, 1);
+    lbx_letter_destroy(letter);
+}
+
+static void
+handle_all(lbx__worker *worker)
+{
+    lbx__courier_count(worker->courier, LBX__RECEIVED, worker->count);
+    worker->leased_ns = leased_until(worker);
+    while (worker->next < worker->count) {
+        const size_t index = worker->next;
+
+        if (lbx__courier_is_stopping(worker->courier)) {
+            give_back(worker);
+            return;
+        }
+        worker->next++;
+        // The first has just come, even if its lease is 0.
+        if (index > 0 && !lbx__lease_holds(worker, index))
+            drop(worker, worker->letters[index]);
+        else
+            lbx__job_run(worker, worker->letters[index]);
+        lbx__lease_sign(worker);
+    }
+}
+
+static void
+take_a_break(lbx__worker *worker, lbx_status why, int64_t *pause_ns)
+{
+    const uint32_t seen = read_word(worker);
+
+    lbx__courier_log(worker->courier, "receiving failed: %s",
+                     lbx_status_text(why));
+    if (!lbx__courier_is_stopping(worker->courier))
+        lbx__futex_wait(&worker->word, seen, *pause_ns);
+    *pause_ns = *pause_ns > PAUSE_MOST_NS / 2 ? PAUSE_MOST_NS : *pause_ns * 2;
+}
+
+/* Whether trying again is of no use. */
+static bool
+is_final(lbx_status status)
+{
+    return status == LBX_CLOSED || status == LBX_UNSUPPORTED ||
+           status == LBX_INVALID;
+}
+
+lbx_status
+lbx__loop_run(lbx__worker *worker, int64_t receives_most)
+{
+    lbx_status status = LBX_OK;
+    int64_t pause_ns = PAUSE_LEAST_NS;
+
+    for (int64_t i = 0; receives_most < 0 || i < receives_most; i++) {
+        if (lbx__courier_is_stopping(worker->courier))
+            break;
+        lbx__lease_sign(worker);
+        status = receive(worker);
+        lbx__lease_sign(worker);
+        if (status == LBX_OK)
+            handle_all(worker);
+        if (status == LBX_OK || status == LBX_EMPTY)
+            pause_ns = PAUSE_LEAST_NS;
+        else if (is_final(status) || status == LBX_CANCELLED)
+            break;
+        else
+            take_a_break(worker, status, &pause_ns);
+    }
+    // Relaxed: a number. The watchdog does not watch who has left.
+    lbx__store(&worker->sign_ns, 0, relaxed);
+    if (is_final(status) && status != LBX_CLOSED)
+        lbx__courier_log(worker->courier, "cannot receive: %s",
+                         lbx_status_text(status));
+    return is_final(status) ? status : LBX_OK;
+}
