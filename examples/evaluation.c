@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An evaluation run: samples in, verdicts out, a pass rate at the end.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Letters into an actor: what must not be lost waits in a postbox, and is handled
  * by an actor, whose state is in memory.
