@@ -306,8 +306,8 @@ TEST(texts_that_are_no_records_are_refused)
         "{\"request_id\":\"r\",\"payload\":1,\"deadline\":5}",
         "{\"request_id\":\"r\",\"payload\":1,\"deadline\":\"tomorrow\"}",
         "{\"request_id\":\"r\",\"payload\":{\"x\":}}",
-        "{\"request_id\":\"0123456789012345678901234567890123456789\","
-        "\"payload\":1}",
+        ("{\"payload\":1,"
+         "\"request_id\":\"0123456789012345678901234567890123456789\"}"),
     };
     static const char *const bad_dead[] = {
         "{\"message_id\":\"m\"}",

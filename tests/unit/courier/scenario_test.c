@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The seed's scenarios, with a courier as the worker. */
+#include "shelf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static lbx_status
+encode_text(const void *message, lbx_buffer *out, void *context)
+{
+    (void)context;
+    return lbx_buffer_append_text(out, message);
+}
+
+static lbx_type *
+make_type(const char *name, const lbx_type *base)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+
+    options.name = name;
+    options.bases = &base;
+    options.base_count = base ? 1 : 0;
+    options.encode = encode_text;
+    CHECK_OK(lbx_type_create(&options, &type));
+    return type;
+}
+
+struct types {
+    lbx_type *outcome;
+    lbx_type *passed;
+    lbx_type *failed;
+    lbx_type *other;
+};
+
+static void
+make_types(struct types *types)
+{
+    types->outcome = make_type("t.Outcome", NULL);
+    types->passed = make_type("t.Passed", types->outcome);
+    types->failed = make_type("t.Failed", types->outcome);
+    types->other = make_type("t.Other", NULL);
+}
+
+static void
+end_types(struct types *types)
+{
+    lbx_type_destroy(types->other);
+    lbx_type_destroy(types->failed);
+    lbx_type_destroy(types->passed);
+    lbx_type_destroy(types->outcome);
+}
+
+/* Multiples of three pass, of five have another type. */
+static lbx_status
+evaluate(lbx_job *job, void *context)
+{
+    const struct types *types = context;
+    const char *sample = lbx_letter_body(lbx_job_letter(job), NULL);
+    const int number = atoi(sample);
+    const lbx_type *type = number % 5 == 0   ? types->other
+                           : number % 3 == 0 ? types->passed
+                                             : types->failed;
+    lbx_draft verdict = lbx_draft_of_message(type, sample);
+
+    return lbx_job_answer(job, &verdict);
+}
+
+/* Samples 1 to `count`, with these routes. */
+static void
+evaluate_all(struct desk *desk, struct types *types, const lbx_route *table,
+             size_t routes, int count)
+{
+    desk_open(desk);
+    lbx_routes_unref(desk->routes);
+    CHECK_OK(lbx_routes_create(table, routes, NULL, NULL, &desk->routes));
+    make_types(types);
+    desk->options.handle = evaluate;
+    desk->options.context = types;
+    desk->options.letters_most = 4;
+    for (int i = 1; i <= count; i++) {
+        char text[16];
+
+        snprintf(text, sizeof(text), "%d", i);
+        desk_send(desk, text);
+    }
+    desk_run(desk, count);
+    CHECK_COUNTS(desk, "requests", 0, 0, 0);
+}
+
+TEST_CITING("W-21", answers_of_derived_types_take_the_route_of_their_base)
+{
+    static const lbx_route table[] = {{"t.Outcome", "answers"}};
+    struct types types;
+    struct desk desk;
+    lbx_letter *letter;
+
+    evaluate_all(&desk, &types, table, 1, 4);
+    CHECK_COUNTS(&desk, "answers", 4, 0, 0); // both types, one place
+    letter = desk_take(desk.answers);
+    CHECK_STR("1", lbx_letter_body(letter, NULL));
+    CHECK_STR("t.Failed", lbx_letter_type_name(letter));
+    lbx_letter_destroy(letter);
+    desk_close(&desk);
+    end_types(&types);
+}
+
+TEST_CITING("W-20 W-21", an_answer_without_a_route_is_a_warning)
+{
+    static const lbx_route table[] = {{"t.Outcome", "answers"}};
+    struct types types;
+    struct desk desk;
+
+    evaluate_all(&desk, &types, table, 1, 5);
+    CHECK_COUNTS(&desk, "answers", 4, 0, 0);
+    CHECK_INT(5, desk_stats(&desk)->acknowledged);
+    CHECK(desk_has_logged(&desk, "requests-5: acknowledged without an answer"));
+    desk_close(&desk);
+    end_types(&types);
+}
+
+TEST_CITING("W-19 W-22", an_evaluation_run_has_a_place_for_each_outcome)
+{
+    static const lbx_route table[] = {
+        {"t.Passed", "answers"}, {"t.Failed", "dead"}, {"t.Other", "dead"}};
+    size_t passed, failed, leased, delayed;
+    struct types types;
+    struct desk desk;
+
+    evaluate_all(&desk, &types, table, 3, 30);
+    shelf_count(&desk.shelf, "answers", &passed, &leased, &delayed);
+    shelf_count(&desk.shelf, "dead", &failed, &leased, &delayed);
+    CHECK_INT(8, passed); // 10 multiples of three, two of them of fifteen
+    CHECK_INT(22, failed);
+    desk_close(&desk);
+    end_types(&types);
+}
