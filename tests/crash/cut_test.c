@@ -119,18 +119,18 @@ cut_everywhere(const struct disk_lies *lies, const uint64_t *sums,
     }
 }
 
-/* Groups from..upto, several to a flush now and then. */
+/* Groups `from` to `last`, several to a flush now and then. */
 static void
-work(lbx__storage *storage, uint64_t from, uint64_t upto)
+work(lbx__storage *storage, uint64_t from, uint64_t last)
 {
-    for (uint64_t i = from; i <= upto; i++) {
+    for (uint64_t i = from; i <= last; i++) {
         uint64_t ticket;
 
         CHECK_OK(lbx__storage_begin(storage));
         (void)workload_group(storage, i);
         disk_committed(i);
         ticket = lbx__storage_commit(storage);
-        if (i % 5 < 2 && i < upto)
+        if (i % 5 < 2 && i < last)
             continue;
         CHECK_OK(lbx__storage_flush(storage, ticket));
         disk_answered(i);

@@ -14,17 +14,18 @@ lbx_status lbx__file_open(const char *path, const lbx_store_options *options,
                           const lbx__io *io, lbx__storage **ret);
 
 /*
- * The bell of this process, which is what its service sleeps on: other processes
- * ring it when they have written something, or want to be let in, and threads of
- * ours when they have a call. Whoever finds it rung begins a group, if only an
- * empty one: begin answers knocks.
+ * The bell of this process: others ring it when they have written something, or
+ * want to be let in. Somebody must listen, and have a group begun when it rings,
+ * if only an empty one: begin answers knocks.
  *
  *     seen = lbx__file_bell(storage);
- *     ... nothing to do ...
+ *     ... have the service look ...
  *     lbx__file_sleep(storage, seen, wait_ns);
  *
- * With waiting receives, sleep no longer than a second: a process that was
- * killed between its commit and its bells rings nobody's.
+ * A process that was killed between its commit and its bells rings nobody's: with
+ * waiting receives, look once a second besides.
+ *
+ * Threads    any, until close; one sleeps. lbx__file_ring() wakes it.
  */
 uint32_t lbx__file_bell(lbx__storage *storage);
 void lbx__file_sleep(lbx__storage *storage, uint32_t seen, int64_t wait_ns);

@@ -119,7 +119,7 @@ check_text(lbx__storage *storage, const char *key, const char *value)
 
 /* Whether this call is the one that fails. */
 static bool
-fails(struct faulty_io *faulty, long *left)
+fails(struct faulty_io *faulty, _Atomic(long) *left)
 {
     if (*left < 0)
         return false;
@@ -207,13 +207,10 @@ faulty_boot_id(const lbx__io *io, uint8_t id[16])
 void
 faulty_init(struct faulty_io *faulty)
 {
-    *faulty = (struct faulty_io){
-        .io = lbx__io_system,
-        .writes_left = -1,
-        .syncs_left = -1,
-        .allocates_left = -1,
-        .error = EIO,
-    };
+    memset(faulty, 0, sizeof(*faulty));
+    faulty->io = lbx__io_system;
+    faulty->writes_left = faulty->syncs_left = faulty->allocates_left = -1;
+    faulty->error = EIO;
     faulty->io.pwrite = faulty_write;
     faulty->io.fdatasync = faulty_sync;
     faulty->io.fallocate = faulty_allocate;

@@ -6,6 +6,7 @@
 #include "stores/file/file.h"
 #include "support/test.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* A new path for a store, below $TMPDIR; gone, with what is in it, when the test
@@ -40,16 +41,16 @@ lbx_status store_text(lbx__storage *storage, const char *key,
 /* That this is the value of a key of LBX__BODIES; NULL: there is none. */
 void check_text(lbx__storage *storage, const char *key, const char *value);
 
-/* The system's calls, one of which fails. Counts are down to 0: the next but
+/* The system's calls, one of which fails; from any thread. Counts are down to 0: the next but
  * that many fails, once, or from then on. */
 struct faulty_io {
     lbx__io io; /* first */
-    long writes_left, syncs_left, allocates_left;
+    _Atomic(long) writes_left, syncs_left, allocates_left;
     int error; /* as errno */
     bool for_ever;
-    long writes, syncs, allocates; /* how many there were */
-    int64_t boot_ns, wall_ns;      /* 0: the system's */
-    uint8_t boot[16];              /* used when boot_ns is */
+    _Atomic(long) writes, syncs, allocates; /* how many there were */
+    int64_t boot_ns, wall_ns;               /* 0: the system's */
+    uint8_t boot[16];                       /* used when boot_ns is */
 };
 
 void faulty_init(struct faulty_io *faulty);
