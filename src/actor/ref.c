@@ -296,6 +296,7 @@ lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope)
     lbx_envelope copy = *envelope;
 
     copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__NO_DUTY;
     send(to, &copy, false);
 }
 

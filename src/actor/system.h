@@ -123,7 +123,8 @@ lbx__context_current(void)
  * letter. */
 void lbx__tell_at_once(lbx_ref to, const lbx_envelope *envelope);
 
-/* lbx_tell_envelope() with the duty to report. */
+/* Tells in the name that the envelope has, nobody's if it has none, and with its
+ * duty to report. */
 void lbx__tell_on(lbx_ref to, const lbx_envelope *envelope);
 
 /* Tells the sender of a message how it was handled, if that is waited for. */

@@ -113,9 +113,10 @@ struct __attribute__((may_alias)) lbx__op {
             lbx_envelope question;
             lbx_envelope *answer;
             uint64_t to;
-            void *ask;  /* from the first poll on */
-            bool told;  /* the question is no longer ours */
-            bool quiet; /* there is none: the end is what is waited for */
+            void *ask;    /* from the first poll on */
+            bool told;    /* the question is no longer ours */
+            bool quiet;   /* there is none: the end is what is waited for */
+            bool handled; /* waits until the message was handled */
         } ask;
         struct {
             lbx_operation *const *children;

@@ -11,7 +11,7 @@
  */
 #include "courier/courier.h"
 
-#include "base/wall.h"
+#include "base/clock.h"
 #include "courier/policy.h"
 #include "courier/records.h"
 

@@ -6,8 +6,8 @@
 #include "post/machine.h"
 
 #include "base/alloc.h"
-#include "base/park.h"
 #include "base/clock.h"
+#include "base/park.h"
 
 static int64_t
 wall_ms(void *context)

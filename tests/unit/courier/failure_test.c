@@ -2,7 +2,7 @@
 /* Dead letters: what is put aside, in which order, and what is in it. */
 #include "shelf.h"
 
-#include "base/wall.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
