@@ -201,21 +201,40 @@ keep_text(char *buffer, size_t *used, const char *text)
     return at;
 }
 
-/* The list of pointers stands first, the texts behind it: LBX_BOX_TEXT_BYTES
- * hold eleven names and ten pointers. */
-lbx_status
-lbx__options_decode(lbx__bytes bytes, char *buffer, lbx_box_options *ret)
+/* Puts the texts into the caller's buffer: the list of pointers, then what they
+ * point to. LBX_BOX_TEXT_BYTES hold eleven names and ten pointers. */
+static lbx_status
+keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
+           lbx_box_options *ret)
 {
-    const size_t skip = (size_t) - (uintptr_t)buffer % _Alignof(const char *);
+    const size_t align = _Alignof(const char *);
+    const size_t skip = (align - (uintptr_t)buffer % align) % align;
     const char **list = (const char **)(void *)(buffer + skip);
     size_t used = skip + REDRIVE_MOST * sizeof(*list);
-    uint64_t numbers[NUMBERS];
     const char *text;
 
     _Static_assert((REDRIVE_MOST + 1) * sizeof(char *) +
                            (REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
                        LBX_BOX_TEXT_BYTES,
                    "options' texts fit");
+    if (dead_letters)
+        ret->dead_letters = keep_text(buffer, &used, dead_letters);
+    for (size_t i = 0; i < ret->redrive_box_count; i++) {
+        if (!take_text(&left, &text) || !text ||
+            strlen(text) >= LBX_BOX_NAME_BYTES)
+            return LBX_CORRUPT;
+        list[i] = keep_text(buffer, &used, text);
+    }
+    ret->redrive_boxes = ret->redrive_box_count > 0 ? list : NULL;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__options_decode(lbx__bytes bytes, char *buffer, lbx_box_options *ret)
+{
+    uint64_t numbers[NUMBERS];
+    const char *text;
+
     if (bytes.size < OPTIONS_FIXED)
         return LBX_CORRUPT;
     for (size_t i = 0; i < NUMBERS; i++)
@@ -226,18 +245,9 @@ lbx__options_decode(lbx__bytes bytes, char *buffer, lbx_box_options *ret)
     if (ret->redrive_box_count > REDRIVE_MOST || !take_text(&bytes, &text) ||
         (text && strlen(text) >= LBX_BOX_NAME_BYTES))
         return LBX_CORRUPT;
-    if (!buffer) {
-        ret->dead_letters = text; // in the row
-        return LBX_OK;
-    }
-    ret->dead_letters = text ? keep_text(buffer, &used, text) : NULL;
-    for (size_t i = 0; i < ret->redrive_box_count; i++) {
-        if (!take_text(&bytes, &text) || !text ||
-            strlen(text) >= LBX_BOX_NAME_BYTES)
-            return LBX_CORRUPT;
-        list[i] = keep_text(buffer, &used, text);
-    }
-    ret->redrive_boxes = ret->redrive_box_count > 0 ? list : NULL;
+    if (buffer)
+        return keep_texts(bytes, text, buffer, ret);
+    ret->dead_letters = text; // in the row
     return LBX_OK;
 }
 

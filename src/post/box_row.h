@@ -39,4 +39,14 @@ lbx_status lbx__facts_decode(lbx__bytes value, lbx__facts *ret);
 bool lbx__texts_next(lbx__bytes *left, lbx_box_text *ret);
 void lbx__texts_add(lbx_buffer *out, const lbx_box_text *text);
 
+/* ---- describe.c ---- */
+
+/* The box of a request, by uid or by name: OK; NOT_FOUND; CORRUPT; IO. */
+lbx_status lbx__box_open(lbx__rules *rules, const lbx_box_request *request,
+                         lbx__head **ret);
+
+/* Fills in what a request asks to be told. */
+lbx_status lbx__box_describe(lbx__rules *rules, lbx__head *head,
+                             lbx_box_request *request);
+
 #endif
