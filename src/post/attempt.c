@@ -54,8 +54,7 @@ find(lbx__rules *rules, const lbx__head *head, struct attempt *attempt)
     const lbx__key key = lbx__key_hash(head->box, attempt->hash);
     uint8_t row[ATTEMPT_BYTES];
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__SEEN, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__SEEN, &key, &value);
 
     if (status != LBX_OK)
         return status;

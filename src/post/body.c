@@ -199,7 +199,7 @@ lbx_status
 lbx__body_decode(lbx__bytes value, lbx__attributes *attributes, lbx__body *ret)
 {
     const uint8_t *sizes =
-        (const uint8_t *)value.data + LBX__BODY_FIXED - TEXTS * 4;
+        (const uint8_t *)value.data + (size_t)(LBX__BODY_FIXED - TEXTS * 4);
     const char *texts[TEXTS];
     lbx_status status = lbx__body_decode_fixed(value, ret);
     lbx_parcel *parcel = &ret->parcel;

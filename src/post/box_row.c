@@ -214,7 +214,7 @@ keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
     const char *text;
 
     _Static_assert((REDRIVE_MOST + 1) * sizeof(char *) +
-                           (REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
+                           (size_t)(REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
                        LBX_BOX_TEXT_BYTES,
                    "options' texts fit");
     if (dead_letters)

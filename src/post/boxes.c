@@ -58,7 +58,7 @@ check_dead_letters(lbx__rules *rules, const char *space, const char *name,
     if (status != LBX_OK)
         return status;
     key = lbx__key_1(head->uid);
-    status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+    status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
     if (status == LBX_OK)
@@ -135,8 +135,7 @@ compare(lbx__rules *rules, const lbx__head *head,
     const lbx__key key = lbx__key_1(head->uid);
     lbx__box_row row;
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
 
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
@@ -232,7 +231,7 @@ configure(lbx__rules *rules, lbx__head *head, const lbx_box_request *request)
     // By the old options, up to now: what they have decided stays.
     status = lbx__sweep(rules, head);
     if (status == LBX_OK)
-        status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+        status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
     if (status != LBX_OK)

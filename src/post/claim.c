@@ -128,8 +128,7 @@ lbx__next_plain(lbx__rules *rules, lbx__head *head, lbx__found *ret)
     uint64_t due, sequence;
     lbx_status status, fresh;
 
-    status =
-        lbx__row_seek(rules->storage, LBX__READY, &from, 8, &at, &value, NULL);
+    status = lbx__row_seek(rules->storage, LBX__READY, &from, 8, &at, &value);
     if (status == LBX_NOT_FOUND)
         return next_fresh(rules, head, ret);
     if (status != LBX_OK)
@@ -209,7 +208,7 @@ next_wait(lbx__rules *rules, const lbx__head *head, int64_t *ret)
     const lbx__key from = lbx__key_3(head->box, 0, 0);
     lbx__bytes at, value;
     lbx_status status =
-        lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value, NULL);
+        lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
 
     if (status == LBX_OK)
         *ret = (int64_t)lbx__key_number(at, 1);

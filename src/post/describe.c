@@ -31,8 +31,7 @@ describe_row(lbx__rules *rules, const lbx__head *head, lbx_box_request *request)
     lbx_box_text text;
     lbx__box_row row;
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
 
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
@@ -62,8 +61,7 @@ count(lbx__rules *rules, lbx__head *head, lbx_box_counts *ret)
     if (status == LBX_OK)
         oldest = letter.body.sent_ns;
     if (status == LBX_OK)
-        status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value,
-                               NULL);
+        status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
     if (status == LBX_OK && (int64_t)lbx__key_number(at, 1) < oldest)
         oldest = (int64_t)lbx__key_number(at, 1);
     if (status != LBX_OK && status != LBX_NOT_FOUND)
@@ -139,11 +137,11 @@ list(lbx__rules *rules, const lbx_list_request *request, const lbx__head *dead)
         bool wanted = true;
         lbx__bytes at, value;
         lbx_status status = lbx__row_seek(rules->storage, LBX__NAMES, &from,
-                                          limit.size, &at, &value, NULL);
+                                          limit.size, &at, &value);
 
         // `from` may lie behind the last name that begins with the prefix.
         if (status == LBX_NOT_FOUND ||
-            (status == LBX_OK && memcmp(at.data, limit.bytes, limit.size)))
+            (status == LBX_OK && memcmp(at.data, limit.bytes, limit.size) != 0))
             return LBX_OK;
         if (status != LBX_OK)
             return status;

@@ -60,8 +60,7 @@ get_standing(lbx__rules *rules, const lbx__head *head, uint64_t gid,
 {
     const lbx__key key = lbx__key_2(head->box, gid);
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__GIDS, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__GIDS, &key, &value);
     const uint8_t *at = value.data;
 
     if (status != LBX_OK || value.size != GID_BYTES)
@@ -80,7 +79,7 @@ next_in_line(lbx__rules *rules, const lbx__head *head, uint64_t gid,
     const lbx__key key = lbx__key_3(head->box, gid, from);
     lbx__bytes at, value;
     lbx_status status =
-        lbx__row_seek(rules->storage, LBX__LINES, &key, 16, &at, &value, NULL);
+        lbx__row_seek(rules->storage, LBX__LINES, &key, 16, &at, &value);
 
     if (status == LBX_OK)
         *ret = lbx__key_number(at, 2);
@@ -95,7 +94,7 @@ next_group(lbx__rules *rules, const lbx__head *head, int64_t *due,
     const lbx__key key = lbx__key_3(head->box, (uint64_t)*due, *turn);
     lbx__bytes at, value;
     lbx_status status =
-        lbx__row_seek(rules->storage, LBX__TURNS, &key, 8, &at, &value, NULL);
+        lbx__row_seek(rules->storage, LBX__TURNS, &key, 8, &at, &value);
 
     if (status != LBX_OK || value.size != 8)
         return status == LBX_OK ? LBX_CORRUPT : status;
@@ -140,8 +139,7 @@ lbx__group_join(lbx__rules *rules, lbx__head *head,
     lbx__key line;
     uint64_t gid;
 
-    if (lbx__row_get(rules->storage, LBX__GROUPS, &key, &value, NULL) ==
-            LBX_OK &&
+    if (lbx__row_get(rules->storage, LBX__GROUPS, &key, &value) == LBX_OK &&
         value.size == 8) {
         gid = lbx__get_le64(value.data);
     } else {

@@ -78,7 +78,7 @@ find_facts(lbx__rules *rules, lbx__head *head)
 
     if (slot->uid != head->uid || slot->configured != head->configured) {
         slot->uid = 0;
-        status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value, NULL);
+        status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
         if (status == LBX_OK)
             status = lbx__facts_decode(value, slot);
         if (status != LBX_OK)
@@ -109,7 +109,7 @@ lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret)
         return LBX_CLOSED;
     assert(rules->head_count < LBX__HEADS_MOST);
     head = &rules->heads[rules->head_count];
-    status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value, NULL);
+    status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value);
     if (status != LBX_OK)
         return status == LBX_NOT_FOUND ? LBX_CLOSED : status;
     head->uid = box.uid;
@@ -130,8 +130,7 @@ lbx__head_find(lbx__rules *rules, const char *space, const char *name,
 {
     const lbx__key key = lbx__key_name(space, name);
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__NAMES, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__NAMES, &key, &value);
 
     if (status != LBX_OK)
         return status;
@@ -163,10 +162,13 @@ lbx__state_get(lbx__rules *rules, const lbx__head *head, uint64_t sequence,
     lbx_status status;
 
     memset(ret, 0, sizeof(*ret));
-    status = lbx__row_get(rules->storage, LBX__STATES, &key, &value, &ret->sum);
+    status = lbx__row_get(rules->storage, LBX__STATES, &key, &value);
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
-    return status == LBX_OK ? lbx__state_decode(value, ret) : status;
+    if (status != LBX_OK)
+        return status;
+    ret->sum = lbx__row_sum(value);
+    return lbx__state_decode(value, ret);
 }
 
 /* The body is there; adds the state. */
@@ -175,6 +177,7 @@ complete(lbx__rules *rules, const lbx__head *head, lbx__found *letter)
 {
     lbx_status status = lbx__body_decode_fixed(letter->value, &letter->body);
 
+    letter->body_sum = lbx__row_sum(letter->value);
     if (status == LBX_OK)
         status = lbx__state_get(rules, head, letter->sequence, &letter->state);
     if (status == LBX_OK && !letter->state.stored) {
@@ -189,8 +192,8 @@ lbx__letter_get(lbx__rules *rules, const lbx__head *head, uint64_t sequence,
                 lbx__found *ret)
 {
     const lbx__key key = lbx__key_2(head->box, sequence);
-    lbx_status status = lbx__row_get(rules->storage, LBX__BODIES, &key,
-                                     &ret->value, &ret->body_sum);
+    lbx_status status =
+        lbx__row_get(rules->storage, LBX__BODIES, &key, &ret->value);
 
     ret->sequence = sequence;
     return status == LBX_OK ? complete(rules, head, ret) : status;
@@ -202,8 +205,8 @@ lbx__letter_seek(lbx__rules *rules, const lbx__head *head, uint64_t from,
 {
     const lbx__key key = lbx__key_2(head->box, from);
     lbx__bytes at;
-    lbx_status status = lbx__row_seek(rules->storage, LBX__BODIES, &key, 8, &at,
-                                      &ret->value, &ret->body_sum);
+    lbx_status status =
+        lbx__row_seek(rules->storage, LBX__BODIES, &key, 8, &at, &ret->value);
 
     if (status != LBX_OK)
         return status;

@@ -203,9 +203,10 @@ void lbx__sweep_seen(lbx__rules *rules, const lbx__head *head);
 
 /* ---- posting.c ---- */
 
-/* A parcel on its way into a box. */
+/* A parcel on its way into a box. The first two are set by who sends. */
 typedef struct lbx__posting {
     lbx__head *head;
+    lbx_sent *sent;
     lbx__body body; /* pointers are the request's */
     size_t encoded_at;
     size_t encoded_bytes;
@@ -219,20 +220,18 @@ typedef struct lbx__posting {
 /* Decides: whether it may go in, among `pending` others, and what that takes.
  * OK, also for one that was seen; FULL, TOO_LARGE, NO_MEMORY, CORRUPT, IO.
  * The parcel's texts stay the caller's until it is written. */
-lbx_status lbx__posting_prepare(lbx__rules *rules, lbx__head *head,
+lbx_status lbx__posting_prepare(lbx__rules *rules, lbx__posting *posting,
                                 const lbx_parcel *parcel, uint64_t pending,
-                                lbx__posting *ret, lbx_sent *sent,
                                 lbx__need *need);
 
 /* The same for a letter that moves: it counts as new, without delay, and is no
  * duplicate. */
-lbx_status lbx__posting_prepare_again(lbx__rules *rules, lbx__head *head,
+lbx_status lbx__posting_prepare_again(lbx__rules *rules, lbx__posting *posting,
                                       const lbx_parcel *parcel,
-                                      lbx__posting *ret, lbx__need *need);
+                                      lbx__need *need);
 
 /* Writes, after reserve. */
-void lbx__posting_write(lbx__rules *rules, lbx__posting *posting,
-                        lbx_sent *sent);
+void lbx__posting_write(lbx__rules *rules, lbx__posting *posting);
 
 /* ---- claim.c ---- */
 

@@ -58,8 +58,8 @@ seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
 {
     lbx__bytes at, value;
     const uint8_t *bytes;
-    lbx_status status = lbx__row_seek(rules->storage, LBX__TASKS, from, prefix,
-                                      &at, &value, NULL);
+    lbx_status status =
+        lbx__row_seek(rules->storage, LBX__TASKS, from, prefix, &at, &value);
 
     if (status != LBX_OK || value.size != TASK_BYTES)
         return status == LBX_OK ? LBX_CORRUPT : status;
@@ -155,14 +155,14 @@ move_letter(lbx__rules *rules, lbx__head *from, lbx__found *letter,
 {
     const bool fifo = from->facts->options.fifo;
     lbx__need need = {.count = 0};
-    lbx__posting posting;
     lbx_sent sent;
+    lbx__posting posting = {.head = to, .sent = &sent};
     lbx_status status;
 
     if (fifo)
         lbx__need_place(&need);
-    status = lbx__posting_prepare_again(rules, to, &letter->body.parcel,
-                                        &posting, &need);
+    status = lbx__posting_prepare_again(rules, &posting, &letter->body.parcel,
+                                        &need);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__SHRINKS);
@@ -173,7 +173,7 @@ move_letter(lbx__rules *rules, lbx__head *from, lbx__found *letter,
     lbx__letter_remove(rules, from, letter);
     if (fifo)
         lbx__group_place(rules, from, letter, LBX__STANDS_LAST, 0);
-    lbx__posting_write(rules, &posting, &sent);
+    lbx__posting_write(rules, &posting);
     return LBX_OK;
 }
 

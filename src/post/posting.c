@@ -26,8 +26,7 @@ find_seen(lbx__rules *rules, const lbx__head *head,
     const lbx__key key = lbx__key_hash(head->box, hash);
     lbx__bytes value;
     const uint8_t *at;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__SEEN, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__SEEN, &key, &value);
 
     if (status != LBX_OK)
         return status;
@@ -62,8 +61,7 @@ remember(lbx__rules *rules, const lbx__head *head,
 
 /* The hashes of a parcel, and whether one of them was seen: OK if so. */
 static lbx_status
-look_for_seen(lbx__rules *rules, lbx__posting *posting, const char *token,
-              lbx_sent *sent)
+look_for_seen(lbx__rules *rules, lbx__posting *posting, const char *token)
 {
     const lbx__head *head = posting->head;
     const lbx_parcel *parcel = &posting->body.parcel;
@@ -77,7 +75,7 @@ look_for_seen(lbx__rules *rules, lbx__posting *posting, const char *token,
 
         status = lbx__rules_hash(rules, 't', token, NULL, hash);
         if (status == LBX_OK)
-            status = find_seen(rules, head, hash, sent);
+            status = find_seen(rules, head, hash, posting->sent);
         if (status != LBX_NOT_FOUND)
             return status;
     }
@@ -89,7 +87,7 @@ look_for_seen(lbx__rules *rules, lbx__posting *posting, const char *token,
         status = lbx__rules_hash(rules, 'd', parcel->duplicate_id,
                                  parcel->group, hashes[1]);
     for (int i = 0; i < 2 && status == LBX_OK; i++) {
-        status = find_seen(rules, head, hashes[i], sent);
+        status = find_seen(rules, head, hashes[i], posting->sent);
         if (status != LBX_NOT_FOUND)
             return status;
         status = LBX_OK;
@@ -151,39 +149,38 @@ prepare(lbx__rules *rules, uint64_t pending, lbx__posting *posting,
 }
 
 lbx_status
-lbx__posting_prepare(lbx__rules *rules, lbx__head *head,
+lbx__posting_prepare(lbx__rules *rules, lbx__posting *posting,
                      const lbx_parcel *parcel, uint64_t pending,
-                     lbx__posting *ret, lbx_sent *sent, lbx__need *need)
+                     lbx__need *need)
 {
-    lbx_status status = lbx__sweep_age(rules, head);
+    lbx_status status = lbx__sweep_age(rules, posting->head);
 
-    *ret = (lbx__posting){.head = head, .delay_ns = parcel->delay_ns};
-    ret->body.parcel = *parcel;
+    posting->delay_ns = parcel->delay_ns;
+    posting->body.parcel = *parcel;
     if (status == LBX_OK)
-        status = look_for_seen(rules, ret, parcel->token, sent);
+        status = look_for_seen(rules, posting, parcel->token);
     if (status != LBX_NOT_FOUND) {
-        ret->seen = status == LBX_OK;
+        posting->seen = status == LBX_OK;
         return status;
     }
-    return prepare(rules, pending, ret, need);
+    return prepare(rules, pending, posting, need);
 }
 
 lbx_status
-lbx__posting_prepare_again(lbx__rules *rules, lbx__head *head,
-                           const lbx_parcel *parcel, lbx__posting *ret,
-                           lbx__need *need)
+lbx__posting_prepare_again(lbx__rules *rules, lbx__posting *posting,
+                           const lbx_parcel *parcel, lbx__need *need)
 {
-    lbx_status status = lbx__sweep_age(rules, head);
+    lbx_status status = lbx__sweep_age(rules, posting->head);
 
-    *ret = (lbx__posting){.head = head};
-    ret->body.parcel = *parcel;
+    posting->body.parcel = *parcel;
     lbx__buffer_reset(&rules->encoded);
-    return status == LBX_OK ? prepare(rules, 0, ret, need) : status;
+    return status == LBX_OK ? prepare(rules, 0, posting, need) : status;
 }
 
 void
-lbx__posting_write(lbx__rules *rules, lbx__posting *posting, lbx_sent *sent)
+lbx__posting_write(lbx__rules *rules, lbx__posting *posting)
 {
+    lbx_sent *sent = posting->sent;
     lbx__head *head = posting->head;
     const int64_t due = lbx__later(rules->now, posting->delay_ns);
     const uint64_t sequence = head->next;
@@ -201,7 +198,7 @@ lbx__posting_write(lbx__rules *rules, lbx__posting *posting, lbx_sent *sent)
         return;
     // What is attached to one letter may be the same thing twice.
     for (size_t i = 0; i < posting->hash_count; i++) {
-        if (find_seen(rules, head, posting->hashes[i], sent) == LBX_OK)
+        if (find_seen(rules, head, posting->hashes[i], posting->sent) == LBX_OK)
             return;
     }
     head->next++;
@@ -226,17 +223,16 @@ send_one(lbx__rules *rules, lbx__head *head, const lbx_parcel *parcel,
          lbx_sent *sent)
 {
     lbx__need need = {.count = 0};
-    lbx__posting posting;
+    lbx__posting posting = {.head = head, .sent = sent};
     lbx_status status;
 
     lbx__buffer_reset(&rules->encoded);
-    status =
-        lbx__posting_prepare(rules, head, parcel, 0, &posting, sent, &need);
+    status = lbx__posting_prepare(rules, &posting, parcel, 0, &need);
     if (status == LBX_OK && !posting.seen)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__GROWS);
     if (status == LBX_OK)
-        lbx__posting_write(rules, &posting, sent);
+        lbx__posting_write(rules, &posting);
     return status;
 }
 

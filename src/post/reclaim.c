@@ -61,8 +61,7 @@ reclaim(lbx__rules *rules, uint32_t *budget)
         bool done = true;
         lbx__key key;
 
-        status = lbx__row_seek(rules->storage, LBX__OLD, &from, 0, &at, &value,
-                               NULL);
+        status = lbx__row_seek(rules->storage, LBX__OLD, &from, 0, &at, &value);
         if (status != LBX_OK)
             break;
         key = lbx__key_1(lbx__key_number(at, 0));

@@ -95,8 +95,7 @@ sum_start(lbx__table table, lbx__bytes key)
 
 /* W1. */
 static lbx_status
-check(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__bytes *ret,
-      uint32_t *ret_sum)
+check(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__bytes *ret)
 {
     const uint8_t *bytes = value.data;
     uint32_t sum;
@@ -108,14 +107,12 @@ check(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__bytes *ret,
     ret->size = value.size - LBX__SUM_BYTES;
     if (sum != lbx__crc32c(sum_start(table, key), ret->data, ret->size))
         return LBX_CORRUPT;
-    if (ret_sum)
-        *ret_sum = sum;
     return LBX_OK;
 }
 
 lbx_status
 lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
-             lbx__bytes *ret, uint32_t *ret_sum)
+             lbx__bytes *ret)
 {
     lbx__bytes value;
     lbx_status status =
@@ -123,13 +120,12 @@ lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
 
     if (status != LBX_OK)
         return status;
-    return check(table, lbx__key_bytes(key), value, ret, ret_sum);
+    return check(table, lbx__key_bytes(key), value, ret);
 }
 
 lbx_status
 lbx__row_seek(lbx__storage *storage, lbx__table table, const lbx__key *from,
-              size_t prefix, lbx__bytes *ret_key, lbx__bytes *ret,
-              uint32_t *ret_sum)
+              size_t prefix, lbx__bytes *ret_key, lbx__bytes *ret)
 {
     lbx__bytes value;
     lbx_status status = lbx__storage_seek(storage, table, lbx__key_bytes(from),
@@ -137,12 +133,13 @@ lbx__row_seek(lbx__storage *storage, lbx__table table, const lbx__key *from,
 
     if (status != LBX_OK)
         return status;
-    if (ret_key->size < prefix || memcmp(ret_key->data, from->bytes, prefix))
+    if (ret_key->size < prefix ||
+        memcmp(ret_key->data, from->bytes, prefix) != 0)
         return LBX_NOT_FOUND;
     // Keys of one table have one size, but for names.
     if (table != LBX__NAMES && ret_key->size != from->size)
         return LBX_CORRUPT;
-    return check(table, *ret_key, value, ret, ret_sum);
+    return check(table, *ret_key, value, ret);
 }
 
 uint32_t

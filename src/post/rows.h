@@ -58,17 +58,22 @@ lbx__key_number(lbx__bytes key, size_t n)
 
 /* ---- Values ---- */
 
-/* The value without its sum: OK, NOT_FOUND, CORRUPT, IO. `ret_sum` may be NULL. */
+/* The value without its sum: OK, NOT_FOUND, CORRUPT, IO. */
 lbx_status lbx__row_get(lbx__storage *storage, lbx__table table,
-                        const lbx__key *key, lbx__bytes *ret,
-                        uint32_t *ret_sum);
+                        const lbx__key *key, lbx__bytes *ret);
 
 /* The first row at `from` or behind it whose key begins with the first `prefix`
  * bytes of `from`; the same. */
 lbx_status lbx__row_seek(lbx__storage *storage, lbx__table table,
                          const lbx__key *from, size_t prefix,
-                         lbx__bytes *ret_key, lbx__bytes *ret,
-                         uint32_t *ret_sum);
+                         lbx__bytes *ret_key, lbx__bytes *ret);
+
+/* The sum of a value that was handed out: it stands before it. */
+static inline uint32_t
+lbx__row_sum(lbx__bytes value)
+{
+    return lbx__get_le32((const uint8_t *)value.data - LBX__SUM_BYTES);
+}
 
 /* Writes a value in at most LBX__ROW_PARTS parts; answers its sum. */
 uint32_t lbx__row_put(lbx__storage *storage, lbx__table table,

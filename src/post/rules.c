@@ -60,8 +60,7 @@ read_store(lbx__rules *rules)
     const lbx__key key = lbx__key_text("store");
     const uint8_t *at;
     lbx__bytes value, first;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__META, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__META, &key, &value);
 
     if (status == LBX_NOT_FOUND) {
         // D7: a store that has boxes is not empty, whatever its meta row says.
@@ -182,8 +181,7 @@ lbx__rules_number(lbx__rules *rules, uint64_t *ret)
 {
     const lbx__key key = lbx__key_text("numbers");
     lbx__bytes value;
-    lbx_status status =
-        lbx__row_get(rules->storage, LBX__META, &key, &value, NULL);
+    lbx_status status = lbx__row_get(rules->storage, LBX__META, &key, &value);
 
     if (status != LBX_OK || value.size != 8)
         return status == LBX_OK || status == LBX_NOT_FOUND ? LBX_CORRUPT

@@ -81,9 +81,10 @@ prepare_attached(lbx__rules *rules, const lbx_settle_entry *entry,
             break;
         for (size_t j = 0; j < i; j++)
             pending += ret->postings[j].head == head && !ret->postings[j].seen;
-        status =
-            lbx__posting_prepare(rules, head, attachment->parcel, pending,
-                                 &ret->postings[i], attachment->sent, need);
+        ret->postings[i] =
+            (lbx__posting){.head = head, .sent = attachment->sent};
+        status = lbx__posting_prepare(rules, &ret->postings[i],
+                                      attachment->parcel, pending, need);
         ret->count++;
     }
     for (size_t i = 0; i < entry->attachment_count && status != LBX_OK; i++) {
@@ -187,8 +188,7 @@ settle_one(lbx__rules *rules, lbx__head *head, const lbx_settle_entry *entry)
                  entry->what == LBX_NACK ? LBX__IS_DELAYED : LBX__IS_LEASED,
                  entry->time_ns);
     for (size_t i = 0; i < attached.count; i++)
-        lbx__posting_write(rules, &attached.postings[i],
-                           entry->attachments[i].sent);
+        lbx__posting_write(rules, &attached.postings[i]);
     return LBX_OK;
 }
 

@@ -48,7 +48,7 @@ oldest_aged(lbx__rules *rules, const lbx__head *head, uint64_t *ret_sequence,
     const lbx__key from = lbx__key_3(head->box, 0, 0);
     lbx__bytes at, value;
     lbx_status status =
-        lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value, NULL);
+        lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
 
     if (status == LBX_OK) {
         *ret_sent = (int64_t)lbx__key_number(at, 1);
@@ -135,8 +135,8 @@ lbx__sweep(lbx__rules *rules, lbx__head *head)
     lbx__found letter;
 
     while (status == LBX_OK && head->leased + head->delayed > 0) {
-        status = lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at,
-                               &value, NULL);
+        status =
+            lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
         if (status != LBX_OK || (int64_t)lbx__key_number(at, 1) > rules->now)
             break;
         if (value.size != 8)
@@ -165,16 +165,15 @@ lbx__sweep_seen(lbx__rules *rules, const lbx__head *head)
         lbx__bytes at, value;
         lbx__key key, seen;
 
-        if (lbx__row_seek(rules->storage, LBX__SEEN_DUE, &from, 8, &at, &value,
-                          NULL) != LBX_OK ||
+        if (lbx__row_seek(rules->storage, LBX__SEEN_DUE, &from, 8, &at,
+                          &value) != LBX_OK ||
             (int64_t)lbx__key_number(at, 1) > rules->now)
             return;
         memcpy(key.bytes, at.data, at.size);
         key.size = (uint32_t)at.size;
         seen = lbx__key_hash(head->box, key.bytes + 16);
         // One that was used again has a later row here.
-        if (lbx__row_get(rules->storage, LBX__SEEN, &seen, &value, NULL) ==
-                LBX_OK &&
+        if (lbx__row_get(rules->storage, LBX__SEEN, &seen, &value) == LBX_OK &&
             value.size >= 8 &&
             lbx__get_le64(value.data) == lbx__get_be64(key.bytes + 8))
             lbx__row_drop(rules->storage, LBX__SEEN, &seen);

@@ -60,7 +60,7 @@ scan_letter(lbx__rules *rules, const lbx__head *head, lbx__found *letter,
         scan->ready += is_ready && !head->facts->options.fifo;
         if ((!is_ready || !head->facts->options.fifo) &&
             (lbx__row_get(rules->storage, is_ready ? LBX__READY : LBX__WAITS,
-                          &due, &value, NULL) != LBX_OK ||
+                          &due, &value) != LBX_OK ||
              lbx__get_le64(value.data) != letter->sequence))
             return LBX_CORRUPT;
     } else if (!head->facts->options.fifo && letter->sequence < head->fresh)
@@ -116,8 +116,8 @@ rules_audit(lbx__storage *storage, char *buffer, size_t bytes)
 
     rules.storage = storage;
     memset(rules.facts, 0, sizeof(rules.facts));
-    while (!wrong && lbx__row_seek(storage, LBX__HEADS, &from, 0, &at, &value,
-                                   NULL) == LBX_OK) {
+    while (!wrong && lbx__row_seek(storage, LBX__HEADS, &from, 0, &at,
+                                   &value) == LBX_OK) {
         const uint64_t uid = lbx__key_number(at, 0);
         lbx__head *head;
 
