@@ -103,7 +103,7 @@ lbx_call_finish(lbx_call *call, lbx_status status)
 lbx_status
 lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
-    if (!call || !delivery || !caller_of(call)->deliver ||
+    if (!call || !delivery || !caller_of(call) || !caller_of(call)->deliver ||
         (call->verb != LBX_VERB_RECEIVE && call->verb != LBX_VERB_PEEK))
         return LBX_INVALID;
     return caller_of(call)->deliver(call, delivery);
