@@ -103,7 +103,8 @@ live(lbx__service *service)
             lbx__turn(service, &group, &service->done);
             lbx__service_tell(service, &service->done);
             end_ticks(service, ticks);
-        } else if (ticks != lbx__peek(&service->ticks_done)) {
+        } else if (service->ticks != lbx__peek(&service->ticks_done)) {
+            // Those that came since we read the clock want another look.
             end_ticks(service, ticks);
         } else if (service->stopping) {
             break;
