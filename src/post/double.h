@@ -59,7 +59,7 @@ typedef struct lbx__parcel_copy {
 } lbx__parcel_copy;
 
 lbx__parcel_copy *lbx__parcel_copy_create(const lbx_allocator *allocator,
-                                          const lbx_parcel *parcel);
+                                          const lbx_parcel *from);
 void lbx__parcel_copy_destroy(const lbx_allocator *allocator,
                               lbx__parcel_copy *copy);
 

@@ -63,7 +63,7 @@ count_step(lbx__op *op, lbx_status last)
 {
     lbx__called *called = lbx__called_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
-    struct job *job = called->u.box.job;
+    struct job *job;
 
     if (last != LBX_PENDING)
         return heard(op, last);

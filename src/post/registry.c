@@ -32,7 +32,7 @@ lbx_status
 lbx_resolve(lbx_resolver resolver, const char *place, lbx_fault *ret_fault,
             lbx_postbox **ret)
 {
-    lbx_fault unwanted;
+    lbx_fault unwanted = {.status = LBX_OK};
     lbx_fault *fault = ret_fault ? ret_fault : &unwanted;
     lbx_status status;
 

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "post/fault.h"
 
-#include <string.h>
+#include <assert.h>
 
 /* Where a body of this type is led to; NULL. */
 static const char *
@@ -40,6 +40,8 @@ find(const lbx_letter *letter, const lbx_draft *draft, lbx_fault *fault,
         return lbx__fault(fault, LBX_NO_ROUTE, "no route for %.200s",
                           type_name_of(draft));
     status = lbx__postbox_resolve(letter->postbox, place, ret, NULL);
+    if (status == LBX_OK && !*ret)
+        status = LBX_NOT_FOUND; // a resolver that says OK and has nothing
     if (status == LBX_NOT_FOUND || status == LBX_INVALID)
         return lbx__fault(fault, LBX_NO_REPLY, "there is no %.200s", place);
     if (status != LBX_OK)
@@ -76,6 +78,7 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     if (status != LBX_OK)
         return status;
     to = reply->to;
+    assert(to);
     if (lbx__postbox_closed(to))
         return LBX_CLOSED;
     if (!lbx__postbox_takes(to, draft, to->options.body_type))
@@ -124,7 +127,7 @@ tell(const lbx__called *called, const struct job *job, lbx_status status)
 {
     if (called->u.batch.ret) {
         *called->u.batch.ret = (lbx_sent){.status = status};
-        if (status == LBX_OK)
+        if (status == LBX_OK && job)
             *called->u.batch.ret = job->reply.sent;
     }
     return status;

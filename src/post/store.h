@@ -78,6 +78,6 @@ void lbx__store_tick(lbx_store *store);
 /* stores.c: gives a use up. True when it was the last: then the caller closes
  * the store, and says so with lbx__stores_closed(). */
 bool lbx__stores_drop(lbx_store *store);
-void lbx__stores_closed(void *place);
+void lbx__stores_closed(void *closed);
 
 #endif
