@@ -388,3 +388,64 @@ TEST_LIMIT(alone_refuses_company_both_ways, 60)
     CHECK(lbx__file_is_alone(storage));
     lbx__storage_close(storage);
 }
+
+/* N2: an owner is killed just when someone gets the right to write shared. Who
+ * finds the journal not idle must not go on as if there were nothing in it. */
+TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_company, 60)
+{
+    enum {
+        KNOCKS_AT = 24 /* in wake: after the magic and the boot's id */
+    };
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    char path[512], wake[600];
+    uint32_t before, knocks;
+    pid_t child;
+    int fd, status;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(wake, sizeof(wake), "%s/wake", path);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const lbx_store_options options = fixture_options();
+        lbx__storage *storage;
+
+        if (lbx__file_open(path, &options, NULL, &storage) != LBX_OK)
+            _exit(1);
+        _exit(store_text(storage, "a", "1") == LBX_OK ? 0 : 2);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+
+    // Someone who has it shared, as another that was faster would.
+    fd = open(wake, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const lbx_store_options options = fixture_options();
+        lbx__storage *storage;
+        lbx__bytes value;
+
+        if (lbx__file_open(path, &options, NULL, &storage) != LBX_OK ||
+            lbx__storage_begin(storage) != LBX_OK)
+            _exit(1);
+        _exit(lbx__storage_get(storage, LBX__BODIES, text("a"), &value) ==
+                      LBX_OK
+                  ? 0
+                  : 2);
+    }
+    // It waits for us: it knocks, and does not take the store as it is.
+    do {
+        if (waitpid(child, &status, WNOHANG) == child)
+            FAIL("it did not wait: %d", WEXITSTATUS(status));
+        CHECK_INT(sizeof(knocks),
+                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
+    } while (knocks == before);
+    lock.l_type = F_UNLCK;
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(close(fd) == 0);
+}

@@ -22,6 +22,7 @@
 #include "stores/file/parts.h"
 
 #include <assert.h>
+#include <unistd.h>
 
 enum {
     /* Rows between two checkpoints: each may hold a path of LMDB's pages in
@@ -342,6 +343,9 @@ close_file(lbx__storage *storage)
 {
     lbx__file *file = file_of(storage);
 
+    // In a forked child all of it is the parent's: locks, pages, descriptors.
+    if (file->pid != getpid())
+        return;
     // What was flushed is in the journal whether or not this succeeds.
     if (!is_poisoned(file) && is_alone(file))
         (void)lbx__file_checkpoint(file, true);

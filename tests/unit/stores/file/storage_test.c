@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static lbx_status
@@ -162,6 +163,34 @@ TEST(a_place_is_open_once_in_a_process)
     CHECK_OK(store_text(storage, "a", "1"));
     lbx__storage_close(storage);
     CHECK_OK(try_open(path, NULL, &fault));
+}
+
+/* A child that closes what it has inherited does the parent no harm. */
+TEST(a_forked_child_leaves_the_parents_store_alone)
+{
+    char path[512];
+    lbx__storage *storage;
+    pid_t child;
+    int status;
+
+    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "a", "1"));
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        lbx__storage_close(storage);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(lbx__file_is_alone(storage));
+    CHECK_OK(store_text(storage, "b", "2"));
+    check_text(storage, "a", "1");
+    lbx__storage_close(storage);
+    storage = fixture_open(path, NULL, NULL);
+    check_text(storage, "b", "2");
+    lbx__storage_close(storage);
 }
 
 /* Another size of the journal: what is in the old one is not lost. */
