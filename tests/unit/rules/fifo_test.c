@@ -269,7 +269,7 @@ TEST(groups_leave_nothing_behind)
     lbx_box box = ordered(&rig);
 
     for (int i = 0; i < 20; i++) {
-        char body[8];
+        char body[16];
 
         snprintf(body, sizeof(body), "%02dm1", i);
         put(&rig, box, body);
