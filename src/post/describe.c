@@ -29,7 +29,7 @@ describe_row(lbx__rules *rules, const lbx__head *head, lbx_box_request *request)
 {
     const lbx__key key = lbx__key_1(head->uid);
     lbx_box_text text;
-    lbx__box_row row;
+    lbx__box_row row = {.configured = 0};
     lbx__bytes value;
     lbx_status status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
 
@@ -51,7 +51,8 @@ count(lbx__rules *rules, lbx__head *head, lbx_box_counts *ret)
 {
     const lbx__key from = lbx__key_3(head->box, 0, 0);
     int64_t oldest = LBX_FOREVER;
-    lbx__bytes at, value;
+    lbx__bytes at = {NULL, 0};
+    lbx__bytes value;
     lbx__found letter;
     lbx_status status = lbx__sweep(rules, head);
 
