@@ -8,10 +8,7 @@
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>
-#include <letterbox/post/box.h>
-#include <letterbox/post/draft.h>
-#include <letterbox/post/routes.h>
-#include <letterbox/post/types.h>
+#include <letterbox/post.h>
 #include <letterbox/settings.h>
 #include <letterbox/type.h>
 #include <letterbox/version.h>

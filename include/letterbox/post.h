@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postboxes: letters that survive.
+ * Postboxes: queues of letters that are leased, and come back.
  *
  * A postbox is a queue of letters in a store. Receiving a letter leases it;
  * acknowledging deletes it; a letter that is not acknowledged in time comes
- * back. So nothing is lost when a program dies, and the same letter may be seen
- * twice: that is the bargain of SQS, and the rules here are the same.
+ * back. So nothing is lost when whoever had it dies, and the same letter may be
+ * seen twice: that is the bargain of SQS, and the rules here are the same. What
+ * survives the process is the store's affair; in this version there is the store
+ * in memory, which does not.
  *
  * Example:
  *
@@ -18,10 +20,10 @@
  *         lbx_postbox *orders;
  *         lbx_letter *letter;
  *
- *         if (lbx_postbox_open("file:./spool/orders", NULL, &orders) != LBX_OK)
+ *         if (lbx_postbox_open("memory:orders", NULL, &orders) != LBX_OK)
  *             return 1;
  *         if (lbx_postbox_send(orders, "a book", 6, NULL) != LBX_OK)
- *             return 1; // LBX_OK: it is on the disk
+ *             return 1;
  *         if (lbx_postbox_receive(orders, LBX_SECOND, &letter) == LBX_OK) {
  *             puts(lbx_letter_body(letter, NULL));
  *             if (lbx_letter_acknowledge(letter) != LBX_OK)
@@ -42,7 +44,6 @@
  *     post/types.h     from a name in a letter to a type
  *     post/box.h       the rules of a box: leases, limits, order, dead letters
  *     post/stores.h    stores: durability, boxes, moving letters
- *     post/file.h      what only stores in files can do
  *
  * Not included: <letterbox/courier.h>, workers that run handlers on a postbox;
  * <letterbox/testing.h>, doubles for your tests; <letterbox/store.h>, for those
@@ -55,7 +56,6 @@
 
 #include <letterbox/post/box.h>
 #include <letterbox/post/draft.h>
-#include <letterbox/post/file.h>
 #include <letterbox/post/letter.h>
 #include <letterbox/post/postbox.h>
 #include <letterbox/post/resolver.h>

@@ -236,8 +236,9 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     mine.fault->text[0] = '\0';
     scheme = lbx__scheme_of(url, &rest);
     if (!scheme)
-        return lbx__fault(mine.fault, LBX_NOT_FOUND,
-                          "%.160s: no store of that kind is built in", url);
+        return lbx__fault(
+            mine.fault, LBX_NOT_FOUND,
+            "%.160s: no store of that kind is built in; there is memory:", url);
     status = scheme->place(rest, name, mine.fault);
     if (status == LBX_OK) {
         made = make_place(scheme, name, mine.allocator);

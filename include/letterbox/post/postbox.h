@@ -2,7 +2,7 @@
 /*
  * Postboxes: sending letters and receiving them.
  *
- *     lbx_postbox_open("file:/var/lib/shop/orders", NULL, &orders);
+ *     lbx_postbox_open("memory:orders", NULL, &orders);
  *     lbx_postbox_send(orders, "a book", 6, NULL);
  *
  *     while (lbx_postbox_receive(orders, LBX_SECOND, &letter) == LBX_OK) {
@@ -87,7 +87,7 @@ typedef struct lbx_postbox_options {
 
 /*
  * lbx_postbox_open() opens a box by URL, "memory:orders" or
- * "file:/var/lib/shop/orders": the last part is the box. It and its store are
+ * "memory:shop/orders": the last part is the box. It and its store are
  * created if need be. NULL options are LBX_POSTBOX_OPTIONS_INIT.
  *
  * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() answer;

@@ -4,7 +4,9 @@
  *
  *     memory:            this process; gone when it ends
  *     memory:NAME/BOX    one of several stores in memory, by name
- *     file:DIR/BOX       a folder, shared by the processes of one machine
+ *     file:DIR/BOX       a folder, shared by the processes of one machine: not in
+ *                        this version, which answers LBX_NOT_FOUND; what is said
+ *                        of it below is what it will promise
  *
  * A store is opened by URL, once per process and place however often it is
  * asked for, and closed when its last user has gone. lbx_postbox_open() does
