@@ -4,63 +4,31 @@
  * whoever asks first: there is nothing to fail and nothing to free.
  */
 #include "actor/system.h"
+#include "base/type.h"
 
-#include <assert.h>
 #include <pthread.h>
 
-enum {
-    ROOM_BYTES = 256
-};
-
-/* One block of static memory, as an allocator. */
-struct room {
-    alignas(64) unsigned char bytes[ROOM_BYTES];
-};
-
-static struct room terminated_room;
-static struct room timeout_room;
-static struct room suppressed_room;
-static lbx_type *terminated_type;
-static lbx_type *timeout_type;
-static lbx_type *suppressed_type;
+static lbx__type_room rooms[3];
+static const lbx_type *terminated_type;
+static const lbx_type *timeout_type;
+static const lbx_type *suppressed_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void *
-allocate(void *context, size_t size_bytes, size_t align_bytes)
+static const lbx_type *
+make(lbx__type_room *room, const char *name)
 {
-    struct room *room = context;
-
-    return size_bytes <= ROOM_BYTES && align_bytes <= 64 ? room->bytes : NULL;
-}
-
-static void
-release(void *context, void *memory, size_t size_bytes)
-{
-    (void)context;
-    (void)memory;
-    (void)size_bytes;
-}
-
-static void
-make(struct room *room, const char *name, lbx_type **ret)
-{
-    lbx_allocator allocator = {allocate, release, room};
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_status status;
 
     options.name = name;
-    options.allocator = &allocator;
-    status = lbx_type_create(&options, ret);
-    assert(status == LBX_OK);
-    (void)status;
+    return lbx__type_make_static(room, options);
 }
 
 static void
 make_all(void)
 {
-    make(&terminated_room, "letterbox.Terminated", &terminated_type);
-    make(&timeout_room, "letterbox.ReceiveTimeout", &timeout_type);
-    make(&suppressed_room, "letterbox.Suppressed", &suppressed_type);
+    terminated_type = make(&rooms[0], "letterbox.Terminated");
+    timeout_type = make(&rooms[1], "letterbox.ReceiveTimeout");
+    suppressed_type = make(&rooms[2], "letterbox.Suppressed");
 }
 
 const lbx_type *

@@ -221,6 +221,41 @@ lbx_type_create(const lbx_type_options *options, lbx_type **ret)
     return status;
 }
 
+static void *
+room_allocate(void *context, size_t size_bytes, size_t align_bytes)
+{
+    lbx__type_room *room = context;
+    size_t at = (room->used + align_bytes - 1) & ~(align_bytes - 1);
+
+    if (align_bytes > alignof(lbx__type_room) || at > sizeof(room->bytes) ||
+        size_bytes > sizeof(room->bytes) - at)
+        return NULL;
+    room->used = at + size_bytes;
+    return &room->bytes[at];
+}
+
+static void
+room_release(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)memory;
+    (void)size_bytes;
+}
+
+const lbx_type *
+lbx__type_make_static(lbx__type_room *room, lbx_type_options options)
+{
+    lbx_type *type = NULL;
+    lbx_status status;
+
+    room->allocator = (lbx_allocator){room_allocate, room_release, room};
+    options.allocator = &room->allocator;
+    status = lbx_type_create(&options, &type);
+    assert(status == LBX_OK); // the room is large enough for any name we have
+    (void)status;
+    return type;
+}
+
 void
 lbx_type_destroy(lbx_type *type)
 {

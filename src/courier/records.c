@@ -10,12 +10,11 @@
 #include "courier/records.h"
 
 #include "base/clock.h"
+#include "base/type.h"
 #include "codec/text.h"
 #include <letterbox/courier.h>
 
-#include <assert.h>
 #include <pthread.h>
-#include <stdalign.h>
 
 #define FIELD(record, name, kind, required, member)                            \
     {                                                                          \
@@ -101,38 +100,11 @@ lbx_result_of(const lbx_request *request)
 
 /* ---- Types ---- */
 
-enum {
-    ROOM_BYTES = 256
-};
-
-/* One block of static memory, as an allocator. */
-struct room {
-    alignas(64) unsigned char bytes[ROOM_BYTES];
-};
-
-static struct room request_room;
-static struct room result_room;
-static struct room dead_letter_room;
-static lbx_type *request_type;
-static lbx_type *result_type;
-static lbx_type *dead_letter_type;
+static lbx__type_room rooms[3];
+static const lbx_type *request_type;
+static const lbx_type *result_type;
+static const lbx_type *dead_letter_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void *
-allocate(void *context, size_t size_bytes, size_t align_bytes)
-{
-    struct room *room = context;
-
-    return size_bytes <= ROOM_BYTES && align_bytes <= 64 ? room->bytes : NULL;
-}
-
-static void
-release(void *context, void *memory, size_t size_bytes)
-{
-    (void)context;
-    (void)memory;
-    (void)size_bytes;
-}
 
 static void
 destroy(void *message, void *context)
@@ -154,30 +126,25 @@ decode(const void *bytes, size_t size_bytes, void **ret, void *context)
     return lbx__record_decode(context, bytes, size_bytes, NULL, ret);
 }
 
-static void
-make(struct room *room, const lbx__record_kind *kind, lbx_type **ret)
+static const lbx_type *
+make(lbx__type_room *room, const lbx__record_kind *kind)
 {
-    lbx_allocator allocator = {allocate, release, room};
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    lbx_status status;
 
     options.name = kind->name;
-    options.allocator = &allocator;
     options.context = (void *)(uintptr_t)kind;
     options.destroy = destroy;
     options.encode = encode;
     options.decode = decode;
-    status = lbx_type_create(&options, ret);
-    assert(status == LBX_OK);
-    (void)status;
+    return lbx__type_make_static(room, options);
 }
 
 static void
 make_all(void)
 {
-    make(&request_room, &lbx__request_kind, &request_type);
-    make(&result_room, &lbx__result_kind, &result_type);
-    make(&dead_letter_room, &lbx__dead_letter_kind, &dead_letter_type);
+    request_type = make(&rooms[0], &lbx__request_kind);
+    result_type = make(&rooms[1], &lbx__result_kind);
+    dead_letter_type = make(&rooms[2], &lbx__dead_letter_kind);
 }
 
 const lbx_type *
