@@ -177,7 +177,7 @@ start(lbx__op *op)
     lbx__list_init(&ask->waits);
     ask->asked = to.word;
     ask->handled = op->u.ask.handled;
-    cell->dispatcher = system->dispatcher;
+    lbx__store(&cell->dispatcher, system->dispatcher, relaxed);
     cell->behaviour = NULL;
     cell->role = LBX__PROMISE;
     (void)lbx__names_enter(system->names, cell, NULL, NULL); // cannot fail

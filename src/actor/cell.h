@@ -81,7 +81,8 @@ struct lbx__cell {
     _Atomic(uint32_t) failures;         /* the owner's; anybody may read it */
     _Atomic(struct lbx__boxed *) boxed; /* NULL: messages lie in the cell */
     lbx_system *system;
-    lbx__dispatcher *dispatcher;
+    _Atomic(lbx__dispatcher *)
+        dispatcher; /* the owner's; anybody may read it */
     void *argument; /* the owner's */
     lbx__cell *parent;
 
@@ -111,10 +112,10 @@ struct lbx__cell {
     char *name;      /* NULL: made from `serial` */
     lbx__cell *next; /* on a dispatcher's queue: the owner's */
     lbx__cell *next_orphan;
-    uint32_t serial;  /* of this life, for unnamed actors' names */
-    bool barren;      /* no more children */
-    uint8_t step;     /* of selection, that decided; set at birth */
-    uint16_t mailbox; /* its number in the settings, or 0; set at birth */
+    uint32_t serial;           /* of this life, for unnamed actors' names */
+    bool barren;               /* no more children */
+    _Atomic(uint8_t) step;     /* of selection, that decided; set at birth */
+    _Atomic(uint16_t) mailbox; /* its number in the settings, or 0; the same */
 };
 
 _Static_assert(sizeof(lbx__cell) == 3ul * LBX__LINE, "a cell is three lines");

@@ -187,7 +187,7 @@ lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t most)
     lbx__cell *cell;
 
     while (turns < most && (cell = lbx__dispatcher_take(dispatcher))) {
-        lbx__dispatcher *its = cell->dispatcher; // with a seed, any
+        lbx__dispatcher *its = lbx__peek(&cell->dispatcher); // with a seed, any
 
         if (its->replay)
             its->options.throughput =

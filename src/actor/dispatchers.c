@@ -222,13 +222,13 @@ lbx__dispatchers_leave(lbx__cell *cell)
 {
     lbx_system *system = cell->system;
     lbx__dispatchers *dispatchers = system->selection->dispatchers;
-    const lbx__dispatcher *left = cell->dispatcher;
+    const lbx__dispatcher *left = lbx__peek(&cell->dispatcher);
     lbx__dispatcher_entry *entry;
 
     // The default's crew is the system's, and without threads none ever ends.
     if (left == system->dispatcher || system->options.threads == 0)
         return;
-    cell->dispatcher = system->dispatcher; // H1
+    lbx__store(&cell->dispatcher, system->dispatcher, relaxed); // H1
     entry = lbx__dispatchers_of(dispatchers, left);
     if (entry &&
         lbx__crews_leave(&entry->crews, left,

@@ -79,8 +79,9 @@ find_parent(lbx_system *system, const char *path)
     if (length < 0 || length >= PATH_BYTES ||
         lbx_system_find(system, above, &parent) != LBX_OK)
         return NULL;
-    return lbx__dispatchers_of(system->selection->dispatchers,
-                               lbx__cell_of(parent.word)->dispatcher);
+    return lbx__dispatchers_of(
+        system->selection->dispatchers,
+        lbx__peek(&lbx__cell_of(parent.word)->dispatcher));
 }
 
 /* Whether deployment makes a balancing pool of it. */
@@ -162,6 +163,7 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
     const lbx__selection *selection;
     const lbx__dispatcher_entry *entry;
     const lbx__mailbox *mailbox;
+    int decided;
 
     if (!print)
         return LBX_INVALID;
@@ -169,19 +171,24 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
         cell->role == LBX__GUARDIAN)
         return LBX_NOT_FOUND;
     selection = cell->system->selection;
-    entry = lbx__dispatchers_of(selection->dispatchers, cell->dispatcher);
-    mailbox = lbx__mailboxes_at(selection->mailboxes, cell->mailbox);
+    entry = lbx__dispatchers_of(selection->dispatchers,
+                                lbx__peek(&cell->dispatcher));
+    mailbox =
+        lbx__mailboxes_at(selection->mailboxes, lbx__peek(&cell->mailbox));
+    decided = lbx__peek(&cell->step);
+    if (!lbx_ref_is_alive(ref))
+        return LBX_NOT_FOUND; // what was read may be another's
     (void)snprintf(line, sizeof(line), "dispatcher: %s",
                    entry ? entry->id : "none");
     print(context, line);
     for (int step = LBX__BY_DEPLOYMENT;
-         step < cell->step && cell->step != LBX__BY_POOL; step++) {
+         step < decided && decided != LBX__BY_POOL; step++) {
         (void)snprintf(line, sizeof(line), "%d %s: did not decide", step,
                        lbx__step_name((lbx__step)step));
         print(context, line);
     }
-    (void)snprintf(line, sizeof(line), "%d %s: decided: mailbox %s",
-                   (int)cell->step, lbx__step_name((lbx__step)cell->step),
+    (void)snprintf(line, sizeof(line), "%d %s: decided: mailbox %s", decided,
+                   lbx__step_name((lbx__step)decided),
                    mailbox ? mailbox->id : "bounded-capacity");
     print(context, line);
     describe_living(cell, ref, mailbox ? &mailbox->type : NULL, print, context);

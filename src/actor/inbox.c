@@ -13,7 +13,7 @@ lbx__cell_claim(lbx__cell *cell)
 
     // seq_cst: K2. Winning it acquires what the last owner did (A1).
     if (lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
-        lbx__dispatcher_schedule(cell->dispatcher, cell);
+        lbx__dispatcher_schedule(lbx__peek(&cell->dispatcher), cell);
 }
 
 void
@@ -22,7 +22,7 @@ lbx__cell_wake_always(lbx__cell *cell)
     // A read-modify-write on both sides (see release): ours comes before the
     // owner's, which then sees the work; or after it, and we see 0.
     if (lbx__exchange(&cell->scheduled, 2u, seq_cst) == 0)
-        lbx__dispatcher_schedule(cell->dispatcher, cell);
+        lbx__dispatcher_schedule(lbx__peek(&cell->dispatcher), cell);
 }
 
 void

@@ -105,7 +105,8 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     lbx_system *system = cell->system;
     lbx_status status;
 
-    cell->dispatcher = system->dispatcher;
+    // Relaxed: for people; others schedule it only after they own it (K1).
+    lbx__store(&cell->dispatcher, system->dispatcher, relaxed);
     cell->behaviour = props->behaviour;
     cell->argument = props->argument;
     cell->state = NULL;
@@ -205,7 +206,8 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     (void)lbx__add(&system->alive, 1, relaxed); // numbers
     (void)lbx__add(&system->spawned, 1, relaxed);
     ret->word = lbx__cell_ref(cell);
-    lbx__dispatcher_schedule(cell->dispatcher, cell); // K1: now it owns it
+    lbx__dispatcher_schedule(lbx__peek(&cell->dispatcher),
+                             cell); // K1: now it owns it
     return LBX_OK;
 }
 

@@ -203,7 +203,7 @@ find_shared(const lbx__selection *selection, const lbx__cell *parent,
             lbx__mailbox *room)
 {
     const lbx__mailbox *made =
-        lbx__mailboxes_at(selection->mailboxes, parent->mailbox);
+        lbx__mailboxes_at(selection->mailboxes, lbx__peek(&parent->mailbox));
     // Relaxed: the parent's, whose turn this is.
     const lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
 
@@ -233,6 +233,7 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
 {
     const lbx_props *props = request.props;
     char path[PATH_BYTES];
+    lbx__dispatcher *dispatcher;
     lbx_status status = LBX_OK;
 
     if (!lbx__deployment_is_empty(selection->deployment)) {
@@ -240,15 +241,27 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
         request.path = path;
     }
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
-        request.parent = lbx__dispatchers_of(selection->dispatchers,
-                                             cell->parent->dispatcher);
+        request.parent = lbx__dispatchers_of(
+            selection->dispatchers, lbx__peek(&cell->parent->dispatcher));
     if (status == LBX_OK)
         status = lbx__selection_choose(selection, &request, ret);
     if (status == LBX_OK)
         status = lbx__dispatchers_enter(selection->dispatchers, ret->dispatcher,
-                                        request.fault, &cell->dispatcher);
-    return status == LBX_OK ? take_stash(cell, props, ret->stash_capacity)
-                            : status;
+                                        request.fault, &dispatcher);
+    if (status != LBX_OK)
+        return status;
+    // Relaxed: as in lbx__life_spawn().
+    lbx__store(&cell->dispatcher, dispatcher, relaxed);
+    return take_stash(cell, props, ret->stash_capacity);
+}
+
+/* For those who ask how it came to its mailbox. Relaxed: they look whether it is
+ * still the same life. */
+static void
+note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox *mailbox)
+{
+    lbx__store(&cell->step, (uint8_t)step, relaxed);
+    lbx__store(&cell->mailbox, mailbox->number, relaxed);
 }
 
 /* once in a system. */
@@ -292,8 +305,7 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
     status = choose(selection, cell, request, &choice);
     if (status != LBX_OK)
         return status;
-    cell->step = (uint8_t)choice.step;
-    cell->mailbox = choice.mailbox->number;
+    note_choice(cell, choice.step, choice.mailbox);
     warn_of_waiting(selection, choice.mailbox);
     if (request.shared) {
         // Relaxed: the parent's, whose turn this is.
@@ -330,7 +342,6 @@ lbx__selection_apply(lbx__cell *cell, const lbx_props *props, bool balances)
 
     if (!takes_usual(selection, cell, props))
         return select_for(cell, props, balances);
-    cell->step = (uint8_t)selection->usual.step;
-    cell->mailbox = selection->usual.mailbox->number;
+    note_choice(cell, selection->usual.step, selection->usual.mailbox);
     return LBX_OK;
 }

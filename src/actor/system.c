@@ -74,7 +74,7 @@ make_guardian(lbx_system *system)
 
     if (!cell)
         return LBX_NO_MEMORY;
-    cell->dispatcher = system->dispatcher;
+    lbx__store(&cell->dispatcher, system->dispatcher, relaxed);
     cell->behaviour = &guardian;
     cell->role = LBX__GUARDIAN;
     cell->phase = LBX__ALIVE;

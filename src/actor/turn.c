@@ -359,7 +359,7 @@ handle_messages(lbx_context *context)
     lbx__cell *cell = context->cell;
     const lbx_clock *clock = context->system->options.clock;
     const lbx__dispatcher_options *options =
-        lbx__dispatcher_options_of(cell->dispatcher);
+        lbx__dispatcher_options_of(lbx__peek(&cell->dispatcher));
     bool timed = options->deadline_ns > 0;
     int64_t end_ns =
         timed ? lbx_deadline_after(clock, options->deadline_ns) : 0;
@@ -472,7 +472,8 @@ lbx__turn_run(lbx__cell *cell)
     more = take_turn(&context);
     lbx__local(lbx__current) = outer;
     if (more)
-        lbx__dispatcher_requeue(cell->dispatcher, cell, context.sent >= FLOOD);
+        lbx__dispatcher_requeue(lbx__peek(&cell->dispatcher), cell,
+                                context.sent >= FLOOD);
     else
         lbx__cell_release(cell, is_deaf(cell), cell->phase == LBX__STOPPING);
     return context.handled;
