@@ -10,6 +10,10 @@
  *     sooner rings the bell under the same lock, before it lets go.
  * H2  `asleep` and `alarm_ns` mean nothing while it is awake: it looks again
  *     before it sleeps.
+ * H3  It sleeps on one word: its own, or the storage's bell if that has one, which
+ *     other processes ring too. What those have rung is the bell less our own
+ *     rings, and both are read under the lock; it sleeps only as long as others
+ *     have rung no more than it has heard, before the turn that looked.
  */
 #include "post/machine.h"
 
@@ -36,7 +40,27 @@ lbx__hand_call(lbx__service *service)
     service->asleep = false;
     // Relaxed: what it announces is under the lock.
     (void)lbx__add(&service->bell, 1, relaxed);
-    lbx__futex_wake(&service->bell, 1);
+    if (service->storage->ops->ring)
+        service->storage->ops->ring(service->storage);
+    else
+        lbx__futex_wake(&service->bell, 1);
+}
+
+/* H3: notes what others have rung. Under the lock. */
+static void
+listen(lbx__service *service)
+{
+    lbx__storage *storage = service->storage;
+    uint32_t rung;
+
+    if (!storage->ops->bell)
+        return;
+    rung = storage->ops->bell(storage) - lbx__peek(&service->bell);
+    if (rung == service->heard)
+        return;
+    service->heard = rung;
+    if (service->waiters.count > 0 || storage->ops->is_called(storage))
+        service->look = true;
 }
 
 static int64_t
@@ -54,8 +78,8 @@ now(lbx__service *service)
 static void
 sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
 {
-    // Relaxed: it changes under the lock.
-    const uint32_t seen = lbx__load(&service->bell, relaxed);
+    lbx__storage *storage = service->storage;
+    const uint32_t seen = lbx__peek(&service->bell) + service->heard;
     const int64_t look_ns = service->options.look_ns;
     int64_t wait_ns = due_ns == LBX_FOREVER ? -1 : due_ns - now_ns;
     const bool looks = look_ns > 0 && service->waiters.count > 0;
@@ -67,7 +91,10 @@ sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
     service->asleep = true;
     service->alarm_ns = service->options.by_hand ? INT64_MIN : due_ns;
     lbx__lock_give(&service->lock);
-    lbx__futex_wait(&service->bell, seen, wait_ns);
+    if (storage->ops->sleep)
+        storage->ops->sleep(storage, seen, wait_ns);
+    else
+        lbx__futex_wait(&service->bell, seen, wait_ns);
     lbx__lock_take(&service->lock);
     service->asleep = false;
     if (looks)
@@ -94,6 +121,7 @@ live(lbx__service *service)
         const int64_t now_ns = now(service);
         const int64_t due_ns = lbx__turn_due(service);
 
+        listen(service);
         if (service->asked.first || service->look || due_ns <= now_ns) {
             lbx__calls group = lbx__turn_group(service);
 

@@ -59,9 +59,10 @@ typedef struct lbx__service {
     bool stopping;
     bool orphan; /* closed by its own thread, which frees it */
     bool asleep;
-    bool look;        /* another process has changed something */
-    int64_t alarm_ns; /* asleep: until when */
-    _Atomic(uint32_t) bell;
+    bool look;              /* another process has changed something */
+    int64_t alarm_ns;       /* asleep: until when */
+    _Atomic(uint32_t) bell; /* how often we have called it */
+    uint32_t heard;         /* how often others have, by the storage's bell */
 
     /* one_thread: ticks. */
     uint32_t ticks;

@@ -18,12 +18,22 @@ enum {
     STORE_BYTES = 8 + LBX__STORE_UID_BYTES + LBX__STORE_KEY_BYTES
 };
 
+/* What the storage adds to our era: both only grow, so does the sum. */
+static uint32_t
+lost_eras(const lbx__rules *rules)
+{
+    const lbx__storage *storage = rules->storage;
+
+    return storage->ops->era ? storage->ops->era(storage) : 0;
+}
+
 static void
 write_store(lbx__rules *rules)
 {
     const lbx__key key = lbx__key_text("store");
     uint8_t bytes[STORE_BYTES];
-    uint8_t *at = lbx__put_le32(lbx__put_le32(bytes, FORMAT), rules->era);
+    uint8_t *at = lbx__put_le32(lbx__put_le32(bytes, FORMAT),
+                                rules->era - lost_eras(rules));
 
     memcpy(at, rules->uid, sizeof(rules->uid));
     memcpy(at + sizeof(rules->uid), rules->key, sizeof(rules->key));
@@ -48,7 +58,7 @@ found_store(lbx__rules *rules)
                                   LBX__GROWS);
     if (status != LBX_OK)
         return status;
-    rules->era = 1;
+    rules->era = 1 + lost_eras(rules);
     write_store(rules);
     lbx__row_put_number(rules->storage, LBX__META, &numbers, 1);
     return LBX_OK;
@@ -79,7 +89,7 @@ read_store(lbx__rules *rules)
         return LBX_NEWER;
     if (value.size != STORE_BYTES)
         return LBX_CORRUPT;
-    rules->era = lbx__get_le32(at + 4);
+    rules->era = lbx__get_le32(at + 4) + lost_eras(rules);
     memcpy(rules->uid, at + 8, sizeof(rules->uid));
     memcpy(rules->key, at + 8 + sizeof(rules->uid), sizeof(rules->key));
     return LBX_OK;

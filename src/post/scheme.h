@@ -30,6 +30,9 @@ typedef struct lbx__scheme {
 /* schemes.c: the scheme of a URL, and what is behind its colon; NULL. */
 const lbx__scheme *lbx__scheme_of(const char *url, const char **ret_rest);
 
+/* All that are known, for people: "memory:, file:". */
+void lbx__scheme_names(char *text, size_t bytes);
+
 /* One more, which must outlive the process's use of it; before threads. */
 void lbx__scheme_add(const lbx__scheme *scheme);
 

@@ -2,6 +2,7 @@
 /* The schemes that are known: those built in, and those added. */
 #include "post/scheme.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -11,8 +12,14 @@ enum {
 /* Rooms above this one define theirs, as `const lbx__scheme`, and have a line
  * here. */
 extern const lbx__scheme lbx__memory_scheme;
+extern const lbx__scheme lbx__file_scheme;
 
-static const lbx__scheme *schemes[SCHEMES_MOST] = {&lbx__memory_scheme};
+static const lbx__scheme *schemes[SCHEMES_MOST] = {
+    &lbx__memory_scheme,
+#ifdef LBX__HAS_FILES
+    &lbx__file_scheme,
+#endif
+};
 
 const lbx__scheme *
 lbx__scheme_of(const char *url, const char **ret_rest)
@@ -28,6 +35,17 @@ lbx__scheme_of(const char *url, const char **ret_rest)
         }
     }
     return NULL;
+}
+
+void
+lbx__scheme_names(char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < SCHEMES_MOST && schemes[i] && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used,
+                                 "%s%s:", i > 0 ? ", " : "", schemes[i]->name);
 }
 
 void

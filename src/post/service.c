@@ -201,17 +201,6 @@ tick(lbx_store *store)
         lbx__futex_wait(&service->ticks_done, seen, -1);
 }
 
-void
-lbx__service_look(lbx_store *store)
-{
-    lbx__service *service = lbx__service_of(store);
-
-    lbx__lock_take(&service->lock);
-    service->look = service->waiters.count > 0;
-    lbx__hand_call(service);
-    lbx__lock_give(&service->lock);
-}
-
 /* ---- Entries ---- */
 
 #define BOX_ENTRY(name, verb)                                                  \

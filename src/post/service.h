@@ -34,8 +34,8 @@ typedef struct lbx__service_options {
     bool one_thread;
     bool by_hand;
 
-    /* How often to look for letters of other processes while somebody waits; 0:
-     * there are none. */
+    /* How often to look for letters of other processes while somebody waits,
+     * should one have been killed before it rang our bell; 0: there are none. */
     int64_t look_ns;
 } lbx__service_options;
 
@@ -43,10 +43,6 @@ typedef struct lbx__service_options {
  * rules answers. The options are not needed afterwards. */
 lbx_status lbx__service_open(const lbx__service_options *options,
                              lbx_store **ret);
-
-/* Another process has changed the storage: looks at every box that is waited on.
- * Any thread. */
-void lbx__service_look(lbx_store *store);
 
 /* The storage, for tests and for stores that know more of theirs. */
 lbx__storage *lbx__service_storage(lbx_store *store);

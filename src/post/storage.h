@@ -139,6 +139,21 @@ typedef struct lbx__storage_ops {
 
     /* Frees everything; outside a group. */
     void (*close)(lbx__storage *storage);
+
+    /* NULL: 0. Grows when changes that were answered may have been lost, after
+     * which no receipt from before is good. The same from open to close. */
+    uint32_t (*era)(const lbx__storage *storage);
+
+    /* Of storages that other processes write too, all four or none. A bell,
+     * which they ring when they have changed something, and ring() does for our
+     * own threads. The one that uses the storage sleeps on it: until it has rung
+     * since it had rung `seen` times, or wait_ns are over, -1: never. is_called()
+     * tells that a group should begin though we have nothing to do. Any thread
+     * may ring. */
+    uint32_t (*bell)(lbx__storage *storage);
+    void (*sleep)(lbx__storage *storage, uint32_t seen, int64_t wait_ns);
+    void (*ring)(lbx__storage *storage);
+    bool (*is_called)(const lbx__storage *storage);
 } lbx__storage_ops;
 
 /* What every storage begins with. */

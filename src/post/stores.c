@@ -235,10 +235,14 @@ lbx_store_open(const char *url, const lbx_store_options *options,
         mine.fault = &unwanted;
     mine.fault->text[0] = '\0';
     scheme = lbx__scheme_of(url, &rest);
-    if (!scheme)
-        return lbx__fault(
-            mine.fault, LBX_NOT_FOUND,
-            "%.160s: no store of that kind is built in; there is memory:", url);
+    if (!scheme) {
+        char names[64];
+
+        lbx__scheme_names(names, sizeof(names));
+        return lbx__fault(mine.fault, LBX_NOT_FOUND,
+                          "%.160s: no store of that kind is built in, but %s",
+                          url, names);
+    }
     status = scheme->place(rest, name, mine.fault);
     if (status == LBX_OK) {
         made = make_place(scheme, name, mine.allocator);

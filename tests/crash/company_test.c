@@ -220,7 +220,7 @@ TEST_LIMIT(processes_come_and_are_killed_and_nobody_is_stuck, 240)
     char path[512];
 
     test_note("LBX_SEED=%" PRIu64, state);
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     while (killed < kills) {
         struct child *child = &children[draw(&state, PROCESSES)];
 
@@ -272,7 +272,7 @@ TEST_LIMIT(an_owner_that_sleeps_lets_others_in, 60)
     lbx__storage *storage;
     char path[512];
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     start(&owner, path, -1);
     await(&owner);
     CHECK_INT(1, owner.alone);
@@ -307,7 +307,7 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     char path[512];
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     start(&owner, path, -1);
     await(&owner);
     faulty_init(&faulty);
@@ -370,7 +370,7 @@ TEST_LIMIT(alone_refuses_company_both_ways, 60)
     char path[512];
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     start(&owner, path, -1);
     await(&owner);
     options.alone = true;
@@ -402,7 +402,7 @@ TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_company, 60)
     pid_t child;
     int fd, status;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);
     child = fork();
     CHECK(child >= 0);

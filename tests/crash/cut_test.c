@@ -38,7 +38,7 @@ static void
 be_quick(void)
 {
     disk_quick = true;
-    fixture_in_memory();
+    test_paths_in_memory();
 }
 
 /* Opens what a cut has left, and keeps score. */
@@ -101,7 +101,7 @@ cut_everywhere(const struct disk_lies *lies, const uint64_t *sums,
         lies ? judge_apart : judge;
     char image[512];
 
-    (void)snprintf(image, sizeof(image), "%s", fixture_path());
+    (void)snprintf(image, sizeof(image), "%s", test_path());
     disk_rewind(lies);
     while (disk_next()) {
         disk_build(DISK_NOTHING, 0, image);
@@ -145,7 +145,7 @@ record_life(lbx_durability level, uint64_t groups)
     char path[512];
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     options.durability = level;
     disk_start(path);
     storage = fixture_open(path, &options, NULL);
@@ -255,8 +255,8 @@ TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
     test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     // As a kill leaves it.
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
-    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     work(storage, 1, GROUPS);
     fixture_copy(path, copy, "data.mdb");
@@ -291,7 +291,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
 
     test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     lbx__storage_close(fixture_open(path, NULL, NULL));
     // The company: somebody else who has the right to write, too.
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);

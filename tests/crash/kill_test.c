@@ -152,7 +152,7 @@ kill_often(const lbx_store_options *options, long kills, bool never_write,
     char path[512];
 
     test_note("LBX_SEED=%" PRIu64, state);
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK_OK(lbx__memory_open(NULL, NULL, &model));
     for (; score->kills < kills; score->kills++) {
         // Now and then while it still opens; the store may not be there yet.

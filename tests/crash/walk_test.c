@@ -151,7 +151,7 @@ kill_and_reopen(struct walk *walk)
     char to[512];
     lbx__storage *dead = walk->file;
 
-    (void)snprintf(to, sizeof(to), "%s", fixture_path());
+    (void)snprintf(to, sizeof(to), "%s", test_path());
     fixture_copy(walk->path, to, "data.mdb");
     fixture_copy(walk->path, to, "journal");
     walk->file = fixture_open(to, &walk->options, NULL);
@@ -198,7 +198,7 @@ walk_over(lbx_durability level)
 
     test_note("LBX_SEED=%" PRIu64, seed);
     walk.options.durability = level;
-    (void)snprintf(walk.path, sizeof(walk.path), "%s", fixture_path());
+    (void)snprintf(walk.path, sizeof(walk.path), "%s", test_path());
     CHECK_OK(lbx__memory_open(NULL, NULL, &walk.memory));
     walk.file = fixture_open(walk.path, &walk.options, NULL);
     for (long i = 0; i < groups; i++)

@@ -338,6 +338,15 @@ durability(lbx__storage *storage)
     return is_alone(file) ? file->options.durability : LBX_SURVIVES_POWER_CUT;
 }
 
+/* Somebody wants to be let in, and begin would do it. */
+static bool
+is_called(const lbx__storage *storage)
+{
+    const lbx__file *file = (const lbx__file *)storage;
+
+    return is_alone(file) && lbx__presence_knocked(&file->presence);
+}
+
 static void
 close_file(lbx__storage *storage)
 {
@@ -367,4 +376,9 @@ const lbx__storage_ops lbx__file_ops = {
     .now = now_ns,
     .durability = durability,
     .close = close_file,
+    .era = lbx__file_era,
+    .bell = lbx__file_bell,
+    .sleep = lbx__file_sleep,
+    .ring = lbx__file_ring,
+    .is_called = is_called,
 };

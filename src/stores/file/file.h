@@ -7,9 +7,9 @@
 #include "stores/file/io.h"
 
 /* Opens the store in a folder, recovering what a killed owner has left. NULL
- * options are LBX_STORE_OPTIONS_INIT, a NULL `io` is the system's; both, and what
- * the options point to, must outlive the storage. The same thread uses it from
- * here to close. Statuses: those of lbx_store_open(). */
+ * options are LBX_STORE_OPTIONS_INIT, a NULL `io` is the system's; `io`, and what
+ * the options point to but for the fault, must outlive the storage. The same
+ * thread uses it from here to close. Statuses: those of lbx_store_open(). */
 lbx_status lbx__file_open(const char *path, const lbx_store_options *options,
                           const lbx__io *io, lbx__storage **ret);
 
@@ -34,6 +34,9 @@ void lbx__file_ring(lbx__storage *storage);
 /* Grows when changes that were answered may have been lost: after a reboot at a
  * level below POWER_CUT. Receipts from before are not to be trusted. */
 uint32_t lbx__file_era(const lbx__storage *storage);
+
+/* As they were given, but for the fault; the level is never DEFAULT. */
+const lbx_store_options *lbx__file_options(const lbx__storage *storage);
 
 /* The 16 bytes that no other store has. */
 const uint8_t *lbx__file_uid(const lbx__storage *storage);

@@ -115,6 +115,7 @@ lbx__file_open(const char *path, const lbx_store_options *options,
         lbx__file_destroy(file);
         return status;
     }
+    file->options.fault = NULL;
     *ret = &file->base;
     return LBX_OK;
 }
@@ -155,6 +156,12 @@ uint32_t
 lbx__file_era(const lbx__storage *storage)
 {
     return ((const lbx__file *)storage)->own.era;
+}
+
+const lbx_store_options *
+lbx__file_options(const lbx__storage *storage)
+{
+    return &((const lbx__file *)storage)->options;
 }
 
 const uint8_t *

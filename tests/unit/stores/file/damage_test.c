@@ -26,8 +26,8 @@ make_killed(char path[512])
     char alive[512];
     lbx__storage *storage;
 
-    (void)snprintf(alive, 512, "%s", fixture_path());
-    (void)snprintf(path, 512, "%s", fixture_path());
+    (void)snprintf(alive, 512, "%s", test_path());
+    (void)snprintf(path, 512, "%s", test_path());
     storage = fixture_open(alive, NULL, NULL);
     for (int i = 0; i < GROUPS; i++) {
         char key[16];
@@ -146,7 +146,7 @@ TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
     size_t end = 0;
     long damaged = 0, cut = 0;
 
-    fixture_in_memory();
+    test_paths_in_memory();
     make_killed(path);
     fixture_read(path, "journal", records, sizeof(records), LBX__JOURNAL_FRONT);
     // Behind them are those of the generation before.
@@ -163,7 +163,7 @@ TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
 
         if (at == 36)
             at = LBX__JOURNAL_FRONT; // zeros between
-        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         fixture_copy(path, copy, "data.mdb");
         fixture_copy(path, copy, "journal");
         fixture_read(copy, "journal", &byte, 1, at);
@@ -198,7 +198,7 @@ TEST(after_a_kill_even_the_last_record_is_not_taken_for_torn)
     pid_t child;
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -228,8 +228,8 @@ TEST(an_older_state_is_not_taken_for_the_latest)
     uint8_t before[2 * PAGE];
     lbx_fault fault;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
-    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     lbx__storage_close(storage);
@@ -257,7 +257,7 @@ TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
     char path[512];
     long opened = 0, refused = 0, faulted = 0;
 
-    fixture_in_memory();
+    test_paths_in_memory();
     make_killed(path);
     for (size_t at = 0; at < 2 * 4096; at += at % 4096 < 152 ? 1 : 512) {
         char copy[512];
@@ -265,7 +265,7 @@ TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
         int status;
         pid_t child;
 
-        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         fixture_copy(path, copy, "data.mdb");
         fixture_copy(path, copy, "journal");
         fixture_read(copy, "data.mdb", &byte, 1, at);

@@ -30,7 +30,7 @@ TEST(a_failed_flush_poisons_until_the_store_is_opened_again)
     lbx__storage *storage;
     uint64_t ticket;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     faulty_init(&faulty);
     storage = fixture_open(path, NULL, &faulty.io);
     CHECK_OK(store_text(storage, "a", "1"));
@@ -60,7 +60,7 @@ TEST(a_flush_that_fails_in_the_background_poisons)
     lbx__storage *storage;
     lbx_status status = LBX_OK;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     faulty_init(&faulty);
     faulty.syncs_left = 0;
     options.durability = LBX_SURVIVES_INTERVAL;
@@ -92,8 +92,8 @@ TEST(what_the_journal_does_not_take_is_checkpointed)
         char path[512], copy[512];
         lbx__storage *storage;
 
-        (void)snprintf(path, sizeof(path), "%s", fixture_path());
-        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        (void)snprintf(path, sizeof(path), "%s", test_path());
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         faulty_init(&faulty);
         faulty.error = errors[i];
         storage = fixture_open(path, NULL, &faulty.io);
@@ -141,7 +141,7 @@ TEST_LIMIT(every_call_may_fail_and_nothing_answered_is_lost, 120)
     };
     long failures = 0;
 
-    fixture_in_memory();
+    test_paths_in_memory();
     for (int what = 0; what < 2; what++) {
         for (long k = 0;; k++) {
             struct faulty_io faulty;
@@ -150,7 +150,7 @@ TEST_LIMIT(every_call_may_fail_and_nothing_answered_is_lost, 120)
             int answered = 0;
             bool hit;
 
-            (void)snprintf(path, sizeof(path), "%s", fixture_path());
+            (void)snprintf(path, sizeof(path), "%s", test_path());
             faulty_init(&faulty);
             faulty.for_ever = true;
             *(what ? &faulty.writes_left : &faulty.syncs_left) = k;
@@ -258,7 +258,7 @@ TEST_LIMIT(a_full_disk_refuses_sends_and_lets_removals_through, 120)
     faulty.error = ENOSPC;
     faulty.for_ever = true;
     options.durability = LBX_SURVIVES_PROCESS; // quicker, and the same here
-    storage = fixture_open(fixture_path(), &options, &faulty.io);
+    storage = fixture_open(test_path(), &options, &faulty.io);
     // Some room first: the file grows a few times, then never again.
     faulty.allocates_left = 4;
     fill_and_empty(storage, 1000000);
@@ -272,7 +272,7 @@ TEST_LIMIT(a_full_map_refuses_sends_and_lets_removals_through, 120)
 
     options.durability = LBX_SURVIVES_PROCESS;
     options.map_bytes = 24 << 20;
-    storage = fixture_open(fixture_path(), &options, NULL);
+    storage = fixture_open(test_path(), &options, NULL);
     fill_and_empty(storage, 1000000);
     lbx__storage_close(storage);
 }
@@ -283,7 +283,7 @@ TEST_LIMIT(a_small_disk_refuses_sends_and_lets_removals_through, 120)
     char path[512];
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK(mkdir(path, 0700) == 0);
     // A name space of our own: the mount ends with this process.
     if (unshare(CLONE_NEWNS) < 0 ||

@@ -3,56 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char root[PATH_MAX];
-static int paths;
-
-static int
-remove_one(const char *path, const struct stat *found, int kind,
-           struct FTW *where)
-{
-    (void)found;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
-static void
-remove_root(void)
-{
-    if (root[0])
-        (void)nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-void
-fixture_in_memory(void)
-{
-    CHECK(!root[0]);
-    if (access("/dev/shm", W_OK) == 0)
-        CHECK(setenv("TMPDIR", "/dev/shm", 1) == 0);
-}
-
-const char *
-fixture_path(void)
-{
-    static char path[PATH_MAX + 32];
-    const char *parent = getenv("TMPDIR");
-
-    if (!root[0]) {
-        (void)snprintf(root, sizeof(root), "%s/lbx-XXXXXX",
-                       parent ? parent : "/tmp");
-        CHECK(mkdtemp(root));
-        CHECK(atexit(remove_root) == 0);
-    }
-    (void)snprintf(path, sizeof(path), "%s/%d", root, paths++);
-    return path;
-}
 
 lbx_store_options
 fixture_options(void)

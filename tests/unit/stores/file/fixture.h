@@ -4,18 +4,11 @@
 #define LBX_TEST_STORES_FILE_FIXTURE_H
 
 #include "stores/file/file.h"
+#include "support/folder.h"
 #include "support/test.h"
 
 #include <stdatomic.h>
 #include <string.h>
-
-/* A new path for a store, below $TMPDIR; gone, with what is in it, when the test
- * program ends. */
-const char *fixture_path(void);
-
-/* Paths are in memory from now on, where that can be had: for tests that open a
- * thousand stores, and do not ask for the disk. Before the first path. */
-void fixture_in_memory(void);
 
 /* Small: 64 KiB of journal, 256 MiB of map. */
 lbx_store_options fixture_options(void);

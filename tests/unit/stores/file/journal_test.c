@@ -27,7 +27,7 @@ struct desk {
 static void
 open_desk(struct desk *desk, const lbx_allocator *allocator)
 {
-    (void)snprintf(desk->path, sizeof(desk->path), "%s", fixture_path());
+    (void)snprintf(desk->path, sizeof(desk->path), "%s", test_path());
     CHECK(mkdir(desk->path, 0700) == 0);
     desk->folder = open(desk->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(desk->folder >= 0);

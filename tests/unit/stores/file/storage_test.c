@@ -31,7 +31,7 @@ TEST(what_was_written_is_there_after_close_and_open)
     char path[512];
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     CHECK_OK(store_text(storage, "b", "2"));
@@ -54,7 +54,7 @@ TEST(a_full_journal_is_a_checkpoint)
     lbx__bytes found;
 
     memset(large, 'x', sizeof(large));
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     for (int i = 0; i < 200; i++) {
         char key[16], value[1001] = "";
@@ -85,7 +85,7 @@ TEST(folders_that_are_not_safe_are_refused_and_left_alone)
     char path[512], link[600], inside[600];
     lbx_fault fault;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK(mkdir(path, 0700) == 0);
     (void)snprintf(link, sizeof(link), "%s-link", path);
     CHECK(symlink(path, link) == 0);
@@ -120,7 +120,7 @@ TEST(must_exist_makes_nothing)
     lbx_fault fault;
     struct stat found;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     options.must_exist = true;
     CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
     CHECK(stat(path, &found) < 0);
@@ -132,7 +132,7 @@ TEST(must_exist_makes_nothing)
 TEST(options_out_of_their_limits_are_invalid)
 {
     lbx_store_options options = fixture_options();
-    const char *path = fixture_path();
+    const char *path = test_path();
     lbx_fault fault;
 
     options.durability = LBX_SURVIVES_NOTHING;
@@ -157,7 +157,7 @@ TEST(a_place_is_open_once_in_a_process)
     lbx__storage *storage;
     lbx_fault fault;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     CHECK_STATUS(LBX_BUSY, try_open(path, NULL, &fault));
     CHECK_OK(store_text(storage, "a", "1"));
@@ -173,7 +173,7 @@ TEST(a_forked_child_leaves_the_parents_store_alone)
     pid_t child;
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     child = fork();
@@ -200,8 +200,8 @@ TEST(a_journal_of_another_size_is_made_anew)
     char path[512], copy[512];
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
-    (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     fixture_copy(path, copy, "data.mdb");
@@ -240,7 +240,7 @@ TEST(each_level_flushes_as_it_says)
         faulty_init(&faulty);
         options.durability = levels[i].level;
         options.interval_ms = 10;
-        storage = fixture_open(fixture_path(), &options, &faulty.io);
+        storage = fixture_open(test_path(), &options, &faulty.io);
         CHECK_INT(levels[i].level, storage->ops->durability(storage));
         before = faulty.syncs;
         for (int group = 0; group < 50; group++)
@@ -265,7 +265,7 @@ TEST(groups_that_only_read_do_not_flush)
     long before;
 
     faulty_init(&faulty);
-    storage = fixture_open(fixture_path(), NULL, &faulty.io);
+    storage = fixture_open(test_path(), NULL, &faulty.io);
     CHECK_OK(store_text(storage, "a", "1"));
     before = faulty.syncs;
     for (int i = 0; i < 10; i++)
@@ -283,7 +283,7 @@ TEST(time_goes_on_through_boots_and_never_back)
     lbx__storage *storage;
     int64_t before, after;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     faulty_init(&faulty);
     faulty.boot_ns = 500 * LBX_SECOND;
     faulty.wall_ns = 1700000000 * LBX_SECOND;
@@ -343,8 +343,8 @@ TEST(the_era_grows_after_a_reboot_below_level_sync)
         char path[512], copy[512];
         lbx__storage *storage;
 
-        (void)snprintf(path, sizeof(path), "%s", fixture_path());
-        (void)snprintf(copy, sizeof(copy), "%s", fixture_path());
+        (void)snprintf(path, sizeof(path), "%s", test_path());
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         faulty_init(&faulty);
         faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
         options.durability = cases[i].level;
@@ -374,7 +374,7 @@ TEST(an_injected_clock_is_the_time_but_does_not_go_back)
     char path[512];
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     test_clock_set(&time, INT64_C(2000000000) * LBX_SECOND);
     options.clock = &clock;
     storage = fixture_open(path, &options, NULL);
@@ -414,6 +414,6 @@ TEST(every_allocation_may_fail)
 {
     char path[512];
 
-    (void)snprintf(path, sizeof(path), "%s", fixture_path());
+    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK(torture_every_allocation(open_and_store, path) > 0);
 }
