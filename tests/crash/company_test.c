@@ -160,8 +160,16 @@ await(struct child *child)
 {
     struct pollfd poll_for = {.fd = child->from, .events = POLLIN};
 
-    if (poll(&poll_for, 1, PATIENCE_MS) != 1 || !take_report(child))
-        FAIL("a process is stuck, or has ended");
+    int status;
+
+    if (poll(&poll_for, 1, PATIENCE_MS) != 1)
+        FAIL("process %d is stuck", (int)child->pid);
+    if (!take_report(child)) {
+        CHECK(waitpid(child->pid, &status, 0) == child->pid);
+        FAIL("a process has ended: %s %d",
+             WIFEXITED(status) ? "exit" : "signal",
+             WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    }
 }
 
 /* Kills it, and reads what it had still reported. */

@@ -125,9 +125,12 @@ lbx_status
 lbx__engine_tables(lbx__engine *engine)
 {
     MDB_txn *txn;
-    int result = mdb_txn_begin(engine->env, NULL, MDB_RDONLY, &txn);
+    int result;
 
     assert(!engine->txn);
+    // Whoever was killed reading holds the pages it read until it is forgotten.
+    (void)mdb_reader_check(engine->env, NULL);
+    result = mdb_txn_begin(engine->env, NULL, MDB_RDONLY, &txn);
     if (result != 0)
         return lbx__lmdb_status(result);
     result = open_tables(engine, txn, 0);

@@ -67,7 +67,8 @@ void lbx__engine_close(lbx__engine *engine);
 /* Makes the tables of a new store, in the open transaction. */
 lbx_status lbx__engine_create(lbx__engine *engine);
 
-/* Opens the tables. NOT_FOUND: a new store; CORRUPT: some are missing. */
+/* Opens the tables, and forgets readers that were killed. NOT_FOUND: a new store;
+ * CORRUPT: some are missing. */
 lbx_status lbx__engine_tables(lbx__engine *engine);
 
 /* Begins a transaction, when there is none; waits for other processes'. */

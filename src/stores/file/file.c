@@ -139,6 +139,9 @@ begin(lbx__storage *storage)
     } else if (lbx__presence_try_alone(&file->presence)) {
         status = stay_alone(file);
     }
+    if (status == LBX_OK && !is_alone(file) &&
+        !lbx__presence_take_turn(&file->presence))
+        return LBX_NO_MEMORY;
     if (status == LBX_OK)
         status = lbx__engine_begin(&file->engine);
     // Who held us up may have failed.
@@ -146,6 +149,8 @@ begin(lbx__storage *storage)
         lbx__engine_abort(&file->engine);
         status = LBX_IO;
     }
+    if (status != LBX_OK)
+        lbx__presence_end_turn(&file->presence);
     return status;
 }
 
@@ -252,6 +257,7 @@ commit(lbx__storage *storage)
     else if (!lbx__journal_end(&file->journal, lbx__file_time(file)) &&
              file->durable == file->ticket - 1)
         file->durable = file->ticket; // nothing was written
+    lbx__presence_end_turn(&file->presence);
     return file->ticket;
 }
 

@@ -15,6 +15,8 @@
 enum {
     WAKE_BYTES = 65536,
     SLOTS = 256,
+    NEXT = 1 + SLOTS, /* bytes to lock */
+    TURN = 2 + SLOTS,
     TRY_GROUPS = 32 /* in company, between two tries to be alone */
 };
 
@@ -42,8 +44,8 @@ struct lbx__wake {
 
 _Static_assert(sizeof(struct lbx__wake) <= WAKE_BYTES, "a format");
 
-static bool
-lock_byte(const lbx__presence *presence, off_t byte, short kind)
+static int
+ask_for_byte(const lbx__presence *presence, int how, off_t byte, short kind)
 {
     struct flock lock = {
         .l_type = kind,
@@ -52,7 +54,25 @@ lock_byte(const lbx__presence *presence, off_t byte, short kind)
         .l_len = 1,
     };
 
-    return fcntl(presence->fd, F_OFD_SETLK, &lock) == 0;
+    return fcntl(presence->fd, how, &lock);
+}
+
+static bool
+lock_byte(const lbx__presence *presence, off_t byte, short kind)
+{
+    return ask_for_byte(presence, F_OFD_SETLK, byte, kind) == 0;
+}
+
+/* Exclusive, however long that takes. */
+static bool
+await_byte(const lbx__presence *presence, off_t byte)
+{
+    int result;
+
+    do {
+        result = ask_for_byte(presence, F_OFD_SETLKW, byte, F_WRLCK);
+    } while (result < 0 && errno == EINTR);
+    return result == 0;
 }
 
 static bool
@@ -244,6 +264,26 @@ lbx__presence_try_alone(lbx__presence *presence)
         return false;
     become_alone(presence);
     return true;
+}
+
+bool
+lbx__presence_take_turn(lbx__presence *presence)
+{
+    assert(!presence->has_turn);
+    if (!await_byte(presence, NEXT))
+        return false;
+    presence->has_turn = await_byte(presence, TURN);
+    (void)lock_byte(presence, NEXT, F_UNLCK);
+    return presence->has_turn;
+}
+
+void
+lbx__presence_end_turn(lbx__presence *presence)
+{
+    if (!presence->has_turn)
+        return;
+    presence->has_turn = false;
+    (void)lock_byte(presence, TURN, F_UNLCK);
 }
 
 void

@@ -9,7 +9,9 @@
  *     byte 0       the right to write. Exclusive: its holder is alone, on the
  *                  journal. Shared: its holders are in company, each group a
  *                  synced commit of LMDB's.
- *     byte 1 + n   exclusive, by the process that has slot n
+ *     byte 1 + n   exclusive, by the process that has slot n, of 256
+ *     byte 257     who is next to write, in company
+ *     byte 258     who writes
  *
  * A slot has a bell: a count that grows when something has happened that its
  * process may want to see. A process sleeps on the bell of its slot and nowhere
@@ -25,6 +27,12 @@
  * N3  After each commit in company the bells of all others ring.
  * N4  The poison word is set before any group answers UNKNOWN, and cleared by
  *     the opener that has byte 0 exclusive and has recovered.
+ * N5  In company LMDB's own locks are asked for by one process at a time, who has
+ *     its turn. They are robust futexes: of two that wait, one may be woken and
+ *     killed before it has the lock, while a third takes and frees it seeing
+ *     nobody wait; then the other sleeps for ever. Who waits for a lock on a file
+ *     is woken whoever dies. The two bytes make it fair: who has just written is
+ *     behind the one that is next.
  *
  * What is in `wake` counts for one boot of the machine: the first to have it
  * exclusive in another one clears it.
@@ -51,7 +59,8 @@ typedef struct lbx__presence {
     struct lbx__wake *wake;
     uint32_t slot;
     lbx__right right;
-    bool refuses;      /* company */
+    bool refuses; /* company */
+    bool has_turn;
     uint32_t answered; /* knocks */
     uint32_t departed; /* when we last tried to be alone */
     uint32_t groups;   /* in company since then */
@@ -81,6 +90,11 @@ void lbx__presence_admit(lbx__presence *presence);
 /* Company to alone, if there is nobody else: asked at every group, tries when
  * someone has left, and now and then. */
 bool lbx__presence_try_alone(lbx__presence *presence);
+
+/* Waits for our turn to use LMDB (N5), and ends it, if it is ours. False: the
+ * system has no memory for locks. */
+bool lbx__presence_take_turn(lbx__presence *presence);
+void lbx__presence_end_turn(lbx__presence *presence);
 
 void lbx__presence_poison(lbx__presence *presence);
 bool lbx__presence_poisoned(const lbx__presence *presence);

@@ -267,14 +267,19 @@ take_over(lbx__file *file)
 static lbx_status
 join(lbx__file *file)
 {
-    lbx_status status = lbx__engine_tables(&file->engine);
+    lbx_status status;
 
+    if (!lbx__presence_take_turn(&file->presence))
+        return LBX_NO_MEMORY;
+    status = lbx__engine_tables(&file->engine);
+    if (status == LBX_OK)
+        status = read_own(file);
+    else if (status != LBX_NOT_FOUND)
+        status = refuse(file, status, LBX__DATA);
+    lbx__presence_end_turn(&file->presence);
     // Made, but for its journal, by someone who was killed then.
     if (status == LBX_NOT_FOUND)
         return LBX_BUSY;
-    if (status != LBX_OK)
-        return refuse(file, status, LBX__DATA);
-    status = read_own(file);
     if (status == LBX_OK && (!file->own.idle || !file->own.has_journal))
         return LBX_BUSY;
     if (status == LBX_OK && lbx__presence_poisoned(&file->presence))
