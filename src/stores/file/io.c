@@ -139,7 +139,10 @@ lbx__io_status(ssize_t result)
     case ELOOP:
         return LBX_DENIED;
     case ENOENT:
+    case ENOTDIR:
         return LBX_NOT_FOUND;
+    case ENAMETOOLONG:
+        return LBX_INVALID;
     default:
         return LBX_IO;
     }
