@@ -56,8 +56,9 @@ drain(lbx_postbox *postbox)
     return count;
 }
 
+/* On the store of a URL; memory if none is given. */
 int
-main(void)
+main(int argc, char **argv)
 {
     static const lbx_route table[] = {
         {"example.Passed", "run-1-passed"},
@@ -66,12 +67,16 @@ main(void)
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
     lbx_postbox *samples, *passed, *failed;
     lbx_courier *courier;
+    lbx_store *store;
     lbx_routes *routes;
     int good, bad;
 
-    must(lbx_postbox_open("memory:samples", NULL, &samples), "opening");
-    must(lbx_postbox_open("memory:run-1-passed", NULL, &passed), "opening");
-    must(lbx_postbox_open("memory:run-1-failed", NULL, &failed), "opening");
+    must(lbx_store_open(argc > 1 ? argv[1] : "memory:", NULL, &store),
+         "opening");
+    must(lbx_postbox_open_in(store, "samples", NULL, &samples), "opening");
+    must(lbx_postbox_open_in(store, "run-1-passed", NULL, &passed), "opening");
+    must(lbx_postbox_open_in(store, "run-1-failed", NULL, &failed), "opening");
+    lbx_store_unref(store); // the postboxes keep it
     must(lbx_routes_create(table, 2, NULL, NULL, &routes), "routes");
     for (int i = 0; i < SAMPLES; i++) {
         char text[16];

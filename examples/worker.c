@@ -6,8 +6,7 @@
  * result to another, everything else to a third. A courier on the requests takes
  * each to a handler, which replies on the way and answers at the end: the answer
  * and the acknowledgement are one step, so that no request is done without its
- * answer having been sent. Change "memory:" to "file:./spool" and all of it
- * survives a power cut.
+ * answer having been sent. `worker file:./spool` has it all survive a power cut.
  */
 #include <letterbox/courier.h>
 #include <letterbox/post.h>
@@ -95,7 +94,7 @@ print_result(lbx_postbox *results, const lbx_id *expected)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
     static const lbx_route table[] = {
         {"letterbox.Result", "client-1-results"},
@@ -106,6 +105,7 @@ main(void)
     lbx_postbox *requests, *results, *progress;
     lbx_box_counts counts;
     lbx_courier *courier;
+    lbx_store *store;
     lbx_routes *routes;
     lbx_types *types;
     lbx_id first, second;
@@ -115,11 +115,15 @@ main(void)
     must(lbx_types_add(types, lbx_request_type()), "types");
     must(lbx_types_add(types, lbx_result_type()), "types");
     options.types = types;
-    must(lbx_postbox_open("memory:requests", &options, &requests), "opening");
-    must(lbx_postbox_open("memory:client-1-results", &options, &results),
+    must(lbx_store_open(argc > 1 ? argv[1] : "memory:", NULL, &store),
          "opening");
-    must(lbx_postbox_open("memory:client-1-progress", &options, &progress),
+    must(lbx_postbox_open_in(store, "requests", &options, &requests),
          "opening");
+    must(lbx_postbox_open_in(store, "client-1-results", &options, &results),
+         "opening");
+    must(lbx_postbox_open_in(store, "client-1-progress", &options, &progress),
+         "opening");
+    lbx_store_unref(store); // the postboxes keep it
 
     // The worker: four requests at a time.
     couriers.postbox = requests;

@@ -6,8 +6,7 @@
  * acknowledging deletes it; a letter that is not acknowledged in time comes
  * back. So nothing is lost when whoever had it dies, and the same letter may be
  * seen twice: that is the bargain of SQS, and the rules here are the same. What
- * survives the process is the store's affair; in this version there is the store
- * in memory, which does not.
+ * an OK survives is the store's affair: by default, in a folder, a power cut.
  *
  * Example:
  *
@@ -20,7 +19,7 @@
  *         lbx_postbox *orders;
  *         lbx_letter *letter;
  *
- *         if (lbx_postbox_open("memory:orders", NULL, &orders) != LBX_OK)
+ *         if (lbx_postbox_open("file:shop/orders", NULL, &orders) != LBX_OK)
  *             return 1;
  *         if (lbx_postbox_send(orders, "a book", 6, NULL) != LBX_OK)
  *             return 1;

@@ -2,7 +2,7 @@
 /*
  * Postboxes: sending letters and receiving them.
  *
- *     lbx_postbox_open("memory:orders", NULL, &orders);
+ *     lbx_postbox_open("file:/var/lib/shop/orders", NULL, &orders);
  *     lbx_postbox_send(orders, "a book", 6, NULL);
  *
  *     while (lbx_postbox_receive(orders, LBX_SECOND, &letter) == LBX_OK) {

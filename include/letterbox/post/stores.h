@@ -2,11 +2,9 @@
 /*
  * Stores: what keeps letters, and what an OK from them survives.
  *
- *     memory:            this process; gone when it ends
+ *     file:DIR/BOX       a folder, shared by the processes of one machine
+ *     memory:BOX         this process; gone when it ends
  *     memory:NAME/BOX    one of several stores in memory, by name
- *     file:DIR/BOX       a folder, shared by the processes of one machine: not in
- *                        this version, which answers LBX_NOT_FOUND; what is said
- *                        of it below is what it will promise
  *
  * A store is opened by URL, once per process and place however often it is
  * asked for, and closed when its last user has gone. lbx_postbox_open() does
