@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-TEST_CITING("W-06", send_returns_an_id)
+WINK_TEST("W-06", send_returns_an_id)
 {
     struct mailbox mailbox;
     lbx_id first, second;
@@ -23,7 +23,7 @@ TEST_CITING("W-06", send_returns_an_id)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-07 W-10 W-33", send_and_receive)
+WINK_TEST("W-07 W-10 W-33", send_and_receive)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -43,7 +43,7 @@ TEST_CITING("W-07 W-10 W-33", send_and_receive)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-10", enqueue_time_is_utc)
+WINK_TEST("W-10", enqueue_time_is_utc)
 {
     struct mailbox mailbox;
     lbx_letter_facts facts;
@@ -62,7 +62,7 @@ TEST_CITING("W-10", enqueue_time_is_utc)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-28", reply_routes_survive_the_trip)
+WINK_TEST("W-28", reply_routes_survive_the_trip)
 {
     static const lbx_route table[] = {{"t.A", "a"}};
     lbx_draft draft = lbx_draft_of_text("x");
@@ -83,7 +83,7 @@ TEST_CITING("W-28", reply_routes_survive_the_trip)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-07", batch_limit_keeps_order)
+WINK_TEST("W-07", batch_limit_keeps_order)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
     lbx_letter *letters[LBX_BATCH_MOST];
@@ -112,7 +112,7 @@ TEST_CITING("W-07", batch_limit_keeps_order)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-12", acknowledge_removes)
+WINK_TEST("W-12", acknowledge_removes)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -129,7 +129,7 @@ TEST_CITING("W-12", acknowledge_removes)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-35", settling_after_acknowledge_is_expired)
+WINK_TEST("W-35", settling_after_acknowledge_is_expired)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -146,7 +146,7 @@ TEST_CITING("W-35", settling_after_acknowledge_is_expired)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-12 W-33", nack_redelivers_at_the_tail)
+WINK_TEST("W-12 W-33", nack_redelivers_at_the_tail)
 {
     struct mailbox mailbox;
     lbx_letter *first, *second, *again;
@@ -170,7 +170,7 @@ TEST_CITING("W-12 W-33", nack_redelivers_at_the_tail)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-12 W-15 W-33", nack_with_a_delay_waits)
+WINK_TEST("W-12 W-15 W-33", nack_with_a_delay_waits)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -189,7 +189,7 @@ TEST_CITING("W-12 W-15 W-33", nack_with_a_delay_waits)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-15 W-16 W-17 W-33", a_timeout_redelivers_with_a_fresh_receipt)
+WINK_TEST("W-15 W-16 W-17 W-33", a_timeout_redelivers_with_a_fresh_receipt)
 {
     char old[LBX_RECEIPT_BYTES], fresh[LBX_RECEIPT_BYTES];
     struct mailbox mailbox;
@@ -215,7 +215,7 @@ TEST_CITING("W-15 W-16 W-17 W-33", a_timeout_redelivers_with_a_fresh_receipt)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-12 W-34", extend_counts_from_now_and_keeps_it_invisible)
+WINK_TEST("W-12 W-34", extend_counts_from_now_and_keeps_it_invisible)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -234,7 +234,7 @@ TEST_CITING("W-12 W-34", extend_counts_from_now_and_keeps_it_invisible)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-08 W-32", purge_removes_pending_and_in_flight)
+WINK_TEST("W-08 W-32", purge_removes_pending_and_in_flight)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -253,7 +253,7 @@ TEST_CITING("W-08 W-32", purge_removes_pending_and_in_flight)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-06 W-32", a_full_mailbox_refuses)
+WINK_TEST("W-06 W-32", a_full_mailbox_refuses)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -279,7 +279,7 @@ send_later(void *context)
     mailbox_send(context, "came");
 }
 
-TEST_CITING("W-07 W-44 R-29", a_long_poll_ends_when_one_arrives)
+WINK_TEST("W-07 W-44 R-29", a_long_poll_ends_when_one_arrives)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
     lbx_letter *letters[LBX_BATCH_MOST];
@@ -300,7 +300,7 @@ TEST_CITING("W-07 W-44 R-29", a_long_poll_ends_when_one_arrives)
     mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-07", a_long_poll_ends_empty_after_its_wait)
+WINK_TEST("W-07", a_long_poll_ends_empty_after_its_wait)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -324,7 +324,7 @@ send_25(unsigned index, void *context)
         mailbox_send(context, "x");
 }
 
-TEST_CITING("W-06", four_threads_send_and_all_arrive_once)
+WINK_TEST("W-06", four_threads_send_and_all_arrive_once)
 {
     struct mailbox mailbox;
     lbx_letter *letter;
@@ -355,7 +355,7 @@ wait_for_close(void *context)
                                                  LBX_SECOND * 3600, &letter));
 }
 
-TEST_CITING("W-09 W-37", close_wakes_blocked_receivers)
+WINK_TEST("W-09 W-37", close_wakes_blocked_receivers)
 {
     struct mailbox mailbox;
     struct thread thread;
@@ -408,7 +408,7 @@ receive_with(struct mailbox *mailbox, int64_t lease_ns, int64_t wait_ns)
     return status;
 }
 
-TEST_CITING("W-31 R-33", parameters_are_checked_and_the_fake_checks_too)
+WINK_TEST("W-31 R-33", parameters_are_checked_and_the_fake_checks_too)
 {
     const int64_t most = 43200 * LBX_SECOND;
     struct mailbox mailbox;

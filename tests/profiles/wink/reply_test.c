@@ -98,7 +98,7 @@ reply(struct office *office, const char *type_name, const char *text)
 static const lbx_route both[] = {{"t.Result", "c:success"},
                                  {"t.Error", "c:errors"}};
 
-TEST_CITING("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
+WINK_TEST("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
 {
     struct office office;
 
@@ -115,7 +115,7 @@ TEST_CITING("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
     office_close(&office);
 }
 
-TEST_CITING("W-02 W-21 W-30", inheritance_routing)
+WINK_TEST("W-02 W-21 W-30", inheritance_routing)
 {
     struct office office;
 
@@ -126,7 +126,7 @@ TEST_CITING("W-02 W-21 W-30", inheritance_routing)
     office_close(&office);
 }
 
-TEST_CITING("W-02 W-04 W-30", no_route_raises_with_the_type)
+WINK_TEST("W-02 W-04 W-30", no_route_raises_with_the_type)
 {
     lbx_draft draft = lbx_draft_of_text("x");
     struct office office;
@@ -144,7 +144,7 @@ TEST_CITING("W-02 W-04 W-30", no_route_raises_with_the_type)
     office_close(&office);
 }
 
-TEST_CITING("W-02 W-03 W-04 W-30", default_fallback)
+WINK_TEST("W-02 W-03 W-04 W-30", default_fallback)
 {
     struct office office;
 
@@ -158,7 +158,7 @@ TEST_CITING("W-02 W-03 W-04 W-30", default_fallback)
     office_close(&office);
 }
 
-TEST_CITING("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
+WINK_TEST("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
 {
     struct office office;
 
@@ -169,7 +169,7 @@ TEST_CITING("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
     office_close(&office);
 }
 
-TEST_CITING("W-11 W-13", reply_after_nack_is_finalized)
+WINK_TEST("W-11 W-13", reply_after_nack_is_finalized)
 {
     struct office office;
 
@@ -179,7 +179,7 @@ TEST_CITING("W-11 W-13", reply_after_nack_is_finalized)
     office_close(&office);
 }
 
-TEST_CITING("W-11 W-40", an_unknown_route_is_not_available)
+WINK_TEST("W-11 W-40", an_unknown_route_is_not_available)
 {
     struct office office;
 
@@ -189,7 +189,7 @@ TEST_CITING("W-11 W-40", an_unknown_route_is_not_available)
     office_close(&office);
 }
 
-TEST_CITING("W-11", reply_without_routes_is_not_available)
+WINK_TEST("W-11", reply_without_routes_is_not_available)
 {
     struct mailbox mailbox;
     const lbx_draft draft = lbx_draft_of_text("x");

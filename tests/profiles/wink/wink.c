@@ -3,7 +3,12 @@
 
 #include "support/test.h"
 
+#include "support/folder.h"
+
+#include <stdio.h>
 #include <string.h>
+
+enum wink_store wink_store;
 
 void
 mailbox_init(struct mailbox *mailbox)
@@ -21,12 +26,21 @@ mailbox_init(struct mailbox *mailbox)
     mailbox->options.wink = true;
     mailbox->options.box = &mailbox->box;
     mailbox->options.store = &mailbox->store;
+    if (wink_store == WINK_FILE)
+        (void)snprintf(mailbox->url, sizeof(mailbox->url), "file:%s/requests",
+                       test_path());
+    else
+        (void)snprintf(mailbox->url, sizeof(mailbox->url), "memory:requests");
 }
 
 void
 mailbox_open(struct mailbox *mailbox)
 {
-    CHECK_OK(lbx_fake_create(&mailbox->options, &mailbox->postbox));
+    if (wink_store == WINK_FAKE)
+        CHECK_OK(lbx_fake_create(&mailbox->options, &mailbox->postbox));
+    else
+        CHECK_OK(lbx_postbox_open(mailbox->url, &mailbox->options,
+                                  &mailbox->postbox));
 }
 
 void

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What WINK's ported tests share: a mailbox as its tests see one.
- *
- * WINK's in-memory mailbox is stood in for by the fake, with WINK's rules and a
- * clock that the test moves; a redelivery after a time-out is a move of the clock,
- * which is also what its explicit reap is. tests/contract asks the same of every
- * real store.
+ * What WINK's ported tests share: a mailbox as its tests see one, with WINK's
+ * rules, on a clock that the test moves; a redelivery after a time-out is a move of
+ * the clock, which is also what its explicit reap is. Each test is run on the fake
+ * and on every store that is built in.
  */
 #ifndef LBX_TEST_WINK_H
 #define LBX_TEST_WINK_H
 
 #include <letterbox/post.h>
 #include <letterbox/testing.h>
+
+enum wink_store {
+    WINK_FAKE,
+    WINK_MEMORY,
+    WINK_FILE
+};
+
+/* What mailbox_open() opens. */
+extern enum wink_store wink_store;
+
+#define WINK_ON(behaviour, name, store, suffix)                                \
+    TEST_CITING(behaviour, name##_##suffix)                                    \
+    {                                                                          \
+        wink_store = store;                                                    \
+        wink_##name();                                                         \
+    }
+
+#ifdef HAS_FILES
+#define WINK_ON_FILE(behaviour, name)                                          \
+    WINK_ON(behaviour, name, WINK_FILE, in_files)
+#else
+#define WINK_ON_FILE(behaviour, name)
+#endif
+
+/* A test for each. */
+#define WINK_TEST(behaviour, name)                                             \
+    static void wink_##name(void);                                             \
+    WINK_ON(behaviour, name, WINK_FAKE, with_the_fake)                         \
+    WINK_ON(behaviour, name, WINK_MEMORY, in_memory)                           \
+    WINK_ON_FILE(behaviour, name)                                              \
+    static void wink_##name(void)
 
 struct mailbox {
     lbx_test_clock time;
@@ -20,11 +49,12 @@ struct mailbox {
     lbx_box_options box;
     lbx_postbox_options options;
     lbx_postbox *postbox;
+    char url[512];
 };
 
 /* Options alone, to be changed; then mailbox_open(). */
 void mailbox_init(struct mailbox *mailbox);
-void mailbox_open(struct mailbox *mailbox);
+void mailbox_open(struct mailbox *mailbox); /* again: the same one */
 void mailbox_close(struct mailbox *mailbox);
 
 /* Time passes, and what is due is back. */
