@@ -39,7 +39,10 @@ __asan_default_options(void)
 const char *
 __tsan_default_options(void)
 {
-    return "halt_on_error=1:second_deadlock_stack=1:history_size=4";
+    // Children of tests that have threads start some of their own: a store is
+    // opened anew after a fork.
+    return "halt_on_error=1:second_deadlock_stack=1:history_size=4:"
+           "die_after_fork=0";
 }
 
 const char *
