@@ -4,7 +4,7 @@
  * what is there (H1), and each letter must have the rows of its state, and no
  * others (H4, Q5).
  */
-#include "subject.h"
+#include "rules_subject.h"
 
 #include "post/head.h"
 

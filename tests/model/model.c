@@ -2,11 +2,14 @@
 /* The reference model; see model.h. */
 #include "model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REMEMBERED (300 * LBX_SECOND)
+
+enum {
+    ALL = MODEL_GROUPS /* groups: known again in the whole box */
+};
 
 static int64_t
 later(int64_t time, int64_t duration)
@@ -14,368 +17,253 @@ later(int64_t time, int64_t duration)
     return duration > LBX_FOREVER - time ? LBX_FOREVER : time + duration;
 }
 
-/* ---- Letters in a box ---- */
+/* ---- Letters in boxes ---- */
 
-static void
-append(model_box *box, model_letter *letter)
+model_letter *
+model_next(struct model *model, int box, model_letter *after)
 {
-    model_letter **at = &box->letters;
-
-    while (*at)
-        at = &(*at)->next;
-    letter->next = NULL;
-    *at = letter;
-}
-
-static void
-take_out(model_box *box, const model_letter *letter)
-{
-    model_letter **at = &box->letters;
-
-    while (*at != letter)
-        at = &(*at)->next;
-    *at = letter->next;
-}
-
-static model_letter *
-first_of_group(const model_box *box, int group)
-{
-    for (model_letter *letter = box->letters; letter; letter = letter->next) {
-        if (letter->group == group)
-            return letter;
-    }
+    for (model_letter *at = after ? after + 1 : model->letters;
+         at < &model->letters[model->letter_count]; at++)
+        if (at->life == model->boxes[box].life)
+            return at;
     return NULL;
 }
 
-static bool
-waits(const struct model *model, const model_letter *letter)
+static model_letter *
+next_of_group(struct model *model, int box, model_letter *after, unsigned group)
 {
-    return (letter->leased || letter->delayed) && letter->due > model->now;
+    model_letter *at = model_next(model, box, after);
+
+    while (at && at->group != group)
+        at = model_next(model, box, at);
+    return at;
 }
 
-/* A letter whose time is over is ready; in a box that keeps places, where it had
- * been. */
+/* A letter comes into a box, and stands last among those that are due then. */
 static void
-wake(struct model *model, int index)
+arrive(struct model *model, int box, const model_letter *as)
 {
-    model_box *box = &model->boxes[index];
+    model_letter *letter = &model->letters[model->letter_count++];
 
-    for (model_letter *letter = box->letters; letter; letter = letter->next) {
-        if ((letter->leased || letter->delayed) && letter->due <= model->now) {
-            letter->leased = letter->delayed = false;
-            if (box->options.keep_place && !box->options.fifo) {
-                letter->due = letter->place_due;
-                letter->turn = letter->place_turn;
-            }
-        }
+    if (model->letter_count > MODEL_MOST)
+        abort();
+    *letter = *as;
+    letter->life = model->boxes[box].life;
+    letter->arrival = letter->place.turn = ++model->turns;
+    letter->claimed = letter->place;
+}
+
+/* A letter leaves its box. If it was the first of its group, the next one stands
+ * last at that moment, unless it has to wait; 0 is the turn it came with. */
+static void
+leave(struct model *model, int box, model_letter *letter, model_place moment)
+{
+    model_letter *next;
+
+    letter->life = 0;
+    next = next_of_group(model, box, NULL, letter->group);
+    if (next && next > letter && next->place.due <= moment.due) {
+        next->place = moment;
+        if (moment.turn == 0)
+            next->place.turn = next->arrival;
     }
-}
-
-/* Something happened at `moment` to the first letter of a group: the group stands
- * last, with `turn`, unless the letter that is now first has to wait. */
-static void
-place_group(struct model *model, model_box *box, int group, int64_t moment,
-            uint64_t turn)
-{
-    const model_letter *first = first_of_group(box, group);
-
-    if (!first)
-        return;
-    if (first->due > moment) {
-        box->group_due[group] = first->due;
-        box->group_turn[group] = first->turn;
-    } else {
-        box->group_due[group] = moment;
-        box->group_turn[group] = turn > 0 ? turn : ++model->turns;
-    }
-}
-
-/* Takes a letter out of a box, and sees to its group. */
-static void
-leave(struct model *model, int index, model_letter *letter)
-{
-    model_box *box = &model->boxes[index];
-    const bool first =
-        box->options.fifo && first_of_group(box, letter->group) == letter;
-
-    take_out(box, letter);
-    if (first)
-        place_group(model, box, letter->group, model->now, 0);
-}
-
-static void
-join(struct model *model, int index, model_letter *letter)
-{
-    model_box *box = &model->boxes[index];
-    const bool first = box->options.fifo && !first_of_group(box, letter->group);
-
-    append(box, letter);
-    if (first) {
-        box->group_due[letter->group] = letter->due;
-        box->group_turn[letter->group] = letter->turn;
-    }
-    (void)model;
 }
 
 void
-model_expire(struct model *model, int index)
+model_expire(struct model *model, int box)
 {
-    model_box *box = &model->boxes[index];
-    const int64_t retention = box->options.retention_ns;
+    const lbx_box_options *options = &model->boxes[box].options;
+    model_letter *at = NULL;
 
-    for (;;) {
-        model_letter *oldest = NULL;
-        bool first;
+    while ((at = model_next(model, box, at))) {
+        const int64_t end = later(at->sent, options->retention_ns);
 
-        for (model_letter *at = box->letters; at; at = at->next) {
-            if (!oldest || at->sent < oldest->sent)
-                oldest = at;
+        if (end <= model->now) // since then, whenever that is noticed
+            leave(model, box, at, (model_place){end, 0});
+        else if ((at->leased || at->delayed) && at->place.due <= model->now) {
+            at->leased = at->delayed = false;
+            if (options->keep_place && !options->fifo)
+                at->place = at->claimed;
         }
-        if (!oldest || later(oldest->sent, retention) > model->now)
-            break;
-        first =
-            box->options.fifo && first_of_group(box, oldest->group) == oldest;
-        take_out(box, oldest);
-        if (first) {
-            const model_letter *next = first_of_group(box, oldest->group);
-
-            place_group(model, box, oldest->group,
-                        later(oldest->sent, retention),
-                        next ? next->arrival : 1);
-        }
-        free(oldest);
     }
-    wake(model, index);
 }
 
 /* ---- Boxes ---- */
 
 void
-model_create(struct model *model, int index, const lbx_box_options *options,
+model_create(struct model *model, int box, const lbx_box_options *options,
              int dead)
 {
-    static unsigned lives;
-    model_box *box = &model->boxes[index];
+    model_box *mine = &model->boxes[box];
 
-    if (!box->there)
-        *box = (model_box){.there = true, .life = ++lives};
-    box->options = *options;
-    box->dead = dead;
+    if (!mine->there)
+        *mine = (model_box){.there = true, .life = ++model->lives};
+    mine->options = *options;
+    mine->dead = dead;
 }
 
 void
-model_empty(struct model *model, int index)
+model_empty(struct model *model, int box)
 {
-    model_box *box = &model->boxes[index];
-
-    while (box->letters) {
-        model_letter *letter = box->letters;
-
-        box->letters = letter->next;
-        free(letter);
-    }
-    while (box->seen) {
-        model_seen *seen = box->seen;
-
-        box->seen = seen->next;
-        free(seen);
-    }
-    box->life += 1u << 16;
+    model->boxes[box].life = ++model->lives;
 }
 
-void
-model_fini(struct model *model)
+lbx_box_counts
+model_counts(struct model *model, int box)
 {
-    for (int i = 0; i < MODEL_BOXES; i++)
-        model_empty(model, i);
+    lbx_box_counts counts = {.oldest_ns = -1};
+    model_letter *at = NULL;
+
+    model_expire(model, box);
+    while ((at = model_next(model, box, at))) {
+        counts.ready += !at->leased && !at->delayed;
+        counts.leased += at->leased;
+        counts.delayed += at->delayed;
+        counts.bytes += at->bytes;
+        if (model->now - at->sent > counts.oldest_ns)
+            counts.oldest_ns = model->now - at->sent;
+    }
+    return counts;
 }
 
-void
-model_counts(struct model *model, int index, lbx_box_counts *ret)
+static bool
+has_room(struct model *model, int box, unsigned letters)
 {
-    model_expire(model, index);
-    *ret = (lbx_box_counts){.oldest_ns = -1};
-    for (const model_letter *letter = model->boxes[index].letters; letter;
-         letter = letter->next) {
-        const int64_t age = model->now - letter->sent;
+    const lbx_box_counts counts = model_counts(model, box);
 
-        ret->ready += !letter->leased && !letter->delayed;
-        ret->leased += letter->leased;
-        ret->delayed += letter->delayed;
-        ret->bytes += letter->bytes;
-        if (age > ret->oldest_ns)
-            ret->oldest_ns = age;
-    }
+    return counts.ready + counts.leased + counts.delayed + letters <=
+           (uint64_t)model->boxes[box].options.capacity_letters;
+}
+
+/* Those whose lease was of nothing are leased until the receive is over. */
+static bool
+may_lease(struct model *model, int box)
+{
+    uint64_t leased = 0;
+    model_letter *at = NULL;
+
+    while ((at = model_next(model, box, at)))
+        leased += at->leased;
+    return leased < (uint64_t)model->boxes[box].options.limits.leased_most;
 }
 
 /* ---- Sending ---- */
 
-static model_seen *
-find_seen(const struct model *model, const model_box *box, const char *text)
+/* The latest; NULL. */
+static const model_seen *
+find_seen(const struct model *model, int box, model_kind kind, unsigned group,
+          const char *text)
 {
-    for (model_seen *seen = box->seen; seen; seen = seen->next) {
-        if (seen->until > model->now && strcmp(seen->text, text) == 0)
+    for (unsigned i = model->seen_count; text && i > 0; i--) {
+        const model_seen *seen = &model->seen[i - 1];
+
+        if (seen->life == model->boxes[box].life && seen->kind == kind &&
+            seen->group == group && seen->until > model->now &&
+            strcmp(seen->text, text) == 0)
             return seen;
     }
     return NULL;
 }
 
 static model_seen *
-remember(const struct model *model, model_box *box, const char *text)
+remember(struct model *model, int box, model_kind kind, unsigned group,
+         const char *text)
 {
-    model_seen *seen = calloc(1, sizeof(*seen));
+    model_seen *seen = &model->seen[model->seen_count++];
 
-    snprintf(seen->text, sizeof(seen->text), "%.39s", text);
+    if (model->seen_count > MODEL_MOST)
+        abort();
+    seen->life = model->boxes[box].life;
+    seen->kind = kind;
+    seen->group = group;
+    strncpy(seen->text, text, sizeof(seen->text) - 1);
     seen->until = later(model->now, REMEMBERED);
-    seen->next = box->seen; // the latest is found first
-    box->seen = seen;
     return seen;
 }
 
-/* By what a parcel is known again: its token, its id in the box, in its group. */
-static void
-known_by(const lbx_parcel *parcel, int group, char texts[3][40])
-{
-    snprintf(texts[0], 40, "token %.30s", parcel->token ? parcel->token : "");
-    snprintf(texts[1], 40, "id %.30s",
-             parcel->duplicate_id ? parcel->duplicate_id : "");
-    snprintf(texts[2], 40, "id %d %.20s", group,
-             parcel->duplicate_id ? parcel->duplicate_id : "");
-}
-
 lbx_status
-model_may_send(struct model *model, int index, const lbx_parcel *parcel,
-               int group, const model_seen **ret_seen)
+model_may_send(struct model *model, int box, const lbx_parcel *parcel,
+               unsigned group, unsigned more, const model_seen **ret_seen)
 {
-    model_box *box = &model->boxes[index];
-    lbx_box_counts counts;
-    char texts[3][40];
+    const char *id = parcel->duplicate_id;
 
-    *ret_seen = NULL;
-    known_by(parcel, group, texts);
-    if (parcel->token)
-        *ret_seen = find_seen(model, box, texts[0]);
-    for (int i = 1; i < 3 && !*ret_seen && box->options.fifo; i++)
-        *ret_seen = find_seen(model, box, texts[i]);
-    if (*ret_seen)
-        return LBX_OK;
-    model_counts(model, index, &counts);
-    return counts.ready + counts.leased + counts.delayed >=
-                   (uint64_t)box->options.capacity_letters
-               ? LBX_FULL
-               : LBX_OK;
+    *ret_seen = find_seen(model, box, MODEL_TOKEN, ALL, parcel->token);
+    if (!*ret_seen)
+        *ret_seen = find_seen(model, box, MODEL_ID, ALL, id);
+    if (!*ret_seen)
+        *ret_seen = find_seen(model, box, MODEL_ID, group, id);
+    return *ret_seen || has_room(model, box, 1 + more) ? LBX_OK : LBX_FULL;
 }
 
-model_letter *
-model_add(struct model *model, int index, const lbx_parcel *parcel, int group,
-          unsigned number, const lbx_sent *sent)
+void
+model_add(struct model *model, int box, const lbx_parcel *parcel,
+          unsigned group, unsigned number, const lbx_sent *sent)
 {
-    model_box *box = &model->boxes[index];
-    const bool by_group = box->options.deduplication == LBX_DEDUPLICATE_GROUP;
-    model_letter *letter = calloc(1, sizeof(*letter));
-    char texts[3][40];
+    model_box *mine = &model->boxes[box];
+    const bool by_group = mine->options.deduplication == LBX_DEDUPLICATE_GROUP;
 
-    *letter = (model_letter){
-        .number = number,
-        .id = sent->id,
-        .sequence = sent->sequence,
-        .sent = model->now,
-        .bytes = parcel->body_bytes,
-        .group = box->options.fifo ? group : -1,
-        .delayed = parcel->delay_ns > 0,
-        .due = later(model->now, parcel->delay_ns),
-        .turn = ++model->turns,
-    };
-    letter->arrival = letter->turn;
-    letter->place_due = letter->due;
-    letter->place_turn = letter->turn;
-    join(model, index, letter);
-    box->last_sequence = sent->sequence;
-    known_by(parcel, group, texts);
-    for (int i = 0; i < 2; i++) {
-        if (i == 0 ? parcel->token != NULL : box->options.fifo) {
-            model_seen *seen =
-                remember(model, box, texts[i == 0 ? 0 : 1 + by_group]);
-
-            seen->id = sent->id;
-            seen->sequence = sent->sequence;
-        }
-    }
-    return letter;
+    arrive(model, box,
+           &(model_letter){
+               .number = number,
+               .id = sent->id,
+               .sequence = sent->sequence,
+               .sent = model->now,
+               .bytes = parcel->body_bytes,
+               .group = mine->options.fifo ? group : MODEL_GROUPS + number,
+               .death = -1,
+               .delayed = parcel->delay_ns > 0,
+               .place.due = later(model->now, parcel->delay_ns),
+           });
+    mine->last_sequence = sent->sequence;
+    if (parcel->token)
+        remember(model, box, MODEL_TOKEN, ALL, parcel->token)->sent = *sent;
+    if (parcel->duplicate_id)
+        remember(model, box, MODEL_ID, by_group ? group : ALL,
+                 parcel->duplicate_id)
+            ->sent = *sent;
 }
 
 /* ---- Receiving ---- */
 
-/* The ready letter, or group, that is due first; of those drawn before `end`. */
+/* The letter that is served next, of those with turns up to `last`: ready, the
+ * first of its group, and due before the others. */
 static model_letter *
-next_letter(struct model *model, model_box *box, uint64_t end)
+next_letter(struct model *model, int box, uint64_t last)
 {
-    model_letter *best = NULL;
+    model_letter *best = NULL, *at = NULL;
 
-    for (model_letter *at = box->letters; at; at = at->next) {
-        if (!waits(model, at) && !at->leased && at->turn <= end &&
-            (!best || at->due < best->due ||
-             (at->due == best->due && at->turn < best->turn)))
+    while ((at = model_next(model, box, at)))
+        if (!at->leased && !at->delayed && at->place.turn <= last &&
+            next_of_group(model, box, NULL, at->group) == at &&
+            (!best || at->place.due < best->place.due ||
+             (at->place.due == best->place.due &&
+              at->place.turn < best->place.turn)))
             best = at;
-    }
     return best;
-}
-
-static int
-next_group(struct model *model, const model_box *box, uint64_t end)
-{
-    int best = -1;
-
-    for (int i = 0; i < MODEL_GROUPS; i++) {
-        if (first_of_group(box, i) && box->group_due[i] <= model->now &&
-            box->group_turn[i] <= end &&
-            (best < 0 || box->group_due[i] < box->group_due[best] ||
-             (box->group_due[i] == box->group_due[best] &&
-              box->group_turn[i] < box->group_turn[best])))
-            best = i;
-    }
-    return best;
-}
-
-static uint64_t
-leased_in(const model_box *box)
-{
-    uint64_t count = 0;
-
-    for (const model_letter *at = box->letters; at; at = at->next)
-        count += at->leased;
-    return count;
 }
 
 /* Dies, if it was delivered too often and a box takes it. */
 static bool
-dies(struct model *model, int index, model_letter *letter)
+dies(struct model *model, int box, model_letter *letter)
 {
-    model_box *box = &model->boxes[index], *to;
-    lbx_box_counts counts;
+    const model_box *mine = &model->boxes[box];
+    const int to = mine->dead;
+    model_letter dead = *letter;
 
-    if (box->dead < 0 ||
-        letter->deliveries - letter->carried < box->options.deliveries_most)
+    if (to < 0 || !model->boxes[to].there ||
+        letter->deliveries - letter->carried < mine->options.deliveries_most ||
+        mine->options.fifo != model->boxes[to].options.fifo ||
+        (to != box && !has_room(model, to, 1)))
         return false;
-    to = &model->boxes[box->dead];
-    if (!to->there || to->options.fifo != box->options.fifo)
-        return false;
-    if (to != box) {
-        model_counts(model, box->dead, &counts);
-        if (counts.ready + counts.leased + counts.delayed >=
-            (uint64_t)to->options.capacity_letters)
-            return false;
-    }
-    take_out(box, letter);
-    letter->death = (unsigned)index + 1;
-    letter->carried = letter->deliveries;
-    letter->epoch = 0;
-    letter->sequence = 0; // the store will say
-    letter->due = letter->place_due = model->now;
-    letter->turn = letter->place_turn = letter->arrival = ++model->turns;
-    if (to->options.fifo)
-        letter->sent = model->now;
-    join(model, box->dead, letter);
+    leave(model, box, letter, (model_place){model->now, ++model->turns});
+    dead.death = box;
+    dead.carried = dead.deliveries;
+    dead.epoch = 0;
+    dead.sequence = 0;
+    dead.place.due = model->now;
+    if (mine->options.fifo)
+        dead.sent = model->now;
+    arrive(model, to, &dead);
     return true;
 }
 
@@ -383,214 +271,139 @@ static void
 lease(struct model *model, model_letter *letter, int64_t lease_ns)
 {
     letter->leased = true;
-    letter->due = later(model->now, lease_ns);
-    letter->turn = ++model->turns;
+    letter->place = (model_place){later(model->now, lease_ns), ++model->turns};
     letter->received = model->now;
 }
 
-static void
-claim(struct model *model, model_letter *letter, int64_t lease_ns,
-      int64_t place_due, uint64_t place_turn)
-{
-    letter->place_due = place_due;
-    letter->place_turn = place_turn;
-    letter->epoch++;
-    letter->deliveries++;
-    lease(model, letter, lease_ns);
-}
-
-static int
-receive_plain(struct model *model, int index,
-              const lbx_receive_request *request, model_letter **ret)
-{
-    model_box *box = &model->boxes[index];
-    const uint64_t end = model->turns;
-    uint32_t count = 0;
-    model_letter *letter;
-
-    if (leased_in(box) >= (uint64_t)box->options.limits.leased_most)
-        return -1;
-    while (count < request->letters_most &&
-           (letter = next_letter(model, box, end))) {
-        if (dies(model, index, letter))
-            continue;
-        if (leased_in(box) >= (uint64_t)box->options.limits.leased_most)
-            break;
-        claim(model, letter, request->lease_ns, letter->due, letter->turn);
-        ret[count++] = letter;
-    }
-    return (int)count;
-}
-
-/* Letters of one group, from the first on, until one waits. False: no more may be
- * leased. */
+/* The next letter, and those of its group that follow, until one waits. False:
+ * there is none, or no more may be leased. */
 static bool
-serve(struct model *model, int index, int group, uint64_t end,
+serve(struct model *model, int box, uint64_t last,
       const lbx_receive_request *request, model_letter **ret, uint32_t *count)
 {
-    model_box *box = &model->boxes[index];
-    const int64_t due = box->group_due[group];
-    const uint64_t turn = box->group_turn[group];
-    bool room = true, taken = false;
-    model_letter *next = box->letters;
+    model_letter *at = next_letter(model, box, last);
+    const model_place from = at ? at->place : (model_place){0, 0};
 
-    while (next && *count < request->letters_most) {
-        model_letter *letter = next;
-
-        next = letter->next;
-        if (letter->group != group)
-            continue;
-        if (letter->leased || letter->delayed || letter->arrival > end)
+    if (!at)
+        return false;
+    for (; at && *count < request->letters_most;
+         at = next_of_group(model, box, at, at->group)) {
+        if (at->leased || at->delayed || at->arrival > last)
             break;
-        if (dies(model, index, letter)) {
-            taken = true;
+        if (dies(model, box, at))
             continue;
-        }
-        room = leased_in(box) < (uint64_t)box->options.limits.leased_most;
-        if (!room)
-            break;
-        claim(model, letter, request->lease_ns, due, turn);
-        taken = true;
-        ret[(*count)++] = letter;
+        if (!may_lease(model, box))
+            return false;
+        at->claimed = from;
+        at->epoch++;
+        at->deliveries++;
+        lease(model, at, request->lease_ns);
+        ret[(*count)++] = at;
     }
-    if (taken)
-        place_group(model, box, group, model->now, 0);
-    return room;
+    return true;
 }
 
-/* The letters of an attempt, if they are as it left them. */
+/* The letters of an attempt again, if they are all as it left them. */
 static uint32_t
-repeat(struct model *model, model_box *box, const model_seen *seen,
+repeat(struct model *model, const model_seen *seen,
        const lbx_receive_request *request, model_letter **ret)
 {
-    for (unsigned i = 0; i < seen->count; i++) {
-        ret[i] = box->letters;
-        while (ret[i] && ret[i]->number != seen->numbers[i])
-            ret[i] = ret[i]->next;
-        if (!ret[i] || !ret[i]->leased || ret[i]->turn != seen->turns[i] ||
-            ret[i]->epoch != seen->epochs[i])
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < seen->count; i++)
+        if (seen->letters[i]->life != seen->life || !seen->letters[i]->leased ||
+            seen->letters[i]->place.turn != seen->turns[i])
             return 0;
+    for (; count < seen->count && count < request->letters_most; count++) {
+        ret[count] = seen->letters[count];
+        lease(model, ret[count], request->lease_ns);
     }
-    for (unsigned i = 0; i < seen->count && i < request->letters_most; i++) {
-        lease(model, ret[i], request->lease_ns);
-        if (first_of_group(box, ret[i]->group) == ret[i])
-            place_group(model, box, ret[i]->group, model->now, 0);
-    }
-    return seen->count < request->letters_most ? seen->count
-                                               : request->letters_most;
+    return count;
 }
 
-int
-model_receive(struct model *model, int index,
-              const lbx_receive_request *request,
-              model_letter *ret[LBX_BATCH_MOST])
+lbx_status
+model_receive(struct model *model, int box, const lbx_receive_request *request,
+              model_letter *ret[LBX_BATCH_MOST], uint32_t *ret_count)
 {
-    model_box *box = &model->boxes[index];
-    const uint64_t end = model->turns;
-    const model_seen *before = NULL;
-    uint32_t count = 0;
-    char text[40];
-    int group;
+    const uint64_t last = model->turns;
+    const model_seen *before =
+        find_seen(model, box, MODEL_ATTEMPT, ALL, request->attempt_id);
+    model_seen *seen;
 
-    model_expire(model, index);
-    if (!box->options.fifo)
-        return receive_plain(model, index, request, ret);
-    snprintf(text, sizeof(text), "attempt %.20s",
-             request->attempt_id ? request->attempt_id : "");
-    if (request->attempt_id)
-        before = find_seen(model, box, text);
+    *ret_count = 0;
+    model_expire(model, box);
+    if (!model->boxes[box].options.fifo && !may_lease(model, box))
+        return LBX_FULL;
     if (before)
-        count = repeat(model, box, before, request, ret);
-    if (count == 0) {
-        while (count < request->letters_most &&
-               (group = next_group(model, box, end)) >= 0) {
-            // Once in a receive: what is left of it stands behind `end` or waits.
-            if (!serve(model, index, group, end, request, ret, &count))
-                break;
+        *ret_count = repeat(model, before, request, ret);
+    if (*ret_count == 0)
+        while (*ret_count < request->letters_most &&
+               serve(model, box, last, request, ret, ret_count)) {
+        }
+    if (*ret_count == 0)
+        return LBX_EMPTY;
+    if (request->attempt_id) {
+        seen = remember(model, box, MODEL_ATTEMPT, ALL, request->attempt_id);
+        seen->count = *ret_count;
+        for (uint32_t i = 0; i < seen->count; i++) {
+            seen->letters[i] = ret[i];
+            seen->turns[i] = ret[i]->place.turn;
         }
     }
-    if (request->attempt_id && count > 0) {
-        model_seen *seen = remember(model, box, text);
-
-        seen->count = count;
-        for (uint32_t i = 0; i < count; i++) {
-            seen->numbers[i] = ret[i]->number;
-            seen->turns[i] = ret[i]->turn;
-            seen->epochs[i] = ret[i]->epoch;
-        }
-    }
-    return (int)count;
+    return LBX_OK;
 }
 
 /* ---- Settling ---- */
 
 lbx_status
-model_judge(struct model *model, int index, unsigned life, uint64_t sequence,
-            uint32_t epoch, model_letter **ret)
+model_judge(struct model *model, int box, const model_receipt *receipt,
+            lbx_settlement what, int64_t time_ns, model_letter **ret)
 {
-    model_box *box = &model->boxes[index];
-    model_letter *letter;
+    const lbx_box_options *options = &model->boxes[box].options;
+    const int64_t most = options->limits.lease_most_ns;
+    model_letter *at = NULL;
 
-    model_expire(model, index);
-    if (life != box->life)
+    model_expire(model, box);
+    if (receipt->life != model->boxes[box].life)
         return LBX_INVALID;
-    letter = box->letters;
-    while (letter && letter->sequence != sequence)
-        letter = letter->next;
-    if (!letter)
-        return LBX_GONE;
-    *ret = letter;
-    if (letter->epoch != epoch || (box->options.strict && !letter->leased))
-        return LBX_EXPIRED;
-    return LBX_OK;
-}
-
-lbx_status
-model_settle(struct model *model, int index, model_letter *letter,
-             lbx_settlement what, int64_t time_ns, bool dry)
-{
-    model_box *box = &model->boxes[index];
-    const int64_t most = box->options.limits.lease_most_ns;
-    const bool first =
-        box->options.fifo && first_of_group(box, letter->group) == letter;
-
-    if (what == LBX_NACK && time_ns > most)
-        return LBX_INVALID;
-    if (what == LBX_EXTEND && most != LBX_UNLIMITED &&
-        later(model->now, time_ns) > later(letter->received, most))
-        return LBX_INVALID;
-    if (dry)
-        return LBX_OK;
-    if (what == LBX_ACKNOWLEDGE) {
-        leave(model, index, letter);
-        free(letter);
-        return LBX_OK;
+    while ((at = model_next(model, box, at)) &&
+           at->sequence != receipt->sequence) {
     }
-    letter->leased = what == LBX_EXTEND;
-    letter->delayed = what == LBX_NACK;
-    letter->due = later(model->now, time_ns);
-    letter->turn = ++model->turns;
-    wake(model, index);
-    if (first)
-        place_group(model, box, letter->group, model->now, 0);
+    *ret = at;
+    if (!at)
+        return LBX_GONE;
+    if (at->epoch != receipt->epoch || (options->strict && !at->leased))
+        return LBX_EXPIRED;
+    if ((what == LBX_NACK && time_ns > most) ||
+        (what == LBX_EXTEND && most != LBX_UNLIMITED &&
+         later(model->now, time_ns) > later(at->received, most)))
+        return LBX_INVALID;
     return LBX_OK;
 }
 
 void
-model_undo(struct model *model, int index, model_letter *letter)
+model_settle(struct model *model, int box, model_letter *letter,
+             lbx_settlement what, int64_t time_ns)
 {
-    model_box *box = &model->boxes[index];
+    const uint64_t turn = ++model->turns;
 
+    if (what == LBX_ACKNOWLEDGE) {
+        leave(model, box, letter, (model_place){model->now, turn});
+        return;
+    }
+    letter->leased = what == LBX_EXTEND;
+    letter->delayed = what == LBX_NACK;
+    letter->place = (model_place){later(model->now, time_ns), turn};
+    model_expire(model, box);
+}
+
+void
+model_undo(model_letter *letter)
+{
     letter->leased = letter->delayed = false;
-    letter->due = letter->place_due;
-    letter->turn = letter->place_turn;
+    letter->place = letter->claimed;
     letter->epoch++;
     letter->deliveries--;
-    if (box->options.fifo && first_of_group(box, letter->group) == letter) {
-        box->group_due[letter->group] = letter->place_due;
-        box->group_turn[letter->group] = letter->place_turn;
-    }
-    (void)model;
 }
 
 /* ---- Moving ---- */
@@ -598,38 +411,29 @@ model_undo(struct model *model, int index, model_letter *letter)
 lbx_status
 model_move(struct model *model, int from, int to)
 {
-    model_box *box = &model->boxes[from], *target;
-    lbx_box_counts counts;
     model_letter *letter;
-    int group;
 
     model_expire(model, from);
-    if (!box->options.fifo)
-        letter = next_letter(model, box, UINT64_MAX);
-    else {
-        group = next_group(model, box, UINT64_MAX);
-        letter = group < 0 ? NULL : first_of_group(box, group);
-    }
+    letter = next_letter(model, from, UINT64_MAX);
     if (!letter)
         return LBX_EMPTY;
     if (to < 0)
-        to = (int)letter->death - 1;
+        to = letter->death;
     if (to < 0 || !model->boxes[to].there)
         return LBX_NOT_FOUND;
     if (to == from)
         return LBX_INVALID;
-    target = &model->boxes[to];
-    model_counts(model, to, &counts);
-    if (counts.ready + counts.leased + counts.delayed >=
-        (uint64_t)target->options.capacity_letters)
+    if (!has_room(model, to, 1))
         return LBX_FULL;
-    leave(model, from, letter);
-    letter->sequence = 0; // the store will say, and a new id
-    letter->id.text[0] = '\0';
-    letter->deliveries = letter->carried = letter->epoch = 0;
-    letter->death = 0;
-    letter->sent = letter->due = letter->place_due = model->now;
-    letter->turn = letter->place_turn = letter->arrival = ++model->turns;
-    join(model, to, letter);
+    leave(model, from, letter, (model_place){model->now, ++model->turns});
+    arrive(model, to,
+           &(model_letter){
+               .number = letter->number, // the store will say the rest
+               .sent = model->now,
+               .bytes = letter->bytes,
+               .group = letter->group,
+               .death = -1,
+               .place.due = model->now,
+           });
     return LBX_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules, walked beside the model; and faults that the walk must find. */
-#include "subject.h"
+#include "rules_subject.h"
 #include "support/test.h"
 
 #include <stdlib.h>

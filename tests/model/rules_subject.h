@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules over storage in memory, as the subject of a walk. */
-#ifndef LBX_TEST_MODEL_SUBJECT_H
-#define LBX_TEST_MODEL_SUBJECT_H
+#ifndef LBX_TEST_MODEL_RULES_SUBJECT_H
+#define LBX_TEST_MODEL_RULES_SUBJECT_H
 
-#include "model.h"
 #include "post/rules.h"
+#include "walk.h"
 
 /* A storage that does one thing wrong, so that the walk can be seen to find it. */
 typedef enum rules_fault {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules as a subject; see subject.h. */
-#include "subject.h"
+/* The rules as a subject; see rules_subject.h. */
+#include "rules_subject.h"
 
 #include "stores/memory/memory.h"
 #include "support/test.h"
