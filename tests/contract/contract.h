@@ -2,8 +2,8 @@
 /*
  * What every store promises, written once: <letterbox/store.h> S1 to S7, and of
  * the seed W-05 to W-18, R-29 to R-31. Nothing is used but that header, so that
- * whoever writes a store can run this: describe it in a struct backend, and stamp
- * the promises over it as memory_test.c does.
+ * whoever writes a store can run this: describe it in a struct backend
+ * (backend.h), and stamp the promises over it as memory_test.c does.
  *
  * A promise is a function that is given an open, empty store. It makes its boxes,
  * and moves time by the backend's `advance`.
@@ -15,23 +15,9 @@
 
 #include <letterbox/store.h>
 
+#include "backend.h"
 #include "support/test.h"
 #include "support/threads.h"
-
-/* How to have a store to try. */
-struct backend {
-    const char *name;
-
-    /* An open store without boxes, whose time stands still if it can. */
-    lbx_store *(*open)(void **ret_context);
-
-    /* Time passes: comes back when what has become due was done, and receives
-     * that got something were finished. */
-    void (*advance)(lbx_store *store, void *context, int64_t duration_ns);
-
-    /* Gives the store up. */
-    void (*close)(lbx_store *store, void *context);
-};
 
 /* A store while it is tried. */
 struct desk {
@@ -131,7 +117,7 @@ void contract_run(const struct backend *backend,
 #define CONTRACT_TEST(prefix, name, numbers)                                   \
     TEST_CITING_LIMIT(numbers, prefix##_##name, 60)                            \
     {                                                                          \
-        contract_run(&prefix, promise_##name);                                 \
+        contract_run(&prefix##_backend, promise_##name);                       \
     }
 
 /* How many promises and stores there were; printed by the last test. */

@@ -81,44 +81,6 @@ deliver_getting(lbx_call *call, const lbx_delivery *delivery)
 
 static const lbx_caller getting_caller = {finish_getting, deliver_getting};
 
-static lbx_status
-start(struct desk *desk, lbx_call *call)
-{
-    const lbx_store_ops *ops = desk->store->ops;
-    lbx_store *store = desk->store;
-
-    switch (call->verb) {
-    case LBX_VERB_CREATE:
-        return ops->create(store, call, call->request);
-    case LBX_VERB_CONFIGURE:
-        return ops->configure(store, call, call->request);
-    case LBX_VERB_DELETE:
-        return ops->remove(store, call, call->request);
-    case LBX_VERB_DESCRIBE:
-        return ops->describe(store, call, call->request);
-    case LBX_VERB_LIST:
-        return ops->list(store, call, call->request);
-    case LBX_VERB_SEND:
-        return ops->send(store, call, call->request);
-    case LBX_VERB_RECEIVE:
-        return ops->receive(store, call, call->request);
-    case LBX_VERB_SETTLE:
-        return ops->settle(store, call, call->request);
-    case LBX_VERB_UNDO:
-        return ops->undo ? ops->undo(store, call, call->request)
-                         : ops->settle(store, call, call->request);
-    case LBX_VERB_PEEK:
-        return ops->peek(store, call, call->request);
-    case LBX_VERB_PURGE:
-        return ops->purge(store, call, call->request);
-    case LBX_VERB_MOVE:
-        return ops->move(store, call, call->request);
-    case LBX_VERB_SYNC:
-        return ops->sync(store, call);
-    }
-    FAIL("no such verb: %d", (int)call->verb);
-}
-
 lbx_status
 run(struct desk *desk, lbx_verb verb, void *request)
 {
@@ -126,7 +88,7 @@ run(struct desk *desk, lbx_verb verb, void *request)
     lbx_status status;
 
     lbx_call_init(&plain.call, &plain_caller, verb, request);
-    status = start(desk, &plain.call);
+    status = backend_start(desk->store, &plain.call);
     if (status != LBX_PENDING) {
         CHECK_INT(0, atomic_load(&plain.over));
         return status;
@@ -263,7 +225,7 @@ prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
 static void
 begin(struct getting *mine)
 {
-    const lbx_status status = start(mine->desk, &mine->call);
+    const lbx_status status = backend_start(mine->desk->store, &mine->call);
 
     if (status != LBX_PENDING)
         finish_getting(&mine->call, status);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store to try. Whoever writes a store says once how to have one, and runs the
+ * contract (contract.h) and the model (model/store_subject.h) on it: see
+ * docs/writing-a-store.md.
+ */
+#ifndef LBX_TEST_CONTRACT_BACKEND_H
+#define LBX_TEST_CONTRACT_BACKEND_H
+
+#include <letterbox/store.h>
+
+struct backend {
+    const char *name;
+
+    /* An open store without boxes, whose time stands still if it can. */
+    lbx_store *(*open)(void **ret_context);
+
+    /* Time passes: comes back when what has become due was done, and receives
+     * that got something were finished. */
+    void (*advance)(lbx_store *store, void *context, int64_t duration_ns);
+
+    /* Gives the store up. */
+    void (*close)(lbx_store *store, void *context);
+
+    /* Gives the store up and opens it again, with all that it kept. NULL: it
+     * keeps nothing. */
+    lbx_store *(*reopen)(lbx_store *store, void *context);
+};
+
+/* Starts a call at the entry for its verb, as the library does. */
+lbx_status backend_start(lbx_store *store, lbx_call *call);
+
+/* The stores that the tests have. `threaded` is the store in memory with a thread
+ * that owns the letters, as the store in files has one; `shared` the one in files,
+ * when another process has it open too. */
+extern const struct backend memory_backend;
+extern const struct backend threaded_backend;
+extern const struct backend file_backend;
+extern const struct backend shared_backend;
+
+#endif
