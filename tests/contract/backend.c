@@ -30,13 +30,16 @@ backend_start(lbx_store *store, lbx_call *call)
         return ops->undo ? ops->undo(store, call, call->request)
                          : ops->settle(store, call, call->request);
     case LBX_VERB_PEEK:
-        return ops->peek(store, call, call->request);
+        return ops->peek ? ops->peek(store, call, call->request)
+                         : LBX_UNSUPPORTED;
     case LBX_VERB_PURGE:
-        return ops->purge(store, call, call->request);
+        return ops->purge ? ops->purge(store, call, call->request)
+                          : LBX_UNSUPPORTED;
     case LBX_VERB_MOVE:
-        return ops->move(store, call, call->request);
+        return ops->move ? ops->move(store, call, call->request)
+                         : LBX_UNSUPPORTED;
     case LBX_VERB_SYNC:
-        return ops->sync(store, call);
+        return ops->sync ? ops->sync(store, call) : LBX_UNSUPPORTED;
     }
     FAIL("no such verb: %d", (int)call->verb);
 }

@@ -32,9 +32,10 @@ lbx_status backend_start(lbx_store *store, lbx_call *call);
 
 /* The stores that the tests have. `threaded` is the store in memory with a thread
  * that owns the letters, as the store in files has one; `shared` the one in files,
- * when another process has it open too. */
+ * when another process has it open too; `relay` is a stranger's. */
 extern const struct backend memory_backend;
 extern const struct backend threaded_backend;
+extern const struct backend relay_backend;
 extern const struct backend file_backend;
 extern const struct backend shared_backend;
 

@@ -6,11 +6,11 @@ TEST(promises_are_counted)
 {
 #ifdef HAS_FILES
     enum {
-        STORES = 4 /* memory, threaded, file, shared */
+        STORES = 5 /* memory, threaded, relay, file, shared */
     };
 #else
     enum {
-        STORES = 2
+        STORES = 3
     };
 #endif
 

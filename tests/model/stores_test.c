@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stores, walked beside the model: letters in memory under either form of the
- * service. Add a line for a store of yours.
+ * service, and a stranger's store.
  */
 #include "store_subject.h"
 #include "support/test.h"
@@ -14,4 +14,9 @@ TEST_CITING_LIMIT("S1 S2 S3 S5 S7", memory_walks_with_the_model, 120)
 TEST_CITING_LIMIT("S1 S2 S3 S5 S7", threaded_walks_with_the_model, 120)
 {
     store_walks(&threaded_backend, test_rounds(30, 2000), 400);
+}
+
+TEST_CITING_LIMIT("S1 S2 S3 S5 S7", relay_walks_with_the_model, 120)
+{
+    store_walks(&relay_backend, test_rounds(30, 2000), 400);
 }
