@@ -88,7 +88,8 @@ typedef struct lbx_job_failure {
 /* When to put a letter aside. The rules, in this order: an error type in
  * `exclude` never is; one in `include` is at once; others from the given delivery
  * on. Names are compared whole. A letter that is itself a dead letter is never
- * put aside again, whatever anybody says. */
+ * put aside again, whatever anybody says. The dead letter is sent and the letter
+ * acknowledged as by lbx_letter_send_and_acknowledge(). */
 typedef struct lbx_dead_letter_policy {
     lbx_postbox *postbox;       /* where to; referenced. NULL: no policy */
     uint32_t deliveries;        /* from this one on; 5. "More than five" is 6 */

@@ -129,9 +129,10 @@ lbx_status lbx__loop_run(lbx__worker *worker, int64_t receives_most);
 void lbx__job_run(lbx__worker *worker, lbx_letter *letter);
 
 /* Each answers whether the letter is settled; if not it is counted as lost or
- * unsettled, and logged. */
+ * unsettled, and logged. The third is told what a settlement came to. */
 bool lbx__job_acknowledge(lbx_job *job);
 bool lbx__job_return(lbx_job *job);
+bool lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status);
 
 /* ---- failure.c ---- */
 

@@ -3,11 +3,13 @@
  * Failures: what becomes of a letter whose handler did not answer OK.
  *
  * With a policy that says so it is put aside (behaviours 2.2): the record, an error
- * reply that may fail, the dead letter, the acknowledgement. In that order: a crash
- * anywhere leaves the letter where it was.
+ * reply that may fail, the dead letter, the acknowledgement. In that order, and the
+ * last two in one step where both boxes are in one store: a crash anywhere leaves
+ * the letter where it was, and it is never in both. A letter that is somebody
+ * else's by then is not put aside by us.
  *
- * D1  A letter is acknowledged only after its dead letter has been sent, or after
- *     its error reply has where that stands in its place.
+ * D1  A letter is acknowledged only with its dead letter, or after it has been sent;
+ *     or after its error reply has where that stands in its place.
  */
 #include "courier/courier.h"
 
@@ -96,21 +98,24 @@ record_of(const lbx_job *job, const lbx_job_failure *failure,
     return record;
 }
 
+/* Sends the dead letter, and acknowledges. */
 static lbx_status
-send_dead(const lbx_job *job, const lbx_dead_letter_record *record,
-          const lbx_letter_facts *facts)
+bury(const lbx_job *job, const lbx_dead_letter_record *record,
+     const lbx_letter_facts *facts, lbx_sent *ret_sent)
 {
     lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
     char token[TOKEN_BYTES];
 
+    // Once in another store too, though the acknowledgement fails.
     (void)snprintf(token, sizeof(token), "dead:%s", record->message_id.text);
     draft.token = token;
     draft.trace = facts->trace;
     // For a fifo box; others read neither.
     draft.group = facts->group ? facts->group : record->message_id.text;
     draft.duplicate_id = record->message_id.text;
-    return lbx_postbox_send_draft(
-        job->worker->courier->options.dead_letters.postbox, &draft, NULL);
+    return lbx_letter_send_and_acknowledge(
+        job->letter, job->worker->courier->options.dead_letters.postbox, &draft,
+        ret_sent);
 }
 
 static void
@@ -119,24 +124,27 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
 {
     lbx_courier *courier = job->worker->courier;
     const lbx_dead_letter_record record = record_of(job, failure, facts);
+    lbx_sent sent = {.status = LBX_PENDING};
     lbx_status status;
 
     status = reply_error(job, failure, &record.request_id);
     if (status != LBX_OK) // as it may
         lbx__courier_log(courier, "%s: no error reply: %s",
                          record.message_id.text, lbx_status_text(status));
-    status = send_dead(job, &record, facts);
-    if (status != LBX_OK) {
+    status = bury(job, &record, facts, &sent); // D1
+    if (sent.status == LBX_OK) {
+        lbx__courier_count(courier, LBX__DEAD, 1);
+        lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
+                         record.message_id.text,
+                         (unsigned)facts->delivery_count, failure->error_type,
+                         failure->error_text);
+    } else if (status != LBX_EXPIRED && status != LBX_GONE) {
         lbx__courier_log(courier, "%s: not put aside, it is tried again: %s",
                          record.message_id.text, lbx_status_text(status));
         (void)lbx__job_return(job);
         return;
     }
-    lbx__courier_count(courier, LBX__DEAD, 1);
-    lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
-                     record.message_id.text, (unsigned)facts->delivery_count,
-                     failure->error_type, failure->error_text);
-    (void)lbx__job_acknowledge(job); // D1
+    (void)lbx__job_settled(job, LBX__ACKNOWLEDGED, status);
 }
 
 /* WINK's other branch: the error is the answer. */

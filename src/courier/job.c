@@ -21,9 +21,8 @@ is_lost(lbx_status status)
     return status == LBX_EXPIRED || status == LBX_GONE;
 }
 
-/* Counts what a settlement came to; true for OK. */
-static bool
-settled(lbx_job *job, lbx__tally tally, lbx_status status)
+bool
+lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status)
 {
     lbx_courier *courier = job->worker->courier;
 
@@ -41,7 +40,8 @@ settled(lbx_job *job, lbx__tally tally, lbx_status status)
 bool
 lbx__job_acknowledge(lbx_job *job)
 {
-    return settled(job, LBX__ACKNOWLEDGED, lbx_letter_acknowledge(job->letter));
+    return lbx__job_settled(job, LBX__ACKNOWLEDGED,
+                            lbx_letter_acknowledge(job->letter));
 }
 
 bool
@@ -50,7 +50,8 @@ lbx__job_return(lbx_job *job)
     const int64_t delay_ns = lbx__retry_delay(
         &job->worker->courier->options, lbx_letter_delivery_count(job->letter));
 
-    return settled(job, LBX__RETURNED, lbx_letter_nack(job->letter, delay_ns));
+    return lbx__job_settled(job, LBX__RETURNED,
+                            lbx_letter_nack(job->letter, delay_ns));
 }
 
 static void
@@ -61,7 +62,7 @@ settle(lbx_job *job, lbx_status status)
     if (lbx_letter_is_finalized(job->letter))
         return; // B1
     if (job->lost != LBX_OK) {
-        (void)settled(job, LBX__ACKNOWLEDGED, job->lost);
+        (void)lbx__job_settled(job, LBX__ACKNOWLEDGED, job->lost);
     } else if (status == LBX_OK) {
         (void)lbx__job_acknowledge(job);
     } else if (status == LBX_NO_ROUTE || status == LBX_NO_REPLY) {

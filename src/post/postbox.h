@@ -61,6 +61,11 @@ lbx_status lbx__postbox_make_places(lbx_postbox *postbox,
 bool lbx__postbox_takes(const lbx_postbox *postbox, const lbx_draft *draft,
                         const lbx_type *type);
 
+/* Packs a draft as a send to here does; the packing is to be ended whatever the
+ * answer. */
+lbx_status lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
+                             lbx__packing *packing);
+
 /* The type of a draft, as far as it is known here; NULL. */
 const lbx_type *lbx__postbox_type_of(const lbx_postbox *postbox,
                                      const lbx_draft *draft);

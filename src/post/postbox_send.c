@@ -20,8 +20,9 @@ struct job {
     lbx__packing packings[LBX_BATCH_MOST];
 };
 
-static lbx_status
-pack_one(lbx_postbox *postbox, const lbx_draft *draft, lbx__packing *packing)
+lbx_status
+lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
+                  lbx__packing *packing)
 {
     lbx_status status =
         lbx__packing_init(packing, draft, &postbox->rules, postbox->allocator);
@@ -42,7 +43,7 @@ pack(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
     for (size_t i = 0; i < count; i++) {
         lbx__packing *packing = &job->packings[i];
 
-        job->status[i] = pack_one(postbox, &drafts[i], packing);
+        job->status[i] = lbx__postbox_pack(postbox, &drafts[i], packing);
         job->packed++;
         if (job->status[i] != LBX_OK)
             continue;

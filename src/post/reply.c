@@ -97,6 +97,24 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     return status;
 }
 
+lbx_status
+lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
+                   const lbx_draft *draft, lbx_postbox *to)
+{
+    lbx_status status = lbx__letter_open(letter);
+
+    *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
+    if (status == LBX_OK && lbx__postbox_closed(to))
+        status = LBX_CLOSED;
+    if (status != LBX_OK)
+        return status;
+    reply->to = lbx_postbox_ref(to);
+    status = lbx__postbox_pack(to, draft, &reply->packing);
+    reply->attachment =
+        (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
+    return status;
+}
+
 void
 lbx__reply_fini(lbx__reply *reply)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replies: where one goes, and as what.
+ * Replies, and other letters that are sent as one is settled: where one goes, and
+ * as what.
  *
  * P1  A reply is sent before its letter is acknowledged, or in one step with it;
  *     never after.
@@ -25,6 +26,10 @@ typedef struct lbx__reply {
 lbx_status lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
                            const lbx_draft *draft, lbx_fault *fault);
 void lbx__reply_fini(lbx__reply *reply);
+
+/* The same for a letter to a postbox of the caller's, as a send to it answers. */
+lbx_status lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
+                              const lbx_draft *draft, lbx_postbox *to);
 
 /* A request to send it by itself. */
 lbx_send_request lbx__reply_request(lbx__reply *reply);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling letters, with replies sent along.
+ * Settling letters, with replies, or other letters, sent along.
  *
  * A batch goes through these steps: each entry is checked and its reply packed;
  * replies to other stores are sent, one by one; what is left is settled in one
@@ -25,8 +25,9 @@ struct job {
     lbx_status status[LBX_BATCH_MOST]; /* of each settle */
     receipt_bytes *receipts;           /* parsed from text; NULL: none */
     lbx__reply *replies;               /* as many as settles; NULL: none */
-    size_t replied;                    /* of these, looked at */
-    size_t next;                       /* of these, to be sent or not */
+    lbx_postbox *to; /* of these; NULL: where letters' routes lead */
+    size_t replied;  /* of these, looked at */
+    size_t next;     /* of these, to be sent or not */
     bool settling;
     lbx_send_request send;
 };
@@ -110,6 +111,23 @@ has_reply(const lbx__called *called, size_t index)
            called->u.batch.replies[index].version > 0;
 }
 
+/* Finds the place of a reply, and packs it. */
+static lbx_status
+prepare(const lbx__called *called, struct job *job, size_t index)
+{
+    const lbx_settle *settle =
+        &((const lbx_settle *)called->u.batch.what)[index];
+    const lbx_draft *draft = &called->u.batch.replies[index];
+
+    if (!settle->letter || settle->what != LBX_ACKNOWLEDGE)
+        return LBX_INVALID;
+    if (job->to)
+        return lbx__reply_init_to(&job->replies[index], settle->letter, draft,
+                                  job->to);
+    return lbx__reply_init(&job->replies[index], settle->letter, draft,
+                           called->u.batch.fault);
+}
+
 /* Checks all, and packs the replies. */
 static void
 look_at_all(lbx__op *op, struct job *job)
@@ -121,16 +139,10 @@ look_at_all(lbx__op *op, struct job *job)
         job->status[i] = check(lbx__postbox_of(op), &settles[i]);
         if (!job->replies)
             continue;
-        job->replies[i] = (lbx__reply){.to = NULL};
+        job->replies[i] = (lbx__reply){.sent = {.status = LBX_PENDING}};
         job->replied = i + 1;
-        if (job->status[i] != LBX_OK || !has_reply(called, i))
-            continue;
-        if (!settles[i].letter || settles[i].what != LBX_ACKNOWLEDGE)
-            job->status[i] = LBX_INVALID;
-        else
-            job->status[i] = lbx__reply_init(
-                &job->replies[i], settles[i].letter,
-                &called->u.batch.replies[i], called->u.batch.fault);
+        if (job->status[i] == LBX_OK && has_reply(called, i))
+            job->status[i] = prepare(called, job, i);
     }
 }
 
@@ -310,29 +322,39 @@ lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
     return LBX_OK;
 }
 
+/* Starts the same in this thread, with a job of the caller's, which need not be
+ * cleared. */
+static void
+begin_here(lbx__op *op, lbx_postbox *postbox, struct job *job,
+           lbx_settle *settles, size_t count)
+{
+    lbx__called *called = lbx__called_of(op);
+
+    lbx__postbox_op(op, &settle_steps, postbox, LBX_FOREVER);
+    called->u.batch.what = settles;
+    called->u.batch.count = count;
+    called->u.batch.job = job;
+    called->u.batch.given = true;
+    job->request.count = 0;
+    job->receipts = NULL;
+    job->replies = NULL;
+    job->to = NULL;
+    job->replied = 0;
+    job->next = 0;
+    job->settling = false;
+}
+
 lbx_status
 lbx_postbox_settle_batch(lbx_postbox *postbox, lbx_settle *settles,
                          size_t count)
 {
     lbx_operation operation;
-    lbx__op *op = lbx__op_of(&operation);
-    lbx__called *called = lbx__called_of(op);
     struct job job;
 
     if (!postbox || !settles || count < 1 || count > LBX_BATCH_MOST)
         return LBX_INVALID;
-    lbx__postbox_op(op, &settle_steps, postbox, LBX_FOREVER);
-    called->u.batch.what = settles;
-    called->u.batch.count = count;
-    called->u.batch.job = &job;
-    called->u.batch.given = true;
-    job.request.count = 0;
-    job.receipts = NULL;
-    job.replies = NULL;
-    job.replied = 0;
-    job.next = 0;
-    job.settling = false;
-    return lbx__called_run(op);
+    begin_here(lbx__op_of(&operation), postbox, &job, settles, count);
+    return lbx__called_run(lbx__op_of(&operation));
 }
 
 static lbx_status
@@ -362,20 +384,41 @@ lbx_letter_extend(lbx_letter *letter, int64_t lease_ns)
     return settle_one(letter, LBX_EXTEND, lease_ns);
 }
 
+/* Sends a draft where the letter's routes lead, or to a postbox, and acknowledges
+ * the letter. */
+static lbx_status
+acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
+                 lbx_sent *ret_sent, lbx_fault *ret_fault)
+{
+    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .letter = letter};
+    lbx_operation operation;
+    lbx__op *op = lbx__op_of(&operation);
+    lbx__called *called = lbx__called_of(op);
+    struct job job;
+    lbx__reply reply;
+
+    if (!letter || !draft || draft->version != LBX_DRAFT_VERSION)
+        return LBX_INVALID;
+    begin_here(op, letter->postbox, &job, &settle, 1);
+    job.replies = &reply;
+    job.to = to;
+    called->u.batch.replies = draft;
+    called->u.batch.ret = ret_sent;
+    called->u.batch.fault = ret_fault;
+    return lbx__called_run(op);
+}
+
 lbx_status
 lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
                                  lbx_sent *ret_sent, lbx_fault *ret_fault)
 {
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .letter = letter};
-    lbx_operation operation;
-    lbx_status status;
+    return acknowledge_with(letter, NULL, reply, ret_sent, ret_fault);
+}
 
-    if (!letter || !reply || reply->version != LBX_DRAFT_VERSION)
-        return LBX_INVALID;
-    status = lbx_postbox_settle_init(&operation, letter->postbox, &settle, 1,
-                                     reply, ret_sent);
-    if (status != LBX_OK)
-        return status;
-    lbx__called_of(lbx__op_of(&operation))->u.batch.fault = ret_fault;
-    return lbx__called_run(lbx__op_of(&operation));
+lbx_status
+lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
+                                const lbx_draft *draft, lbx_sent *ret_sent)
+{
+    return to ? acknowledge_with(letter, to, draft, ret_sent, NULL)
+              : LBX_INVALID;
 }

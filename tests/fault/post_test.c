@@ -109,6 +109,42 @@ TEST(postboxes_survive_every_failing_allocation)
     CHECK(torture_every_allocation(use_fake, NULL) > 10);
 }
 
+/* A letter that is passed on: it is there once, here or there. */
+static void
+pass_on(struct torture *memory, void *context)
+{
+    const lbx_allocator allocator = torture_allocator(memory);
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    const lbx_draft draft = lbx_draft_of_text("on");
+    lbx_postbox *postbox;
+    lbx_box_counts counts;
+    lbx_letter *letter;
+    lbx_status status;
+    lbx_sent sent;
+
+    (void)context;
+    options.allocator = &allocator;
+    if (!worked(lbx_fake_create(&options, &postbox)))
+        return;
+    if (send_one(postbox, NULL) &&
+        worked(lbx_postbox_receive(postbox, 0, &letter))) {
+        status =
+            lbx_letter_send_and_acknowledge(letter, postbox, &draft, &sent);
+        CHECK_STATUS(status, sent.status);
+        CHECK_INT(worked(status), lbx_letter_is_finalized(letter));
+        CHECK_OK(lbx_postbox_count(postbox, &counts));
+        CHECK_INT(status == LBX_OK, counts.ready);
+        CHECK_INT(status != LBX_OK, counts.leased);
+        lbx_letter_destroy(letter);
+    }
+    lbx_postbox_unref(postbox);
+}
+
+TEST(a_letter_that_is_passed_on_is_there_once_without_memory)
+{
+    CHECK(torture_every_allocation(pass_on, NULL) > 4);
+}
+
 /* A receive that is cancelled with a letter in its hands: with memory it goes
  * back, without it stays leased; it is never lost. */
 static void

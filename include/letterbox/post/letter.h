@@ -22,6 +22,10 @@
  * when both postboxes are in one store. Replies carry the letter's id in
  * `in_reply_to`, the same each time.
  *
+ * Passing on. lbx_letter_send_and_acknowledge() sends what has become of a letter
+ * to a postbox of your choice, and acknowledges it, in the same way: the next
+ * stage, another box, a place for those that failed.
+ *
  * Threads    a letter is used by one thread at a time. It may go from thread to
  *            thread, and outlive its postbox.
  * Blocks     what changes the store waits until it has reached the store's
@@ -33,6 +37,7 @@
 #include <letterbox/base.h>
 #include <letterbox/operation.h>
 #include <letterbox/post/draft.h>
+#include <letterbox/post/resolver.h>
 
 LBX_BEGIN
 
@@ -279,6 +284,25 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply_init(lbx_operation *operation,
 LBX_API LBX_MUST_USE lbx_status
 lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
                                  lbx_sent *ret_sent, lbx_fault *ret_fault);
+
+/*
+ * lbx_letter_send_and_acknowledge() sends a draft to `to` and deletes the letter:
+ * in one step where both live in the same store, otherwise one after the other.
+ * In one step both happen or nothing does, and a receipt that is not current any
+ * more sends nothing. One after the other, the draft may have been sent when this
+ * does not answer LBX_OK: give it a token, made of the letter's id, and it is there
+ * once however often it is tried again.
+ *
+ * Returns    as lbx_postbox_send_draft() to `to` and lbx_letter_acknowledge(). On
+ *            anything but LBX_OK the letter is not settled.
+ * Ownership  all is copied; `ret_sent` is the caller's, and may be NULL.
+ * Threads    one at a time.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
+                                const lbx_draft *draft, lbx_sent *ret_sent);
 
 LBX_END
 

@@ -178,8 +178,8 @@ TEST(words_that_are_no_text_or_too_long_are_mended)
 
 /* ---- Order, and what may go wrong in between ---- */
 
-/* Writes down what was done to the store: R a reply, D a dead letter, A an
- * acknowledgement, N a nack; fails at the given one. */
+/* Writes down what was done to the stores: R a reply, D a dead letter, A an
+ * acknowledgement, B both in one step, N a nack; fails at the given one. */
 struct diary {
     char text[32];
     int fail_at; /* from 1; 0: never */
@@ -200,8 +200,9 @@ write_down(void *context, lbx_verb verb, const void *request)
                 ? 'D'
                 : 'R';
     else if (verb == LBX_VERB_SETTLE)
-        diary->text[used] =
-            settle->entries[0].what == LBX_ACKNOWLEDGE ? 'A' : 'N';
+        diary->text[used] = settle->entries[0].what != LBX_ACKNOWLEDGE ? 'N'
+                            : settle->entries[0].attachment_count > 0  ? 'B'
+                                                                       : 'A';
     else
         return LBX_OK;
     return diary->fail_at == (int)used + 1 ? diary->status : LBX_OK;
@@ -218,13 +219,13 @@ put_aside(struct desk *desk, struct diary *diary)
     desk->shelf.before = NULL;
 }
 
-TEST_CITING("R-44", first_the_reply_then_the_dead_letter_then_the_end)
+TEST_CITING("R-44", first_the_reply_then_the_dead_letter_with_the_end)
 {
     struct diary diary = {.fail_at = 0};
     struct desk desk;
 
     put_aside(&desk, &diary);
-    CHECK_STR("RDA", diary.text);
+    CHECK_STR("RB", diary.text);
     desk_close(&desk);
 }
 
@@ -234,7 +235,7 @@ TEST_CITING("R-44", an_error_reply_may_fail)
     struct desk desk;
 
     put_aside(&desk, &diary);
-    CHECK_STR("RDA", diary.text);
+    CHECK_STR("RB", diary.text);
     CHECK_COUNTS(&desk, "answers", 0, 0, 0);
     CHECK_COUNTS(&desk, "dead", 1, 0, 0);
     CHECK_COUNTS(&desk, "requests", 0, 0, 0);
@@ -251,7 +252,7 @@ TEST_CITING("R-44", what_cannot_be_put_aside_is_not_lost)
         struct desk desk;
 
         put_aside(&desk, &diary);
-        CHECK_STR("RDN", diary.text);
+        CHECK_STR("RBN", diary.text);
         CHECK_COUNTS(&desk, "dead", 0, 0, 0);
         CHECK_COUNTS(&desk, "requests", 0, 0, 1);
         CHECK_INT(0, desk_stats(&desk)->dead);
@@ -261,26 +262,6 @@ TEST_CITING("R-44", what_cannot_be_put_aside_is_not_lost)
     }
 }
 
-/* A crash between the dead letter and the acknowledgement: it is put aside again,
- * and is there once. */
-TEST_CITING("R-44", a_letter_that_dies_twice_is_aside_once)
-{
-    struct diary diary = {.fail_at = 3, .status = LBX_UNREACHABLE};
-    struct desk desk;
-
-    put_aside(&desk, &diary);
-    CHECK_STR("RDA", diary.text);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0);
-    CHECK_COUNTS(&desk, "requests", 0, 1, 0); // still leased
-    CHECK_INT(1, desk_stats(&desk)->unsettled);
-    shelf_advance(&desk.shelf, 300 * LBX_SECOND);
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0);
-    desk_close(&desk);
-}
-
-/* Somebody else has it meanwhile: our acknowledgement is too late, and no harm. */
 static lbx_status
 expire(lbx_job *job, void *context)
 {
@@ -290,7 +271,8 @@ expire(lbx_job *job, void *context)
     return lbx_job_fail(job, LBX_REFUSED, "slow", "too slow");
 }
 
-TEST_CITING("R-44", an_expired_lease_does_not_stop_a_dead_letter)
+/* Somebody else has it meanwhile, who may do better: it is never in both. */
+TEST_CITING("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside)
 {
     struct desk desk;
 
@@ -299,10 +281,116 @@ TEST_CITING("R-44", an_expired_lease_does_not_stop_a_dead_letter)
     desk.options.context = &desk;
     desk_send(&desk, "a book");
     desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0);
+    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
     CHECK_COUNTS(&desk, "requests", 1, 0, 0);
     CHECK_INT(1, desk_stats(&desk)->lost_leases);
+    CHECK_INT(0, desk_stats(&desk)->dead);
     desk_close(&desk);
+}
+
+/* ---- Dead letters in another store ---- */
+
+struct apart {
+    struct desk desk;
+    struct shelf other;
+    lbx_postbox *dead;
+};
+
+static void
+open_apart(struct apart *apart, struct diary *diary)
+{
+    open_with_policy(&apart->desk, 1);
+    shelf_open(&apart->other, &apart->desk.time);
+    CHECK_OK(
+        lbx_postbox_open_in(&apart->other.base, "dead", NULL, &apart->dead));
+    apart->desk.options.dead_letters.postbox = apart->dead;
+    desk_send(&apart->desk, "a book");
+    apart->desk.shelf.before = apart->other.before = write_down;
+    apart->desk.shelf.context = apart->other.context = diary;
+}
+
+static void
+check_dead_apart(struct apart *apart, size_t count)
+{
+    size_t ready, leased, delayed;
+
+    shelf_count(&apart->other, "dead", &ready, &leased, &delayed);
+    CHECK_INT(count, ready);
+    CHECK_INT(0, leased + delayed);
+}
+
+static void
+close_apart(struct apart *apart)
+{
+    lbx_postbox_unref(apart->dead);
+    desk_close(&apart->desk);
+    lbx_store_unref(&apart->other.base);
+}
+
+TEST_CITING("R-44", in_another_store_the_dead_letter_comes_before_the_end)
+{
+    struct diary diary = {.fail_at = 0};
+    struct apart apart;
+
+    open_apart(&apart, &diary);
+    desk_run(&apart.desk, 1);
+    CHECK_STR("RDA", diary.text);
+    check_dead_apart(&apart, 1);
+    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 0);
+    CHECK_INT(1, desk_stats(&apart.desk)->dead);
+    CHECK_INT(1, desk_stats(&apart.desk)->acknowledged);
+    close_apart(&apart);
+}
+
+TEST_CITING("R-44", what_another_store_does_not_take_is_not_lost)
+{
+    struct diary diary = {.fail_at = 2, .status = LBX_UNREACHABLE};
+    struct apart apart;
+
+    open_apart(&apart, &diary);
+    desk_run(&apart.desk, 1);
+    CHECK_STR("RDN", diary.text);
+    check_dead_apart(&apart, 0);
+    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 1);
+    CHECK_INT(0, desk_stats(&apart.desk)->dead);
+    close_apart(&apart);
+}
+
+/* A crash between the dead letter and the acknowledgement: it is put aside again,
+ * and is there once. */
+TEST_CITING("R-44", a_letter_that_dies_twice_is_aside_once)
+{
+    struct diary diary = {.fail_at = 3, .status = LBX_UNREACHABLE};
+    struct apart apart;
+
+    open_apart(&apart, &diary);
+    desk_run(&apart.desk, 1);
+    CHECK_STR("RDA", diary.text);
+    check_dead_apart(&apart, 1);
+    CHECK_COUNTS(&apart.desk, "requests", 0, 1, 0); // still leased
+    CHECK_INT(1, desk_stats(&apart.desk)->unsettled);
+    shelf_advance(&apart.desk.shelf, 300 * LBX_SECOND);
+    desk_run(&apart.desk, 1);
+    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 0);
+    check_dead_apart(&apart, 1);
+    close_apart(&apart);
+}
+
+/* Somebody else has it meanwhile: our acknowledgement is too late, and no harm. */
+TEST_CITING("R-44",
+            in_another_store_an_expired_lease_does_not_stop_a_dead_letter)
+{
+    struct diary diary = {.fail_at = 0};
+    struct apart apart;
+
+    open_apart(&apart, &diary);
+    apart.desk.options.handle = expire;
+    apart.desk.options.context = &apart.desk;
+    desk_run(&apart.desk, 1);
+    check_dead_apart(&apart, 1);
+    CHECK_COUNTS(&apart.desk, "requests", 1, 0, 0);
+    CHECK_INT(1, desk_stats(&apart.desk)->lost_leases);
+    close_apart(&apart);
 }
 
 /* ---- The other branches ---- */

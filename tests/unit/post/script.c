@@ -184,10 +184,12 @@ do_settle(struct script *script, const lbx_settle_request *request)
         for (size_t j = 0; j < entry->attachment_count; j++) {
             const lbx_attachment *attached = &entry->attachments[j];
 
-            note(script, "with %d %.*s re %s; ", (int)attached->box.uid,
+            const char *to = attached->parcel->in_reply_to;
+
+            note(script, "with %d %.*s%s%s; ", (int)attached->box.uid,
                  (int)attached->parcel->body_bytes,
-                 (const char *)attached->parcel->body,
-                 attached->parcel->in_reply_to);
+                 (const char *)attached->parcel->body, to ? " re " : "",
+                 to ? to : "");
             *attached->sent = sent_of(script, LBX_OK);
         }
         note(script, "%s %.*s; ", words[entry->what], (int)entry->receipt_bytes,

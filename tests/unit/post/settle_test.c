@@ -322,6 +322,78 @@ TEST(a_letter_whose_reply_was_not_sent_is_not_settled)
     end_elsewhere(&test);
 }
 
+TEST(send_and_acknowledge_is_one_step_in_one_store)
+{
+    struct world world = WORLD;
+    lbx_draft draft = lbx_draft_of_text("done");
+    lbx_postbox *next;
+    lbx_sent sent;
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_open_in(&world.script.base, "next", NULL, &next));
+    script_clear(&world.script);
+    world.script.answer = LBX_EXPIRED;
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_send_and_acknowledge(
+                                  world.letter, next, &draft, &sent));
+    CHECK_STATUS(LBX_EXPIRED, sent.status);
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    world.script.answer = LBX_OK;
+    CHECK_OK(
+        lbx_letter_send_and_acknowledge(world.letter, next, &draft, &sent));
+    CHECK_STR("with 2 done; ack receipt; ", world.script.log);
+    CHECK_OK(sent.status);
+    CHECK(lbx_letter_is_finalized(world.letter));
+    CHECK_STATUS(LBX_FINALIZED, lbx_letter_send_and_acknowledge(
+                                    world.letter, next, &draft, &sent));
+    CHECK_STATUS(LBX_FINALIZED, sent.status);
+    lbx_postbox_unref(next);
+    end(&world);
+}
+
+TEST(what_is_sent_elsewhere_is_there_before_the_letter_goes)
+{
+    struct elsewhere test;
+    const lbx_draft draft = lbx_draft_of_text("done");
+    lbx_sent sent;
+
+    begin_elsewhere(&test);
+    test.world.script.answer = LBX_EXPIRED;
+    CHECK_STATUS(LBX_EXPIRED,
+                 lbx_letter_send_and_acknowledge(test.world.letter, test.there,
+                                                 &draft, &sent));
+    CHECK_OK(sent.status);
+    CHECK_INT(1, lbx_collecting_count(test.there));
+    CHECK(lbx_collecting_at(test.there, 0)->in_reply_to == NULL);
+    test.world.script.answer = LBX_OK;
+    CHECK_OK(lbx_letter_send_and_acknowledge(test.world.letter, test.there,
+                                             &draft, NULL));
+    CHECK_STR("ack receipt; ", test.world.script.log);
+    end_elsewhere(&test);
+}
+
+TEST(what_could_not_be_sent_settles_nothing)
+{
+    struct elsewhere test;
+    const lbx_draft draft = lbx_draft_of_text("done");
+    const lbx_draft none = {.version = 0};
+    lbx_sent sent;
+
+    begin_elsewhere(&test);
+    CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
+                                  test.world.letter, NULL, &draft, &sent));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(NULL, test.there,
+                                                              &draft, &sent));
+    CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
+                                  test.world.letter, test.there, &none, &sent));
+    lbx_postbox_close(test.there);
+    CHECK_STATUS(LBX_CLOSED, lbx_letter_send_and_acknowledge(
+                                 test.world.letter, test.there, &draft, &sent));
+    CHECK_STATUS(LBX_CLOSED, sent.status);
+    CHECK_STR("", test.world.script.log);
+    CHECK(!lbx_letter_is_finalized(test.world.letter));
+    end_elsewhere(&test);
+}
+
 TEST(settles_with_replies_are_an_operation)
 {
     struct elsewhere test;
