@@ -67,7 +67,7 @@ lbx__claim_one(lbx__rules *rules, lbx__claim *claim, lbx__found *letter)
     const lbx_box_options *options = &head->facts->options;
     lbx__state to = letter->state;
     lbx__need need = {.count = 0};
-    lbx_status status = lbx__dead_letters(rules, head, &to, &dead);
+    lbx_status status = lbx__dead_letters(rules, head, letter, &dead);
 
     if (status != LBX_OK)
         return status;

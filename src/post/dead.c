@@ -22,10 +22,24 @@
 #include "post/head.h"
 
 lbx_status
-lbx__dead_letters(lbx__rules *rules, lbx__head *head, const lbx__state *state,
+lbx__letter_copy(lbx__rules *rules, lbx__found *letter)
+{
+    if (letter->value.data == rules->copied.bytes)
+        return LBX_OK; // it is one
+    lbx__buffer_reset(&rules->copied);
+    lbx__buffer_add(&rules->copied, letter->value.data, letter->value.size);
+    if (rules->copied.status != LBX_OK)
+        return rules->copied.status;
+    letter->value.data = rules->copied.bytes;
+    return lbx__letter_open(rules, letter);
+}
+
+lbx_status
+lbx__dead_letters(lbx__rules *rules, lbx__head *head, lbx__found *letter,
                   lbx__head **ret)
 {
     const lbx_box_options *options = &head->facts->options;
+    const lbx__state *state = &letter->state;
     lbx__head *to;
     lbx_status status;
 
@@ -37,8 +51,11 @@ lbx__dead_letters(lbx__rules *rules, lbx__head *head, const lbx__state *state,
                             head->facts->dead_letters, &to);
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
-    if (status == LBX_OK && to != head)
-        status = lbx__sweep_age(rules, to);
+    if (status == LBX_OK && to != head) {
+        status = lbx__letter_copy(rules, letter); // sweeping writes: G5
+        if (status == LBX_OK)
+            status = lbx__sweep_age(rules, to);
+    }
     if (status != LBX_OK)
         return status;
     if (to->facts->options.fifo != options->fifo ||
@@ -47,17 +64,6 @@ lbx__dead_letters(lbx__rules *rules, lbx__head *head, const lbx__state *state,
         return LBX_OK;
     *ret = to;
     return LBX_OK;
-}
-
-lbx_status
-lbx__letter_copy(lbx__rules *rules, lbx__found *letter)
-{
-    lbx__buffer_reset(&rules->copied);
-    lbx__buffer_add(&rules->copied, letter->value.data, letter->value.size);
-    if (rules->copied.status != LBX_OK)
-        return rules->copied.status;
-    letter->value.data = rules->copied.bytes;
-    return lbx__letter_open(rules, letter);
 }
 
 lbx_status

@@ -268,9 +268,10 @@ lbx_status lbx__deliver(lbx__rules *rules, const lbx__head *head,
 /* ---- dead.c ---- */
 
 /* Whether the next delivery would be one too many, and there is a box that takes
- * it. OK, and *ret is NULL if not; CORRUPT; IO. */
+ * it. OK, and *ret is NULL if not; NO_MEMORY; CORRUPT; IO. What is too old there
+ * goes, and so the letter may be copied. */
 lbx_status lbx__dead_letters(lbx__rules *rules, lbx__head *head,
-                             const lbx__state *state, lbx__head **ret);
+                             lbx__found *letter, lbx__head **ret);
 
 /* Decodes a letter out of the way of writes: OK; CORRUPT; NO_MEMORY. */
 lbx_status lbx__letter_copy(lbx__rules *rules, lbx__found *letter);

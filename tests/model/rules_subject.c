@@ -16,12 +16,48 @@ struct faulty {
     lbx__storage *real;
     rules_fault fault;
     int64_t ahead;
+    struct shown *shown[LBX__TABLES];
+};
+
+/* A row that was shown, as a copy. */
+struct shown {
+    struct shown *next;
+    size_t size;
+    uint8_t bytes[];
 };
 
 static struct faulty *
 faulty_of(lbx__storage *storage)
 {
     return (struct faulty *)storage;
+}
+
+static lbx__bytes
+show(struct faulty *faulty, lbx__table table, lbx__bytes bytes)
+{
+    struct shown *shown;
+
+    if (faulty->fault != SCRIBBLES)
+        return bytes;
+    shown = malloc(sizeof(*shown) + bytes.size);
+    shown->next = faulty->shown[table];
+    shown->size = bytes.size;
+    if (bytes.size > 0)
+        memcpy(shown->bytes, bytes.data, bytes.size);
+    faulty->shown[table] = shown;
+    return (lbx__bytes){shown->bytes, bytes.size};
+}
+
+static void
+scribble(struct faulty *faulty, lbx__table table)
+{
+    while (faulty->shown[table]) {
+        struct shown *shown = faulty->shown[table];
+
+        faulty->shown[table] = shown->next;
+        memset(shown->bytes, 0xee, shown->size);
+        free(shown);
+    }
 }
 
 static lbx_status
@@ -33,15 +69,26 @@ begin(lbx__storage *storage)
 static lbx_status
 get(lbx__storage *storage, lbx__table table, lbx__bytes key, lbx__bytes *ret)
 {
-    return lbx__storage_get(faulty_of(storage)->real, table, key, ret);
+    const lbx_status status =
+        lbx__storage_get(faulty_of(storage)->real, table, key, ret);
+
+    if (status == LBX_OK)
+        *ret = show(faulty_of(storage), table, *ret);
+    return status;
 }
 
 static lbx_status
 seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
      lbx__bytes *ret_key, lbx__bytes *ret)
 {
-    return lbx__storage_seek(faulty_of(storage)->real, table, key, ret_key,
-                             ret);
+    const lbx_status status =
+        lbx__storage_seek(faulty_of(storage)->real, table, key, ret_key, ret);
+
+    if (status == LBX_OK) {
+        *ret_key = show(faulty_of(storage), table, *ret_key);
+        *ret = show(faulty_of(storage), table, *ret);
+    }
+    return status;
 }
 
 static lbx_status
@@ -60,6 +107,7 @@ put(lbx__storage *storage, lbx__table table, lbx__bytes key,
     if ((fault == FORGETS_SEEN && table == LBX__SEEN) ||
         (fault == LOSES_READY && table == LBX__READY))
         return;
+    scribble(faulty_of(storage), table);
     lbx__storage_put(faulty_of(storage)->real, table, key, parts, count);
 }
 
@@ -72,12 +120,15 @@ remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
         (fault == KEEPS_WAITS && table == LBX__WAITS) ||
         (fault == FORGETS_PLACE && table == LBX__TURNS))
         return;
+    scribble(faulty_of(storage), table);
     lbx__storage_remove(faulty_of(storage)->real, table, key);
 }
 
 static uint64_t
 commit(lbx__storage *storage)
 {
+    for (lbx__table table = 0; table < LBX__TABLES; table++)
+        scribble(faulty_of(storage), table);
     return lbx__storage_commit(faulty_of(storage)->real);
 }
 

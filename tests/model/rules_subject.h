@@ -15,7 +15,11 @@ typedef enum rules_fault {
     LOSES_READY,   /* what came back is not found */
     KEEPS_WAITS,   /* what was settled comes back */
     FORGETS_PLACE, /* groups do not give way to each other */
-    FAULTS
+    FAULTS,
+
+    /* No fault, but as hard as LMDB: what get and seek have shown is gone with
+     * the next write to its table (G5). */
+    SCRIBBLES
 } rules_fault;
 
 typedef struct rules_subject {

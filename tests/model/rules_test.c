@@ -27,6 +27,15 @@ TEST_CITING_LIMIT("R-29 R-30 R-31 R-44", rules_walk_with_the_model, 120)
     model_walks("the rules", test_rounds(200, 20000), 400, walk, &fault);
 }
 
+/* Over LMDB a row may move when another is written; in memory it never does. */
+TEST_LIMIT(rules_hold_no_row_longer_than_they_may, 120)
+{
+    rules_fault fault = SCRIBBLES;
+
+    model_walks("the rules, with rows that vanish", test_rounds(100, 5000), 400,
+                walk, &fault);
+}
+
 TEST(seeds_that_found_something_once_find_nothing)
 {
     rules_fault fault = NO_FAULT;
