@@ -35,11 +35,37 @@ open_folder(const char *path, lbx_durability level)
     return store;
 }
 
+static char place[480]; /* the latest */
+
+static lbx_store *
+open_new(lbx_durability level)
+{
+    (void)snprintf(place, sizeof(place), "%s", test_path());
+    return open_folder(place, level);
+}
+
 static lbx_store *
 open_alone(void **ret_context)
 {
     *ret_context = NULL;
-    return open_folder(test_path(), LBX_SURVIVES_POWER_CUT);
+    return open_new(LBX_SURVIVES_POWER_CUT);
+}
+
+static lbx_store *
+open_quick(void **ret_context)
+{
+    *ret_context = NULL;
+    return open_new(LBX_SURVIVES_PROCESS);
+}
+
+static lbx_store *
+reopen(lbx_store *store, void *context)
+{
+    const lbx_durability level = lbx_store_durability(store);
+
+    (void)context;
+    lbx_store_unref(store);
+    return open_folder(place, level);
 }
 
 static void
@@ -62,6 +88,15 @@ const struct backend file_backend = {
     .open = open_alone,
     .advance = advance_files,
     .close = close_alone,
+    .reopen = reopen,
+};
+
+const struct backend quick_backend = {
+    .name = "file, at level process",
+    .open = open_quick,
+    .advance = advance_files,
+    .close = close_alone,
+    .reopen = reopen,
 };
 
 /* ---- In company ---- */
@@ -79,25 +114,33 @@ keep_company(const char *path, int to)
         pause();
 }
 
+/* Leaves company and comes back to it. */
+static lbx_store *
+reopen_shared(lbx_store *store, void *context)
+{
+    (void)context;
+    lbx_store_unref(store);
+    return open_folder(place, LBX_SURVIVES_PROCESS);
+}
+
 static lbx_store *
 open_shared(void **ret_context)
 {
-    char path[480];
     lbx_store *store;
     int ends[2];
     char byte;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(place, sizeof(place), "%s", test_path());
     CHECK(pipe(ends) == 0);
     company = fork();
     CHECK(company >= 0);
     if (company == 0)
-        keep_company(path, ends[1]);
+        keep_company(place, ends[1]);
     CHECK(read(ends[0], &byte, 1) == 1);
     (void)close(ends[0]);
     (void)close(ends[1]);
     // A level below what company has.
-    store = open_folder(path, LBX_SURVIVES_PROCESS);
+    store = open_folder(place, LBX_SURVIVES_PROCESS);
     CHECK_INT(LBX_SURVIVES_POWER_CUT, (int)lbx_store_durability(store));
     *ret_context = NULL;
     return store;
@@ -117,4 +160,5 @@ const struct backend shared_backend = {
     .open = open_shared,
     .advance = advance_files,
     .close = close_shared,
+    .reopen = reopen_shared,
 };

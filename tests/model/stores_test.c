@@ -20,3 +20,27 @@ TEST_CITING_LIMIT("S1 S2 S3 S5 S7", relay_walks_with_the_model, 120)
 {
     store_walks(&relay_backend, test_rounds(30, 2000), 400);
 }
+
+static lbx_store *
+forget(lbx_store *store, void *context)
+{
+    memory_backend.close(store, context);
+    return memory_backend.open(&context);
+}
+
+/* That the walk opens a store again, and would notice. */
+TEST(a_store_that_forgets_is_found)
+{
+    struct backend forgetful = memory_backend;
+    store_subject subject;
+    char why[400];
+    bool passed;
+
+    forgetful.name = "forgetful";
+    forgetful.reopen = forget;
+    store_subject_init(&subject, &forgetful);
+    passed = model_walk(&subject.base, 1, 400, why, sizeof(why));
+    store_subject_fini(&subject);
+    CHECK(!passed);
+    test_note("%s", why);
+}
