@@ -195,7 +195,7 @@ run(struct turn *turn, lbx_call *call)
     lbx__service *service = turn->service;
     lbx_status status;
 
-    lbx__call_move(call, LBX__RUNNING);
+    assert(lbx__call_note(call).place == LBX__RUNNING);
     if (call->verb == LBX_VERB_RECEIVE) {
         run_receive(turn, call);
         return;

@@ -5,10 +5,25 @@
 #include <stddef.h>
 
 const struct scenario *const all_scenarios[] = {
-    park_scenarios,     lock_scenarios,    segq_scenarios,
-    ring_scenarios,     mailbox_scenarios, waiting_scenarios,
-    closing_scenarios,  turns_scenarios,   wakers_scenarios,
-    evicting_scenarios, runq_scenarios,    runslot_scenarios,
-    cells_scenarios,    workers_scenarios, boxed_scenarios,
-    team_scenarios,     asks_scenarios,    NULL,
+    park_scenarios,
+    lock_scenarios,
+    segq_scenarios,
+    ring_scenarios,
+    mailbox_scenarios,
+    waiting_scenarios,
+    closing_scenarios,
+    turns_scenarios,
+    wakers_scenarios,
+    evicting_scenarios,
+    runq_scenarios,
+    runslot_scenarios,
+    cells_scenarios,
+    workers_scenarios,
+    boxed_scenarios,
+    team_scenarios,
+    asks_scenarios,
+#ifdef HAS_POST
+    service_scenarios,
+#endif
+    NULL,
 };

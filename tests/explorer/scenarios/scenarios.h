@@ -25,6 +25,7 @@ extern const struct scenario workers_scenarios[];
 extern const struct scenario boxed_scenarios[];
 extern const struct scenario team_scenarios[];
 extern const struct scenario asks_scenarios[];
+extern const struct scenario service_scenarios[];
 
 extern const struct scenario *const all_scenarios[]; /* up to a NULL */
 
