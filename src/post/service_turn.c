@@ -178,7 +178,8 @@ run_receive(struct turn *turn, lbx_call *call)
     wanted = lbx__waiters_find(&turn->service->waiters, request->box.uid);
     if (wanted && wanted->calls.first && request->wait_ns != 0 &&
         !request->attempt_id)
-        status = LBX_PENDING;
+        // Given up while the group waited for its turn: nobody will again.
+        status = lbx__call_note(call).given_up ? LBX_CANCELLED : LBX_PENDING;
     else
         status = try_receive(turn, call);
     if (status == LBX_PENDING)

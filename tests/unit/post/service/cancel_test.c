@@ -72,6 +72,37 @@ TEST(a_receive_given_up_while_it_looks_does_not_wait)
     close_double(store);
 }
 
+/* Given up before its turn in the group, in a box where another waits already:
+ * it must not stand behind that one, where nobody looks at it. */
+TEST(a_receive_given_up_before_its_turn_does_not_join_others)
+{
+    lbx_store *store = open_double(true);
+    struct ask waits = {.count = 0};
+    struct ask first = {.count = 0};
+    struct ask second = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&waits, store, 1, -1);
+    CHECK_OK(send_now(store, 2)); // by now it waits
+    atomic_store(&world.at_flush.closed, 1);
+    ask_send(&send, store, 2, 0);
+    EVENTUALLY(atomic_load(&world.at_flush.there) == 1);
+    ask_receive(&first, store, 3, 0);
+    ask_receive(&second, store, 1, -1);
+    atomic_store(&world.at_receive.closed, 1);
+    atomic_store(&world.at_flush.closed, 0);
+    EVENTUALLY(atomic_load(&world.at_receive.there) == 1); // one group
+    store->ops->cancel(store, &second.call);
+    CHECK(!is_over(&second));
+    atomic_store(&world.at_receive.closed, 0);
+    CHECK_STATUS(LBX_CANCELLED, end_of(&second));
+    CHECK_STATUS(LBX_EMPTY, end_of(&first));
+    CHECK_OK(end_of(&send));
+    CHECK(!is_over(&waits));
+    CHECK_STATUS(LBX_CANCELLED, cancel(&waits));
+    close_double(store);
+}
+
 /* The same, but there is a letter: then it has it. */
 TEST(a_receive_given_up_too_late_has_its_letter)
 {
