@@ -19,6 +19,8 @@
 
 #include "base/park.h"
 
+#define BREATH (50 * LBX_US)
+
 bool
 lbx__hand_is_me(const lbx__service *service)
 {
@@ -112,6 +114,18 @@ end_ticks(lbx__service *service, uint32_t ticks)
     lbx__futex_wake(&service->ticks_done, INT32_MAX);
 }
 
+/* Between two parts of background work: callers run under the lock, which is not
+ * fair, and would not get it before all of it is done. */
+static void
+breathe(lbx__service *service)
+{
+    const uint32_t seen = lbx__peek(&service->bell);
+
+    lbx__lock_give(&service->lock);
+    lbx__futex_wait(&service->bell, seen, BREATH);
+    lbx__lock_take(&service->lock);
+}
+
 static void
 live(lbx__service *service)
 {
@@ -120,9 +134,12 @@ live(lbx__service *service)
         const uint32_t ticks = service->ticks;
         const int64_t now_ns = now(service);
         const int64_t due_ns = lbx__turn_due(service);
+        // Background work that is left is for who opens the store next.
+        const bool over = service->stopping && !service->asked.first;
 
         listen(service);
-        if (service->asked.first || service->look || due_ns <= now_ns) {
+        if (!over &&
+            (service->asked.first || service->look || due_ns <= now_ns)) {
             lbx__calls group = lbx__turn_group(service);
 
             if (service->look)
@@ -131,10 +148,13 @@ live(lbx__service *service)
             lbx__turn(service, &group, &service->done);
             lbx__service_tell(service, &service->done);
             end_ticks(service, ticks);
+            if (!service->options.one_thread &&
+                service->work_ns <= now(service))
+                breathe(service);
         } else if (service->ticks != lbx__peek(&service->ticks_done)) {
             // Those that came since we read the clock want another look.
             end_ticks(service, ticks);
-        } else if (service->stopping) {
+        } else if (over) {
             break;
         } else {
             sleep_until(service, due_ns, now_ns);

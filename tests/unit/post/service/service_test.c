@@ -96,6 +96,22 @@ BOTH(background_work_is_done_to_the_end)
     close_double(store);
 }
 
+/* What is left in the background is for whoever opens the store next. */
+BOTH(closing_does_not_wait_for_background_work)
+{
+    struct ask purge = {.count = 0};
+    lbx_store *store;
+
+    world.real = true;
+    store = open_double(one_thread);
+    CHECK_OK(send_now(store, 1));
+    atomic_store(&world.work_left, 2000000000);
+    ask_purge(&purge, store, 1);
+    CHECK_OK(end_of(&purge));
+    close_double(store);
+    CHECK(atomic_load(&world.work_left) > 0);
+}
+
 /* A receive of one box moves a letter to another: its waiters come next. */
 BOTH(what_serving_sets_free_is_served_too)
 {
