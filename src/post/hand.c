@@ -48,9 +48,11 @@ lbx__hand_call(lbx__service *service)
         lbx__futex_wake(&service->bell, 1);
 }
 
-/* H3: notes what others have rung. Under the lock. */
+/* H3: notes what others have rung. Under the lock. Work that they have left in
+ * the background is everybody's, since they may be killed: not at once, because
+ * they do it too, and ring each time. */
 static void
-listen(lbx__service *service)
+listen(lbx__service *service, int64_t now_ns)
 {
     lbx__storage *storage = service->storage;
     uint32_t rung;
@@ -61,6 +63,8 @@ listen(lbx__service *service)
     if (rung == service->heard)
         return;
     service->heard = rung;
+    if (service->work_ns > now_ns + LBX_SECOND)
+        service->work_ns = now_ns + LBX_SECOND;
     if (service->waiters.count > 0 || storage->ops->is_called(storage))
         service->look = true;
 }
@@ -133,11 +137,13 @@ live(lbx__service *service)
     for (;;) {
         const uint32_t ticks = service->ticks;
         const int64_t now_ns = now(service);
-        const int64_t due_ns = lbx__turn_due(service);
-        // Background work that is left is for who opens the store next.
-        const bool over = service->stopping && !service->asked.first;
+        int64_t due_ns;
+        bool over;
 
-        listen(service);
+        listen(service, now_ns);
+        due_ns = lbx__turn_due(service);
+        // Background work that is left is for who opens the store next.
+        over = service->stopping && !service->asked.first;
         if (!over &&
             (service->asked.first || service->look || due_ns <= now_ns)) {
             lbx__calls group = lbx__turn_group(service);

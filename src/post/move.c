@@ -228,6 +228,7 @@ next_due(const struct task *task)
 static lbx_status
 run(lbx__rules *rules, struct task *task, uint32_t *budget, int64_t *ret_due)
 {
+    const uint64_t moved = task->moved;
     lbx_status status = LBX_OK;
 
     while (*budget > 0 && task->phase == LBX_MOVE_RUNNING) {
@@ -241,7 +242,9 @@ run(lbx__rules *rules, struct task *task, uint32_t *budget, int64_t *ret_due)
             break;
         (*budget)--;
     }
-    write_task(rules, task);
+    // Only what changed: other processes are told of each write, and look.
+    if (task->moved != moved || task->phase != LBX_MOVE_RUNNING)
+        write_task(rules, task);
     if (task->phase == LBX_MOVE_RUNNING && next_due(task) < *ret_due)
         *ret_due = next_due(task);
     return status == LBX_NOT_FOUND ? LBX_OK : status;

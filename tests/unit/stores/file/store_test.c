@@ -438,6 +438,44 @@ TEST_CITING_LIMIT("W-09", a_box_that_another_process_deletes_ends_waits, 40)
     lbx_store_unref(store);
 }
 
+static void
+start_a_move(int to)
+{
+    lbx_store *store = open_store();
+
+    CHECK_OK(lbx_store_move(store, "orders", "others", 20));
+    say(to);
+    for (;;)
+        pause();
+}
+
+/* "It goes on when this process ends and another has the store open": one that
+ * has nothing to do itself, too. */
+TEST_LIMIT(a_move_goes_on_when_who_started_it_is_killed, 40)
+{
+    lbx_postbox *orders, *others;
+    lbx_store *store;
+    pid_t child;
+    int from;
+
+    new_path();
+    store = open_store();
+    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &orders));
+    CHECK_OK(lbx_postbox_open_in(store, "others", NULL, &others));
+    for (int i = 0; i < 20; i++)
+        mail(orders, "moved");
+    child = spawn(start_a_move, &from);
+    hear(from);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+    for (int i = 0; i < 20; i++)
+        take(others, "moved");
+    lbx_postbox_unref(others);
+    lbx_postbox_unref(orders);
+    lbx_store_unref(store);
+}
+
 static lbx_store *inherited;
 
 static void
