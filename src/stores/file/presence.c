@@ -94,7 +94,11 @@ lbx__presence_open(lbx__presence *presence, const lbx__io *io, int folder,
     lbx_status status;
     void *memory;
 
-    *presence = (lbx__presence){.io = io, .refuses = refuses};
+    *presence = (lbx__presence){
+        .io = io,
+        .refuses = refuses,
+        .deadline = lbx_deadline_after(NULL, KNOCK_MOST),
+    };
     presence->fd = io->open(io, folder, LBX__WAKE, O_RDWR | O_CREAT);
     if (presence->fd < 0) {
         status = lbx__io_status(presence->fd);
@@ -206,10 +210,8 @@ knock(lbx__presence *presence)
 }
 
 lbx_status
-lbx__presence_enter(lbx__presence *presence, bool alone)
+lbx__presence_enter(lbx__presence *presence, bool again)
 {
-    const int64_t deadline = lbx_deadline_after(NULL, KNOCK_MOST);
-
     assert(presence->right == LBX__NO_RIGHT);
     for (bool knocked = false;; knocked = true) {
         if (lock_byte(presence, 0, F_WRLCK)) {
@@ -218,14 +220,14 @@ lbx__presence_enter(lbx__presence *presence, bool alone)
         }
         if (presence->refuses)
             return LBX_BUSY;
-        if (!alone && lock_byte(presence, 0, F_RDLCK)) {
+        if ((!again || knocked) && lock_byte(presence, 0, F_RDLCK)) {
             presence->right = LBX__IN_COMPANY;
             presence->departed = lbx__load(&presence->wake->departed, seq_cst);
             return LBX_OK;
         }
         // At first the word may be that of an owner who is gone.
         if ((knocked && lbx__load(&presence->wake->refuses, seq_cst)) ||
-            lbx_clock_now(NULL) >= deadline)
+            lbx_clock_now(NULL) >= presence->deadline)
             return LBX_BUSY;
         knock(presence);
     }

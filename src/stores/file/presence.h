@@ -61,6 +61,7 @@ typedef struct lbx__presence {
     lbx__right right;
     bool refuses; /* company */
     bool has_turn;
+    int64_t deadline;  /* of entering */
     uint32_t answered; /* knocks */
     uint32_t departed; /* when we last tried to be alone */
     uint32_t groups;   /* in company since then */
@@ -73,10 +74,12 @@ lbx_status lbx__presence_open(lbx__presence *presence, const lbx__io *io,
 /* Lets go of everything. Takes a zeroed one. */
 void lbx__presence_close(lbx__presence *presence);
 
-/* Gets the right to write, knocking until the owner lets us in. With `alone`
- * only the exclusive one will do. BUSY: who has it refuses, or does not answer
- * for 30 s; or we refuse company and there is some. */
-lbx_status lbx__presence_enter(lbx__presence *presence, bool alone);
+/* Gets the right to write, knocking until the owner lets us in. `again`: we had
+ * it shared, and there is something to recover; then it is asked for exclusive
+ * until one knock has not been answered. (Not for ever: another one who waits may
+ * be faster, and let us in.) BUSY: who has it refuses, or does not answer for 30
+ * s in all; or we refuse company and there is some. */
+lbx_status lbx__presence_enter(lbx__presence *presence, bool again);
 
 /* Gives the right back; the slot stays. */
 void lbx__presence_retreat(lbx__presence *presence);

@@ -301,8 +301,8 @@ lbx__file_recover(lbx__file *file, const char *path)
 
     if (status != LBX_OK)
         return refuse(file, status, LBX__WAKE);
-    for (bool alone = false;; alone = true) {
-        status = lbx__presence_enter(&file->presence, alone);
+    for (bool again = false;; again = true) {
+        status = lbx__presence_enter(&file->presence, again);
         if (status != LBX_OK)
             return lbx__refuse(file->options.fault, status,
                                "another process has %s alone", path);

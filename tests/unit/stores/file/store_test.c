@@ -6,6 +6,7 @@
 #include "stores/file/store.h"
 #include <letterbox/post.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -371,6 +372,48 @@ TEST_LIMIT(an_idle_store_lets_others_in, 20)
     take(postbox, "together");
     lbx_postbox_unref(postbox);
     lbx_store_unref(store);
+}
+
+/* N2: an owner is killed, and two that wait at the door both see what it has
+ * left. One recovers; the other is let in by that one. */
+TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
+{
+    enum {
+        KNOCKS_AT = 24 /* in wake: after the magic and the boot's id */
+    };
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    char wake[512];
+    uint32_t before, knocks;
+    pid_t children[3];
+    int from[3], fd;
+
+    new_path();
+    children[0] = spawn(idle, &from[0]);
+    hear(from[0]);
+    CHECK(kill(children[0], SIGKILL) == 0);
+    CHECK(waitpid(children[0], NULL, 0) == children[0]);
+    (void)close(from[0]);
+    // As if both had it shared for a moment: nobody can recover yet.
+    (void)snprintf(wake, sizeof(wake), "%s/wake", path);
+    fd = open(wake, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    for (int i = 1; i < 3; i++)
+        children[i] = spawn(idle, &from[i]);
+    do {
+        CHECK_INT(sizeof(knocks),
+                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
+    } while (knocks - before < 100);
+    lock.l_type = F_UNLCK;
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    for (int i = 1; i < 3; i++)
+        hear(from[i]);
+    for (int i = 1; i < 3; i++) {
+        CHECK(kill(children[i], SIGKILL) == 0);
+        CHECK(waitpid(children[i], NULL, 0) == children[i]);
+        (void)close(from[i]);
+    }
+    CHECK(close(fd) == 0);
 }
 
 static void
