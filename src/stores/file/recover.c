@@ -54,11 +54,10 @@ drop_stillborn(lbx__file *file)
 static lbx_status
 open_engine(lbx__file *file)
 {
-    const lbx_status looked = lbx__folder_look(&file->folder, NULL);
-    lbx_status status = looked;
+    lbx_status status = lbx__folder_look(&file->folder, NULL);
     bool is_new;
 
-    if (file->engine.io || status != LBX_OK)
+    if (status != LBX_OK)
         return status;
     if (file->presence.right == LBX__ALONE)
         status = drop_stillborn(file);
@@ -314,6 +313,8 @@ lbx__file_recover(lbx__file *file, const char *path)
         status = join(file);
         if (status != LBX_BUSY)
             return status;
+        // Whoever recovers may throw data.mdb away: see drop_stillborn().
+        lbx__engine_close(&file->engine);
         lbx__presence_retreat(&file->presence);
     }
 }

@@ -7,8 +7,10 @@
 #include <letterbox/post.h>
 
 #include <fcntl.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -413,6 +415,55 @@ TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
         CHECK(waitpid(children[i], NULL, 0) == children[i]);
         (void)close(from[i]);
     }
+    CHECK(close(fd) == 0);
+}
+
+/* Who waits while a store is made looks again at what is there: data.mdb that had
+ * just been begun is thrown away and made anew by who comes first. */
+TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
+{
+    enum {
+        KNOCKS_AT = 24,
+        META_BYTES = 8192
+    };
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    char made[480], wake[512], data[512];
+    uint32_t before, knocks;
+    MDB_env *env;
+    pid_t child;
+    int from, fd;
+
+    new_path();
+    lbx_store_unref(open_store());
+    (void)snprintf(made, sizeof(made), "%s", path);
+    new_path();
+    CHECK(mkdir(path, 0700) == 0);
+    CHECK(mdb_env_create(&env) == 0 && mdb_env_open(env, path, 0, 0600) == 0);
+    mdb_env_close(env);
+    CHECK_INT(META_BYTES, fixture_size(path, "data.mdb"));
+    (void)snprintf(wake, sizeof(wake), "%s/wake", path);
+    fd = open(wake, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, 65536) == 0);
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    child = spawn(idle, &from);
+    do {
+        CHECK_INT(sizeof(knocks),
+                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
+    } while (knocks - before < 20);
+    CHECK(kill(child, SIGSTOP) == 0);
+    CHECK(waitpid(child, NULL, WUNTRACED) == child);
+    (void)snprintf(data, sizeof(data), "%s/data.mdb", path);
+    CHECK(unlink(data) == 0);
+    fixture_copy(made, path, "data.mdb");
+    fixture_copy(made, path, "journal");
+    lock.l_type = F_UNLCK;
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK(kill(child, SIGCONT) == 0);
+    hear(from);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
     CHECK(close(fd) == 0);
 }
 
