@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one of a crew does; crew.h. */
+#include "crew.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+hand_init(struct hand *hand, const struct crew *crew, struct desk *desk,
+          unsigned index)
+{
+    *hand = (struct hand){
+        .crew = crew,
+        .desk = desk,
+        .place = &crew->ledger->places[index],
+        .index = index,
+        .state = (crew->seed + index) * UINT64_C(0x9e3779b97f4a7c15),
+    };
+}
+
+uint64_t
+hand_draw(struct hand *hand, uint64_t below)
+{
+    hand->state = hand->state * UINT64_C(6364136223846793005) +
+                  UINT64_C(1442695040888963407);
+    return (hand->state >> 33) % below;
+}
+
+/* Mostly as many as there may be. */
+static uint32_t
+draw_batch(struct hand *hand)
+{
+    return hand_draw(hand, 4) ? LBX_BATCH_MOST
+                              : 1 + (uint32_t)hand_draw(hand, LBX_BATCH_MOST);
+}
+
+static int64_t
+now_of(const struct hand *hand)
+{
+    const struct crew *crew = hand->crew;
+
+    return crew->now_ns ? crew->now_ns(crew->clock) : lbx_clock_now(NULL);
+}
+
+static void
+tell(const struct hand *hand, const struct ledger_event *event)
+{
+    if (hand->crew->tell)
+        hand->crew->tell(hand->crew->context, event);
+    else
+        ledger_note(hand->crew->ledger, event);
+}
+
+/* ---- Sending ---- */
+
+/* Drafts of letters, with what they point to. */
+struct pile {
+    enum crew_box box;
+    size_t count;
+    uint64_t numbers[LBX_BATCH_MOST];
+    uint64_t after;
+    lbx_draft drafts[LBX_BATCH_MOST];
+    uint8_t bodies[LBX_BATCH_MOST][LEDGER_BODY_MOST];
+    char tokens[LBX_BATCH_MOST][24];
+    char group[16];
+};
+
+static void
+add_draft(struct hand *hand, struct pile *pile, uint64_t number)
+{
+    const size_t at = pile->count++;
+    lbx_draft *draft = &pile->drafts[at];
+
+    pile->numbers[at] = number;
+    *draft = lbx_draft_of_bytes(pile->bodies[at],
+                                ledger_body(number, pile->bodies[at]));
+    (void)snprintf(pile->tokens[at], sizeof(pile->tokens[at]), "t%" PRIu64,
+                   number);
+    draft->token = pile->tokens[at];
+    if (pile->box == CREW_FIFO) {
+        (void)snprintf(pile->group, sizeof(pile->group), "g%u", hand->index);
+        draft->group = pile->group;
+        draft->duplicate_id = pile->tokens[at];
+    } else if (hand_draw(hand, 16) == 0) {
+        draft->delay_ns =
+            (int64_t)hand_draw(hand, (uint64_t)hand->crew->lease_ns);
+    }
+}
+
+static void
+tell_sent(const struct hand *hand, uint64_t number, lbx_status status,
+          int64_t begun)
+{
+    tell(hand, &(struct ledger_event){
+                   .what = LEDGER_SENT,
+                   .number = number,
+                   .status = status,
+                   .begun_ns = begun,
+                   .ended_ns = now_of(hand),
+               });
+}
+
+static void
+tell_sends(const struct hand *hand, const struct pile *pile, int64_t begun)
+{
+    for (size_t i = 0; i < pile->count; i++) {
+        const int64_t delay = pile->drafts[i].delay_ns;
+
+        atomic_store(&hand->place->pending[i], pile->numbers[i]);
+        tell(hand, &(struct ledger_event){
+                       .what = LEDGER_SEND,
+                       .number = pile->numbers[i],
+                       .box = pile->box,
+                       .after = pile->after,
+                       .begun_ns = begun,
+                       .until_ns = delay > 0 ? begun + delay : 0,
+                   });
+        if (hand->crew->tells_sent_early)
+            tell_sent(hand, pile->numbers[i], LBX_OK, begun);
+    }
+}
+
+static bool
+send_pile(struct hand *hand, struct pile *pile)
+{
+    const int64_t begun = now_of(hand);
+    lbx_sent sent[LBX_BATCH_MOST];
+    lbx_status status;
+
+    tell_sends(hand, pile, begun);
+    status = lbx_postbox_send_batch(hand->desk->boxes[pile->box], pile->drafts,
+                                    pile->count, sent);
+    for (size_t i = 0; i < pile->count; i++) {
+        tell_sent(hand, pile->numbers[i], sent[i].status, begun);
+        if (pile->box == CREW_FIFO && sent[i].status == LBX_OK)
+            atomic_store(&hand->place->last_of_group, pile->numbers[i]);
+        // What is unknown stays: whoever comes next asks again.
+        if (sent[i].status != LBX_UNKNOWN)
+            atomic_store(&hand->place->pending[i], 0);
+    }
+    if (status != LBX_OK)
+        ledger_fail(hand->crew->ledger, status);
+    return status == LBX_OK;
+}
+
+void
+hand_send_again(struct hand *hand)
+{
+    struct ledger *ledger = hand->crew->ledger;
+
+    for (size_t i = 0; i < LBX_BATCH_MOST; i++) {
+        const uint64_t number = atomic_load(&hand->place->pending[i]);
+        struct pile pile = {.count = 0};
+
+        // Whoever lies about having sent does not make up for it.
+        if (number == 0 || hand->crew->tells_sent_early)
+            continue;
+        // Chosen, but not told, let alone sent: then it may be new.
+        pile.box = (enum crew_box)atomic_load(&ledger->letters[number].box);
+        pile.after = atomic_load(&ledger->letters[number].after);
+        add_draft(hand, &pile, number);
+        (void)send_pile(hand, &pile);
+        atomic_store(&hand->place->pending[i], 0);
+    }
+}
+
+bool
+hand_send(struct hand *hand)
+{
+    const struct crew *crew = hand->crew;
+    struct pile pile = {.box = CREW_PLAIN, .count = 0};
+    uint64_t count;
+
+    if (ledger_live(crew->ledger) >= crew->live_most)
+        return false;
+    if (hand_draw(hand, 4) == 0) {
+        pile.box = CREW_FIFO;
+        pile.after = atomic_load(&hand->place->last_of_group);
+        count = 1;
+    } else {
+        count = draw_batch(hand);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = ledger_number(crew->ledger);
+
+        if (number)
+            add_draft(hand, &pile, number);
+    }
+    return pile.count > 0 && send_pile(hand, &pile);
+}
+
+/* ---- Receiving ---- */
+
+/* One that was received. */
+struct find {
+    enum crew_box box;
+    lbx_letter *letter;
+    uint64_t number;
+    uint32_t delivery;
+    int64_t until_ns; /* leased for certain until then, */
+    int64_t over_ns;  /* and for certain not after this */
+    char receipt[LBX_RECEIPT_BYTES];
+};
+
+static uint64_t
+hash_of(const char *id)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (; *id; id++)
+        hash = (hash ^ (uint8_t)*id) * UINT64_C(1099511628211);
+    return hash ? hash : 1;
+}
+
+/* False when it is nobody's letter. */
+static bool
+take_up(const struct hand *hand, struct find *find, int64_t begun,
+        int64_t lease_ns)
+{
+    const int64_t ended = now_of(hand);
+    size_t size;
+    const void *body = lbx_letter_body(find->letter, &size);
+
+    find->number = ledger_number_of(body, size);
+    find->delivery = lbx_letter_delivery_count(find->letter);
+    find->until_ns = begun + lease_ns;
+    find->over_ns = ended + lease_ns;
+    if (lbx_letter_receipt(find->letter, find->receipt,
+                           sizeof(find->receipt)) != LBX_OK)
+        ledger_fail(hand->crew->ledger, LBX_INVALID);
+    if (hand->crew->tells_long_leases)
+        find->until_ns += 2 * lease_ns;
+    tell(hand, &(struct ledger_event){
+                   .what = find->number ? LEDGER_RECEIVED : LEDGER_WRONG,
+                   .number = find->number,
+                   .delivery = find->delivery,
+                   .id = hash_of(lbx_letter_id(find->letter)),
+                   .begun_ns = begun,
+                   .ended_ns = ended,
+                   .until_ns = find->until_ns,
+               });
+    return find->number > 0;
+}
+
+static void
+tell_hidden(const struct hand *hand, const struct find *find, int64_t begun,
+            int64_t until, lbx_status status)
+{
+    tell(hand, &(struct ledger_event){
+                   .what = LEDGER_HIDE,
+                   .number = find->number,
+                   .delivery = find->delivery,
+                   .begun_ns = begun,
+                   .ended_ns = now_of(hand),
+                   .until_ns = until,
+                   .status = status,
+               });
+}
+
+static void
+tell_delete(const struct hand *hand, const struct find *find,
+            enum ledger_what what, int64_t begun, lbx_status status)
+{
+    tell(hand, &(struct ledger_event){
+                   .what = what,
+                   .number = find->number,
+                   .delivery = find->delivery,
+                   .begun_ns = begun,
+                   .ended_ns = now_of(hand),
+                   .status = status,
+               });
+}
+
+/* With a receipt that is not good any more. */
+static void
+try_stale(const struct hand *hand, const struct ledger_receipt *old)
+{
+    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .receipt = old->text};
+
+    (void)!lbx_postbox_settle_batch(hand->desk->boxes[old->box], &settle, 1);
+    if (settle.status != LBX_EXPIRED && settle.status != LBX_GONE &&
+        settle.status != LBX_OK)
+        ledger_fail(hand->crew->ledger, settle.status);
+    tell(hand, &(struct ledger_event){
+                   .what = LEDGER_STALE,
+                   .number = old->number,
+                   .delivery = old->delivery,
+                   .status = settle.status,
+               });
+}
+
+static void
+receipt_of(const struct find *find, struct ledger_receipt *ret)
+{
+    ret->delivery = find->delivery;
+    ret->box = find->box;
+    ret->number = find->number;
+    memcpy(ret->text, find->receipt, sizeof(ret->text));
+}
+
+static void
+try_again(const struct hand *hand, const struct find *find)
+{
+    struct ledger_receipt old;
+
+    receipt_of(find, &old);
+    try_stale(hand, &old);
+}
+
+/* Answers that are no failure: a lease may be over before we come to it. */
+static void
+expect_settled(const struct hand *hand, lbx_status status)
+{
+    if (status != LBX_OK && status != LBX_EXPIRED && status != LBX_GONE)
+        ledger_fail(hand->crew->ledger, status);
+}
+
+static void
+give_back(struct hand *hand, const struct find *find)
+{
+    const int64_t begun = now_of(hand);
+    const int64_t delay =
+        hand_draw(hand, 2)
+            ? (int64_t)hand_draw(hand, (uint64_t)hand->crew->lease_ns)
+            : 0;
+    lbx_status status;
+
+    tell_hidden(hand, find, begun, begun + delay, LBX_PENDING);
+    status = lbx_letter_nack(find->letter, delay);
+    expect_settled(hand, status);
+    tell_hidden(hand, find, begun, begun + delay, status);
+    // Its receipt is not good any more, though nobody has it yet; but where the
+    // box is not strict it is until somebody has.
+    if (status == LBX_OK && find->box != CREW_DEAD && hand_draw(hand, 2))
+        try_again(hand, find);
+}
+
+/* Longer or shorter: true when it is ours still. */
+static bool
+extend(struct hand *hand, struct find *find)
+{
+    const int64_t begun = now_of(hand);
+    const int64_t lease =
+        (int64_t)(1 + hand_draw(hand, 2 * (uint64_t)hand->crew->lease_ns));
+    const int64_t sooner =
+        begun + lease < find->until_ns ? begun + lease : find->until_ns;
+    lbx_status status;
+
+    tell_hidden(hand, find, begun, sooner, LBX_PENDING);
+    status = lbx_letter_extend(find->letter, lease);
+    expect_settled(hand, status);
+    if (status != LBX_OK)
+        return false;
+    find->until_ns = begun + lease;
+    find->over_ns = now_of(hand) + lease;
+    tell_hidden(hand, find, begun, find->until_ns, LBX_OK);
+    return true;
+}
+
+/* Deletes some of one box, in one call. */
+static void
+delete_all(const struct hand *hand, enum crew_box box, struct find **finds,
+           size_t count)
+{
+    const int64_t begun = now_of(hand);
+    lbx_settle settles[LBX_BATCH_MOST];
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        settles[i] =
+            (lbx_settle){.what = LBX_ACKNOWLEDGE, .letter = finds[i]->letter};
+        tell_delete(hand, finds[i], LEDGER_DELETE, begun, LBX_PENDING);
+        if (hand->crew->tells_deleted_early)
+            tell_delete(hand, finds[i], LEDGER_DELETED, begun, LBX_OK);
+    }
+    (void)!lbx_postbox_settle_batch(hand->desk->boxes[box], settles, count);
+    for (size_t i = 0; i < count; i++) {
+        expect_settled(hand, settles[i].status);
+        tell_delete(hand, finds[i], LEDGER_DELETED, begun, settles[i].status);
+        if (hand->crew->tells_good_as_stale)
+            tell_delete(hand, finds[i], LEDGER_STALE, begun, settles[i].status);
+    }
+}
+
+static void
+keep_receipt(struct hand *hand, const struct find *find)
+{
+    struct ledger_receipt receipt;
+
+    receipt_of(find, &receipt);
+    ledger_keep_receipt(hand->crew->ledger, hand->state >> 40, &receipt);
+}
+
+/* What becomes of it; true when it is to be deleted. */
+static bool
+decide(struct hand *hand, struct find *find)
+{
+    if (find->number == 0)
+        return false;
+    if (hand_draw(hand, 8) == 0)
+        keep_receipt(hand, find);
+    switch (hand_draw(hand, 32)) {
+    case 0:
+    case 1:
+        give_back(hand, find);
+        return false;
+    case 2:
+        return extend(hand, find);
+    case 3:
+        (void)extend(hand, find);
+        return false; // let it run out
+    case 4:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static size_t
+receive_some(struct hand *hand, enum crew_box box, int64_t wait_ns,
+             struct find finds[LBX_BATCH_MOST])
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letters[LBX_BATCH_MOST];
+    const int64_t begun = now_of(hand);
+    size_t count;
+    lbx_status status;
+
+    // Two letters of a group in one receive are in order, but in flight
+    // together; one at a time is what can be judged.
+    options.letters_most = box == CREW_FIFO ? 1 : draw_batch(hand);
+    options.lease_ns = hand->crew->lease_ns / 2 +
+                       (int64_t)hand_draw(hand, (uint64_t)hand->crew->lease_ns);
+    options.wait_ns = wait_ns;
+    status = lbx_postbox_receive_batch(hand->desk->boxes[box], &options,
+                                       letters, &count);
+    if (status != LBX_OK && status != LBX_EMPTY)
+        ledger_fail(hand->crew->ledger, status);
+    for (size_t i = 0; i < count; i++) {
+        finds[i].letter = letters[i];
+        finds[i].box = box;
+        (void)take_up(hand, &finds[i], begun, options.lease_ns);
+    }
+    return count;
+}
+
+bool
+hand_receive(struct hand *hand)
+{
+    const uint64_t drawn = hand_draw(hand, 16);
+    const enum crew_box box = drawn < 12   ? CREW_PLAIN
+                              : drawn < 15 ? CREW_FIFO
+                                           : CREW_DEAD;
+    struct find finds[LBX_BATCH_MOST], *done[LBX_BATCH_MOST];
+    struct ledger_receipt old;
+    const size_t count = receive_some(
+        hand, box,
+        hand->crew->wait_ns
+            ? (int64_t)hand_draw(hand, (uint64_t)hand->crew->wait_ns)
+            : 0,
+        finds);
+    size_t done_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (decide(hand, &finds[i]))
+            done[done_count++] = &finds[i];
+    }
+    delete_all(hand, box, done, done_count);
+    if (done_count && hand_draw(hand, 8) == 0)
+        try_again(hand, done[0]);
+    if (ledger_old_receipt(hand->crew->ledger, hand->state >> 40, &old))
+        try_stale(hand, &old);
+    for (size_t i = 0; i < count; i++)
+        lbx_letter_destroy(finds[i].letter);
+    return count > 0;
+}
+
+void
+hand_change_mind(struct hand *hand)
+{
+    const enum crew_box box = hand_draw(hand, 2) ? CREW_PLAIN : CREW_DEAD;
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letters[LBX_BATCH_MOST];
+    const int64_t begun = now_of(hand);
+    struct find find = {.box = box};
+    lbx_operation operation;
+    size_t count = 0;
+    lbx_status status;
+
+    options.letters_most = LBX_BATCH_MOST;
+    options.lease_ns = hand->crew->lease_ns;
+    options.wait_ns = hand->crew->wait_ns;
+    status = lbx_postbox_receive_init(&operation, hand->desk->boxes[box],
+                                      &options, letters, &count);
+    if (status == LBX_OK)
+        status = lbx_operation_poll(&operation, NULL);
+    if (status == LBX_PENDING) {
+        for (uint64_t i = hand_draw(hand, 64); i > 0; i--)
+            sched_yield();
+        status = lbx_operation_cancel(&operation);
+    }
+    if (status != LBX_OK && status != LBX_CANCELLED && status != LBX_EMPTY)
+        ledger_fail(hand->crew->ledger, status);
+    // What had come before the cancel is ours, and left to its lease.
+    for (size_t i = 0; status == LBX_OK && i < count; i++) {
+        find.letter = letters[i];
+        (void)take_up(hand, &find, begun, options.lease_ns);
+        lbx_letter_destroy(letters[i]);
+    }
+    lbx_operation_fini(&operation);
+}
+
+/* ---- Draining ---- */
+
+/* Whether anything is left in a box; and whether it is in somebody's hands. */
+static bool
+is_empty(const struct hand *hand, enum crew_box box)
+{
+    lbx_box_counts counts = {0};
+    const lbx_status status =
+        lbx_postbox_count(hand->desk->boxes[box], &counts);
+
+    if (status != LBX_OK)
+        ledger_fail(hand->crew->ledger, status);
+    return counts.ready + counts.leased + counts.delayed == 0;
+}
+
+/* One receive, and what it got deleted: how many. */
+static size_t
+drain_some(struct hand *hand, enum crew_box box, int64_t wait_ns)
+{
+    struct find finds[LBX_BATCH_MOST], *done[LBX_BATCH_MOST];
+    const size_t count = receive_some(hand, box, wait_ns, finds);
+
+    for (size_t i = 0; i < count; i++)
+        done[i] = &finds[i];
+    delete_all(hand, box, done, count);
+    for (size_t i = 0; i < count; i++)
+        lbx_letter_destroy(finds[i].letter);
+    return count;
+}
+
+void
+hand_drain(struct hand *hand, void (*wait)(void *context), void *context)
+{
+    // Dead letters last: the others die into them.
+    static const enum crew_box order[] = {CREW_FIFO, CREW_PLAIN, CREW_DEAD};
+    const int64_t patience = wait ? 0 : hand->crew->lease_ns / 4;
+
+    for (bool all_empty = false; !all_empty;) {
+        all_empty = true;
+        for (size_t i = 0; i < CREW_BOXES; i++) {
+            while (drain_some(hand, order[i], 0) > 0)
+                all_empty = false;
+            if (is_empty(hand, order[i]))
+                continue;
+            all_empty = false;
+            if (wait)
+                wait(context);
+            else
+                (void)drain_some(hand, order[i], patience);
+        }
+        if (atomic_load(&hand->crew->ledger->failures))
+            break; // it may never be empty
+    }
+}

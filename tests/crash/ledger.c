@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting; ledger.h has the words. */
+#include "ledger.h"
+
+#include "codec/sum.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Until when a letter is hidden, and by which delivery, in one word so that a
+ * kill cannot come between: 16 bits of delivery, 48 of microseconds. */
+#define UNTIL_BITS 48
+#define UNTIL_MOST ((UINT64_C(1) << UNTIL_BITS) - 1)
+
+static uint64_t
+hidden_of(const struct ledger *ledger, uint32_t delivery, int64_t until_ns)
+{
+    int64_t us = (until_ns - ledger->origin_ns) / LBX_US;
+
+    us = us < 0 ? 0 : us > (int64_t)UNTIL_MOST ? (int64_t)UNTIL_MOST : us;
+    return (uint64_t)delivery << UNTIL_BITS | (uint64_t)us;
+}
+
+static uint32_t
+delivery_of(uint64_t hidden)
+{
+    return (uint32_t)(hidden >> UNTIL_BITS);
+}
+
+static int64_t
+until_of(const struct ledger *ledger, uint64_t hidden)
+{
+    return ledger->origin_ns + (int64_t)(hidden & UNTIL_MOST) * LBX_US;
+}
+
+struct ledger *
+ledger_create(uint64_t letters_most, int64_t origin_ns)
+{
+    const size_t size = sizeof(struct ledger) +
+                        (letters_most + 1) * sizeof(struct ledger_letter);
+    struct ledger *ledger = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (ledger == MAP_FAILED)
+        abort();
+    ledger->letters_most = letters_most;
+    ledger->origin_ns = origin_ns;
+    return ledger;
+}
+
+size_t
+ledger_bytes(const struct ledger *ledger)
+{
+    return sizeof(*ledger) +
+           (ledger->letters_most + 1) * sizeof(struct ledger_letter);
+}
+
+void
+ledger_destroy(struct ledger *ledger)
+{
+    (void)munmap(ledger, ledger_bytes(ledger));
+}
+
+uint64_t
+ledger_number(struct ledger *ledger)
+{
+    if (atomic_load(&ledger->next) >= ledger->letters_most)
+        return 0;
+    const uint64_t number = atomic_fetch_add(&ledger->next, 1) + 1;
+
+    return number <= ledger->letters_most ? number : 0;
+}
+
+size_t
+ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MOST])
+{
+    uint64_t state = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    // Most are small; some need pages of their own.
+    const size_t size = state >> 58 == 0
+                            ? 24 + (state >> 20) % (LEDGER_BODY_MOST - 24)
+                            : 24 + (state >> 20) % 200;
+    const int head = snprintf((char *)body, 24, "L%020" PRIu64 ":", number);
+
+    for (size_t i = (size_t)head; i < size; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1;
+        body[i] = (uint8_t)('a' + (state >> 40) % 26);
+    }
+    return size;
+}
+
+uint64_t
+ledger_number_of(const void *body, size_t size)
+{
+    uint8_t right[LEDGER_BODY_MOST];
+    char head[24];
+    uint64_t number;
+
+    if (size < sizeof(head) || size > sizeof(right))
+        return 0;
+    memcpy(head, body, sizeof(head) - 1);
+    head[sizeof(head) - 1] = '\0';
+    number = head[0] == 'L' ? strtoull(head + 1, NULL, 10) : 0;
+    if (number == 0 || ledger_body(number, right) != size ||
+        memcmp(right, body, size) != 0)
+        return 0;
+    return number;
+}
+
+/* Whether it may have been deleted. */
+static bool
+may_be_deleted(struct ledger_letter *letter)
+{
+    return atomic_load(&letter->deletes) > atomic_load(&letter->kept);
+}
+
+/* Sent again, either time may be the one that counts. */
+static void
+note_send(const struct ledger *ledger, struct ledger_letter *letter,
+          const struct ledger_event *event)
+{
+    const uint64_t after = hidden_of(ledger, 0, event->until_ns);
+    uint64_t before = atomic_load(&letter->hidden);
+
+    atomic_store(&letter->box, event->box);
+    atomic_store(&letter->after, event->after);
+    if (atomic_load(&letter->sends) == 0)
+        atomic_store(&letter->hidden, after);
+    else
+        while (before > after && delivery_of(before) == 0 &&
+               !atomic_compare_exchange_weak(&letter->hidden, &before, after))
+            ;
+    atomic_fetch_add(&letter->sends, 1);
+}
+
+static void
+note_sent(struct ledger *ledger, struct ledger_letter *letter,
+          const struct ledger_event *event)
+{
+    if (event->status == LBX_OK) {
+        if (atomic_exchange(&letter->sent, 1) == 0)
+            atomic_fetch_add(&ledger->sent, 1);
+        atomic_fetch_add(&ledger->operations, 1);
+    } else if (event->status != LBX_UNKNOWN) {
+        atomic_fetch_add(&letter->refused, 1);
+    }
+}
+
+/* A call that came back with a letter long after both had been there. */
+static bool
+is_late(struct ledger *ledger, const struct ledger_letter *letter,
+        const struct ledger_event *event, uint64_t before)
+{
+    const int64_t due = until_of(ledger, before) +
+                        (int64_t)atomic_load(&letter->spent_us) * LBX_US;
+    const int64_t from = due > event->begun_ns ? due : event->begun_ns;
+
+    // How slow the machine is at the moment is not the store's doing.
+    return atomic_load(&letter->after) == 0 &&
+           event->ended_ns - from >
+               LBX_SECOND + 2 * atomic_load(&ledger->slowest_ns);
+}
+
+static void
+check_order(struct ledger *ledger, const struct ledger_letter *letter)
+{
+    const uint64_t after = atomic_load(&letter->after);
+    struct ledger_letter *earlier;
+
+    if (after == 0 || after > ledger->letters_most)
+        return;
+    earlier = &ledger->letters[after];
+    if (atomic_load(&earlier->sent) && !may_be_deleted(earlier))
+        atomic_fetch_add(&ledger->reordered, 1);
+}
+
+static void
+note_received(struct ledger *ledger, struct ledger_letter *letter,
+              const struct ledger_event *event)
+{
+    uint64_t before = atomic_load(&letter->hidden), id = 0;
+    const uint64_t after = hidden_of(ledger, event->delivery, event->until_ns);
+    const uint64_t bit =
+        event->delivery < 64 ? UINT64_C(1) << event->delivery : 0;
+
+    atomic_fetch_add(&ledger->received, 1);
+    atomic_fetch_add(&ledger->operations, 1);
+    atomic_fetch_add(&letter->received, 1);
+    if (atomic_load(&ledger->draining))
+        atomic_store(&letter->drained, 1);
+    if (atomic_load(&letter->sends) <= atomic_load(&letter->refused))
+        atomic_fetch_add(&ledger->phantom, 1);
+    // Two letters of one send, or one delivery to two.
+    if ((!atomic_compare_exchange_strong(&letter->id, &id, event->id) &&
+         id != event->id) ||
+        (atomic_fetch_or(&letter->deliveries, bit) & bit))
+        atomic_fetch_add(&ledger->duplicate, 1);
+    check_order(ledger, letter);
+    // Whoever is slow may tell of an earlier delivery after a later one.
+    if (event->delivery <= delivery_of(before))
+        return;
+    if (atomic_load(&letter->deleted))
+        atomic_fetch_add(&ledger->resurrected, 1);
+    if (event->ended_ns < until_of(ledger, before))
+        atomic_fetch_add(&ledger->early, 1);
+    if (is_late(ledger, letter, event, before))
+        atomic_fetch_add(&ledger->late, 1);
+    atomic_store(&letter->spent_us,
+                 (uint32_t)((event->ended_ns - event->begun_ns) / LBX_US));
+    while (delivery_of(before) < event->delivery &&
+           !atomic_compare_exchange_weak(&letter->hidden, &before, after))
+        ;
+}
+
+static void
+note_hidden(struct ledger *ledger, struct ledger_letter *letter,
+            const struct ledger_event *event)
+{
+    uint64_t before = atomic_load(&letter->hidden);
+    const uint64_t after = hidden_of(ledger, event->delivery, event->until_ns);
+
+    if (event->status == LBX_OK) {
+        atomic_fetch_add(&ledger->operations, 1);
+        atomic_store(&letter->spent_us,
+                     (uint32_t)((event->ended_ns - event->begun_ns) / LBX_US));
+    }
+    while (delivery_of(before) == event->delivery &&
+           !atomic_compare_exchange_weak(&letter->hidden, &before, after))
+        ;
+}
+
+static void
+note_deleted(struct ledger *ledger, struct ledger_letter *letter,
+             const struct ledger_event *event)
+{
+    const uint64_t hidden = atomic_load(&letter->hidden);
+
+    switch (event->status) {
+    case LBX_OK:
+        if (delivery_of(hidden) > event->delivery)
+            atomic_fetch_add(&ledger->stale_ok, 1);
+        if (atomic_exchange(&letter->deleted, 1) == 0)
+            atomic_fetch_add(&ledger->deleted, 1);
+        atomic_fetch_add(&ledger->operations, 1);
+        break;
+    case LBX_EXPIRED:
+    case LBX_GONE:
+        atomic_fetch_add(&letter->kept, 1);
+        // Taken away from who had it.
+        if (delivery_of(hidden) == event->delivery &&
+            event->ended_ns < until_of(ledger, hidden))
+            atomic_fetch_add(&ledger->early, 1);
+        break;
+    case LBX_UNKNOWN:
+        break;
+    default:
+        atomic_fetch_add(&letter->kept, 1);
+    }
+}
+
+static void
+note_stale(struct ledger *ledger, const struct ledger_event *event)
+{
+    atomic_fetch_add(&ledger->stale, 1);
+    if (event->status == LBX_OK)
+        atomic_fetch_add(&ledger->stale_ok, 1);
+}
+
+static void
+note_duration(struct ledger *ledger, const struct ledger_event *event)
+{
+    const int64_t took = event->ended_ns - event->begun_ns;
+    int64_t slowest = atomic_load(&ledger->slowest_ns);
+
+    while (took > slowest &&
+           !atomic_compare_exchange_weak(&ledger->slowest_ns, &slowest, took))
+        ;
+}
+
+void
+ledger_note(struct ledger *ledger, const struct ledger_event *event)
+{
+    struct ledger_letter *letter = &ledger->letters[event->number];
+
+    if (event->what == LEDGER_WRONG || event->number == 0 ||
+        event->number > ledger->letters_most) {
+        atomic_fetch_add(&ledger->phantom, 1);
+        return;
+    }
+    switch (event->what) {
+    case LEDGER_SEND:
+        note_send(ledger, letter, event);
+        break;
+    case LEDGER_SENT:
+        note_sent(ledger, letter, event);
+        note_duration(ledger, event);
+        break;
+    case LEDGER_RECEIVED:
+        note_received(ledger, letter, event);
+        break;
+    case LEDGER_HIDE:
+        note_hidden(ledger, letter, event);
+        break;
+    case LEDGER_DELETE:
+        atomic_fetch_add(&letter->deletes, 1);
+        break;
+    case LEDGER_DELETED:
+        note_deleted(ledger, letter, event);
+        note_duration(ledger, event);
+        break;
+    case LEDGER_STALE:
+        note_stale(ledger, event);
+        break;
+    default:
+        abort();
+    }
+}
+
+void
+ledger_fail(struct ledger *ledger, lbx_status status)
+{
+    int none = 0;
+
+    (void)atomic_compare_exchange_strong(&ledger->failure, &none, (int)status);
+    atomic_fetch_add(&ledger->failures, 1);
+}
+
+bool
+ledger_is_stale(struct ledger *ledger, uint64_t number, uint32_t delivery)
+{
+    struct ledger_letter *letter = &ledger->letters[number];
+
+    return atomic_load(&letter->deleted) ||
+           delivery_of(atomic_load(&letter->hidden)) > delivery;
+}
+
+uint64_t
+ledger_live(struct ledger *ledger)
+{
+    const uint64_t deleted = atomic_load(&ledger->deleted);
+    const uint64_t sent = atomic_load(&ledger->sent);
+
+    return sent > deleted ? sent - deleted : 0;
+}
+
+void
+ledger_keep_receipt(struct ledger *ledger, uint64_t draw,
+                    const struct ledger_receipt *receipt)
+{
+    struct ledger_receipt *to = &ledger->receipts[draw % LEDGER_RECEIPTS];
+    uint32_t version = atomic_load(&to->version);
+
+    if (version % 2 == 1 ||
+        !atomic_compare_exchange_strong(&to->version, &version, version + 1))
+        return;
+    to->delivery = receipt->delivery;
+    to->box = receipt->box;
+    to->number = receipt->number;
+    memcpy(to->text, receipt->text, sizeof(to->text));
+    atomic_store(&to->version, version + 2);
+}
+
+bool
+ledger_old_receipt(struct ledger *ledger, uint64_t draw,
+                   struct ledger_receipt *ret)
+{
+    struct ledger_receipt *from = &ledger->receipts[draw % LEDGER_RECEIPTS];
+    const uint32_t version = atomic_load(&from->version);
+
+    if (version == 0 || version % 2 == 1)
+        return false;
+    memcpy(ret, from, sizeof(*ret));
+    ret->text[sizeof(ret->text) - 1] = '\0';
+    return atomic_load(&from->version) == version && ret->number > 0 &&
+           ret->number <= ledger->letters_most &&
+           ledger_is_stale(ledger, ret->number, ret->delivery);
+}
+
+struct score
+ledger_judge(struct ledger *ledger)
+{
+    struct score score = {
+        .operations = atomic_load(&ledger->operations),
+        .received = atomic_load(&ledger->received),
+        .deleted = atomic_load(&ledger->deleted),
+        .phantom = atomic_load(&ledger->phantom),
+        .duplicate = atomic_load(&ledger->duplicate),
+        .resurrected = atomic_load(&ledger->resurrected),
+        .early = atomic_load(&ledger->early),
+        .late = atomic_load(&ledger->late),
+        .stale_ok = atomic_load(&ledger->stale_ok),
+        .reordered = atomic_load(&ledger->reordered),
+        .stale = atomic_load(&ledger->stale),
+        .failures = atomic_load(&ledger->failures),
+        .failure = (lbx_status)atomic_load(&ledger->failure),
+    };
+
+    for (uint64_t i = 1; i <= ledger->letters_most; i++) {
+        struct ledger_letter *letter = &ledger->letters[i];
+        const uint32_t sends = atomic_load(&letter->sends);
+        const bool sent = atomic_load(&letter->sent);
+
+        score.attempts += sends > 0;
+        score.acks += sent;
+        if (sent && !atomic_load(&letter->drained) && !may_be_deleted(letter))
+            score.lost++;
+        if (!sent && sends > atomic_load(&letter->refused)) {
+            score.unknown++;
+            score.recovered += atomic_load(&letter->received) > 0;
+        }
+    }
+    return score;
+}
+
+/* ---- As text ---- */
+
+int
+ledger_print(const struct ledger_event *event, char *line, size_t size)
+{
+    const int length =
+        snprintf(line, size,
+                 "@%d %" PRIu64 " %" PRIu64 " %u %u %d %" PRId64 " %" PRId64
+                 " %" PRId64 " %" PRIu64,
+                 (int)event->what, event->number, event->after, event->box,
+                 event->delivery, (int)event->status, event->begun_ns,
+                 event->ended_ns, event->until_ns, event->id);
+
+    return length + snprintf(line + length, size - (size_t)length, " %08x\n",
+                             lbx__crc32c(0, line, (size_t)length));
+}
+
+bool
+ledger_parse(const char *line, struct ledger_event *ret)
+{
+    const char *end = strrchr(line, ' ');
+    int what, status;
+
+    memset(ret, 0, sizeof(*ret));
+    if (!end || sscanf(line,
+                       "@%d %" SCNu64 " %" SCNu64 " %u %u %d %" SCNd64
+                       " %" SCNd64 " %" SCNd64 " %" SCNu64,
+                       &what, &ret->number, &ret->after, &ret->box,
+                       &ret->delivery, &status, &ret->begun_ns, &ret->ended_ns,
+                       &ret->until_ns, &ret->id) != 10)
+        return false;
+    ret->what = (enum ledger_what)what;
+    ret->status = (lbx_status)status;
+    // A line that a cut has torn, or that the kernel spoke into.
+    return what > 0 && what < LEDGER_WHATS &&
+           strtoul(end, NULL, 16) == lbx__crc32c(0, line, (size_t)(end - line));
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ledger: what was asked of a store and what it answered, and how much of
+ * that it has kept, in the words of reliability.md 1.1.
+ *
+ * Every letter has a number, from which its body follows. What happens to it is
+ * an event; events go to a ledger at once, or are kept and brought later (over
+ * a console, up to a power cut). What begins is told before the store is asked,
+ * what has ended after it has answered: whoever dies in between leaves an
+ * outcome that is unknown, never one that is wrong.
+ *
+ * The ledger is in shared memory, and all of it atomic: processes that write in
+ * it are killed at any moment.
+ *
+ * L1  Times that are compared are bounds: a letter is hidden from the moment
+ *     the call began, and seen when the call has ended. So `early` is never
+ *     noise.
+ *
+ * Threads    any, of any process; ledger_judge() when nobody else is there.
+ */
+#ifndef LBX_TEST_CRASH_LEDGER_H
+#define LBX_TEST_CRASH_LEDGER_H
+
+#include <letterbox/post.h>
+
+#include <stdatomic.h>
+
+enum {
+    LEDGER_BODY_MOST = 9000,
+    LEDGER_PLACES = 32, /* of senders and receivers, all processes together */
+    LEDGER_OPENS = 65536,
+    LEDGER_RECEIPTS = 32
+};
+
+enum ledger_what {
+    LEDGER_SEND = 1, /* begins; until_ns: delayed until then */
+    LEDGER_SENT,     /* status */
+    LEDGER_RECEIVED, /* delivery, id; until_ns: leased until then */
+    LEDGER_HIDE,     /* this delivery is hidden until until_ns, not longer; with
+                        LBX_OK: an operation that was answered */
+    LEDGER_DELETE,   /* begins; delivery */
+    LEDGER_DELETED,  /* status; delivery */
+    LEDGER_STALE,    /* a receipt that was not good any more: status */
+    LEDGER_WRONG,    /* a body that is no letter's was received */
+    LEDGER_WHATS
+};
+
+struct ledger_event {
+    enum ledger_what what;
+    uint64_t number;
+    uint64_t after; /* SEND: the letter before it in its group; 0: no group */
+    uint32_t box;   /* SEND */
+    uint32_t delivery;
+    lbx_status status;
+    int64_t begun_ns, ended_ns, until_ns;
+    uint64_t id; /* RECEIVED: a hash of it */
+};
+
+/* What a run comes to. */
+struct score {
+    uint64_t attempts, acks, unknown, recovered;
+    uint64_t operations; /* of all kinds, that were answered with LBX_OK */
+    uint64_t received, deleted;
+    uint64_t lost, phantom, duplicate, resurrected, early, late, stale_ok,
+        reordered;
+    uint64_t stale;    /* receipts that were tried though not good any more */
+    uint64_t failures; /* answers that should not have been given */
+    lbx_status failure;
+};
+
+struct ledger_letter {
+    _Atomic(uint32_t) sends, sent, refused;
+    _Atomic(uint32_t) received, drained;
+    _Atomic(uint32_t) deletes,
+        kept; /* begun; of these, surely without effect */
+    _Atomic(uint32_t) deleted;
+    _Atomic(uint64_t) hidden;   /* delivery, and until when; see ledger.c */
+    _Atomic(uint32_t) spent_us; /* on the call that hid it: that much later */
+    _Atomic(uint32_t) box;
+    _Atomic(uint64_t) after;
+    _Atomic(uint64_t) id;
+    _Atomic(uint64_t) deliveries; /* which there were, as bits */
+};
+
+/* Where a sender or receiver is at: outlives it. */
+struct ledger_place {
+    _Atomic(uint64_t) pending[LBX_BATCH_MOST]; /* numbers being sent */
+    _Atomic(uint64_t) last_of_group;
+    _Atomic(int64_t) beat_ns; /* when it last got on; 0: it is not there */
+};
+
+/* A receipt that somebody had. Odd: being written, perhaps for ever. */
+struct ledger_receipt {
+    _Atomic(uint32_t) version;
+    uint32_t delivery, box;
+    uint64_t number;
+    char text[LBX_RECEIPT_BYTES];
+};
+
+struct ledger {
+    uint64_t letters_most;
+    int64_t origin_ns;
+    _Atomic(uint64_t) next; /* number */
+    _Atomic(uint32_t) draining, stop;
+    _Atomic(int64_t) slowest_ns; /* call that does not wait */
+    _Atomic(uint64_t) operations, received, deleted, sent;
+    _Atomic(uint64_t) phantom, duplicate, resurrected, early, late, stale_ok,
+        reordered, stale, failures;
+    _Atomic(int) failure;
+    struct ledger_place places[LEDGER_PLACES];
+    struct ledger_receipt receipts[LEDGER_RECEIPTS];
+    _Atomic(uint32_t) open_count, alone, together, changes;
+    _Atomic(uint32_t) open_us[LEDGER_OPENS]; /* how long opening took */
+    struct ledger_letter letters[];
+};
+
+/* A ledger in shared memory, with room for so many letters. `origin_ns` is
+ * before every time that it will be told. */
+struct ledger *ledger_create(uint64_t letters_most, int64_t origin_ns);
+void ledger_destroy(struct ledger *ledger);
+
+/* For ledgers that are copied with memcpy. */
+size_t ledger_bytes(const struct ledger *ledger);
+
+/* The next number; 0 when there is no more room. */
+uint64_t ledger_number(struct ledger *ledger);
+
+/* The body of a letter: its size. And back: its number; 0 when it is nobody's. */
+size_t ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MOST]);
+uint64_t ledger_number_of(const void *body, size_t size);
+
+void ledger_note(struct ledger *ledger, const struct ledger_event *event);
+
+/* Something was answered that should not have been. */
+void ledger_fail(struct ledger *ledger, lbx_status status);
+
+/* Whether a receipt of this delivery is surely not good any more. */
+bool ledger_is_stale(struct ledger *ledger, uint64_t number, uint32_t delivery);
+
+/* Letters that were sent and not deleted. */
+uint64_t ledger_live(struct ledger *ledger);
+
+/* Keeps a receipt for others to try, and gives one back that is stale. */
+void ledger_keep_receipt(struct ledger *ledger, uint64_t draw,
+                         const struct ledger_receipt *receipt);
+bool ledger_old_receipt(struct ledger *ledger, uint64_t draw,
+                        struct ledger_receipt *ret);
+
+/* After a full drain: what is lost, and all the counts. */
+struct score ledger_judge(struct ledger *ledger);
+
+/* One event as a line of text, and back. */
+int ledger_print(const struct ledger_event *event, char *line, size_t size);
+bool ledger_parse(const char *line, struct ledger_event *ret);
+
+#endif
