@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kill -9 of a process that has a store open (reliability.md B1): four senders
+ * and four receivers are killed together, at any moment; the next process goes
+ * on with the same store, and the last drains it. No acknowledged letter is
+ * lost, none comes back, no lease is shortened, no old receipt works.
+ */
+#include "support/test.h"
+#include "trial.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static lbx_status
+work_for_ever(const struct crew *crew)
+{
+    return crew_work(crew, 0);
+}
+
+/* Until it has opened the store, then so long; and while it opens, too. */
+static void
+run_and_kill(struct crew *crew, uint64_t ms, bool while_opening)
+{
+    const uint32_t opens = crew->ledger->open_count;
+    const pid_t child = trial_start(crew, work_for_ever);
+    int status;
+
+    for (long i = 0; !while_opening && crew->ledger->open_count == opens; i++) {
+        if (i > TRIAL_PATIENCE_MS)
+            FAIL("opening is stuck");
+        if (waitpid(child, &status, WNOHANG) != 0)
+            FAIL("the child ended by itself: %s",
+                 lbx_status_name((lbx_status)crew->ledger->failure));
+        trial_sleep_ms(1);
+    }
+    trial_sleep_ms(ms);
+    trial_kill(crew, child);
+}
+
+/* Kills and drains: the score. */
+static struct score
+kill_often(struct crew *crew, long kills)
+{
+    uint64_t state = crew->seed;
+
+    for (long i = 0; i < kills; i++) {
+        crew->seed++;
+        if (trial_draw(&state, 10) == 0)
+            run_and_kill(crew, trial_draw(&state, 5), true);
+        else
+            run_and_kill(crew, 10 + trial_draw(&state, 290), false);
+    }
+    trial_drain(crew);
+    return ledger_judge(crew->ledger);
+}
+
+static void
+kill_at(lbx_durability level, const char *name, long kills, uint64_t letters)
+{
+    struct ledger *ledger = ledger_create(letters, lbx_clock_now(NULL));
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    struct crew crew = trial_crew(ledger, trial_url(), &options);
+    struct score score;
+
+    options.durability = level;
+    options.interval_ms = 5;
+    // Small, so that checkpoints are among what is interrupted.
+    options.journal_bytes = 1 << 20;
+    score = kill_often(&crew, kills);
+    trial_report(name, kills, &score);
+    test_figure("crash, %s: recovery p50 %.1f ms, p99 %.1f ms over %u opens",
+                name, trial_open_ms(ledger, 0.5), trial_open_ms(ledger, 0.99),
+                (unsigned)ledger->open_count);
+    trial_check(&score);
+    ledger_destroy(ledger);
+}
+
+TEST_LIMIT(kills_lose_no_letter, 200)
+{
+    kill_at(LBX_SURVIVES_POWER_CUT, "level sync", test_rounds(170, 20000),
+            (uint64_t)test_rounds(2, 20) * 1000000);
+}
+
+TEST_LIMIT(kills_lose_no_letter_at_level_process, 120)
+{
+    kill_at(LBX_SURVIVES_PROCESS, "level process", test_rounds(25, 2000),
+            (uint64_t)test_rounds(2, 20) * 1000000);
+}
+
+TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
+{
+    kill_at(LBX_SURVIVES_INTERVAL, "level interval", test_rounds(15, 2000),
+            (uint64_t)test_rounds(2, 20) * 1000000);
+}
+
+/* Controls: a store that forgets, and a crew that answers before it is safe. */
+TEST_LIMIT(kills_of_a_store_in_memory_lose, 60)
+{
+    struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
+    struct crew crew = trial_crew(ledger, "memory:crew", NULL);
+    const struct score score = kill_often(&crew, 2);
+
+    trial_report("control, a store in memory", 2, &score);
+    CHECK(score.lost > 0);
+    ledger_destroy(ledger);
+}
+
+TEST_LIMIT(answers_before_the_store_has_answered_are_found_out, 100)
+{
+    struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    struct crew crew = trial_crew(ledger, trial_url(), &options);
+    struct score score;
+
+    crew.tells_sent_early = true;
+    crew.tells_deleted_early = true;
+    score = kill_often(&crew, 12);
+    trial_report("control, answered too early", 12, &score);
+    CHECK(score.lost > 0);
+    CHECK(score.resurrected > 0);
+    ledger_destroy(ledger);
+}
