@@ -87,6 +87,10 @@ bool hand_receive(struct hand *hand);
 /* A receive that is cancelled while it waits: it takes nothing. */
 void hand_change_mind(struct hand *hand);
 
+/* All receipts that the ledger keeps: those that are not good any more must do
+ * nothing, those that surely are must work. Ends no lease. */
+void hand_try_receipts(struct hand *hand);
+
 /* Receives and deletes everything, until the boxes are empty; what is leased or
  * delayed has to be waited for, by `wait` (NULL: in the receives). */
 void hand_drain(struct hand *hand, void (*wait)(void *context), void *context);

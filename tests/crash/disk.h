@@ -13,8 +13,9 @@
  *     while (disk_next())
  *         disk_build(&how, image);   // what a cut could leave just now
  *
- * Threads    one. While it records, and while disk_quick is set, nothing is
- *            really flushed.
+ * Threads    while it records, any, if no two use the store's files; else one.
+ *            While it records, and while disk_quick is set, nothing is really
+ *            flushed.
  */
 #ifndef LBX_TEST_CRASH_DISK_H
 #define LBX_TEST_CRASH_DISK_H
@@ -24,6 +25,9 @@
 #include <stdint.h>
 
 extern bool disk_quick;
+
+/* Stores that are opened now find that the machine has been started again. */
+extern bool disk_other_boot;
 
 /* Records from now on; what is in the folder already, if it is there, is safe. */
 void disk_start(const char *folder);
@@ -50,8 +54,8 @@ bool disk_next(void);
 uint64_t disk_point_committed(void);
 uint64_t disk_point_answered(void);
 
-/* Whether anything is at stake: not safe, and not nothing. */
-bool disk_at_stake(void);
+/* How much is at stake: writes and names that are not safe. */
+size_t disk_at_stake(void);
 
 enum disk_fate {
     DISK_NOTHING, /* nothing that is not safe has arrived */

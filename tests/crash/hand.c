@@ -245,11 +245,12 @@ take_up(const struct hand *hand, struct find *find, int64_t begun,
 }
 
 static void
-tell_hidden(const struct hand *hand, const struct find *find, int64_t begun,
-            int64_t until, lbx_status status)
+tell_hidden(const struct hand *hand, const struct find *find,
+            enum ledger_what what, int64_t begun, int64_t until,
+            lbx_status status)
 {
     tell(hand, &(struct ledger_event){
-                   .what = LEDGER_HIDE,
+                   .what = what,
                    .number = find->number,
                    .delivery = find->delivery,
                    .begun_ns = begun,
@@ -273,6 +274,20 @@ tell_delete(const struct hand *hand, const struct find *find,
                });
 }
 
+static void
+tell_stale(const struct hand *hand, const struct ledger_receipt *old,
+           lbx_status status)
+{
+    if (status != LBX_EXPIRED && status != LBX_GONE && status != LBX_OK)
+        ledger_fail(hand->crew->ledger, status);
+    tell(hand, &(struct ledger_event){
+                   .what = LEDGER_STALE,
+                   .number = old->number,
+                   .delivery = old->delivery,
+                   .status = status,
+               });
+}
+
 /* With a receipt that is not good any more. */
 static void
 try_stale(const struct hand *hand, const struct ledger_receipt *old)
@@ -280,15 +295,7 @@ try_stale(const struct hand *hand, const struct ledger_receipt *old)
     lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .receipt = old->text};
 
     (void)!lbx_postbox_settle_batch(hand->desk->boxes[old->box], &settle, 1);
-    if (settle.status != LBX_EXPIRED && settle.status != LBX_GONE &&
-        settle.status != LBX_OK)
-        ledger_fail(hand->crew->ledger, settle.status);
-    tell(hand, &(struct ledger_event){
-                   .what = LEDGER_STALE,
-                   .number = old->number,
-                   .delivery = old->delivery,
-                   .status = settle.status,
-               });
+    tell_stale(hand, old, settle.status);
 }
 
 static void
@@ -327,10 +334,10 @@ give_back(struct hand *hand, const struct find *find)
             : 0;
     lbx_status status;
 
-    tell_hidden(hand, find, begun, begun + delay, LBX_PENDING);
+    tell_hidden(hand, find, LEDGER_RETURN, begun, begun + delay, LBX_PENDING);
     status = lbx_letter_nack(find->letter, delay);
     expect_settled(hand, status);
-    tell_hidden(hand, find, begun, begun + delay, status);
+    tell_hidden(hand, find, LEDGER_RETURN, begun, begun + delay, status);
     // Its receipt is not good any more, though nobody has it yet; but where the
     // box is not strict it is until somebody has.
     if (status == LBX_OK && find->box != CREW_DEAD && hand_draw(hand, 2))
@@ -348,14 +355,14 @@ extend(struct hand *hand, struct find *find)
         begun + lease < find->until_ns ? begun + lease : find->until_ns;
     lbx_status status;
 
-    tell_hidden(hand, find, begun, sooner, LBX_PENDING);
+    tell_hidden(hand, find, LEDGER_HIDE, begun, sooner, LBX_PENDING);
     status = lbx_letter_extend(find->letter, lease);
     expect_settled(hand, status);
     if (status != LBX_OK)
         return false;
     find->until_ns = begun + lease;
     find->over_ns = now_of(hand) + lease;
-    tell_hidden(hand, find, begun, find->until_ns, LBX_OK);
+    tell_hidden(hand, find, LEDGER_HIDE, begun, find->until_ns, LBX_OK);
     return true;
 }
 
@@ -513,11 +520,72 @@ hand_change_mind(struct hand *hand)
     lbx_operation_fini(&operation);
 }
 
+/* ---- Looking back ---- */
+
+/* Receipts of one box, to be tried in one call. */
+struct batch {
+    struct ledger_receipt receipts[LBX_BATCH_MOST];
+    bool stale[LBX_BATCH_MOST];
+    size_t count;
+};
+
+static void
+try_batch(struct hand *hand, struct batch *batch)
+{
+    struct ledger *ledger = hand->crew->ledger;
+    lbx_settle settles[LBX_BATCH_MOST];
+
+    if (batch->count == 0)
+        return;
+    for (size_t i = 0; i < batch->count; i++)
+        settles[i] = (lbx_settle){
+            .what = batch->stale[i] ? LBX_ACKNOWLEDGE : LBX_EXTEND,
+            .time_ns = hand->crew->lease_ns,
+            .receipt = batch->receipts[i].text,
+        };
+    (void)!lbx_postbox_settle_batch(hand->desk->boxes[batch->receipts[0].box],
+                                    settles, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->stale[i])
+            tell_stale(hand, &batch->receipts[i], settles[i].status);
+        // A lease that was answered and is not there.
+        else if (settles[i].status != LBX_OK)
+            atomic_fetch_add(&ledger->early, 1);
+    }
+    batch->count = 0;
+}
+
+void
+hand_try_receipts(struct hand *hand)
+{
+    struct ledger *ledger = hand->crew->ledger;
+
+    for (unsigned box = 0; box < CREW_BOXES; box++) {
+        struct batch batch = {.count = 0};
+
+        for (uint64_t i = 0; i < LEDGER_RECEIPTS; i++) {
+            struct ledger_receipt *receipt = &batch.receipts[batch.count];
+            bool *stale = &batch.stale[batch.count];
+
+            if (!ledger_receipt(ledger, i, receipt) || receipt->box != box)
+                continue;
+            *stale =
+                ledger_is_stale(ledger, receipt->number, receipt->delivery);
+            if (!*stale && !ledger_is_good(ledger, receipt->number,
+                                           receipt->delivery, now_of(hand)))
+                continue;
+            if (++batch.count == LBX_BATCH_MOST)
+                try_batch(hand, &batch);
+        }
+        try_batch(hand, &batch);
+    }
+}
+
 /* ---- Draining ---- */
 
-/* Whether anything is left in a box; and whether it is in somebody's hands. */
-static bool
-is_empty(const struct hand *hand, enum crew_box box)
+/* How many letters are in a box: that can be received, and in all. */
+static uint64_t
+count_of(const struct hand *hand, enum crew_box box, uint64_t *ret_ready)
 {
     lbx_box_counts counts = {0};
     const lbx_status status =
@@ -525,7 +593,8 @@ is_empty(const struct hand *hand, enum crew_box box)
 
     if (status != LBX_OK)
         ledger_fail(hand->crew->ledger, status);
-    return counts.ready + counts.leased + counts.delayed == 0;
+    *ret_ready = counts.ready;
+    return counts.ready + counts.leased + counts.delayed;
 }
 
 /* One receive, and what it got deleted: how many. */
@@ -543,27 +612,46 @@ drain_some(struct hand *hand, enum crew_box box, int64_t wait_ns)
     return count;
 }
 
+/* What can be received of a box; answers what is left in it. */
+static uint64_t
+drain_box(struct hand *hand, enum crew_box box, uint64_t *found)
+{
+    uint64_t ready, left = count_of(hand, box, &ready);
+
+    while (ready > 0) {
+        const size_t count = drain_some(hand, box, 0);
+
+        *found += count;
+        if (count == 0)
+            break; // behind others of its group, or dead now
+        if (count < ready)
+            ready -= count;
+        else
+            left = count_of(hand, box, &ready);
+    }
+    return left;
+}
+
 void
 hand_drain(struct hand *hand, void (*wait)(void *context), void *context)
 {
     // Dead letters last: the others die into them.
     static const enum crew_box order[] = {CREW_FIFO, CREW_PLAIN, CREW_DEAD};
-    const int64_t patience = wait ? 0 : hand->crew->lease_ns / 4;
+    uint64_t left;
 
-    for (bool all_empty = false; !all_empty;) {
-        all_empty = true;
-        for (size_t i = 0; i < CREW_BOXES; i++) {
-            while (drain_some(hand, order[i], 0) > 0)
-                all_empty = false;
-            if (is_empty(hand, order[i]))
-                continue;
-            all_empty = false;
+    do {
+        uint64_t found = 0;
+
+        left = 0;
+        for (size_t i = 0; i < CREW_BOXES; i++)
+            left += drain_box(hand, order[i], &found);
+        if (left > 0 && found == 0) {
             if (wait)
                 wait(context);
-            else
-                (void)drain_some(hand, order[i], patience);
+            for (size_t i = 0; !wait && i < CREW_BOXES; i++)
+                (void)drain_some(hand, order[i], hand->crew->lease_ns / 4);
         }
         if (atomic_load(&hand->crew->ledger->failures))
             break; // it may never be empty
-    }
+    } while (left > 0);
 }

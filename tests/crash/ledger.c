@@ -300,6 +300,10 @@ ledger_note(struct ledger *ledger, const struct ledger_event *event)
     case LEDGER_RECEIVED:
         note_received(ledger, letter, event);
         break;
+    case LEDGER_RETURN:
+        atomic_store(&letter->returned, event->delivery);
+        note_hidden(ledger, letter, event);
+        break;
     case LEDGER_HIDE:
         note_hidden(ledger, letter, event);
         break;
@@ -336,6 +340,18 @@ ledger_is_stale(struct ledger *ledger, uint64_t number, uint32_t delivery)
            delivery_of(atomic_load(&letter->hidden)) > delivery;
 }
 
+bool
+ledger_is_good(struct ledger *ledger, uint64_t number, uint32_t delivery,
+               int64_t now_ns)
+{
+    struct ledger_letter *letter = &ledger->letters[number];
+    const uint64_t hidden = atomic_load(&letter->hidden);
+
+    return delivery_of(hidden) == delivery &&
+           until_of(ledger, hidden) > now_ns && !may_be_deleted(letter) &&
+           atomic_load(&letter->returned) != delivery;
+}
+
 uint64_t
 ledger_live(struct ledger *ledger)
 {
@@ -363,8 +379,7 @@ ledger_keep_receipt(struct ledger *ledger, uint64_t draw,
 }
 
 bool
-ledger_old_receipt(struct ledger *ledger, uint64_t draw,
-                   struct ledger_receipt *ret)
+ledger_receipt(struct ledger *ledger, uint64_t draw, struct ledger_receipt *ret)
 {
     struct ledger_receipt *from = &ledger->receipts[draw % LEDGER_RECEIPTS];
     const uint32_t version = atomic_load(&from->version);
@@ -374,7 +389,14 @@ ledger_old_receipt(struct ledger *ledger, uint64_t draw,
     memcpy(ret, from, sizeof(*ret));
     ret->text[sizeof(ret->text) - 1] = '\0';
     return atomic_load(&from->version) == version && ret->number > 0 &&
-           ret->number <= ledger->letters_most &&
+           ret->number <= ledger->letters_most;
+}
+
+bool
+ledger_old_receipt(struct ledger *ledger, uint64_t draw,
+                   struct ledger_receipt *ret)
+{
+    return ledger_receipt(ledger, draw, ret) &&
            ledger_is_stale(ledger, ret->number, ret->delivery);
 }
 

@@ -28,7 +28,7 @@
 enum {
     LEDGER_BODY_MOST = 9000,
     LEDGER_PLACES = 32, /* of senders and receivers, all processes together */
-    LEDGER_OPENS = 65536,
+    LEDGER_OPENS = 16384,
     LEDGER_RECEIPTS = 32
 };
 
@@ -38,10 +38,11 @@ enum ledger_what {
     LEDGER_RECEIVED, /* delivery, id; until_ns: leased until then */
     LEDGER_HIDE,     /* this delivery is hidden until until_ns, not longer; with
                         LBX_OK: an operation that was answered */
-    LEDGER_DELETE,   /* begins; delivery */
-    LEDGER_DELETED,  /* status; delivery */
-    LEDGER_STALE,    /* a receipt that was not good any more: status */
-    LEDGER_WRONG,    /* a body that is no letter's was received */
+    LEDGER_RETURN, /* the same, and its receipt is, or will be, worth nothing */
+    LEDGER_DELETE, /* begins; delivery */
+    LEDGER_DELETED, /* status; delivery */
+    LEDGER_STALE,   /* a receipt that was not good any more: status */
+    LEDGER_WRONG,   /* a body that is no letter's was received */
     LEDGER_WHATS
 };
 
@@ -73,7 +74,7 @@ struct ledger_letter {
     _Atomic(uint32_t) received, drained;
     _Atomic(uint32_t) deletes,
         kept; /* begun; of these, surely without effect */
-    _Atomic(uint32_t) deleted;
+    _Atomic(uint32_t) deleted, returned; /* which delivery */
     _Atomic(uint64_t) hidden;   /* delivery, and until when; see ledger.c */
     _Atomic(uint32_t) spent_us; /* on the call that hid it: that much later */
     _Atomic(uint32_t) box;
@@ -137,12 +138,18 @@ void ledger_fail(struct ledger *ledger, lbx_status status);
 /* Whether a receipt of this delivery is surely not good any more. */
 bool ledger_is_stale(struct ledger *ledger, uint64_t number, uint32_t delivery);
 
+/* Whether a receipt of this delivery surely is good still, at this time. */
+bool ledger_is_good(struct ledger *ledger, uint64_t number, uint32_t delivery,
+                    int64_t now_ns);
+
 /* Letters that were sent and not deleted. */
 uint64_t ledger_live(struct ledger *ledger);
 
-/* Keeps a receipt for others to try, and gives one back that is stale. */
+/* Keeps a receipt for others to try; gives one back; and one that is stale. */
 void ledger_keep_receipt(struct ledger *ledger, uint64_t draw,
                          const struct ledger_receipt *receipt);
+bool ledger_receipt(struct ledger *ledger, uint64_t draw,
+                    struct ledger_receipt *ret);
 bool ledger_old_receipt(struct ledger *ledger, uint64_t draw,
                         struct ledger_receipt *ret);
 
