@@ -120,31 +120,47 @@ next_fresh(lbx__rules *rules, lbx__head *head, lbx__found *ret)
     return status;
 }
 
+/* Nothing was found: so there must be nothing (H1). A damaged page can hide rows
+ * without a word. */
+static lbx_status
+none_ready(const lbx__head *head)
+{
+    return head->letters > head->leased + head->delayed ? LBX_CORRUPT
+                                                        : LBX_NOT_FOUND;
+}
+
 lbx_status
 lbx__next_plain(lbx__rules *rules, lbx__head *head, lbx__found *ret)
 {
     const lbx__key from = lbx__key_3(head->box, 0, 0);
     lbx__bytes at, value;
-    uint64_t due, sequence;
+    uint64_t due, turn, sequence;
     lbx_status status, fresh;
 
     status = lbx__row_seek(rules->storage, LBX__READY, &from, 8, &at, &value);
-    if (status == LBX_NOT_FOUND)
-        return next_fresh(rules, head, ret);
+    if (status == LBX_NOT_FOUND) {
+        status = next_fresh(rules, head, ret);
+        return status == LBX_NOT_FOUND ? none_ready(head) : status;
+    }
     if (status != LBX_OK)
         return status;
     if (value.size != 8)
         return LBX_CORRUPT;
     due = lbx__key_number(at, 1);
+    turn = lbx__key_number(at, 2);
     sequence = lbx__get_le64(value.data);
     fresh = next_fresh(rules, head, ret);
     if (fresh != LBX_NOT_FOUND &&
         (fresh != LBX_OK || (uint64_t)ret->body.sent_ns < due ||
-         ((uint64_t)ret->body.sent_ns == due &&
-          ret->sequence < lbx__key_number(at, 2))))
+         ((uint64_t)ret->body.sent_ns == due && ret->sequence < turn)))
         return fresh;
     status = lbx__letter_get(rules, head, sequence, ret);
-    return status == LBX_NOT_FOUND ? LBX_CORRUPT : status; // H4
+    if (status == LBX_NOT_FOUND ||
+        (status == LBX_OK &&
+         (!ret->state.stored || ret->state.kind != LBX__IS_READY ||
+          (uint64_t)ret->state.due != due || ret->state.turn != turn)))
+        status = LBX_CORRUPT; // H4
+    return status;
 }
 
 static lbx_status
@@ -164,6 +180,18 @@ claim_plain(lbx__rules *rules, lbx__claim *claim)
             status = lbx__claim_one(rules, claim, &letter);
     }
     return status;
+}
+
+/* The same of a fifo box: when no letter is leased or delayed, every group can be
+ * served, but for those that this claim has put to the end (L4). */
+static bool
+hides_groups(const lbx__claim *claim)
+{
+    const lbx__head *head = claim->head;
+
+    return head->facts->options.fifo && claim->count == 0 &&
+           head->letters > 0 && head->leased + head->delayed == 0 &&
+           head->next == claim->turns_end;
 }
 
 lbx_status
@@ -191,6 +219,8 @@ lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
         status = lbx__attempt_claim(rules, &claim);
     else
         status = lbx__fifo_claim(rules, &claim);
+    if (status == LBX_NOT_FOUND && hides_groups(&claim))
+        status = LBX_CORRUPT;
     *ret_count = claim.count;
     if (claim.count > 0)
         status = LBX_OK;

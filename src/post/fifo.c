@@ -265,6 +265,8 @@ serve(lbx__rules *rules, lbx__claim *claim, uint64_t gid)
 
     while (claim->count < claim->most) {
         status = next_in_line(rules, claim->head, gid, sequence, &sequence);
+        if (status == LBX_NOT_FOUND && sequence == 0)
+            status = LBX_CORRUPT; // Q5
         if (status != LBX_OK)
             break;
         if (sequence >= claim->turns_end) {
@@ -300,6 +302,8 @@ lbx__fifo_claim(lbx__rules *rules, lbx__claim *claim)
 
     while (claim->count < claim->most) {
         status = next_group(rules, claim->head, &due, &turn, &gid);
+        if (status == LBX_NOT_FOUND && due == 0 && claim->head->letters > 0)
+            status = LBX_CORRUPT; // Q5
         if (status != LBX_OK)
             break;
         if (due > rules->now || turn >= claim->turns_end)

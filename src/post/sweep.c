@@ -137,6 +137,8 @@ lbx__sweep(lbx__rules *rules, lbx__head *head)
     while (status == LBX_OK && head->leased + head->delayed > 0) {
         status =
             lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
+        if (status == LBX_NOT_FOUND)
+            return LBX_CORRUPT; // H1: there are some
         if (status != LBX_OK || (int64_t)lbx__key_number(at, 1) > rules->now)
             break;
         if (value.size != 8)
@@ -151,7 +153,7 @@ lbx__sweep(lbx__rules *rules, lbx__head *head)
         if (status == LBX_OK)
             status = become_ready(rules, head, &letter);
     }
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
+    return status;
 }
 
 /* ---- Forgotten ---- */
