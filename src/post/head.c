@@ -8,8 +8,8 @@
 
 /* ---- Heads ---- */
 
-static lbx_status
-decode(lbx__bytes value, lbx__head *head)
+lbx_status
+lbx__head_decode(lbx__bytes value, lbx__head *head)
 {
     const uint8_t *at = value.data;
 
@@ -114,7 +114,7 @@ lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret)
         return status == LBX_NOT_FOUND ? LBX_CLOSED : status;
     head->uid = box.uid;
     head->own.uid = 0;
-    status = decode(value, head);
+    status = lbx__head_decode(value, head);
     if (status == LBX_OK)
         status = find_facts(rules, head);
     if (status != LBX_OK)

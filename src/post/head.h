@@ -141,6 +141,9 @@ lbx_status lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret);
 lbx_status lbx__head_find(lbx__rules *rules, const char *space,
                           const char *name, lbx__head **ret);
 
+/* What the row of a head says, without its uid and its facts: OK; CORRUPT. */
+lbx_status lbx__head_decode(lbx__bytes value, lbx__head *head);
+
 /* Writes what changed; answers `status`. */
 lbx_status lbx__heads_close(lbx__rules *rules, lbx_status status);
 

@@ -93,9 +93,9 @@ sum_start(lbx__table table, lbx__bytes key)
     return lbx__crc32c(lbx__crc32c(0, &number, 1), key.data, key.size);
 }
 
-/* W1. */
-static lbx_status
-check(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__bytes *ret)
+lbx_status
+lbx__row_check(lbx__table table, lbx__bytes key, lbx__bytes value,
+               lbx__bytes *ret)
 {
     const uint8_t *bytes = value.data;
     uint32_t sum;
@@ -120,7 +120,7 @@ lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
 
     if (status != LBX_OK)
         return status;
-    return check(table, lbx__key_bytes(key), value, ret);
+    return lbx__row_check(table, lbx__key_bytes(key), value, ret);
 }
 
 lbx_status
@@ -139,7 +139,7 @@ lbx__row_seek(lbx__storage *storage, lbx__table table, const lbx__key *from,
     // Keys of one table have one size, but for names.
     if (table != LBX__NAMES && ret_key->size != from->size)
         return LBX_CORRUPT;
-    return check(table, *ret_key, value, ret);
+    return lbx__row_check(table, *ret_key, value, ret);
 }
 
 uint32_t

@@ -58,6 +58,10 @@ lbx__key_number(lbx__bytes key, size_t n)
 
 /* ---- Values ---- */
 
+/* W1: the value without its sum, if that is right: OK, CORRUPT. */
+lbx_status lbx__row_check(lbx__table table, lbx__bytes key, lbx__bytes value,
+                          lbx__bytes *ret);
+
 /* The value without its sum: OK, NOT_FOUND, CORRUPT, IO. */
 lbx_status lbx__row_get(lbx__storage *storage, lbx__table table,
                         const lbx__key *key, lbx__bytes *ret);

@@ -23,6 +23,19 @@ static const char *const names[LBX__TABLES] = {
     "seen",  "seen_due", "age",   "tasks", "old",
 };
 
+int
+lbx__engine_table(lbx__bytes name)
+{
+    if (name.size == 3 && memcmp(name.data, "own", 3) == 0)
+        return LBX__TABLES;
+    for (int i = 0; i < LBX__TABLES; i++) {
+        if (name.size == strlen(names[i]) &&
+            memcmp(name.data, names[i], name.size) == 0)
+            return i;
+    }
+    return -1;
+}
+
 lbx_status
 lbx__lmdb_status(int result)
 {

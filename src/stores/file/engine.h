@@ -26,15 +26,16 @@
 /* What the storage knows of itself: one row of a table that rules do not see. */
 typedef struct lbx__own {
     uint8_t uid[16];
-    uint64_t generation;  /* of the journal */
-    bool has_journal;     /* it has been made */
-    bool idle;            /* no record of this generation was ever written */
-    lbx_durability level; /* of who owns the journal, unless idle */
-    uint32_t era;         /* grows when answered changes may have been lost */
-    uint8_t boot[16];     /* the boot that the offset is for */
-    int64_t offset_ns;    /* store time - time since boot */
-    int64_t time_ns;      /* store time, when this was written, */
-    int64_t wall_ns;      /* and wall time */
+    uint64_t generation;    /* of the journal */
+    bool has_journal;       /* it has been made */
+    uint64_t journal_bytes; /* so large it is, unless idle; 0: not known */
+    bool idle;              /* no record of this generation was ever written */
+    lbx_durability level;   /* of who owns the journal, unless idle */
+    uint32_t era;           /* grows when answered changes may have been lost */
+    uint8_t boot[16];       /* the boot that the offset is for */
+    int64_t offset_ns;      /* store time - time since boot */
+    int64_t time_ns;        /* store time, when this was written, */
+    int64_t wall_ns;        /* and wall time */
 } lbx__own;
 
 typedef struct lbx__engine {
@@ -66,6 +67,10 @@ void lbx__engine_close(lbx__engine *engine);
 
 /* Makes the tables of a new store, in the open transaction. */
 lbx_status lbx__engine_create(lbx__engine *engine);
+
+/* Which table has this name in LMDB: one of lbx__table, LBX__TABLES for the
+ * storage's own, -1. */
+int lbx__engine_table(lbx__bytes name);
 
 /* Opens the tables, and forgets readers that were killed. NOT_FOUND: a new store;
  * CORRUPT: some are missing. */
@@ -105,5 +110,8 @@ lbx_status lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
  * NOT_FOUND; CORRUPT; NEWER. */
 lbx_status lbx__own_read(lbx__engine *engine, lbx__own *ret);
 lbx_status lbx__own_write(lbx__engine *engine, const lbx__own *own);
+
+/* Its value, from wherever: OK; CORRUPT; NEWER. */
+lbx_status lbx__own_unpack(lbx__bytes value, lbx__own *ret);
 
 #endif

@@ -77,6 +77,7 @@ lbx__file_checkpoint(lbx__file *file, bool idle)
 
     own.generation++;
     own.has_journal = true;
+    own.journal_bytes = file->journal.bytes;
     own.idle = idle;
     own.level = file->options.durability;
     own.time_ns = lbx__file_time(file);

@@ -30,21 +30,22 @@ pack(const lbx__own *own, uint8_t bytes[OWN_BYTES])
     to = lbx__put_le64(to + 16, (uint64_t)own->offset_ns);
     to = lbx__put_le64(to, (uint64_t)own->time_ns);
     to = lbx__put_le64(to, (uint64_t)own->wall_ns);
+    to = lbx__put_le64(to, own->journal_bytes);
     memset(to, 0, (size_t)(bytes + OWN_BYTES - to));
     lbx__put_le32(bytes, lbx__crc32c(0, bytes + 4, OWN_BYTES - 4));
 }
 
-static lbx_status
-unpack(MDB_val value, lbx__own *ret)
+lbx_status
+lbx__own_unpack(lbx__bytes value, lbx__own *ret)
 {
-    const uint8_t *bytes = value.mv_data, *from = bytes + 8;
+    const uint8_t *bytes = value.data, *from = bytes + 8;
 
-    if (value.mv_size < 8 ||
-        lbx__get_le32(bytes) != lbx__crc32c(0, bytes + 4, value.mv_size - 4))
+    if (value.size < 8 ||
+        lbx__get_le32(bytes) != lbx__crc32c(0, bytes + 4, value.size - 4))
         return LBX_CORRUPT;
     if (lbx__get_le32(bytes + 4) > FORMAT)
         return LBX_NEWER;
-    if (value.mv_size != OWN_BYTES)
+    if (value.size != OWN_BYTES)
         return LBX_CORRUPT;
     memcpy(ret->uid, from, 16);
     ret->generation = lbx__get_le64(from + 16);
@@ -56,6 +57,7 @@ unpack(MDB_val value, lbx__own *ret)
     ret->offset_ns = (int64_t)lbx__get_le64(from + 48);
     ret->time_ns = (int64_t)lbx__get_le64(from + 56);
     ret->wall_ns = (int64_t)lbx__get_le64(from + 64);
+    ret->journal_bytes = lbx__get_le64(from + 72);
     return LBX_OK;
 }
 
@@ -72,7 +74,10 @@ lbx__own_read(lbx__engine *engine, lbx__own *ret)
     if (result != 0)
         return lbx__lmdb_status(result);
     result = mdb_get(txn, engine->own, &key, &value);
-    status = result == 0 ? unpack(value, ret) : lbx__lmdb_status(result);
+    status =
+        result == 0
+            ? lbx__own_unpack((lbx__bytes){value.mv_data, value.mv_size}, ret)
+            : lbx__lmdb_status(result);
     if (txn != engine->txn)
         mdb_txn_abort(txn);
     return status;

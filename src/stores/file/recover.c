@@ -15,6 +15,7 @@
  */
 #include "codec/text.h"
 #include "stores/file/parts.h"
+#include "stores/file/view.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,6 +52,30 @@ drop_stillborn(lbx__file *file)
     return LBX_OK;
 }
 
+/* Looks at data.mdb before LMDB does, which trusts it: meta pages, the list of
+ * tables, their roots, and the pages that may be used again. Not at all pages: that
+ * is lbx_store_options.check. */
+static lbx_status
+look_first(lbx__file *file)
+{
+    const char *why = "";
+    lbx__view view;
+    lbx_status status;
+
+    // In company somebody may be writing a meta page; alone, nobody is.
+    for (int tries = 0; tries < 16; tries++) {
+        status = lbx__view_open(&view, file->io, file->folder.fd, &why);
+        if (status == LBX_OK)
+            status = lbx__view_skim(&view, &why);
+        lbx__view_close(&view);
+        if (status != LBX_CORRUPT || file->presence.right == LBX__ALONE)
+            break;
+    }
+    if (status == LBX_OK)
+        return LBX_OK;
+    return lbx__refuse(file->options.fault, status, LBX__DATA ": %s", why);
+}
+
 static lbx_status
 open_engine(lbx__file *file)
 {
@@ -62,6 +87,11 @@ open_engine(lbx__file *file)
     if (file->presence.right == LBX__ALONE)
         status = drop_stillborn(file);
     is_new = !file->folder.has_data;
+    if (status == LBX_OK && !is_new) {
+        status = look_first(file);
+        if (status != LBX_OK)
+            return status;
+    }
     if (status == LBX_OK)
         status =
             lbx__engine_open(&file->engine, file->io, file->folder.fd,
@@ -183,6 +213,10 @@ open_journal(lbx__file *file)
 
     if (status == LBX_NOT_FOUND)
         status = LBX_CORRUPT;
+    if (status == LBX_OK && !file->own.idle &&
+        file->journal.bytes < file->own.journal_bytes)
+        return lbx__refuse(file->options.fault, LBX_CORRUPT,
+                           LBX__JOURNAL ": it is shorter than it was");
     if (status != LBX_OK)
         return refuse(file, status, LBX__JOURNAL);
     return LBX_OK;

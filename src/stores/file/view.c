@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of a store at one moment; see view.h. */
+#include "stores/file/view.h"
+
+#include "base/alloc.h"
+#include "stores/file/folder.h"
+#include "stores/file/room.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- The overlay ---- */
+
+static lbx__bytes
+over_key(const lbx__over *over)
+{
+    return (lbx__bytes){over->bytes, over->key_size};
+}
+
+static int
+compare_place(const lbx__over *over, lbx__table table, lbx__bytes key)
+{
+    if (over->table != (uint8_t)table)
+        return over->table < (uint8_t)table ? -1 : 1;
+    return lbx__bytes_compare(over_key(over), key);
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+    const lbx__over *one = *(lbx__over *const *)a;
+    const lbx__over *other = *(lbx__over *const *)b;
+    const int order =
+        compare_place(one, (lbx__table)other->table, over_key(other));
+
+    // The latest first.
+    return order != 0
+               ? order
+               : (one->order < other->order) - (one->order > other->order);
+}
+
+static size_t
+over_bytes(const lbx__over *over)
+{
+    return sizeof(*over) + over->key_size +
+           (over->is_far ? 0 : over->value_size);
+}
+
+static lbx_status
+add(lbx__view *view, lbx__over what, lbx__bytes key, lbx__bytes value)
+{
+    lbx__overlay *overlay = &view->overlay;
+    lbx__over *over;
+
+    if (overlay->count == overlay->room) {
+        const size_t room = overlay->room ? 2 * overlay->room : 1024;
+        lbx__over **rows = lbx__alloc(NULL, room * sizeof(*rows), 8);
+
+        if (!rows)
+            return LBX_NO_MEMORY;
+        if (overlay->count > 0)
+            memcpy(rows, overlay->rows, overlay->count * sizeof(*rows));
+        lbx__free(NULL, overlay->rows, overlay->room * sizeof(*rows));
+        overlay->rows = rows;
+        overlay->room = room;
+    }
+    what.key_size = (uint32_t)key.size;
+    what.order = what.is_far ? 0 : ++overlay->order;
+    over = lbx__alloc(NULL, over_bytes(&what), 8);
+    if (!over)
+        return LBX_NO_MEMORY;
+    *over = what;
+    memcpy(over->bytes, key.data, key.size);
+    if (value.size > 0)
+        memcpy(over->bytes + key.size, value.data, value.size);
+    overlay->rows[overlay->count++] = over;
+    overlay->sorted = false;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__view_add(void *view, lbx__table table, lbx__bytes key,
+              const lbx__bytes *value)
+{
+    const lbx__over what = {
+        .table = (uint8_t)table,
+        .deleted = !value,
+        .value_size = value ? (uint32_t)value->size : 0,
+    };
+
+    return add(view, what, key, value ? *value : (lbx__bytes){NULL, 0});
+}
+
+lbx_status
+lbx__view_add_far(lbx__view *view, lbx__table table, lbx__bytes key,
+                  uint64_t offset, size_t size)
+{
+    const lbx__over what = {
+        .table = (uint8_t)table,
+        .is_far = true,
+        .offset = offset,
+        .value_size = (uint32_t)size,
+    };
+
+    return add(view, what, key, (lbx__bytes){NULL, 0});
+}
+
+void
+lbx__view_strip(lbx__view *view)
+{
+    lbx__overlay *overlay = &view->overlay;
+
+    for (size_t i = 0; i < overlay->count; i++)
+        lbx__free(NULL, overlay->rows[i], over_bytes(overlay->rows[i]));
+    overlay->count = 0;
+}
+
+/* Sorts, and keeps the latest of each key. */
+static void
+settle(lbx__overlay *overlay)
+{
+    size_t kept = 0;
+
+    if (overlay->sorted || overlay->count == 0)
+        return;
+    qsort(overlay->rows, overlay->count, sizeof(overlay->rows[0]),
+          compare_rows);
+    for (size_t i = 0; i < overlay->count; i++) {
+        lbx__over *over = overlay->rows[i];
+
+        if (kept > 0 &&
+            compare_place(overlay->rows[kept - 1], (lbx__table)over->table,
+                          over_key(over)) == 0)
+            lbx__free(NULL, over, over_bytes(over));
+        else
+            overlay->rows[kept++] = over;
+    }
+    overlay->count = kept;
+    overlay->sorted = true;
+}
+
+/* Where the first row at a place or behind it is. */
+static size_t
+find_over(lbx__view *view, lbx__table table, lbx__bytes key)
+{
+    size_t low = 0, high;
+
+    settle(&view->overlay);
+    high = view->overlay.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (compare_place(view->overlay.rows[middle], table, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The row of a key; NULL. */
+static const lbx__over *
+get_over(lbx__view *view, lbx__table table, lbx__bytes key)
+{
+    const size_t at = find_over(view, table, key);
+
+    if (at == view->overlay.count ||
+        compare_place(view->overlay.rows[at], table, key) != 0)
+        return NULL;
+    return view->overlay.rows[at];
+}
+
+static lbx_status
+over_value(lbx__view *view, const lbx__over *over, lbx__bytes *ret)
+{
+    uint8_t **bytes = &view->far[over->table].bytes;
+
+    *ret = (lbx__bytes){over->bytes + over->key_size, over->value_size};
+    if (!over->is_far)
+        return LBX_OK;
+    if (view->far[over->table].room < over->value_size) {
+        lbx__free(NULL, *bytes, view->far[over->table].room);
+        *bytes = lbx__alloc(NULL, over->value_size, 8);
+        view->far[over->table].room = *bytes ? over->value_size : 0;
+        if (!*bytes)
+            return LBX_NO_MEMORY;
+    }
+    ret->data = *bytes;
+    return lbx__io_read_all(view->io, view->fd, *bytes, over->value_size,
+                            over->offset) == LBX_OK
+               ? LBX_OK
+               : LBX_CORRUPT;
+}
+
+/* ---- Free pages ---- */
+
+/* A list: its count, then page numbers, the greatest first. */
+static bool
+take_list(lbx__view *view, lbx__bytes list)
+{
+    uint64_t count, page, before = UINT64_MAX;
+
+    if (list.size < 8)
+        return false;
+    memcpy(&count, list.data, 8);
+    if (count > list.size / 8 - 1)
+        return false;
+    for (uint64_t i = 1; i <= count; i++) {
+        memcpy(&page, (const uint8_t *)list.data + 8 * i, 8);
+        if (page < 2 || page >= view->pages.count || page >= before ||
+            !lbx__page_set_add(&view->unused, page))
+            return false;
+        before = page;
+    }
+    return true;
+}
+
+static lbx_status
+read_unused(lbx__view *view)
+{
+    lbx__tree tree;
+    lbx__tree_row row;
+    bool whole = true;
+    lbx_status status;
+
+    if (!lbx__page_set_init(&view->unused, view->pages.count))
+        return LBX_NO_MEMORY;
+    lbx__tree_init(&tree, &view->pages, &view->pages.unused);
+    tree.by_number = true;
+    tree.met = &view->met;
+    while ((status = lbx__tree_next(&tree, &row)) == LBX_OK) {
+        if (row.is_lost || row.key.size != 8 || !take_list(view, row.value))
+            whole = false;
+    }
+    view->knows_unused = whole && lbx__tree_is_whole(&tree);
+    lbx__tree_fini(&tree);
+    return status == LBX_NOT_FOUND ? LBX_OK : status;
+}
+
+/* ---- Opening ---- */
+
+lbx_status
+lbx__view_open(lbx__view *view, const lbx__io *io, int folder,
+               const char **ret_why)
+{
+    memset(view, 0, sizeof(*view));
+    view->io = io;
+    view->folder = folder;
+    view->own_status = LBX_NOT_FOUND;
+    view->fd = io->open(io, folder, LBX__DATA, O_RDONLY);
+    if (view->fd < 0) {
+        *ret_why = "it cannot be opened";
+        return lbx__io_status(view->fd);
+    }
+    return lbx__pages_open(&view->pages, io, view->fd, ret_why);
+}
+
+void
+lbx__view_close(lbx__view *view)
+{
+    if (!view->io)
+        return;
+    lbx__view_strip(view);
+    lbx__free(NULL, view->overlay.rows,
+              view->overlay.room * sizeof(view->overlay.rows[0]));
+    for (int i = 0; i <= LBX__TABLES; i++) {
+        lbx__free(NULL, view->far[i].bytes, view->far[i].room);
+        lbx__tree_fini(&view->tables[i]);
+    }
+    lbx__page_set_fini(&view->met);
+    lbx__page_set_fini(&view->doubtful);
+    lbx__page_set_fini(&view->unused);
+    if (view->fd >= 0)
+        (void)close(view->fd);
+    memset(view, 0, sizeof(*view));
+}
+
+static void
+tell_bad(void *context, const lbx__bad_page *page)
+{
+    const struct lbx__view_table *table = context;
+
+    if (table->view->bad)
+        table->view->bad(table->view->context, table->table, page);
+}
+
+void
+lbx__view_listen(lbx__view *view, lbx__view_bad *bad, void *context)
+{
+    view->bad = bad;
+    view->context = context;
+}
+
+static void
+prepare(lbx__view *view, lbx__tree *tree, int table)
+{
+    view->contexts[table] = (struct lbx__view_table){view, (lbx__table)table};
+    tree->met = &view->met;
+    tree->bad = tell_bad;
+    tree->context = &view->contexts[table];
+}
+
+static void
+read_own(lbx__view *view)
+{
+    const lbx__bytes key = {"store", sizeof("store")};
+    lbx__bytes value;
+    lbx_status status;
+
+    if (!view->has_table[LBX__OWN])
+        return;
+    status = lbx__tree_get(&view->tables[LBX__OWN], key, &value);
+    if (status == LBX_OK)
+        status = lbx__own_unpack(value, &view->own);
+    view->own_status = status;
+}
+
+lbx_status
+lbx__view_find_tables(lbx__view *view)
+{
+    lbx__tree main;
+    lbx__tree_row row;
+    lbx_status status;
+
+    if (!lbx__page_set_init(&view->met, view->pages.count) ||
+        !lbx__page_set_init(&view->doubtful, view->pages.count))
+        return LBX_NO_MEMORY;
+    // First: a damaged table may lead to pages that are not its own.
+    status = read_unused(view);
+    if (status != LBX_OK)
+        return status;
+    lbx__tree_init(&main, &view->pages, &view->pages.main);
+    prepare(view, &main, LBX__OWN);
+    while ((status = lbx__tree_next(&main, &row)) == LBX_OK) {
+        const int table = lbx__engine_table(row.key);
+        lbx__root root;
+
+        if (table < 0 || !row.is_table || view->has_table[table] ||
+            !lbx__root_unpack(&view->pages, row.value.data, &root))
+            continue;
+        view->has_table[table] = true;
+        lbx__tree_init(&view->tables[table], &view->pages, &root);
+        prepare(view, &view->tables[table], table);
+    }
+    lbx__tree_fini(&main);
+    if (status != LBX_NOT_FOUND)
+        return status;
+    read_own(view);
+    return LBX_OK;
+}
+
+/* ---- Rows ---- */
+
+static void
+judge(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__view_row *ret)
+{
+    *ret = (lbx__view_row){.key = key};
+    ret->is_good = lbx__row_check(table, key, value, &ret->value) == LBX_OK;
+    if (ret->is_good)
+        ret->sum = lbx__row_sum(ret->value);
+}
+
+/* The journal's rows of a table, behind the tree's. */
+static lbx_status
+next_over(lbx__view *view, lbx__table table, lbx__view_row *ret)
+{
+    size_t *at = &view->over_at[table];
+
+    if (*at == 0)
+        *at = 1 + find_over(view, table, (lbx__bytes){"", 0});
+    for (; *at <= view->overlay.count; ++*at) {
+        const lbx__over *over = view->overlay.rows[*at - 1];
+        lbx__bytes value;
+        lbx_status status;
+
+        if (over->table != (uint8_t)table)
+            break;
+        if (over->deleted)
+            continue;
+        ++*at;
+        status = over_value(view, over, &value);
+        if (status == LBX_NO_MEMORY)
+            return status;
+        if (status == LBX_OK)
+            judge(table, over_key(over), value, ret);
+        else
+            *ret = (lbx__view_row){.key = over_key(over)};
+        return LBX_OK;
+    }
+    *at = 0;
+    return LBX_NOT_FOUND;
+}
+
+lbx_status
+lbx__view_next(lbx__view *view, lbx__table table, lbx__view_row *ret)
+{
+    lbx__tree *tree = &view->tables[table];
+    lbx__tree_row row;
+    lbx_status status;
+
+    if (view->over_at[table] == 0 && view->has_table[table]) {
+        while ((status = lbx__tree_next(tree, &row)) == LBX_OK) {
+            if (get_over(view, table, row.key))
+                continue;
+            if (row.is_lost)
+                *ret = (lbx__view_row){.key = row.key};
+            else
+                judge(table, row.key, row.value, ret);
+            if (!ret->is_good)
+                (void)lbx__page_set_add(&view->doubtful, row.page);
+            return LBX_OK;
+        }
+        if (status != LBX_NOT_FOUND)
+            return status;
+        if (tree->met) // the first walk
+            view->is_whole[table] = lbx__tree_is_whole(tree);
+    }
+    status = next_over(view, table, ret);
+    if (status == LBX_NOT_FOUND && view->has_table[table])
+        lbx__tree_again(tree);
+    return status;
+}
+
+lbx_status
+lbx__view_get(lbx__view *view, lbx__table table, const lbx__key *key,
+              lbx__bytes *ret)
+{
+    const lbx__over *over = get_over(view, table, lbx__key_bytes(key));
+    lbx__bytes value;
+    lbx_status status;
+
+    if (over && over->deleted)
+        return LBX_NOT_FOUND;
+    if (over)
+        status = over_value(view, over, &value);
+    else if (view->has_table[table])
+        status =
+            lbx__tree_get(&view->tables[table], lbx__key_bytes(key), &value);
+    else
+        status = LBX_CORRUPT;
+    if (status != LBX_OK)
+        return status;
+    return lbx__row_check(table, lbx__key_bytes(key), value, ret);
+}
+
+static void
+note_bad(void *context, lbx__table table, const lbx__bad_page *page)
+{
+    (void)table;
+    (void)page;
+    *(bool *)context = true;
+}
+
+/* The root of a table is a page of the right kind. */
+static lbx_status
+check_root(const lbx__view *view, const lbx__tree *tree, uint8_t *page)
+{
+    if (tree->root.page == UINT64_MAX)
+        return LBX_OK;
+    return lbx__page_read(&view->pages, tree->root.page,
+                          tree->root.depth == 1 ? LBX__LEAF : LBX__BRANCH,
+                          page);
+}
+
+lbx_status
+lbx__view_skim(lbx__view *view, const char **ret_why)
+{
+    uint8_t *page;
+    bool bad = false;
+    lbx_status status;
+
+    if (view->pages.main.rows == 0)
+        return LBX_OK; // a store that is being made
+    lbx__view_listen(view, note_bad, &bad);
+    status = lbx__view_find_tables(view);
+    lbx__view_listen(view, NULL, NULL);
+    page =
+        status == LBX_OK ? lbx__alloc(NULL, view->pages.page_bytes, 8) : NULL;
+    if (!page)
+        return LBX_NO_MEMORY;
+    *ret_why = "a table is damaged";
+    for (int i = 0; i <= LBX__TABLES && status == LBX_OK; i++) {
+        if (bad || !view->has_table[i])
+            status = LBX_CORRUPT;
+        else
+            status = check_root(view, &view->tables[i], page);
+    }
+    lbx__free(NULL, page, view->pages.page_bytes);
+    if (status == LBX_OK && (!view->knows_unused || lbx__view_overlaps(view))) {
+        *ret_why = "the list of free pages is damaged";
+        status = LBX_CORRUPT;
+    }
+    return status;
+}
+
+bool
+lbx__view_overlaps(const lbx__view *view)
+{
+    for (uint64_t i = 2; i < view->pages.count; i++) {
+        if (lbx__page_set_has(&view->met, i) &&
+            lbx__page_set_has(&view->unused, i))
+            return true;
+    }
+    return false;
+}
