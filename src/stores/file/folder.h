@@ -11,10 +11,11 @@
 
 #include "stores/file/io.h"
 
-#define LBX__DATA    "data.mdb"
-#define LBX__LOCK    "lock.mdb"
-#define LBX__JOURNAL "journal"
-#define LBX__WAKE    "wake"
+#define LBX__DATA        "data.mdb"
+#define LBX__LOCK        "lock.mdb"
+#define LBX__JOURNAL     "journal"
+#define LBX__JOURNAL_NEW "journal.new" /* while it is being made */
+#define LBX__WAKE        "wake"
 
 typedef struct lbx__folder {
     int fd;

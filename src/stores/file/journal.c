@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JOURNAL_NEW LBX__JOURNAL ".new"
-
 enum {
     HEAD = 40 /* the bytes of the file's header that are used */
 };
@@ -60,7 +58,7 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
                     uint64_t bytes)
 {
     const int fd =
-        io->open(io, folder, JOURNAL_NEW, O_RDWR | O_CREAT | O_TRUNC);
+        io->open(io, folder, LBX__JOURNAL_NEW, O_RDWR | O_CREAT | O_TRUNC);
     lbx_status status;
 
     if (fd < 0)
@@ -68,8 +66,8 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
     status = fill(io, fd, uid, bytes);
     (void)close(fd);
     if (status == LBX_OK)
-        status =
-            lbx__io_status(io->rename(io, folder, JOURNAL_NEW, LBX__JOURNAL));
+        status = lbx__io_status(
+            io->rename(io, folder, LBX__JOURNAL_NEW, LBX__JOURNAL));
     if (status == LBX_OK)
         status = lbx__io_status(io->fsync(io, folder));
     return status;
@@ -93,8 +91,26 @@ check_head(const lbx__journal *journal, const uint8_t uid[16])
 }
 
 lbx_status
-lbx__journal_open(lbx__journal *journal, const lbx__io *io, int folder,
-                  const uint8_t uid[16], const lbx_allocator *allocator)
+lbx__journal_uid(const lbx__io *io, int folder, uint8_t uid[16])
+{
+    uint8_t head[HEAD];
+    const int fd = io->open(io, folder, LBX__JOURNAL, O_RDONLY);
+    lbx_status status;
+
+    if (fd < 0)
+        return lbx__io_status(fd);
+    status = lbx__io_read_all(io, fd, head, sizeof(head), 0);
+    (void)close(fd);
+    if (status != LBX_OK ||
+        lbx__get_le32(head + 32) != lbx__crc32c(0, head, 32))
+        return LBX_CORRUPT;
+    memcpy(uid, head + 16, 16);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__journal_open_damaged(lbx__journal *journal, const lbx__io *io, int folder,
+                          const uint8_t uid[16], const lbx_allocator *allocator)
 {
     struct stat found;
     lbx_status status;
@@ -111,14 +127,26 @@ lbx__journal_open(lbx__journal *journal, const lbx__io *io, int folder,
     }
     status = fstat(journal->fd, &found) < 0 ? lbx__io_status(-errno) : LBX_OK;
     journal->bytes = status == LBX_OK ? (uint64_t)found.st_size : 0;
-    if (status == LBX_OK && journal->bytes < LBX__JOURNAL_LEAST)
-        status = LBX_CORRUPT;
-    if (status == LBX_OK)
-        status = check_head(journal, uid);
     lbx__buffer_init(&journal->made, allocator,
                      journal->bytes ? (size_t)journal->bytes : 1);
     lbx__init(&journal->written, 0);
     lbx__init(&journal->flushed, 0);
+    if (status != LBX_OK)
+        lbx__journal_close(journal);
+    return status;
+}
+
+lbx_status
+lbx__journal_open(lbx__journal *journal, const lbx__io *io, int folder,
+                  const uint8_t uid[16], const lbx_allocator *allocator)
+{
+    lbx_status status =
+        lbx__journal_open_damaged(journal, io, folder, uid, allocator);
+
+    if (status != LBX_OK)
+        return status;
+    status = journal->bytes < LBX__JOURNAL_LEAST ? LBX_CORRUPT
+                                                 : check_head(journal, uid);
     if (status != LBX_OK)
         lbx__journal_close(journal);
     return status;

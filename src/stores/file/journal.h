@@ -74,6 +74,11 @@ lbx_status lbx__journal_open(lbx__journal *journal, const lbx__io *io,
                              int folder, const uint8_t uid[16],
                              const lbx_allocator *allocator);
 
+/* The same whatever is in it, to be read by lbx__journal_salvage(). */
+lbx_status lbx__journal_open_damaged(lbx__journal *journal, const lbx__io *io,
+                                     int folder, const uint8_t uid[16],
+                                     const lbx_allocator *allocator);
+
 /* Takes a zeroed one. */
 void lbx__journal_close(lbx__journal *journal);
 
@@ -119,6 +124,17 @@ typedef lbx_status lbx__journal_row(void *context, lbx__table table,
 lbx_status lbx__journal_read(const lbx__journal *journal, uint64_t generation,
                              lbx__journal_row *row, void *context,
                              lbx__journal_end_state *ret);
+
+/* The same over damage: what does not check is skipped and told to `bad`, with
+ * where it begins and where the next good record does, or the end. */
+lbx_status lbx__journal_salvage(const lbx__journal *journal,
+                                uint64_t generation, lbx__journal_row *row,
+                                void (*bad)(void *context, uint64_t from,
+                                            uint64_t end),
+                                void *context, lbx__journal_end_state *ret);
+
+/* The uid that the journal in a folder says it is of: OK; NOT_FOUND; CORRUPT. */
+lbx_status lbx__journal_uid(const lbx__io *io, int folder, uint8_t uid[16]);
 
 /* The generation of a good record at the front; 0 when there is none. */
 uint64_t lbx__journal_first_generation(const lbx__journal *journal);

@@ -112,41 +112,62 @@ read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
     return status;
 }
 
-/* Looks behind a record that does not check (J5). */
+/* The first record at `from` or behind it that checks, is of the generation of
+ * `before` and has a greater number: OK; NOT_FOUND; NO_MEMORY; IO. */
 static lbx_status
-look_behind(const lbx__journal *journal, uint64_t generation, uint64_t number,
-            struct room *room, lbx__journal_end_state *state)
+find_record(const lbx__journal *journal, const struct head *before,
+            uint64_t from, struct room *room, struct head *ret,
+            uint64_t *ret_at)
 {
     enum {
         STEP = 1 << 16
     };
     uint8_t *bytes = lbx__alloc(journal->allocator, STEP, 8);
-    lbx_status status = bytes ? LBX_OK : LBX_NO_MEMORY;
+    lbx_status status = bytes ? LBX_NOT_FOUND : LBX_NO_MEMORY;
 
-    for (uint64_t at = state->end; status == LBX_OK && at < journal->bytes;
+    for (uint64_t at = from; status == LBX_NOT_FOUND && at < journal->bytes;
          at += STEP) {
         const uint64_t left = journal->bytes - at;
         const size_t size = left < STEP ? (size_t)left : STEP;
 
         status = lbx__io_read_all(journal->io, journal->fd, bytes, size, at);
-        for (size_t i = 0; status == LBX_OK && i + 8 <= size; i += 8) {
-            struct head head;
-
+        if (status == LBX_OK)
+            status = LBX_NOT_FOUND;
+        for (size_t i = 0; status == LBX_NOT_FOUND && i + 8 <= size; i += 8) {
             if (memcmp(bytes + i, "LBX", 3) != 0)
                 continue;
-            status = read_record(journal, at + i, room, &head);
-            if (status == LBX_CORRUPT)
-                status = LBX_OK;
-            else if (status == LBX_OK && head.generation == generation &&
-                     head.number > number) {
-                state->bad_upto = at + i;
-                status = head.flushed ? LBX_CORRUPT : LBX_OK;
-                state->torn_bytes = at + i + head.size - state->end;
-            }
+            status = read_record(journal, at + i, room, ret);
+            *ret_at = at + i;
+            if (status == LBX_CORRUPT ||
+                (status == LBX_OK && (ret->generation != before->generation ||
+                                      ret->number <= before->number)))
+                status = LBX_NOT_FOUND;
         }
     }
     lbx__free(journal->allocator, bytes, STEP);
     return status;
+}
+
+/* Looks behind a record that does not check (J5). */
+static lbx_status
+look_behind(const lbx__journal *journal, uint64_t generation, uint64_t number,
+            struct room *room, lbx__journal_end_state *state)
+{
+    const struct head before = {.generation = generation, .number = number};
+    uint64_t from = state->end, at;
+    struct head head;
+    lbx_status status;
+
+    for (;;) {
+        status = find_record(journal, &before, from, room, &head, &at);
+        if (status != LBX_OK)
+            return status == LBX_NOT_FOUND ? LBX_OK : status;
+        state->bad_upto = at;
+        state->torn_bytes = at + head.size - state->end;
+        if (head.flushed)
+            return LBX_CORRUPT;
+        from = at + 8;
+    }
 }
 
 /* How many bytes of this generation's next record there are, by its head. */
@@ -204,6 +225,38 @@ out:
     lbx__free(journal->allocator, room.bytes, room.size);
     *ret = state;
     return status;
+}
+
+lbx_status
+lbx__journal_salvage(const lbx__journal *journal, uint64_t generation,
+                     lbx__journal_row *row,
+                     void (*bad)(void *context, uint64_t from, uint64_t end),
+                     void *context, lbx__journal_end_state *ret)
+{
+    struct room room = {NULL, 0};
+    struct head before = {.generation = generation}, head;
+    uint64_t at;
+    lbx_status status;
+
+    *ret = (lbx__journal_end_state){.end = LBX__JOURNAL_FRONT};
+    while ((status = find_record(journal, &before, ret->end, &room, &head,
+                                 &at)) == LBX_OK) {
+        if (at > ret->end || head.number != before.number + 1)
+            bad(context, ret->end, at);
+        status = read_rows(room.bytes + LBX__RECORD_HEAD,
+                           room.bytes + head.size, row, context);
+        if (status == LBX_CORRUPT)
+            bad(context, at, at + head.size);
+        else if (status != LBX_OK)
+            break;
+        before = head;
+        ret->records++;
+        ret->time_ns = head.time_ns;
+        ret->end = at + head.size;
+    }
+    lbx__free(journal->allocator, room.bytes, room.size);
+    ret->torn_bytes = torn_size(journal, generation, ret->end);
+    return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
 uint64_t

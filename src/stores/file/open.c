@@ -7,8 +7,10 @@
  */
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "stores/file/check.h"
 #include "stores/file/parts.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +78,50 @@ options_are_valid(const lbx_store_options *options)
            options->journal_bytes <= INT64_C(1) << 32;
 }
 
+/* The first part that a check finds, as a sentence. */
+static void
+note_damage(void *context, const lbx_damage *part)
+{
+    lbx_fault *fault = context;
+
+    if (fault->text[0])
+        return;
+    if (part->size_bytes > 0)
+        (void)lbx__refuse(fault, LBX_CORRUPT,
+                          "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
+                          part->what, part->offset_bytes,
+                          part->offset_bytes + part->size_bytes);
+    else if (part->first_sequence > 0)
+        (void)lbx__refuse(fault, LBX_CORRUPT,
+                          "box %s: %s of letters %" PRIu64 " to %" PRIu64
+                          " is damaged",
+                          part->box ? part->box : "(unknown)", part->what,
+                          part->first_sequence, part->last_sequence);
+    else
+        (void)lbx__refuse(fault, LBX_CORRUPT, "%s%s%s is damaged",
+                          part->box ? part->box : "", part->box ? ": " : "",
+                          part->what);
+}
+
+/* lbx_store_options.check. */
+static lbx_status
+check_first(const lbx__file *file, const char *path)
+{
+    lbx_fault found = {LBX_OK, ""}, fault = {LBX_OK, ""};
+    lbx_file_report report;
+    lbx_status status =
+        lbx__file_check(path, note_damage, &found, &report, &fault);
+
+    if (status == LBX_NOT_FOUND)
+        return LBX_OK; // it will be made
+    if (status == LBX_OK)
+        return LBX_OK;
+    return lbx__refuse(file->options.fault, status, "%s: %s", path,
+                       found.text[0]   ? found.text
+                       : fault.text[0] ? fault.text
+                                       : lbx_status_text(status));
+}
+
 lbx_status
 lbx__file_open(const char *path, const lbx_store_options *options,
                const lbx__io *io, lbx__storage **ret)
@@ -105,6 +151,9 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     if (status == LBX_OK && !enlist(file))
         status = lbx__refuse(options->fault, LBX_BUSY,
                              "%s is open in this process", path);
+    if (status == LBX_OK && options->check &&
+        (file->folder.has_data || file->folder.has_journal))
+        status = check_first(file, path);
     if (status == LBX_OK)
         status = lbx__file_recover(file, path);
     if (status == LBX_OK && file->options.durability == LBX_SURVIVES_INTERVAL &&

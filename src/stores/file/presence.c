@@ -348,6 +348,32 @@ lbx__presence_last_record(const lbx__presence *presence, uint64_t generation)
     return lbx__load(&wake->record, seq_cst);
 }
 
+lbx_status
+lbx__presence_look(const lbx__io *io, int folder, lbx__presence_peek *ret)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    struct lbx__wake wake;
+    uint8_t boot[16];
+    lbx_status status;
+    const int fd = io->open(io, folder, LBX__WAKE, O_RDONLY);
+
+    memset(ret, 0, sizeof(*ret));
+    if (fd < 0)
+        return fd == -ENOENT ? LBX_OK : lbx__io_status(fd);
+    ret->in_use = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    status = lbx__io_read_all(io, fd, &wake, sizeof(wake), 0);
+    (void)close(fd);
+    io->boot_id(io, boot);
+    if (status != LBX_OK || memcmp(wake.magic, "LBXWAKE1", 8) != 0 ||
+        memcmp(wake.boot, boot, sizeof(boot)) != 0)
+        return LBX_OK; // nothing that counts
+    // Relaxed: a copy of our own.
+    ret->last_commit = lbx__load(&wake.commit, relaxed);
+    ret->generation = lbx__load(&wake.generation, relaxed);
+    ret->last_record = lbx__load(&wake.record, relaxed);
+    return LBX_OK;
+}
+
 uint32_t
 lbx__presence_bell(lbx__presence *presence)
 {

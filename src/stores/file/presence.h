@@ -114,6 +114,17 @@ uint64_t lbx__presence_last_commit(const lbx__presence *presence);
 uint64_t lbx__presence_last_record(const lbx__presence *presence,
                                    uint64_t generation);
 
+/* What `wake` says to somebody who only looks; zeros when there is none. */
+typedef struct lbx__presence_peek {
+    bool in_use; /* somebody has the right to write */
+    uint64_t last_commit;
+    uint64_t generation;
+    uint64_t last_record;
+} lbx__presence_peek;
+
+lbx_status lbx__presence_look(const lbx__io *io, int folder,
+                              lbx__presence_peek *ret);
+
 /* Rings everybody else's bell (N3). */
 void lbx__presence_ring_others(lbx__presence *presence);
 

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lbx_file_check(): a process of its own that reads a store and says what is
+ * wrong with it.
+ *
+ * What is read. The pages of one transaction of LMDB's, and the journal's
+ * records of that generation: together, the store as it was at one moment. This
+ * needs no lock, and nobody waits for it:
+ *
+ *   - A reader's place in lock.mdb keeps the pages of that transaction from
+ *     being used again. That is all that LMDB is asked for; it is not shown the
+ *     tables.
+ *   - Somebody may write the journal meanwhile. Records are only ever added
+ *     behind those that are there, until a checkpoint; after one, LMDB names
+ *     another transaction, and everything is read again. If it happens at every
+ *     try, the store is checked as of the transaction, without the journal.
+ *
+ * Why a process. The caller may have the store open, and a second environment of
+ * LMDB's in a process would drop the first one's locks. And should a damaged
+ * page bring the reader down after all, that is an answer, too: damage.
+ *
+ * I1  The child touches nothing that it has inherited but the pipe: no store, no
+ *     lock, no callback. It closes every descriptor, so that a lock of ours ends
+ *     when we end.
+ * I2  No answer but a whole one counts: a child that ends without its last word
+ *     was brought down, and that is LBX_CORRUPT.
+ */
+#include "stores/file/audit.h"
+
+#include "stores/file/check.h"
+#include "stores/file/folder.h"
+#include "stores/file/room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    TRIES = 16
+};
+
+/* What the child says: parts, then the end. */
+struct word {
+    bool is_end;
+    bool has_box;
+    lbx_status status; /* of the end */
+    lbx_damage part;
+    char box[LBX_BOX_NAME_BYTES];
+    char what[24];
+    lbx_file_report report;
+    lbx_fault fault;
+};
+
+/* ---- The child ---- */
+
+struct child {
+    int pipe;
+    lbx__view view;
+    MDB_env *env;
+    MDB_txn *txn;
+    struct word word;
+};
+
+static void
+say(struct child *child)
+{
+    const char *from = (const char *)&child->word;
+    size_t left = sizeof(child->word);
+
+    while (left > 0) {
+        const ssize_t done = write(child->pipe, from, left);
+
+        if (done < 0 && errno != EINTR)
+            _exit(1); // nobody listens
+        if (done > 0) {
+            from += done;
+            left -= (size_t)done;
+        }
+    }
+}
+
+static void
+say_part(void *context, const lbx_damage *part)
+{
+    struct child *child = context;
+    struct word *word = &child->word;
+
+    word->part = *part;
+    word->has_box = part->box != NULL;
+    if (part->box)
+        (void)snprintf(word->box, sizeof(word->box), "%s", part->box);
+    (void)snprintf(word->what, sizeof(word->what), "%s", part->what);
+    say(child);
+}
+
+/* A reader's place: from here on the pages of `*ret_id` stay. */
+static lbx_status
+begin_reading(struct child *child, int folder, uint64_t *ret_id)
+{
+    char path[64];
+    int result = 0;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
+    if (!child->env) {
+        result = mdb_env_create(&child->env);
+        if (result == 0)
+            result =
+                mdb_env_open(child->env, path, MDB_RDONLY | MDB_NOTLS, 0600);
+    }
+    if (result == 0)
+        result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
+    if (result != 0)
+        return lbx__lmdb_status(result);
+    *ret_id = mdb_txn_id(child->txn);
+    return LBX_OK;
+}
+
+static void
+end_reading(struct child *child)
+{
+    if (child->txn)
+        mdb_txn_abort(child->txn);
+    child->txn = NULL;
+}
+
+/* The meta pages, and a hold on what they name. BUSY: somebody has committed
+ * between the two. */
+static lbx_status
+hold(struct child *child, int folder, const lbx__presence_peek *peek,
+     const char **ret_why)
+{
+    lbx__view *view = &child->view;
+    uint64_t id = 0;
+    lbx_status status = lbx__view_open(view, &lbx__io_system, folder, ret_why);
+
+    if (status == LBX_CORRUPT && peek->in_use)
+        return LBX_BUSY; // perhaps they are being written
+    if (status != LBX_OK)
+        return status;
+    status = begin_reading(child, folder, &id);
+    if (status == LBX_OK && id != view->pages.transaction)
+        status = LBX_BUSY;
+    return status;
+}
+
+/* Whether LMDB still names the transaction that we hold. */
+static bool
+is_latest(const lbx__view *view)
+{
+    const char *why;
+    lbx__pages now;
+
+    return lbx__pages_open(&now, view->io, view->fd, &why) == LBX_OK &&
+           now.transaction == view->pages.transaction;
+}
+
+static void
+tell_meta(lbx__teller *teller)
+{
+    const lbx_damage part = {.what = "meta page"};
+
+    lbx__tell(teller, &part);
+}
+
+/* A journal that is read strictly has one part at most that is wrong. */
+static void
+keep_part(void *context, const lbx_damage *part)
+{
+    *(lbx_damage *)context = *part;
+}
+
+/* The tables, and the journal over them. BUSY: it went on meanwhile. `last`: then
+ * without it. */
+static lbx_status
+read_journal(struct child *child, const lbx__presence_peek *peek, bool last,
+             lbx__teller *teller)
+{
+    lbx__view *view = &child->view;
+    lbx_damage part;
+    lbx__teller kept = {.damage = keep_part, .context = &part};
+    lbx_status status = lbx__view_find_tables(view);
+
+    if (status == LBX_OK && view->own_status == LBX_NEWER)
+        status = LBX_NEWER;
+    if (status == LBX_OK)
+        status = lbx__audit_journal(view, peek, false, &kept);
+    if (status != LBX_OK && status != LBX_CORRUPT)
+        return status;
+    if (!is_latest(view)) {
+        lbx__view_strip(view);
+        return last ? LBX_OK : LBX_BUSY;
+    }
+    if (status == LBX_CORRUPT && peek->in_use && !last)
+        return LBX_BUSY; // perhaps it is being written
+    teller->report = kept.report;
+    if (kept.told > 0)
+        lbx__tell(teller, &part);
+    return LBX_OK;
+}
+
+static bool
+has_journal(int folder)
+{
+    return faccessat(folder, LBX__JOURNAL, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* One try: BUSY for another one. */
+static lbx_status
+check_once(struct child *child, int folder, bool last, lbx__teller *teller)
+{
+    lbx__presence_peek peek;
+    const char *why = "";
+    lbx_status status =
+        lbx__presence_look(&lbx__io_system, folder, &peek); // before all else
+
+    if (status == LBX_OK)
+        status = hold(child, folder, &peek, &why);
+    if (status == LBX_BUSY && last)
+        status = LBX_CORRUPT;
+    if (status == LBX_NOT_FOUND && !has_journal(folder))
+        return status; // nothing was ever there
+    if (status == LBX_NOT_FOUND)
+        status = LBX_CORRUPT;
+    if (status == LBX_CORRUPT) {
+        tell_meta(teller);
+        (void)lbx__refuse(&child->word.fault, status, LBX__DATA ": %s", why);
+        return child->view.pages.count > 0 && !peek.in_use
+                   ? lbx__view_find_tables(&child->view)
+                   : LBX_CORRUPT;
+    }
+    if (status != LBX_OK)
+        return status;
+    if (child->view.pages.main.rows == 0 && !has_journal(folder))
+        return LBX_NOT_FOUND; // begun, and never a store
+    status = read_journal(child, &peek, last, teller);
+    if (status == LBX_OK && child->view.pages.transaction < peek.last_commit)
+        tell_meta(teller);
+    return status;
+}
+
+static lbx_status
+check_folder(struct child *child, const char *dir, lbx__teller *teller)
+{
+    lbx__folder folder;
+    lbx_status status = lbx__folder_open(&folder, &lbx__io_system, dir, true,
+                                         &child->word.fault);
+
+    if (status != LBX_OK)
+        return status;
+    for (int i = 1; i <= TRIES; i++) {
+        status = check_once(child, folder.fd, i == TRIES, teller);
+        if (status != LBX_BUSY)
+            break;
+        end_reading(child);
+        lbx__view_close(&child->view);
+    }
+    if (status == LBX_OK)
+        status = lbx__audit_rows(&child->view, teller);
+    if (status == LBX_OK && child->view.own_status != LBX_OK)
+        tell_meta(teller);
+    return status == LBX_OK && teller->told > 0 ? LBX_CORRUPT : status;
+}
+
+static void
+close_descriptors(int but)
+{
+    // One by one where there is no such call.
+    if ((but == 0 || syscall(SYS_close_range, 0, but - 1, 0) == 0) &&
+        syscall(SYS_close_range, but + 1, ~0U, 0) == 0)
+        return;
+    for (int fd = 0; fd < 65536; fd++) {
+        if (fd != but)
+            (void)close(fd);
+    }
+}
+
+/* I1. */
+static void
+run_child(const char *dir, int pipe, pid_t parent)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    static struct child child;
+    const struct rlimit none = {0, 0};
+    lbx__teller teller = {say_part, &child, 0, {0}};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)signal(signals[i], SIG_DFL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    (void)setrlimit(RLIMIT_CORE, &none);
+    close_descriptors(pipe);
+    child.pipe = pipe;
+    child.view.fd = -1;
+    child.word.status = check_folder(&child, dir, &teller);
+    child.word.report = teller.report;
+    child.word.is_end = true;
+    say(&child);
+    _exit(0);
+}
+
+/* ---- Here ---- */
+
+/* The next word: false when there is no more. */
+static bool
+listen_to(int pipe, struct word *ret)
+{
+    char *to = (char *)ret;
+    size_t left = sizeof(*ret);
+
+    while (left > 0) {
+        const ssize_t done = read(pipe, to, left);
+
+        if (done == 0 || (done < 0 && errno != EINTR))
+            return false;
+        if (done > 0) {
+            to += done;
+            left -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+/* All words of a child; the end is in `ret`. */
+static lbx_status
+hear(int pipe, void (*damage)(void *context, const lbx_damage *part),
+     void *context, struct word *ret)
+{
+    struct word word;
+    lbx_damage part = {.what = "page"};
+
+    while (listen_to(pipe, &word)) {
+        if (word.is_end) {
+            *ret = word;
+            return word.status;
+        }
+        word.part.box = word.has_box ? word.box : NULL;
+        word.part.what = word.what;
+        if (damage)
+            damage(context, &word.part);
+    }
+    // I2.
+    memset(ret, 0, sizeof(*ret));
+    ret->report.damaged = 1;
+    (void)lbx__refuse(&ret->fault, LBX_CORRUPT,
+                      "a damaged page ended the process that read it");
+    if (damage)
+        damage(context, &part);
+    return LBX_CORRUPT;
+}
+
+lbx_status
+lbx__file_check(const char *dir,
+                void (*damage)(void *context, const lbx_damage *part),
+                void *context, lbx_file_report *ret, lbx_fault *fault)
+{
+    const pid_t self = getpid();
+    struct word end;
+    int pipes[2];
+    lbx_status status;
+    pid_t child;
+
+    if (pipe2(pipes, O_CLOEXEC) < 0)
+        return LBX_NO_MEMORY;
+    child = fork();
+    if (child == 0)
+        run_child(dir, pipes[1], self);
+    (void)close(pipes[1]);
+    if (child < 0) {
+        (void)close(pipes[0]);
+        return LBX_NO_MEMORY;
+    }
+    status = hear(pipes[0], damage, context, &end);
+    (void)close(pipes[0]);
+    // Somebody who waits for all children may have been first.
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (status == LBX_OK || status == LBX_CORRUPT)
+        *ret = end.report;
+    if (fault && status != LBX_OK)
+        *fault = end.fault;
+    return status;
+}
+
+lbx_status
+lbx_file_check(const char *dir,
+               void (*damage)(void *context, const lbx_damage *part),
+               void *context, lbx_file_report *ret)
+{
+    if (!dir || !*dir || !ret)
+        return LBX_INVALID;
+    return lbx__file_check(dir, damage, context, ret, NULL);
+}
