@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stores that are whole or not there; see cradle.h. */
+#include "stores/file/cradle.h"
+
+#include "stores/file/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+lbx_status
+lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io, const char *wanted)
+{
+    struct stat found;
+    size_t size = strlen(wanted);
+
+    while (size > 1 && wanted[size - 1] == '/')
+        size--;
+    if (size == 0 || size + sizeof(".part-XXXXXX") > sizeof(cradle->path))
+        return LBX_INVALID;
+    cradle->io = io;
+    memcpy(cradle->wanted, wanted, size);
+    cradle->wanted[size] = '\0';
+    if (lstat(cradle->wanted, &found) == 0)
+        return LBX_EXISTS;
+    if (errno != ENOENT)
+        return lbx__io_status(-errno);
+    (void)snprintf(cradle->path, sizeof(cradle->path), "%.*s.part-XXXXXX",
+                   (int)size, wanted);
+    if (!mkdtemp(cradle->path))
+        return lbx__io_status(-errno);
+    return LBX_OK;
+}
+
+static lbx_status
+sync_folder(const lbx__io *io, const char *path)
+{
+    // Not through io->open: the way there may lead over symbolic links.
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    lbx_status status;
+
+    if (fd < 0)
+        return lbx__io_status(-errno);
+    status = lbx__io_status(io->fsync(io, fd));
+    (void)close(fd);
+    return status;
+}
+
+static lbx_status
+give_name(lbx__cradle *cradle)
+{
+    char *slash;
+    lbx_status status = sync_folder(cradle->io, cradle->path);
+
+    if (status != LBX_OK)
+        return status;
+    // Not in place of anything, not even of an empty folder.
+    if (renameat2(AT_FDCWD, cradle->path, AT_FDCWD, cradle->wanted,
+                  RENAME_NOREPLACE) < 0)
+        return errno == EEXIST ? LBX_EXISTS : lbx__io_status(-errno);
+    slash = strrchr(cradle->path, '/');
+    if (!slash)
+        return sync_folder(cradle->io, ".");
+    slash[slash == cradle->path] = '\0';
+    return sync_folder(cradle->io, cradle->path);
+}
+
+static void
+remove_all(const lbx__cradle *cradle)
+{
+    static const char *const names[] = {
+        LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE,
+    };
+    const int fd = open(cradle->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        (void)unlinkat(fd, names[i], 0);
+    (void)close(fd);
+    (void)rmdir(cradle->path);
+}
+
+lbx_status
+lbx__cradle_close(lbx__cradle *cradle, lbx_status status)
+{
+    if (status == LBX_OK)
+        status = give_name(cradle);
+    if (status != LBX_OK)
+        remove_all(cradle);
+    return status;
+}

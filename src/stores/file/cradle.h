@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cradle: where a store is made that must be whole or not there.
+ *
+ * It is a folder beside the one that is wanted, under another name, which it gets
+ * when everything in it is durable. Who is killed before that leaves a folder
+ * DIR.part-XXXXXX, which may be removed.
+ */
+#ifndef LBX_STORES_FILE_CRADLE_H
+#define LBX_STORES_FILE_CRADLE_H
+
+#include "stores/file/io.h"
+
+#include <limits.h>
+
+typedef struct lbx__cradle {
+    const lbx__io *io;
+    char wanted[PATH_MAX];
+    char path[PATH_MAX]; /* where it is made */
+} lbx__cradle;
+
+/* OK; EXISTS: there is something of that name; INVALID: it is too long; any I/O
+ * failure. */
+lbx_status lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io,
+                            const char *wanted);
+
+/* With OK, gives it its name, durably; otherwise, or when that fails, removes
+ * it. Answers `status`, or why it failed. The store in it is closed. */
+lbx_status lbx__cradle_close(lbx__cradle *cradle, lbx_status status);
+
+#endif

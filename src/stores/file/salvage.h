@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a salvage ask each other. */
+#ifndef LBX_STORES_FILE_SALVAGE_H
+#define LBX_STORES_FILE_SALVAGE_H
+
+#include "post/box_row.h"
+#include "stores/file/audit.h"
+
+/* A box that is saved. */
+typedef struct lbx__saved {
+    uint64_t box, uid; /* in the damaged store; a uid of 0 is not known */
+    uint64_t next;     /* of its head; 0: not known */
+    bool is_gone;      /* purged or deleted */
+    lbx_box made;      /* in the new one; 0: not yet */
+    bool fifo;
+} lbx__saved;
+
+typedef struct lbx__salvage {
+    lbx__view view;
+    lbx__teller *teller;
+    lbx__storage *storage; /* the new one */
+    lbx__rules *rules;
+
+    lbx__saved *boxes; /* sorted by `box` */
+    size_t count, room;
+    struct lbx__place {
+        uint64_t box, sequence;
+    } * letters; /* sorted */
+    size_t letter_count, letter_room;
+    lbx__attributes attributes;
+    lbx_buffer encoded;
+} lbx__salvage;
+
+/* Adds the rows of pages that no tree leads to any more and that are not free: a
+ * branch above them is lost. OK; NO_MEMORY. */
+lbx_status lbx__salvage_strays(lbx__view *view);
+
+/* Makes all boxes and letters in the new store. OK; any failure of that one. */
+lbx_status lbx__salvage_rows(lbx__salvage *salvage);
+
+#endif
