@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sound stores: check says so, salvage and copy keep all of them. */
+#include "estate.h"
+
+#include "stores/file/fixture.h"
+
+#include <letterbox/post/file.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void
+print_damage(void *context, const lbx_damage *part)
+{
+    (void)context;
+    test_note("damage: box %s, %s, letters %" PRIu64 " to %" PRIu64
+              ", bytes %" PRIu64 "+%" PRIu64,
+              part->box ? part->box : "-", part->what, part->first_sequence,
+              part->last_sequence, part->offset_bytes, part->size_bytes);
+}
+
+TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
+{
+    static struct estate estate;
+    lbx_file_report report;
+    char path[512];
+
+    test_paths_in_memory();
+    for (int killed = 0; killed < 2; killed++) {
+        (void)snprintf(path, sizeof(path), "%s", test_path());
+        estate_make(&estate, path, 300, killed, NULL);
+        CHECK_OK(lbx_file_check(path, print_damage, NULL, &report));
+        CHECK_INT(ESTATE_BOXES, report.boxes);
+        CHECK_INT(estate.alive, report.letters);
+        CHECK_INT(0, report.damaged + report.missing);
+        CHECK(killed ? report.journal_records > 10
+                     : report.journal_records == 0);
+    }
+}
+
+TEST(a_sound_store_is_salvaged_whole)
+{
+    static struct estate estate;
+    struct estate_found found;
+    lbx_file_report report;
+    char path[512], saved[512];
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(saved, sizeof(saved), "%s", test_path());
+    estate_make(&estate, path, 300, true, NULL);
+    CHECK_OK(lbx_file_salvage(path, saved, print_damage, NULL, &report));
+    CHECK_INT(ESTATE_BOXES, report.boxes);
+    CHECK_INT(estate.alive, report.letters);
+    CHECK_INT(0, report.damaged + report.missing);
+    CHECK_OK(lbx_file_check(saved, print_damage, NULL, &report));
+    CHECK_INT(estate.alive, report.letters);
+    estate_look(&estate, saved, false, &found);
+    CHECK_OK(found.status);
+    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(0, found.invented + found.twice + found.risen);
+    CHECK_INT(0, found.miscounted);
+}
+
+TEST(the_estate_is_what_it_says)
+{
+    static struct estate estate;
+    struct estate_found found;
+    char path[512];
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    estate_make(&estate, path, 300, true, NULL);
+    estate_look(&estate, path, false, &found);
+    CHECK_OK(found.status);
+    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(0, found.invented + found.twice + found.risen);
+    CHECK_INT(0, found.miscounted);
+}

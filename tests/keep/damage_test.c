@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Damage everywhere (reliability.md B5): bits that flip, pages that are zeros,
+ * swapped, or of an earlier time, files that are cut; in data.mdb and in the
+ * journal, one at a time.
+ *
+ * Each damaged store is checked, salvaged, and used as if nothing had happened.
+ * What must hold:
+ *
+ *   - nobody hands out a letter that was never sent, or that is not as it was;
+ *   - a store whose check says OK has every letter;
+ *   - without a check, a letter is missing only if some call said so. LMDB may
+ *     bring the process down that reads a damaged page: that is counted, and
+ *     lbx_store_options.check is what prevents it;
+ *   - a salvage brings down nobody, and has every letter whose own rows were not
+ *     in the damaged place.
+ */
+#include "estate.h"
+
+#include "stores/file/fixture.h"
+#include "stores/file/journal.h"
+#include "stores/file/view.h"
+
+#include <letterbox/post/file.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096
+};
+
+enum kind {
+    FLIP,  /* one bit */
+    ZERO,  /* a page */
+    SWAP,  /* with the page behind it */
+    STALE, /* the same page of an earlier copy */
+    CUT,   /* the file ends here */
+    KINDS
+};
+
+static const char *const kinds[KINDS] = {
+    "bits flipped", "pages zeroed", "pages swapped", "pages of an earlier time",
+    "files cut",
+};
+
+struct mutation {
+    enum kind kind;
+    const char *file;
+    uint64_t at;
+    int bit;
+};
+
+/* Where a letter's body is: in pages of data.mdb, or in a record of the
+ * journal. */
+struct place {
+    bool in_journal;
+    uint64_t from, end; /* bytes */
+    uint64_t leaf;      /* and this page */
+    bool died;          /* it is with the dead letters */
+};
+
+struct subject {
+    struct estate estate;
+    char path[512], earlier[512];
+    struct place places[ESTATE_BOXES][ESTATE_LETTERS];
+    uint64_t data_bytes, journal_bytes; /* that are in use */
+    uint64_t last_record;
+};
+
+struct score {
+    long tried, found, whole, said, felled, refused;
+    long saved, touched, risen;
+};
+
+/* ---- Where letters are ---- */
+
+static struct place *
+place_of(struct subject *subject, const uint8_t *bytes, size_t size)
+{
+    char text[64] = "", name[32];
+    int number;
+
+    memcpy(text, bytes, size < 63 ? size : 63);
+    if (sscanf(text, "letter %d of %31[^:]:", &number, name) != 2)
+        return NULL;
+    for (int i = 0; i < ESTATE_BOXES; i++) {
+        if (strcmp(name, estate_boxes[i]) == 0)
+            return &subject->places[i][number];
+    }
+    return NULL;
+}
+
+static void
+place_in_data(struct subject *subject)
+{
+    const char *why;
+    lbx__view view;
+    lbx__tree_row row;
+    lbx__tree *tree = &view.tables[LBX__BODIES];
+    const int folder = open(subject->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
+    CHECK_OK(lbx__view_find_tables(&view));
+    subject->data_bytes = view.pages.count * PAGE;
+    while (lbx__tree_next(tree, &row) == LBX_OK) {
+        const uint8_t *at =
+            memmem(row.value.data, row.value.size, "letter ", 7);
+        struct place *place;
+
+        CHECK(at);
+        place = place_of(subject, at,
+                         row.value.size -
+                             (size_t)(at - (const uint8_t *)row.value.data));
+        CHECK(place);
+        place->died = memmem(row.value.data, row.value.size, "orders", 7);
+        place->from = row.offset;
+        place->end = row.offset + row.value.size;
+        place->leaf = tree->walk.levels[tree->root.depth - 1].page * PAGE;
+    }
+    lbx__view_close(&view);
+    CHECK(close(folder) == 0);
+}
+
+static void
+place_in_journal(struct subject *subject)
+{
+    const size_t size = fixture_size(subject->path, "journal");
+    uint8_t *bytes = malloc(size);
+    uint64_t generation = 0;
+    size_t at = LBX__JOURNAL_FRONT, next;
+
+    CHECK(bytes);
+    fixture_read(subject->path, "journal", bytes, size, 0);
+    memcpy(&generation, bytes + at + 8, 8);
+    for (; memcmp(bytes + at, "LBX", 3) == 0 &&
+           memcmp(bytes + at + 8, &generation, 8) == 0;
+         at = next) {
+        uint32_t record;
+        const uint8_t *from = bytes + at, *found;
+
+        memcpy(&record, bytes + at + 4, 4);
+        next = at + record;
+        subject->last_record = at;
+        while ((found = memmem(from, (size_t)(bytes + next - from), "letter ",
+                               7)) != NULL) {
+            struct place *place =
+                place_of(subject, found, (size_t)(bytes + next - found));
+
+            if (place)
+                *place = (struct place){true, at, next, 0, false};
+            from = found + 1;
+        }
+    }
+    subject->journal_bytes = at;
+    CHECK(at > LBX__JOURNAL_FRONT);
+    free(bytes);
+}
+
+static void
+make_subject(struct subject *subject)
+{
+    (void)snprintf(subject->path, sizeof(subject->path), "%s", test_path());
+    (void)snprintf(subject->earlier, sizeof(subject->earlier), "%s",
+                   test_path());
+    estate_make(&subject->estate, subject->path, 240, true, subject->earlier);
+    place_in_data(subject);
+    place_in_journal(subject);
+}
+
+/* ---- Damaging ---- */
+
+static void
+damage(const struct subject *subject, const char *copy,
+       const struct mutation *mutation)
+{
+    char full[600];
+    uint8_t page[2 * PAGE] = {0}, byte;
+    const uint64_t start = mutation->at / PAGE * PAGE;
+
+    switch (mutation->kind) {
+    case FLIP:
+        fixture_read(copy, mutation->file, &byte, 1, mutation->at);
+        byte ^= (uint8_t)(1 << mutation->bit);
+        fixture_write(copy, mutation->file, &byte, 1, mutation->at);
+        break;
+    case ZERO:
+        fixture_write(copy, mutation->file, page, PAGE, start);
+        break;
+    case SWAP:
+        fixture_read(copy, mutation->file, page + PAGE, PAGE, start);
+        fixture_read(copy, mutation->file, page, PAGE, start + PAGE);
+        fixture_write(copy, mutation->file, page, 2 * PAGE, start);
+        break;
+    case STALE:
+        fixture_read(subject->earlier, mutation->file, page, PAGE, start);
+        fixture_write(copy, mutation->file, page, PAGE, start);
+        break;
+    case CUT:
+        (void)snprintf(full, sizeof(full), "%s/%s", copy, mutation->file);
+        CHECK(truncate(full, (off_t)mutation->at) == 0);
+        break;
+    case KINDS:
+        break;
+    }
+}
+
+/* Behind the last record there is nothing that would show it: when it does not
+ * check, it has been torn. */
+static bool
+looks_torn(const struct subject *subject, const struct mutation *mutation)
+{
+    return strcmp(mutation->file, "journal") == 0 &&
+           (mutation->kind == FLIP ? mutation->at
+                                   : mutation->at / PAGE * PAGE + PAGE - 1) >=
+               subject->last_record;
+}
+
+/* Whether a mutation has touched the rows of a letter; with both meta pages, it
+ * has touched all. */
+static bool
+touches(const struct mutation *mutation, const struct place *place)
+{
+    const bool in_journal = strcmp(mutation->file, "journal") == 0;
+    const uint64_t start = mutation->at / PAGE * PAGE;
+    uint64_t stop = mutation->kind == SWAP  ? start + 2 * PAGE
+                    : mutation->kind == CUT ? UINT64_MAX
+                                            : start + PAGE;
+
+    if (mutation->kind == SWAP && start == 0)
+        return true;
+    if (in_journal != place->in_journal)
+        return false;
+    if (mutation->kind == FLIP && in_journal) {
+        stop = mutation->at + 1;
+        return mutation->at < place->end && stop > place->from;
+    }
+    if (start < place->end && stop > place->from / PAGE * PAGE)
+        return true;
+    return !in_journal && place->leaf >= start && place->leaf < stop;
+}
+
+/* ---- Judging ---- */
+
+static void
+count_part(void *context, const lbx_damage *part)
+{
+    (void)part;
+    ++*(long *)context;
+}
+
+static void
+fail(const struct mutation *mutation, const char *what)
+{
+    FAIL("%s at %s %" PRIu64 " bit %d: %s", kinds[mutation->kind],
+         mutation->file, mutation->at, mutation->bit, what);
+}
+
+static void
+judge_salvage(const struct subject *subject, const char *copy,
+              const struct mutation *mutation, struct score *score)
+{
+    struct estate_found found;
+    long told = 0;
+    lbx_file_report report;
+    char saved[600];
+    lbx_status status;
+
+    (void)snprintf(saved, sizeof(saved), "%s.saved", copy);
+    status = lbx_file_salvage(copy, saved, count_part, &told, &report);
+    if (status != LBX_OK) {
+        // A version that is another one, or a file that is gone.
+        CHECK(status == LBX_NEWER || status == LBX_NOT_FOUND);
+        score->refused++;
+        return;
+    }
+    estate_look(&subject->estate, saved, true, &found);
+    if (found.status != LBX_OK)
+        fail(mutation, lbx_status_name(found.status));
+    if (found.invented || found.twice)
+        fail(mutation, "a salvage has invented letters");
+    if (found.alive + found.risen != report.letters)
+        fail(mutation, "a salvage has miscounted");
+    if (found.alive < subject->estate.alive && told == 0 &&
+        !looks_torn(subject, mutation))
+        fail(mutation, "a salvage has lost letters in silence");
+    for (int box = 0; box < ESTATE_BOXES; box++) {
+        for (int i = 0; i < ESTATE_LETTERS; i++) {
+            if (subject->estate.letters[box][i].fate != ESTATE_ALIVE)
+                continue;
+            if (touches(mutation, &subject->places[box][i]))
+                score->touched++;
+            else if (!found.times[box][i] && mutation->kind != CUT)
+                fail(mutation, "a salvage has not saved what was intact");
+        }
+    }
+    if (found.risen > 0 && strcmp(mutation->file, "journal") != 0 &&
+        mutation->kind != STALE)
+        fail(mutation, "a salvage brought back what was acknowledged");
+    score->saved += found.alive;
+    score->risen += found.risen;
+    estate_remove(saved);
+}
+
+/* What ends a process that does not check harms nobody who does. */
+static void
+refuse_to_open(const char *copy, const struct mutation *mutation)
+{
+    lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx__storage *storage;
+
+    options.check = true;
+    options.fault = &fault;
+    if (lbx__file_open(copy, &options, NULL, &storage) != LBX_CORRUPT ||
+        !fault.text[0])
+        fail(mutation, "opened with a check, and not refused");
+}
+
+static void
+try_one(const struct subject *subject, const struct mutation *mutation,
+        struct score *score)
+{
+    struct estate_found found;
+    long told = 0;
+    lbx_file_report report;
+    char copy[512];
+    lbx_status status;
+    bool lived, whole;
+
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    estate_copy(subject->path, copy);
+    damage(subject, copy, mutation);
+    score->tried++;
+    status = lbx_file_check(copy, count_part, &told, &report);
+    if (status == LBX_CORRUPT && told == 0)
+        fail(mutation, "damage without a part");
+    score->found += status != LBX_OK;
+    judge_salvage(subject, copy, mutation, score);
+    lived = estate_look_apart(&subject->estate, copy, false, &found);
+    whole =
+        lived && found.status == LBX_OK && found.alive == subject->estate.alive;
+    if (found.invented)
+        fail(mutation, "a wrong letter was received");
+    if (found.twice && found.status == LBX_OK)
+        fail(mutation, "a letter was received twice, and nobody said so");
+    if (status == LBX_OK && !whole && !looks_torn(subject, mutation))
+        fail(mutation, "a check said OK, and not all was there");
+    if (lived && found.status == LBX_OK && !whole &&
+        !looks_torn(subject, mutation))
+        fail(mutation, "letters are missing, and nobody said so");
+    if (!lived)
+        refuse_to_open(copy, mutation);
+    score->whole += whole;
+    score->felled += !lived;
+    score->said += lived && found.status != LBX_OK;
+    estate_remove(copy);
+}
+
+static void
+report(const char *file, enum kind kind, const struct score *score)
+{
+    test_figure(
+        "keep %s, %s: %ld tried, check found %ld; used without a check: "
+        "%ld whole, %ld said so, %ld ended the process; salvage saved "
+        "%ld letters, %ld were touched",
+        file, kinds[kind], score->tried, score->found, score->whole,
+        score->said, score->felled, score->saved, score->touched);
+}
+
+static uint64_t
+draw(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (*state >> 33) % below;
+}
+
+static void
+sweep(enum kind kind, const char *file, long times)
+{
+    static struct subject subject;
+    const char *given = getenv("LBX_SEED");
+    uint64_t seed =
+        given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL);
+    struct score score = {0};
+    uint64_t bytes;
+
+    test_note("LBX_SEED=%" PRIu64, seed);
+    test_paths_in_memory();
+    make_subject(&subject);
+    bytes = strcmp(file, "journal") == 0 ? subject.journal_bytes
+                                         : subject.data_bytes;
+    if (kind != FLIP && kind != CUT && times > (long)(bytes / PAGE))
+        times = (long)(bytes / PAGE);
+    for (long i = 0; i < times; i++) {
+        struct mutation mutation = {kind, file, draw(&seed, bytes),
+                                    (int)draw(&seed, 8)};
+
+        // Pages one after the other; of flips, many in the heads of pages.
+        if (kind != FLIP && kind != CUT)
+            mutation.at = (uint64_t)i * bytes / (uint64_t)times;
+        else if (kind == FLIP && i % 3 == 0)
+            mutation.at = mutation.at / PAGE * PAGE + draw(&seed, 160);
+        if (kind == SWAP && mutation.at / PAGE + 2 > bytes / PAGE)
+            continue;
+        try_one(&subject, &mutation, &score);
+    }
+    report(file, kind, &score);
+    CHECK(score.tried > 0 && score.found > 0);
+}
+
+TEST_LIMIT(bits_flipped_in_data, 300)
+{
+    sweep(FLIP, "data.mdb", test_rounds(250, 20000));
+}
+
+TEST_LIMIT(pages_zeroed_in_data, 300)
+{
+    sweep(ZERO, "data.mdb", test_rounds(150, 100000));
+}
+
+TEST_LIMIT(pages_swapped_in_data, 300)
+{
+    sweep(SWAP, "data.mdb", test_rounds(60, 100000));
+}
+
+TEST_LIMIT(pages_of_an_earlier_time_in_data, 300)
+{
+    sweep(STALE, "data.mdb", test_rounds(80, 100000));
+}
+
+TEST_LIMIT(data_cut_anywhere, 300)
+{
+    sweep(CUT, "data.mdb", test_rounds(30, 2000));
+}
+
+TEST_LIMIT(bits_flipped_in_the_journal, 300)
+{
+    sweep(FLIP, "journal", test_rounds(100, 10000));
+}
+
+TEST_LIMIT(pages_zeroed_in_the_journal, 300)
+{
+    sweep(ZERO, "journal", test_rounds(20, 1000));
+}
+
+TEST_LIMIT(journal_cut_anywhere, 300)
+{
+    sweep(CUT, "journal", test_rounds(20, 1000));
+}
+
+/* Reads the row at a place as LMDB has it. */
+static void
+read_without_sums(const char *path, const struct place *place, long *wrong,
+                  long *told)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    lbx__attributes attributes = {NULL, NULL, 0};
+    const char *why;
+    lbx__tree_row row;
+    lbx__bytes value;
+    lbx__view view;
+    lbx__body body;
+
+    CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
+    CHECK_OK(lbx__view_find_tables(&view));
+    while (lbx__tree_next(&view.tables[LBX__BODIES], &row) == LBX_OK) {
+        if (row.offset != place->from)
+            continue;
+        value = (lbx__bytes){(const uint8_t *)row.value.data + LBX__SUM_BYTES,
+                             row.value.size - LBX__SUM_BYTES};
+        *wrong += lbx__body_decode(value, &attributes, &body) == LBX_OK;
+        *told += lbx__row_check(LBX__BODIES, row.key, row.value, &value) ==
+                 LBX_CORRUPT;
+    }
+    lbx__attributes_fini(&attributes);
+    lbx__view_close(&view);
+    CHECK(close(folder) == 0);
+}
+
+/* ---- What is told ---- */
+
+struct wanted {
+    const char *box, *what;
+    uint64_t sequence;
+    bool told;
+};
+
+static void
+look_for(void *context, const lbx_damage *part)
+{
+    struct wanted *wanted = context;
+
+    wanted->told |= part->box && strcmp(part->box, wanted->box) == 0 &&
+                    strcmp(part->what, wanted->what) == 0 &&
+                    part->first_sequence <= wanted->sequence &&
+                    part->last_sequence >= wanted->sequence;
+}
+
+static void
+find_range(const struct subject *subject, const struct mutation *mutation,
+           struct wanted *wanted)
+{
+    lbx_file_report report;
+    char copy[512];
+
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    estate_copy(subject->path, copy);
+    damage(subject, copy, mutation);
+    CHECK_STATUS(LBX_CORRUPT, lbx_file_check(copy, look_for, wanted, &report));
+    CHECK(report.damaged + report.missing > 0);
+    if (!wanted->told)
+        fail(mutation, "the letter is not named");
+    estate_remove(copy);
+}
+
+/* D6: damage is reported with its range. */
+TEST_LIMIT(a_damaged_letter_is_named_and_so_are_those_of_a_lost_page, 60)
+{
+    static struct subject subject;
+    long letters = 0;
+
+    test_paths_in_memory();
+    make_subject(&subject);
+    for (int box = 0; box < ESTATE_BOXES; box++) {
+        for (int i = 0; i < ESTATE_LETTERS; i += 20) {
+            const struct place *place = &subject.places[box][i];
+            // Dead letters are in another box than they were sent to.
+            struct wanted wanted = {estate_boxes[box], "body",
+                                    subject.estate.letters[box][i].sequence,
+                                    false};
+            struct mutation mutation = {FLIP, "data.mdb", place->end - 9, 3};
+
+            if (subject.estate.letters[box][i].fate != ESTATE_ALIVE ||
+                place->in_journal || place->died)
+                continue;
+            find_range(&subject, &mutation, &wanted);
+            mutation = (struct mutation){ZERO, "data.mdb", place->leaf, 0};
+            wanted.told = false;
+            find_range(&subject, &mutation, &wanted);
+            letters++;
+        }
+    }
+    CHECK(letters > 5);
+}
+
+/* The control: who reads rows and does not ask for their sums is handed bodies
+ * that are not as they were sent. */
+TEST(without_sums_wrong_bodies_would_be_received)
+{
+    static struct subject subject;
+    long wrong = 0, told = 0;
+
+    test_paths_in_memory();
+    make_subject(&subject);
+    for (int i = 0; i < ESTATE_LETTERS; i += 30) {
+        const struct place *place = &subject.places[0][i];
+        const struct mutation mutation = {FLIP, "data.mdb", place->end - 5, 1};
+        struct place found;
+        char copy[512];
+
+        if (subject.estate.letters[0][i].fate != ESTATE_ALIVE ||
+            place->in_journal)
+            continue;
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
+        estate_copy(subject.path, copy);
+        damage(&subject, copy, &mutation);
+        found = *place;
+        read_without_sums(copy, &found, &wrong, &told);
+    }
+    test_note("%ld wrong bodies, %ld of them with a wrong sum", wrong, told);
+    CHECK(wrong > 2 && told == wrong);
+}
