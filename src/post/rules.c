@@ -179,6 +179,27 @@ lbx__rules_new_era(lbx__rules *rules)
     return in_group(rules, bump_era);
 }
 
+static lbx_status
+renew(lbx__rules *rules)
+{
+    lbx_status status = read_store(rules);
+
+    if (status != LBX_OK)
+        return status;
+    if (!lbx__random(rules->uid, sizeof(rules->uid)) ||
+        !lbx__random(rules->key, sizeof(rules->key)))
+        return LBX_IO;
+    rules->era++;
+    write_store(rules);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__rules_renew(lbx__rules *rules)
+{
+    return in_group(rules, renew);
+}
+
 void
 lbx__rules_start(lbx__rules *rules)
 {

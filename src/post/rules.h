@@ -95,6 +95,10 @@ const uint8_t *lbx__rules_key(const lbx__rules *rules);
  * crash below level `sync` (D11). Outside a group; durable when it answers OK. */
 lbx_status lbx__rules_new_era(lbx__rules *rules);
 
+/* A copy becomes a store of its own: another uid, another key, and a new era. The
+ * same. */
+lbx_status lbx__rules_renew(lbx__rules *rules);
+
 /* ---- Letters ---- */
 
 /* Where letters go that a receive or a peek finds: OK, or NO_MEMORY, and then the

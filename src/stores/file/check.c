@@ -100,26 +100,42 @@ say_part(void *context, const lbx_damage *part)
     say(child);
 }
 
+static int
+open_environment(struct child *child, int folder)
+{
+    char path[64];
+    int result;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
+    result = mdb_env_create(&child->env);
+    return result == 0
+               ? mdb_env_open(child->env, path, MDB_RDONLY | MDB_NOTLS, 0600)
+               : result;
+}
+
 /* A reader's place: from here on the pages of `*ret_id` stay. */
 static lbx_status
 begin_reading(struct child *child, int folder, uint64_t *ret_id)
 {
-    char path[64];
+    lbx__presence visit;
+    lbx_status status = lbx__presence_visit(&visit, &lbx__io_system, folder);
     int result = 0;
 
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
-    if (!child->env) {
-        result = mdb_env_create(&child->env);
+    // Without a `wake` there is nobody whose turn it could be.
+    if (status == LBX_OK && !lbx__presence_take_turn(&visit))
+        status = LBX_NO_MEMORY;
+    if (status == LBX_OK || status == LBX_NOT_FOUND) {
+        if (!child->env)
+            result = open_environment(child, folder);
         if (result == 0)
-            result =
-                mdb_env_open(child->env, path, MDB_RDONLY | MDB_NOTLS, 0600);
+            result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
+        status = lbx__lmdb_status(result);
+        if (status == LBX_OK)
+            *ret_id = mdb_txn_id(child->txn);
+        lbx__presence_end_turn(&visit);
     }
-    if (result == 0)
-        result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
-    if (result != 0)
-        return lbx__lmdb_status(result);
-    *ret_id = mdb_txn_id(child->txn);
-    return LBX_OK;
+    lbx__presence_close(&visit);
+    return status;
 }
 
 static void

@@ -19,6 +19,7 @@
  *     succeeded at the level, or a commit of LMDB's; what failed poisons, here
  *     and in `wake`, before anybody is told.
  */
+#include "stores/file/copy.h"
 #include "stores/file/parts.h"
 
 #include <assert.h>
@@ -316,6 +317,14 @@ sync_all(lbx__storage *storage)
     assert(!storage->begun);
     if (is_poisoned(file))
         return LBX_IO;
+    if (lbx__copy_is_wanted(file)) {
+        lbx_status status = LBX_OK;
+
+        if (is_alone(file) && lbx__file_checkpoint(file, false) != LBX_OK)
+            status = poison(file);
+        lbx__copy_serve(file, status);
+        return status;
+    }
     return is_alone(file) ? flush_to(file, LBX_SURVIVES_POWER_CUT) : LBX_OK;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a storage in files is made of; private to file.c, open.c, recover.c,
- * beat.c. */
+ * beat.c, copy.c, salvage.c. */
 #ifndef LBX_STORES_FILE_PARTS_H
 #define LBX_STORES_FILE_PARTS_H
 
+#include "base/lock.h"
 #include "stores/file/engine.h"
 #include "stores/file/file.h"
 #include "stores/file/folder.h"
@@ -26,6 +27,8 @@ typedef struct lbx__beat {
         since_ns; /* the first write that is not flushed; 0: none */
 } lbx__beat;
 
+typedef struct lbx__hold lbx__hold; /* copy.c */
+
 typedef struct lbx__file {
     lbx__storage base; /* first */
     lbx_store_options options;
@@ -39,6 +42,9 @@ typedef struct lbx__file {
     lbx__journal journal;
     lbx__own own;
     lbx__beat beat;
+
+    lbx__lock hold_lock;
+    lbx__hold *holds; /* under it: who wants a copy */
 
     bool poisoned;
     uint64_t ticket;  /* the last that was given */

@@ -374,6 +374,19 @@ lbx__presence_look(const lbx__io *io, int folder, lbx__presence_peek *ret)
     return LBX_OK;
 }
 
+lbx_status
+lbx__presence_visit(lbx__presence *presence, const lbx__io *io, int folder)
+{
+    *presence = (lbx__presence){
+        .io = io,
+        .fd = io->open(io, folder, LBX__WAKE, O_RDWR),
+    };
+    if (presence->fd >= 0)
+        return LBX_OK;
+    presence->io = NULL;
+    return lbx__io_status(presence->fd);
+}
+
 uint32_t
 lbx__presence_bell(lbx__presence *presence)
 {

@@ -125,6 +125,10 @@ typedef struct lbx__presence_peek {
 lbx_status lbx__presence_look(const lbx__io *io, int folder,
                               lbx__presence_peek *ret);
 
+/* Opens `wake` without a slot or a right, only to take turns (N5). NOT_FOUND. */
+lbx_status lbx__presence_visit(lbx__presence *presence, const lbx__io *io,
+                               int folder);
+
 /* Rings everybody else's bell (N3). */
 void lbx__presence_ring_others(lbx__presence *presence);
 

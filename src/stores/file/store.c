@@ -12,7 +12,10 @@
 #include "post/fault.h"
 #include "post/service.h"
 #include "post/store.h"
+#include "stores/file/copy.h"
 #include "stores/file/file.h"
+
+#include <letterbox/post/file.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -56,6 +59,22 @@ lbx__file_store_open(const char *path, const lbx_store_options *options,
     if (status == LBX_OK)
         lbx__store_set_clock(*ret, mine.clock);
     return status;
+}
+
+static lbx_status
+sync_store(void *context)
+{
+    return lbx_store_sync(context);
+}
+
+lbx_status
+lbx_file_copy(lbx_store *store, const char *dir)
+{
+    if (!store || !dir || !*dir)
+        return LBX_INVALID;
+    if (strcmp(lbx_store_scheme(store), lbx__file_scheme.name) != 0)
+        return LBX_UNSUPPORTED;
+    return lbx__file_copy(lbx__service_storage(store), dir, sync_store, store);
 }
 
 /* ---- By URL ---- */

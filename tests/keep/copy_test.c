@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores in use: copies and checks of them, by the public functions; and what is
+ * refused.
+ */
+#include "estate.h"
+
+#include "stores/file/fixture.h"
+#include "support/threads.h"
+
+#include <letterbox/post.h>
+#include <letterbox/post/file.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static char path[480];
+
+static lbx_postbox *
+open_box(const char *folder, const char *name)
+{
+    const lbx_store_options store = fixture_options();
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *postbox;
+    char url[600];
+
+    options.store = &store;
+    (void)snprintf(url, sizeof(url), "file:%s/%s", folder, name);
+    CHECK_OK(lbx_postbox_open(url, &options, &postbox));
+    return postbox;
+}
+
+static lbx_store *
+open_store(const char *folder)
+{
+    const lbx_store_options options = fixture_options();
+    lbx_store *store;
+    char url[600];
+
+    (void)snprintf(url, sizeof(url), "file:%s", folder);
+    CHECK_OK(lbx_store_open(url, &options, &store));
+    return store;
+}
+
+static uint64_t
+count_box(const char *folder, const char *name)
+{
+    lbx_store *store = open_store(folder);
+    lbx_box_counts counts;
+
+    CHECK_OK(lbx_store_read_box(store, name, NULL, NULL, &counts));
+    lbx_store_unref(store);
+    return counts.ready + counts.leased + counts.delayed;
+}
+
+static void
+check_sound(const char *folder, uint64_t letters)
+{
+    lbx_file_report report;
+
+    CHECK_OK(lbx_file_check(folder, NULL, NULL, &report));
+    CHECK_INT(letters, report.letters);
+    CHECK_INT(0, report.damaged + report.missing);
+}
+
+/* Sends to one box and then to the other, all the time. */
+struct sender {
+    lbx_postbox *first, *second;
+    _Atomic(uint64_t) sent; /* to both */
+    _Atomic(bool) stop;
+};
+
+static void
+send_in_turn(void *context)
+{
+    struct sender *sender = context;
+
+    while (!sender->stop) {
+        CHECK_OK(lbx_postbox_send(sender->first, "one", 3, NULL));
+        CHECK_OK(lbx_postbox_send(sender->second, "two", 3, NULL));
+        sender->sent++;
+    }
+}
+
+/* A copy has all that was answered before it was asked for, and is of one moment:
+ * never the second letter without the first. */
+TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
+{
+    struct sender sender = {.sent = 0};
+    struct thread thread;
+    lbx_store *store;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    sender.first = open_box(path, "first");
+    sender.second = open_box(path, "second");
+    store = open_store(path);
+    thread_start(&thread, send_in_turn, &sender);
+    for (int i = 0; i < test_rounds(6, 100); i++) {
+        char copy[512];
+        uint64_t before, first, second;
+
+        before = sender.sent;
+        EVENTUALLY(sender.sent > before + 50);
+        before = sender.sent;
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
+        CHECK_OK(lbx_file_copy(store, copy));
+        first = count_box(copy, "first");
+        second = count_box(copy, "second");
+        CHECK(second >= before && first >= second && first <= second + 1);
+        check_sound(copy, first + second);
+        estate_remove(copy);
+    }
+    sender.stop = true;
+    thread_join(&thread);
+    CHECK_INT(sender.sent, count_box(path, "first"));
+    lbx_store_unref(store);
+    lbx_postbox_unref(sender.first);
+    lbx_postbox_unref(sender.second);
+    check_sound(path, 2 * sender.sent);
+}
+
+/* The store may be in use while it is checked, also by who checks it. */
+TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
+{
+    struct sender sender = {.sent = 0};
+    struct thread thread;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    sender.first = open_box(path, "first");
+    sender.second = open_box(path, "second");
+    thread_start(&thread, send_in_turn, &sender);
+    for (int i = 0; i < test_rounds(20, 400); i++) {
+        const uint64_t before = sender.sent;
+        lbx_file_report report;
+
+        EVENTUALLY(sender.sent > before + 50);
+        CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+        CHECK_INT(2, report.boxes);
+        CHECK(report.letters > 0);
+    }
+    sender.stop = true;
+    thread_join(&thread);
+    check_sound(path, 2 * sender.sent);
+    lbx_postbox_unref(sender.first);
+    lbx_postbox_unref(sender.second);
+}
+
+/* All of an estate, in every state, and with its options. */
+TEST(a_copy_has_every_letter_and_is_small)
+{
+    static struct estate estate;
+    struct estate_found found;
+    char copy[512], buffer[LBX_BOX_TEXT_BYTES];
+    lbx_box_options options;
+    lbx_store *store;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    estate_make(&estate, path, 300, true, NULL);
+    store = open_store(path);
+    CHECK_OK(lbx_file_copy(store, copy));
+    lbx_store_unref(store);
+    check_sound(copy, estate.alive);
+    CHECK(fixture_size(copy, "data.mdb") <= fixture_size(path, "data.mdb"));
+    store = open_store(copy);
+    CHECK_OK(lbx_store_read_box(store, "orders", buffer, &options, NULL));
+    CHECK_STR("dead", options.dead_letters);
+    CHECK_INT(2, options.deliveries_most);
+    lbx_store_unref(store);
+    estate_look(&estate, copy, false, &found);
+    CHECK_OK(found.status);
+    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(0, found.invented + found.twice + found.risen + found.miscounted);
+}
+
+/* D11: a receipt is good in the store that gave it, and in no copy. */
+TEST(receipts_are_not_good_in_a_copy)
+{
+    char copy[512], receipt[LBX_RECEIPT_BYTES];
+    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .receipt = receipt};
+    lbx_postbox *postbox, *other;
+    lbx_letter *letter;
+    lbx_store *store;
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    postbox = open_box(path, "box");
+    store = open_store(path);
+    CHECK_OK(lbx_postbox_send(postbox, "a", 1, NULL));
+    CHECK_OK(lbx_postbox_receive(postbox, 0, &letter));
+    CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
+    CHECK_OK(lbx_file_copy(store, copy));
+    other = open_box(copy, "box");
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_settle_batch(other, &settle, 1));
+    CHECK_INT(1, count_box(copy, "box"));
+    CHECK_OK(lbx_postbox_settle_batch(postbox, &settle, 1));
+    lbx_letter_destroy(letter);
+    lbx_postbox_unref(other);
+    lbx_postbox_unref(postbox);
+    lbx_store_unref(store);
+}
+
+static int
+count_entries(const char *folder)
+{
+    DIR *open = opendir(folder);
+    int count = 0;
+
+    CHECK(open);
+    while (readdir(open))
+        count++;
+    CHECK(closedir(open) == 0);
+    return count;
+}
+
+TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
+{
+    lbx_file_report report;
+    lbx_store *store, *memory;
+    char other[512], above[480];
+    int entries;
+
+    (void)snprintf(above, sizeof(above), "%s", test_path());
+    CHECK(mkdir(above, 0700) == 0);
+    (void)snprintf(path, sizeof(path), "%.400s/store", above);
+    (void)snprintf(other, sizeof(other), "%.400s/other", above);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_check(path, NULL, NULL, &report));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_file_salvage(path, other, NULL, NULL, &report));
+    CHECK_STATUS(LBX_INVALID, lbx_file_check(NULL, NULL, NULL, &report));
+    CHECK_STATUS(LBX_INVALID, lbx_file_check(path, NULL, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_file_salvage(path, NULL, NULL, NULL, &report));
+    store = open_store(path);
+    entries = count_entries(above);
+    // It is there, and is not written to.
+    CHECK_STATUS(LBX_EXISTS, lbx_file_copy(store, path));
+    CHECK_STATUS(LBX_INVALID, lbx_file_copy(store, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_file_copy(NULL, other));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_copy(store, "/nowhere/at/all"));
+    CHECK_OK(lbx_store_open("memory:keep", NULL, &memory));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_file_copy(memory, other));
+    lbx_store_unref(memory);
+    CHECK_STATUS(LBX_BUSY, lbx_file_salvage(path, other, NULL, NULL, &report));
+    CHECK_INT(entries, count_entries(above));
+    CHECK_OK(lbx_file_copy(store, other));
+    CHECK_INT(entries + 1, count_entries(above));
+    lbx_store_unref(store);
+    CHECK_STATUS(LBX_EXISTS,
+                 lbx_file_salvage(path, other, NULL, NULL, &report));
+    CHECK_INT(entries + 1, count_entries(above));
+}
