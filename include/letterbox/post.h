@@ -43,6 +43,7 @@
  *     post/types.h     from a name in a letter to a type
  *     post/box.h       the rules of a box: leases, limits, order, dead letters
  *     post/stores.h    stores: durability, boxes, moving letters
+ *     post/file.h      stores in files: checking, copying, salvaging
  *
  * Not included: <letterbox/courier.h>, workers that run handlers on a postbox;
  * <letterbox/testing.h>, doubles for your tests; <letterbox/store.h>, for those
@@ -55,6 +56,7 @@
 
 #include <letterbox/post/box.h>
 #include <letterbox/post/draft.h>
+#include <letterbox/post/file.h>
 #include <letterbox/post/letter.h>
 #include <letterbox/post/postbox.h>
 #include <letterbox/post/resolver.h>

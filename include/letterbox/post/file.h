@@ -14,7 +14,42 @@
  * never repaired in place and never read as "empty": lbx_file_check() tells
  * what is damaged, lbx_file_salvage() puts what is intact into a new store.
  *
+ * Example:
+ *
+ *     #include <letterbox/post/file.h>
+ *     #include <stdio.h>
+ *
+ *     static void
+ *     tell(void *context, const lbx_damage *part)
+ *     {
+ *         (void)context;
+ *         printf("%s: %s\n", part->box ? part->box : "store", part->what);
+ *     }
+ *
+ *     int
+ *     main(void)
+ *     {
+ *         lbx_file_report report;
+ *         lbx_status status = lbx_file_check("shop", tell, NULL, &report);
+ *
+ *         if (status == LBX_CORRUPT)
+ *             status = lbx_file_salvage("shop", "shop-saved", tell, NULL,
+ *                                       &report);
+ *         return status != LBX_OK;
+ *     }
+ *
  * Threads    any.
+ *
+ * Caveats
+ * - Every record is checked when it is read, and opening a store looks at the
+ *   pages that everything else hangs on. A damaged page further in is found by a
+ *   check; without one, LMDB may end the process that reads it. Check before
+ *   opening (lbx_store_options.check) where a disk is not to be trusted.
+ * - The last record of a journal has nothing behind it: when it does not check
+ *   after a power cut, it counts as torn. After a kill it counts as damaged.
+ * - A salvage brings a letter back that had been acknowledged if what said so is
+ *   damaged. It does not keep what was remembered of tokens, duplicates and moves.
+ * - If both meta pages of data.mdb are lost, only what is in the journal is saved.
  */
 #ifndef LETTERBOX_POST_FILE_H
 #define LETTERBOX_POST_FILE_H
@@ -46,9 +81,9 @@ typedef struct lbx_file_report {
 
 /*
  * lbx_file_check() reads every record of the store in folder `dir` and compares
- * checksums, counts and indexes. It runs in a process of its own, so that a
- * damaged page harms nobody here; the store may be in use. `damage`, which may
- * be NULL, is called for each part.
+ * checksums, counts and indexes, as they are at one moment. It runs in a process
+ * of its own, so that a damaged page harms nobody here; the store may be in use,
+ * also by the caller. `damage`, which may be NULL, is called for each part.
  *
  * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
  *            LBX_INVALID; LBX_NO_MEMORY; and any I/O failure.
@@ -62,11 +97,13 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_check(
 
 /*
  * lbx_file_copy() makes a compact copy of an open store in the new folder
- * `dir`, as it was at one moment, while the store is in use. Receipts from
- * before the copy are not good in it.
+ * `dir`, as it was at one moment, while the store is in use: it has all that was
+ * answered before. Receipts from before the copy are not good in it. Meanwhile the
+ * store keeps the pages of that moment, and grows by what is written to it. Who is
+ * killed leaves a folder DIR.part-XXXXXX, and no copy.
  *
  * Returns    LBX_OK; LBX_EXISTS; LBX_UNSUPPORTED for a store that is not in
- *            files; LBX_NO_SPACE; LBX_INVALID; and any I/O failure.
+ *            files; LBX_CORRUPT; LBX_NO_SPACE; LBX_INVALID; and any I/O failure.
  * Blocks     as long as writing it all takes.
  * Since      0.1
  */
@@ -75,8 +112,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_copy(lbx_store *store,
 
 /*
  * lbx_file_salvage() puts every letter of `dir` that is intact into a new store
- * in `new_dir`. Leased letters become ready. The damaged store is left as it
- * is.
+ * in `new_dir`, with its id, its sequence, when it was sent and how often it was
+ * delivered. Leased letters become ready. A box whose options are lost gets those
+ * of LBX_BOX_OPTIONS_INIT and the name salvaged-NAME, or salvaged-NUMBER. The
+ * damaged store is left as it is.
  *
  * Returns    LBX_OK, also when something was damaged; LBX_EXISTS; LBX_BUSY when
  *            a process has it open; as lbx_file_check().

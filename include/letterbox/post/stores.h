@@ -87,8 +87,9 @@ struct lbx_store_options {
     int64_t interval_ms;       /* INTERVAL: 1 or more; 100 */
     bool alone; /* refuse other processes: the second gets LBX_BUSY, and so do
                      we when there is one */
-    bool check; /* check every record before opening; slow. Damage is
-                     LBX_CORRUPT and the fault says where */
+    bool check; /* check every record before opening, as lbx_file_check()
+                     does; slow. Damage is LBX_CORRUPT and the fault says
+                     where */
     int64_t map_bytes;     /* address space: the most the store can hold; fixed
                                by its first opener. 64 GiB */
     int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
