@@ -4,6 +4,9 @@
  *
  * O1  A place is open once in a process: a second environment of LMDB's would
  *     drop the first one's locks when it is closed.
+ * O2  A child after fork() does not have `wake`: locks belong to the open file,
+ *     and would outlive a parent that is killed. So, for who has the lock of the
+ *     list, `wake` is open exactly while its store is listed; a fork takes it.
  */
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -16,32 +19,77 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The stores that this process has open (O1). */
+/* The stores that this process has open (O1, O2). */
 static lbx__lock open_lock;
 static lbx__file *open_files;
+static pthread_once_t watch_forks_once = PTHREAD_ONCE_INIT;
+
+static void
+before_fork(void)
+{
+    lbx__lock_take(&open_lock);
+}
+
+static void
+after_fork(void)
+{
+    lbx__lock_give(&open_lock);
+}
+
+static void
+begin_life(void)
+{
+    for (lbx__file *file = open_files; file; file = file->next)
+        lbx__presence_forget(&file->presence);
+    open_files = NULL;
+    lbx__lock_give(&open_lock);
+}
+
+static void
+watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, begin_life);
+}
 
 static bool
-enlist(lbx__file *file)
+is_open(const lbx__file *file)
 {
-    const lbx__file *other;
-
-    lbx__lock_take(&open_lock);
-    for (other = open_files; other; other = other->next) {
-        if (other->pid == file->pid &&
-            other->folder.device == file->folder.device &&
+    for (const lbx__file *other = open_files; other; other = other->next) {
+        if (other->folder.device == file->folder.device &&
             other->folder.inode == file->folder.inode)
-            break;
+            return true;
     }
-    if (!other) {
+    return false;
+}
+
+/* Opens `wake`, with a place in the list. */
+static lbx_status
+enlist(lbx__file *file, const char *path)
+{
+    lbx_status status;
+
+    (void)pthread_once(&watch_forks_once, watch_forks);
+    lbx__lock_take(&open_lock);
+    if (is_open(file)) {
+        status = lbx__refuse(file->options.fault, LBX_BUSY,
+                             "%s is open in this process", path);
+    } else {
+        status = lbx__presence_open(&file->presence, file->io, file->folder.fd,
+                                    file->options.alone);
+        if (status != LBX_OK)
+            (void)lbx__refuse(file->options.fault, status, "%s: %s", LBX__WAKE,
+                              lbx_status_text(status));
+    }
+    if (status == LBX_OK) {
         file->next = open_files;
         open_files = file;
     }
     lbx__lock_give(&open_lock);
-    return !other;
+    return status;
 }
 
 static void
-strike_off(const lbx__file *file)
+strike_off(lbx__file *file)
 {
     lbx__lock_take(&open_lock);
     for (lbx__file **at = &open_files; *at; at = &(*at)->next) {
@@ -50,6 +98,7 @@ strike_off(const lbx__file *file)
             break;
         }
     }
+    lbx__presence_close(&file->presence);
     lbx__lock_give(&open_lock);
 }
 
@@ -59,9 +108,8 @@ lbx__file_destroy(lbx__file *file)
     lbx__beat_stop(&file->beat);
     lbx__engine_close(&file->engine);
     lbx__journal_close(&file->journal);
-    lbx__presence_close(&file->presence); // last: lets others in
     lbx__folder_close(&file->folder);
-    strike_off(file);
+    strike_off(file); // last: lets others in
     lbx__free(file->options.allocator, file, sizeof(*file));
 }
 
@@ -148,9 +196,8 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     else
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);
-    if (status == LBX_OK && !enlist(file))
-        status = lbx__refuse(options->fault, LBX_BUSY,
-                             "%s is open in this process", path);
+    if (status == LBX_OK)
+        status = enlist(file, path);
     if (status == LBX_OK && options->check &&
         (file->folder.has_data || file->folder.has_journal))
         status = check_first(file, path);

@@ -57,8 +57,8 @@ extern const lbx__storage_ops lbx__file_ops;
 /* Closes all parts that are open, and frees it. */
 void lbx__file_destroy(lbx__file *file);
 
-/* Everything from the folder to the journal; open.c frees what is left of a
- * failure. */
+/* Everything from `wake`, which is open, to the journal; open.c frees what is
+ * left of a failure. */
 lbx_status lbx__file_recover(lbx__file *file, const char *path);
 
 /* Store time: never goes back. */

@@ -175,6 +175,14 @@ lbx__presence_close(lbx__presence *presence)
     memset(presence, 0, sizeof(*presence));
 }
 
+void
+lbx__presence_forget(lbx__presence *presence)
+{
+    (void)munmap(presence->wake, WAKE_BYTES);
+    (void)close(presence->fd);
+    memset(presence, 0, sizeof(*presence));
+}
+
 /* We have the lock exclusive. In a new boot, or a new file, nothing counts. */
 static void
 become_alone(lbx__presence *presence)

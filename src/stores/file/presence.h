@@ -74,6 +74,10 @@ lbx_status lbx__presence_open(lbx__presence *presence, const lbx__io *io,
 /* Lets go of everything. Takes a zeroed one. */
 void lbx__presence_close(lbx__presence *presence);
 
+/* In a child after fork(): lets go of what it has inherited, which stays the
+ * parent's. Neither descriptor nor memory may be left, or the locks are. */
+void lbx__presence_forget(lbx__presence *presence);
+
 /* Gets the right to write, knocking until the owner lets us in. `again`: we had
  * it shared, and there is something to recover; then it is asked for exclusive
  * until one knock has not been answered. (Not for ever: another one who waits may

@@ -329,11 +329,8 @@ join(lbx__file *file)
 lbx_status
 lbx__file_recover(lbx__file *file, const char *path)
 {
-    lbx_status status = lbx__presence_open(
-        &file->presence, file->io, file->folder.fd, file->options.alone);
+    lbx_status status;
 
-    if (status != LBX_OK)
-        return refuse(file, status, LBX__WAKE);
     for (bool again = false;; again = true) {
         status = lbx__presence_enter(&file->presence, again);
         if (status != LBX_OK)

@@ -10,6 +10,7 @@
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -604,4 +605,39 @@ TEST_LIMIT(a_child_opens_its_own, 40)
     await_end(child, from);
     lbx_postbox_unref(postbox);
     lbx_store_unref(inherited);
+}
+
+static void
+leave_a_child(int to)
+{
+    pid_t child;
+
+    (void)open_store();
+    child = fork();
+    CHECK(child >= 0);
+    if (child > 0)
+        CHECK(write(to, &child, sizeof(child)) == sizeof(child));
+    for (;;)
+        pause();
+}
+
+/* Locks belong to the open file, which a child shares: it must not keep those of
+ * a parent that is gone, though it never uses the store. */
+TEST_LIMIT(a_child_does_not_hold_its_parents_store, 20)
+{
+    pid_t owner, child;
+    lbx_store *store;
+    int from;
+
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    new_path();
+    owner = spawn(leave_a_child, &from);
+    CHECK(read(from, &child, sizeof(child)) == sizeof(child));
+    CHECK(kill(owner, SIGKILL) == 0);
+    CHECK(waitpid(owner, NULL, 0) == owner);
+    store = open_store();
+    lbx_store_unref(store);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
 }
