@@ -183,6 +183,7 @@ run(void *argument)
 {
     lbx__service *service = argument;
     const bool owns = service->options.one_thread;
+    void *place;
     bool orphan;
 
     // Relaxed: see lbx__hand_is_me().
@@ -196,10 +197,12 @@ run(void *argument)
     }
     live(service);
     orphan = service->orphan;
+    place = service->place;
     if (owns || orphan)
         lbx__service_end(service);
     if (orphan)
         lbx__service_free(service);
+    lbx__stores_closed(place);
     return NULL;
 }
 
@@ -223,8 +226,10 @@ lbx__hand_stop(lbx__service *service)
     else
         lbx__hand_call(service);
     lbx__lock_give(&service->lock);
-    if (service->orphan)
+    if (service->orphan) {
+        service->place = lbx__stores_keep(&service->base);
         return false;
+    }
     if (service->has_thread)
         (void)pthread_join(service->thread, NULL);
     return true;

@@ -26,6 +26,7 @@
 #include "codec/digest.h"
 #include "post/rules.h"
 #include "post/service.h"
+#include "post/store.h"
 #include "post/waiters.h"
 
 #include <pthread.h>
@@ -57,7 +58,8 @@ typedef struct lbx__service {
     _Atomic(uintptr_t) self; /* 0: none */
     bool has_thread;
     bool stopping;
-    bool orphan; /* closed by its own thread, which frees it */
+    bool orphan; /* closed by its own thread, which frees it, */
+    void *place; /* and says that it is closed (stores.c) */
     bool asleep;
     bool look;              /* another process has changed something */
     int64_t alarm_ns;       /* asleep: until when */

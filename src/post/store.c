@@ -83,8 +83,7 @@ lbx_store_unref(lbx_store *store)
     }
     if (is_ours(store))
         store->ops->close(store);
-    if (place)
-        lbx__stores_closed(place);
+    lbx__stores_closed(place);
 }
 
 const char *

@@ -80,4 +80,8 @@ void lbx__store_tick(lbx_store *store);
 bool lbx__stores_drop(lbx_store *store);
 void lbx__stores_closed(void *closed);
 
+/* For a `close` that returns before all is closed: this thread says so too, when
+ * it has come to its end. Answers what to say it of; NULL is nothing. */
+void *lbx__stores_keep(lbx_store *store);
+
 #endif

@@ -27,6 +27,8 @@ typedef struct place {
     lbx_store *store; /* NULL: being opened */
     uint32_t life;
     bool closing;
+    uint32_t closers; /* who still has to say that it is closed */
+    uintptr_t later;  /* the thread that closes it when it comes to its end */
     size_t size;
     char name[];
 } place;
@@ -120,13 +122,14 @@ free_place(place *old)
 }
 
 /* A reference to the store of a place; or NULL, and `mine` is listed, to be
- * opened. */
-static lbx_store *
-enter(place *mine)
+ * opened. BUSY: this thread is closing it, and cannot wait for itself. */
+static lbx_status
+enter(place *mine, lbx_store **ret)
 {
     lbx_store *store = NULL;
 
     for (;;) {
+        bool is_me = false;
         uint32_t seen;
         place *there;
 
@@ -136,11 +139,14 @@ enter(place *mine)
             lbx__list_append(&places, &mine->link);
         else if (there->store && !there->closing)
             store = lbx_store_ref(there->store);
+        else
+            is_me = there->later == lbx__thread_self();
         // Acquire: pairs with announce().
         seen = lbx__load(&changes, acquire);
         lbx__lock_give(&lock);
-        if (!there || store)
-            return store;
+        *ret = store;
+        if (!there || store || is_me)
+            return is_me ? LBX_BUSY : LBX_OK;
         lbx__futex_wait(&changes, seen, -1);
     }
 }
@@ -158,9 +164,14 @@ remove_place(place *old)
 static lbx_status
 open_place(place *mine, const lbx_store_options *options, lbx_store **ret)
 {
-    lbx_store *store = enter(mine);
-    lbx_status status;
+    lbx_store *store;
+    lbx_status status = enter(mine, &store);
 
+    if (status != LBX_OK) {
+        free_place(mine);
+        return lbx__fault(options->fault, status,
+                          "this thread has still to close it");
+    }
     if (store) {
         if (mine->scheme->suits && !mine->scheme->suits(store, options)) {
             free_place(mine);
@@ -202,16 +213,43 @@ lbx__stores_drop(lbx_store *store)
     lbx__lock_take(&lock); // F2: nobody finds it any more
     // Acquire and release: all use comes before the end.
     last = lbx__sub(users, 1, acq_rel) == 1;
-    if (last)
-        ((place *)lbx__store_own_of(store)->place)->closing = true;
+    if (last) {
+        place *mine = lbx__store_own_of(store)->place;
+
+        mine->closing = true;
+        mine->closers = 1;
+    }
     lbx__lock_give(&lock);
     return last;
+}
+
+void *
+lbx__stores_keep(lbx_store *store)
+{
+    place *mine = lbx__store_own_of(store)->place;
+
+    if (!mine)
+        return NULL;
+    lbx__lock_take(&lock);
+    mine->closers++;
+    mine->later = lbx__thread_self();
+    lbx__lock_give(&lock);
+    return mine;
 }
 
 void
 lbx__stores_closed(void *closed)
 {
-    remove_place(closed);
+    place *old = closed;
+    bool last;
+
+    if (!old)
+        return;
+    lbx__lock_take(&lock);
+    last = --old->closers == 0;
+    lbx__lock_give(&lock);
+    if (last)
+        remove_place(old);
 }
 
 lbx_status

@@ -297,6 +297,72 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
     lbx_store_unref(store);
 }
 
+/* ---- Closing by a waker ---- */
+
+struct ending {
+    lbx_operation operation;
+    lbx_postbox *postbox;
+    bool opens; /* again, by itself */
+    lbx_status opened;
+    _Atomic int asked;
+    _Atomic int over;
+};
+
+static void
+end_it(void *context)
+{
+    struct ending *ending = context;
+    const lbx_store_options options = fixture_options();
+    lbx_store *store = NULL;
+
+    EVENTUALLY(atomic_load(&ending->asked)); // one at a time
+    CHECK_OK(lbx_operation_poll(&ending->operation, NULL));
+    lbx_operation_fini(&ending->operation);
+    lbx_postbox_unref(ending->postbox); // the last: in the store's thread
+    if (ending->opens)
+        ending->opened = lbx_store_open(url(""), &options, &store);
+    lbx_store_unref(store);
+    atomic_store(&ending->over, 1);
+}
+
+static void
+end_by_waker(struct ending *ending)
+{
+    const lbx_waker waker = {end_it, ending};
+    const lbx_draft draft = lbx_draft_of_bytes("x", 1);
+    lbx_sent sent;
+
+    ending->postbox = open_box("orders");
+    CHECK_OK(lbx_postbox_send_init(&ending->operation, ending->postbox, &draft,
+                                   1, &sent, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&ending->operation, &waker));
+    atomic_store(&ending->asked, 1);
+    EVENTUALLY(atomic_load(&ending->over));
+}
+
+/* F2: who opens it then waits until it is closed, and is not told BUSY. */
+TEST(a_store_that_a_waker_closed_can_be_opened_at_once)
+{
+    new_path();
+    for (int i = 0; i < 10; i++) {
+        struct ending ending = {.opens = false};
+
+        end_by_waker(&ending);
+        lbx_store_unref(open_store());
+    }
+}
+
+/* But the thread that is to close it cannot wait for that. */
+TEST(a_waker_that_closed_a_store_cannot_open_it)
+{
+    struct ending ending = {.opens = true};
+
+    new_path();
+    end_by_waker(&ending);
+    CHECK_STATUS(LBX_BUSY, ending.opened);
+    lbx_store_unref(open_store());
+}
+
 /* ---- Company ---- */
 
 enum {
