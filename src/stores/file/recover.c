@@ -37,14 +37,12 @@ refuse(lbx__file *file, lbx_status status, const char *what)
 static lbx_status
 drop_stillborn(lbx__file *file)
 {
-    enum {
-        META_PAGES = 2 * 4096
-    };
+    const off_t meta_pages = 2 * (off_t)sysconf(_SC_PAGESIZE); // LMDB's size
     struct stat found;
 
     if (fstatat(file->folder.fd, LBX__DATA, &found, AT_SYMLINK_NOFOLLOW) < 0)
         return LBX_OK; // not even that
-    if (!file->folder.has_journal && found.st_size <= META_PAGES) {
+    if (!file->folder.has_journal && found.st_size <= meta_pages) {
         if (unlinkat(file->folder.fd, LBX__DATA, 0) < 0)
             return LBX_IO;
         file->folder.has_data = false;
@@ -96,9 +94,12 @@ open_engine(lbx__file *file)
         status =
             lbx__engine_open(&file->engine, file->io, file->folder.fd,
                              is_new ? (uint64_t)file->options.map_bytes : 0);
-    // The meta pages before anything else: see drop_stillborn().
+    // The meta pages before anything else: see drop_stillborn(); and the name
+    // before there is one of a journal.
     if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
         status = LBX_IO;
+    if (status == LBX_OK && is_new)
+        status = lbx__io_status(file->io->fsync(file->io, file->folder.fd));
     return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
 }
 

@@ -79,6 +79,54 @@ TEST(a_full_journal_is_a_checkpoint)
     lbx__storage_close(storage);
 }
 
+/* What is done to the names in a folder. */
+static struct stat synced_last;
+static int renames;
+
+static int
+note_sync(const lbx__io *io, int fd)
+{
+    CHECK(fstat(fd, &synced_last) == 0);
+    return lbx__io_system.fsync(io, fd);
+}
+
+static int
+note_rename(const lbx__io *io, int folder, const char *from, const char *to)
+{
+    struct stat found;
+
+    // Ours is synced last: the new journal. So it was before that.
+    renames++;
+    CHECK(fstatat(folder, from, &found, 0) == 0);
+    CHECK(found.st_ino == synced_last.st_ino);
+    return lbx__io_system.rename(io, folder, from, to);
+}
+
+static int
+note_open(const lbx__io *io, int folder, const char *name, int flags)
+{
+    struct stat found;
+
+    // The name of data.mdb is durable before there is one of a journal: or a
+    // cut leaves a journal without data, which is damage for ever.
+    if (strcmp(name, "journal.new") == 0) {
+        CHECK(fstat(folder, &found) == 0);
+        CHECK(found.st_ino == synced_last.st_ino);
+    }
+    return lbx__io_system.open(io, folder, name, flags);
+}
+
+TEST(names_are_durable_in_the_order_they_are_needed)
+{
+    lbx__io io = lbx__io_system;
+
+    io.open = note_open;
+    io.fsync = note_sync;
+    io.rename = note_rename;
+    lbx__storage_close(fixture_open(test_path(), NULL, &io));
+    CHECK_INT(1, renames);
+}
+
 /* K1, and reliability.md 5.96. */
 TEST(folders_that_are_not_safe_are_refused_and_left_alone)
 {
