@@ -68,6 +68,8 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
     if (status == LBX_OK)
         status = lbx__io_status(
             io->rename(io, folder, LBX__JOURNAL_NEW, LBX__JOURNAL));
+    if (status != LBX_OK) // it may have taken the last room on the disk
+        (void)unlinkat(folder, LBX__JOURNAL_NEW, 0);
     if (status == LBX_OK)
         status = lbx__io_status(io->fsync(io, folder));
     return status;

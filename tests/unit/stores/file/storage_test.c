@@ -6,6 +6,7 @@
 #include "support/clock.h"
 #include "support/torture.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -263,6 +264,35 @@ TEST(a_journal_of_another_size_is_made_anew)
     lbx__storage_close(storage);
     storage = fixture_open(copy, NULL, NULL);
     CHECK_INT(64 << 10, fixture_size(copy, "journal"));
+    check_text(storage, "b", "2");
+    lbx__storage_close(storage);
+}
+
+/* D10: on a full disk it stays as it is, and nothing is left behind. */
+TEST(a_larger_journal_that_finds_no_room_is_done_without)
+{
+    lbx_store_options options = fixture_options();
+    struct faulty_io faulty;
+    char path[512], new[600];
+    lbx__storage *storage;
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(new, sizeof(new), "%s/journal.new", path);
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(store_text(storage, "a", "1"));
+    lbx__storage_close(storage);
+    faulty_init(&faulty);
+    faulty.error = ENOSPC;
+    faulty.writes_left = 1;
+    options.journal_bytes = 256 << 10;
+    storage = fixture_open(path, &options, &faulty.io);
+    CHECK_INT(64 << 10, fixture_size(path, "journal"));
+    CHECK(access(new, F_OK) < 0);
+    check_text(storage, "a", "1");
+    CHECK_OK(store_text(storage, "b", "2"));
+    lbx__storage_close(storage);
+    storage = fixture_open(path, &options, &faulty.io);
+    CHECK_INT(256 << 10, fixture_size(path, "journal"));
     check_text(storage, "b", "2");
     lbx__storage_close(storage);
 }
