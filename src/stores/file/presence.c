@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -87,6 +88,25 @@ take_slot(lbx__presence *presence)
     return false;
 }
 
+/* Blocks for all of it: a write to a page that has none would be a signal on a
+ * full disk. A file system that cannot set room aside must be trusted to have
+ * it (see room.c). Nothing that is there is touched: others may use it. */
+static lbx_status
+make_room(const lbx__presence *presence)
+{
+    const lbx__io *io = presence->io;
+    int result = io->fallocate(io, presence->fd, WAKE_BYTES);
+    struct stat found;
+
+    if (result == -EOPNOTSUPP) {
+        result = fstat(presence->fd, &found);
+        if (result == 0 && found.st_size < WAKE_BYTES)
+            result = ftruncate(presence->fd, WAKE_BYTES);
+        result = result < 0 ? -errno : 0;
+    }
+    return lbx__io_status(result);
+}
+
 lbx_status
 lbx__presence_open(lbx__presence *presence, const lbx__io *io, int folder,
                    bool refuses)
@@ -105,9 +125,7 @@ lbx__presence_open(lbx__presence *presence, const lbx__io *io, int folder,
         presence->io = NULL;
         return status;
     }
-    // Blocks for all of it: a write to a page that has none would be a signal
-    // on a full disk.
-    status = lbx__io_status(io->fallocate(io, presence->fd, WAKE_BYTES));
+    status = make_room(presence);
     if (status == LBX_OK) {
         memory = mmap(NULL, WAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
                       presence->fd, 0);

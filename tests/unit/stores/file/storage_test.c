@@ -297,6 +297,23 @@ TEST(a_larger_journal_that_finds_no_room_is_done_without)
     lbx__storage_close(storage);
 }
 
+/* ZFS and others of old: fallocate() is not to be had. */
+TEST(a_file_system_that_cannot_set_room_aside_will_do)
+{
+    struct faulty_io faulty;
+    lbx__storage *storage;
+
+    faulty_init(&faulty);
+    faulty.error = EOPNOTSUPP;
+    faulty.allocates_left = 0;
+    faulty.for_ever = true;
+    storage = fixture_open(test_path(), NULL, &faulty.io);
+    CHECK_OK(store_text(storage, "a", "1"));
+    check_text(storage, "a", "1");
+    lbx__storage_close(storage);
+    CHECK(faulty.allocates > 1);
+}
+
 /* How many flushes a level takes; none promises less than it was asked for. */
 TEST(each_level_flushes_as_it_says)
 {
