@@ -208,6 +208,8 @@ become_alone(lbx__presence *presence)
     struct lbx__wake *wake = presence->wake;
     uint8_t boot[16];
 
+    // At once: those who knock believe what the last owner has left here.
+    lbx__store(&wake->refuses, presence->refuses, seq_cst);
     presence->io->boot_id(presence->io, boot);
     if (memcmp(wake->magic, "LBXWAKE1", 8) != 0 ||
         memcmp(wake->boot, boot, 16) != 0) {
@@ -221,7 +223,6 @@ become_alone(lbx__presence *presence)
     presence->right = LBX__ALONE;
     // Knocks from before are answered: who knocked looks again by itself.
     presence->answered = lbx__load(&wake->knocks, seq_cst);
-    lbx__store(&wake->refuses, presence->refuses, seq_cst);
 }
 
 static void
