@@ -5,6 +5,10 @@
  * A record is taken only when every number in its head is what it must be and
  * its crc agrees, so that nothing is allocated or parsed by a number that has
  * not been checked against the file.
+ *
+ * Who sends letters decides about bytes in the file, though not about those that
+ * pass for a record. Behind a torn end what only looks like one is read up to
+ * a few times the size of the file, and then not any more.
  */
 #include "stores/file/journal.h"
 
@@ -112,6 +116,21 @@ read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
     return status;
 }
 
+/* Whether there may be a record behind `before` at a place, by its head. */
+static bool
+may_be_behind(const lbx__journal *journal, uint64_t at,
+              const struct head *before, struct head *ret)
+{
+    uint8_t bytes[LBX__RECORD_HEAD];
+
+    return at + sizeof(bytes) <= journal->bytes &&
+           lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes),
+                            at) == LBX_OK &&
+           unpack_head(bytes, ret) && ret->size <= journal->bytes - at &&
+           ret->generation == before->generation &&
+           ret->number > before->number;
+}
+
 /* The first record at `from` or behind it that checks, is of the generation of
  * `before` and has a greater number: OK; NOT_FOUND; NO_MEMORY; IO. */
 static lbx_status
@@ -122,6 +141,7 @@ find_record(const lbx__journal *journal, const struct head *before,
     enum {
         STEP = 1 << 16
     };
+    uint64_t allowed = 4 * journal->bytes; // to be read in vain
     uint8_t *bytes = lbx__alloc(journal->allocator, STEP, 8);
     lbx_status status = bytes ? LBX_NOT_FOUND : LBX_NO_MEMORY;
 
@@ -134,13 +154,14 @@ find_record(const lbx__journal *journal, const struct head *before,
         if (status == LBX_OK)
             status = LBX_NOT_FOUND;
         for (size_t i = 0; status == LBX_NOT_FOUND && i + 8 <= size; i += 8) {
-            if (memcmp(bytes + i, "LBX", 3) != 0)
+            if (memcmp(bytes + i, "LBX", 3) != 0 ||
+                !may_be_behind(journal, at + i, before, ret) ||
+                ret->size > allowed)
                 continue;
+            allowed -= ret->size;
             status = read_record(journal, at + i, room, ret);
             *ret_at = at + i;
-            if (status == LBX_CORRUPT ||
-                (status == LBX_OK && (ret->generation != before->generation ||
-                                      ret->number <= before->number)))
+            if (status == LBX_CORRUPT)
                 status = LBX_NOT_FOUND;
         }
     }

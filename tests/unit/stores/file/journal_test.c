@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records, written and read back, whole, torn and damaged. */
+#include "codec/pack.h"
 #include "codec/sum.h"
 #include "fixture.h"
 #include "stores/file/journal.h"
@@ -116,6 +117,42 @@ TEST(records_are_read_back_in_order)
     CHECK_INT(77, state.time_ns);
     CHECK_INT(0, state.torn_bytes);
     CHECK_INT(desk.journal.at, state.end);
+    close_desk(&desk);
+}
+
+static size_t bytes_read;
+
+static ssize_t
+count_read(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
+{
+    bytes_read += size;
+    return lbx__io_system.pread(io, fd, bytes, size, offset);
+}
+
+/* Bodies of an older generation may be full of heads of records, each of which
+ * says that it is as large as what is left: they must not each be read. */
+TEST(bodies_that_look_like_records_do_not_hold_up_recovery)
+{
+    lbx__io io = lbx__io_system;
+    struct desk desk;
+    struct found found;
+    lbx__journal_end_state state;
+
+    io.pread = count_read;
+    open_desk(&desk, NULL);
+    add(&desk, "a", "1", true);
+    for (size_t at = desk.journal.at + 8; at + 40 <= BYTES; at += 40) {
+        uint8_t head[40] = "LBXS";
+
+        lbx__put_le32(head + 4, (uint32_t)(BYTES - at) / 8 * 8);
+        lbx__put_le64(head + 8, 7);
+        lbx__put_le64(head + 16, at);
+        fixture_write(desk.path, "journal", head, sizeof(head), at);
+    }
+    desk.journal.io = &io;
+    CHECK_OK(read_back(&desk, &found, &state));
+    CHECK_STR("4:a=1 ", found.text);
+    CHECK(bytes_read < 8 * (size_t)BYTES);
     close_desk(&desk);
 }
 
