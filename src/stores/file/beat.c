@@ -24,6 +24,18 @@ flush(lbx__beat *beat)
     return status;
 }
 
+/* In the thread, while others write. */
+static bool
+flush_beside(lbx__beat *beat, int64_t since)
+{
+    bool flushed;
+
+    lbx__store(&beat->flushing_ns, since, seq_cst);
+    flushed = flush(beat) == LBX_OK;
+    lbx__store(&beat->flushing_ns, 0, seq_cst);
+    return flushed;
+}
+
 static void *
 beat_main(void *argument)
 {
@@ -41,7 +53,7 @@ beat_main(void *argument)
             lbx__futex_wait(&beat->word, seen, -1);
         else if (left > 0)
             lbx__futex_wait(&beat->word, seen, left);
-        else if (flush(beat) != LBX_OK)
+        else if (!flush_beside(beat, since))
             break;
     }
     return NULL;
@@ -56,6 +68,7 @@ lbx__beat_start(lbx__beat *beat, lbx__journal *journal, int64_t interval_ns)
     lbx__init(&beat->stop, 0);
     lbx__init(&beat->failed, 0);
     lbx__init(&beat->since_ns, 0);
+    lbx__init(&beat->flushing_ns, 0);
     beat->runs = pthread_create(&beat->thread, NULL, beat_main, beat) == 0;
     return beat->runs;
 }
@@ -82,11 +95,14 @@ lbx_status
 lbx__beat_written(lbx__beat *beat)
 {
     const int64_t now = lbx_clock_now(NULL);
+    // In this order: what the thread takes over is seen in one of them.
     const int64_t since = lbx__load(&beat->since_ns, seq_cst);
+    const int64_t flushing = lbx__load(&beat->flushing_ns, seq_cst);
+    const int64_t oldest = flushing ? flushing : since;
 
     if (lbx__load(&beat->failed, seq_cst))
         return LBX_IO;
-    if (since != 0 && now - since >= beat->interval_ns)
+    if (oldest != 0 && now - oldest >= beat->interval_ns)
         return flush(beat);
     if (since == 0) {
         lbx__store(&beat->since_ns, now, seq_cst);

@@ -25,6 +25,8 @@ typedef struct lbx__beat {
     _Atomic(uint32_t) failed; /* a flush did */
     _Atomic(int64_t)
         since_ns; /* the first write that is not flushed; 0: none */
+    _Atomic(int64_t)
+        flushing_ns; /* the first that the thread is flushing now; 0: none */
 } lbx__beat;
 
 typedef struct lbx__hold lbx__hold; /* copy.c */

@@ -352,6 +352,38 @@ TEST(each_level_flushes_as_it_says)
     }
 }
 
+static _Atomic int slow_syncs;
+
+static int
+slow_sync(const lbx__io *io, int fd)
+{
+    if (atomic_fetch_add(&slow_syncs, 1) == 0)
+        (void)usleep(1000000);
+    return lbx__io_system.fdatasync(io, fd);
+}
+
+/* The thread's flush takes longer than the interval: what it flushes is older
+ * then, and nothing more is answered before it is on the disk. */
+TEST(a_slow_flush_is_waited_for_by_who_writes)
+{
+    lbx_store_options options = fixture_options();
+    lbx__io io = lbx__io_system;
+    lbx__storage *storage;
+    int64_t written;
+
+    io.fdatasync = slow_sync;
+    options.durability = LBX_SURVIVES_INTERVAL;
+    options.interval_ms = 200;
+    storage = fixture_open(test_path(), &options, &io);
+    CHECK_OK(store_text(storage, "a", "1"));
+    written = lbx_clock_now(NULL);
+    EVENTUALLY(slow_syncs == 1);
+    EVENTUALLY(lbx_clock_now(NULL) > written + 200 * LBX_MS);
+    CHECK_OK(store_text(storage, "b", "2"));
+    CHECK_INT(2, slow_syncs);
+    lbx__storage_close(storage);
+}
+
 /* G2: a ticket of a group without writes needs no flush of its own. */
 TEST(groups_that_only_read_do_not_flush)
 {
