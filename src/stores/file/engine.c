@@ -273,7 +273,9 @@ lbx__engine_remove(lbx__engine *engine, lbx__table table, lbx__bytes key)
     MDB_val name = val_of(key);
     int result;
 
-    engine->rows++;
     result = mdb_del(engine->txn, engine->tables[table], &name, NULL);
-    return result == MDB_NOTFOUND ? LBX_OK : lbx__lmdb_status(result);
+    if (result == MDB_NOTFOUND)
+        return LBX_OK; // and no row: LMDB has nothing to commit
+    engine->rows++;
+    return lbx__lmdb_status(result);
 }

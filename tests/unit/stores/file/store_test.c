@@ -535,6 +535,37 @@ TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
 }
 
 static void
+remove_nothing(int to)
+{
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
+
+    CHECK(!lbx__file_is_alone(storage));
+    CHECK_OK(lbx__storage_begin(storage));
+    lbx__storage_remove(storage, LBX__BODIES, text("nothing"));
+    CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
+    say(to);
+}
+
+/* LMDB does not write a transaction that has changed nothing, so that it must not
+ * be missed: the next one has its number. */
+TEST_LIMIT(a_group_that_changed_nothing_is_not_missed, 20)
+{
+    pid_t owner, child;
+    int from, other;
+
+    new_path();
+    owner = spawn(idle, &from);
+    hear(from);
+    child = spawn(remove_nothing, &other);
+    hear(other);
+    await_end(child, other);
+    CHECK(kill(owner, SIGKILL) == 0);
+    CHECK(waitpid(owner, NULL, 0) == owner);
+    (void)close(from);
+    lbx_store_unref(open_store());
+}
+
+static void
 fail_to_enter(int to)
 {
     lbx_store_options options = fixture_options();
