@@ -295,3 +295,40 @@ TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
               refused, faulted);
     CHECK(refused > 0);
 }
+
+/* A row that somebody has put into data.mdb, with LMDB's own tools. */
+static void
+insert(const char *path, const char *table, MDB_val key)
+{
+    MDB_val value = {4, "\0\0\0\0"};
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+
+    CHECK(mdb_env_create(&env) == 0 && mdb_env_set_maxdbs(env, 32) == 0);
+    CHECK(mdb_env_open(env, path, 0, 0600) == 0);
+    CHECK(mdb_txn_begin(env, NULL, 0, &txn) == 0);
+    CHECK(mdb_dbi_open(txn, table, 0, &dbi) == 0);
+    CHECK(mdb_put(txn, dbi, &key, &value, 0) == 0);
+    CHECK(mdb_txn_commit(txn) == 0);
+    mdb_env_close(env);
+}
+
+/* Rules copy keys into buffers of LBX__KEY_MOST bytes. */
+TEST(a_key_that_is_too_long_is_damage)
+{
+    char path[512], key[400];
+    lbx__storage *storage;
+    lbx__bytes at, value;
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    lbx__storage_close(fixture_open(path, NULL, NULL));
+    memset(key, 7, sizeof(key));
+    insert(path, "bodies", (MDB_val){sizeof(key), key});
+    storage = fixture_open(path, NULL, NULL);
+    CHECK_OK(lbx__storage_begin(storage));
+    CHECK_STATUS(LBX_CORRUPT, lbx__storage_seek(storage, LBX__BODIES, text(""),
+                                                &at, &value));
+    lbx__storage_commit(storage);
+    lbx__storage_close(storage);
+}
