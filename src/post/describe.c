@@ -150,6 +150,8 @@ list(lbx__rules *rules, const lbx_list_request *request, const lbx__head *dead)
             return LBX_CORRUPT;
         memcpy(name, (const char *)at.data + skip, at.size - skip);
         name[at.size - skip] = '\0';
+        if (strlen(name) != at.size - skip)
+            return LBX_CORRUPT; // it would come again and again
         if (dead)
             status = feeds(rules, lbx__get_le64(value.data), dead, &wanted);
         if (status != LBX_OK)

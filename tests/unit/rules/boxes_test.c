@@ -2,6 +2,8 @@
 /* Boxes: create, change, describe, list, purge, delete; damage; want of memory. */
 #include "codec/pack.h"
 #include "fixture.h"
+
+#include "post/rows.h"
 #include "stores/memory/memory.h"
 
 #include <stdio.h>
@@ -139,6 +141,28 @@ TEST(boxes_are_listed_by_name_and_space)
     CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 2, none));
     CHECK_STR("b ", list(&rig, "eu", NULL, NULL, 9, none));
     CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 9, dead));
+    rig_fini(&rig);
+}
+
+/* Nobody makes one; listing from behind it would find it again, for ever. */
+TEST(a_name_with_a_nul_inside_is_damage)
+{
+    struct names names = {.most = 9};
+    const lbx_list_request request = {.each = join_name, .context = &names};
+    lbx__key key = lbx__key_name(NULL, "a");
+    lbx__row_size size;
+    struct rig rig;
+
+    rig_init(&rig);
+    key.bytes[key.size++] = 0;
+    key.bytes[key.size++] = 'b';
+    size = (lbx__row_size){key.size, LBX__SUM_BYTES + 8};
+    rig_begin(&rig);
+    CHECK_OK(lbx__storage_reserve(rig.storage, &size, 1, LBX__GROWS));
+    lbx__row_put_number(rig.storage, LBX__NAMES, &key, 1);
+    CHECK_OK(rig_end(&rig, LBX_OK));
+    CHECK_STATUS(LBX_CORRUPT,
+                 RIG_CALL(&rig, lbx__rules_list(rig.rules, &request)));
     rig_fini(&rig);
 }
 
