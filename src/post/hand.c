@@ -88,7 +88,8 @@ sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
     const uint32_t seen = lbx__peek(&service->bell) + service->heard;
     const int64_t look_ns = service->options.look_ns;
     int64_t wait_ns = due_ns == LBX_FOREVER ? -1 : due_ns - now_ns;
-    const bool looks = look_ns > 0 && service->waiters.count > 0;
+    const bool looks =
+        look_ns > 0 && service->waiters.count > 0 && !service->options.by_hand;
 
     if (service->options.by_hand)
         wait_ns = -1;

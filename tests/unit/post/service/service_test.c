@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BOTH(name)                                                             \
     static void both_##name(bool one_thread);                                  \
@@ -93,6 +94,31 @@ BOTH(background_work_is_done_to_the_end)
     CHECK_OK(end_of(&purge));
     CHECK_INT(1, purge.request.box.ret_purged);
     EVENTUALLY(atomic_load(&world.work_left) == 0);
+    close_double(store);
+}
+
+/* By hand nothing happens by itself: also where others may have sent something,
+ * and somebody waits. */
+TEST(by_hand_nobody_looks)
+{
+    lbx__service_options options = double_options(true);
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+    lbx_store *store;
+    int begun;
+
+    options.look_ns = LBX_MS;
+    store = open_with(&options);
+    ask_receive(&receive, store, 1, -1);
+    ask_send(&send, store, 1, LBX_SECOND);
+    CHECK_OK(end_of(&send));
+    begun = atomic_load(&world.begun);
+    test_clock_advance(&world.time, 2 * LBX_SECOND);
+    (void)usleep(50000);
+    CHECK_INT(begun, atomic_load(&world.begun));
+    CHECK(!is_over(&receive));
+    store->ops->tick(store);
+    CHECK_OK(end_of(&receive));
     close_double(store);
 }
 
