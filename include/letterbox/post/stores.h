@@ -95,7 +95,8 @@ struct lbx_store_options {
     int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
 
     /* Told what the store has to say to people: what recovery cut off, that
-     * another process has come. NULL: nobody. Any thread, no lock held. */
+     * another process has come. NULL: nobody. Any thread, no lock held, but in
+     * the middle of something: it must not use the store. */
     void (*log)(void *context, const char *line);
     void *log_context;
 };
