@@ -69,17 +69,6 @@ listen(lbx__service *service, int64_t now_ns)
         service->look = true;
 }
 
-static int64_t
-now(lbx__service *service)
-{
-    int64_t now_ns;
-
-    lbx__service_let_go(service);
-    now_ns = lbx__storage_now(service->storage);
-    lbx__service_take_back(service);
-    return now_ns;
-}
-
 /* H1. */
 static void
 sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
@@ -137,7 +126,7 @@ live(lbx__service *service)
     lbx__lock_take(&service->lock);
     for (;;) {
         const uint32_t ticks = service->ticks;
-        const int64_t now_ns = now(service);
+        const int64_t now_ns = lbx__service_now(service);
         int64_t due_ns;
         bool over;
 
@@ -156,7 +145,7 @@ live(lbx__service *service)
             lbx__service_tell(service, &service->done);
             end_ticks(service, ticks);
             if (!service->options.one_thread &&
-                service->work_ns <= now(service))
+                service->work_ns <= lbx__service_now(service))
                 breathe(service);
         } else if (service->ticks != lbx__peek(&service->ticks_done)) {
             // Those that came since we read the clock want another look.

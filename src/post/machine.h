@@ -97,6 +97,17 @@ lbx__service_take_back(lbx__service *service)
         lbx__lock_take(&service->lock);
 }
 
+static inline int64_t
+lbx__service_now(lbx__service *service)
+{
+    int64_t now_ns;
+
+    lbx__service_let_go(service);
+    now_ns = lbx__storage_now(service->storage);
+    lbx__service_take_back(service);
+    return now_ns;
+}
+
 /* ---- verbs.c: one call ---- */
 
 /* Runs a verb that never waits: its status. */

@@ -203,60 +203,24 @@ tick(lbx_store *store)
 
 /* ---- Entries ---- */
 
-#define BOX_ENTRY(name, verb)                                                  \
-    static lbx_status name(lbx_store *store, lbx_call *call,                   \
-                           lbx_box_request *request)                           \
+#define ENTRY(name, verb, type)                                                \
+    static lbx_status name(lbx_store *store, lbx_call *call, type request)     \
     {                                                                          \
         return ask(store, call, verb, request);                                \
     }
 
-BOX_ENTRY(create, LBX_VERB_CREATE)
-BOX_ENTRY(configure, LBX_VERB_CONFIGURE)
-BOX_ENTRY(remove_box, LBX_VERB_DELETE)
-BOX_ENTRY(describe, LBX_VERB_DESCRIBE)
-BOX_ENTRY(purge, LBX_VERB_PURGE)
-
-static lbx_status
-list(lbx_store *store, lbx_call *call, lbx_list_request *request)
-{
-    return ask(store, call, LBX_VERB_LIST, request);
-}
-
-static lbx_status
-send(lbx_store *store, lbx_call *call, lbx_send_request *request)
-{
-    return ask(store, call, LBX_VERB_SEND, request);
-}
-
-static lbx_status
-receive(lbx_store *store, lbx_call *call, lbx_receive_request *request)
-{
-    return ask(store, call, LBX_VERB_RECEIVE, request);
-}
-
-static lbx_status
-settle(lbx_store *store, lbx_call *call, lbx_settle_request *request)
-{
-    return ask(store, call, LBX_VERB_SETTLE, request);
-}
-
-static lbx_status
-undo(lbx_store *store, lbx_call *call, lbx_settle_request *request)
-{
-    return ask(store, call, LBX_VERB_UNDO, request);
-}
-
-static lbx_status
-peek(lbx_store *store, lbx_call *call, lbx_peek_request *request)
-{
-    return ask(store, call, LBX_VERB_PEEK, request);
-}
-
-static lbx_status
-move(lbx_store *store, lbx_call *call, lbx_move_request *request)
-{
-    return ask(store, call, LBX_VERB_MOVE, request);
-}
+ENTRY(create, LBX_VERB_CREATE, lbx_box_request *)
+ENTRY(configure, LBX_VERB_CONFIGURE, lbx_box_request *)
+ENTRY(remove_box, LBX_VERB_DELETE, lbx_box_request *)
+ENTRY(describe, LBX_VERB_DESCRIBE, lbx_box_request *)
+ENTRY(purge, LBX_VERB_PURGE, lbx_box_request *)
+ENTRY(list, LBX_VERB_LIST, lbx_list_request *)
+ENTRY(send, LBX_VERB_SEND, lbx_send_request *)
+ENTRY(receive, LBX_VERB_RECEIVE, lbx_receive_request *)
+ENTRY(settle, LBX_VERB_SETTLE, lbx_settle_request *)
+ENTRY(undo, LBX_VERB_UNDO, lbx_settle_request *)
+ENTRY(peek, LBX_VERB_PEEK, lbx_peek_request *)
+ENTRY(move, LBX_VERB_MOVE, lbx_move_request *)
 
 static lbx_status
 sync_all(lbx_store *store, lbx_call *call)

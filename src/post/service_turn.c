@@ -28,17 +28,6 @@ struct turn {
     bool sync; /* somebody asked for it */
 };
 
-static int64_t
-now(lbx__service *service)
-{
-    int64_t now_ns;
-
-    lbx__service_let_go(service);
-    now_ns = lbx__storage_now(service->storage);
-    lbx__service_take_back(service);
-    return now_ns;
-}
-
 /* It is over, with `status` if that is durable. */
 static void
 end(struct turn *turn, lbx_call *call, lbx_status status)
@@ -143,7 +132,7 @@ serve(struct turn *turn)
 
     if (waiters->count == 0)
         return;
-    turn->now_ns = now(turn->service);
+    turn->now_ns = lbx__service_now(turn->service);
     lbx__waiters_stir_due(waiters, turn->now_ns);
     while ((wanted = lbx__waiters_next(waiters)) != NULL)
         serve_box(turn, wanted);

@@ -164,8 +164,10 @@ lbx_status delete_box(struct desk *desk, lbx_box box);
 uint64_t purge(struct desk *desk, lbx_box box);
 void advance(struct desk *desk, int64_t duration_ns);
 
-/* Sends a text; the second with its own parcel. Both must succeed. */
+/* Sends a text; with a delay; with its own parcel. All must succeed. */
 lbx_sent mail(struct desk *desk, lbx_box box, const char *body);
+void send_later(struct desk *desk, lbx_box box, const char *body,
+                int64_t delay_ns);
 lbx_sent send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel);
 lbx_status try_send(struct desk *desk, lbx_box box, const char *body);
 lbx_parcel parcel_of(const char *body);
@@ -178,6 +180,11 @@ enum {
  * or none; or up to `most`. */
 struct taken receive(struct desk *desk, lbx_box box, const char *body);
 void receive_none(struct desk *desk, lbx_box box);
+struct taken mail_and_receive(struct desk *desk, lbx_box box, const char *body);
+
+/* Receives when so much time has passed, and not a moment before. */
+struct taken receive_after(struct desk *desk, lbx_box box, int64_t duration_ns,
+                           const char *body);
 lbx_status receive_some(struct desk *desk, lbx_box box, uint32_t most,
                         int64_t lease_ns, struct getting *ret);
 
@@ -196,8 +203,9 @@ bool is_over(struct getting *getting);
 lbx_status end_wait(struct getting *getting);
 lbx_status cancel_wait(struct getting *getting);
 
-/* Over, with this letter. */
+/* Over, with this letter; when so much time has passed, and not a moment before. */
 void got(struct getting *getting, const char *body);
+void got_after(struct getting *getting, int64_t duration_ns, const char *body);
 
 lbx_status settle(struct desk *desk, lbx_box box, const struct taken *letter,
                   lbx_settlement what, int64_t time_ns);

@@ -184,6 +184,15 @@ mail(struct desk *desk, lbx_box box, const char *body)
     return send_parcel(desk, box, &parcel);
 }
 
+void
+send_later(struct desk *desk, lbx_box box, const char *body, int64_t delay_ns)
+{
+    lbx_parcel parcel = parcel_of(body);
+
+    parcel.delay_ns = delay_ns;
+    (void)send_parcel(desk, box, &parcel);
+}
+
 lbx_status
 try_send(struct desk *desk, lbx_box box, const char *body)
 {
@@ -276,6 +285,23 @@ receive_none(struct desk *desk, lbx_box box)
     CHECK_INT(0, mine.count);
 }
 
+struct taken
+mail_and_receive(struct desk *desk, lbx_box box, const char *body)
+{
+    (void)mail(desk, box, body);
+    return receive(desk, box, body);
+}
+
+struct taken
+receive_after(struct desk *desk, lbx_box box, int64_t duration_ns,
+              const char *body)
+{
+    advance(desk, duration_ns - 1);
+    receive_none(desk, box);
+    advance(desk, 1);
+    return receive(desk, box, body);
+}
+
 void
 begin_wait(struct getting *getting, struct desk *desk, lbx_box box)
 {
@@ -321,6 +347,15 @@ got(struct getting *getting, const char *body)
     CHECK_OK(end_wait(getting));
     CHECK_INT(1, getting->count);
     CHECK_STR(body, getting->letters[0].body);
+}
+
+void
+got_after(struct getting *getting, int64_t duration_ns, const char *body)
+{
+    advance(getting->desk, duration_ns - 1);
+    CHECK(!is_over(getting));
+    advance(getting->desk, 1);
+    got(getting, body);
 }
 
 /* ---- Settling ---- */

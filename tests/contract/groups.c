@@ -78,10 +78,7 @@ promise_an_open_group_ends_a_wait(struct desk *desk)
     got(&mine, "2");
     CHECK_OK(settle(desk, box, &mine.letters[0], LBX_NACK, LBX_SECOND));
     begin_wait(&mine, desk, box);
-    advance(desk, LBX_SECOND - 1);
-    CHECK(!is_over(&mine));
-    advance(desk, 1);
-    got(&mine, "2");
+    got_after(&mine, LBX_SECOND, "2");
     begin_wait(&mine, desk, box);
     advance(desk, LEASE_S * LBX_SECOND);
     got(&mine, "2");
@@ -149,8 +146,7 @@ promise_a_dead_letter_ends_a_wait(struct desk *desk)
     struct getting other = {.count = 0};
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, dead);
     begin_wait(&other, desk, box);
     CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));

@@ -19,12 +19,10 @@ void
 promise_a_letter_is_in_one_state(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
-    lbx_parcel parcel = parcel_of("a");
     struct taken letter;
 
     check_counts(desk, box, 0, 0, 0);
-    parcel.delay_ns = LBX_SECOND;
-    send_parcel(desk, box, &parcel);
+    send_later(desk, box, "a", LBX_SECOND);
     check_counts(desk, box, 0, 0, 1);
     advance(desk, LBX_SECOND);
     check_counts(desk, box, 1, 0, 0);
@@ -57,15 +55,13 @@ promise_each_delivery_has_its_own_receipt(struct desk *desk)
     struct taken third;
     struct taken other;
 
-    mail(desk, box, "a");
-    first = receive(desk, box, "a");
+    first = mail_and_receive(desk, box, "a");
     CHECK(first.receipt_bytes > 0);
     CHECK_OK(settle(desk, box, &first, LBX_NACK, 0));
     second = receive(desk, box, "a");
     CHECK_OK(undo(desk, box, &second));
     third = receive(desk, box, "a");
-    mail(desk, box, "b");
-    other = receive(desk, box, "b");
+    other = mail_and_receive(desk, box, "b");
     CHECK(!same_receipt(&first, &second));
     CHECK(!same_receipt(&second, &third));
     CHECK(!same_receipt(&first, &third));
@@ -79,8 +75,7 @@ promise_an_old_receipt_changes_nothing(struct desk *desk)
     struct taken old;
     struct taken current;
 
-    mail(desk, box, "a");
-    old = receive(desk, box, "a");
+    old = mail_and_receive(desk, box, "a");
     advance(desk, LEASE_S * LBX_SECOND);
     current = receive(desk, box, "a");
     CHECK_STATUS(LBX_EXPIRED, acknowledge(desk, box, &old));
@@ -99,8 +94,7 @@ promise_a_deleted_letter_is_gone(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_OK(acknowledge(desk, box, &letter));
     CHECK_STATUS(LBX_GONE, acknowledge(desk, box, &letter));
     CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_NACK, 0));
@@ -131,8 +125,7 @@ promise_receipts_nobody_made_are_invalid(struct desk *desk)
     struct taken letter;
     struct taken wrong;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     wrong = letter;
     wrong.receipt_bytes = 0;
     CHECK_STATUS(LBX_INVALID, acknowledge(desk, box, &wrong));
@@ -157,8 +150,7 @@ promise_a_receipt_can_be_text(struct desk *desk)
 
     if (!ops->receipt_text)
         return; // receipts are text already
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_OK(ops->receipt_text(desk->store, letter.receipt,
                                letter.receipt_bytes, text));
     CHECK_STATUS(LBX_INVALID,
@@ -185,8 +177,7 @@ promise_strict_receipts_end_with_the_lease(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     advance(desk, LEASE_S * LBX_SECOND - 1);
     CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
     advance(desk, LBX_SECOND);
@@ -256,8 +247,7 @@ promise_what_is_attached_is_sent_in_the_same_step(struct desk *desk)
     struct taken letter;
     lbx_sent sent;
 
-    mail(desk, box, "question");
-    letter = receive(desk, box, "question");
+    letter = mail_and_receive(desk, box, "question");
     CHECK_OK(settle_and_send(desk, box, &letter, replies, "answer", &sent));
     CHECK_OK(sent.status);
     check_counts(desk, box, 0, 0, 0);
@@ -274,8 +264,7 @@ promise_nothing_is_sent_with_an_old_receipt(struct desk *desk)
     struct taken letter;
     lbx_sent sent;
 
-    mail(desk, box, "question");
-    old = receive(desk, box, "question");
+    old = mail_and_receive(desk, box, "question");
     advance(desk, LEASE_S * LBX_SECOND);
     letter = receive(desk, box, "question");
     CHECK_STATUS(LBX_EXPIRED,
@@ -301,8 +290,7 @@ promise_nothing_is_settled_unless_it_was_sent(struct desk *desk)
     full = make_box(desk, "full", &small);
     mail(desk, full, "there");
     CHECK_OK(delete_box(desk, closed));
-    mail(desk, box, "question");
-    letter = receive(desk, box, "question");
+    letter = mail_and_receive(desk, box, "question");
     CHECK_STATUS(LBX_FULL,
                  settle_and_send(desk, box, &letter, full, "no", &sent));
     CHECK_STATUS(LBX_CLOSED,

@@ -16,15 +16,10 @@ void
 promise_a_delayed_letter_waits_until_it_is_due(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
-    lbx_parcel parcel = parcel_of("a");
 
-    parcel.delay_ns = 5 * LBX_SECOND;
-    send_parcel(desk, box, &parcel);
+    send_later(desk, box, "a", 5 * LBX_SECOND);
     receive_none(desk, box);
-    advance(desk, 5 * LBX_SECOND - 1);
-    receive_none(desk, box);
-    advance(desk, 1);
-    receive(desk, box, "a");
+    receive_after(desk, box, 5 * LBX_SECOND, "a");
 }
 
 void
@@ -35,10 +30,7 @@ promise_a_lease_ends_when_it_should(struct desk *desk)
 
     mail(desk, box, "a");
     receive(desk, box, "a");
-    advance(desk, LEASE_S * LBX_SECOND - 1);
-    receive_none(desk, box);
-    advance(desk, 1);
-    letter = receive(desk, box, "a");
+    letter = receive_after(desk, box, LEASE_S * LBX_SECOND, "a");
     CHECK_OK(acknowledge(desk, box, &letter));
     advance(desk, 2 * LEASE_S * LBX_SECOND);
     receive_none(desk, box);
@@ -50,8 +42,7 @@ promise_a_nack_gives_back_at_once(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
     CHECK_STATUS(LBX_EXPIRED, acknowledge(desk, box, &letter));
     receive(desk, box, "a");
@@ -63,13 +54,10 @@ promise_a_nack_can_wait(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_OK(settle(desk, box, &letter, LBX_NACK, 40 * LBX_SECOND));
-    advance(desk, 40 * LBX_SECOND - 1); // its lease is long over
-    receive_none(desk, box);
-    advance(desk, 1);
-    receive(desk, box, "a");
+    // Its lease is long over by then.
+    receive_after(desk, box, 40 * LBX_SECOND, "a");
 }
 
 void
@@ -78,16 +66,12 @@ promise_a_lease_can_be_extended(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     for (int i = 0; i < 5; i++) {
         advance(desk, (LEASE_S - 1) * LBX_SECOND);
         CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LEASE_S * LBX_SECOND));
     }
-    advance(desk, LEASE_S * LBX_SECOND - 1);
-    receive_none(desk, box);
-    advance(desk, 1);
-    letter = receive(desk, box, "a");
+    letter = receive_after(desk, box, LEASE_S * LBX_SECOND, "a");
     CHECK_INT(2, letter.delivery_count);
 }
 
@@ -97,8 +81,7 @@ promise_a_lease_can_be_cut_short(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
     advance(desk, LBX_SECOND);
     letter = receive(desk, box, "a");
@@ -180,12 +163,8 @@ promise_letters_come_in_the_order_they_are_due(struct desk *desk)
     const char *bodies[] = {"c", "a", "d", "b"};
     const int seconds[] = {3, 1, 4, 2};
 
-    for (int i = 0; i < 4; i++) {
-        lbx_parcel parcel = parcel_of(bodies[i]);
-
-        parcel.delay_ns = seconds[i] * LBX_SECOND;
-        send_parcel(desk, box, &parcel);
-    }
+    for (int i = 0; i < 4; i++)
+        send_later(desk, box, bodies[i], seconds[i] * LBX_SECOND);
     advance(desk, 3 * LBX_SECOND);
     mail(desk, box, "now");
     receive(desk, box, "a");

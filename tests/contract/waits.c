@@ -33,8 +33,7 @@ promise_a_nack_ends_a_wait(struct desk *desk)
     struct getting mine = {.count = 0};
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
     CHECK(!is_over(&mine));
     CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
@@ -49,8 +48,7 @@ promise_an_undo_ends_a_wait(struct desk *desk)
     struct getting mine = {.count = 0};
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
     CHECK_OK(undo(desk, box, &letter));
     got(&mine, "a");
@@ -63,18 +61,14 @@ promise_a_short_lease_ends_a_wait(struct desk *desk)
     struct getting mine = {.count = 0};
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
     CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, 2 * LBX_SECOND));
     CHECK(!is_over(&mine));
     advance(desk, 2 * LBX_SECOND);
     got(&mine, "a");
     begin_wait(&mine, desk, box);
-    advance(desk, LEASE_S * LBX_SECOND - 1);
-    CHECK(!is_over(&mine));
-    advance(desk, 1);
-    got(&mine, "a");
+    got_after(&mine, LEASE_S * LBX_SECOND, "a");
     letter = mine.letters[0];
     begin_wait(&mine, desk, box);
     CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, 0));
@@ -87,19 +81,12 @@ promise_the_end_of_a_delay_ends_a_wait(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct getting before = {.count = 0};
     struct getting after = {.count = 0};
-    lbx_parcel parcel = parcel_of("later");
 
-    parcel.delay_ns = 9 * LBX_SECOND;
     begin_wait(&before, desk, box);
-    send_parcel(desk, box, &parcel);
-    parcel = parcel_of("sooner");
-    parcel.delay_ns = 4 * LBX_SECOND;
-    send_parcel(desk, box, &parcel);
+    send_later(desk, box, "later", 9 * LBX_SECOND);
+    send_later(desk, box, "sooner", 4 * LBX_SECOND);
     begin_wait(&after, desk, box);
-    advance(desk, 4 * LBX_SECOND - 1);
-    CHECK(!is_over(&before));
-    advance(desk, 1);
-    got(&before, "sooner");
+    got_after(&before, 4 * LBX_SECOND, "sooner");
     CHECK(!is_over(&after));
     advance(desk, 5 * LBX_SECOND);
     got(&after, "later");
@@ -112,16 +99,12 @@ promise_the_end_of_a_lease_ends_a_wait(struct desk *desk)
     struct getting mine = {.count = 0};
     struct taken letter;
 
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
     advance(desk, LEASE_S * LBX_SECOND - 1);
     CHECK(!is_over(&mine));
     CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LEASE_S * LBX_SECOND));
-    advance(desk, LEASE_S * LBX_SECOND - 1);
-    CHECK(!is_over(&mine));
-    advance(desk, 1);
-    got(&mine, "a");
+    got_after(&mine, LEASE_S * LBX_SECOND, "a");
 }
 
 void
@@ -133,8 +116,7 @@ promise_what_is_attached_ends_a_wait(struct desk *desk)
     struct taken letter;
     lbx_sent sent;
 
-    mail(desk, box, "question");
-    letter = receive(desk, box, "question");
+    letter = mail_and_receive(desk, box, "question");
     begin_wait(&mine, desk, replies);
     CHECK_OK(settle_and_send(desk, box, &letter, replies, "answer", &sent));
     got(&mine, "answer");
@@ -213,10 +195,7 @@ promise_waiting_receives_are_served_in_order(struct desk *desk)
         if (i % 2) {
             mail(desk, box, body);
         } else {
-            lbx_parcel parcel = parcel_of(body);
-
-            parcel.delay_ns = LBX_SECOND;
-            send_parcel(desk, box, &parcel);
+            send_later(desk, box, body, LBX_SECOND);
             CHECK(!is_over(&waits[i]));
             advance(desk, LBX_SECOND);
         }
@@ -235,8 +214,7 @@ promise_a_cancelled_wait_takes_nothing(struct desk *desk)
     begin_wait(&mine, desk, box);
     CHECK_STATUS(LBX_CANCELLED, cancel_wait(&mine));
     CHECK_INT(0, mine.count);
-    mail(desk, box, "a");
-    letter = receive(desk, box, "a");
+    letter = mail_and_receive(desk, box, "a");
     CHECK_INT(1, letter.delivery_count);
     begin_wait(&mine, desk, box);
     advance(desk, LEASE_S * LBX_SECOND);
@@ -276,12 +254,8 @@ promise_boxes_do_not_wake_each_other(struct desk *desk)
         boxes[i] = make_box(desk, name, NULL);
         begin_wait(&waits[i], desk, boxes[i]);
     }
-    for (int i = WAITS - 1; i >= 0; i--) {
-        lbx_parcel parcel = parcel_of("x");
-
-        parcel.delay_ns = (i + 1) * LBX_SECOND;
-        send_parcel(desk, boxes[i], &parcel);
-    }
+    for (int i = WAITS - 1; i >= 0; i--)
+        send_later(desk, boxes[i], "x", (i + 1) * LBX_SECOND);
     for (int i = 0; i < WAITS; i++) {
         advance(desk, LBX_SECOND);
         got(&waits[i], "x");
@@ -320,10 +294,8 @@ promise_a_wait_survives_a_purge(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
-    lbx_parcel parcel = parcel_of("purged");
 
-    parcel.delay_ns = LBX_SECOND;
-    send_parcel(desk, box, &parcel);
+    send_later(desk, box, "purged", LBX_SECOND);
     begin_wait(&mine, desk, box);
     CHECK_INT(1, purge(desk, box));
     advance(desk, 5 * LBX_SECOND);
