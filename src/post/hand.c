@@ -52,7 +52,7 @@ lbx__hand_call(lbx__service *service)
  * the background is everybody's, since they may be killed: not at once, because
  * they do it too, and ring each time. */
 static void
-listen(lbx__service *service, int64_t now_ns)
+hear(lbx__service *service, int64_t now_ns)
 {
     lbx__storage *storage = service->storage;
     uint32_t rung;
@@ -130,7 +130,7 @@ live(lbx__service *service)
         int64_t due_ns;
         bool over;
 
-        listen(service, now_ns);
+        hear(service, now_ns);
         due_ns = lbx__turn_due(service);
         // Background work that is left is for who opens the store next.
         over = service->stopping && !service->asked.first;
