@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -170,6 +172,65 @@ note_flush(int fd)
     type __wrap_##name(__VA_ARGS__);                                           \
     type __wrap_##name(__VA_ARGS__)
 
+/* ---- Failing ---- */
+
+int64_t disk_wall_shift_ns;
+int64_t disk_boot_shift_ns;
+
+static struct {
+    atomic_long left, made;
+    bool for_ever;
+    int error;
+} failing[DISK_CALLS] = {
+    {-1, 0, false, 0}, {-1, 0, false, 0}, {-1, 0, false, 0}};
+
+void
+disk_fail(enum disk_call call, long after, int error, bool for_ever)
+{
+    failing[call].error = error;
+    failing[call].for_ever = for_ever;
+    atomic_store(&failing[call].made, 0);
+    atomic_store(&failing[call].left, after);
+}
+
+long
+disk_calls(enum disk_call call)
+{
+    return atomic_load(&failing[call].made);
+}
+
+/* Whether this is the one that fails. */
+static bool
+fails(enum disk_call call)
+{
+    long left = atomic_load(&failing[call].left);
+
+    atomic_fetch_add(&failing[call].made, 1);
+    if (left < 0)
+        return false;
+    if (left == 0) {
+        if (!failing[call].for_ever)
+            atomic_store(&failing[call].left, -1);
+        errno = failing[call].error;
+        return true;
+    }
+    atomic_store(&failing[call].left, left - 1);
+    return false;
+}
+
+REAL(int, clock_gettime, clockid_t clock, struct timespec *ret)
+{
+    const int result = __real_clock_gettime(clock, ret);
+    const int64_t shift = clock == CLOCK_REALTIME   ? disk_wall_shift_ns
+                          : clock == CLOCK_BOOTTIME ? disk_boot_shift_ns
+                                                    : 0;
+    const int64_t moved = ret->tv_sec * LBX_SECOND + ret->tv_nsec + shift;
+
+    ret->tv_sec = moved / LBX_SECOND;
+    ret->tv_nsec = moved % LBX_SECOND;
+    return result;
+}
+
 /* A boot that is not this one, for who asks which it is. */
 static int
 open_other_boot(void)
@@ -218,16 +279,26 @@ __wrap_openat64(int folder, const char *path, int flags, ...)
 
 REAL(ssize_t, pwrite, int fd, const void *bytes, size_t size, off_t offset)
 {
-    const ssize_t done = __real_pwrite(fd, bytes, size, offset);
+    ssize_t done;
 
+    if (fails(DISK_WRITE))
+        return __real_pwrite(fd, bytes, size / 2, offset) < 0
+                   ? -1
+                   : (errno = failing[DISK_WRITE].error, -1);
+    done = __real_pwrite(fd, bytes, size, offset);
     note_write(fd, bytes, done, offset);
     return done;
 }
 
 REAL(ssize_t, pwrite64, int fd, const void *bytes, size_t size, off_t offset)
 {
-    const ssize_t done = __real_pwrite64(fd, bytes, size, offset);
+    ssize_t done;
 
+    if (fails(DISK_WRITE))
+        return __real_pwrite64(fd, bytes, size / 2, offset) < 0
+                   ? -1
+                   : (errno = failing[DISK_WRITE].error, -1);
+    done = __real_pwrite64(fd, bytes, size, offset);
     note_write(fd, bytes, done, offset);
     return done;
 }
@@ -235,9 +306,12 @@ REAL(ssize_t, pwrite64, int fd, const void *bytes, size_t size, off_t offset)
 REAL(ssize_t, writev, int fd, const struct iovec *parts, int count)
 {
     const off_t offset = file_of(fd) >= 0 ? lseek(fd, 0, SEEK_CUR) : 0;
-    const ssize_t done = __real_writev(fd, parts, count);
+    ssize_t done;
     off_t at = offset;
 
+    if (fails(DISK_WRITE))
+        return -1;
+    done = __real_writev(fd, parts, count);
     for (int i = 0; i < count && at - offset < done; i++) {
         const off_t left = done - (at - offset);
         const ssize_t size =
@@ -251,11 +325,15 @@ REAL(ssize_t, writev, int fd, const struct iovec *parts, int count)
 
 REAL(int, fdatasync, int fd)
 {
+    if (fails(DISK_FLUSH))
+        return -1;
     return note_flush(fd) ? 0 : __real_fdatasync(fd);
 }
 
 REAL(int, fsync, int fd)
 {
+    if (fails(DISK_FLUSH))
+        return -1;
     return note_flush(fd) ? 0 : __real_fsync(fd);
 }
 
@@ -268,9 +346,12 @@ REAL(int, ftruncate, int fd, off_t size)
 
 REAL(int, fallocate64, int fd, int mode, off_t offset, off_t size)
 {
-    const int result = __real_fallocate64(fd, mode, offset, size);
     const int file = file_of(fd);
+    int result;
 
+    if (fails(DISK_ALLOCATE))
+        return -1;
+    result = __real_fallocate64(fd, mode, offset, size);
     if (result == 0 && file >= 0)
         record((struct event){.kind = RESIZE,
                               .file = file,

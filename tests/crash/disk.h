@@ -29,6 +29,26 @@ extern bool disk_quick;
 /* Stores that are opened now find that the machine has been started again. */
 extern bool disk_other_boot;
 
+/* Calls that can be made to fail, LMDB's too. */
+enum disk_call {
+    DISK_WRITE, /* half of it is written first */
+    DISK_FLUSH,
+    DISK_ALLOCATE, /* room in a file */
+    DISK_CALLS
+};
+
+/* After so many more the next fails with this errno: once, or all from then on.
+ * Negative: none. Folders and the files of a store only. */
+void disk_fail(enum disk_call call, long after, int error, bool for_ever);
+
+/* How many there were since disk_fail() was last called. */
+long disk_calls(enum disk_call call);
+
+/* What clocks show that are asked now: added to the wall, and to the time since
+ * the machine was started. */
+extern int64_t disk_wall_shift_ns;
+extern int64_t disk_boot_shift_ns;
+
 /* Records from now on; what is in the folder already, if it is there, is safe. */
 void disk_start(const char *folder);
 void disk_stop(void);

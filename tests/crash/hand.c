@@ -324,6 +324,12 @@ expect_settled(const struct hand *hand, lbx_status status)
         ledger_fail(hand->crew->ledger, status);
 }
 
+static int64_t
+sooner_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void
 give_back(struct hand *hand, const struct find *find)
 {
@@ -334,13 +340,17 @@ give_back(struct hand *hand, const struct find *find)
             : 0;
     lbx_status status;
 
-    tell_hidden(hand, find, LEDGER_RETURN, begun, begun + delay, LBX_PENDING);
+    // It may come too late, and the lease's end be what counts.
+    tell_hidden(hand, find, LEDGER_RETURN, begun,
+                sooner_of(find->until_ns, begun + delay), LBX_PENDING);
     status = lbx_letter_nack(find->letter, delay);
     expect_settled(hand, status);
-    tell_hidden(hand, find, LEDGER_RETURN, begun, begun + delay, status);
+    if (status != LBX_OK)
+        return;
+    tell_hidden(hand, find, LEDGER_RETURN, begun, begun + delay, LBX_OK);
     // Its receipt is not good any more, though nobody has it yet; but where the
     // box is not strict it is until somebody has.
-    if (status == LBX_OK && find->box != CREW_DEAD && hand_draw(hand, 2))
+    if (find->box != CREW_DEAD && hand_draw(hand, 2))
         try_again(hand, find);
 }
 
@@ -351,11 +361,10 @@ extend(struct hand *hand, struct find *find)
     const int64_t begun = now_of(hand);
     const int64_t lease =
         (int64_t)(1 + hand_draw(hand, 2 * (uint64_t)hand->crew->lease_ns));
-    const int64_t sooner =
-        begun + lease < find->until_ns ? begun + lease : find->until_ns;
     lbx_status status;
 
-    tell_hidden(hand, find, LEDGER_HIDE, begun, sooner, LBX_PENDING);
+    tell_hidden(hand, find, LEDGER_HIDE, begun,
+                sooner_of(find->until_ns, begun + lease), LBX_PENDING);
     status = lbx_letter_extend(find->letter, lease);
     expect_settled(hand, status);
     if (status != LBX_OK)
