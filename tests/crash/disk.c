@@ -262,6 +262,24 @@ __wrap_open(const char *path, int flags, ...)
     return fd;
 }
 
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int
+__wrap_open64(const char *path, int flags, ...)
+{
+    va_list arguments;
+    int fd;
+
+    if (disk_other_boot && strcmp(path, BOOT_ID) == 0)
+        return open_other_boot();
+    va_start(arguments, flags);
+    fd = __real_open64(path, flags,
+                       flags & O_CREAT ? va_arg(arguments, mode_t) : 0);
+    va_end(arguments);
+    note_open(fd, path, flags);
+    return fd;
+}
+
 int __real_openat64(int folder, const char *path, int flags, ...);
 int __wrap_openat64(int folder, const char *path, int flags, ...);
 int
