@@ -182,7 +182,7 @@ static struct {
     bool for_ever;
     int error;
 } failing[DISK_CALLS] = {
-    {-1, 0, false, 0}, {-1, 0, false, 0}, {-1, 0, false, 0}};
+    {.left = -1}, {.left = -1}, {.left = -1}, {.left = -1}};
 
 void
 disk_fail(enum disk_call call, long after, int error, bool for_ever)
@@ -216,6 +216,28 @@ fails(enum disk_call call)
     }
     atomic_store(&failing[call].left, left - 1);
     return false;
+}
+
+/* The first thread is the test's. */
+static bool
+memory_fails(void)
+{
+    return gettid() != getpid() && fails(DISK_MEMORY);
+}
+
+REAL(void *, malloc, size_t size)
+{
+    return memory_fails() ? NULL : __real_malloc(size);
+}
+
+REAL(void *, calloc, size_t count, size_t size)
+{
+    return memory_fails() ? NULL : __real_calloc(count, size);
+}
+
+REAL(void *, realloc, void *memory, size_t size)
+{
+    return memory_fails() ? NULL : __real_realloc(memory, size);
 }
 
 REAL(int, clock_gettime, clockid_t clock, struct timespec *ret)

@@ -34,6 +34,7 @@ enum disk_call {
     DISK_WRITE, /* half of it is written first */
     DISK_FLUSH,
     DISK_ALLOCATE, /* room in a file */
+    DISK_MEMORY,   /* malloc and its kin, in all threads but the first */
     DISK_CALLS
 };
 

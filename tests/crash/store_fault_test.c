@@ -8,6 +8,7 @@
  */
 #include "disk.h"
 #include "stores/file/fixture.h"
+#include "support/torture.h"
 #include "trial.h"
 
 #include <errno.h>
@@ -176,6 +177,50 @@ TEST_LIMIT(every_write_may_fail, 120)
 TEST_LIMIT(every_write_may_fail_from_then_on, 120)
 {
     fail_everywhere(DISK_WRITE, ENOSPC, true, "writes that fail for ever");
+}
+
+/* The library's memory and LMDB's, in the thread that has the store. */
+TEST_LIMIT(every_allocation_of_a_store_may_fail, 120)
+{
+    fail_everywhere(DISK_MEMORY, ENOMEM, false, "memory that fails once");
+}
+
+/* And the books of it: what is opened with an allocator gives all of it back. */
+static void
+use_store(struct torture *memory, void *context)
+{
+    const lbx_allocator allocator = torture_allocator(memory);
+    lbx_store_options options = fixture_options();
+    lbx_postbox_options mine = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *box;
+    lbx_letter *letter;
+    lbx_status status;
+    char url[600];
+
+    (void)context;
+    (void)snprintf(url, sizeof(url), "file:%s/box", test_path());
+    options.allocator = mine.allocator = &allocator;
+    mine.store = &options;
+    status = lbx_postbox_open(url, &mine, &box);
+    if (status == LBX_OK) {
+        status = lbx_postbox_send(box, "a", 1, NULL);
+        if (status == LBX_OK)
+            status = lbx_postbox_receive(box, 0, &letter);
+        if (status == LBX_OK) {
+            status = lbx_letter_acknowledge(letter);
+            lbx_letter_destroy(letter);
+        }
+        lbx_postbox_unref(box);
+    }
+    if (status != LBX_OK)
+        CHECK_STATUS(LBX_NO_MEMORY, status);
+}
+
+TEST_LIMIT(a_store_gives_its_memory_back, 60)
+{
+    disk_quick = true;
+    test_paths_in_memory();
+    CHECK(torture_every_allocation(use_store, NULL) > 10);
 }
 
 /* The control: a disk that says nothing of its failed flushes. Then there is
