@@ -10,6 +10,7 @@
 #include "stores/file/audit.h"
 
 #include "post/head.h"
+#include "stores/file/journal.h"
 
 struct reading {
     lbx__view *view;
@@ -65,7 +66,7 @@ take_row(void *context, lbx__table table, lbx__bytes key,
 
     if (table == LBX__HEADS)
         compare_heads(reading, key, value);
-    return lbx__view_add(reading->view, table, key, value);
+    return lbx__overlay_add(&reading->view->overlay, table, key, value);
 }
 
 static lbx_status
@@ -126,7 +127,7 @@ read_leniently(const lbx__journal *journal, struct reading *reading)
                                   reading, &state);
     if (status == LBX_OK && reading->view->own_status != LBX_OK &&
         (reading->older || !reading->heads)) {
-        lbx__view_strip(reading->view);
+        lbx__overlay_clear(&reading->view->overlay);
         state.records = 0;
     }
     reading->teller->report.journal_records = state.records;

@@ -210,7 +210,7 @@ read_journal(struct child *child, const lbx__presence_peek *peek, bool last,
     if (status != LBX_OK && status != LBX_CORRUPT)
         return status;
     if (!is_latest(view)) {
-        lbx__view_strip(view);
+        lbx__overlay_clear(&view->overlay);
         return last ? LBX_OK : LBX_BUSY;
     }
     if (status == LBX_CORRUPT && peek->in_use && !last)

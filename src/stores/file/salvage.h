@@ -35,6 +35,12 @@ typedef struct lbx__salvage {
  * branch above them is lost. OK; NO_MEMORY. */
 lbx_status lbx__salvage_strays(lbx__view *view);
 
+/* Finds the boxes and letters that are saved: OK; NO_MEMORY. */
+lbx_status lbx__salvage_find(lbx__salvage *salvage);
+
+/* The box of a row id; NULL. */
+lbx__saved *lbx__salvage_box(const lbx__salvage *salvage, uint64_t box);
+
 /* Makes all boxes and letters in the new store. OK; any failure of that one. */
 lbx_status lbx__salvage_rows(lbx__salvage *salvage);
 

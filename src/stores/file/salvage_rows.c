@@ -5,229 +5,20 @@
  * Everything is made anew by the rules' own functions, so that heads, indexes and
  * groups are right whatever they were before. A letter keeps its sequence, and so
  * its place.
- *
- * Whose letters are they? They stand under a row id, which the head of their box
- * names. If that head is lost: a box is given its uid and its first row id
- * together, one after the other, so the box whose uid is one less has them. A row
- * id that a purge has given belongs to a box whose name cannot be told.
- *
- * S1  A letter is made only of a body whose sum is right, and once.
- * S2  What is known to be purged or deleted stays so.
  */
 #include "stores/file/salvage.h"
 
-#include "base/alloc.h"
-
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     LETTERS_AT_ONCE = 64,
     TEXTS_MOST = 64
 };
 
-/* ---- Which boxes, which letters ---- */
-
-static void *
-grow(void *array, size_t count, size_t *room, size_t each)
-{
-    const size_t more = *room ? 2 * *room : 64;
-    void *bytes;
-
-    if (count < *room)
-        return array;
-    bytes = lbx__alloc(NULL, more * each, 8);
-    if (!bytes)
-        return NULL;
-    if (count > 0)
-        memcpy(bytes, array, count * each);
-    lbx__free(NULL, array, *room * each);
-    *room = more;
-    return bytes;
-}
-
-static lbx_status
-add_box(lbx__salvage *salvage, const lbx__saved *box)
-{
-    lbx__saved *boxes =
-        grow(salvage->boxes, salvage->count, &salvage->room, sizeof(*boxes));
-
-    if (!boxes)
-        return LBX_NO_MEMORY;
-    salvage->boxes = boxes;
-    boxes[salvage->count++] = *box;
-    return LBX_OK;
-}
-
-static lbx_status
-add_letter(lbx__salvage *salvage, uint64_t box, uint64_t sequence)
-{
-    struct lbx__place *letters = grow(salvage->letters, salvage->letter_count,
-                                      &salvage->letter_room, sizeof(*letters));
-
-    if (!letters)
-        return LBX_NO_MEMORY;
-    salvage->letters = letters;
-    letters[salvage->letter_count++] = (struct lbx__place){box, sequence};
-    return LBX_OK;
-}
-
-static int
-compare_boxes(const void *a, const void *b)
-{
-    const lbx__saved *one = a, *other = b;
-
-    return (one->box > other->box) - (one->box < other->box);
-}
-
-static int
-compare_letters(const void *a, const void *b)
-{
-    const struct lbx__place *one = a, *other = b;
-
-    if (one->box != other->box)
-        return one->box < other->box ? -1 : 1;
-    return (one->sequence > other->sequence) -
-           (one->sequence < other->sequence);
-}
-
-static void
-sort_boxes(lbx__salvage *salvage)
-{
-    if (salvage->count > 0)
-        qsort(salvage->boxes, salvage->count, sizeof(salvage->boxes[0]),
-              compare_boxes);
-}
-
-static lbx__saved *
-find_box(const lbx__salvage *salvage, uint64_t box)
-{
-    const lbx__saved wanted = {.box = box};
-
-    return salvage->count > 0 ? bsearch(&wanted, salvage->boxes, salvage->count,
-                                        sizeof(wanted), compare_boxes)
-                              : NULL;
-}
-
-/* Heads, and what was purged or deleted. */
-static lbx_status
-find_boxes(lbx__salvage *salvage)
-{
-    lbx__view_row row;
-    lbx__head head;
-    lbx_status status;
-
-    while ((status = lbx__view_next(&salvage->view, LBX__HEADS, &row)) ==
-           LBX_OK) {
-        if (!row.is_good || lbx__head_decode(row.value, &head) != LBX_OK)
-            continue;
-        status = add_box(salvage, &(lbx__saved){
-                                      .box = head.box,
-                                      .uid = lbx__key_number(row.key, 0),
-                                      .next = head.next,
-                                  });
-        if (status != LBX_OK)
-            return status;
-    }
-    while (status == LBX_NOT_FOUND &&
-           (status = lbx__view_next(&salvage->view, LBX__OLD, &row)) ==
-               LBX_OK) {
-        if (row.is_good)
-            status = add_box(salvage, &(lbx__saved){
-                                          .box = lbx__key_number(row.key, 0),
-                                          .is_gone = true,
-                                      });
-        status = status == LBX_OK ? LBX_NOT_FOUND : status;
-    }
-    sort_boxes(salvage);
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
-}
-
-static bool
-has_head(lbx__salvage *salvage, uint64_t uid)
-{
-    const lbx__key key = lbx__key_1(uid);
-    lbx__bytes value;
-    lbx__head head;
-
-    return lbx__view_get(&salvage->view, LBX__HEADS, &key, &value) == LBX_OK &&
-           lbx__head_decode(value, &head) == LBX_OK;
-}
-
-/* Boxes whose head is lost: they may be empty, and are kept then, too. */
-static lbx_status
-find_headless(lbx__salvage *salvage)
-{
-    lbx__view_row row;
-    lbx_status status;
-
-    while ((status = lbx__view_next(&salvage->view, LBX__BOXES, &row)) ==
-           LBX_OK) {
-        const uint64_t uid = lbx__key_number(row.key, 0);
-
-        if (row.is_good && !has_head(salvage, uid))
-            status =
-                add_box(salvage, &(lbx__saved){.box = uid + 1, .uid = uid});
-        if (status != LBX_OK)
-            return status;
-    }
-    sort_boxes(salvage);
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
-}
-
-static lbx_status
-find_letters(lbx__salvage *salvage)
-{
-    lbx__view_row row;
-    lbx__body body;
-    lbx_status status;
-
-    while ((status = lbx__view_next(&salvage->view, LBX__BODIES, &row)) ==
-           LBX_OK) {
-        if (!row.is_good)
-            continue;
-        status = lbx__body_decode(row.value, &salvage->attributes, &body);
-        if (status == LBX_OK)
-            status = add_letter(salvage, lbx__key_number(row.key, 0),
-                                lbx__key_number(row.key, 1));
-        if (status == LBX_NO_MEMORY)
-            return status;
-    }
-    if (salvage->letter_count > 0)
-        qsort(salvage->letters, salvage->letter_count,
-              sizeof(salvage->letters[0]), compare_letters);
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
-}
-
-/* Row ids of letters that no box has. If there is a head for the uid before it,
- * which names another, it was purged (S2). */
-static lbx_status
-find_nameless(lbx__salvage *salvage)
-{
-    uint64_t last = 0;
-
-    for (size_t i = 0; i < salvage->letter_count; i++) {
-        const uint64_t box = salvage->letters[i].box;
-        lbx_status status;
-
-        if (box == last || find_box(salvage, box))
-            continue;
-        last = box;
-        status = add_box(salvage, &(lbx__saved){
-                                      .box = box,
-                                      .is_gone = has_head(salvage, box - 1),
-                                  });
-        if (status != LBX_OK)
-            return status;
-        sort_boxes(salvage);
-    }
-    return LBX_OK;
-}
-
 /* ---- Making boxes ---- */
 
-/* Begins a group of the new store; ends it. */
+/* Ends a group of the new store. */
 static lbx_status
 end_group(lbx__salvage *salvage, lbx_status status)
 {
@@ -483,7 +274,7 @@ static lbx_status
 make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
 {
     const uint64_t box = salvage->letters[from].box;
-    const lbx__saved *saved = find_box(salvage, box);
+    const lbx__saved *saved = lbx__salvage_box(salvage, box);
     lbx__head *head;
     lbx_status status;
     size_t i = from;
@@ -518,15 +309,9 @@ make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
 lbx_status
 lbx__salvage_rows(lbx__salvage *salvage)
 {
-    lbx_status status = find_boxes(salvage);
+    lbx_status status = lbx__salvage_find(salvage);
     size_t at = 0;
 
-    if (status == LBX_OK)
-        status = find_headless(salvage);
-    if (status == LBX_OK)
-        status = find_letters(salvage);
-    if (status == LBX_OK)
-        status = find_nameless(salvage);
     salvage->teller->report.boxes = 0;
     for (size_t i = 0; i < salvage->count && status == LBX_OK; i++) {
         if (salvage->boxes[i].is_gone)

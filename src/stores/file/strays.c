@@ -73,8 +73,9 @@ take_page(struct strays *strays, uint64_t number)
         table = status == LBX_OK ? table_of(node.key, value) : -1;
         status = LBX_OK;
         if (table >= 0)
-            status = lbx__view_add_far(strays->view, (lbx__table)table,
-                                       node.key, offset, value.size);
+            status =
+                lbx__overlay_add_far(&strays->view->overlay, (lbx__table)table,
+                                     node.key, offset, value.size);
         if (status != LBX_OK)
             return status;
     }

@@ -7,191 +7,7 @@
 #include "stores/file/room.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-/* ---- The overlay ---- */
-
-static lbx__bytes
-over_key(const lbx__over *over)
-{
-    return (lbx__bytes){over->bytes, over->key_size};
-}
-
-static int
-compare_place(const lbx__over *over, lbx__table table, lbx__bytes key)
-{
-    if (over->table != (uint8_t)table)
-        return over->table < (uint8_t)table ? -1 : 1;
-    return lbx__bytes_compare(over_key(over), key);
-}
-
-static int
-compare_rows(const void *a, const void *b)
-{
-    const lbx__over *one = *(lbx__over *const *)a;
-    const lbx__over *other = *(lbx__over *const *)b;
-    const int order =
-        compare_place(one, (lbx__table)other->table, over_key(other));
-
-    // The latest first.
-    return order != 0
-               ? order
-               : (one->order < other->order) - (one->order > other->order);
-}
-
-static size_t
-over_bytes(const lbx__over *over)
-{
-    return sizeof(*over) + over->key_size +
-           (over->is_far ? 0 : over->value_size);
-}
-
-static lbx_status
-add(lbx__view *view, lbx__over what, lbx__bytes key, lbx__bytes value)
-{
-    lbx__overlay *overlay = &view->overlay;
-    lbx__over *over;
-
-    if (overlay->count == overlay->room) {
-        const size_t room = overlay->room ? 2 * overlay->room : 1024;
-        lbx__over **rows = lbx__alloc(NULL, room * sizeof(*rows), 8);
-
-        if (!rows)
-            return LBX_NO_MEMORY;
-        if (overlay->count > 0)
-            memcpy(rows, overlay->rows, overlay->count * sizeof(*rows));
-        lbx__free(NULL, overlay->rows, overlay->room * sizeof(*rows));
-        overlay->rows = rows;
-        overlay->room = room;
-    }
-    what.key_size = (uint32_t)key.size;
-    what.order = what.is_far ? 0 : ++overlay->order;
-    over = lbx__alloc(NULL, over_bytes(&what), 8);
-    if (!over)
-        return LBX_NO_MEMORY;
-    *over = what;
-    memcpy(over->bytes, key.data, key.size);
-    if (value.size > 0)
-        memcpy(over->bytes + key.size, value.data, value.size);
-    overlay->rows[overlay->count++] = over;
-    overlay->sorted = false;
-    return LBX_OK;
-}
-
-lbx_status
-lbx__view_add(void *view, lbx__table table, lbx__bytes key,
-              const lbx__bytes *value)
-{
-    const lbx__over what = {
-        .table = (uint8_t)table,
-        .deleted = !value,
-        .value_size = value ? (uint32_t)value->size : 0,
-    };
-
-    return add(view, what, key, value ? *value : (lbx__bytes){NULL, 0});
-}
-
-lbx_status
-lbx__view_add_far(lbx__view *view, lbx__table table, lbx__bytes key,
-                  uint64_t offset, size_t size)
-{
-    const lbx__over what = {
-        .table = (uint8_t)table,
-        .is_far = true,
-        .offset = offset,
-        .value_size = (uint32_t)size,
-    };
-
-    return add(view, what, key, (lbx__bytes){NULL, 0});
-}
-
-void
-lbx__view_strip(lbx__view *view)
-{
-    lbx__overlay *overlay = &view->overlay;
-
-    for (size_t i = 0; i < overlay->count; i++)
-        lbx__free(NULL, overlay->rows[i], over_bytes(overlay->rows[i]));
-    overlay->count = 0;
-}
-
-/* Sorts, and keeps the latest of each key. */
-static void
-settle(lbx__overlay *overlay)
-{
-    size_t kept = 0;
-
-    if (overlay->sorted || overlay->count == 0)
-        return;
-    qsort(overlay->rows, overlay->count, sizeof(overlay->rows[0]),
-          compare_rows);
-    for (size_t i = 0; i < overlay->count; i++) {
-        lbx__over *over = overlay->rows[i];
-
-        if (kept > 0 &&
-            compare_place(overlay->rows[kept - 1], (lbx__table)over->table,
-                          over_key(over)) == 0)
-            lbx__free(NULL, over, over_bytes(over));
-        else
-            overlay->rows[kept++] = over;
-    }
-    overlay->count = kept;
-    overlay->sorted = true;
-}
-
-/* Where the first row at a place or behind it is. */
-static size_t
-find_over(lbx__view *view, lbx__table table, lbx__bytes key)
-{
-    size_t low = 0, high;
-
-    settle(&view->overlay);
-    high = view->overlay.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (compare_place(view->overlay.rows[middle], table, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The row of a key; NULL. */
-static const lbx__over *
-get_over(lbx__view *view, lbx__table table, lbx__bytes key)
-{
-    const size_t at = find_over(view, table, key);
-
-    if (at == view->overlay.count ||
-        compare_place(view->overlay.rows[at], table, key) != 0)
-        return NULL;
-    return view->overlay.rows[at];
-}
-
-static lbx_status
-over_value(lbx__view *view, const lbx__over *over, lbx__bytes *ret)
-{
-    uint8_t **bytes = &view->far[over->table].bytes;
-
-    *ret = (lbx__bytes){over->bytes + over->key_size, over->value_size};
-    if (!over->is_far)
-        return LBX_OK;
-    if (view->far[over->table].room < over->value_size) {
-        lbx__free(NULL, *bytes, view->far[over->table].room);
-        *bytes = lbx__alloc(NULL, over->value_size, 8);
-        view->far[over->table].room = *bytes ? over->value_size : 0;
-        if (!*bytes)
-            return LBX_NO_MEMORY;
-    }
-    ret->data = *bytes;
-    return lbx__io_read_all(view->io, view->fd, *bytes, over->value_size,
-                            over->offset) == LBX_OK
-               ? LBX_OK
-               : LBX_CORRUPT;
-}
 
 /* ---- Free pages ---- */
 
@@ -261,9 +77,7 @@ lbx__view_close(lbx__view *view)
 {
     if (!view->io)
         return;
-    lbx__view_strip(view);
-    lbx__free(NULL, view->overlay.rows,
-              view->overlay.room * sizeof(view->overlay.rows[0]));
+    lbx__overlay_fini(&view->overlay);
     for (int i = 0; i <= LBX__TABLES; i++) {
         lbx__free(NULL, view->far[i].bytes, view->far[i].room);
         lbx__tree_fini(&view->tables[i]);
@@ -352,6 +166,29 @@ lbx__view_find_tables(lbx__view *view)
 
 /* ---- Rows ---- */
 
+/* The value of a row that lies over the trees. */
+static lbx_status
+over_value(lbx__view *view, const lbx__over *over, lbx__bytes *ret)
+{
+    uint8_t **bytes = &view->far[over->table].bytes;
+
+    *ret = (lbx__bytes){over->bytes + over->key_size, over->value_size};
+    if (!over->is_far)
+        return LBX_OK;
+    if (view->far[over->table].room < over->value_size) {
+        lbx__free(NULL, *bytes, view->far[over->table].room);
+        *bytes = lbx__alloc(NULL, over->value_size, 8);
+        view->far[over->table].room = *bytes ? over->value_size : 0;
+        if (!*bytes)
+            return LBX_NO_MEMORY;
+    }
+    ret->data = *bytes;
+    return lbx__io_read_all(view->io, view->fd, *bytes, over->value_size,
+                            over->offset) == LBX_OK
+               ? LBX_OK
+               : LBX_CORRUPT;
+}
+
 static void
 judge(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__view_row *ret)
 {
@@ -368,7 +205,7 @@ next_over(lbx__view *view, lbx__table table, lbx__view_row *ret)
     size_t *at = &view->over_at[table];
 
     if (*at == 0)
-        *at = 1 + find_over(view, table, (lbx__bytes){"", 0});
+        *at = 1 + lbx__overlay_find(&view->overlay, table, (lbx__bytes){"", 0});
     for (; *at <= view->overlay.count; ++*at) {
         const lbx__over *over = view->overlay.rows[*at - 1];
         lbx__bytes value;
@@ -383,9 +220,9 @@ next_over(lbx__view *view, lbx__table table, lbx__view_row *ret)
         if (status == LBX_NO_MEMORY)
             return status;
         if (status == LBX_OK)
-            judge(table, over_key(over), value, ret);
+            judge(table, lbx__over_key(over), value, ret);
         else
-            *ret = (lbx__view_row){.key = over_key(over)};
+            *ret = (lbx__view_row){.key = lbx__over_key(over)};
         return LBX_OK;
     }
     *at = 0;
@@ -401,7 +238,7 @@ lbx__view_next(lbx__view *view, lbx__table table, lbx__view_row *ret)
 
     if (view->over_at[table] == 0 && view->has_table[table]) {
         while ((status = lbx__tree_next(tree, &row)) == LBX_OK) {
-            if (get_over(view, table, row.key))
+            if (lbx__overlay_get(&view->overlay, table, row.key))
                 continue;
             if (row.is_lost)
                 *ret = (lbx__view_row){.key = row.key};
@@ -426,7 +263,8 @@ lbx_status
 lbx__view_get(lbx__view *view, lbx__table table, const lbx__key *key,
               lbx__bytes *ret)
 {
-    const lbx__over *over = get_over(view, table, lbx__key_bytes(key));
+    const lbx__over *over =
+        lbx__overlay_get(&view->overlay, table, lbx__key_bytes(key));
     lbx__bytes value;
     lbx_status status;
 

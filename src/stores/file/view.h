@@ -19,27 +19,8 @@
 
 #include "post/rows.h"
 #include "stores/file/engine.h"
-#include "stores/file/journal.h"
+#include "stores/file/overlay.h"
 #include "stores/file/tree.h"
-
-/* A row that lies over the trees. */
-typedef struct lbx__over {
-    uint64_t order; /* later ones win */
-    uint8_t table;
-    bool deleted;
-    bool is_far; /* the value is in data.mdb, at `offset` */
-    uint64_t offset;
-    uint32_t key_size;
-    uint32_t value_size;
-    uint8_t bytes[]; /* key, value */
-} lbx__over;
-
-typedef struct lbx__overlay {
-    lbx__over **rows;
-    size_t count, room;
-    uint64_t order;
-    bool sorted;
-} lbx__overlay;
 
 typedef void lbx__view_bad(void *context, lbx__table table,
                            const lbx__bad_page *page);
@@ -103,17 +84,6 @@ lbx_status lbx__view_skim(lbx__view *view, const char **ret_why);
 
 /* Takes a zeroed one, too. */
 void lbx__view_close(lbx__view *view);
-
-/* A row over the trees; for lbx__journal_read(). OK; NO_MEMORY. */
-lbx_status lbx__view_add(void *view, lbx__table table, lbx__bytes key,
-                         const lbx__bytes *value);
-
-/* One whose value is in data.mdb. */
-lbx_status lbx__view_add_far(lbx__view *view, lbx__table table, lbx__bytes key,
-                             uint64_t offset, size_t size);
-
-/* Forgets what was added. */
-void lbx__view_strip(lbx__view *view);
 
 /* The next row of a table; after NOT_FOUND the next walk begins. OK; NOT_FOUND;
  * NO_MEMORY. */
