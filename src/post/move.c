@@ -100,13 +100,14 @@ read_tasks(lbx__rules *rules, uint64_t from, struct task ret[KEPT_MOST],
 void
 lbx__moves_forget(lbx__rules *rules, uint64_t uid)
 {
-    const lbx__key from = lbx__key_2(uid, 0);
+    lbx__key from = lbx__key_2(uid, 0);
     struct task task;
 
     while (seek_task(rules, &from, 8, &task) == LBX_OK) {
         const lbx__key key = lbx__key_2(task.from, task.number);
 
         lbx__row_drop(rules->storage, LBX__TASKS, &key);
+        from = lbx__key_2(uid, task.number + 1);
     }
 }
 

@@ -67,14 +67,14 @@ lbx__sweep_age(lbx__rules *rules, lbx__head *head)
 {
     const int64_t retention = head->facts->options.retention_ns;
     int64_t oldest = LBX_FOREVER, sent;
-    uint64_t sequence;
+    uint64_t from = 0, sequence;
     lbx__found letter;
     lbx_status status;
 
     if (head->letters == 0 || retention == LBX_UNLIMITED ||
         lbx__later(head->oldest, retention) > rules->now) // H3
         return LBX_OK;
-    while ((status = lbx__letter_seek(rules, head, 0, &letter)) == LBX_OK) {
+    while ((status = lbx__letter_seek(rules, head, from, &letter)) == LBX_OK) {
         oldest = letter.body.sent_ns;
         if (lbx__later(oldest, retention) > rules->now)
             break;
@@ -82,6 +82,7 @@ lbx__sweep_age(lbx__rules *rules, lbx__head *head)
         if (status != LBX_OK)
             return status;
         oldest = LBX_FOREVER;
+        from = letter.sequence + 1; // comes to an end, whatever is damaged
     }
     if (status != LBX_OK && status != LBX_NOT_FOUND)
         return status;

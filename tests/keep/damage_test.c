@@ -414,12 +414,12 @@ sweep(enum kind kind, const char *file, long times)
 
 TEST_LIMIT(bits_flipped_in_data, 300)
 {
-    sweep(FLIP, "data.mdb", test_rounds(250, 20000));
+    sweep(FLIP, "data.mdb", test_rounds(150, 20000));
 }
 
 TEST_LIMIT(pages_zeroed_in_data, 300)
 {
-    sweep(ZERO, "data.mdb", test_rounds(150, 100000));
+    sweep(ZERO, "data.mdb", test_rounds(120, 100000));
 }
 
 TEST_LIMIT(pages_swapped_in_data, 300)

@@ -4,6 +4,7 @@
 #include "stores/file/file.h"
 #include "stores/file/fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -519,10 +520,13 @@ estate_look_apart(const struct estate *estate, const char *path, bool salvaged,
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr)) // what LMDB or ASan has to say
             _exit(1);
+        (void)alarm(60);
         estate_look(estate, path, salvaged, shared);
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        FAIL("a process that uses %s does not come to an end", path);
     *ret = *shared;
     CHECK(munmap(shared, sizeof(*shared)) == 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;

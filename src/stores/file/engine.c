@@ -4,6 +4,7 @@
 
 #include "stores/file/folder.h"
 #include "stores/file/room.h"
+#include "stores/file/tree.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -242,6 +243,10 @@ lbx__engine_seek(lbx__engine *engine, lbx__table table, lbx__bytes key,
         return LBX_CORRUPT; // nobody puts such a key, and rules copy them
     *ret_key = (lbx__bytes){name.mv_data, name.mv_size};
     *ret_value = (lbx__bytes){value.mv_data, value.mv_size};
+    // On a page whose keys are out of order a search goes anywhere; who goes on
+    // behind what was found must not come back.
+    if (lbx__bytes_compare(*ret_key, key) < 0)
+        return LBX_CORRUPT;
     return LBX_OK;
 }
 
