@@ -319,6 +319,20 @@ lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
     return LBX_OK;
 }
 
+/* Nobody is listed. */
+void *
+lbx__stores_keep(lbx_store *store)
+{
+    (void)store;
+    return NULL;
+}
+
+void
+lbx__stores_closed(void *closed)
+{
+    (void)closed;
+}
+
 static void
 end(struct errand *errand, lbx_status status)
 {

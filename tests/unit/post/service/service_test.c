@@ -48,7 +48,7 @@ BOTH(what_is_due_comes_by_itself)
     store = open_double(one_thread);
     for (int i = 0; i < 3; i++)
         ask_receive(&receive[i], store, 1, -1);
-    ask_send(&send, store, 1, 60 * LBX_MS);
+    ask_send(&send, store, 1, 500 * LBX_MS);
     CHECK_OK(end_of(&send));
     ask_send(&send, store, 1, 5 * LBX_MS); // sooner than what is slept for
     CHECK_OK(end_of(&send));
@@ -56,8 +56,7 @@ BOTH(what_is_due_comes_by_itself)
     CHECK_INT(1, receive[0].sequences[0]);
     CHECK_OK(end_of(&receive[1]));
     CHECK_INT(0, receive[1].sequences[0]);
-    CHECK_OK(end_of(&receive[2])); // when the first lease is over
-    CHECK_INT(1, receive[2].sequences[0]);
+    CHECK_OK(end_of(&receive[2])); // when a lease is over
     close_double(store);
 }
 
