@@ -80,13 +80,16 @@ lbx__root_unpack(const lbx__pages *pages, const uint8_t *from, lbx__root *ret)
     return root_makes_sense(pages, ret);
 }
 
-/* One meta page: OK; NEWER; CORRUPT. */
+/* One meta page: OK; NEWER; CORRUPT, and whether it is its trees that make no
+ * sense. */
 static lbx_status
-unpack_meta(const uint8_t *page, uint64_t number, lbx__pages *ret)
+unpack_meta(const uint8_t *page, uint64_t number, lbx__pages *ret,
+            bool *ret_trees)
 {
     const uint8_t *meta = page + LBX__PAGE_HEAD;
     const uint32_t page_bytes = get32(meta + 24);
 
+    *ret_trees = false;
     if (get64(page) != number || get16(page + 10) != META_FLAG ||
         get32(meta) != (uint32_t)MAGIC)
         return LBX_CORRUPT;
@@ -100,11 +103,11 @@ unpack_meta(const uint8_t *page, uint64_t number, lbx__pages *ret)
     ret->transaction = get64(meta + 128);
     ret->unused = unpack_root(meta + 24);
     ret->main = unpack_root(meta + 72);
-    if (ret->count < 2 || ret->count > get64(meta + 16) / page_bytes ||
-        !root_makes_sense(ret, &ret->unused) ||
-        !root_makes_sense(ret, &ret->main))
+    if (ret->count < 2 || ret->count > get64(meta + 16) / page_bytes)
         return LBX_CORRUPT;
-    return LBX_OK;
+    *ret_trees = !root_makes_sense(ret, &ret->unused) ||
+                 !root_makes_sense(ret, &ret->main);
+    return *ret_trees ? LBX_CORRUPT : LBX_OK;
 }
 
 /* Both, as two transactions in a row have left them. */
@@ -118,9 +121,21 @@ are_neighbours(const lbx__pages *even, const lbx__pages *odd)
             odd->transaction + 1 == even->transaction);
 }
 
+/* When LMDB cannot write a meta page it writes the numbers back that were there,
+ * but not the trees. Nobody reads them: the other page is the later one. */
+static bool
+is_written_back(const lbx__pages metas[2], const bool trees[2], int good)
+{
+    const uint64_t bad = metas[!good].transaction;
+
+    return trees[!good] && are_neighbours(&metas[0], &metas[1]) &&
+           metas[0].page_bytes == metas[1].page_bytes &&
+           (bad < metas[good].transaction || (bad == 0 && good == 0));
+}
+
 static lbx_status
-choose(const lbx__pages metas[2], const lbx_status found[2], lbx__pages *ret,
-       const char **ret_why)
+choose(const lbx__pages metas[2], const lbx_status found[2],
+       const bool trees[2], lbx__pages *ret, const char **ret_why)
 {
     if (found[0] == LBX_NEWER || found[1] == LBX_NEWER) {
         *ret_why = "it was written by a newer LMDB";
@@ -131,7 +146,11 @@ choose(const lbx__pages metas[2], const lbx_status found[2], lbx__pages *ret,
         return LBX_CORRUPT;
     }
     if (found[0] != LBX_OK || found[1] != LBX_OK) {
-        *ret = metas[found[0] != LBX_OK];
+        const int good = found[0] != LBX_OK;
+
+        *ret = metas[good];
+        if (is_written_back(metas, trees, good))
+            return LBX_OK;
         *ret_why = "a meta page is damaged: what is left may be older";
         return LBX_CORRUPT;
     }
@@ -162,6 +181,7 @@ lbx__pages_open(lbx__pages *pages, const lbx__io *io, int fd,
 {
     uint8_t page[LBX__PAGE_HEAD + META_BYTES];
     lbx__pages metas[2];
+    bool trees[2] = {false, false};
     lbx_status found[2], status = LBX_OK;
     struct stat file;
     uint64_t at = 0;
@@ -175,11 +195,12 @@ lbx__pages_open(lbx__pages *pages, const lbx__io *io, int fd,
         memset(page, 0, sizeof(page));
         if ((uint64_t)file.st_size >= at + sizeof(page))
             status = lbx__io_read_all(io, fd, page, sizeof(page), at);
-        found[i] = status == LBX_OK ? unpack_meta(page, i, &metas[i]) : status;
+        found[i] = status == LBX_OK ? unpack_meta(page, i, &metas[i], &trees[i])
+                                    : status;
         if (i == 0)
             at = second_at(page);
     }
-    status = choose(metas, found, pages, ret_why);
+    status = choose(metas, found, trees, pages, ret_why);
     pages->io = io;
     pages->fd = fd;
     pages->file_bytes = (uint64_t)file.st_size;
