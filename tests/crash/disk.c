@@ -218,6 +218,13 @@ fails(enum disk_call call)
     return false;
 }
 
+/* What a write that fails has written: half, by sectors. */
+static size_t
+part_of(size_t size)
+{
+    return size / 2 / SECTOR * SECTOR;
+}
+
 /* The first thread is the test's. */
 static bool
 memory_fails(void)
@@ -321,10 +328,11 @@ REAL(ssize_t, pwrite, int fd, const void *bytes, size_t size, off_t offset)
 {
     ssize_t done;
 
-    if (fails(DISK_WRITE))
-        return __real_pwrite(fd, bytes, size / 2, offset) < 0
-                   ? -1
-                   : (errno = failing[DISK_WRITE].error, -1);
+    if (fails(DISK_WRITE)) {
+        (void)!__real_pwrite(fd, bytes, part_of(size), offset);
+        errno = failing[DISK_WRITE].error;
+        return -1;
+    }
     done = __real_pwrite(fd, bytes, size, offset);
     note_write(fd, bytes, done, offset);
     return done;
@@ -334,10 +342,11 @@ REAL(ssize_t, pwrite64, int fd, const void *bytes, size_t size, off_t offset)
 {
     ssize_t done;
 
-    if (fails(DISK_WRITE))
-        return __real_pwrite64(fd, bytes, size / 2, offset) < 0
-                   ? -1
-                   : (errno = failing[DISK_WRITE].error, -1);
+    if (fails(DISK_WRITE)) {
+        (void)!__real_pwrite64(fd, bytes, part_of(size), offset);
+        errno = failing[DISK_WRITE].error;
+        return -1;
+    }
     done = __real_pwrite64(fd, bytes, size, offset);
     note_write(fd, bytes, done, offset);
     return done;

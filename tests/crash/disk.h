@@ -31,7 +31,7 @@ extern bool disk_other_boot;
 
 /* Calls that can be made to fail, LMDB's too. */
 enum disk_call {
-    DISK_WRITE, /* half of it is written first */
+    DISK_WRITE, /* half of its sectors are written */
     DISK_FLUSH,
     DISK_ALLOCATE, /* room in a file */
     DISK_MEMORY,   /* malloc and its kin, in all threads but the first */

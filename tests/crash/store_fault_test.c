@@ -110,16 +110,20 @@ fail_at(enum disk_call call, long k, int error, bool for_ever, struct sum *sum)
     char path[512], url[600];
     struct crew crew =
         fault_crew(ledger, new_url(path, url), &options, (uint64_t)k + 1);
+    lbx_fault fault = {LBX_OK, ""};
     bool failed, hit;
     struct score score;
     uint64_t after;
 
+    options.fault = &fault;
     disk_fail(call, k, error, for_ever);
     after = work(&crew, &failed);
     hit = disk_calls(call) > k;
     disk_fail(call, -1, 0, false);
     atomic_store(&ledger->failures, 0);
-    CHECK_OK(crew_drain(&crew));
+    if (crew_drain(&crew) != LBX_OK)
+        FAIL("call %d, the %ld-th: afterwards it does not open: %s", (int)call,
+             k, fault.text);
     score = ledger_judge(ledger);
     if (score.failures)
         FAIL("call %d, the %ld-th: afterwards it answers %s", (int)call, k,
