@@ -56,6 +56,12 @@ static const uint32_t crc_table[256] = {
 };
 
 uint32_t
+lbx__crc32c_byte(uint8_t byte)
+{
+    return ~(UINT32_MAX >> 8 ^ crc_table[0xff ^ byte]);
+}
+
+uint32_t
 lbx__crc32c_plain(uint32_t before, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;

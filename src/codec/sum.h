@@ -13,6 +13,9 @@
  * so that parts can be summed one after the other. */
 uint32_t lbx__crc32c(uint32_t before, const void *bytes, size_t size);
 
+/* That of one byte. */
+uint32_t lbx__crc32c_byte(uint8_t byte);
+
 /* The same without the processor's help; for tests. */
 uint32_t lbx__crc32c_plain(uint32_t before, const void *bytes, size_t size);
 

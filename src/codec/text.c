@@ -156,13 +156,17 @@ lbx__base64_decode(lbx__base64 kind, const char *text, size_t text_size,
 void
 lbx__uuid_text(const uint8_t bytes[LBX__UUID_BYTES], char text[LBX__UUID_TEXT])
 {
+    // Every letter has its id written twice: no branches.
+    static const uint8_t at[LBX__UUID_BYTES] = {0,  2,  4,  6,  9,  11, 14, 16,
+                                                19, 21, 24, 26, 28, 30, 32, 34};
+
+#pragma GCC unroll 16
     for (int i = 0; i < LBX__UUID_BYTES; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *text++ = '-';
-        *text++ = hex_digits[bytes[i] >> 4];
-        *text++ = hex_digits[bytes[i] & 15];
+        text[at[i]] = hex_digits[bytes[i] >> 4];
+        text[at[i] + 1] = hex_digits[bytes[i] & 15];
     }
-    *text = '\0';
+    text[8] = text[13] = text[18] = text[23] = '-';
+    text[36] = '\0';
 }
 
 bool
@@ -196,12 +200,15 @@ lbx__random(void *bytes, size_t size)
     uint8_t *at = bytes;
 
     while (size > 0) {
-        const size_t part = size < 256 ? size : 256; // never cut short
+        ssize_t got = getrandom(at, size, 0);
 
-        if (getrandom(at, part, 0) != (ssize_t)part)
+        // A signal may end a call for more than 256 bytes, not one for less.
+        if (got <= 0)
+            got = getrandom(at, size < 256 ? size : 256, 0);
+        if (got <= 0)
             return false;
-        at += part;
-        size -= part;
+        at += got;
+        size -= (size_t)got;
     }
     return true;
 }

@@ -23,6 +23,15 @@ TEST(crc32c_gives_the_published_sums)
 }
 
 /* A store written on one machine is read on another. */
+TEST(crc32c_of_a_byte_is_that_of_one_byte)
+{
+    for (int i = 0; i < 256; i++) {
+        const uint8_t byte = (uint8_t)i;
+
+        CHECK_INT(lbx__crc32c(0, &byte, 1), lbx__crc32c_byte(byte));
+    }
+}
+
 TEST(crc32c_is_the_same_with_and_without_the_processors_help)
 {
     uint8_t bytes[200];
