@@ -3,6 +3,7 @@
 #include "stores/memory/index.h"
 
 #include "base/alloc.h"
+#include "codec/pack.h"
 
 #include <assert.h>
 #include <string.h>
@@ -122,13 +123,22 @@ lbx__row_write(lbx__row *row, const lbx__bytes *parts, size_t count)
     row->value_size = (uint32_t)size;
 }
 
-/* < 0 when the row is before the key. */
-static int
+/* < 0 when the row is before the key. Keys are numbers, most of them: they are
+ * compared as such, eight bytes at a time. */
+static inline int
 compare(const lbx__row *row, lbx__bytes key)
 {
-    const size_t common = row->key_size < key.size ? row->key_size : key.size;
-    const int order = common ? memcmp(key_of(row), key.data, common) : 0;
+    const char *mine = key_of(row), *other = key.data;
+    size_t common = row->key_size < key.size ? row->key_size : key.size;
+    int order;
 
+    for (; common >= 8; common -= 8, mine += 8, other += 8) {
+        const uint64_t a = lbx__get_be64(mine), b = lbx__get_be64(other);
+
+        if (a != b)
+            return a < b ? -1 : 1;
+    }
+    order = common ? memcmp(mine, other, common) : 0;
     if (order != 0)
         return order;
     return (row->key_size > key.size) - (row->key_size < key.size);
@@ -141,64 +151,121 @@ after(const lbx__index *index, const lbx__row *row, uint32_t level)
     return row ? row->next[level] : index->first[level];
 }
 
-/* The last row that is before the key; and into before[l] that of each level. */
-static lbx__row *
-find_before(const lbx__index *index, lbx__bytes key,
-            lbx__row *before[LBX__INDEX_LEVELS])
+/* From the top down; a row that is not before the key is not asked again on the
+ * levels below. */
+static void
+descend(const lbx__index *index, lbx__bytes key, lbx__spot *ret)
 {
-    lbx__row *row = NULL;
+    lbx__row *row = NULL, *next;
+    int order = 1; // of ret->at
 
+    ret->at = NULL;
     for (uint32_t level = index->levels; level-- > 0;) {
-        lbx__row *next;
+        while ((next = after(index, row, level)) != ret->at) {
+            const int each = compare(next, key);
 
-        while ((next = after(index, row, level)) && compare(next, key) < 0)
+            if (each >= 0) {
+                ret->at = next;
+                order = each;
+                break;
+            }
             row = next;
-        before[level] = row;
+        }
+        ret->before[level] = row;
     }
+    ret->found = order == 0;
+}
+
+/* Letters come at the end and leave at the front: these are looked at first. */
+bool
+lbx__index_locate(const lbx__index *index, lbx__bytes key, lbx__spot *ret)
+{
+    const size_t used = index->levels * sizeof(ret->before[0]);
+    const int order = index->first[0] ? compare(index->first[0], key) : -1;
+
+    if (order >= 0) {
+        memset(ret->before, 0, used);
+        ret->at = index->first[0];
+        ret->found = order == 0;
+    } else if (!index->last[0] || compare(index->last[0], key) < 0) {
+        memcpy(ret->before, index->last, used);
+        ret->at = NULL;
+        ret->found = false;
+    } else {
+        descend(index, key, ret);
+    }
+    return ret->found;
+}
+
+static size_t
+bucket_of(lbx__bytes key)
+{
+    // What keys begin with is the box.
+    return key.size < 8 ? 0 : lbx__get_be64(key.data) % LBX__INDEX_FINGERS;
+}
+
+static lbx__row **
+finger_of(lbx__index *index, lbx__bytes key)
+{
+    return &index->fingers[bucket_of(key)];
+}
+
+/* A reader goes on where it was, or one further; NULL: somewhere else. */
+static lbx__row *
+go_on(lbx__index *index, lbx__bytes key)
+{
+    lbx__row *row = *finger_of(index, key);
+    int order = row ? compare(row, key) : 1;
+
+    if (order == 0)
+        return row;
+    if (order > 0 || !row->next[0] || compare(row->next[0], key) < 0)
+        return NULL;
+    return row->next[0];
+}
+
+lbx__row *
+lbx__index_seek(lbx__index *index, lbx__bytes key)
+{
+    lbx__row *row = go_on(index, key);
+    lbx__spot spot;
+
+    if (!row) {
+        (void)lbx__index_locate(index, key, &spot);
+        row = spot.at;
+    }
+    if (row)
+        *finger_of(index, lbx__row_key(row)) = row; // I4
     return row;
 }
 
 lbx__row *
-lbx__index_seek(const lbx__index *index, lbx__bytes key)
+lbx__index_find(lbx__index *index, lbx__bytes key)
 {
-    lbx__row *before[LBX__INDEX_LEVELS];
+    lbx__row *row = *finger_of(index, key);
+    lbx__spot spot;
 
-    return after(index, find_before(index, key, before), 0);
-}
-
-lbx__row *
-lbx__index_find(const lbx__index *index, lbx__bytes key)
-{
-    lbx__row *row;
-
-    // Who puts a letter at the end asks first whether it is there.
-    if (!index->last[0] || compare(index->last[0], key) < 0)
-        return NULL;
-    row = lbx__index_seek(index, key);
-    return row && compare(row, key) == 0 ? row : NULL;
+    if (row && compare(row, key) == 0)
+        return row;
+    return lbx__index_locate(index, key, &spot) ? spot.at : NULL;
 }
 
 void
-lbx__index_insert(lbx__index *index, lbx__row *row, lbx__bytes key)
+lbx__index_insert_at(lbx__index *index, lbx__row *row, lbx__bytes key,
+                     lbx__spot *spot)
 {
-    lbx__row *before[LBX__INDEX_LEVELS];
-
-    assert(row->key_size == key.size);
+    assert(row->key_size == key.size && !spot->found);
     memcpy(key_of(row), key.data, key.size);
     while (index->levels < row->levels)
-        index->levels++; // new levels are empty: first and last are NULL
-    // Letters come at the end.
-    if (index->last[0] && compare(index->last[0], key) < 0)
-        memcpy(before, index->last, sizeof(before));
-    else
-        (void)find_before(index, key, before);
-    assert(!after(index, before[0], 0) ||
-           compare(after(index, before[0], 0), key) > 0); // I1
+        spot->before[index->levels++] = NULL;        // new levels are empty
+    assert(!spot->at || compare(spot->at, key) > 0); // I1
 
     for (uint32_t level = 0; level < row->levels; level++) {
-        row->next[level] = after(index, before[level], level);
-        if (before[level])
-            before[level]->next[level] = row;
+        lbx__row *before = spot->before[level];
+
+        row->next[level] = after(index, before, level);
+        if (before)
+            before->next[level] = row;
         else
             index->first[level] = row;
         if (!row->next[level])
@@ -209,26 +276,48 @@ lbx__index_insert(lbx__index *index, lbx__row *row, lbx__bytes key)
 }
 
 lbx__row *
-lbx__index_remove(lbx__index *index, lbx__bytes key)
+lbx__index_remove_at(lbx__index *index, const lbx__spot *spot)
 {
-    lbx__row *before[LBX__INDEX_LEVELS] = {NULL}, *row;
+    lbx__row *row = spot->at;
+    lbx__row **finger = finger_of(index, lbx__row_key(row));
 
-    row = after(index, find_before(index, key, before), 0);
-    if (!row || compare(row, key) != 0)
-        return NULL;
+    assert(spot->found);
+    if (*finger == row)
+        *finger = NULL; // I4
     for (uint32_t level = 0; level < row->levels; level++) {
-        if (before[level])
-            before[level]->next[level] = row->next[level];
+        lbx__row *before = spot->before[level];
+
+        if (before)
+            before->next[level] = row->next[level];
         else
             index->first[level] = row->next[level];
         if (!row->next[level])
-            index->last[level] = before[level]; // I2
+            index->last[level] = before; // I2
     }
     while (index->levels > 1 && !index->first[index->levels - 1])
         index->levels--;
     index->count--;
     index->bytes -= block_size(row);
     return row;
+}
+
+void
+lbx__index_insert(lbx__index *index, lbx__row *row, lbx__bytes key)
+{
+    lbx__spot spot;
+
+    (void)lbx__index_locate(index, key, &spot);
+    lbx__index_insert_at(index, row, key, &spot);
+}
+
+lbx__row *
+lbx__index_remove(lbx__index *index, lbx__bytes key)
+{
+    lbx__spot spot;
+
+    return lbx__index_locate(index, key, &spot)
+               ? lbx__index_remove_at(index, &spot)
+               : NULL;
 }
 
 /* One level of I1 and I2: in order, and each row on the level below. */
@@ -251,6 +340,22 @@ level_valid(const lbx__index *index, uint32_t level)
     return before == index->last[level];
 }
 
+/* I4. */
+static bool
+fingers_valid(const lbx__index *index)
+{
+    for (size_t i = 0; i < LBX__INDEX_FINGERS; i++) {
+        const lbx__row *row = index->fingers[i];
+        const lbx__row *each = index->first[0];
+
+        while (row && each && each != row)
+            each = each->next[0];
+        if (row && (!each || bucket_of(lbx__row_key(row)) != i))
+            return false;
+    }
+    return true;
+}
+
 bool
 lbx__index_valid(const lbx__index *index)
 {
@@ -265,5 +370,6 @@ lbx__index_valid(const lbx__index *index)
         count++;
         bytes += block_size(row);
     }
-    return count == index->count && bytes == index->bytes; // I3
+    return count == index->count && bytes == index->bytes && // I3
+           fingers_valid(index);
 }

@@ -16,6 +16,7 @@
  *     row on a level is on all below.
  * I2  last[l] is the last row on level l, or the head.
  * I3  count is the number of rows, bytes the sum of their blocks.
+ * I4  fingers[b] is NULL or a row of the index whose key is of bucket b.
  */
 #ifndef LBX_STORES_MEMORY_INDEX_H
 #define LBX_STORES_MEMORY_INDEX_H
@@ -23,8 +24,9 @@
 #include "post/storage.h"
 
 enum {
-    LBX__INDEX_LEVELS = 16
-}; /* 4^16 rows */
+    LBX__INDEX_LEVELS = 16, /* 4^16 rows */
+    LBX__INDEX_FINGERS = 16
+};
 
 typedef struct lbx__row {
     uint32_t value_size;
@@ -42,8 +44,17 @@ typedef struct lbx__index {
     uint64_t bytes;
     uint32_t levels; /* in use */
     lbx__row *first[LBX__INDEX_LEVELS];
-    lbx__row *last[LBX__INDEX_LEVELS]; /* NULL: the head */
+    lbx__row *last[LBX__INDEX_LEVELS];     /* NULL: the head */
+    lbx__row *fingers[LBX__INDEX_FINGERS]; /* where it was read last, by box */
 } lbx__index;
+
+/* Where a key is, or would be: what comes before it on the levels in use, and the
+ * first row that does not. Good until the index changes. */
+typedef struct lbx__spot {
+    lbx__row *before[LBX__INDEX_LEVELS];
+    lbx__row *at;
+    bool found; /* `at` has the key */
+} lbx__spot;
 
 void lbx__index_init(lbx__index *index, const lbx_allocator *allocator,
                      uint64_t seed);
@@ -68,16 +79,22 @@ void lbx__row_write(lbx__row *row, const lbx__bytes *parts, size_t count);
 
 /* The first row whose key is not before `key`; NULL when there is none. The next
  * one is next[0]. */
-lbx__row *lbx__index_seek(const lbx__index *index, lbx__bytes key);
+lbx__row *lbx__index_seek(lbx__index *index, lbx__bytes key);
 
 /* The row of this key; NULL. */
-lbx__row *lbx__index_find(const lbx__index *index, lbx__bytes key);
+lbx__row *lbx__index_find(lbx__index *index, lbx__bytes key);
 
 /* Puts a row in, with this key, which the index does not have. */
 void lbx__index_insert(lbx__index *index, lbx__row *row, lbx__bytes key);
 
 /* Takes the row of this key out: the caller's; NULL when there is none. */
 lbx__row *lbx__index_remove(lbx__index *index, lbx__bytes key);
+
+/* The same where the key has been located: true when it is there. */
+bool lbx__index_locate(const lbx__index *index, lbx__bytes key, lbx__spot *ret);
+void lbx__index_insert_at(lbx__index *index, lbx__row *row, lbx__bytes key,
+                          lbx__spot *spot);
+lbx__row *lbx__index_remove_at(lbx__index *index, const lbx__spot *spot);
 
 /* I1 to I3, for tests. */
 bool lbx__index_valid(const lbx__index *index);

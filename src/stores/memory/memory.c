@@ -127,23 +127,26 @@ put(lbx__storage *storage, lbx__table table, lbx__bytes key,
 {
     struct memory *memory = memory_of(storage);
     lbx__index *index = &memory->tables[table];
-    lbx__row *row = lbx__index_find(index, key);
+    lbx__spot spot;
+    lbx__row *row;
     size_t size = 0;
 
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
-    if (row && lbx__row_fits(row, key.size, size)) {
-        lbx__row_write(row, parts, count);
-        return;
+    if (lbx__index_locate(index, key, &spot)) {
+        if (lbx__row_fits(spot.at, key.size, size)) {
+            lbx__row_write(spot.at, parts, count);
+            return;
+        }
+        lbx__row_destroy(index, lbx__index_remove_at(index, &spot));
+        (void)lbx__index_locate(index, key, &spot);
     }
-    if (row)
-        lbx__row_destroy(index, lbx__index_remove(index, key));
     row = take_reserved(memory, key.size, size);
     assert(row); // G6
     if (!row)
         return;
     lbx__row_write(row, parts, count);
-    lbx__index_insert(index, row, key);
+    lbx__index_insert_at(index, row, key, &spot);
 }
 
 static void
@@ -211,6 +214,7 @@ close_memory(lbx__storage *storage)
 static const lbx__storage_ops memory_ops = {
     .scheme = "memory",
     .one_thread = false,
+    .is_private = true,
     .begin = begin,
     .get = get,
     .seek = seek,

@@ -51,22 +51,31 @@ number_of(const lbx__row *row)
     return number;
 }
 
-/* What seek gives for each key is what the array has from there on. */
+/* What seek and find give for a key is what the array has from there on. */
 static void
-compare_all(const lbx__index *index, const bool *there)
+compare_one(lbx__index *index, const bool *there, unsigned number)
 {
-    unsigned next = NUMBERS;
+    uint8_t bytes[8];
+    const lbx__bytes key = key_of(number, bytes);
+    const lbx__row *row = lbx__index_seek(index, key);
+    unsigned next = number;
 
+    while (next < NUMBERS && !there[next])
+        next++;
+    CHECK(next == NUMBERS ? !row : row && number_of(row) == next);
+    CHECK((lbx__index_find(index, key) != NULL) == there[number]);
+}
+
+/* Both ways: a seek begins where the one before it ended. */
+static void
+compare_all(lbx__index *index, const bool *there)
+{
     CHECK(lbx__index_valid(index));
-    for (unsigned i = NUMBERS; i-- > 0;) {
-        uint8_t bytes[8];
-        const lbx__bytes key = key_of(i, bytes);
-        const lbx__row *row = lbx__index_seek(index, key);
-
-        next = there[i] ? i : next;
-        CHECK(next == NUMBERS ? !row : row && number_of(row) == next);
-        CHECK((lbx__index_find(index, key) != NULL) == there[i]);
-    }
+    for (unsigned i = NUMBERS; i-- > 0;)
+        compare_one(index, there, i);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        compare_one(index, there, i);
+    CHECK(lbx__index_valid(index));
 }
 
 static void
