@@ -334,6 +334,6 @@ lbx__rules_delete(lbx__rules *rules, lbx_box_request *request)
     lbx__moves_forget(rules, head->uid);
     if (events->ended)
         events->ended(events->context, (lbx_box){head->uid});
-    rules->head_count = 0; // nothing is left to write
+    lbx__head_forget(rules, head);
     return LBX_OK;
 }

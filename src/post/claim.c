@@ -66,9 +66,10 @@ lbx__claim_one(lbx__rules *rules, lbx__claim *claim, lbx__found *letter)
     lbx__head *head = claim->head, *dead;
     const lbx_box_options *options = &head->facts->options;
     lbx__state to = letter->state;
-    lbx__need need = {.count = 0};
+    lbx__need need;
     lbx_status status = lbx__dead_letters(rules, head, letter, &dead);
 
+    need.count = 0; // and no more: it is large
     if (status != LBX_OK)
         return status;
     if (dead)
@@ -91,7 +92,7 @@ lbx__claim_one(lbx__rules *rules, lbx__claim *claim, lbx__found *letter)
     to.turn = head->next;
     to.received_ns = rules->now;
     if (to.deliveries == 1)
-        to.first_ms = rules->options.wall_ms(rules->options.wall_context);
+        to.first_ms = lbx__rules_wall(rules);
     status = lbx__deliver(rules, head, letter, &to, claim->sink, true);
     if (status != LBX_OK)
         return status;

@@ -63,7 +63,7 @@ slot_of(lbx__rules *rules, lbx__head *head)
 
     for (size_t i = 0; i < rules->head_count; i++) {
         if (rules->heads[i].facts == slot && slot->uid != head->uid)
-            return &head->own;
+            return &rules->own[head - rules->heads];
     }
     return slot;
 }
@@ -91,12 +91,44 @@ find_facts(lbx__rules *rules, lbx__head *head)
     return LBX_OK;
 }
 
+static uint64_t
+bit_of(uint64_t uid)
+{
+    return (uint64_t)1 << uid % LBX__HEADS_KEPT;
+}
+
+static lbx__head *
+kept_of(lbx__rules *rules, uint64_t uid)
+{
+    return &rules->kept[uid % LBX__HEADS_KEPT];
+}
+
+/* OK; CLOSED; CORRUPT; IO. */
+static lbx_status
+read_head(lbx__rules *rules, uint64_t uid, lbx__head *ret)
+{
+    const lbx__head *kept = kept_of(rules, uid);
+    lbx__key key;
+    lbx__bytes value;
+    lbx_status status;
+
+    if (rules->kept_any & bit_of(uid) && kept->uid == uid) {
+        *ret = *kept;
+        ret->dirty = false; // it is in kept_dirty
+        return LBX_OK;
+    }
+    key = lbx__key_1(uid);
+    status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CLOSED : status;
+    ret->uid = uid;
+    return lbx__head_decode(value, ret);
+}
+
 lbx_status
 lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret)
 {
-    const lbx__key key = lbx__key_1(box.uid);
     lbx__head *head;
-    lbx__bytes value;
     lbx_status status;
 
     for (size_t i = 0; i < rules->head_count; i++) {
@@ -109,12 +141,7 @@ lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret)
         return LBX_CLOSED;
     assert(rules->head_count < LBX__HEADS_MOST);
     head = &rules->heads[rules->head_count];
-    status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value);
-    if (status != LBX_OK)
-        return status == LBX_NOT_FOUND ? LBX_CLOSED : status;
-    head->uid = box.uid;
-    head->own.uid = 0;
-    status = lbx__head_decode(value, head);
+    status = read_head(rules, box.uid, head);
     if (status == LBX_OK)
         status = find_facts(rules, head);
     if (status != LBX_OK)
@@ -140,15 +167,60 @@ lbx__head_find(lbx__rules *rules, const char *space, const char *name,
     return status == LBX_CLOSED ? LBX_CORRUPT : status; // D7
 }
 
+/* Keeps a head for the next verb, in place of another one. */
+static void
+keep(lbx__rules *rules, const lbx__head *head)
+{
+    const uint64_t bit = bit_of(head->uid);
+    lbx__head *kept = kept_of(rules, head->uid);
+
+    if (kept->uid != head->uid && rules->kept_dirty & bit) {
+        lbx__head_write(rules, kept);
+        rules->kept_dirty &= ~bit;
+    }
+    *kept = *head;
+    rules->kept_any |= bit;
+    if (head->dirty)
+        rules->kept_dirty |= bit;
+}
+
 lbx_status
 lbx__heads_close(lbx__rules *rules, lbx_status status)
 {
-    for (size_t i = 0; i < rules->head_count; i++) {
-        if (rules->heads[i].dirty)
-            lbx__head_write(rules, &rules->heads[i]);
-    }
+    for (size_t i = 0; i < rules->head_count; i++)
+        keep(rules, &rules->heads[i]);
     rules->head_count = 0;
     return status;
+}
+
+void
+lbx__head_forget(lbx__rules *rules, const lbx__head *head)
+{
+    assert(rules->head_count == 1 && head == &rules->heads[0]);
+    if (kept_of(rules, head->uid)->uid == head->uid) {
+        rules->kept_any &= ~bit_of(head->uid);
+        rules->kept_dirty &= ~bit_of(head->uid);
+    }
+    rules->head_count = 0;
+}
+
+void
+lbx__heads_write(lbx__rules *rules)
+{
+    assert(rules->head_count == 0);
+    for (; rules->kept_dirty; rules->kept_dirty &= rules->kept_dirty - 1)
+        lbx__head_write(rules,
+                        &rules->kept[__builtin_ctzll(rules->kept_dirty)]);
+}
+
+uint64_t
+lbx__rules_commit(lbx__rules *rules)
+{
+    if (!rules->storage->ops->is_private) {
+        lbx__heads_write(rules);
+        rules->kept_any = 0; // G4
+    }
+    return lbx__storage_commit(rules->storage);
 }
 
 /* ---- Reading letters ---- */

@@ -3,14 +3,16 @@
  * Heads of boxes, and letters in them; private to the rules.
  *
  * A verb opens the heads it needs, changes rows and heads together, and closes
- * them all at its end, which writes those that changed:
+ * them all at its end:
  *
  *     status = lbx__head_open(rules, box, &head);
  *     ...
  *     return lbx__heads_close(rules, status);
  *
  * A head that is opened twice in one verb is one head, so that a letter can be
- * settled and its reply sent in the same box.
+ * settled and its reply sent in the same box. A head that was closed is kept for
+ * the verbs that follow, and its row is written once for the group, before its
+ * commit; in a `private` storage, when the rules are closed.
  *
  * H1  Between verbs, a head's counts are what a scan of its rows would count, and
  *     its sum is that of the hashes of its bodies and states.
@@ -33,6 +35,7 @@
 
 enum {
     LBX__HEADS_MOST = 24,   /* open in one verb: a settle of ten with replies */
+    LBX__HEADS_KEPT = 64,   /* between verbs; a bit each in a word */
     LBX__FACTS_CACHED = 64, /* boxes whose options are kept decoded */
     LBX__HEAD_BYTES = 96,
     LBX__SEEN_BYTES = 32, /* of a token or the id of a duplicate */
@@ -67,7 +70,6 @@ typedef struct lbx__head {
     uint32_t configured; /* grows with each change of the options */
     bool dirty;
     const lbx__facts *facts;
-    lbx__facts own; /* when the cache's slot is another head's */
 } lbx__head;
 
 struct lbx__rules {
@@ -77,19 +79,27 @@ struct lbx__rules {
     uint8_t key[LBX__STORE_KEY_BYTES];
     uint32_t era;
     lbx__digest *digest;
-    int64_t now; /* of the verb */
+    int64_t now;  /* of the verb */
+    int64_t wall; /* the same; 0: nobody has asked yet */
 
     lbx__head heads[LBX__HEADS_MOST];
     size_t head_count;
+
+    /* Those of verbs before, by uid: a bit for each that is one, and for each
+     * whose row is not as it is. */
+    lbx__head kept[LBX__HEADS_KEPT];
+    uint64_t kept_any;
+    uint64_t kept_dirty;
 
     /* Scratch. */
     lbx_buffer encoded;         /* texts and attributes of what is sent */
     lbx_buffer copied;          /* a row that is being moved */
     lbx__attributes attributes; /* of the letter that is looked at */
 
-    uint8_t random[512];
+    uint8_t random[4096];
     size_t random_left;
     lbx__facts facts[LBX__FACTS_CACHED];
+    lbx__facts own[LBX__HEADS_MOST]; /* when the slot above is another head's */
 };
 
 /* A letter that is looked at. */
@@ -105,6 +115,9 @@ typedef struct lbx__found {
 
 /* Begins a verb: what time it is, and no head open. */
 void lbx__rules_start(lbx__rules *rules);
+
+/* Wall time of the verb, in ms. */
+int64_t lbx__rules_wall(lbx__rules *rules);
 
 /* Random bytes for an id. False when the kernel has none. */
 bool lbx__rules_id(lbx__rules *rules, uint8_t id[16]);
@@ -144,11 +157,17 @@ lbx_status lbx__head_find(lbx__rules *rules, const char *space,
 /* What the row of a head says, without its uid and its facts: OK; CORRUPT. */
 lbx_status lbx__head_decode(lbx__bytes value, lbx__head *head);
 
-/* Writes what changed; answers `status`. */
+/* Keeps what changed; answers `status`. */
 lbx_status lbx__heads_close(lbx__rules *rules, lbx_status status);
 
 /* Writes a head; its row must be there, or reserved. */
 void lbx__head_write(lbx__rules *rules, lbx__head *head);
+
+/* Forgets the one head that is open, whose row is gone. */
+void lbx__head_forget(lbx__rules *rules, const lbx__head *head);
+
+/* Writes all heads that changed. */
+void lbx__heads_write(lbx__rules *rules);
 
 /* A letter by its sequence: OK; NOT_FOUND; CORRUPT; IO; NO_MEMORY. */
 lbx_status lbx__letter_get(lbx__rules *rules, const lbx__head *head,

@@ -8,6 +8,9 @@
  */
 #include "post/postbox.h"
 
+/* The deadline of a receive that does not wait: it need not ask for the time. */
+#define PAST INT64_MIN
+
 /* Gives the letters to the caller; what is more than was asked for goes back. */
 static lbx_status
 hand_over(lbx_letter *letter, size_t most, lbx_letter **ret, size_t *ret_count)
@@ -45,6 +48,20 @@ take_letters(lbx__called *called)
     return first;
 }
 
+/* How long it may wait; negative: for ever. */
+static int64_t
+time_left(const lbx__op *op)
+{
+    int64_t now;
+
+    if (op->deadline_ns == LBX_FOREVER)
+        return -1;
+    if (op->deadline_ns == PAST)
+        return 0;
+    now = lbx_clock_now(op->clock);
+    return op->deadline_ns > now ? op->deadline_ns - now : 0;
+}
+
 static lbx_status
 begin(lbx__op *op)
 {
@@ -54,14 +71,9 @@ begin(lbx__op *op)
     *lbx__called_of(op)->u.receive.ret_count = 0;
     if (lbx__postbox_closed(postbox))
         return LBX_CLOSED;
-    request->wait_ns = -1;
-    if (op->deadline_ns != LBX_FOREVER) {
-        const int64_t now = lbx_clock_now(op->clock);
-
-        request->wait_ns = op->deadline_ns > now ? op->deadline_ns - now : 0;
-        if (request->wait_ns == 0)
-            op->look_ns = LBX_FOREVER;
-    }
+    request->wait_ns = time_left(op);
+    if (request->wait_ns == 0)
+        op->look_ns = LBX_FOREVER;
     lbx__called_next(op, postbox->store, LBX_VERB_RECEIVE, request);
     return LBX_PENDING;
 }
@@ -137,7 +149,7 @@ read_options(const lbx_postbox *postbox, const lbx_receive_options *options,
     };
     if (ret->letters_least > ret->letters_most)
         ret->letters_least = ret->letters_most;
-    *ret_deadline_ns = lbx_deadline_after(clock, wait);
+    *ret_deadline_ns = wait == 0 ? PAST : lbx_deadline_after(clock, wait);
     return LBX_OK;
 }
 

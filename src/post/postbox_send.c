@@ -98,7 +98,8 @@ begin(lbx__op *op)
     if (lbx__postbox_closed(postbox))
         return tell_all(called, LBX_CLOSED);
     if (!job) {
-        job = lbx__zalloc(postbox->allocator, sizeof(*job));
+        job =
+            lbx__alloc(postbox->allocator, sizeof(*job), _Alignof(struct job));
         if (!job)
             return tell_all(called, LBX_NO_MEMORY);
         called->u.batch.job = job;

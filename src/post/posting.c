@@ -136,7 +136,7 @@ prepare(lbx__rules *rules, uint64_t pending, lbx__posting *posting,
     if (!lbx__rules_id(rules, body->id))
         return LBX_IO;
     body->sent_ns = rules->now;
-    body->sent_ms = rules->options.wall_ms(rules->options.wall_context);
+    body->sent_ms = lbx__rules_wall(rules);
     body->counted_bytes = (uint32_t)lbx__parcel_bytes(&body->parcel);
     lbx__need_insert(need, body, posting->encoded_bytes, posting->delay_ns > 0);
     for (size_t i = 0; i < posting->hash_count; i++) {
@@ -222,10 +222,11 @@ static lbx_status
 send_one(lbx__rules *rules, lbx__head *head, const lbx_parcel *parcel,
          lbx_sent *sent)
 {
-    lbx__need need = {.count = 0};
+    lbx__need need;
     lbx__posting posting = {.head = head, .sent = sent};
     lbx_status status;
 
+    need.count = 0; // and no more: it is large
     lbx__buffer_reset(&rules->encoded);
     status = lbx__posting_prepare(rules, &posting, parcel, 0, &need);
     if (status == LBX_OK && !posting.seen)

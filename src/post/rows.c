@@ -88,9 +88,7 @@ lbx__key_name(const char *space, const char *name)
 static uint32_t
 sum_start(lbx__table table, lbx__bytes key)
 {
-    const uint8_t number = (uint8_t)table;
-
-    return lbx__crc32c(lbx__crc32c(0, &number, 1), key.data, key.size);
+    return lbx__crc32c(lbx__crc32c_byte((uint8_t)table), key.data, key.size);
 }
 
 lbx_status

@@ -105,8 +105,7 @@ in_group(lbx__rules *rules, lbx_status (*run)(lbx__rules *rules))
     if (status != LBX_OK)
         return status;
     status = run(rules);
-    flushed =
-        lbx__storage_flush(rules->storage, lbx__storage_commit(rules->storage));
+    flushed = lbx__storage_flush(rules->storage, lbx__rules_commit(rules));
     return status == LBX_OK ? flushed : status;
 }
 
@@ -142,6 +141,10 @@ lbx__rules_close(lbx__rules *rules)
 {
     if (!rules)
         return;
+    if (rules->kept_dirty && lbx__storage_begin(rules->storage) == LBX_OK) {
+        lbx__heads_write(rules);
+        (void)lbx__storage_commit(rules->storage);
+    }
     lbx__attributes_fini(&rules->attributes);
     lbx__buffer_fini(&rules->encoded);
     lbx__buffer_fini(&rules->copied);
@@ -205,6 +208,15 @@ lbx__rules_start(lbx__rules *rules)
 {
     assert(rules->head_count == 0);
     rules->now = lbx__storage_now(rules->storage);
+    rules->wall = 0;
+}
+
+int64_t
+lbx__rules_wall(lbx__rules *rules)
+{
+    if (rules->wall == 0)
+        rules->wall = rules->options.wall_ms(rules->options.wall_context);
+    return rules->wall;
 }
 
 lbx_status

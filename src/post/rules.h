@@ -9,7 +9,7 @@
  *     lbx__storage_begin(storage);
  *     status = lbx__rules_send(rules, send);              // any number of these
  *     status = lbx__rules_receive(rules, receive, 0, &sink, &got);
- *     ticket = lbx__storage_commit(storage);
+ *     ticket = lbx__rules_commit(rules);
  *     lbx__storage_flush(storage, ticket);
  *     ...                                                 // now answer
  *
@@ -98,6 +98,10 @@ lbx_status lbx__rules_new_era(lbx__rules *rules);
 /* A copy becomes a store of its own: another uid, another key, and a new era. The
  * same. */
 lbx_status lbx__rules_renew(lbx__rules *rules);
+
+/* Ends a group that verbs have run in: writes what the rules have kept for its
+ * end, and commits. The ticket. */
+uint64_t lbx__rules_commit(lbx__rules *rules);
 
 /* ---- Letters ---- */
 

@@ -24,8 +24,8 @@
 struct turn {
     lbx__service *service;
     lbx__calls ran; /* over, but not durable */
-    int64_t now_ns;
-    bool sync; /* somebody asked for it */
+    int64_t now_ns; /* when it was last asked for; 0: not yet */
+    bool sync;      /* somebody asked for it */
 };
 
 /* It is over, with `status` if that is durable. */
@@ -200,6 +200,16 @@ run(struct turn *turn, lbx_call *call)
     end(turn, call, status);
 }
 
+/* Most turns have none, and no need to know what time it is. */
+static bool
+work_is_due(struct turn *turn)
+{
+    if (turn->service->work_ns == LBX_FOREVER)
+        return false;
+    turn->now_ns = now(turn->service);
+    return turn->service->work_ns <= turn->now_ns;
+}
+
 static void
 work(struct turn *turn)
 {
@@ -285,7 +295,7 @@ make_durable(struct turn *turn)
     lbx_status status;
 
     lbx__service_let_go(service);
-    status = lbx__storage_flush(storage, lbx__storage_commit(storage));
+    status = lbx__storage_flush(storage, lbx__rules_commit(service->rules));
     if (status == LBX_OK && turn->sync)
         synced = storage->ops->sync(storage);
     // Relaxed: an answer on its own.
@@ -328,19 +338,19 @@ lbx__turn(lbx__service *service, lbx__calls *group, lbx__calls *done)
 
     lbx__service_let_go(service);
     status = lbx__storage_begin(service->storage);
-    turn.now_ns = lbx__storage_now(service->storage);
     lbx__service_take_back(service);
     if (status == LBX_OK) {
         while ((call = lbx__calls_pop(group)) != NULL)
             run(&turn, call);
         serve(&turn);
-        if (service->work_ns <= turn.now_ns) {
+        if (work_is_due(&turn)) {
             work(&turn);
             serve(&turn);
         }
         if (make_durable(&turn) != LBX_OK)
             doubt(&turn);
     } else {
+        turn.now_ns = now(service);
         fail(&turn, group, status);
     }
     while ((call = lbx__calls_pop(&turn.ran)) != NULL) {

@@ -159,11 +159,13 @@ check_time(const lbx__rules *rules, const lbx__head *head,
 static lbx_status
 settle_one(lbx__rules *rules, lbx__head *head, const lbx_settle_entry *entry)
 {
-    struct attached attached = {.count = 0};
-    lbx__need need = {.count = 0};
+    struct attached attached;
+    lbx__need need;
     lbx__found letter;
     lbx_status status = lbx__sweep_age(rules, head);
 
+    attached.count = 0; // and no more: both are large
+    need.count = 0;
     if (status == LBX_OK)
         status = find(rules, head, entry, &letter);
     if (status == LBX_OK)

@@ -96,6 +96,10 @@ typedef struct lbx__storage_ops {
     const char *scheme;
     bool one_thread;
 
+    /* Its rows are read by nobody but the rules that have it open, and need not
+     * be as they should before these are closed. */
+    bool is_private;
+
     /* Begins a group. OK; IO when poisoned; BUSY, NO_MEMORY, CORRUPT: nothing
      * has begun. May wait for another process. */
     lbx_status (*begin)(lbx__storage *storage);

@@ -2,6 +2,7 @@
 /* The rules as a subject; see rules_subject.h. */
 #include "rules_subject.h"
 
+#include "post/head.h"
 #include "stores/memory/memory.h"
 #include "support/test.h"
 
@@ -260,7 +261,7 @@ call(void *context, lbx_verb verb, void *request,
     CHECK_OK(lbx__rules_work(subject->rules, 1 + subject->budget++ % 7, &due));
     status = run(subject->rules, verb, request, &rules_sink);
     CHECK_OK(lbx__storage_flush(subject->storage,
-                                lbx__storage_commit(subject->storage)));
+                                lbx__rules_commit(subject->rules)));
     return status;
 }
 
@@ -277,6 +278,7 @@ audit(void *context)
     const char *wrong;
 
     CHECK_OK(lbx__storage_begin(subject->memory));
+    lbx__heads_write(subject->rules); // it is private: they may wait
     wrong =
         rules_audit(subject->memory, subject->wrong, sizeof(subject->wrong));
     (void)lbx__storage_commit(subject->memory);

@@ -22,8 +22,8 @@ enum {
 static lbx_status
 end_group(lbx__salvage *salvage, lbx_status status)
 {
-    const lbx_status flushed = lbx__storage_flush(
-        salvage->storage, lbx__storage_commit(salvage->storage));
+    const lbx_status flushed =
+        lbx__storage_flush(salvage->storage, lbx__rules_commit(salvage->rules));
 
     return status == LBX_OK ? flushed : status;
 }

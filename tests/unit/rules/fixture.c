@@ -99,8 +99,7 @@ rig_begin(struct rig *rig)
 lbx_status
 rig_end(struct rig *rig, lbx_status status)
 {
-    CHECK_OK(
-        lbx__storage_flush(rig->storage, lbx__storage_commit(rig->storage)));
+    CHECK_OK(lbx__storage_flush(rig->storage, lbx__rules_commit(rig->rules)));
     return status;
 }
 
