@@ -32,6 +32,9 @@ std::FILE *results;
 double slow_scale = 1; // of the contestant that runs now
 double transfer_ns;    // of a cache line, in this run
 std::string running;   // for last words
+void (*clean_up)();    // a pointer: set before main()
+const pid_t program_pid = getpid();
+constexpr int prepare_limit_ms = 600000;
 
 void
 record(const char *format, ...)
@@ -107,7 +110,7 @@ struct Run {
 /* Runs one round in a process of its own: no contestant inherits another's
  * memory, and one that hangs can be ended. False when it had to be. */
 bool
-run_apart(const Contestant &contestant, Sample *ret)
+run_apart(const std::function<Sample()> &round, int limit_ms, Sample *ret)
 {
     int ends[2];
 
@@ -119,14 +122,14 @@ run_apart(const Contestant &contestant, Sample *ret)
         fail("fork");
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // no round outlives the run
-        Sample sample = contestant.round();
+        Sample sample = round();
         bool told = write(ends[1], &sample, sizeof(sample)) == sizeof(sample);
 
         _exit(told ? 0 : 1); // no destructors: threads may still run
     }
     close(ends[1]);
     pollfd wait = {ends[0], POLLIN, 0};
-    bool ended = poll(&wait, 1, round_limit_ms) == 1;
+    bool ended = poll(&wait, 1, limit_ms) == 1;
     bool told = ended && read(ends[0], ret, sizeof(*ret)) == sizeof(*ret);
     if (!ended)
         kill(child, SIGKILL);
@@ -147,7 +150,7 @@ run_once(const Row &row, Run &run, double part)
     slow_scale = run.scale * part;
     if (run.hung < 2) {
         int64_t start = now_ns();
-        bool ended = run_apart(*run.contestant, &sample);
+        bool ended = run_apart(run.contestant->round, round_limit_ms, &sample);
         double seconds = double(now_ns() - start) / 1e9 / part;
 
         run.hung += !ended;
@@ -158,6 +161,22 @@ run_once(const Row &row, Run &run, double part)
     }
     if (part == 1)
         run.samples.push_back(sample);
+}
+
+void
+prepare(const Row &row)
+{
+    Sample nothing;
+
+    running = row.name + " (prepare)";
+    slow_scale = 1;
+    if (!run_apart(
+            [&] {
+                row.prepare();
+                return Sample{0, 0};
+            },
+            prepare_limit_ms, &nothing))
+        fail("no end");
 }
 
 std::vector<Figure>
@@ -171,6 +190,8 @@ measure(const Row &row)
         for (unsigned pauses : row.patience)
             runs.push_back({&contestant, pauses, 1, 0, {}});
 
+    if (row.prepare)
+        prepare(row);
     std::printf("   %d rounds ", rounds);
     std::fflush(stdout);
     if (!row.fixed_count)
@@ -266,11 +287,17 @@ print_verdict(const Row &row, const std::vector<Figure> &figures)
     bool small = (row.beside_goal == 0 || us.beside <= row.beside_goal) &&
                  (limit == 0 || us.median <= limit);
     if (peer < 0) {
-        std::printf("%s: ours=%.1f%s peer=none ratio=- goal=%.2f no peer "
-                    "installed\n",
-                    row.name.c_str(), us.median, unit, row.goal);
-        record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\t%.3f\tno-peer\t%s\t%s\n",
-               row.name.c_str(), us.median, unit, row.goal, limit,
+        const char *verdict = row.goal > 0 ? "no-peer" // installed
+                              : limit == 0 && row.beside_goal == 0 ? "no-goal"
+                              : small                              ? "met"
+                                                                   : "not met";
+
+        std::printf("%s: ours=%.1f%s peer=none ratio=- goal=%.2f %s "
+                    "limit=%.1f%s\n\n",
+                    row.name.c_str(), us.median, unit, row.goal, verdict, limit,
+                    unit);
+        record("row\t%s\t%.3f\t%s\tnone\t0\t0\t%.3f\t%.3f\t%s\t%s\t%s\n",
+               row.name.c_str(), us.median, unit, row.goal, limit, verdict,
                row.workload.c_str(), row.goal_text.c_str());
         return;
     }
@@ -315,7 +342,7 @@ run_row(const Row &row)
 [[noreturn]] void
 usage(const char *program, int status)
 {
-    std::printf("usage: %s [--list] [--rounds N] [--scale X] "
+    std::printf("usage: %s [--list] [--rounds N] [--scale X] [--full] "
                 "[--results FILE] [ROW ...]\n",
                 program);
     std::exit(status);
@@ -337,6 +364,8 @@ read_arguments(int argc, char **argv, bool *ret_list)
             settings.rounds = std::atoi(argv[++i]);
         else if (word == "--scale" && more)
             settings.scale = std::atof(argv[++i]);
+        else if (word == "--full")
+            settings.full = true;
         else if (word == "--results" && more)
             settings.results = argv[++i];
         else if (word == "--help")
@@ -352,6 +381,12 @@ read_arguments(int argc, char **argv, bool *ret_list)
 }
 
 } // namespace
+
+void
+at_end(void (*clean)())
+{
+    clean_up = clean;
+}
 
 uint64_t
 scaled(uint64_t messages)
@@ -371,6 +406,8 @@ fail(const char *format, ...)
     std::vfprintf(stderr, format, arguments);
     va_end(arguments);
     std::fprintf(stderr, "\n");
+    if (clean_up && getpid() == program_pid)
+        clean_up();
     _exit(1); // other threads may still be running
 }
 
@@ -379,6 +416,7 @@ run_rows(int argc, char **argv, const char *program, const char *banner,
          const std::vector<std::function<Row()>> &rows)
 {
     bool list = false;
+    settings.full = std::getenv("BENCH_FULL") != nullptr;
     std::vector<std::string> names = read_arguments(argc, argv, &list);
     std::vector<Row> chosen;
 
@@ -416,6 +454,8 @@ run_rows(int argc, char **argv, const char *program, const char *banner,
         run_row(row);
     if (results)
         std::fclose(results);
+    if (clean_up)
+        clean_up();
     return 0;
 }
 

@@ -14,9 +14,9 @@
  *     mpsc-1p1c: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met
  *
  * where a ratio above 1 means that we are faster; a row with a limit ends in
- * limit=22.5ns as well. Best of ours is compared
- * with best of theirs; where both take singly and in bulk, like is compared
- * with like as well, above that line.
+ * limit=22.5ns as well, and needs no peer. Best of ours is compared with best of
+ * theirs; where both take singly and in bulk, like is compared with like as well,
+ * above that line.
  */
 #ifndef BENCH_SUPPORT_HARNESS_H
 #define BENCH_SUPPORT_HARNESS_H
@@ -65,6 +65,10 @@ struct Row {
     int most_rounds = 1000;   // for rows whose rounds are long
     bool fixed_count = false; // true: slow ones get as many messages as all
 
+    /* Runs once before the rounds, in a process of its own: what all of them
+     * need on the disk. */
+    std::function<void()> prepare;
+
     /* Pauses after an empty or full look. With several, everyone runs with
      * each and is judged by what suits it best. */
     std::vector<unsigned> patience = {1};
@@ -73,10 +77,14 @@ struct Row {
 struct Settings {
     int rounds = 7;
     double scale = 1;    // of every message count
+    bool full = false;   // sizes that take minutes, too
     std::string results; // tab-separated records are appended to this file
 };
 
 extern Settings settings;
+
+/* Called when the program ends, also by fail(); not in the processes of rounds. */
+void at_end(void (*clean)());
 
 /* A message count scaled as asked on the command line, and down for slow
  * contestants, so that a round takes no more than about half a second. */
