@@ -196,16 +196,15 @@ decode_attributes(lbx__bytes *left, lbx__attributes *attributes,
 }
 
 lbx_status
-lbx__body_decode(lbx__bytes value, lbx__attributes *attributes, lbx__body *ret)
+lbx__body_decode_rest(lbx__bytes value, lbx__attributes *attributes,
+                      lbx__body *ret)
 {
     const uint8_t *sizes =
         (const uint8_t *)value.data + (size_t)(LBX__BODY_FIXED - TEXTS * 4);
     const char *texts[TEXTS];
-    lbx_status status = lbx__body_decode_fixed(value, ret);
     lbx_parcel *parcel = &ret->parcel;
+    lbx_status status;
 
-    if (status != LBX_OK)
-        return status;
     take(&value, LBX__BODY_FIXED);
     for (size_t i = 0; i < TEXTS; i++) {
         if (!take_text(&value, lbx__get_le32(sizes + 4 * i), &texts[i]))
@@ -227,6 +226,15 @@ lbx__body_decode(lbx__bytes value, lbx__attributes *attributes, lbx__body *ret)
         return LBX_CORRUPT;
     parcel->body = value.data;
     return LBX_OK;
+}
+
+lbx_status
+lbx__body_decode(lbx__bytes value, lbx__attributes *attributes, lbx__body *ret)
+{
+    lbx_status status = lbx__body_decode_fixed(value, ret);
+
+    return status == LBX_OK ? lbx__body_decode_rest(value, attributes, ret)
+                            : status;
 }
 
 /* ---- States ---- */

@@ -57,13 +57,13 @@ lbx__head_write(lbx__rules *rules, lbx__head *head)
 /* Where a box's options are decoded to: its slot in the cache, unless a head that
  * is open uses that for another box. */
 static lbx__facts *
-slot_of(lbx__rules *rules, lbx__head *head)
+slot_of(lbx__rules *rules, const lbx__head *head)
 {
     lbx__facts *slot = &rules->facts[head->uid % LBX__FACTS_CACHED];
 
     for (size_t i = 0; i < rules->head_count; i++) {
-        if (rules->heads[i].facts == slot && slot->uid != head->uid)
-            return &rules->own[head - rules->heads];
+        if (rules->heads[i]->facts == slot && slot->uid != head->uid)
+            return &rules->own[rules->head_count];
     }
     return slot;
 }
@@ -103,22 +103,32 @@ kept_of(lbx__rules *rules, uint64_t uid)
     return &rules->kept[uid % LBX__HEADS_KEPT];
 }
 
+/* Makes room for a head: where heads of its uid are kept, or, when one that is
+ * open is there, among the spare ones. */
+static lbx__head *
+make_room(lbx__rules *rules, uint64_t uid)
+{
+    lbx__head *kept = kept_of(rules, uid);
+
+    for (size_t i = 0; i < rules->head_count; i++) {
+        if (rules->heads[i] == kept)
+            return &rules->spare[rules->head_count];
+    }
+    if (rules->kept_dirty & bit_of(uid))
+        lbx__head_write(rules, kept);
+    rules->kept_dirty &= ~bit_of(uid);
+    rules->kept_any &= ~bit_of(uid);
+    return kept;
+}
+
 /* OK; CLOSED; CORRUPT; IO. */
 static lbx_status
 read_head(lbx__rules *rules, uint64_t uid, lbx__head *ret)
 {
-    const lbx__head *kept = kept_of(rules, uid);
-    lbx__key key;
+    const lbx__key key = lbx__key_1(uid);
     lbx__bytes value;
-    lbx_status status;
+    lbx_status status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value);
 
-    if (rules->kept_any & bit_of(uid) && kept->uid == uid) {
-        *ret = *kept;
-        ret->dirty = false; // it is in kept_dirty
-        return LBX_OK;
-    }
-    key = lbx__key_1(uid);
-    status = lbx__row_get(rules->storage, LBX__HEADS, &key, &value);
     if (status != LBX_OK)
         return status == LBX_NOT_FOUND ? LBX_CLOSED : status;
     ret->uid = uid;
@@ -128,25 +138,29 @@ read_head(lbx__rules *rules, uint64_t uid, lbx__head *ret)
 lbx_status
 lbx__head_open(lbx__rules *rules, lbx_box box, lbx__head **ret)
 {
-    lbx__head *head;
-    lbx_status status;
+    lbx__head *head = kept_of(rules, box.uid);
+    lbx_status status = LBX_OK;
 
     for (size_t i = 0; i < rules->head_count; i++) {
-        if (rules->heads[i].uid == box.uid) {
-            *ret = &rules->heads[i];
+        if (rules->heads[i]->uid == box.uid) {
+            *ret = rules->heads[i];
             return LBX_OK;
         }
     }
     if (box.uid == 0)
         return LBX_CLOSED;
     assert(rules->head_count < LBX__HEADS_MOST);
-    head = &rules->heads[rules->head_count];
-    status = read_head(rules, box.uid, head);
+    if (!(rules->kept_any & bit_of(box.uid)) || head->uid != box.uid) {
+        head = make_room(rules, box.uid);
+        status = read_head(rules, box.uid, head);
+    }
     if (status == LBX_OK)
         status = find_facts(rules, head);
     if (status != LBX_OK)
         return status;
-    rules->head_count++;
+    if (head == kept_of(rules, box.uid))
+        rules->kept_any |= bit_of(box.uid);
+    rules->heads[rules->head_count++] = head;
     *ret = head;
     return LBX_OK;
 }
@@ -167,28 +181,20 @@ lbx__head_find(lbx__rules *rules, const char *space, const char *name,
     return status == LBX_CLOSED ? LBX_CORRUPT : status; // D7
 }
 
-/* Keeps a head for the next verb, in place of another one. */
-static void
-keep(lbx__rules *rules, const lbx__head *head)
-{
-    const uint64_t bit = bit_of(head->uid);
-    lbx__head *kept = kept_of(rules, head->uid);
-
-    if (kept->uid != head->uid && rules->kept_dirty & bit) {
-        lbx__head_write(rules, kept);
-        rules->kept_dirty &= ~bit;
-    }
-    *kept = *head;
-    rules->kept_any |= bit;
-    if (head->dirty)
-        rules->kept_dirty |= bit;
-}
-
 lbx_status
 lbx__heads_close(lbx__rules *rules, lbx_status status)
 {
-    for (size_t i = 0; i < rules->head_count; i++)
-        keep(rules, &rules->heads[i]);
+    for (size_t i = 0; i < rules->head_count; i++) {
+        lbx__head *head = rules->heads[i];
+
+        if (!head->dirty)
+            continue;
+        if (head == kept_of(rules, head->uid))
+            rules->kept_dirty |= bit_of(head->uid);
+        else
+            lbx__head_write(rules, head);
+        head->dirty = false;
+    }
     rules->head_count = 0;
     return status;
 }
@@ -196,11 +202,9 @@ lbx__heads_close(lbx__rules *rules, lbx_status status)
 void
 lbx__head_forget(lbx__rules *rules, const lbx__head *head)
 {
-    assert(rules->head_count == 1 && head == &rules->heads[0]);
-    if (kept_of(rules, head->uid)->uid == head->uid) {
-        rules->kept_any &= ~bit_of(head->uid);
-        rules->kept_dirty &= ~bit_of(head->uid);
-    }
+    assert(rules->head_count == 1 && head == rules->heads[0]);
+    rules->kept_any &= ~bit_of(head->uid); // the first is always kept
+    rules->kept_dirty &= ~bit_of(head->uid);
     rules->head_count = 0;
 }
 

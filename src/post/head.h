@@ -82,14 +82,15 @@ struct lbx__rules {
     int64_t now;  /* of the verb */
     int64_t wall; /* the same; 0: nobody has asked yet */
 
-    lbx__head heads[LBX__HEADS_MOST];
+    lbx__head *heads[LBX__HEADS_MOST]; /* open */
     size_t head_count;
 
-    /* Those of verbs before, by uid: a bit for each that is one, and for each
-     * whose row is not as it is. */
+    /* Where heads are, by uid, between verbs too: a bit for each that is one,
+     * and for each whose row is not as it is. */
     lbx__head kept[LBX__HEADS_KEPT];
     uint64_t kept_any;
     uint64_t kept_dirty;
+    lbx__head spare[LBX__HEADS_MOST]; /* when the place is an open head's */
 
     /* Scratch. */
     lbx_buffer encoded;         /* texts and attributes of what is sent */
@@ -99,7 +100,7 @@ struct lbx__rules {
     uint8_t random[4096];
     size_t random_left;
     lbx__facts facts[LBX__FACTS_CACHED];
-    lbx__facts own[LBX__HEADS_MOST]; /* when the slot above is another head's */
+    lbx__facts own[LBX__HEADS_MOST]; /* when the slot above is an open head's */
 };
 
 /* A letter that is looked at. */
@@ -181,7 +182,8 @@ lbx_status lbx__letter_seek(lbx__rules *rules, const lbx__head *head,
 static inline lbx_status
 lbx__letter_open(lbx__rules *rules, lbx__found *letter)
 {
-    return lbx__body_decode(letter->value, &rules->attributes, &letter->body);
+    return lbx__body_decode_rest(letter->value, &rules->attributes,
+                                 &letter->body);
 }
 
 /* The state alone; that of a fresh letter, with due and turn 0, when there is no

@@ -149,13 +149,14 @@ typedef struct lbx__attributes {
     size_t room;
 } lbx__attributes;
 
-/* OK, CORRUPT, NO_MEMORY. */
-lbx_status lbx__body_decode(lbx__bytes value, lbx__attributes *attributes,
-                            lbx__body *ret);
-void lbx__attributes_fini(lbx__attributes *attributes);
-
-/* The fixed part alone. */
+/* The fixed part; and, after that, what stands behind it. OK, CORRUPT,
+ * NO_MEMORY. */
 lbx_status lbx__body_decode_fixed(lbx__bytes value, lbx__body *ret);
+lbx_status lbx__body_decode_rest(lbx__bytes value, lbx__attributes *attributes,
+                                 lbx__body *ret);
+lbx_status lbx__body_decode(lbx__bytes value, lbx__attributes *attributes,
+                            lbx__body *ret); /* both */
+void lbx__attributes_fini(lbx__attributes *attributes);
 
 /* ---- Letters: their state, from the first lease or delay on ---- */
 

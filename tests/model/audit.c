@@ -116,6 +116,7 @@ rules_audit(lbx__storage *storage, char *buffer, size_t bytes)
 
     rules.storage = storage;
     memset(rules.facts, 0, sizeof(rules.facts));
+    rules.kept_any = 0;
     while (!wrong && lbx__row_seek(storage, LBX__HEADS, &from, 0, &at,
                                    &value) == LBX_OK) {
         const uint64_t uid = lbx__key_number(at, 0);
