@@ -108,6 +108,20 @@ lbx__row_check(lbx__table table, lbx__bytes key, lbx__bytes value,
     return LBX_OK;
 }
 
+/* W1. */
+static lbx_status
+check(const lbx__storage *storage, lbx__table table, lbx__bytes key,
+      lbx__bytes value, lbx__bytes *ret)
+{
+    if (!storage->ops->is_private)
+        return lbx__row_check(table, key, value, ret);
+    if (value.size < LBX__SUM_BYTES)
+        return LBX_CORRUPT;
+    ret->data = (const uint8_t *)value.data + LBX__SUM_BYTES;
+    ret->size = value.size - LBX__SUM_BYTES;
+    return LBX_OK;
+}
+
 lbx_status
 lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
              lbx__bytes *ret)
@@ -118,7 +132,7 @@ lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
 
     if (status != LBX_OK)
         return status;
-    return lbx__row_check(table, lbx__key_bytes(key), value, ret);
+    return check(storage, table, lbx__key_bytes(key), value, ret);
 }
 
 lbx_status
@@ -137,7 +151,7 @@ lbx__row_seek(lbx__storage *storage, lbx__table table, const lbx__key *from,
     // Keys of one table have one size, but for names.
     if (table != LBX__NAMES && ret_key->size != from->size)
         return LBX_CORRUPT;
-    return lbx__row_check(table, *ret_key, value, ret);
+    return check(storage, table, *ret_key, value, ret);
 }
 
 uint32_t
@@ -146,14 +160,16 @@ lbx__row_put(lbx__storage *storage, lbx__table table, const lbx__key *key,
 {
     lbx__bytes all[1 + LBX__ROW_PARTS];
     uint8_t bytes[LBX__SUM_BYTES];
-    uint32_t sum = sum_start(table, lbx__key_bytes(key));
+    const bool sums = !storage->ops->is_private; // W1
+    uint32_t sum = sums ? sum_start(table, lbx__key_bytes(key)) : 0;
     size_t used = 1;
 
     assert(count <= LBX__ROW_PARTS);
     for (size_t i = 0; i < count; i++) {
         if (parts[i].size == 0)
             continue;
-        sum = lbx__crc32c(sum, parts[i].data, parts[i].size);
+        if (sums)
+            sum = lbx__crc32c(sum, parts[i].data, parts[i].size);
         all[used++] = parts[i];
     }
     lbx__put_le32(bytes, sum);

@@ -7,7 +7,8 @@
  * docs/design/post.md has the table of them all.
  *
  * W1  A value that these functions hand out has been checked: its sum is right,
- *     and every size in it lies inside.
+ *     and every size in it lies inside. In a `private` storage, whose rows are
+ *     memory of this process and go with it, sums are 0 and not looked at.
  * W2  Rows of fixed size stay of that size, so that writing one again needs no
  *     reservation (G6 of storage.h).
  */

@@ -96,8 +96,9 @@ typedef struct lbx__storage_ops {
     const char *scheme;
     bool one_thread;
 
-    /* Its rows are read by nobody but the rules that have it open, and need not
-     * be as they should before these are closed. */
+    /* Its rows are memory of this process, and read by nobody but the rules that
+     * have it open: they carry no sums, and heads need not be as they should
+     * before the rules are closed. */
     bool is_private;
 
     /* Begins a group. OK; IO when poisoned; BUSY, NO_MEMORY, CORRUPT: nothing

@@ -277,16 +277,16 @@ audit(void *context)
     rules_subject *subject = context;
     const char *wrong;
 
-    CHECK_OK(lbx__storage_begin(subject->memory));
-    lbx__heads_write(subject->rules); // it is private: they may wait
+    CHECK_OK(lbx__storage_begin(subject->storage));
+    lbx__heads_write(subject->rules); // a private storage may be without
     wrong =
-        rules_audit(subject->memory, subject->wrong, sizeof(subject->wrong));
-    (void)lbx__storage_commit(subject->memory);
+        rules_audit(subject->storage, subject->wrong, sizeof(subject->wrong));
+    (void)lbx__storage_commit(subject->storage);
     return wrong;
 }
 
 void
-rules_subject_init(rules_subject *subject, rules_fault fault)
+rules_subject_init(rules_subject *subject, rules_fault fault, bool is_private)
 {
     const lbx__rules_options options = {.wall_ms = read_wall,
                                         .wall_context = subject};
@@ -302,8 +302,8 @@ rules_subject_init(rules_subject *subject, rules_fault fault)
         .now = 77 * LBX_SECOND,
     };
     CHECK_OK(lbx__memory_open(NULL, &subject->clock, &subject->memory));
-    subject->storage = fault == NO_FAULT ? subject->memory
-                                         : make_faulty(subject->memory, fault);
+    subject->storage =
+        is_private ? subject->memory : make_faulty(subject->memory, fault);
     CHECK_OK(lbx__rules_open(subject->storage, &options, &subject->rules));
 }
 

@@ -33,7 +33,10 @@ typedef struct rules_subject {
     char wrong[120];
 } rules_subject;
 
-void rules_subject_init(rules_subject *subject, rules_fault fault);
+/* Private: as storage in memory is; otherwise as storage in files. Only the
+ * latter can have a fault. */
+void rules_subject_init(rules_subject *subject, rules_fault fault,
+                        bool is_private);
 void rules_subject_fini(rules_subject *subject);
 
 /* H1 and H4 of every box: counts, sums, and rows that belong together. NULL, or

@@ -17,7 +17,8 @@ walk(void *context, uint64_t seed, unsigned steps, char *why, size_t why_bytes)
     rules_subject subject;
     bool passed;
 
-    rules_subject_init(&subject, *fault);
+    // Every other walk without a fault is over a private storage.
+    rules_subject_init(&subject, *fault, *fault == NO_FAULT && seed % 2 == 0);
     passed = model_walk(&subject.base, seed, steps, why, why_bytes);
     rules_subject_fini(&subject);
     return passed;

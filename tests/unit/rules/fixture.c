@@ -50,6 +50,9 @@ rig_init_in(struct rig *rig, const lbx_allocator *allocator)
     *rig = (struct rig){.time = TEST_CLOCK_INIT};
     rig->clock = test_clock_interface(&rig->time);
     CHECK_OK(lbx__memory_open(allocator, &rig->clock, &rig->storage));
+    rig->ops = *rig->storage->ops;
+    rig->ops.is_private = false; // rows as they are in files: summed
+    rig->storage->ops = &rig->ops;
     CHECK_OK(open_rules(rig, allocator, &rig->rules));
 }
 

@@ -41,6 +41,7 @@ struct rig {
     struct test_clock time;
     lbx_clock clock;
     lbx__storage *storage;
+    lbx__storage_ops ops; /* its own, but that it is not private */
     lbx__rules *rules;
 
     struct rig_got got[64];
