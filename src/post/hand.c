@@ -14,6 +14,8 @@
  *     other processes ring too. What those have rung is the bell less our own
  *     rings, and both are read under the lock; it sleeps only as long as others
  *     have rung no more than it has heard, before the turn that looked.
+ * H4  It waits without sleeping for GATHER_NS before a turn, or LINGER_NS after
+ *     one, at the most; nothing depends on that but speed.
  */
 #include "post/machine.h"
 
@@ -97,6 +99,80 @@ sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
         service->look = true;
 }
 
+/* ---- Staying awake ---- */
+
+enum {
+    GATHER_NS = LBX__SPINS(60000), /* a flush takes four times as long */
+    LINGER_NS = LBX__SPINS(20000), /* so do falling asleep and waking up */
+    PAUSES = 8,                    /* before it looks again */
+    IDLE_MOST = 4, /* then it lingers after every 16th turn only */
+};
+
+/* Waits, without the lock, until `count` calls have been asked since the last
+ * group, or the time is over. True when they have. It does not yield: on a busy
+ * machine that may take milliseconds. */
+static bool
+await_asks(lbx__service *service, uint32_t count, int64_t most_ns)
+{
+    const int64_t until_ns = lbx_clock_now(NULL) + most_ns;
+    uint32_t come;
+
+    if (most_ns == 0) // the explorer
+        return false;
+    lbx__lock_give(&service->lock);
+    // Relaxed: see ask(). Counts wrap.
+    while ((come = lbx__load(&service->asks, relaxed) - service->taken) <
+               count &&
+           lbx_clock_now(NULL) < until_ns) {
+        for (int i = 0; i < PAUSES; i++)
+            lbx__pause();
+    }
+    lbx__lock_take(&service->lock);
+    return come >= count;
+}
+
+/* Those whose calls have ended come back with others, one after the other. Where
+ * a group costs a flush, as many are awaited as were in the last: with 64 under
+ * way there would be one flush for the first of them and one for the rest. */
+static void
+gather(lbx__service *service)
+{
+    if (service->options.one_thread && !service->options.by_hand &&
+        lbx__peek(&service->durability) >= LBX_SURVIVES_POWER_CUT)
+        (void)await_asks(service, service->group, GATHER_NS);
+}
+
+/* After a turn the next call is often not far: to sleep and be woken costs both
+ * sides more than the call. Everything is looked at again afterwards (H2). */
+static void
+linger(lbx__service *service)
+{
+    if (!service->options.one_thread || service->options.by_hand)
+        return;
+    if (service->idle >= IDLE_MOST && service->idle++ % 16 != 0)
+        return;
+    if (await_asks(service, 1, LINGER_NS))
+        service->idle = 0;
+    else
+        service->idle++;
+}
+
+/* The next group. */
+static lbx__calls
+take_group(lbx__service *service)
+{
+    lbx__calls group;
+    uint32_t asks;
+
+    if (service->asked.first)
+        gather(service);
+    asks = lbx__peek(&service->asks);
+    group = lbx__turn_group(service);
+    service->group = asks - service->taken;
+    service->taken = asks;
+    return group;
+}
+
 /* Tells those who wait for their tick. */
 static void
 end_ticks(lbx__service *service, uint32_t ticks)
@@ -123,6 +199,8 @@ breathe(lbx__service *service)
 static void
 live(lbx__service *service)
 {
+    bool lingers = false;
+
     lbx__lock_take(&service->lock);
     for (;;) {
         const uint32_t ticks = service->ticks;
@@ -136,8 +214,9 @@ live(lbx__service *service)
         over = service->stopping && !service->asked.first;
         if (!over &&
             (service->asked.first || service->look || due_ns <= now_ns)) {
-            lbx__calls group = lbx__turn_group(service);
+            lbx__calls group = take_group(service);
 
+            lingers = group.first != NULL;
             if (service->look)
                 lbx__waiters_stir_all(&service->waiters);
             service->look = false;
@@ -152,6 +231,9 @@ live(lbx__service *service)
             end_ticks(service, ticks);
         } else if (over) {
             break;
+        } else if (lingers) {
+            lingers = false;
+            linger(service);
         } else {
             sleep_until(service, due_ns, now_ns);
         }

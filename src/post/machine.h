@@ -65,6 +65,10 @@ typedef struct lbx__service {
     int64_t alarm_ns;       /* asleep: until when */
     _Atomic(uint32_t) bell; /* how often we have called it */
     uint32_t heard;         /* how often others have, by the storage's bell */
+    _Atomic(uint32_t) asks; /* calls that were asked, ever; wraps */
+    uint32_t taken;         /* of these, those in a group up to the last */
+    uint32_t group;         /* how many that had */
+    uint32_t idle;          /* how often in a row it stayed awake in vain */
 
     /* one_thread: ticks. */
     uint32_t ticks;

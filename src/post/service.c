@@ -117,6 +117,8 @@ ask(lbx_store *store, lbx_call *call, lbx_verb verb, void *request)
     if (!service->options.one_thread || lbx__hand_is_me(service))
         return ask_here(service, call);
     lbx__lock_take(&service->lock);
+    // Relaxed: a number to wait for; the call itself is under the lock.
+    (void)lbx__add(&service->asks, 1, relaxed);
     lbx__calls_append(&service->asked, call);
     lbx__hand_call(service);
     lbx__lock_give(&service->lock);
