@@ -21,7 +21,6 @@ namespace
 {
 
 constexpr double round_seconds = 0.5; // slow ones get fewer messages
-constexpr int round_limit_ms = 8000;  // and those that hang are ended
 constexpr double stuck = 1e9;         // the cost of a round without an end
 
 struct Figure {
@@ -150,12 +149,12 @@ run_once(const Row &row, Run &run, double part)
     slow_scale = run.scale * part;
     if (run.hung < 2) {
         int64_t start = now_ns();
-        bool ended = run_apart(run.contestant->round, round_limit_ms, &sample);
+        bool ended = run_apart(run.contestant->round, row.limit_ms, &sample);
         double seconds = double(now_ns() - start) / 1e9 / part;
 
         run.hung += !ended;
         if (!ended && run.contestant->side == Side::ours)
-            fail("no end after %d ms", round_limit_ms);
+            fail("no end after %d ms", row.limit_ms);
         if (seconds > round_seconds && !row.fixed_count)
             run.scale *= round_seconds / seconds;
     }

@@ -64,6 +64,7 @@ struct Row {
     bool best_of = true;      // false: the first of ours and the first peer
     int most_rounds = 1000;   // for rows whose rounds are long
     bool fixed_count = false; // true: slow ones get as many messages as all
+    int limit_ms = 8000;      // rounds that hang are ended
 
     /* Runs once before the rounds, in a process of its own: what all of them
      * need on the disk. */
