@@ -90,6 +90,7 @@ struct lbx__rules {
     lbx__head kept[LBX__HEADS_KEPT];
     uint64_t kept_any;
     uint64_t kept_dirty;
+    uint32_t group;                   /* of the storage, that they are of */
     lbx__head spare[LBX__HEADS_MOST]; /* when the place is an open head's */
 
     /* Scratch. */

@@ -207,6 +207,10 @@ void
 lbx__rules_start(lbx__rules *rules)
 {
     assert(rules->head_count == 0);
+    // A group that was not ended by lbx__rules_commit() has lost its heads.
+    assert(rules->kept_dirty == 0 || rules->storage->ops->is_private ||
+           rules->group == rules->storage->groups);
+    rules->group = rules->storage->groups;
     rules->now = lbx__storage_now(rules->storage);
     rules->wall = 0;
 }

@@ -165,6 +165,7 @@ typedef struct lbx__storage_ops {
 struct lbx__storage {
     const lbx__storage_ops *ops;
     bool begun;
+    uint32_t groups; /* that have begun; wraps */
 };
 
 /* ---- The calls: the checks that hold for every storage are here ---- */
@@ -177,6 +178,7 @@ lbx__storage_begin(lbx__storage *storage)
     assert(!storage->begun);
     status = storage->ops->begin(storage);
     storage->begun = status == LBX_OK;
+    storage->groups += storage->begun;
     return status;
 }
 

@@ -89,8 +89,8 @@ close_maker(struct maker *maker)
 static void
 commit(struct maker *maker)
 {
-    CHECK_OK(lbx__storage_flush(maker->storage,
-                                lbx__storage_commit(maker->storage)));
+    CHECK_OK(
+        lbx__storage_flush(maker->storage, lbx__rules_commit(maker->rules)));
 }
 
 static void
@@ -498,7 +498,7 @@ estate_look(const struct estate *estate, const char *path, bool salvaged,
     if (ret->status == LBX_OK) {
         look_at_all(&looker);
         note(ret, lbx__storage_flush(looker.storage,
-                                     lbx__storage_commit(looker.storage)));
+                                     lbx__rules_commit(looker.rules)));
     }
     lbx__rules_close(looker.rules);
     lbx__storage_close(looker.storage);
