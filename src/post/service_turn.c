@@ -206,7 +206,7 @@ work_is_due(struct turn *turn)
 {
     if (turn->service->work_ns == LBX_FOREVER)
         return false;
-    turn->now_ns = now(turn->service);
+    turn->now_ns = lbx__service_now(turn->service);
     return turn->service->work_ns <= turn->now_ns;
 }
 
@@ -350,7 +350,7 @@ lbx__turn(lbx__service *service, lbx__calls *group, lbx__calls *done)
         if (make_durable(&turn) != LBX_OK)
             doubt(&turn);
     } else {
-        turn.now_ns = now(service);
+        turn.now_ns = lbx__service_now(service);
         fail(&turn, group, status);
     }
     while ((call = lbx__calls_pop(&turn.ran)) != NULL) {
