@@ -2,6 +2,8 @@
 /* Recording system calls, and building what a power cut may leave; disk.h. */
 #include "disk.h"
 
+#include "calls.h"
+
 #include "support/test.h"
 
 #include <errno.h>
@@ -167,99 +169,6 @@ note_flush(int fd)
     return recording || disk_quick;
 }
 
-#define REAL(type, name, ...)                                                  \
-    type __real_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__);                                           \
-    type __wrap_##name(__VA_ARGS__)
-
-/* ---- Failing ---- */
-
-int64_t disk_wall_shift_ns;
-int64_t disk_boot_shift_ns;
-
-static struct {
-    atomic_long left, made;
-    bool for_ever;
-    int error;
-} failing[DISK_CALLS] = {
-    {.left = -1}, {.left = -1}, {.left = -1}, {.left = -1}};
-
-void
-disk_fail(enum disk_call call, long after, int error, bool for_ever)
-{
-    failing[call].error = error;
-    failing[call].for_ever = for_ever;
-    atomic_store(&failing[call].made, 0);
-    atomic_store(&failing[call].left, after);
-}
-
-long
-disk_calls(enum disk_call call)
-{
-    return atomic_load(&failing[call].made);
-}
-
-/* Whether this is the one that fails. */
-static bool
-fails(enum disk_call call)
-{
-    long left = atomic_load(&failing[call].left);
-
-    atomic_fetch_add(&failing[call].made, 1);
-    if (left < 0)
-        return false;
-    if (left == 0) {
-        if (!failing[call].for_ever)
-            atomic_store(&failing[call].left, -1);
-        errno = failing[call].error;
-        return true;
-    }
-    atomic_store(&failing[call].left, left - 1);
-    return false;
-}
-
-/* What a write that fails has written: half, by sectors. */
-static size_t
-part_of(size_t size)
-{
-    return size / 2 / SECTOR * SECTOR;
-}
-
-/* The first thread is the test's. */
-static bool
-memory_fails(void)
-{
-    return gettid() != getpid() && fails(DISK_MEMORY);
-}
-
-REAL(void *, malloc, size_t size)
-{
-    return memory_fails() ? NULL : __real_malloc(size);
-}
-
-REAL(void *, calloc, size_t count, size_t size)
-{
-    return memory_fails() ? NULL : __real_calloc(count, size);
-}
-
-REAL(void *, realloc, void *memory, size_t size)
-{
-    return memory_fails() ? NULL : __real_realloc(memory, size);
-}
-
-REAL(int, clock_gettime, clockid_t clock, struct timespec *ret)
-{
-    const int result = __real_clock_gettime(clock, ret);
-    const int64_t shift = clock == CLOCK_REALTIME   ? disk_wall_shift_ns
-                          : clock == CLOCK_BOOTTIME ? disk_boot_shift_ns
-                                                    : 0;
-    const int64_t moved = ret->tv_sec * LBX_SECOND + ret->tv_nsec + shift;
-
-    ret->tv_sec = moved / LBX_SECOND;
-    ret->tv_nsec = moved % LBX_SECOND;
-    return result;
-}
-
 /* A boot that is not this one, for who asks which it is. */
 static int
 open_other_boot(void)
@@ -328,9 +237,11 @@ REAL(ssize_t, pwrite, int fd, const void *bytes, size_t size, off_t offset)
 {
     ssize_t done;
 
-    if (fails(DISK_WRITE)) {
-        (void)!__real_pwrite(fd, bytes, part_of(size), offset);
-        errno = failing[DISK_WRITE].error;
+    if (calls_fail(DISK_WRITE)) {
+        const int error = errno;
+
+        (void)!__real_pwrite(fd, bytes, calls_part(size), offset);
+        errno = error;
         return -1;
     }
     done = __real_pwrite(fd, bytes, size, offset);
@@ -342,9 +253,11 @@ REAL(ssize_t, pwrite64, int fd, const void *bytes, size_t size, off_t offset)
 {
     ssize_t done;
 
-    if (fails(DISK_WRITE)) {
-        (void)!__real_pwrite64(fd, bytes, part_of(size), offset);
-        errno = failing[DISK_WRITE].error;
+    if (calls_fail(DISK_WRITE)) {
+        const int error = errno;
+
+        (void)!__real_pwrite64(fd, bytes, calls_part(size), offset);
+        errno = error;
         return -1;
     }
     done = __real_pwrite64(fd, bytes, size, offset);
@@ -358,7 +271,7 @@ REAL(ssize_t, writev, int fd, const struct iovec *parts, int count)
     ssize_t done;
     off_t at = offset;
 
-    if (fails(DISK_WRITE))
+    if (calls_fail(DISK_WRITE))
         return -1;
     done = __real_writev(fd, parts, count);
     for (int i = 0; i < count && at - offset < done; i++) {
@@ -374,14 +287,14 @@ REAL(ssize_t, writev, int fd, const struct iovec *parts, int count)
 
 REAL(int, fdatasync, int fd)
 {
-    if (fails(DISK_FLUSH))
+    if (calls_fail(DISK_FLUSH))
         return -1;
     return note_flush(fd) ? 0 : __real_fdatasync(fd);
 }
 
 REAL(int, fsync, int fd)
 {
-    if (fails(DISK_FLUSH))
+    if (calls_fail(DISK_FLUSH))
         return -1;
     return note_flush(fd) ? 0 : __real_fsync(fd);
 }
@@ -398,7 +311,7 @@ REAL(int, fallocate64, int fd, int mode, off_t offset, off_t size)
     const int file = file_of(fd);
     int result;
 
-    if (fails(DISK_ALLOCATE))
+    if (calls_fail(DISK_ALLOCATE))
         return -1;
     result = __real_fallocate64(fd, mode, offset, size);
     if (result == 0 && file >= 0)

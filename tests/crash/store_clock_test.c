@@ -72,6 +72,7 @@ await(lbx_postbox *box, int64_t until, const char *name, const char *when,
 {
     const int64_t begun = lbx_clock_now(NULL);
     lbx_letter *letter;
+    lbx_status status;
     int64_t ended;
 
     if (lbx_postbox_receive(box, 30 * LBX_SECOND, &letter) != LBX_OK)
@@ -84,7 +85,9 @@ await(lbx_postbox *box, int64_t until, const char *name, const char *when,
     if (ended - (until > begun ? until : begun) > LBX_SECOND + slack_ns)
         FAIL("%s %s: %ld ms late", name, when,
              (long)((ended - until) / LBX_MS));
-    CHECK_OK(lbx_letter_extend(letter, 0));
+    // Back at once; a busy machine may have let it run out already.
+    status = lbx_letter_extend(letter, 0);
+    CHECK(status == LBX_OK || status == LBX_EXPIRED);
     lbx_letter_destroy(letter);
 }
 

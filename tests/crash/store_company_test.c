@@ -190,7 +190,7 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
 
     options.durability = LBX_SURVIVES_PROCESS;
     options.journal_bytes = 1 << 20;
-    score = live_together(&crew, test_rounds(40, 7200) * LBX_SECOND, &house);
+    score = live_together(&crew, test_rounds(30, 7200) * LBX_SECOND, &house);
     trial_report("company", house.kills, &score);
     test_figure("crash, company: opened %u times, %u changes between one and "
                 "several; nobody stuck",
