@@ -196,7 +196,8 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
                 "several; nobody stuck",
                 (unsigned)ledger->open_count, (unsigned)ledger->changes);
     trial_check(&score);
-    CHECK(ledger->changes > 10 && house.kills > 20);
+    // Only what a sender sees between two of its own sends.
+    CHECK(ledger->changes > 1 && house.kills > 20);
     CHECK(ledger->alone > 0 && ledger->together > 0);
     ledger_destroy(ledger);
 }
