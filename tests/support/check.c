@@ -9,9 +9,11 @@
 #include "support/test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <check.h>
 
@@ -65,4 +67,15 @@ test_check_str(const char *file, int line, const char *expression,
     if (!actual || strcmp(actual, expected) != 0)
         test_fail(file, line, "%s: expected \"%s\", got \"%s\"", expression,
                   expected, actual ? actual : "(null)");
+}
+
+void
+test_pause(unsigned tries)
+{
+    const struct timespec nap = {.tv_nsec = 100000};
+
+    if (tries < 100)
+        (void)sched_yield();
+    else
+        (void)nanosleep(&nap, NULL);
 }

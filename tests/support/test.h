@@ -69,9 +69,13 @@
  * ends it. For what cannot be waited on otherwise, such as "is parked now". */
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
-        while (!(condition))                                                   \
-            sched_yield();                                                     \
+        for (unsigned tries = 0; !(condition); tries++)                        \
+            test_pause(tries);                                                 \
     } while (0)
+
+/* Between two looks: yields, and after some of those naps, so that who looks
+ * does not keep from working whom it waits for. */
+void test_pause(unsigned tries);
 
 /* A remark that is printed as a TAP diagnostic whether the test passes or
  * not: a seed, a count. One line, printf-like. */
