@@ -41,6 +41,8 @@
  * Threads    any.
  *
  * Caveats
+ * - A library that was built without stores in files (-Dfile=disabled) answers
+ *   LBX_UNSUPPORTED to everything here.
  * - Every record is checked when it is read, and opening a store looks at the
  *   pages that everything else hangs on. A damaged page further in is found by a
  *   check; without one, LMDB may end the process that reads it. Check before

@@ -45,6 +45,8 @@
  * Caveats
  * - A folder of a store must be the user's own, with nobody else's right to
  *   write, not a symbolic link, and not on a network file system.
+ * - The files of a store belong together. While a program has it open, deleting
+ *   `wake` or `lock.mdb` hides it from the next, and both would write.
  * - After fork() a child must open its stores anew; what it has inherited
  *   answers LBX_INVALID.
  * - After LBX_IO a file store writes nothing more until every user of it in

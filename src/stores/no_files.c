@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* <letterbox/post/file.h> in a library that was built without stores in files. */
+#include <letterbox/post/file.h>
+
+lbx_status
+lbx_file_check(const char *dir,
+               void (*damage)(void *context, const lbx_damage *part),
+               void *context, lbx_file_report *ret)
+{
+    (void)dir;
+    (void)damage;
+    (void)context;
+    (void)ret;
+    return LBX_UNSUPPORTED;
+}
+
+lbx_status
+lbx_file_copy(lbx_store *store, const char *dir)
+{
+    (void)store;
+    (void)dir;
+    return LBX_UNSUPPORTED;
+}
+
+lbx_status
+lbx_file_salvage(const char *dir, const char *new_dir,
+                 void (*damage)(void *context, const lbx_damage *part),
+                 void *context, lbx_file_report *ret)
+{
+    (void)dir;
+    (void)new_dir;
+    (void)damage;
+    (void)context;
+    (void)ret;
+    return LBX_UNSUPPORTED;
+}
