@@ -27,6 +27,7 @@
  */
 #include "stores/file/audit.h"
 
+#include "post/fault.h"
 #include "stores/file/check.h"
 #include "stores/file/folder.h"
 #include "stores/file/room.h"
@@ -246,7 +247,7 @@ check_once(struct child *child, int folder, bool last, lbx__teller *teller)
         status = LBX_CORRUPT;
     if (status == LBX_CORRUPT) {
         tell_meta(teller);
-        (void)lbx__refuse(&child->word.fault, status, LBX__DATA ": %s", why);
+        (void)lbx__fault(&child->word.fault, status, LBX__DATA ": %s", why);
         return child->view.pages.count > 0 && !peek.in_use
                    ? lbx__view_find_tables(&child->view)
                    : LBX_CORRUPT;
@@ -366,8 +367,8 @@ hear(int pipe, void (*damage)(void *context, const lbx_damage *part),
     // I2.
     memset(ret, 0, sizeof(*ret));
     ret->report.damaged = 1;
-    (void)lbx__refuse(&ret->fault, LBX_CORRUPT,
-                      "a damaged page ended the process that read it");
+    (void)lbx__fault(&ret->fault, LBX_CORRUPT,
+                     "a damaged page ended the process that read it");
     if (damage)
         damage(context, &part);
     return LBX_CORRUPT;

@@ -2,6 +2,8 @@
 /* Which folders are taken, and why others are not; see folder.h. */
 #include "stores/file/folder.h"
 
+#include "post/fault.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,10 +40,10 @@ static lbx_status
 check_rights(const struct stat *found, const char *name, lbx_fault *fault)
 {
     if (found->st_uid != geteuid())
-        return lbx__refuse(fault, LBX_DENIED, "%s belongs to someone else",
-                           name);
+        return lbx__fault(fault, LBX_DENIED, "%s belongs to someone else",
+                          name);
     if (found->st_mode & (S_IWGRP | S_IWOTH))
-        return lbx__refuse(fault, LBX_DENIED, "others may write to %s", name);
+        return lbx__fault(fault, LBX_DENIED, "others may write to %s", name);
     return LBX_OK;
 }
 
@@ -56,11 +58,11 @@ check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
     if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
         if (errno == ENOENT)
             return LBX_OK;
-        return lbx__refuse(fault, lbx__io_status(-errno), "%s: %s", name,
-                           strerror(errno));
+        return lbx__fault(fault, lbx__io_status(-errno), "%s: %s", name,
+                          strerror(errno));
     }
     if (!S_ISREG(found.st_mode))
-        return lbx__refuse(fault, LBX_DENIED, "%s is not a plain file", name);
+        return lbx__fault(fault, LBX_DENIED, "%s is not a plain file", name);
     *ret_size = found.st_size;
     return check_rights(&found, name, fault);
 }
@@ -92,15 +94,15 @@ check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
     lbx_status status;
 
     if (fstat(folder->fd, &found) < 0 || fstatfs(folder->fd, &system) < 0)
-        return lbx__refuse(fault, LBX_IO, "%s: %s", path, strerror(errno));
+        return lbx__fault(fault, LBX_IO, "%s: %s", path, strerror(errno));
     folder->device = found.st_dev;
     folder->inode = found.st_ino;
     status = check_rights(&found, path, fault);
     if (status != LBX_OK)
         return status;
     if (is_remote((unsigned long)system.f_type))
-        return lbx__refuse(fault, LBX_DENIED, "%s is on a network file system",
-                           path);
+        return lbx__fault(fault, LBX_DENIED, "%s is on a network file system",
+                          path);
     return lbx__folder_look(folder, fault);
 }
 
@@ -146,20 +148,20 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
     if (folder->fd == -ENOENT && !must_exist) {
         status = make_folder(io, path);
         if (status != LBX_OK)
-            return lbx__refuse(fault, status, "%s cannot be made", path);
+            return lbx__fault(fault, status, "%s cannot be made", path);
         folder->fd = io->open(io, AT_FDCWD, path, flags);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
-        return lbx__refuse(fault, LBX_DENIED,
-                           "%s is a symbolic link, or not a folder", path);
+        return lbx__fault(fault, LBX_DENIED,
+                          "%s is a symbolic link, or not a folder", path);
     if (folder->fd < 0)
-        return lbx__refuse(fault, lbx__io_status(folder->fd), "%s: %s", path,
-                           strerror(-folder->fd));
+        return lbx__fault(fault, lbx__io_status(folder->fd), "%s: %s", path,
+                          strerror(-folder->fd));
     status = check_folder(folder, path, fault);
     if (status == LBX_OK && must_exist && !folder->has_data &&
         !folder->has_journal)
         status =
-            lbx__refuse(fault, LBX_NOT_FOUND, "there is no store in %s", path);
+            lbx__fault(fault, LBX_NOT_FOUND, "there is no store in %s", path);
     if (status != LBX_OK)
         lbx__folder_close(folder);
     return status;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -184,18 +183,4 @@ lbx__io_write_all(const lbx__io *io, int fd, const void *bytes, size_t size,
         done += now > 0 ? (size_t)now : 0;
     }
     return LBX_OK;
-}
-
-lbx_status
-lbx__refuse(lbx_fault *fault, lbx_status status, const char *format, ...)
-{
-    if (fault) {
-        va_list arguments;
-
-        fault->status = status;
-        va_start(arguments, format);
-        (void)vsnprintf(fault->text, sizeof(fault->text), format, arguments);
-        va_end(arguments);
-    }
-    return status;
 }

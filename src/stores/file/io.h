@@ -47,8 +47,4 @@ lbx_status lbx__io_write_all(const lbx__io *io, int fd, const void *bytes,
 /* What -errno means to our callers; OK for 0 and more. */
 lbx_status lbx__io_status(ssize_t result);
 
-/* Writes a sentence into a fault, unless it is NULL, and answers the status. */
-lbx_status lbx__refuse(lbx_fault *fault, lbx_status status, const char *format,
-                       ...) __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -10,6 +10,7 @@
  */
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "post/fault.h"
 #include "stores/file/check.h"
 #include "stores/file/parts.h"
 
@@ -71,14 +72,14 @@ enlist(lbx__file *file, const char *path)
     (void)pthread_once(&watch_forks_once, watch_forks);
     lbx__lock_take(&open_lock);
     if (is_open(file)) {
-        status = lbx__refuse(file->options.fault, LBX_BUSY,
-                             "%s is open in this process", path);
+        status = lbx__fault(file->options.fault, LBX_BUSY,
+                            "%s is open in this process", path);
     } else {
         status = lbx__presence_open(&file->presence, file->io, file->folder.fd,
                                     file->options.alone);
         if (status != LBX_OK)
-            (void)lbx__refuse(file->options.fault, status, "%s: %s", LBX__WAKE,
-                              lbx_status_text(status));
+            (void)lbx__fault(file->options.fault, status, "%s: %s", LBX__WAKE,
+                             lbx_status_text(status));
     }
     if (status == LBX_OK) {
         file->next = open_files;
@@ -135,20 +136,20 @@ note_damage(void *context, const lbx_damage *part)
     if (fault->text[0])
         return;
     if (part->size_bytes > 0)
-        (void)lbx__refuse(fault, LBX_CORRUPT,
-                          "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
-                          part->what, part->offset_bytes,
-                          part->offset_bytes + part->size_bytes);
+        (void)lbx__fault(fault, LBX_CORRUPT,
+                         "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
+                         part->what, part->offset_bytes,
+                         part->offset_bytes + part->size_bytes);
     else if (part->first_sequence > 0)
-        (void)lbx__refuse(fault, LBX_CORRUPT,
-                          "box %s: %s of letters %" PRIu64 " to %" PRIu64
-                          " is damaged",
-                          part->box ? part->box : "(unknown)", part->what,
-                          part->first_sequence, part->last_sequence);
+        (void)lbx__fault(fault, LBX_CORRUPT,
+                         "box %s: %s of letters %" PRIu64 " to %" PRIu64
+                         " is damaged",
+                         part->box ? part->box : "(unknown)", part->what,
+                         part->first_sequence, part->last_sequence);
     else
-        (void)lbx__refuse(fault, LBX_CORRUPT, "%s%s%s is damaged",
-                          part->box ? part->box : "", part->box ? ": " : "",
-                          part->what);
+        (void)lbx__fault(fault, LBX_CORRUPT, "%s%s%s is damaged",
+                         part->box ? part->box : "", part->box ? ": " : "",
+                         part->what);
 }
 
 /* lbx_store_options.check. */
@@ -164,10 +165,10 @@ check_first(const lbx__file *file, const char *path)
         return LBX_OK; // it will be made
     if (status == LBX_OK)
         return LBX_OK;
-    return lbx__refuse(file->options.fault, status, "%s: %s", path,
-                       found.text[0]   ? found.text
-                       : fault.text[0] ? fault.text
-                                       : lbx_status_text(status));
+    return lbx__fault(file->options.fault, status, "%s: %s", path,
+                      found.text[0]   ? found.text
+                      : fault.text[0] ? fault.text
+                                      : lbx_status_text(status));
 }
 
 lbx_status
@@ -191,8 +192,8 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     if (file->options.durability == LBX_SURVIVES_DEFAULT)
         file->options.durability = LBX_SURVIVES_POWER_CUT;
     if (!options_are_valid(&file->options))
-        status = lbx__refuse(options->fault, LBX_INVALID,
-                             "an option is out of its limits");
+        status = lbx__fault(options->fault, LBX_INVALID,
+                            "an option is out of its limits");
     else
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);

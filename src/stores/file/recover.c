@@ -14,6 +14,7 @@
  *     also takes the next generation, so that they do not count any more.
  */
 #include "codec/text.h"
+#include "post/fault.h"
 #include "stores/file/parts.h"
 #include "stores/file/view.h"
 
@@ -26,8 +27,8 @@
 static lbx_status
 refuse(lbx__file *file, lbx_status status, const char *what)
 {
-    return lbx__refuse(file->options.fault, status, "%s: %s", what,
-                       lbx_status_text(status));
+    return lbx__fault(file->options.fault, status, "%s: %s", what,
+                      lbx_status_text(status));
 }
 
 /* ---- A new store ---- */
@@ -71,7 +72,7 @@ look_first(lbx__file *file)
     }
     if (status == LBX_OK)
         return LBX_OK;
-    return lbx__refuse(file->options.fault, status, LBX__DATA ": %s", why);
+    return lbx__fault(file->options.fault, status, LBX__DATA ": %s", why);
 }
 
 static lbx_status
@@ -111,8 +112,8 @@ create(lbx__file *file)
     uint64_t last;
 
     if (file->folder.has_journal)
-        return lbx__refuse(file->options.fault, LBX_CORRUPT,
-                           "there is a journal, but nothing in " LBX__DATA);
+        return lbx__fault(file->options.fault, LBX_CORRUPT,
+                          "there is a journal, but nothing in " LBX__DATA);
     *own = (lbx__own){.generation = 1, .idle = true};
     if (!lbx__random(own->uid, sizeof(own->uid)))
         return LBX_IO;
@@ -145,10 +146,10 @@ apply(void *context, lbx__table table, lbx__bytes key, const lbx__bytes *value)
 static lbx_status
 report_damage(lbx__file *file, const lbx__journal_end_state *state)
 {
-    return lbx__refuse(file->options.fault, LBX_CORRUPT,
-                       "journal: record %" PRIu64 " is damaged, bytes %" PRIu64
-                       " to %" PRIu64,
-                       state->records + 1, state->end, state->bad_upto);
+    return lbx__fault(file->options.fault, LBX_CORRUPT,
+                      "journal: record %" PRIu64 " is damaged, bytes %" PRIu64
+                      " to %" PRIu64,
+                      state->records + 1, state->end, state->bad_upto);
 }
 
 static lbx_status
@@ -216,8 +217,8 @@ open_journal(lbx__file *file)
         status = LBX_CORRUPT;
     if (status == LBX_OK && !file->own.idle &&
         file->journal.bytes < file->own.journal_bytes)
-        return lbx__refuse(file->options.fault, LBX_CORRUPT,
-                           LBX__JOURNAL ": it is shorter than it was");
+        return lbx__fault(file->options.fault, LBX_CORRUPT,
+                          LBX__JOURNAL ": it is shorter than it was");
     if (status != LBX_OK)
         return refuse(file, status, LBX__JOURNAL);
     return LBX_OK;
@@ -243,9 +244,9 @@ check_age(lbx__file *file)
     if (lbx__presence_last_commit(&file->presence) >
             lbx__engine_last(&file->engine) ||
         lbx__journal_first_generation(&file->journal) > file->own.generation)
-        return lbx__refuse(file->options.fault, LBX_CORRUPT,
-                           LBX__DATA " shows an older state: its latest meta "
-                                     "page is damaged");
+        return lbx__fault(file->options.fault, LBX_CORRUPT,
+                          LBX__DATA " shows an older state: its latest meta "
+                                    "page is damaged");
     return LBX_OK;
 }
 
@@ -318,9 +319,9 @@ join(lbx__file *file)
     if (status == LBX_OK && (!file->own.idle || !file->own.has_journal))
         return LBX_BUSY;
     if (status == LBX_OK && lbx__presence_poisoned(&file->presence))
-        status = lbx__refuse(file->options.fault, LBX_IO,
-                             "writing failed in another process that has the "
-                             "store open");
+        status = lbx__fault(file->options.fault, LBX_IO,
+                            "writing failed in another process that has the "
+                            "store open");
     if (status == LBX_OK)
         status = open_journal(file);
     if (status == LBX_OK && file->own.time_ns > file->time_ns)
@@ -336,8 +337,8 @@ lbx__file_recover(lbx__file *file, const char *path)
     for (bool again = false;; again = true) {
         status = lbx__presence_enter(&file->presence, again);
         if (status != LBX_OK)
-            return lbx__refuse(file->options.fault, status,
-                               "another process has %s alone", path);
+            return lbx__fault(file->options.fault, status,
+                              "another process has %s alone", path);
         status = open_engine(file);
         if (status != LBX_OK)
             return status;
