@@ -104,13 +104,12 @@ sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
 enum {
     GATHER_NS = LBX__SPINS(60000), /* a flush takes four times as long */
     LINGER_NS = LBX__SPINS(20000), /* so do falling asleep and waking up */
-    PAUSES = 8,                    /* before it looks again */
     IDLE_MOST = 4, /* then it lingers after every 16th turn only */
 };
 
-/* Waits, without the lock, until `count` calls have been asked since the last
- * group, or the time is over. True when they have. It does not yield: on a busy
- * machine that may take milliseconds. */
+/* Lets others run, without the lock, until `count` calls have been asked since
+ * the last group, or the time is over. True when they have. It yields: with as
+ * many threads as processors, those it waits for may need this one. */
 static bool
 await_asks(lbx__service *service, uint32_t count, int64_t most_ns)
 {
@@ -123,10 +122,8 @@ await_asks(lbx__service *service, uint32_t count, int64_t most_ns)
     // Relaxed: see ask(). Counts wrap.
     while ((come = lbx__load(&service->asks, relaxed) - service->taken) <
                count &&
-           lbx_clock_now(NULL) < until_ns) {
-        for (int i = 0; i < PAUSES; i++)
-            lbx__pause();
-    }
+           lbx_clock_now(NULL) < until_ns)
+        lbx__yield();
     lbx__lock_take(&service->lock);
     return come >= count;
 }
