@@ -177,6 +177,13 @@ lbx__rules_close(lbx__rules *rules)
     (void)rules;
 }
 
+uint64_t
+lbx__rules_commit(lbx__rules *rules)
+{
+    (void)rules;
+    return lbx__storage_commit(&office.storage);
+}
+
 const uint8_t *
 lbx__rules_key(const lbx__rules *rules)
 {
