@@ -159,11 +159,16 @@ static int
 recognise(const lbx_delivery *delivery, int *ret_box)
 {
     char body[BODY_MOST], name[32] = "", group[16];
+    char start[64] = ""; // with a NUL behind it, which a body has not
     int number = -1, box;
 
-    if (delivery->parcel.body_bytes < 20 ||
-        sscanf(delivery->parcel.body, "letter %d of %31[^:]:", &number, name) !=
-            2)
+    if (delivery->parcel.body_bytes < 20)
+        return -1;
+    memcpy(start, delivery->parcel.body,
+           delivery->parcel.body_bytes < sizeof(start)
+               ? delivery->parcel.body_bytes
+               : sizeof(start) - 1);
+    if (sscanf(start, "letter %d of %31[^:]:", &number, name) != 2)
         return -1;
     for (box = 0; box < ESTATE_BOXES; box++) {
         if (strcmp(name, estate_boxes[box]) == 0)

@@ -494,14 +494,16 @@ ask_often(unsigned index, void *context)
 {
     struct crowd *crowd = context;
 
-    // The last one waits, so that all questions before it have been handled.
-    for (int i = 1; i <= test_rounds(4001, 100001); i++) {
+    const int rounds = (int)test_rounds(4001, 100001);
+
+    for (int i = 1; i <= rounds; i++) {
         int number = i * 8 + (int)index;
         lbx_envelope question = lbx_envelope_new(letter(number), 10);
         lbx_envelope answer;
         lbx_operation ask;
-        // One in four gives up at about the time the answer comes.
-        int64_t deadline_ns = i % 4 == 0
+        // One in four gives up at about the time the answer comes. The last one
+        // waits, so that all questions before it have been handled.
+        int64_t deadline_ns = i % 4 == 0 && i < rounds
                                   ? lbx_deadline_after(NULL, i % 16 * LBX_US)
                                   : LBX_FOREVER;
         lbx_status status;
