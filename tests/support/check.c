@@ -74,7 +74,7 @@ test_pause(unsigned tries)
 {
     const struct timespec nap = {.tv_nsec = 100000};
 
-    if (tries < 100)
+    if (tries < 2000)
         (void)sched_yield();
     else
         (void)nanosleep(&nap, NULL);

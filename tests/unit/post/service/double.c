@@ -147,6 +147,10 @@ open_with(const lbx__service_options *options)
     lbx_store *store;
 
     CHECK_OK(lbx__service_open(options, &store));
+    // The thread looks for background work first; tests begin after that.
+    if (options->one_thread && !atomic_load(&world.at_flush.closed) &&
+        atomic_load(&world.begin) == LBX_OK)
+        EVENTUALLY(atomic_load(&world.flushed) > 0);
     return store;
 }
 

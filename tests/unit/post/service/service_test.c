@@ -201,10 +201,13 @@ BOTH(a_failed_flush_is_unknown)
     struct ask waits = {.count = 0};
     struct ask some = {.count = 0};
     struct ask send = {.count = 0};
+    int flushed;
 
     ask_receive(&waits, store, 2, -1);
     CHECK_OK(send_now(store, 1));
+    flushed = atomic_load(&world.flushed);
     ask_receive_some(&some, store, 1, 3, 2); // has one, wants another
+    EVENTUALLY(atomic_load(&world.flushed) > flushed);
     atomic_store(&world.flush, LBX_IO);
     ask_send(&send, store, BOXES + 1, 0);
     CHECK_STATUS(LBX_CLOSED, end_of(&send));
@@ -219,10 +222,12 @@ BOTH(a_failed_flush_is_unknown)
 BOTH(a_send_whose_flush_failed_is_unknown)
 {
     lbx_store *store = open_double(one_thread);
+    const int flushed = atomic_load(&world.flushed);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
 
     ask_receive(&receive, store, 1, -1);
+    EVENTUALLY(atomic_load(&world.flushed) > flushed); // it waits
     atomic_store(&world.flush, LBX_IO);
     ask_send(&send, store, 1, 0);
     CHECK_STATUS(LBX_UNKNOWN, end_of(&send));
