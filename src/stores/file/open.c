@@ -114,17 +114,22 @@ lbx__file_destroy(lbx__file *file)
     lbx__free(file->options.allocator, file, sizeof(*file));
 }
 
-static bool
-options_are_valid(const lbx_store_options *options)
+/* What is wrong with options, and what is allowed; NULL: nothing. */
+static const char *
+find_fault(const lbx_store_options *options)
 {
-    return options->durability >= LBX_SURVIVES_PROCESS &&
-           options->durability <= LBX_SURVIVES_POWER_CUT &&
-           options->interval_ms >= 1 &&
-           options->interval_ms <= INT64_MAX / LBX_MS &&
-           options->map_bytes >= 16 << 20 &&
-           options->map_bytes <= INT64_C(1) << 46 &&
-           options->journal_bytes >= LBX__JOURNAL_LEAST &&
-           options->journal_bytes <= INT64_C(1) << 32;
+    if (options->durability < LBX_SURVIVES_PROCESS ||
+        options->durability > LBX_SURVIVES_POWER_CUT)
+        return "durability: a store in files has LBX_SURVIVES_PROCESS, "
+               "_INTERVAL and _POWER_CUT";
+    if (options->interval_ms < 1 || options->interval_ms > INT64_MAX / LBX_MS)
+        return "interval_ms: 1 or more";
+    if (options->map_bytes < 16 << 20 || options->map_bytes > INT64_C(1) << 46)
+        return "map_bytes: 16 MiB to 64 TiB";
+    if (options->journal_bytes < LBX__JOURNAL_LEAST ||
+        options->journal_bytes > INT64_C(1) << 32)
+        return "journal_bytes: 64 KiB to 4 GiB";
+    return NULL;
 }
 
 /* The first part that a check finds, as a sentence. */
@@ -161,9 +166,7 @@ check_first(const lbx__file *file, const char *path)
     lbx_status status =
         lbx__file_check(path, note_damage, &found, &report, &fault);
 
-    if (status == LBX_NOT_FOUND)
-        return LBX_OK; // it will be made
-    if (status == LBX_OK)
+    if (status == LBX_OK || status == LBX_NOT_FOUND) // it will be made
         return LBX_OK;
     return lbx__fault(file->options.fault, status, "%s: %s", path,
                       found.text[0]   ? found.text
@@ -177,6 +180,7 @@ lbx__file_open(const char *path, const lbx_store_options *options,
 {
     const lbx_store_options defaults = LBX_STORE_OPTIONS_INIT;
     lbx__file *file;
+    const char *wrong;
     lbx_status status;
 
     options = options ? options : &defaults;
@@ -191,9 +195,9 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     file->time_ns = 1;
     if (file->options.durability == LBX_SURVIVES_DEFAULT)
         file->options.durability = LBX_SURVIVES_POWER_CUT;
-    if (!options_are_valid(&file->options))
-        status = lbx__fault(options->fault, LBX_INVALID,
-                            "an option is out of its limits");
+    wrong = find_fault(&file->options);
+    if (wrong)
+        status = lbx__fault(options->fault, LBX_INVALID, "%s", wrong);
     else
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);

@@ -338,7 +338,9 @@ lbx__file_recover(lbx__file *file, const char *path)
         status = lbx__presence_enter(&file->presence, again);
         if (status != LBX_OK)
             return lbx__fault(file->options.fault, status,
-                              "another process has %s alone", path);
+                              "another process has %s alone, or does not "
+                              "answer",
+                              path);
         status = open_engine(file);
         if (status != LBX_OK)
             return status;
