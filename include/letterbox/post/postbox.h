@@ -86,8 +86,8 @@ typedef struct lbx_postbox_options {
     }
 
 /*
- * lbx_postbox_open() opens a box by URL, "memory:orders" or
- * "memory:shop/orders": the last part is the box. It and its store are
+ * lbx_postbox_open() opens a box by URL, "file:/var/lib/shop/orders" or
+ * "memory:orders": the last part is the box. It and its store are
  * created if need be. NULL options are LBX_POSTBOX_OPTIONS_INIT.
  *
  * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() answer;

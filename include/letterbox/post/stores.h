@@ -91,7 +91,7 @@ struct lbx_store_options {
                      we when there is one */
     bool check; /* check every record before opening, as lbx_file_check()
                      does; slow. Damage is LBX_CORRUPT and the fault says
-                     where */
+                     where. Not of one that this process has open already */
     int64_t map_bytes;     /* address space: the most the store can hold; fixed
                                by its first opener. 64 GiB */
     int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
