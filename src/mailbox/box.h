@@ -187,6 +187,8 @@ lbx_status lbx__box_drop(lbx_mailbox *box, const lbx_envelope *envelope,
                          lbx_send_result *result);
 /* Counts a send that found no room: LBX_FULL. */
 lbx_status lbx__box_reject(lbx_mailbox *box, const lbx__lane *lane);
+/* How a send ends whose push said no; without the lock. */
+lbx_status lbx__box_refuse(lbx_mailbox *box, const lbx__lane *lane, int flags);
 /* Sends another mailbox's lost envelope as it is; false: not taken. */
 bool lbx__box_bury(lbx_mailbox *box, const lbx_envelope *dead);
 

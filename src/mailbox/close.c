@@ -4,7 +4,9 @@
  *
  * X1  Closing is one turn: every lane refuses from then on, every waiting send
  *     gets CLOSED, receivers go on until the lanes are empty. No send that a
- *     lane accepted is forgotten: its lane's count has it (C6).
+ *     lane accepted is forgotten: its lane's count has it (C6). A send that saw
+ *     a part of it answers after the turn, so that nobody who was refused gets
+ *     a message in later, by another lane or a place that became free.
  * X2  A take that was past the gate looks back and finds CLOSED, because of
  *     the barrier after the turn (B1): whoever takes the last message tells
  *     the receivers that still wait.
@@ -58,6 +60,18 @@ lbx__box_free(lbx_mailbox *box)
     lbx__lane_fini(&box->user_lane);
     box->magic = 0;
     lbx__free(allocator, box, sizeof(*box));
+}
+
+lbx_status
+lbx__box_refuse(lbx_mailbox *box, const lbx__lane *lane, int flags)
+{
+    if (flags == LBX__STORAGE_FULL)
+        return lbx__box_reject(box, lane);
+    if (flags == LBX_CLOSED) { // X1
+        lbx__lock_take(&box->lock);
+        lbx__lock_give(&box->lock);
+    }
+    return (lbx_status)flags;
 }
 
 /* B6: waits until a single consumer has left its fast path. The gate is up,

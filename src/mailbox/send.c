@@ -204,10 +204,8 @@ send_once(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
     int flags = lbx__box_push(box, lane, envelope, false, &grown);
 
     *ret_final = flags != LBX_FULL;
-    if (flags == LBX__STORAGE_FULL)
-        return lbx__box_reject(box, lane);
     if (flags < 0)
-        return (lbx_status)flags;
+        return lbx__box_refuse(box, lane, flags);
     note_accepted(box, grown, result);
     lbx__box_pushed(box, lane, flags);
     return LBX_OK;
@@ -296,7 +294,7 @@ send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
     }
     if (flags > 0)
         lbx__box_pushed(box, lane, flags); // after this it may be gone
-    return flags >= 0 ? LBX_OK : (lbx_status)flags;
+    return flags >= 0 ? LBX_OK : lbx__box_refuse(box, lane, flags);
 }
 
 lbx_status
@@ -349,8 +347,9 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     if (status != LBX_OK)
         return status;
     if (lane->budget && !lbx__budget_take(lane->budget, false, &used))
-        return full_or_closed(box) == LBX_FULL ? lbx__box_reject(box, lane)
-                                               : LBX_CLOSED;
+        return full_or_closed(box) == LBX_FULL
+                   ? lbx__box_reject(box, lane)
+                   : lbx__box_refuse(box, lane, LBX_CLOSED);
     if (box->options.timestamps)
         envelope.enqueued_ns = lbx_clock_now(box->options.clock);
     lbx__box_pack(lane, &envelope, item);
@@ -363,6 +362,5 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     }
     if (lane->budget && lbx__budget_give(lane->budget, 1))
         lbx__box_room(box);
-    return flags == LBX__STORAGE_FULL ? lbx__box_reject(box, lane)
-                                      : (lbx_status)flags;
+    return lbx__box_refuse(box, lane, flags);
 }

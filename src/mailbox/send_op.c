@@ -139,9 +139,7 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
         return LBX_OK;
     }
     if (flags != LBX_FULL)
-        return flags == LBX__STORAGE_FULL
-                   ? lbx__box_reject(box, op->u.send.lane)
-                   : (lbx_status)flags;
+        return lbx__box_refuse(box, op->u.send.lane, flags);
     op->u.send.policy_deadline_ns = policy_deadline(box);
     op->look_ns = op->u.send.policy_deadline_ns < op->deadline_ns
                       ? op->u.send.policy_deadline_ns

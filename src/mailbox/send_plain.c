@@ -23,7 +23,7 @@ send_plain_slow(lbx_mailbox *box, void *message, int flags)
         return LBX_OK;
     }
     if (flags != LBX_FULL && flags != NO_FAST_PATH)
-        return (lbx_status)flags;
+        return lbx__box_refuse(box, &box->user_lane, flags);
     if (flags == LBX_FULL && (box->options.overflow == LBX_REJECT ||
                               box->options.overflow == LBX_BLOCK))
         return lbx__box_reject(box, &box->user_lane);

@@ -32,6 +32,26 @@ setup_full(void)
     EXPECT_OK(box_try_send(&box));
 }
 
+// Its room is counted apart from its lanes.
+static void
+setup_full_deque(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.capacity_messages = 1;
+    box_create(&box, LBX_KIND_BOUNDED_DEQUE, &options);
+    EXPECT_OK(box_try_send(&box));
+}
+
+static void
+setup_two_lanes(void)
+{
+    lbx_mailbox_options options = box_options();
+
+    options.envelopes = true;
+    box_create(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+}
+
 static void
 setup_one_consumer_2(void)
 {
@@ -77,6 +97,25 @@ send_2(void)
 {
     send();
     send();
+}
+
+// C1: who was refused once is refused ever after.
+static void
+send_twice_to_full(void)
+{
+    if (box_try_send(&box) == LBX_CLOSED)
+        EXPECT(box_try_send(&box) == LBX_CLOSED);
+}
+
+// C1: in whichever lane.
+static void
+send_to_two_lanes(void)
+{
+    lbx_envelope control = lbx_envelope_new(NULL, 0);
+
+    control.channel = LBX_CONTROL;
+    if (box_try_send_envelope(&box, control) == LBX_CLOSED)
+        EXPECT(box_try_send(&box) == LBX_CLOSED);
 }
 
 static void
@@ -308,6 +347,37 @@ const struct scenario closing_scenarios[] = {
         .mutant = "close-forgets-senders",
         .setup = setup_full,
         .thread = {send_waiting, close_draining},
+        .finish = finish,
+    },
+    {
+        .name = "close/full-and-refused",
+        .setup = setup_full_deque,
+        .thread = {send_twice_to_full, close_draining, try_receive},
+        .finish = finish,
+        .bound = 2,
+        .full_bound = 3,
+    },
+    {
+        .name = "close/full-and-refused-too-soon",
+        .bug = "CLOSED is answered before every lane is closed (X1)",
+        .mutant = "refused-too-soon",
+        .setup = setup_full_deque,
+        .thread = {send_twice_to_full, close_draining, try_receive},
+        .finish = finish,
+        .bound = 2,
+    },
+    {
+        .name = "close/two-lanes-refused",
+        .setup = setup_two_lanes,
+        .thread = {send_to_two_lanes, close_draining},
+        .finish = finish,
+    },
+    {
+        .name = "close/two-lanes-refused-too-soon",
+        .bug = "CLOSED is answered before every lane is closed (X1)",
+        .mutant = "refused-too-soon",
+        .setup = setup_two_lanes,
+        .thread = {send_to_two_lanes, close_draining},
         .finish = finish,
     },
     {
