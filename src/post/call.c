@@ -305,11 +305,48 @@ lbx__called_release(lbx__op *op)
     lbx_postbox_unref(lbx__called_of(op)->keeps);
 }
 
+/* ---- Waiting in a thread ---- */
+
+enum {
+    AWAKE_NS = LBX__SPINS(50000), /* to sleep and be woken takes as long */
+    VAIN_MOST = 4,                /* then every 16th time only */
+};
+
+/* F8: true when the call is done. It yields: with as many threads as processors,
+ * the store's may need this one. */
+static bool
+await_awake(lbx__op *op)
+{
+    lbx__called *called = lbx__called_of(op);
+    lbx__store_own *own = lbx__store_own_of(called->store);
+    bool done = false;
+
+    if (AWAKE_NS == 0) // the explorer
+        return false;
+    // Acquire, and release below: `vain` is handed on.
+    if (lbx__exchange(&own->awake, 1u, acquire) != 0)
+        return false;
+    if (own->vain < VAIN_MOST || own->vain % 16 == 0) {
+        const int64_t until_ns = lbx_clock_now(NULL) + AWAKE_NS;
+
+        while (!(done = is_done(called)) && lbx_clock_now(NULL) < until_ns)
+            lbx__yield();
+    }
+    own->vain = done ? 0 : own->vain + 1;
+    lbx__store(&own->awake, 0u, release);
+    return done;
+}
+
 lbx_status
 lbx__called_run(lbx__op *op)
 {
-    const lbx_status status = lbx__op_wait(op);
+    lbx_status status;
 
+    do
+        status = lbx__called_poll(op, NULL);
+    while (status == LBX_PENDING && await_awake(op));
+    if (status == LBX_PENDING)
+        status = lbx__op_wait(op);
     lbx__called_release(op);
     op->ops = NULL;
     return status;

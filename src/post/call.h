@@ -18,6 +18,9 @@
  *     given back while one is.
  * F7  Letters of a receive that was cancelled are put back (undo): a cancelled
  *     receive takes nothing. Those of one whose wait was over are handed over.
+ * F8  Of the threads that wait for a store, one at a time does so without sleeping,
+ *     for AWAKE_NS, as long as stores answer within it. Nothing depends on that
+ *     but speed.
  */
 #ifndef LBX_POST_CALL_H
 #define LBX_POST_CALL_H

@@ -14,8 +14,8 @@
  *     other processes ring too. What those have rung is the bell less our own
  *     rings, and both are read under the lock; it sleeps only as long as others
  *     have rung no more than it has heard, before the turn that looked.
- * H4  It waits without sleeping for GATHER_NS before a turn, or LINGER_NS after
- *     one, at the most; nothing depends on that but speed.
+ * H4  It waits without sleeping before a turn, as long as another call comes each
+ *     GATHER_NS, and after one, for LINGER_NS; nothing depends on that but speed.
  */
 #include "post/machine.h"
 
@@ -101,42 +101,57 @@ sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
 
 /* ---- Staying awake ---- */
 
+/* Calls that were asked since the last group. */
+static uint32_t
+asks_since(lbx__service *service)
+{
+    // Relaxed: see ask(). Counts wrap.
+    return lbx__load(&service->asks, relaxed) - service->taken;
+}
+
 enum {
-    GATHER_NS = LBX__SPINS(60000), /* a flush takes four times as long */
+    GATHER_NS = LBX__SPINS(60000), /* a flush takes twice as long at least */
     LINGER_NS = LBX__SPINS(20000), /* so do falling asleep and waking up */
     IDLE_MOST = 4, /* then it lingers after every 16th turn only */
 };
 
 /* Lets others run, without the lock, until `count` calls have been asked since
- * the last group, or the time is over. True when they have. It yields: with as
- * many threads as processors, those it waits for may need this one. */
+ * the last group, or none came for `most_ns`. True when they have. It yields: with
+ * as many threads as processors, those it waits for may need this one. */
 static bool
 await_asks(lbx__service *service, uint32_t count, int64_t most_ns)
 {
-    const int64_t until_ns = lbx_clock_now(NULL) + most_ns;
+    int64_t until_ns = lbx_clock_now(NULL) + most_ns;
+    uint32_t seen = 0;
     uint32_t come;
 
     if (most_ns == 0) // the explorer
         return false;
     lbx__lock_give(&service->lock);
-    // Relaxed: see ask(). Counts wrap.
-    while ((come = lbx__load(&service->asks, relaxed) - service->taken) <
-               count &&
-           lbx_clock_now(NULL) < until_ns)
+    while ((come = asks_since(service)) < count) {
+        const int64_t now_ns = lbx_clock_now(NULL);
+
+        if (come != seen)
+            until_ns = now_ns + most_ns;
+        else if (now_ns >= until_ns)
+            break;
+        seen = come;
         lbx__yield();
+    }
     lbx__lock_take(&service->lock);
     return come >= count;
 }
 
 /* Those whose calls have ended come back with others, one after the other. Where
- * a group costs a flush, as many are awaited as were in the last: with 64 under
- * way there would be one flush for the first of them and one for the rest. */
+ * a group costs a flush they are awaited, all of the last group beside those who
+ * asked meanwhile: with 64 under way there would be one flush for the first of
+ * them and one for the rest. */
 static void
 gather(lbx__service *service)
 {
     if (service->options.one_thread && !service->options.by_hand &&
         lbx__peek(&service->durability) >= LBX_SURVIVES_POWER_CUT)
-        (void)await_asks(service, service->group, GATHER_NS);
+        (void)await_asks(service, service->awaited, GATHER_NS);
 }
 
 /* After a turn the next call is often not far: to sleep and be woken costs both
@@ -158,16 +173,11 @@ linger(lbx__service *service)
 static lbx__calls
 take_group(lbx__service *service)
 {
-    lbx__calls group;
-    uint32_t asks;
-
     if (service->asked.first)
         gather(service);
-    asks = lbx__peek(&service->asks);
-    group = lbx__turn_group(service);
-    service->group = asks - service->taken;
-    service->taken = asks;
-    return group;
+    service->group = asks_since(service);
+    service->taken += service->group;
+    return lbx__turn_group(service);
 }
 
 /* Tells those who wait for their tick. */
@@ -218,6 +228,7 @@ live(lbx__service *service)
                 lbx__waiters_stir_all(&service->waiters);
             service->look = false;
             lbx__turn(service, &group, &service->done);
+            service->awaited = service->group + asks_since(service);
             lbx__service_tell(service, &service->done);
             end_ticks(service, ticks);
             if (!service->options.one_thread &&

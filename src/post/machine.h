@@ -68,6 +68,7 @@ typedef struct lbx__service {
     _Atomic(uint32_t) asks; /* calls that were asked, ever; wraps */
     uint32_t taken;         /* of these, those in a group up to the last */
     uint32_t group;         /* how many that had */
+    uint32_t awaited;       /* how many the next one may have */
     uint32_t idle;          /* how often in a row it stayed awake in vain */
 
     /* one_thread: ticks. */

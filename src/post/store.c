@@ -37,6 +37,8 @@ lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
     memset(store, 0, sizeof(*store));
     store->ops = ops;
     lbx__init(&own->users, 1);
+    lbx__init(&own->awake, 0);
+    own->vain = 0;
     own->life = lbx__process_life();
     lbx__desk_init(&own->desk);
     return LBX_OK;

@@ -30,8 +30,10 @@ typedef struct __attribute__((may_alias)) lbx__store_own {
     _Atomic(uint32_t) users;
     uint32_t life; /* of the process: F3 */
     lbx__desk desk;
-    const lbx_clock *clock; /* for deadlines; NULL: the system's */
-    void *place;            /* stores.c: where it is listed; NULL */
+    const lbx_clock *clock;  /* for deadlines; NULL: the system's */
+    void *place;             /* stores.c: where it is listed; NULL */
+    _Atomic(uint32_t) awake; /* call.c, F8: a thread waits without sleeping */
+    uint32_t vain;           /* its: how often in a row that was no use */
 } lbx__store_own;
 
 _Static_assert(sizeof(lbx__store_own) <= sizeof(((lbx_store *)0)->reserved),

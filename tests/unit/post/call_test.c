@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "post/store.h"
 
@@ -400,6 +402,38 @@ TEST(a_plain_call_parks_until_the_store_answers)
     CHECK_OK(lbx_letter_acknowledge(letter));
     thread_join(&thread);
     CHECK(lbx_letter_is_finalized(letter));
+    lbx_letter_destroy(letter);
+    end(&world);
+}
+
+static void
+finish_late(void *context)
+{
+    struct world *world = context;
+
+    EVENTUALLY(script_held(&world->script) > 0);
+    usleep(100000); // what is to be shown is what the other does not do
+    script_finish(&world->script, 0, LBX_OK);
+}
+
+/* F8: a thread stays awake for a moment only. */
+TEST(a_plain_call_that_waits_long_sleeps)
+{
+    struct timespec before, after;
+    struct world world;
+    struct thread thread;
+    lbx_letter *letter;
+
+    begin(&world);
+    world.script.hold = true;
+    thread_start(&thread, finish_late, &world);
+    CHECK_INT(0, clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before));
+    CHECK_OK(lbx_postbox_receive(world.postbox, -1, &letter));
+    CHECK_INT(0, clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after));
+    thread_join(&thread);
+    CHECK((after.tv_sec - before.tv_sec) * LBX_SECOND + after.tv_nsec -
+              before.tv_nsec <
+          50 * LBX_MS);
     lbx_letter_destroy(letter);
     end(&world);
 }
