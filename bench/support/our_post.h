@@ -2,7 +2,7 @@
 /*
  * Our side of the postbox rows, by the public API alone. A Box is an open postbox
  * of a store by URL; a Fleet keeps a number of operations under way from one
- * thread, which sleeps while all of them wait.
+ * thread, which sleeps while all of them wait, after 50 us.
  */
 #ifndef BENCH_SUPPORT_OUR_POST_H
 #define BENCH_SUPPORT_OUR_POST_H
@@ -15,6 +15,7 @@
 #include <letterbox/letterbox.h>
 #include <letterbox/post.h>
 #include <memory>
+#include <sched.h>
 #include <semaphore.h>
 #include <string>
 #include <vector>
@@ -197,8 +198,7 @@ class Fleet
         for (Ship &ship : ships)
             away += sail(ship, start);
         while (away > 0) {
-            while (sem_wait(&semaphore) != 0)
-                ;
+            await();
             for (Ship *ship = back.exchange(nullptr), *next; ship;
                  ship = next) {
                 next = ship->next;
@@ -227,6 +227,18 @@ class Fleet
         while (!fleet->back.compare_exchange_weak(first, ship));
         if (!first)
             sem_post(&fleet->semaphore);
+    }
+
+    /* As the library's own calls do: a moment awake, then asleep. */
+    void await()
+    {
+        const int64_t until = now_ns() + 50000;
+
+        while (sem_trywait(&semaphore) != 0)
+            if (now_ns() < until)
+                sched_yield();
+            else if (sem_wait(&semaphore) == 0)
+                return;
     }
 
     static lbx_waker waker_of(Ship &ship)
