@@ -152,6 +152,15 @@ is_elsewhere(const lbx_postbox *postbox, const lbx__reply *reply)
     return reply->to && reply->to->store != postbox->store;
 }
 
+/* One that is attached was sent if its letter was settled, and not otherwise: the
+ * store may have found that out after it was prepared. */
+static bool
+was_sent(const lbx_postbox *postbox, const lbx__reply *reply, lbx_status status)
+{
+    return reply->sent.status == LBX_OK &&
+           (status == LBX_OK || is_elsewhere(postbox, reply));
+}
+
 /* T2. */
 static lbx_status
 tell(lbx__op *op, struct job *job)
@@ -165,11 +174,11 @@ tell(lbx__op *op, struct job *job)
     for (size_t i = 0; i < called->u.batch.count; i++) {
         lbx_status status = job->status[i];
 
-        if (called->u.batch.ret && has_reply(called, i)) {
-            called->u.batch.ret[i] = job->replies[i].sent;
-            if (job->replies[i].sent.status != LBX_OK)
-                called->u.batch.ret[i] = (lbx_sent){.status = status};
-        }
+        if (called->u.batch.ret && has_reply(called, i))
+            called->u.batch.ret[i] =
+                was_sent(lbx__postbox_of(op), &job->replies[i], status)
+                    ? job->replies[i].sent
+                    : (lbx_sent){.status = status};
         if (settles[i].letter)
             status =
                 lbx__letter_settled(settles[i].letter, settles[i].what, status);

@@ -259,6 +259,22 @@ TEST(reply_and_acknowledge_is_one_step_in_one_store)
     end(&world);
 }
 
+/* What is attached shares its letter's fate, whatever the store has said of it. */
+TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin(&world, "{\"default\":\"box\"}");
+    world.script.forget = 1; // nobody knows what became of the letter
+    CHECK_STATUS(LBX_UNKNOWN, lbx_letter_reply_and_acknowledge(
+                                  world.letter, &reply, &sent, NULL));
+    CHECK_STATUS(LBX_UNKNOWN, sent.status);
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    end(&world);
+}
+
 /* The reply goes to a collecting postbox, which is a store of its own. */
 struct elsewhere {
     struct world world;
