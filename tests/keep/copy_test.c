@@ -12,9 +12,13 @@
 #include <letterbox/post/file.h>
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char path[480];
 
@@ -145,6 +149,43 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
     sender.stop = true;
     thread_join(&thread);
     check_sound(path, 2 * sender.sent);
+    lbx_postbox_unref(sender.first);
+    lbx_postbox_unref(sender.second);
+}
+
+/* Two processes write, each group a commit of LMDB's: whenever it is that the
+ * check has its turn, one has just been made. */
+TEST_LIMIT(a_store_in_company_is_checked_while_all_of_them_write, 120)
+{
+    struct sender sender = {.sent = 0}, other = {.sent = 0};
+    struct thread thread;
+    pid_t child;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        other.first = open_box(path, "first");
+        other.second = open_box(path, "second");
+        send_in_turn(&other);
+    }
+    sender.first = open_box(path, "first");
+    sender.second = open_box(path, "second");
+    thread_start(&thread, send_in_turn, &sender);
+    for (int i = 0; i < test_rounds(100, 400); i++) {
+        const uint64_t before = sender.sent;
+        lbx_file_report report;
+
+        EVENTUALLY(sender.sent > before + 5);
+        CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+        CHECK(report.letters > 0);
+    }
+    sender.stop = true;
+    thread_join(&thread);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
     lbx_postbox_unref(sender.first);
     lbx_postbox_unref(sender.second);
 }
