@@ -151,9 +151,12 @@ find_headless(lbx__salvage *salvage)
 
     while ((status = lbx__view_next(&salvage->view, LBX__BOXES, &row)) ==
            LBX_OK) {
-        const uint64_t uid = lbx__key_number(row.key, 0);
+        uint64_t uid;
 
-        if (row.is_good && !has_head(salvage, uid))
+        if (!row.is_good)
+            continue;
+        uid = lbx__key_number(row.key, 0);
+        if (!has_head(salvage, uid))
             status =
                 add_box(salvage, &(lbx__saved){.box = uid + 1, .uid = uid});
         if (status != LBX_OK)
@@ -192,15 +195,12 @@ find_letters(lbx__salvage *salvage)
 static lbx_status
 find_nameless(lbx__salvage *salvage)
 {
-    uint64_t last = 0;
-
     for (size_t i = 0; i < salvage->letter_count; i++) {
         const uint64_t box = salvage->letters[i].box;
         lbx_status status;
 
-        if (box == last || lbx__salvage_box(salvage, box))
+        if (lbx__salvage_box(salvage, box))
             continue;
-        last = box;
         status = add_box(salvage, &(lbx__saved){
                                       .box = box,
                                       .is_gone = has_head(salvage, box - 1),

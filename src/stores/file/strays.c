@@ -19,7 +19,8 @@ table_of(lbx__bytes key, lbx__bytes value)
     lbx__bytes content;
 
     for (int i = 0; i < LBX__TABLES; i++) {
-        if (lbx__row_check((lbx__table)i, key, value, &content) == LBX_OK)
+        if (lbx__key_is_of((lbx__table)i, key) &&
+            lbx__row_check((lbx__table)i, key, value, &content) == LBX_OK)
             return i;
     }
     return -1;
