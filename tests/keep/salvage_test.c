@@ -181,3 +181,75 @@ TEST(a_letter_of_no_box_is_saved_and_harms_nobody)
     close_yard(&yard);
     check_saved(&yard, 2, 4);
 }
+
+/* ---- Trees ---- */
+
+/* Where the row of a table is in data.mdb, and the first page of its tree. */
+static uint64_t
+find_root(const char *path, const char *table, uint64_t *ret_page)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t offset = 0;
+    const char *why;
+    lbx__view view;
+    lbx__tree tree;
+    lbx__tree_row row;
+
+    CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
+    lbx__tree_init(&tree, &view.pages, &view.pages.main);
+    while (lbx__tree_next(&tree, &row) == LBX_OK) {
+        if (lbx__bytes_compare(row.key, text(table)) != 0)
+            continue;
+        offset = row.offset;
+        memcpy(ret_page, (const uint8_t *)row.value.data + 40, 8);
+    }
+    lbx__tree_fini(&tree);
+    lbx__view_close(&view);
+    CHECK(close(folder) == 0);
+    CHECK(offset > 0);
+    return offset;
+}
+
+/* A branch all of whose children are itself, in a tree that says it is deep: there
+ * are more ways through it than a walk could ever end. */
+TEST_LIMIT(a_tree_that_leads_round_in_circles_is_left, 30)
+{
+    const uint16_t deep = LBX__TREE_DEEPEST;
+    struct yard yard = {.path = ""};
+    uint8_t page[4096];
+    uint64_t offset, root;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 2000);
+    close_yard(&yard);
+    offset = find_root(yard.path, "bodies", &root);
+    fixture_write(yard.path, "data.mdb", &deep, sizeof(deep), offset + 6);
+    fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    CHECK(lbx__page_nodes(page) > 10);
+    for (size_t i = 0; i < lbx__page_nodes(page); i++) {
+        uint16_t at;
+
+        memcpy(&at, page + LBX__PAGE_HEAD + 2 * i, sizeof(at));
+        memcpy(page + at, &root, 6);
+    }
+    fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    check_saved(&yard, 1, 2000);
+}
+
+/* A file says how many pages it has; more than it has are not looked for. */
+TEST_LIMIT(a_file_that_says_it_is_huge_is_as_large_as_it_is, 30)
+{
+    const uint64_t map_bytes = UINT64_C(1) << 60, last = UINT64_C(1) << 46;
+    struct yard yard = {.path = ""};
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 20);
+    close_yard(&yard);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t meta = i * 4096 + LBX__PAGE_HEAD;
+
+        fixture_write(yard.path, "data.mdb", &map_bytes, 8, meta + 16);
+        fixture_write(yard.path, "data.mdb", &last, 8, meta + 120);
+    }
+    check_saved(&yard, 1, 20);
+}

@@ -94,7 +94,7 @@ lbx__salvage_strays(lbx__view *view)
     strays.page = lbx__alloc(NULL, view->pages.page_bytes, 8);
     if (!strays.page)
         return LBX_NO_MEMORY;
-    for (uint64_t i = 2; i < view->pages.count && status == LBX_OK; i++) {
+    for (uint64_t i = 2; i < view->pages.there && status == LBX_OK; i++) {
         if ((lbx__page_set_has(&view->met, i) &&
              !lbx__page_set_has(&view->doubtful, i)) ||
             lbx__page_set_has(&view->unused, i) ||
