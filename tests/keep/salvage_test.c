@@ -182,6 +182,26 @@ TEST(a_letter_of_no_box_is_saved_and_harms_nobody)
     check_saved(&yard, 2, 4);
 }
 
+/* S2: its first row id is known to be given up, though its head is lost. */
+TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
+{
+    struct yard yard = {.path = ""};
+    lbx_box_request purge = {.name = "jobs"};
+    lbx__key key;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 5);
+    CHECK_OK(lbx__storage_begin(yard.storage));
+    CHECK_OK(lbx__rules_purge(yard.rules, &purge));
+    commit(&yard);
+    key = lbx__key_1(build(&yard, "", "jobs", false, 0).uid);
+    CHECK_OK(lbx__storage_begin(yard.storage));
+    lbx__row_drop(yard.storage, LBX__HEADS, &key);
+    commit(&yard);
+    close_yard(&yard);
+    check_saved(&yard, 1, 0);
+}
+
 /* ---- Trees ---- */
 
 /* Where the row of a table is in data.mdb, and the first page of its tree. */

@@ -142,6 +142,20 @@ has_head(lbx__salvage *salvage, uint64_t uid)
            lbx__head_decode(value, &head) == LBX_OK;
 }
 
+/* A first row id that is known to be given up has no letters (S2), whoever had it:
+ * its box is made without. */
+static void
+part_from_gone(lbx__salvage *salvage)
+{
+    for (size_t i = 1; i < salvage->count; i++) {
+        lbx__saved *one = &salvage->boxes[i - 1], *other = &salvage->boxes[i];
+
+        if (one->box == other->box && one->is_gone != other->is_gone)
+            *(one->is_gone ? &other->box : &one->box) = 0;
+    }
+    sort_boxes(salvage);
+}
+
 /* Boxes whose head is lost: they may be empty, and are kept then, too. */
 static lbx_status
 find_headless(lbx__salvage *salvage)
@@ -163,6 +177,7 @@ find_headless(lbx__salvage *salvage)
             return status;
     }
     sort_boxes(salvage);
+    part_from_gone(salvage);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
