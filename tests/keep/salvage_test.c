@@ -256,6 +256,31 @@ TEST_LIMIT(a_tree_that_leads_round_in_circles_is_left, 30)
     check_saved(&yard, 1, 2000);
 }
 
+/* A leaf that two branches lead to, and has rows for both. */
+TEST_LIMIT(a_letter_that_is_met_twice_is_saved_once, 30)
+{
+    struct yard yard = {.path = ""};
+    uint8_t page[4096], leaf[4096], *at;
+    lbx__bytes middle;
+    uint64_t root, child;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 2000);
+    close_yard(&yard);
+    (void)find_root(yard.path, "bodies", &root);
+    fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    CHECK(lbx__page_nodes(page) > 10);
+    child = lbx__page_node(page, LBX__BRANCH, 0).child;
+    fixture_read(yard.path, "data.mdb", leaf, sizeof(leaf), child * 4096);
+    middle = lbx__page_node(leaf, LBX__LEAF, lbx__page_nodes(leaf) / 2).key;
+    at = (uint8_t *)(uintptr_t)lbx__page_node(page, LBX__BRANCH, 1).key.data;
+    CHECK_INT(middle.size, lbx__page_node(page, LBX__BRANCH, 1).key.size);
+    memcpy(at, middle.data, middle.size);
+    memcpy(at - 8, &child, 6);
+    fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    check_saved(&yard, 1, 2000);
+}
+
 /* A file says how many pages it has; more than it has are not looked for. */
 TEST_LIMIT(a_file_that_says_it_is_huge_is_as_large_as_it_is, 30)
 {

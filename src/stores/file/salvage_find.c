@@ -87,6 +87,23 @@ sort_boxes(lbx__salvage *salvage)
               compare_boxes);
 }
 
+/* Where two branches lead to one page, its rows come twice: S1. */
+static void
+sort_letters(lbx__salvage *salvage)
+{
+    struct lbx__place *letters = salvage->letters;
+    size_t kept = 0;
+
+    if (salvage->letter_count == 0)
+        return;
+    qsort(letters, salvage->letter_count, sizeof(letters[0]), compare_letters);
+    for (size_t i = 1; i < salvage->letter_count; i++) {
+        if (compare_letters(&letters[kept], &letters[i]) != 0)
+            letters[++kept] = letters[i];
+    }
+    salvage->letter_count = kept + 1;
+}
+
 lbx__saved *
 lbx__salvage_box(const lbx__salvage *salvage, uint64_t box)
 {
@@ -199,9 +216,7 @@ find_letters(lbx__salvage *salvage)
         if (status == LBX_NO_MEMORY)
             return status;
     }
-    if (salvage->letter_count > 0)
-        qsort(salvage->letters, salvage->letter_count,
-              sizeof(salvage->letters[0]), compare_letters);
+    sort_letters(salvage);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
