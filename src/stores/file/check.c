@@ -114,36 +114,19 @@ open_environment(struct child *child, int folder)
                : result;
 }
 
-/* A reader's place: from here on the pages of the view's transaction stay. The
- * meta pages are read again in our turn, when nobody in company commits: who has
- * waited for it has waited for a commit. BUSY: an owner has, or there is no place
- * among the readers. */
+/* A reader's place: from here on the pages of the view's transaction stay. BUSY:
+ * an owner has committed since, or there is no place among the readers. */
 static lbx_status
-begin_reading(struct child *child, int folder, const char **ret_why)
+begin_reading(struct child *child, int folder)
 {
-    lbx__pages *pages = &child->view.pages;
-    lbx__presence visit;
-    lbx_status status = lbx__presence_visit(&visit, &lbx__io_system, folder);
-    int result = 0;
+    int result = child->env ? 0 : open_environment(child, folder);
 
-    // Without a `wake` there is nobody whose turn it could be.
-    if (status == LBX_OK && !lbx__presence_take_turn(&visit))
-        status = LBX_NO_MEMORY;
-    if (status == LBX_OK || status == LBX_NOT_FOUND) {
-        if (!child->env)
-            result = open_environment(child, folder);
-        if (result == 0)
-            result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
-        status = lbx__lmdb_status(result);
-        if (status == LBX_OK)
-            status = lbx__pages_open(pages, &lbx__io_system, child->view.fd,
-                                     ret_why);
-        if (status == LBX_OK && mdb_txn_id(child->txn) != pages->transaction)
-            status = LBX_BUSY;
-        lbx__presence_end_turn(&visit);
-    }
-    lbx__presence_close(&visit);
-    return status;
+    if (result == 0)
+        result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
+    if (result != 0)
+        return lbx__lmdb_status(result);
+    return mdb_txn_id(child->txn) == child->view.pages.transaction ? LBX_OK
+                                                                   : LBX_BUSY;
 }
 
 static void
@@ -155,16 +138,25 @@ end_reading(struct child *child)
 }
 
 /* The meta pages, which LMDB is not shown before they have been looked at, and a
- * hold on what they name. BUSY for another try. */
+ * hold on what they name. Both in our turn, when nobody in company commits: who
+ * has waited for it has waited for a commit. BUSY for another try. */
 static lbx_status
 hold(struct child *child, int folder, const lbx__presence_peek *peek, bool last,
      const char **ret_why)
 {
-    lbx_status status =
-        lbx__view_open(&child->view, &lbx__io_system, folder, ret_why);
+    lbx__presence visit;
+    lbx_status status = lbx__presence_visit(&visit, &lbx__io_system, folder);
 
-    if (status == LBX_OK)
-        status = begin_reading(child, folder, ret_why);
+    if (status == LBX_OK && !lbx__presence_take_turn(&visit))
+        status = LBX_NO_MEMORY;
+    // Without a `wake` there is nobody whose turn it could be.
+    if (status == LBX_OK || status == LBX_NOT_FOUND) {
+        status = lbx__view_open(&child->view, &lbx__io_system, folder, ret_why);
+        if (status == LBX_OK)
+            status = begin_reading(child, folder);
+        lbx__presence_end_turn(&visit);
+    }
+    lbx__presence_close(&visit);
     if (status == LBX_CORRUPT && peek->in_use && !last)
         return LBX_BUSY; // perhaps they are being written
     return status;
