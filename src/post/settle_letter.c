@@ -166,6 +166,7 @@ static lbx_status
 tell(lbx__op *op, struct job *job)
 {
     const lbx__called *called = lbx__called_of(op);
+    const lbx_postbox *postbox = lbx__postbox_of(op);
     lbx_settle *settles = (lbx_settle *)(uintptr_t)called->u.batch.what;
     lbx_status first = LBX_OK;
 
@@ -175,10 +176,13 @@ tell(lbx__op *op, struct job *job)
         lbx_status status = job->status[i];
 
         if (called->u.batch.ret && has_reply(called, i))
-            called->u.batch.ret[i] =
-                was_sent(lbx__postbox_of(op), &job->replies[i], status)
-                    ? job->replies[i].sent
-                    : (lbx_sent){.status = status};
+            called->u.batch.ret[i] = was_sent(postbox, &job->replies[i], status)
+                                         ? job->replies[i].sent
+                                         : (lbx_sent){.status = status};
+        // Of its own box a settle would say INVALID: what is attached is CLOSED.
+        if (job->replies && job->replies[i].to &&
+            !is_elsewhere(postbox, &job->replies[i]))
+            (void)lbx__postbox_heard(job->replies[i].to, status);
         if (settles[i].letter)
             status =
                 lbx__letter_settled(settles[i].letter, settles[i].what, status);
@@ -286,7 +290,8 @@ settle_step(lbx__op *op, lbx_status last)
         return tell_all(called, last);
     if (job->settling)
         return tell(op, job);
-    job->status[job->next - 1] = last;
+    job->status[job->next - 1] =
+        lbx__postbox_heard(job->replies[job->next - 1].to, last);
     return next_call(op, job);
 }
 
