@@ -83,6 +83,22 @@ lbx__key_name(const char *space, const char *name)
     return key;
 }
 
+bool
+lbx__key_is_of(lbx__table table, lbx__bytes key)
+{
+    static const uint8_t sizes[LBX__TABLES] = {
+        [LBX__BOXES] = 8,   [LBX__HEADS] = 8,  [LBX__BODIES] = 16,
+        [LBX__STATES] = 16, [LBX__READY] = 24, [LBX__WAITS] = 24,
+        [LBX__LINES] = 24,  [LBX__TURNS] = 24, [LBX__GROUPS] = 24,
+        [LBX__GIDS] = 16,   [LBX__SEEN] = 24,  [LBX__SEEN_DUE] = 32,
+        [LBX__AGE] = 24,    [LBX__TASKS] = 16, [LBX__OLD] = 8,
+    };
+
+    if (sizes[table] == 0) // texts
+        return key.size > 0 && key.size <= LBX__KEY_MOST;
+    return key.size == sizes[table];
+}
+
 /* ---- Sums ---- */
 
 static uint32_t

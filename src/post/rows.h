@@ -57,6 +57,9 @@ lbx__key_number(lbx__bytes key, size_t n)
     return lbx__get_be64((const uint8_t *)key.data + 8 * n);
 }
 
+/* Whether a key has the size of those of its table. */
+bool lbx__key_is_of(lbx__table table, lbx__bytes key);
+
 /* ---- Values ---- */
 
 /* W1: the value without its sum, if that is right: OK, CORRUPT. */

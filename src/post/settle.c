@@ -87,10 +87,15 @@ prepare_attached(lbx__rules *rules, const lbx_settle_entry *entry,
                                       attachment->parcel, pending, need);
         ret->count++;
     }
-    for (size_t i = 0; i < entry->attachment_count && status != LBX_OK; i++) {
-        memset(entry->attachments[i].sent, 0, sizeof(lbx_sent));
-        entry->attachments[i].sent->status = status;
-    }
+    return status;
+}
+
+/* None of it is sent, for this reason. */
+static lbx_status
+refuse_attached(const lbx_settle_entry *entry, lbx_status status)
+{
+    for (size_t i = 0; i < entry->attachment_count; i++)
+        *entry->attachments[i].sent = (lbx_sent){.status = status};
     return status;
 }
 
@@ -173,7 +178,7 @@ settle_one(lbx__rules *rules, lbx__head *head, const lbx_settle_entry *entry)
     if (status == LBX_OK)
         status = prepare_attached(rules, entry, &attached, &need);
     if (status != LBX_OK)
-        return status;
+        return refuse_attached(entry, status);
     if (entry->what != LBX_ACKNOWLEDGE)
         lbx__need_change(&need, &letter.state);
     if (head->facts->options.fifo)
@@ -182,7 +187,7 @@ settle_one(lbx__rules *rules, lbx__head *head, const lbx_settle_entry *entry)
         lbx__storage_reserve(rules->storage, need.sizes, need.count,
                              attached.count > 0 ? LBX__GROWS : LBX__SHRINKS);
     if (status != LBX_OK)
-        return status;
+        return refuse_attached(entry, status);
     if (entry->what == LBX_ACKNOWLEDGE)
         take_out(rules, head, &letter);
     else

@@ -152,11 +152,21 @@ is_elsewhere(const lbx_postbox *postbox, const lbx__reply *reply)
     return reply->to && reply->to->store != postbox->store;
 }
 
+/* One that is attached was sent if its letter was settled, and not otherwise: the
+ * store may have found that out after it was prepared. */
+static bool
+was_sent(const lbx_postbox *postbox, const lbx__reply *reply, lbx_status status)
+{
+    return reply->sent.status == LBX_OK &&
+           (status == LBX_OK || is_elsewhere(postbox, reply));
+}
+
 /* T2. */
 static lbx_status
 tell(lbx__op *op, struct job *job)
 {
     const lbx__called *called = lbx__called_of(op);
+    const lbx_postbox *postbox = lbx__postbox_of(op);
     lbx_settle *settles = (lbx_settle *)(uintptr_t)called->u.batch.what;
     lbx_status first = LBX_OK;
 
@@ -165,11 +175,14 @@ tell(lbx__op *op, struct job *job)
     for (size_t i = 0; i < called->u.batch.count; i++) {
         lbx_status status = job->status[i];
 
-        if (called->u.batch.ret && has_reply(called, i)) {
-            called->u.batch.ret[i] = job->replies[i].sent;
-            if (job->replies[i].sent.status != LBX_OK)
-                called->u.batch.ret[i] = (lbx_sent){.status = status};
-        }
+        if (called->u.batch.ret && has_reply(called, i))
+            called->u.batch.ret[i] = was_sent(postbox, &job->replies[i], status)
+                                         ? job->replies[i].sent
+                                         : (lbx_sent){.status = status};
+        // Of its own box a settle would say INVALID: what is attached is CLOSED.
+        if (job->replies && job->replies[i].to &&
+            !is_elsewhere(postbox, &job->replies[i]))
+            (void)lbx__postbox_heard(job->replies[i].to, status);
         if (settles[i].letter)
             status =
                 lbx__letter_settled(settles[i].letter, settles[i].what, status);
@@ -277,7 +290,8 @@ settle_step(lbx__op *op, lbx_status last)
         return tell_all(called, last);
     if (job->settling)
         return tell(op, job);
-    job->status[job->next - 1] = last;
+    job->status[job->next - 1] =
+        lbx__postbox_heard(job->replies[job->next - 1].to, last);
     return next_call(op, job);
 }
 

@@ -12,9 +12,13 @@
 #include <letterbox/post/file.h>
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char path[480];
 
@@ -147,6 +151,101 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
     check_sound(path, 2 * sender.sent);
     lbx_postbox_unref(sender.first);
     lbx_postbox_unref(sender.second);
+}
+
+/* Two processes write, each group a commit of LMDB's: whenever it is that the
+ * check has its turn, one has just been made. */
+TEST_LIMIT(a_store_in_company_is_checked_while_all_of_them_write, 120)
+{
+    struct sender sender = {.sent = 0}, other = {.sent = 0};
+    struct thread thread;
+    pid_t child;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        other.first = open_box(path, "first");
+        other.second = open_box(path, "second");
+        send_in_turn(&other);
+    }
+    sender.first = open_box(path, "first");
+    sender.second = open_box(path, "second");
+    thread_start(&thread, send_in_turn, &sender);
+    for (int i = 0; i < test_rounds(100, 400); i++) {
+        const uint64_t before = sender.sent;
+        lbx_file_report report;
+
+        EVENTUALLY(sender.sent > before + 5);
+        CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+        CHECK(report.letters > 0);
+    }
+    sender.stop = true;
+    thread_join(&thread);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    lbx_postbox_unref(sender.first);
+    lbx_postbox_unref(sender.second);
+}
+
+static ssize_t
+read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
+{
+    (void)usleep(200);
+    return lbx__io_system.pread(io, fd, to, size, offset);
+}
+
+/* Who comes looks at pages that others write; the more there are, the longer. */
+TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
+{
+    struct sender sender = {.sent = 0}, other = {.sent = 0};
+    struct thread thread;
+    pid_t child, guest;
+    int status;
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        other.first = open_box(path, "first");
+        other.second = open_box(path, "second");
+        send_in_turn(&other);
+    }
+    guest = fork();
+    CHECK(guest >= 0);
+    if (guest == 0) {
+        lbx__io io = lbx__io_system;
+
+        io.pread = read_slowly;
+        for (long i = 0; i < 20; i++) {
+            lbx_store_options options = fixture_options();
+            lbx_fault fault = {LBX_OK, ""};
+            lbx__storage *storage;
+
+            options.fault = &fault;
+            if (lbx__file_open(path, &options, &io, &storage) != LBX_OK) {
+                (void)fprintf(stderr, "# open %ld: %s\n", i, fault.text);
+                _exit(1);
+            }
+            lbx__storage_close(storage);
+        }
+        _exit(0);
+    }
+    sender.first = open_box(path, "first");
+    sender.second = open_box(path, "second");
+    thread_start(&thread, send_in_turn, &sender);
+    CHECK(waitpid(guest, &status, 0) == guest);
+    sender.stop = true;
+    thread_join(&thread);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    lbx_postbox_unref(sender.first);
+    lbx_postbox_unref(sender.second);
+    CHECK_INT(0, status);
 }
 
 /* All of an estate, in every state, and with its options. */

@@ -265,7 +265,7 @@ judge_salvage(const struct subject *subject, const char *copy,
 {
     struct estate_found found;
     long told = 0;
-    lbx_file_report report;
+    lbx_file_report report, sound;
     char saved[600];
     lbx_status status;
 
@@ -277,6 +277,9 @@ judge_salvage(const struct subject *subject, const char *copy,
         score->refused++;
         return;
     }
+    if (lbx_file_check(saved, NULL, NULL, &sound) != LBX_OK ||
+        sound.letters != report.letters)
+        fail(mutation, "a salvage is not a sound store");
     estate_look(&subject->estate, saved, true, &found);
     if (found.status != LBX_OK)
         fail(mutation, lbx_status_name(found.status));

@@ -88,7 +88,8 @@ typedef struct lbx_file_report {
  * also by the caller. `damage`, which may be NULL, is called for each part.
  *
  * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
- *            LBX_INVALID; LBX_NO_MEMORY; and any I/O failure.
+ *            LBX_INVALID; LBX_NO_MEMORY; LBX_BUSY, as many read it as can; and
+ *            any I/O failure.
  * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT.
  * Blocks     as long as reading it all takes.
  * Since      0.1

@@ -114,29 +114,19 @@ open_environment(struct child *child, int folder)
                : result;
 }
 
-/* A reader's place: from here on the pages of `*ret_id` stay. */
+/* A reader's place: from here on the pages of the view's transaction stay. BUSY:
+ * an owner has committed since, or there is no place among the readers. */
 static lbx_status
-begin_reading(struct child *child, int folder, uint64_t *ret_id)
+begin_reading(struct child *child, int folder)
 {
-    lbx__presence visit;
-    lbx_status status = lbx__presence_visit(&visit, &lbx__io_system, folder);
-    int result = 0;
+    int result = child->env ? 0 : open_environment(child, folder);
 
-    // Without a `wake` there is nobody whose turn it could be.
-    if (status == LBX_OK && !lbx__presence_take_turn(&visit))
-        status = LBX_NO_MEMORY;
-    if (status == LBX_OK || status == LBX_NOT_FOUND) {
-        if (!child->env)
-            result = open_environment(child, folder);
-        if (result == 0)
-            result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
-        status = lbx__lmdb_status(result);
-        if (status == LBX_OK)
-            *ret_id = mdb_txn_id(child->txn);
-        lbx__presence_end_turn(&visit);
-    }
-    lbx__presence_close(&visit);
-    return status;
+    if (result == 0)
+        result = mdb_txn_begin(child->env, NULL, MDB_RDONLY, &child->txn);
+    if (result != 0)
+        return lbx__lmdb_status(result);
+    return mdb_txn_id(child->txn) == child->view.pages.transaction ? LBX_OK
+                                                                   : LBX_BUSY;
 }
 
 static void
@@ -147,23 +137,28 @@ end_reading(struct child *child)
     child->txn = NULL;
 }
 
-/* The meta pages, and a hold on what they name. BUSY: somebody has committed
- * between the two. */
+/* The meta pages, which LMDB is not shown before they have been looked at, and a
+ * hold on what they name. Both in our turn, when nobody in company commits: who
+ * has waited for it has waited for a commit. BUSY for another try. */
 static lbx_status
-hold(struct child *child, int folder, const lbx__presence_peek *peek,
+hold(struct child *child, int folder, const lbx__presence_peek *peek, bool last,
      const char **ret_why)
 {
-    lbx__view *view = &child->view;
-    uint64_t id = 0;
-    lbx_status status = lbx__view_open(view, &lbx__io_system, folder, ret_why);
+    lbx__presence visit;
+    lbx_status status = lbx__presence_visit(&visit, &lbx__io_system, folder);
 
-    if (status == LBX_CORRUPT && peek->in_use)
+    if (status == LBX_OK && !lbx__presence_take_turn(&visit))
+        status = LBX_NO_MEMORY;
+    // Without a `wake` there is nobody whose turn it could be.
+    if (status == LBX_OK || status == LBX_NOT_FOUND) {
+        status = lbx__view_open(&child->view, &lbx__io_system, folder, ret_why);
+        if (status == LBX_OK)
+            status = begin_reading(child, folder);
+        lbx__presence_end_turn(&visit);
+    }
+    lbx__presence_close(&visit);
+    if (status == LBX_CORRUPT && peek->in_use && !last)
         return LBX_BUSY; // perhaps they are being written
-    if (status != LBX_OK)
-        return status;
-    status = begin_reading(child, folder, &id);
-    if (status == LBX_OK && id != view->pages.transaction)
-        status = LBX_BUSY;
     return status;
 }
 
@@ -210,7 +205,8 @@ read_journal(struct child *child, const lbx__presence_peek *peek, bool last,
         status = lbx__audit_journal(view, peek, false, &kept);
     if (status != LBX_OK && status != LBX_CORRUPT)
         return status;
-    if (!is_latest(view)) {
+    // An idle journal has nothing that counts, whoever has committed since.
+    if (!is_latest(view) && !(status == LBX_OK && view->own.idle)) {
         lbx__overlay_clear(&view->overlay);
         return last ? LBX_OK : LBX_BUSY;
     }
@@ -238,9 +234,7 @@ check_once(struct child *child, int folder, bool last, lbx__teller *teller)
         lbx__presence_look(&lbx__io_system, folder, &peek); // before all else
 
     if (status == LBX_OK)
-        status = hold(child, folder, &peek, &why);
-    if (status == LBX_BUSY && last)
-        status = LBX_CORRUPT;
+        status = hold(child, folder, &peek, last, &why);
     if (status == LBX_NOT_FOUND && !has_journal(folder))
         return status; // nothing was ever there
     if (status == LBX_NOT_FOUND)

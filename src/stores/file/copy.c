@@ -173,12 +173,12 @@ copy_table(struct copying *copying, lbx__table table)
     lbx_status status;
 
     while ((status = lbx__view_next(view, table, &row)) == LBX_OK) {
-        const lbx__bytes value = {(const uint8_t *)row.value.data -
-                                      LBX__SUM_BYTES,
-                                  row.value.size + LBX__SUM_BYTES};
+        lbx__bytes value;
 
         if (!row.is_good)
             return LBX_CORRUPT;
+        value.data = (const uint8_t *)row.value.data - LBX__SUM_BYTES;
+        value.size = row.value.size + LBX__SUM_BYTES;
         status = lbx__engine_put(&copying->engine, table, row.key, &value, 1);
         copying->bytes += row.key.size + value.size;
         if (status == LBX_OK && (copying->engine.rows >= ROWS_AT_ONCE ||

@@ -50,10 +50,24 @@ sync_folder(const lbx__io *io, const char *path)
     return status;
 }
 
+/* The folder that a path is in. */
+static lbx_status
+sync_above(const lbx__io *io, const char *path)
+{
+    char above[PATH_MAX];
+    char *slash;
+
+    (void)snprintf(above, sizeof(above), "%s", path);
+    slash = strrchr(above, '/');
+    if (!slash)
+        return sync_folder(io, ".");
+    slash[slash == above] = '\0';
+    return sync_folder(io, above);
+}
+
 static lbx_status
 give_name(lbx__cradle *cradle)
 {
-    char *slash;
     lbx_status status = sync_folder(cradle->io, cradle->path);
 
     if (status != LBX_OK)
@@ -62,11 +76,8 @@ give_name(lbx__cradle *cradle)
     if (renameat2(AT_FDCWD, cradle->path, AT_FDCWD, cradle->wanted,
                   RENAME_NOREPLACE) < 0)
         return errno == EEXIST ? LBX_EXISTS : lbx__io_status(-errno);
-    slash = strrchr(cradle->path, '/');
-    if (!slash)
-        return sync_folder(cradle->io, ".");
-    slash[slash == cradle->path] = '\0';
-    return sync_folder(cradle->io, cradle->path);
+    memcpy(cradle->path, cradle->wanted, strlen(cradle->wanted) + 1);
+    return sync_above(cradle->io, cradle->path);
 }
 
 static void

@@ -204,8 +204,12 @@ lbx__pages_open(lbx__pages *pages, const lbx__io *io, int fd,
     pages->io = io;
     pages->fd = fd;
     pages->file_bytes = (uint64_t)file.st_size;
-    if (status == LBX_OK &&
-        pages->count > pages->file_bytes / pages->page_bytes) {
+    if (pages->count == 0)
+        return status;
+    pages->there = pages->file_bytes / pages->page_bytes;
+    if (pages->there > pages->count)
+        pages->there = pages->count;
+    if (status == LBX_OK && pages->there < pages->count) {
         *ret_why = "it is shorter than it says";
         status = LBX_CORRUPT;
     }

@@ -53,6 +53,7 @@ typedef struct lbx__pages {
     uint64_t file_bytes;
     size_t page_bytes;
     uint64_t count; /* pages in use, the two meta pages included */
+    uint64_t there; /* of them, that the file is long enough for */
     uint64_t transaction;
     lbx__root unused; /* pages: may be used again */
     lbx__root main;

@@ -61,15 +61,15 @@ look_first(lbx__file *file)
     lbx__view view;
     lbx_status status;
 
-    // In company somebody may be writing a meta page; alone, nobody is.
-    for (int tries = 0; tries < 16; tries++) {
-        status = lbx__view_open(&view, file->io, file->folder.fd, &why);
-        if (status == LBX_OK)
-            status = lbx__view_skim(&view, &why);
-        lbx__view_close(&view);
-        if (status != LBX_CORRUPT || file->presence.right == LBX__ALONE)
-            break;
-    }
+    // In company others commit, and use pages again, but not in our turn.
+    if (file->presence.right != LBX__ALONE &&
+        !lbx__presence_take_turn(&file->presence))
+        return LBX_NO_MEMORY;
+    status = lbx__view_open(&view, file->io, file->folder.fd, &why);
+    if (status == LBX_OK)
+        status = lbx__view_skim(&view, &why);
+    lbx__view_close(&view);
+    lbx__presence_end_turn(&file->presence);
     if (status == LBX_OK)
         return LBX_OK;
     return lbx__fault(file->options.fault, status, LBX__DATA ": %s", why);

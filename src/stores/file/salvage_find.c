@@ -87,6 +87,23 @@ sort_boxes(lbx__salvage *salvage)
               compare_boxes);
 }
 
+/* Where two branches lead to one page, its rows come twice: S1. */
+static void
+sort_letters(lbx__salvage *salvage)
+{
+    struct lbx__place *letters = salvage->letters;
+    size_t kept = 0;
+
+    if (salvage->letter_count == 0)
+        return;
+    qsort(letters, salvage->letter_count, sizeof(letters[0]), compare_letters);
+    for (size_t i = 1; i < salvage->letter_count; i++) {
+        if (compare_letters(&letters[kept], &letters[i]) != 0)
+            letters[++kept] = letters[i];
+    }
+    salvage->letter_count = kept + 1;
+}
+
 lbx__saved *
 lbx__salvage_box(const lbx__salvage *salvage, uint64_t box)
 {
@@ -142,6 +159,20 @@ has_head(lbx__salvage *salvage, uint64_t uid)
            lbx__head_decode(value, &head) == LBX_OK;
 }
 
+/* A first row id that is known to be given up has no letters (S2), whoever had it:
+ * its box is made without. */
+static void
+part_from_gone(lbx__salvage *salvage)
+{
+    for (size_t i = 1; i < salvage->count; i++) {
+        lbx__saved *one = &salvage->boxes[i - 1], *other = &salvage->boxes[i];
+
+        if (one->box == other->box && one->is_gone != other->is_gone)
+            *(one->is_gone ? &other->box : &one->box) = 0;
+    }
+    sort_boxes(salvage);
+}
+
 /* Boxes whose head is lost: they may be empty, and are kept then, too. */
 static lbx_status
 find_headless(lbx__salvage *salvage)
@@ -151,15 +182,19 @@ find_headless(lbx__salvage *salvage)
 
     while ((status = lbx__view_next(&salvage->view, LBX__BOXES, &row)) ==
            LBX_OK) {
-        const uint64_t uid = lbx__key_number(row.key, 0);
+        uint64_t uid;
 
-        if (row.is_good && !has_head(salvage, uid))
+        if (!row.is_good)
+            continue;
+        uid = lbx__key_number(row.key, 0);
+        if (!has_head(salvage, uid))
             status =
                 add_box(salvage, &(lbx__saved){.box = uid + 1, .uid = uid});
         if (status != LBX_OK)
             return status;
     }
     sort_boxes(salvage);
+    part_from_gone(salvage);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
@@ -181,9 +216,7 @@ find_letters(lbx__salvage *salvage)
         if (status == LBX_NO_MEMORY)
             return status;
     }
-    if (salvage->letter_count > 0)
-        qsort(salvage->letters, salvage->letter_count,
-              sizeof(salvage->letters[0]), compare_letters);
+    sort_letters(salvage);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
@@ -192,15 +225,12 @@ find_letters(lbx__salvage *salvage)
 static lbx_status
 find_nameless(lbx__salvage *salvage)
 {
-    uint64_t last = 0;
-
     for (size_t i = 0; i < salvage->letter_count; i++) {
         const uint64_t box = salvage->letters[i].box;
         lbx_status status;
 
-        if (box == last || lbx__salvage_box(salvage, box))
+        if (lbx__salvage_box(salvage, box))
             continue;
-        last = box;
         status = add_box(salvage, &(lbx__saved){
                                       .box = box,
                                       .is_gone = has_head(salvage, box - 1),

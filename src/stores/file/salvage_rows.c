@@ -85,27 +85,31 @@ has_groups(lbx__salvage *salvage, uint64_t box)
            lbx__body_decode_fixed(value, &body) == LBX_OK && body.gid != 0;
 }
 
-/* Its row is lost: made with the options of every box, under a name that says
- * so. */
-static lbx_status
-make_default(lbx__salvage *salvage, lbx__saved *box)
-{
-    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-    char name[LBX_BOX_NAME_BYTES], known[LBX_BOX_NAME_BYTES];
-    lbx_box_request request = {.name = name, .options = &options};
-    lbx_status status;
+/* A box as its row has it. */
+struct described {
+    lbx__box_row row;
+    lbx_box_options options;
+    char buffer[LBX_BOX_TEXT_BYTES];
+};
 
-    if (box->uid != 0 && find_name(salvage, box->uid, known))
-        (void)snprintf(name, sizeof(name), "salvaged-%.110s", known);
-    else
-        (void)snprintf(name, sizeof(name), "salvaged-%" PRIu64, box->box);
-    options.fifo = box->fifo = has_groups(salvage, box->box);
-    status = lbx__storage_begin(salvage->storage);
-    if (status != LBX_OK)
-        return status;
-    status = lbx__rules_create(salvage->rules, &request);
-    box->made = request.ret_box;
-    return end_group(salvage, status);
+/* OK; NOT_FOUND: it is lost, or makes no sense; NO_MEMORY. */
+static lbx_status
+read_row(lbx__salvage *salvage, const lbx__saved *box, struct described *ret)
+{
+    const lbx__key key = lbx__key_1(box->uid);
+    lbx__bytes value;
+    lbx_status status =
+        box->uid ? lbx__view_get(&salvage->view, LBX__BOXES, &key, &value)
+                 : LBX_NOT_FOUND;
+
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &ret->row);
+    if (status == LBX_OK)
+        status =
+            lbx__options_decode(ret->row.options, ret->buffer, &ret->options);
+    if (status == LBX_OK)
+        status = lbx_box_options_check(&ret->options, NULL);
+    return status == LBX_OK || status == LBX_NO_MEMORY ? status : LBX_NOT_FOUND;
 }
 
 static size_t
@@ -118,41 +122,74 @@ read_texts(lbx__bytes left, lbx_box_text texts[TEXTS_MOST])
     return count;
 }
 
-/* Without the name of its dead letters, which may not be there yet: that is given
- * to it by configure(). */
+/* One that is there already is another's: EXISTS, whatever its options. */
+static lbx_status
+create(lbx__salvage *salvage, lbx_box_request *request, lbx__saved *box)
+{
+    lbx_box_request same = {.space = request->space, .name = request->name};
+    lbx_status status = lbx__storage_begin(salvage->storage);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx__rules_describe(salvage->rules, &same);
+    if (status == LBX_OK)
+        status = LBX_EXISTS;
+    else if (status == LBX_NOT_FOUND)
+        status = lbx__rules_create(salvage->rules, request);
+    if (status == LBX_OK) {
+        box->made = request->ret_box;
+        box->fifo = request->options->fifo;
+    }
+    return end_group(salvage, status);
+}
+
+/* Under the name in its row, without that of its dead letters, which may not be
+ * there yet: that is given to it by configure(). Not at all, if its row is lost
+ * or its name is taken. */
 static lbx_status
 make_box(lbx__salvage *salvage, lbx__saved *box)
 {
-    const lbx__key key = lbx__key_1(box->uid);
-    char buffer[LBX_BOX_TEXT_BYTES];
+    struct described found;
     lbx_box_text texts[TEXTS_MOST];
-    lbx_box_options options;
-    lbx_box_request request = {.options = &options, .texts = texts};
-    lbx__box_row row;
-    lbx__bytes value;
-    lbx_status status =
-        box->uid ? lbx__view_get(&salvage->view, LBX__BOXES, &key, &value)
-                 : LBX_NOT_FOUND;
+    lbx_box_request request = {.options = &found.options, .texts = texts};
+    lbx_status status = read_row(salvage, box, &found);
 
-    if (status == LBX_OK)
-        status = lbx__box_row_decode(value, &row);
-    if (status == LBX_OK)
-        status = lbx__options_decode(row.options, buffer, &options);
+    if (status == LBX_OK) {
+        found.options.dead_letters = NULL;
+        request.space = found.row.space;
+        request.name = found.row.name;
+        request.text_count = read_texts(found.row.texts, texts);
+        status = create(salvage, &request, box);
+    }
+    return status == LBX_NOT_FOUND || status == LBX_EXISTS ? LBX_OK : status;
+}
+
+/* Under a name that says so, which no other has: those that keep theirs are there
+ * by now. With the options of every box, if its own are lost. */
+static lbx_status
+make_salvaged(lbx__salvage *salvage, lbx__saved *box)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    struct described found;
+    char name[LBX_BOX_NAME_BYTES], known[LBX_BOX_NAME_BYTES];
+    lbx_box_request request = {.name = name, .options = &options};
+    lbx_status status = read_row(salvage, box, &found);
+
     if (status == LBX_NO_MEMORY)
         return status;
-    if (status != LBX_OK || lbx_box_options_check(&options, NULL) != LBX_OK)
-        return make_default(salvage, box);
-    options.dead_letters = NULL;
-    request.space = row.space;
-    request.name = row.name;
-    request.text_count = read_texts(row.texts, texts);
-    box->fifo = options.fifo;
-    status = lbx__storage_begin(salvage->storage);
-    if (status != LBX_OK)
-        return status;
-    status = lbx__rules_create(salvage->rules, &request);
-    box->made = request.ret_box;
-    return end_group(salvage, status);
+    options.fifo = has_groups(salvage, box->box);
+    if (status == LBX_OK) {
+        options = found.options;
+        options.dead_letters = NULL;
+        (void)snprintf(known, sizeof(known), "%s", found.row.name);
+    } else if (box->uid == 0 || !find_name(salvage, box->uid, known)) {
+        (void)snprintf(known, sizeof(known), "%" PRIu64, box->box);
+    }
+    (void)snprintf(name, sizeof(name), "salvaged-%.100s", known);
+    for (unsigned i = 2;
+         (status = create(salvage, &request, box)) == LBX_EXISTS; i++)
+        (void)snprintf(name, sizeof(name), "salvaged-%.100s-%u", known, i);
+    return status;
 }
 
 /* All options, now that all boxes are there. One whose dead letters are lost, or
@@ -160,28 +197,20 @@ make_box(lbx__salvage *salvage, lbx__saved *box)
 static lbx_status
 configure(lbx__salvage *salvage, const lbx__saved *box)
 {
-    const lbx__key key = lbx__key_1(box->uid);
-    char buffer[LBX_BOX_TEXT_BYTES];
-    lbx_box_options options;
-    lbx_box_request request = {.box = box->made, .options = &options};
+    struct described found;
+    lbx_box_request request = {.box = box->made, .options = &found.options};
     lbx_damage part = {.what = "dead letters"};
-    lbx__box_row row;
-    lbx__bytes value;
-    lbx_status status;
+    lbx_status status = read_row(salvage, box, &found);
 
-    if (box->uid == 0 ||
-        lbx__view_get(&salvage->view, LBX__BOXES, &key, &value) != LBX_OK ||
-        lbx__box_row_decode(value, &row) != LBX_OK ||
-        lbx__options_decode(row.options, buffer, &options) != LBX_OK ||
-        !options.dead_letters)
-        return LBX_OK;
+    if (status != LBX_OK || !found.options.dead_letters)
+        return status == LBX_NO_MEMORY ? status : LBX_OK;
     status = lbx__storage_begin(salvage->storage);
     if (status != LBX_OK)
         return status;
     status = lbx__rules_configure(salvage->rules, &request);
     if (status == LBX_NOT_FOUND || status == LBX_INVALID ||
         status == LBX_DENIED) {
-        part.box = row.name;
+        part.box = found.row.name;
         lbx__tell(salvage->teller, &part);
         status = LBX_OK;
     }
@@ -318,6 +347,10 @@ lbx__salvage_rows(lbx__salvage *salvage)
             continue;
         salvage->teller->report.boxes++;
         status = make_box(salvage, &salvage->boxes[i]);
+    }
+    for (size_t i = 0; i < salvage->count && status == LBX_OK; i++) {
+        if (!salvage->boxes[i].is_gone && salvage->boxes[i].made.uid == 0)
+            status = make_salvaged(salvage, &salvage->boxes[i]);
     }
     salvage->teller->report.letters = 0;
     while (status == LBX_OK && at < salvage->letter_count)

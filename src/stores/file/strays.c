@@ -19,7 +19,8 @@ table_of(lbx__bytes key, lbx__bytes value)
     lbx__bytes content;
 
     for (int i = 0; i < LBX__TABLES; i++) {
-        if (lbx__row_check((lbx__table)i, key, value, &content) == LBX_OK)
+        if (lbx__key_is_of((lbx__table)i, key) &&
+            lbx__row_check((lbx__table)i, key, value, &content) == LBX_OK)
             return i;
     }
     return -1;
@@ -93,7 +94,7 @@ lbx__salvage_strays(lbx__view *view)
     strays.page = lbx__alloc(NULL, view->pages.page_bytes, 8);
     if (!strays.page)
         return LBX_NO_MEMORY;
-    for (uint64_t i = 2; i < view->pages.count && status == LBX_OK; i++) {
+    for (uint64_t i = 2; i < view->pages.there && status == LBX_OK; i++) {
         if ((lbx__page_set_has(&view->met, i) &&
              !lbx__page_set_has(&view->doubtful, i)) ||
             lbx__page_set_has(&view->unused, i) ||

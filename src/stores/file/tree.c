@@ -200,6 +200,8 @@ enter(lbx__tree *tree, size_t level, uint64_t page)
         status = LBX_CORRUPT;
     if (status == LBX_OK && tree->met && !lbx__page_set_add(tree->met, page))
         status = LBX_CORRUPT;
+    if (status == LBX_OK && tree->entered++ >= tree->pages->there)
+        status = LBX_CORRUPT; // P1, where nobody notes what was met
     if (status == LBX_CORRUPT && tree->bad)
         tree->bad(tree->context, &where);
     if (status != LBX_OK)
@@ -300,6 +302,7 @@ void
 lbx__tree_again(lbx__tree *tree)
 {
     tree->level = SIZE_MAX;
+    tree->entered = 0;
     tree->ended = tree->root.page == UINT64_MAX;
     tree->met = NULL;
     tree->bad = NULL;

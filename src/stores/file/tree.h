@@ -5,8 +5,9 @@
  * A walk gives every row of every page that makes sense, and tells of each page
  * that does not with the keys that it should have had; then it goes on behind it.
  *
- * P1  Nothing is followed that is not of the kind its level must be, so that a
- *     walk comes to its end whatever is in the file.
+ * P1  Nothing is followed that is not of the kind its level must be, and no more
+ *     pages than there are, so that a walk comes to its end whatever is in the
+ *     file.
  * P2  A page that was met twice, or that no row of which lies where its parent
  *     says, is damage, and its rows are not given.
  *
@@ -60,7 +61,8 @@ typedef struct lbx__tree {
     void *context;
 
     lbx__path walk, find;
-    size_t level; /* of the walk */
+    size_t level;     /* of the walk */
+    uint64_t entered; /* pages, by this walk */
     bool ended;
 } lbx__tree;
 

@@ -25,7 +25,8 @@ take_list(lbx__view *view, lbx__bytes list)
     for (uint64_t i = 1; i <= count; i++) {
         memcpy(&page, (const uint8_t *)list.data + 8 * i, 8);
         if (page < 2 || page >= view->pages.count || page >= before ||
-            !lbx__page_set_add(&view->unused, page))
+            (page < view->pages.there &&
+             !lbx__page_set_add(&view->unused, page)))
             return false;
         before = page;
     }
@@ -40,7 +41,7 @@ read_unused(lbx__view *view)
     bool whole = true;
     lbx_status status;
 
-    if (!lbx__page_set_init(&view->unused, view->pages.count))
+    if (!lbx__page_set_init(&view->unused, view->pages.there))
         return LBX_NO_MEMORY;
     lbx__tree_init(&tree, &view->pages, &view->pages.unused);
     tree.by_number = true;
@@ -137,8 +138,8 @@ lbx__view_find_tables(lbx__view *view)
     lbx__tree_row row;
     lbx_status status;
 
-    if (!lbx__page_set_init(&view->met, view->pages.count) ||
-        !lbx__page_set_init(&view->doubtful, view->pages.count))
+    if (!lbx__page_set_init(&view->met, view->pages.there) ||
+        !lbx__page_set_init(&view->doubtful, view->pages.there))
         return LBX_NO_MEMORY;
     // First: a damaged table may lead to pages that are not its own.
     status = read_unused(view);
@@ -193,7 +194,9 @@ static void
 judge(lbx__table table, lbx__bytes key, lbx__bytes value, lbx__view_row *ret)
 {
     *ret = (lbx__view_row){.key = key};
-    ret->is_good = lbx__row_check(table, key, value, &ret->value) == LBX_OK;
+    // A right sum does not make it a row of ours: it is no secret how to make one.
+    ret->is_good = lbx__key_is_of(table, key) &&
+                   lbx__row_check(table, key, value, &ret->value) == LBX_OK;
     if (ret->is_good)
         ret->sum = lbx__row_sum(ret->value);
 }
@@ -335,7 +338,7 @@ lbx__view_skim(lbx__view *view, const char **ret_why)
 bool
 lbx__view_overlaps(const lbx__view *view)
 {
-    for (uint64_t i = 2; i < view->pages.count; i++) {
+    for (uint64_t i = 2; i < view->pages.there; i++) {
         if (lbx__page_set_has(&view->met, i) &&
             lbx__page_set_has(&view->unused, i))
             return true;

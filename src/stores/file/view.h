@@ -63,7 +63,7 @@ typedef struct lbx__view_row {
     lbx__bytes key;
     lbx__bytes value; /* without its sum */
     uint32_t sum;
-    bool is_good; /* the sum is right */
+    bool is_good; /* the sum is right, and the key of this table's size */
 } lbx__view_row;
 
 /* Opens data.mdb in a folder and reads the meta pages; answers as

@@ -259,6 +259,22 @@ TEST(reply_and_acknowledge_is_one_step_in_one_store)
     end(&world);
 }
 
+/* What is attached shares its letter's fate, whatever the store has said of it. */
+TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
+{
+    struct world world = WORLD;
+    const lbx_draft reply = lbx_draft_of_text("r");
+    lbx_sent sent;
+
+    begin(&world, "{\"default\":\"box\"}");
+    world.script.forget = 1; // nobody knows what became of the letter
+    CHECK_STATUS(LBX_UNKNOWN, lbx_letter_reply_and_acknowledge(
+                                  world.letter, &reply, &sent, NULL));
+    CHECK_STATUS(LBX_UNKNOWN, sent.status);
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    end(&world);
+}
+
 /* The reply goes to a collecting postbox, which is a store of its own. */
 struct elsewhere {
     struct world world;
@@ -392,6 +408,36 @@ TEST(what_could_not_be_sent_settles_nothing)
     CHECK_STR("", test.world.script.log);
     CHECK(!lbx_letter_is_finalized(test.world.letter));
     end_elsewhere(&test);
+}
+
+/* A resolver keeps postboxes that are open: one that is not told stays for ever,
+ * though there be a new box of that name. */
+TEST(a_postbox_whose_box_was_deleted_is_closed_by_what_is_sent_along)
+{
+    struct world world = WORLD;
+    const lbx_draft draft = lbx_draft_of_text("done");
+    struct script other;
+    lbx_postbox *here, *there;
+    lbx_sent sent;
+
+    script_init(&other);
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_open_in(&world.script.base, "next", NULL, &here));
+    CHECK_OK(lbx_postbox_open_in(&other.base, "next", NULL, &there));
+    other.answer = LBX_CLOSED;
+    CHECK_STATUS(LBX_CLOSED, lbx_letter_send_and_acknowledge(
+                                 world.letter, there, &draft, &sent));
+    CHECK(lbx_postbox_is_closed(there));
+    world.script.answer = LBX_CLOSED;
+    CHECK_STATUS(LBX_CLOSED, lbx_letter_send_and_acknowledge(world.letter, here,
+                                                             &draft, &sent));
+    CHECK(lbx_postbox_is_closed(here));
+    CHECK(!lbx_letter_is_finalized(world.letter));
+    CHECK(!lbx_postbox_is_closed(world.postbox));
+    lbx_postbox_unref(here);
+    lbx_postbox_unref(there);
+    end(&world);
+    script_fini(&other);
 }
 
 TEST(settles_with_replies_are_an_operation)

@@ -194,6 +194,33 @@ settle_with(struct rig *rig, lbx_box box, const struct rig_got *got,
     return RIG_CALL(rig, lbx__rules_settle(rig->rules, &request));
 }
 
+static lbx_status
+no_room(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
+        lbx__growth growth)
+{
+    (void)storage;
+    (void)sizes;
+    (void)count;
+    return growth == LBX__GROWS ? LBX_NO_SPACE : LBX_OK;
+}
+
+TEST_CITING("P1 T1", a_reply_that_finds_the_disk_full_was_not_sent)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), to[2];
+    struct rig_got got = rig.got[0];
+    lbx_sent sent[2];
+
+    to[0] = rig_create(&rig, "replies", NULL);
+    to[1] = rig_create(&rig, "others", NULL);
+    rig.ops.reserve = no_room;
+    CHECK_STATUS(LBX_NO_SPACE, settle_with(&rig, box, &got, to, sent, 2));
+    CHECK_STATUS(LBX_NO_SPACE, sent[0].status);
+    CHECK_STATUS(LBX_NO_SPACE, sent[1].status);
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    rig_fini(&rig);
+}
+
 TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
 {
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Salvages of stores that are damaged in ways that chance does not find: names
+ * that meet, rows that somebody has made up with the right sums, trees that lead
+ * round in circles. All letters are saved, and nobody is brought down.
+ */
+#include "estate.h"
+
+#include "post/rows.h"
+#include "stores/file/fixture.h"
+#include "stores/file/view.h"
+
+#include <letterbox/post/file.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct yard {
+    char path[480], saved[480];
+    lbx__storage *storage;
+    lbx__rules *rules;
+};
+
+static int64_t
+wall(void *context)
+{
+    (void)context;
+    return 1700000000000;
+}
+
+static void
+open_yard(struct yard *yard)
+{
+    const lbx__rules_options options = {.wall_ms = wall};
+
+    if (!yard->path[0])
+        test_paths_in_memory();
+    (void)snprintf(yard->path, sizeof(yard->path), "%s", test_path());
+    (void)snprintf(yard->saved, sizeof(yard->saved), "%s", test_path());
+    yard->storage = fixture_open(yard->path, NULL, NULL);
+    CHECK_OK(lbx__rules_open(yard->storage, &options, &yard->rules));
+}
+
+static void
+close_yard(struct yard *yard)
+{
+    lbx__rules_close(yard->rules);
+    lbx__storage_close(yard->storage);
+}
+
+static void
+commit(struct yard *yard)
+{
+    CHECK_OK(lbx__storage_flush(yard->storage, lbx__rules_commit(yard->rules)));
+}
+
+/* A box with some letters. */
+static lbx_box
+build(struct yard *yard, const char *space, const char *name, bool fifo,
+      int letters)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_box_request box = {.space = space, .name = name, .options = &options};
+
+    options.fifo = fifo;
+    CHECK_OK(lbx__storage_begin(yard->storage));
+    CHECK_OK(lbx__rules_create(yard->rules, &box));
+    for (int i = 0; i < letters; i++) {
+        char id[16];
+        const lbx_parcel parcel = {
+            .body = "letter",
+            .body_bytes = 6,
+            .group = fifo ? "group" : NULL,
+            .duplicate_id = fifo ? id : NULL,
+        };
+        lbx_sent sent;
+        lbx_send_request send = {box.ret_box, &parcel, 1, &sent};
+
+        (void)snprintf(id, sizeof(id), "%d", i);
+        CHECK_OK(lbx__rules_send(yard->rules, &send));
+    }
+    commit(yard);
+    return box.ret_box;
+}
+
+/* The row of a box with its options is lost. */
+static void
+lose(struct yard *yard, lbx_box box)
+{
+    const lbx__key key = lbx__key_1(box.uid);
+
+    CHECK_OK(lbx__storage_begin(yard->storage));
+    lbx__row_drop(yard->storage, LBX__BOXES, &key);
+    commit(yard);
+}
+
+static void
+forge(struct yard *yard, lbx__table table, const lbx__key *key,
+      const void *value, size_t size)
+{
+    const lbx__row_size row = {key->size, (uint32_t)size + LBX__SUM_BYTES};
+
+    CHECK_OK(lbx__storage_begin(yard->storage));
+    CHECK_OK(lbx__storage_reserve(yard->storage, &row, 1, LBX__GROWS));
+    lbx__row_put(yard->storage, table, key, &(lbx__bytes){value, size}, 1);
+    commit(yard);
+}
+
+/* The yard is closed; all these are saved, into a sound store. */
+static void
+check_saved(const struct yard *yard, uint64_t boxes, uint64_t letters)
+{
+    lbx_file_report report;
+
+    CHECK_STATUS(LBX_CORRUPT, lbx_file_check(yard->path, NULL, NULL, &report));
+    CHECK_OK(lbx_file_salvage(yard->path, yard->saved, NULL, NULL, &report));
+    CHECK_INT(letters, report.letters);
+    CHECK_OK(lbx_file_check(yard->saved, NULL, NULL, &report));
+    CHECK_INT(boxes, report.boxes);
+    CHECK_INT(letters, report.letters);
+}
+
+/* Of names, only the second part is told. */
+TEST(boxes_of_one_name_in_two_spaces_are_saved_as_two)
+{
+    struct yard yard = {.path = ""};
+    lbx_box boxes[3];
+
+    open_yard(&yard);
+    boxes[0] = build(&yard, "a", "jobs", false, 3);
+    boxes[1] = build(&yard, "b", "jobs", false, 5);
+    boxes[2] = build(&yard, "c", "jobs", true, 7);
+    for (int i = 0; i < 3; i++)
+        lose(&yard, boxes[i]);
+    close_yard(&yard);
+    check_saved(&yard, 3, 15);
+}
+
+/* As after an earlier salvage. */
+TEST(a_box_whose_row_is_lost_does_not_take_the_name_of_another)
+{
+    struct yard yard = {.path = ""};
+    lbx_box box;
+
+    open_yard(&yard);
+    box = build(&yard, "", "jobs", false, 3);
+    (void)build(&yard, "", "salvaged-jobs", false, 5);
+    (void)build(&yard, "", "salvaged-7", true, 2);
+    lose(&yard, box);
+    close_yard(&yard);
+    check_saved(&yard, 3, 10);
+}
+
+/* With nothing in it, such a row can be the last thing in its page. */
+TEST_LIMIT(rows_with_keys_that_no_row_has_are_damage, 60)
+{
+    static const uint8_t value[80];
+    const lbx__key key = {.bytes = {0xff}, .size = 1};
+    struct yard yard = {.path = ""};
+
+    for (int i = 2 * LBX__NAMES; i < 2 * LBX__TABLES; i++) {
+        open_yard(&yard);
+        (void)build(&yard, "", "jobs", false, 3);
+        forge(&yard, (lbx__table)(i / 2), &key, value,
+              i % 2 ? sizeof(value) : 0);
+        close_yard(&yard);
+        check_saved(&yard, 1, 3);
+    }
+}
+
+TEST(a_letter_of_no_box_is_saved_and_harms_nobody)
+{
+    static const uint8_t body[80];
+    const lbx__key key = lbx__key_2(0, 1);
+    struct yard yard = {.path = ""};
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 3);
+    forge(&yard, LBX__BODIES, &key, body, sizeof(body));
+    close_yard(&yard);
+    check_saved(&yard, 2, 4);
+}
+
+/* S2: its first row id is known to be given up, though its head is lost. */
+TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
+{
+    struct yard yard = {.path = ""};
+    lbx_box_request purge = {.name = "jobs"};
+    lbx__key key;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 5);
+    CHECK_OK(lbx__storage_begin(yard.storage));
+    CHECK_OK(lbx__rules_purge(yard.rules, &purge));
+    commit(&yard);
+    key = lbx__key_1(build(&yard, "", "jobs", false, 0).uid);
+    CHECK_OK(lbx__storage_begin(yard.storage));
+    lbx__row_drop(yard.storage, LBX__HEADS, &key);
+    commit(&yard);
+    close_yard(&yard);
+    check_saved(&yard, 1, 0);
+}
+
+/* ---- Trees ---- */
+
+/* Where the row of a table is in data.mdb, and the first page of its tree. */
+static uint64_t
+find_root(const char *path, const char *table, uint64_t *ret_page)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t offset = 0;
+    const char *why;
+    lbx__view view;
+    lbx__tree tree;
+    lbx__tree_row row;
+
+    CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
+    lbx__tree_init(&tree, &view.pages, &view.pages.main);
+    while (lbx__tree_next(&tree, &row) == LBX_OK) {
+        if (lbx__bytes_compare(row.key, text(table)) != 0)
+            continue;
+        offset = row.offset;
+        memcpy(ret_page, (const uint8_t *)row.value.data + 40, 8);
+    }
+    lbx__tree_fini(&tree);
+    lbx__view_close(&view);
+    CHECK(close(folder) == 0);
+    CHECK(offset > 0);
+    return offset;
+}
+
+/* A branch all of whose children are itself, in a tree that says it is deep: there
+ * are more ways through it than a walk could ever end. */
+TEST_LIMIT(a_tree_that_leads_round_in_circles_is_left, 30)
+{
+    const uint16_t deep = LBX__TREE_DEEPEST;
+    struct yard yard = {.path = ""};
+    uint8_t page[4096];
+    uint64_t offset, root;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 2000);
+    close_yard(&yard);
+    offset = find_root(yard.path, "bodies", &root);
+    fixture_write(yard.path, "data.mdb", &deep, sizeof(deep), offset + 6);
+    fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    CHECK(lbx__page_nodes(page) > 10);
+    for (size_t i = 0; i < lbx__page_nodes(page); i++) {
+        uint16_t at;
+
+        memcpy(&at, page + LBX__PAGE_HEAD + 2 * i, sizeof(at));
+        memcpy(page + at, &root, 6);
+    }
+    fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    check_saved(&yard, 1, 2000);
+}
+
+/* A leaf that two branches lead to, and has rows for both. */
+TEST_LIMIT(a_letter_that_is_met_twice_is_saved_once, 30)
+{
+    struct yard yard = {.path = ""};
+    uint8_t page[4096], leaf[4096], *at;
+    lbx__bytes middle;
+    uint64_t root, child;
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 2000);
+    close_yard(&yard);
+    (void)find_root(yard.path, "bodies", &root);
+    fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    CHECK(lbx__page_nodes(page) > 10);
+    child = lbx__page_node(page, LBX__BRANCH, 0).child;
+    fixture_read(yard.path, "data.mdb", leaf, sizeof(leaf), child * 4096);
+    middle = lbx__page_node(leaf, LBX__LEAF, lbx__page_nodes(leaf) / 2).key;
+    at = (uint8_t *)(uintptr_t)lbx__page_node(page, LBX__BRANCH, 1).key.data;
+    CHECK_INT(middle.size, lbx__page_node(page, LBX__BRANCH, 1).key.size);
+    memcpy(at, middle.data, middle.size);
+    memcpy(at - 8, &child, 6);
+    fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
+    check_saved(&yard, 1, 2000);
+}
+
+/* A file says how many pages it has; more than it has are not looked for. */
+TEST_LIMIT(a_file_that_says_it_is_huge_is_as_large_as_it_is, 30)
+{
+    const uint64_t map_bytes = UINT64_C(1) << 60, last = UINT64_C(1) << 46;
+    struct yard yard = {.path = ""};
+
+    open_yard(&yard);
+    (void)build(&yard, "", "jobs", false, 20);
+    close_yard(&yard);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t meta = i * 4096 + LBX__PAGE_HEAD;
+
+        fixture_write(yard.path, "data.mdb", &map_bytes, 8, meta + 16);
+        fixture_write(yard.path, "data.mdb", &last, 8, meta + 120);
+    }
+    check_saved(&yard, 1, 20);
+}
