@@ -60,6 +60,8 @@ drain(lbx_postbox *postbox)
 int
 main(int argc, char **argv)
 {
+    lbx_store_options stores = LBX_STORE_OPTIONS_INIT;
+    lbx_fault fault;
     static const lbx_route table[] = {
         {"example.Passed", "run-1-passed"},
         {"example.Failed", "run-1-failed"},
@@ -71,8 +73,12 @@ main(int argc, char **argv)
     lbx_routes *routes;
     int good, bad;
 
-    must(lbx_store_open(argc > 1 ? argv[1] : "memory:", NULL, &store),
-         "opening");
+    stores.fault = &fault;
+    if (lbx_store_open(argc > 1 ? argv[1] : "memory:", &stores, &store) !=
+        LBX_OK) {
+        fprintf(stderr, "opening: %s\n", fault.text);
+        return 1;
+    }
     must(lbx_postbox_open_in(store, "samples", NULL, &samples), "opening");
     must(lbx_postbox_open_in(store, "run-1-passed", NULL, &passed), "opening");
     must(lbx_postbox_open_in(store, "run-1-failed", NULL, &failed), "opening");

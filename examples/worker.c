@@ -96,6 +96,8 @@ print_result(lbx_postbox *results, const lbx_id *expected)
 int
 main(int argc, char **argv)
 {
+    lbx_store_options stores = LBX_STORE_OPTIONS_INIT;
+    lbx_fault fault;
     static const lbx_route table[] = {
         {"letterbox.Result", "client-1-results"},
         {"example.Progress", "client-1-progress"},
@@ -115,8 +117,12 @@ main(int argc, char **argv)
     must(lbx_types_add(types, lbx_request_type()), "types");
     must(lbx_types_add(types, lbx_result_type()), "types");
     options.types = types;
-    must(lbx_store_open(argc > 1 ? argv[1] : "memory:", NULL, &store),
-         "opening");
+    stores.fault = &fault;
+    if (lbx_store_open(argc > 1 ? argv[1] : "memory:", &stores, &store) !=
+        LBX_OK) {
+        fprintf(stderr, "opening: %s\n", fault.text);
+        return 1;
+    }
     must(lbx_postbox_open_in(store, "requests", &options, &requests),
          "opening");
     must(lbx_postbox_open_in(store, "client-1-results", &options, &results),
