@@ -19,11 +19,11 @@ lbx__index_init(lbx__index *index, const lbx_allocator *allocator,
     };
 }
 
-static size_t
-block_size(const lbx__row *row)
+size_t
+lbx__row_bytes(const lbx__row *row)
 {
     return sizeof(*row) + row->levels * sizeof(row->next[0]) + row->key_size +
-           row->value_room;
+           row->value_room + row->slack;
 }
 
 void
@@ -58,28 +58,49 @@ draw_levels(lbx__index *index)
     return levels;
 }
 
-lbx__row *
-lbx__row_create(lbx__index *index, size_t key_size, size_t value_size)
+static lbx__row
+shape_of(lbx__index *index, size_t key_size, size_t value_size)
 {
-    lbx__row shape = {
+    assert(key_size <= LBX__KEY_MOST && value_size <= LBX__VALUE_MOST);
+    return (lbx__row){
         .value_room = (uint32_t)value_size,
         .key_size = (uint16_t)key_size,
         .levels = draw_levels(index),
     };
+}
+
+lbx__row *
+lbx__row_create(lbx__index *index, size_t key_size, size_t value_size)
+{
+    const lbx__row shape = shape_of(index, key_size, value_size);
     lbx__row *row;
 
-    assert(key_size <= LBX__KEY_MOST && value_size <= LBX__VALUE_MOST);
-    row = lbx__alloc(index->allocator, block_size(&shape), _Alignof(lbx__row));
+    row = lbx__alloc(index->allocator, lbx__row_bytes(&shape),
+                     _Alignof(lbx__row));
     if (row)
         *row = shape;
     return row;
+}
+
+bool
+lbx__row_remake(lbx__index *index, lbx__row *row, size_t key_size,
+                size_t value_size)
+{
+    lbx__row shape = shape_of(index, key_size, value_size);
+    const size_t has = lbx__row_bytes(row), needs = lbx__row_bytes(&shape);
+
+    if (has < needs || has / 2 > needs)
+        return false;
+    shape.slack = (uint32_t)(has - needs);
+    *row = shape;
+    return true;
 }
 
 void
 lbx__row_destroy(lbx__index *index, lbx__row *row)
 {
     if (row)
-        lbx__free(index->allocator, row, block_size(row));
+        lbx__free(index->allocator, row, lbx__row_bytes(row));
 }
 
 bool
@@ -272,7 +293,7 @@ lbx__index_insert_at(lbx__index *index, lbx__row *row, lbx__bytes key,
             index->last[level] = row; // I2
     }
     index->count++;
-    index->bytes += block_size(row);
+    index->bytes += lbx__row_bytes(row);
 }
 
 lbx__row *
@@ -297,7 +318,7 @@ lbx__index_remove_at(lbx__index *index, const lbx__spot *spot)
     while (index->levels > 1 && !index->first[index->levels - 1])
         index->levels--;
     index->count--;
-    index->bytes -= block_size(row);
+    index->bytes -= lbx__row_bytes(row);
     return row;
 }
 
@@ -368,7 +389,7 @@ lbx__index_valid(const lbx__index *index)
     }
     for (const lbx__row *row = index->first[0]; row; row = row->next[0]) {
         count++;
-        bytes += block_size(row);
+        bytes += lbx__row_bytes(row);
     }
     return count == index->count && bytes == index->bytes && // I3
            fingers_valid(index);

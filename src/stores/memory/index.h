@@ -33,6 +33,7 @@ typedef struct lbx__row {
     uint32_t value_room; /* a value that shrinks leaves some */
     uint16_t key_size;
     uint16_t levels;
+    uint32_t slack; /* bytes at its end that nobody uses */
     struct lbx__row
         *next[]; /* `levels` of them; then the key, then the value */
 } lbx__row;
@@ -67,6 +68,14 @@ void lbx__index_fini(lbx__index *index);
 lbx__row *lbx__row_create(lbx__index *index, size_t key_size,
                           size_t value_size);
 void lbx__row_destroy(lbx__index *index, lbx__row *row);
+
+/* Its block. */
+size_t lbx__row_bytes(const lbx__row *row);
+
+/* Makes a row that is in no index one for another key and value, as if created;
+ * false, and unchanged, when its block is too small, or over twice as large. */
+bool lbx__row_remake(lbx__index *index, lbx__row *row, size_t key_size,
+                     size_t value_size);
 
 /* How many bytes a key and value find in it. */
 bool lbx__row_fits(const lbx__row *row, size_t key_size, size_t value_size);

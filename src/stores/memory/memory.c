@@ -10,6 +10,9 @@
  *     has been put.
  * M2  A row is in the list or in one index.
  * M3  now() never goes back, whatever the clock does.
+ * M4  Of the large blocks that were freed the last one is kept, up to SPARE_MOST:
+ *     allocators give such blocks back to the system, which clears every page of
+ *     the next.
  */
 #include "stores/memory/memory.h"
 
@@ -19,6 +22,11 @@
 
 #include <string.h>
 
+enum {
+    SPARE_LEAST = 64 * 1024,
+    SPARE_MOST = 4 * 1024 * 1024
+};
+
 struct memory {
     lbx__storage base; /* first */
     const lbx_allocator *allocator;
@@ -26,6 +34,7 @@ struct memory {
     int64_t now_ns;
     uint64_t ticket;
     lbx__row *reserved; /* linked by next[0] */
+    lbx__row *spare;    /* M4 */
     lbx__index tables[LBX__TABLES];
 };
 
@@ -69,6 +78,32 @@ seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
     return LBX_OK;
 }
 
+static lbx__row *
+make_row(struct memory *memory, size_t key_size, size_t value_size)
+{
+    lbx__row *spare = memory->spare;
+
+    if (spare && value_size >= SPARE_LEAST / 2 &&
+        lbx__row_remake(&memory->tables[0], spare, key_size, value_size)) {
+        memory->spare = NULL;
+        return spare;
+    }
+    return lbx__row_create(&memory->tables[0], key_size, value_size);
+}
+
+static void
+drop_row(struct memory *memory, lbx__row *row)
+{
+    if (row && lbx__row_bytes(row) >= SPARE_LEAST &&
+        lbx__row_bytes(row) <= SPARE_MOST) {
+        lbx__row *last = memory->spare;
+
+        memory->spare = row;
+        row = last;
+    }
+    lbx__row_destroy(&memory->tables[0], row);
+}
+
 /* Frees what was reserved since `end`, which is in the list, or NULL. */
 static void
 give_back(struct memory *memory, const lbx__row *end)
@@ -77,7 +112,7 @@ give_back(struct memory *memory, const lbx__row *end)
         lbx__row *row = memory->reserved;
 
         memory->reserved = row->next[0];
-        lbx__row_destroy(&memory->tables[0], row);
+        drop_row(memory, row);
     }
 }
 
@@ -90,8 +125,7 @@ reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
 
     (void)growth;
     for (size_t i = 0; i < count; i++) {
-        lbx__row *row =
-            lbx__row_create(&memory->tables[0], sizes[i].key, sizes[i].value);
+        lbx__row *row = make_row(memory, sizes[i].key, sizes[i].value);
 
         if (!row) {
             give_back(memory, before);
@@ -138,7 +172,7 @@ put(lbx__storage *storage, lbx__table table, lbx__bytes key,
             lbx__row_write(spot.at, parts, count);
             return;
         }
-        lbx__row_destroy(index, lbx__index_remove_at(index, &spot));
+        drop_row(memory, lbx__index_remove_at(index, &spot));
         (void)lbx__index_locate(index, key, &spot);
     }
     row = take_reserved(memory, key.size, size);
@@ -152,9 +186,9 @@ put(lbx__storage *storage, lbx__table table, lbx__bytes key,
 static void
 remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
 {
-    lbx__index *index = &memory_of(storage)->tables[table];
+    struct memory *memory = memory_of(storage);
 
-    lbx__row_destroy(index, lbx__index_remove(index, key));
+    drop_row(memory, lbx__index_remove(&memory->tables[table], key));
 }
 
 static uint64_t
@@ -206,6 +240,7 @@ close_memory(lbx__storage *storage)
     struct memory *memory = memory_of(storage);
 
     give_back(memory, NULL);
+    lbx__row_destroy(&memory->tables[0], memory->spare);
     for (int i = 0; i < LBX__TABLES; i++)
         lbx__index_fini(&memory->tables[i]);
     lbx__free(memory->allocator, memory, sizeof(*memory));

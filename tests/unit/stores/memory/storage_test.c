@@ -5,6 +5,7 @@
 #include "support/test.h"
 #include "support/torture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static lbx__bytes
@@ -203,4 +204,41 @@ TEST(storage_time_never_goes_back)
     CHECK_INT(start + 6 * LBX_SECOND, lbx__storage_now(storage));
     lbx__storage_close(storage);
     lbx__storage_close(NULL);
+}
+
+/* M4: a large row that goes leaves its block to the next, whose key and value may
+ * be of other sizes; what it holds is bounded, and freed at the end. */
+TEST(storage_uses_the_last_large_block_again)
+{
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    char *large = calloc(1, 1 << 20);
+    lbx__storage *storage;
+    long before = 0;
+
+    CHECK(large);
+    CHECK_OK(lbx__memory_open(&allocator, NULL, &storage));
+    CHECK_OK(lbx__storage_begin(storage));
+    for (uint32_t i = 0; i < 100; i++) {
+        const lbx__bytes key = {"a key of some length", 1 + i % 20};
+        const lbx__bytes part = {large, (1 << 20) - i * 1000};
+        const lbx__row_size size = {(uint32_t)key.size, (uint32_t)part.size};
+        lbx__bytes value;
+
+        large[i] = (char)i;
+        if (i == 1)
+            before = memory.allocations;
+        CHECK_OK(lbx__storage_reserve(storage, &size, 1, LBX__GROWS));
+        lbx__storage_put(storage, LBX__BODIES, key, &part, 1);
+        CHECK_OK(lbx__storage_get(storage, LBX__BODIES, key, &value));
+        CHECK_INT(part.size, value.size);
+        CHECK(memcmp(large, value.data, value.size) == 0);
+        lbx__storage_remove(storage, LBX__BODIES, key);
+    }
+    // A row that happens to have more links may not fit.
+    CHECK(memory.allocations - before < 20);
+    (void)lbx__storage_commit(storage);
+    lbx__storage_close(storage);
+    CHECK_INT(0, memory.live_blocks);
+    free(large);
 }
