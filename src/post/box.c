@@ -8,6 +8,8 @@
  */
 #include "post/box.h"
 
+#include "post/fault.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +69,27 @@ lbx__box_name_valid(const char *name)
             return false;
     }
     return size > 0;
+}
+
+lbx_status
+lbx__box_name_check(const char *name, const char *what, lbx_fault *fault)
+{
+    char shown[LBX__SHOWN_BYTES];
+
+    if (!name)
+        return lbx__fault(fault, LBX_INVALID, "%s: the name is NULL", what);
+    if (strlen(name) >= LBX_BOX_NAME_BYTES)
+        return lbx__fault(fault, LBX_INVALID,
+                          "%s: the name is too long: %zu characters, and at "
+                          "most %d are allowed: %s",
+                          what, strlen(name), LBX_BOX_NAME_BYTES - 1,
+                          lbx__show(name, shown));
+    if (!lbx__box_name_valid(name))
+        return lbx__fault(fault, LBX_INVALID,
+                          "%s: %s is no name: 1 to %d printable ASCII "
+                          "characters are, without spaces and '/'",
+                          what, lbx__show(name, shown), LBX_BOX_NAME_BYTES - 1);
+    return LBX_OK;
 }
 
 /* A field, and what it may be. */
@@ -146,11 +169,11 @@ check_redrive(const lbx_box_options *options, lbx_fault *fault)
     if (options->redrive_box_count > 0 && !options->redrive_boxes)
         return refuse(fault, "%s is NULL", "redrive_boxes");
     for (size_t i = 0; i < options->redrive_box_count; i++) {
-        const char *name = options->redrive_boxes[i];
+        const lbx_status status = lbx__box_name_check(options->redrive_boxes[i],
+                                                      "redrive_boxes", fault);
 
-        if (!name || !lbx__box_name_valid(name))
-            return refuse(fault, "redrive_boxes: %.100s is no box's name",
-                          name ? name : "NULL");
+        if (status != LBX_OK)
+            return status;
     }
     return LBX_OK;
 }
@@ -174,8 +197,8 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
         return refuse(ret_fault, "%s needs fifo", "deduplication");
     if (options->fifo && !options->strict)
         return refuse(ret_fault, "fifo needs %s", "strict");
-    if (options->dead_letters && !lbx__box_name_valid(options->dead_letters))
-        return refuse(ret_fault, "dead_letters: %.100s is no box's name",
-                      options->dead_letters);
-    return check_redrive(options, ret_fault);
+    if (options->dead_letters)
+        status = lbx__box_name_check(options->dead_letters, "dead_letters",
+                                     ret_fault);
+    return status == LBX_OK ? check_redrive(options, ret_fault) : status;
 }

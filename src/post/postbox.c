@@ -90,6 +90,23 @@ make(lbx_store *store, const char *name, const lbx_postbox_options *options,
 }
 
 lbx_status
+lbx__postbox_options_check(const lbx_postbox_options *options,
+                           lbx_postbox **ret)
+{
+    if (options->version != LBX_POSTBOX_OPTIONS_VERSION)
+        return lbx__fault_version(options->fault, "LBX_POSTBOX_OPTIONS_INIT",
+                                  options->version,
+                                  LBX_POSTBOX_OPTIONS_VERSION);
+    if (!ret)
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "there is no pointer for the postbox: ret is NULL");
+    if (!lbx__allocator_usable(options->allocator))
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "the allocator lacks a function");
+    return LBX_OK;
+}
+
+lbx_status
 lbx_postbox_open_in(lbx_store *store, const char *name,
                     const lbx_postbox_options *options, lbx_postbox **ret)
 {
@@ -99,21 +116,18 @@ lbx_postbox_open_in(lbx_store *store, const char *name,
 
     if (!options)
         options = &defaults;
-    if (!store || !name || !ret ||
-        options->version != LBX_POSTBOX_OPTIONS_VERSION ||
-        !lbx__allocator_usable(options->allocator))
-        return LBX_INVALID;
     fault = options->fault;
-    if (!lbx__box_name_valid(name))
-        return lbx__fault(fault, LBX_INVALID, "%.100s is no name of a box",
-                          name);
-    if (fault)
-        fault->text[0] = '\0';
-    status = make(store, name, options, ret);
-    if (status != LBX_OK && fault && !fault->text[0])
-        return lbx__fault(fault, status, "box %.100s: %s", name,
-                          lbx_status_text(status));
-    return status;
+    status = lbx__postbox_options_check(options, ret);
+    if (status != LBX_OK)
+        return status;
+    if (!store)
+        return lbx__fault(fault, LBX_INVALID, "the store is NULL");
+    status = lbx__box_name_check(name, "the box", fault);
+    if (status != LBX_OK)
+        return status;
+    lbx__fault_clear(fault);
+    return lbx__fault_otherwise(fault, make(store, name, options, ret), "box",
+                                name);
 }
 
 lbx_postbox *

@@ -148,7 +148,8 @@ tell(const lbx__called *called, const struct job *job, lbx_status status)
         if (status == LBX_OK && job)
             *called->u.batch.ret = job->reply.sent;
     }
-    return status;
+    return lbx__fault_otherwise(called->u.batch.fault, status, "the reply",
+                                NULL);
 }
 
 static lbx_status
@@ -213,7 +214,11 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
     lbx__called *called;
 
     if (!op || !letter || !reply)
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
+                          !op       ? "the operation"
+                          : !letter ? "the letter"
+                                    : "the reply");
+    lbx__fault_clear(ret_fault);
     lbx__postbox_op_keep(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called = lbx__called_of(op);
     called->u.batch.what = letter;
@@ -233,7 +238,9 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
     struct job job;
 
     if (!letter || !reply)
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
+                          letter ? "the reply" : "the letter");
+    lbx__fault_clear(ret_fault);
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called->u.batch.fault = ret_fault;
     called->u.batch.what = letter;

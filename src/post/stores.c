@@ -252,6 +252,35 @@ lbx__stores_closed(void *closed)
         remove_place(old);
 }
 
+/* Whether a store can be looked for at all. */
+static lbx_status
+check(const char *url, const lbx_store_options *options, lbx_store **ret)
+{
+    if (options->version != LBX_STORE_OPTIONS_VERSION)
+        return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
+                                  options->version, LBX_STORE_OPTIONS_VERSION);
+    if (!url)
+        return lbx__fault(options->fault, LBX_INVALID, "the URL is NULL");
+    if (!ret)
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "there is no pointer for the store: ret is NULL");
+    if (!lbx__allocator_usable(options->allocator))
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "the allocator lacks a function");
+    return LBX_OK;
+}
+
+static lbx_status
+refuse_scheme(const char *url, lbx_fault *fault)
+{
+    char names[64], shown[LBX__SHOWN_BYTES];
+
+    lbx__scheme_names(names, sizeof(names));
+    return lbx__fault(fault, LBX_NOT_FOUND,
+                      "%s: there is no store of that kind; allowed are %s",
+                      lbx__show(url, shown), names);
+}
+
 lbx_status
 lbx_store_open(const char *url, const lbx_store_options *options,
                lbx_store **ret)
@@ -266,28 +295,19 @@ lbx_store_open(const char *url, const lbx_store_options *options,
 
     if (options)
         mine = *options;
-    if (!url || !ret || mine.version != LBX_STORE_OPTIONS_VERSION ||
-        !lbx__allocator_usable(mine.allocator))
-        return LBX_INVALID;
     if (!mine.fault)
         mine.fault = &unwanted;
-    mine.fault->text[0] = '\0';
+    lbx__fault_clear(mine.fault);
+    status = check(url, &mine, ret);
+    if (status != LBX_OK)
+        return status;
     scheme = lbx__scheme_of(url, &rest);
-    if (!scheme) {
-        char names[64];
-
-        lbx__scheme_names(names, sizeof(names));
-        return lbx__fault(mine.fault, LBX_NOT_FOUND,
-                          "%.160s: no store of that kind is built in, but %s",
-                          url, names);
-    }
+    if (!scheme)
+        return refuse_scheme(url, mine.fault);
     status = scheme->place(rest, name, mine.fault);
     if (status == LBX_OK) {
         made = make_place(scheme, name, mine.allocator);
         status = made ? open_place(made, &mine, ret) : LBX_NO_MEMORY;
     }
-    if (status != LBX_OK && !mine.fault->text[0])
-        return lbx__fault(mine.fault, status, "%.160s: %s", url,
-                          lbx_status_text(status));
-    return status;
+    return lbx__fault_otherwise(mine.fault, status, "the store", url);
 }
