@@ -37,6 +37,21 @@ TEST(a_name_is_one_store)
     lbx_postbox_unref(other);
 }
 
+TEST(a_letter_is_gone_with_its_box)
+{
+    lbx_postbox *orders = open_orders("memory:shop/orders");
+    lbx_letter *letter;
+
+    CHECK_OK(lbx_postbox_send(orders, "a", 1, NULL));
+    CHECK_OK(lbx_postbox_receive(orders, 0, &letter));
+    CHECK_OK(lbx_store_delete_box(lbx_postbox_store(orders), "orders"));
+    CHECK_STATUS(LBX_GONE, lbx_letter_extend(letter, LBX_SECOND));
+    CHECK_STATUS(LBX_GONE, lbx_letter_nack(letter, 0));
+    CHECK_STATUS(LBX_GONE, lbx_letter_acknowledge(letter));
+    lbx_letter_destroy(letter);
+    lbx_postbox_unref(orders);
+}
+
 static void
 receive_later(void *context)
 {
