@@ -252,6 +252,40 @@ lbx__stores_closed(void *closed)
         remove_place(old);
 }
 
+static const char *
+level_name(lbx_durability level)
+{
+    static const char *const names[] = {
+        [LBX_SURVIVES_DEFAULT] = "LBX_SURVIVES_DEFAULT",
+        [LBX_SURVIVES_NOTHING] = "LBX_SURVIVES_NOTHING",
+        [LBX_SURVIVES_PROCESS] = "LBX_SURVIVES_PROCESS",
+        [LBX_SURVIVES_INTERVAL] = "LBX_SURVIVES_INTERVAL",
+        [LBX_SURVIVES_POWER_CUT] = "LBX_SURVIVES_POWER_CUT",
+        [LBX_SURVIVES_MACHINE] = "LBX_SURVIVES_MACHINE",
+    };
+
+    return (size_t)level < sizeof(names) / sizeof(names[0]) ? names[level]
+                                                            : NULL;
+}
+
+/* An OK is never weaker than what was asked for. */
+static lbx_status
+check_level(const char *url, const lbx_store *store,
+            const lbx_store_options *options)
+{
+    const lbx_durability has = lbx_store_durability(store);
+    char shown[LBX__SHOWN_BYTES];
+
+    if (options->durability == LBX_SURVIVES_DEFAULT ||
+        options->durability <= has)
+        return LBX_OK;
+    return lbx__fault(options->fault, LBX_UNSUPPORTED,
+                      "%s: durability is %s, and this store has no more than "
+                      "%s",
+                      lbx__show(url, shown), level_name(options->durability),
+                      level_name(has));
+}
+
 /* Whether a store can be looked for at all. */
 static lbx_status
 check(const char *url, const lbx_store_options *options, lbx_store **ret)
@@ -267,6 +301,10 @@ check(const char *url, const lbx_store_options *options, lbx_store **ret)
     if (!lbx__allocator_usable(options->allocator))
         return lbx__fault(options->fault, LBX_INVALID,
                           "the allocator lacks a function");
+    if (!level_name(options->durability))
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "durability is %d, which is no lbx_durability",
+                          (int)options->durability);
     return LBX_OK;
 }
 
@@ -289,6 +327,7 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     char name[LBX__PLACE_BYTES];
     const lbx__scheme *scheme;
     lbx_fault unwanted;
+    lbx_store *store = NULL;
     const char *rest;
     place *made;
     lbx_status status;
@@ -307,7 +346,14 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     status = scheme->place(rest, name, mine.fault);
     if (status == LBX_OK) {
         made = make_place(scheme, name, mine.allocator);
-        status = made ? open_place(made, &mine, ret) : LBX_NO_MEMORY;
+        status = made ? open_place(made, &mine, &store) : LBX_NO_MEMORY;
+    }
+    if (status == LBX_OK) {
+        status = check_level(url, store, &mine);
+        if (status == LBX_OK)
+            *ret = store;
+        else
+            lbx_store_unref(store);
     }
     return lbx__fault_otherwise(mine.fault, status, "the store", url);
 }

@@ -6,6 +6,8 @@
 #include "support/test.h"
 #include "support/threads.h"
 
+#include <string.h>
+
 static lbx_postbox *
 open_orders(const char *url)
 {
@@ -50,6 +52,41 @@ TEST(a_letter_is_gone_with_its_box)
     CHECK_STATUS(LBX_GONE, lbx_letter_acknowledge(letter));
     lbx_letter_destroy(letter);
     lbx_postbox_unref(orders);
+}
+
+/* An OK is never weaker than what was asked for. */
+TEST(memory_survives_nothing_and_says_so)
+{
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    lbx_store *store, *again;
+    lbx_fault fault;
+
+    options.fault = &fault;
+    for (int level = LBX_SURVIVES_PROCESS; level <= LBX_SURVIVES_MACHINE;
+         level++) {
+        options.durability = (lbx_durability)level;
+        CHECK_STATUS(LBX_UNSUPPORTED,
+                     lbx_store_open("memory:shop", &options, &store));
+        CHECK_STATUS(LBX_UNSUPPORTED, fault.status);
+    }
+    options.durability = LBX_SURVIVES_POWER_CUT;
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_open("memory:shop", &options, &store));
+    CHECK(strstr(fault.text, "LBX_SURVIVES_POWER_CUT"));
+    CHECK(strstr(fault.text, "LBX_SURVIVES_NOTHING"));
+    options.durability = LBX_SURVIVES_NOTHING;
+    CHECK_OK(lbx_store_open("memory:shop", &options, &store));
+    options.durability = LBX_SURVIVES_POWER_CUT; // it is open already
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_open("memory:shop", &options, &again));
+    options.durability = (lbx_durability)77;
+    CHECK_STATUS(LBX_INVALID, lbx_store_open("memory:shop", &options, &again));
+    CHECK(strstr(fault.text, "77"));
+    options.durability = LBX_SURVIVES_DEFAULT;
+    CHECK_OK(lbx_store_open("memory:shop", &options, &again));
+    CHECK_PTR(store, again);
+    lbx_store_unref(again);
+    lbx_store_unref(store);
 }
 
 static void
