@@ -2,6 +2,8 @@
 /* Sentences about failures. */
 #include "post/fault.h"
 
+#include <letterbox/mailbox/options.h>
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,5 +73,15 @@ lbx__show(const char *text, char ret[LBX__SHOWN_BYTES])
     }
     (void)snprintf(ret + used, LBX__SHOWN_BYTES - used, "%s",
                    *text ? end : "'");
+    return ret;
+}
+
+const char *
+lbx__show_number(int64_t number, char ret[LBX__NUMBER_BYTES])
+{
+    if (number == LBX_UNLIMITED)
+        (void)snprintf(ret, LBX__NUMBER_BYTES, "LBX_UNLIMITED");
+    else
+        (void)snprintf(ret, LBX__NUMBER_BYTES, "%" PRId64, number);
     return ret;
 }

@@ -32,4 +32,11 @@ enum {
  * printable ASCII as \xNN, and cut when it is long. Answers `ret`. */
 const char *lbx__show(const char *text, char ret[LBX__SHOWN_BYTES]);
 
+enum {
+    LBX__NUMBER_BYTES = 24
+};
+
+/* A number; LBX_UNLIMITED by that name. Answers `ret`. */
+const char *lbx__show_number(int64_t number, char ret[LBX__NUMBER_BYTES]);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "post/box.h"
+#include "post/box_fault.h"
 #include "post/fault.h"
 
 #include <string.h>
@@ -36,13 +37,16 @@ create(lbx_postbox *postbox, const lbx_box_options *options, lbx_fault *fault)
         .buffer = postbox->texts,
         .ret_options = &postbox->rules,
     };
-    lbx_status status = lbx_box_options_check(request.options, fault);
+    lbx_status status = lbx__box_check(postbox->name, request.options, fault);
 
     if (status != LBX_OK)
         return status;
     status = lbx__call_now(postbox->store, LBX_VERB_CREATE, &request);
     postbox->box = request.ret_box;
-    return status;
+    return status == LBX_EXISTS // someone else has made it, and that will do
+               ? status
+               : lbx__box_explain(postbox->store, LBX_VERB_CREATE, &request,
+                                  status, fault);
 }
 
 /* B1: finds the box, or makes it. One that someone else makes meanwhile is as

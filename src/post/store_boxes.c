@@ -3,6 +3,7 @@
 #include "post/call.h"
 
 #include "post/box.h"
+#include "post/box_fault.h"
 #include "post/fault.h"
 
 static lbx_status
@@ -18,14 +19,11 @@ set_box(lbx_store *store, lbx_verb verb, const char *name,
 
     if (!store)
         return lbx__fault(fault, LBX_INVALID, "the store is NULL");
-    status = lbx__box_name_check(name, "the box", fault);
-    if (status == LBX_OK)
-        status = lbx_box_options_check(request.options, fault);
+    status = lbx__box_check(name, request.options, fault);
     if (status != LBX_OK)
         return status;
-    lbx__fault_clear(fault);
-    return lbx__fault_otherwise(fault, lbx__call_now(store, verb, &request),
-                                "box", name);
+    status = lbx__call_now(store, verb, &request);
+    return lbx__box_explain(store, verb, &request, status, fault);
 }
 
 lbx_status

@@ -89,6 +89,94 @@ TEST(memory_survives_nothing_and_says_so)
     lbx_store_unref(store);
 }
 
+/* ---- Boxes that cannot be made, in words ---- */
+
+#define REFUSED(expected, call, words)                                         \
+    do {                                                                       \
+        memset(&fault, 0, sizeof(fault));                                      \
+        CHECK_STATUS(expected, call);                                          \
+        CHECK_STATUS(expected, fault.status);                                  \
+        if (!strstr(fault.text, words))                                        \
+            FAIL("%s", fault.text);                                            \
+    } while (0)
+
+TEST(a_box_for_dead_letters_that_does_not_do_is_named)
+{
+    const lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options deny = LBX_BOX_OPTIONS_INIT;
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_postbox_options opening = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *postbox;
+    lbx_store *store;
+    lbx_fault fault;
+
+    deny.redrive_allow = LBX_REDRIVE_DENY_ALL;
+    options.deliveries_most = 3;
+    opening.box = &options;
+    opening.fault = &fault;
+    CHECK_OK(lbx_store_open("memory:", NULL, &store));
+    CHECK_OK(lbx_store_create_box(store, "deny", &deny, NULL));
+    CHECK_OK(lbx_store_create_box(store, "line", &line, NULL));
+    options.dead_letters = "dlq";
+    REFUSED(LBX_NOT_FOUND, lbx_store_create_box(store, "q", &options, &fault),
+            "box 'q': its dead_letters box 'dlq' does not exist");
+    REFUSED(LBX_NOT_FOUND, lbx_postbox_open_in(store, "q", &opening, &postbox),
+            "box 'q': its dead_letters box 'dlq' does not exist");
+    REFUSED(LBX_NOT_FOUND, lbx_store_change_box(store, "q", &options, &fault),
+            "box 'q': no such name");
+    REFUSED(LBX_NOT_FOUND,
+            lbx_store_change_box(store, "deny", &options, &fault),
+            "'dlq' does not exist");
+    options.dead_letters = "deny";
+    REFUSED(LBX_DENIED, lbx_store_create_box(store, "q", &options, &fault),
+            "'deny' does not allow it");
+    options.dead_letters = "line";
+    REFUSED(LBX_INVALID, lbx_store_create_box(store, "q", &options, &fault),
+            "'line' must not be fifo");
+    options.dead_letters = "q";
+    REFUSED(LBX_INVALID, lbx_store_create_box(store, "q", &options, &fault),
+            "dead_letters is the box itself");
+    REFUSED(LBX_INVALID, lbx_postbox_open_in(store, "q", &opening, &postbox),
+            "dead_letters is the box itself");
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_store_read_box(store, "q", NULL, NULL, NULL));
+    options.dead_letters = "dlq"; // as <letterbox/post/box.h> does
+    CHECK_OK(lbx_store_create_box(store, "dlq", NULL, &fault));
+    CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
+    lbx_store_unref(store);
+}
+
+TEST(a_box_with_other_options_says_which)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_store *store;
+    lbx_fault fault;
+
+    CHECK_OK(lbx_store_open("memory:", NULL, &store));
+    CHECK_OK(lbx_store_create_box(store, "q", NULL, &fault));
+    options.lease_ns = 1;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "lease_ns is 30000000000, not 1; lbx_store_change_box()");
+    options.lease_ns = 30 * LBX_SECOND;
+    options.retention_ns = 0;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "retention_ns is LBX_UNLIMITED, not 0");
+    options.retention_ns = LBX_UNLIMITED;
+    options.keep_place = true;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "keep_place differs; lbx_store_change_box()");
+    CHECK_OK(lbx_store_change_box(store, "q", &options, &fault));
+    CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
+    options.fifo = true;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "fifo differs, which cannot be changed");
+    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", &options, &fault),
+            "fifo cannot be changed");
+    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", NULL, &fault),
+            "NULL");
+    lbx_store_unref(store);
+}
+
 static void
 receive_later(void *context)
 {
