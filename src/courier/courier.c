@@ -25,6 +25,7 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
 {
     const char *why;
     lbx_courier *courier;
+    lbx_status status;
 
     if (!options)
         return LBX_INVALID;
@@ -38,6 +39,9 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
     why = lbx__courier_options_fault(options);
     if (why)
         return lbx__fault(options->fault, LBX_INVALID, "%s", why);
+    status = lbx__courier_postbox_check(options, options->fault);
+    if (status != LBX_OK)
+        return status;
     courier = lbx__zalloc(options->allocator, size_of(options->handlers));
     if (!courier)
         return lbx__fault(options->fault, LBX_NO_MEMORY, "%s",
@@ -250,6 +254,8 @@ lbx_courier_start(lbx_courier *courier)
     if (!courier)
         return LBX_INVALID;
     end(courier); // the postbox was closed, and nobody has stopped it
+    if (lbx_postbox_is_closed(courier->options.postbox))
+        return LBX_CLOSED;
     handlers = courier->options.handlers;
     if (!begin(courier, handlers + 1, false))
         return LBX_BUSY;

@@ -510,7 +510,9 @@ TEST_CITING("R-44", a_dead_letter_is_never_put_aside_again)
     lbx_courier_destroy(desk.courier);
     desk.courier = NULL;
     desk.options.postbox = desk.dead; // with a policy, by mistake
+    desk.options.dead_letters.postbox = desk.answers;
     desk_run(&desk, 1);
     CHECK_COUNTS(&desk, "dead", 0, 0, 1);
+    CHECK_COUNTS(&desk, "answers", 1, 0, 0); // the error reply of before
     desk_close(&desk);
 }
