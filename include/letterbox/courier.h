@@ -80,7 +80,8 @@ typedef struct lbx_job_failure {
     const lbx_letter *letter;
     lbx_status status;       /* what the handler answered */
     const char *error_type;  /* lbx_job_fail(); else the status's name */
-    const char *error_text;  /* lbx_job_fail(); else the status's text */
+    const char *error_text;  /* lbx_job_fail(); else the status's text, and for
+                                LBX_REFUSED that the handler refused it */
     uint32_t delivery_count; /* this delivery included */
     lbx_verdict verdict;     /* what the rules below say */
 } lbx_job_failure;
