@@ -52,11 +52,14 @@ typedef struct lbx_limits {
     int64_t delay_most_ns; /* SQS: 15 min */
     int64_t retention_least_ns; /* SQS: 1 min */
     int64_t retention_most_ns;  /* SQS: 14 days */
-    int64_t letter_most_bytes;  /* body and attributes; SQS: 1 MiB. A letter is
-                                   never more than 64 MiB. */
-    int64_t batch_most_bytes;   /* the sum of a send; SQS: 1 MiB */
-    int64_t leased_most;        /* SQS: 120,000 */
-    uint32_t attributes_most;   /* SQS: 10 */
+    int64_t letter_most_bytes; /* body and attributes; SQS: 1 MiB. With all else
+                                   that is kept of it (type, routes, group, ids,
+                                   trace, and about 100 bytes of the store's) a
+                                   letter is never more than 64 MiB: a body is
+                                   always somewhat less. */
+    int64_t batch_most_bytes;  /* the sum of a send; SQS: 1 MiB */
+    int64_t leased_most;       /* SQS: 120,000 */
+    uint32_t attributes_most;  /* SQS: 10 */
     bool text_only; /* bodies are not empty, UTF-8, and have no characters that
                        XML 1.0 does not allow; SQS */
 } lbx_limits;

@@ -6,6 +6,7 @@
 #include "support/test.h"
 #include "support/threads.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static lbx_postbox *
@@ -175,6 +176,21 @@ TEST(a_box_with_other_options_says_which)
     REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", NULL, &fault),
             "NULL");
     lbx_store_unref(store);
+}
+
+/* 64 MiB are the letter's, with what is kept beside its body. */
+TEST(a_body_is_less_than_a_letter)
+{
+    const size_t most = (size_t)64 << 20;
+    lbx_postbox *orders = open_orders("memory:orders");
+    char *body = calloc(1, most + 1);
+
+    CHECK(body);
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_postbox_send(orders, body, most + 1, NULL));
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_postbox_send(orders, body, most, NULL));
+    CHECK_OK(lbx_postbox_send(orders, body, most - 256, NULL));
+    free(body);
+    lbx_postbox_unref(orders);
 }
 
 static void
