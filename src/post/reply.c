@@ -80,9 +80,10 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     to = reply->to;
     assert(to);
     if (lbx__postbox_closed(to))
-        return LBX_CLOSED;
+        return lbx__fault(fault, LBX_CLOSED, "postbox %s is closed", to->name);
     if (!lbx__postbox_takes(to, draft, to->options.body_type))
-        return LBX_INVALID;
+        return lbx__fault(fault, LBX_INVALID, "postbox %s takes no %.100s",
+                          to->name, type_name_of(draft));
     reply->draft = *draft;
     if (!draft->in_reply_to)
         reply->draft.in_reply_to = letter->delivery.id.text; // P2
@@ -94,7 +95,7 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
                                to->allocator);
     reply->attachment =
         (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
-    return status;
+    return lbx__packing_explain(&reply->draft, &to->rules, status, fault);
 }
 
 lbx_status

@@ -192,6 +192,14 @@ TEST(a_reply_that_fails_says_why)
         lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
         "LBX_DRAFT_INIT");
     reply.version = LBX_DRAFT_VERSION;
+    reply.delay_ns = -1;
+    REFUSED(LBX_INVALID, lbx_letter_reply(world.letter, &reply, NULL, &fault),
+            "delay_ns is -1");
+    REFUSED(
+        LBX_INVALID,
+        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
+        "delay_ns is -1");
+    reply.delay_ns = LBX_DEFAULT;
     CHECK_OK(lbx_letter_acknowledge(world.letter));
     REFUSED(LBX_FINALIZED, lbx_letter_reply(world.letter, &reply, NULL, &fault),
             "settled");
