@@ -73,21 +73,25 @@ lbx__box_name_valid(const char *name)
 lbx_status
 lbx__box_name_check(const char *name, const char *what, lbx_fault *fault)
 {
+    const char *colon = what ? ": " : "";
     char shown[LBX__SHOWN_BYTES];
 
+    what = what ? what : "";
     if (!name)
-        return lbx__fault(fault, LBX_INVALID, "%s: the name is NULL", what);
+        return lbx__fault(fault, LBX_INVALID, "%s%sthe name of a box is NULL",
+                          what, colon);
     if (strlen(name) >= LBX_BOX_NAME_BYTES)
         return lbx__fault(fault, LBX_INVALID,
-                          "%s: the name is too long: %zu characters, and at "
-                          "most %d are allowed: %s",
-                          what, strlen(name), LBX_BOX_NAME_BYTES - 1,
+                          "%s%sthe name of a box is too long: %zu characters, "
+                          "and at most %d are allowed: %s",
+                          what, colon, strlen(name), LBX_BOX_NAME_BYTES - 1,
                           lbx__show(name, shown));
     if (!lbx__box_name_valid(name))
         return lbx__fault(fault, LBX_INVALID,
-                          "%s: %s is no name: 1 to %d printable ASCII "
-                          "characters are, without spaces and '/'",
-                          what, lbx__show(name, shown), LBX_BOX_NAME_BYTES - 1);
+                          "%s%s%s is no name of a box: allowed are 1 to %d "
+                          "printable ASCII characters, no spaces, no '/'",
+                          what, colon, lbx__show(name, shown),
+                          LBX_BOX_NAME_BYTES - 1);
     return LBX_OK;
 }
 

@@ -17,7 +17,7 @@ lbx__box_check(const char *name, const lbx_box_options *options,
                lbx_fault *fault)
 {
     char shown[LBX__SHOWN_BYTES];
-    lbx_status status = lbx__box_name_check(name, "the box", fault);
+    lbx_status status = lbx__box_name_check(name, NULL, fault);
 
     if (status == LBX_OK)
         status = lbx_box_options_check(options, fault);

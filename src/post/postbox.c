@@ -126,7 +126,7 @@ lbx_postbox_open_in(lbx_store *store, const char *name,
         return status;
     if (!store)
         return lbx__fault(fault, LBX_INVALID, "the store is NULL");
-    status = lbx__box_name_check(name, "the box", fault);
+    status = lbx__box_name_check(name, NULL, fault);
     if (status != LBX_OK)
         return status;
     lbx__fault_clear(fault);

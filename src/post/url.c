@@ -6,6 +6,7 @@
  *     memory:name/orders       memory:name    orders
  *     file:/var/shop/orders    file:/var/shop orders
  */
+#include "post/box.h"
 #include "post/fault.h"
 #include "post/postbox.h"
 #include "post/scheme.h"
@@ -106,6 +107,8 @@ lbx_postbox_open(const char *url, const lbx_postbox_options *options,
     status = lbx__postbox_options_check(options, ret);
     if (status == LBX_OK)
         status = take_apart(url, store_url, &box, options->fault);
+    if (status == LBX_OK) // before a store is made for it
+        status = lbx__box_name_check(box, NULL, options->fault);
     if (status == LBX_OK)
         status = open_store(store_url, options, &store);
     if (status != LBX_OK)

@@ -92,7 +92,8 @@ TEST(no_failure_to_open_leaves_the_fault_as_it_was)
     } while (0)
 
     REFUSED(LBX_INVALID, NULL, "a", &postbox, "store is NULL");
-    REFUSED(LBX_INVALID, &script.base, NULL, &postbox, "name is NULL");
+    REFUSED(LBX_INVALID, &script.base, NULL, &postbox,
+            "the name of a box is NULL");
     REFUSED(LBX_INVALID, &script.base, "a", NULL, "ret is NULL");
     REFUSED(LBX_INVALID, &script.base, "", &postbox, "'' is no name");
     REFUSED(LBX_INVALID, &script.base, "a\nb", &postbox,

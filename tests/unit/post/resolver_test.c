@@ -308,6 +308,7 @@ TEST_CITING("W-42", urls_lead_to_postboxes_for_sending)
     CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "no URL", &fault, &found));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "try:shop/", NULL, &found));
     CHECK_STATUS(LBX_CORRUPT, lbx_resolve(urls, "try:broken/b", NULL, &found));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:broken/a b", NULL, &found));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:bad/b", NULL, &found));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_postbox_open("nothing:b", NULL, &found));
 }
@@ -341,8 +342,8 @@ TEST(a_url_that_leads_nowhere_is_explained)
     check_url("memory:shop/", LBX_INVALID, "'memory:shop/' names no box");
     check_url("memory:a/b/c", LBX_INVALID, "memory:NAME/BOX");
     check_url("memory:a b", LBX_INVALID,
-              "'a b' is no name: 1 to 127 printable ASCII characters are, "
-              "without spaces and '/'");
+              "'a b' is no name of a box: allowed are 1 to 127 printable ASCII "
+              "characters, no spaces, no '/'");
     check_url("memory:\xc3\xa9\n", LBX_INVALID, "'\\xc3\\xa9\\x0a' is no name");
     check_url(
         "nothing:b", LBX_NOT_FOUND,
@@ -350,7 +351,8 @@ TEST(a_url_that_leads_nowhere_is_explained)
     memset(url, 'a', sizeof(url));
     memcpy(url, "memory:", 7);
     url[7 + 128] = '\0';
-    check_url(url, LBX_INVALID, "the name is too long: 128 characters");
+    check_url(url, LBX_INVALID,
+              "the name of a box is too long: 128 characters");
     url[7 + 128] = 'a';
     url[sizeof(url) - 1] = '\0';
     check_url(url, LBX_INVALID, "the URL is too long: 4999 bytes");
