@@ -80,7 +80,8 @@ typedef struct lbx_job_failure {
     const lbx_letter *letter;
     lbx_status status;       /* what the handler answered */
     const char *error_type;  /* lbx_job_fail(); else the status's name */
-    const char *error_text;  /* lbx_job_fail(); else the status's text */
+    const char *error_text;  /* lbx_job_fail(); else the status's text, and for
+                                LBX_REFUSED that the handler refused it */
     uint32_t delivery_count; /* this delivery included */
     lbx_verdict verdict;     /* what the rules below say */
 } lbx_job_failure;
@@ -91,7 +92,8 @@ typedef struct lbx_job_failure {
  * put aside again, whatever anybody says. The dead letter is sent and the letter
  * acknowledged as by lbx_letter_send_and_acknowledge(). */
 typedef struct lbx_dead_letter_policy {
-    lbx_postbox *postbox;       /* where to; referenced. NULL: no policy */
+    lbx_postbox *postbox;       /* where to, another box than the courier's;
+                                   referenced. NULL: no policy */
     uint32_t deliveries;        /* from this one on; 5. "More than five" is 6 */
     const char *const *include; /* error types that are put aside at once */
     size_t include_count;
@@ -116,7 +118,7 @@ typedef struct lbx_courier_options {
     uint32_t handlers; /* threads, and jobs at a time; 1 to 1024; 1 */
 
     /* Receiving. */
-    int64_t lease_ns;      /* 300 s; LBX_DEFAULT: the box's */
+    int64_t lease_ns;      /* 300 s; at least 1 ms; LBX_DEFAULT: the box's */
     int64_t wait_ns;       /* 20 s: how long a long poll is; LBX_DEFAULT: the
                               box's; other negative ones: for ever */
     uint32_t letters_most; /* in one receive, for one handler, which takes them
@@ -160,7 +162,9 @@ typedef struct lbx_courier_options {
 /*
  * lbx_courier_create() makes a courier that is not running.
  *
- * Returns    LBX_OK; LBX_INVALID, and options->fault says why; LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_INVALID; LBX_UNSUPPORTED for a postbox that only sends;
+ *            LBX_CLOSED for one that is closed, here or for dead letters;
+ *            LBX_NO_MEMORY. options->fault says why.
  * Ownership  the courier is the caller's: lbx_courier_destroy().
  * Since      0.1
  */
@@ -181,8 +185,8 @@ LBX_API void lbx_courier_destroy(lbx_courier *courier);
  * lbx_courier_start() starts the handlers' threads. They end when the courier is
  * stopped, or its postbox closed.
  *
- * Returns    LBX_OK; LBX_BUSY when it is running; LBX_NO_MEMORY, also when
- *            threads cannot be started; LBX_INVALID.
+ * Returns    LBX_OK; LBX_BUSY when it is running; LBX_CLOSED when its postbox is;
+ *            LBX_NO_MEMORY, also when threads cannot be started; LBX_INVALID.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
@@ -193,8 +197,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
  * been made, empty ones included; negative: any number.
  *
  * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY when
- *            it is running; LBX_UNSUPPORTED for a postbox that only sends;
- *            LBX_NO_MEMORY; LBX_INVALID.
+ *            it is running; LBX_NO_MEMORY; LBX_INVALID.
  * Blocks     until then.
  * Since      0.1
  */

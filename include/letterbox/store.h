@@ -39,8 +39,9 @@
  * S1  A letter is in exactly one state: delayed, ready, leased, gone.
  * S2  Each delivery has a receipt of its own. Only the latest receipt of a
  *     letter changes anything; others answer LBX_EXPIRED, or LBX_GONE when the
- *     letter was deleted. A receipt of another box, of a former life of this one
- *     (purged, deleted), or that nobody made, is LBX_INVALID.
+ *     letter was deleted, by itself or with its box. A receipt of another box,
+ *     of a former life of this one, of before a purge, or that nobody made, is
+ *     LBX_INVALID.
  * S3  Claiming letters and leasing them is one step; so is each entry of a
  *     settle, with what is attached to it; so is moving to dead letters.
  * S4  No letter is delivered before it is due. One that is due is delivered

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "courier/policy.h"
+#include "post/fault.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -24,20 +25,27 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
 {
     const char *why;
     lbx_courier *courier;
+    lbx_status status;
 
-    if (!options || !ret || options->version != LBX_COURIER_OPTIONS_VERSION)
+    if (!options)
         return LBX_INVALID;
+    if (options->version != LBX_COURIER_OPTIONS_VERSION)
+        return lbx__fault_version(options->fault, "LBX_COURIER_OPTIONS_INIT",
+                                  options->version,
+                                  LBX_COURIER_OPTIONS_VERSION);
+    if (!ret)
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "there is no pointer for the courier: ret is NULL");
     why = lbx__courier_options_fault(options);
-    if (why && options->fault) {
-        options->fault->status = LBX_INVALID;
-        (void)snprintf(options->fault->text, sizeof(options->fault->text), "%s",
-                       why);
-    }
     if (why)
-        return LBX_INVALID;
+        return lbx__fault(options->fault, LBX_INVALID, "%s", why);
+    status = lbx__courier_postbox_check(options, options->fault);
+    if (status != LBX_OK)
+        return status;
     courier = lbx__zalloc(options->allocator, size_of(options->handlers));
     if (!courier)
-        return LBX_NO_MEMORY;
+        return lbx__fault(options->fault, LBX_NO_MEMORY, "%s",
+                          lbx_status_text(LBX_NO_MEMORY));
     courier->options = *options;
     courier->options.fault = NULL;
     (void)lbx_postbox_ref(options->postbox);
@@ -246,6 +254,8 @@ lbx_courier_start(lbx_courier *courier)
     if (!courier)
         return LBX_INVALID;
     end(courier); // the postbox was closed, and nobody has stopped it
+    if (lbx_postbox_is_closed(courier->options.postbox))
+        return LBX_CLOSED;
     handlers = courier->options.handlers;
     if (!begin(courier, handlers + 1, false))
         return LBX_BUSY;

@@ -127,10 +127,12 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
     lbx_sent sent = {.status = LBX_PENDING};
     lbx_status status;
 
-    status = reply_error(job, failure, &record.request_id);
-    if (status != LBX_OK) // as it may
-        lbx__courier_log(courier, "%s: no error reply: %s",
-                         record.message_id.text, lbx_status_text(status));
+    if (lbx_letter_routes(job->letter)) { // else nobody waits for an answer
+        status = reply_error(job, failure, &record.request_id);
+        if (status != LBX_OK) // as it may
+            lbx__courier_log(courier, "%s: no error reply: %s",
+                             record.message_id.text, lbx_status_text(status));
+    }
     status = bury(job, &record, facts, &sent); // D1
     if (sent.status == LBX_OK) {
         lbx__courier_count(courier, LBX__DEAD, 1);
@@ -160,6 +162,14 @@ answer_failure(lbx_job *job, const lbx_job_failure *failure)
         (void)lbx__job_return(job);
 }
 
+/* The texts of statuses are about calls; these are about a handler. */
+static const char *
+text_of(lbx_status status)
+{
+    return status == LBX_REFUSED ? "the handler refused the letter"
+                                 : lbx_status_text(status);
+}
+
 void
 lbx__job_failed(lbx_job *job, lbx_status status)
 {
@@ -170,8 +180,7 @@ lbx__job_failed(lbx_job *job, lbx_status status)
         .status = status,
         .error_type =
             job->error_type[0] ? job->error_type : lbx_status_name(status),
-        .error_text =
-            job->error_text[0] ? job->error_text : lbx_status_text(status),
+        .error_text = job->error_text[0] ? job->error_text : text_of(status),
     };
     bool dead;
 

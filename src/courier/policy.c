@@ -6,12 +6,16 @@
 #include "courier/policy.h"
 
 #include "base/alloc.h"
+#include "post/fault.h"
+#include "post/postbox.h"
 
 #include <string.h>
 
 enum {
     HANDLERS_MOST = 1024
 };
+
+#define LEASE_LEAST_NS LBX_MS
 
 int64_t
 lbx__retry_delay(const lbx_courier_options *options, uint32_t delivery_count)
@@ -85,8 +89,9 @@ lbx__courier_options_fault(const lbx_courier_options *options)
         return "handlers must be 1 to 1024";
     if (options->letters_most < 1 || options->letters_most > LBX_BATCH_MOST)
         return "letters_most must be 1 to 10";
-    if (options->lease_ns < 0 && options->lease_ns != LBX_DEFAULT)
-        return "lease_ns must not be negative";
+    if (options->lease_ns < LEASE_LEAST_NS && options->lease_ns != LBX_DEFAULT)
+        return "lease_ns must be 1 ms at least, or letters are somebody else's "
+               "before they are handled";
     if (options->extend_every_ns < 0 || options->extend_to_ns < 0 ||
         options->retry_ns < 0 || options->retry_most_ns < 0)
         return "extend_every_ns, extend_to_ns, retry_ns and retry_most_ns must "
@@ -103,6 +108,68 @@ lbx__courier_options_fault(const lbx_courier_options *options)
         options->wait_ns != LBX_DEFAULT)
         return "a watchdog needs a wait_ns that ends";
     return policy_fault(&options->dead_letters);
+}
+
+/* Whether a receive by these options can go well, by the rules of the box. */
+static lbx_status
+check_receives(const lbx_courier_options *options, lbx_fault *fault)
+{
+    const lbx_postbox *postbox = options->postbox;
+    const lbx_limits *limits = &postbox->rules.limits;
+
+    if (options->lease_ns == LBX_DEFAULT &&
+        postbox->rules.lease_ns < LEASE_LEAST_NS)
+        return lbx__fault(fault, LBX_INVALID,
+                          "lease_ns is LBX_DEFAULT, and that of box %s less "
+                          "than 1 ms: letters are somebody else's before they "
+                          "are handled",
+                          postbox->name);
+    if (options->lease_ns > limits->lease_most_ns)
+        return lbx__fault(fault, LBX_INVALID,
+                          "lease_ns is more than limits.lease_most_ns of box "
+                          "%s",
+                          postbox->name);
+    if (options->wait_ns > limits->wait_most_ns ||
+        (options->wait_ns < 0 && options->wait_ns != LBX_DEFAULT &&
+         limits->wait_most_ns != LBX_UNLIMITED))
+        return lbx__fault(fault, LBX_INVALID,
+                          "wait_ns is more than limits.wait_most_ns of box %s",
+                          postbox->name);
+    return LBX_OK;
+}
+
+static bool
+is_same_box(const lbx_postbox *one, const lbx_postbox *other)
+{
+    return one->store == other->store && one->box.uid == other->box.uid;
+}
+
+lbx_status
+lbx__courier_postbox_check(const lbx_courier_options *options, lbx_fault *fault)
+{
+    const lbx_postbox *postbox = options->postbox;
+    const lbx_postbox *dead = options->dead_letters.postbox;
+
+    if (postbox->options.send_only)
+        return lbx__fault(fault, LBX_UNSUPPORTED,
+                          "postbox %s was opened as send_only: a courier "
+                          "receives",
+                          postbox->name);
+    if (lbx_postbox_is_closed(postbox))
+        return lbx__fault(fault, LBX_CLOSED,
+                          "postbox %s is closed, or its box was deleted",
+                          postbox->name);
+    if (dead && is_same_box(postbox, dead))
+        return lbx__fault(fault, LBX_INVALID,
+                          "dead_letters.postbox is box %s itself: what is put "
+                          "aside would come back to the courier",
+                          postbox->name);
+    if (dead && lbx_postbox_is_closed(dead))
+        return lbx__fault(fault, LBX_CLOSED,
+                          "dead_letters.postbox %s is closed, or its box was "
+                          "deleted",
+                          dead->name);
+    return check_receives(options, fault);
 }
 
 lbx_courier_options

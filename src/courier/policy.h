@@ -17,4 +17,10 @@ lbx_verdict lbx__verdict(const lbx_dead_letter_policy *policy,
 /* Whether options can be kept; else what is wrong with them. */
 const char *lbx__courier_options_fault(const lbx_courier_options *options);
 
+/* Whether a courier can work on its postbox, and put letters aside into the other,
+ * once the options are sound: OK; CLOSED; UNSUPPORTED when it only sends; INVALID.
+ * The fault, which may be NULL, says why. */
+lbx_status lbx__courier_postbox_check(const lbx_courier_options *options,
+                                      lbx_fault *fault);
+
 #endif

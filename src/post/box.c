@@ -8,8 +8,9 @@
  */
 #include "post/box.h"
 
+#include "post/fault.h"
+
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MINUTE (60 * LBX_SECOND)
@@ -69,6 +70,31 @@ lbx__box_name_valid(const char *name)
     return size > 0;
 }
 
+lbx_status
+lbx__box_name_check(const char *name, const char *what, lbx_fault *fault)
+{
+    const char *colon = what ? ": " : "";
+    char shown[LBX__SHOWN_BYTES];
+
+    what = what ? what : "";
+    if (!name)
+        return lbx__fault(fault, LBX_INVALID, "%s%sthe name of a box is NULL",
+                          what, colon);
+    if (strlen(name) >= LBX_BOX_NAME_BYTES)
+        return lbx__fault(fault, LBX_INVALID,
+                          "%s%sthe name of a box is too long: %zu characters, "
+                          "and at most %d are allowed: %s",
+                          what, colon, strlen(name), LBX_BOX_NAME_BYTES - 1,
+                          lbx__show(name, shown));
+    if (!lbx__box_name_valid(name))
+        return lbx__fault(fault, LBX_INVALID,
+                          "%s%s%s is no name of a box: allowed are 1 to %d "
+                          "printable ASCII characters, no spaces, no '/'",
+                          what, colon, lbx__show(name, shown),
+                          LBX_BOX_NAME_BYTES - 1);
+    return LBX_OK;
+}
+
 /* A field, and what it may be. */
 struct range {
     const char *name;
@@ -76,30 +102,23 @@ struct range {
 };
 
 static lbx_status
-refuse(lbx_fault *fault, const char *format, const char *name)
-{
-    if (fault) {
-        fault->status = LBX_INVALID;
-        snprintf(fault->text, sizeof(fault->text), format, name);
-    }
-    return LBX_INVALID;
-}
-
-static lbx_status
 check_ranges(const struct range *ranges, size_t count, lbx_fault *fault)
 {
     for (size_t i = 0; i < count; i++) {
         const struct range *range = &ranges[i];
+        char value[LBX__NUMBER_BYTES];
 
         if (range->value >= range->least && range->value <= range->most)
             continue;
-        if (fault) {
-            fault->status = LBX_INVALID;
-            snprintf(fault->text, sizeof(fault->text),
-                     "%s is %" PRId64 "; allowed are %" PRId64 " to %" PRId64,
-                     range->name, range->value, range->least, range->most);
-        }
-        return LBX_INVALID;
+        if (range->most == LBX_UNLIMITED)
+            return lbx__fault(fault, LBX_INVALID,
+                              "%s is %" PRId64 "; allowed are %" PRId64
+                              " or more (LBX_UNLIMITED: no limit)",
+                              range->name, range->value, range->least);
+        return lbx__fault(fault, LBX_INVALID,
+                          "%s is %s; allowed are %" PRId64 " to %" PRId64,
+                          range->name, lbx__show_number(range->value, value),
+                          range->least, range->most);
     }
     return LBX_OK;
 }
@@ -124,12 +143,29 @@ check_numbers(const lbx_box_options *options, lbx_fault *fault)
         {"retention_ns", options->retention_ns, limits->retention_least_ns,
          limits->retention_most_ns},
         {"capacity_letters", options->capacity_letters, 1, LBX_UNLIMITED},
-        {"deliveries_most", options->deliveries_most,
-         options->dead_letters ? 1 : 0,
-         options->dead_letters ? DELIVERIES_MOST : 0},
     };
 
     return check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), fault);
+}
+
+static lbx_status
+check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
+{
+    const uint32_t most = options->deliveries_most;
+
+    if (!options->dead_letters && most > 0)
+        return lbx__fault(fault, LBX_INVALID,
+                          "deliveries_most is %" PRIu32
+                          ", and dead_letters is missing: NULL",
+                          most);
+    if (!options->dead_letters)
+        return LBX_OK;
+    if (most < 1 || most > DELIVERIES_MOST)
+        return lbx__fault(fault, LBX_INVALID,
+                          "deliveries_most is %" PRIu32
+                          "; with dead_letters, allowed are 1 to %d",
+                          most, DELIVERIES_MOST);
+    return lbx__box_name_check(options->dead_letters, "dead_letters", fault);
 }
 
 static lbx_status
@@ -139,18 +175,20 @@ check_redrive(const lbx_box_options *options, lbx_fault *fault)
 
     if (options->redrive_allow < LBX_REDRIVE_ALLOW_ALL ||
         options->redrive_allow > LBX_REDRIVE_BY_BOX)
-        return refuse(fault, "%s is no lbx_redrive_allow", "redrive_allow");
+        return lbx__fault(fault, LBX_INVALID,
+                          "redrive_allow is no lbx_redrive_allow");
     if (options->redrive_box_count > (by_box ? REDRIVE_BOXES_MOST : 0))
-        return refuse(fault, "%s: at most 10, and only with LBX_REDRIVE_BY_BOX",
-                      "redrive_boxes");
+        return lbx__fault(fault, LBX_INVALID,
+                          "redrive_boxes: at most 10, and only with "
+                          "LBX_REDRIVE_BY_BOX");
     if (options->redrive_box_count > 0 && !options->redrive_boxes)
-        return refuse(fault, "%s is NULL", "redrive_boxes");
+        return lbx__fault(fault, LBX_INVALID, "redrive_boxes is NULL");
     for (size_t i = 0; i < options->redrive_box_count; i++) {
-        const char *name = options->redrive_boxes[i];
+        const lbx_status status = lbx__box_name_check(options->redrive_boxes[i],
+                                                      "redrive_boxes", fault);
 
-        if (!name || !lbx__box_name_valid(name))
-            return refuse(fault, "redrive_boxes: %.100s is no box's name",
-                          name ? name : "NULL");
+        if (status != LBX_OK)
+            return status;
     }
     return LBX_OK;
 }
@@ -160,22 +198,23 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
 {
     lbx_status status;
 
-    if (!options || options->version != LBX_BOX_OPTIONS_VERSION)
-        return refuse(ret_fault, "%s was not made from LBX_BOX_OPTIONS_INIT",
-                      "the box's options");
+    if (!options)
+        return lbx__fault(ret_fault, LBX_INVALID, "the options are NULL");
+    if (options->version != LBX_BOX_OPTIONS_VERSION)
+        return lbx__fault_version(ret_fault, "LBX_BOX_OPTIONS_INIT",
+                                  options->version, LBX_BOX_OPTIONS_VERSION);
     status = check_numbers(options, ret_fault);
     if (status != LBX_OK)
         return status;
     if (options->deduplication != LBX_DEDUPLICATE_BOX &&
         options->deduplication != LBX_DEDUPLICATE_GROUP)
-        return refuse(ret_fault, "%s is no lbx_deduplication", "deduplication");
+        return lbx__fault(ret_fault, LBX_INVALID,
+                          "deduplication is no lbx_deduplication");
     if (!options->fifo && (options->deduplicate_by_content ||
                            options->deduplication != LBX_DEDUPLICATE_BOX))
-        return refuse(ret_fault, "%s needs fifo", "deduplication");
+        return lbx__fault(ret_fault, LBX_INVALID, "deduplication needs fifo");
     if (options->fifo && !options->strict)
-        return refuse(ret_fault, "fifo needs %s", "strict");
-    if (options->dead_letters && !lbx__box_name_valid(options->dead_letters))
-        return refuse(ret_fault, "dead_letters: %.100s is no box's name",
-                      options->dead_letters);
-    return check_redrive(options, ret_fault);
+        return lbx__fault(ret_fault, LBX_INVALID, "fifo needs strict");
+    status = check_dead_letters(options, ret_fault);
+    return status == LBX_OK ? check_redrive(options, ret_fault) : status;
 }

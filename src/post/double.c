@@ -3,6 +3,8 @@
 #include "post/double.h"
 
 #include "base/alloc.h"
+#include "post/fault.h"
+#include "post/postbox.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,12 +25,14 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
     lbx__double *self;
     lbx_status status;
 
-    if (!ret || mine.version != LBX_POSTBOX_OPTIONS_VERSION ||
-        !lbx__allocator_usable(mine.allocator))
-        return LBX_INVALID;
+    status = lbx__postbox_options_check(&mine, ret);
+    if (status != LBX_OK)
+        return status;
+    lbx__fault_clear(mine.fault);
     self = lbx__zalloc(mine.allocator, size_bytes);
     if (!self)
-        return LBX_NO_MEMORY;
+        return lbx__fault_otherwise(mine.fault, LBX_NO_MEMORY, ops->scheme,
+                                    NULL);
     self->allocator = mine.allocator;
     self->rules = rules;
     self->size_bytes = size_bytes;
@@ -37,7 +41,7 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
         status = init(self, &mine);
     if (status != LBX_OK) {
         lbx__double_free(&self->base);
-        return status;
+        return lbx__fault_otherwise(mine.fault, status, ops->scheme, NULL);
     }
     mine.box = NULL;
     mine.store = NULL;

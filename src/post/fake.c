@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/park.h"
+#include "post/fault.h"
 #include "post/store.h"
 
 #include <string.h>
@@ -331,9 +332,12 @@ fake_init(lbx__double *self, const lbx_postbox_options *options)
     self->count = fake_count;
     if (options->box) {
         status = lbx_box_options_check(options->box, options->fault);
-        if (options->box->fifo || options->box->dead_letters ||
-            options->box->redrive_box_count > 0)
-            status = LBX_INVALID; // a fake is too plain for that
+        if (status == LBX_OK &&
+            (options->box->fifo || options->box->dead_letters ||
+             options->box->redrive_box_count > 0))
+            status = lbx__fault(options->fault, LBX_INVALID,
+                                "a fake has no fifo, dead_letters and "
+                                "redrive_boxes");
         self->rules = *options->box;
     }
     if (options->store)

@@ -31,6 +31,12 @@ lbx_status lbx__packing_init(lbx__packing *packing, const lbx_draft *draft,
                              const lbx_allocator *allocator);
 void lbx__packing_fini(lbx__packing *packing);
 
+/* Says in a fault, which may be NULL, why a draft was INVALID or TOO_LARGE for a
+ * box; answers the status. For others it leaves the fault alone. */
+lbx_status lbx__packing_explain(const lbx_draft *draft,
+                                const lbx_box_options *rules, lbx_status status,
+                                lbx_fault *fault);
+
 /* What counts against the limits: the body, and names, types and values of the
  * attributes. */
 int64_t lbx__parcel_bytes(const lbx_parcel *parcel);

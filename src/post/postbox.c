@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "post/box.h"
+#include "post/box_fault.h"
 #include "post/fault.h"
 
 #include <string.h>
@@ -36,13 +37,16 @@ create(lbx_postbox *postbox, const lbx_box_options *options, lbx_fault *fault)
         .buffer = postbox->texts,
         .ret_options = &postbox->rules,
     };
-    lbx_status status = lbx_box_options_check(request.options, fault);
+    lbx_status status = lbx__box_check(postbox->name, request.options, fault);
 
     if (status != LBX_OK)
         return status;
     status = lbx__call_now(postbox->store, LBX_VERB_CREATE, &request);
     postbox->box = request.ret_box;
-    return status;
+    return status == LBX_EXISTS // someone else has made it, and that will do
+               ? status
+               : lbx__box_explain(postbox->store, LBX_VERB_CREATE, &request,
+                                  status, fault);
 }
 
 /* B1: finds the box, or makes it. One that someone else makes meanwhile is as
@@ -90,6 +94,23 @@ make(lbx_store *store, const char *name, const lbx_postbox_options *options,
 }
 
 lbx_status
+lbx__postbox_options_check(const lbx_postbox_options *options,
+                           lbx_postbox **ret)
+{
+    if (options->version != LBX_POSTBOX_OPTIONS_VERSION)
+        return lbx__fault_version(options->fault, "LBX_POSTBOX_OPTIONS_INIT",
+                                  options->version,
+                                  LBX_POSTBOX_OPTIONS_VERSION);
+    if (!ret)
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "there is no pointer for the postbox: ret is NULL");
+    if (!lbx__allocator_usable(options->allocator))
+        return lbx__fault(options->fault, LBX_INVALID,
+                          "the allocator lacks a function");
+    return LBX_OK;
+}
+
+lbx_status
 lbx_postbox_open_in(lbx_store *store, const char *name,
                     const lbx_postbox_options *options, lbx_postbox **ret)
 {
@@ -99,21 +120,18 @@ lbx_postbox_open_in(lbx_store *store, const char *name,
 
     if (!options)
         options = &defaults;
-    if (!store || !name || !ret ||
-        options->version != LBX_POSTBOX_OPTIONS_VERSION ||
-        !lbx__allocator_usable(options->allocator))
-        return LBX_INVALID;
     fault = options->fault;
-    if (!lbx__box_name_valid(name))
-        return lbx__fault(fault, LBX_INVALID, "%.100s is no name of a box",
-                          name);
-    if (fault)
-        fault->text[0] = '\0';
-    status = make(store, name, options, ret);
-    if (status != LBX_OK && fault && !fault->text[0])
-        return lbx__fault(fault, status, "box %.100s: %s", name,
-                          lbx_status_text(status));
-    return status;
+    status = lbx__postbox_options_check(options, ret);
+    if (status != LBX_OK)
+        return status;
+    if (!store)
+        return lbx__fault(fault, LBX_INVALID, "the store is NULL");
+    status = lbx__box_name_check(name, NULL, fault);
+    if (status != LBX_OK)
+        return status;
+    lbx__fault_clear(fault);
+    return lbx__fault_otherwise(fault, make(store, name, options, ret), "box",
+                                name);
 }
 
 lbx_postbox *

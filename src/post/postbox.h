@@ -32,6 +32,11 @@ lbx__postbox_of(lbx__op *op)
     return lbx__member(op->subject, lbx_postbox, desk);
 }
 
+/* Whether a postbox can be opened with these at all: OK; INVALID, and the fault
+ * says why. */
+lbx_status lbx__postbox_options_check(const lbx_postbox_options *options,
+                                      lbx_postbox **ret);
+
 /* Starts an operation on a postbox, which the caller keeps alive. */
 static inline void
 lbx__postbox_op(lbx__op *op, const lbx__steps *steps, lbx_postbox *postbox,

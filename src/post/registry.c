@@ -37,15 +37,13 @@ lbx_resolve(lbx_resolver resolver, const char *place, lbx_fault *ret_fault,
     lbx_status status;
 
     if (!place || !ret)
-        return LBX_INVALID;
-    fault->text[0] = '\0';
+        return lbx__fault(fault, LBX_INVALID, "%s is NULL",
+                          place ? "ret" : "the place");
+    lbx__fault_clear(fault);
     status = resolver.resolve
                  ? resolver.resolve(resolver.context, place, ret, fault)
                  : LBX_NOT_FOUND;
-    if (status != LBX_OK && !fault->text[0])
-        return lbx__fault(fault, status, "%.160s: %s", place,
-                          lbx_status_text(status));
-    return status;
+    return lbx__fault_otherwise(fault, status, "the place", place);
 }
 
 lbx_status

@@ -80,9 +80,10 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     to = reply->to;
     assert(to);
     if (lbx__postbox_closed(to))
-        return LBX_CLOSED;
+        return lbx__fault(fault, LBX_CLOSED, "postbox %s is closed", to->name);
     if (!lbx__postbox_takes(to, draft, to->options.body_type))
-        return LBX_INVALID;
+        return lbx__fault(fault, LBX_INVALID, "postbox %s takes no %.100s",
+                          to->name, type_name_of(draft));
     reply->draft = *draft;
     if (!draft->in_reply_to)
         reply->draft.in_reply_to = letter->delivery.id.text; // P2
@@ -94,7 +95,7 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
                                to->allocator);
     reply->attachment =
         (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
-    return status;
+    return lbx__packing_explain(&reply->draft, &to->rules, status, fault);
 }
 
 lbx_status
@@ -148,7 +149,8 @@ tell(const lbx__called *called, const struct job *job, lbx_status status)
         if (status == LBX_OK && job)
             *called->u.batch.ret = job->reply.sent;
     }
-    return status;
+    return lbx__fault_otherwise(called->u.batch.fault, status, "the reply",
+                                NULL);
 }
 
 static lbx_status
@@ -213,7 +215,11 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
     lbx__called *called;
 
     if (!op || !letter || !reply)
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
+                          !op       ? "the operation"
+                          : !letter ? "the letter"
+                                    : "the reply");
+    lbx__fault_clear(ret_fault);
     lbx__postbox_op_keep(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called = lbx__called_of(op);
     called->u.batch.what = letter;
@@ -233,7 +239,9 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
     struct job job;
 
     if (!letter || !reply)
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
+                          letter ? "the reply" : "the letter");
+    lbx__fault_clear(ret_fault);
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called->u.batch.fault = ret_fault;
     called->u.batch.what = letter;

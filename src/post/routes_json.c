@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "codec/json.h"
+#include "post/fault.h"
 
 #include <assert.h>
 
@@ -124,10 +125,15 @@ lbx_routes_from_json(const char *json, size_t size_bytes,
     lbx_status status;
     bool done;
 
+    lbx__fault_clear(ret_fault);
     if (!json || !ret || !lbx__allocator_usable(allocator))
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID,
+                          "the JSON or ret is NULL, or the allocator lacks a "
+                          "function");
     if (size_bytes > LBX_ROUTES_MOST_BYTES)
-        return LBX_TOO_LARGE;
+        return lbx__fault(ret_fault, LBX_TOO_LARGE,
+                          "%zu bytes, and at most %d are allowed", size_bytes,
+                          LBX_ROUTES_MOST_BYTES);
     lbx__json_init(&reading.json, json, size_bytes, allocator);
     // A string loses its quotes and gets a NUL: never more than there was.
     lbx__buffer_init(&reading.texts, allocator, LBX_ROUTES_MOST_BYTES);
@@ -142,5 +148,5 @@ lbx_routes_from_json(const char *json, size_t size_bytes,
         status = lbx__json_fault(&reading.json, "an empty text", ret_fault);
     lbx__buffer_fini(&reading.texts);
     lbx__json_fini(&reading.json);
-    return status;
+    return lbx__fault_otherwise(ret_fault, status, "the routes", NULL);
 }

@@ -30,8 +30,11 @@ typedef struct lbx__scheme {
 /* schemes.c: the scheme of a URL, and what is behind its colon; NULL. */
 const lbx__scheme *lbx__scheme_of(const char *url, const char **ret_rest);
 
-/* All that are known, for people: "memory:, file:". */
+/* All that are known, for people: "memory: and file:". */
 void lbx__scheme_names(char *text, size_t bytes);
+
+/* What a URL of a postbox is, by the schemes that are built in; for people. */
+extern const char lbx__scheme_forms[];
 
 /* One more, which must outlive the process's use of it; before threads. */
 void lbx__scheme_add(const lbx__scheme *scheme);

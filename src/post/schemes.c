@@ -21,6 +21,13 @@ static const lbx__scheme *schemes[SCHEMES_MOST] = {
 #endif
 };
 
+const char lbx__scheme_forms[] = "memory:BOX"
+#ifdef LBX__HAS_FILES
+                                 ", memory:NAME/BOX or file:DIR/BOX";
+#else
+                                 " or memory:NAME/BOX";
+#endif
+
 const lbx__scheme *
 lbx__scheme_of(const char *url, const char **ret_rest)
 {
@@ -43,9 +50,15 @@ lbx__scheme_names(char *text, size_t bytes)
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < SCHEMES_MOST && schemes[i] && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used,
-                                 "%s%s:", i > 0 ? ", " : "", schemes[i]->name);
+    for (size_t i = 0; i < SCHEMES_MOST && schemes[i] && used < bytes; i++) {
+        const bool last = i + 1 == SCHEMES_MOST || !schemes[i + 1];
+
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s:",
+                                 i == 0 ? ""
+                                 : last ? " and "
+                                        : ", ",
+                                 schemes[i]->name);
+    }
 }
 
 void

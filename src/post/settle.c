@@ -4,8 +4,9 @@
  *
  * R1  Only the receipt of a letter's latest delivery changes anything.
  * R2  One that is not is told apart: of another box, of before a purge, or never
- *     made (INVALID); of a letter that is gone (GONE); of an earlier delivery,
- *     an earlier era, and in strict boxes of a lease that is over (EXPIRED).
+ *     made (INVALID); of a letter that is gone, by itself or with its box (GONE);
+ *     of an earlier delivery, an earlier era, and in strict boxes of a lease that
+ *     is over (EXPIRED).
  * R5  A lease, with all its extensions, is no longer than lease_most_ns from the
  *     receive on; more is INVALID, and the lease is as it was.
  * T1  Nothing that is attached is sent unless the receipt is current, and nothing
@@ -34,6 +35,12 @@ judge(const lbx__rules *rules, const lbx__head *head,
     return LBX_OK;
 }
 
+static bool
+is_receipt(const lbx_settle_entry *entry)
+{
+    return entry->receipt && entry->receipt_bytes == LBX__RECEIPT_PACKED;
+}
+
 /* The letter of a receipt: OK; INVALID, GONE, EXPIRED; CORRUPT; IO. */
 static lbx_status
 find(lbx__rules *rules, const lbx__head *head, const lbx_settle_entry *entry,
@@ -42,7 +49,7 @@ find(lbx__rules *rules, const lbx__head *head, const lbx_settle_entry *entry,
     lbx__receipt receipt;
     lbx_status status;
 
-    if (!entry->receipt || entry->receipt_bytes != LBX__RECEIPT_PACKED)
+    if (!is_receipt(entry))
         return LBX_INVALID;
     receipt = lbx__receipt_unpack(entry->receipt);
     if (receipt.box != head->box || receipt.sequence >= head->next)
@@ -249,12 +256,13 @@ each_entry(lbx__rules *rules, lbx_settle_request *request, one *run)
     assert(request->count >= 1 && request->count <= LBX_BATCH_MOST);
     lbx__rules_start(rules);
     opened = lbx__head_open(rules, request->box, &head);
-    if (opened == LBX_CLOSED)
-        opened = LBX_INVALID; // S2: a receipt of a former life
     for (size_t i = 0; i < request->count; i++) {
         lbx_settle_entry *entry = &request->entries[i];
 
-        entry->status = opened == LBX_OK ? run(rules, head, entry) : opened;
+        if (opened == LBX_CLOSED) // S2: its letters went with it
+            entry->status = is_receipt(entry) ? LBX_GONE : LBX_INVALID;
+        else
+            entry->status = opened == LBX_OK ? run(rules, head, entry) : opened;
         if (first == LBX_OK)
             first = entry->status;
     }

@@ -10,6 +10,7 @@
  * T2  Every `status` and, for entries with a reply, every lbx_sent is written.
  */
 #include "base/alloc.h"
+#include "post/fault.h"
 #include "post/letter.h"
 #include "post/postbox.h"
 #include "post/reply.h"
@@ -411,15 +412,21 @@ acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
     struct job job;
     lbx__reply reply;
 
-    if (!letter || !draft || draft->version != LBX_DRAFT_VERSION)
-        return LBX_INVALID;
+    if (!letter || !draft)
+        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
+                          letter ? "the reply" : "the letter");
+    if (draft->version != LBX_DRAFT_VERSION)
+        return lbx__fault_version(ret_fault, "LBX_DRAFT_INIT", draft->version,
+                                  LBX_DRAFT_VERSION);
+    lbx__fault_clear(ret_fault);
     begin_here(op, letter->postbox, &job, &settle, 1);
     job.replies = &reply;
     job.to = to;
     called->u.batch.replies = draft;
     called->u.batch.ret = ret_sent;
     called->u.batch.fault = ret_fault;
-    return lbx__called_run(op);
+    return lbx__fault_otherwise(ret_fault, lbx__called_run(op), "the reply",
+                                NULL);
 }
 
 lbx_status

@@ -3,6 +3,7 @@
 #include "post/call.h"
 
 #include "post/box.h"
+#include "post/box_fault.h"
 #include "post/fault.h"
 
 static lbx_status
@@ -16,16 +17,13 @@ set_box(lbx_store *store, lbx_verb verb, const char *name,
     };
     lbx_status status;
 
-    if (!store || !name || !lbx__box_name_valid(name))
-        return lbx__fault(fault, LBX_INVALID, "%.100s is no name of a box",
-                          name ? name : "NULL");
-    status = lbx_box_options_check(request.options, fault);
+    if (!store)
+        return lbx__fault(fault, LBX_INVALID, "the store is NULL");
+    status = lbx__box_check(name, request.options, fault);
     if (status != LBX_OK)
         return status;
     status = lbx__call_now(store, verb, &request);
-    return status == LBX_OK ? LBX_OK
-                            : lbx__fault(fault, status, "box %.100s: %s", name,
-                                         lbx_status_text(status));
+    return lbx__box_explain(store, verb, &request, status, fault);
 }
 
 lbx_status
@@ -40,7 +38,8 @@ lbx_store_change_box(lbx_store *store, const char *name,
                      const lbx_box_options *options, lbx_fault *ret_fault)
 {
     if (!options)
-        return LBX_INVALID;
+        return lbx__fault(ret_fault, LBX_INVALID,
+                          "there are no options to change to: NULL");
     return set_box(store, LBX_VERB_CONFIGURE, name, options, ret_fault);
 }
 

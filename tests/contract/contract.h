@@ -47,6 +47,7 @@ struct desk {
     XX(each_delivery_has_its_own_receipt, "S2 W-17")                           \
     XX(an_old_receipt_changes_nothing, "S2 W-17")                              \
     XX(a_deleted_letter_is_gone, "S2 R-31")                                    \
+    XX(letters_are_gone_with_their_box, "S2 R-31")                             \
     XX(receipts_of_other_boxes_are_invalid, "S2")                              \
     XX(receipts_nobody_made_are_invalid, "S2")                                 \
     XX(a_receipt_can_be_text, "S2 W-10")                                       \

@@ -103,6 +103,25 @@ promise_a_deleted_letter_is_gone(struct desk *desk)
 }
 
 void
+promise_letters_are_gone_with_their_box(struct desk *desk)
+{
+    const lbx_box box = make_box(desk, "orders", NULL);
+    struct taken letter = mail_and_receive(desk, box, "a");
+    lbx_box again;
+
+    CHECK_OK(delete_box(desk, box));
+    CHECK_STATUS(LBX_GONE, acknowledge(desk, box, &letter));
+    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
+    CHECK_STATUS(LBX_GONE, undo(desk, box, &letter));
+    // A new box of that name changes nothing, and knows nothing of it.
+    again = make_box(desk, "orders", NULL);
+    CHECK_STATUS(LBX_GONE, acknowledge(desk, box, &letter));
+    CHECK_STATUS(LBX_INVALID, acknowledge(desk, again, &letter));
+    receive_none(desk, again);
+}
+
+void
 promise_receipts_of_other_boxes_are_invalid(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);

@@ -364,6 +364,8 @@ model_judge(struct model *model, int box, const model_receipt *receipt,
     model_letter *at = NULL;
 
     model_expire(model, box);
+    if (!model->boxes[box].there)
+        return LBX_GONE;
     if (receipt->life != model->boxes[box].life)
         return LBX_INVALID;
     while ((at = model_next(model, box, at)) &&

@@ -8,9 +8,11 @@
  *
  *     lbx_box_options box = lbx_box_options_set(LBX_BOX_SQS);
  *
+ *     lbx_store_create_box(store, "orders-dlq", &box, &fault);
  *     box.lease_ns = 300 * LBX_SECOND;
- *     box.dead_letters = "orders-dlq";
+ *     box.dead_letters = "orders-dlq";    // which must be there
  *     box.deliveries_most = 5;
+ *     lbx_store_create_box(store, "orders", &box, &fault);
  *
  * Two sets to start from. LBX_BOX_SEED (and LBX_BOX_OPTIONS_INIT): no upper
  * limits, letters are kept until acknowledged, a receipt is good as long as
@@ -50,11 +52,14 @@ typedef struct lbx_limits {
     int64_t delay_most_ns; /* SQS: 15 min */
     int64_t retention_least_ns; /* SQS: 1 min */
     int64_t retention_most_ns;  /* SQS: 14 days */
-    int64_t letter_most_bytes;  /* body and attributes; SQS: 1 MiB. A letter is
-                                   never more than 64 MiB. */
-    int64_t batch_most_bytes;   /* the sum of a send; SQS: 1 MiB */
-    int64_t leased_most;        /* SQS: 120,000 */
-    uint32_t attributes_most;   /* SQS: 10 */
+    int64_t letter_most_bytes; /* body and attributes; SQS: 1 MiB. With all else
+                                   that is kept of it (type, routes, group, ids,
+                                   trace, and about 100 bytes of the store's) a
+                                   letter is never more than 64 MiB: a body is
+                                   always somewhat less. */
+    int64_t batch_most_bytes;  /* the sum of a send; SQS: 1 MiB */
+    int64_t leased_most;       /* SQS: 120,000 */
+    uint32_t attributes_most;  /* SQS: 10 */
     bool text_only; /* bodies are not empty, UTF-8, and have no characters that
                        XML 1.0 does not allow; SQS */
 } lbx_limits;
@@ -104,9 +109,10 @@ typedef struct lbx_box_options {
     lbx_deduplication deduplication;
 
     /* A letter that was delivered deliveries_most times is moved, when it is
-     * due again, to this box of the same store, in one step. NULL: never. */
+     * due again, to this box of the same store, in one step. It must be there
+     * already, be another box, and be `fifo` if this one is. NULL: never. */
     const char *dead_letters;
-    uint32_t deliveries_most; /* 1 to 1000 */
+    uint32_t deliveries_most; /* 1 to 1000; 0 without dead_letters */
 
     /* Who may name this box as its dead letters. */
     lbx_redrive_allow redrive_allow;

@@ -84,9 +84,11 @@ struct lbx_store_options {
     lbx_fault *fault;       /* filled in when opening fails */
     bool must_exist;        /* do not create it */
 
+    /* file: PROCESS, INTERVAL or POWER_CUT, the default; memory: NOTHING */
+    lbx_durability durability;
+
     /* file: */
-    lbx_durability durability; /* PROCESS, INTERVAL or POWER_CUT */
-    int64_t interval_ms;       /* INTERVAL: 1 or more; 100 */
+    int64_t interval_ms; /* INTERVAL: 1 or more; 100 */
     bool alone; /* refuse other processes: the second gets LBX_BUSY, and so do
                      we when there is one */
     bool check; /* check every record before opening, as lbx_file_check()
@@ -117,8 +119,10 @@ struct lbx_store_options {
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
  *            must_exist; LBX_BUSY when someone has it alone, or we want to and
- *            cannot; LBX_NEWER; LBX_CORRUPT; LBX_DENIED; LBX_INVALID;
- *            LBX_NO_MEMORY; and any I/O failure. options->fault says more.
+ *            cannot; LBX_UNSUPPORTED for a durability above what the store has,
+ *            as anything but LBX_SURVIVES_NOTHING in memory; LBX_NEWER;
+ *            LBX_CORRUPT; LBX_DENIED; LBX_INVALID; LBX_NO_MEMORY; and any I/O
+ *            failure. options->fault says more.
  * Ownership  the store is the caller's: lbx_store_unref().
  * Blocks     for recovery, if the last user was killed.
  * Since      0.1

@@ -47,7 +47,8 @@ place(const char *rest, char *ret_place, lbx_fault *fault)
 
     if (size > LBX__PLACE_BYTES || strchr(rest, '/'))
         return lbx__fault(fault, LBX_INVALID,
-                          "a store in memory is memory: or memory:NAME");
+                          "a store in memory is memory: or memory:NAME, and a "
+                          "postbox in it memory:BOX or memory:NAME/BOX");
     memcpy(ret_place, rest, size);
     return LBX_OK;
 }

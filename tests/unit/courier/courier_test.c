@@ -5,10 +5,103 @@
 #include "shelf.h"
 #include "support/threads.h"
 #include "support/torture.h"
+#include <letterbox/testing.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- What cannot work ---- */
+
+static void
+check_refused(struct desk *desk, lbx_status expected, const char *words)
+{
+    lbx_courier *courier;
+    lbx_fault fault;
+
+    memset(&fault, 'Z', sizeof(fault));
+    fault.text[sizeof(fault.text) - 1] = '\0';
+    desk->options.fault = &fault;
+    CHECK_STATUS(expected, lbx_courier_create(&desk->options, &courier));
+    CHECK_STATUS(expected, fault.status);
+    if (!strstr(fault.text, words))
+        FAIL("%s", fault.text);
+}
+
+TEST(a_courier_that_cannot_work_is_not_made)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *sender, *same, *fleeting;
+    struct desk desk;
+    lbx_fault fault;
+
+    desk_open(&desk);
+    desk.options.version = 0;
+    check_refused(&desk, LBX_INVALID, "LBX_COURIER_OPTIONS_INIT");
+    desk.options.version = LBX_COURIER_OPTIONS_VERSION;
+    desk.options.fault = &fault;
+    CHECK_STATUS(LBX_INVALID, lbx_courier_create(&desk.options, NULL));
+    CHECK(strstr(fault.text, "ret is NULL"));
+    desk.options.lease_ns = 0;
+    check_refused(&desk, LBX_INVALID, "lease_ns");
+    desk.options.lease_ns = LBX_SECOND;
+
+    options.send_only = true;
+    CHECK_OK(
+        lbx_postbox_open_in(&desk.shelf.base, "requests", &options, &sender));
+    desk.options.postbox = sender;
+    check_refused(&desk, LBX_UNSUPPORTED, "requests was opened as send_only");
+    desk.options.postbox = desk.requests;
+    desk.options.dead_letters.postbox = sender; // the same box all the same
+    check_refused(&desk, LBX_INVALID, "box requests itself");
+    lbx_postbox_unref(sender);
+
+    CHECK_OK(lbx_postbox_open_in(&desk.shelf.base, "dead", NULL, &fleeting));
+    lbx_postbox_close(fleeting);
+    desk.options.dead_letters.postbox = fleeting;
+    check_refused(&desk, LBX_CLOSED, "dead_letters.postbox dead is closed");
+    lbx_postbox_unref(fleeting);
+    desk.options.dead_letters.postbox = NULL;
+
+    CHECK_OK(lbx_postbox_open_in(&desk.shelf.base, "requests", NULL, &same));
+    lbx_postbox_close(same);
+    desk.options.postbox = same;
+    check_refused(&desk, LBX_CLOSED, "requests is closed");
+    lbx_postbox_unref(same);
+    desk_close(&desk);
+}
+
+/* Options by which every receive would fail, or be in vain. */
+TEST(a_courier_keeps_to_the_limits_of_its_box)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    struct desk desk;
+    lbx_postbox *fake;
+
+    desk_open(&desk);
+    box.lease_ns = 0;
+    options.box = &box;
+    CHECK_OK(lbx_fake_create(&options, &fake));
+    desk.options.postbox = fake;
+    desk.options.lease_ns = LBX_DEFAULT;
+    check_refused(&desk, LBX_INVALID, "lease_ns is LBX_DEFAULT");
+    lbx_postbox_unref(fake);
+    box = lbx_box_options_set(LBX_BOX_SQS);
+    CHECK_OK(lbx_fake_create(&options, &fake));
+    desk.options.postbox = fake;
+    desk.options.lease_ns = 13 * 3600 * LBX_SECOND;
+    check_refused(&desk, LBX_INVALID, "limits.lease_most_ns");
+    desk.options.lease_ns = LBX_DEFAULT;
+    desk.options.wait_ns = -1;
+    check_refused(&desk, LBX_INVALID, "limits.wait_most_ns");
+    desk.options.wait_ns = 21 * LBX_SECOND;
+    check_refused(&desk, LBX_INVALID, "limits.wait_most_ns");
+    desk.options.wait_ns = LBX_DEFAULT;
+    CHECK_OK(lbx_courier_create(&desk.options, &desk.courier));
+    lbx_postbox_unref(fake);
+    desk_close(&desk);
+}
 
 /* ---- Several at work ---- */
 

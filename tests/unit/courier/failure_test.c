@@ -500,6 +500,36 @@ TEST_CITING("R-44", dead_letters_are_consumed_by_the_hour)
     desk_close(&desk);
 }
 
+static lbx_status
+refuse(lbx_job *job, void *context)
+{
+    (void)job;
+    (void)context;
+    return LBX_REFUSED;
+}
+
+/* What the record says is about the handler, and a letter without routes lacks
+ * no answer. */
+TEST(a_refused_letter_says_who_refused_it)
+{
+    const lbx_dead_letter_record *record;
+    lbx_letter *letter;
+    struct desk desk;
+
+    open_with_policy(&desk, 1);
+    desk.options.handle = refuse;
+    desk_send_draft(&desk, lbx_draft_of_text("a book"));
+    desk_run(&desk, 1);
+    letter = desk_take(desk.dead);
+    record = record_in(letter);
+    CHECK_STR("LBX_REFUSED", record->last_error_type);
+    CHECK_STR("the handler refused the letter", record->last_error);
+    lbx_letter_destroy(letter);
+    CHECK(desk_has_logged(&desk, "the handler refused the letter"));
+    CHECK(!desk_has_logged(&desk, "no error reply"));
+    desk_close(&desk);
+}
+
 TEST_CITING("R-44", a_dead_letter_is_never_put_aside_again)
 {
     struct desk desk;
@@ -510,7 +540,9 @@ TEST_CITING("R-44", a_dead_letter_is_never_put_aside_again)
     lbx_courier_destroy(desk.courier);
     desk.courier = NULL;
     desk.options.postbox = desk.dead; // with a policy, by mistake
+    desk.options.dead_letters.postbox = desk.answers;
     desk_run(&desk, 1);
     CHECK_COUNTS(&desk, "dead", 0, 0, 1);
+    CHECK_COUNTS(&desk, "answers", 1, 0, 0); // the error reply of before
     desk_close(&desk);
 }

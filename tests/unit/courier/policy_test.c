@@ -183,6 +183,8 @@ TEST(options_that_cannot_be_kept_are_named)
     REFUSED(options.letters_most = 0);
     REFUSED(options.letters_most = 11);
     REFUSED(options.lease_ns = -1);
+    REFUSED(options.lease_ns = 0);
+    REFUSED(options.lease_ns = LBX_MS - 1);
     REFUSED(options.extend_every_ns = -1);
     REFUSED(options.extend_to_ns = options.extend_every_ns);
     REFUSED(options.retry_ns = -1);

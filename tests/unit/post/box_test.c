@@ -78,8 +78,16 @@ TEST(box_options_that_contradict_themselves_are_refused)
     REFUSED(options.capacity_letters = 0, "capacity_letters");
     REFUSED(options.limits.leased_most = 0, "leased_most");
     REFUSED(options.limits.retention_least_ns = -1, "retention_least_ns");
-    REFUSED(options.deliveries_most = 3, "deliveries_most");
-    REFUSED(options.dead_letters = "dlq", "deliveries_most");
+    REFUSED(options.lease_ns = -1, "-1; allowed are 0 or more");
+    REFUSED((options = lbx_box_options_set(LBX_BOX_SQS),
+             options.lease_ns = LBX_UNLIMITED),
+            "lease_ns is LBX_UNLIMITED; allowed are 0 to 43200000000000");
+    REFUSED(options.deliveries_most = 3,
+            "deliveries_most is 3, and dead_letters is missing");
+    REFUSED(options.dead_letters = "dlq",
+            "deliveries_most is 0; with dead_letters, allowed are 1 to 1000");
+    REFUSED((options.dead_letters = "", options.deliveries_most = 1),
+            "dead_letters: '' is no name");
     REFUSED((options.dead_letters = "d", options.deliveries_most = 1001),
             "1 to 1000");
     REFUSED((options.dead_letters = "a b", options.deliveries_most = 1),

@@ -55,6 +55,26 @@ TEST_CITING("W-29", a_clock_stands_until_it_is_moved)
     CHECK_INT(start + 5, lbx_clock_now(&clock));
 }
 
+TEST(a_double_that_cannot_be_made_says_why)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_postbox *postbox;
+
+    options.fault = &fault;
+    options.version = 0;
+    CHECK_STATUS(LBX_INVALID, lbx_null_create(&options, &postbox));
+    CHECK(strstr(fault.text, "LBX_POSTBOX_OPTIONS_INIT"));
+    options.version = LBX_POSTBOX_OPTIONS_VERSION;
+    options.box = &line;
+    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&options, &postbox));
+    CHECK(strstr(fault.text, "a fake has no fifo"));
+    line.lease_ns = -1;
+    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&options, &postbox));
+    CHECK(strstr(fault.text, "lease_ns is -1"));
+}
+
 TEST(a_move_of_the_clock_serves_those_who_wait)
 {
     lbx_receive_options wait = LBX_RECEIVE_OPTIONS_INIT;

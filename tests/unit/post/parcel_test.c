@@ -139,6 +139,59 @@ TEST(attributes_have_names_of_their_own)
     CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
 }
 
+/* Each draft is wrong in one way, and the fault says which. */
+TEST(a_draft_that_is_refused_can_be_explained)
+{
+    const lbx_box_options sqs = lbx_box_options_set(LBX_BOX_SQS);
+    const lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_attribute twice[2] = {{"a", LBX_ATTRIBUTE_STRING, NULL, "v", 1},
+                              {"a", LBX_ATTRIBUTE_STRING, NULL, "v", 1}};
+    lbx_attribute nameless = {"", LBX_ATTRIBUTE_STRING, NULL, "v", 1};
+    char text[130];
+    lbx_draft draft;
+    lbx_fault fault;
+
+    memset(text, 't', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+#define REFUSED(expected, rules, change, words)                                \
+    do {                                                                       \
+        draft = lbx_draft_of_text("x");                                        \
+        change;                                                                \
+        memset(&fault, 0, sizeof(fault));                                      \
+        CHECK_STATUS(expected, pack(&draft, rules));                           \
+        CHECK_STATUS(expected,                                                 \
+                     lbx__packing_explain(&draft, rules, expected, &fault));   \
+        CHECK_STATUS(expected, fault.status);                                  \
+        if (!strstr(fault.text, words))                                        \
+            FAIL("%s", fault.text);                                            \
+    } while (0)
+
+    REFUSED(LBX_INVALID, &seed, draft.version = 0, "LBX_DRAFT_INIT");
+    REFUSED(LBX_INVALID, &seed, draft.token = text, "token: allowed are 1 to");
+    REFUSED(LBX_INVALID, &seed, draft.token = "", "token: allowed are 1 to");
+    REFUSED(LBX_INVALID, &seed, draft.type_name = "\xff", "type_name");
+    REFUSED(LBX_INVALID, &seed, draft.group = "a b", "group: allowed");
+    REFUSED(LBX_INVALID, &seed, draft.duplicate_id = "", "duplicate_id: all");
+    REFUSED(LBX_INVALID, &seed, draft.attribute_count = 2, "NULL");
+    REFUSED(LBX_INVALID, &seed,
+            (draft.attribute_count = 2, draft.attributes = twice), "twice");
+    REFUSED(LBX_INVALID, &seed,
+            (draft.attribute_count = 1, draft.attributes = &nameless),
+            "attributes[0]");
+    REFUSED(LBX_INVALID, &sqs, draft.attribute_count = 11, "allows 10");
+    REFUSED(LBX_INVALID, &seed, draft.delay_ns = -1, "delay_ns is -1");
+    REFUSED(LBX_INVALID, &line,
+            (draft.delay_ns = 1, draft.group = "g", draft.duplicate_id = "d"),
+            "fifo box allows LBX_DEFAULT and 0");
+    REFUSED(LBX_INVALID, &line, draft.duplicate_id = "d", "needs a group");
+    REFUSED(LBX_INVALID, &line, draft.group = "g", "needs a duplicate_id");
+    REFUSED(LBX_INVALID, &seed, draft = lbx_draft_of_bytes(NULL, 1),
+            "the body is NULL");
+    REFUSED(LBX_INVALID, &sqs, draft = lbx_draft_of_text(""), "text only");
+    REFUSED(LBX_TOO_LARGE, &sqs, draft.size_bytes = (1 << 20) + 1, "1048576");
+#undef REFUSED
+}
+
 TEST(text_only_boxes_take_what_xml_takes)
 {
     const lbx_box_options sqs = lbx_box_options_set(LBX_BOX_SQS);

@@ -40,7 +40,7 @@ TEST(opening_makes_the_box_or_takes_it_as_it_is)
     options.must_exist = true;
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_postbox_open_in(&script.base, "a", &options, &postbox));
-    CHECK(strstr(fault.text, "a: no such name"));
+    CHECK(strstr(fault.text, "box 'a': no such name"));
     options.must_exist = false;
     box.lease_ns = 7 * LBX_SECOND;
     options.box = &box;
@@ -61,6 +61,53 @@ TEST(opening_makes_the_box_or_takes_it_as_it_is)
     script.box_answer = LBX_UNREACHABLE;
     CHECK_STATUS(LBX_UNREACHABLE,
                  lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
+    script_fini(&script);
+}
+
+static void
+fill(lbx_fault *fault)
+{
+    memset(fault, 'Z', sizeof(*fault));
+    fault->text[sizeof(fault->text) - 1] = '\0';
+}
+
+/* Whoever prints the fault of a failure reads a sentence, not old memory. */
+TEST(no_failure_to_open_leaves_the_fault_as_it_was)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_allocator half = {NULL, NULL, NULL};
+    struct script script;
+    lbx_postbox *postbox;
+    lbx_fault fault;
+
+    script_init(&script);
+    options.fault = &fault;
+#define REFUSED(expected, store, name, ret, words)                             \
+    do {                                                                       \
+        fill(&fault);                                                          \
+        CHECK_STATUS(expected,                                                 \
+                     lbx_postbox_open_in(store, name, &options, ret));         \
+        CHECK_STATUS(expected, fault.status);                                  \
+        CHECK(strstr(fault.text, words));                                      \
+    } while (0)
+
+    REFUSED(LBX_INVALID, NULL, "a", &postbox, "store is NULL");
+    REFUSED(LBX_INVALID, &script.base, NULL, &postbox,
+            "the name of a box is NULL");
+    REFUSED(LBX_INVALID, &script.base, "a", NULL, "ret is NULL");
+    REFUSED(LBX_INVALID, &script.base, "", &postbox, "'' is no name");
+    REFUSED(LBX_INVALID, &script.base, "a\nb", &postbox,
+            "'a\\x0ab' is no name");
+    options.allocator = &half;
+    REFUSED(LBX_INVALID, &script.base, "a", &postbox, "allocator");
+    options.allocator = NULL;
+    options.version = 7;
+    REFUSED(LBX_INVALID, &script.base, "a", &postbox,
+            "LBX_POSTBOX_OPTIONS_INIT");
+    options.version = LBX_POSTBOX_OPTIONS_VERSION;
+    script.box_answer = LBX_UNREACHABLE;
+    REFUSED(LBX_UNREACHABLE, &script.base, "a", &postbox, "'a': ");
+#undef REFUSED
     script_fini(&script);
 }
 

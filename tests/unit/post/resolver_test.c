@@ -308,8 +308,105 @@ TEST_CITING("W-42", urls_lead_to_postboxes_for_sending)
     CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "no URL", &fault, &found));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "try:shop/", NULL, &found));
     CHECK_STATUS(LBX_CORRUPT, lbx_resolve(urls, "try:broken/b", NULL, &found));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:broken/a b", NULL, &found));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:bad/b", NULL, &found));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_postbox_open("nothing:b", NULL, &found));
+}
+
+/* Faults of URLs: what is wrong, and what one looks like. */
+
+static void
+check_url(const char *url, lbx_status expected, const char *words)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *postbox;
+    lbx_fault fault;
+
+    memset(&fault, 'Z', sizeof(fault));
+    fault.text[sizeof(fault.text) - 1] = '\0';
+    options.fault = &fault;
+    CHECK_STATUS(expected, lbx_postbox_open(url, &options, &postbox));
+    CHECK_STATUS(expected, fault.status);
+    CHECK(strstr(fault.text, words));
+}
+
+TEST(a_url_that_leads_nowhere_is_explained)
+{
+    char url[5000];
+
+    check_url(NULL, LBX_INVALID, "memory:NAME/BOX");
+    check_url("", LBX_INVALID, "'' is no URL of a postbox: it is memory:BOX");
+    check_url("orders", LBX_INVALID, "'orders' is no URL");
+    check_url("://", LBX_INVALID, "is no URL");
+    check_url("memory:", LBX_INVALID, "'memory:' names no box");
+    check_url("memory:shop/", LBX_INVALID, "'memory:shop/' names no box");
+    check_url("memory:a/b/c", LBX_INVALID, "memory:NAME/BOX");
+    check_url("memory:a b", LBX_INVALID,
+              "'a b' is no name of a box: allowed are 1 to 127 printable ASCII "
+              "characters, no spaces, no '/'");
+    check_url("memory:\xc3\xa9\n", LBX_INVALID, "'\\xc3\\xa9\\x0a' is no name");
+    check_url(
+        "nothing:b", LBX_NOT_FOUND,
+        "'nothing:': there is no store of that kind; allowed are memory:");
+    memset(url, 'a', sizeof(url));
+    memcpy(url, "memory:", 7);
+    url[7 + 128] = '\0';
+    check_url(url, LBX_INVALID,
+              "the name of a box is too long: 128 characters");
+    url[7 + 128] = 'a';
+    url[sizeof(url) - 1] = '\0';
+    check_url(url, LBX_INVALID, "the URL is too long: 4999 bytes");
+}
+
+TEST(a_url_of_a_file_without_a_folder_says_so)
+{
+    const char *rest;
+
+    if (!lbx__scheme_of("file:", &rest))
+        return; // it is not built in
+    check_url("file:x", LBX_INVALID,
+              "'file:x' names no folder: a postbox in files is file:DIR/BOX");
+    check_url("nothing:b", LBX_NOT_FOUND, "allowed are memory: and file:");
+}
+
+TEST(a_store_that_cannot_be_opened_says_why)
+{
+    lbx_postbox_options postbox_options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    lbx_allocator half = {NULL, NULL, NULL};
+    lbx_fault fault, other;
+    lbx_postbox *postbox;
+    lbx_store *store;
+
+    lbx__scheme_add(&scheme);
+    options.fault = &fault;
+#define REFUSED(expected, url, ret, words)                                     \
+    do {                                                                       \
+        memset(&fault, 0, sizeof(fault));                                      \
+        CHECK_STATUS(expected, lbx_store_open(url, &options, ret));            \
+        CHECK_STATUS(expected, fault.status);                                  \
+        CHECK(strstr(fault.text, words));                                      \
+    } while (0)
+
+    REFUSED(LBX_INVALID, NULL, &store, "URL is NULL");
+    REFUSED(LBX_INVALID, "try:shop", NULL, "ret is NULL");
+    REFUSED(LBX_CORRUPT, "try:broken", &store, "'try:broken': ");
+    options.allocator = &half;
+    REFUSED(LBX_INVALID, "try:shop", &store, "allocator");
+    options.allocator = NULL;
+    options.version = 0;
+    REFUSED(LBX_INVALID, "try:shop", &store,
+            "version is 0, and must be 1: begin with LBX_STORE_OPTIONS_INIT");
+#undef REFUSED
+
+    // Both faults are told.
+    memset(&fault, 0, sizeof(fault));
+    postbox_options.store = &options;
+    postbox_options.fault = &other;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_open("try:shop/a", &postbox_options, &postbox));
+    CHECK(strstr(fault.text, "LBX_STORE_OPTIONS_INIT"));
+    CHECK_STR(fault.text, other.text);
 }
 
 static void

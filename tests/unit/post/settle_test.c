@@ -166,6 +166,51 @@ TEST_CITING("W-11", a_reply_without_routes_is_not_available)
     end(&world);
 }
 
+/* The fault of a reply is a sentence whatever the failure. */
+TEST(a_reply_that_fails_says_why)
+{
+    struct world world = WORLD;
+    lbx_draft reply = lbx_draft_of_text("r");
+    lbx_fault fault;
+
+    begin(&world, "{\"default\":\"box\"}");
+#define REFUSED(expected, call, words)                                         \
+    do {                                                                       \
+        memset(&fault, 0, sizeof(fault));                                      \
+        CHECK_STATUS(expected, call);                                          \
+        CHECK_STATUS(expected, fault.status);                                  \
+        CHECK(strstr(fault.text, words));                                      \
+    } while (0)
+
+    REFUSED(LBX_INVALID, lbx_letter_reply(NULL, &reply, NULL, &fault), "NULL");
+    REFUSED(LBX_INVALID,
+            lbx_letter_reply_and_acknowledge(world.letter, NULL, NULL, &fault),
+            "NULL");
+    reply.version = 9;
+    REFUSED(
+        LBX_INVALID,
+        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
+        "LBX_DRAFT_INIT");
+    reply.version = LBX_DRAFT_VERSION;
+    reply.delay_ns = -1;
+    REFUSED(LBX_INVALID, lbx_letter_reply(world.letter, &reply, NULL, &fault),
+            "delay_ns is -1");
+    REFUSED(
+        LBX_INVALID,
+        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
+        "delay_ns is -1");
+    reply.delay_ns = LBX_DEFAULT;
+    CHECK_OK(lbx_letter_acknowledge(world.letter));
+    REFUSED(LBX_FINALIZED, lbx_letter_reply(world.letter, &reply, NULL, &fault),
+            "settled");
+    REFUSED(
+        LBX_FINALIZED,
+        lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
+        "settled");
+#undef REFUSED
+    end(&world);
+}
+
 TEST_CITING("W-02 W-11 W-30", no_route_names_the_type)
 {
     struct world world = WORLD;

@@ -104,7 +104,10 @@ TEST_CITING("R4", receipts_that_are_not_of_this_box_are_invalid)
     CHECK_INT(1, rig_purge(&rig, box));
     CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
     CHECK_OK(rig_delete(&rig, box));
-    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    forged.receipt_bytes--;
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
     again = rig_create(&rig, "box", NULL);
     CHECK_STATUS(LBX_INVALID,
                  rig_settle(&rig, again, &got, LBX_ACKNOWLEDGE, 0));

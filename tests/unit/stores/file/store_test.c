@@ -48,7 +48,7 @@ TEST(bad_places_are_refused_with_a_reason)
         {"file://mailhost/var/shop", LBX_INVALID, "file:/DIR"},
         {"file:/no/such/folder/shop", LBX_NOT_FOUND, "/no/such/folder"},
         {"file:/dev/null/shop", LBX_NOT_FOUND, "/dev/null"},
-        {"files:/tmp", LBX_NOT_FOUND, "memory:, file:"},
+        {"files:/tmp", LBX_NOT_FOUND, "memory: and file:"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

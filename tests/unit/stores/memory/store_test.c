@@ -6,6 +6,9 @@
 #include "support/test.h"
 #include "support/threads.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static lbx_postbox *
 open_orders(const char *url)
 {
@@ -35,6 +38,159 @@ TEST(a_name_is_one_store)
     CHECK_INT(0, counts.ready);
     lbx_postbox_unref(same);
     lbx_postbox_unref(other);
+}
+
+TEST(a_letter_is_gone_with_its_box)
+{
+    lbx_postbox *orders = open_orders("memory:shop/orders");
+    lbx_letter *letter;
+
+    CHECK_OK(lbx_postbox_send(orders, "a", 1, NULL));
+    CHECK_OK(lbx_postbox_receive(orders, 0, &letter));
+    CHECK_OK(lbx_store_delete_box(lbx_postbox_store(orders), "orders"));
+    CHECK_STATUS(LBX_GONE, lbx_letter_extend(letter, LBX_SECOND));
+    CHECK_STATUS(LBX_GONE, lbx_letter_nack(letter, 0));
+    CHECK_STATUS(LBX_GONE, lbx_letter_acknowledge(letter));
+    lbx_letter_destroy(letter);
+    lbx_postbox_unref(orders);
+}
+
+/* An OK is never weaker than what was asked for. */
+TEST(memory_survives_nothing_and_says_so)
+{
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    lbx_store *store, *again;
+    lbx_fault fault;
+
+    options.fault = &fault;
+    for (int level = LBX_SURVIVES_PROCESS; level <= LBX_SURVIVES_MACHINE;
+         level++) {
+        options.durability = (lbx_durability)level;
+        CHECK_STATUS(LBX_UNSUPPORTED,
+                     lbx_store_open("memory:shop", &options, &store));
+        CHECK_STATUS(LBX_UNSUPPORTED, fault.status);
+    }
+    options.durability = LBX_SURVIVES_POWER_CUT;
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_open("memory:shop", &options, &store));
+    CHECK(strstr(fault.text, "LBX_SURVIVES_POWER_CUT"));
+    CHECK(strstr(fault.text, "LBX_SURVIVES_NOTHING"));
+    options.durability = LBX_SURVIVES_NOTHING;
+    CHECK_OK(lbx_store_open("memory:shop", &options, &store));
+    options.durability = LBX_SURVIVES_POWER_CUT; // it is open already
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_open("memory:shop", &options, &again));
+    options.durability = (lbx_durability)77;
+    CHECK_STATUS(LBX_INVALID, lbx_store_open("memory:shop", &options, &again));
+    CHECK(strstr(fault.text, "77"));
+    options.durability = LBX_SURVIVES_DEFAULT;
+    CHECK_OK(lbx_store_open("memory:shop", &options, &again));
+    CHECK_PTR(store, again);
+    lbx_store_unref(again);
+    lbx_store_unref(store);
+}
+
+/* ---- Boxes that cannot be made, in words ---- */
+
+#define REFUSED(expected, call, words)                                         \
+    do {                                                                       \
+        memset(&fault, 0, sizeof(fault));                                      \
+        CHECK_STATUS(expected, call);                                          \
+        CHECK_STATUS(expected, fault.status);                                  \
+        if (!strstr(fault.text, words))                                        \
+            FAIL("%s", fault.text);                                            \
+    } while (0)
+
+TEST(a_box_for_dead_letters_that_does_not_do_is_named)
+{
+    const lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options deny = LBX_BOX_OPTIONS_INIT;
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_postbox_options opening = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox *postbox;
+    lbx_store *store;
+    lbx_fault fault;
+
+    deny.redrive_allow = LBX_REDRIVE_DENY_ALL;
+    options.deliveries_most = 3;
+    opening.box = &options;
+    opening.fault = &fault;
+    CHECK_OK(lbx_store_open("memory:", NULL, &store));
+    CHECK_OK(lbx_store_create_box(store, "deny", &deny, NULL));
+    CHECK_OK(lbx_store_create_box(store, "line", &line, NULL));
+    options.dead_letters = "dlq";
+    REFUSED(LBX_NOT_FOUND, lbx_store_create_box(store, "q", &options, &fault),
+            "box 'q': its dead_letters box 'dlq' does not exist");
+    REFUSED(LBX_NOT_FOUND, lbx_postbox_open_in(store, "q", &opening, &postbox),
+            "box 'q': its dead_letters box 'dlq' does not exist");
+    REFUSED(LBX_NOT_FOUND, lbx_store_change_box(store, "q", &options, &fault),
+            "box 'q': no such name");
+    REFUSED(LBX_NOT_FOUND,
+            lbx_store_change_box(store, "deny", &options, &fault),
+            "'dlq' does not exist");
+    options.dead_letters = "deny";
+    REFUSED(LBX_DENIED, lbx_store_create_box(store, "q", &options, &fault),
+            "'deny' does not allow it");
+    options.dead_letters = "line";
+    REFUSED(LBX_INVALID, lbx_store_create_box(store, "q", &options, &fault),
+            "'line' must not be fifo");
+    options.dead_letters = "q";
+    REFUSED(LBX_INVALID, lbx_store_create_box(store, "q", &options, &fault),
+            "dead_letters is the box itself");
+    REFUSED(LBX_INVALID, lbx_postbox_open_in(store, "q", &opening, &postbox),
+            "dead_letters is the box itself");
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_store_read_box(store, "q", NULL, NULL, NULL));
+    options.dead_letters = "dlq"; // as <letterbox/post/box.h> does
+    CHECK_OK(lbx_store_create_box(store, "dlq", NULL, &fault));
+    CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
+    lbx_store_unref(store);
+}
+
+TEST(a_box_with_other_options_says_which)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_store *store;
+    lbx_fault fault;
+
+    CHECK_OK(lbx_store_open("memory:", NULL, &store));
+    CHECK_OK(lbx_store_create_box(store, "q", NULL, &fault));
+    options.lease_ns = 1;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "lease_ns is 30000000000, not 1; lbx_store_change_box()");
+    options.lease_ns = 30 * LBX_SECOND;
+    options.retention_ns = 0;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "retention_ns is LBX_UNLIMITED, not 0");
+    options.retention_ns = LBX_UNLIMITED;
+    options.keep_place = true;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "keep_place differs; lbx_store_change_box()");
+    CHECK_OK(lbx_store_change_box(store, "q", &options, &fault));
+    CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
+    options.fifo = true;
+    REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
+            "fifo differs, which cannot be changed");
+    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", &options, &fault),
+            "fifo cannot be changed");
+    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", NULL, &fault),
+            "NULL");
+    lbx_store_unref(store);
+}
+
+/* 64 MiB are the letter's, with what is kept beside its body. */
+TEST(a_body_is_less_than_a_letter)
+{
+    const size_t most = (size_t)64 << 20;
+    lbx_postbox *orders = open_orders("memory:orders");
+    char *body = calloc(1, most + 1);
+
+    CHECK(body);
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_postbox_send(orders, body, most + 1, NULL));
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_postbox_send(orders, body, most, NULL));
+    CHECK_OK(lbx_postbox_send(orders, body, most - 256, NULL));
+    free(body);
+    lbx_postbox_unref(orders);
 }
 
 static void
