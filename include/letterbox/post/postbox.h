@@ -175,7 +175,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send(lbx_postbox *postbox,
  * lbx_postbox_send_draft() sends one draft; `ret` may be NULL.
  *
  * Returns    as lbx_postbox_send(); LBX_ENCODING when the type cannot encode
- *            the message.
+ *            the message. lbx_postbox_check_draft() says what is INVALID.
  * Ownership  all is copied; the message is still the caller's.
  * Blocks     until it is durable.
  * Since      0.1
@@ -183,6 +183,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send(lbx_postbox *postbox,
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_draft(lbx_postbox *postbox,
                                                        const lbx_draft *draft,
                                                        lbx_sent *ret);
+
+/*
+ * lbx_postbox_check_draft() tells whether a send of this draft would be refused
+ * for what is in it, and `ret_fault`, which may be NULL, names the field and what
+ * is allowed. It sends nothing; a message is encoded to see how large it is.
+ *
+ * Returns    LBX_OK; LBX_INVALID; LBX_TOO_LARGE; LBX_ENCODING; LBX_CLOSED;
+ *            LBX_NO_MEMORY.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_check_draft(lbx_postbox *postbox,
+                                                        const lbx_draft *draft,
+                                                        lbx_fault *ret_fault);
 
 /*
  * lbx_postbox_send_batch() sends up to LBX_BATCH_MOST drafts. Each is wholly

@@ -564,3 +564,35 @@ TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
     end(&world);
     lbx_routes_unref(routes);
 }
+
+/* What a send only calls INVALID has a name here, and nothing is sent. */
+TEST(checking_a_draft_says_what_is_wrong_with_it)
+{
+    lbx_draft draft = lbx_draft_of_text("x");
+    struct world world;
+    lbx_fault fault;
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_check_draft(world.postbox, &draft, &fault));
+    CHECK_OK(lbx_postbox_check_draft(world.postbox, &draft, NULL));
+    draft.delay_ns = -1;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_draft(world.postbox, &draft, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+    CHECK(strstr(fault.text, "delay_ns is -1"));
+    draft.version = 0;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+    CHECK(strstr(fault.text, "LBX_DRAFT_INIT"));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_check_draft(world.postbox, NULL, &fault));
+    CHECK(strstr(fault.text, "draft"));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_check_draft(NULL, &draft, &fault));
+    draft = lbx_draft_of_text("x");
+    lbx_postbox_close(world.postbox);
+    CHECK_STATUS(LBX_CLOSED,
+                 lbx_postbox_check_draft(world.postbox, &draft, &fault));
+    CHECK(strstr(fault.text, "closed"));
+    end(&world);
+}
