@@ -125,7 +125,8 @@ next_letter(lbx__rules *rules, lbx__head *head, lbx__found *ret)
                                      : lbx__next_plain(rules, head, ret);
 }
 
-/* Where a letter goes: OK; NOT_FOUND; FULL; INVALID: not of the same order. */
+/* Where a letter goes: OK; NOT_FOUND; INVALID: the same box, or one that is not of
+ * the same order. */
 static lbx_status
 find_target(lbx__rules *rules, const struct task *task, const lbx__head *from,
             const lbx__found *letter, lbx__head **ret)
@@ -283,8 +284,26 @@ tell(const lbx__head *head, const struct task *task, lbx_move_state *ret)
     };
 }
 
+/* Whether the first letter of a move has somewhere to go, as far as that can be
+ * known before it goes. A task that is going to fail is better not begun: its
+ * state is looked at by few. */
 static lbx_status
-start(lbx__rules *rules, const lbx__head *head, const struct task *tasks,
+check_first(lbx__rules *rules, lbx__head *head, const struct task *task)
+{
+    lbx__head *to;
+    lbx__found letter;
+    lbx_status status = next_letter(rules, head, &letter);
+
+    if (status == LBX_NOT_FOUND)
+        return LBX_OK; // nothing to do, and that is done
+    if (status == LBX_OK)
+        status = lbx__letter_open(rules, &letter);
+    return status == LBX_OK ? find_target(rules, task, head, &letter, &to)
+                            : status;
+}
+
+static lbx_status
+start(lbx__rules *rules, lbx__head *head, const struct task *tasks,
       size_t count, lbx_move_request *request)
 {
     lbx__need need = {.count = 0};
@@ -309,6 +328,8 @@ start(lbx__rules *rules, const lbx__head *head, const struct task *tasks,
     if (status == LBX_OK && to &&
         (to == head || to->facts->options.fifo != head->facts->options.fifo))
         status = LBX_INVALID;
+    if (status == LBX_OK && !to)
+        status = check_first(rules, head, &task);
     lbx__need_row(&need, 16, TASK_BYTES);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
