@@ -179,6 +179,14 @@ move_letter(lbx__rules *rules, lbx__head *from, lbx__found *letter,
     return LBX_OK;
 }
 
+static lbx_status
+fail(struct task *task, lbx_status reason)
+{
+    task->phase = LBX_MOVE_FAILED;
+    task->reason = reason;
+    return LBX_OK;
+}
+
 /* One letter of a task. OK: moved; NOT_FOUND: there is none. A task that cannot
  * go on is failed, and that is OK. */
 static lbx_status
@@ -191,6 +199,8 @@ step(lbx__rules *rules, struct task *task)
     if (status != LBX_OK)
         return status == LBX_CLOSED ? LBX_CORRUPT : status;
     status = next_letter(rules, from, &letter);
+    if (status == LBX_CORRUPT && rules->damaged)
+        return fail(task, status); // what could be moved has been
     if (status == LBX_OK)
         status = lbx__letter_copy(rules, &letter);
     if (status != LBX_OK)
@@ -200,12 +210,8 @@ step(lbx__rules *rules, struct task *task)
         status = move_letter(rules, from, &letter, to);
     if (status == LBX_OK)
         task->moved++;
-    if (status == LBX_NOT_FOUND || status == LBX_FULL ||
-        status == LBX_INVALID) {
-        task->phase = LBX_MOVE_FAILED;
-        task->reason = status;
-        status = LBX_OK;
-    }
+    if (status == LBX_NOT_FOUND || status == LBX_FULL || status == LBX_INVALID)
+        return fail(task, status);
     return status;
 }
 
