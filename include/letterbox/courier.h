@@ -88,9 +88,12 @@ typedef struct lbx_job_failure {
 
 /* When to put a letter aside. The rules, in this order: an error type in
  * `exclude` never is; one in `include` is at once; others from the given delivery
- * on. Names are compared whole. A letter that is itself a dead letter is never
- * put aside again, whatever anybody says. The dead letter is sent and the letter
- * acknowledged as by lbx_letter_send_and_acknowledge(). */
+ * on. Names are compared whole. The dead letter is sent and the letter acknowledged
+ * as by lbx_letter_send_and_acknowledge(); lbx_dead_letter_send_back() is the way
+ * back.
+ *
+ * A dead letter in a box of work, as somebody moved it there, is put aside like any
+ * letter, as the record that it is: records are never inside records. */
 typedef struct lbx_dead_letter_policy {
     lbx_postbox *postbox;       /* where to, another box than the courier's;
                                    referenced. NULL: no policy */
@@ -382,7 +385,8 @@ typedef struct lbx_result {
 } lbx_result;
 
 /* A letter that was put aside. A body that is UTF-8 is "body" in the JSON, any
- * other "body_base64". */
+ * other "body_base64". Routes, attributes, trace, group and `in_reply_to` of the
+ * letter are not in the record: the dead letter has them as its own. */
 typedef struct lbx_dead_letter_record {
     lbx_id message_id; /* of the letter that failed */
     const void *body;  /* with a NUL behind it, when decoded */
@@ -442,6 +446,39 @@ LBX_API const lbx_type *lbx_result_type(void);
  * Since      0.1
  */
 LBX_API const lbx_type *lbx_dead_letter_type(void);
+
+/*
+ * lbx_dead_letter_send_back() sends the letter that died to `to`, as it was, and
+ * acknowledges the dead letter:
+ *
+ *     while (lbx_postbox_receive(dead, 0, &letter) == LBX_OK) {
+ *         status = lbx_dead_letter_send_back(letter, orders, NULL);
+ *         lbx_letter_destroy(letter);
+ *     }
+ *
+ * It takes what a courier has put aside, which is a record and becomes the letter
+ * again, and what a box has moved after `deliveries_most`, which is the letter. Body,
+ * type, routes, attributes, trace, group and `in_reply_to` are those of the letter;
+ * it gets a new id, and starts with no deliveries. (A record that has no routes, as
+ * another program wrote it, leads its replies to `reply_mailbox`.)
+ *
+ * In one store both are one step: the letter is in one of the two boxes at every
+ * moment. Otherwise it is sent first and the dead letter acknowledged after that; if
+ * something goes wrong in between both are there, and the same dead letter sent back
+ * within five minutes is there once (lbx_draft's `token`), after that possibly twice.
+ *
+ * Returns    LBX_OK; LBX_INVALID for a letter that is no dead letter; LBX_ENCODING
+ *            for a record that cannot be read; otherwise as
+ *            lbx_letter_send_and_acknowledge(). On anything but LBX_OK the dead
+ *            letter is not settled.
+ * Ownership  all is copied; `ret_sent` is the caller's, and may be NULL.
+ * Threads    one at a time with all that uses the letter.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(lbx_letter *dead,
+                                                          lbx_postbox *to,
+                                                          lbx_sent *ret_sent);
 
 /*
  * lbx_courier_options_dead_letters() are the options of a courier on a

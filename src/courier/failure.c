@@ -8,12 +8,18 @@
  * the letter where it was, and it is never in both. A letter that is somebody
  * else's by then is not put aside by us.
  *
+ * A letter that is a dead letter already, as somebody moved it into a box of work,
+ * is put aside like any other. It goes as the record that it is, so that none is
+ * inside another, and whoever waits for an answer has had one.
+ *
  * D1  A letter is acknowledged only with its dead letter, or after it has been sent;
  *     or after its error reply has where that stands in its place.
+ * D2  Nothing is put aside into the box it is in: no such courier is made.
  */
 #include "courier/courier.h"
 
 #include "base/clock.h"
+#include "courier/dead.h"
 #include "courier/policy.h"
 #include "courier/records.h"
 
@@ -98,24 +104,36 @@ record_of(const lbx_job *job, const lbx_job_failure *failure,
     return record;
 }
 
-/* Sends the dead letter, and acknowledges. */
+/* Sends the dead letter, and acknowledges. What stood beside the letter's body
+ * stands beside the record: it is sent back with it. */
 static lbx_status
 bury(const lbx_job *job, const lbx_dead_letter_record *record,
-     const lbx_letter_facts *facts, lbx_sent *ret_sent)
+     lbx_sent *ret_sent)
 {
+    const lbx_courier_options *options = &job->worker->courier->options;
     lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
     char token[TOKEN_BYTES];
+    lbx__cover cover;
+    lbx_status status;
 
+    if (lbx__is_dead_letter_record(job->letter)) {
+        draft = lbx_draft_of_bytes(record->body, record->body_bytes);
+        draft.type_name = record->body_type;
+    }
+    status = lbx__cover_init(&cover, job->letter, options->allocator, &draft);
+    if (status != LBX_OK)
+        return status;
     // Once in another store too, though the acknowledgement fails.
     (void)snprintf(token, sizeof(token), "dead:%s", record->message_id.text);
     draft.token = token;
-    draft.trace = facts->trace;
     // For a fifo box; others read neither.
-    draft.group = facts->group ? facts->group : record->message_id.text;
+    if (!draft.group)
+        draft.group = record->message_id.text;
     draft.duplicate_id = record->message_id.text;
-    return lbx_letter_send_and_acknowledge(
-        job->letter, job->worker->courier->options.dead_letters.postbox, &draft,
-        ret_sent);
+    status = lbx_letter_send_and_acknowledge(
+        job->letter, options->dead_letters.postbox, &draft, ret_sent);
+    lbx__cover_fini(&cover);
+    return status;
 }
 
 static void
@@ -125,15 +143,17 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
     lbx_courier *courier = job->worker->courier;
     const lbx_dead_letter_record record = record_of(job, failure, facts);
     lbx_sent sent = {.status = LBX_PENDING};
-    lbx_status status;
+    lbx_status status = LBX_OK;
 
-    if (lbx_letter_routes(job->letter)) { // else nobody waits for an answer
+    // Nobody waits for the answer to a letter without routes; and who waits for
+    // that of a dead letter has had it.
+    if (lbx_letter_routes(job->letter) &&
+        !lbx__is_dead_letter_record(job->letter))
         status = reply_error(job, failure, &record.request_id);
-        if (status != LBX_OK) // as it may
-            lbx__courier_log(courier, "%s: no error reply: %s",
-                             record.message_id.text, lbx_status_text(status));
-    }
-    status = bury(job, &record, facts, &sent); // D1
+    if (status != LBX_OK) // as it may
+        lbx__courier_log(courier, "%s: no error reply: %s",
+                         record.message_id.text, lbx_status_text(status));
+    status = bury(job, &record, &sent); // D1
     if (sent.status == LBX_OK) {
         lbx__courier_count(courier, LBX__DEAD, 1);
         lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
@@ -182,15 +202,11 @@ lbx__job_failed(lbx_job *job, lbx_status status)
             job->error_type[0] ? job->error_type : lbx_status_name(status),
         .error_text = job->error_text[0] ? job->error_text : text_of(status),
     };
-    bool dead;
 
     if (lbx_letter_facts_read(job->letter, &facts) != LBX_OK)
         facts.delivery_count = 1; // a letter has facts
     failure.delivery_count = facts.delivery_count;
-    dead = facts.dead_letter_source ||
-           is_of(job->letter, lbx__dead_letter_kind.name);
-    if (lbx__verdict(&options->dead_letters, &failure, dead) ==
-        LBX_VERDICT_DEAD) {
+    if (lbx__verdict(&options->dead_letters, &failure) == LBX_VERDICT_DEAD) {
         put_aside(job, &failure, &facts);
         return;
     }

@@ -167,8 +167,11 @@ take_a_break(lbx__worker *worker, lbx_status why, int64_t *pause_ns)
 {
     const uint32_t seen = read_word(worker);
 
-    lbx__courier_log(worker->courier, "receiving failed: %s",
-                     lbx_status_text(why));
+    lbx__courier_log(
+        worker->courier, "receiving from %s failed: %s%s",
+        lbx_postbox_name(worker->courier->options.postbox),
+        lbx_status_text(why),
+        why == LBX_CORRUPT ? "; lbx_file_check() tells which letters" : "");
     if (!lbx__courier_is_stopping(worker->courier))
         lbx__futex_wait(&worker->word, seen, *pause_ns);
     *pause_ns = *pause_ns > PAUSE_MOST_NS / 2 ? PAUSE_MOST_NS : *pause_ns * 2;
@@ -206,7 +209,8 @@ lbx__loop_run(lbx__worker *worker, int64_t receives_most)
     // Relaxed: a number. The watchdog does not watch who has left.
     lbx__store(&worker->sign_ns, 0, relaxed);
     if (is_final(status) && status != LBX_CLOSED)
-        lbx__courier_log(worker->courier, "cannot receive: %s",
+        lbx__courier_log(worker->courier, "cannot receive from %s: %s",
+                         lbx_postbox_name(worker->courier->options.postbox),
                          lbx_status_text(status));
     return is_final(status) ? status : LBX_OK;
 }

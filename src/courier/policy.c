@@ -48,11 +48,10 @@ rules(const lbx_dead_letter_policy *policy, const lbx_job_failure *failure)
 }
 
 lbx_verdict
-lbx__verdict(const lbx_dead_letter_policy *policy, lbx_job_failure *failure,
-             bool dead)
+lbx__verdict(const lbx_dead_letter_policy *policy, lbx_job_failure *failure)
 {
     failure->verdict = LBX_VERDICT_RETRY;
-    if (!policy->postbox || dead)
+    if (!policy->postbox)
         return LBX_VERDICT_RETRY;
     failure->verdict = rules(policy, failure);
     return policy->decide ? policy->decide(policy->context, failure)

@@ -10,9 +10,9 @@ int64_t lbx__retry_delay(const lbx_courier_options *options,
                          uint32_t delivery_count);
 
 /* What the rules of a policy say of a failure, and then what `decide` says; sets
- * failure->verdict to the former. `dead`: the letter is a dead letter itself. */
+ * failure->verdict to the former. */
 lbx_verdict lbx__verdict(const lbx_dead_letter_policy *policy,
-                         lbx_job_failure *failure, bool dead);
+                         lbx_job_failure *failure);
 
 /* Whether options can be kept; else what is wrong with them. */
 const char *lbx__courier_options_fault(const lbx_courier_options *options);

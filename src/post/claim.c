@@ -9,6 +9,8 @@
  * C1  Claim and lease are one step; the letter is handed over between deciding
  *     and writing, so that one that cannot be is as it was.
  * C2  A letter is claimed only when due <= now.
+ * C3  A letter whose rows do not check is stepped over. When there is no other, the
+ *     answer is CORRUPT: never that there is nothing.
  */
 #include "codec/text.h"
 #include "post/head.h"
@@ -104,20 +106,43 @@ lbx__claim_one(lbx__rules *rules, lbx__claim *claim, lbx__found *letter)
     return LBX_OK;
 }
 
-/* The first letter that was never leased nor delayed. */
+/*
+ * The first letter that was never leased nor delayed, and is intact (C3). One that
+ * is damaged holds `fresh`, as it is in the store; how far this process has come
+ * behind it is in `passed`.
+ */
 static lbx_status
 next_fresh(lbx__rules *rules, lbx__head *head, lbx__found *ret)
 {
+    lbx__passed *passed = &rules->passed[head->box % LBX__PASSED_KEPT];
+    bool held = passed->box == head->box && passed->from <= head->fresh &&
+                head->fresh <= passed->next;
+    const uint64_t first = held ? passed->from : head->fresh;
+    uint64_t from = held ? passed->next : first;
+    uint32_t steps = 0;
     lbx_status status;
 
-    while ((status = lbx__letter_seek(rules, head, head->fresh, ret)) ==
-               LBX_OK &&
-           ret->state.stored)
-        head->fresh = ret->sequence + 1; // H3
-    if (status == LBX_OK)
-        head->fresh = ret->sequence;
+    for (;;) {
+        status = lbx__letter_seek(rules, head, from, ret);
+        if (status != LBX_OK && !(status == LBX_CORRUPT && ret->damaged))
+            break;
+        if (!ret->state.stored &&
+            (status == LBX_OK || !lbx__step_over(status, ret, &steps)))
+            break;
+        if (!held)
+            head->fresh = ret->sequence + ret->state.stored; // H3
+        held |= !ret->state.stored;
+        from = ret->sequence + 1;
+    }
     if (status == LBX_NOT_FOUND)
-        head->fresh = head->next;
+        from = head->next;
+    else if (status == LBX_OK)
+        from = ret->sequence;
+    if (held)
+        *passed = (lbx__passed){head->box, first, from};
+    else if (status == LBX_OK || status == LBX_NOT_FOUND)
+        head->fresh = from;
+    rules->damaged |= held;
     return status;
 }
 
@@ -130,38 +155,66 @@ none_ready(const lbx__head *head)
                                                         : LBX_NOT_FOUND;
 }
 
-lbx_status
-lbx__next_plain(lbx__rules *rules, lbx__head *head, lbx__found *ret)
+/* The letter that a row of ready stands for. One that does not fit its row is
+ * damaged (H4). */
+static lbx_status
+get_ready(lbx__rules *rules, const lbx__head *head, lbx__bytes at,
+          lbx__bytes value, lbx__found *ret)
 {
-    const lbx__key from = lbx__key_3(head->box, 0, 0);
-    lbx__bytes at, value;
-    uint64_t due, turn, sequence;
-    lbx_status status, fresh;
+    lbx_status status = lbx__letter_get(
+        rules, head, value.size == 8 ? lbx__get_le64(value.data) : 0, ret);
 
-    status = lbx__row_seek(rules->storage, LBX__READY, &from, 8, &at, &value);
-    if (status == LBX_NOT_FOUND) {
-        status = next_fresh(rules, head, ret);
-        return status == LBX_NOT_FOUND ? none_ready(head) : status;
-    }
-    if (status != LBX_OK)
-        return status;
-    if (value.size != 8)
-        return LBX_CORRUPT;
-    due = lbx__key_number(at, 1);
-    turn = lbx__key_number(at, 2);
-    sequence = lbx__get_le64(value.data);
-    fresh = next_fresh(rules, head, ret);
-    if (fresh != LBX_NOT_FOUND &&
-        (fresh != LBX_OK || (uint64_t)ret->body.sent_ns < due ||
-         ((uint64_t)ret->body.sent_ns == due && ret->sequence < turn)))
-        return fresh;
-    status = lbx__letter_get(rules, head, sequence, ret);
     if (status == LBX_NOT_FOUND ||
         (status == LBX_OK &&
          (!ret->state.stored || ret->state.kind != LBX__IS_READY ||
-          (uint64_t)ret->state.due != due || ret->state.turn != turn)))
-        status = LBX_CORRUPT; // H4
+          (uint64_t)ret->state.due != lbx__key_number(at, 1) ||
+          ret->state.turn != lbx__key_number(at, 2)))) {
+        ret->damaged = true;
+        status = LBX_CORRUPT;
+    }
     return status;
+}
+
+/* Whether a fresh letter is before a row of ready. */
+static bool
+is_before(const lbx__found *fresh, lbx__bytes at)
+{
+    const uint64_t due = lbx__key_number(at, 1);
+    const uint64_t sent = (uint64_t)fresh->body.sent_ns;
+
+    return sent < due ||
+           (sent == due && fresh->sequence < lbx__key_number(at, 2));
+}
+
+lbx_status
+lbx__next_plain(lbx__rules *rules, lbx__head *head, lbx__found *ret)
+{
+    lbx__key from = lbx__key_3(head->box, 0, 0);
+    lbx__bytes at, value;
+    uint32_t steps = 0;
+
+    for (;;) {
+        lbx_status fresh, status = lbx__row_seek(rules->storage, LBX__READY,
+                                                 &from, 8, &at, &value);
+
+        if (status == LBX_NOT_FOUND) {
+            fresh = next_fresh(rules, head, ret);
+            return fresh == LBX_NOT_FOUND ? none_ready(head) : fresh;
+        }
+        ret->damaged = lbx__row_damaged(status, value);
+        if (status == LBX_OK) {
+            fresh = next_fresh(rules, head, ret);
+            if (fresh != LBX_NOT_FOUND &&
+                (fresh != LBX_OK || is_before(ret, at)))
+                return fresh;
+            status = get_ready(rules, head, at, value, ret);
+        }
+        if (!lbx__step_over(status, ret, &steps)) // C3
+            return status;
+        rules->damaged = true;
+        from = lbx__key_3(head->box, lbx__key_number(at, 1),
+                          lbx__key_number(at, 2) + 1);
+    }
 }
 
 static lbx_status
@@ -220,8 +273,8 @@ lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
         status = lbx__attempt_claim(rules, &claim);
     else
         status = lbx__fifo_claim(rules, &claim);
-    if (status == LBX_NOT_FOUND && hides_groups(&claim))
-        status = LBX_CORRUPT;
+    if (status == LBX_NOT_FOUND && (rules->damaged || hides_groups(&claim)))
+        status = LBX_CORRUPT; // C3
     *ret_count = claim.count;
     if (claim.count > 0)
         status = LBX_OK;
@@ -283,6 +336,7 @@ lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
                 const lbx__sink *sink)
 {
     uint64_t from = request->from;
+    uint32_t shown = 0, steps = 0;
     lbx__found letter;
     lbx__head *head;
     lbx_status status;
@@ -291,12 +345,23 @@ lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
     status = lbx__head_open(rules, request->box, &head);
     if (status == LBX_OK)
         status = lbx__sweep_age(rules, head);
-    for (uint32_t i = 0; i < request->letters_most && status == LBX_OK; i++) {
+    while (shown < request->letters_most && status == LBX_OK) {
+        bool damaged;
+
         status = lbx__letter_seek(rules, head, from, &letter);
+        damaged = lbx__step_over(status, &letter, &steps);
         if (status == LBX_OK)
             status =
                 lbx__deliver(rules, head, &letter, &letter.state, sink, false);
-        from = letter.sequence + 1;
+        shown += status == LBX_OK;
+        if (damaged)
+            status = LBX_OK;
+        if (status == LBX_OK)
+            from = letter.sequence + 1;
     }
-    return lbx__heads_close(rules, status == LBX_NOT_FOUND ? LBX_OK : status);
+    if (status == LBX_NOT_FOUND)
+        status = steps > 0 && shown == 0 ? LBX_CORRUPT : LBX_OK; // C3
+    else if (status == LBX_CORRUPT && steps > 0 && shown > 0)
+        status = LBX_OK; // more than may be stepped over: from there, next time
+    return lbx__heads_close(rules, status);
 }

@@ -45,27 +45,45 @@ describe_row(lbx__rules *rules, const lbx__head *head, lbx_box_request *request)
     return LBX_OK;
 }
 
-/* Exact counts, after a sweep. */
+/* When the first letter by its sequence was sent, of those that are intact: OK;
+ * NOT_FOUND; CORRUPT; IO. */
+static lbx_status
+first_sent(lbx__rules *rules, const lbx__head *head, int64_t *ret)
+{
+    uint32_t steps = 0;
+    lbx__found letter;
+    lbx_status status = lbx__letter_seek(rules, head, 0, &letter);
+
+    while (lbx__step_over(status, &letter, &steps))
+        status = lbx__letter_seek(rules, head, letter.sequence + 1, &letter);
+    if (status == LBX_OK)
+        *ret = letter.body.sent_ns;
+    else if (steps > 0 && (status == LBX_NOT_FOUND || letter.damaged)) {
+        // Nothing is known but that it was not before this.
+        *ret = head->oldest < rules->now ? head->oldest : rules->now;
+        status = LBX_OK;
+    }
+    return status;
+}
+
+/* Exact counts, after a sweep; damaged letters are among them. */
 static lbx_status
 count(lbx__rules *rules, lbx__head *head, lbx_box_counts *ret)
 {
     const lbx__key from = lbx__key_3(head->box, 0, 0);
     int64_t oldest = LBX_FOREVER;
-    lbx__bytes at = {NULL, 0};
-    lbx__bytes value;
-    lbx__found letter;
+    lbx__bytes at = {NULL, 0}, value = {NULL, 0};
     lbx_status status = lbx__sweep(rules, head);
 
     if (status != LBX_OK)
         return status;
-    status = lbx__letter_seek(rules, head, 0, &letter);
-    if (status == LBX_OK)
-        oldest = letter.body.sent_ns;
+    status = first_sent(rules, head, &oldest);
     if (status == LBX_OK)
         status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
     if (status == LBX_OK && (int64_t)lbx__key_number(at, 1) < oldest)
         oldest = (int64_t)lbx__key_number(at, 1);
-    if (status != LBX_OK && status != LBX_NOT_FOUND)
+    if (status != LBX_OK && status != LBX_NOT_FOUND &&
+        !lbx__row_damaged(status, value))
         return status;
     *ret = (lbx_box_counts){
         .ready = head->letters - head->leased - head->delayed,

@@ -21,6 +21,8 @@
  * Q2  While one is leased, none behind it is claimed, but by the same receive.
  * Q4  Sequences of a group only grow: they are those of the box.
  * Q5  A group has rows in groups, gids and turns as long as its line has letters.
+ * Q6  A letter that is damaged stops its own group, whose order it would break, and
+ *     no other.
  */
 #include "post/head.h"
 
@@ -241,17 +243,35 @@ lbx__next_fifo(lbx__rules *rules, lbx__head *head, lbx__found *ret)
 {
     int64_t due = 0;
     uint64_t turn = 0, gid, first;
-    lbx_status status = next_group(rules, head, &due, &turn, &gid);
+    uint32_t steps = 0;
 
-    if (status == LBX_OK && due > rules->now)
-        return LBX_NOT_FOUND;
-    if (status == LBX_OK)
+    for (;; turn++) {
+        lbx_status status = next_group(rules, head, &due, &turn, &gid);
+
+        if (status == LBX_OK && due > rules->now)
+            status = LBX_NOT_FOUND;
+        if (status == LBX_NOT_FOUND && steps > 0)
+            status = LBX_CORRUPT; // Q6
+        if (status != LBX_OK)
+            return status;
         status = next_in_line(rules, head, gid, 0, &first);
-    else
-        return status;
-    if (status == LBX_OK)
-        status = lbx__letter_get(rules, head, first, ret);
-    return status == LBX_NOT_FOUND ? LBX_CORRUPT : status; // Q5
+        if (status == LBX_OK)
+            status = lbx__letter_get(rules, head, first, ret);
+        if (status == LBX_NOT_FOUND)
+            return LBX_CORRUPT; // Q5
+        if (!lbx__step_over(status, ret, &steps))
+            return status;
+        rules->damaged = true;
+    }
+}
+
+/* Whether a letter is damaged, and has not been leased or delayed: nobody knows
+ * when it will be had. */
+static bool
+stops(lbx_status status, const lbx__found *letter)
+{
+    return status == LBX_CORRUPT && letter->damaged &&
+           (letter->state.damaged || letter->state.kind == LBX__IS_READY);
 }
 
 /* As many of a group as are ready, in their order. NOT_FOUND: none is, any more. */
@@ -276,7 +296,12 @@ serve(lbx__rules *rules, lbx__claim *claim, uint64_t gid)
         status = lbx__letter_get(rules, claim->head, sequence, &letter);
         if (status == LBX_NOT_FOUND)
             status = LBX_CORRUPT; // Q5
-        else if (status == LBX_OK && letter.state.kind != LBX__IS_READY)
+        else if (stops(status, &letter) &&
+                 lbx__step_over(status, &letter, &claim->stopped)) {
+            rules->damaged = true; // Q6
+            status = LBX_NOT_FOUND;
+        } else if ((status == LBX_OK || letter.damaged) &&
+                   letter.state.kind != LBX__IS_READY)
             status = LBX_NOT_FOUND; // Q2
         if (status != LBX_OK)
             break;

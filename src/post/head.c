@@ -241,10 +241,25 @@ lbx__state_get(lbx__rules *rules, const lbx__head *head, uint64_t sequence,
     status = lbx__row_get(rules->storage, LBX__STATES, &key, &value);
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
+    ret->stored = ret->damaged = lbx__row_damaged(status, value);
     if (status != LBX_OK)
         return status;
     ret->sum = lbx__row_sum(value);
-    return lbx__state_decode(value, ret);
+    status = lbx__state_decode(value, ret);
+    if (status != LBX_OK)
+        ret->stored = ret->damaged = true;
+    return status;
+}
+
+/* The body is there, and does not check; adds the state. */
+static lbx_status
+complete_damaged(lbx__rules *rules, const lbx__head *head, lbx__found *letter)
+{
+    lbx_status status =
+        lbx__state_get(rules, head, letter->sequence, &letter->state);
+
+    letter->damaged = status == LBX_OK || letter->state.damaged;
+    return letter->damaged ? LBX_CORRUPT : status;
 }
 
 /* The body is there; adds the state. */
@@ -253,9 +268,11 @@ complete(lbx__rules *rules, const lbx__head *head, lbx__found *letter)
 {
     lbx_status status = lbx__body_decode_fixed(letter->value, &letter->body);
 
+    if (status != LBX_OK)
+        return complete_damaged(rules, head, letter);
     letter->body_sum = lbx__row_sum(letter->value);
-    if (status == LBX_OK)
-        status = lbx__state_get(rules, head, letter->sequence, &letter->state);
+    status = lbx__state_get(rules, head, letter->sequence, &letter->state);
+    letter->damaged = letter->state.damaged;
     if (status == LBX_OK && !letter->state.stored) {
         letter->state.due = letter->state.place_due = letter->body.sent_ns;
         letter->state.turn = letter->state.place_turn = letter->sequence;
@@ -272,6 +289,9 @@ lbx__letter_get(lbx__rules *rules, const lbx__head *head, uint64_t sequence,
         lbx__row_get(rules->storage, LBX__BODIES, &key, &ret->value);
 
     ret->sequence = sequence;
+    ret->damaged = false;
+    if (lbx__row_damaged(status, ret->value))
+        return complete_damaged(rules, head, ret);
     return status == LBX_OK ? complete(rules, head, ret) : status;
 }
 
@@ -284,10 +304,16 @@ lbx__letter_seek(lbx__rules *rules, const lbx__head *head, uint64_t from,
     lbx_status status =
         lbx__row_seek(rules->storage, LBX__BODIES, &key, 8, &at, &ret->value);
 
-    if (status != LBX_OK)
+    ret->damaged = false;
+    if (status != LBX_OK && !lbx__row_damaged(status, ret->value))
         return status;
     ret->sequence = lbx__key_number(at, 1);
-    return complete(rules, head, ret);
+    if (status == LBX_OK)
+        return complete(rules, head, ret);
+    // A key that was never given is no letter's: who stepped over it would leave
+    // out all behind it.
+    return ret->sequence < head->next ? complete_damaged(rules, head, ret)
+                                      : status;
 }
 
 /* ---- Writing letters ---- */

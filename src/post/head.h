@@ -24,6 +24,12 @@
  * H4  A letter has one row in waits when it is leased or delayed, one in ready
  *     when it is ready, has a state, and its box is plain; else none. state.due
  *     and state.turn are that row's key.
+ *
+ * Damage. A letter whose own rows do not check is stepped over by those who look for
+ * letters, so that it stands in nobody's way; it is not changed, and what is kept in
+ * the head of it stays. So counts include it, `fresh` does not pass it, and who
+ * finds no other letter knows that there is one, and says LBX_CORRUPT (D7: damage is
+ * never read as empty). What is damaged below the rows cannot be stepped over.
  */
 #ifndef LBX_POST_HEAD_H
 #define LBX_POST_HEAD_H
@@ -39,6 +45,8 @@ enum {
     LBX__FACTS_CACHED = 64, /* boxes whose options are kept decoded */
     LBX__HEAD_BYTES = 96,
     LBX__SEEN_BYTES = 32, /* of a token or the id of a duplicate */
+    LBX__STEPS_MOST = 64, /* damaged letters, on the way to one that is not */
+    LBX__PASSED_KEPT = 16,
 };
 
 /* So long are tokens, duplicates and attempts remembered. */
@@ -72,6 +80,15 @@ typedef struct lbx__head {
     const lbx__facts *facts;
 } lbx__head;
 
+/* How far the fresh letters of a box have been looked through, when a damaged one
+ * keeps `fresh` from moving on: of those from `from` on and before `next`, none is
+ * fresh and intact, nor will be. Not kept in the store. */
+typedef struct lbx__passed {
+    uint64_t box;
+    uint64_t from;
+    uint64_t next;
+} lbx__passed;
+
 struct lbx__rules {
     lbx__storage *storage;
     lbx__rules_options options;
@@ -81,6 +98,8 @@ struct lbx__rules {
     lbx__digest *digest;
     int64_t now;  /* of the verb */
     int64_t wall; /* the same; 0: nobody has asked yet */
+    bool damaged; /* it has stepped over a letter that is ready, or due */
+    lbx__passed passed[LBX__PASSED_KEPT]; /* by their row ids */
 
     lbx__head *heads[LBX__HEADS_MOST]; /* open */
     size_t head_count;
@@ -111,7 +130,17 @@ typedef struct lbx__found {
     uint32_t body_sum;
     lbx__bytes value; /* of its body's row: until the next write of one */
     lbx__state state;
+    bool damaged; /* with CORRUPT: its own rows do not check; there are only its
+                     sequence and, unless that is damaged too, its state */
 } lbx__found;
+
+/* Whether a damaged letter may be stepped over, of which `steps` were before. */
+static inline bool
+lbx__step_over(lbx_status status, const lbx__found *letter, uint32_t *steps)
+{
+    return status == LBX_CORRUPT && letter->damaged &&
+           (*steps)++ < LBX__STEPS_MOST;
+}
 
 /* ---- rules.c ---- */
 
@@ -171,7 +200,8 @@ void lbx__head_forget(lbx__rules *rules, const lbx__head *head);
 /* Writes all heads that changed. */
 void lbx__heads_write(lbx__rules *rules);
 
-/* A letter by its sequence: OK; NOT_FOUND; CORRUPT; IO; NO_MEMORY. */
+/* A letter by its sequence: OK; NOT_FOUND; CORRUPT, see `damaged`; IO;
+ * NO_MEMORY. */
 lbx_status lbx__letter_get(lbx__rules *rules, const lbx__head *head,
                            uint64_t sequence, lbx__found *ret);
 
@@ -278,6 +308,7 @@ typedef struct lbx__claim {
         uint64_t sequence, turn;
         uint32_t epoch;
     } got[LBX_BATCH_MOST]; /* for the attempt */
+    uint32_t stopped;      /* groups, by damage */
 } lbx__claim;
 
 /* Leases a letter and delivers it, or moves it to the dead letters. OK; FULL: as

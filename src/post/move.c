@@ -125,7 +125,8 @@ next_letter(lbx__rules *rules, lbx__head *head, lbx__found *ret)
                                      : lbx__next_plain(rules, head, ret);
 }
 
-/* Where a letter goes: OK; NOT_FOUND; FULL; INVALID: not of the same order. */
+/* Where a letter goes: OK; NOT_FOUND; INVALID: the same box, or one that is not of
+ * the same order. */
 static lbx_status
 find_target(lbx__rules *rules, const struct task *task, const lbx__head *from,
             const lbx__found *letter, lbx__head **ret)
@@ -178,6 +179,14 @@ move_letter(lbx__rules *rules, lbx__head *from, lbx__found *letter,
     return LBX_OK;
 }
 
+static lbx_status
+fail(struct task *task, lbx_status reason)
+{
+    task->phase = LBX_MOVE_FAILED;
+    task->reason = reason;
+    return LBX_OK;
+}
+
 /* One letter of a task. OK: moved; NOT_FOUND: there is none. A task that cannot
  * go on is failed, and that is OK. */
 static lbx_status
@@ -190,6 +199,8 @@ step(lbx__rules *rules, struct task *task)
     if (status != LBX_OK)
         return status == LBX_CLOSED ? LBX_CORRUPT : status;
     status = next_letter(rules, from, &letter);
+    if (status == LBX_CORRUPT && rules->damaged)
+        return fail(task, status); // what could be moved has been
     if (status == LBX_OK)
         status = lbx__letter_copy(rules, &letter);
     if (status != LBX_OK)
@@ -199,12 +210,8 @@ step(lbx__rules *rules, struct task *task)
         status = move_letter(rules, from, &letter, to);
     if (status == LBX_OK)
         task->moved++;
-    if (status == LBX_NOT_FOUND || status == LBX_FULL ||
-        status == LBX_INVALID) {
-        task->phase = LBX_MOVE_FAILED;
-        task->reason = status;
-        status = LBX_OK;
-    }
+    if (status == LBX_NOT_FOUND || status == LBX_FULL || status == LBX_INVALID)
+        return fail(task, status);
     return status;
 }
 
@@ -283,8 +290,26 @@ tell(const lbx__head *head, const struct task *task, lbx_move_state *ret)
     };
 }
 
+/* Whether the first letter of a move has somewhere to go, as far as that can be
+ * known before it goes. A task that is going to fail is better not begun: its
+ * state is looked at by few. */
 static lbx_status
-start(lbx__rules *rules, const lbx__head *head, const struct task *tasks,
+check_first(lbx__rules *rules, lbx__head *head, const struct task *task)
+{
+    lbx__head *to;
+    lbx__found letter;
+    lbx_status status = next_letter(rules, head, &letter);
+
+    if (status == LBX_NOT_FOUND)
+        return LBX_OK; // nothing to do, and that is done
+    if (status == LBX_OK)
+        status = lbx__letter_open(rules, &letter);
+    return status == LBX_OK ? find_target(rules, task, head, &letter, &to)
+                            : status;
+}
+
+static lbx_status
+start(lbx__rules *rules, lbx__head *head, const struct task *tasks,
       size_t count, lbx_move_request *request)
 {
     lbx__need need = {.count = 0};
@@ -309,6 +334,8 @@ start(lbx__rules *rules, const lbx__head *head, const struct task *tasks,
     if (status == LBX_OK && to &&
         (to == head || to->facts->options.fifo != head->facts->options.fifo))
         status = LBX_INVALID;
+    if (status == LBX_OK && !to)
+        status = check_first(rules, head, &task);
     lbx__need_row(&need, 16, TASK_BYTES);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,

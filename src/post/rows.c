@@ -124,11 +124,12 @@ lbx__row_check(lbx__table table, lbx__bytes key, lbx__bytes value,
     return LBX_OK;
 }
 
-/* W1. */
+/* W1. A row that does not check leaves something that is not NULL in `ret`. */
 static lbx_status
 check(const lbx__storage *storage, lbx__table table, lbx__bytes key,
       lbx__bytes value, lbx__bytes *ret)
 {
+    ret->data = "";
     if (!storage->ops->is_private)
         return lbx__row_check(table, key, value, ret);
     if (value.size < LBX__SUM_BYTES)
@@ -146,6 +147,7 @@ lbx__row_get(lbx__storage *storage, lbx__table table, const lbx__key *key,
     lbx_status status =
         lbx__storage_get(storage, table, lbx__key_bytes(key), &value);
 
+    *ret = (lbx__bytes){NULL, 0};
     if (status != LBX_OK)
         return status;
     return check(storage, table, lbx__key_bytes(key), value, ret);
@@ -159,6 +161,7 @@ lbx__row_seek(lbx__storage *storage, lbx__table table, const lbx__key *from,
     lbx_status status = lbx__storage_seek(storage, table, lbx__key_bytes(from),
                                           ret_key, &value);
 
+    *ret = (lbx__bytes){NULL, 0};
     if (status != LBX_OK)
         return status;
     if (ret_key->size < prefix ||

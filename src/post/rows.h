@@ -66,7 +66,9 @@ bool lbx__key_is_of(lbx__table table, lbx__bytes key);
 lbx_status lbx__row_check(lbx__table table, lbx__bytes key, lbx__bytes value,
                           lbx__bytes *ret);
 
-/* The value without its sum: OK, NOT_FOUND, CORRUPT, IO. */
+/* The value without its sum: OK, NOT_FOUND, CORRUPT, IO. CORRUPT is of this row, or
+ * of the storage, which lbx__row_damaged() tells apart; of this row, the key is
+ * there as for OK. */
 lbx_status lbx__row_get(lbx__storage *storage, lbx__table table,
                         const lbx__key *key, lbx__bytes *ret);
 
@@ -75,6 +77,14 @@ lbx_status lbx__row_get(lbx__storage *storage, lbx__table table,
 lbx_status lbx__row_seek(lbx__storage *storage, lbx__table table,
                          const lbx__key *from, size_t prefix,
                          lbx__bytes *ret_key, lbx__bytes *ret);
+
+/* Whether a get or seek found a row, and that does not check: then those behind it
+ * can be looked at. */
+static inline bool
+lbx__row_damaged(lbx_status status, lbx__bytes value)
+{
+    return status == LBX_CORRUPT && value.data;
+}
 
 /* The sum of a value that was handed out: it stands before it. */
 static inline uint32_t
@@ -177,6 +187,7 @@ enum {
 typedef struct lbx__state {
     lbx__kind kind;
     bool stored;         /* there is a row */
+    bool damaged;        /* and it does not check: nothing else is known */
     uint32_t epoch;      /* of the latest delivery; only ever grows */
     uint32_t deliveries; /* all */
     uint32_t carried;    /* of them, those before it died into this box */

@@ -213,6 +213,7 @@ lbx__rules_start(lbx__rules *rules)
     rules->group = rules->storage->groups;
     rules->now = lbx__storage_now(rules->storage);
     rules->wall = 0;
+    rules->damaged = false;
 }
 
 int64_t

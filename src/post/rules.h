@@ -126,6 +126,10 @@ lbx_status lbx__rules_send(lbx__rules *rules, lbx_send_request *request);
  * OK: one at least; EMPTY: none; FULL: as many are leased as may be, and none was
  * claimed; CLOSED; NO_MEMORY; NO_SPACE; CORRUPT; IO. A failure after some were
  * delivered is OK with those: the next receive will meet it.
+ *
+ * Letters whose own rows do not check are stepped over; CORRUPT when there is such a
+ * one and no other, or there are too many of them on the way, some of which the next
+ * receive will be past. In a fifo box they stop their groups.
  */
 lbx_status lbx__rules_receive(lbx__rules *rules,
                               const lbx_receive_request *request,
@@ -146,7 +150,8 @@ lbx_status lbx__rules_settle(lbx__rules *rules, lbx_settle_request *request);
 lbx_status lbx__rules_undo(lbx__rules *rules, lbx_settle_request *request);
 
 /* Shows letters from a sequence on, receipt_bytes 0, in the order of their
- * sequences. OK, also with none; NO_MEMORY from the sink ends it. */
+ * sequences, without those that are damaged. OK, also with none; CORRUPT when there
+ * are only damaged ones; NO_MEMORY from the sink ends it. */
 lbx_status lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
                            const lbx__sink *sink);
 

@@ -40,68 +40,113 @@ expire(lbx__rules *rules, lbx__head *head, lbx__found *letter, int64_t at)
     return LBX_OK;
 }
 
-/* The oldest by its row in age, or NOT_FOUND. */
+/* The letters that are too old, by their sequences. `*ret_oldest` is when the first
+ * that stays was sent. */
 static lbx_status
-oldest_aged(lbx__rules *rules, const lbx__head *head, uint64_t *ret_sequence,
-            int64_t *ret_sent)
+expire_in_order(lbx__rules *rules, lbx__head *head, int64_t *ret_oldest)
 {
-    const lbx__key from = lbx__key_3(head->box, 0, 0);
-    lbx__bytes at, value;
-    lbx_status status =
-        lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
+    const int64_t retention = head->facts->options.retention_ns;
+    uint64_t from = 0; // grows, so that it ends, whatever is damaged
+    uint32_t steps = 0;
+    lbx__found letter;
+    lbx_status status;
 
-    if (status == LBX_OK) {
-        *ret_sent = (int64_t)lbx__key_number(at, 1);
-        *ret_sequence = lbx__key_number(at, 2);
+    for (*ret_oldest = LBX_FOREVER;; from = letter.sequence + 1) {
+        int64_t until;
+
+        status = lbx__letter_seek(rules, head, from, &letter);
+        if (lbx__step_over(status, &letter, &steps))
+            continue;
+        if (status == LBX_CORRUPT && letter.damaged) {
+            *ret_oldest = head->oldest; // too many to come to an end
+            return LBX_OK;
+        }
+        if (status != LBX_OK)
+            return status;
+        until = lbx__later(letter.body.sent_ns, retention);
+        if (until > rules->now) {
+            *ret_oldest = letter.body.sent_ns;
+            return LBX_OK;
+        }
+        status = expire(rules, head, &letter, until);
+        if (status != LBX_OK)
+            return status;
     }
-    return status;
+}
+
+/* The same by rows in age; `*oldest` becomes less when one says so. */
+static lbx_status
+expire_aged(lbx__rules *rules, lbx__head *head, int64_t *oldest)
+{
+    const int64_t retention = head->facts->options.retention_ns;
+    lbx__key from = lbx__key_3(head->box, 0, 0);
+    uint32_t steps = 0;
+
+    for (;;) {
+        lbx__bytes at, value;
+        lbx__found letter;
+        uint64_t sequence;
+        int64_t sent;
+        lbx_status status =
+            lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
+
+        letter.damaged = lbx__row_damaged(status, value);
+        if (status != LBX_OK && !letter.damaged)
+            return status;
+        sent = (int64_t)lbx__key_number(at, 1);
+        sequence = lbx__key_number(at, 2);
+        if (status == LBX_OK && lbx__later(sent, retention) > rules->now) {
+            *oldest = sent < *oldest ? sent : *oldest;
+            return LBX_OK;
+        }
+        from = lbx__key_3(head->box, (uint64_t)sent, sequence + 1);
+        if (status == LBX_OK)
+            status = lbx__letter_get(rules, head, sequence, &letter);
+        if (status == LBX_NOT_FOUND) {
+            status = LBX_CORRUPT; // a row without a letter
+            letter.damaged = true;
+        }
+        if (lbx__step_over(status, &letter, &steps))
+            continue;
+        if (status == LBX_CORRUPT && letter.damaged) {
+            *oldest = head->oldest;
+            return LBX_OK;
+        }
+        if (status == LBX_OK)
+            status = expire(rules, head, &letter, sent);
+        if (status != LBX_OK)
+            return status;
+    }
 }
 
 /*
  * Without dead letters, sequences are in the order of age. A letter that is older
  * than its sequence says has a row in age; if such a one is the first by sequence
  * and not too old, those behind it came later still.
+ *
+ * What is damaged stays, whatever its age, and is left out of `oldest`. Nobody is
+ * refused anything for it here: letters go on being sent.
  */
 lbx_status
 lbx__sweep_age(lbx__rules *rules, lbx__head *head)
 {
     const int64_t retention = head->facts->options.retention_ns;
-    int64_t oldest = LBX_FOREVER, sent;
-    uint64_t from = 0, sequence;
-    lbx__found letter;
+    int64_t oldest;
     lbx_status status;
 
     if (head->letters == 0 || retention == LBX_UNLIMITED ||
         lbx__later(head->oldest, retention) > rules->now) // H3
         return LBX_OK;
-    while ((status = lbx__letter_seek(rules, head, from, &letter)) == LBX_OK) {
-        oldest = letter.body.sent_ns;
-        if (lbx__later(oldest, retention) > rules->now)
-            break;
-        status = expire(rules, head, &letter, lbx__later(oldest, retention));
-        if (status != LBX_OK)
-            return status;
-        oldest = LBX_FOREVER;
-        from = letter.sequence + 1; // comes to an end, whatever is damaged
-    }
+    status = expire_in_order(rules, head, &oldest);
+    if (status == LBX_OK || status == LBX_NOT_FOUND)
+        status = expire_aged(rules, head, &oldest);
     if (status != LBX_OK && status != LBX_NOT_FOUND)
         return status;
-    while ((status = oldest_aged(rules, head, &sequence, &sent)) == LBX_OK) {
-        if (lbx__later(sent, retention) > rules->now)
-            break;
-        status = lbx__letter_get(rules, head, sequence, &letter);
-        if (status == LBX_OK)
-            status = expire(rules, head, &letter, sent);
-        if (status != LBX_OK)
-            return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
-    }
-    if (status == LBX_OK && sent < oldest)
-        oldest = sent;
     if (oldest != head->oldest) {
         head->oldest = oldest;
         head->dirty = true;
     }
-    return status == LBX_NOT_FOUND ? LBX_OK : status;
+    return LBX_OK;
 }
 
 /* ---- Due ---- */
@@ -127,31 +172,53 @@ become_ready(lbx__rules *rules, lbx__head *head, lbx__found *letter)
     return status;
 }
 
+/* The state of the letter that a row of waits stands for. One that does not fit its
+ * row is damaged (H4). */
+static lbx_status
+get_waiting(lbx__rules *rules, const lbx__head *head, lbx__bytes at,
+            lbx__bytes value, lbx__found *ret)
+{
+    lbx_status status;
+
+    ret->sequence = value.size == 8 ? lbx__get_le64(value.data) : 0;
+    status = lbx__state_get(rules, head, ret->sequence, &ret->state);
+    ret->damaged = ret->state.damaged;
+    if (status == LBX_OK &&
+        (ret->state.kind == LBX__IS_READY ||
+         (uint64_t)ret->state.due != lbx__key_number(at, 1) ||
+         ret->state.turn != lbx__key_number(at, 2))) {
+        ret->damaged = true;
+        status = LBX_CORRUPT;
+    }
+    return status;
+}
+
 lbx_status
 lbx__sweep(lbx__rules *rules, lbx__head *head)
 {
-    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    lbx__key from = lbx__key_3(head->box, 0, 0);
     lbx_status status = lbx__sweep_age(rules, head);
+    uint32_t steps = 0;
     lbx__bytes at, value;
     lbx__found letter;
 
-    while (status == LBX_OK && head->leased + head->delayed > 0) {
+    while (status == LBX_OK && head->leased + head->delayed > steps) {
         status =
             lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
         if (status == LBX_NOT_FOUND)
             return LBX_CORRUPT; // H1: there are some
-        if (status != LBX_OK || (int64_t)lbx__key_number(at, 1) > rules->now)
-            break;
-        if (value.size != 8)
-            return LBX_CORRUPT;
-        letter.sequence = lbx__get_le64(value.data);
-        status = lbx__state_get(rules, head, letter.sequence, &letter.state);
-        if (status == LBX_OK &&
-            (letter.state.kind == LBX__IS_READY ||
-             (uint64_t)letter.state.due != lbx__key_number(at, 1) ||
-             letter.state.turn != lbx__key_number(at, 2)))
-            status = LBX_CORRUPT; // H4
-        if (status == LBX_OK)
+        letter.damaged = lbx__row_damaged(status, value);
+        if (status == LBX_OK) {
+            if ((int64_t)lbx__key_number(at, 1) > rules->now)
+                break;
+            status = get_waiting(rules, head, at, value, &letter);
+        }
+        if (lbx__step_over(status, &letter, &steps)) {
+            from = lbx__key_3(head->box, lbx__key_number(at, 1),
+                              lbx__key_number(at, 2) + 1);
+            rules->damaged = true;
+            status = LBX_OK;
+        } else if (status == LBX_OK)
             status = become_ready(rules, head, &letter);
     }
     return status;

@@ -550,6 +550,36 @@ TEST_LIMIT(a_damaged_letter_is_named_and_so_are_those_of_a_lost_page, 60)
     CHECK(letters > 5);
 }
 
+/* A letter that is damaged is the only one that is not had. */
+TEST_LIMIT(one_damaged_letter_costs_no_other, 60)
+{
+    static struct subject subject;
+    long letters = 0;
+
+    test_paths_in_memory();
+    make_subject(&subject);
+    for (int i = 0; i < ESTATE_LETTERS; i += 20) {
+        const struct place *place = &subject.places[0][i];
+        const struct mutation mutation = {FLIP, "data.mdb", place->end - 5, 1};
+        struct estate_found found;
+        char copy[512];
+
+        if (subject.estate.letters[0][i].fate != ESTATE_ALIVE ||
+            place->in_journal)
+            continue;
+        (void)snprintf(copy, sizeof(copy), "%s", test_path());
+        estate_copy(subject.path, copy);
+        damage(&subject, copy, &mutation);
+        CHECK(estate_look_apart(&subject.estate, copy, false, &found));
+        if (found.alive != subject.estate.alive - 1 || found.times[0][i] != 0)
+            fail(&mutation, "others were not received");
+        CHECK_STATUS(LBX_CORRUPT, found.status);
+        estate_remove(copy);
+        letters++;
+    }
+    CHECK(letters > 2);
+}
+
 /* The control: who reads rows and does not ask for their sums is handed bodies
  * that are not as they were sent. */
 TEST(without_sums_wrong_bodies_would_be_received)

@@ -410,21 +410,39 @@ model_undo(model_letter *letter)
 
 /* ---- Moving ---- */
 
+/* The next letter of a move, and where it goes. */
+static lbx_status
+find_move(struct model *model, int from, int *to, model_letter **ret)
+{
+    model_expire(model, from);
+    *ret = next_letter(model, from, UINT64_MAX);
+    if (!*ret)
+        return LBX_EMPTY;
+    if (*to < 0)
+        *to = (*ret)->death;
+    if (*to < 0 || !model->boxes[*to].there)
+        return LBX_NOT_FOUND;
+    return *to == from ? LBX_INVALID : LBX_OK;
+}
+
+lbx_status
+model_start_move(struct model *model, int from)
+{
+    model_letter *letter;
+    int to = -1;
+    const lbx_status status = find_move(model, from, &to, &letter);
+
+    return status == LBX_EMPTY ? LBX_OK : status;
+}
+
 lbx_status
 model_move(struct model *model, int from, int to)
 {
     model_letter *letter;
+    const lbx_status status = find_move(model, from, &to, &letter);
 
-    model_expire(model, from);
-    letter = next_letter(model, from, UINT64_MAX);
-    if (!letter)
-        return LBX_EMPTY;
-    if (to < 0)
-        to = letter->death;
-    if (to < 0 || !model->boxes[to].there)
-        return LBX_NOT_FOUND;
-    if (to == from)
-        return LBX_INVALID;
+    if (status != LBX_OK)
+        return status;
     if (!has_room(model, to, 1))
         return LBX_FULL;
     leave(model, from, letter, (model_place){model->now, ++model->turns});

@@ -128,6 +128,9 @@ void model_undo(model_letter *letter);
  * is ready; or why not. */
 lbx_status model_move(struct model *model, int from, int to);
 
+/* Whether a move back can begin: OK; NOT_FOUND; INVALID. */
+lbx_status model_start_move(struct model *model, int from);
+
 /* What time does to the letters of a box; every other function but
  * model_next() has done so. */
 void model_expire(struct model *model, int box);

@@ -141,6 +141,13 @@ walk_move_letters(struct walk *walk, int from)
         walk_expect(walk, "move", LBX_NOT_FOUND, status);
         return;
     }
+    if (back) {
+        const lbx_status first = model_start_move(&walk->model, from);
+
+        walk_expect(walk, "move back", first, status);
+        if (first != LBX_OK)
+            return;
+    }
     walk_expect(walk, "move", LBX_OK, status);
     request.what = LBX_MOVE_READ;
     for (int i = 0; i < WALK_GOT_MOST && !walk->failed; i++) {

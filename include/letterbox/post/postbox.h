@@ -252,6 +252,12 @@ typedef struct lbx_receive_options {
  * lbx_postbox_receive() leases the next letter, waiting up to `wait_ns` for one:
  * 0 not at all, negative for ever.
  *
+ * A letter that is damaged in its store is never handed out. Those behind it are; in
+ * a fifo box, those of other groups. When it is the only one there, this answers
+ * LBX_CORRUPT at once, and not that there is none; and also when there are very many
+ * of them, which a few more receives will have passed. lbx_file_check()
+ * (<letterbox/post/file.h>) tells which they are.
+ *
  * Returns    LBX_OK; LBX_EMPTY when none came; LBX_CLOSED; LBX_FULL when the
  *            box has as many leased as it may; LBX_UNREACHABLE; LBX_UNKNOWN;
  *            LBX_CORRUPT; and any I/O failure.
@@ -392,7 +398,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_count_init(lbx_operation *operation,
 /*
  * lbx_postbox_peek() shows letters without leasing them, `letters_most` at the
  * most, from sequence `from` on, whatever their state. They cannot be settled or
- * replied to (LBX_FINALIZED).
+ * replied to (LBX_FINALIZED). Damaged ones are left out, as in
+ * lbx_postbox_receive().
  *
  * Returns    LBX_OK; LBX_EMPTY; LBX_UNSUPPORTED; LBX_CLOSED; and any failure of
  *            the store.

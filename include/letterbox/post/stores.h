@@ -263,12 +263,23 @@ typedef struct lbx_move_state {
 
 /*
  * lbx_store_move() moves letters from one box to another, each in one step; a
- * NULL `to` brings dead letters back to the boxes they died in. It starts a task
- * in the store, which goes on when this process ends and another has the store
- * open. Moved letters get a new id and start with no deliveries.
+ * NULL `to` brings letters that a box moved by its `dead_letters` back to the boxes
+ * they died in. It starts a task in the store, which goes on when this process ends
+ * and another has the store open. Moved letters get a new id and start with no
+ * deliveries.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND; LBX_BUSY while another task takes from the
- *            same box; LBX_INVALID; and any failure of the store.
+ * What a courier has put aside is another letter, a record, which came from no box:
+ * for those, lbx_dead_letter_send_back() (<letterbox/courier.h>).
+ *
+ * A task that meets a letter with nowhere to go ends there, LBX_MOVE_FAILED: what
+ * has become of it is in lbx_store_move_state() only. If the very first letter has
+ * nowhere to go back to, no task is started.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND for a box that does not exist, or a first letter
+ *            that did not die in a box, or in one that is gone; LBX_BUSY while
+ *            another task takes from the same box; LBX_INVALID, also for two boxes
+ *            of which one is fifo, and for a box and itself; and any failure of the
+ *            store.
  * Blocks     until the task is durable, not for its end.
  * Since      0.1
  */

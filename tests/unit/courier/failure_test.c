@@ -530,19 +530,47 @@ TEST(a_refused_letter_says_who_refused_it)
     desk_close(&desk);
 }
 
-TEST_CITING("R-44", a_dead_letter_is_never_put_aside_again)
+static void
+run_on(struct desk *desk, lbx_postbox *postbox, int64_t receives)
 {
+    lbx_courier_destroy(desk->courier);
+    desk->courier = NULL;
+    desk->options.postbox = postbox;
+    desk_run(desk, receives);
+}
+
+/* It was moved into a box of work, where nobody can handle it. */
+TEST_CITING("R-44", a_dead_letter_among_work_is_put_aside_as_it_is)
+{
+    lbx_letter *letter;
     struct desk desk;
+    lbx_draft draft;
+    char record[1024];
 
     open_with_policy(&desk, 1);
     desk_send(&desk, "a book");
     desk_run(&desk, 1);
-    lbx_courier_destroy(desk.courier);
-    desk.courier = NULL;
-    desk.options.postbox = desk.dead; // with a policy, by mistake
-    desk.options.dead_letters.postbox = desk.answers;
+    lbx_letter_destroy(desk_take(desk.answers)); // its error
+    letter = desk_take(desk.dead);
+    snprintf(record, sizeof(record), "%s",
+             (const char *)lbx_letter_body(letter, NULL));
+    draft = lbx_draft_of_text(record);
+    draft.type_name = lbx_letter_type_name(letter);
+    draft.routes = lbx_letter_routes(letter);
+    desk_send_draft(&desk, draft);
+    lbx_letter_destroy(letter);
+
+    desk.options.dead_letters.deliveries = 2;
+    run_on(&desk, desk.requests, 1);
+    CHECK_COUNTS(&desk, "requests", 0, 0, 1);
+    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
+    shelf_advance(&desk.shelf, 900 * LBX_SECOND);
     desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 1);
-    CHECK_COUNTS(&desk, "answers", 1, 0, 0); // the error reply of before
+    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
+    CHECK_COUNTS(&desk, "answers", 0, 0, 0); // who waits knows it already
+    letter = desk_take(desk.dead);
+    CHECK_STR(record, lbx_letter_body(letter, NULL));
+    CHECK_STR("requests-1", record_in(letter)->message_id.text);
+    lbx_letter_destroy(letter);
     desk_close(&desk);
 }

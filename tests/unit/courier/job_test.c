@@ -324,7 +324,25 @@ TEST(a_store_that_cannot_be_reached_is_tried_again)
     desk_send(&desk, "a book");
     desk_run(&desk, 3);
     CHECK_INT(1, clerk.jobs);
-    CHECK(desk_has_logged(&desk, "receiving failed"));
+    CHECK(desk_has_logged(&desk, "receiving from requests failed"));
+    CHECK(!desk_has_logged(&desk, "lbx_file_check()"));
+    desk_close(&desk);
+}
+
+TEST(who_reads_that_a_store_is_damaged_is_told_where_to_look)
+{
+    struct failing failing = {LBX_VERB_RECEIVE, LBX_CORRUPT, 1};
+    struct desk desk;
+    struct clerk clerk;
+
+    clerk_begin(&desk, &clerk, LBX_OK);
+    desk.shelf.before = fail_some;
+    desk.shelf.context = &failing;
+    desk_send(&desk, "a book");
+    desk_run(&desk, 2);
+    CHECK_INT(1, clerk.jobs);
+    CHECK(desk_has_logged(&desk, "receiving from requests failed"));
+    CHECK(desk_has_logged(&desk, "lbx_file_check()"));
     desk_close(&desk);
 }
 

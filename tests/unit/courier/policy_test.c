@@ -62,7 +62,7 @@ judge(const lbx_dead_letter_policy *rules, const char *type, uint32_t count)
     lbx_job_failure failure = {
         .status = LBX_REFUSED, .error_type = type, .delivery_count = count};
 
-    return lbx__verdict(rules, &failure, false);
+    return lbx__verdict(rules, &failure);
 }
 
 TEST_CITING("R-44", the_fifth_delivery_is_the_last)
@@ -121,21 +121,6 @@ TEST_CITING("R-44", a_program_can_decide_knowing_the_rules)
     rules.postbox = NULL;
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 1));
     CHECK_INT(2, asked); // there is nothing to decide
-}
-
-TEST_CITING("R-44", dead_letters_do_not_die_again)
-{
-    static const char *const include[] = {"x"};
-    lbx_dead_letter_policy rules = policy();
-    lbx_job_failure failure = {.error_type = "x", .delivery_count = 99};
-    int asked = 0;
-
-    rules.include = include;
-    rules.include_count = 1;
-    rules.decide = turn_round;
-    rules.context = &asked;
-    CHECK_INT(LBX_VERDICT_RETRY, lbx__verdict(&rules, &failure, true));
-    CHECK_INT(0, asked);
 }
 
 static lbx_status

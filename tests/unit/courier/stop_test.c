@@ -174,7 +174,7 @@ TEST(a_stop_ends_a_pause)
     desk_open(&desk);
     desk.shelf.before = unreachable;
     CHECK_OK(lbx_courier_start(desk_courier(&desk)));
-    EVENTUALLY(desk_has_logged(&desk, "receiving failed"));
+    EVENTUALLY(desk_has_logged(&desk, "receiving from requests failed"));
     CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
     desk_close(&desk);
 }

@@ -218,6 +218,45 @@ TEST_CITING("L4", dead_letters_move_back_to_their_own_boxes)
     rig_fini(&rig);
 }
 
+/* Whoever asks for it is told at once, and need not look at the task. */
+TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
+{
+    const lbx_box_options options = dying_into("dead", 1);
+    const lbx_box_options round = dying_into("ring", 1);
+    struct rig rig;
+    lbx_move_state state;
+    lbx_box a, dead, ring;
+
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", NULL);
+    a = rig_create(&rig, "a", &options);
+    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL)); // empty
+    rig_work(&rig);
+    CHECK_OK(rig_send(&rig, dead, "was sent here"));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_INT(1, rig_receive(&rig, dead, 1, S)); // not ready: not looked at
+    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    rig_work(&rig);
+
+    CHECK_OK(rig_send(&rig, a, "died"));
+    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
+    CHECK_OK(rig_delete(&rig, a)); // where it died is gone
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_READ, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_COMPLETED, state.phase); // the one before
+
+    ring = rig_create(&rig, "ring", &round); // its own dead letters
+    CHECK_OK(rig_send(&rig, ring, "round"));
+    CHECK_INT(1, rig_receive(&rig, ring, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, ring, 1, 0));
+    CHECK_STATUS(LBX_INVALID,
+                 move(&rig, LBX_MOVE_START, ring, (lbx_box){0}, 0, NULL));
+    rig_fini(&rig);
+}
+
 TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 {
     struct rig rig;

@@ -254,7 +254,7 @@ rig_peek(struct rig *rig, lbx_box box)
     const lbx_peek_request request = {.box = box, .letters_most = 60};
     const lbx__sink sink = {collect, rig};
 
-    CHECK_OK(RIG_CALL(rig, lbx__rules_peek(rig->rules, &request, &sink)));
+    rig->status = RIG_CALL(rig, lbx__rules_peek(rig->rules, &request, &sink));
     return (int)rig->count;
 }
 

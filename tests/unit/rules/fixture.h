@@ -87,7 +87,7 @@ lbx_status rig_send_in(struct rig *rig, lbx_box box, const char *body,
 lbx_status rig_send_parcel(struct rig *rig, lbx_box box,
                            const lbx_parcel *parcel);
 
-/* How many came, into rig->got; the status in rig->status. */
+/* How many came, into rig->got; the status in rig->status, of a peek too. */
 int rig_receive(struct rig *rig, lbx_box box, uint32_t most, int64_t lease);
 int rig_attempt(struct rig *rig, lbx_box box, uint32_t most, int64_t lease,
                 const char *attempt_id);
