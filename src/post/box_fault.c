@@ -178,7 +178,7 @@ lbx__box_explain(lbx_store *store, lbx_verb verb,
                  lbx_fault *fault)
 {
     char texts[LBX_BOX_TEXT_BYTES], box[LBX__SHOWN_BYTES];
-    lbx_box_options has;
+    lbx_box_options has = LBX_BOX_OPTIONS_INIT;
     lbx_box_request look = {
         .space = request->space,
         .name = request->name,

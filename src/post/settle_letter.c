@@ -174,16 +174,16 @@ tell(lbx__op *op, struct job *job)
     for (size_t i = 0; i < job->request.count; i++)
         job->status[job->index[i]] = job->entries[i].status;
     for (size_t i = 0; i < called->u.batch.count; i++) {
+        const lbx__reply *reply = job->replies ? &job->replies[i] : NULL;
         lbx_status status = job->status[i];
 
-        if (called->u.batch.ret && has_reply(called, i))
-            called->u.batch.ret[i] = was_sent(postbox, &job->replies[i], status)
-                                         ? job->replies[i].sent
+        if (reply && called->u.batch.ret && has_reply(called, i))
+            called->u.batch.ret[i] = was_sent(postbox, reply, status)
+                                         ? reply->sent
                                          : (lbx_sent){.status = status};
-        // Of its own box a settle would say INVALID: what is attached is CLOSED.
-        if (job->replies && job->replies[i].to &&
-            !is_elsewhere(postbox, &job->replies[i]))
-            (void)lbx__postbox_heard(job->replies[i].to, status);
+        // Of its own box a settle would say GONE: what is attached is CLOSED.
+        if (reply && reply->to && !is_elsewhere(postbox, reply))
+            (void)lbx__postbox_heard(reply->to, status);
         if (settles[i].letter)
             status =
                 lbx__letter_settled(settles[i].letter, settles[i].what, status);
