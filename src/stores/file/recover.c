@@ -95,6 +95,7 @@ open_engine(lbx__file *file)
         status =
             lbx__engine_open(&file->engine, file->io, file->folder.fd,
                              is_new ? (uint64_t)file->options.map_bytes : 0);
+    file->engine.allocator = file->options.allocator;
     // The meta pages before anything else: see drop_stillborn(); and the name
     // before there is one of a journal.
     if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
