@@ -53,6 +53,9 @@
  * Caveats
  * - A folder of a store must be the user's own, with nobody else's right to
  *   write, not a symbolic link, and not on a network file system.
+ * - A store is made in a folder that is new or empty. One that has files of others
+ *   is LBX_DENIED, so that file:./orders with its box forgotten does not fill the
+ *   current folder; names that begin with a dot, and lost+found, do not count.
  * - The files of a store belong together. While a program has it open, deleting
  *   `wake` or `lock.mdb` hides it from the next, and both would write.
  * - After fork() a child must open its stores anew; what it has inherited
@@ -100,7 +103,7 @@ struct lbx_store_options {
     bool check; /* check every record before opening, as lbx_file_check()
                      does; slow. Damage is LBX_CORRUPT and the fault says
                      where. Not of one that this process has open already */
-    int64_t map_bytes;     /* the most that data.mdb can be, below; fixed by its
+    int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
                                first opener. 16 MiB or more; 64 GiB */
     int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
 

@@ -72,15 +72,12 @@ give_name(lbx__cradle *cradle)
 static void
 remove_all(const lbx__cradle *cradle)
 {
-    static const char *const names[] = {
-        LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE,
-    };
     const int fd = open(cradle->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0)
         return;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        (void)unlinkat(fd, names[i], 0);
+    for (int i = 0; lbx__folder_names[i]; i++)
+        (void)unlinkat(fd, lbx__folder_names[i], 0);
     (void)close(fd);
     (void)rmdir(cradle->path);
 }

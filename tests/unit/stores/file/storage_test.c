@@ -153,12 +153,61 @@ TEST(folders_that_are_not_safe_are_refused_and_left_alone)
     CHECK(unlink(inside) == 0);
     CHECK(rmdir(path) == 0); // nothing was left in it
     CHECK_STATUS(LBX_NOT_FOUND, try_open("/nowhere/at/all", NULL, &fault));
-    CHECK_STATUS(LBX_DENIED, try_open("/etc/passwd", NULL, &fault));
+    CHECK_STATUS(LBX_INVALID, try_open("/etc/passwd", NULL, &fault));
     if (geteuid() == 0) {
         CHECK(mkdir(path, 0700) == 0);
         CHECK(chown(path, 12345, 12345) == 0);
         CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
         CHECK(strstr(fault.text, "someone else"));
+    }
+}
+
+static void
+touch(const char *path, const char *name)
+{
+    fixture_write(path, name, "", 0, 0);
+}
+
+/* A forgotten name of a box is told, not obeyed. */
+TEST(a_store_is_not_made_among_files_of_others)
+{
+    lbx_store_options options = fixture_options();
+    char path[512], file[600];
+    lbx_fault fault = {LBX_OK, ""};
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    CHECK(mkdir(path, 0700) == 0);
+    touch(path, ".hidden");
+    touch(path, "notes.txt");
+    CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+    CHECK(strstr(fault.text, "notes.txt") &&
+          strstr(fault.text, "file:DIR/BOX"));
+    options.must_exist = true;
+    CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
+    (void)snprintf(file, sizeof(file), "%s/wake", path);
+    CHECK(access(file, F_OK) < 0); // nothing was made
+    (void)snprintf(file, sizeof(file), "%s/notes.txt", path);
+    CHECK(unlink(file) == 0);
+    (void)snprintf(file, sizeof(file), "%s/lost+found", path);
+    CHECK(mkdir(file, 0700) == 0);
+    CHECK_OK(try_open(path, NULL, &fault));
+    // One that is there is opened, whatever lies beside it.
+    touch(path, "notes.txt");
+    CHECK_OK(try_open(path, NULL, &fault));
+}
+
+/* Killed while it was made: only files of ours, in any state before data.mdb. */
+TEST(a_store_that_was_never_finished_is_made_again)
+{
+    static const char *const left[] = {"wake", "lock.mdb", "data.mdb"};
+    char path[512];
+
+    for (size_t count = 1; count <= 3; count++) {
+        (void)snprintf(path, sizeof(path), "%s", test_path());
+        CHECK(mkdir(path, 0700) == 0);
+        for (size_t i = 0; i < count; i++)
+            touch(path, left[i]);
+        lbx__storage_close(fixture_open(path, NULL, NULL));
     }
 }
 
