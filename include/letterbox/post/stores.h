@@ -48,6 +48,10 @@
  * of 64 KiB, or 15,000 of 100 bytes. Sends beyond that answer LBX_NO_SPACE until
  * letters have been acknowledged.
  *
+ * `map_bytes` is address space, not memory, and every process that opens the store
+ * needs as much: where there is less than 64 GiB (ulimit -v, valgrind, small
+ * machines) opening answers LBX_NO_MEMORY, unless the first opener asked for less.
+ *
  * Threads    any, for everything here.
  *
  * Caveats
