@@ -254,7 +254,8 @@ open_journal(lbx__file *file)
                           file->own.uid, file->options.allocator);
 
     if (status == LBX_NOT_FOUND)
-        status = LBX_CORRUPT;
+        return lbx__fault(file->options.fault, LBX_CORRUPT,
+                          LBX__JOURNAL ": it is missing");
     if (status == LBX_OK && !file->own.idle &&
         file->journal.bytes < file->own.journal_bytes)
         return lbx__fault(file->options.fault, LBX_CORRUPT,
