@@ -152,7 +152,7 @@ static lbx_status
 make_room(lbx__file *file)
 {
     lbx__engine *engine = &file->engine;
-    lbx_status status = LBX_OK;
+    lbx_status status;
 
     lbx__engine_start_group(engine);
     for (int i = 0; i < 2 && lbx__engine_wants_commit(engine); i++) {
@@ -160,15 +160,16 @@ make_room(lbx__file *file)
 
         status = is_alone(file) ? lbx__file_checkpoint(file, false)
                                 : commit_empty(file);
-        if (status == LBX_OK && empty)
-            engine->empty_commit = lbx__engine_last(engine);
-        if (status == LBX_OK)
-            status = lbx__engine_begin(engine);
         if (status != LBX_OK) {
             (void)poison(file);
             lbx__engine_abort(engine);
             return LBX_IO;
         }
+        if (empty)
+            engine->empty_commit = lbx__engine_last(engine);
+        status = lbx__engine_begin(engine);
+        if (status != LBX_OK)
+            return status;
     }
     return LBX_OK;
 }
