@@ -74,7 +74,8 @@ typedef struct lbx__engine {
     bool tight;               /* room is scarce: commit soon */
     uint64_t rows;            /* written by the transaction */
     bool removed;             /* some were taken out by it */
-    uint64_t outside;         /* pages of large values when it began */
+    uint64_t outside;         /* pages of large values when it began, */
+    uint64_t tree_most;       /* and of trees, at the most since then */
     lbx__want reserved;       /* for rows of the transaction, */
     lbx__want group;          /* of the group, */
     lbx__want usual;          /* of groups before */
@@ -84,6 +85,7 @@ typedef struct lbx__engine {
     uint64_t free_pages;   /* by the open transaction */
     uint64_t free_records; /* of LMDB's list of them; so many were looked at */
     uint64_t free_looked;  /* for pages in a row: */
+    uint64_t free_eaten;   /* but for those taken one by one, so many; */
     uint64_t free_places;  /* where they begin, */
     uint32_t free_lengths[LBX__LENGTH_MOST]; /* how often so many, */
     uint64_t free_long; /* how often more, and of how many pages */

@@ -147,7 +147,8 @@ commit_empty(lbx__file *file)
 /* Before a group that may be refused for want of room (K3): pages that were freed
  * can be used two commits after. It has to be done here, since a refusal comes in
  * the middle of a group, which must not be committed by halves. Without a page
- * freed since the last time nothing is committed. */
+ * freed since the last time nothing is committed. A group that wants more than
+ * those before, and more in a row than a part of the map, may be refused once. */
 static lbx_status
 make_room(lbx__file *file)
 {

@@ -8,10 +8,11 @@
  * stands on and that no reader can see.
  *
  * Runs. LMDB takes single pages from the lowest end of what it has read of the
- * list of free pages, and reads on, oldest first, only when that has no run. So
- * the single pages of a transaction use up what is lowest, and break one run more
- * when records that were read for a run have brought lower pages. That is how many
- * runs are not counted on. It gives up after so many records for each page of the run that
+ * list of free pages, and reads on, oldest first, only when that has no run or no
+ * page. So the single pages of a transaction use up records, each from its lowest
+ * page on: these are left out when runs are counted. And they break one run more
+ * when records that were read for a run have brought lower pages: so many runs are
+ * not counted on. It gives up after so many records for each page of the run that
  * is wanted; no run is counted on that would be found behind them.
  */
 #include "stores/file/room.h"
@@ -32,9 +33,16 @@ enum {
     LEASE_BYTES = 256,     /* rows of a letter that is leased */
     PATH_PAGES = 4,        /* that a row may copy */
     RUNS_SPARE = 2,        /* with use there are fewer pages in a row */
+    ROWS_SOME = 16,        /* worth a commit, when it may help */
     ROWS_LARGE = 64,       /* a transaction that may be in the way itself */
     RECORDS_READ = 60      /* by LMDB, for each page of a run */
 };
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 /* Pages of large values, as the transaction shows them. */
 static uint64_t
@@ -46,6 +54,22 @@ count_outside(const lbx__engine *engine)
                                    &stat) == 0
                ? stat.ms_overflow_pages
                : 0;
+}
+
+/* Pages of all trees, without the values outside of them. */
+static uint64_t
+count_tree(const lbx__engine *engine)
+{
+    uint64_t pages = 0;
+    MDB_stat stat;
+
+    for (int i = 0; i <= LBX__TABLES; i++) {
+        const MDB_dbi table = i < LBX__TABLES ? engine->tables[i] : engine->own;
+
+        if (mdb_stat(engine->txn, table, &stat) == 0)
+            pages += stat.ms_branch_pages + stat.ms_leaf_pages + 1;
+    }
+    return pages;
 }
 
 void
@@ -64,6 +88,7 @@ lbx__room_look(lbx__engine *engine)
     engine->rows = 0;
     engine->removed = false;
     engine->outside = count_outside(engine);
+    engine->tree_most = engine->txn ? count_tree(engine) : 0;
     engine->reserved = (lbx__want){0};
     engine->tight = false;
     engine->free_counted = false;
@@ -80,6 +105,7 @@ struct census {
     uint8_t *map; /* a bit for each page; NULL: no memory for it */
     size_t map_bytes;
     uint64_t oldest; /* what this commit freed, or a later one, may be seen */
+    uint64_t eaten;  /* pages that are still to be left out */
     uint64_t lowest; /* page so far */
 };
 
@@ -106,7 +132,7 @@ count_record(struct census *census, const MDB_val *key, const MDB_val *value)
 {
     lbx__engine *engine = census->engine;
     const uint8_t *numbers = value->mv_data;
-    size_t freed_by, count;
+    size_t freed_by, count, eaten;
 
     memcpy(&freed_by, key->mv_data, sizeof(freed_by));
     memcpy(&count, numbers, sizeof(count));
@@ -119,6 +145,10 @@ count_record(struct census *census, const MDB_val *key, const MDB_val *value)
     engine->free_pages += count;
     if (engine->free_records++ >= engine->free_looked || !census->map)
         return;
+    // The lowest are at the end.
+    eaten = census->eaten < count ? census->eaten : count;
+    census->eaten -= eaten;
+    count -= eaten;
     for (size_t i = 1; i <= count; i++) {
         size_t page;
 
@@ -166,13 +196,15 @@ measure(const struct census *census)
         note_length(census->engine, length);
 }
 
-/* `look`: at how many records for pages in a row. */
+/* `look`: at how many records for pages in a row; `eaten`: how many pages are
+ * taken one by one. */
 static void
-count_free(lbx__engine *engine, uint64_t look)
+count_free(lbx__engine *engine, uint64_t look, uint64_t eaten)
 {
     struct census census = {.engine = engine,
                             .map_bytes = engine->used_pages / 8 + 1,
                             .oldest = lbx__engine_last(engine),
+                            .eaten = eaten,
                             .lowest = UINT64_MAX};
     MDB_txn *txn;
     MDB_cursor *cursor;
@@ -180,6 +212,7 @@ count_free(lbx__engine *engine, uint64_t look)
 
     engine->free_counted = true;
     engine->free_looked = look;
+    engine->free_eaten = eaten;
     engine->free_pages = engine->freed_pages = engine->free_records = 0;
     engine->free_places = engine->free_long = engine->free_long_pages = 0;
     memset(engine->free_lengths, 0, sizeof(engine->free_lengths));
@@ -206,13 +239,14 @@ count_free(lbx__engine *engine, uint64_t look)
 
 /* Counts, unless that has been done as far as it matters. */
 static void
-have_counted(lbx__engine *engine, uint64_t look)
+have_counted(lbx__engine *engine, uint64_t look, uint64_t eaten)
 {
-    if (engine->free_counted && (engine->free_looked == look ||
-                                 (engine->free_records <= look &&
-                                  engine->free_records <= engine->free_looked)))
+    if (engine->free_counted && (look == 0 || engine->free_eaten >= eaten) &&
+        (engine->free_looked == look ||
+         (engine->free_records <= look &&
+          engine->free_records <= engine->free_looked)))
         return;
-    count_free(engine, look);
+    count_free(engine, look, eaten + eaten / 2); // not again for each row
 }
 
 /* How many runs of so many pages there are at the least. */
@@ -229,22 +263,6 @@ count_runs(const lbx__engine *engine, uint64_t run)
 }
 
 /* ---- What is needed ---- */
-
-/* Pages of all trees, without the values outside of them. */
-static uint64_t
-count_tree(const lbx__engine *engine)
-{
-    uint64_t pages = 0;
-    MDB_stat stat;
-
-    for (int i = 0; i <= LBX__TABLES; i++) {
-        const MDB_dbi table = i < LBX__TABLES ? engine->tables[i] : engine->own;
-
-        if (mdb_stat(engine->txn, table, &stat) == 0)
-            pages += stat.ms_branch_pages + stat.ms_leaf_pages + 1;
-    }
-    return pages;
-}
 
 /* For the letters that have never been leased, when they are. */
 static uint64_t
@@ -379,13 +397,15 @@ typedef enum verdict {
 static verdict
 try_fit(lbx__engine *engine, lbx__want want, uint64_t rows)
 {
-    const uint64_t tree = count_tree(engine), tail = count_tail(engine);
+    const uint64_t tree = larger(count_tree(engine), engine->tree_most);
+    const uint64_t tail = count_tail(engine);
     uint64_t copied = (engine->rows + rows) * PATH_PAGES;
     uint64_t need, left;
 
+    engine->tree_most = tree; // pages that were copied may be free again
     want = sum(want, engine->reserved);
     copied = copied < tree ? copied : tree;
-    have_counted(engine, want.run_least * RECORDS_READ);
+    have_counted(engine, want.run_least * RECORDS_READ, copied + want.singles);
     left = engine->free_pages + tail;
     if (left < want.pages + copied)
         return FITS_NOWHERE;
@@ -439,12 +459,6 @@ lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
         return LBX_NO_SPACE;
     engine->reserved = sum(engine->reserved, want);
     return LBX_OK;
-}
-
-static uint64_t
-larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 void
@@ -508,5 +522,5 @@ lbx__engine_wants_commit(lbx__engine *engine)
         return false; // it would keep what is freed
     if (lbx__engine_last(engine) != engine->empty_commit)
         freed += engine->freed_pages;
-    return freed >= least || engine->rows >= ROWS_LARGE;
+    return freed >= least || engine->rows >= ROWS_SOME;
 }

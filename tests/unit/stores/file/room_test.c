@@ -196,6 +196,40 @@ TEST_LIMIT(refusing_is_cheap, 60)
     lbx__storage_close(storage);
 }
 
+/* What a store looks like after its letters came and went in groups: free pages
+ * in many records, each with some. A transaction that has taken pages from all over
+ * leaves fewer in a row than there were. */
+TEST_LIMIT(a_large_letter_after_many_small_ones_is_taken_or_refused, 120)
+{
+    enum {
+        SMALL = 2500
+    };
+    const lbx_store_options options = small_options(16 << 20);
+    unsigned state = 1;
+
+    for (long round = 0; round < test_rounds(4, 40); round++) {
+        lbx__storage *storage = fixture_open(test_path(), &options, NULL);
+        int taken = 0;
+
+        for (int i = 0; i < 3 * SMALL; i++) {
+            const int place = rand_r(&state) % SMALL;
+
+            if (rand_r(&state) % 3 == 0)
+                acknowledge(storage, place);
+            else
+                (void)send(storage, place,
+                           (size_t)rand_r(&state) % (1U << 6 << place % 15));
+        }
+        for (int i = 0; i < SMALL; i++)
+            acknowledge(storage, i);
+        for (int i = 0; i < 16; i++)
+            taken += send(storage, i, 1 << 20) == LBX_OK;
+        test_note("%d large ones", taken);
+        CHECK(taken >= 8);
+        lbx__storage_close(storage);
+    }
+}
+
 /* Letters of all sizes come and go in any order on a store that is full all the
  * time: nothing but refusals, whatever the pages look like. */
 static void
@@ -235,6 +269,8 @@ crowd(uint32_t seed, size_t size_most)
         acknowledge(storage, i);
     test_note("seed %u: %d sent, %d refused", seed, sent, refused);
     CHECK(sent > 500);
+    // Larger than what came before: it may be refused, once.
+    (void)send(storage, 0, 1 << 20);
     for (int i = 0; i < 8; i++)
         CHECK_OK(send(storage, i, 1 << 20));
     lbx__storage_close(storage);
