@@ -317,6 +317,81 @@ count_entries(const char *folder)
     return count;
 }
 
+static void
+check_fault(const lbx_file_report *report, lbx_status status, const char *said)
+{
+    CHECK_STATUS(status, report->fault.status);
+    if (!strstr(report->fault.text, said) ||
+        (status != LBX_OK && !report->fault.text[0]))
+        FAIL("\"%s\" does not say \"%s\"", report->fault.text, said);
+}
+
+static char logged[256];
+
+static void
+keep_line(void *context, const char *line)
+{
+    (void)context;
+    (void)snprintf(logged, sizeof(logged), "%s", line);
+}
+
+/* A copy has no report: the log of the store is told. */
+TEST(why_a_copy_was_not_made_is_logged)
+{
+    lbx_store_options options = fixture_options();
+    lbx_store *store;
+    char url[600];
+
+    options.log = keep_line;
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(url, sizeof(url), "file:%s", path);
+    CHECK_OK(lbx_store_open(url, &options, &store));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_copy(store, "/nowhere/at/all"));
+    CHECK(strstr(logged, "not copied") && strstr(logged, "/nowhere/at/all"));
+    CHECK_STATUS(LBX_EXISTS, lbx_file_copy(store, path));
+    CHECK(strstr(logged, "there is a") && strstr(logged, path));
+    lbx_store_unref(store);
+}
+
+static int missing;
+
+static void
+note_missing(void *context, const lbx_damage *part)
+{
+    (void)context;
+    missing += strcmp(part->what, "missing journal") == 0;
+}
+
+/* A journal that is gone is told as that, not as one that is damaged. */
+TEST(a_missing_journal_is_told_as_missing)
+{
+    lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_file_report report;
+    lbx_store *store;
+    char url[600], file[600], saved[600];
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(url, sizeof(url), "file:%s", path);
+    (void)snprintf(file, sizeof(file), "%s/journal", path);
+    (void)snprintf(saved, sizeof(saved), "%s-saved", path);
+    CHECK_OK(lbx_store_open(url, &options, &store));
+    lbx_store_unref(store);
+    CHECK(unlink(file) == 0);
+    options.fault = &fault;
+    for (int i = 0; i < 2; i++) {
+        options.check = i == 1;
+        CHECK_STATUS(LBX_CORRUPT, lbx_store_open(url, &options, &store));
+        CHECK(strstr(fault.text, "journal: it is missing"));
+    }
+    CHECK_STATUS(LBX_CORRUPT,
+                 lbx_file_check(path, note_missing, NULL, &report));
+    check_fault(&report, LBX_CORRUPT, path);
+    CHECK_INT(1, missing);
+    CHECK_OK(lbx_file_salvage(path, saved, note_missing, NULL, &report));
+    CHECK_INT(2, missing);
+}
+
 TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
 {
     lbx_file_report report;
@@ -329,8 +404,16 @@ TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
     (void)snprintf(path, sizeof(path), "%.400s/store", above);
     (void)snprintf(other, sizeof(other), "%.400s/other", above);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_file_check(path, NULL, NULL, &report));
+    check_fault(&report, LBX_NOT_FOUND, path);
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_file_salvage(path, other, NULL, NULL, &report));
+    check_fault(&report, LBX_NOT_FOUND, path);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_file_check("/etc/passwd", NULL, NULL, &report));
+    check_fault(&report, LBX_INVALID, "/etc/passwd is not a folder");
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_file_salvage("/etc/passwd", other, NULL, NULL, &report));
+    check_fault(&report, LBX_INVALID, "/etc/passwd is not a folder");
     CHECK_STATUS(LBX_INVALID, lbx_file_check(NULL, NULL, NULL, &report));
     CHECK_STATUS(LBX_INVALID, lbx_file_check(path, NULL, NULL, NULL));
     CHECK_STATUS(LBX_INVALID,
@@ -346,11 +429,15 @@ TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_file_copy(memory, other));
     lbx_store_unref(memory);
     CHECK_STATUS(LBX_BUSY, lbx_file_salvage(path, other, NULL, NULL, &report));
+    check_fault(&report, LBX_BUSY, "has it open");
     CHECK_INT(entries, count_entries(above));
     CHECK_OK(lbx_file_copy(store, other));
     CHECK_INT(entries + 1, count_entries(above));
     lbx_store_unref(store);
     CHECK_STATUS(LBX_EXISTS,
                  lbx_file_salvage(path, other, NULL, NULL, &report));
+    check_fault(&report, LBX_EXISTS, other);
+    CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+    check_fault(&report, LBX_OK, "");
     CHECK_INT(entries + 1, count_entries(above));
 }

@@ -61,10 +61,43 @@
 
 LBX_BEGIN
 
-/* A damaged part of a store. */
+/*
+ * A damaged part of a store. `what` is one of these words:
+ *
+ *     of data.mdb
+ *     meta page        the first two pages, on which all others hang
+ *     page             one that ended the process that read it
+ *     table            the list of tables
+ *     free pages       the list of pages that may be used again
+ *
+ *     of the journal
+ *     journal          records in it, at `offset_bytes`
+ *     missing journal  there is none, and there should be
+ *
+ *     of the store, or of a box
+ *     store            who the store is, and its next numbers
+ *     name             by which a box is found
+ *     box              its options
+ *     head             its counts, and the sequence of its next letter
+ *     count            its head speaks of more or fewer letters than there are
+ *     task             a move out of it
+ *     old              that it was purged or deleted, and has yet to be cleared
+ *     dead letters     its option; salvage: it has been left without
+ *
+ *     of letters
+ *     body             the letter itself
+ *     state            whether it is leased or delayed, and how often it was
+ *                      delivered
+ *     ready, wait      its place among those that came back; that are leased or
+ *                      delayed
+ *     age              when a letter was sent that has been moved
+ *     line, turn       fifo: its place in its group; that of a group
+ *     group            fifo: the group
+ *     seen             what is remembered of tokens, duplicates and attempts
+ */
 typedef struct lbx_damage {
     const char *box;         /* its name, if that is known; else NULL */
-    const char *what;        /* "body", "state", "journal", "count" ... */
+    const char *what;        /* a word, above */
     uint64_t first_sequence; /* the letters it concerns; 0: none or unknown */
     uint64_t last_sequence;
     uint64_t offset_bytes; /* journal: where */
@@ -79,6 +112,8 @@ typedef struct lbx_file_report {
     uint64_t missing;         /* letters that counts or indexes speak of */
     uint64_t journal_records; /* that a recovery would apply */
     uint64_t torn_bytes;      /* of the journal's end, never answered */
+    lbx_fault fault;          /* why it was not LBX_OK, for people; written for
+                                 every answer */
 } lbx_file_report;
 
 /*
@@ -88,9 +123,10 @@ typedef struct lbx_file_report {
  * also by the caller. `damage`, which may be NULL, is called for each part.
  *
  * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
- *            LBX_INVALID; LBX_NO_MEMORY; LBX_BUSY, as many read it as can; and
- *            any I/O failure.
- * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT.
+ *            LBX_INVALID, also when `dir` is not a folder; LBX_NO_MEMORY; LBX_BUSY,
+ *            as many read it as can; and any I/O failure.
+ * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT, and its
+ *            fault always.
  * Blocks     as long as reading it all takes.
  * Since      0.1
  */
@@ -105,8 +141,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_check(
  * store keeps the pages of that moment, and grows by what is written to it. Who is
  * killed leaves a folder DIR.part-XXXXXX, and no copy.
  *
- * Returns    LBX_OK; LBX_EXISTS; LBX_UNSUPPORTED for a store that is not in
- *            files; LBX_CORRUPT; LBX_NO_SPACE; LBX_INVALID; and any I/O failure.
+ * Returns    LBX_OK; LBX_EXISTS; LBX_NOT_FOUND when there is no folder to make
+ *            it in; LBX_UNSUPPORTED for a store that is not in files;
+ *            LBX_CORRUPT; LBX_NO_SPACE; LBX_INVALID; and any I/O failure. The
+ *            store's `log` is told why.
  * Blocks     as long as writing it all takes.
  * Since      0.1
  */
@@ -122,7 +160,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_copy(lbx_store *store,
  *
  * Returns    LBX_OK, also when something was damaged; LBX_EXISTS; LBX_BUSY when
  *            a process has it open; as lbx_file_check().
- * Ownership  the report is a copy.
+ * Ownership  the report is a copy, written for LBX_OK, and its fault always.
  * Blocks     as long as that takes.
  * Since      0.1
  */

@@ -40,11 +40,26 @@
  * retention count through restarts and reboots. Setting the wall clock does not
  * move them.
  *
+ * A store in files can hold what `map_bytes` leaves after what is set aside, so
+ * that a full one can still deliver and acknowledge: 8 MiB (of a map below 128 MiB
+ * less, down to a sixteenth if its letters are large), and 256 bytes for each letter
+ * that has never been received. A body of 2 KiB or more takes whole pages of 4 KiB
+ * in a row. Of the smallest map, 16 MiB, that leaves room for 12 bodies of 1 MiB, 220
+ * of 64 KiB, or 15,000 of 100 bytes. Sends beyond that answer LBX_NO_SPACE until
+ * letters have been acknowledged.
+ *
+ * `map_bytes` is address space, not memory, and every process that opens the store
+ * needs as much: where there is less than 64 GiB (ulimit -v, valgrind, small
+ * machines) opening answers LBX_NO_MEMORY, unless the first opener asked for less.
+ *
  * Threads    any, for everything here.
  *
  * Caveats
  * - A folder of a store must be the user's own, with nobody else's right to
  *   write, not a symbolic link, and not on a network file system.
+ * - A store is made in a folder that is new or empty. One that has files of others
+ *   is LBX_DENIED, so that file:./orders with its box forgotten does not fill the
+ *   current folder; names that begin with a dot, and lost+found, do not count.
  * - The files of a store belong together. While a program has it open, deleting
  *   `wake` or `lock.mdb` hides it from the next, and both would write.
  * - After fork() a child must open its stores anew; what it has inherited
@@ -94,8 +109,8 @@ struct lbx_store_options {
     bool check; /* check every record before opening, as lbx_file_check()
                      does; slow. Damage is LBX_CORRUPT and the fault says
                      where. Not of one that this process has open already */
-    int64_t map_bytes;     /* address space: the most the store can hold; fixed
-                               by its first opener. 64 GiB */
+    int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
+                               first opener. 16 MiB or more; 64 GiB */
     int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
 
     /* Told what the store has to say to people: what recovery cut off, that

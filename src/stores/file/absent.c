@@ -2,6 +2,15 @@
 /* <letterbox/post/file.h> in a library that was built without stores in files. */
 #include <letterbox/post/file.h>
 
+static lbx_status
+refuse(lbx_file_report *ret)
+{
+    if (ret)
+        ret->fault = (lbx_fault){
+            LBX_UNSUPPORTED, "this library was built without stores in files"};
+    return LBX_UNSUPPORTED;
+}
+
 lbx_status
 lbx_file_check(const char *dir,
                void (*damage)(void *context, const lbx_damage *part),
@@ -10,8 +19,7 @@ lbx_file_check(const char *dir,
     (void)dir;
     (void)damage;
     (void)context;
-    (void)ret;
-    return LBX_UNSUPPORTED;
+    return refuse(ret);
 }
 
 lbx_status
@@ -31,6 +39,5 @@ lbx_file_salvage(const char *dir, const char *new_dir,
     (void)new_dir;
     (void)damage;
     (void)context;
-    (void)ret;
-    return LBX_UNSUPPORTED;
+    return refuse(ret);
 }

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "post/box_row.h"
+#include "post/fault.h"
 
 #include <stdlib.h>
 
@@ -51,6 +52,22 @@ lbx__tell(lbx__teller *teller, const lbx_damage *part)
     teller->told++;
     if (teller->damage)
         teller->damage(teller->context, part);
+}
+
+lbx_status
+lbx__report_end(lbx_file_report *ret, lbx_status status, const lbx_fault *fault,
+                const char *dir)
+{
+    lbx_fault said = *fault;
+
+    if (status == LBX_OK)
+        said = (lbx_fault){LBX_OK, ""};
+    else if (!said.text[0])
+        (void)lbx__fault(&said, status, "%s%s%s", dir, *dir ? ": " : "",
+                         lbx_status_text(status));
+    said.status = status;
+    ret->fault = said;
+    return status;
 }
 
 const char *

@@ -22,6 +22,14 @@ typedef struct lbx__teller {
 
 void lbx__tell(lbx__teller *teller, const lbx_damage *part);
 
+/* The last word of a check or a salvage: what it answered, with a sentence about
+ * `dir` if nobody has said one. */
+lbx_status lbx__report_end(lbx_file_report *ret, lbx_status status,
+                           const lbx_fault *fault, const char *dir);
+
+/* In an lbx_damage: there is no journal. */
+#define LBX__NO_JOURNAL "missing journal"
+
 /* What a row of a table is called in an lbx_damage. */
 const char *lbx__table_word(lbx__table table);
 

@@ -19,11 +19,12 @@ struct reading {
     bool heads; /* there were some */
 };
 
+/* An end of 0: there is none. */
 static void
 tell_journal(lbx__teller *teller, uint64_t from, uint64_t end)
 {
     const lbx_damage part = {
-        .what = "journal",
+        .what = end > 0 ? "journal" : LBX__NO_JOURNAL,
         .offset_bytes = from,
         .size_bytes = end > from ? end - from : 0,
     };
@@ -155,17 +156,20 @@ lbx__audit_journal(lbx__view *view, const lbx__presence_peek *peek,
     struct reading reading = {.view = view, .teller = teller};
     uint8_t uid[16];
     lbx__journal journal;
+    uint64_t front = LBX__JOURNAL_FRONT;
     lbx_status status = find_uid(view, lenient, uid);
 
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
     if (status == LBX_OK) {
         status = lbx__journal_open(&journal, view->io, view->folder, uid, NULL);
-        if (status == LBX_NOT_FOUND)
+        if (status == LBX_NOT_FOUND) {
             status = LBX_CORRUPT;
+            front = 0;
+        }
     }
     if (status == LBX_CORRUPT) {
-        tell_journal(teller, 0, LBX__JOURNAL_FRONT);
+        tell_journal(teller, 0, front);
         if (!lenient)
             return status;
         status = lbx__journal_open_damaged(&journal, view->io, view->folder,

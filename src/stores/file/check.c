@@ -406,7 +406,13 @@ lbx_file_check(const char *dir,
                void (*damage)(void *context, const lbx_damage *part),
                void *context, lbx_file_report *ret)
 {
-    if (!dir || !*dir || !ret)
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_status status;
+
+    if (!ret)
         return LBX_INVALID;
-    return lbx__file_check(dir, damage, context, ret, NULL);
+    if (!dir || !*dir)
+        return lbx__report_end(ret, LBX_INVALID, &fault, "");
+    status = lbx__file_check(dir, damage, context, ret, &fault);
+    return lbx__report_end(ret, status, &fault, dir);
 }

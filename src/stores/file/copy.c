@@ -287,10 +287,13 @@ lbx__file_copy(lbx__storage *storage, const char *dir,
     lbx__file *file = (lbx__file *)storage;
     lbx__hold hold = {.view = {.fd = -1}};
     lbx__cradle cradle;
-    lbx_status status = lbx__cradle_open(&cradle, &lbx__io_system, dir);
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_status status = lbx__cradle_open(&cradle, &lbx__io_system, dir, &fault);
 
-    if (status != LBX_OK)
+    if (status != LBX_OK) {
+        lbx__file_log(file, "not copied: %s", fault.text);
         return status;
+    }
     ask(file, &hold);
     status = sync(context);
     give_up(file, &hold);
@@ -303,5 +306,9 @@ lbx__file_copy(lbx__storage *storage, const char *dir,
     lbx__view_close(&hold.view);
     if (hold.txn)
         mdb_txn_abort(hold.txn);
-    return lbx__cradle_close(&cradle, status);
+    status = lbx__cradle_close(&cradle, status);
+    if (status != LBX_OK)
+        lbx__file_log(file, "not copied to %s: %s", dir,
+                      lbx_status_text(status));
+    return status;
 }

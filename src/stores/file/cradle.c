@@ -2,6 +2,7 @@
 /* Stores that are whole or not there; see cradle.h. */
 #include "stores/file/cradle.h"
 
+#include "post/fault.h"
 #include "stores/file/folder.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 lbx_status
-lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io, const char *wanted)
+lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io, const char *wanted,
+                 lbx_fault *fault)
 {
     struct stat found;
     size_t size = strlen(wanted);
@@ -21,18 +23,22 @@ lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io, const char *wanted)
     while (size > 1 && wanted[size - 1] == '/')
         size--;
     if (size == 0 || size + sizeof(".part-XXXXXX") > sizeof(cradle->path))
-        return LBX_INVALID;
+        return lbx__fault(fault, LBX_INVALID, "%s: too short or too long",
+                          wanted);
     cradle->io = io;
     memcpy(cradle->wanted, wanted, size);
     cradle->wanted[size] = '\0';
     if (lstat(cradle->wanted, &found) == 0)
-        return LBX_EXISTS;
+        return lbx__fault(fault, LBX_EXISTS, "there is a %s", wanted);
     if (errno != ENOENT)
-        return lbx__io_status(-errno);
+        return lbx__fault(fault, lbx__io_status(-errno), "%s: %s", wanted,
+                          strerror(errno));
     (void)snprintf(cradle->path, sizeof(cradle->path), "%.*s.part-XXXXXX",
                    (int)size, wanted);
     if (!mkdtemp(cradle->path))
-        return lbx__io_status(-errno);
+        return lbx__fault(fault, lbx__io_status(-errno),
+                          "no folder can be made beside %s: %s", wanted,
+                          strerror(errno));
     return LBX_OK;
 }
 
@@ -83,15 +89,12 @@ give_name(lbx__cradle *cradle)
 static void
 remove_all(const lbx__cradle *cradle)
 {
-    static const char *const names[] = {
-        LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE,
-    };
     const int fd = open(cradle->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0)
         return;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        (void)unlinkat(fd, names[i], 0);
+    for (int i = 0; lbx__folder_names[i]; i++)
+        (void)unlinkat(fd, lbx__folder_names[i], 0);
     (void)close(fd);
     (void)rmdir(cradle->path);
 }

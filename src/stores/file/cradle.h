@@ -19,10 +19,10 @@ typedef struct lbx__cradle {
     char path[PATH_MAX]; /* where it is made */
 } lbx__cradle;
 
-/* OK; EXISTS: there is something of that name; INVALID: it is too long; any I/O
- * failure. */
+/* OK; EXISTS: there is something of that name; NOT_FOUND: no folder to make it in;
+ * INVALID: it is too long; any I/O failure. The fault says why. */
 lbx_status lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io,
-                            const char *wanted);
+                            const char *wanted, lbx_fault *fault);
 
 /* With OK, gives it its name, durably; otherwise, or when that fails, removes
  * it. Answers `status`, or why it failed. The store in it is closed. */

@@ -284,5 +284,6 @@ lbx__engine_remove(lbx__engine *engine, lbx__table table, lbx__bytes key)
     if (result == MDB_NOTFOUND)
         return LBX_OK; // and no row: LMDB has nothing to commit
     engine->rows++;
+    engine->removed = true;
     return lbx__lmdb_status(result);
 }

@@ -5,13 +5,18 @@
  * K2  Nothing is ever written unsynced: every commit that changed something has
  *     flushed its pages before the meta page that names them, and that too.
  * K3  Beyond the last page in use there are 8 MiB of allocated room, or as many
- *     free pages inside, and room for what the open transaction may take;
- *     otherwise what makes the store grow is refused. What shrinks it spends
- *     that room: to delete takes pages too, and pages that are freed can be used
- *     again two commits later.
+ *     free pages inside (of a small map a sixteenth, if that is enough to copy
+ *     every page of every tree three times), room for the rows of a letter that is leased for each that
+ *     has never been, and room for what the open transaction may take; otherwise
+ *     what makes the store grow is refused. What shrinks it, or moves letters
+ *     on, spends that room: to delete takes pages too, and pages that are freed
+ *     can be used again two commits later, or when no reader sees them any more.
+ *     It is refused only when LMDB would fail.
  *
  * What the open transaction takes is estimated from above: its rows may each
- * have copied a path of pages, but not more pages than there are.
+ * have copied a path of pages, but not more pages than the trees have. A value
+ * that does not fit a page takes pages in a row (a run), so that free pages
+ * elsewhere are no help.
  *
  * Threads    the one that opened it.
  */
@@ -38,8 +43,22 @@ typedef struct lbx__own {
     int64_t wall_ns;        /* and wall time */
 } lbx__own;
 
+enum {
+    LBX__LENGTH_MOST = 1024 /* pages in a row that are told apart */
+};
+
+/* What rows take beside the pages that they copy. */
+typedef struct lbx__want {
+    uint64_t pages;     /* in all */
+    uint64_t singles;   /* of them, taken one by one */
+    uint64_t runs;      /* values that take several pages in a row, */
+    uint64_t run;       /* how many the largest takes, */
+    uint64_t run_least; /* and the smallest; 0: there is none */
+} lbx__want;
+
 typedef struct lbx__engine {
     const lbx__io *io;
+    const lbx_allocator *allocator;
     MDB_env *env;
     MDB_txn *txn;
     int fd; /* data.mdb, for its size */
@@ -51,11 +70,29 @@ typedef struct lbx__engine {
     uint64_t map_pages;
     uint64_t used_pages;      /* at the last commit */
     uint64_t allocated_bytes; /* of the file */
-    uint64_t free_pages;      /* reusable; counted when it is tight */
+    bool disk_full;           /* it could not be made larger */
+    bool tight;               /* room is scarce: commit soon */
+    uint64_t rows;            /* written by the transaction */
+    bool removed;             /* some were taken out by it */
+    uint64_t outside;         /* pages of large values when it began, */
+    uint64_t tree_most;       /* and of trees, at the most since then */
+    lbx__want reserved;       /* for rows of the transaction, */
+    lbx__want group;          /* of the group, */
+    lbx__want usual;          /* of groups before */
+
+    /* Pages inside that can be used again; counted when it is tight. */
     bool free_counted;
-    bool tight;        /* room could not be had: commit soon */
-    uint64_t rows;     /* written by the transaction */
-    uint64_t reserved; /* pages for bytes of theirs */
+    uint64_t free_pages;   /* by the open transaction */
+    uint64_t free_records; /* of LMDB's list of them; so many were looked at */
+    uint64_t free_looked;  /* for pages in a row: */
+    uint64_t free_eaten;   /* but for those taken one by one, so many; */
+    uint64_t free_places;  /* where they begin, */
+    uint32_t free_lengths[LBX__LENGTH_MOST]; /* how often so many, */
+    uint64_t free_long; /* how often more, and of how many pages */
+    uint64_t free_long_pages;
+    uint64_t freed_pages;  /* by later ones, */
+    bool has_reader;       /* once those have ended that read now */
+    uint64_t empty_commit; /* the last that only made pages usable */
 } lbx__engine;
 
 /* Opens data.mdb and lock.mdb in a folder. `map_bytes` is for a new one. */
@@ -105,6 +142,13 @@ lbx_status lbx__engine_remove(lbx__engine *engine, lbx__table table,
 /* K3: OK; NO_SPACE. */
 lbx_status lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
                                size_t count, lbx__growth growth);
+
+/* A group begins, in the open transaction. */
+void lbx__engine_start_group(lbx__engine *engine);
+
+/* Whether a group like those before might be refused now, and not if the
+ * transaction were committed and another begun. */
+bool lbx__engine_wants_commit(lbx__engine *engine);
 
 /* The storage's own row: in the transaction, or in a short one of its own.
  * NOT_FOUND; CORRUPT; NEWER. */

@@ -7,7 +7,8 @@
  * flush writes the records that are made, and flushes them as the level says.
  * When the journal is full, a group cannot be a record, or the transaction has
  * become large, flush makes a checkpoint instead, which is as good: LMDB commits
- * durably, and the journal begins anew.
+ * durably, and the journal begins anew. So does begin when room is scarce and
+ * there are pages that a later transaction could use again.
  *
  * In company each group is a transaction of its own, committed durably in
  * commit, so that others need not wait for our flush; the level is then
@@ -127,6 +128,53 @@ stay_alone(lbx__file *file)
     return LBX_OK;
 }
 
+/* A commit in company that changes nothing, but has a number. */
+static lbx_status
+commit_empty(lbx__file *file)
+{
+    lbx_status status = lbx__own_read(&file->engine, &file->own);
+    uint64_t last;
+
+    if (status == LBX_OK)
+        status = lbx__own_write(&file->engine, &file->own);
+    if (status == LBX_OK)
+        status = lbx__engine_commit(&file->engine, &last);
+    if (status == LBX_OK)
+        lbx__presence_tell_commit(&file->presence, last);
+    return status;
+}
+
+/* Before a group that may be refused for want of room (K3): pages that were freed
+ * can be used two commits after. It has to be done here, since a refusal comes in
+ * the middle of a group, which must not be committed by halves. Without a page
+ * freed since the last time nothing is committed. A group that wants more than
+ * those before, and more in a row than a part of the map, may be refused once. */
+static lbx_status
+make_room(lbx__file *file)
+{
+    lbx__engine *engine = &file->engine;
+    lbx_status status;
+
+    lbx__engine_start_group(engine);
+    for (int i = 0; i < 2 && lbx__engine_wants_commit(engine); i++) {
+        const bool empty = engine->rows == 0;
+
+        status = is_alone(file) ? lbx__file_checkpoint(file, false)
+                                : commit_empty(file);
+        if (status != LBX_OK) {
+            (void)poison(file);
+            lbx__engine_abort(engine);
+            return LBX_IO;
+        }
+        if (empty)
+            engine->empty_commit = lbx__engine_last(engine);
+        status = lbx__engine_begin(engine);
+        if (status != LBX_OK)
+            return status;
+    }
+    return LBX_OK;
+}
+
 static lbx_status
 begin(lbx__storage *storage)
 {
@@ -151,6 +199,8 @@ begin(lbx__storage *storage)
         lbx__engine_abort(&file->engine);
         status = LBX_IO;
     }
+    if (status == LBX_OK)
+        status = make_room(file);
     if (status != LBX_OK)
         lbx__presence_end_turn(&file->presence);
     return status;

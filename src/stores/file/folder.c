@@ -4,6 +4,7 @@
 
 #include "post/fault.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +12,10 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+
+const char *const lbx__folder_names[] = {
+    LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE, NULL,
+};
 
 /* File systems whose locks and shared memory end at the machine's border. */
 static bool
@@ -106,6 +111,65 @@ check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
     return lbx__folder_look(folder, fault);
 }
 
+/* Whether it may lie where a store is made: what a store that was never finished
+ * has left, and what file systems and people hide. */
+static bool
+is_harmless(const char *name)
+{
+    if (name[0] == '.' || strcmp(name, "lost+found") == 0)
+        return true;
+    for (int i = 0; lbx__folder_names[i]; i++) {
+        if (strcmp(name, lbx__folder_names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A store is not made among files of others: who forgot the name of a box would
+ * have it where they did not look for it. */
+static lbx_status
+check_empty(const lbx__folder *folder, const lbx__io *io, const char *path,
+            lbx_fault *fault)
+{
+    const int fd = io->open(io, folder->fd, ".", O_RDONLY | O_DIRECTORY);
+    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+    lbx_status status = LBX_OK;
+    const struct dirent *entry;
+
+    if (!listing) {
+        const int error = fd < 0 ? -fd : errno;
+
+        if (fd >= 0)
+            (void)close(fd);
+        return lbx__fault(fault, lbx__io_status(-error), "%s: %s", path,
+                          strerror(error));
+    }
+    while (status == LBX_OK && (entry = readdir(listing)) != NULL) {
+        if (!is_harmless(entry->d_name))
+            status = lbx__fault(fault, LBX_DENIED,
+                                "%.100s has no store but other files, such as "
+                                "%.30s: a store is made in a new or empty "
+                                "folder, and a box in it is file:DIR/BOX",
+                                path, entry->d_name);
+    }
+    (void)closedir(listing);
+    return status;
+}
+
+/* Why what has this name is no folder of ours. */
+static lbx_status
+refuse_kind(const char *path, int error, lbx_fault *fault)
+{
+    struct stat found;
+
+    if (lstat(path, &found) < 0)
+        return lbx__fault(fault, lbx__io_status(-error), "%s: %s", path,
+                          strerror(error));
+    if (S_ISLNK(found.st_mode))
+        return lbx__fault(fault, LBX_DENIED, "%s is a symbolic link", path);
+    return lbx__fault(fault, LBX_INVALID, "%s is not a folder", path);
+}
+
 /* Makes the folder, and its name in the one above durable. */
 static lbx_status
 make_folder(const lbx__io *io, const char *path)
@@ -152,16 +216,15 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
         folder->fd = io->open(io, AT_FDCWD, path, flags);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
-        return lbx__fault(fault, LBX_DENIED,
-                          "%s is a symbolic link, or not a folder", path);
+        return refuse_kind(path, -folder->fd, fault);
     if (folder->fd < 0)
         return lbx__fault(fault, lbx__io_status(folder->fd), "%s: %s", path,
                           strerror(-folder->fd));
     status = check_folder(folder, path, fault);
-    if (status == LBX_OK && must_exist && !folder->has_data &&
-        !folder->has_journal)
-        status =
-            lbx__fault(fault, LBX_NOT_FOUND, "there is no store in %s", path);
+    if (status == LBX_OK && !folder->has_data && !folder->has_journal)
+        status = must_exist ? lbx__fault(fault, LBX_NOT_FOUND,
+                                         "there is no store in %s", path)
+                            : check_empty(folder, io, path, fault);
     if (status != LBX_OK)
         lbx__folder_close(folder);
     return status;

@@ -4,7 +4,8 @@
  *
  * K1  Nothing is written to a folder that is refused: one that is a symbolic
  *     link, belongs to someone else, may be written by others, lies on a network
- *     file system, or has such a file among those of the store.
+ *     file system, has such a file among those of the store, or has no store but
+ *     files of others.
  */
 #ifndef LBX_STORES_FILE_FOLDER_H
 #define LBX_STORES_FILE_FOLDER_H
@@ -17,6 +18,9 @@
 #define LBX__JOURNAL_NEW "journal.new" /* while it is being made */
 #define LBX__WAKE        "wake"
 
+/* All of them; a NULL at the end. */
+extern const char *const lbx__folder_names[];
+
 typedef struct lbx__folder {
     int fd;
     uint64_t device;
@@ -26,7 +30,7 @@ typedef struct lbx__folder {
 } lbx__folder;
 
 /* Opens a folder, and makes it, durably, unless `must_exist`. OK; NOT_FOUND;
- * DENIED, and the fault says why; any I/O failure. */
+ * INVALID: it is no folder; DENIED; the fault says why; any I/O failure. */
 lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
                             const char *path, bool must_exist,
                             lbx_fault *fault);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "post/fault.h"
+#include "stores/file/audit.h"
 #include "stores/file/check.h"
 #include "stores/file/parts.h"
 
@@ -140,6 +141,10 @@ note_damage(void *context, const lbx_damage *part)
 
     if (fault->text[0])
         return;
+    if (strcmp(part->what, LBX__NO_JOURNAL) == 0) {
+        (void)lbx__fault(fault, LBX_CORRUPT, LBX__JOURNAL ": it is missing");
+        return;
+    }
     if (part->size_bytes > 0)
         (void)lbx__fault(fault, LBX_CORRUPT,
                          "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",

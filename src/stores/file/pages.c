@@ -99,11 +99,12 @@ unpack_meta(const uint8_t *page, uint64_t number, lbx__pages *ret,
         (page_bytes & (page_bytes - 1)) != 0)
         return LBX_CORRUPT;
     ret->page_bytes = page_bytes;
+    ret->map_bytes = get64(meta + 16);
     ret->count = get64(meta + 120) + 1;
     ret->transaction = get64(meta + 128);
     ret->unused = unpack_root(meta + 24);
     ret->main = unpack_root(meta + 72);
-    if (ret->count < 2 || ret->count > get64(meta + 16) / page_bytes)
+    if (ret->count < 2 || ret->count > ret->map_bytes / page_bytes)
         return LBX_CORRUPT;
     *ret_trees = !root_makes_sense(ret, &ret->unused) ||
                  !root_makes_sense(ret, &ret->main);

@@ -51,6 +51,7 @@ typedef struct lbx__pages {
     const lbx__io *io;
     int fd;
     uint64_t file_bytes;
+    uint64_t map_bytes; /* that the file may have */
     size_t page_bytes;
     uint64_t count; /* pages in use, the two meta pages included */
     uint64_t there; /* of them, that the file is long enough for */

@@ -261,6 +261,12 @@ lbx__presence_enter(lbx__presence *presence, bool again)
 }
 
 bool
+lbx__presence_is_refused(const lbx__presence *presence)
+{
+    return lbx__load(&presence->wake->refuses, seq_cst) != 0;
+}
+
+bool
 lbx__presence_knocked(const lbx__presence *presence)
 {
     return !presence->refuses &&

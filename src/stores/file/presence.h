@@ -85,6 +85,9 @@ void lbx__presence_forget(lbx__presence *presence);
  * s in all; or we refuse company and there is some. */
 lbx_status lbx__presence_enter(lbx__presence *presence, bool again);
 
+/* After BUSY: whether who has it refuses company. */
+bool lbx__presence_is_refused(const lbx__presence *presence);
+
 /* Gives the right back; the slot stays. */
 void lbx__presence_retreat(lbx__presence *presence);
 

@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,14 @@ refuse(lbx__file *file, lbx_status status, const char *what)
 }
 
 /* ---- A new store ---- */
+
+/* Whether or not it must exist: it did. */
+static lbx_status
+miss_data(lbx__file *file)
+{
+    return lbx__fault(file->options.fault, LBX_CORRUPT,
+                      "there is a journal, but nothing in " LBX__DATA);
+}
 
 /* data.mdb that LMDB had just begun when the power went: two meta pages at most,
  * and no journal. Nothing was ever committed. */
@@ -55,7 +64,7 @@ drop_stillborn(lbx__file *file)
  * tables, their roots, and the pages that may be used again. Not at all pages: that
  * is lbx_store_options.check. */
 static lbx_status
-look_first(lbx__file *file)
+look_first(lbx__file *file, uint64_t *ret_map_bytes)
 {
     const char *why = "";
     lbx__view view;
@@ -68,6 +77,7 @@ look_first(lbx__file *file)
     status = lbx__view_open(&view, file->io, file->folder.fd, &why);
     if (status == LBX_OK)
         status = lbx__view_skim(&view, &why);
+    *ret_map_bytes = view.pages.map_bytes;
     lbx__view_close(&view);
     lbx__presence_end_turn(&file->presence);
     if (status == LBX_OK)
@@ -75,10 +85,33 @@ look_first(lbx__file *file)
     return lbx__fault(file->options.fault, status, LBX__DATA ": %s", why);
 }
 
+/* LMDB did not open: because of its map? It says ENOMEM or EINVAL to that, as to
+ * other things. */
+static lbx_status
+refuse_map(lbx__file *file, bool is_new, uint64_t bytes, lbx_status status)
+{
+    void *map = mmap(NULL, bytes, PROT_READ,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (map != MAP_FAILED) {
+        (void)munmap(map, bytes);
+        return refuse(file, status, LBX__DATA);
+    }
+    return lbx__fault(file->options.fault, LBX_NO_MEMORY,
+                      LBX__DATA ": %" PRIu64
+                                " MiB of address space cannot be had%s",
+                      bytes >> 20,
+                      is_new ? ": set options.map_bytes to less, or raise "
+                               "ulimit -v"
+                             : ", which were its map_bytes when it was made: "
+                               "raise ulimit -v");
+}
+
 static lbx_status
 open_engine(lbx__file *file)
 {
     lbx_status status = lbx__folder_look(&file->folder, NULL);
+    uint64_t map_bytes = (uint64_t)file->options.map_bytes;
     bool is_new;
 
     if (status != LBX_OK)
@@ -86,15 +119,21 @@ open_engine(lbx__file *file)
     if (file->presence.right == LBX__ALONE)
         status = drop_stillborn(file);
     is_new = !file->folder.has_data;
+    // Before LMDB makes one, which would be in the way of who brings it back.
+    if (status == LBX_OK && is_new && file->folder.has_journal)
+        return miss_data(file);
     if (status == LBX_OK && !is_new) {
-        status = look_first(file);
+        status = look_first(file, &map_bytes);
         if (status != LBX_OK)
             return status;
     }
-    if (status == LBX_OK)
-        status =
-            lbx__engine_open(&file->engine, file->io, file->folder.fd,
-                             is_new ? (uint64_t)file->options.map_bytes : 0);
+    if (status == LBX_OK) {
+        status = lbx__engine_open(&file->engine, file->io, file->folder.fd,
+                                  is_new ? map_bytes : 0);
+        if (status == LBX_NO_MEMORY || status == LBX_IO)
+            return refuse_map(file, is_new, map_bytes, status);
+    }
+    file->engine.allocator = file->options.allocator;
     // The meta pages before anything else: see drop_stillborn(); and the name
     // before there is one of a journal.
     if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
@@ -112,8 +151,9 @@ create(lbx__file *file)
     uint64_t last;
 
     if (file->folder.has_journal)
-        return lbx__fault(file->options.fault, LBX_CORRUPT,
-                          "there is a journal, but nothing in " LBX__DATA);
+        return miss_data(file);
+    if (file->options.must_exist)
+        return refuse(file, LBX_NOT_FOUND, LBX__DATA);
     *own = (lbx__own){.generation = 1, .idle = true};
     if (!lbx__random(own->uid, sizeof(own->uid)))
         return LBX_IO;
@@ -214,7 +254,8 @@ open_journal(lbx__file *file)
                           file->own.uid, file->options.allocator);
 
     if (status == LBX_NOT_FOUND)
-        status = LBX_CORRUPT;
+        return lbx__fault(file->options.fault, LBX_CORRUPT,
+                          LBX__JOURNAL ": it is missing");
     if (status == LBX_OK && !file->own.idle &&
         file->journal.bytes < file->own.journal_bytes)
         return lbx__fault(file->options.fault, LBX_CORRUPT,
@@ -267,8 +308,6 @@ take_over(lbx__file *file)
     lbx_status status = lbx__engine_tables(&file->engine);
     bool resize;
 
-    if (status == LBX_NOT_FOUND && file->options.must_exist)
-        return refuse(file, status, LBX__DATA);
     if (status == LBX_NOT_FOUND)
         status = create(file);
     else if (status != LBX_OK)
@@ -329,6 +368,20 @@ join(lbx__file *file)
     return status;
 }
 
+/* Why we were not let in. */
+static lbx_status
+refuse_entry(lbx__file *file, lbx_status status, const char *path)
+{
+    return lbx__fault(
+        file->options.fault, status,
+        file->options.alone ? "%s is wanted alone, but another process has it "
+                              "open"
+        : lbx__presence_is_refused(&file->presence)
+            ? "another process has %s open, alone"
+            : "another process has %s open, and has not let us in for 30 s",
+        path);
+}
+
 lbx_status
 lbx__file_recover(lbx__file *file, const char *path)
 {
@@ -337,10 +390,7 @@ lbx__file_recover(lbx__file *file, const char *path)
     for (bool again = false;; again = true) {
         status = lbx__presence_enter(&file->presence, again);
         if (status != LBX_OK)
-            return lbx__fault(file->options.fault, status,
-                              "another process has %s alone, or does not "
-                              "answer",
-                              path);
+            return refuse_entry(file, status, path);
         status = open_engine(file);
         if (status != LBX_OK)
             return status;

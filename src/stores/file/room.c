@@ -1,16 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room on the disk for what is to come (K3). */
+/*
+ * Room on the disk and in the map for what is to come (K3).
+ *
+ * As long as the file can be made larger, there is nothing to think about. When
+ * it cannot, the pages are counted that the open transaction may take: those
+ * beyond the last in use, and those inside that were freed before the commit it
+ * stands on and that no reader can see.
+ *
+ * Runs. LMDB takes single pages from the lowest end of what it has read of the
+ * list of free pages, and reads on, oldest first, only when that has no run or no
+ * page. So the single pages of a transaction use up records, each from its lowest
+ * page on: these are left out when runs are counted. And they break one run more
+ * when records that were read for a run have brought lower pages: so many runs are
+ * not counted on. It gives up after so many records for each page of the run that
+ * is wanted; no run is counted on that would be found behind them.
+ */
 #include "stores/file/room.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum {
     HEADROOM_BYTES = 8 << 20,
+    HEADROOM_PART = 16,    /* of a small map */
     SLACK_BYTES = 1 << 20, /* asked for beyond what is needed, to ask less */
-    PATH_PAGES = 4         /* that a row may copy */
+    USUAL_BYTES = 4 << 20, /* that a group is thought to want, at the least; */
+    USUAL_PART = 16,       /* of the map at most this part */
+    LEASE_BYTES = 256,     /* rows of a letter that is leased */
+    PATH_PAGES = 4,        /* that a row may copy */
+    RUNS_SPARE = 2,        /* with use there are fewer pages in a row */
+    ROWS_SOME = 16,        /* worth a commit, when it may help */
+    ROWS_LARGE = 64,       /* a transaction that may be in the way itself */
+    RECORDS_READ = 60      /* by LMDB, for each page of a run */
 };
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Pages of large values, as the transaction shows them. */
+static uint64_t
+count_outside(const lbx__engine *engine)
+{
+    MDB_stat stat;
+
+    return engine->txn && mdb_stat(engine->txn, engine->tables[LBX__BODIES],
+                                   &stat) == 0
+               ? stat.ms_overflow_pages
+               : 0;
+}
+
+/* Pages of all trees, without the values outside of them. */
+static uint64_t
+count_tree(const lbx__engine *engine)
+{
+    uint64_t pages = 0;
+    MDB_stat stat;
+
+    for (int i = 0; i <= LBX__TABLES; i++) {
+        const MDB_dbi table = i < LBX__TABLES ? engine->tables[i] : engine->own;
+
+        if (mdb_stat(engine->txn, table, &stat) == 0)
+            pages += stat.ms_branch_pages + stat.ms_leaf_pages + 1;
+    }
+    return pages;
+}
 
 void
 lbx__room_look(lbx__engine *engine)
@@ -26,7 +86,10 @@ lbx__room_look(lbx__engine *engine)
     engine->map_pages = info.me_mapsize / stat.ms_psize;
     engine->used_pages = info.me_last_pgno + 1;
     engine->rows = 0;
-    engine->reserved = 0;
+    engine->removed = false;
+    engine->outside = count_outside(engine);
+    engine->tree_most = engine->txn ? count_tree(engine) : 0;
+    engine->reserved = (lbx__want){0};
     engine->tight = false;
     engine->free_counted = false;
     // Other processes make it larger, never smaller.
@@ -35,95 +98,429 @@ lbx__room_look(lbx__engine *engine)
         engine->allocated_bytes = (uint64_t)found.st_size;
 }
 
-/* Pages inside the file that the open transaction may take: those that were
- * freed before the commit it stands on. */
-static uint64_t
-count_free(lbx__engine *engine)
+/* ---- Pages that can be used again ---- */
+
+struct census {
+    lbx__engine *engine;
+    uint8_t *map; /* a bit for each page; NULL: no memory for it */
+    size_t map_bytes;
+    uint64_t oldest; /* what this commit freed, or a later one, may be seen */
+    uint64_t eaten;  /* pages that are still to be left out */
+    uint64_t lowest; /* page so far */
+};
+
+/* A line of mdb_reader_list(): process, thread, and the commit it stands on. */
+static int
+note_reader(const char *line, void *context)
 {
-    const uint64_t last = lbx__engine_last(engine);
+    struct census *census = context;
+    char *end;
+    uint64_t commit;
+
+    (void)strtoull(line, &end, 10);
+    (void)strtoull(end, &end, 16);
+    commit = strtoull(end, NULL, 10);
+    census->engine->has_reader |= commit > 0;
+    if (commit > 0 && commit < census->oldest)
+        census->oldest = commit;
+    return 0;
+}
+
+/* A record of the free list: how many pages, then their numbers, falling. */
+static void
+count_record(struct census *census, const MDB_val *key, const MDB_val *value)
+{
+    lbx__engine *engine = census->engine;
+    const uint8_t *numbers = value->mv_data;
+    size_t freed_by, count, eaten;
+
+    memcpy(&freed_by, key->mv_data, sizeof(freed_by));
+    memcpy(&count, numbers, sizeof(count));
+    if (count > value->mv_size / sizeof(size_t) - 1)
+        return;
+    if (freed_by >= census->oldest) {
+        engine->freed_pages += count;
+        return;
+    }
+    engine->free_pages += count;
+    if (engine->free_records++ >= engine->free_looked || !census->map)
+        return;
+    // The lowest are at the end.
+    eaten = census->eaten < count ? census->eaten : count;
+    census->eaten -= eaten;
+    count -= eaten;
+    for (size_t i = 1; i <= count; i++) {
+        size_t page;
+
+        memcpy(&page, numbers + i * sizeof(page), sizeof(page));
+        if (page / 8 < census->map_bytes)
+            census->map[page / 8] |= (uint8_t)(1U << page % 8);
+        if (i == count && page < census->lowest) {
+            census->lowest = page;
+            engine->free_places++;
+        }
+    }
+}
+
+static void
+note_length(lbx__engine *engine, uint64_t length)
+{
+    if (length < LBX__LENGTH_MOST) {
+        engine->free_lengths[length]++;
+    } else {
+        engine->free_long++;
+        engine->free_long_pages += length;
+    }
+}
+
+static void
+measure(const struct census *census)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < census->map_bytes; i++) {
+        const uint8_t byte = census->map[i];
+
+        if (byte == 0 && length == 0)
+            continue;
+        for (int bit = 0; bit < 8; bit++) {
+            if (byte >> bit & 1) {
+                length++;
+            } else if (length > 0) {
+                note_length(census->engine, length);
+                length = 0;
+            }
+        }
+    }
+    if (length > 0)
+        note_length(census->engine, length);
+}
+
+/* `look`: at how many records for pages in a row; `eaten`: how many pages are
+ * taken one by one. */
+static void
+count_free(lbx__engine *engine, uint64_t look, uint64_t eaten)
+{
+    struct census census = {.engine = engine,
+                            .map_bytes = engine->used_pages / 8 + 1,
+                            .oldest = lbx__engine_last(engine),
+                            .eaten = eaten,
+                            .lowest = UINT64_MAX};
     MDB_txn *txn;
     MDB_cursor *cursor;
     MDB_val key, value;
-    uint64_t pages = 0;
 
-    if (mdb_txn_begin(engine->env, NULL, MDB_RDONLY, &txn) != 0)
-        return 0;
-    if (mdb_cursor_open(txn, 0, &cursor) == 0) {
-        while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
-            size_t freed_by, count;
-
-            if (key.mv_size != sizeof(freed_by) ||
-                value.mv_size < sizeof(count))
-                break;
-            memcpy(&freed_by, key.mv_data, sizeof(freed_by));
-            memcpy(&count, value.mv_data, sizeof(count));
-            if (freed_by >= last)
-                break;
-            pages += count;
-        }
-        mdb_cursor_close(cursor);
-    }
-    mdb_txn_abort(txn);
-    return pages;
-}
-
-/* Pages that a transaction may still take: free ones inside, and those beyond
- * the last that is in use. */
-static uint64_t
-count_left(lbx__engine *engine)
-{
-    const uint64_t allocated = engine->allocated_bytes / engine->page_bytes;
-    const uint64_t most =
-        allocated < engine->map_pages ? allocated : engine->map_pages;
-
-    if (!engine->free_counted)
-        engine->free_pages = count_free(engine);
     engine->free_counted = true;
-    return engine->free_pages +
-           (most > engine->used_pages ? most - engine->used_pages : 0);
+    engine->free_looked = look;
+    engine->free_eaten = eaten;
+    engine->free_pages = engine->freed_pages = engine->free_records = 0;
+    engine->free_places = engine->free_long = engine->free_long_pages = 0;
+    memset(engine->free_lengths, 0, sizeof(engine->free_lengths));
+    engine->has_reader = false;
+    // Who was killed reading would hold the pages it read for ever.
+    (void)mdb_reader_check(engine->env, NULL);
+    (void)mdb_reader_list(engine->env, note_reader, &census);
+    if (look > 0)
+        census.map = lbx__zalloc(engine->allocator, census.map_bytes);
+    if (mdb_txn_begin(engine->env, NULL, MDB_RDONLY, &txn) == 0) {
+        if (mdb_cursor_open(txn, 0, &cursor) == 0) {
+            while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 &&
+                   key.mv_size == sizeof(size_t) &&
+                   value.mv_size >= sizeof(size_t))
+                count_record(&census, &key, &value);
+            mdb_cursor_close(cursor);
+        }
+        mdb_txn_abort(txn);
+    }
+    if (census.map)
+        measure(&census);
+    lbx__free(engine->allocator, census.map, census.map_bytes);
 }
 
-/* Makes the file so large, if there is room on the disk and in the map. */
+/* Counts, unless that has been done as far as it matters. */
+static void
+have_counted(lbx__engine *engine, uint64_t look, uint64_t eaten)
+{
+    if (engine->free_counted && (look == 0 || engine->free_eaten >= eaten) &&
+        (engine->free_looked == look ||
+         (engine->free_records <= look &&
+          engine->free_records <= engine->free_looked)))
+        return;
+    count_free(engine, look, eaten + eaten / 2); // not again for each row
+}
+
+/* How many runs of so many pages there are at the least. */
+static uint64_t
+count_runs(const lbx__engine *engine, uint64_t run)
+{
+    uint64_t runs = 0;
+
+    for (uint64_t i = run; i < LBX__LENGTH_MOST; i++)
+        runs += engine->free_lengths[i] * (i / run);
+    if (engine->free_long_pages > engine->free_long * (run - 1))
+        runs += (engine->free_long_pages - engine->free_long * (run - 1)) / run;
+    return runs;
+}
+
+/* ---- What is needed ---- */
+
+/* For the letters that have never been leased, when they are. */
+static uint64_t
+count_leases(const lbx__engine *engine)
+{
+    MDB_stat bodies, states;
+
+    if (mdb_stat(engine->txn, engine->tables[LBX__BODIES], &bodies) != 0 ||
+        mdb_stat(engine->txn, engine->tables[LBX__STATES], &states) != 0 ||
+        bodies.ms_entries < states.ms_entries)
+        return 0;
+    return (bodies.ms_entries - states.ms_entries) * LEASE_BYTES /
+           engine->page_bytes;
+}
+
+static lbx__want
+sum(lbx__want a, lbx__want b)
+{
+    lbx__want both = {.pages = a.pages + b.pages,
+                      .singles = a.singles + b.singles,
+                      .runs = a.runs + b.runs,
+                      .run = a.run > b.run ? a.run : b.run,
+                      .run_least = a.run_least};
+
+    if (b.runs > 0 && (a.runs == 0 || b.run_least < a.run_least))
+        both.run_least = b.run_least;
+    return both;
+}
+
+static lbx__want
+singles_of(uint64_t pages)
+{
+    return (lbx__want){.pages = pages, .singles = pages};
+}
+
+static lbx__want
+run_of(uint64_t pages)
+{
+    return (lbx__want){
+        .pages = pages, .runs = 1, .run = pages, .run_least = pages};
+}
+
+static lbx__want
+want_of(const lbx__engine *engine, const lbx__row_size *sizes, size_t count)
+{
+    const uint64_t page = engine->page_bytes;
+    lbx__want want = {0};
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t row = sizes[i].key + (uint64_t)sizes[i].value + 64;
+        const uint64_t pages = (sizes[i].value + 16 + page - 1) / page;
+
+        // Half a page is the most that LMDB has inside a tree.
+        if (row <= page / 2) {
+            bytes += row;
+            continue;
+        }
+        bytes += sizes[i].key + 64;
+        want = sum(want, pages > 1 ? run_of(pages) : singles_of(1));
+    }
+    // Pages are left half empty when they are split.
+    return sum(want, singles_of(2 * bytes / page + 1));
+}
+
+/* Makes the file so large, if there is room on the disk. */
 static bool
 allocate(lbx__engine *engine, uint64_t pages)
 {
-    const uint64_t bytes = pages * engine->page_bytes;
+    uint64_t bytes = pages * engine->page_bytes;
+    const uint64_t most = engine->map_pages * engine->page_bytes;
     int result;
 
     if (bytes <= engine->allocated_bytes)
         return true;
-    if (pages > engine->map_pages)
-        return false;
-    result = engine->io->fallocate(engine->io, engine->fd, bytes + SLACK_BYTES);
+    bytes = bytes + SLACK_BYTES < most ? bytes + SLACK_BYTES : most;
+    result = engine->io->fallocate(engine->io, engine->fd, bytes);
     // A file system that cannot set room aside must be trusted to have it.
-    if (result == -EOPNOTSUPP)
-        return true;
-    if (result < 0)
-        return false;
-    engine->allocated_bytes = bytes + SLACK_BYTES;
-    return true;
+    engine->disk_full = result < 0 && result != -EOPNOTSUPP;
+    if (!engine->disk_full)
+        engine->allocated_bytes = bytes;
+    return !engine->disk_full;
+}
+
+/* Whether the runs can be had among `tail` pages at the end and those that are
+ * free; `singles` pages are taken one by one. */
+static bool
+has_runs(const lbx__engine *engine, lbx__want want, uint64_t tail,
+         uint64_t singles)
+{
+    const uint64_t places =
+        engine->free_places < want.runs ? engine->free_places : want.runs;
+    const uint64_t broken = singles / want.run + 1 + places;
+    uint64_t inside = count_runs(engine, want.run);
+
+    inside = inside > broken ? inside - broken : 0;
+    if (singles > engine->free_pages)
+        tail -= singles - engine->free_pages; // the caller has compared
+    return want.runs <= inside + tail / want.run;
+}
+
+/* Pages beyond the last in use that are there. */
+static uint64_t
+count_tail(const lbx__engine *engine)
+{
+    uint64_t most = engine->allocated_bytes / engine->page_bytes;
+
+    most = most < engine->map_pages ? most : engine->map_pages;
+    return most > engine->used_pages ? most - engine->used_pages : 0;
+}
+
+/* What is set aside (K3). */
+static uint64_t
+count_headroom(const lbx__engine *engine, uint64_t tree)
+{
+    const uint64_t most = HEADROOM_BYTES / engine->page_bytes;
+    uint64_t pages = engine->map_pages / HEADROOM_PART;
+
+    // The list of free pages is a tree too.
+    tree = 3 * tree + engine->used_pages / 128 + 16;
+    pages = pages > tree ? pages : tree;
+    return pages < most ? pages : most;
+}
+
+/* How the transaction can take this, with `rows` more. */
+typedef enum verdict {
+    FITS,
+    FITS_HEADROOM, /* spending what was set aside */
+    FITS_NOWHERE,
+} verdict;
+
+static verdict
+try_fit(lbx__engine *engine, lbx__want want, uint64_t rows)
+{
+    const uint64_t tree = larger(count_tree(engine), engine->tree_most);
+    const uint64_t tail = count_tail(engine);
+    uint64_t copied = (engine->rows + rows) * PATH_PAGES;
+    uint64_t need, left;
+
+    engine->tree_most = tree; // pages that were copied may be free again
+    want = sum(want, engine->reserved);
+    copied = copied < tree ? copied : tree;
+    have_counted(engine, want.run_least * RECORDS_READ, copied + want.singles);
+    left = engine->free_pages + tail;
+    if (left < want.pages + copied)
+        return FITS_NOWHERE;
+    need = want.pages + copied + count_headroom(engine, tree) +
+           count_leases(engine) + RUNS_SPARE * want.run;
+    // Commits take pages too, which a reader would keep from coming back.
+    engine->tight |= left < 2 * need && !engine->has_reader;
+    if (left < need ||
+        (want.runs > 0 && !has_runs(engine, want, tail, copied + want.singles)))
+        return FITS_HEADROOM;
+    return FITS;
+}
+
+/* How many pages the file would have at the most. */
+static uint64_t
+reach(const lbx__engine *engine, lbx__want want, uint64_t rows)
+{
+    uint64_t copied = (engine->rows + rows) * PATH_PAGES;
+    uint64_t upto;
+
+    copied = copied < engine->used_pages ? copied : engine->used_pages;
+    upto = engine->used_pages + want.pages + engine->reserved.pages + copied +
+           HEADROOM_BYTES / engine->page_bytes;
+    if (upto > engine->map_pages / 2)
+        upto += count_leases(engine);
+    return upto;
+}
+
+/* When there is plenty, nothing is counted. */
+static bool
+is_plenty(lbx__engine *engine, lbx__want want, uint64_t rows)
+{
+    const uint64_t upto = reach(engine, want, rows);
+
+    return allocate(engine,
+                    upto < engine->map_pages ? upto : engine->map_pages) &&
+           upto <= engine->map_pages;
 }
 
 lbx_status
 lbx__engine_reserve(lbx__engine *engine, const lbx__row_size *sizes,
                     size_t count, lbx__growth growth)
 {
-    const uint64_t page = engine->page_bytes;
-    uint64_t bytes = 0, pages, copied, taken;
+    const lbx__want want = want_of(engine, sizes, count);
 
-    for (size_t i = 0; i < count; i++)
-        bytes += sizes[i].key + (uint64_t)sizes[i].value + 64;
-    // Pages are left half empty when they are split.
-    pages = engine->reserved + 2 * bytes / page + 1;
-    copied = (engine->rows + count) * PATH_PAGES;
-    if (copied > engine->used_pages)
-        copied = engine->used_pages;
-    taken = pages + copied + HEADROOM_BYTES / page;
-    if (!allocate(engine, engine->used_pages + taken)) {
-        engine->tight = true;
-        if (growth == LBX__GROWS && count_left(engine) < taken)
-            return LBX_NO_SPACE;
-    }
-    engine->reserved = pages;
+    if (growth == LBX__GROWS)
+        engine->group = sum(engine->group, want);
+    if (!is_plenty(engine, want, count) &&
+        try_fit(engine, want, count) >
+            (growth == LBX__GROWS ? FITS : FITS_HEADROOM))
+        return LBX_NO_SPACE;
+    engine->reserved = sum(engine->reserved, want);
     return LBX_OK;
+}
+
+void
+lbx__engine_start_group(lbx__engine *engine)
+{
+    lbx__want *usual = &engine->usual;
+
+    // What was wanted at most is forgotten slowly, by groups that want some.
+    if (engine->group.pages > 0) {
+        usual->pages -= usual->pages / 8;
+        usual->singles -= usual->singles / 8;
+        usual->runs -= usual->runs / 8;
+        usual->run -= usual->run / 8;
+    }
+    usual->pages = larger(engine->group.pages, usual->pages);
+    usual->singles = larger(engine->group.singles, usual->singles);
+    usual->runs = larger(engine->group.runs, usual->runs);
+    usual->run = larger(engine->group.run, usual->run);
+    usual->run_least = usual->run;
+    engine->group = (lbx__want){0};
+}
+
+/* Pages of large values that the open transaction has freed, about. */
+static uint64_t
+count_freed(const lbx__engine *engine)
+{
+    const uint64_t before =
+        engine->outside + engine->reserved.pages - engine->reserved.singles;
+    const uint64_t now = count_outside(engine);
+
+    return before > now ? before - now : 0;
+}
+
+bool
+lbx__engine_wants_commit(lbx__engine *engine)
+{
+    const uint64_t page = engine->page_bytes;
+    uint64_t least = engine->map_pages / USUAL_PART + 1, freed, upto;
+    lbx__want any;
+
+    least = least < USUAL_BYTES / page ? least : USUAL_BYTES / page;
+    any = run_of(least);
+    if (engine->has_reader)
+        engine->free_counted = false; // it may have ended
+    // So that the transaction is committed before it is in the way.
+    if (engine->rows > 0)
+        (void)is_plenty(engine, engine->usual, ROWS_LARGE);
+    upto = reach(engine, sum(engine->usual, any), ROWS_LARGE);
+    if (upto <= engine->map_pages &&
+        (!engine->disk_full || upto * page <= engine->allocated_bytes))
+        return false;
+    if (try_fit(engine, engine->usual, ROWS_LARGE) != FITS) {
+        freed = engine->removed || engine->reserved.runs > 0;
+        least = 1;
+    } else if (try_fit(engine, any, ROWS_LARGE) != FITS) {
+        freed = count_freed(engine);
+    } else {
+        return false;
+    }
+    if (engine->has_reader)
+        return false; // it would keep what is freed
+    if (lbx__engine_last(engine) != engine->empty_commit)
+        freed += engine->freed_pages;
+    return freed >= least || engine->rows >= ROWS_SOME;
 }

@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "post/fault.h"
 #include "stores/file/cradle.h"
 #include "stores/file/parts.h"
 
@@ -71,15 +72,17 @@ fill(lbx__salvage *salvage)
 
 /* The new store, whole or not there. */
 static lbx_status
-make_store(lbx__salvage *salvage, const char *new_dir)
+make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
 {
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
     const int64_t most = (int64_t)salvage->view.pages.file_bytes * 2;
     lbx__cradle cradle;
-    lbx_status status = lbx__cradle_open(&cradle, &lbx__io_system, new_dir);
+    lbx_status status =
+        lbx__cradle_open(&cradle, &lbx__io_system, new_dir, fault);
 
     if (status != LBX_OK)
         return status;
+    options.fault = fault;
     options.journal_bytes = LBX__JOURNAL_LEAST; // who opens it says how large
     if (options.map_bytes < most)
         options.map_bytes = most;
@@ -121,7 +124,7 @@ read_store(lbx__salvage *salvage, int folder)
 
 static lbx_status
 salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
-               const char *new_dir)
+               const char *new_dir, lbx_fault *fault)
 {
     lbx_file_report *report = &salvage->teller->report;
     lbx__presence presence;
@@ -131,12 +134,14 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
 
     if (status != LBX_OK)
         return status;
-    status = lbx__presence_enter(&presence, true); // BUSY: it is open
+    status = lbx__presence_enter(&presence, true);
+    if (status == LBX_BUSY)
+        (void)lbx__fault(fault, status, "a process has it open");
     if (status == LBX_OK)
         status = read_store(salvage, folder->fd);
     expected = report->letters + report->missing;
     if (status == LBX_OK)
-        status = make_store(salvage, new_dir);
+        status = make_store(salvage, new_dir, fault);
     report->missing =
         expected > report->letters ? expected - report->letters : 0;
     lbx__presence_close(&presence);
@@ -150,16 +155,19 @@ lbx_file_salvage(const char *dir, const char *new_dir,
 {
     lbx__teller teller = {.damage = damage, .context = context};
     lbx__salvage salvage = {.teller = &teller, .view = {.fd = -1}};
+    lbx_fault fault = {LBX_OK, ""};
     lbx__folder folder;
     lbx_status status;
 
-    if (!dir || !*dir || !new_dir || !*new_dir || !ret)
+    if (!ret)
         return LBX_INVALID;
-    status = lbx__folder_open(&folder, &lbx__io_system, dir, true, NULL);
+    if (!dir || !*dir || !new_dir || !*new_dir)
+        return lbx__report_end(ret, LBX_INVALID, &fault, "");
+    status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
     if (status != LBX_OK)
-        return status;
+        return lbx__report_end(ret, status, &fault, dir);
     lbx__buffer_init(&salvage.encoded, NULL, LBX__VALUE_MOST);
-    status = salvage_folder(&salvage, &folder, new_dir);
+    status = salvage_folder(&salvage, &folder, new_dir, &fault);
     lbx__folder_close(&folder);
     lbx__view_close(&salvage.view);
     lbx__attributes_fini(&salvage.attributes);
@@ -169,5 +177,5 @@ lbx_file_salvage(const char *dir, const char *new_dir,
               salvage.letter_room * sizeof(*salvage.letters));
     if (status == LBX_OK)
         *ret = teller.report;
-    return status;
+    return lbx__report_end(ret, status, &fault, dir);
 }

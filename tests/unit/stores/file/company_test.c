@@ -225,13 +225,14 @@ fail_to_enter(int to)
 
     options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
-    CHECK(strstr(fault.text, "alone"));
+    CHECK(strstr(fault.text, "open, alone"));
     say(to);
 }
 
 TEST_LIMIT(who_wants_to_be_alone_is, 20)
 {
     lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
     lbx_store *store;
     pid_t child;
     int from;
@@ -246,7 +247,9 @@ TEST_LIMIT(who_wants_to_be_alone_is, 20)
 
     child = spawn(idle, &from);
     hear(from);
+    options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
+    CHECK(strstr(fault.text, "wanted alone, but another process has it open"));
     CHECK(kill(child, SIGKILL) == 0);
     CHECK(waitpid(child, NULL, 0) == child);
     (void)close(from);

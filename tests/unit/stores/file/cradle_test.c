@@ -46,7 +46,7 @@ TEST(a_cradle_that_fails_at_any_flush_leaves_the_folder_above_alone)
         CHECK_OK(store_text(storage, "a", "1"));
         lbx__storage_close(storage);
         flushes.io.fsync = fail_once;
-        CHECK_OK(lbx__cradle_open(&cradle, &flushes.io, wanted));
+        CHECK_OK(lbx__cradle_open(&cradle, &flushes.io, wanted, NULL));
         fixture_copy(path, cradle.path, "data.mdb");
         CHECK_STATUS(LBX_IO, lbx__cradle_close(&cradle, LBX_OK));
         CHECK(is_there(path, "data.mdb"));

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,12 +154,61 @@ TEST(folders_that_are_not_safe_are_refused_and_left_alone)
     CHECK(unlink(inside) == 0);
     CHECK(rmdir(path) == 0); // nothing was left in it
     CHECK_STATUS(LBX_NOT_FOUND, try_open("/nowhere/at/all", NULL, &fault));
-    CHECK_STATUS(LBX_DENIED, try_open("/etc/passwd", NULL, &fault));
+    CHECK_STATUS(LBX_INVALID, try_open("/etc/passwd", NULL, &fault));
     if (geteuid() == 0) {
         CHECK(mkdir(path, 0700) == 0);
         CHECK(chown(path, 12345, 12345) == 0);
         CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
         CHECK(strstr(fault.text, "someone else"));
+    }
+}
+
+static void
+touch(const char *path, const char *name)
+{
+    fixture_write(path, name, "", 0, 0);
+}
+
+/* A forgotten name of a box is told, not obeyed. */
+TEST(a_store_is_not_made_among_files_of_others)
+{
+    lbx_store_options options = fixture_options();
+    char path[512], file[600];
+    lbx_fault fault = {LBX_OK, ""};
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    CHECK(mkdir(path, 0700) == 0);
+    touch(path, ".hidden");
+    touch(path, "notes.txt");
+    CHECK_STATUS(LBX_DENIED, try_open(path, NULL, &fault));
+    CHECK(strstr(fault.text, "notes.txt") &&
+          strstr(fault.text, "file:DIR/BOX"));
+    options.must_exist = true;
+    CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
+    (void)snprintf(file, sizeof(file), "%s/wake", path);
+    CHECK(access(file, F_OK) < 0); // nothing was made
+    (void)snprintf(file, sizeof(file), "%s/notes.txt", path);
+    CHECK(unlink(file) == 0);
+    (void)snprintf(file, sizeof(file), "%s/lost+found", path);
+    CHECK(mkdir(file, 0700) == 0);
+    CHECK_OK(try_open(path, NULL, &fault));
+    // One that is there is opened, whatever lies beside it.
+    touch(path, "notes.txt");
+    CHECK_OK(try_open(path, NULL, &fault));
+}
+
+/* Killed while it was made: only files of ours, in any state before data.mdb. */
+TEST(a_store_that_was_never_finished_is_made_again)
+{
+    static const char *const left[] = {"wake", "lock.mdb", "data.mdb"};
+    char path[512];
+
+    for (size_t count = 1; count <= 3; count++) {
+        (void)snprintf(path, sizeof(path), "%s", test_path());
+        CHECK(mkdir(path, 0700) == 0);
+        for (size_t i = 0; i < count; i++)
+            touch(path, left[i]);
+        lbx__storage_close(fixture_open(path, NULL, NULL));
     }
 }
 
@@ -176,6 +226,48 @@ TEST(must_exist_makes_nothing)
     CHECK(mkdir(path, 0700) == 0);
     CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
     CHECK(rmdir(path) == 0);
+}
+
+/* As under ulimit -v, or valgrind. */
+TEST(a_map_that_cannot_be_had_is_told)
+{
+    lbx_store_options options = fixture_options();
+    char path[512], other[512];
+    struct rlimit limit = {(rlim_t)4 << 30, (rlim_t)4 << 30};
+    lbx_fault fault = {LBX_OK, ""};
+
+    if (test_is_sanitized())
+        return; // needs terabytes itself
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    (void)snprintf(other, sizeof(other), "%s", test_path());
+    options.map_bytes = INT64_C(64) << 30;
+    CHECK_OK(try_open(path, &options, &fault));
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    CHECK_STATUS(LBX_NO_MEMORY, try_open(path, &options, &fault));
+    CHECK(strstr(fault.text, "65536 MiB of address space"));
+    CHECK_STATUS(LBX_NO_MEMORY, try_open(other, &options, &fault));
+    CHECK(strstr(fault.text, "options.map_bytes"));
+    options.map_bytes = INT64_C(1) << 30;
+    CHECK_OK(try_open(other, &options, &fault));
+}
+
+/* It was there: that it must exist does not make damage of it "not found". */
+TEST(a_lost_data_file_is_damage_though_it_must_exist)
+{
+    lbx_store_options options = fixture_options();
+    char path[512], file[600];
+    lbx_fault fault = {LBX_OK, ""};
+
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    CHECK_OK(try_open(path, NULL, &fault));
+    (void)snprintf(file, sizeof(file), "%s/data.mdb", path);
+    CHECK(unlink(file) == 0);
+    for (int i = 0; i < 2; i++) {
+        options.must_exist = i == 0;
+        CHECK_STATUS(LBX_CORRUPT, try_open(path, &options, &fault));
+        CHECK(strstr(fault.text, "journal, but nothing in data.mdb"));
+        CHECK(access(file, F_OK) < 0); // and none was made
+    }
 }
 
 TEST(options_out_of_their_limits_are_invalid)
