@@ -6,8 +6,13 @@
 
 #include <letterbox/post/file.h>
 
+#include "support/threads.h"
+
 #include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static void
 print_damage(void *context, const lbx_damage *part)
@@ -76,4 +81,51 @@ TEST(the_estate_is_what_it_says)
     CHECK_INT(estate.alive, found.alive);
     CHECK_INT(0, found.invented + found.twice + found.risen);
     CHECK_INT(0, found.miscounted);
+}
+
+/* Kills every child of the first thread, as the system does when memory is short. */
+static void
+kill_children(void *context)
+{
+    atomic_bool *over = context;
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+                   (int)getpid());
+    while (!atomic_load(over)) {
+        FILE *list = fopen(path, "re");
+        int child;
+
+        CHECK(list);
+        while (fscanf(list, "%d", &child) == 1)
+            (void)kill(child, SIGKILL);
+        fclose(list);
+    }
+}
+
+/* I2: that is no damage. */
+TEST(a_check_that_is_killed_says_nothing_of_damage)
+{
+    static struct estate estate;
+    lbx_file_report report;
+    struct thread thread;
+    atomic_bool over = false;
+    int killed = 0;
+    char path[512];
+
+    test_paths_in_memory();
+    (void)snprintf(path, sizeof(path), "%s", test_path());
+    estate_make(&estate, path, 300, false, NULL);
+    thread_start(&thread, kill_children, &over);
+    for (int i = 0; i < 100; i++) {
+        lbx_status status = lbx_file_check(path, print_damage, NULL, &report);
+
+        if (status == LBX_NO_MEMORY)
+            killed++;
+        else
+            CHECK_OK(status);
+    }
+    atomic_store(&over, true);
+    thread_join(&thread);
+    CHECK(killed > 0);
 }

@@ -23,7 +23,7 @@
  *     lock, no callback. It closes every descriptor, so that a lock of ours ends
  *     when we end.
  * I2  No answer but a whole one counts: a child that ends without its last word
- *     was brought down, and that is LBX_CORRUPT.
+ *     was brought down, and that is LBX_CORRUPT; unless it was killed from outside.
  */
 #include "stores/file/audit.h"
 
@@ -340,32 +340,39 @@ listen_to(int pipe, struct word *ret)
     return true;
 }
 
-/* All words of a child; the end is in `ret`. */
-static lbx_status
+/* All words of a child; false when the last one, `ret`, did not come. */
+static bool
 hear(int pipe, void (*damage)(void *context, const lbx_damage *part),
      void *context, struct word *ret)
 {
-    struct word word;
-    lbx_damage part = {.what = "page"};
-
-    while (listen_to(pipe, &word)) {
-        if (word.is_end) {
-            *ret = word;
-            return word.status;
-        }
-        word.part.box = word.has_box ? word.box : NULL;
-        word.part.what = word.what;
+    while (listen_to(pipe, ret)) {
+        if (ret->is_end)
+            return true;
+        ret->part.box = ret->has_box ? ret->box : NULL;
+        ret->part.what = ret->what;
         if (damage)
-            damage(context, &word.part);
+            damage(context, &ret->part);
     }
-    // I2.
+    return false;
+}
+
+/* I2: what stands for the last word of a child that ended so. */
+static lbx_status
+conclude(int how, void (*damage)(void *context, const lbx_damage *part),
+         void *context, struct word *ret)
+{
+    const lbx_damage part = {.what = "page"};
+
     memset(ret, 0, sizeof(*ret));
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
+        return lbx__fault(&ret->fault, LBX_NO_MEMORY,
+                          "the process that read it was killed, by somebody or "
+                          "for want of memory");
     ret->report.damaged = 1;
-    (void)lbx__fault(&ret->fault, LBX_CORRUPT,
-                     "a damaged page ended the process that read it");
     if (damage)
         damage(context, &part);
-    return LBX_CORRUPT;
+    return lbx__fault(&ret->fault, LBX_CORRUPT,
+                      "a damaged page ended the process that read it");
 }
 
 lbx_status
@@ -376,7 +383,9 @@ lbx__file_check(const char *dir,
     const pid_t self = getpid();
     struct word end;
     int pipes[2];
+    int how = 0;
     lbx_status status;
+    bool heard;
     pid_t child;
 
     if (pipe2(pipes, O_CLOEXEC) < 0)
@@ -389,11 +398,12 @@ lbx__file_check(const char *dir,
         (void)close(pipes[0]);
         return LBX_NO_MEMORY;
     }
-    status = hear(pipes[0], damage, context, &end);
+    heard = hear(pipes[0], damage, context, &end);
     (void)close(pipes[0]);
     // Somebody who waits for all children may have been first.
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         ;
+    status = heard ? end.status : conclude(how, damage, context, &end);
     if (status == LBX_OK || status == LBX_CORRUPT)
         *ret = end.report;
     if (fault && status != LBX_OK)
