@@ -11,6 +11,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum {
+    ACTIVE_MOST = (1 << 12) - 1, /* 1024 handlers, and some who are leaving */
+    ONE_RUN = ACTIVE_MOST + 1,
+};
+
 /* The courier whose loop the calling thread is in. */
 LBX__LOCAL(const lbx_courier *, mine);
 
@@ -120,6 +125,19 @@ lbx__worker_call(lbx__worker *worker)
     lbx__futex_wake(&worker->word, 1);
 }
 
+/* C6: who has not left, and of which run this is. Acquire: C4. */
+static uint32_t
+read_active(const lbx_courier *courier)
+{
+    return lbx__load(&courier->active, acquire);
+}
+
+static bool
+is_over(uint32_t active, uint32_t run)
+{
+    return (active & ACTIVE_MOST) == 0 || (active ^ run) > ACTIVE_MOST;
+}
+
 /* ---- Starting ---- */
 
 /* One fewer; the last thing that is done with the courier (C4). */
@@ -168,7 +186,7 @@ begin(lbx_courier *courier, uint32_t active, bool borrowed)
         lbx__store(&courier->stopping, 0u, relaxed);
         lbx__store(&courier->watch, 0u, relaxed);
         // Added: one that was borrowed may not have left yet (C4).
-        (void)lbx__add(&courier->active, active, relaxed);
+        (void)lbx__add(&courier->active, ONE_RUN + active, relaxed);
         // Release: C5, for those who look without the lock.
         lbx__store(&courier->state, (uint32_t)LBX__COURIER_RUNNING, release);
     }
@@ -193,9 +211,9 @@ end(lbx_courier *courier)
     bool ours;
 
     lbx__lock_take(&courier->lock);
-    // Relaxed: under the lock. Acquire: C4.
+    // Relaxed: under the lock.
     ours = lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING &&
-           !courier->borrowed && lbx__load(&courier->active, acquire) == 0;
+           !courier->borrowed && (read_active(courier) & ACTIVE_MOST) == 0;
     if (ours)
         lbx__store(&courier->state, (uint32_t)LBX__COURIER_ENDING, relaxed);
     lbx__lock_give(&courier->lock);
@@ -211,9 +229,12 @@ end(lbx_courier *courier)
         lbx__futex_wait(&courier->state, LBX__COURIER_ENDING, -1);
 }
 
-static void
+/* Which run it was: C6. */
+static uint32_t
 tell_to_stop(lbx_courier *courier)
 {
+    uint32_t run;
+
     lbx__lock_take(&courier->lock);
     // Relaxed: under the lock.
     if (lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING) {
@@ -222,21 +243,22 @@ tell_to_stop(lbx_courier *courier)
         for (uint32_t i = 0; i < courier->options.handlers; i++)
             lbx__worker_call(&courier->workers[i]);
     }
+    run = read_active(courier);
     lbx__lock_give(&courier->lock);
+    return run;
 }
 
-/* Waits until all have left; false at the deadline. */
+/* Waits until all of a run have left; false at the deadline. */
 static bool
-await(lbx_courier *courier, int64_t deadline_ns)
+await(lbx_courier *courier, uint32_t run, int64_t deadline_ns)
 {
     const lbx_clock *clock = courier->options.clock;
 
     for (;;) {
-        // Acquire: C4.
-        const uint32_t seen = lbx__load(&courier->active, acquire);
+        const uint32_t seen = read_active(courier);
         const int64_t now = lbx_clock_now(clock);
 
-        if (seen == 0)
+        if (is_over(seen, run))
             return true;
         if (deadline_ns != LBX_FOREVER && now >= deadline_ns)
             return false;
@@ -249,7 +271,7 @@ lbx_status
 lbx_courier_start(lbx_courier *courier)
 {
     lbx_status status;
-    uint32_t handlers, started = 0;
+    uint32_t handlers, run, started = 0;
 
     if (!courier)
         return LBX_INVALID;
@@ -270,11 +292,10 @@ lbx_courier_start(lbx_courier *courier)
             started++;
     }
     courier->started = started; // seen with `active`
-    if (status != LBX_OK)
-        tell_to_stop(courier);
+    run = status == LBX_OK ? 0 : tell_to_stop(courier);
     leave(courier, 1 + handlers - started);
     if (status != LBX_OK) {
-        (void)await(courier, LBX_FOREVER);
+        (void)await(courier, run, LBX_FOREVER);
         end(courier);
     }
     return status;
@@ -305,12 +326,14 @@ lbx_courier_run(lbx_courier *courier, int64_t receives_most)
 lbx_status
 lbx_courier_stop(lbx_courier *courier, int64_t deadline_ns)
 {
+    uint32_t run;
+
     if (!courier)
         return LBX_INVALID;
-    tell_to_stop(courier);
+    run = tell_to_stop(courier);
     if (lbx__local(mine) == courier)
         return LBX_PENDING;
-    if (!await(courier, deadline_ns))
+    if (!await(courier, run, deadline_ns))
         return LBX_TIMEOUT;
     end(courier);
     return LBX_OK;
@@ -322,7 +345,7 @@ lbx_courier_is_running(const lbx_courier *courier)
     // Acquire, both: what a run did is seen when it is over.
     return courier &&
            lbx__load(&courier->state, acquire) == LBX__COURIER_RUNNING &&
-           lbx__load(&courier->active, acquire) > 0;
+           (read_active(courier) & ACTIVE_MOST) > 0;
 }
 
 /* The longest silence. */

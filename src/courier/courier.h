@@ -19,6 +19,9 @@
  *     with the courier, so that whoever sees 0 may free it.
  * C5  `state` changes under the lock: IDLE, RUNNING, and ENDING while one thread
  *     joins the others.
+ * C6  The number of the run stands beside that count, in one word. A stop waits for
+ *     the end of the run that it has told, and not for that of one that somebody
+ *     has started since.
  */
 #ifndef LBX_COURIER_COURIER_H
 #define LBX_COURIER_COURIER_H
@@ -93,7 +96,7 @@ struct lbx_courier {
     lbx_courier_options options; /* a copy; both postboxes are referenced */
     lbx__lock lock;              /* C5 */
     _Atomic(uint32_t) state;     /* lbx__courier_state */
-    _Atomic(uint32_t) active;    /* C4 */
+    _Atomic(uint32_t) active;    /* C4, C6: ACTIVE_MOST is the count's part */
     _Atomic(uint32_t) stopping;
     uint32_t started; /* threads to be joined */
     bool watched;     /* there is a watchdog's thread */

@@ -249,25 +249,25 @@ static uint64_t
 reach(const lbx__engine *engine, lbx__want want, uint64_t rows)
 {
     uint64_t copied = (engine->rows + rows) * PATH_PAGES;
-    uint64_t upto;
+    uint64_t reaches;
 
     copied = copied < engine->used_pages ? copied : engine->used_pages;
-    upto = engine->used_pages + want.pages + engine->reserved.pages + copied +
-           HEADROOM_BYTES / engine->page_bytes;
-    if (upto > engine->map_pages / 2)
-        upto += count_leases(engine);
-    return upto;
+    reaches = engine->used_pages + want.pages + engine->reserved.pages +
+              copied + HEADROOM_BYTES / engine->page_bytes;
+    if (reaches > engine->map_pages / 2)
+        reaches += count_leases(engine);
+    return reaches;
 }
 
 /* When there is plenty, nothing is counted. */
 static bool
 is_plenty(lbx__engine *engine, lbx__want want, uint64_t rows)
 {
-    const uint64_t upto = reach(engine, want, rows);
+    const uint64_t reaches = reach(engine, want, rows);
 
-    return allocate(engine,
-                    upto < engine->map_pages ? upto : engine->map_pages) &&
-           upto <= engine->map_pages;
+    return allocate(engine, reaches < engine->map_pages ? reaches
+                                                        : engine->map_pages) &&
+           reaches <= engine->map_pages;
 }
 
 lbx_status
@@ -321,7 +321,7 @@ bool
 lbx__engine_wants_commit(lbx__engine *engine)
 {
     const uint64_t page = engine->page_bytes;
-    uint64_t least = engine->map_pages / USUAL_PART + 1, freed, upto;
+    uint64_t least = engine->map_pages / USUAL_PART + 1, freed, reaches;
     lbx__want any;
 
     least = least < USUAL_BYTES / page ? least : USUAL_BYTES / page;
@@ -331,9 +331,9 @@ lbx__engine_wants_commit(lbx__engine *engine)
     // So that the transaction is committed before it is in the way.
     if (engine->rows > 0)
         (void)is_plenty(engine, engine->usual, ROWS_LARGE);
-    upto = reach(engine, sum(engine->usual, any), ROWS_LARGE);
-    if (upto <= engine->map_pages &&
-        (!engine->disk_full || upto * page <= engine->allocated_bytes))
+    reaches = reach(engine, sum(engine->usual, any), ROWS_LARGE);
+    if (reaches <= engine->map_pages &&
+        (!engine->disk_full || reaches * page <= engine->allocated_bytes))
         return false;
     if (try_fit(engine, engine->usual, ROWS_LARGE) != FITS) {
         freed = engine->removed || engine->reserved.runs > 0;

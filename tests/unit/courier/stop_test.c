@@ -8,6 +8,8 @@
 
 #include "support/threads.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Stops the courier at the n-th moment: each call of the store and each call of
@@ -256,6 +258,45 @@ TEST(starts_and_stops_from_many_threads_agree)
     desk_send(&desk, "a book");
     desk_run(&desk, 1);
     CHECK_INT(1, desk_stats(&desk)->acknowledged);
+    desk_close(&desk);
+}
+
+struct restless {
+    lbx_courier *courier;
+    atomic_bool over;
+};
+
+static void
+stop_or_start_again(unsigned index, void *context)
+{
+    struct restless *restless = context;
+
+    if (index == 0) {
+        for (long i = test_rounds(300, 30000); i > 0; i--) {
+            EVENTUALLY(lbx_courier_is_running(restless->courier));
+            CHECK_OK(lbx_courier_stop(restless->courier, LBX_FOREVER));
+        }
+        atomic_store(&restless->over, true);
+    }
+    while (!atomic_load(&restless->over)) {
+        lbx_status status = lbx_courier_start(restless->courier);
+
+        CHECK(status == LBX_OK || status == LBX_BUSY);
+        sched_yield();
+    }
+}
+
+/* C6: who is told of the end of a run has stopped that, not the next. */
+TEST(a_stop_does_not_wait_for_who_starts_again)
+{
+    struct restless restless = {NULL};
+    struct desk desk;
+
+    desk_open(&desk);
+    desk.options.wait_ns = -1;
+    restless.courier = desk_courier(&desk);
+    threads_run(3, stop_or_start_again, &restless);
+    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
     desk_close(&desk);
 }
 
