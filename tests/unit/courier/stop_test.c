@@ -289,7 +289,7 @@ stop_or_start_again(unsigned index, void *context)
 /* C6: who is told of the end of a run has stopped that, not the next. */
 TEST(a_stop_does_not_wait_for_who_starts_again)
 {
-    struct restless restless = {NULL};
+    struct restless restless = {.over = false};
     struct desk desk;
 
     desk_open(&desk);
