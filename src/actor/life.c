@@ -22,6 +22,7 @@
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/park.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -120,8 +121,8 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     // Children of "/user" come from any thread, and that never fails.
     cell->held =
         parent->parent && (parent->held || parent->phase == LBX__FAILED);
-    cell->child_count = 0;
-    cell->children = NULL;
+    // Not written: who looks at the life before may be reading them.
+    assert(cell->child_count == 0 && !cell->children);
     cell->barren = false;
     // Relaxed: a number.
     cell->serial = lbx__add(&system->serials, 1, relaxed);
