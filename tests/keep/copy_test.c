@@ -77,6 +77,13 @@ struct sender {
 };
 
 static void
+open_boxes(struct sender *sender)
+{
+    sender->first = open_box(path, "first");
+    sender->second = open_box(path, "second");
+}
+
+static void
 send_in_turn(void *context)
 {
     struct sender *sender = context;
@@ -98,8 +105,7 @@ TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    sender.first = open_box(path, "first");
-    sender.second = open_box(path, "second");
+    open_boxes(&sender);
     store = open_store(path);
     thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(6, 100); i++) {
@@ -134,8 +140,7 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    sender.first = open_box(path, "first");
-    sender.second = open_box(path, "second");
+    open_boxes(&sender);
     thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(20, 400); i++) {
         const uint64_t before = sender.sent;
@@ -153,26 +158,34 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
     lbx_postbox_unref(sender.second);
 }
 
+/* A process that sends until it is killed. */
+static pid_t
+fork_sender(void)
+{
+    struct sender sender = {.sent = 0};
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        open_boxes(&sender);
+        send_in_turn(&sender);
+    }
+    return child;
+}
+
 /* Two processes write, each group a commit of LMDB's: whenever it is that the
  * check has its turn, one has just been made. */
 TEST_LIMIT(a_store_in_company_is_checked_while_all_of_them_write, 120)
 {
-    struct sender sender = {.sent = 0}, other = {.sent = 0};
+    struct sender sender = {.sent = 0};
     struct thread thread;
     pid_t child;
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        other.first = open_box(path, "first");
-        other.second = open_box(path, "second");
-        send_in_turn(&other);
-    }
-    sender.first = open_box(path, "first");
-    sender.second = open_box(path, "second");
+    child = fork_sender();
+    open_boxes(&sender);
     thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(100, 400); i++) {
         const uint64_t before = sender.sent;
@@ -200,21 +213,14 @@ read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
 /* Who comes looks at pages that others write; the more there are, the longer. */
 TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
 {
-    struct sender sender = {.sent = 0}, other = {.sent = 0};
+    struct sender sender = {.sent = 0};
     struct thread thread;
     pid_t child, guest;
     int status;
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        other.first = open_box(path, "first");
-        other.second = open_box(path, "second");
-        send_in_turn(&other);
-    }
+    child = fork_sender();
     guest = fork();
     CHECK(guest >= 0);
     if (guest == 0) {
@@ -235,8 +241,7 @@ TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
         }
         _exit(0);
     }
-    sender.first = open_box(path, "first");
-    sender.second = open_box(path, "second");
+    open_boxes(&sender);
     thread_start(&thread, send_in_turn, &sender);
     CHECK(waitpid(guest, &status, 0) == guest);
     sender.stop = true;

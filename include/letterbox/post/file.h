@@ -123,8 +123,9 @@ typedef struct lbx_file_report {
  * also by the caller. `damage`, which may be NULL, is called for each part.
  *
  * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
- *            LBX_INVALID, also when `dir` is not a folder; LBX_NO_MEMORY; LBX_BUSY,
- *            as many read it as can; and any I/O failure.
+ *            LBX_INVALID, also when `dir` is not a folder; LBX_NO_MEMORY, also when
+ *            its process was killed; LBX_BUSY, as many read it as can; and any I/O
+ *            failure.
  * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT, and its
  *            fault always.
  * Blocks     as long as reading it all takes.

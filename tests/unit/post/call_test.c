@@ -409,11 +409,8 @@ TEST(a_plain_call_parks_until_the_store_answers)
 static void
 finish_late(void *context)
 {
-    struct world *world = context;
-
-    EVENTUALLY(script_held(&world->script) > 0);
     usleep(100000); // what is to be shown is what the other does not do
-    script_finish(&world->script, 0, LBX_OK);
+    finish_all(context);
 }
 
 /* F8: a thread stays awake for a moment only. */
