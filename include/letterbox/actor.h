@@ -10,7 +10,6 @@
  *     actor/context.h       what a handler can do
  *     actor/router.h        pools of actors behind one ref
  *     actor/ask.h           questions with an answer, timers
- *     actor/loop.h          a mailbox and a function, started and stopped
  *
  * docs/actors.md is the tour for newcomers.
  */
@@ -20,7 +19,6 @@
 #include <letterbox/actor/ask.h>
 #include <letterbox/actor/context.h>
 #include <letterbox/actor/dead_letters.h>
-#include <letterbox/actor/loop.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
 #include <letterbox/actor/router.h>

@@ -63,11 +63,11 @@ lbx__crews_enter(lbx__crews *crews, lbx_system *system,
     lbx_status status = LBX_OK;
 
     if (!found) {
-        (void)lbx__once_begin(&crews->starting);
+        (void)lbx__init_once_begin(&crews->starting);
         found = join(crews, alone); // somebody may have been faster
         if (!found)
             status = start(crews, system, options, &found);
-        lbx__once_end(&crews->starting, false);
+        lbx__init_once_end(&crews->starting, false);
     }
     if (status == LBX_OK)
         *ret = found;

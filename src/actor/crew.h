@@ -19,14 +19,14 @@
 #define LBX_ACTOR_CREW_H
 
 #include "actor/dispatcher.h"
-#include "actor/once.h"
+#include "actor/select/init_once.h"
 
 typedef struct lbx__crew lbx__crew;
 
 /* Those of one dispatcher. All zero: none. */
 typedef struct lbx__crews {
     lbx__lock lock;
-    lbx__once starting; /* never done: who has it may start one */
+    lbx__init_once starting; /* never done: who has it may start one */
     lbx__crew *first;
     lbx__dispatcher_stats past; /* of those that have ended */
 } lbx__crews;

@@ -2,8 +2,8 @@
 /* Dispatchers of the settings. C1 to C3 are in dispatchers.h. */
 #include "actor/dispatchers.h"
 
-#include "actor/blame.h"
-#include "actor/selection.h"
+#include "actor/select/blame.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -63,10 +63,10 @@ describe_once(lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
 
     if (!entry)
         return lbx__blame(fault, LBX_NO_MEMORY, NULL, "out of memory");
-    if (!lbx__once_begin(&entry->described))
+    if (!lbx__init_once_begin(&entry->described))
         return LBX_OK;
     status = lbx__dispatcher_describe(dispatchers, entry, fault);
-    lbx__once_end(&entry->described, status == LBX_OK);
+    lbx__init_once_end(&entry->described, status == LBX_OK);
     return status;
 }
 
@@ -201,7 +201,7 @@ lbx__dispatchers_next(lbx__dispatchers *dispatchers,
     lbx__dispatcher_entry *next =
         entry ? entry->next : lbx__load(&dispatchers->first, acquire);
 
-    while (next && !lbx__once_is_done(&next->described))
+    while (next && !lbx__init_once_is_done(&next->described))
         next = next->next; // another thread is at it, and nobody uses it yet
     return next;
 }

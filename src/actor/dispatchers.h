@@ -14,9 +14,9 @@
 
 #include "actor/crew.h"
 #include "actor/dispatcher.h"
-#include "actor/mailbox_types.h"
-#include "actor/once.h"
-#include "actor/requirement.h"
+#include "actor/select/init_once.h"
+#include "actor/select/mailbox_type.h"
+#include "actor/select/requirement.h"
 #include "actor/team.h"
 #include <letterbox/settings.h>
 
@@ -39,7 +39,7 @@ typedef struct lbx__dispatcher_entry {
     bool has_mailbox_type;  /* its own section says which mailbox */
     int64_t stash_capacity; /* LBX_DEFAULT: it says nothing */
     int64_t linger_ns;      /* without actors; negative: for ever */
-    lbx__once described;
+    lbx__init_once described;
     lbx__crews crews;
     lbx__teams teams; /* of a balancing one */
     struct lbx__dispatcher_entry *next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How an actor would get, or got, its dispatcher and its mailbox. */
 #include "actor/boxed.h"
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "mailbox/box.h"
 #include <stdio.h>
@@ -47,9 +47,9 @@ describe_limit(const lbx_mailbox_options *options, char *text,
 }
 
 void
-lbx__selection_describe(const lbx__mailbox_type *type, uint32_t capabilities,
-                        const lbx_mailbox_options *options, char *line,
-                        size_t size_bytes)
+lbx__mailbox_type_describe(const lbx__mailbox_type *type, uint32_t capabilities,
+                           const lbx_mailbox_options *options, char *line,
+                           size_t size_bytes)
 {
     char able[LINE_BYTES] = "";
     char limit[LINE_BYTES] = "";
@@ -140,7 +140,7 @@ describe_living(lbx__cell *cell, lbx_ref ref, const lbx__mailbox_type *type,
 
     if (!type)
         type = &bounded;
-    lbx__selection_describe(
+    lbx__mailbox_type_describe(
         type,
         boxed ? lbx_mailbox_capabilities(boxed->mailbox) : type->capabilities,
         boxed ? &boxed->mailbox->options : NULL, line, sizeof(line));
@@ -162,7 +162,7 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
     lbx__cell *cell = lbx__cell_of(ref.word);
     const lbx__selection *selection;
     const lbx__dispatcher_entry *entry;
-    const lbx__mailbox *mailbox;
+    const lbx__mailbox_plan *mailbox;
     int decided;
 
     if (!print)
@@ -173,8 +173,8 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
     selection = cell->system->selection;
     entry = lbx__dispatchers_of(selection->dispatchers,
                                 lbx__peek(&cell->dispatcher));
-    mailbox =
-        lbx__mailboxes_at(selection->mailboxes, lbx__peek(&cell->mailbox));
+    mailbox = lbx__mailbox_plans_by_number(selection->mailboxes,
+                                           lbx__peek(&cell->mailbox));
     decided = lbx__peek(&cell->step);
     if (!lbx_ref_is_alive(ref))
         return LBX_NOT_FOUND; // what was read may be another's

@@ -15,10 +15,10 @@
  * E3  The last thing an ended actor does is to tell its parent, who lets it go:
  *     off the list of children, its name free, its cell free (K4).
  */
-#include "actor/blame.h"
 #include "actor/boxed.h"
 #include "actor/outbox.h"
-#include "actor/selection.h"
+#include "actor/select/blame.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/park.h"

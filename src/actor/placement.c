@@ -5,9 +5,9 @@
  * Made with the system: its settings over the reference, then types, mailboxes,
  * deployments and dispatchers, in this order, since each uses those before it.
  */
-#include "actor/blame.h"
 #include "actor/boxed.h"
-#include "actor/selection.h"
+#include "actor/select/blame.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "settings/load.h"
@@ -35,7 +35,7 @@ load(lbx__selection *selection, lbx_fault *fault)
     const lbx_settings *given = selection->system->options.settings;
     lbx_status status;
 
-    selection->settings = lbx__reference();
+    selection->settings = lbx__reference_settings();
     if (!given)
         return LBX_OK;
     if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
@@ -90,8 +90,8 @@ fill(lbx__selection *selection, lbx_fault *fault)
     if (status == LBX_OK)
         status = lbx__requirements_check(selection, fault);
     if (status == LBX_OK)
-        status = lbx__mailboxes_create(allocator, settings, selection->types,
-                                       &selection->mailboxes);
+        status = lbx__mailbox_plans_create(
+            allocator, settings, selection->types, &selection->mailboxes);
     if (status == LBX_OK)
         status = lbx__deployment_create(allocator, settings, fault,
                                         &selection->deployment);
@@ -129,7 +129,7 @@ lbx__selection_destroy(lbx__selection *selection)
         return;
     lbx__dispatchers_destroy(selection->dispatchers);
     lbx__deployment_destroy(selection->deployment);
-    lbx__mailboxes_destroy(selection->mailboxes);
+    lbx__mailbox_plans_destroy(selection->mailboxes);
     lbx__mailbox_types_destroy(selection->types);
     lbx_settings_unref(selection->merged);
     lbx_settings_unref(selection->given);
@@ -198,19 +198,19 @@ ask_pool(const lbx__cell *cell, bool balances, lbx__request *request)
 }
 
 /* The mailbox that a cell shares with its parent. */
-static const lbx__mailbox *
+static const lbx__mailbox_plan *
 find_shared(const lbx__selection *selection, const lbx__cell *parent,
-            lbx__mailbox *room)
+            lbx__mailbox_plan *room)
 {
-    const lbx__mailbox *made =
-        lbx__mailboxes_at(selection->mailboxes, lbx__peek(&parent->mailbox));
+    const lbx__mailbox_plan *made = lbx__mailbox_plans_by_number(
+        selection->mailboxes, lbx__peek(&parent->mailbox));
     // Relaxed: the parent's, whose turn this is.
     const lbx__boxed *boxed = lbx__load(&parent->boxed, relaxed);
 
     if (made)
         *room = *made;
     else
-        *room = (lbx__mailbox){
+        *room = (lbx__mailbox_plan){
             .id = "of the pool",
             .type = {.name = LBX_KIND_BOUNDED, .kind = LBX_KIND_BOUNDED}};
     room->capabilities = lbx_mailbox_capabilities(boxed->mailbox);
@@ -258,7 +258,7 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
 /* For those who ask how it came to its mailbox. Relaxed: they look whether it is
  * still the same life. */
 static void
-note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox *mailbox)
+note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox_plan *mailbox)
 {
     lbx__store(&cell->step, (uint8_t)step, relaxed);
     lbx__store(&cell->mailbox, mailbox->number, relaxed);
@@ -266,7 +266,7 @@ note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox *mailbox)
 
 /* once in a system. */
 static void
-warn_of_waiting(lbx__selection *selection, const lbx__mailbox *mailbox)
+warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
 {
     const lbx_system_options *options = &selection->system->options;
     const lbx_settings *section = mailbox->section;
@@ -295,7 +295,7 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
                             .behaviour = props->behaviour,
                             .fault = props->fault ? props->fault : &unseen};
     lbx__choice choice;
-    lbx__mailbox shared;
+    lbx__mailbox_plan shared;
     lbx_mailbox_options options;
     lbx_status status;
 

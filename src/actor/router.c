@@ -10,7 +10,7 @@
  * a pool, as in Akka. Routees are never made pools, whatever "*" says.
  */
 #include "actor/boxed.h"
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include "base/type.h"

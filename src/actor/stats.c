@@ -8,7 +8,7 @@
  * an end of the inbox has moved is thrown away.
  */
 #include "actor/boxed.h"
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 
 enum {

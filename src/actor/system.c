@@ -3,7 +3,7 @@
 #include "actor/system.h"
 
 #include "actor/boxed.h"
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 #include "base/alloc.h"
 #include "base/park.h"
 #include <assert.h>

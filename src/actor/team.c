@@ -2,8 +2,8 @@
 /* Teams. Z1 to Z3 are in team.h. */
 #include "actor/team.h"
 
-#include "actor/blame.h"
 #include "actor/boxed.h"
+#include "actor/select/blame.h"
 #include "actor/system.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 struct lbx__team {
     const lbx_behaviour *behaviour;
     lbx__team *next;
-    lbx__once made; /* the mailbox; undone by the last member */
+    lbx__init_once made; /* the mailbox; undone by the last member */
 
     lbx__lock lock;
     lbx__boxed *boxed;
@@ -87,7 +87,7 @@ add(lbx__team *team, lbx__cell *cell)
 
 /* The first member makes the mailbox. */
 static lbx_status
-found(lbx__team *team, lbx__cell *cell, const lbx__mailbox *mailbox,
+found(lbx__team *team, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
       lbx_fault *fault)
 {
     lbx_mailbox_options options = mailbox->options;
@@ -111,7 +111,7 @@ found(lbx__team *team, lbx__cell *cell, const lbx__mailbox *mailbox,
 }
 
 static bool
-is_same(const lbx__team *team, const lbx__mailbox *mailbox)
+is_same(const lbx__team *team, const lbx__mailbox_plan *mailbox)
 {
     const lbx_mailbox_options *a = &team->options;
     const lbx_mailbox_options *b = &mailbox->options;
@@ -125,7 +125,7 @@ is_same(const lbx__team *team, const lbx__mailbox *mailbox)
 
 /* Joins those that have a mailbox; *ret_gone: they have just left. */
 static lbx_status
-join(lbx__team *team, lbx__cell *cell, const lbx__mailbox *mailbox,
+join(lbx__team *team, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
      bool *ret_gone)
 {
     lbx_status status = LBX_OK;
@@ -143,8 +143,8 @@ join(lbx__team *team, lbx__cell *cell, const lbx__mailbox *mailbox,
 }
 
 lbx_status
-lbx__teams_join(lbx__teams *teams, lbx__cell *cell, const lbx__mailbox *mailbox,
-                lbx_fault *fault)
+lbx__teams_join(lbx__teams *teams, lbx__cell *cell,
+                const lbx__mailbox_plan *mailbox, lbx_fault *fault)
 {
     lbx__team *team =
         get(teams, cell->behaviour, cell->system->options.allocator);
@@ -154,9 +154,9 @@ lbx__teams_join(lbx__teams *teams, lbx__cell *cell, const lbx__mailbox *mailbox,
     if (!team)
         return LBX_NO_MEMORY;
     while (again) {
-        if (lbx__once_begin(&team->made)) {
+        if (lbx__init_once_begin(&team->made)) {
             status = found(team, cell, mailbox, fault);
-            lbx__once_end(&team->made, status == LBX_OK);
+            lbx__init_once_end(&team->made, status == LBX_OK);
             return status;
         }
         status = join(team, cell, mailbox, &again);
@@ -184,7 +184,7 @@ lbx__team_leave(lbx__team *team, const lbx__cell *cell)
         }
     if (last) {
         team->boxed = NULL;
-        lbx__once_end(&team->made, false); // the next one makes another
+        lbx__init_once_end(&team->made, false); // the next one makes another
     }
     lbx__lock_give(&team->lock);
     return last;

@@ -18,7 +18,7 @@
 #ifndef LBX_ACTOR_TEAM_H
 #define LBX_ACTOR_TEAM_H
 
-#include "actor/mailboxes.h"
+#include "actor/select/mailbox_plan.h"
 #include "base/lock.h"
 
 typedef struct lbx__boxed lbx__boxed;
@@ -36,7 +36,7 @@ void lbx__teams_fini(lbx__teams *teams, const lbx_allocator *allocator);
 /* Makes a cell, whose behaviour is known, a member of its team, with this
  * mailbox; UNSUPPORTED when the team has another. By the cell's owner. */
 lbx_status lbx__teams_join(lbx__teams *teams, lbx__cell *cell,
-                           const lbx__mailbox *mailbox, lbx_fault *fault);
+                           const lbx__mailbox_plan *mailbox, lbx_fault *fault);
 
 /* True: it was the last. By its owner. */
 bool lbx__team_leave(lbx__team *team, const lbx__cell *cell);

@@ -18,7 +18,7 @@
 
 #include "actor/boxed.h"
 #include "actor/outbox.h"
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 #include "actor/system.h"
 #include "base/park.h"
 #include <assert.h>

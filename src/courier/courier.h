@@ -124,7 +124,7 @@ void lbx__worker_call(lbx__worker *worker);
 
 /* Receives and handles, in the calling thread. LBX_OK when it was stopped or is
  * through; what ends a loop otherwise: CLOSED, UNSUPPORTED, INVALID. */
-lbx_status lbx__loop_run(lbx__worker *worker, int64_t receives_most);
+lbx_status lbx__vela_loop_run(lbx__worker *worker, int64_t receives_most);
 
 /* ---- job.c ---- */
 

@@ -4,6 +4,7 @@
  * for them, and serves several.
  */
 #include "stage.h"
+#include <letterbox/compat/vela.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -312,18 +313,18 @@ TEST_CITING("A-30", deployed_routers_are_checked)
 TEST_CITING("V-28", message_loops_do_not_become_pools)
 {
     struct stage stage;
-    lbx_loop_stats stats;
-    lbx_loop *loop;
+    lbx_vela_loop_stats stats;
+    lbx_vela_loop *loop;
 
     stage_begin(&stage, "akka.actor.deployment { \"/*\" {\n"
                         "  router = round-robin-pool\n"
                         "  nr-of-instances = 2 } }");
-    CHECK_OK(lbx_loop_create(stage.system, NULL, &loop));
-    CHECK_OK(lbx_loop_start(loop, NULL));
-    CHECK_OK(lbx_loop_send(loop, NULL));
+    CHECK_OK(lbx_vela_loop_create(stage.system, NULL, &loop));
+    CHECK_OK(lbx_vela_loop_start(loop, NULL));
+    CHECK_OK(lbx_vela_loop_send(loop, NULL));
     stage_run(&stage);
-    CHECK_OK(lbx_loop_stats_read(loop, &stats));
+    CHECK_OK(lbx_vela_loop_stats_read(loop, &stats));
     CHECK_INT(1, stats.processed);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
     stage_end(&stage);
 }

@@ -7,7 +7,7 @@
  *     lbx_system *system = vela_system(0);
  *
  *     actor_create(&actor, system);
- *     CHECK_OK(lbx_loop_start(actor.loop, NULL));
+ *     CHECK_OK(lbx_vela_loop_start(actor.loop, NULL));
  *     actor_send(&actor, 7);
  *     run(system);                        // a system without threads
  *     CHECK_INT(7, actor.got[0]);
@@ -19,6 +19,7 @@
 #define LBX_TEST_PROFILES_VELA_ACTOR_H
 
 #include "profiles/vela/vela.h"
+#include <letterbox/compat/vela.h>
 
 enum {
     ACTOR_REMEMBERS = 1024,
@@ -27,11 +28,11 @@ enum {
 
 /* Set the first group, or none, before actor_create(). */
 struct actor {
-    lbx_loop_options options; /* version 0: LBX_LOOP_OPTIONS_INIT */
+    lbx_vela_loop_options options; /* version 0: LBX_VELA_LOOP_OPTIONS_INIT */
     lbx_status (*also)(struct actor *actor, intptr_t number);
     lbx_status error_answer; /* of handle_error; 0 is LBX_OK */
 
-    lbx_loop *loop;
+    lbx_vela_loop *loop;
     intptr_t got[ACTOR_REMEMBERS]; /* the first so many good ones */
     size_t count;                  /* of the good ones */
     size_t bad;                    /* how often handle_error was called, */
@@ -42,7 +43,7 @@ struct actor {
 };
 
 static inline lbx_status
-actor_receive(lbx_loop *loop, void *context, void *message)
+actor_receive(lbx_vela_loop *loop, void *context, void *message)
 {
     struct actor *actor = context;
     intptr_t number = number_of(message);
@@ -57,7 +58,7 @@ actor_receive(lbx_loop *loop, void *context, void *message)
 }
 
 static inline lbx_status
-actor_handle_error(lbx_loop *loop, void *context, lbx_status error,
+actor_handle_error(lbx_vela_loop *loop, void *context, lbx_status error,
                    void *message)
 {
     struct actor *actor = context;
@@ -72,7 +73,7 @@ actor_handle_error(lbx_loop *loop, void *context, lbx_status error,
 static inline void
 actor_create(struct actor *actor, lbx_system *system)
 {
-    static const lbx_loop_options usual = LBX_LOOP_OPTIONS_INIT;
+    static const lbx_vela_loop_options usual = LBX_VELA_LOOP_OPTIONS_INIT;
 
     if (actor->options.version == 0)
         actor->options = usual;
@@ -81,34 +82,34 @@ actor_create(struct actor *actor, lbx_system *system)
     if (!actor->options.handle_error)
         actor->options.handle_error = actor_handle_error;
     actor->options.context = actor;
-    CHECK_OK(lbx_loop_create(system, &actor->options, &actor->loop));
+    CHECK_OK(lbx_vela_loop_create(system, &actor->options, &actor->loop));
 }
 
 static inline void
 actor_send(struct actor *actor, intptr_t number)
 {
-    CHECK_OK(lbx_loop_send(actor->loop, message_of(number)));
+    CHECK_OK(lbx_vela_loop_send(actor->loop, message_of(number)));
 }
 
-static inline lbx_loop_stats
+static inline lbx_vela_loop_stats
 actor_stats(struct actor *actor)
 {
-    lbx_loop_stats stats;
+    lbx_vela_loop_stats stats;
 
-    CHECK_OK(lbx_loop_stats_read(actor->loop, &stats));
+    CHECK_OK(lbx_vela_loop_stats_read(actor->loop, &stats));
     return stats;
 }
 
 static inline void
 actor_start(struct actor *actor)
 {
-    CHECK_OK(lbx_loop_start(actor->loop, NULL));
+    CHECK_OK(lbx_vela_loop_start(actor->loop, NULL));
 }
 
 static inline void
 actor_stop(struct actor *actor)
 {
-    CHECK_OK(lbx_loop_stop(actor->loop, LBX_FOREVER, NULL));
+    CHECK_OK(lbx_vela_loop_stop(actor->loop, LBX_FOREVER, NULL));
 }
 
 /* Waits until so many were handled well; what their handlers did can be read
@@ -117,7 +118,7 @@ actor_stop(struct actor *actor)
     EVENTUALLY(actor_stats(actor).processed >= (uint64_t)(number))
 
 #define CHECK_STATE(expected, actor)                                           \
-    CHECK_INT(LBX_LOOP_##expected, lbx_loop_state_of((actor)->loop))
+    CHECK_INT(LBX_VELA_LOOP_##expected, lbx_vela_loop_state_of((actor)->loop))
 
 /* The move is refused, with this sentence, and changes nothing. */
 #define CHECK_REFUSED(text_expected, call)                                     \
@@ -153,7 +154,7 @@ end(lbx_system *system, struct actor *actor)
 {
     lbx_system_stats stats;
 
-    lbx_loop_destroy(actor->loop);
+    lbx_vela_loop_destroy(actor->loop);
     CHECK_OK(lbx_system_stats_read(system, &stats));
     CHECK_INT(0, stats.dead_letters);
     lbx_system_destroy(system);

@@ -16,8 +16,8 @@ TEST_CITING("V-19 V-20", actor_sends_to_unbounded)
     lbx_system *system = vela_system(0);
 
     actor_create(&actor, system);
-    CHECK_OK(lbx_loop_send(actor.loop, message_of(1)));
-    CHECK_OK(lbx_loop_send(actor.loop, message_of(2)));
+    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(1)));
+    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(2)));
     CHECK_INT(2, actor_stats(&actor).waiting);
     end(system, &actor);
 }
@@ -25,16 +25,16 @@ TEST_CITING("V-19 V-20", actor_sends_to_unbounded)
 TEST_CITING("V-09 V-19", actor_with_bounded_mailbox_of_two_refuses_the_third)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
 
     box.capacity_messages = 2;
     actor.options.mailbox = LBX_KIND_BOUNDED;
     actor.options.mailbox_options = &box;
     actor_create(&actor, system);
-    CHECK_OK(lbx_loop_send(actor.loop, message_of(1)));
-    CHECK_OK(lbx_loop_send(actor.loop, message_of(2)));
-    CHECK_STATUS(LBX_FULL, lbx_loop_send(actor.loop, message_of(3)));
+    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(1)));
+    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(2)));
+    CHECK_STATUS(LBX_FULL, lbx_vela_loop_send(actor.loop, message_of(3)));
     CHECK_INT(2, actor_stats(&actor).waiting);
     end(system, &actor);
 }
@@ -46,7 +46,7 @@ TEST_CITING("V-19", process_next_handles_one_message)
 
     actor_create(&actor, system);
     actor_send(&actor, 7);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(1, actor.count);
     CHECK_INT(7, actor.got[0]);
     CHECK_INT(0, actor_stats(&actor).waiting);
@@ -61,7 +61,7 @@ TEST_CITING("V-19", process_next_on_empty_mailbox_handles_none)
     lbx_system *system = vela_system(0);
 
     actor_create(&actor, system);
-    CHECK_STATUS(LBX_EMPTY, lbx_loop_process_next(actor.loop, NULL));
+    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(0, actor.count);
     CHECK_STATE(IDLE, &actor);
     end(system, &actor);
@@ -75,9 +75,9 @@ TEST_CITING("V-19 V-22 R-11", process_next_handles_a_null_message)
 
     actor_create(&actor, system);
     actor_send(&actor, 0);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(1, actor.count);
-    CHECK_STATUS(LBX_EMPTY, lbx_loop_process_next(actor.loop, NULL));
+    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor.loop, NULL));
     end(system, &actor);
 }
 
@@ -88,7 +88,7 @@ TEST_CITING("V-19 V-32", process_next_handles_errors_as_the_loop_does)
 
     actor_create(&actor, system);
     actor_send(&actor, BAD);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(1, actor.bad);
     CHECK_STATUS(LBX_REFUSED, actor.error);
     CHECK_INT(1, actor_stats(&actor).errors);
@@ -105,15 +105,15 @@ TEST_CITING("V-19", process_next_serves_paused_and_stopped_loops)
     actor_create(&actor, system);
     actor_start(&actor);
     CHECK_REFUSED("running: it takes its messages itself",
-                  lbx_loop_process_next(actor.loop, &fault));
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+                  lbx_vela_loop_process_next(actor.loop, &fault));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     actor_send(&actor, 1);
     actor_send(&actor, 2);
     run(system);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(1, actor.count);
     actor_stop(&actor);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(2, actor.count);
     end(system, &actor);
 }
@@ -137,19 +137,19 @@ TEST_CITING("V-19", default_receive_prints_what_was_received)
 {
     static char task_1[] = "Task 1", task_2[] = "Task 2";
     struct page page = {""};
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_system *system = vela_system(0);
-    lbx_loop *loop;
+    lbx_vela_loop *loop;
 
     options.print = print_on_page;
     options.context = &page;
-    CHECK_OK(lbx_loop_create(system, &options, &loop));
-    CHECK_OK(lbx_loop_send(loop, task_1));
-    CHECK_OK(lbx_loop_send(loop, task_2));
-    CHECK_OK(lbx_loop_process_next(loop, NULL));
-    CHECK_OK(lbx_loop_process_next(loop, NULL));
+    CHECK_OK(lbx_vela_loop_create(system, &options, &loop));
+    CHECK_OK(lbx_vela_loop_send(loop, task_1));
+    CHECK_OK(lbx_vela_loop_send(loop, task_2));
+    CHECK_OK(lbx_vela_loop_process_next(loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(loop, NULL));
     CHECK_STR("Received: Task 1\nReceived: Task 2\n", page.text);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
     lbx_system_destroy(system);
 }
 
@@ -157,15 +157,15 @@ TEST_CITING("V-19", default_receive_prints_what_was_received)
 TEST_CITING("V-19", default_receive_without_print_processes)
 {
     lbx_system *system = vela_system(0);
-    lbx_loop_stats stats;
-    lbx_loop *loop;
+    lbx_vela_loop_stats stats;
+    lbx_vela_loop *loop;
 
-    CHECK_OK(lbx_loop_create(system, NULL, &loop));
-    CHECK_OK(lbx_loop_send(loop, NULL));
-    CHECK_OK(lbx_loop_process_next(loop, NULL));
-    CHECK_OK(lbx_loop_stats_read(loop, &stats));
+    CHECK_OK(lbx_vela_loop_create(system, NULL, &loop));
+    CHECK_OK(lbx_vela_loop_send(loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(loop, NULL));
+    CHECK_OK(lbx_vela_loop_stats_read(loop, &stats));
     CHECK_INT(1, stats.processed);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
     lbx_system_destroy(system);
 }
 
@@ -181,7 +181,7 @@ by_number(const void *message, void *context, int32_t *ret)
 TEST_CITING("V-14 V-20", actor_with_priority_mailbox_gets_the_urgent_first)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
 
     box.priority = by_number;
@@ -202,14 +202,14 @@ TEST_CITING("V-14 V-20", actor_with_priority_mailbox_gets_the_urgent_first)
 
 TEST_CITING("V-18", actor_with_an_unknown_kind_is_refused)
 {
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_system *system = vela_system(0);
     lbx_fault fault = {LBX_OK, ""};
-    lbx_loop *loop = NULL;
+    lbx_vela_loop *loop = NULL;
 
     options.mailbox = "carrier-pigeon";
     options.fault = &fault;
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_loop_create(system, &options, &loop));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_vela_loop_create(system, &options, &loop));
     CHECK_PTR(NULL, loop);
     CHECK(strstr(fault.text, "carrier-pigeon") != NULL);
     lbx_system_destroy(system);
@@ -224,7 +224,7 @@ TEST_CITING("V-34", adapter_delegates_to_the_actor)
 
     actor_create(&actor, system);
     actor_start(&actor);
-    CHECK_OK(lbx_loop_deliver(actor.loop, message_of(5), NULL));
+    CHECK_OK(lbx_vela_loop_deliver(actor.loop, message_of(5), NULL));
     CHECK_INT(1, actor.count);
     CHECK_INT(5, actor.got[0]);
     CHECK_INT(1, actor_stats(&actor).processed);
@@ -240,7 +240,7 @@ TEST_CITING("V-34", adapter_counts_the_error_and_raises_it_again)
     actor_create(&actor, system);
     actor_start(&actor);
     CHECK_STATUS(LBX_REFUSED,
-                 lbx_loop_deliver(actor.loop, message_of(BAD), &fault));
+                 lbx_vela_loop_deliver(actor.loop, message_of(BAD), &fault));
     CHECK_STATUS(LBX_OK, fault.status); // it was delivered
     CHECK_INT(1, actor_stats(&actor).errors);
     CHECK_INT(0, actor_stats(&actor).processed);
@@ -256,14 +256,14 @@ TEST_CITING("V-34", adapter_requires_a_running_actor)
 
     actor_create(&actor, system);
     CHECK_REFUSED("not running",
-                  lbx_loop_deliver(actor.loop, message_of(1), &fault));
+                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
     actor_start(&actor);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     CHECK_REFUSED("not running",
-                  lbx_loop_deliver(actor.loop, message_of(1), &fault));
+                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
     actor_stop(&actor);
     CHECK_REFUSED("not running",
-                  lbx_loop_deliver(actor.loop, message_of(1), &fault));
+                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
     CHECK_INT(0, actor.count);
     CHECK_INT(0, actor_stats(&actor).errors);
     end(system, &actor);
@@ -278,7 +278,7 @@ let_the_loop_look(struct actor *actor, intptr_t number)
     if (number != 1)
         return LBX_OK;
     CHECK_STATUS(LBX_BUSY,
-                 lbx_loop_deliver(actor->loop, message_of(9), &fault));
+                 lbx_vela_loop_deliver(actor->loop, message_of(9), &fault));
     CHECK_STATUS(LBX_BUSY, fault.status);
     CHECK_STR("a message is being handled", fault.text);
     actor_send(actor, 2);
@@ -293,7 +293,7 @@ TEST_CITING("V-21 V-34", messages_sent_during_a_delivery_come_after_it)
     actor_create(&actor, system);
     actor_start(&actor);
     run(system);
-    CHECK_OK(lbx_loop_deliver(actor.loop, message_of(1), NULL));
+    CHECK_OK(lbx_vela_loop_deliver(actor.loop, message_of(1), NULL));
     CHECK_INT(1, actor.count);
     run(system);
     CHECK_INT(2, actor.count);
@@ -312,10 +312,10 @@ note(struct actor *actor, char hook)
 
 /* The letter says which hook; the next, the state it saw. */
 static lbx_status
-note_pre_start(lbx_loop *loop, void *context)
+note_pre_start(lbx_vela_loop *loop, void *context)
 {
     note(context, 'a');
-    note(context, *lbx_loop_state_name(lbx_loop_state_of(loop)));
+    note(context, *lbx_vela_loop_state_name(lbx_vela_loop_state_of(loop)));
     return ((struct actor *)context)->error_answer;
 }
 
@@ -324,21 +324,22 @@ note_receive(struct actor *actor, intptr_t number)
 {
     (void)number;
     note(actor, 'r');
-    note(actor, *lbx_loop_state_name(lbx_loop_state_of(actor->loop)));
+    note(actor, *lbx_vela_loop_state_name(lbx_vela_loop_state_of(actor->loop)));
     return LBX_OK;
 }
 
 static void
-note_post_stop(lbx_loop *loop, void *context)
+note_post_stop(lbx_vela_loop *loop, void *context)
 {
     note(context, 'z');
-    note(context, lbx_loop_state_of(loop) == LBX_LOOP_STOPPING ? '-' : '?');
+    note(context,
+         lbx_vela_loop_state_of(loop) == LBX_VELA_LOOP_STOPPING ? '-' : '?');
 }
 
 static struct actor
 hooked(void)
 {
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT,
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT,
                           .also = note_receive};
 
     actor.options.pre_start = note_pre_start;
@@ -357,7 +358,7 @@ TEST_CITING("V-35", actor_initialization)
     CHECK_INT(0, actor_stats(&actor).errors);
     CHECK_STR("", actor.hooks);
     CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(lbx_producer_mailbox(
-                                 lbx_loop_producer(actor.loop))));
+                                 lbx_vela_loop_producer(actor.loop))));
     end(system, &actor);
 }
 
@@ -397,7 +398,7 @@ TEST_CITING("V-35", actor_whose_pre_start_fails_does_not_start)
 
     actor.error_answer = LBX_NOT_FOUND;
     actor_create(&actor, system);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_loop_start(actor.loop, NULL));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_vela_loop_start(actor.loop, NULL));
     CHECK_STATE(IDLE, &actor);
     CHECK_STR("ai", actor.hooks);
     actor.error_answer = LBX_OK;
@@ -414,7 +415,7 @@ TEST_CITING("V-35", actor_of_an_ended_system_does_not_start)
 
     actor_create(&actor, system);
     CHECK_OK(lbx_system_terminate(system, LBX_FOREVER));
-    CHECK_STATUS(LBX_CLOSED, lbx_loop_start(actor.loop, NULL));
+    CHECK_STATUS(LBX_CLOSED, lbx_vela_loop_start(actor.loop, NULL));
     CHECK_STATE(IDLE, &actor);
     CHECK_STR("aiz?", actor.hooks); // one for each pre_start
     end(system, &actor);
@@ -439,7 +440,7 @@ TEST_CITING("V-33 V-35", actor_get_metrics)
 {
     struct actor actor = {0};
     lbx_system *system = vela_system(2);
-    lbx_loop_stats stats;
+    lbx_vela_loop_stats stats;
 
     actor_create(&actor, system);
     actor_start(&actor);

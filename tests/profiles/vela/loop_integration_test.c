@@ -51,7 +51,7 @@ TEST_CITING("V-01 V-36", loop_many_senders_to_one)
 TEST_CITING("V-21 V-36", loop_fifo_per_sender_with_several)
 {
     struct crowd crowd = {.actor.also = check_turn,
-                          .actor.options = LBX_LOOP_OPTIONS_INIT};
+                          .actor.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
 
     crowd.actor.options.max_throughput = 10; // V-36: the fairness quantum
@@ -69,7 +69,7 @@ TEST_CITING("V-21 V-36", loop_fifo_per_sender_with_several)
 TEST_CITING("V-21", loop_with_a_single_consumer_mailbox)
 {
     struct crowd crowd = {.actor.also = check_turn,
-                          .actor.options = LBX_LOOP_OPTIONS_INIT};
+                          .actor.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
 
     crowd.actor.options.mailbox = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
@@ -145,7 +145,7 @@ TEST_CITING("V-08", loop_processes_a_large_queue)
 TEST_CITING("V-09 V-11", loop_keeps_fifo_with_overflow)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
     static const int expected[] = {0, 1, 2, 3, 4, 10, 11, 12, 13, 14};
 
@@ -158,7 +158,7 @@ TEST_CITING("V-09 V-11", loop_keeps_fifo_with_overflow)
         if (i == 10)
             run(system);
         CHECK_STATUS(i % 10 < 5 ? LBX_OK : LBX_FULL,
-                     lbx_loop_send(actor.loop, message_of(i)));
+                     lbx_vela_loop_send(actor.loop, message_of(i)));
     }
     run(system);
     CHECK_INT(10, actor.count);
@@ -187,7 +187,7 @@ TEST_CITING("V-20 V-36", loop_hundred_actors)
     for (int i = 0; i < ACTORS; i++) {
         AWAIT(&tallies[i].actor, 10);
         CHECK_INT(10 * i, atomic_load(&tallies[i].sum));
-        lbx_loop_destroy(tallies[i].actor.loop);
+        lbx_vela_loop_destroy(tallies[i].actor.loop);
     }
     lbx_system_destroy(system);
 }
@@ -230,7 +230,7 @@ TEST_CITING("V-20", loop_slow_actors_do_not_stall_others)
     CHECK_INT(0, actor_stats(&slow.actor).processed);
     lbx_signal_notify(slow.leave);
     AWAIT(&slow.actor, 1);
-    lbx_loop_destroy(quick.loop);
+    lbx_vela_loop_destroy(quick.loop);
     end(system, &slow.actor);
     lbx_signal_unref(slow.entered);
     lbx_signal_unref(slow.leave);
@@ -270,7 +270,7 @@ play(int64_t threads, intptr_t last)
     actor_send(&left.actor, 1);
     AWAIT(&left.actor, last / 2);
     AWAIT(&right.actor, last / 2);
-    lbx_loop_destroy(right.actor.loop);
+    lbx_vela_loop_destroy(right.actor.loop);
     end(system, &left.actor);
 }
 
@@ -304,8 +304,9 @@ TEST_CITING("V-37", loop_of_a_closed_mailbox_handles_the_rest)
     actor_send(&actor, 1);
     actor_send(&actor, 2);
     CHECK_OK(lbx_mailbox_close(
-        lbx_producer_mailbox(lbx_loop_producer(actor.loop)), LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, lbx_loop_send(actor.loop, message_of(3)));
+        lbx_producer_mailbox(lbx_vela_loop_producer(actor.loop)),
+        LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, lbx_vela_loop_send(actor.loop, message_of(3)));
     run(system);
     CHECK_INT(2, actor.count);
     actor_stop(&actor);
@@ -318,15 +319,15 @@ send_ten(void *context)
     struct actor *actor = context;
 
     for (int i = 1; i <= 10; i++)
-        CHECK_OK(
-            lbx_producer_send(lbx_loop_producer(actor->loop), message_of(i)));
+        CHECK_OK(lbx_producer_send(lbx_vela_loop_producer(actor->loop),
+                                   message_of(i)));
 }
 
 /* A sender that waits for room gets it from the loop. */
 TEST_CITING("V-37", loop_gives_room_to_senders_that_wait)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
     struct thread sender;
 

@@ -35,7 +35,7 @@ TEST_CITING("V-28", paused_loop_can_be_stopped)
 
     actor_create(&actor, system);
     actor_start(&actor);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     actor_send(&actor, 1);
     actor_stop(&actor);
     CHECK_STATE(STOPPED, &actor);
@@ -109,13 +109,14 @@ TEST_CITING("V-30", stop_tells_when_the_deadline_was_too_early)
     actor_send(&slow.actor, 1);
     actor_send(&slow.actor, 2);
     CHECK_OK(lbx_signal_wait_until(slow.entered, LBX_FOREVER));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_loop_stop(slow.actor.loop, 0, NULL));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_vela_loop_stop(slow.actor.loop, 0, NULL));
     CHECK_STATE(STOPPING, &slow.actor);
     CHECK_REFUSED("still stopping: stop waits for it",
-                  lbx_loop_start(slow.actor.loop, &fault));
-    CHECK_REFUSED("not running", lbx_loop_pause(slow.actor.loop, &fault));
+                  lbx_vela_loop_start(slow.actor.loop, &fault));
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(slow.actor.loop, &fault));
     lbx_signal_notify(slow.leave);
-    EVENTUALLY(lbx_loop_state_of(slow.actor.loop) == LBX_LOOP_STOPPED);
+    EVENTUALLY(lbx_vela_loop_state_of(slow.actor.loop) ==
+               LBX_VELA_LOOP_STOPPED);
     CHECK_INT(1, slow.actor.count); // the other one waits
     CHECK_INT(1, actor_stats(&slow.actor).waiting);
     slow_end(&slow, system);
@@ -131,7 +132,7 @@ stop_it(unsigned index, void *context)
         lbx_signal_notify(slow->leave);
         return;
     }
-    status = lbx_loop_stop(slow->actor.loop, LBX_FOREVER, NULL);
+    status = lbx_vela_loop_stop(slow->actor.loop, LBX_FOREVER, NULL);
     CHECK(status == LBX_OK || status == LBX_INVALID);
     CHECK_STATE(STOPPED, &slow->actor);
 }
@@ -147,7 +148,7 @@ TEST_CITING("V-28 V-30", one_stop_serves_all_who_wait)
     actor_start(&slow.actor);
     actor_send(&slow.actor, 1);
     CHECK_OK(lbx_signal_wait_until(slow.entered, LBX_FOREVER));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_loop_stop(slow.actor.loop, 0, NULL));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_vela_loop_stop(slow.actor.loop, 0, NULL));
     threads_run(5, stop_it, &slow);
     slow_end(&slow, system);
 }
@@ -157,7 +158,7 @@ stop_oneself(struct actor *actor, intptr_t number)
 {
     if (number == 2)
         CHECK_STATUS(LBX_PENDING,
-                     lbx_loop_stop(actor->loop, LBX_FOREVER, NULL));
+                     lbx_vela_loop_stop(actor->loop, LBX_FOREVER, NULL));
     return LBX_OK;
 }
 
@@ -170,7 +171,7 @@ TEST_CITING("V-28 V-30", handler_can_stop_its_own_loop)
     for (int i = 1; i <= 3; i++)
         actor_send(&actor, i);
     actor_start(&actor);
-    EVENTUALLY(lbx_loop_state_of(actor.loop) == LBX_LOOP_STOPPED);
+    EVENTUALLY(lbx_vela_loop_state_of(actor.loop) == LBX_VELA_LOOP_STOPPED);
     CHECK_INT(2, actor.count);
     CHECK_INT(1, actor_stats(&actor).waiting);
     end(system, &actor);
@@ -181,7 +182,7 @@ resume_and_send(struct actor *actor, intptr_t number)
 {
     if (number != 1)
         return LBX_OK;
-    CHECK_OK(lbx_loop_resume(actor->loop, NULL));
+    CHECK_OK(lbx_vela_loop_resume(actor->loop, NULL));
     actor_send(actor, 2);
     return LBX_OK;
 }
@@ -194,9 +195,9 @@ TEST_CITING("V-19 V-21", resume_during_process_next_loses_nothing)
 
     actor_create(&actor, system);
     actor_start(&actor);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     actor_send(&actor, 1);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     run(system);
     CHECK_INT(2, actor.count);
     end(system, &actor);
@@ -207,7 +208,7 @@ step(void *context)
 {
     struct slow *slow = context;
 
-    CHECK_OK(lbx_loop_process_next(slow->actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(slow->actor.loop, NULL));
 }
 
 /* While one thread handles a message, nobody else does. */
@@ -222,14 +223,15 @@ TEST_CITING("V-21", process_next_excludes_the_pump_and_others)
     actor_send(&slow.actor, 2);
     thread_start(&stepper, step, &slow);
     CHECK_OK(lbx_signal_wait_until(slow.entered, LBX_FOREVER));
-    CHECK_STATUS(LBX_BUSY, lbx_loop_process_next(slow.actor.loop, NULL));
+    CHECK_STATUS(LBX_BUSY, lbx_vela_loop_process_next(slow.actor.loop, NULL));
     actor_start(&slow.actor);
     CHECK_STATUS(LBX_BUSY,
-                 lbx_loop_deliver(slow.actor.loop, message_of(3), NULL));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_loop_stop(slow.actor.loop, 0, NULL));
+                 lbx_vela_loop_deliver(slow.actor.loop, message_of(3), NULL));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_vela_loop_stop(slow.actor.loop, 0, NULL));
     lbx_signal_notify(slow.leave);
     thread_join(&stepper);
-    EVENTUALLY(lbx_loop_state_of(slow.actor.loop) == LBX_LOOP_STOPPED);
+    EVENTUALLY(lbx_vela_loop_state_of(slow.actor.loop) ==
+               LBX_VELA_LOOP_STOPPED);
     CHECK_INT(1, slow.actor.count);
     slow_end(&slow, system);
 }
@@ -237,17 +239,17 @@ TEST_CITING("V-21", process_next_excludes_the_pump_and_others)
 /* ---- A system that ends before its loops ---- */
 
 static void
-count_stop(lbx_loop *loop, void *context)
+count_stop(lbx_vela_loop *loop, void *context)
 {
     ((struct actor *)context)->hook_count++;
-    if (lbx_loop_state_of(loop) == LBX_LOOP_STOPPING)
-        CHECK_STATUS(LBX_PENDING, lbx_loop_stop(loop, LBX_FOREVER, NULL));
+    if (lbx_vela_loop_state_of(loop) == LBX_VELA_LOOP_STOPPING)
+        CHECK_STATUS(LBX_PENDING, lbx_vela_loop_stop(loop, LBX_FOREVER, NULL));
 }
 
 static void
 check_terminated(int64_t threads, bool run_first)
 {
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(threads);
 
     actor.options.post_stop = count_stop;
@@ -261,9 +263,9 @@ check_terminated(int64_t threads, bool run_first)
     CHECK_INT(1, actor.hook_count);
     CHECK_INT(1, actor_stats(&actor).waiting + actor_stats(&actor).processed);
     actor_send(&actor, 2);
-    CHECK_REFUSED("not running", lbx_loop_stop(actor.loop, 0, &fault));
-    CHECK_STATUS(LBX_CLOSED, lbx_loop_start(actor.loop, NULL));
-    lbx_loop_destroy(actor.loop);
+    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor.loop, 0, &fault));
+    CHECK_STATUS(LBX_CLOSED, lbx_vela_loop_start(actor.loop, NULL));
+    lbx_vela_loop_destroy(actor.loop);
     lbx_system_destroy(system);
 }
 
@@ -303,7 +305,7 @@ find_loop(void *context, const char *line)
 static void
 check_taken_away(bool run_first)
 {
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
     char path[64] = "";
     lbx_ref pump;
@@ -324,7 +326,7 @@ check_taken_away(bool run_first)
     actor_start(&actor);
     run(system);
     CHECK_INT(1, actor.count);
-    lbx_loop_destroy(actor.loop);
+    lbx_vela_loop_destroy(actor.loop);
     CHECK_INT(2, actor.hook_count);
     lbx_system_destroy(system);
 }
@@ -344,7 +346,7 @@ deliver(void *context)
 {
     struct slow *slow = context;
 
-    CHECK_OK(lbx_loop_deliver(slow->actor.loop, message_of(1), NULL));
+    CHECK_OK(lbx_vela_loop_deliver(slow->actor.loop, message_of(1), NULL));
 }
 
 /* A message that another thread is handling is the last, and then only is
@@ -352,7 +354,7 @@ deliver(void *context)
 TEST_CITING("V-34 V-35",
             system_that_ends_waits_for_no_delivery_but_the_loop_does)
 {
-    struct slow slow = {.actor.options = LBX_LOOP_OPTIONS_INIT};
+    struct slow slow = {.actor.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
     struct thread deliverer;
 
@@ -393,14 +395,14 @@ static lbx_status
 keep_five(struct actor *actor, intptr_t number)
 {
     if (number == 5)
-        ((struct ends *)actor)->kept = lbx_loop_take(actor->loop);
+        ((struct ends *)actor)->kept = lbx_vela_loop_take(actor->loop);
     return LBX_OK;
 }
 
 TEST_CITING("V-32", every_message_is_ended_once_unless_it_is_taken)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct ends ends = {.actor.options = LBX_LOOP_OPTIONS_INIT,
+    struct ends ends = {.actor.options = LBX_VELA_LOOP_OPTIONS_INIT,
                         .actor.also = keep_five};
     lbx_system *system = vela_system(0);
 
@@ -408,7 +410,7 @@ TEST_CITING("V-32", every_message_is_ended_once_unless_it_is_taken)
     box.destroy_context = &ends;
     ends.actor.options.mailbox_options = &box;
     actor_create(&ends.actor, system);
-    CHECK_PTR(NULL, lbx_loop_take(ends.actor.loop));
+    CHECK_PTR(NULL, lbx_vela_loop_take(ends.actor.loop));
     actor_start(&ends.actor);
     actor_send(&ends.actor, 1);
     actor_send(&ends.actor, BAD);
@@ -417,11 +419,11 @@ TEST_CITING("V-32", every_message_is_ended_once_unless_it_is_taken)
     CHECK_INT(2, atomic_load(&ends.ended));
     CHECK_INT(5, number_of(ends.kept));
     CHECK_STATUS(LBX_REFUSED,
-                 lbx_loop_deliver(ends.actor.loop, message_of(BAD), NULL));
+                 lbx_vela_loop_deliver(ends.actor.loop, message_of(BAD), NULL));
     CHECK_INT(2, atomic_load(&ends.ended)); // still ours
-    CHECK_OK(lbx_loop_deliver(ends.actor.loop, message_of(1), NULL));
+    CHECK_OK(lbx_vela_loop_deliver(ends.actor.loop, message_of(1), NULL));
     CHECK_INT(3, atomic_load(&ends.ended));
-    CHECK_OK(lbx_loop_pause(ends.actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(ends.actor.loop, NULL));
     actor_send(&ends.actor, 7);
     end(system, &ends.actor); // with one that nobody received
     CHECK_INT(4, atomic_load(&ends.ended));
@@ -431,14 +433,14 @@ static void
 create_once(struct torture *memory, void *context)
 {
     lbx_allocator allocator = torture_allocator(memory);
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
-    lbx_loop *loop = NULL;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
+    lbx_vela_loop *loop = NULL;
     lbx_status status;
 
     options.allocator = &allocator;
-    status = lbx_loop_create(context, &options, &loop);
+    status = lbx_vela_loop_create(context, &options, &loop);
     CHECK_STATUS(memory->failures > 0 ? LBX_NO_MEMORY : LBX_OK, status);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
 }
 
 TEST_CITING("V-20", create_survives_every_failing_allocation)
@@ -465,7 +467,7 @@ live_once(struct torture *memory, void *context)
     if (lbx_system_create(&options, &system) != LBX_OK)
         return;
     actor_create(&actor, system);
-    while (lbx_loop_start(actor.loop, NULL) != LBX_OK) {
+    while (lbx_vela_loop_start(actor.loop, NULL) != LBX_OK) {
         CHECK(memory->failures > 0);
         CHECK_STATE(IDLE, &actor);
         memory->allowed = LONG_MAX;
@@ -478,7 +480,7 @@ live_once(struct torture *memory, void *context)
         CHECK_INT(2, actor.count);
     }
     actor_stop(&actor);
-    lbx_loop_destroy(actor.loop);
+    lbx_vela_loop_destroy(actor.loop);
     lbx_system_destroy(system);
 }
 
@@ -586,23 +588,23 @@ check_order(struct actor *actor, intptr_t number)
 
 /* Refused is fine: another was faster. */
 static void
-move(lbx_loop *loop, unsigned which)
+move(lbx_vela_loop *loop, unsigned which)
 {
     lbx_status status = LBX_OK;
 
     switch (which % 5) {
     case 0:
     case 1:
-        status = lbx_loop_start(loop, NULL);
+        status = lbx_vela_loop_start(loop, NULL);
         break;
     case 2:
-        status = lbx_loop_pause(loop, NULL);
+        status = lbx_vela_loop_pause(loop, NULL);
         break;
     case 3:
-        status = lbx_loop_resume(loop, NULL);
+        status = lbx_vela_loop_resume(loop, NULL);
         break;
     default:
-        status = lbx_loop_stop(loop, LBX_FOREVER, NULL);
+        status = lbx_vela_loop_stop(loop, LBX_FOREVER, NULL);
         break;
     }
     CHECK(status == LBX_OK || status == LBX_INVALID);
@@ -624,14 +626,14 @@ move_or_send(unsigned index, void *context)
         random = random * 1103515245 + 12345;
         move(crowd->actor.loop, random >> 16);
         if (index == 4)
-            (void)!lbx_loop_process_next(crowd->actor.loop, NULL);
+            (void)!lbx_vela_loop_process_next(crowd->actor.loop, NULL);
     }
 }
 
 /* Everybody moves the loop at once; all is handled, once and in order. */
 TEST_CITING_LIMIT("V-21 V-28 V-36", moves_from_many_threads_lose_nothing, 60)
 {
-    struct crowd crowd = {.actor.options = LBX_LOOP_OPTIONS_INIT,
+    struct crowd crowd = {.actor.options = LBX_VELA_LOOP_OPTIONS_INIT,
                           .actor.also = check_order,
                           .sending = 2,
                           .each = test_rounds(20000, 900000)};
@@ -640,8 +642,8 @@ TEST_CITING_LIMIT("V-21 V-28 V-36", moves_from_many_threads_lose_nothing, 60)
     crowd.actor.options.max_throughput = 7;
     actor_create(&crowd.actor, system);
     threads_run(5, move_or_send, &crowd);
-    (void)!lbx_loop_start(crowd.actor.loop, NULL);
-    (void)!lbx_loop_resume(crowd.actor.loop, NULL);
+    (void)!lbx_vela_loop_start(crowd.actor.loop, NULL);
+    (void)!lbx_vela_loop_resume(crowd.actor.loop, NULL);
     CHECK_STATE(RUNNING, &crowd.actor);
     AWAIT(&crowd.actor, 2 * crowd.each);
     CHECK_INT(crowd.each, crowd.next[0]);

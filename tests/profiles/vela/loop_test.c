@@ -12,12 +12,12 @@
 
 TEST_CITING("V-28", loop_states_exist)
 {
-    CHECK_STR("idle", lbx_loop_state_name(LBX_LOOP_IDLE));
-    CHECK_STR("running", lbx_loop_state_name(LBX_LOOP_RUNNING));
-    CHECK_STR("paused", lbx_loop_state_name(LBX_LOOP_PAUSED));
-    CHECK_STR("stopping", lbx_loop_state_name(LBX_LOOP_STOPPING));
-    CHECK_STR("stopped", lbx_loop_state_name(LBX_LOOP_STOPPED));
-    CHECK_STR("?", lbx_loop_state_name((lbx_loop_state)5));
+    CHECK_STR("idle", lbx_vela_loop_state_name(LBX_VELA_LOOP_IDLE));
+    CHECK_STR("running", lbx_vela_loop_state_name(LBX_VELA_LOOP_RUNNING));
+    CHECK_STR("paused", lbx_vela_loop_state_name(LBX_VELA_LOOP_PAUSED));
+    CHECK_STR("stopping", lbx_vela_loop_state_name(LBX_VELA_LOOP_STOPPING));
+    CHECK_STR("stopped", lbx_vela_loop_state_name(LBX_VELA_LOOP_STOPPED));
+    CHECK_STR("?", lbx_vela_loop_state_name((lbx_vela_loop_state)5));
 }
 
 /* Their processor cannot be made without its two methods. Here either may be
@@ -25,21 +25,21 @@ TEST_CITING("V-28", loop_states_exist)
 TEST_CITING("V-19 V-32", loop_without_a_processor_processes)
 {
     lbx_system *system = vela_system(0);
-    lbx_loop_stats stats;
-    lbx_loop *loop;
+    lbx_vela_loop_stats stats;
+    lbx_vela_loop *loop;
 
-    CHECK_OK(lbx_loop_create(system, NULL, &loop));
-    CHECK_OK(lbx_loop_send(loop, NULL));
-    CHECK_OK(lbx_loop_start(loop, NULL));
+    CHECK_OK(lbx_vela_loop_create(system, NULL, &loop));
+    CHECK_OK(lbx_vela_loop_send(loop, NULL));
+    CHECK_OK(lbx_vela_loop_start(loop, NULL));
     run(system);
-    CHECK_OK(lbx_loop_stats_read(loop, &stats));
+    CHECK_OK(lbx_vela_loop_stats_read(loop, &stats));
     CHECK_INT(1, stats.processed);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
     lbx_system_destroy(system);
 }
 
 static lbx_status
-fail_always(lbx_loop *loop, void *context, void *message)
+fail_always(lbx_vela_loop *loop, void *context, void *message)
 {
     (void)loop;
     (void)context;
@@ -49,21 +49,21 @@ fail_always(lbx_loop *loop, void *context, void *message)
 
 TEST_CITING("V-32", loop_without_handle_error_counts_and_goes_on)
 {
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_system *system = vela_system(0);
-    lbx_loop_stats stats;
-    lbx_loop *loop;
+    lbx_vela_loop_stats stats;
+    lbx_vela_loop *loop;
 
     options.receive = fail_always;
-    CHECK_OK(lbx_loop_create(system, &options, &loop));
-    CHECK_OK(lbx_loop_send(loop, NULL));
-    CHECK_OK(lbx_loop_send(loop, NULL));
-    CHECK_OK(lbx_loop_start(loop, NULL));
+    CHECK_OK(lbx_vela_loop_create(system, &options, &loop));
+    CHECK_OK(lbx_vela_loop_send(loop, NULL));
+    CHECK_OK(lbx_vela_loop_send(loop, NULL));
+    CHECK_OK(lbx_vela_loop_start(loop, NULL));
     run(system);
-    CHECK_OK(lbx_loop_stats_read(loop, &stats));
+    CHECK_OK(lbx_vela_loop_stats_read(loop, &stats));
     CHECK_INT(2, stats.errors);
     CHECK_INT(0, stats.processed);
-    lbx_loop_destroy(loop);
+    lbx_vela_loop_destroy(loop);
     lbx_system_destroy(system);
 }
 
@@ -88,11 +88,11 @@ TEST_CITING("V-28 V-33", loop_initialization)
 {
     struct actor actor = {0};
     lbx_system *system = vela_system(0);
-    lbx_loop_stats stats;
+    lbx_vela_loop_stats stats;
 
     actor_create(&actor, system);
     stats = actor_stats(&actor);
-    CHECK_INT(LBX_LOOP_IDLE, stats.state);
+    CHECK_INT(LBX_VELA_LOOP_IDLE, stats.state);
     CHECK_STR("idle", stats.state_name);
     CHECK_INT(0, stats.processed);
     CHECK_INT(0, stats.errors);
@@ -120,7 +120,7 @@ TEST_CITING("V-29", start_while_running_is_refused)
 
     actor_create(&actor, system);
     actor_start(&actor);
-    CHECK_REFUSED("already running", lbx_loop_start(actor.loop, &fault));
+    CHECK_REFUSED("already running", lbx_vela_loop_start(actor.loop, &fault));
     CHECK_STATE(RUNNING, &actor);
     end(system, &actor);
 }
@@ -132,9 +132,9 @@ TEST_CITING("V-29", start_while_paused_is_told_to_resume)
 
     actor_create(&actor, system);
     actor_start(&actor);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     CHECK_REFUSED("paused: resume it instead",
-                  lbx_loop_start(actor.loop, &fault));
+                  lbx_vela_loop_start(actor.loop, &fault));
     CHECK_STATE(PAUSED, &actor);
     end(system, &actor);
 }
@@ -157,11 +157,11 @@ TEST_CITING("V-29", stop_of_a_loop_that_is_not_running_is_refused)
     lbx_system *system = vela_system(0);
 
     actor_create(&actor, system);
-    CHECK_REFUSED("not running", lbx_loop_stop(actor.loop, 0, &fault));
+    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor.loop, 0, &fault));
     CHECK_STATE(IDLE, &actor);
     actor_start(&actor);
     actor_stop(&actor);
-    CHECK_REFUSED("not running", lbx_loop_stop(actor.loop, 0, &fault));
+    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor.loop, 0, &fault));
     CHECK_STATE(STOPPED, &actor);
     end(system, &actor);
 }
@@ -172,16 +172,16 @@ TEST_CITING("V-29", pause_and_resume_out_of_turn_are_refused)
     lbx_system *system = vela_system(0);
 
     actor_create(&actor, system);
-    CHECK_REFUSED("not running", lbx_loop_pause(actor.loop, &fault));
-    CHECK_REFUSED("not paused", lbx_loop_resume(actor.loop, &fault));
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
     actor_start(&actor);
-    CHECK_REFUSED("not paused", lbx_loop_resume(actor.loop, &fault));
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
-    CHECK_REFUSED("not running", lbx_loop_pause(actor.loop, &fault));
-    CHECK_OK(lbx_loop_resume(actor.loop, NULL));
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
+    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
     actor_stop(&actor);
-    CHECK_REFUSED("not running", lbx_loop_pause(actor.loop, &fault));
-    CHECK_REFUSED("not paused", lbx_loop_resume(actor.loop, &fault));
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
     end(system, &actor);
 }
 
@@ -267,7 +267,7 @@ TEST_CITING("V-32", an_error_in_handle_error_is_another_error)
 TEST_CITING("V-30 V-31", max_throughput_bounds_a_cycle)
 {
     lbx_system_options one_by_one = LBX_SYSTEM_OPTIONS_INIT;
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system;
 
     one_by_one.threads = 0;
@@ -303,27 +303,27 @@ TEST_CITING("V-30 V-31", without_max_throughput_one_cycle_empties_the_mailbox)
 
 TEST_CITING("V-30", options_are_checked)
 {
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_system *system = vela_system(0);
     lbx_fault fault = {LBX_OK, ""};
-    lbx_loop *loop = NULL;
+    lbx_vela_loop *loop = NULL;
 
     options.fault = &fault;
     options.max_throughput = 0;
-    CHECK_STATUS(LBX_INVALID, lbx_loop_create(system, &options, &loop));
+    CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, &loop));
     CHECK(strstr(fault.text, "max_throughput") != NULL);
     options.max_throughput = LBX_UNLIMITED;
     options.idle_sleep_ms = -1;
-    CHECK_STATUS(LBX_INVALID, lbx_loop_create(system, &options, &loop));
+    CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, &loop));
     CHECK(strstr(fault.text, "idle_sleep_ms") != NULL);
     options.idle_sleep_ms = 0;
     options.version = 0;
-    CHECK_STATUS(LBX_INVALID, lbx_loop_create(system, &options, &loop));
-    options.version = LBX_LOOP_OPTIONS_VERSION;
-    CHECK_STATUS(LBX_INVALID, lbx_loop_create(NULL, &options, &loop));
-    CHECK_STATUS(LBX_INVALID, lbx_loop_create(system, &options, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, &loop));
+    options.version = LBX_VELA_LOOP_OPTIONS_VERSION;
+    CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(NULL, &options, &loop));
+    CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, NULL));
     CHECK_PTR(NULL, loop);
-    lbx_loop_destroy(NULL);
+    lbx_vela_loop_destroy(NULL);
     lbx_system_destroy(system);
 }
 
@@ -335,14 +335,14 @@ TEST_CITING("V-28 V-31 R-16", pause_and_resume)
     actor_create(&actor, system);
     actor_start(&actor);
     run(system);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     actor_send(&actor, 1);
     actor_send(&actor, 2);
     run(system);
     CHECK_INT(0, actor.count);
     CHECK_INT(2, actor_stats(&actor).waiting);
     CHECK_STATE(PAUSED, &actor);
-    CHECK_OK(lbx_loop_resume(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
     run(system);
     CHECK_INT(2, actor.count);
     CHECK_INT(0, actor_stats(&actor).waiting);
@@ -375,12 +375,12 @@ TEST_CITING("V-31", nothing_sent_after_a_pause_is_handled_before_resume)
     for (long i = 0; i < rounds; i++) {
         actor_send(&guarded.actor, 1);
         AWAIT(&guarded.actor, 2 * i + 1); // the cycle may not be over
-        CHECK_OK(lbx_loop_pause(guarded.actor.loop, NULL));
+        CHECK_OK(lbx_vela_loop_pause(guarded.actor.loop, NULL));
         atomic_store(&guarded.closed, true);
         actor_send(&guarded.actor, 2);
         CHECK_INT(2 * i + 1, actor_stats(&guarded.actor).processed);
         atomic_store(&guarded.closed, false);
-        CHECK_OK(lbx_loop_resume(guarded.actor.loop, NULL));
+        CHECK_OK(lbx_vela_loop_resume(guarded.actor.loop, NULL));
         AWAIT(&guarded.actor, 2 * i + 2);
     }
     end(system, &guarded.actor);
@@ -392,7 +392,7 @@ pause_at_take(void *context, const lbx_metric_event *event)
     struct actor *actor = context;
 
     if (event->metric == LBX_METRIC_DEQUEUED && actor->count == 1)
-        CHECK_OK(lbx_loop_pause(actor->loop, NULL));
+        CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
 }
 
 /* A pause that comes between taking and handling: the message is kept, and is
@@ -405,7 +405,7 @@ TEST_CITING("V-31", message_taken_while_pausing_waits_and_is_first)
 
     actor_create(&actor, system);
     CHECK_OK(lbx_mailbox_set_metrics_sink(
-        lbx_producer_mailbox(lbx_loop_producer(actor.loop)), &sink));
+        lbx_producer_mailbox(lbx_vela_loop_producer(actor.loop)), &sink));
     for (int i = 0; i < 4; i++)
         actor_send(&actor, i);
     actor_start(&actor);
@@ -413,9 +413,9 @@ TEST_CITING("V-31", message_taken_while_pausing_waits_and_is_first)
     CHECK_STATE(PAUSED, &actor);
     CHECK_INT(1, actor.count);
     CHECK_INT(3, actor_stats(&actor).waiting);
-    CHECK_OK(lbx_loop_process_next(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
     CHECK_INT(1, actor.got[1]);
-    CHECK_OK(lbx_loop_resume(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
     run(system);
     CHECK_INT(4, actor.count);
     CHECK_INT(3, actor.got[3]);
@@ -426,9 +426,9 @@ TEST_CITING("V-33", metrics)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
-    lbx_loop_stats stats;
+    lbx_vela_loop_stats stats;
 
     actor.options.clock = &clock;
     actor_create(&actor, system);
@@ -443,7 +443,7 @@ TEST_CITING("V-33", metrics)
     CHECK_INT(1, stats.cycles);
     CHECK_INT(0, stats.average_ns); // no time has passed
     CHECK_STR("running", stats.state_name);
-    CHECK_OK(lbx_loop_pause(actor.loop, NULL));
+    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
     CHECK_STR("paused", actor_stats(&actor).state_name);
     end(system, &actor);
 }
@@ -455,7 +455,7 @@ struct timed {
 
 /* Each message says how many milliseconds it takes. */
 static lbx_status
-take_time(lbx_loop *loop, void *context, void *message)
+take_time(lbx_vela_loop *loop, void *context, void *message)
 {
     struct timed *timed = context;
 
@@ -466,7 +466,7 @@ take_time(lbx_loop *loop, void *context, void *message)
 
 TEST_CITING("V-32 V-33", average_time_counts_failures_too)
 {
-    struct timed timed = {.actor.options = LBX_LOOP_OPTIONS_INIT,
+    struct timed timed = {.actor.options = LBX_VELA_LOOP_OPTIONS_INIT,
                           .time = TEST_CLOCK_INIT};
     lbx_clock clock = test_clock_interface(&timed.time);
     lbx_system *system = vela_system(0);
@@ -489,7 +489,7 @@ TEST_CITING("V-32 V-33", average_time_counts_failures_too)
 TEST_CITING("V-09 V-31", bounded_mailbox_of_five_with_ten_sends)
 {
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
-    struct actor actor = {.options = LBX_LOOP_OPTIONS_INIT};
+    struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
 
     box.capacity_messages = 5;
@@ -498,7 +498,7 @@ TEST_CITING("V-09 V-31", bounded_mailbox_of_five_with_ten_sends)
     actor_create(&actor, system);
     for (int i = 0; i < 10; i++)
         CHECK_STATUS(i < 5 ? LBX_OK : LBX_FULL,
-                     lbx_loop_send(actor.loop, message_of(i)));
+                     lbx_vela_loop_send(actor.loop, message_of(i)));
     actor_start(&actor);
     AWAIT(&actor, 5);
     actor_stop(&actor);
@@ -526,7 +526,7 @@ TEST_CITING("V-20", five_actors_with_ten_messages_each)
         AWAIT(&actors[i], 10);
         for (int message = 0; message < 10; message++)
             CHECK_INT(i * 10 + message, actors[i].got[message]);
-        lbx_loop_destroy(actors[i].loop);
+        lbx_vela_loop_destroy(actors[i].loop);
     }
     lbx_system_destroy(system);
 }

@@ -8,7 +8,7 @@
  * that no allocator of a user's can be asked for it, and with a constant text
  * and constant memory there is nothing that could fail.
  */
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -145,9 +145,9 @@ read_text(void)
 }
 
 const lbx_settings *
-lbx__reference(void)
+lbx__reference_settings(void)
 {
-    // Not lbx__once: who waits here waits for no callback, and the explorer
+    // Not lbx__init_once: who waits here waits for no callback, and the explorer
     // must not see that the first execution does more than the others.
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults about settings: what is wrong, and where. */
-#ifndef LBX_ACTOR_BLAME_H
-#define LBX_ACTOR_BLAME_H
+#ifndef LBX_ACTOR_SELECT_BLAME_H
+#define LBX_ACTOR_SELECT_BLAME_H
 
 #include <letterbox/settings.h>
 

@@ -5,8 +5,8 @@
  * A requirement is a mask of capabilities, and perhaps a name. Akka's names are
  * masks under another name. Any other name is met by the types that declare it.
  */
-#ifndef LBX_ACTOR_REQUIREMENT_H
-#define LBX_ACTOR_REQUIREMENT_H
+#ifndef LBX_ACTOR_SELECT_REQUIREMENT_H
+#define LBX_ACTOR_SELECT_REQUIREMENT_H
 
 #include <letterbox/mailbox/factory.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a section of the settings says of a dispatcher. */
-#include "actor/blame.h"
 #include "actor/dispatchers.h"
-#include "actor/mailboxes.h"
+#include "actor/select/blame.h"
+#include "actor/select/mailbox_plan.h"
 #include "actor/system.h"
 #include "settings/load.h"
 #include <string.h>
@@ -45,7 +45,7 @@ check(const lbx__dispatchers *dispatchers, lbx__dispatcher_entry *entry,
     // An unknown one is found out when a mailbox is made of it.
     if (*type)
         (void)lbx__mailbox_types_find(dispatchers->types, type, &found);
-    return lbx__mailbox_check(section, found.user, fault);
+    return lbx__section_check(section, found.user, fault);
 }
 
 static lbx_status

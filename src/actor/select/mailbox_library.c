@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types of mailboxes in shared objects. */
-#include "actor/blame.h"
-#include "actor/mailbox_types.h"
+#include "actor/select/blame.h"
+#include "actor/select/mailbox_type.h"
 
 #include <dlfcn.h>
 

@@ -4,8 +4,8 @@
  * requirements`. Akka's and Pekko's names for the same are one; what the user
  * maps goes before what the reference does.
  */
-#include "actor/blame.h"
-#include "actor/selection.h"
+#include "actor/select/blame.h"
+#include "actor/select/selection.h"
 
 static const char map_path[] = "letterbox.actor.mailbox.requirements";
 

@@ -5,8 +5,8 @@
  *
  * T1  Does not change after its creation: looking needs no lock.
  */
-#ifndef LBX_ACTOR_MAILBOX_TYPES_H
-#define LBX_ACTOR_MAILBOX_TYPES_H
+#ifndef LBX_ACTOR_SELECT_MAILBOX_TYPE_H
+#define LBX_ACTOR_SELECT_MAILBOX_TYPE_H
 
 #include <letterbox/actor/selection.h>
 

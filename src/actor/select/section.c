@@ -3,7 +3,7 @@
  * The keys of a section that describes a mailbox, a dispatcher, or both: in
  * Akka's files one section often is both, so that there is one set of rules.
  */
-#include "actor/mailboxes.h"
+#include "actor/select/mailbox_plan.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static const lbx_settings_rule usual[] = {
 };
 
 lbx_status
-lbx__mailbox_check(const lbx_settings *section, const lbx_mailbox_type *type,
+lbx__section_check(const lbx_settings *section, const lbx_mailbox_type *type,
                    lbx_fault *fault)
 {
     const size_t count = sizeof(usual) / sizeof(usual[0]);

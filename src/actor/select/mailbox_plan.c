@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mailboxes of the settings. B1 and B2 are in mailboxes.h. */
-#include "actor/mailboxes.h"
+#include "actor/select/mailbox_plan.h"
 
-#include "actor/blame.h"
+#include "actor/select/blame.h"
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "settings/load.h"
@@ -15,22 +15,23 @@ enum {
 
 static const char capacity_prefix[] = "bounded-capacity:";
 
-struct lbx__mailboxes {
+struct lbx__mailbox_plans {
     const lbx_allocator *allocator;
     const lbx_settings *settings;
     const lbx_settings *usual; /* the default mailbox */
     const lbx__mailbox_types *types;
     lbx__lock lock;
-    _Atomic(lbx__mailbox *) first;
+    _Atomic(lbx__mailbox_plan *) first;
     uint16_t count; /* under the lock */
 };
 
 lbx_status
-lbx__mailboxes_create(const lbx_allocator *allocator,
-                      const lbx_settings *settings,
-                      const lbx__mailbox_types *types, lbx__mailboxes **ret)
+lbx__mailbox_plans_create(const lbx_allocator *allocator,
+                          const lbx_settings *settings,
+                          const lbx__mailbox_types *types,
+                          lbx__mailbox_plans **ret)
 {
-    lbx__mailboxes *mailboxes = lbx__zalloc(allocator, sizeof(*mailboxes));
+    lbx__mailbox_plans *mailboxes = lbx__zalloc(allocator, sizeof(*mailboxes));
 
     if (!mailboxes)
         return LBX_NO_MEMORY;
@@ -44,26 +45,26 @@ lbx__mailboxes_create(const lbx_allocator *allocator,
 }
 
 static void
-free_mailbox(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox)
+free_mailbox(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox)
 {
     const lbx_mailbox_type *user = mailbox->type.user;
 
-    if (user && user->release && lbx__once_is_done(&mailbox->once))
+    if (user && user->release && lbx__init_once_is_done(&mailbox->once))
         user->release(user->context, &mailbox->options);
     lbx_settings_unref(mailbox->merged);
     lbx__free(mailboxes->allocator, mailbox, mailbox->size_bytes);
 }
 
 void
-lbx__mailboxes_destroy(lbx__mailboxes *mailboxes)
+lbx__mailbox_plans_destroy(lbx__mailbox_plans *mailboxes)
 {
-    lbx__mailbox *mailbox;
+    lbx__mailbox_plan *mailbox;
 
     if (!mailboxes)
         return;
     mailbox = lbx__peek(&mailboxes->first);
     while (mailbox) {
-        lbx__mailbox *next = mailbox->next;
+        lbx__mailbox_plan *next = mailbox->next;
 
         free_mailbox(mailboxes, mailbox);
         mailbox = next;
@@ -73,18 +74,19 @@ lbx__mailboxes_destroy(lbx__mailboxes *mailboxes)
 
 /* Sections are told apart by where they are, other ids by their text. */
 static bool
-is_same(const lbx__mailbox *mailbox, const char *id,
+is_same(const lbx__mailbox_plan *mailbox, const char *id,
         const lbx_settings *section)
 {
     return mailbox->section == section &&
            (section || strcmp(mailbox->id, id) == 0);
 }
 
-static lbx__mailbox *
-look_up(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section)
+static lbx__mailbox_plan *
+look_up(lbx__mailbox_plans *mailboxes, const char *id,
+        const lbx_settings *section)
 {
     // Acquire: B2, pairs with the release in get().
-    lbx__mailbox *mailbox = lbx__load(&mailboxes->first, acquire);
+    lbx__mailbox_plan *mailbox = lbx__load(&mailboxes->first, acquire);
 
     while (mailbox && !is_same(mailbox, id, section))
         mailbox = mailbox->next;
@@ -92,10 +94,10 @@ look_up(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section)
 }
 
 /* The entry of an id, new if need be; NULL: no memory. */
-static lbx__mailbox *
-get(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section)
+static lbx__mailbox_plan *
+get(lbx__mailbox_plans *mailboxes, const char *id, const lbx_settings *section)
 {
-    lbx__mailbox *mailbox = look_up(mailboxes, id, section);
+    lbx__mailbox_plan *mailbox = look_up(mailboxes, id, section);
     size_t size_bytes = sizeof(*mailbox) + strlen(id) + 1;
 
     if (mailbox)
@@ -117,11 +119,11 @@ get(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section)
     return mailbox;
 }
 
-const lbx__mailbox *
-lbx__mailboxes_at(lbx__mailboxes *mailboxes, uint16_t number)
+const lbx__mailbox_plan *
+lbx__mailbox_plans_by_number(lbx__mailbox_plans *mailboxes, uint16_t number)
 {
     // Acquire: B2.
-    lbx__mailbox *mailbox = lbx__load(&mailboxes->first, acquire);
+    lbx__mailbox_plan *mailbox = lbx__load(&mailboxes->first, acquire);
 
     while (mailbox && mailbox->number != number)
         mailbox = mailbox->next;
@@ -130,7 +132,7 @@ lbx__mailboxes_at(lbx__mailboxes *mailboxes, uint16_t number)
 
 /* What it can do depends on its options too. */
 static void
-judge(lbx__mailbox *mailbox)
+judge(lbx__mailbox_plan *mailbox)
 {
     const lbx_mailbox_options *options = &mailbox->options;
     uint32_t capabilities = mailbox->type.capabilities;
@@ -144,7 +146,8 @@ judge(lbx__mailbox *mailbox)
 }
 
 void
-lbx__mailbox_change(lbx__mailbox *mailbox, const lbx_mailbox_options *options)
+lbx__mailbox_plan_set_options(lbx__mailbox_plan *mailbox,
+                              const lbx_mailbox_options *options)
 {
     mailbox->options = *options;
     if (!mailbox->options.kinds)
@@ -165,7 +168,7 @@ set_wait(lbx_mailbox_options *options, int64_t wait_ns)
 /* Fills the options in from a checked section. `own` is it before what it lacks
  * was added: only there can a user's storage be given a capacity. */
 static lbx_status
-read_options(lbx__mailbox *mailbox, const lbx_settings *whole,
+read_options(lbx__mailbox_plan *mailbox, const lbx_settings *whole,
              const lbx_settings *own, lbx_fault *fault)
 {
     lbx_mailbox_options *options = &mailbox->options;
@@ -198,7 +201,7 @@ read_options(lbx__mailbox *mailbox, const lbx_settings *whole,
 /* A-09: the named section, its id, and what it lacks from the default. Of the
  * default itself, only a user's type would look at the id. */
 static lbx_status
-merge(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox)
+merge(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox)
 {
     const lbx_settings *section = mailbox->section;
     lbx_settings *filled;
@@ -220,7 +223,8 @@ merge(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox)
 }
 
 static lbx_status
-find_type(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
+find_type(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox,
+          lbx_fault *fault)
 {
     const char *name = mailbox->id;
     const lbx_settings *at = NULL;
@@ -243,7 +247,7 @@ find_type(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
 
 /* Asks the user's type. */
 static lbx_status
-ask_user(lbx__mailbox *mailbox, lbx_fault *fault)
+ask_user(lbx__mailbox_plan *mailbox, lbx_fault *fault)
 {
     const lbx_mailbox_type *user = mailbox->type.user;
     lbx_fault own = {.status = LBX_OK};
@@ -264,7 +268,8 @@ ask_user(lbx__mailbox *mailbox, lbx_fault *fault)
 }
 
 static lbx_status
-configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
+configure(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox,
+          lbx_fault *fault)
 {
     lbx_status status = find_type(mailboxes, mailbox, fault);
 
@@ -272,7 +277,7 @@ configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
         status = merge(mailboxes, mailbox);
     if (status == LBX_OK && mailbox->section)
         status =
-            lbx__mailbox_check(mailbox->section, mailbox->type.user, fault);
+            lbx__section_check(mailbox->section, mailbox->type.user, fault);
     if (status != LBX_OK)
         return status;
     mailbox->options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
@@ -293,27 +298,27 @@ configure(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox, lbx_fault *fault)
 }
 
 static lbx_status
-configure_once(lbx__mailboxes *mailboxes, lbx__mailbox *mailbox,
+configure_once(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox,
                lbx_fault *fault)
 {
     lbx_status status;
 
-    if (!lbx__once_begin(&mailbox->once))
+    if (!lbx__init_once_begin(&mailbox->once))
         return LBX_OK;
     status = configure(mailboxes, mailbox, fault);
     if (status != LBX_OK) {
         lbx_settings_unref(mailbox->merged);
         mailbox->merged = NULL;
     }
-    lbx__once_end(&mailbox->once, status == LBX_OK);
+    lbx__init_once_end(&mailbox->once, status == LBX_OK);
     return status;
 }
 
 static lbx_status
-find(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section,
-     lbx_fault *fault, const lbx__mailbox **ret)
+find(lbx__mailbox_plans *mailboxes, const char *id, const lbx_settings *section,
+     lbx_fault *fault, const lbx__mailbox_plan **ret)
 {
-    lbx__mailbox *mailbox = get(mailboxes, id, section);
+    lbx__mailbox_plan *mailbox = get(mailboxes, id, section);
     lbx_status status;
 
     if (!mailbox)
@@ -325,8 +330,9 @@ find(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *section,
 }
 
 lbx_status
-lbx__mailboxes_of(lbx__mailboxes *mailboxes, const lbx_settings *section,
-                  lbx_fault *fault, const lbx__mailbox **ret)
+lbx__mailbox_plans_of_section(lbx__mailbox_plans *mailboxes,
+                              const lbx_settings *section, lbx_fault *fault,
+                              const lbx__mailbox_plan **ret)
 {
     char id[PATH_BYTES];
 
@@ -336,8 +342,8 @@ lbx__mailboxes_of(lbx__mailboxes *mailboxes, const lbx_settings *section,
 
 /* */
 static lbx_status
-make_bounded(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *at,
-             lbx_fault *fault, lbx__mailbox *room)
+make_bounded(lbx__mailbox_plans *mailboxes, const char *id,
+             const lbx_settings *at, lbx_fault *fault, lbx__mailbox_plan *room)
 {
     const char *digit = id + sizeof(capacity_prefix) - 1;
     int64_t capacity = *digit ? 0 : -1;
@@ -354,7 +360,7 @@ make_bounded(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *at,
                           "mailbox %s: the capacity must be a whole number, at "
                           "least 1",
                           id);
-    *room = (lbx__mailbox){.id = id, .stash_capacity = LBX_DEFAULT};
+    *room = (lbx__mailbox_plan){.id = id, .stash_capacity = LBX_DEFAULT};
     (void)lbx__mailbox_types_find(mailboxes->types, LBX_KIND_BOUNDED,
                                   &room->type);
     room->options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
@@ -365,9 +371,9 @@ make_bounded(lbx__mailboxes *mailboxes, const char *id, const lbx_settings *at,
 }
 
 lbx_status
-lbx__mailboxes_find(lbx__mailboxes *mailboxes, const char *id,
-                    const lbx_settings *at, lbx_fault *fault,
-                    lbx__mailbox *room, const lbx__mailbox **ret)
+lbx__mailbox_plans_find(lbx__mailbox_plans *mailboxes, const char *id,
+                        const lbx_settings *at, lbx_fault *fault,
+                        lbx__mailbox_plan *room, const lbx__mailbox_plan **ret)
 {
     const lbx_settings *section = NULL;
     lbx__mailbox_type type;
@@ -382,7 +388,7 @@ lbx__mailboxes_find(lbx__mailboxes *mailboxes, const char *id,
     if (*id)
         section = lbx_settings_at(mailboxes->settings, id);
     if (lbx_settings_kind_of(section) == LBX_SETTINGS_KIND_SECTION)
-        return lbx__mailboxes_of(mailboxes, section, fault, ret);
+        return lbx__mailbox_plans_of_section(mailboxes, section, fault, ret);
     if (!lbx__mailbox_types_find(mailboxes->types, id, &type))
         return lbx__blame(fault, LBX_NOT_FOUND, at,
                           "mailbox '%s' is not configured: the settings have "

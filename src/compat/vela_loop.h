@@ -36,18 +36,18 @@
  * pump's `stop` or, before its first turn, by the ring that does not arrive: the
  * type of a ring ends it by telling the loop.
  */
-#ifndef LBX_ACTOR_LOOP_H
-#define LBX_ACTOR_LOOP_H
+#ifndef LBX_COMPAT_VELA_LOOP_H
+#define LBX_COMPAT_VELA_LOOP_H
 
-#include "actor/loop_word.h"
 #include "base/atomic.h"
+#include "compat/vela_word.h"
 #include <letterbox/actor.h>
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 
-struct lbx_loop {
+struct lbx_vela_loop {
     /* Written once. */
-    lbx_loop_options options;
+    lbx_vela_loop_options options;
     lbx_system *system;
     lbx_producer *in;
     lbx_consumer *out;
@@ -72,39 +72,40 @@ struct lbx_loop {
 };
 
 /* The word as it is. */
-uint32_t lbx__loop_word(lbx_loop *loop);
+uint32_t lbx__vela_loop_word(lbx_vela_loop *loop);
 
 /* Changes the word by a rule, and does what follows; the word before. Who is not
  * a user of the loop must not use it any more if that may have ended it (L5). */
-uint32_t lbx__loop_change(lbx_loop *loop, lbx__loop_rule *rule);
+uint32_t lbx__vela_loop_change(lbx_vela_loop *loop, lbx__vela_loop_rule *rule);
 
 /* The mailbox's hook, in the sender's thread. */
-void lbx__loop_ready(void *loop, lbx_mailbox *mailbox);
+void lbx__vela_loop_ready(void *loop, lbx_mailbox *mailbox);
 
 /* Ends a ring that was not heard: its type's destroy. */
-void lbx__loop_end_ring(void *loop, void *context);
+void lbx__vela_loop_end_ring(void *loop, void *context);
 
 /* By whoever is handling (L3). The next message; false when there is none. */
-bool lbx__loop_take(lbx_loop *loop, lbx_envelope *ret);
+bool lbx__vela_loop_take(lbx_vela_loop *loop, lbx_envelope *ret);
 
 /* The same: handles one message. `direct`: an error is the caller's, with the
  * message. */
-lbx_status lbx__loop_handle(lbx_loop *loop, const lbx_envelope *envelope,
-                            bool direct);
+lbx_status lbx__vela_loop_handle(lbx_vela_loop *loop,
+                                 const lbx_envelope *envelope, bool direct);
 
-void lbx__loop_end_message(const lbx_loop *loop, const lbx_envelope *envelope);
+void lbx__vela_loop_end_message(const lbx_vela_loop *loop,
+                                const lbx_envelope *envelope);
 
 /* A handler that runs in this thread, and those that it runs in. */
-typedef struct lbx__loop_frame {
-    const lbx_loop *loop;
+typedef struct lbx__vela_loop_frame {
+    const lbx_vela_loop *loop;
     void *message;
     bool taken;
-    struct lbx__loop_frame *outer;
-} lbx__loop_frame;
+    struct lbx__vela_loop_frame *outer;
+} lbx__vela_loop_frame;
 
 /* The innermost of the loop's own; NULL outside its handlers. */
-lbx__loop_frame *lbx__loop_frame_of(const lbx_loop *loop);
+lbx__vela_loop_frame *lbx__vela_loop_frame_of(const lbx_vela_loop *loop);
 
-extern const lbx_behaviour lbx__loop_pump;
+extern const lbx_behaviour lbx__vela_loop_pump;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selection: the steps. */
-#include "actor/selection.h"
+#include "actor/select/selection.h"
 
-#include "actor/blame.h"
+#include "actor/select/blame.h"
 #include "actor/system.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ verify_one(const struct selecting *s, const lbx__requirement *requirement,
            const char *who)
 {
     const lbx__choice *choice = s->choice;
-    const lbx__mailbox *mailbox = choice->mailbox;
+    const lbx__mailbox_plan *mailbox = choice->mailbox;
     const lbx_mailbox_type *user = mailbox->type.user;
     const char *lack = lbx__requirement_lack(requirement, mailbox->capabilities,
                                              user ? user->semantics : NULL);
@@ -137,9 +137,9 @@ take_id(struct selecting *s, lbx__step step, const char *id,
         const lbx_settings *at)
 {
     lbx__choice *choice = s->choice;
-    lbx_status status =
-        lbx__mailboxes_find(s->selection->mailboxes, id, at, s->request->fault,
-                            &choice->own, &choice->mailbox);
+    lbx_status status = lbx__mailbox_plans_find(s->selection->mailboxes, id, at,
+                                                s->request->fault, &choice->own,
+                                                &choice->mailbox);
 
     if (status != LBX_OK)
         return status;
@@ -147,7 +147,7 @@ take_id(struct selecting *s, lbx__step step, const char *id,
         if (choice->mailbox != &choice->own)
             choice->own = *choice->mailbox;
         choice->mailbox = &choice->own;
-        lbx__mailbox_change(&choice->own, s->props->mailbox_options);
+        lbx__mailbox_plan_set_options(&choice->own, s->props->mailbox_options);
     }
     return verify(s, step);
 }
@@ -203,9 +203,9 @@ choose_mailbox(struct selecting *s)
         return take_id(s, LBX__BY_PROPS, s->props->mailbox, NULL);
     say_step(s, LBX__BY_PROPS, "name no mailbox");
     if (s->placed && dispatcher->has_mailbox_type) {
-        lbx_status status =
-            lbx__mailboxes_of(s->selection->mailboxes, dispatcher->section,
-                              s->request->fault, &s->choice->mailbox);
+        lbx_status status = lbx__mailbox_plans_of_section(
+            s->selection->mailboxes, dispatcher->section, s->request->fault,
+            &s->choice->mailbox);
 
         return status == LBX_OK ? verify(s, LBX__BY_DISPATCHER_SECTION)
                                 : status;
@@ -242,7 +242,7 @@ static void
 say_choice(const struct selecting *s)
 {
     const lbx__choice *choice = s->choice;
-    const lbx__mailbox *mailbox = choice->mailbox;
+    const lbx__mailbox_plan *mailbox = choice->mailbox;
     char where[LINE_BYTES] = "";
     bool shares =
         choice->dispatcher->sort == LBX__BALANCING && !s->request->shared;
@@ -255,10 +255,10 @@ say_choice(const struct selecting *s)
                        lbx_settings_line(mailbox->section));
     say(s, "%d %s: decides: mailbox %s%s", (int)choice->step,
         lbx__step_name(choice->step), mailbox->id, where);
-    lbx__selection_describe(&mailbox->type, mailbox->capabilities,
-                            mailbox->in_cell && !shares ? NULL
-                                                        : &mailbox->options,
-                            where, sizeof(where));
+    lbx__mailbox_type_describe(&mailbox->type, mailbox->capabilities,
+                               mailbox->in_cell && !shares ? NULL
+                                                           : &mailbox->options,
+                               where, sizeof(where));
     say(s, "%s", where);
     if (shares)
         say(s, "shared by all of behaviour %s on the dispatcher", s->needs.by);

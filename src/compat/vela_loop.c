@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Message loops: Vela's actor, for its users. L1 to L5 are in loop.h. */
-#include "actor/loop.h"
+#include "compat/vela_loop.h"
 
 #include "actor/system.h"
 #include "base/alloc.h"
@@ -20,15 +20,15 @@ refuse(lbx_fault *fault, lbx_status status, const char *text)
 }
 
 static lbx_status
-check(const lbx_loop_options *options)
+check(const lbx_vela_loop_options *options)
 {
     bool is_limit =
         options->max_throughput == LBX_DEFAULT || options->max_throughput >= 1;
 
-    if (options->version != LBX_LOOP_OPTIONS_VERSION)
+    if (options->version != LBX_VELA_LOOP_OPTIONS_VERSION)
         return refuse(options->fault, LBX_INVALID,
                       "the options were not started from "
-                      "LBX_LOOP_OPTIONS_INIT");
+                      "LBX_VELA_LOOP_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
         return refuse(options->fault, LBX_INVALID,
                       "the allocator lacks a function");
@@ -44,10 +44,10 @@ check(const lbx_loop_options *options)
 
 /* Makes the mailbox and attaches the hook. */
 static lbx_status
-make_mailbox(lbx_loop *loop)
+make_mailbox(lbx_vela_loop *loop)
 {
-    const lbx_loop_options *options = &loop->options;
-    lbx_scheduler_hook hook = {lbx__loop_ready, loop};
+    const lbx_vela_loop_options *options = &loop->options;
+    lbx_scheduler_hook hook = {lbx__vela_loop_ready, loop};
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
     lbx_status status;
 
@@ -69,14 +69,14 @@ make_mailbox(lbx_loop *loop)
 }
 
 static lbx_status
-make_parts(lbx_loop *loop)
+make_parts(lbx_vela_loop *loop)
 {
     lbx_type_options type = LBX_TYPE_OPTIONS_INIT;
     lbx_status status;
 
     type.name = "letterbox.LoopRing";
     type.allocator = loop->options.allocator;
-    type.destroy = lbx__loop_end_ring;
+    type.destroy = lbx__vela_loop_end_ring;
     status = lbx_type_create(&type, &loop->ring_type);
     if (status == LBX_OK)
         status = lbx_signal_create(loop->options.allocator, loop->options.clock,
@@ -85,7 +85,7 @@ make_parts(lbx_loop *loop)
 }
 
 static void
-free_loop(lbx_loop *loop)
+free_loop(lbx_vela_loop *loop)
 {
     if (loop->in)
         (void)!lbx_mailbox_set_scheduler_hook(lbx_producer_mailbox(loop->in),
@@ -93,18 +93,18 @@ free_loop(lbx_loop *loop)
     lbx_producer_unref(loop->in);
     lbx_consumer_unref(loop->out);
     if (lbx__peek(&loop->has_held))
-        lbx__loop_end_message(loop, &loop->held);
+        lbx__vela_loop_end_message(loop, &loop->held);
     lbx_signal_unref(loop->stopped);
     lbx_type_destroy(loop->ring_type);
     lbx__free(loop->options.allocator, loop, sizeof(*loop));
 }
 
 lbx_status
-lbx_loop_create(lbx_system *system, const lbx_loop_options *given,
-                lbx_loop **ret)
+lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
+                     lbx_vela_loop **ret)
 {
-    lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
-    lbx_loop *loop;
+    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
+    lbx_vela_loop *loop;
     lbx_status status;
 
     if (given)
@@ -133,13 +133,14 @@ lbx_loop_create(lbx_system *system, const lbx_loop_options *given,
 }
 
 void
-lbx_loop_destroy(lbx_loop *loop)
+lbx_vela_loop_destroy(lbx_vela_loop *loop)
 {
     if (!loop)
         return;
-    assert(!lbx__loop_frame_of(loop));
-    (void)!lbx_loop_stop(loop, LBX_FOREVER, NULL);
-    assert(!(lbx__loop_word(loop) & (LBX__LOOP_HANDLING | LBX__LOOP_STARTING)));
+    assert(!lbx__vela_loop_frame_of(loop));
+    (void)!lbx_vela_loop_stop(loop, LBX_FOREVER, NULL);
+    assert(!(lbx__vela_loop_word(loop) &
+             (LBX__VELA_LOOP_HANDLING | LBX__VELA_LOOP_STARTING)));
     free_loop(loop);
 }
 
@@ -148,18 +149,18 @@ lbx_loop_destroy(lbx_loop *loop)
 static lbx_status
 refuse_start(lbx_fault *fault, uint32_t word)
 {
-    if (word & LBX__LOOP_STARTING)
+    if (word & LBX__VELA_LOOP_STARTING)
         return refuse(fault, LBX_INVALID, "another thread is starting it");
-    if (lbx__loop_is(word, LBX_LOOP_RUNNING))
+    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING))
         return refuse(fault, LBX_INVALID, "already running");
-    if (lbx__loop_is(word, LBX_LOOP_PAUSED))
+    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_PAUSED))
         return refuse(fault, LBX_INVALID, "paused: resume it instead");
     return refuse(fault, LBX_INVALID, "still stopping: stop waits for it");
 }
 
 /* Deployment has no say in it: a pump is not to become a pool. */
 static lbx_status
-spawn_pump(lbx_loop *loop, const lbx_props *props)
+spawn_pump(lbx_vela_loop *loop, const lbx_props *props)
 {
     lbx_system *system = loop->system;
 
@@ -169,63 +170,67 @@ spawn_pump(lbx_loop *loop, const lbx_props *props)
 }
 
 lbx_status
-lbx_loop_start(lbx_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     lbx_props props = LBX_PROPS_INIT;
-    const lbx_loop_options *options;
+    const lbx_vela_loop_options *options;
     uint32_t before;
     lbx_status status = LBX_OK;
 
     if (!loop)
         return LBX_INVALID;
     options = &loop->options;
-    before = lbx__loop_change(loop, lbx__loop_on_begin);
-    if (before & LBX__LOOP_STARTING || lbx__loop_on_begin(before) == before)
+    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_begin);
+    if (before & LBX__VELA_LOOP_STARTING ||
+        lbx__vela_loop_on_begin(before) == before)
         return refuse_start(ret_fault, before);
     if (options->pre_start)
         status = options->pre_start(loop, options->context);
     if (status == LBX_OK) {
-        props.behaviour = &lbx__loop_pump;
+        props.behaviour = &lbx__vela_loop_pump;
         props.argument = loop;
         status = spawn_pump(loop, &props);
         if (status != LBX_OK && options->post_stop)
             options->post_stop(loop, options->context);
     }
-    (void)lbx__loop_change(loop, status == LBX_OK ? lbx__loop_on_start
-                                                  : lbx__loop_on_give_up);
+    (void)lbx__vela_loop_change(loop, status == LBX_OK
+                                          ? lbx__vela_loop_on_start
+                                          : lbx__vela_loop_on_give_up);
     return status;
 }
 
 lbx_status
-lbx_loop_pause(lbx_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_pause(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     if (!loop)
         return LBX_INVALID;
-    if (!lbx__loop_is(lbx__loop_change(loop, lbx__loop_on_pause),
-                      LBX_LOOP_RUNNING))
+    if (!lbx__vela_loop_is(lbx__vela_loop_change(loop, lbx__vela_loop_on_pause),
+                           LBX_VELA_LOOP_RUNNING))
         return refuse(ret_fault, LBX_INVALID, "not running");
     return LBX_OK;
 }
 
 lbx_status
-lbx_loop_resume(lbx_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_resume(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     if (!loop)
         return LBX_INVALID;
-    if (!lbx__loop_is(lbx__loop_change(loop, lbx__loop_on_resume),
-                      LBX_LOOP_PAUSED))
+    if (!lbx__vela_loop_is(
+            lbx__vela_loop_change(loop, lbx__vela_loop_on_resume),
+            LBX_VELA_LOOP_PAUSED))
         return refuse(ret_fault, LBX_INVALID, "not paused");
     return LBX_OK;
 }
 
 /* Waits until the loop is no longer stopping. */
 static lbx_status
-await_end(lbx_loop *loop, int64_t deadline_ns)
+await_end(lbx_vela_loop *loop, int64_t deadline_ns)
 {
     for (;;) {
         // Without threads somebody has to; with them it is refused.
         (void)!lbx_system_run(loop->system, UINT64_MAX, NULL);
-        if (!lbx__loop_is(lbx__loop_word(loop), LBX_LOOP_STOPPING))
+        if (!lbx__vela_loop_is(lbx__vela_loop_word(loop),
+                               LBX_VELA_LOOP_STOPPING))
             break;
         if (lbx_signal_wait_until(loop->stopped, deadline_ns) != LBX_OK)
             return LBX_TIMEOUT;
@@ -235,17 +240,18 @@ await_end(lbx_loop *loop, int64_t deadline_ns)
 }
 
 lbx_status
-lbx_loop_stop(lbx_loop *loop, int64_t deadline_ns, lbx_fault *ret_fault)
+lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns,
+                   lbx_fault *ret_fault)
 {
     uint32_t before;
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__loop_change(loop, lbx__loop_on_stop);
-    if (lbx__loop_is(before, LBX_LOOP_IDLE) ||
-        lbx__loop_is(before, LBX_LOOP_STOPPED))
+    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_stop);
+    if (lbx__vela_loop_is(before, LBX_VELA_LOOP_IDLE) ||
+        lbx__vela_loop_is(before, LBX_VELA_LOOP_STOPPED))
         return refuse(ret_fault, LBX_INVALID, "not running");
-    if (lbx__loop_frame_of(loop))
+    if (lbx__vela_loop_frame_of(loop))
         return LBX_PENDING;
     return await_end(loop, deadline_ns);
 }
@@ -253,13 +259,13 @@ lbx_loop_stop(lbx_loop *loop, int64_t deadline_ns, lbx_fault *ret_fault)
 /* ---- Messages ---- */
 
 lbx_status
-lbx_loop_send(lbx_loop *loop, void *message)
+lbx_vela_loop_send(lbx_vela_loop *loop, void *message)
 {
     return loop ? lbx_producer_try_send(loop->in, message) : LBX_INVALID;
 }
 
 lbx_status
-lbx_loop_process_next(lbx_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     lbx_envelope envelope;
     uint32_t before;
@@ -267,22 +273,22 @@ lbx_loop_process_next(lbx_loop *loop, lbx_fault *ret_fault)
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__loop_change(loop, lbx__loop_on_process);
-    if (lbx__loop_is(before, LBX_LOOP_RUNNING) ||
-        lbx__loop_is(before, LBX_LOOP_STOPPING))
+    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_process);
+    if (lbx__vela_loop_is(before, LBX_VELA_LOOP_RUNNING) ||
+        lbx__vela_loop_is(before, LBX_VELA_LOOP_STOPPING))
         return refuse(ret_fault, LBX_INVALID,
                       "running: it takes its messages itself");
-    if (before & LBX__LOOP_HANDLING)
+    if (before & LBX__VELA_LOOP_HANDLING)
         return refuse(ret_fault, LBX_BUSY, "a message is being handled");
-    found = lbx__loop_take(loop, &envelope);
+    found = lbx__vela_loop_take(loop, &envelope);
     if (found)
-        (void)lbx__loop_handle(loop, &envelope, false);
-    (void)lbx__loop_change(loop, lbx__loop_on_release);
+        (void)lbx__vela_loop_handle(loop, &envelope, false);
+    (void)lbx__vela_loop_change(loop, lbx__vela_loop_on_release);
     return found ? LBX_OK : LBX_EMPTY;
 }
 
 lbx_status
-lbx_loop_deliver(lbx_loop *loop, void *message, lbx_fault *ret_fault)
+lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *ret_fault)
 {
     lbx_envelope envelope = lbx_envelope_with_default_priority(message);
     uint32_t before;
@@ -290,20 +296,20 @@ lbx_loop_deliver(lbx_loop *loop, void *message, lbx_fault *ret_fault)
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__loop_change(loop, lbx__loop_on_deliver);
-    if (!lbx__loop_is(before, LBX_LOOP_RUNNING))
+    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_deliver);
+    if (!lbx__vela_loop_is(before, LBX_VELA_LOOP_RUNNING))
         return refuse(ret_fault, LBX_INVALID, "not running");
-    if (before & LBX__LOOP_HANDLING)
+    if (before & LBX__VELA_LOOP_HANDLING)
         return refuse(ret_fault, LBX_BUSY, "a message is being handled");
-    status = lbx__loop_handle(loop, &envelope, true);
-    (void)lbx__loop_change(loop, lbx__loop_on_release);
+    status = lbx__vela_loop_handle(loop, &envelope, true);
+    (void)lbx__vela_loop_change(loop, lbx__vela_loop_on_release);
     return status;
 }
 
 void *
-lbx_loop_take(lbx_loop *loop)
+lbx_vela_loop_take(lbx_vela_loop *loop)
 {
-    lbx__loop_frame *here = loop ? lbx__loop_frame_of(loop) : NULL;
+    lbx__vela_loop_frame *here = loop ? lbx__vela_loop_frame_of(loop) : NULL;
 
     if (!here)
         return NULL;
@@ -314,24 +320,27 @@ lbx_loop_take(lbx_loop *loop)
 /* ---- Looking ---- */
 
 lbx_producer *
-lbx_loop_producer(lbx_loop *loop)
+lbx_vela_loop_producer(lbx_vela_loop *loop)
 {
     return loop ? loop->in : NULL;
 }
 
-lbx_loop_state
-lbx_loop_state_of(lbx_loop *loop)
+lbx_vela_loop_state
+lbx_vela_loop_state_of(lbx_vela_loop *loop)
 {
-    return loop ? lbx__loop_state(lbx__loop_word(loop)) : LBX_LOOP_IDLE;
+    return loop ? lbx__vela_loop_state(lbx__vela_loop_word(loop))
+                : LBX_VELA_LOOP_IDLE;
 }
 
 const char *
-lbx_loop_state_name(lbx_loop_state state)
+lbx_vela_loop_state_name(lbx_vela_loop_state state)
 {
     static const char *const names[] = {
-        [LBX_LOOP_IDLE] = "idle",       [LBX_LOOP_RUNNING] = "running",
-        [LBX_LOOP_PAUSED] = "paused",   [LBX_LOOP_STOPPING] = "stopping",
-        [LBX_LOOP_STOPPED] = "stopped",
+        [LBX_VELA_LOOP_IDLE] = "idle",
+        [LBX_VELA_LOOP_RUNNING] = "running",
+        [LBX_VELA_LOOP_PAUSED] = "paused",
+        [LBX_VELA_LOOP_STOPPING] = "stopping",
+        [LBX_VELA_LOOP_STOPPED] = "stopped",
     };
 
     return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state]
@@ -339,9 +348,9 @@ lbx_loop_state_name(lbx_loop_state state)
 }
 
 lbx_status
-lbx_loop_stats_read(lbx_loop *loop, lbx_loop_stats *ret)
+lbx_vela_loop_stats_read(lbx_vela_loop *loop, lbx_vela_loop_stats *ret)
 {
-    lbx_loop_stats stats = {0};
+    lbx_vela_loop_stats stats = {0};
     uint64_t handled;
 
     if (!loop || !ret)
@@ -357,8 +366,8 @@ lbx_loop_stats_read(lbx_loop *loop, lbx_loop_stats *ret)
                     lbx__load(&loop->has_held, relaxed);
     if (handled > 0)
         stats.average_ns = stats.total_ns / (int64_t)handled;
-    stats.state = lbx__loop_state(lbx__loop_word(loop));
-    stats.state_name = lbx_loop_state_name(stats.state);
+    stats.state = lbx__vela_loop_state(lbx__vela_loop_word(loop));
+    stats.state_name = lbx_vela_loop_state_name(stats.state);
     *ret = stats;
     return LBX_OK;
 }

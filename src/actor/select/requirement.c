@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requirements. */
-#include "actor/requirement.h"
+#include "actor/select/requirement.h"
 
 #include <string.h>
 

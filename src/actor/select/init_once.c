@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Something that is done once. */
-#include "actor/once.h"
+#include "actor/select/init_once.h"
 
 #include "base/park.h"
 
 bool
-lbx__once_is_done(lbx__once *once)
+lbx__init_once_is_done(lbx__init_once *once)
 {
-    // Acquire: pairs with the release in lbx__once_end(), and shows what was
+    // Acquire: pairs with the release in lbx__init_once_end(), and shows what was
     // made.
     return lbx__load(&once->state, acquire) == 2;
 }
 
 bool
-lbx__once_begin(lbx__once *once)
+lbx__init_once_begin(lbx__init_once *once)
 {
-    while (!lbx__once_is_done(once)) {
+    while (!lbx__init_once_is_done(once)) {
         uint32_t seen = 0;
 
         // Acquire: what a failed try has undone.
@@ -30,7 +30,7 @@ lbx__once_begin(lbx__once *once)
 }
 
 void
-lbx__once_end(lbx__once *once, bool done)
+lbx__init_once_end(lbx__init_once *once, bool done)
 {
     // Release: what was made, or undone.
     if (lbx__exchange(&once->state, done ? 2u : 0u, release) == 3)

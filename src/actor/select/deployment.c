@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deployment. */
-#include "actor/deployment.h"
+#include "actor/select/deployment.h"
 
-#include "actor/blame.h"
-#include "actor/requirement.h"
+#include "actor/select/blame.h"
+#include "actor/select/requirement.h"
 #include "base/alloc.h"
 #include <string.h>
 

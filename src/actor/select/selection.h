@@ -6,12 +6,12 @@
  * was chosen when the system was made: spawning them costs a few comparisons
  * (lbx__selection_apply()).
  */
-#ifndef LBX_ACTOR_SELECTION_H
-#define LBX_ACTOR_SELECTION_H
+#ifndef LBX_ACTOR_SELECT_SELECTION_H
+#define LBX_ACTOR_SELECT_SELECTION_H
 
-#include "actor/deployment.h"
 #include "actor/dispatchers.h"
-#include "actor/mailboxes.h"
+#include "actor/select/deployment.h"
+#include "actor/select/mailbox_plan.h"
 
 typedef enum lbx__step {
     LBX__BY_NOTHING = 0,
@@ -26,10 +26,10 @@ typedef enum lbx__step {
 
 typedef struct lbx__choice {
     lbx__dispatcher_entry *dispatcher;
-    const lbx__mailbox *mailbox;
+    const lbx__mailbox_plan *mailbox;
     lbx__step step;
     int64_t stash_capacity;
-    lbx__mailbox own; /* what `mailbox` may point to; else not filled in */
+    lbx__mailbox_plan own; /* what `mailbox` may point to; else not filled in */
 } lbx__choice;
 
 typedef struct lbx__selection {
@@ -38,7 +38,7 @@ typedef struct lbx__selection {
     lbx_settings *merged;         /* with the reference; NULL if none given */
     const lbx_settings *settings; /* that, or the reference itself */
     lbx__mailbox_types *types;
-    lbx__mailboxes *mailboxes;
+    lbx__mailbox_plans *mailboxes;
     lbx__deployment *deployment;
     lbx__dispatchers *dispatchers;
     int64_t stash_capacity; /* the default */
@@ -52,10 +52,10 @@ typedef struct lbx__request {
     const lbx_props *props;
     const char *path; /* "/shop/till"; NULL: it does not matter */
     lbx__dispatcher_entry *parent;
-    const lbx_behaviour *behaviour; /* whose needs count */
-    uint32_t needs;                 /* what is needed besides: LBX_CAN_* */
-    const lbx__mailbox *shared;     /* a pool's, which is to be used */
-    lbx_fault *fault;               /* may be NULL */
+    const lbx_behaviour *behaviour;  /* whose needs count */
+    uint32_t needs;                  /* what is needed besides: LBX_CAN_* */
+    const lbx__mailbox_plan *shared; /* a pool's, which is to be used */
+    lbx_fault *fault;                /* may be NULL */
     void (*print)(void *context, const char *line); /* NULL: no words */
     void *context;
 } lbx__request;
@@ -74,7 +74,7 @@ lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
 
 /* reference.c: what lbx_system_reference() says. One for the process, for ever:
  * a tree that is made of it must be given an allocator. */
-const lbx_settings *lbx__reference(void);
+const lbx_settings *lbx__reference_settings(void);
 
 /* What is said of a child that is to be made; NULL: nothing. `name` may be NULL.
  * By the owner of the parent, or for "/user". */
@@ -86,10 +86,10 @@ const lbx__deploy *lbx__selection_deployed(const lbx__selection *selection,
 const char *lbx__step_name(lbx__step step);
 
 /* explain.c: a line about a mailbox; `options` may be NULL in the cell. */
-void lbx__selection_describe(const lbx__mailbox_type *type,
-                             uint32_t capabilities,
-                             const lbx_mailbox_options *options, char *line,
-                             size_t size_bytes);
+void lbx__mailbox_type_describe(const lbx__mailbox_type *type,
+                                uint32_t capabilities,
+                                const lbx_mailbox_options *options, char *line,
+                                size_t size_bytes);
 
 /* requirements.c: which mailbox a requirement is mapped to. */
 lbx_status lbx__requirements_check(const lbx__selection *selection,

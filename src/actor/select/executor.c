@@ -5,7 +5,7 @@
  */
 #include "actor/dispatchers.h"
 
-#include "actor/blame.h"
+#include "actor/select/blame.h"
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults about settings. */
-#include "actor/blame.h"
+#include "actor/select/blame.h"
 
 #include <stdarg.h>
 #include <stdio.h>

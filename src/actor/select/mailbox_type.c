@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types of mailboxes. T1 is in mailbox_types.h. */
-#include "actor/mailbox_types.h"
+#include "actor/select/mailbox_type.h"
 
-#include "actor/blame.h"
-#include "actor/requirement.h"
+#include "actor/select/blame.h"
+#include "actor/select/requirement.h"
 #include "base/alloc.h"
 #include "mailbox/kinds.h"
 #include <string.h>

@@ -5,8 +5,8 @@
  * most specific pattern wins: read from the left, a name before "*" before
  * "**".
  */
-#ifndef LBX_ACTOR_DEPLOYMENT_H
-#define LBX_ACTOR_DEPLOYMENT_H
+#ifndef LBX_ACTOR_SELECT_DEPLOYMENT_H
+#define LBX_ACTOR_SELECT_DEPLOYMENT_H
 
 #include <letterbox/actor/router.h>
 #include <letterbox/settings.h>

@@ -7,20 +7,20 @@
  * paused, resumed, stopped, and started again; what is sent meanwhile waits.
  *
  *     static lbx_status
- *     greet(lbx_loop *loop, void *context, void *message)
+ *     greet(lbx_vela_loop *loop, void *context, void *message)
  *     {
  *         return say_hello(message) ? LBX_OK : LBX_REFUSED;
  *     }
  *
- *     lbx_loop_options options = LBX_LOOP_OPTIONS_INIT;
- *     lbx_loop *loop;
+ *     lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
+ *     lbx_vela_loop *loop;
  *
  *     options.receive = greet;
- *     lbx_loop_create(system, &options, &loop);
- *     lbx_loop_start(loop, NULL);
- *     lbx_loop_send(loop, "world");
- *     lbx_loop_stop(loop, LBX_FOREVER, NULL);
- *     lbx_loop_destroy(loop);
+ *     lbx_vela_loop_create(system, &options, &loop);
+ *     lbx_vela_loop_start(loop, NULL);
+ *     lbx_vela_loop_send(loop, "world");
+ *     lbx_vela_loop_stop(loop, LBX_FOREVER, NULL);
+ *     lbx_vela_loop_destroy(loop);
  *
  * States and the moves between them; any other move is refused, with
  * LBX_INVALID and a sentence in the fault:
@@ -40,7 +40,7 @@
  *
  * A message is `receive`'s to read. When it has been handled it is ended as one
  * that nobody received: by its type, or by the mailbox options' `destroy`;
- * unless a handler keeps it with lbx_loop_take().
+ * unless a handler keeps it with lbx_vela_loop_take().
  *
  * Threads    any, at the same time, unless an entry says otherwise: of two moves
  *            that meet, one comes first, and the other is refused if it does not
@@ -56,27 +56,27 @@
  * - When there is no memory to tell the system that a message has arrived, the
  *   message waits for the next send.
  */
-#ifndef LETTERBOX_ACTOR_LOOP_H
-#define LETTERBOX_ACTOR_LOOP_H
+#ifndef LETTERBOX_COMPAT_VELA_H
+#define LETTERBOX_COMPAT_VELA_H
 
 #include <letterbox/actor/system.h>
 #include <letterbox/mailbox/options.h>
 
 LBX_BEGIN
 
-typedef struct lbx_loop lbx_loop;
+typedef struct lbx_vela_loop lbx_vela_loop;
 
-typedef enum lbx_loop_state {
-    LBX_LOOP_IDLE = 0, /* never started */
-    LBX_LOOP_RUNNING,
-    LBX_LOOP_PAUSED,
-    LBX_LOOP_STOPPING,
-    LBX_LOOP_STOPPED,
-} lbx_loop_state;
+typedef enum lbx_vela_loop_state {
+    LBX_VELA_LOOP_IDLE = 0, /* never started */
+    LBX_VELA_LOOP_RUNNING,
+    LBX_VELA_LOOP_PAUSED,
+    LBX_VELA_LOOP_STOPPING,
+    LBX_VELA_LOOP_STOPPED,
+} lbx_vela_loop_state;
 
-#define LBX_LOOP_OPTIONS_VERSION 1
+#define LBX_VELA_LOOP_OPTIONS_VERSION 1
 
-typedef struct lbx_loop_options {
+typedef struct lbx_vela_loop_options {
     uint32_t version;
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;         /* for processing times and deadlines */
@@ -97,20 +97,20 @@ typedef struct lbx_loop_options {
 
     /* Handles a message; anything but LBX_OK is an error. NULL: `print` is
      * called. */
-    lbx_status (*receive)(lbx_loop *loop, void *context, void *message);
+    lbx_status (*receive)(lbx_vela_loop *loop, void *context, void *message);
 
     /* Called after `receive` failed. NULL: nothing to do. */
-    lbx_status (*handle_error)(lbx_loop *loop, void *context, lbx_status error,
-                               void *message);
+    lbx_status (*handle_error)(lbx_vela_loop *loop, void *context,
+                               lbx_status error, void *message);
 
-    /* Called by lbx_loop_start(), before the loop is running; anything but
+    /* Called by lbx_vela_loop_start(), before the loop is running; anything but
      * LBX_OK is that call's answer, and the loop stays as it was. */
-    lbx_status (*pre_start)(lbx_loop *loop, void *context);
+    lbx_status (*pre_start)(lbx_vela_loop *loop, void *context);
 
     /* Called when the last message has been handled, before the loop is
      * stopped, by the thread that was running it. Once for each `pre_start`
      * that answered LBX_OK. */
-    void (*post_stop)(lbx_loop *loop, void *context);
+    void (*post_stop)(lbx_vela_loop *loop, void *context);
 
     /* What Vela's actor does unless it is told otherwise: prints the text,
      * which is "Received: ", and the message. The library itself neither prints
@@ -118,41 +118,41 @@ typedef struct lbx_loop_options {
     void (*print)(void *context, const char *text, const void *message);
 
     void *context; /* yours */
-} lbx_loop_options;
+} lbx_vela_loop_options;
 
-#define LBX_LOOP_OPTIONS_INIT                                                  \
+#define LBX_VELA_LOOP_OPTIONS_INIT                                             \
     {                                                                          \
-        LBX_LOOP_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, LBX_DEFAULT,   \
-            1, NULL, NULL, NULL, NULL, NULL, NULL                              \
+        LBX_VELA_LOOP_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL,           \
+            LBX_DEFAULT, 1, NULL, NULL, NULL, NULL, NULL, NULL                 \
     }
 
 /*
- * lbx_loop_create() makes an idle loop with an empty mailbox. NULL options are
- * LBX_LOOP_OPTIONS_INIT.
+ * lbx_vela_loop_create() makes an idle loop with an empty mailbox. NULL options are
+ * LBX_VELA_LOOP_OPTIONS_INIT.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY; what lbx_mailbox_create()
  *            answers, such as LBX_NOT_FOUND for a kind that does not exist.
- * Ownership  the loop is the caller's; end it with lbx_loop_destroy(). The
+ * Ownership  the loop is the caller's; end it with lbx_vela_loop_destroy(). The
  *            options are copied, the mailbox's too; the system must outlive
  *            the loop.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_create(lbx_system *system,
-                                                const lbx_loop_options *options,
-                                                lbx_loop **ret);
+LBX_API LBX_MUST_USE lbx_status
+lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *options,
+                     lbx_vela_loop **ret);
 
 /*
- * lbx_loop_destroy() stops the loop if need be, however long that takes, and
+ * lbx_vela_loop_destroy() stops the loop if need be, however long that takes, and
  * frees it. What is left in the mailbox is lost. Takes NULL.
  *
  * Threads    any but a handler of the loop's, once; nobody sends any more.
  * Blocks     until the loop has stopped.
  * Since      0.1
  */
-LBX_API void lbx_loop_destroy(lbx_loop *loop);
+LBX_API void lbx_vela_loop_destroy(lbx_vela_loop *loop);
 
 /*
- * lbx_loop_start() calls `pre_start`, and from then on the loop is running. What
+ * lbx_vela_loop_start() calls `pre_start`, and from then on the loop is running. What
  * is in the mailbox already is handled first.
  *
  * Returns    LBX_OK; LBX_INVALID when the loop is running, paused, stopping, or
@@ -163,34 +163,34 @@ LBX_API void lbx_loop_destroy(lbx_loop *loop);
  * Threads    any. Never waits, unless `pre_start` does.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_start(lbx_loop *loop,
-                                               lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_start(lbx_vela_loop *loop,
+                                                    lbx_fault *ret_fault);
 
 /*
- * lbx_loop_pause() lets the mailbox fill. When it returns no further message is
+ * lbx_vela_loop_pause() lets the mailbox fill. When it returns no further message is
  * given to `receive`; one that is being handled in another thread may still be.
  *
  * Returns    LBX_OK; LBX_INVALID when the loop is not running.
- * Ownership  as lbx_loop_start().
+ * Ownership  as lbx_vela_loop_start().
  * Threads    any, handlers included. Never waits.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_pause(lbx_loop *loop,
-                                               lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_pause(lbx_vela_loop *loop,
+                                                    lbx_fault *ret_fault);
 
 /*
- * lbx_loop_resume() goes on after a pause, with what has come meanwhile.
+ * lbx_vela_loop_resume() goes on after a pause, with what has come meanwhile.
  *
  * Returns    LBX_OK; LBX_INVALID when the loop is not paused.
- * Ownership  as lbx_loop_start().
+ * Ownership  as lbx_vela_loop_start().
  * Threads    any, handlers included. Never waits.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_resume(lbx_loop *loop,
-                                                lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_resume(lbx_vela_loop *loop,
+                                                     lbx_fault *ret_fault);
 
 /*
- * lbx_loop_stop() ends the loop after the message that is being handled, and
+ * lbx_vela_loop_stop() ends the loop after the message that is being handled, and
  * waits until `post_stop` has been called. What is in the mailbox stays there,
  * for the next start. Stopping a loop that is stopping waits with the others.
  * A system without threads is run meanwhile.
@@ -199,18 +199,18 @@ LBX_API LBX_MUST_USE lbx_status lbx_loop_resume(lbx_loop *loop,
  *            stopping at the deadline; LBX_PENDING at once from a handler of
  *            the loop's own; LBX_INVALID when it is not running, also when a
  *            stop that came too early has ended since.
- * Ownership  as lbx_loop_start().
+ * Ownership  as lbx_vela_loop_start().
  * Threads    any. Waiting in a handler of another actor is unwise: it may hold
  *            the thread that the loop needs.
  * Blocks     until `deadline_ns`.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_stop(lbx_loop *loop,
-                                              int64_t deadline_ns,
-                                              lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_stop(lbx_vela_loop *loop,
+                                                   int64_t deadline_ns,
+                                                   lbx_fault *ret_fault);
 
 /*
- * lbx_loop_send() puts a message into the mailbox, in any state of the loop, and
+ * lbx_vela_loop_send() puts a message into the mailbox, in any state of the loop, and
  * answers what the mailbox did.
  *
  * Returns    as lbx_producer_try_send(): LBX_OK; LBX_FULL.
@@ -218,23 +218,24 @@ LBX_API LBX_MUST_USE lbx_status lbx_loop_stop(lbx_loop *loop,
  * Threads    any, handlers included. Never waits.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_send(lbx_loop *loop, void *message);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_send(lbx_vela_loop *loop,
+                                                   void *message);
 
 /*
- * lbx_loop_process_next() takes one message of a loop that is not running, and
+ * lbx_vela_loop_process_next() takes one message of a loop that is not running, and
  * handles it in the calling thread: errors are counted and handled as ever.
  *
  * Returns    LBX_OK when there was one; LBX_EMPTY; LBX_INVALID when the loop is
  *            running or stopping; LBX_BUSY when a message is being handled.
- * Ownership  as lbx_loop_start().
+ * Ownership  as lbx_vela_loop_start().
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_process_next(lbx_loop *loop,
-                                                      lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status
+lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault);
 
 /*
- * lbx_loop_deliver() gives a message to `receive` in the calling thread, past
+ * lbx_vela_loop_deliver() gives a message to `receive` in the calling thread, past
  * the mailbox and all that is in it. It counts as processed, or as an error;
  * the error is the caller's to handle.
  *
@@ -245,60 +246,61 @@ LBX_API LBX_MUST_USE lbx_status lbx_loop_process_next(lbx_loop *loop,
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_deliver(lbx_loop *loop, void *message,
-                                                 lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_deliver(lbx_vela_loop *loop,
+                                                      void *message,
+                                                      lbx_fault *ret_fault);
 
 /*
- * lbx_loop_take() keeps the message that is being handled: the loop will not
+ * lbx_vela_loop_take() keeps the message that is being handled: the loop will not
  * end it. NULL outside a handler.
  *
  * Ownership  the message is the handler's; returned for convenience.
  * Threads    a handler of the loop's.
  * Since      0.1
  */
-LBX_API void *lbx_loop_take(lbx_loop *loop);
+LBX_API void *lbx_vela_loop_take(lbx_vela_loop *loop);
 
 /*
- * lbx_loop_producer() is the mailbox's producer, for envelopes, batches and
+ * lbx_vela_loop_producer() is the mailbox's producer, for envelopes, batches and
  * waiting sends. Borrowed, as long as the loop is there; NULL for NULL.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_producer *lbx_loop_producer(lbx_loop *loop);
+LBX_API lbx_producer *lbx_vela_loop_producer(lbx_vela_loop *loop);
 
 /*
- * lbx_loop_state_of() is the loop's state at some moment of the call;
- * LBX_LOOP_IDLE for NULL.
+ * lbx_vela_loop_state_of() is the loop's state at some moment of the call;
+ * LBX_VELA_LOOP_IDLE for NULL.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_loop_state lbx_loop_state_of(lbx_loop *loop);
+LBX_API lbx_vela_loop_state lbx_vela_loop_state_of(lbx_vela_loop *loop);
 
 /*
- * lbx_loop_state_name() is a state's name, "running"; "?" for a number that is
+ * lbx_vela_loop_state_name() is a state's name, "running"; "?" for a number that is
  * no state.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API const char *lbx_loop_state_name(lbx_loop_state state);
+LBX_API const char *lbx_vela_loop_state_name(lbx_vela_loop_state state);
 
 /* A loop's numbers, since its creation. */
-typedef struct lbx_loop_stats {
+typedef struct lbx_vela_loop_stats {
     uint64_t processed; /* messages that `receive` answered LBX_OK for */
     uint64_t errors;    /* of `receive` and of `handle_error` */
     uint64_t cycles;    /* in which at least one message was handled */
     uint64_t waiting;   /* messages not handled yet, now */
     int64_t total_ns;   /* in `receive` and `handle_error`, in all */
     int64_t average_ns; /* for each message handled, with or without error */
-    lbx_loop_state state;
+    lbx_vela_loop_state state;
     const char *state_name;
-} lbx_loop_stats;
+} lbx_vela_loop_stats;
 
 /*
- * lbx_loop_stats_read() reads the numbers, each at its own instant. A message
+ * lbx_vela_loop_stats_read() reads the numbers, each at its own instant. A message
  * is counted when it has been handled.
  *
  * Returns    LBX_OK; LBX_INVALID.
@@ -306,8 +308,8 @@ typedef struct lbx_loop_stats {
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_loop_stats_read(lbx_loop *loop,
-                                                    lbx_loop_stats *ret);
+LBX_API LBX_MUST_USE lbx_status
+lbx_vela_loop_stats_read(lbx_vela_loop *loop, lbx_vela_loop_stats *ret);
 
 LBX_END
 
