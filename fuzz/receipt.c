@@ -3,7 +3,7 @@
  * Receipts as text. The corpus has one that is good under this key; what else is
  * accepted must be what the store would have written, to the letter.
  */
-#include "post/receipt.h"
+#include "post/rules/receipt.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,5 +24,6 @@
 #include <letterbox/actor/router.h>
 #include <letterbox/actor/selection.h>
 #include <letterbox/actor/system.h>
+#include <letterbox/compat/vela.h>
 
 #endif

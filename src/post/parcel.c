@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a draft to a parcel. V3 is in parcel.h. */
 #include "post/parcel.h"
+#include "post/rules/row.h"
 
 #include "base/utf8.h"
 #include "codec/digest.h"
@@ -138,29 +139,10 @@ set_body(lbx__packing *packing, const lbx_draft *draft,
     return LBX_OK;
 }
 
-int64_t
-lbx__parcel_bytes(const lbx_parcel *parcel)
-{
-    static const size_t kinds[] = {6, 6, 6}; // "String", "Number", "Binary"
-    size_t size = parcel->body_bytes;
-
-    for (size_t i = 0; i < parcel->attribute_count; i++) {
-        const lbx_attribute *attribute = &parcel->attributes[i];
-
-        size += strlen(attribute->name) + kinds[attribute->kind] +
-                attribute->size_bytes;
-        if (attribute->label)
-            size += strlen(attribute->label) + 1; // "Number.float"
-        if (size > (size_t)LBX__LETTER_MOST_BYTES)
-            break; // far enough, and no sum that goes round
-    }
-    return size > INT64_MAX ? INT64_MAX : (int64_t)size;
-}
-
 static lbx_status
 check_size(const lbx_parcel *parcel, const lbx_limits *limits)
 {
-    const int64_t size = lbx__parcel_bytes(parcel);
+    const int64_t size = lbx__body_parcel_bytes(parcel);
 
     return size > limits->letter_most_bytes || size > LBX__LETTER_MOST_BYTES
                ? LBX_TOO_LARGE

@@ -37,10 +37,6 @@ lbx_status lbx__packing_explain(const lbx_draft *draft,
                                 const lbx_box_options *rules, lbx_status status,
                                 lbx_fault *fault);
 
-/* What counts against the limits: the body, and names, types and values of the
- * attributes. */
-int64_t lbx__parcel_bytes(const lbx_parcel *parcel);
-
 /* An id of 16 bytes; a random one. */
 void lbx__id_of(const uint8_t bytes[16], lbx_id *ret);
 bool lbx__id_random(lbx_id *ret);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "post/fault.h"
+#include "post/rules/row.h"
 
 struct job {
     lbx_send_request request;
@@ -75,7 +76,7 @@ pack(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
         job->packed++;
         if (job->status[i] != LBX_OK)
             continue;
-        bytes += lbx__parcel_bytes(&packing->parcel);
+        bytes += lbx__body_parcel_bytes(&packing->parcel);
         job->parcels[job->request.count] = packing->parcel;
         job->index[job->request.count++] = i;
     }

@@ -5,7 +5,7 @@
  */
 #include "backend.h"
 
-#include "post/service.h"
+#include "post/service/service.h"
 #include "stores/memory/memory.h"
 #include "support/clock.h"
 #include "support/test.h"
@@ -39,7 +39,7 @@ open_threaded(void **ret_context)
     const lbx__service_options options = {
         .open = open_storage,
         .one_thread = true,
-        .by_hand = true,
+        .manual_clock = true,
     };
     lbx_store *store;
 

@@ -34,14 +34,14 @@ draw(struct walk *walk, uint64_t below)
 }
 
 static lbx__bytes
-draw_key(struct walk *walk, uint8_t bytes[LBX__KEY_MOST])
+draw_key(struct walk *walk, uint8_t bytes[LBX__ROW_KEY_MAX])
 {
     const uint64_t number = draw(walk, KEYS);
 
-    memset(bytes, (int)number, LBX__KEY_MOST);
+    memset(bytes, (int)number, LBX__ROW_KEY_MAX);
     lbx__put_be64(bytes, number / 3);
     return (lbx__bytes){bytes,
-                        number % 17 == 0 ? LBX__KEY_MOST : 8 + number % 3};
+                        number % 17 == 0 ? LBX__ROW_KEY_MAX : 8 + number % 3};
 }
 
 static size_t
@@ -83,7 +83,7 @@ check_same(lbx__bytes a, lbx__bytes b)
 static void
 compare_table(const struct walk *walk, lbx__table table)
 {
-    uint8_t bytes[LBX__KEY_MOST];
+    uint8_t bytes[LBX__ROW_KEY_MAX];
     lbx__bytes from = {bytes, 0};
 
     for (;;) {
@@ -101,7 +101,7 @@ compare_table(const struct walk *walk, lbx__table table)
         CHECK(ours_key.size <= sizeof(bytes));
         memmove(bytes, ours_key.data, ours_key.size);
         from.size = ours_key.size;
-        if (from.size < LBX__KEY_MOST) {
+        if (from.size < LBX__ROW_KEY_MAX) {
             bytes[from.size++] = 0;
         } else {
             while (from.size > 0 && ++bytes[from.size - 1] == 0)
@@ -121,7 +121,7 @@ static void
 step(struct walk *walk)
 {
     const lbx__table table = (lbx__table)draw(walk, LBX__TABLES);
-    uint8_t bytes[LBX__KEY_MOST];
+    uint8_t bytes[LBX__ROW_KEY_MAX];
     const lbx__bytes key = draw_key(walk, bytes);
     lbx__bytes ours, files;
 

@@ -34,7 +34,8 @@ put(lbx__storage *storage, lbx__table table, lbx__bytes key, lbx__bytes value)
 unsigned
 workload_group(lbx__storage *storage, uint64_t number)
 {
-    static const lbx__table tables[] = {LBX__BODIES, LBX__HEADS, LBX__READY};
+    static const lbx__table tables[] = {LBX__BODIES, LBX__BOX_RECORDS,
+                                        LBX__READY};
     uint64_t state = number * 0x9e3779b97f4a7c15U;
     const unsigned rows = 1 + (unsigned)draw(&state, 5);
     uint8_t count[8], key[16], value[VALUE_MOST];
@@ -78,7 +79,7 @@ workload_sum(lbx__storage *storage)
     uint64_t sum = 0;
 
     for (int table = 0; table < LBX__TABLES; table++) {
-        uint8_t from[LBX__KEY_MOST + 1];
+        uint8_t from[LBX__ROW_KEY_MAX + 1];
         lbx__bytes at = {from, 0}, key, value;
 
         while (lbx__storage_seek(storage, (lbx__table)table, at, &key,

@@ -4,7 +4,7 @@
 #ifndef LBX_TEST_CRASH_WORKLOAD_H
 #define LBX_TEST_CRASH_WORKLOAD_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 
 /* Runs group `number`, from 1, in an open group; the one before was the last.
  * Answers how many rows it changed. */

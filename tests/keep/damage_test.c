@@ -479,7 +479,7 @@ read_without_sums(const char *path, const struct place *place, long *wrong,
         *told += lbx__row_check(LBX__BODIES, row.key, row.value, &value) ==
                  LBX_CORRUPT;
     }
-    lbx__attributes_fini(&attributes);
+    lbx__body_attributes_fini(&attributes);
     lbx__view_close(&view);
     CHECK(close(folder) == 0);
 }

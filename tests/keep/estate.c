@@ -106,7 +106,7 @@ create(struct maker *maker, int box)
         options.deliveries_most = 2;
     }
     CHECK_OK(lbx__storage_begin(maker->storage));
-    CHECK_OK(lbx__rules_create(maker->rules, &request));
+    CHECK_OK(lbx__box_admin_create(maker->rules, &request));
     commit(maker);
     maker->boxes[box] = request.ret_box;
 }
@@ -139,7 +139,7 @@ post(struct maker *maker, int box, int number)
         (void)snprintf(token, sizeof(token), "t%d", number);
         parcel.token = token;
     }
-    CHECK_OK(lbx__rules_send(maker->rules, &request));
+    CHECK_OK(lbx__send_apply(maker->rules, &request));
     letter->fate = ESTATE_ALIVE;
     letter->sequence = sent.sequence;
     letter->sent_ms = 1700000000000;
@@ -210,7 +210,7 @@ receive(struct maker *maker, int box, struct got *got)
     uint32_t count;
 
     *got = (struct got){.maker = maker};
-    if (lbx__rules_receive(maker->rules, &request, 0, &sink, &count) != LBX_OK)
+    if (lbx__receive_apply(maker->rules, &request, 0, &sink, &count) != LBX_OK)
         return false;
     CHECK(got->number >= 0);
     maker->estate->letters[got->box][got->number].deliveries++;
@@ -229,7 +229,7 @@ settle(struct maker *maker, int box, const struct got *got, lbx_settlement what)
     struct estate_letter *letter =
         &maker->estate->letters[got->box][got->number];
 
-    CHECK_OK(lbx__rules_settle(maker->rules, &request));
+    CHECK_OK(lbx__settle_apply(maker->rules, &request));
     if (what == LBX_ACKNOWLEDGE) {
         letter->fate = ESTATE_GONE;
         maker->estate->alive--;
@@ -278,9 +278,9 @@ purge(struct maker *maker)
     int64_t due;
 
     CHECK_OK(lbx__storage_begin(maker->storage));
-    CHECK_OK(lbx__rules_purge(maker->rules, &request));
+    CHECK_OK(lbx__box_admin_purge(maker->rules, &request));
     // Some of its rows are still there, and nobody's.
-    CHECK_OK(lbx__rules_work(maker->rules, 3, &due));
+    CHECK_OK(lbx__background_work(maker->rules, 3, &due));
     commit(maker);
     for (int i = 0; i < ESTATE_LETTERS; i++) {
         struct estate_letter *letter = &maker->estate->letters[PURGED][i];
@@ -409,7 +409,7 @@ look_into(void *context, const char *name)
     lbx_box_options options;
     lbx_box_request describe = {
         .name = name, .ret_options = &options, .buffer = buffer};
-    lbx_status status = lbx__rules_describe(looker->rules, &describe);
+    lbx_status status = lbx__catalog_describe(looker->rules, &describe);
 
     if (status != LBX_OK) {
         note(looker->found, status);
@@ -419,7 +419,7 @@ look_into(void *context, const char *name)
     options.dead_letters = NULL;
     options.limits.leased_most = LBX_UNLIMITED;
     describe.options = &options;
-    note(looker->found, lbx__rules_configure(looker->rules, &describe));
+    note(looker->found, lbx__box_admin_configure(looker->rules, &describe));
     for (;;) {
         const lbx_receive_request request = {
             .box = describe.ret_box,
@@ -430,11 +430,11 @@ look_into(void *context, const char *name)
         uint32_t count;
 
         looker->count = 0;
-        status = lbx__rules_receive(looker->rules, &request, 0, &sink, &count);
+        status = lbx__receive_apply(looker->rules, &request, 0, &sink, &count);
         if (status != LBX_OK)
             break;
         settle_all.count = count; // so that groups go on
-        note(looker->found, lbx__rules_settle(looker->rules, &settle_all));
+        note(looker->found, lbx__settle_apply(looker->rules, &settle_all));
     }
     if (status != LBX_EMPTY)
         note(looker->found, status);
@@ -466,11 +466,11 @@ look_at_all(struct looker *looker)
     for (int i = 0; i < ESTATE_BOXES && !looker->salvaged; i++)
         (void)look_into(looker, estate_boxes[i]);
     if (looker->salvaged) {
-        note(looker->found, lbx__rules_list(looker->rules, &list));
+        note(looker->found, lbx__catalog_list(looker->rules, &list));
         for (int i = 0; i < names.count; i++)
             (void)look_into(looker, names.names[i]);
     }
-    note(looker->found, lbx__rules_work(looker->rules, 100000, &due));
+    note(looker->found, lbx__background_work(looker->rules, 100000, &due));
 }
 
 /* When all leases and delays are over. */

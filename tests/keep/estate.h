@@ -18,7 +18,7 @@
 #ifndef LBX_TEST_KEEP_ESTATE_H
 #define LBX_TEST_KEEP_ESTATE_H
 
-#include "post/rules.h"
+#include "post/rules/rules.h"
 #include "support/test.h"
 
 enum {

@@ -6,7 +6,7 @@
  */
 #include "estate.h"
 
-#include "post/rows.h"
+#include "post/rules/row.h"
 #include "stores/file/fixture.h"
 #include "stores/file/view.h"
 
@@ -65,7 +65,7 @@ build(struct yard *yard, const char *space, const char *name, bool fifo,
 
     options.fifo = fifo;
     CHECK_OK(lbx__storage_begin(yard->storage));
-    CHECK_OK(lbx__rules_create(yard->rules, &box));
+    CHECK_OK(lbx__box_admin_create(yard->rules, &box));
     for (int i = 0; i < letters; i++) {
         char id[16];
         const lbx_parcel parcel = {
@@ -78,7 +78,7 @@ build(struct yard *yard, const char *space, const char *name, bool fifo,
         lbx_send_request send = {box.ret_box, &parcel, 1, &sent};
 
         (void)snprintf(id, sizeof(id), "%d", i);
-        CHECK_OK(lbx__rules_send(yard->rules, &send));
+        CHECK_OK(lbx__send_apply(yard->rules, &send));
     }
     commit(yard);
     return box.ret_box;
@@ -192,11 +192,11 @@ TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
     open_yard(&yard);
     (void)build(&yard, "", "jobs", false, 5);
     CHECK_OK(lbx__storage_begin(yard.storage));
-    CHECK_OK(lbx__rules_purge(yard.rules, &purge));
+    CHECK_OK(lbx__box_admin_purge(yard.rules, &purge));
     commit(&yard);
     key = lbx__key_1(build(&yard, "", "jobs", false, 0).uid);
     CHECK_OK(lbx__storage_begin(yard.storage));
-    lbx__row_drop(yard.storage, LBX__HEADS, &key);
+    lbx__row_drop(yard.storage, LBX__BOX_RECORDS, &key);
     commit(&yard);
     close_yard(&yard);
     check_saved(&yard, 1, 0);

@@ -6,7 +6,7 @@
  */
 #include "rules_subject.h"
 
-#include "post/head.h"
+#include "post/rules/internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,8 @@ count_rows(lbx__storage *storage, lbx__table table, uint64_t box)
 }
 
 static lbx_status
-scan_letter(lbx__rules *rules, const lbx__head *head, lbx__found *letter,
-            struct scan *scan)
+scan_letter(lbx__rules *rules, const lbx__box_record *head,
+            lbx__letter_record *letter, struct scan *scan)
 {
     const lbx__key key = lbx__key_2(head->box, letter->sequence);
     const lbx__state *state = &letter->state;
@@ -69,15 +69,17 @@ scan_letter(lbx__rules *rules, const lbx__head *head, lbx__found *letter,
 }
 
 static const char *
-audit_box(lbx__rules *rules, const lbx__head *head, char *buffer, size_t bytes)
+audit_box(lbx__rules *rules, const lbx__box_record *head, char *buffer,
+          size_t bytes)
 {
     lbx__storage *storage = rules->storage;
     struct scan scan = {0};
-    lbx__found letter;
+    lbx__letter_record letter;
     uint64_t from = 0;
     lbx_status status;
 
-    while ((status = lbx__letter_seek(rules, head, from, &letter)) == LBX_OK) {
+    while ((status = lbx__letter_record_seek(rules, head, from, &letter)) ==
+           LBX_OK) {
         from = letter.sequence + 1;
         if (scan_letter(rules, head, &letter, &scan) != LBX_OK) {
             snprintf(buffer, bytes, "letter %d has not the rows it should",
@@ -100,7 +102,7 @@ audit_box(lbx__rules *rules, const lbx__head *head, char *buffer, size_t bytes)
     if (count_rows(storage, LBX__GROUPS, head->box) !=
             count_rows(storage, LBX__GIDS, head->box) ||
         count_rows(storage, LBX__GROUPS, head->box) !=
-            count_rows(storage, LBX__TURNS, head->box) ||
+            count_rows(storage, LBX__GROUP_DUE, head->box) ||
         (scan.lines == 0 && count_rows(storage, LBX__GIDS, head->box) > 0))
         return "groups have not one row in each table";
     return NULL;
@@ -117,13 +119,13 @@ rules_audit(lbx__storage *storage, char *buffer, size_t bytes)
     rules.storage = storage;
     memset(rules.facts, 0, sizeof(rules.facts));
     rules.kept_any = 0;
-    while (!wrong && lbx__row_seek(storage, LBX__HEADS, &from, 0, &at,
+    while (!wrong && lbx__row_seek(storage, LBX__BOX_RECORDS, &from, 0, &at,
                                    &value) == LBX_OK) {
         const uint64_t uid = lbx__key_number(at, 0);
-        lbx__head *head;
+        lbx__box_record *head;
 
         rules.head_count = 0;
-        if (lbx__head_open(&rules, (lbx_box){uid}, &head) != LBX_OK)
+        if (lbx__box_record_open(&rules, (lbx_box){uid}, &head) != LBX_OK)
             return "a head does not check";
         wrong = audit_box(&rules, head, buffer, bytes);
         from = lbx__key_1(uid + 1);

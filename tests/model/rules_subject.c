@@ -2,7 +2,7 @@
 /* The rules as a subject; see rules_subject.h. */
 #include "rules_subject.h"
 
-#include "post/head.h"
+#include "post/rules/internal.h"
 #include "stores/memory/memory.h"
 #include "support/test.h"
 
@@ -119,7 +119,7 @@ remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
 
     if ((fault == KEEPS_LINES && table == LBX__LINES) ||
         (fault == KEEPS_WAITS && table == LBX__WAITS) ||
-        (fault == FORGETS_PLACE && table == LBX__TURNS))
+        (fault == FORGETS_PLACE && table == LBX__GROUP_DUE))
         return;
     scribble(faulty_of(storage), table);
     lbx__storage_remove(faulty_of(storage)->real, table, key);
@@ -215,29 +215,29 @@ run(lbx__rules *rules, lbx_verb verb, void *request, const lbx__sink *sink)
 
     switch (verb) {
     case LBX_VERB_CREATE:
-        return lbx__rules_create(rules, request);
+        return lbx__box_admin_create(rules, request);
     case LBX_VERB_CONFIGURE:
-        return lbx__rules_configure(rules, request);
+        return lbx__box_admin_configure(rules, request);
     case LBX_VERB_DELETE:
-        return lbx__rules_delete(rules, request);
+        return lbx__box_admin_delete(rules, request);
     case LBX_VERB_DESCRIBE:
-        return lbx__rules_describe(rules, request);
+        return lbx__catalog_describe(rules, request);
     case LBX_VERB_LIST:
-        return lbx__rules_list(rules, request);
+        return lbx__catalog_list(rules, request);
     case LBX_VERB_SEND:
-        return lbx__rules_send(rules, request);
+        return lbx__send_apply(rules, request);
     case LBX_VERB_RECEIVE:
-        return lbx__rules_receive(rules, request, 0, sink, &count);
+        return lbx__receive_apply(rules, request, 0, sink, &count);
     case LBX_VERB_SETTLE:
-        return lbx__rules_settle(rules, request);
+        return lbx__settle_apply(rules, request);
     case LBX_VERB_UNDO:
-        return lbx__rules_undo(rules, request);
+        return lbx__settle_undo(rules, request);
     case LBX_VERB_PEEK:
-        return lbx__rules_peek(rules, request, sink);
+        return lbx__receive_peek(rules, request, sink);
     case LBX_VERB_PURGE:
-        return lbx__rules_purge(rules, request);
+        return lbx__box_admin_purge(rules, request);
     case LBX_VERB_MOVE:
-        return lbx__rules_move(rules, request);
+        return lbx__move_apply(rules, request);
     case LBX_VERB_SYNC:
         break;
     }
@@ -258,7 +258,8 @@ call(void *context, lbx_verb verb, void *request,
     lbx_status status;
 
     CHECK_OK(lbx__storage_begin(subject->storage));
-    CHECK_OK(lbx__rules_work(subject->rules, 1 + subject->budget++ % 7, &due));
+    CHECK_OK(
+        lbx__background_work(subject->rules, 1 + subject->budget++ % 7, &due));
     status = run(subject->rules, verb, request, &rules_sink);
     CHECK_OK(lbx__storage_flush(subject->storage,
                                 lbx__rules_commit(subject->rules)));
@@ -278,7 +279,8 @@ audit(void *context)
     const char *wrong;
 
     CHECK_OK(lbx__storage_begin(subject->storage));
-    lbx__heads_write(subject->rules); // a private storage may be without
+    lbx__box_record_write_all(
+        subject->rules); // a private storage may be without
     wrong =
         rules_audit(subject->storage, subject->wrong, sizeof(subject->wrong));
     (void)lbx__storage_commit(subject->storage);

@@ -3,7 +3,7 @@
 #ifndef LBX_TEST_MODEL_RULES_SUBJECT_H
 #define LBX_TEST_MODEL_RULES_SUBJECT_H
 
-#include "post/rules.h"
+#include "post/rules/rules.h"
 #include "walk.h"
 
 /* A storage that does one thing wrong, so that the walk can be seen to find it. */

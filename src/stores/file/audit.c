@@ -12,8 +12,8 @@
 #include "stores/file/audit.h"
 
 #include "base/alloc.h"
-#include "post/box_row.h"
 #include "post/fault.h"
+#include "post/rules/box_row.h"
 
 #include <stdlib.h>
 
@@ -132,7 +132,8 @@ find_box(const struct audit *audit, uint64_t box)
 static bool
 is_by_uid(lbx__table table)
 {
-    return table == LBX__BOXES || table == LBX__HEADS || table == LBX__TASKS;
+    return table == LBX__BOXES || table == LBX__BOX_RECORDS ||
+           table == LBX__TASKS;
 }
 
 /* A part of a table that is lost: from one key on, before another. */
@@ -259,13 +260,13 @@ each_head(struct audit *audit, const lbx__view_row *row)
     const uint64_t uid = lbx__key_number(row->key, 0);
     const lbx__key key = lbx__key_1(uid);
     struct audited box = {.uid = uid};
-    lbx__head head;
+    lbx__box_record head;
     lbx__facts facts;
     lbx__bytes value;
     lbx_status status;
 
     audit->teller->report.boxes++;
-    if (lbx__head_decode(row->value, &head) != LBX_OK) {
+    if (lbx__box_record_decode(row->value, &head) != LBX_OK) {
         tell_box(audit, uid, "head", 0, 0);
         return LBX_OK;
     }
@@ -279,7 +280,7 @@ each_head(struct audit *audit, const lbx__view_row *row)
     note_number(audit, box.box);
     status = lbx__view_get(audit->view, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
-        status = lbx__facts_decode(value, &facts);
+        status = lbx__box_row_decode_facts(value, &facts);
     if (status == LBX_NO_MEMORY)
         return status;
     box.has_facts = status == LBX_OK;
@@ -300,7 +301,7 @@ each_box(struct audit *audit, const lbx__view_row *row)
     lbx__key name;
 
     note_number(audit, uid);
-    if (lbx__view_get(audit->view, LBX__HEADS, &key, &value) != LBX_OK)
+    if (lbx__view_get(audit->view, LBX__BOX_RECORDS, &key, &value) != LBX_OK)
         tell_box(audit, uid, "head", 0, 0);
     if (lbx__box_row_decode(row->value, &box) != LBX_OK)
         return LBX_OK; // its head has told
@@ -331,7 +332,7 @@ each_task(struct audit *audit, const lbx__view_row *row)
     lbx__bytes value;
 
     note_number(audit, lbx__key_number(row->key, 1));
-    if (lbx__view_get(audit->view, LBX__HEADS, &key, &value) != LBX_OK)
+    if (lbx__view_get(audit->view, LBX__BOX_RECORDS, &key, &value) != LBX_OK)
         tell_box(audit, lbx__key_number(row->key, 0), "task", 0, 0);
     return LBX_OK;
 }
@@ -413,7 +414,7 @@ check_letter(struct audit *audit, struct audited *box, uint64_t sequence,
 
     if (status == LBX_NO_MEMORY)
         return status;
-    if (status == LBX_OK && lbx__state_decode(value, &state) != LBX_OK)
+    if (status == LBX_OK && lbx__body_decode_state(value, &state) != LBX_OK)
         status = LBX_CORRUPT;
     if (status == LBX_OK && !check_state(audit, box, sequence, &state, value))
         tell_box(audit, box->uid,
@@ -482,7 +483,7 @@ EACH_OTHER(state, LBX__STATES)
 EACH_OTHER(ready, LBX__READY)
 EACH_OTHER(wait, LBX__WAITS)
 EACH_OTHER(line, LBX__LINES)
-EACH_OTHER(turn, LBX__TURNS)
+EACH_OTHER(turn, LBX__GROUP_DUE)
 EACH_OTHER(group, LBX__GROUPS)
 EACH_OTHER(gid, LBX__GIDS)
 EACH_OTHER(seen, LBX__SEEN)
@@ -508,7 +509,7 @@ check_counts(struct audit *audit, const struct audited *box)
         if (box->rows[of_letters[i]] != box->want[of_letters[i]])
             tell_box(audit, box->uid, lbx__table_word(of_letters[i]), 0, 0);
     }
-    if (box->rows[LBX__GIDS] != groups || box->rows[LBX__TURNS] != groups ||
+    if (box->rows[LBX__GIDS] != groups || box->rows[LBX__GROUP_DUE] != groups ||
         (groups == 0) != (box->want[LBX__LINES] == 0) ||
         box->rows[LBX__SEEN] > box->rows[LBX__SEEN_DUE])
         tell_box(audit, box->uid, "group", 0, 0); // Q5
@@ -535,15 +536,15 @@ check_all(struct audit *audit)
         {LBX__TASKS, each_task},   {LBX__META, each_meta},
         {LBX__BODIES, each_body},  {LBX__STATES, each_state},
         {LBX__READY, each_ready},  {LBX__WAITS, each_wait},
-        {LBX__LINES, each_line},   {LBX__TURNS, each_turn},
+        {LBX__LINES, each_line},   {LBX__GROUP_DUE, each_turn},
         {LBX__GROUPS, each_group}, {LBX__GIDS, each_gid},
         {LBX__SEEN, each_seen},    {LBX__SEEN_DUE, each_seen_due},
         {LBX__AGE, each_age},
     };
-    lbx_status status = walk(audit, LBX__HEADS, each_head);
+    lbx_status status = walk(audit, LBX__BOX_RECORDS, each_head);
 
     if (status == LBX_OK)
-        status = walk(audit, LBX__OLD, each_old);
+        status = walk(audit, LBX__GARBAGE, each_old);
     if (audit->count > 0)
         qsort(audit->boxes, audit->count, sizeof(audit->boxes[0]),
               compare_boxes);
@@ -575,7 +576,7 @@ lbx__audit_rows(lbx__view *view, lbx__teller *teller)
         ;
     status = check_all(&audit);
     lbx__view_listen(view, NULL, NULL);
-    lbx__attributes_fini(&audit.attributes);
+    lbx__body_attributes_fini(&audit.attributes);
     lbx__free(NULL, audit.boxes, audit.room * sizeof(*audit.boxes));
     return status;
 }

@@ -9,7 +9,7 @@
  */
 #include "stores/file/audit.h"
 
-#include "post/head.h"
+#include "post/rules/internal.h"
 #include "stores/file/journal.h"
 
 struct reading {
@@ -44,18 +44,20 @@ tell_bad(void *context, uint64_t from, uint64_t end)
 static void
 compare_heads(struct reading *reading, lbx__bytes key, const lbx__bytes *value)
 {
-    lbx__head new, old;
+    lbx__box_record new, old;
     lbx__bytes content;
-    lbx__tree *tree = &reading->view->tables[LBX__HEADS];
+    lbx__tree *tree = &reading->view->tables[LBX__BOX_RECORDS];
 
-    if (!value || lbx__row_check(LBX__HEADS, key, *value, &content) != LBX_OK ||
-        lbx__head_decode(content, &new) != LBX_OK)
+    if (!value ||
+        lbx__row_check(LBX__BOX_RECORDS, key, *value, &content) != LBX_OK ||
+        lbx__box_record_decode(content, &new) != LBX_OK)
         return;
     reading->heads = true;
-    if (reading->view->has_table[LBX__HEADS] &&
+    if (reading->view->has_table[LBX__BOX_RECORDS] &&
         lbx__tree_get(tree, key, &content) == LBX_OK &&
-        lbx__row_check(LBX__HEADS, key, content, &content) == LBX_OK &&
-        lbx__head_decode(content, &old) == LBX_OK && old.change >= new.change)
+        lbx__row_check(LBX__BOX_RECORDS, key, content, &content) == LBX_OK &&
+        lbx__box_record_decode(content, &old) == LBX_OK &&
+        old.change >= new.change)
         reading->older = true;
 }
 
@@ -65,7 +67,7 @@ take_row(void *context, lbx__table table, lbx__bytes key,
 {
     struct reading *reading = context;
 
-    if (table == LBX__HEADS)
+    if (table == LBX__BOX_RECORDS)
         compare_heads(reading, key, value);
     return lbx__overlay_add(&reading->view->overlay, table, key, value);
 }

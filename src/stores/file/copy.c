@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "codec/text.h"
-#include "post/rules.h"
+#include "post/rules/rules.h"
 #include "stores/file/cradle.h"
 #include "stores/file/parts.h"
 #include "stores/file/room.h"

@@ -3,7 +3,7 @@
 #ifndef LBX_STORES_FILE_COPY_H
 #define LBX_STORES_FILE_COPY_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 
 struct lbx__file;
 

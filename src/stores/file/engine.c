@@ -239,7 +239,7 @@ lbx__engine_seek(lbx__engine *engine, lbx__table table, lbx__bytes key,
                                 key.size ? MDB_SET_RANGE : MDB_FIRST);
     if (result != 0)
         return lbx__lmdb_status(result);
-    if (name.mv_size == 0 || name.mv_size > LBX__KEY_MOST)
+    if (name.mv_size == 0 || name.mv_size > LBX__ROW_KEY_MAX)
         return LBX_CORRUPT; // nobody puts such a key, and rules copy them
     *ret_key = (lbx__bytes){name.mv_data, name.mv_size};
     *ret_value = (lbx__bytes){value.mv_data, value.mv_size};

@@ -23,7 +23,7 @@
 #ifndef LBX_STORES_FILE_ENGINE_H
 #define LBX_STORES_FILE_ENGINE_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 #include "stores/file/io.h"
 
 #include <lmdb.h>

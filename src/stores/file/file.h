@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage in files; see post/storage.h. */
+/* Storage in files; see post/rules/storage.h. */
 #ifndef LBX_STORES_FILE_FILE_H
 #define LBX_STORES_FILE_FILE_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 #include "stores/file/io.h"
 
 /* Opens the store in a folder, recovering what a killed owner has left. NULL

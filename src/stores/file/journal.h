@@ -36,7 +36,7 @@
 
 #include "base/atomic.h"
 #include "base/buffer.h"
-#include "post/storage.h"
+#include "post/rules/storage.h"
 #include "stores/file/io.h"
 
 enum {

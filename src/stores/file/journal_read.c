@@ -107,7 +107,7 @@ read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
         const lbx__bytes value = {at + 8 + key.size, lbx__get_le32(at + 4)};
 
         if (table >= LBX__TABLES || what > 1 || key.size == 0 ||
-            key.size > LBX__KEY_MOST || (what == 1 && value.size > 0) ||
+            key.size > LBX__ROW_KEY_MAX || (what == 1 && value.size > 0) ||
             key.size + value.size > (size_t)(end - at) - 8)
             return LBX_CORRUPT;
         status = row(context, (lbx__table)table, key, what ? NULL : &value);

@@ -11,7 +11,7 @@
 #ifndef LBX_STORES_FILE_OVERLAY_H
 #define LBX_STORES_FILE_OVERLAY_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 
 typedef struct lbx__over {
     uint64_t order; /* later ones win */

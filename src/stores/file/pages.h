@@ -30,7 +30,7 @@
 #ifndef LBX_STORES_FILE_PAGES_H
 #define LBX_STORES_FILE_PAGES_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 #include "stores/file/io.h"
 
 enum {

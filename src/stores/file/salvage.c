@@ -166,11 +166,11 @@ lbx_file_salvage(const char *dir, const char *new_dir,
     status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
     if (status != LBX_OK)
         return lbx__report_end(ret, status, &fault, dir);
-    lbx__buffer_init(&salvage.encoded, NULL, LBX__VALUE_MOST);
+    lbx__buffer_init(&salvage.encoded, NULL, LBX__ROW_VALUE_MAX);
     status = salvage_folder(&salvage, &folder, new_dir, &fault);
     lbx__folder_close(&folder);
     lbx__view_close(&salvage.view);
-    lbx__attributes_fini(&salvage.attributes);
+    lbx__body_attributes_fini(&salvage.attributes);
     lbx__buffer_fini(&salvage.encoded);
     lbx__free(NULL, salvage.boxes, salvage.room * sizeof(*salvage.boxes));
     lbx__free(NULL, salvage.letters,

@@ -3,7 +3,7 @@
 #ifndef LBX_STORES_FILE_SALVAGE_H
 #define LBX_STORES_FILE_SALVAGE_H
 
-#include "post/box_row.h"
+#include "post/rules/box_row.h"
 #include "stores/file/audit.h"
 
 /* A box that is saved. */

@@ -119,12 +119,12 @@ static lbx_status
 find_boxes(lbx__salvage *salvage)
 {
     lbx__view_row row;
-    lbx__head head;
+    lbx__box_record head;
     lbx_status status;
 
-    while ((status = lbx__view_next(&salvage->view, LBX__HEADS, &row)) ==
+    while ((status = lbx__view_next(&salvage->view, LBX__BOX_RECORDS, &row)) ==
            LBX_OK) {
-        if (!row.is_good || lbx__head_decode(row.value, &head) != LBX_OK)
+        if (!row.is_good || lbx__box_record_decode(row.value, &head) != LBX_OK)
             continue;
         status = add_box(salvage, &(lbx__saved){
                                       .box = head.box,
@@ -135,7 +135,7 @@ find_boxes(lbx__salvage *salvage)
             return status;
     }
     while (status == LBX_NOT_FOUND &&
-           (status = lbx__view_next(&salvage->view, LBX__OLD, &row)) ==
+           (status = lbx__view_next(&salvage->view, LBX__GARBAGE, &row)) ==
                LBX_OK) {
         if (row.is_good)
             status = add_box(salvage, &(lbx__saved){
@@ -153,10 +153,11 @@ has_head(lbx__salvage *salvage, uint64_t uid)
 {
     const lbx__key key = lbx__key_1(uid);
     lbx__bytes value;
-    lbx__head head;
+    lbx__box_record head;
 
-    return lbx__view_get(&salvage->view, LBX__HEADS, &key, &value) == LBX_OK &&
-           lbx__head_decode(value, &head) == LBX_OK;
+    return lbx__view_get(&salvage->view, LBX__BOX_RECORDS, &key, &value) ==
+               LBX_OK &&
+           lbx__box_record_decode(value, &head) == LBX_OK;
 }
 
 /* A first row id that is known to be given up has no letters (S2), whoever had it:

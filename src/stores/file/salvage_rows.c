@@ -105,8 +105,8 @@ read_row(lbx__salvage *salvage, const lbx__saved *box, struct described *ret)
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &ret->row);
     if (status == LBX_OK)
-        status =
-            lbx__options_decode(ret->row.options, ret->buffer, &ret->options);
+        status = lbx__box_row_decode_options(ret->row.options, ret->buffer,
+                                             &ret->options);
     if (status == LBX_OK)
         status = lbx_box_options_check(&ret->options, NULL);
     return status == LBX_OK || status == LBX_NO_MEMORY ? status : LBX_NOT_FOUND;
@@ -117,7 +117,7 @@ read_texts(lbx__bytes left, lbx_box_text texts[TEXTS_MOST])
 {
     size_t count = 0;
 
-    while (count < TEXTS_MOST && lbx__texts_next(&left, &texts[count]))
+    while (count < TEXTS_MOST && lbx__box_row_next_text(&left, &texts[count]))
         count++;
     return count;
 }
@@ -131,11 +131,11 @@ create(lbx__salvage *salvage, lbx_box_request *request, lbx__saved *box)
 
     if (status != LBX_OK)
         return status;
-    status = lbx__rules_describe(salvage->rules, &same);
+    status = lbx__catalog_describe(salvage->rules, &same);
     if (status == LBX_OK)
         status = LBX_EXISTS;
     else if (status == LBX_NOT_FOUND)
-        status = lbx__rules_create(salvage->rules, request);
+        status = lbx__box_admin_create(salvage->rules, request);
     if (status == LBX_OK) {
         box->made = request->ret_box;
         box->fifo = request->options->fifo;
@@ -207,7 +207,7 @@ configure(lbx__salvage *salvage, const lbx__saved *box)
     status = lbx__storage_begin(salvage->storage);
     if (status != LBX_OK)
         return status;
-    status = lbx__rules_configure(salvage->rules, &request);
+    status = lbx__box_admin_configure(salvage->rules, &request);
     if (status == LBX_NOT_FOUND || status == LBX_INVALID ||
         status == LBX_DENIED) {
         part.box = found.row.name;
@@ -221,12 +221,12 @@ configure(lbx__salvage *salvage, const lbx__saved *box)
 
 /* The state in the new store: who had a lease has it no more. */
 static bool
-convert_state(const lbx__salvage *salvage, const lbx__head *head,
+convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
               lbx__bytes value, lbx__state *ret)
 {
     const lbx_box_options *options = &head->facts->options;
 
-    if (lbx__state_decode(value, ret) != LBX_OK)
+    if (lbx__body_decode_state(value, ret) != LBX_OK)
         return false;
     if (ret->kind != LBX__IS_LEASED)
         return true;
@@ -241,7 +241,7 @@ convert_state(const lbx__salvage *salvage, const lbx__head *head,
 }
 
 static lbx_status
-insert(lbx__salvage *salvage, lbx__head *head, uint64_t sequence,
+insert(lbx__salvage *salvage, lbx__box_record *head, uint64_t sequence,
        lbx__body *body, const lbx__state *state)
 {
     lbx__rules *rules = salvage->rules;
@@ -255,9 +255,9 @@ insert(lbx__salvage *salvage, lbx__head *head, uint64_t sequence,
     lbx__body_encode(&body->parcel, body->source, &salvage->encoded);
     if (salvage->encoded.status != LBX_OK)
         return salvage->encoded.status;
-    lbx__need_insert(&need, body, salvage->encoded.size, true);
+    lbx__letter_record_need_insert(&need, body, salvage->encoded.size, true);
     if (fifo) {
-        lbx__need_group(&need);
+        lbx__group_need_join(&need);
         status = lbx__group_hash(rules, body->parcel.group, hash);
     }
     if (status == LBX_OK)
@@ -266,14 +266,14 @@ insert(lbx__salvage *salvage, lbx__head *head, uint64_t sequence,
     if (status != LBX_OK)
         return status;
     body->gid = fifo ? lbx__group_join(rules, head, hash, sequence, due) : 0;
-    lbx__letter_insert(
+    lbx__letter_record_insert(
         rules, head, sequence, body,
         (lbx__bytes){salvage->encoded.bytes, salvage->encoded.size}, state);
     return LBX_OK;
 }
 
 static lbx_status
-make_letter(lbx__salvage *salvage, lbx__head *head, uint64_t box,
+make_letter(lbx__salvage *salvage, lbx__box_record *head, uint64_t box,
             uint64_t sequence)
 {
     const lbx__key key = lbx__key_2(box, sequence);
@@ -304,7 +304,7 @@ make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
 {
     const uint64_t box = salvage->letters[from].box;
     const lbx__saved *saved = lbx__salvage_box(salvage, box);
-    lbx__head *head;
+    lbx__box_record *head;
     lbx_status status;
     size_t i = from;
 
@@ -318,7 +318,7 @@ make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
     if (status != LBX_OK)
         return status;
     lbx__rules_start(salvage->rules);
-    status = lbx__head_open(salvage->rules, saved->made, &head);
+    status = lbx__box_record_open(salvage->rules, saved->made, &head);
     for (; status == LBX_OK && i < salvage->letter_count &&
            i < from + LETTERS_AT_ONCE && salvage->letters[i].box == box;
          i++) {
@@ -332,7 +332,8 @@ make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
         status = make_letter(salvage, head, box, sequence);
     }
     *ret_upto = i;
-    return end_group(salvage, lbx__heads_close(salvage->rules, status));
+    return end_group(salvage,
+                     lbx__box_record_close_all(salvage->rules, status));
 }
 
 lbx_status

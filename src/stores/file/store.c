@@ -5,12 +5,12 @@
  * One thread opens the storage, uses it and closes it. It sleeps on the
  * storage's bell, which our own threads ring and those of other processes: a
  * letter that another process has sent, and a process that wants to be let in,
- * wake it alike (post/hand.c, H3).
+ * wake it alike (post/service/thread.c, H3).
  */
 #include "stores/file/store.h"
 
 #include "post/fault.h"
-#include "post/service.h"
+#include "post/service/service.h"
 #include "post/store.h"
 #include "stores/file/copy.h"
 #include "stores/file/file.h"
@@ -52,8 +52,10 @@ lbx__file_store_open(const char *path, const lbx_store_options *options,
         .open = open_storage,
         .context = &opening,
         .one_thread = true,
-        .by_hand = mine.clock != NULL,
-        .look_ns = LBX_SECOND,
+        .closing = lbx__stores_keep,
+        .closed = lbx__stores_closed,
+        .manual_clock = mine.clock != NULL,
+        .poll_ns = LBX_SECOND,
     };
     status = lbx__service_open(&service, ret);
     if (status == LBX_OK)

@@ -17,7 +17,7 @@
 #ifndef LBX_STORES_FILE_VIEW_H
 #define LBX_STORES_FILE_VIEW_H
 
-#include "post/rows.h"
+#include "post/rules/row.h"
 #include "stores/file/engine.h"
 #include "stores/file/overlay.h"
 #include "stores/file/tree.h"

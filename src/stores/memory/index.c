@@ -61,7 +61,7 @@ draw_levels(lbx__index *index)
 static lbx__row
 shape_of(lbx__index *index, size_t key_size, size_t value_size)
 {
-    assert(key_size <= LBX__KEY_MOST && value_size <= LBX__VALUE_MOST);
+    assert(key_size <= LBX__ROW_KEY_MAX && value_size <= LBX__ROW_VALUE_MAX);
     return (lbx__row){
         .value_room = (uint32_t)value_size,
         .key_size = (uint16_t)key_size,

@@ -21,7 +21,7 @@
 #ifndef LBX_STORES_MEMORY_INDEX_H
 #define LBX_STORES_MEMORY_INDEX_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 
 enum {
     LBX__INDEX_LEVELS = 16, /* 4^16 rows */

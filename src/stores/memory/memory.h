@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage in the memory of the process; see post/storage.h. */
+/* Storage in the memory of the process; see post/rules/storage.h. */
 #ifndef LBX_STORES_MEMORY_MEMORY_H
 #define LBX_STORES_MEMORY_MEMORY_H
 
-#include "post/storage.h"
+#include "post/rules/storage.h"
 
 /* An empty storage. `clock` is its time; NULL is the system's monotonic clock.
  * Both must outlive it. OK; NO_MEMORY. */

@@ -3,7 +3,7 @@
 #include "stores/memory/store.h"
 
 #include "post/fault.h"
-#include "post/service.h"
+#include "post/service/service.h"
 #include "post/store.h"
 #include "stores/memory/memory.h"
 
@@ -30,7 +30,9 @@ lbx__memory_store_open(const lbx_store_options *options, lbx_store **ret)
         .allocator = mine.allocator,
         .open = open_storage,
         .context = &mine,
-        .by_hand = mine.clock != NULL,
+        .closing = lbx__stores_keep,
+        .closed = lbx__stores_closed,
+        .manual_clock = mine.clock != NULL,
     };
     status = lbx__service_open(&service, ret);
     if (status == LBX_OK)

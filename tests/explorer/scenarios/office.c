@@ -6,8 +6,8 @@
 #include "base/park.h"
 #include "explorer/scenarios/office.h"
 #include "explorer/scenarios/scenarios.h"
-#include "post/machine.h"
-#include "post/receipt.h"
+#include "post/rules/receipt.h"
+#include "post/service/internal.h"
 
 #include <string.h>
 
@@ -194,7 +194,7 @@ lbx__rules_key(const lbx__rules *rules)
 }
 
 lbx_status
-lbx__rules_send(lbx__rules *rules, lbx_send_request *request)
+lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
 {
     rules->letters++;
     request->sent->status = LBX_OK;
@@ -203,7 +203,7 @@ lbx__rules_send(lbx__rules *rules, lbx_send_request *request)
 }
 
 lbx_status
-lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
+lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
                    uint32_t before, const lbx__sink *sink, uint32_t *ret_count)
 {
     (void)request;
@@ -220,7 +220,7 @@ lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
 }
 
 lbx_status
-lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
+lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
 {
     (void)rules;
     (void)box;
@@ -229,7 +229,7 @@ lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
 }
 
 lbx_status
-lbx__rules_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
+lbx__background_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
 {
     (void)rules;
     (void)budget;
@@ -246,19 +246,19 @@ lbx__rules_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
         return LBX_UNSUPPORTED;                                                \
     }
 
-UNUSED(lbx__rules_create, lbx_box_request)
-UNUSED(lbx__rules_configure, lbx_box_request)
-UNUSED(lbx__rules_delete, lbx_box_request)
-UNUSED(lbx__rules_describe, lbx_box_request)
-UNUSED(lbx__rules_purge, lbx_box_request)
-UNUSED(lbx__rules_settle, lbx_settle_request)
-UNUSED(lbx__rules_undo, lbx_settle_request)
-UNUSED(lbx__rules_move, lbx_move_request)
-UNUSED(lbx__rules_list, const lbx_list_request)
+UNUSED(lbx__box_admin_create, lbx_box_request)
+UNUSED(lbx__box_admin_configure, lbx_box_request)
+UNUSED(lbx__box_admin_delete, lbx_box_request)
+UNUSED(lbx__catalog_describe, lbx_box_request)
+UNUSED(lbx__box_admin_purge, lbx_box_request)
+UNUSED(lbx__settle_apply, lbx_settle_request)
+UNUSED(lbx__settle_undo, lbx_settle_request)
+UNUSED(lbx__move_apply, lbx_move_request)
+UNUSED(lbx__catalog_list, const lbx_list_request)
 
 lbx_status
-lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
-                const lbx__sink *sink)
+lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
+                  const lbx__sink *sink)
 {
     (void)rules;
     (void)request;
@@ -324,20 +324,6 @@ lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
 {
     *store = (lbx_store){.ops = ops};
     return LBX_OK;
-}
-
-/* Nobody is listed. */
-void *
-lbx__stores_keep(lbx_store *store)
-{
-    (void)store;
-    return NULL;
-}
-
-void
-lbx__stores_closed(void *closed)
-{
-    (void)closed;
 }
 
 static void
@@ -457,13 +443,13 @@ open_service(bool one_thread, unsigned clients, const lbx__storage_ops *ops)
         .allocator = &explorer_memory,
         .open = open_storage,
         .one_thread = one_thread,
-        .by_hand = true,
+        .manual_clock = true,
     };
     service->ops = lbx__service_ops;
     service->alarm_ns = LBX_FOREVER;
     lbx__waiters_init(&service->waiters, &explorer_memory);
     if (one_thread)
-        EXPECT(lbx__hand_start(service));
+        EXPECT(lbx__thread_start(service));
     else
         EXPECT_OK(lbx__service_begin(service));
     EXPECT_OK(lbx_store_init(&service->base, &service->ops));

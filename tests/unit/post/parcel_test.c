@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a draft to a parcel. */
 #include "post/parcel.h"
+#include "post/rules/row.h"
 
 #include "support/test.h"
 #include "support/torture.h"
@@ -117,7 +118,8 @@ TEST(attributes_have_names_of_their_own)
     draft.attribute_count = 2;
     CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
     // body; "a" "String" "1"; "b" "Number.float" "2.5"
-    CHECK_INT(4 + 1 + 6 + 1 + 1 + 12 + 3, lbx__parcel_bytes(&packing.parcel));
+    CHECK_INT(4 + 1 + 6 + 1 + 1 + 12 + 3,
+              lbx__body_parcel_bytes(&packing.parcel));
     rules.limits.letter_most_bytes = 28;
     CHECK_OK(pack(&draft, &rules));
     rules.limits.letter_most_bytes = 27;

@@ -261,7 +261,7 @@ TEST(a_look_finds_what_others_sent)
 
     world.real = true;
     options = double_options(true);
-    options.look_ns = LBX_MS;
+    options.poll_ns = LBX_MS;
     store = open_with(&options);
     ask_receive(&receive, store, 1, -1);
     CHECK_OK(send_now(store, 2));

@@ -3,7 +3,6 @@
 #include "double.h"
 
 #include "base/park.h"
-#include "post/store.h"
 
 struct world world = {.time = TEST_CLOCK_INIT};
 
@@ -137,7 +136,7 @@ double_options(bool one_thread)
         .open = open_storage,
         .context = &is_one,
         .one_thread = one_thread,
-        .by_hand = !world.real,
+        .manual_clock = !world.real,
     };
 }
 
@@ -177,19 +176,6 @@ pass(lbx_store *store, int64_t duration_ns)
 }
 
 /* ---- The library's side of stores and calls ---- */
-
-void *
-lbx__stores_keep(lbx_store *store)
-{
-    (void)store;
-    return NULL;
-}
-
-void
-lbx__stores_closed(void *closed)
-{
-    CHECK(!closed);
-}
 
 lbx_status
 lbx_store_init(lbx_store *store, const lbx_store_ops *ops)

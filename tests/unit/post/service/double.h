@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#include "post/service.h"
+#include "post/service/service.h"
 #include "support/clock.h"
 #include "support/test.h"
 #include "support/threads.h"

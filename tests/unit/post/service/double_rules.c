@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules of a few lines: letters in an array, found by looking at each. They keep
- * what post/rules.h says of `ready`, `ended` and lbx__rules_next_due().
+ * what post/rules/rules.h says of `ready`, `ended` and lbx__receive_next_due().
  */
 #include "double.h"
 
-#include "post/rules.h"
+#include "post/rules/rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ add(lbx__rules *rules, uint64_t box, int64_t due_ns)
 }
 
 lbx_status
-lbx__rules_send(lbx__rules *rules, lbx_send_request *request)
+lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
 {
     const int64_t now_ns = lbx__storage_now(rules->storage);
 
@@ -88,7 +88,7 @@ lbx__rules_send(lbx__rules *rules, lbx_send_request *request)
 }
 
 lbx_status
-lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
+lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
                    uint32_t before, const lbx__sink *sink, uint32_t *ret_count)
 {
     const int64_t now_ns = lbx__storage_now(rules->storage);
@@ -115,7 +115,7 @@ lbx__rules_receive(lbx__rules *rules, const lbx_receive_request *request,
 }
 
 lbx_status
-lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
+lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
 {
     *ret_due_ns = LBX_FOREVER;
     for (size_t i = 0; i < rules->count; i++)
@@ -126,7 +126,7 @@ lbx__rules_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
 }
 
 lbx_status
-lbx__rules_delete(lbx__rules *rules, lbx_box_request *request)
+lbx__box_admin_delete(lbx__rules *rules, lbx_box_request *request)
 {
     rules->deleted[request->box.uid] = true;
     rules->events.ended(rules->events.context, request->box);
@@ -134,7 +134,7 @@ lbx__rules_delete(lbx__rules *rules, lbx_box_request *request)
 }
 
 lbx_status
-lbx__rules_purge(lbx__rules *rules, lbx_box_request *request)
+lbx__box_admin_purge(lbx__rules *rules, lbx_box_request *request)
 {
     for (size_t i = 0; i < rules->count; i++)
         if (rules->letters[i].box == request->box.uid) {
@@ -145,7 +145,7 @@ lbx__rules_purge(lbx__rules *rules, lbx_box_request *request)
 }
 
 lbx_status
-lbx__rules_list(lbx__rules *rules, const lbx_list_request *request)
+lbx__catalog_list(lbx__rules *rules, const lbx_list_request *request)
 {
     char name[16];
 
@@ -160,7 +160,7 @@ lbx__rules_list(lbx__rules *rules, const lbx_list_request *request)
 }
 
 lbx_status
-lbx__rules_describe(lbx__rules *rules, lbx_box_request *request)
+lbx__catalog_describe(lbx__rules *rules, lbx_box_request *request)
 {
     (void)rules;
     request->each_text(request->context, &(lbx_box_text){"tag:a", "b"});
@@ -170,7 +170,7 @@ lbx__rules_describe(lbx__rules *rules, lbx_box_request *request)
 }
 
 lbx_status
-lbx__rules_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
+lbx__background_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
 {
     const int left = atomic_load(&world.work_left);
     const int part = left < (int)budget ? left : (int)budget;
@@ -191,15 +191,15 @@ lbx__rules_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
         return LBX_UNSUPPORTED;                                                \
     }
 
-UNUSED(lbx__rules_create, lbx_box_request)
-UNUSED(lbx__rules_configure, lbx_box_request)
-UNUSED(lbx__rules_settle, lbx_settle_request)
-UNUSED(lbx__rules_undo, lbx_settle_request)
-UNUSED(lbx__rules_move, lbx_move_request)
+UNUSED(lbx__box_admin_create, lbx_box_request)
+UNUSED(lbx__box_admin_configure, lbx_box_request)
+UNUSED(lbx__settle_apply, lbx_settle_request)
+UNUSED(lbx__settle_undo, lbx_settle_request)
+UNUSED(lbx__move_apply, lbx_move_request)
 
 lbx_status
-lbx__rules_peek(lbx__rules *rules, const lbx_peek_request *request,
-                const lbx__sink *sink)
+lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
+                  const lbx__sink *sink)
 {
     (void)rules;
     (void)request;

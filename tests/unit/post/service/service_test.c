@@ -106,7 +106,7 @@ TEST(by_hand_nobody_looks)
     lbx_store *store;
     int begun;
 
-    options.look_ns = LBX_MS;
+    options.poll_ns = LBX_MS;
     store = open_with(&options);
     ask_receive(&receive, store, 1, -1);
     ask_send(&send, store, 1, LBX_SECOND);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "post/waiters.h"
+#include "post/service/waiters.h"
 
 #include "support/test.h"
 #include "support/torture.h"

@@ -314,7 +314,7 @@ insert(const char *path, const char *table, MDB_val key)
     mdb_env_close(env);
 }
 
-/* Rules copy keys into buffers of LBX__KEY_MOST bytes. */
+/* Rules copy keys into buffers of LBX__ROW_KEY_MAX bytes. */
 TEST(a_key_that_is_too_long_is_damage)
 {
     char path[512], key[400];

@@ -221,7 +221,7 @@ acknowledge(lbx__storage *storage, int number)
     CHECK_OK(lbx__storage_begin(storage));
     CHECK_OK(lbx__storage_reserve(storage, &size, 1, LBX__SHRINKS));
     lbx__storage_remove(storage, LBX__BODIES, text(key));
-    lbx__storage_put(storage, LBX__HEADS, text("head"), &value, 1);
+    lbx__storage_put(storage, LBX__BOX_RECORDS, text("head"), &value, 1);
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
 }
 

@@ -106,7 +106,7 @@ TEST(records_are_read_back_in_order)
     check_records(&desk, "");
     CHECK(!lbx__journal_end(&desk.journal, 1)); // nothing in it: no record
     lbx__journal_put(&desk.journal, LBX__META, text("k"), parts, 3);
-    lbx__journal_remove(&desk.journal, LBX__OLD, text("gone"));
+    lbx__journal_remove(&desk.journal, LBX__GARBAGE, text("gone"));
     CHECK(lbx__journal_end(&desk.journal, 55));
     lbx__journal_put(&desk.journal, LBX__READY, text("empty"), NULL, 0);
     CHECK(lbx__journal_end(&desk.journal, 77));

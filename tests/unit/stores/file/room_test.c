@@ -52,7 +52,7 @@ send(lbx__storage *storage, int number, size_t size)
     status = lbx__storage_reserve(storage, sizes, 2, LBX__GROWS);
     if (status == LBX_OK) {
         lbx__storage_put(storage, LBX__BODIES, text(key), &value, 1);
-        lbx__storage_put(storage, LBX__HEADS, text("head"), &head, 1);
+        lbx__storage_put(storage, LBX__BOX_RECORDS, text("head"), &head, 1);
     }
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
     return status;
@@ -86,7 +86,7 @@ acknowledge(lbx__storage *storage, int number)
     lbx__storage_remove(storage, LBX__BODIES, text(key));
     lbx__storage_remove(storage, LBX__STATES, text(key));
     lbx__storage_remove(storage, LBX__WAITS, text(key));
-    lbx__storage_put(storage, LBX__HEADS, text("head"), &head, 1);
+    lbx__storage_put(storage, LBX__BOX_RECORDS, text("head"), &head, 1);
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
 }
 

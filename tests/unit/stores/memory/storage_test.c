@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What post/storage.h promises, of storage in memory. */
+/* What post/rules/storage.h promises, of storage in memory. */
 #include "stores/memory/memory.h"
 #include "support/clock.h"
 #include "support/test.h"
@@ -99,23 +99,23 @@ TEST(storage_overwrites_in_place_or_with_what_was_reserved)
     CHECK_OK(lbx__memory_open(NULL, NULL, &storage));
     CHECK_OK(lbx__storage_begin(storage));
     reserve_one(storage, "k", "first");
-    put_one(storage, LBX__HEADS, "k", "first");
-    put_one(storage, LBX__HEADS, "k", "secon");
-    check_value("secon", storage, LBX__HEADS, "k");
-    lbx__storage_put(storage, LBX__HEADS, text("k"), parts, 3);
-    check_value("only", storage, LBX__HEADS, "k");
-    put_one(storage, LBX__HEADS, "k", "again");
-    check_value("again", storage, LBX__HEADS, "k");
+    put_one(storage, LBX__BOX_RECORDS, "k", "first");
+    put_one(storage, LBX__BOX_RECORDS, "k", "secon");
+    check_value("secon", storage, LBX__BOX_RECORDS, "k");
+    lbx__storage_put(storage, LBX__BOX_RECORDS, text("k"), parts, 3);
+    check_value("only", storage, LBX__BOX_RECORDS, "k");
+    put_one(storage, LBX__BOX_RECORDS, "k", "again");
+    check_value("again", storage, LBX__BOX_RECORDS, "k");
     // Two of different sizes: each finds its own, in any order.
     reserve_one(storage, "k", "a larger value");
     reserve_one(storage, "k", "a larger value still");
-    put_one(storage, LBX__HEADS, "k", "a larger value");
-    put_one(storage, LBX__HEADS, "k", "a larger value still");
-    check_value("a larger value still", storage, LBX__HEADS, "k");
-    put_one(storage, LBX__HEADS, "k", "");
-    CHECK_OK(lbx__storage_get(storage, LBX__HEADS, text("k"), &value));
+    put_one(storage, LBX__BOX_RECORDS, "k", "a larger value");
+    put_one(storage, LBX__BOX_RECORDS, "k", "a larger value still");
+    check_value("a larger value still", storage, LBX__BOX_RECORDS, "k");
+    put_one(storage, LBX__BOX_RECORDS, "k", "");
+    CHECK_OK(lbx__storage_get(storage, LBX__BOX_RECORDS, text("k"), &value));
     CHECK_INT(0, value.size);
-    CHECK_INT(1, lbx__memory_rows(storage, LBX__HEADS));
+    CHECK_INT(1, lbx__memory_rows(storage, LBX__BOX_RECORDS));
     lbx__storage_commit(storage);
     lbx__storage_close(storage);
 }

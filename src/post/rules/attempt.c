@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attempts: a receive of a fifo box that is repeated with the same id, because
+ * its answer was lost, gets the same letters under the same receipts, and their
+ * leases begin anew. So the lost answer does not hold up its groups.
+ *
+ * The row of an attempt has, for each letter, sequence, turn and epoch. A turn is
+ * drawn with each lease, extension and return: as long as turn and epoch are
+ * the same and the letter is leased, nobody has touched it.
+ *
+ * A repeated attempt is no new delivery: the count stays.
+ */
+#include "post/rules/internal.h"
+
+#include <string.h>
+
+enum {
+    LETTER_BYTES = 20,
+    ATTEMPT_BYTES = 8 + 4 + LBX_BATCH_MOST * LETTER_BYTES
+};
+
+struct attempt {
+    uint8_t hash[LBX__HASH_BYTES];
+    lbx__letter_record letters[LBX_BATCH_MOST];
+    uint32_t count;
+};
+
+static void
+keep(lbx__rules *rules, const lbx__claim *claim,
+     const uint8_t hash[LBX__HASH_BYTES])
+{
+    const uint64_t box = claim->head->box;
+    const int64_t until = lbx__later(rules->now, LBX__REMEMBERED_NS);
+    const lbx__key key = lbx__key_hash(box, hash);
+    const lbx__key due = lbx__key_due_hash(box, until, hash);
+    uint8_t bytes[ATTEMPT_BYTES] = {0};
+    uint8_t *at = lbx__put_le64(bytes, (uint64_t)until);
+
+    at = lbx__put_le32(at, claim->count);
+    for (uint32_t i = 0; i < claim->count; i++) {
+        at = lbx__put_le64(at, claim->got[i].sequence);
+        at = lbx__put_le64(at, claim->got[i].turn);
+        at = lbx__put_le32(at, claim->got[i].epoch);
+    }
+    lbx__row_put(rules->storage, LBX__SEEN, &key,
+                 &(lbx__bytes){bytes, sizeof(bytes)}, 1);
+    lbx__row_put_empty(rules->storage, LBX__SEEN_DUE, &due);
+}
+
+/* The letters of an attempt that can be repeated: OK; NOT_FOUND. */
+static lbx_status
+find(lbx__rules *rules, const lbx__box_record *head, struct attempt *attempt)
+{
+    const lbx__key key = lbx__key_hash(head->box, attempt->hash);
+    uint8_t row[ATTEMPT_BYTES];
+    lbx__bytes value;
+    lbx_status status = lbx__row_get(rules->storage, LBX__SEEN, &key, &value);
+
+    if (status != LBX_OK)
+        return status;
+    if (value.size != ATTEMPT_BYTES)
+        return LBX_CORRUPT;
+    memcpy(row, value.data, sizeof(row));
+    attempt->count = lbx__get_le32(row + 8);
+    if (attempt->count > LBX_BATCH_MOST)
+        return LBX_CORRUPT;
+    if ((int64_t)lbx__get_le64(row) <= rules->now)
+        return LBX_NOT_FOUND;
+    for (uint32_t i = 0; i < attempt->count; i++) {
+        const uint8_t *at = row + 12 + (size_t)i * LETTER_BYTES;
+        lbx__letter_record *letter = &attempt->letters[i];
+
+        status = lbx__letter_record_get(rules, head, lbx__get_le64(at), letter);
+        if (status != LBX_OK)
+            return status;
+        if (letter->state.kind != LBX__IS_LEASED ||
+            letter->state.turn != lbx__get_le64(at + 8) ||
+            letter->state.epoch != lbx__get_le32(at + 16))
+            return LBX_NOT_FOUND;
+    }
+    return attempt->count > 0 ? LBX_OK : LBX_NOT_FOUND;
+}
+
+static lbx_status
+replay_one(lbx__rules *rules, lbx__claim *claim, lbx__letter_record *letter)
+{
+    lbx__box_record *head = claim->head;
+    lbx__state to = letter->state;
+    lbx__need need = {.count = 0};
+    lbx_status status;
+
+    lbx__letter_record_need_change(&need, &letter->state);
+    lbx__group_need_requeue(&need);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__SHRINKS);
+    if (status == LBX_OK)
+        status =
+            lbx__receive_deliver(rules, head, letter, &to, claim->sink, true);
+    if (status != LBX_OK)
+        return status;
+    to.due = lbx__later(rules->now, claim->request->lease_ns);
+    to.turn = head->next++;
+    to.received_ns = rules->now;
+    lbx__letter_record_change(rules, head, letter, &to);
+    lbx__group_requeue(rules, head, letter, LBX__GROUP_LAST, 0);
+    claim->got[claim->count].sequence = letter->sequence;
+    claim->got[claim->count].turn = to.turn;
+    claim->got[claim->count].epoch = to.epoch;
+    claim->count++;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__attempt_receive(lbx__rules *rules, lbx__claim *claim)
+{
+    lbx__need need = {.count = 0};
+    struct attempt attempt;
+    lbx_status status = lbx__rules_hash(rules, 'a', claim->request->attempt_id,
+                                        NULL, attempt.hash);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__sweep_seen(rules, claim->head);
+    lbx__need_row(&need, 24, ATTEMPT_BYTES);
+    lbx__need_row(&need, 32, 0);
+    status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
+                                  LBX__SHRINKS);
+    if (status != LBX_OK)
+        return status;
+    status = find(rules, claim->head, &attempt);
+    if (status == LBX_OK) {
+        for (uint32_t i = 0; i < attempt.count && claim->count < claim->most &&
+                             status == LBX_OK;
+             i++)
+            status = replay_one(rules, claim, &attempt.letters[i]);
+    } else if (status == LBX_NOT_FOUND)
+        status = lbx__group_receive(rules, claim);
+    if (claim->count > 0)
+        keep(rules, claim, attempt.hash);
+    return status;
+}

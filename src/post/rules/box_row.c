@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The row of a box; see box_row.h. */
+#include "post/rules/box_row.h"
+
+#include <string.h>
+
+enum {
+    ROW_FIXED = 20,
+    NUMBERS = 18,
+    OPTIONS_FIXED = NUMBERS * 8,
+    REDRIVE_MOST = 10
+};
+
+static void
+add_number(lbx_buffer *out, uint64_t number)
+{
+    uint8_t bytes[8];
+
+    lbx__put_le64(bytes, number);
+    lbx__buffer_add(out, bytes, sizeof(bytes));
+}
+
+/* Size with the NUL, text, NUL; a size of 0 is NULL. */
+static void
+add_text(lbx_buffer *out, const char *text)
+{
+    const size_t size = text ? strlen(text) + 1 : 0;
+    uint8_t bytes[4];
+
+    lbx__put_le32(bytes, (uint32_t)size);
+    lbx__buffer_add(out, bytes, sizeof(bytes));
+    if (size > 0)
+        lbx__buffer_add(out, text, size);
+}
+
+static bool
+take_text(lbx__bytes *left, const char **ret)
+{
+    const uint8_t *at = left->data;
+    size_t size;
+
+    if (left->size < 4)
+        return false;
+    size = lbx__get_le32(at);
+    if (size > left->size - 4 || (size > 0 && at[4 + size - 1] != '\0'))
+        return false;
+    *ret = size > 0 ? (const char *)at + 4 : NULL;
+    left->data = at + 4 + size;
+    left->size -= 4 + size;
+    return true;
+}
+
+/* ---- The row ---- */
+
+void
+lbx__box_row_encode(const lbx__box_row *row, lbx_buffer *out)
+{
+    const size_t space = strlen(row->space) + 1, name = strlen(row->name) + 1;
+    uint8_t fixed[ROW_FIXED];
+    uint8_t *at = lbx__put_le32(fixed, row->configured);
+
+    at = lbx__put_le32(at, (uint32_t)space);
+    at = lbx__put_le32(at, (uint32_t)name);
+    at = lbx__put_le32(at, (uint32_t)row->options.size);
+    lbx__put_le32(at, (uint32_t)row->texts.size);
+    lbx__buffer_add(out, fixed, sizeof(fixed));
+    lbx__buffer_add(out, row->space, space);
+    lbx__buffer_add(out, row->name, name);
+    lbx__buffer_add(out, row->options.data, row->options.size);
+    if (row->texts.size > 0)
+        lbx__buffer_add(out, row->texts.data, row->texts.size);
+}
+
+lbx_status
+lbx__box_row_decode(lbx__bytes value, lbx__box_row *ret)
+{
+    const uint8_t *at = value.data;
+    uint64_t space, name;
+
+    if (value.size < ROW_FIXED)
+        return LBX_CORRUPT;
+    ret->configured = lbx__get_le32(at);
+    space = lbx__get_le32(at + 4);
+    name = lbx__get_le32(at + 8);
+    ret->options.size = lbx__get_le32(at + 12);
+    ret->texts.size = lbx__get_le32(at + 16);
+    if (space < 1 || space > LBX_SPACE_BYTES || name < 1 ||
+        name > LBX_BOX_NAME_BYTES ||
+        ROW_FIXED + space + name + ret->options.size + ret->texts.size !=
+            value.size)
+        return LBX_CORRUPT;
+    at += ROW_FIXED;
+    ret->space = (const char *)at;
+    ret->name = (const char *)at + space;
+    if (ret->space[space - 1] != '\0' || ret->name[name - 1] != '\0')
+        return LBX_CORRUPT;
+    ret->options.data = at + space + name;
+    ret->texts.data = at + space + name + ret->options.size;
+    return LBX_OK;
+}
+
+bool
+lbx__box_row_next_text(lbx__bytes *left, lbx_box_text *ret)
+{
+    return left->size > 0 && take_text(left, &ret->name) && ret->name &&
+           take_text(left, &ret->value) && ret->value;
+}
+
+void
+lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text)
+{
+    add_text(out, text->name);
+    add_text(out, text->value);
+}
+
+/* ---- Options ---- */
+
+void
+lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
+{
+    const lbx_limits *limits = &options->limits;
+    const uint64_t flags = (uint64_t)options->strict |
+                           (uint64_t)options->keep_place << 1 |
+                           (uint64_t)options->fifo << 2 |
+                           (uint64_t)options->deduplicate_by_content << 3 |
+                           (uint64_t)limits->text_only << 4;
+    const uint64_t numbers[NUMBERS] = {
+        options->version,
+        (uint64_t)limits->lease_most_ns,
+        (uint64_t)limits->wait_most_ns,
+        (uint64_t)limits->delay_most_ns,
+        (uint64_t)limits->retention_least_ns,
+        (uint64_t)limits->retention_most_ns,
+        (uint64_t)limits->letter_most_bytes,
+        (uint64_t)limits->batch_most_bytes,
+        (uint64_t)limits->leased_most,
+        limits->attributes_most,
+        (uint64_t)options->lease_ns,
+        (uint64_t)options->delay_ns,
+        (uint64_t)options->wait_ns,
+        (uint64_t)options->retention_ns,
+        (uint64_t)options->capacity_letters,
+        flags | (uint64_t)options->deduplication << 8 |
+            (uint64_t)options->redrive_allow << 16,
+        options->deliveries_most,
+        options->redrive_box_count,
+    };
+
+    for (size_t i = 0; i < NUMBERS; i++)
+        add_number(out, numbers[i]);
+    add_text(out, options->dead_letters);
+    for (size_t i = 0; i < options->redrive_box_count; i++)
+        add_text(out, options->redrive_boxes[i]);
+}
+
+static void
+decode_numbers(const uint64_t numbers[NUMBERS], lbx_box_options *ret)
+{
+    const uint64_t flags = numbers[15];
+
+    *ret = (lbx_box_options){
+        .version = (uint32_t)numbers[0],
+        .limits =
+            {
+                .lease_most_ns = (int64_t)numbers[1],
+                .wait_most_ns = (int64_t)numbers[2],
+                .delay_most_ns = (int64_t)numbers[3],
+                .retention_least_ns = (int64_t)numbers[4],
+                .retention_most_ns = (int64_t)numbers[5],
+                .letter_most_bytes = (int64_t)numbers[6],
+                .batch_most_bytes = (int64_t)numbers[7],
+                .leased_most = (int64_t)numbers[8],
+                .attributes_most = (uint32_t)numbers[9],
+                .text_only = flags >> 4 & 1,
+            },
+        .lease_ns = (int64_t)numbers[10],
+        .delay_ns = (int64_t)numbers[11],
+        .wait_ns = (int64_t)numbers[12],
+        .retention_ns = (int64_t)numbers[13],
+        .capacity_letters = (int64_t)numbers[14],
+        .strict = flags & 1,
+        .keep_place = flags >> 1 & 1,
+        .fifo = flags >> 2 & 1,
+        .deduplicate_by_content = flags >> 3 & 1,
+        .deduplication = (lbx_deduplication)(flags >> 8 & 0xff),
+        .redrive_allow = (lbx_redrive_allow)(flags >> 16 & 0xff),
+        .deliveries_most = (uint32_t)numbers[16],
+        .redrive_box_count = (size_t)numbers[17],
+    };
+}
+
+/* Copies a text to the caller's buffer; answers where it is now. */
+static const char *
+keep_text(char *buffer, size_t *used, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *at = buffer + *used;
+
+    memcpy(at, text, size);
+    *used += size;
+    return at;
+}
+
+/* Puts the texts into the caller's buffer: the list of pointers, then what they
+ * point to. LBX_BOX_TEXT_BYTES hold eleven names and ten pointers. */
+static lbx_status
+keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
+           lbx_box_options *ret)
+{
+    const size_t align = _Alignof(const char *);
+    const size_t skip = (align - (uintptr_t)buffer % align) % align;
+    const char **list = (const char **)(void *)(buffer + skip);
+    size_t used = skip + REDRIVE_MOST * sizeof(*list);
+    const char *text;
+
+    _Static_assert((REDRIVE_MOST + 1) * sizeof(char *) +
+                           (size_t)(REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
+                       LBX_BOX_TEXT_BYTES,
+                   "options' texts fit");
+    if (dead_letters)
+        ret->dead_letters = keep_text(buffer, &used, dead_letters);
+    for (size_t i = 0; i < ret->redrive_box_count; i++) {
+        if (!take_text(&left, &text) || !text ||
+            strlen(text) >= LBX_BOX_NAME_BYTES)
+            return LBX_CORRUPT;
+        list[i] = keep_text(buffer, &used, text);
+    }
+    ret->redrive_boxes = ret->redrive_box_count > 0 ? list : NULL;
+    return LBX_OK;
+}
+
+lbx_status
+lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
+                            lbx_box_options *ret)
+{
+    uint64_t numbers[NUMBERS];
+    const char *text;
+
+    if (bytes.size < OPTIONS_FIXED)
+        return LBX_CORRUPT;
+    for (size_t i = 0; i < NUMBERS; i++)
+        numbers[i] = lbx__get_le64((const uint8_t *)bytes.data + 8 * i);
+    decode_numbers(numbers, ret);
+    bytes.data = (const uint8_t *)bytes.data + OPTIONS_FIXED;
+    bytes.size -= OPTIONS_FIXED;
+    if (ret->redrive_box_count > REDRIVE_MOST || !take_text(&bytes, &text) ||
+        (text && strlen(text) >= LBX_BOX_NAME_BYTES))
+        return LBX_CORRUPT;
+    if (buffer)
+        return keep_texts(bytes, text, buffer, ret);
+    ret->dead_letters = text; // in the row
+    return LBX_OK;
+}
+
+lbx_status
+lbx__box_row_decode_facts(lbx__bytes value, lbx__facts *ret)
+{
+    lbx__box_row row;
+    lbx_status status = lbx__box_row_decode(value, &row);
+
+    if (status == LBX_OK)
+        status = lbx__box_row_decode_options(row.options, NULL, &ret->options);
+    if (status != LBX_OK)
+        return status;
+    ret->configured = row.configured;
+    ret->dead = ret->options.dead_letters != NULL;
+    memcpy(ret->space, row.space, strlen(row.space) + 1);
+    memcpy(ret->name, row.name, strlen(row.name) + 1);
+    if (ret->dead)
+        memcpy(ret->dead_letters, ret->options.dead_letters,
+               strlen(ret->options.dead_letters) + 1);
+    ret->options.dead_letters = NULL; // see `dead`
+    return LBX_OK;
+}

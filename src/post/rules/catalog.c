@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boxes: finding them, describing them, listing them.
+ *
+ * Counts are told after a sweep, and so exact: what is due is ready, whoever
+ * asked last.
+ */
+#include "post/rules/box_row.h"
+#include "post/rules/internal.h"
+
+#include <string.h>
+
+lbx_status
+lbx__catalog_find(lbx__rules *rules, const lbx_box_request *request,
+                  lbx__box_record **ret)
+{
+    lbx_status status;
+
+    if (request->box.uid == 0)
+        return lbx__box_record_find(rules, request->space, request->name, ret);
+    status = lbx__box_record_open(rules, request->box, ret);
+    return status == LBX_CLOSED ? LBX_NOT_FOUND : status;
+}
+
+/* ---- Describe ---- */
+
+static lbx_status
+describe_row(lbx__rules *rules, const lbx__box_record *head,
+             lbx_box_request *request)
+{
+    const lbx__key key = lbx__key_1(head->uid);
+    lbx_box_text text;
+    lbx__box_row row = {.configured = 0};
+    lbx__bytes value;
+    lbx_status status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
+
+    if (status == LBX_OK)
+        status = lbx__box_row_decode(value, &row);
+    if (status == LBX_OK && request->ret_options)
+        status = lbx__box_row_decode_options(row.options, request->buffer,
+                                             request->ret_options);
+    if (status != LBX_OK)
+        return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
+    while (request->each_text && lbx__box_row_next_text(&row.texts, &text))
+        request->each_text(request->context, &text);
+    return LBX_OK;
+}
+
+/* When the first letter by its sequence was sent, of those that are intact: OK;
+ * NOT_FOUND; CORRUPT; IO. */
+static lbx_status
+first_sent(lbx__rules *rules, const lbx__box_record *head, int64_t *ret)
+{
+    uint32_t steps = 0;
+    lbx__letter_record letter;
+    lbx_status status = lbx__letter_record_seek(rules, head, 0, &letter);
+
+    while (lbx__letter_record_skip(status, &letter, &steps))
+        status =
+            lbx__letter_record_seek(rules, head, letter.sequence + 1, &letter);
+    if (status == LBX_OK)
+        *ret = letter.body.sent_ns;
+    else if (steps > 0 && (status == LBX_NOT_FOUND || letter.damaged)) {
+        // Nothing is known but that it was not before this.
+        *ret = head->oldest < rules->now ? head->oldest : rules->now;
+        status = LBX_OK;
+    }
+    return status;
+}
+
+/* Exact counts, after a sweep; damaged letters are among them. */
+static lbx_status
+count(lbx__rules *rules, lbx__box_record *head, lbx_box_counts *ret)
+{
+    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    int64_t oldest = LBX_FOREVER;
+    lbx__bytes at = {NULL, 0}, value = {NULL, 0};
+    lbx_status status = lbx__sweep(rules, head);
+
+    if (status != LBX_OK)
+        return status;
+    status = first_sent(rules, head, &oldest);
+    if (status == LBX_OK)
+        status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
+    if (status == LBX_OK && (int64_t)lbx__key_number(at, 1) < oldest)
+        oldest = (int64_t)lbx__key_number(at, 1);
+    if (status != LBX_OK && status != LBX_NOT_FOUND &&
+        !lbx__row_damaged(status, value))
+        return status;
+    *ret = (lbx_box_counts){
+        .ready = head->letters - head->leased - head->delayed,
+        .leased = head->leased,
+        .delayed = head->delayed,
+        .bytes = head->bytes,
+        .oldest_ns = head->letters > 0 ? rules->now - oldest : -1,
+    };
+    return LBX_OK;
+}
+
+lbx_status
+lbx__catalog_fill(lbx__rules *rules, lbx__box_record *head,
+                  lbx_box_request *request)
+{
+    lbx_status status = LBX_OK;
+
+    if (request->ret_options || request->each_text)
+        status = describe_row(rules, head, request);
+    if (status == LBX_OK && request->ret_counts)
+        status = count(rules, head, request->ret_counts);
+    if (status == LBX_OK)
+        request->ret_box.uid = head->uid;
+    return status;
+}
+
+lbx_status
+lbx__catalog_describe(lbx__rules *rules, lbx_box_request *request)
+{
+    lbx__box_record *head;
+    lbx_status status;
+
+    lbx__rules_start(rules);
+    status = lbx__catalog_find(rules, request, &head);
+    if (status == LBX_OK)
+        status = lbx__catalog_fill(rules, head, request);
+    return lbx__box_record_close_all(rules, status);
+}
+
+/* ---- List ---- */
+
+/* Whether a box puts its dead letters into another. */
+static lbx_status
+feeds(lbx__rules *rules, uint64_t uid, const lbx__box_record *dead, bool *ret)
+{
+    lbx__box_record *head;
+    lbx_status status = lbx__box_record_open(rules, (lbx_box){uid}, &head);
+
+    if (status != LBX_OK)
+        return status == LBX_CLOSED ? LBX_CORRUPT : status;
+    *ret = head->facts->dead &&
+           strcmp(head->facts->dead_letters, dead->facts->name) == 0 &&
+           strcmp(head->facts->space, dead->facts->space) == 0;
+    if (head != dead)
+        rules->head_count = 1; // `dead` alone stays open
+    return LBX_OK;
+}
+
+static lbx_status
+list(lbx__rules *rules, const lbx_list_request *request,
+     const lbx__box_record *dead)
+{
+    const char *prefix = request->prefix ? request->prefix : "";
+    const lbx__key limit = lbx__key_name(request->space, prefix);
+    char name[LBX_BOX_NAME_BYTES];
+    lbx__key from = limit;
+
+    if (request->after && strcmp(request->after, prefix) > 0)
+        from = lbx__key_name(request->space, request->after);
+    for (;;) {
+        const size_t skip = limit.size - strlen(prefix);
+        bool wanted = true;
+        lbx__bytes at, value;
+        lbx_status status = lbx__row_seek(rules->storage, LBX__NAMES, &from,
+                                          limit.size, &at, &value);
+
+        // `from` may lie behind the last name that begins with the prefix.
+        if (status == LBX_NOT_FOUND ||
+            (status == LBX_OK && memcmp(at.data, limit.bytes, limit.size) != 0))
+            return LBX_OK;
+        if (status != LBX_OK)
+            return status;
+        if (value.size != 8 || at.size - skip >= sizeof(name))
+            return LBX_CORRUPT;
+        memcpy(name, (const char *)at.data + skip, at.size - skip);
+        name[at.size - skip] = '\0';
+        if (strlen(name) != at.size - skip)
+            return LBX_CORRUPT; // it would come again and again
+        if (dead)
+            status = feeds(rules, lbx__get_le64(value.data), dead, &wanted);
+        if (status != LBX_OK)
+            return status;
+        if (wanted && !(request->after && strcmp(name, request->after) == 0) &&
+            !request->each(request->context, name))
+            return LBX_OK;
+        // A NUL more: the least key behind this one.
+        from = lbx__key_name(request->space, name);
+        from.bytes[from.size++] = 0;
+    }
+}
+
+lbx_status
+lbx__catalog_list(lbx__rules *rules, const lbx_list_request *request)
+{
+    lbx__box_record *dead = NULL;
+    lbx_status status = LBX_OK;
+
+    lbx__rules_start(rules);
+    if (request->dead_letters.uid != 0)
+        status = lbx__box_record_open(rules, request->dead_letters, &dead);
+    if (status == LBX_CLOSED)
+        status = LBX_NOT_FOUND;
+    if (status == LBX_OK)
+        status = list(rules, request, dead);
+    return lbx__box_record_close_all(rules, status);
+}

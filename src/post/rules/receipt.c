@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receipts; see receipt.h. */
+#include "post/rules/receipt.h"
+
+#include "codec/pack.h"
+#include "codec/text.h"
+
+#include <string.h>
+
+enum {
+    VERSION = 1,
+    NUMBERS =
+        1 + LBX__RECEIPT_PACKED, /* with the version: what the MAC covers */
+    WHOLE = NUMBERS + LBX__RECEIPT_MAC
+};
+
+_Static_assert((WHOLE * 4 + 2) / 3 + 1 == LBX__RECEIPT_TEXT,
+               "a receipt's text is as long as it says");
+
+void
+lbx__receipt_pack(const lbx__receipt *receipt,
+                  uint8_t bytes[LBX__RECEIPT_PACKED])
+{
+    bytes = lbx__put_be64(bytes, receipt->box);
+    bytes = lbx__put_be64(bytes, receipt->sequence);
+    bytes = lbx__put_be32(bytes, receipt->epoch);
+    lbx__put_be32(bytes, receipt->era);
+}
+
+lbx__receipt
+lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED])
+{
+    return (lbx__receipt){
+        .box = lbx__get_be64(bytes),
+        .sequence = lbx__get_be64(bytes + 8),
+        .epoch = lbx__get_be32(bytes + 16),
+        .era = lbx__get_be32(bytes + 20),
+    };
+}
+
+/* The MAC of version and numbers, apart from all else the key is used for. */
+static lbx_status
+make_mac(lbx__mac *mac, const uint8_t *numbers, uint8_t hash[LBX__SHA256_BYTES])
+{
+    static const char purpose[] = "letterbox receipt";
+    uint8_t input[sizeof(purpose) + NUMBERS];
+
+    memcpy(input, purpose, sizeof(purpose));
+    memcpy(input + sizeof(purpose), numbers, NUMBERS);
+    return lbx__mac_all(mac, input, sizeof(input), hash);
+}
+
+lbx_status
+lbx__receipt_text(lbx__mac *mac, const lbx__receipt *receipt,
+                  char text[LBX__RECEIPT_TEXT])
+{
+    uint8_t whole[WHOLE], hash[LBX__SHA256_BYTES];
+    lbx_status status;
+
+    whole[0] = VERSION;
+    lbx__receipt_pack(receipt, whole + 1);
+    status = make_mac(mac, whole, hash);
+    if (status != LBX_OK)
+        return status;
+    memcpy(whole + NUMBERS, hash, LBX__RECEIPT_MAC);
+    lbx__base64_encode(LBX__BASE64_URL, whole, WHOLE, text);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__receipt_parse(lbx__mac *mac, const char *text, lbx__receipt *ret)
+{
+    uint8_t whole[WHOLE + 3], hash[LBX__SHA256_BYTES];
+    size_t size;
+    lbx_status status;
+
+    if (strnlen(text, LBX__RECEIPT_TEXT) != LBX__RECEIPT_TEXT - 1 ||
+        !lbx__base64_decode(LBX__BASE64_URL, text, LBX__RECEIPT_TEXT - 1, whole,
+                            &size) ||
+        size != WHOLE || whole[0] != VERSION)
+        return LBX_INVALID;
+    status = make_mac(mac, whole, hash);
+    if (status != LBX_OK)
+        return status;
+    if (!lbx__same_secret(hash, whole + NUMBERS, LBX__RECEIPT_MAC))
+        return LBX_INVALID;
+    *ret = lbx__receipt_unpack(whole + 1);
+    return LBX_OK;
+}

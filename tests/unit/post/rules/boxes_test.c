@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Boxes: create, change, describe, list, purge, delete; damage; want of memory. */
+#include "codec/pack.h"
+#include "fixture.h"
+
+#include "post/rules/row.h"
+#include "stores/memory/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* sqs.md 1.7: idempotent with the same options, as they are now. */
+TEST(creating_twice_is_one_box_if_the_options_agree)
+{
+    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_box_request request = {.name = "box", .options = &options};
+    struct rig rig;
+    lbx_box box;
+
+    rig_init(&rig);
+    box = rig_create(&rig, "box", &options);
+    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
+    CHECK_INT(box.uid, rig_create(&rig, "box", NULL).uid);
+    options.lease_ns++;
+    CHECK_STATUS(LBX_EXISTS,
+                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    CHECK_OK(rig_configure(&rig, box, &options));
+    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
+    rig_reopen(&rig);
+    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
+    options.fifo = options.strict = true;
+    CHECK_STATUS(LBX_INVALID, rig_configure(&rig, box, &options));
+    rig_fini(&rig);
+}
+
+static void
+join_text(void *context, const lbx_box_text *text)
+{
+    char *all = context;
+
+    sprintf(all + strlen(all), "%s=%s;", text->name, text->value);
+}
+
+TEST(options_and_texts_are_told_as_they_were_given)
+{
+    static const char *const friends[] = {"one", "two"};
+    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS), told;
+    const lbx_box_text texts[] = {{"tag:team", "red"}, {"sqs:Policy", "{}"}};
+    const lbx_box_text changes[] = {{"tag:team", NULL}, {"tag:new", "1"}};
+    char buffer[LBX_BOX_TEXT_BYTES + 1], all[200] = "";
+    lbx_box_request request = {.name = "box",
+                               .options = &options,
+                               .texts = texts,
+                               .text_count = 2,
+                               .buffer = buffer + 1, // on no boundary
+                               .ret_options = &told,
+                               .each_text = join_text,
+                               .context = all};
+    struct rig rig;
+
+    options.dead_letters = "box";
+    options.deliveries_most = 7;
+    options.redrive_allow = LBX_REDRIVE_BY_BOX;
+    options.redrive_boxes = friends;
+    options.redrive_box_count = 2;
+    rig_init(&rig);
+    CHECK_STATUS(LBX_DENIED,
+                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    options.dead_letters = NULL;
+    options.deliveries_most = 0;
+    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    CHECK_STR("tag:team=red;sqs:Policy={};", all);
+    CHECK_INT(options.limits.leased_most, told.limits.leased_most);
+    CHECK_INT(options.retention_ns, told.retention_ns);
+    CHECK(told.limits.text_only && !told.strict && !told.dead_letters);
+    CHECK_INT(2, told.redrive_box_count);
+    CHECK_STR("one", told.redrive_boxes[0]);
+    CHECK_STR("two", told.redrive_boxes[1]);
+    request.options = NULL;
+    request.texts = changes;
+    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_configure(rig.rules, &request)));
+    all[0] = '\0';
+    CHECK_OK(RIG_CALL(&rig, lbx__catalog_describe(rig.rules, &request)));
+    CHECK_STR("sqs:Policy={};tag:new=1;", all);
+    CHECK_INT(2, told.redrive_box_count);
+    rig_fini(&rig);
+}
+
+struct names {
+    char all[200];
+    int most;
+};
+
+static bool
+join_name(void *context, const char *name)
+{
+    struct names *names = context;
+
+    sprintf(names->all + strlen(names->all), "%s ", name);
+    return --names->most > 0;
+}
+
+static const char *
+list(struct rig *rig, const char *space, const char *prefix, const char *after,
+     int most, lbx_box dead)
+{
+    static struct names names;
+    const lbx_list_request request = {.space = space,
+                                      .dead_letters = dead,
+                                      .prefix = prefix,
+                                      .after = after,
+                                      .each = join_name,
+                                      .context = &names};
+
+    names = (struct names){.most = most};
+    CHECK_OK(RIG_CALL(rig, lbx__catalog_list(rig->rules, &request)));
+    return names.all;
+}
+
+TEST(boxes_are_listed_by_name_and_space)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_box_request elsewhere = {.space = "eu", .name = "b"};
+    const lbx_box none = {0};
+    struct rig rig;
+    lbx_box dead;
+
+    rig_init(&rig);
+    dead = rig_create(&rig, "b", NULL);
+    options.dead_letters = "b";
+    options.deliveries_most = 1;
+    rig_create(&rig, "aa", &options);
+    rig_create(&rig, "ab", NULL);
+    rig_create(&rig, "a", &options);
+    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &elsewhere)));
+    CHECK_STR("a aa ab b ", list(&rig, NULL, NULL, NULL, 9, none));
+    CHECK_STR("a aa ab ", list(&rig, NULL, "a", NULL, 9, none));
+    CHECK_STR("ab ", list(&rig, NULL, "a", "aa", 9, none));
+    CHECK_STR("", list(&rig, NULL, "a", "ab", 9, none));
+    CHECK_STR("", list(&rig, NULL, "a", "b", 9, none));
+    CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 2, none));
+    CHECK_STR("b ", list(&rig, "eu", NULL, NULL, 9, none));
+    CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 9, dead));
+    rig_fini(&rig);
+}
+
+/* Nobody makes one; listing from behind it would find it again, for ever. */
+TEST(a_name_with_a_nul_inside_is_damage)
+{
+    struct names names = {.most = 9};
+    const lbx_list_request request = {.each = join_name, .context = &names};
+    lbx__key key = lbx__key_name(NULL, "a");
+    lbx__row_size size;
+    struct rig rig;
+
+    rig_init(&rig);
+    key.bytes[key.size++] = 0;
+    key.bytes[key.size++] = 'b';
+    size = (lbx__row_size){key.size, LBX__SUM_BYTES + 8};
+    rig_begin(&rig);
+    CHECK_OK(lbx__storage_reserve(rig.storage, &size, 1, LBX__GROWS));
+    lbx__row_put_number(rig.storage, LBX__NAMES, &key, 1);
+    CHECK_OK(rig_end(&rig, LBX_OK));
+    CHECK_STATUS(LBX_CORRUPT,
+                 RIG_CALL(&rig, lbx__catalog_list(rig.rules, &request)));
+    rig_fini(&rig);
+}
+
+TEST_CITING("S6", a_deleted_box_is_closed_and_its_name_is_free)
+{
+    struct rig rig;
+    lbx_box box, again;
+    int64_t due;
+
+    rig_init(&rig);
+    box = rig_create(&rig, "box", NULL);
+    CHECK_OK(rig_send(&rig, box, "a"));
+    CHECK_OK(rig_delete(&rig, box));
+    CHECK_INT(box.uid, rig.ended_box);
+    CHECK_STATUS(LBX_CLOSED, rig_send(&rig, box, "b"));
+    CHECK_INT(0, rig_receive(&rig, box, 1, S));
+    CHECK_STATUS(LBX_CLOSED, rig.status);
+    CHECK_STATUS(LBX_CLOSED,
+                 RIG_CALL(&rig, lbx__receive_next_due(rig.rules, box, &due)));
+    CHECK_STATUS(LBX_NOT_FOUND, rig_delete(&rig, box));
+    again = rig_create(&rig, "box", NULL);
+    CHECK(again.uid != box.uid);
+    CHECK_INT(0, rig_receive(&rig, again, 1, S));
+    CHECK_STATUS(LBX_EMPTY, rig.status);
+    rig_fini(&rig);
+}
+
+/* X2: whatever is inside, a purge is a few rows; the rest goes in budgets. */
+TEST(a_purge_is_one_step_and_its_rows_go_later)
+{
+    struct rig rig;
+    lbx_box box;
+    int64_t due;
+    uint64_t last;
+
+    rig_init(&rig);
+    box = rig_create(&rig, "box", NULL);
+    for (int i = 0; i < 50; i++)
+        CHECK_OK(rig_send(&rig, box, "x"));
+    last = rig.sent.sequence;
+    CHECK_INT(10, rig_receive(&rig, box, 10, 30 * S));
+    CHECK_INT(50, rig_purge(&rig, box));
+    CHECK_INT(0, rig_counts(&rig, box).ready);
+    CHECK_INT(0, rig_peek(&rig, box));
+    CHECK_INT(50, lbx__memory_rows(rig.storage, LBX__BODIES));
+    CHECK_OK(rig_send(&rig, box, "new"));
+    CHECK(rig.sent.sequence > last); // H2
+    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 20, &due)));
+    CHECK_INT(31, lbx__memory_rows(rig.storage, LBX__BODIES));
+    CHECK(due <= test_clock_now(&rig.time));
+    rig_work(&rig);
+    CHECK_INT(1, lbx__memory_rows(rig.storage, LBX__BODIES));
+    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__STATES));
+    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__GARBAGE));
+    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 20, &due)));
+    CHECK(due == LBX_FOREVER);
+    CHECK_INT(1, rig_receive(&rig, box, 10, S));
+    rig_fini(&rig);
+}
+
+/* ---- Damage ---- */
+
+/* Changes one bit of the value of the first row of a table. */
+static void
+flip(struct rig *rig, lbx__table table, size_t byte)
+{
+    lbx__bytes at, value;
+    uint8_t key[LBX__ROW_KEY_MAX], copy[4096];
+
+    CHECK_OK(lbx__storage_begin(rig->storage));
+    CHECK_OK(lbx__storage_seek(rig->storage, table, (lbx__bytes){"", 0}, &at,
+                               &value));
+    CHECK(value.size <= sizeof(copy) && byte < value.size);
+    memcpy(key, at.data, at.size);
+    memcpy(copy, value.data, value.size);
+    copy[byte] ^= 1;
+    lbx__storage_put(rig->storage, table, (lbx__bytes){key, at.size},
+                     &(lbx__bytes){copy, value.size}, 1);
+    (void)lbx__storage_commit(rig->storage);
+}
+
+TEST_CITING("D4 D7", damage_is_told_and_never_read_as_empty)
+{
+    static const lbx__table tables[] = {LBX__BODIES, LBX__STATES, LBX__READY,
+                                        LBX__BOX_RECORDS, LBX__BOXES};
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        struct rig rig;
+        lbx_box box;
+
+        rig_init(&rig);
+        box = rig_create(&rig, "box", NULL);
+        CHECK_OK(rig_send(&rig, box, "a"));
+        CHECK_INT(1, rig_receive(&rig, box, 1, S));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_NACK, 0));
+        rig_reopen(&rig); // nothing is cached
+        flip(&rig, tables[i], 5);
+        CHECK_INT(0, rig_receive(&rig, box, 1, S));
+        CHECK_STATUS(LBX_CORRUPT, rig.status);
+        flip(&rig, tables[i], 5);
+        CHECK_INT(1, rig_receive(&rig, box, 1, S));
+        rig_fini(&rig);
+    }
+}
+
+TEST_CITING("D7", a_store_with_boxes_and_no_identity_is_damaged)
+{
+    struct rig rig;
+
+    rig_init(&rig);
+    rig_create(&rig, "box", NULL);
+    CHECK_OK(lbx__storage_begin(rig.storage));
+    lbx__storage_remove(rig.storage, LBX__META, (lbx__bytes){"store", 5});
+    (void)lbx__storage_commit(rig.storage);
+    CHECK_STATUS(LBX_CORRUPT, rig_open_again(&rig));
+    rig_fini(&rig);
+}
+
+/* ---- Want of memory ---- */
+
+/* A life of letters in fifo and plain boxes; the first failure. */
+static lbx_status
+live(struct rig *rig, lbx_box plain, lbx_box fifo)
+{
+    const lbx_attribute attribute = {"n", LBX_ATTRIBUTE_STRING, NULL, "v", 1};
+    const lbx_parcel parcel = {.body = "a",
+                               .body_bytes = 1,
+                               .attributes = &attribute,
+                               .attribute_count = 1,
+                               .token = "t"};
+    lbx_status status = rig_send_parcel(rig, plain, &parcel);
+
+    if (status == LBX_OK)
+        status = rig_send_in(rig, fifo, "b", "g", "d");
+    if (status == LBX_OK && rig_receive(rig, plain, 1, S) != 1)
+        status = rig->status;
+    if (status == LBX_OK)
+        status = rig_settle(rig, plain, &rig->got[0], LBX_NACK, S);
+    if (status == LBX_OK && rig_attempt(rig, fifo, 1, S, "try") != 1)
+        status = rig->status;
+    if (status == LBX_OK)
+        status = rig_settle(rig, fifo, &rig->got[0], LBX_ACKNOWLEDGE, 0);
+    return status;
+}
+
+/* U1: a refusal leaves nothing behind. */
+TEST(every_failing_allocation_is_a_refusal_without_a_trace)
+{
+    const lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+
+    for (int allowed = 0;; allowed++) {
+        struct torture memory = TORTURE_INIT;
+        lbx_allocator allocator = torture_allocator(&memory);
+        struct rig rig;
+        lbx_box plain, fifo;
+        lbx_box_counts counts;
+        lbx_status status;
+
+        rig_init_in(&rig, &allocator);
+        plain = rig_create(&rig, "plain", NULL);
+        fifo = rig_create(&rig, "fifo", &options);
+        memory.allowed = memory.allocations + allowed;
+        status = live(&rig, plain, fifo);
+        memory.allowed = LONG_MAX;
+        counts = rig_counts(&rig, plain);
+        CHECK_INT(counts.ready + counts.leased + counts.delayed,
+                  rig_peek(&rig, plain));
+        CHECK_INT(lbx__memory_rows(rig.storage, LBX__STATES),
+                  lbx__memory_rows(rig.storage, LBX__READY) +
+                      lbx__memory_rows(rig.storage, LBX__WAITS));
+        CHECK_INT(lbx__memory_rows(rig.storage, LBX__SEEN),
+                  lbx__memory_rows(rig.storage, LBX__SEEN_DUE));
+        CHECK_INT(lbx__memory_rows(rig.storage, LBX__GIDS),
+                  lbx__memory_rows(rig.storage, LBX__GROUP_DUE));
+        rig_fini(&rig);
+        CHECK_INT(0, memory.live_blocks);
+        if (status == LBX_OK)
+            return;
+        CHECK_STATUS(LBX_NO_MEMORY, status);
+        CHECK(allowed < 200);
+    }
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dead letters and moves. */
+#include "fixture.h"
+#include "stores/memory/memory.h"
+
+#include <string.h>
+
+static lbx_box_options
+dying_into(const char *name, uint32_t deliveries)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+
+    options.dead_letters = name;
+    options.deliveries_most = deliveries;
+    return options;
+}
+
+/* N deliveries happen; the one that would be more moves it. */
+TEST_CITING("R-44 L1 L2 L3", a_letter_dies_when_it_would_come_once_too_often)
+{
+    const lbx_box_options options = dying_into("dead", 2);
+    struct rig rig;
+    struct rig_got first;
+    lbx_box box, dead;
+
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", NULL);
+    box = rig_create(&rig, "box", &options);
+    CHECK_OK(rig_send(&rig, box, "a"));
+    CHECK_INT(1, rig_receive(&rig, box, 1, S));
+    first = rig.got[0];
+    rig_pass(&rig, S);
+    CHECK_INT(1, rig_receive(&rig, box, 1, S));
+    CHECK_INT(2, rig.got[0].deliveries);
+    rig_pass(&rig, S);
+    // Due again, but nobody has asked: it is still here.
+    CHECK_INT(1, rig_counts(&rig, box).ready);
+    CHECK_INT(0, rig_counts(&rig, dead).ready);
+    rig.readies = 0;
+    CHECK_INT(0, rig_receive(&rig, box, 10, S));
+    CHECK_STATUS(LBX_EMPTY, rig.status);
+    CHECK_INT(dead.uid, rig.ready_box);
+    CHECK_INT(0, rig_counts(&rig, box).ready);
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &first, LBX_ACKNOWLEDGE, 0));
+    CHECK_INT(1, rig_receive(&rig, dead, 1, S));
+    CHECK_STR("a", rig.got[0].body);
+    CHECK_STR(first.id, rig.got[0].id);
+    CHECK_STR("box", rig.got[0].source);
+    CHECK_INT(first.sent_ms, rig.got[0].sent_ms);
+    CHECK_INT(first.first_received_ms, rig.got[0].first_received_ms);
+    CHECK_INT(3, rig.got[0].deliveries); // sqs.md 1.11: the count goes on
+    rig_fini(&rig);
+}
+
+/* sqs.md 1.11: the retention clock is not reset. */
+TEST_CITING("L3", a_dead_letter_is_as_old_as_it_was)
+{
+    lbx_box_options options = dying_into("dead", 1);
+    lbx_box_options kept = LBX_BOX_OPTIONS_INIT;
+    struct rig rig;
+    lbx_box box, dead;
+
+    kept.retention_ns = 60 * S;
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", &kept);
+    box = rig_create(&rig, "box", &options);
+    CHECK_OK(rig_send(&rig, box, "old"));
+    rig_pass(&rig, 30 * S);
+    CHECK_OK(rig_send(&rig, dead, "young"));
+    CHECK_INT(1, rig_receive(&rig, box, 1, S));
+    rig_pass(&rig, S);
+    CHECK_INT(0, rig_receive(&rig, box, 1, S));
+    CHECK_INT(2, rig_peek(&rig, dead));
+    CHECK_STR("young old", rig_bodies(&rig));
+    CHECK_INT(31 * S, rig_counts(&rig, dead).oldest_ns);
+    rig_pass(&rig, 29 * S);
+    CHECK_INT(1, rig_peek(&rig, dead));
+    CHECK_STR("young", rig_bodies(&rig));
+    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__AGE));
+    rig_fini(&rig);
+}
+
+TEST_CITING("L4", chains_and_circles_of_dead_letters_move_once_a_receive)
+{
+    const lbx_box_options to_b = dying_into("b", 1), to_c = dying_into("c", 1);
+    const lbx_box_options own = dying_into("own", 1);
+    struct rig rig;
+    lbx_box a, b, c, circle;
+
+    rig_init(&rig);
+    c = rig_create(&rig, "c", NULL);
+    b = rig_create(&rig, "b", &to_c);
+    a = rig_create(&rig, "a", &to_b);
+    CHECK_OK(rig_send(&rig, a, "x"));
+    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
+    CHECK_INT(1, rig_counts(&rig, b).ready);
+    CHECK_INT(1, rig_receive(&rig, b, 1, 0)); // counts from its arrival on
+    CHECK_STR("a", rig.got[0].source);
+    CHECK_INT(0, rig_receive(&rig, b, 1, 0));
+    CHECK_INT(1, rig_receive(&rig, c, 1, 0));
+    CHECK_STR("b", rig.got[0].source);
+    CHECK_INT(3, rig.got[0].deliveries);
+
+    circle = rig_create(&rig, "own", &own);
+    CHECK_OK(rig_send(&rig, circle, "o"));
+    CHECK_INT(1, rig_receive(&rig, circle, 10, 0));
+    CHECK_INT(0, rig_receive(&rig, circle, 10, 0)); // turned round, once
+    CHECK_INT(1, rig_receive(&rig, circle, 10, 0));
+    CHECK_STR("own", rig.got[0].source);
+    rig_fini(&rig);
+}
+
+/* Nothing is lost for want of a place to go to. */
+TEST(without_a_place_for_the_dead_letters_go_on)
+{
+    lbx_box_options small = LBX_BOX_OPTIONS_INIT;
+    const lbx_box_options options = dying_into("dead", 1);
+    struct rig rig;
+    lbx_box box, dead;
+
+    small.capacity_letters = 1;
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", &small);
+    box = rig_create(&rig, "box", &options);
+    CHECK_OK(rig_send(&rig, dead, "in the way"));
+    CHECK_OK(rig_send(&rig, box, "a"));
+    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
+    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
+    CHECK_OK(rig_delete(&rig, dead));
+    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
+    CHECK_INT(3, rig.got[0].deliveries);
+    rig_fini(&rig);
+}
+
+TEST(dead_letters_need_a_box_that_allows_them)
+{
+    lbx_box_options options = dying_into("dead", 1),
+                    dead = LBX_BOX_OPTIONS_INIT;
+    static const char *const only[] = {"friend"};
+    lbx_box_request request = {.name = "box", .options = &options};
+    struct rig rig;
+    lbx_box box;
+
+    rig_init(&rig);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    dead.redrive_allow = LBX_REDRIVE_BY_BOX;
+    dead.redrive_boxes = only;
+    dead.redrive_box_count = 1;
+    box = rig_create(&rig, "dead", &dead);
+    CHECK_STATUS(LBX_DENIED,
+                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    request.name = "friend";
+    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    dead.redrive_allow = LBX_REDRIVE_DENY_ALL;
+    dead.redrive_box_count = 0;
+    CHECK_OK(rig_configure(&rig, box, &dead));
+    CHECK_STATUS(LBX_DENIED, rig_configure(&rig, request.ret_box, &options));
+    options.fifo = true;
+    options.dead_letters = "dead";
+    request.name = "ordered";
+    CHECK_STATUS(LBX_INVALID,
+                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    rig_fini(&rig);
+}
+
+/* ---- Moves ---- */
+
+static lbx_status
+move(struct rig *rig, lbx_move_what what, lbx_box from, lbx_box to,
+     int64_t rate, lbx_move_state *ret)
+{
+    lbx_move_request request = {
+        .what = what, .from = from, .to = to, .letters_per_second = rate};
+    lbx_status status = RIG_CALL(rig, lbx__move_apply(rig->rules, &request));
+
+    if (status == LBX_OK && ret)
+        *ret = request.ret;
+    return status;
+}
+
+/* Each to where it died, though that is many boxes (sqs.md 1.11). */
+TEST_CITING("L4", dead_letters_move_back_to_their_own_boxes)
+{
+    const lbx_box_options options = dying_into("dead", 1);
+    struct rig rig;
+    struct rig_got first;
+    lbx_move_state state;
+    lbx_box a, b, dead;
+
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", NULL);
+    a = rig_create(&rig, "a", &options);
+    b = rig_create(&rig, "b", &options);
+    CHECK_OK(rig_send(&rig, a, "from a"));
+    CHECK_OK(rig_send(&rig, b, "from b"));
+    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
+    first = rig.got[0];
+    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
+    CHECK_INT(1, rig_receive(&rig, b, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, b, 1, 0));
+    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_RUNNING, state.phase);
+    CHECK_INT(2, state.left);
+    CHECK_STATUS(LBX_BUSY,
+                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    rig_work(&rig);
+    CHECK_OK(move(&rig, LBX_MOVE_READ, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_COMPLETED, state.phase);
+    CHECK_INT(2, state.moved);
+    CHECK_INT(0, state.left);
+    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
+    CHECK_STR("from a", rig.got[0].body);
+    CHECK_INT(1, rig.got[0].deliveries);
+    CHECK(strcmp(first.id, rig.got[0].id) != 0);
+    CHECK_STR("", rig.got[0].source);
+    rig_fini(&rig);
+}
+
+/* Whoever asks for it is told at once, and need not look at the task. */
+TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
+{
+    const lbx_box_options options = dying_into("dead", 1);
+    const lbx_box_options round = dying_into("ring", 1);
+    struct rig rig;
+    lbx_move_state state;
+    lbx_box a, dead, ring;
+
+    rig_init(&rig);
+    dead = rig_create(&rig, "dead", NULL);
+    a = rig_create(&rig, "a", &options);
+    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL)); // empty
+    rig_work(&rig);
+    CHECK_OK(rig_send(&rig, dead, "was sent here"));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_INT(1, rig_receive(&rig, dead, 1, S)); // not ready: not looked at
+    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    rig_work(&rig);
+
+    CHECK_OK(rig_send(&rig, a, "died"));
+    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
+    CHECK_OK(rig_delete(&rig, a)); // where it died is gone
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_READ, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_COMPLETED, state.phase); // the one before
+
+    ring = rig_create(&rig, "ring", &round); // its own dead letters
+    CHECK_OK(rig_send(&rig, ring, "round"));
+    CHECK_INT(1, rig_receive(&rig, ring, 1, 0));
+    CHECK_INT(0, rig_receive(&rig, ring, 1, 0));
+    CHECK_STATUS(LBX_INVALID,
+                 move(&rig, LBX_MOVE_START, ring, (lbx_box){0}, 0, NULL));
+    rig_fini(&rig);
+}
+
+TEST(a_move_keeps_its_pace_and_can_be_cancelled)
+{
+    struct rig rig;
+    lbx_move_state state;
+    lbx_box from, to;
+    int64_t due;
+
+    rig_init(&rig);
+    from = rig_create(&rig, "from", NULL);
+    to = rig_create(&rig, "to", NULL);
+    for (int i = 0; i < 20; i++)
+        CHECK_OK(rig_send(&rig, from, "x"));
+    CHECK_OK(move(&rig, LBX_MOVE_START, from, to, 4, NULL));
+    rig_work(&rig);
+    CHECK_INT(1, rig_counts(&rig, to).ready);
+    rig_pass(&rig, S);
+    rig_work(&rig);
+    CHECK_INT(5, rig_counts(&rig, to).ready);
+    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 9, &due)));
+    CHECK_INT(test_clock_now(&rig.time) + S / 4, due);
+    CHECK_OK(move(&rig, LBX_MOVE_CANCEL, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_CANCELLED, state.phase);
+    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_CANCEL, from, to, 0, NULL));
+    rig_pass(&rig, S);
+    rig_work(&rig);
+    CHECK_INT(5, rig_counts(&rig, to).ready);
+    CHECK_INT(15, rig_counts(&rig, from).ready);
+    rig_fini(&rig);
+}
+
+/* sqs.md 1.11: deleting the destination half-way. */
+TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
+{
+    struct rig rig;
+    lbx_move_state state;
+    lbx_box from, to;
+
+    rig_init(&rig);
+    from = rig_create(&rig, "from", NULL);
+    to = rig_create(&rig, "to", NULL);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(rig_send(&rig, from, "x"));
+    CHECK_OK(move(&rig, LBX_MOVE_START, from, to, 1, NULL));
+    rig_work(&rig);
+    CHECK_OK(rig_delete(&rig, to));
+    rig_pass(&rig, S);
+    rig_work(&rig);
+    CHECK_OK(move(&rig, LBX_MOVE_READ, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_FAILED, state.phase);
+    CHECK_STATUS(LBX_NOT_FOUND, state.reason);
+    CHECK_INT(1, state.moved);
+    CHECK_INT(2, rig_counts(&rig, from).ready);
+    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_START, from, to, 0, NULL));
+    rig_fini(&rig);
+}
+
+TEST(the_last_ten_moves_are_kept)
+{
+    struct rig rig;
+    lbx_move_request request = {.what = LBX_MOVE_READ};
+    lbx_box to;
+    uint64_t last = 0;
+
+    rig_init(&rig);
+    request.from = rig_create(&rig, "from", NULL);
+    to = rig_create(&rig, "to", NULL);
+    for (int i = 0; i < 12; i++) {
+        CHECK_OK(move(&rig, LBX_MOVE_START, request.from, to, 0, NULL));
+        rig_work(&rig);
+    }
+    for (request.index = 0; request.index < 10; request.index++) {
+        CHECK_OK(RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
+        CHECK(last == 0 || request.ret.task < last);
+        last = request.ret.task;
+    }
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
+    CHECK_OK(rig_delete(&rig, request.from));
+    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__TASKS));
+    rig_fini(&rig);
+}

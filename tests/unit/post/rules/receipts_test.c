@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Receipts: who may settle, and what is settled with what is attached. */
+#include "fixture.h"
+
+#include <string.h>
+
+static lbx_box
+one_leased(struct rig *rig, const lbx_box_options *options)
+{
+    lbx_box box;
+
+    rig_init(rig);
+    box = rig_create(rig, "box", options);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    return box;
+}
+
+TEST_CITING("R1 R2", only_the_latest_receipt_changes_anything)
+{
+    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+    struct rig rig;
+    lbx_box box = one_leased(&rig, &options);
+    struct rig_got old = rig.got[0], new;
+
+    rig_pass(&rig, 30 * S);
+    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
+    new = rig.got[0];
+    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_NACK, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_EXTEND, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_undo(&rig, box, &old));
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    CHECK_OK(rig_settle(&rig, box, &new, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &new, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &old, LBX_ACKNOWLEDGE, 0));
+    rig_fini(&rig);
+}
+
+/* Decided by the receipt, not by the clock; strict boxes ask the clock too. */
+TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+        struct rig rig;
+        lbx_box box;
+
+        options.strict = strict;
+        box = one_leased(&rig, &options);
+        rig_pass(&rig, 30 * S - 1);
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, 10 * S));
+        rig_pass(&rig, 10 * S); // R5: the current deadline counts
+        if (strict) {
+            CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &rig.got[0],
+                                                 LBX_ACKNOWLEDGE, 0));
+            CHECK_INT(1, rig_counts(&rig, box).ready);
+        } else {
+            CHECK_INT(1, rig_counts(&rig, box).ready);
+            // sqs.md 1.7: hides it again.
+            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, S));
+            CHECK_INT(1, rig_counts(&rig, box).leased);
+            rig_pass(&rig, S);
+            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+        }
+        rig_fini(&rig);
+    }
+}
+
+TEST_CITING("R-31 R2", acknowledging_twice_is_gone)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL);
+
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &rig.got[0], LBX_NACK, 0));
+    rig_fini(&rig);
+}
+
+TEST_CITING("R4", receipts_that_are_not_of_this_box_are_invalid)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), other, again;
+    struct rig_got got = rig.got[0], forged = got;
+    lbx__receipt receipt = lbx__receipt_unpack(got.receipt);
+
+    other = rig_create(&rig, "other", NULL);
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, other, &got, LBX_ACKNOWLEDGE, 0));
+    forged.receipt_bytes--;
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+    forged.receipt_bytes++;
+    receipt.epoch++;
+    lbx__receipt_pack(&receipt, forged.receipt);
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+    receipt.epoch--;
+    receipt.sequence += 1000;
+    lbx__receipt_pack(&receipt, forged.receipt);
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+    CHECK_INT(1, rig_purge(&rig, box));
+    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_delete(&rig, box));
+    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    forged.receipt_bytes--;
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+    again = rig_create(&rig, "box", NULL);
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, again, &got, LBX_ACKNOWLEDGE, 0));
+    rig_fini(&rig);
+}
+
+TEST_CITING("D11", receipts_of_an_earlier_era_are_expired)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL);
+
+    CHECK_OK(lbx__rules_new_era(rig.rules));
+    rig_reopen(&rig);
+    CHECK_STATUS(LBX_EXPIRED,
+                 rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    rig_pass(&rig, 30 * S);
+    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    rig_fini(&rig);
+}
+
+TEST_CITING("R5", extensions_end_with_the_limit_from_the_receive_on)
+{
+    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+    const int64_t most = options.limits.lease_most_ns;
+    struct rig rig;
+    lbx_box box = one_leased(&rig, &options);
+
+    rig_pass(&rig, 10 * S);
+    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0], LBX_EXTEND,
+                                         most - 10 * S + 1));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, most - 10 * S));
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &rig.got[0], LBX_NACK, most + 1));
+    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0], LBX_NACK, -1));
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    rig_fini(&rig);
+}
+
+/* So that whoever waits gets it. */
+TEST_CITING("R5", extending_by_nothing_gives_the_letter_back)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL);
+
+    rig.readies = 0;
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, 0));
+    CHECK_INT(1, rig.readies);
+    CHECK_INT(box.uid, rig.ready_box);
+    CHECK_INT(test_clock_now(&rig.time), rig.ready_due);
+    CHECK_INT(1, rig_receive(&rig, box, 1, S));
+    rig_fini(&rig);
+}
+
+TEST(a_nacked_letter_waits_for_its_delay)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL);
+
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_NACK, 7 * S));
+    CHECK_INT(1, rig_counts(&rig, box).delayed);
+    rig_pass(&rig, 7 * S - 1);
+    CHECK_INT(0, rig_receive(&rig, box, 1, S));
+    rig_pass(&rig, 1);
+    CHECK_INT(1, rig_receive(&rig, box, 1, S));
+    CHECK_INT(2, rig.got[0].deliveries);
+    rig_fini(&rig);
+}
+
+/* ---- What is attached ---- */
+
+static lbx_status
+settle_with(struct rig *rig, lbx_box box, const struct rig_got *got,
+            const lbx_box *to, lbx_sent *sent, size_t count)
+{
+    static const lbx_parcel reply = {.body = "reply", .body_bytes = 5};
+    lbx_attachment attachments[LBX_ATTACHMENTS_MOST];
+    lbx_settle_entry entry = {.what = LBX_ACKNOWLEDGE,
+                              .receipt = got->receipt,
+                              .receipt_bytes = got->receipt_bytes,
+                              .attachments = attachments,
+                              .attachment_count = count};
+    lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
+
+    for (size_t i = 0; i < count; i++)
+        attachments[i] = (lbx_attachment){to[i], &reply, &sent[i]};
+    return RIG_CALL(rig, lbx__settle_apply(rig->rules, &request));
+}
+
+static lbx_status
+no_room(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
+        lbx__growth growth)
+{
+    (void)storage;
+    (void)sizes;
+    (void)count;
+    return growth == LBX__GROWS ? LBX_NO_SPACE : LBX_OK;
+}
+
+TEST_CITING("P1 T1", a_reply_that_finds_the_disk_full_was_not_sent)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), to[2];
+    struct rig_got got = rig.got[0];
+    lbx_sent sent[2];
+
+    to[0] = rig_create(&rig, "replies", NULL);
+    to[1] = rig_create(&rig, "others", NULL);
+    rig.ops.reserve = no_room;
+    CHECK_STATUS(LBX_NO_SPACE, settle_with(&rig, box, &got, to, sent, 2));
+    CHECK_STATUS(LBX_NO_SPACE, sent[0].status);
+    CHECK_STATUS(LBX_NO_SPACE, sent[1].status);
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    rig_fini(&rig);
+}
+
+TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
+{
+    lbx_box_options small = LBX_BOX_OPTIONS_INIT;
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), to[2];
+    lbx_sent sent[2];
+    struct rig_got got = rig.got[0];
+
+    small.capacity_letters = 1;
+    to[0] = rig_create(&rig, "replies", NULL);
+    to[1] = rig_create(&rig, "small", &small);
+    CHECK_OK(rig_send(&rig, to[1], "in the way"));
+    // The second finds no room: nothing is sent, nothing settled.
+    CHECK_STATUS(LBX_FULL, settle_with(&rig, box, &got, to, sent, 2));
+    CHECK_STATUS(LBX_FULL, sent[1].status);
+    CHECK_INT(0, rig_counts(&rig, to[0]).ready);
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    CHECK_OK(settle_with(&rig, box, &got, to, sent, 1));
+    CHECK_INT(1, rig_counts(&rig, to[0]).ready);
+    CHECK_INT(0, rig_counts(&rig, box).leased);
+    // T1: the receipt is used; no second reply.
+    CHECK_STATUS(LBX_GONE, settle_with(&rig, box, &got, to, sent, 1));
+    CHECK_INT(1, rig_counts(&rig, to[0]).ready);
+    rig_fini(&rig);
+}
+
+TEST_CITING("P4", a_reply_to_a_box_that_is_gone_settles_nothing)
+{
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), to;
+    struct rig_got got = rig.got[0];
+    lbx_sent sent;
+
+    to = rig_create(&rig, "replies", NULL);
+    CHECK_OK(rig_delete(&rig, to));
+    CHECK_STATUS(LBX_CLOSED, settle_with(&rig, box, &got, &to, &sent, 1));
+    CHECK_INT(1, rig_counts(&rig, box).leased);
+    rig_fini(&rig);
+}
+
+TEST(two_replies_need_room_for_two)
+{
+    lbx_box_options small = LBX_BOX_OPTIONS_INIT;
+    struct rig rig;
+    lbx_box box = one_leased(&rig, NULL), to[2];
+    struct rig_got got = rig.got[0];
+    lbx_sent sent[2];
+
+    small.capacity_letters = 1;
+    to[0] = to[1] = rig_create(&rig, "small", &small);
+    CHECK_STATUS(LBX_FULL, settle_with(&rig, box, &got, to, sent, 2));
+    CHECK_INT(0, rig_counts(&rig, to[0]).ready);
+    CHECK_OK(settle_with(&rig, box, &got, to, sent, 1));
+    rig_fini(&rig);
+}
