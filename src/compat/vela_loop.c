@@ -2,7 +2,7 @@
 /* Message loops: Vela's actor, for its users. L1 to L5 are in loop.h. */
 #include "compat/vela_loop.h"
 
-#include "actor/system.h"
+#include "actor/core/system.h"
 #include "base/alloc.h"
 #include <assert.h>
 #include <stdio.h>

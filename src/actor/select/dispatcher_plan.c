@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a section of the settings says of a dispatcher. */
-#include "actor/dispatchers.h"
+#include "actor/core/dispatchers.h"
+#include "actor/core/system.h"
 #include "actor/select/blame.h"
 #include "actor/select/mailbox_plan.h"
-#include "actor/system.h"
 #include "settings/load.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * How many threads a dispatcher has, by Akka's keys: so many for each
  * processor, but no fewer and no more than; or a number.
  */
-#include "actor/dispatchers.h"
+#include "actor/core/dispatchers.h"
 
 #include "actor/select/blame.h"
 #include <sched.h>

@@ -11,8 +11,8 @@
 #ifndef LBX_ACTOR_SELECT_MAILBOX_PLAN_H
 #define LBX_ACTOR_SELECT_MAILBOX_PLAN_H
 
-#include "actor/select/init_once.h"
 #include "actor/select/mailbox_type.h"
+#include "base/init_once.h"
 
 typedef struct lbx__mailbox_plan lbx__mailbox_plan;
 typedef struct lbx__mailbox_plans lbx__mailbox_plans;

@@ -2,8 +2,8 @@
 /* Selection: the steps. */
 #include "actor/select/selection.h"
 
+#include "actor/core/system.h"
 #include "actor/select/blame.h"
-#include "actor/system.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,12 +4,12 @@
  *
  * Actors without wishes, in a system without deployments, get `usual`, which
  * was chosen when the system was made: spawning them costs a few comparisons
- * (lbx__selection_apply()).
+ * (lbx__placement_apply()).
  */
 #ifndef LBX_ACTOR_SELECT_SELECTION_H
 #define LBX_ACTOR_SELECT_SELECTION_H
 
-#include "actor/dispatchers.h"
+#include "actor/core/dispatchers.h"
 #include "actor/select/deployment.h"
 #include "actor/select/mailbox_plan.h"
 
@@ -69,7 +69,7 @@ lbx_status lbx__selection_choose(lbx__selection *selection,
 
 /* Gives a cell that is being born its dispatcher and its mailbox; `balances`:
  * one that its children will share. */
-lbx_status lbx__selection_apply(lbx__cell *cell, const lbx_props *props,
+lbx_status lbx__placement_apply(lbx__cell *cell, const lbx_props *props,
                                 bool balances);
 
 /* reference.c: what lbx_system_reference() says. One for the process, for ever:
@@ -78,7 +78,7 @@ const lbx_settings *lbx__reference_settings(void);
 
 /* What is said of a child that is to be made; NULL: nothing. `name` may be NULL.
  * By the owner of the parent, or for "/user". */
-const lbx__deploy *lbx__selection_deployed(const lbx__selection *selection,
+const lbx__deploy *lbx__placement_deployed(const lbx__selection *selection,
                                            const lbx__cell *parent,
                                            const char *name);
 

@@ -8,7 +8,7 @@
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
 
-#include "actor/system.h"
+#include "actor/core/system.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ setup_after_suspended(void)
     lbx_stop(earlier.ref);
     stage_run();
     begin(LBX_FOREVER);
-    EXPECT(lbx__cell_of(earlier.ref.word)->role == LBX__PROMISE);
+    EXPECT(lbx__cell_of(earlier.ref.word)->role == LBX__ROLE_PROMISE);
 }
 
 static void

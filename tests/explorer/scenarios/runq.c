@@ -5,22 +5,22 @@
  */
 #include "explorer/points.h"
 
-#include "actor/runq.h"
+#include "actor/dispatch/run_queue.h"
 #include "explorer/scenarios/ledger.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include <string.h>
 
-static lbx__runq worker;
-static lbx__runq thieves[2];
+static lbx__run_queue worker;
+static lbx__run_queue thieves[2];
 
 // Y1 left out: a slot may be written that has not been taken.
 static bool
-push_blindly(lbx__cell *cell)
+push_blindly(lbx__runnable *runnable)
 {
     uint32_t tail = lbx__load(&worker.tail, relaxed);
 
-    lbx__store(&worker.slots[tail % LBX__RUNQ_SIZE], cell, relaxed);
+    lbx__store(&worker.slots[tail % LBX__RUN_QUEUE_SIZE], runnable, relaxed);
     lbx__store(&worker.tail, tail + 1, seq_cst);
     return true;
 }
@@ -29,10 +29,10 @@ static bool
 push(void)
 {
     uint64_t message = ledger_message();
-    lbx__cell *cell = (lbx__cell *)(uintptr_t)message;
+    lbx__runnable *runnable = (lbx__runnable *)(uintptr_t)message;
     bool pushed = explorer_mutant("push-does-not-look")
-                      ? push_blindly(cell)
-                      : lbx__runq_push(&worker, cell);
+                      ? push_blindly(runnable)
+                      : lbx__run_queue_push(&worker, runnable);
 
     if (pushed)
         ledger_sent(message);
@@ -40,16 +40,16 @@ push(void)
 }
 
 static bool
-note(const lbx__cell *cell)
+note(const lbx__runnable *runnable)
 {
-    if (cell)
-        ledger_received((uint64_t)(uintptr_t)cell);
-    return cell != NULL;
+    if (runnable)
+        ledger_received((uint64_t)(uintptr_t)runnable);
+    return runnable != NULL;
 }
 
 // Y2 the other way round: the head first, then the slot.
-static lbx__cell *
-take_late(lbx__runq *queue)
+static lbx__runnable *
+take_late(lbx__run_queue *queue)
 {
     uint32_t head = lbx__load(&queue->head, acquire);
 
@@ -57,21 +57,22 @@ take_late(lbx__runq *queue)
         if (head == lbx__load(&queue->tail, seq_cst))
             return NULL;
     while (!lbx__cas(&queue->head, &head, head + 1, acq_rel));
-    return lbx__load(&queue->slots[head % LBX__RUNQ_SIZE], relaxed);
+    return lbx__load(&queue->slots[head % LBX__RUN_QUEUE_SIZE], relaxed);
 }
 
 static bool
-take(lbx__runq *queue)
+take(lbx__run_queue *queue)
 {
-    return note(explorer_mutant("take-reads-late") ? take_late(queue)
-                                                   : lbx__runq_take(queue));
+    return note(explorer_mutant("take-reads-late")
+                    ? take_late(queue)
+                    : lbx__run_queue_take(queue));
 }
 
 static void
-steal(lbx__runq *into)
+steal(lbx__run_queue *into)
 {
     uint64_t count = 0;
-    bool stolen = note(lbx__runq_steal(&worker, into, &count));
+    bool stolen = note(lbx__run_queue_steal(&worker, into, &count));
 
     EXPECT(stolen == (count > 0));
 }
@@ -97,7 +98,7 @@ setup_three(void)
 static void
 setup_full(void)
 {
-    setup_with(LBX__RUNQ_SIZE);
+    setup_with(LBX__RUN_QUEUE_SIZE);
 }
 
 /* ---- Threads ---- */
@@ -129,8 +130,8 @@ steal_from_a_thief(void)
     uint64_t count = 0;
 
     steal(&thieves[1]);
-    if (lbx__runq_empty(&thieves[1]))
-        (void)note(lbx__runq_steal(&thieves[0], &thieves[1], &count));
+    if (lbx__run_queue_is_empty(&thieves[1]))
+        (void)note(lbx__run_queue_steal(&thieves[0], &thieves[1], &count));
 }
 
 /* ---- Ends ---- */

@@ -5,58 +5,58 @@
  */
 #include "explorer/points.h"
 
-#include "actor/runslot.h"
+#include "actor/dispatch/run_slot.h"
 #include "explorer/scenarios/ledger.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include <string.h>
 
-static lbx__runslot slot;
+static lbx__run_slot slot;
 
 static void
-note(const lbx__cell *cell)
+note(const lbx__runnable *runnable)
 {
-    if (cell)
-        ledger_received((uint64_t)(uintptr_t)cell);
+    if (runnable)
+        ledger_received((uint64_t)(uintptr_t)runnable);
 }
 
 // U1 left out on the worker's side, or the lock.
-static lbx__cell *
-swap_blindly(lbx__cell *cell)
+static lbx__runnable *
+swap_blindly(lbx__runnable *runnable)
 {
-    lbx__cell *before;
+    lbx__runnable *before;
 
     lbx__store(&slot.touching, 1u, relaxed);
     if (lbx__load(&slot.raided, acquire) != 0 &&
         explorer_mutant("worker-takes-no-lock"))
         lbx__store(&slot.touching, 0u, release);
-    before = lbx__runslot_exchange(&slot, cell);
+    before = lbx__run_slot_exchange(&slot, runnable);
     lbx__store(&slot.touching, 0u, release);
     return before;
 }
 
-static lbx__cell *
-swap(lbx__cell *cell)
+static lbx__runnable *
+swap(lbx__runnable *runnable)
 {
     if (explorer_mutant("worker-does-not-look") ||
         explorer_mutant("worker-takes-no-lock"))
-        return swap_blindly(cell);
-    return lbx__runslot_swap(&slot, cell);
+        return swap_blindly(runnable);
+    return lbx__run_slot_swap(&slot, runnable);
 }
 
 // U1 left out on the raider's side.
-static lbx__cell *
+static lbx__runnable *
 raid_blindly(void)
 {
-    lbx__cell *cell;
+    lbx__runnable *runnable;
 
     lbx__lock_take(&slot.lock);
     lbx__store(&slot.raided, 1u, seq_cst);
-    cell = lbx__load(&slot.cell, acquire);
-    lbx__store(&slot.cell, NULL, relaxed);
+    runnable = lbx__load(&slot.runnable, acquire);
+    lbx__store(&slot.runnable, NULL, relaxed);
     lbx__store(&slot.raided, 0u, release);
     lbx__lock_give(&slot.lock);
-    return cell;
+    return runnable;
 }
 
 static void
@@ -65,7 +65,7 @@ put(void)
     uint64_t message = ledger_message();
 
     ledger_sent(message);
-    note(swap((lbx__cell *)(uintptr_t)message));
+    note(swap((lbx__runnable *)(uintptr_t)message));
 }
 
 static void
@@ -88,7 +88,7 @@ static void
 raid(void)
 {
     note(explorer_mutant("raider-does-not-look") ? raid_blindly()
-                                                 : lbx__runslot_raid(&slot));
+                                                 : lbx__run_slot_raid(&slot));
 }
 
 static void

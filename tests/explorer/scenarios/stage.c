@@ -2,7 +2,7 @@
 /* Actors under test: what all their scenarios share. */
 #include "explorer/scenarios/stage.h"
 
-#include "actor/system.h"
+#include "actor/core/system.h"
 #include "explorer.h"
 
 #include <string.h>

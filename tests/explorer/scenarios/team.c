@@ -6,7 +6,7 @@
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
 
-#include "actor/system.h"
+#include "actor/core/system.h"
 #include "explorer.h"
 
 #include <string.h>

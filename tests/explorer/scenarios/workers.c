@@ -11,8 +11,8 @@
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
 
-#include "actor/crew.h"
-#include "actor/system.h"
+#include "actor/core/system.h"
+#include "actor/dispatch/thread_pool.h"
 #include "base/park.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ static struct player others[2];
 static _Atomic(uint32_t) first_is_done;
 static _Atomic(uint32_t) second_is_done;
 static _Atomic(uint32_t) slot_is_free;
-static lbx__dispatcher *crew;
-static lbx__crews crews;
+static lbx__dispatcher *pool;
+static lbx__thread_pools pools;
 
 static void
 set(_Atomic(uint32_t) *word)
@@ -103,14 +103,14 @@ wait_for_second(lbx_context *context)
 static void
 leave_crew(lbx_context *context)
 {
-    context->cell->dispatcher = stage->dispatcher;
+    context->cell->runnable.dispatcher = stage->dispatcher;
     set(&first_is_done);
 }
 
 static void
 leave_crews(lbx_context *context)
 {
-    (void)lbx__crews_leave(&crews, crew, 0);
+    (void)lbx__thread_pools_leave(&pools, pool, 0);
     leave_crew(context);
 }
 
@@ -176,12 +176,12 @@ static void
 setup_crew(void)
 {
     lbx__dispatcher_options options = {
-        .name = "crew", .threads = 1, .throughput = 1};
+        .name = "pool", .threads = 1, .throughput = 1};
 
     setup_with(0);
     first.plays = leave_crew;
-    EXPECT_OK(lbx__dispatcher_create(stage, &options, &crew));
-    lbx__cell_of(first.ref.word)->dispatcher = crew;
+    EXPECT_OK(lbx__dispatcher_create(&stage->dispatching, &options, &pool));
+    lbx__cell_of(first.ref.word)->runnable.dispatcher = pool;
 }
 
 // The same, as one of several, and told.
@@ -189,13 +189,14 @@ static void
 setup_crews(void)
 {
     lbx__dispatcher_options options = {
-        .name = "crew", .threads = 1, .throughput = 1};
+        .name = "pool", .threads = 1, .throughput = 1};
 
     setup_with(0);
-    memset(&crews, 0, sizeof(crews));
+    memset(&pools, 0, sizeof(pools));
     first.plays = leave_crews;
-    EXPECT_OK(lbx__crews_enter(&crews, stage, &options, false, &crew));
-    lbx__cell_of(first.ref.word)->dispatcher = crew;
+    EXPECT_OK(lbx__thread_pools_enter(&pools, &stage->dispatching, &options,
+                                      false, &pool));
+    lbx__cell_of(first.ref.word)->runnable.dispatcher = pool;
     stage_tell(&first);
 }
 
@@ -272,20 +273,20 @@ tell_first(void)
     stage_tell(&first);
 }
 
-// What lbx__crews_rest() does.
+// What lbx__thread_pools_end_idle() does.
 static void
 rest(void)
 {
     await(&first_is_done);
-    lbx__dispatcher_stop(crew);
-    lbx__dispatcher_destroy(crew);
+    lbx__dispatcher_stop(pool);
+    lbx__dispatcher_destroy(pool);
 }
 
 static void
 rest_all(void)
 {
     await(&first_is_done);
-    lbx__crews_rest(&crews, &explorer_memory, INT64_MAX);
+    lbx__thread_pools_end_idle(&pools, &explorer_memory, INT64_MAX);
 }
 
 // Numbers never become less.
@@ -295,8 +296,8 @@ count_twice(void)
     lbx__dispatcher_stats before = {0};
     lbx__dispatcher_stats after = {0};
 
-    lbx__crews_count(&crews, &before);
-    lbx__crews_count(&crews, &after);
+    lbx__thread_pools_add_stats(&pools, &before);
+    lbx__thread_pools_add_stats(&pools, &after);
     EXPECT(after.turns >= before.turns);
     EXPECT(after.handled >= before.handled);
 }
@@ -459,9 +460,9 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/rests-uncounted",
-        .bug = "a crew that rests is on the list no more, and not yet counted "
+        .bug = "a pool that rests is on the list no more, and not yet counted "
                "(H3)",
-        .mutant = "resting-crews-do-not-count",
+        .mutant = "resting-pools-do-not-count",
         .setup = setup_crews,
         .thread = {worker_0, rest_all, count_twice},
         .finish = finish,

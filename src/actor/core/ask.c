@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asking: an operation that is told something.
+ *
+ * The first poll makes a promise, a cell that is nobody's child, and sends the
+ * question in its name. The promise watches the one that was asked. Its first
+ * message is the answer, or the notice that there will be none; then it ends.
+ *
+ * J1  `refs` counts two: the operation and the promise.
+ * J2  `done` and the answer are under the lock; who sets them wakes the
+ *     operation. An operation that leaves first takes the answer back out, if
+ *     there is one: it is ended.
+ * J3  Who waits for a message to be handled gets a report, always: the duty
+ *     travels with the message (node.h) and ends with it. Answers are dead letters
+ *     then, and the end of an actor means nothing: the message may be elsewhere.
+ */
+#include "actor/core/system.h"
+
+#include "base/alloc.h"
+#include "base/op.h"
+
+typedef struct lbx__ask {
+    const lbx_allocator *allocator; /* outlives the system, if it must */
+    lbx_system *system;
+    _Atomic(uint32_t) refs;
+    lbx__lock lock;
+    bool done;
+    bool left; /* nobody wants it any more */
+    lbx_status status;
+    lbx_envelope answer;
+    lbx__link waits;
+    uint64_t promise;
+    uint64_t asked;
+    bool handled; /* J3 */
+} lbx__ask;
+
+static void
+ask_unref(lbx__ask *ask)
+{
+    // Release and acquire: all use comes before the free.
+    if (lbx__sub(&ask->refs, 1, acq_rel) == 1)
+        lbx__free(ask->allocator, ask, sizeof(*ask));
+}
+
+/* Settles the ask; the message is ended when nobody wants it. */
+static void
+finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
+{
+    lbx__wakes wakes;
+    bool wanted;
+
+    lbx__wakes_init(&wakes);
+    lbx__lock_take(&ask->lock);
+    wanted = !ask->left && !ask->done;
+    if (wanted) {
+        ask->done = true;
+        ask->status = status;
+        if (answer)
+            ask->answer = *answer;
+        if (!lbx__list_empty(&ask->waits))
+            lbx__wakes_grant(
+                &wakes, lbx__member(ask->waits.next, lbx__op, link), status);
+    }
+    lbx__lock_give(&ask->lock);
+    lbx__wakes_run(&wakes);
+    if (!wanted && answer)
+        lbx__dead_letter_publish(ask->system, answer, LBX_LOST_NO_ACTOR);
+}
+
+/* A system message in the promise's name. */
+static bool
+tell_asked(lbx__ask *ask, uint8_t code)
+{
+    lbx__node *node = lbx__node_pool_get(ask->system->pool);
+
+    if (!node)
+        return false;
+    node->sender = ask->promise;
+    node->recipient = ask->asked;
+    node->code = code;
+    lbx__cell_push_system(lbx__cell_of(ask->asked), node);
+    return true;
+}
+
+/* The end of a promise, in its turn. */
+static void
+end_promise(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx_system *system = cell->system;
+    lbx__ask *ask = cell->facilities->ask;
+    lbx__node_list watchers = cell->facilities->watchers;
+    lbx__node *node;
+
+    cell->phase = LBX__PHASE_ENDED;
+    (void)lbx__add(&cell->generation, 1, seq_cst); // E2
+    while ((node = lbx__cell_pop(cell)))
+        lbx__dead_letter_publish_node(system, node, LBX_LOST_NO_ACTOR);
+    lbx__facilities_free(cell);
+    while ((node = lbx__node_list_take(&watchers)))
+        lbx__watch_notify(system, node);
+    if (!ask->handled)
+        (void)tell_asked(ask, LBX__CODE_UNWATCH);
+    ask_unref(ask);
+    lbx__cells_put(system->cells, cell);
+}
+
+void
+lbx__ask_answer(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+    lbx__ask *ask = cell->facilities->ask;
+    lbx__node *node = lbx__cell_pop(cell);
+    lbx_envelope answer;
+
+    if (!node)
+        return;
+    if (node->recipient != lbx__cell_ref(cell)) {
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        return;
+    }
+    if (ask->handled && node->code != LBX__REPORT_STATUS) {
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        return;
+    }
+    answer = lbx__node_envelope(node);
+    if (ask->handled)
+        finish(ask, (lbx_status)node->priority, NULL);
+    else if (answer.type == lbx_terminated_type())
+        finish(ask, LBX_NOT_FOUND, NULL);
+    else
+        finish(ask, LBX_OK, &answer);
+    end_promise(context);
+}
+
+void
+lbx__ask_end(lbx_context *context)
+{
+    lbx__ask *ask = context->cell->facilities->ask;
+
+    finish(ask, ask->handled ? LBX_UNKNOWN : LBX_CLOSED, NULL);
+    end_promise(context);
+}
+
+void
+lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status)
+{
+    lbx__cell *promise = lbx__cell_of(sender);
+    lbx__node *node;
+
+    if (!lbx__ref_lives(sender))
+        return; // nobody waits any more
+    node = lbx__node_pool_get(system->pool);
+    if (!node) { // to end it needs no memory: UNKNOWN
+        lbx__cell_stop(promise, lbx__generation_of(sender));
+        return;
+    }
+    *node = (lbx__node){
+        .recipient = sender, .priority = status, .code = LBX__REPORT_STATUS};
+    lbx__cell_push(promise, node);
+}
+
+/* Makes the promise and sends the question. */
+static lbx_status
+start(lbx__op *op)
+{
+    lbx_system *system = op->subject;
+    lbx__ask *ask = lbx__zalloc(system->options.allocator, sizeof(*ask));
+    lbx__cell *cell = ask ? lbx__cells_get(system->cells) : NULL;
+    lbx_ref to = {op->u.ask.to};
+
+    if (!cell || !lbx__facilities_of(cell))
+        goto fail;
+    ask->allocator = system->options.allocator;
+    ask->system = system;
+    lbx__init(&ask->refs, 2); // J1
+    lbx__list_init(&ask->waits);
+    ask->asked = to.word;
+    ask->handled = op->u.ask.handled;
+    lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed);
+    cell->behaviour = NULL;
+    cell->role = LBX__ROLE_PROMISE;
+    (void)lbx__names_enter(system->names, cell, NULL, NULL); // cannot fail
+    cell->phase = LBX__PHASE_ALIVE;
+    cell->started = false;
+    cell->facilities->ask = ask;
+    ask->promise = lbx__cell_ref(cell);
+    op->u.ask.ask = ask;
+    lbx__cell_release(cell, false, false);
+    if (!ask->handled && !tell_asked(ask, LBX__CODE_WATCH)) {
+        lbx__cell_stop(lbx__cell_of(ask->promise),
+                       lbx__generation_of(ask->promise));
+        return LBX_NO_MEMORY;
+    }
+    op->u.ask.question.sender = (void *)(uintptr_t)ask->promise;
+    op->u.ask.question.reserved[0] =
+        ask->handled ? LBX__REPORT_DUE : LBX__REPORT_NONE;
+    if (!op->u.ask.told)
+        lbx__ref_tell_as(to, &op->u.ask.question);
+    op->u.ask.told = true;
+    return LBX_OK;
+
+fail:
+    if (cell) {
+        lbx__cells_put(system->cells, cell);
+        lbx__cell_release(cell, false, true);
+    }
+    if (ask)
+        lbx__free(system->options.allocator, ask, sizeof(*ask));
+    return LBX_NO_MEMORY;
+}
+
+/* Leaves the ask alone: the promise ends, what it has is ended. */
+static void
+leave(lbx__op *op)
+{
+    lbx__ask *ask = op->u.ask.ask;
+    bool had;
+
+    lbx__lock_take(&ask->lock);
+    if (op->state == LBX__QUEUED)
+        lbx__list_remove(&op->link);
+    had = ask->done && ask->status == LBX_OK && !ask->handled;
+    ask->left = true;
+    lbx__lock_give(&ask->lock);
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    if (had) // J2
+        lbx__dead_letter_publish(ask->system, &ask->answer, LBX_LOST_NO_ACTOR);
+    lbx__cell_stop(lbx__cell_of(ask->promise),
+                   lbx__generation_of(ask->promise));
+}
+
+static lbx_status
+ask_poll(lbx__op *op, const lbx_waker *waker)
+{
+    lbx_status status = LBX_PENDING;
+    lbx__ask *ask;
+
+    if (!op->u.ask.ask) {
+        status = start(op);
+        if (status != LBX_OK)
+            return status;
+        status = LBX_PENDING;
+    }
+    ask = op->u.ask.ask;
+    lbx__lock_take(&ask->lock);
+    if (ask->done)
+        status = ask->status;
+    else if (lbx__op_late(op))
+        status = LBX_TIMEOUT;
+    else if (op->state == LBX__IDLE)
+        lbx__op_queue(op, &ask->waits, waker);
+    else
+        lbx__op_set_waker(op, waker);
+    lbx__lock_give(&ask->lock);
+    if (status == LBX_TIMEOUT)
+        leave(op);
+    if (status == LBX_PENDING || status == LBX_TIMEOUT)
+        return status;
+    lbx__op_settle(op);
+    op->state = LBX__IDLE;
+    if (op->u.ask.quiet)
+        return status == LBX_NOT_FOUND ? LBX_OK : status;
+    if (status == LBX_OK && op->u.ask.answer)
+        *op->u.ask.answer = ask->answer;
+    return status;
+}
+
+static lbx_status
+ask_leave(lbx__op *op, lbx_status why)
+{
+    if (op->u.ask.ask)
+        leave(op);
+    return why;
+}
+
+static void
+ask_release(lbx__op *op)
+{
+    lbx_system *system = op->subject;
+
+    if (!op->u.ask.told)
+        lbx__message_destroy(system, op->u.ask.question.type,
+                             op->u.ask.question.message);
+    if (op->u.ask.ask)
+        ask_unref(op->u.ask.ask);
+}
+
+static const lbx__op_ops ask_ops = {
+    .poll = ask_poll,
+    .leave = ask_leave,
+    .release = ask_release,
+};
+
+lbx_status
+lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
+             const lbx_envelope *question, lbx_envelope *ret_answer,
+             int64_t deadline_ns)
+{
+    lbx__op *op = operation ? lbx__op_of(operation) : NULL;
+
+    if (!op || !system || !to.word || !question || !ret_answer ||
+        lbx_envelope_is_system(question) ||
+        lbx__cell_of(to.word)->system != system)
+        return LBX_INVALID;
+    lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
+    op->u.ask.question = *question;
+    op->u.ask.answer = ret_answer;
+    op->u.ask.to = to.word;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
+                 const lbx_envelope *message, int64_t deadline_ns)
+{
+    lbx_envelope nothing; // there is no answer
+    lbx_status status =
+        lbx_ask_init(operation, system, to, message, &nothing, deadline_ns);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__op_of(operation)->u.ask.answer = NULL;
+    lbx__op_of(operation)->u.ask.handled = true;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
+               int64_t deadline_ns)
+{
+    lbx__op *op = operation ? lbx__op_of(operation) : NULL;
+
+    if (!op || !system || !ref.word || lbx__cell_of(ref.word)->system != system)
+        return LBX_INVALID;
+    lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
+    op->u.ask.to = ref.word;
+    op->u.ask.told = true; // there is nothing to tell
+    op->u.ask.quiet = true;
+    return LBX_OK;
+}
+
+/* Waits for an operation that was started, and ends it. */
+static lbx_status
+wait_for(lbx_status started, lbx_operation *operation)
+{
+    lbx_status status;
+
+    if (started != LBX_OK)
+        return started;
+    status = lbx_operation_wait(operation);
+    lbx_operation_fini(operation);
+    return status;
+}
+
+lbx_status
+lbx_ask_until(lbx_system *system, lbx_ref to, const lbx_envelope *question,
+              lbx_envelope *ret_answer, int64_t deadline_ns)
+{
+    lbx_operation operation;
+
+    return wait_for(
+        lbx_ask_init(&operation, system, to, question, ret_answer, deadline_ns),
+        &operation);
+}
+
+lbx_status
+lbx_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
+{
+    lbx_operation operation;
+
+    return wait_for(lbx_ended_init(&operation, system, ref, deadline_ns),
+                    &operation);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where cells come from: chunks, the first of them small, and a free list.
+ *
+ * A freed cell goes to the end of the list, so that generations last long; one
+ * that has used up its generations is not used again.
+ */
+#include "actor/core/cell.h"
+
+#include "base/alloc.h"
+#include <assert.h>
+#include <string.h>
+
+enum {
+    FIRST_ROOM = 16,
+    MOST_ROOM = 512,
+};
+
+typedef struct chunk {
+    alignas(LBX__LINE) struct chunk *next;
+    uint32_t room;
+    lbx__cell cells[];
+} chunk;
+
+struct lbx__cells {
+    lbx_system *system;
+    const lbx_allocator *allocator;
+    lbx__node_pool *pool;
+    lbx__lock lock;
+    chunk *chunks;
+    uint32_t unused;  /* cells of the newest chunk that were never used */
+    lbx__cell *first; /* the free list */
+    lbx__cell *last;
+};
+
+static size_t
+chunk_size(uint32_t room)
+{
+    return sizeof(chunk) + room * sizeof(lbx__cell);
+}
+
+lbx_status
+lbx__cells_create(lbx_system *system, const lbx_allocator *allocator,
+                  lbx__node_pool *pool, lbx__cells **ret)
+{
+    lbx__cells *cells = lbx__zalloc(allocator, sizeof(*cells));
+
+    if (!cells)
+        return LBX_NO_MEMORY;
+    cells->system = system;
+    cells->allocator = allocator;
+    cells->pool = pool;
+    *ret = cells;
+    return LBX_OK;
+}
+
+void
+lbx__cells_destroy(lbx__cells *cells)
+{
+    if (!cells)
+        return;
+    while (cells->chunks) {
+        chunk *next = cells->chunks->next;
+
+        lbx__free(cells->allocator, cells->chunks,
+                  chunk_size(cells->chunks->room));
+        cells->chunks = next;
+    }
+    lbx__free(cells->allocator, cells, sizeof(*cells));
+}
+
+/* Each chunk has twice the room of the one before. Under the lock. */
+static bool
+add_chunk(lbx__cells *cells)
+{
+    uint32_t room = cells->chunks ? 2 * cells->chunks->room : FIRST_ROOM;
+    chunk *fresh;
+
+    if (room > MOST_ROOM)
+        room = MOST_ROOM;
+    fresh = lbx__alloc(cells->allocator, chunk_size(room), alignof(chunk));
+    if (!fresh)
+        return false;
+    assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
+    fresh->room = room;
+    fresh->next = cells->chunks;
+    cells->chunks = fresh;
+    cells->unused = room;
+    return true;
+}
+
+/* A cell that was never used. Under the lock. */
+static lbx__cell *
+fresh_cell(lbx__cells *cells)
+{
+    lbx__cell *cell;
+    lbx__node *stub;
+
+    if (cells->unused == 0 && !add_chunk(cells))
+        return NULL;
+    cell = &cells->chunks->cells[cells->chunks->room - cells->unused];
+    stub = lbx__node_pool_get(cells->pool);
+    if (!stub)
+        return NULL;
+    cells->unused--;
+    memset(cell, 0, sizeof(*cell));
+    lbx__init(&stub->next, NULL);
+    lbx__init(&stub->number, 0);
+    lbx__init(&cell->head, stub);
+    lbx__init(&cell->tail, stub);
+    lbx__init(&cell->scheduled, 1u);
+    lbx__init(&cell->generation, 1u);
+    cell->system = cells->system;
+    return cell;
+}
+
+/* The first of the free list that nobody is about to run (K4). Under the
+ * lock. */
+static lbx__cell *
+used_cell(lbx__cells *cells)
+{
+    lbx__cell *cell = cells->first;
+    uint32_t idle = 0;
+
+    // Acquire: what its last owner did (K1).
+    if (!cell || !lbx__cas(&cell->scheduled, &idle, 1u, acquire))
+        return NULL;
+    cells->first = cell->next_sibling;
+    if (!cells->first)
+        cells->last = NULL;
+    return cell;
+}
+
+lbx__cell *
+lbx__cells_get(lbx__cells *cells)
+{
+    lbx__cell *cell;
+
+    lbx__lock_take(&cells->lock);
+    cell = used_cell(cells);
+    if (!cell)
+        cell = fresh_cell(cells);
+    lbx__lock_give(&cells->lock);
+    return cell;
+}
+
+void
+lbx__cells_put(lbx__cells *cells, lbx__cell *cell)
+{
+    // Relaxed: its life has ended.
+    if (lbx__load(&cell->generation, relaxed) >= LBX__GENERATIONS)
+        return;
+    lbx__lock_take(&cells->lock);
+    cell->next_sibling = NULL;
+    if (cells->last)
+        cells->last->next_sibling = cell;
+    else
+        cells->first = cell;
+    cells->last = cell;
+    lbx__lock_give(&cells->lock);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a handler can do. */
+#include "actor/core/system.h"
+
+#include "base/alloc.h"
+#include <string.h>
+
+lbx_ref
+lbx_context_self(const lbx_context *context)
+{
+    lbx_ref self = {context ? lbx__cell_ref(context->cell) : 0};
+
+    return self;
+}
+
+lbx_ref
+lbx_context_parent(const lbx_context *context)
+{
+    lbx_ref parent = {0};
+
+    if (context && context->cell->parent)
+        parent.word = lbx__cell_ref(context->cell->parent);
+    return parent;
+}
+
+lbx_ref
+lbx_context_sender(const lbx_context *context)
+{
+    lbx_ref sender = {context && context->node ? context->node->sender : 0};
+
+    return sender;
+}
+
+lbx_system *
+lbx_context_system(const lbx_context *context)
+{
+    return context ? context->cell->system : NULL;
+}
+
+const lbx_type *
+lbx_context_type(const lbx_context *context)
+{
+    return context && context->node ? context->node->type : NULL;
+}
+
+void *
+lbx_context_take(lbx_context *context)
+{
+    if (!context || !context->node || context->stashed)
+        return NULL;
+    context->taken = true;
+    return context->node->message;
+}
+
+void
+lbx_context_reply(lbx_context *context, void *message)
+{
+    lbx_ref sender = lbx_context_sender(context);
+    lbx_envelope envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
+
+    if (!context)
+        return;
+    if (sender.word) {
+        lbx_tell(sender, message);
+        return;
+    }
+    envelope.sender = lbx_ref_as_sender(lbx_context_self(context));
+    lbx__dead_letter_publish(context->cell->system, &envelope,
+                             LBX_LOST_NO_ACTOR);
+}
+
+void
+lbx_context_forward(lbx_context *context, lbx_ref to)
+{
+    lbx_envelope envelope;
+
+    if (!context || !context->node || context->taken)
+        return;
+    envelope = lbx__node_envelope(context->node);
+    context->taken = true;
+    context->node->code = LBX__REPORT_NONE; // passed on
+    lbx__ref_tell_as(to, &envelope);
+}
+
+lbx_status
+lbx_context_spawn(lbx_context *context, const lbx_props *props,
+                  const char *name, lbx_ref *ret)
+{
+    if (!context)
+        return LBX_INVALID;
+    return lbx__router_spawn(context->cell->system, context->cell, props, name,
+                             ret);
+}
+
+void
+lbx_context_stop(lbx_context *context)
+{
+    if (context)
+        lbx__cell_stop(context->cell, context->cell->life);
+}
+
+lbx_status
+lbx_context_become(lbx_context *context, lbx_receive *receive)
+{
+    const lbx_allocator *allocator;
+    lbx__facilities *facilities;
+
+    if (!context || !receive)
+        return LBX_INVALID;
+    allocator = context->cell->system->options.allocator;
+    facilities = lbx__facilities_of(context->cell);
+    if (!facilities)
+        return LBX_NO_MEMORY;
+    if (facilities->receive_count == facilities->receive_room) {
+        uint32_t room =
+            facilities->receive_room ? facilities->receive_room * 2 : 4;
+        lbx_receive **receives =
+            lbx__zalloc(allocator, room * sizeof(receives[0]));
+
+        if (!receives)
+            return LBX_NO_MEMORY;
+        if (facilities->receive_count > 0)
+            memcpy(receives, facilities->receives,
+                   facilities->receive_count * sizeof(receives[0]));
+        if (facilities->receives)
+            lbx__free(allocator, facilities->receives,
+                      facilities->receive_room * sizeof(receives[0]));
+        facilities->receives = receives;
+        facilities->receive_room = room;
+    }
+    facilities->receives[facilities->receive_count++] = receive;
+    return LBX_OK;
+}
+
+void
+lbx_context_unbecome(lbx_context *context)
+{
+    if (context && context->cell->facilities &&
+        context->cell->facilities->receive_count > 0)
+        context->cell->facilities->receive_count--;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an actor would get, or got, its dispatcher and its mailbox. */
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/system.h"
+#include "actor/select/selection.h"
+#include "mailbox/box.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LINE_BYTES = 320,
+    PATH_BYTES = 1024,
+};
+
+static const struct {
+    uint32_t capability;
+    const char *word;
+} words[] = {
+    {LBX_CAN_BOUND, "bounded"},
+    {LBX_CAN_BLOCK, "blocking"},
+    {LBX_CAN_MULTI_CONSUME, "multi-consumer"},
+    {LBX_CAN_SEND_FRONT, "deque"},
+    {LBX_CAN_CONTROL, "control-aware"},
+    {LBX_CAN_PRIORITIZE, "priority"},
+};
+
+/* What happens to a message that finds no room. */
+static void
+describe_limit(const lbx_mailbox_options *options, char *text,
+               size_t size_bytes)
+{
+    long long capacity = (long long)lbx_mailbox_options_limit(
+        options->capacity_messages, LBX_DEFAULT_CAPACITY);
+
+    if (options->overflow != LBX_BLOCK)
+        (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
+                       options->overflow == LBX_DROP_NEWEST
+                           ? "the rest to dead letters"
+                           : "by its overflow policy");
+    else if (options->wait_ns < 0)
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait for ever", capacity);
+    else
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait %lld ms", capacity,
+                       (long long)(options->wait_ns / LBX_MS));
+}
+
+void
+lbx__mailbox_type_describe(const lbx__mailbox_type *type, uint32_t capabilities,
+                           const lbx_mailbox_options *options, char *line,
+                           size_t size_bytes)
+{
+    char able[LINE_BYTES] = "";
+    char limit[LINE_BYTES] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (capabilities & words[i].capability)
+            used += (size_t)snprintf(able + used, sizeof(able) - used, " %s",
+                                     words[i].word);
+    if (!(capabilities & LBX_CAN_MULTI_CONSUME))
+        (void)snprintf(able + used, sizeof(able) - used, " single-consumer");
+    if (options && (capabilities & LBX_CAN_BOUND))
+        describe_limit(options, limit, sizeof(limit));
+    (void)snprintf(line, size_bytes, "type %s, kind %s%s:%s%s", type->name,
+                   type->kind, options ? "" : ", in the cell", able, limit);
+}
+
+/* The dispatcher of the actor that would be the parent, if it lives. */
+static lbx__dispatcher_entry *
+find_parent(lbx_system *system, const char *path)
+{
+    char above[PATH_BYTES];
+    lbx_ref parent;
+    int length = snprintf(above, sizeof(above), "/user%.*s",
+                          (int)(strrchr(path, '/') - path), path);
+
+    if (length < 0 || length >= PATH_BYTES ||
+        lbx_system_find(system, above, &parent) != LBX_OK)
+        return NULL;
+    return lbx__dispatchers_of(
+        system->selection->dispatchers,
+        lbx__peek(&lbx__cell_of(parent.word)->runnable.dispatcher));
+}
+
+/* Whether deployment makes a balancing pool of it. */
+static bool
+is_balanced(const lbx_system *system, const char *path)
+{
+    const lbx__deploy *deploy =
+        lbx__deployment_find(system->selection->deployment, path);
+
+    return deploy && deploy->router && deploy->routing == LBX_BALANCING;
+}
+
+lbx_status
+lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
+                   void (*print)(void *context, const char *line),
+                   void *context)
+{
+    lbx_fault fault = {.status = LBX_OK};
+    lbx__request request = {.props = props,
+                            .behaviour = props ? props->behaviour : NULL,
+                            .path = path,
+                            .fault = &fault,
+                            .print = print,
+                            .context = context};
+    lbx__choice choice;
+    lbx_status status;
+
+    if (!system || !props || props->version != LBX_PROPS_VERSION ||
+        !props->behaviour || !path || *path != '/' || !print)
+        return LBX_INVALID;
+    if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
+        request.parent = find_parent(system, path);
+    if (is_balanced(system, path))
+        request.needs = LBX_CAN_MULTI_CONSUME;
+    status = lbx__selection_choose(system->selection, &request, &choice);
+    if (status != LBX_OK) {
+        char line[LINE_BYTES];
+
+        (void)snprintf(line, sizeof(line), "fails: %s", fault.text);
+        print(context, line);
+    }
+    if (props->fault && status != LBX_OK)
+        *props->fault = fault;
+    return status;
+}
+
+/* What it really has, which props may have changed. */
+static void
+describe_living(lbx__cell *cell, lbx_ref ref, const lbx__mailbox_type *type,
+                void (*print)(void *context, const char *line), void *context)
+{
+    static const lbx__mailbox_type bounded = {.name = LBX_KIND_BOUNDED,
+                                              .kind = LBX_KIND_BOUNDED};
+    lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, ref.word);
+    char line[LINE_BYTES];
+
+    if (!type)
+        type = &bounded;
+    lbx__mailbox_type_describe(
+        type, box ? lbx_mailbox_capabilities(box->mailbox) : type->capabilities,
+        box ? &box->mailbox->options : NULL, line, sizeof(line));
+    print(context, line);
+    if (box && box->sharers) {
+        (void)snprintf(line, sizeof(line), "shared by %u on the dispatcher",
+                       lbx__sharers_count(box->sharers));
+        print(context, line);
+    }
+    if (box)
+        lbx__actor_mailbox_unref(box);
+}
+
+lbx_status
+lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
+                void *context)
+{
+    char line[LINE_BYTES];
+    lbx__cell *cell = lbx__cell_of(ref.word);
+    const lbx__selection *selection;
+    const lbx__dispatcher_entry *entry;
+    const lbx__mailbox_plan *mailbox;
+    int decided;
+
+    if (!print)
+        return LBX_INVALID;
+    if (!lbx_ref_is_alive(ref) || cell->role == LBX__ROLE_PROMISE ||
+        cell->role == LBX__ROLE_GUARDIAN)
+        return LBX_NOT_FOUND;
+    selection = cell->system->selection;
+    entry = lbx__dispatchers_of(selection->dispatchers,
+                                lbx__peek(&cell->runnable.dispatcher));
+    mailbox = lbx__mailbox_plans_by_number(selection->mailboxes,
+                                           lbx__peek(&cell->mailbox));
+    decided = lbx__peek(&cell->step);
+    if (!lbx_ref_is_alive(ref))
+        return LBX_NOT_FOUND; // what was read may be another's
+    (void)snprintf(line, sizeof(line), "dispatcher: %s",
+                   entry ? entry->id : "none");
+    print(context, line);
+    for (int step = LBX__BY_DEPLOYMENT;
+         step < decided && decided != LBX__BY_POOL; step++) {
+        (void)snprintf(line, sizeof(line), "%d %s: did not decide", step,
+                       lbx__step_name((lbx__step)step));
+        print(context, line);
+    }
+    (void)snprintf(line, sizeof(line), "%d %s: decided: mailbox %s", decided,
+                   lbx__step_name((lbx__step)decided),
+                   mailbox ? mailbox->id : "bounded-capacity");
+    print(context, line);
+    describe_living(cell, ref, mailbox ? &mailbox->type : NULL, print, context);
+    return LBX_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A log of dead letters that does not flood.
+ *
+ * G1  Under its lock a log decides whether a letter gets a line, and which; the
+ *     line is printed without it. So lines of different threads may change
+ *     places, and none is printed twice.
+ */
+#include "actor/core/system.h"
+
+#include <letterbox/actor/dead_letters.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the reserved room holds. */
+typedef struct state {
+    lbx__lock lock;
+    uint32_t unused;
+    uint64_t printed;
+    uint64_t skipped;
+    int64_t paused_ns; /* since when; valid when printed == most */
+} state;
+
+_Static_assert(sizeof(state) <= sizeof(((lbx_dead_letter_log *)0)->reserved),
+               "a log must fit its public room");
+
+/* Whether to print, and how many were left out before. */
+struct verdict {
+    bool print;
+    bool last;
+    uint64_t skipped;
+};
+
+static struct verdict
+judge(lbx_dead_letter_log *log)
+{
+    state *mine = (state *)(void *)log->reserved;
+    struct verdict verdict = {.print = false};
+    int64_t now = lbx_clock_now(log->clock);
+
+    lbx__lock_take(&mine->lock);
+    if (mine->printed >= log->most && log->pause_ns >= 0 &&
+        now - mine->paused_ns >= log->pause_ns) {
+        verdict.skipped = mine->skipped;
+        mine->skipped = 0;
+        mine->printed = 0;
+    }
+    if (mine->printed < log->most) {
+        verdict.print = true;
+        verdict.last = ++mine->printed == log->most;
+        mine->paused_ns = now;
+    } else {
+        mine->skipped++;
+    }
+    lbx__lock_give(&mine->lock);
+    return verdict;
+}
+
+/* A ref in words: its path, or that it is gone. */
+static void
+describe(lbx_ref ref, char *text, size_t size_bytes)
+{
+    if (!ref.word)
+        (void)snprintf(text, size_bytes, "nobody");
+    else if (lbx_ref_path(ref, text, size_bytes) == LBX_NOT_FOUND)
+        (void)snprintf(text, size_bytes, "an actor that has ended");
+}
+
+static void
+heard(void *context, const lbx_dead_letter *letter)
+{
+    lbx_dead_letter_log *log = context;
+    const lbx_type *type = letter->envelope->type;
+    struct verdict verdict;
+    char from[128];
+    char to[128];
+    char line[512];
+
+    if (letter->suppressed || !log->print ||
+        (!log->during_stop && lbx__system_is_stopping(letter->system)))
+        return;
+    verdict = judge(log);
+    if (verdict.skipped > 0) {
+        (void)snprintf(line, sizeof(line), "%llu dead letters were not logged",
+                       (unsigned long long)verdict.skipped);
+        log->print(log->context, line);
+    }
+    if (!verdict.print)
+        return;
+    describe(letter->sender, from, sizeof(from));
+    describe(letter->recipient, to, sizeof(to));
+    (void)snprintf(
+        line, sizeof(line), "dead letter: %s from %s to %s: %s%s",
+        type ? lbx_type_name(type) : "a message", from, to,
+        lbx_loss_reason_text((lbx_loss_reason)letter->envelope->lost),
+        verdict.last ? "; no more will be logged for a while" : "");
+    log->print(log->context, line);
+}
+
+lbx_dead_letter_listener
+lbx_dead_letter_log_listener(lbx_dead_letter_log *log)
+{
+    lbx_dead_letter_listener listener = {heard, log};
+
+    return listener;
+}
+
+const char *
+lbx_loss_reason_text(lbx_loss_reason reason)
+{
+    switch (reason) {
+    case LBX_NOT_LOST:
+        return "it was not lost";
+    case LBX_LOST_DROPPED_NEWEST:
+        return "dropped: the mailbox was full";
+    case LBX_LOST_DROPPED_OLDEST:
+        return "dropped: a newer one took its place";
+    case LBX_LOST_EXPIRED:
+        return "its deadline had passed";
+    case LBX_LOST_CLOSED:
+        return "its actor ended before its turn";
+    case LBX_LOST_NO_ACTOR:
+        return "its actor had ended";
+    case LBX_LOST_UNHANDLED:
+        return "its actor has no handler for it";
+    case LBX_LOST_FAILED:
+        return "its handler failed";
+    case LBX_LOST_NO_MEMORY:
+        return "there was no memory";
+    case LBX_LOST_REFUSED:
+        return "the mailbox refused it";
+    }
+    return "?";
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages: the types of the library's own ones, the poison pill, and the end of
+ * every message.
+ *
+ * The types are in static memory and are made by the first call that needs one:
+ * there is nothing to fail and nothing to free. A message is destroyed by its
+ * type, or by the system's function if it has none.
+ */
+#include "actor/core/system.h"
+#include "base/type.h"
+
+#include <pthread.h>
+
+static lbx__type_room rooms[3];
+static const lbx_type *terminated_type;
+static const lbx_type *timeout_type;
+static const lbx_type *suppressed_type;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const lbx_type *
+make(lbx__type_room *room, const char *name)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+
+    options.name = name;
+    return lbx__type_make_static(room, options);
+}
+
+static void
+make_all(void)
+{
+    terminated_type = make(&rooms[0], "letterbox.Terminated");
+    timeout_type = make(&rooms[1], "letterbox.ReceiveTimeout");
+    suppressed_type = make(&rooms[2], "letterbox.Suppressed");
+}
+
+const lbx_type *
+lbx_terminated_type(void)
+{
+    (void)pthread_once(&once, make_all);
+    return terminated_type;
+}
+
+const lbx_type *
+lbx_receive_timeout_type(void)
+{
+    (void)pthread_once(&once, make_all);
+    return timeout_type;
+}
+
+const lbx_type *
+lbx_suppressed_type(void)
+{
+    (void)pthread_once(&once, make_all);
+    return suppressed_type;
+}
+
+const char lbx__message_poison = 0;
+
+void *
+lbx_poison_pill(void)
+{
+    return (void *)(uintptr_t)&lbx__message_poison;
+}
+
+void
+lbx__message_destroy(lbx_system *system, const lbx_type *type, void *message)
+{
+    const lbx_system_options *options = &system->options;
+
+    if (type)
+        lbx_type_end_message(type, message);
+    else if (options->destroy && message != (const void *)&lbx__message_poison)
+        options->destroy(message, options->destroy_context);
+}

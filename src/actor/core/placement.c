@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is selected from, and a newborn cell's part of it.
+ *
+ * Made with the system: its settings over the reference, then types, mailboxes,
+ * deployments and dispatchers, in this order, since each uses those before it.
+ */
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/system.h"
+#include "actor/select/blame.h"
+#include "actor/select/selection.h"
+#include "base/alloc.h"
+#include "settings/load.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PATH_BYTES = 1024,
+    LINE_BYTES = 512,
+};
+
+static const lbx_settings_rule rules[] = {
+    {.key = "mailbox-libraries", .type = LBX_SETTINGS_TYPE_STRINGS},
+    {.key = "unstarted-push-timeout", .type = LBX_SETTINGS_TYPE_DURATION},
+    {.key = "default-mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "typed", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "default-dispatcher", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "deployment", .type = LBX_SETTINGS_TYPE_SECTION},
+    {.key = "mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
+};
+
+static lbx_status
+load(lbx__selection *selection, lbx_fault *fault)
+{
+    const lbx_settings *given = selection->system->options.settings;
+    lbx_status status;
+
+    selection->settings = lbx__reference_settings();
+    if (!given)
+        return LBX_OK;
+    if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
+        return lbx__blame(fault, LBX_INVALID, given, "expected a section");
+    status = lbx__settings_merge(given, selection->settings,
+                                 selection->system->options.allocator,
+                                 &selection->merged);
+    selection->settings = selection->merged;
+    selection->given = lbx_settings_ref(given);
+    return status;
+}
+
+/* What an actor without wishes gets. */
+static lbx_status
+choose_usual(lbx__selection *selection, lbx_fault *fault)
+{
+    static const lbx_behaviour nobody = {.version = LBX_BEHAVIOUR_VERSION};
+    lbx_props props = LBX_PROPS_INIT;
+    lbx__request request = {
+        .props = &props, .behaviour = &nobody, .fault = fault};
+
+    lbx_status status;
+
+    props.behaviour = &nobody;
+    status = lbx__selection_choose(selection, &request, &selection->usual);
+    if (status == LBX_OK)
+        selection->is_plain =
+            lbx__deployment_is_empty(selection->deployment) &&
+            selection->usual.dispatcher->sort == LBX__SHARED &&
+            selection->usual.mailbox->in_cell &&
+            selection->usual.stash_capacity == LBX_UNLIMITED;
+    return status;
+}
+
+static lbx_status
+fill(lbx__selection *selection, lbx_fault *fault)
+{
+    lbx_system *system = selection->system;
+    const lbx_allocator *allocator = system->options.allocator;
+    const lbx_settings *settings = selection->settings;
+    lbx_status status =
+        lbx_settings_check(lbx_settings_at(settings, "letterbox.actor"), rules,
+                           sizeof(rules) / sizeof(rules[0]), fault);
+
+    if (status == LBX_OK)
+        status = lbx_settings_read_integer(
+            settings, "letterbox.actor.default-mailbox.stash-capacity", fault,
+            &selection->stash_capacity);
+    if (status == LBX_OK)
+        status = lbx__mailbox_types_create(&system->options, settings, fault,
+                                           &selection->types);
+    if (status == LBX_OK)
+        status = lbx__requirements_check(selection, fault);
+    if (status == LBX_OK)
+        status = lbx__mailbox_plans_create(
+            allocator, settings, selection->types, &selection->mailboxes);
+    if (status == LBX_OK)
+        status = lbx__deployment_create(allocator, settings, fault,
+                                        &selection->deployment);
+    if (status == LBX_OK)
+        status = lbx__dispatchers_create(system, settings, selection->types,
+                                         fault, &selection->dispatchers);
+    return status == LBX_OK ? choose_usual(selection, fault) : status;
+}
+
+lbx_status
+lbx__selection_create(lbx_system *system, lbx__selection **ret)
+{
+    lbx__selection *selection =
+        lbx__zalloc(system->options.allocator, sizeof(*selection));
+    lbx_status status;
+
+    if (!selection)
+        return LBX_NO_MEMORY;
+    selection->system = system;
+    status = load(selection, system->options.fault);
+    if (status == LBX_OK)
+        status = fill(selection, system->options.fault);
+    if (status != LBX_OK) {
+        lbx__selection_destroy(selection);
+        return status;
+    }
+    *ret = selection;
+    return LBX_OK;
+}
+
+void
+lbx__selection_destroy(lbx__selection *selection)
+{
+    if (!selection)
+        return;
+    lbx__dispatchers_destroy(selection->dispatchers);
+    lbx__deployment_destroy(selection->deployment);
+    lbx__mailbox_plans_destroy(selection->mailboxes);
+    lbx__mailbox_types_destroy(selection->types);
+    lbx_settings_unref(selection->merged);
+    lbx_settings_unref(selection->given);
+    lbx__free(selection->system->options.allocator, selection,
+              sizeof(*selection));
+}
+
+const lbx__deploy *
+lbx__placement_deployed(const lbx__selection *selection,
+                        const lbx__cell *parent, const char *name)
+{
+    lbx_ref above = {lbx__cell_ref(parent)};
+    char path[PATH_BYTES];
+    size_t length;
+
+    if (lbx_ref_path(above, path, sizeof(path)) != LBX_OK)
+        return NULL;
+    length = strlen(path);
+    // One without a name will have some "$..", which only stars match.
+    if (snprintf(path + length, sizeof(path) - length, "/%s",
+                 name ? name : "$") >= (int)(sizeof(path) - length))
+        return NULL; // the spawn will say that it is too long
+    return lbx__deployment_find(selection->deployment, path + strlen("/user"));
+}
+
+/* The cell's path below "/user". */
+static lbx_status
+write_path(const lbx__cell *cell, lbx_fault *fault, char *path,
+           size_t size_bytes)
+{
+    const size_t above = strlen("/user");
+    lbx_ref self = {lbx__cell_ref(cell)};
+    lbx_status status = lbx_ref_path(self, path, size_bytes);
+
+    if (status != LBX_OK)
+        return lbx__blame(fault, LBX_INVALID, NULL,
+                          "the path is too long for deployment");
+    memmove(path, path + above, strlen(path) - above + 1);
+    return LBX_OK;
+}
+
+static lbx_status
+take_stash(lbx__cell *cell, const lbx_props *props, int64_t capacity)
+{
+    lbx__facilities *facilities;
+
+    if (props->stash_capacity != LBX_DEFAULT || capacity == LBX_UNLIMITED)
+        return LBX_OK;
+    facilities = lbx__facilities_of(cell);
+    if (!facilities)
+        return LBX_NO_MEMORY;
+    facilities->stash_capacity = capacity;
+    return LBX_OK;
+}
+
+/* What is asked for a pool, and by its children. */
+static void
+ask_pool(const lbx__cell *cell, bool balances, lbx__request *request)
+{
+    const lbx_pool *pool = balances ? lbx__router_pool(cell) : NULL;
+
+    if (!pool)
+        return;
+    request->behaviour = pool->props.behaviour; // who will use it
+    request->needs = LBX_CAN_MULTI_CONSUME;
+}
+
+/* The mailbox that a cell shares with its parent. */
+static const lbx__mailbox_plan *
+find_shared(const lbx__selection *selection, const lbx__cell *parent,
+            lbx__mailbox_plan *room)
+{
+    const lbx__mailbox_plan *made = lbx__mailbox_plans_by_number(
+        selection->mailboxes, lbx__peek(&parent->mailbox));
+    // Relaxed: the parent's, whose turn this is.
+    const lbx__actor_mailbox *box = lbx__load(&parent->box, relaxed);
+
+    if (made)
+        *room = *made;
+    else
+        *room = (lbx__mailbox_plan){
+            .id = "of the pool",
+            .type = {.name = LBX_KIND_BOUNDED, .kind = LBX_KIND_BOUNDED}};
+    room->capabilities = lbx_mailbox_capabilities(box->mailbox);
+    room->stash_capacity = made ? made->stash_capacity : LBX_DEFAULT;
+    return room;
+}
+
+/* A pool that asks how much waits for its children needs one that counts. */
+static bool
+must_count(const lbx__cell *parent)
+{
+    const lbx_pool *pool = lbx__router_pool(parent);
+
+    return pool && pool->routing == LBX_SMALLEST_MAILBOX;
+}
+
+static lbx_status
+choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
+       lbx__choice *ret)
+{
+    const lbx_props *props = request.props;
+    char path[PATH_BYTES];
+    lbx__dispatcher *dispatcher;
+    lbx_status status = LBX_OK;
+
+    if (!lbx__deployment_is_empty(selection->deployment)) {
+        status = write_path(cell, request.fault, path, sizeof(path));
+        request.path = path;
+    }
+    if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
+        request.parent =
+            lbx__dispatchers_of(selection->dispatchers,
+                                lbx__peek(&cell->parent->runnable.dispatcher));
+    if (status == LBX_OK)
+        status = lbx__selection_choose(selection, &request, ret);
+    if (status == LBX_OK)
+        status = lbx__dispatchers_enter(selection->dispatchers, ret->dispatcher,
+                                        request.fault, &dispatcher);
+    if (status != LBX_OK)
+        return status;
+    // Relaxed: as in lbx__life_spawn().
+    lbx__store(&cell->runnable.dispatcher, dispatcher, relaxed);
+    return take_stash(cell, props, ret->stash_capacity);
+}
+
+/* For those who ask how it came to its mailbox. Relaxed: they look whether it is
+ * still the same life. */
+static void
+note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox_plan *mailbox)
+{
+    lbx__store(&cell->step, (uint8_t)step, relaxed);
+    lbx__store(&cell->mailbox, mailbox->number, relaxed);
+}
+
+/* once in a system. */
+static void
+warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
+{
+    const lbx_system_options *options = &selection->system->options;
+    const lbx_settings *section = mailbox->section;
+    bool is_read = section && lbx_settings_line(section) > 0;
+    char line[LINE_BYTES];
+
+    // Relaxed: who is first does not matter.
+    if (!options->warn || !(mailbox->capabilities & LBX_CAN_BLOCK) ||
+        lbx__exchange(&selection->warned, 1u, relaxed) != 0)
+        return;
+    (void)snprintf(line, sizeof(line),
+                   "%s:%u: mailbox %s: senders wait when it is full; with "
+                   "mailbox-push-timeout-time = 0 what does not fit is a dead "
+                   "letter at once (said of the first such mailbox only)",
+                   is_read ? lbx_settings_file(section) : "reference",
+                   is_read ? lbx_settings_line(section) : 0, mailbox->id);
+    options->warn(options->warn_context, line);
+}
+
+static lbx_status
+select_for(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+    lbx_fault unseen = {.status = LBX_OK};
+    lbx__request request = {.props = props,
+                            .behaviour = props->behaviour,
+                            .fault = props->fault ? props->fault : &unseen};
+    lbx__choice choice;
+    lbx__mailbox_plan shared;
+    lbx_mailbox_options options;
+    lbx_status status;
+
+    ask_pool(cell, balances, &request);
+    if (cell->parent->role == LBX__ROLE_BALANCER)
+        request.shared = find_shared(selection, cell->parent, &shared);
+    status = choose(selection, cell, request, &choice);
+    if (status != LBX_OK)
+        return status;
+    note_choice(cell, choice.step, choice.mailbox);
+    warn_of_waiting(selection, choice.mailbox);
+    if (request.shared) {
+        // Relaxed: the parent's, whose turn this is.
+        lbx__actor_mailbox_share(lbx__load(&cell->parent->box, relaxed), cell);
+        return LBX_OK;
+    }
+    // A pool that happens to be there is no member of anything.
+    if (choice.dispatcher->sort == LBX__BALANCING && !lbx__router_pool(cell))
+        return lbx__sharers_join(&choice.dispatcher->sharers, cell,
+                                 choice.mailbox, request.fault);
+    if (choice.mailbox->in_cell && !balances && !must_count(cell->parent))
+        return LBX_OK;
+    options = choice.mailbox->options;
+    options.fault = request.fault;
+    return lbx__actor_mailbox_create(cell, choice.mailbox->type.kind, &options,
+                                     NULL);
+}
+
+/* Nothing to decide, and nothing to make: most actors. */
+static bool
+takes_usual(const lbx__selection *selection, const lbx__cell *cell,
+            const lbx_props *props)
+{
+    const lbx_behaviour *behaviour = props->behaviour;
+
+    return selection->is_plain && !props->mailbox && !props->dispatcher &&
+           behaviour->needs == 0 && !behaviour->needs_semantics &&
+           !lbx__router_pool(cell) && !lbx__router_pool(cell->parent);
+}
+
+lbx_status
+lbx__placement_apply(lbx__cell *cell, const lbx_props *props, bool balances)
+{
+    lbx__selection *selection = cell->system->selection;
+
+    if (!takes_usual(selection, cell, props))
+        return select_for(cell, props, balances);
+    note_choice(cell, selection->usual.step, selection->usual.mailbox);
+    return LBX_OK;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refs, and telling. */
+#include "actor/core/outbox.h"
+#include "actor/core/system.h"
+
+#include <string.h>
+
+lbx_ref
+lbx_nobody(void)
+{
+    lbx_ref nobody = {0};
+
+    return nobody;
+}
+
+bool
+lbx_ref_equal(lbx_ref a, lbx_ref b)
+{
+    return a.word == b.word;
+}
+
+void *
+lbx_ref_as_sender(lbx_ref ref)
+{
+    return (void *)(uintptr_t)ref.word;
+}
+
+lbx_ref
+lbx_ref_of_sender(const void *sender)
+{
+    lbx_ref ref = {(uint64_t)(uintptr_t)sender};
+
+    return ref;
+}
+
+bool
+lbx_ref_is_alive(lbx_ref ref)
+{
+    return lbx__ref_lives(ref.word);
+}
+
+/* Sends to a box actor. */
+static lbx_status
+push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+    lbx__actor_mailbox *box;
+    lbx_status status;
+
+    // Its own box stays while its turn lasts, which looks into it at the end.
+    // One that is shared is the others' too, and they must hear of it.
+    if (context && context->self == to.word && lbx__actor_mailbox_is_own(cell))
+        // Relaxed: the owner, who writes it, is this thread.
+        return lbx_producer_try_send_envelope(
+            lbx__load(&cell->box, relaxed)->in, envelope, NULL);
+    box = lbx__actor_mailbox_ref(cell, to.word);
+    if (!box)
+        return LBX_NOT_FOUND;
+    status = lbx_producer_try_send_envelope(box->in, envelope, NULL);
+    if (status == LBX_OK)
+        lbx__actor_mailbox_wake(box, cell);
+    lbx__actor_mailbox_unref(box);
+    return status;
+}
+
+/* Sends, in the name that the envelope has; on any other status the message is
+ * the caller's. */
+static lbx_status
+push(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    if (!lbx_ref_is_alive(to))
+        return LBX_NOT_FOUND;
+    if (lbx_envelope_is_system(envelope) || envelope->channel > LBX_CONTROL)
+        return LBX_INVALID; // system messages are the library's own here
+    // Relaxed: lbx__actor_mailbox_ref() looks again.
+    if (lbx__load(&cell->box, relaxed))
+        return push_boxed(cell, to, envelope);
+    node = lbx__node_pool_get(cell->system->pool);
+    if (!node)
+        return LBX_NO_MEMORY;
+    lbx__node_fill(node, envelope, to.word);
+    lbx__cell_push(cell, node);
+    return LBX_OK;
+}
+
+/* The sender that an envelope names, or the actor whose turn this is. */
+static void *
+sender_of(const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (envelope->sender || !context)
+        return envelope->sender;
+    return (void *)(uintptr_t)context->self;
+}
+
+static lbx_loss_reason
+reason_of(lbx_status status)
+{
+    switch (status) {
+    case LBX_NO_MEMORY:
+        return LBX_LOST_NO_MEMORY;
+    case LBX_FULL:
+    case LBX_TIMEOUT:
+        return LBX_LOST_DROPPED_NEWEST;
+    case LBX_NOT_FOUND:
+    case LBX_CLOSED:
+        return LBX_LOST_NO_ACTOR;
+    default:
+        return LBX_LOST_REFUSED;
+    }
+}
+
+lbx_status
+lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy;
+    if (!envelope || lbx_envelope_is_system(envelope) ||
+        envelope->channel > LBX_CONTROL)
+        return LBX_INVALID;
+    if (!to.word)
+        return LBX_NOT_FOUND;
+    // Relaxed: it may be told to stop at any moment after this.
+    if (lbx_ref_is_alive(to) &&
+        lbx__load(&lbx__cell_of(to.word)->stop, relaxed) ==
+            lbx__generation_of(to.word))
+        return LBX_CLOSED;
+    copy = *envelope;
+    copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__REPORT_NONE;
+    return push(to, &copy);
+}
+
+/* A full mailbox that lets senders wait: an actor's message waits in its
+ * outbox, anybody else waits with it. */
+static lbx_status
+wait_for_room(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, to.word);
+    lbx_context *context = lbx__context_current();
+    lbx_status status = LBX_FULL;
+
+    if (!box)
+        return LBX_NOT_FOUND;
+    if (!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BLOCK)) {
+        lbx__actor_mailbox_unref(box);
+        return LBX_FULL;
+    }
+    if (context && lbx__outbox_add(context, box, to, envelope))
+        return LBX_OK; // it has our hold now
+    if (!context)
+        status = lbx_producer_send_envelope_until(box->in, envelope,
+                                                  LBX_FOREVER, NULL);
+    if (status == LBX_OK)
+        lbx__actor_mailbox_wake(box, cell);
+    lbx__actor_mailbox_unref(box);
+    return status;
+}
+
+/* A dead letter of the system whose turn this is, if any. */
+static void
+tell_nobody(const lbx_envelope *envelope)
+{
+    const lbx_context *context = lbx__context_current();
+
+    if (context)
+        lbx__dead_letter_publish(context->cell->system, envelope,
+                                 LBX_LOST_NO_ACTOR);
+    else
+        lbx_type_end_message(envelope->type, envelope->message);
+}
+
+/* Sends in the name that the envelope has, or in nobody's. What was not accepted
+ * is a dead letter. */
+static void
+send(lbx_ref to, lbx_envelope *envelope, bool waits)
+{
+    lbx_status status;
+
+    if (!to.word) {
+        tell_nobody(envelope);
+        return;
+    }
+    status = push(to, envelope);
+    if (status == LBX_FULL && waits)
+        status = wait_for_room(to, envelope);
+    if (status == LBX_OK)
+        return;
+    envelope->recipient = lbx_ref_as_sender(to);
+    lbx__dead_letter_publish(lbx__cell_of(to.word)->system, envelope,
+                             reason_of(status));
+}
+
+/* The short way, for a living actor whose messages lie in its cell; false:
+ * nothing was done. */
+static inline __attribute__((always_inline)) bool
+send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority,
+           uint64_t sender, lbx__node_cache *cache)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    // Relaxed: as in push().
+    if (!lbx__ref_lives(to.word) || lbx__load(&cell->box, relaxed))
+        return false;
+    node = lbx__node_cache_get(cache);
+    if (!node)
+        return false;
+    node->message = message;
+    node->type = type;
+    node->sender = sender;
+    node->recipient = to.word;
+    node->deadline_ns = 0;
+    node->priority = priority;
+    node->channel = LBX_REGULAR;
+    node->code = 0;
+    node->notice = false;
+    node->plain = message != (const void *)&lbx__message_poison;
+    lbx__cell_push(cell, node);
+    return true;
+}
+
+/* All other ways. */
+static __attribute__((noinline)) void
+tell_slowly(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+{
+    lbx_envelope envelope;
+
+    if (to.word && !lbx__context_current() &&
+        send_plain(to, type, message, priority, 0,
+                   lbx__node_pool_cache(lbx__cell_of(to.word)->system->pool)))
+        return;
+    envelope = lbx_envelope_new(message, priority);
+    envelope.type = type;
+    envelope.sender = sender_of(&envelope);
+    send(to, &envelope, true);
+}
+
+static inline __attribute__((always_inline)) void
+tell(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+{
+    lbx_context *context = lbx__context_current();
+
+    if (to.word && context &&
+        context->system == lbx__cell_of(to.word)->system) {
+        context->sent++;
+        if (send_plain(to, type, message, priority, context->self,
+                       context->cache))
+            return;
+    }
+    tell_slowly(to, type, message, priority);
+}
+
+void
+lbx_tell(lbx_ref to, void *message)
+{
+    tell(to, NULL, message, LBX_PRIORITY_DEFAULT);
+}
+
+void
+lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
+{
+    tell(to, type, message, lbx_type_default_priority(type));
+}
+
+void
+lbx__ref_tell_as(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_context *context = lbx__context_current();
+    lbx_envelope copy = *envelope;
+
+    if (context)
+        context->sent++;
+    send(to, &copy, true);
+}
+
+void
+lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy;
+
+    if (!envelope)
+        return;
+    copy = *envelope;
+    copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__REPORT_NONE; // whatever a stranger has left there
+    lbx__ref_tell_as(to, &copy);
+}
+
+void
+lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope)
+{
+    lbx_envelope copy = *envelope;
+
+    copy.sender = sender_of(envelope);
+    copy.reserved[0] = LBX__REPORT_NONE;
+    send(to, &copy, false);
+}
+
+/* A system message from nobody. */
+static lbx_status
+send_system(lbx_ref to, uint8_t code)
+{
+    lbx__cell *cell = lbx__cell_of(to.word);
+    lbx__node *node;
+
+    if (!lbx_ref_is_alive(to))
+        return LBX_NOT_FOUND;
+    node = lbx__node_pool_get(cell->system->pool);
+    if (!node)
+        return LBX_NO_MEMORY;
+    node->sender = 0;
+    node->recipient = to.word;
+    node->code = code;
+    lbx__cell_push_system(cell, node);
+    return LBX_OK;
+}
+
+lbx_status
+lbx_suspend(lbx_ref ref)
+{
+    return send_system(ref, LBX__CODE_SUSPEND);
+}
+
+lbx_status
+lbx_resume(lbx_ref ref)
+{
+    return send_system(ref, LBX__CODE_RESUME);
+}
+
+void
+lbx_stop(lbx_ref ref)
+{
+    if (lbx_ref_is_alive(ref))
+        lbx__cell_stop(lbx__cell_of(ref.word), lbx__generation_of(ref.word));
+}

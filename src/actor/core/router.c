@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools: an actor that passes on what it is told.
+ *
+ * A balancing pool passes nothing on: its mailbox is its children's too, and
+ * its turns only wake those of them that are idle (see turn.c). What one of
+ * them cannot take, another does; one that ends leaves the mailbox to the rest.
+ *
+ * Deployment may make a pool of an actor, and goes before what the code says of
+ * a pool, as in Akka. Routees are never made pools, whatever "*" says.
+ */
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/system.h"
+#include "actor/select/selection.h"
+#include "base/alloc.h"
+#include "base/type.h"
+#include <string.h>
+
+typedef struct router {
+    lbx_routing routing;
+    uint32_t count;
+    uint32_t next;
+    lbx_ref *routees;
+    lbx_pool *pool; /* what start was given */
+} router;
+
+/* A pool's description in its own memory, until it has started. */
+static lbx_pool *
+copy_pool(lbx_system *system, const lbx_pool *pool)
+{
+    lbx_pool *copy = lbx__alloc(system->options.allocator, sizeof(*copy),
+                                _Alignof(lbx_pool));
+
+    if (copy)
+        *copy = *pool;
+    return copy;
+}
+
+static lbx_status
+router_start(lbx_context *context, void *state, void *argument)
+{
+    router *mine = state;
+    lbx_pool *pool = argument;
+    lbx_system *system = context->cell->system;
+    lbx_status status = LBX_OK;
+
+    mine->routing = pool->routing;
+    mine->pool = pool;
+    mine->routees = lbx__zalloc(system->options.allocator,
+                                pool->routees * sizeof(mine->routees[0]));
+    if (!mine->routees)
+        return LBX_NO_MEMORY;
+    for (uint32_t i = 0; i < pool->routees && status == LBX_OK; i++) {
+        status =
+            lbx_context_spawn(context, &pool->props, NULL, &mine->routees[i]);
+        if (status == LBX_OK) {
+            mine->count++;
+            status = lbx_context_watch(context, mine->routees[i]);
+        }
+    }
+    return status;
+}
+
+static void
+router_stop(lbx_context *context, void *state)
+{
+    router *mine = state;
+    const lbx_allocator *allocator = context->cell->system->options.allocator;
+
+    if (mine->routees)
+        lbx__free(allocator, mine->routees,
+                  mine->pool->routees * sizeof(mine->routees[0]));
+    mine->routees = NULL;
+}
+
+/* A routee has ended. */
+static void
+forget(lbx_context *context, router *mine, lbx_ref ended)
+{
+    for (uint32_t i = 0; i < mine->count; i++)
+        if (lbx_ref_equal(mine->routees[i], ended)) {
+            mine->routees[i] = mine->routees[--mine->count];
+            break;
+        }
+    if (mine->count == 0)
+        lbx_context_stop(context);
+}
+
+static uint64_t
+load_of(lbx_ref routee)
+{
+    lbx__cell *cell = lbx__cell_of(routee.word);
+    lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, routee.word);
+    uint64_t load;
+
+    if (!box)
+        return UINT64_MAX; // it is ending
+    // Twice what waits, and one for being at work. Relaxed: a guess.
+    load = 2 * lbx_mailbox_depth(box->mailbox) +
+           (lbx__load(&cell->scheduled, relaxed) != 0);
+    lbx__actor_mailbox_unref(box);
+    return load;
+}
+
+static lbx_ref
+least_loaded(router *mine)
+{
+    uint32_t first = mine->next++ % mine->count;
+    lbx_ref best = mine->routees[first];
+    uint64_t least = load_of(best);
+
+    for (uint32_t i = 1; i < mine->count && least > 0; i++) {
+        lbx_ref other = mine->routees[(first + i) % mine->count];
+        uint64_t load = load_of(other);
+
+        if (load < least) {
+            least = load;
+            best = other;
+        }
+    }
+    return best;
+}
+
+/* A copy for everybody, the message itself for the last. */
+static lbx_status
+broadcast(lbx_context *context, router *mine)
+{
+    lbx_envelope envelope = lbx__node_envelope(context->node);
+    const lbx_type *type = envelope.type;
+    void *message = envelope.message;
+    bool ends = lbx__type_ends(type) ||
+                (!type && context->cell->system->options.destroy);
+
+    if (ends && !lbx__type_clones(type) && mine->count > 1)
+        return LBX_UNSUPPORTED;
+    for (uint32_t i = 0; i + 1 < mine->count; i++) {
+        envelope.message = message;
+        if (lbx__type_clones(type) &&
+            lbx_type_clone(type, message, &envelope.message) != LBX_OK)
+            return LBX_NO_MEMORY;
+        envelope.reserved[0] = LBX__REPORT_NONE; // the last one has it
+        lbx__ref_tell_as(mine->routees[i], &envelope);
+    }
+    lbx_context_forward(context, mine->routees[mine->count - 1]);
+    return LBX_OK;
+}
+
+static lbx_status
+router_receive(lbx_context *context, void *state, void *message)
+{
+    router *mine = state;
+
+    if (lbx_context_type(context) == lbx_terminated_type()) {
+        forget(context, mine, lbx_terminated_ref(message));
+        return LBX_OK;
+    }
+    if (mine->count == 0)
+        return LBX_OK; // it is about to end
+    if (mine->routing == LBX_BROADCAST)
+        return broadcast(context, mine);
+    if (mine->routing == LBX_SMALLEST_MAILBOX)
+        lbx_context_forward(context, least_loaded(mine));
+    else
+        lbx_context_forward(context, mine->routees[mine->next++ % mine->count]);
+    return LBX_OK;
+}
+
+static const lbx_behaviour router_behaviour = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "pool",
+    .state_bytes = sizeof(router),
+    .start = router_start,
+    .receive = router_receive,
+    .stop = router_stop,
+};
+
+/* The deployment that makes a pool of a child; NULL: none does. */
+static const lbx__deploy *
+find_router(lbx_system *system, const lbx__cell *parent, const char *name)
+{
+    const lbx__deploy *deploy;
+
+    if (!lbx__deployment_has_routers(system->selection->deployment) ||
+        lbx__router_pool(parent))
+        return NULL;
+    deploy = lbx__placement_deployed(system->selection, parent, name);
+    return deploy && deploy->router ? deploy : NULL;
+}
+
+/* What deployment says of the pool is meant for its routees. */
+static void
+obey(const lbx__deploy *deploy, lbx_pool *pool)
+{
+    pool->routing = deploy->routing;
+    pool->routees = deploy->routees;
+    if (deploy->dispatcher)
+        pool->props.dispatcher = deploy->dispatcher;
+    if (deploy->mailbox) {
+        pool->props.mailbox = deploy->mailbox;
+        pool->props.mailbox_options = NULL;
+    }
+}
+
+static lbx_status
+make_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
+          const char *name, lbx_ref *ret)
+{
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_pool *copy;
+    lbx_status status;
+
+    if (!ret || !pool || pool->version != LBX_POOL_VERSION ||
+        pool->routees == 0 || (unsigned)pool->routing > LBX_BALANCING)
+        return LBX_INVALID;
+    copy = copy_pool(system, pool);
+    if (!copy)
+        return LBX_NO_MEMORY;
+    props.behaviour = &router_behaviour;
+    props.argument = copy;
+    props.strategy = pool->strategy;
+    if (pool->routing == LBX_BALANCING) {
+        props.mailbox = pool->props.mailbox;
+        props.mailbox_options = pool->props.mailbox_options;
+        copy->props.mailbox = NULL; // they get their parent's
+    }
+    props.fault = pool->props.fault;
+    copy->props.fault = NULL; // it may be gone when they are made
+    status = lbx__life_spawn_pool(system, parent, &props, name,
+                                  pool->routing == LBX_BALANCING, ret);
+    if (status != LBX_OK)
+        lbx__free(system->options.allocator, copy, sizeof(*copy));
+    return status;
+}
+
+static lbx_status
+spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
+           const char *name, lbx_ref *ret)
+{
+    const lbx__deploy *deploy = find_router(system, parent, name);
+    lbx_pool deployed;
+
+    if (!deploy || !pool || pool->version != LBX_POOL_VERSION)
+        return make_pool(system, parent, pool, name, ret);
+    deployed = *pool;
+    obey(deploy, &deployed);
+    return make_pool(system, parent, &deployed, name, ret);
+}
+
+lbx_status
+lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                  const char *name, lbx_ref *ret)
+{
+    const lbx__deploy *deploy = find_router(system, parent, name);
+    lbx_pool pool = LBX_POOL_INIT;
+
+    if (!deploy || !lbx__life_are_props(props))
+        return lbx__life_spawn(system, parent, props, name, ret);
+    pool.props = *props;
+    obey(deploy, &pool);
+    return make_pool(system, parent, &pool, name, ret);
+}
+
+void
+lbx__router_end(lbx__cell *cell)
+{
+    if (cell->behaviour == &router_behaviour)
+        lbx__free(cell->system->options.allocator, cell->argument,
+                  sizeof(lbx_pool));
+}
+
+const lbx_pool *
+lbx__router_pool(const lbx__cell *cell)
+{
+    return cell->behaviour == &router_behaviour ? cell->argument : NULL;
+}
+
+lbx_status
+lbx_system_spawn_pool(lbx_system *system, const lbx_pool *pool,
+                      const char *name, lbx_ref *ret)
+{
+    if (!system)
+        return LBX_INVALID;
+    if (lbx__system_is_stopping(system))
+        return LBX_CLOSED;
+    return spawn_pool(system, system->user, pool, name, ret);
+}
+
+lbx_status
+lbx_context_spawn_pool(lbx_context *context, const lbx_pool *pool,
+                       const char *name, lbx_ref *ret)
+{
+    if (!context)
+        return LBX_INVALID;
+    return spawn_pool(context->cell->system, context->cell, pool, name, ret);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stash: messages put aside, to be handled before what waits when the actor
+ * says so. What is stashed while they are being handled waits for the next
+ * time.
+ *
+ * A mailbox that sorts goes on sorting (R-36): an unstashed message goes to the
+ * head of its own band, before what waits with the same urgency and after what
+ * is more urgent, whenever that arrives.
+ *
+ * H1  `stash` has the order in which messages were put aside; `ahead` the order
+ *     in which the mailbox would give them, and among equals what was unstashed
+ *     last comes first: an earlier unstash was of later messages.
+ * H2  A message is in one place: the mailbox, a handler's hands, the stash,
+ *     ahead, or `again`.
+ */
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/system.h"
+#include "mailbox/box.h"
+
+lbx_status
+lbx_context_stash(lbx_context *context)
+{
+    lbx__facilities *facilities;
+    lbx__node *copy;
+    lbx_envelope envelope;
+
+    if (!context || !context->node)
+        return LBX_INVALID;
+    if (context->stashed)
+        return LBX_EXISTS;
+    if (context->taken)
+        return LBX_INVALID;
+    facilities = lbx__facilities_of(context->cell);
+    if (!facilities)
+        return LBX_NO_MEMORY;
+    if (facilities->stash.count >= (uint64_t)facilities->stash_capacity)
+        return LBX_FULL;
+    copy = lbx__node_pool_get(context->cell->system->pool);
+    if (!copy)
+        return LBX_NO_MEMORY;
+    envelope = lbx__node_envelope(context->node);
+    lbx__node_fill(copy, &envelope, context->node->recipient);
+    context->node->code = LBX__REPORT_NONE; // passed on
+    lbx__node_list_append(&facilities->stash, copy);
+    context->stashed = true;
+    context->taken = true;
+    return LBX_OK;
+}
+
+/* The mailbox of an actor, if it sorts its messages; NULL if not. By the
+ * owner. */
+static lbx_mailbox *
+sorting_mailbox(const lbx__cell *cell)
+{
+    // Relaxed: the owner writes it.
+    const lbx__actor_mailbox *box = lbx__load(&cell->box, relaxed);
+
+    if (!box || !(lbx_mailbox_capabilities(box->mailbox) &
+                  (LBX_CAN_PRIORITIZE | LBX_CAN_CONTROL)))
+        return NULL;
+    return box->mailbox;
+}
+
+static lbx__node_list
+join(lbx__node_list a, lbx__node_list b)
+{
+    if (!a.first || !b.first)
+        return a.first ? a : b;
+    lbx__init(&a.last->next, b.first); // no other thread sees these links
+    a.last = b.last;
+    a.count += b.count;
+    return a;
+}
+
+/* Two sorted lists as one; among equals, a's come first. */
+static lbx__node_list
+merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
+{
+    lbx__node_list merged = {0};
+
+    while (a.first && b.first) {
+        lbx_envelope first = lbx__node_envelope(a.first);
+        lbx_envelope second = lbx__node_envelope(b.first);
+        bool later = lbx__box_compare(box, &second, &first) < 0;
+
+        lbx__node_list_append(&merged, lbx__node_list_take(later ? &b : &a));
+    }
+    return join(merged, join(a, b));
+}
+
+/* Equals stay as they are. */
+static lbx__node_list
+sort(const lbx_mailbox *box, lbx__node_list list)
+{
+    lbx__node_list front = {0};
+
+    if (list.count < 2)
+        return list;
+    while (front.count < list.count)
+        lbx__node_list_append(&front, lbx__node_list_take(&list));
+    return merge(box, sort(box, front), sort(box, list));
+}
+
+uint64_t
+lbx__stash_unstash(lbx__cell *cell, uint64_t most)
+{
+    const lbx_mailbox *box = sorting_mailbox(cell);
+    lbx__facilities *facilities = cell->facilities;
+    lbx__node_list moved = {0};
+    uint64_t count;
+
+    if (!facilities || !facilities->stash.first)
+        return 0;
+    if (most >= facilities->stash.count) {
+        moved = facilities->stash;
+        facilities->stash = (lbx__node_list){0};
+    }
+    while (moved.count < most && facilities->stash.first)
+        lbx__node_list_append(&moved, lbx__node_list_take(&facilities->stash));
+    count = moved.count;
+    if (box)
+        facilities->ahead = merge(box, sort(box, moved), facilities->ahead);
+    else
+        facilities->ahead = join(moved, facilities->ahead);
+    return count;
+}
+
+uint64_t
+lbx_context_unstash(lbx_context *context, uint64_t most)
+{
+    return context ? lbx__stash_unstash(context->cell, most) : 0;
+}
+
+void
+lbx_context_unstash_all(lbx_context *context)
+{
+    (void)lbx_context_unstash(context, UINT64_MAX);
+}
+
+uint64_t
+lbx_context_stashed(const lbx_context *context)
+{
+    return context && context->cell->facilities
+               ? context->cell->facilities->stash.count
+               : 0;
+}
+
+int64_t
+lbx_context_stash_capacity(const lbx_context *context)
+{
+    return context && context->cell->facilities
+               ? context->cell->facilities->stash_capacity
+               : LBX_UNLIMITED;
+}
+
+lbx_status
+lbx_context_stash_find(const lbx_context *context,
+                       bool (*accepts)(void *argument,
+                                       const lbx_envelope *envelope),
+                       void *argument, lbx_envelope *ret)
+{
+    const lbx__node *node;
+
+    if (!context || !ret)
+        return LBX_INVALID;
+    node = context->cell->facilities ? context->cell->facilities->stash.first
+                                     : NULL;
+    for (; node; node = lbx__peek(&node->next)) {
+        lbx_envelope envelope = lbx__node_envelope(node);
+
+        if (accepts && !accepts(argument, &envelope))
+            continue;
+        *ret = envelope;
+        return LBX_OK;
+    }
+    return LBX_NOT_FOUND;
+}
+
+void
+lbx_context_stash_clear(lbx_context *context)
+{
+    lbx__facilities *facilities = context ? context->cell->facilities : NULL;
+    lbx__node_list cleared;
+    lbx__node *node;
+
+    if (!facilities)
+        return;
+    // Taken out first: ending a message is the user's code.
+    cleared = join(facilities->ahead, facilities->stash);
+    facilities->ahead = (lbx__node_list){0};
+    facilities->stash = (lbx__node_list){0};
+    while ((node = lbx__node_list_take(&cleared))) {
+        lbx__message_destroy(context->cell->system, node->type, node->message);
+        if (node->code == LBX__REPORT_DUE)
+            lbx__ask_report(context->cell->system, node->sender, LBX_CANCELLED);
+        lbx__node_pool_put(context->cell->system->pool, node);
+    }
+}
+
+lbx__node *
+lbx__stash_next(lbx__cell *cell)
+{
+    lbx__facilities *facilities = cell->facilities;
+    lbx__node *node = facilities->again;
+    lbx_mailbox *box;
+    lbx_envelope envelope;
+
+    if (node) {
+        facilities->again = NULL;
+        return node;
+    }
+    if (!facilities->ahead.first)
+        return NULL;
+    box = sorting_mailbox(cell);
+    envelope = lbx__node_envelope(facilities->ahead.first);
+    if (box && lbx__box_beats(box, &envelope))
+        return NULL;
+    return lbx__node_list_take(&facilities->ahead);
+}
+
+bool
+lbx__stash_has_next(const lbx__facilities *facilities)
+{
+    return facilities->again || facilities->ahead.first;
+}

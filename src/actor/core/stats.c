@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers, for anybody: of an actor, of a dispatcher, of the system.
+ *
+ * Messages in a cell are numbered as they come, so that the depth is the number
+ * of the last minus that of the one that was taken last. Both nodes may be used
+ * again while we look: nodes stay memory of the pool, and a look during which
+ * an end of the inbox has moved is thrown away.
+ */
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/system.h"
+#include "actor/select/selection.h"
+
+enum {
+    LOOKS = 100
+};
+
+/* What waits in the cell. */
+static uint64_t
+inbox_depth(lbx__cell *cell)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        // Relaxed: see above. Acquire: the number was written before.
+        lbx__node *head = lbx__load(&cell->head, acquire);
+        lbx__node *tail = lbx__load(&cell->tail, acquire);
+        int64_t first = lbx__load(&head->number, relaxed);
+        int64_t last = lbx__load(&tail->number, relaxed);
+
+        if (lbx__load(&cell->head, acquire) == head &&
+            lbx__load(&cell->tail, acquire) == tail && last >= first)
+            return (uint64_t)(last - first);
+    }
+    return 0; // too much is going on to tell
+}
+
+/* What is known of the mailbox of a ref's life. */
+static void
+read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
+{
+    lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, ref);
+    lbx_mailbox_stats numbers;
+
+    if (!box)
+        return;
+    stats->mailbox = box->kind;
+    if (lbx_mailbox_stats_read(box->mailbox, &numbers) == LBX_OK) {
+        stats->depth += numbers.depth;
+        stats->timed_messages = numbers.timed_messages;
+        stats->waited_total_ns = numbers.waited_total_ns;
+        stats->waited_max_ns = numbers.waited_max_ns;
+    }
+    lbx__actor_mailbox_unref(box);
+}
+
+lbx_status
+lbx_ref_stats(lbx_ref ref, lbx_actor_stats *ret)
+{
+    lbx__cell *cell = lbx__cell_of(ref.word);
+    lbx_actor_stats stats = {0};
+
+    if (!ret)
+        return LBX_INVALID;
+    if (!lbx_ref_is_alive(ref))
+        return LBX_NOT_FOUND;
+    // Relaxed, all: numbers for people.
+    stats.handled = lbx__load(&cell->handled, relaxed);
+    stats.failures = lbx__load(&cell->failures, relaxed);
+    stats.depth = inbox_depth(cell);
+    read_mailbox(cell, ref.word, &stats);
+    lbx__lock_take(&cell->lock);
+    stats.children = cell->child_count;
+    lbx__lock_give(&cell->lock);
+    if (!lbx_ref_is_alive(ref))
+        return LBX_NOT_FOUND; // they may be another's
+    *ret = stats;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
+{
+    lbx__dispatcher_stats dispatcher;
+    lbx_system_stats stats = {.cell_bytes =
+                                  sizeof(lbx__cell) + sizeof(lbx__node)};
+
+    if (!system || !ret)
+        return LBX_INVALID;
+    dispatcher = lbx__dispatchers_stats_of(system->selection->dispatchers);
+    // Relaxed, all: numbers for people.
+    stats.actors = lbx__load(&system->alive, relaxed);
+    stats.spawned = lbx__load(&system->spawned, relaxed);
+    stats.dead_letters = lbx__load(&system->dead_letters, relaxed);
+    stats.suppressed = lbx__load(&system->suppressed, relaxed);
+    stats.handled = dispatcher.handled;
+    stats.failures = lbx__load(&system->failures, relaxed);
+    stats.turns = dispatcher.turns;
+    stats.steals = dispatcher.steals;
+    stats.parks = dispatcher.parks;
+    *ret = stats;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_each_dispatcher(lbx_system *system,
+                           void (*see)(void *context,
+                                       const lbx_dispatcher_stats *stats),
+                           void *context)
+{
+    lbx__dispatcher_entry *entry = NULL;
+
+    if (!system || !see)
+        return LBX_INVALID;
+    while ((entry =
+                lbx__dispatchers_next(system->selection->dispatchers, entry))) {
+        lbx__dispatcher_stats numbers = {0};
+        lbx_dispatcher_stats stats = {.name = entry->id};
+
+        lbx__thread_pools_add_stats(&entry->pools, &numbers);
+        stats.threads = numbers.threads;
+        stats.turns = numbers.turns;
+        stats.handled = numbers.handled;
+        stats.steals = numbers.steals;
+        stats.parks = numbers.parks;
+        stats.queued = numbers.queued;
+        see(context, &stats);
+    }
+    return LBX_OK;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system: making and ending it, finding actors. */
+#include "actor/core/system.h"
+
+#include "actor/core/actor_mailbox.h"
+#include "actor/core/run.h"
+#include "actor/select/selection.h"
+#include "base/alloc.h"
+#include "base/park.h"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_THREADS = 1024
+};
+
+/* "/user" has children and nothing to say. */
+static lbx_status
+ignore(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    return LBX_OK;
+}
+
+static const lbx_behaviour guardian = {
+    .version = LBX_BEHAVIOUR_VERSION,
+    .name = "guardian",
+    .receive = ignore,
+};
+
+static lbx_status
+refuse(const lbx_system_options *options, const char *text)
+{
+    if (options->fault) {
+        options->fault->status = LBX_INVALID;
+        (void)snprintf(options->fault->text, sizeof(options->fault->text), "%s",
+                       text);
+    }
+    return LBX_INVALID;
+}
+
+/* Checks the options. What they leave open is filled in from the settings. */
+static lbx_status
+check(const lbx_system_options *options)
+{
+    if (options->version != LBX_SYSTEM_OPTIONS_VERSION)
+        return refuse(options, "the options were not started from "
+                               "LBX_SYSTEM_OPTIONS_INIT");
+    if (!lbx__allocator_usable(options->allocator))
+        return refuse(options, "the allocator lacks a function");
+    if (options->clock && !options->clock->now_ns)
+        return refuse(options, "the clock lacks its function");
+    if (options->threads != LBX_DEFAULT &&
+        (options->threads < 0 || options->threads > MOST_THREADS))
+        return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
+    if (options->seed != 0 && options->threads != 0)
+        return refuse(options, "a seed needs a system without threads: "
+                               "threads = 0");
+    if (options->throughput != LBX_DEFAULT && options->throughput < 1)
+        return refuse(options, "throughput must be 1 or more, or LBX_DEFAULT");
+    if (options->mailbox_type_count > 0 && !options->mailbox_types)
+        return refuse(options, "mailbox_types is NULL");
+    return LBX_OK;
+}
+
+/* "/user", alive from the start. */
+static lbx_status
+make_guardian(lbx_system *system)
+{
+    lbx__cell *cell = lbx__cells_get(system->cells);
+
+    if (!cell)
+        return LBX_NO_MEMORY;
+    lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed);
+    cell->behaviour = &guardian;
+    cell->role = LBX__ROLE_GUARDIAN;
+    cell->phase = LBX__PHASE_ALIVE;
+    cell->life = lbx__load(&cell->generation, relaxed);
+    system->user = cell;
+    system->user_ref = lbx__cell_ref(cell);
+    lbx__cell_release(cell, false, false);
+    return LBX_OK;
+}
+
+/* Selection, and with it the default dispatcher. */
+static lbx_status
+start_dispatcher(lbx_system *system)
+{
+    lbx__dispatcher_entry *entry;
+    lbx_status status = lbx__selection_create(system, &system->selection);
+
+    if (status != LBX_OK)
+        return status;
+    entry = lbx__dispatchers_default(system->selection->dispatchers);
+    return lbx__dispatchers_enter(system->selection->dispatchers, entry,
+                                  system->options.fault, &system->dispatcher);
+}
+
+static lbx__dispatchers *
+dispatchers_of(const lbx_system *system)
+{
+    return system->selection ? system->selection->dispatchers : NULL;
+}
+
+static void
+free_system(lbx_system *system)
+{
+    lbx__timers_stop(system->timers);
+    lbx__dispatchers_stop(dispatchers_of(system));
+    lbx__timers_destroy(system->timers);
+    lbx__selection_destroy(system->selection);
+    lbx__names_destroy(system->names);
+    lbx__actor_mailboxes_destroy(system->actor_mailboxes);
+    lbx__cells_destroy(system->cells);
+    lbx__node_pool_destroy(system->pool);
+    system->magic = 0;
+    lbx__free(system->options.allocator, system, sizeof(*system));
+}
+
+lbx_status
+lbx_system_create(const lbx_system_options *given, lbx_system **ret)
+{
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_system *system;
+    lbx_status status;
+
+    if (!ret)
+        return LBX_INVALID;
+    if (given)
+        options = *given;
+    status = check(&options);
+    if (status != LBX_OK)
+        return status;
+    system = lbx__zalloc(options.allocator, sizeof(*system));
+    if (!system)
+        return LBX_NO_MEMORY;
+    system->magic = LBX__SYSTEM_MAGIC;
+    system->options = options;
+    lbx__replay_init(&system->replay, options.seed);
+    system->dispatching = (lbx__dispatcher_setup){
+        .allocator = options.allocator,
+        .run = lbx__run_cell,
+        .replay = options.seed != 0 ? &system->replay : NULL,
+    };
+    status = lbx__node_pool_create(options.allocator, &system->pool);
+    if (status == LBX_OK)
+        status = lbx__cells_create(system, options.allocator, system->pool,
+                                   &system->cells);
+    if (status == LBX_OK)
+        status = lbx__names_create(options.allocator, &system->names);
+    if (status == LBX_OK)
+        status = lbx__actor_mailboxes_create(system, &system->actor_mailboxes);
+    if (status == LBX_OK)
+        status = lbx__timers_create(system, &system->timers);
+    if (status == LBX_OK)
+        status = start_dispatcher(system);
+    if (status == LBX_OK)
+        status = make_guardian(system);
+    if (status != LBX_OK) {
+        free_system(system);
+        return status;
+    }
+    system->options.fault = NULL; // it was for the creation
+    *ret = system;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
+                 lbx_ref *ret)
+{
+    if (!system)
+        return LBX_INVALID;
+    assert(system->magic == LBX__SYSTEM_MAGIC);
+    if (lbx__system_is_stopping(system))
+        return LBX_CLOSED;
+    return lbx__router_spawn(system, system->user, props, name, ret);
+}
+
+/* The child of `parent` with the name that a path goes on with; 0: none. */
+static uint64_t
+find_child(lbx_system *system, uint64_t parent, const char *name, size_t length)
+{
+    lbx__cell *cell = lbx__cell_of(parent);
+    uint64_t serial;
+    char *end;
+
+    if (*name != '$')
+        return lbx__names_find(system->names, cell, name, length);
+    // As print.c writes it: hexadecimal digits, no sign, no blanks.
+    if (length < 2 || strspn(name + 1, "0123456789abcdef") != length - 1)
+        return 0;
+    serial = strtoull(name + 1, &end, 16);
+    if (serial > UINT32_MAX || end != name + length)
+        return 0;
+    return lbx__life_find_child(cell, (uint32_t)serial);
+}
+
+lbx_status
+lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
+{
+    lbx_ref found;
+    const char *rest;
+
+    if (!system || !path || !ret)
+        return LBX_INVALID;
+    if (strncmp(path, "/user", 5) != 0 || (path[5] != '/' && path[5] != 0))
+        return LBX_NOT_FOUND;
+    found.word = system->user_ref;
+    rest = path + 5;
+    while (*rest == '/') {
+        size_t length = strcspn(++rest, "/");
+        lbx_ref parent = found;
+
+        found.word = find_child(system, parent.word, rest, length);
+        // The parent's cell may be another actor's by now.
+        if (!lbx_ref_is_alive(found) || !lbx_ref_is_alive(parent))
+            return LBX_NOT_FOUND;
+        rest += length;
+    }
+    *ret = found;
+    return LBX_OK;
+}
+
+/* Runs a system without threads; how many turns. */
+static uint64_t
+run(lbx_system *system, uint64_t most)
+{
+    uint64_t turns = 0;
+
+    do {
+        uint64_t more;
+
+        (void)lbx__timers_fire(system->timers);
+        more = lbx__dispatchers_run(dispatchers_of(system), most - turns);
+        turns += more;
+        if (more == 0)
+            break;
+    } while (turns < most);
+    return turns;
+}
+
+lbx_status
+lbx_system_run(lbx_system *system, uint64_t most, uint64_t *ret_turns)
+{
+    uint64_t turns;
+
+    if (!system || system->options.threads > 0 || lbx__context_current())
+        return LBX_INVALID;
+    turns = run(system, most);
+    if (ret_turns)
+        *ret_turns = turns;
+    return LBX_OK;
+}
+
+static bool
+has_terminated(lbx_system *system)
+{
+    // Acquire: everything that the actors did.
+    return lbx__load(&system->terminated, acquire) != 0;
+}
+
+bool
+lbx__system_is_stopping(lbx_system *system)
+{
+    return lbx__load(&system->stopping, relaxed) != 0;
+}
+
+static lbx_status
+terminate(lbx_system *system, int64_t deadline_ns)
+{
+    const lbx_clock *clock = system->options.clock;
+
+    // Relaxed: for the log of dead letters, which may be early or late.
+    lbx__store(&system->stopping, 1u, relaxed);
+    lbx__cell_stop(system->user, lbx__generation_of(system->user_ref));
+    if (system->options.threads == 0)
+        (void)run(system, UINT64_MAX);
+    while (!has_terminated(system)) {
+        int64_t wait_ns = -1;
+
+        if (deadline_ns != LBX_FOREVER) {
+            wait_ns = deadline_ns - lbx_clock_now(clock);
+            if (wait_ns <= 0)
+                return LBX_TIMEOUT;
+        }
+        if (system->options.threads == 0)
+            return LBX_TIMEOUT; // nothing is left to run, and they wait
+        lbx__futex_wait(&system->terminated, 0, wait_ns);
+    }
+    return LBX_OK;
+}
+
+lbx_status
+lbx_system_terminate(lbx_system *system, int64_t deadline_ns)
+{
+    if (!system || lbx__context_current())
+        return LBX_INVALID;
+    return terminate(system, deadline_ns);
+}
+
+void
+lbx_system_destroy(lbx_system *system)
+{
+    if (!system)
+        return;
+    assert(system->magic == LBX__SYSTEM_MAGIC);
+    (void)terminate(system, LBX_FOREVER);
+    // Workers first finish what came for the dead.
+    lbx__timers_stop(system->timers);
+    lbx__dispatchers_stop(dispatchers_of(system));
+    free_system(system);
+}

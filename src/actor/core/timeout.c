@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The receive timeout: a message when nothing else has come for a while.
+ *
+ * A timer runs from each turn's last message on; a turn that handles another
+ * one cancels it. A timeout that was overtaken by a message is told all the
+ * same, once.
+ */
+#include "actor/core/system.h"
+
+static void
+cancel(lbx__cell *cell)
+{
+    lbx__facilities *facilities = cell->facilities;
+
+    if (facilities->idle_timer.id != 0)
+        (void)lbx_timer_cancel(cell->system, facilities->idle_timer);
+    facilities->idle_timer.id = 0;
+}
+
+static lbx_status
+start(lbx__cell *cell)
+{
+    lbx__facilities *facilities = cell->facilities;
+    lbx_envelope envelope =
+        lbx_envelope_of_type(NULL, lbx_receive_timeout_type());
+    lbx_ref self = {lbx__cell_ref(cell)};
+
+    return lbx_timer_start(cell->system, self, &envelope, facilities->idle_ns,
+                           0, &facilities->idle_timer);
+}
+
+lbx_status
+lbx_context_set_receive_timeout(lbx_context *context, int64_t timeout_ns)
+{
+    lbx__facilities *facilities;
+
+    if (!context)
+        return LBX_INVALID;
+    facilities = lbx__facilities_of(context->cell);
+    if (!facilities)
+        return LBX_NO_MEMORY;
+    cancel(context->cell);
+    facilities->idle_ns = timeout_ns;
+    return timeout_ns < 0 ? LBX_OK : start(context->cell);
+}
+
+void
+lbx__timeout_begin_run(lbx__cell *cell)
+{
+    if (cell->facilities && cell->facilities->idle_ns >= 0)
+        cancel(cell);
+}
+
+void
+lbx__timeout_end_run(lbx__cell *cell)
+{
+    // Without memory this one is left out; the next message tries again.
+    if (cell->facilities && cell->facilities->idle_ns >= 0 &&
+        cell->facilities->idle_timer.id == 0)
+        (void)start(cell);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watching: being told when another has ended.
+ *
+ * The node that asks is kept by the watched actor and comes back as the notice,
+ * so that there is always memory for it: exactly one for each watch (A7), also
+ * when the watched had ended before. The watcher remembers whom it watches, and
+ * handles only notices that it waits for: none after an unwatch, and one where
+ * it has watched the same life twice.
+ */
+#include "actor/core/system.h"
+
+lbx_ref
+lbx_terminated_ref(const void *message)
+{
+    return lbx_ref_of_sender(message);
+}
+
+/* Turns a WATCH node into the notice, and sends it. */
+void
+lbx__watch_notify(lbx_system *system, lbx__node *node)
+{
+    uint64_t ended = node->recipient;
+    uint64_t watcher = node->sender;
+
+    (void)system;
+    node->message = (void *)(uintptr_t)ended;
+    node->type = lbx_terminated_type();
+    node->sender = ended;
+    node->recipient = watcher;
+    node->deadline_ns = 0;
+    node->priority = LBX_PRIORITY_DEFAULT;
+    node->channel = LBX_REGULAR;
+    node->code = 0;
+    node->notice = true;
+    node->plain = false;
+    lbx__cell_push(lbx__cell_of(watcher), node);
+}
+
+/* The link to a watcher's node, or NULL. */
+static lbx__node *
+find(const lbx__node_list *watchers, uint64_t watcher, lbx__node **ret_before)
+{
+    lbx__node *before = NULL;
+
+    for (lbx__node *node = watchers->first; node;
+         node = lbx__peek(&node->next)) {
+        if (node->sender == watcher) {
+            *ret_before = before;
+            return node;
+        }
+        before = node;
+    }
+    return NULL;
+}
+
+void
+lbx__watch_add(lbx__cell *cell, lbx__node *node)
+{
+    lbx__facilities *facilities = lbx__facilities_of(cell);
+    lbx__node *before;
+
+    if (!facilities) {
+        // There is no memory to remember it: a notice too early is better
+        // than none, and the watcher can look and watch again.
+        lbx__watch_notify(cell->system, node);
+        return;
+    }
+    if (find(&facilities->watchers, node->sender, &before))
+        lbx__node_pool_put(cell->system->pool, node);
+    else
+        lbx__node_list_append(&facilities->watchers, node);
+}
+
+void
+lbx__watch_remove(lbx__cell *cell, lbx__node *node)
+{
+    lbx__node_list *watchers;
+    lbx__node *before;
+    lbx__node *kept;
+
+    if (!cell->facilities)
+        return;
+    watchers = &cell->facilities->watchers;
+    kept = find(watchers, node->sender, &before);
+    if (!kept)
+        return;
+    if (before)
+        lbx__init(&before->next, lbx__peek(&kept->next));
+    else
+        watchers->first = lbx__peek(&kept->next);
+    if (watchers->last == kept)
+        watchers->last = before;
+    watchers->count--;
+    lbx__node_pool_put(cell->system->pool, kept);
+}
+
+/* Asks `ref` for something, in the name of the context's actor. */
+static lbx_status
+ask_for(lbx_context *context, lbx_ref ref, uint8_t code)
+{
+    lbx_system *system = context->cell->system;
+    lbx__cell *other = lbx__cell_of(ref.word);
+    lbx__node *node;
+
+    if (other->system != system)
+        return LBX_INVALID; // the node would end up in another's pool
+    node = lbx__node_pool_get(system->pool);
+    if (!node)
+        return LBX_NO_MEMORY;
+    node->sender = lbx__cell_ref(context->cell);
+    node->recipient = ref.word;
+    node->code = code;
+    lbx__cell_push_system(other, node);
+    return LBX_OK;
+}
+
+lbx_status
+lbx_context_watch(lbx_context *context, lbx_ref ref)
+{
+    const lbx_allocator *allocator;
+    lbx__facilities *facilities;
+    lbx_status status;
+
+    if (!context || !ref.word || ref.word == lbx__cell_ref(context->cell))
+        return LBX_INVALID;
+    allocator = context->cell->system->options.allocator;
+    facilities = lbx__facilities_of(context->cell);
+    if (!facilities)
+        return LBX_NO_MEMORY;
+    if (lbx__ref_set_has(&facilities->watching, ref.word))
+        return LBX_OK;
+    if (!lbx__ref_set_add(&facilities->watching, allocator, ref.word))
+        return LBX_NO_MEMORY;
+    status = ask_for(context, ref, LBX__CODE_WATCH);
+    if (status != LBX_OK)
+        (void)lbx__ref_set_remove(&facilities->watching, ref.word);
+    return status;
+}
+
+void
+lbx_context_unwatch(lbx_context *context, lbx_ref ref)
+{
+    // Without memory a notice comes, and finds that nobody waits for it.
+    if (context && ref.word && context->cell->facilities &&
+        lbx__ref_set_remove(&context->cell->facilities->watching, ref.word))
+        (void)ask_for(context, ref, LBX__CODE_UNWATCH);
+}
+
+bool
+lbx__watch_expects(lbx__cell *cell, lbx__node *notice)
+{
+    notice->notice = false; // a stashed one is not asked again
+    return cell->facilities &&
+           lbx__ref_set_remove(&cell->facilities->watching,
+                               (uint64_t)(uintptr_t)notice->message);
+}
