@@ -178,6 +178,11 @@ LBX_API int64_t lbx_deadline_after(const lbx_clock *clock, int64_t duration_ns);
  */
 LBX_API int lbx_deadline_poll_ms(const lbx_clock *clock, int64_t deadline_ns);
 
+/* Values of limits and durations that are no number: what the object itself
+ * says, and no limit. */
+#define LBX_DEFAULT   INT64_MIN
+#define LBX_UNLIMITED INT64_MAX
+
 LBX_END
 
 #endif

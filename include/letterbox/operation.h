@@ -62,7 +62,7 @@ typedef struct lbx_waker {
 
 /* A piece of waiting. The content is the library's. */
 typedef struct lbx_operation {
-    uint64_t reserved[36];
+    uint64_t reserved[48];
 } lbx_operation;
 
 /*

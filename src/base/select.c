@@ -2,16 +2,17 @@
 /*
  * Select: the first of several operations.
  *
- * The children are polled in turn with a waker of the select's own, which
- * passes one wake-up on for each PENDING. A receive takes nothing before it
- * answers OK, so stopping at the first that does consumes from exactly one;
- * the others are cancelled, which hands on what they were promised (F8).
+ * The children are polled one after the other with a waker of the select's own,
+ * which passes one wake-up on for each LBX_PENDING. A receive takes nothing
+ * before it returns LBX_OK, so a select that stops at the first one consumes from
+ * exactly one; the others are cancelled, which passes their reservations on.
  *
- * S1  The caller's waker runs at most once for a PENDING, and not for a poll
- *     that answers (O4): a child's wake-up during a poll is only noted, as
- *     MISSED, and the poll looks again before it says PENDING.
- * S2  The waker in the operation is written while POLLING, after every child
- *     has been settled by its own poll: no child reads it then.
+ * SELECT-1  The caller's waker runs at most once for an LBX_PENDING, and not for
+ *           a poll that is final (OPER-4): a child's wake-up during a poll is
+ *           only noted, as MISSED, and the poll tries again before it returns
+ *           LBX_PENDING.
+ * SELECT-2  The waker in the operation is written while POLLING, after every
+ *           child has been settled by its own poll: no child reads it then.
  */
 #include "base/op.h"
 
@@ -19,19 +20,29 @@
 #include <assert.h>
 
 enum {
-    POLLING = 0, /* the owner is looking, or it is done */
+    POLLING = 0, /* the owner polls the children, or it is final */
     MISSED,      /* the same, and a child has called meanwhile */
-    ARMED,       /* PENDING was the answer */
+    ARMED,       /* the poll returned LBX_PENDING */
 };
 
+struct __attribute__((may_alias)) select_data {
+    lbx_operation *const *children;
+    size_t count;
+    size_t first;
+    size_t *index;
+    _Atomic(uint32_t) calls; /* POLLING, MISSED, ARMED */
+};
+
+LBX__OP_DATA(struct select_data, select_of);
+
 static void
-pass_on(void *context)
+select_pass_on(void *context)
 {
     lbx__op *op = context;
 
-    // Acquire: pairs with the release in arm(), makes `waker` readable.
-    // Release: pairs with the acquire there, the next poll sees what we do.
-    if (lbx__exchange(&op->u.select.calls, (uint32_t)MISSED, acq_rel) ==
+    // Acquire: pairs with the release in select_arm(), makes `waker` readable.
+    // Release: pairs with the acquire there: the next poll sees what this one did.
+    if (lbx__exchange(&select_of(op)->calls, (uint32_t)MISSED, acq_rel) ==
             ARMED &&
         op->waker.wake)
         op->waker.wake(op->waker.context);
@@ -39,50 +50,50 @@ pass_on(void *context)
 
 /* Ends a poll with PENDING; false when a child has called meanwhile. */
 static bool
-arm(lbx__op *op, const lbx_waker *waker)
+select_arm(lbx__op *op, const lbx_waker *waker)
 {
     uint32_t seen = POLLING;
 
-    lbx__op_set_waker(op, waker); // S2
-    return lbx__cas(&op->u.select.calls, &seen, (uint32_t)ARMED, acq_rel);
+    lbx__op_set_waker(op, waker); // SELECT-2
+    return lbx__cas(&select_of(op)->calls, &seen, (uint32_t)ARMED, acq_rel);
 }
 
 static lbx_status
-finish(lbx__op *op, size_t winner)
+select_finish(lbx__op *op, size_t winner)
 {
-    lbx_operation *const *children = op->u.select.children;
+    lbx_operation *const *children = select_of(op)->children;
 
-    for (size_t i = 0; i < op->u.select.count; i++)
+    for (size_t i = 0; i < select_of(op)->count; i++)
         if (i != winner)
             (void)lbx_operation_cancel(children[i]);
-    *op->u.select.index = winner;
+    *select_of(op)->index = winner;
     return lbx_operation_status(children[winner]);
 }
 
 /* Polls every child once; the winner's index, or `count` for none. */
 static size_t
-poll_children(lbx__op *op, const lbx_waker *waker)
+select_poll_children(lbx__op *op, const lbx_waker *waker)
 {
-    size_t count = op->u.select.count;
+    size_t count = select_of(op)->count;
 
     for (size_t i = 0; i < count; i++) {
-        size_t index = (op->u.select.first + i) % count;
+        size_t index = (select_of(op)->first + i) % count;
 
-        if (lbx_operation_poll(op->u.select.children[index], waker) !=
+        if (lbx_operation_poll(select_of(op)->children[index], waker) !=
             LBX_PENDING)
             return index;
     }
     return count;
 }
 
-/* When the first of us and our children must be polled again. */
+/* The earliest deadline of the select and its children. */
 static int64_t
-first_deadline(const lbx__op *op)
+select_first_deadline(lbx__op *op)
 {
     int64_t first = op->deadline_ns;
 
-    for (size_t i = 0; i < op->u.select.count; i++) {
-        int64_t next = lbx_operation_deadline(op->u.select.children[i]);
+    for (size_t i = 0; i < select_of(op)->count; i++) {
+        int64_t next = lbx_operation_deadline(select_of(op)->children[i]);
 
         if (next < first)
             first = next;
@@ -90,41 +101,42 @@ first_deadline(const lbx__op *op)
     return first;
 }
 
-/* The deadline has passed: one last look, which leaves the children quiet. */
+/* The deadline has passed: polls once more, without a waker. */
 static lbx_status
-last_look(lbx__op *op)
+select_poll_last(lbx__op *op)
 {
-    size_t winner = poll_children(op, NULL);
+    size_t winner = select_poll_children(op, NULL);
 
-    return winner < op->u.select.count ? finish(op, winner) : LBX_TIMEOUT;
+    return winner < select_of(op)->count ? select_finish(op, winner)
+                                         : LBX_TIMEOUT;
 }
 
 static lbx_status
 select_poll(lbx__op *op, const lbx_waker *waker)
 {
-    lbx_waker mine = {pass_on, op};
+    lbx_waker mine = {select_pass_on, op};
 
     do {
         size_t winner;
 
         // Acquire: what a child did before it called.
-        (void)lbx__exchange(&op->u.select.calls, (uint32_t)POLLING, acquire);
-        winner = poll_children(op, &mine);
-        if (winner < op->u.select.count)
-            return finish(op, winner);
-        op->look_ns = op->deadline_ns;
+        (void)lbx__exchange(&select_of(op)->calls, (uint32_t)POLLING, acquire);
+        winner = select_poll_children(op, &mine);
+        if (winner < select_of(op)->count)
+            return select_finish(op, winner);
+        op->poll_by_ns = op->deadline_ns;
         if (lbx__op_late(op))
-            return last_look(op);
-        op->look_ns = first_deadline(op);
-    } while (!arm(op, waker));
+            return select_poll_last(op);
+        op->poll_by_ns = select_first_deadline(op);
+    } while (!select_arm(op, waker));
     return LBX_PENDING;
 }
 
 static lbx_status
 select_leave(lbx__op *op, lbx_status why)
 {
-    for (size_t i = 0; i < op->u.select.count; i++)
-        (void)lbx_operation_cancel(op->u.select.children[i]);
+    for (size_t i = 0; i < select_of(op)->count; i++)
+        (void)lbx_operation_cancel(select_of(op)->children[i]);
     return why;
 }
 
@@ -158,9 +170,9 @@ lbx_select_init(lbx_operation *operation, lbx_operation *const *operations,
         if (lbx__op_of(operations[i])->clock != clock)
             return LBX_INVALID; // deadlines could not be compared
     lbx__op_init(op, &select_ops, NULL, clock, deadline_ns);
-    op->u.select.children = operations;
-    op->u.select.count = count;
-    op->u.select.first = first;
-    op->u.select.index = ret_index;
+    select_of(op)->children = operations;
+    select_of(op)->count = count;
+    select_of(op)->first = first;
+    select_of(op)->index = ret_index;
     return LBX_OK;
 }

@@ -3,8 +3,8 @@
 #include "courier/courier.h"
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "courier/policy.h"
-#include "post/fault.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -39,18 +39,19 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
                                   options->version,
                                   LBX_COURIER_OPTIONS_VERSION);
     if (!ret)
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "there is no pointer for the courier: ret is NULL");
+        return lbx__fault_set(
+            options->fault, LBX_INVALID,
+            "there is no pointer for the courier: ret is NULL");
     why = lbx__courier_options_fault(options);
     if (why)
-        return lbx__fault(options->fault, LBX_INVALID, "%s", why);
+        return lbx__fault_set(options->fault, LBX_INVALID, "%s", why);
     status = lbx__courier_postbox_check(options, options->fault);
     if (status != LBX_OK)
         return status;
     courier = lbx__zalloc(options->allocator, size_of(options->handlers));
     if (!courier)
-        return lbx__fault(options->fault, LBX_NO_MEMORY, "%s",
-                          lbx_status_text(LBX_NO_MEMORY));
+        return lbx__fault_set(options->fault, LBX_NO_MEMORY, "%s",
+                              lbx_status_text(LBX_NO_MEMORY));
     courier->options = *options;
     courier->options.fault = NULL;
     (void)lbx_postbox_ref(options->postbox);

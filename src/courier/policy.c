@@ -6,7 +6,7 @@
 #include "courier/policy.h"
 
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/postbox.h"
 
 #include <string.h>
@@ -118,22 +118,25 @@ check_receives(const lbx_courier_options *options, lbx_fault *fault)
 
     if (options->lease_ns == LBX_DEFAULT &&
         postbox->rules.lease_ns < LEASE_LEAST_NS)
-        return lbx__fault(fault, LBX_INVALID,
-                          "lease_ns is LBX_DEFAULT, and that of box %s less "
-                          "than 1 ms: letters are somebody else's before they "
-                          "are handled",
-                          postbox->name);
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "lease_ns is LBX_DEFAULT, and that of box %s less "
+            "than 1 ms: letters are somebody else's before they "
+            "are handled",
+            postbox->name);
     if (options->lease_ns > limits->lease_most_ns)
-        return lbx__fault(fault, LBX_INVALID,
-                          "lease_ns is more than limits.lease_most_ns of box "
-                          "%s",
-                          postbox->name);
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "lease_ns is more than limits.lease_most_ns of box "
+            "%s",
+            postbox->name);
     if (options->wait_ns > limits->wait_most_ns ||
         (options->wait_ns < 0 && options->wait_ns != LBX_DEFAULT &&
          limits->wait_most_ns != LBX_UNLIMITED))
-        return lbx__fault(fault, LBX_INVALID,
-                          "wait_ns is more than limits.wait_most_ns of box %s",
-                          postbox->name);
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "wait_ns is more than limits.wait_most_ns of box %s",
+            postbox->name);
     return LBX_OK;
 }
 
@@ -150,24 +153,26 @@ lbx__courier_postbox_check(const lbx_courier_options *options, lbx_fault *fault)
     const lbx_postbox *dead = options->dead_letters.postbox;
 
     if (postbox->options.send_only)
-        return lbx__fault(fault, LBX_UNSUPPORTED,
-                          "postbox %s was opened as send_only: a courier "
-                          "receives",
-                          postbox->name);
+        return lbx__fault_set(fault, LBX_UNSUPPORTED,
+                              "postbox %s was opened as send_only: a courier "
+                              "receives",
+                              postbox->name);
     if (lbx_postbox_is_closed(postbox))
-        return lbx__fault(fault, LBX_CLOSED,
-                          "postbox %s is closed, or its box was deleted",
-                          postbox->name);
+        return lbx__fault_set(fault, LBX_CLOSED,
+                              "postbox %s is closed, or its box was deleted",
+                              postbox->name);
     if (dead && is_same_box(postbox, dead))
-        return lbx__fault(fault, LBX_INVALID,
-                          "dead_letters.postbox is box %s itself: what is put "
-                          "aside would come back to the courier",
-                          postbox->name);
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "dead_letters.postbox is box %s itself: what is put "
+            "aside would come back to the courier",
+            postbox->name);
     if (dead && lbx_postbox_is_closed(dead))
-        return lbx__fault(fault, LBX_CLOSED,
-                          "dead_letters.postbox %s is closed, or its box was "
-                          "deleted",
-                          dead->name);
+        return lbx__fault_set(
+            fault, LBX_CLOSED,
+            "dead_letters.postbox %s is closed, or its box was "
+            "deleted",
+            dead->name);
     return check_receives(options, fault);
 }
 

@@ -34,6 +34,38 @@
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 
+/* What the mailbox's operations keep in lbx__op.data. */
+typedef struct __attribute__((may_alias)) lbx__send_data {
+    lbx_envelope envelope;
+    lbx_send_result *result;
+    void *const *messages; /* batch: the rest */
+    size_t count;
+    size_t *sent;
+    int64_t policy_deadline_ns;
+    lbx_send_result made;
+    void *lane;
+    bool prepared; /* the envelope has its priority */
+} lbx__send_data;
+
+typedef struct __attribute__((may_alias)) lbx__receive_data {
+    void **message;
+    lbx_envelope *envelope;
+    void **messages;
+    size_t most;
+    size_t *count;
+    uint64_t ticket; /* its position among the waiting; 0: none yet */
+} lbx__receive_data;
+
+typedef struct __attribute__((may_alias)) lbx__flush_data {
+    uint64_t mark[3]; /* by lane: what was accepted before */
+    uint64_t look[3]; /* by lane: how many taken before a check pays */
+    bool stop;
+} lbx__flush_data;
+
+LBX__OP_DATA(lbx__send_data, lbx__op_send);
+LBX__OP_DATA(lbx__receive_data, lbx__op_receive);
+LBX__OP_DATA(lbx__flush_data, lbx__op_flush);
+
 enum {
     LBX__SYSTEM_LANE = 0,
     LBX__CONTROL_LANE,

@@ -23,10 +23,10 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     for (int i = 0; i < LBX__LANES; i++) {
         lbx__lane *lane = lbx__box_lane(box, i);
 
-        op->u.flush.mark[i] = lane ? lbx__lane_mark(lane) : 0;
-        op->u.flush.look[i] = 0;
+        lbx__op_flush(op)->mark[i] = lane ? lbx__lane_mark(lane) : 0;
+        lbx__op_flush(op)->look[i] = 0;
     }
-    // Nobody is to be called for this poll before it has answered (O4).
+    // Nobody is to be called for this poll before it has answered (OPER-4).
     lbx__op_queue(op, &box->flushers, NULL);
     op->registered = true;
     lbx__box_set_gate(box, LBX__GATE_FLUSH, true);
@@ -72,7 +72,7 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
     lbx__turn turn;
 
     if (!op->registered) {
-        if (op->u.flush.stop)
+        if (lbx__op_flush(op)->stop)
             lbx__box_close(box, false, false);
         status = begin(box, op, waker);
     } else {
@@ -112,7 +112,7 @@ flush_init(lbx_operation *operation, lbx_mailbox *mailbox, int64_t deadline_ns,
     assert(mailbox->magic == LBX__BOX_MAGIC);
     lbx__box_hold(mailbox);
     lbx__op_init(op, &flush_ops, mailbox, mailbox->options.clock, deadline_ns);
-    op->u.flush.stop = stop;
+    lbx__op_flush(op)->stop = stop;
     return LBX_OK;
 }
 

@@ -26,15 +26,16 @@ enum {
 static void
 fill(lbx__op *op, const lbx_envelope *envelope)
 {
-    if (op->u.receive.message)
-        *op->u.receive.message = envelope->message;
-    if (op->u.receive.envelope)
-        *op->u.receive.envelope = *envelope;
-    if (op->u.receive.messages) {
-        op->u.receive.messages[0] = envelope->message;
-        *op->u.receive.count = 1;
-        (void)lbx__box_take_batch(op->subject, op->u.receive.messages,
-                                  op->u.receive.most, op->u.receive.count);
+    if (lbx__op_receive(op)->message)
+        *lbx__op_receive(op)->message = envelope->message;
+    if (lbx__op_receive(op)->envelope)
+        *lbx__op_receive(op)->envelope = *envelope;
+    if (lbx__op_receive(op)->messages) {
+        lbx__op_receive(op)->messages[0] = envelope->message;
+        *lbx__op_receive(op)->count = 1;
+        (void)lbx__box_take_batch(op->subject, lbx__op_receive(op)->messages,
+                                  lbx__op_receive(op)->most,
+                                  lbx__op_receive(op)->count);
     }
 }
 
@@ -76,7 +77,7 @@ place_of(lbx_mailbox *box, uint64_t ticket)
     lbx__link *link = box->receivers.prev;
 
     while (link != &box->receivers &&
-           lbx__member(link, lbx__op, link)->u.receive.ticket > ticket)
+           lbx__op_receive(lbx__member(link, lbx__op, link))->ticket > ticket)
         link = link->prev;
     return link->next;
 }
@@ -85,9 +86,9 @@ static step
 register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
                  const lbx_waker *waker, lbx_envelope *ret)
 {
-    if (op->u.receive.ticket == 0)
-        op->u.receive.ticket = ++box->tickets;
-    lbx__op_queue(op, place_of(box, op->u.receive.ticket), waker);
+    if (lbx__op_receive(op)->ticket == 0)
+        lbx__op_receive(op)->ticket = ++box->tickets;
+    lbx__op_queue(op, place_of(box, lbx__op_receive(op)->ticket), waker);
     op->registered = true;
     lbx__box_raise_waiting(box);
     if (take_in_turn(box, op, turn, ret))
@@ -106,13 +107,13 @@ register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
 
 /* Nobody waits who came before; a receive without a ticket comes last. */
 static bool
-is_first(const lbx_mailbox *box, const lbx__op *op)
+is_first(const lbx_mailbox *box, lbx__op *op)
 {
-    const lbx__op *head = lbx__member(box->receivers.next, lbx__op, link);
+    lbx__op *head = lbx__member(box->receivers.next, lbx__op, link);
 
     return lbx__list_empty(&box->receivers) ||
-           (op->u.receive.ticket != 0 &&
-            op->u.receive.ticket <= head->u.receive.ticket);
+           (lbx__op_receive(op)->ticket != 0 &&
+            lbx__op_receive(op)->ticket <= lbx__op_receive(head)->ticket);
 }
 
 /* What to do about a queued receive. */
@@ -146,7 +147,7 @@ static step
 poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
           const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    bool returns = op->u.receive.ticket != 0;
+    bool returns = lbx__op_receive(op)->ticket != 0;
     bool first = is_first(box, op);
 
     if (op->state == LBX__QUEUED)
@@ -181,7 +182,7 @@ static step
 poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
              const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    // Nobody is to be called for this poll before it has answered (O4).
+    // Nobody is to be called for this poll before it has answered (OPER-4).
     lbx__op_set_waker(op, NULL);
     lbx__box_stall(box, true);
     lbx__turn_end(box, turn);
@@ -226,7 +227,7 @@ static void
 forget_turn(lbx__op *op)
 {
     op->registered = false;
-    op->u.receive.ticket = 0;
+    lbx__op_receive(op)->ticket = 0;
 }
 
 /* One message, or what is instead of it; EMPTY means: from the start. */
@@ -255,8 +256,8 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
     if (!op->registered) {
         if (!lbx__box_may_wait(box))
             return LBX_WOULD_BLOCK;
-        if (op->u.receive.messages)
-            *op->u.receive.count = 0;
+        if (lbx__op_receive(op)->messages)
+            *lbx__op_receive(op)->count = 0;
     }
     do {
         status = receive_try(box, op, waker, &envelope);
@@ -329,7 +330,7 @@ lbx_consumer_receive_init(lbx_operation *operation, lbx_consumer *consumer,
     op = receive_init(operation, consumer, deadline_ns);
     if (!op)
         return LBX_INVALID;
-    op->u.receive.message = ret_message;
+    lbx__op_receive(op)->message = ret_message;
     return LBX_OK;
 }
 
@@ -346,7 +347,7 @@ lbx_consumer_receive_envelope_init(lbx_operation *operation,
     op = receive_init(operation, consumer, deadline_ns);
     if (!op)
         return LBX_INVALID;
-    op->u.receive.envelope = ret_envelope;
+    lbx__op_receive(op)->envelope = ret_envelope;
     return LBX_OK;
 }
 
@@ -364,9 +365,9 @@ lbx_consumer_receive_batch_init(lbx_operation *operation,
     if (!op)
         return LBX_INVALID;
     *ret_count = 0;
-    op->u.receive.messages = ret_messages;
-    op->u.receive.most = most;
-    op->u.receive.count = ret_count;
+    lbx__op_receive(op)->messages = ret_messages;
+    lbx__op_receive(op)->most = most;
+    lbx__op_receive(op)->count = ret_count;
     return LBX_OK;
 }
 

@@ -26,13 +26,13 @@ prepare(lbx_mailbox *box, lbx__op *op)
     lbx_status status;
     lbx__lane *lane = NULL;
 
-    if (op->u.send.messages)
-        op->u.send.envelope =
-            lbx_envelope_new(op->u.send.messages[*op->u.send.sent],
-                             box->options.default_priority);
-    status = lbx__box_admissible(box, &op->u.send.envelope, &lane);
-    op->u.send.lane = lane;
-    op->u.send.prepared = status == LBX_OK;
+    if (lbx__op_send(op)->messages)
+        lbx__op_send(op)->envelope = lbx_envelope_new(
+            lbx__op_send(op)->messages[*lbx__op_send(op)->sent],
+            box->options.default_priority);
+    status = lbx__box_admissible(box, &lbx__op_send(op)->envelope, &lane);
+    lbx__op_send(op)->lane = lane;
+    lbx__op_send(op)->prepared = status == LBX_OK;
     return status;
 }
 
@@ -41,8 +41,9 @@ static lbx_status
 give_up(lbx_mailbox *box, lbx__op *op)
 {
     if (box->options.after_wait == LBX_DROP_NEWEST &&
-        op->u.send.policy_deadline_ns <= op->deadline_ns)
-        return lbx__box_drop(box, &op->u.send.envelope, &op->u.send.made);
+        lbx__op_send(op)->policy_deadline_ns <= op->deadline_ns)
+        return lbx__box_drop(box, &lbx__op_send(op)->envelope,
+                             &lbx__op_send(op)->made);
     // Relaxed: a number for people.
     (void)lbx__add(&box->rejected, 1, relaxed);
     return LBX_TIMEOUT;
@@ -65,7 +66,7 @@ granted(lbx__op *op)
     op->state = LBX__IDLE;
     op->registered = false;
     if (op->granted == LBX_OK)
-        op->u.send.made.outcome = LBX_ENQUEUED;
+        lbx__op_send(op)->made.outcome = LBX_ENQUEUED;
     return op->granted;
 }
 
@@ -73,7 +74,7 @@ granted(lbx__op *op)
 static lbx_status
 join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
-    lbx__lane *lane = op->u.send.lane;
+    lbx__lane *lane = lbx__op_send(op)->lane;
     lbx__turn turn;
     bool done;
 
@@ -124,26 +125,28 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     uint64_t grown;
     int flags;
 
-    if (!op->u.send.prepared)
+    if (!lbx__op_send(op)->prepared)
         status = prepare(box, op);
     if (status != LBX_OK)
         return status;
-    if (!waits || op->u.send.lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        return lbx__box_send(box, op->u.send.lane, &op->u.send.envelope,
-                             &op->u.send.made);
-    flags = lbx__box_push(box, op->u.send.lane, &op->u.send.envelope, false,
-                          &grown);
+    if (!waits ||
+        lbx__op_send(op)->lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
+        return lbx__box_send(box, lbx__op_send(op)->lane,
+                             &lbx__op_send(op)->envelope,
+                             &lbx__op_send(op)->made);
+    flags = lbx__box_push(box, lbx__op_send(op)->lane,
+                          &lbx__op_send(op)->envelope, false, &grown);
     if (flags >= 0) {
-        op->u.send.made.outcome = LBX_ENQUEUED;
-        lbx__box_pushed(box, op->u.send.lane, flags);
+        lbx__op_send(op)->made.outcome = LBX_ENQUEUED;
+        lbx__box_pushed(box, lbx__op_send(op)->lane, flags);
         return LBX_OK;
     }
     if (flags != LBX_FULL)
-        return lbx__box_refuse(box, op->u.send.lane, flags);
-    op->u.send.policy_deadline_ns = policy_deadline(box);
-    op->look_ns = op->u.send.policy_deadline_ns < op->deadline_ns
-                      ? op->u.send.policy_deadline_ns
-                      : op->deadline_ns;
+        return lbx__box_refuse(box, lbx__op_send(op)->lane, flags);
+    lbx__op_send(op)->policy_deadline_ns = policy_deadline(box);
+    op->poll_by_ns = lbx__op_send(op)->policy_deadline_ns < op->deadline_ns
+                         ? lbx__op_send(op)->policy_deadline_ns
+                         : op->deadline_ns;
     if (lbx__op_late(op))
         return give_up(box, op);
     return join(box, op, waker);
@@ -156,7 +159,7 @@ poll_one(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
                                        : poll_first(box, op, waker);
 
     if (status != LBX_PENDING)
-        op->u.send.prepared = false;
+        lbx__op_send(op)->prepared = false;
     return status;
 }
 
@@ -168,15 +171,15 @@ send_poll(lbx__op *op, const lbx_waker *waker)
 
     for (;;) {
         status = poll_one(box, op, waker);
-        if (status != LBX_OK || !op->u.send.messages)
+        if (status != LBX_OK || !lbx__op_send(op)->messages)
             break;
-        if (++*op->u.send.sent == op->u.send.count)
+        if (++*lbx__op_send(op)->sent == lbx__op_send(op)->count)
             break;
     }
-    if (status != LBX_PENDING && op->u.send.result) {
+    if (status != LBX_PENDING && lbx__op_send(op)->result) {
         if (status != LBX_OK)
-            op->u.send.made.outcome = LBX_NOT_SENT;
-        *op->u.send.result = op->u.send.made;
+            lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+        *lbx__op_send(op)->result = lbx__op_send(op)->made;
     }
     return status;
 }
@@ -197,13 +200,13 @@ send_leave(lbx__op *op, lbx_status why)
     if (was_granted)
         status = granted(op);
     op->registered = false;
-    if (op->u.send.messages && status == LBX_OK &&
-        ++*op->u.send.sent < op->u.send.count)
+    if (lbx__op_send(op)->messages && status == LBX_OK &&
+        ++*lbx__op_send(op)->sent < lbx__op_send(op)->count)
         status = why; // that one went, the rest did not
-    if (op->u.send.result) {
+    if (lbx__op_send(op)->result) {
         if (status != LBX_OK)
-            op->u.send.made.outcome = LBX_NOT_SENT;
-        *op->u.send.result = op->u.send.made;
+            lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+        *lbx__op_send(op)->result = lbx__op_send(op)->made;
     }
     return status;
 }
@@ -231,8 +234,8 @@ send_init(lbx_operation *operation, lbx_producer *producer, int64_t deadline_ns)
     assert(box->magic == LBX__BOX_MAGIC);
     lbx__box_hold(box);
     lbx__op_init(op, &send_ops, box, box->options.clock, deadline_ns);
-    op->u.send.made.outcome = LBX_NOT_SENT;
-    op->u.send.made.overflow = box->options.overflow;
+    lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+    lbx__op_send(op)->made.overflow = box->options.overflow;
     return op;
 }
 
@@ -244,7 +247,7 @@ lbx_producer_send_init(lbx_operation *operation, lbx_producer *producer,
 
     if (!op)
         return LBX_INVALID;
-    op->u.send.envelope = lbx_envelope_new(
+    lbx__op_send(op)->envelope = lbx_envelope_new(
         message, lbx__box_of_producer(producer)->options.default_priority);
     return LBX_OK;
 }
@@ -263,8 +266,8 @@ lbx_producer_send_envelope_init(lbx_operation *operation,
     op = send_init(operation, producer, deadline_ns);
     if (!op)
         return LBX_INVALID;
-    op->u.send.envelope = *envelope;
-    op->u.send.result = ret_result;
+    lbx__op_send(op)->envelope = *envelope;
+    lbx__op_send(op)->result = ret_result;
     return LBX_OK;
 }
 
@@ -281,9 +284,9 @@ lbx_producer_send_batch_init(lbx_operation *operation, lbx_producer *producer,
     if (!op)
         return LBX_INVALID;
     *ret_sent = 0;
-    op->u.send.messages = messages;
-    op->u.send.count = count;
-    op->u.send.sent = ret_sent;
+    lbx__op_send(op)->messages = messages;
+    lbx__op_send(op)->count = count;
+    lbx__op_send(op)->sent = ret_sent;
     return LBX_OK;
 }
 

@@ -144,9 +144,10 @@ admit_lane(lbx_mailbox *box, lbx__lane *lane, lbx__turn *turn)
     while (!lbx__list_empty(&lane->senders)) {
         lbx__op *op = first_of(&lane->senders);
         uint64_t grown;
-        int flags = box->closed ? (int)LBX_CLOSED
-                                : lbx__box_push(box, lane, &op->u.send.envelope,
-                                                true, &grown);
+        int flags = box->closed
+                        ? (int)LBX_CLOSED
+                        : lbx__box_push(box, lane, &lbx__op_send(op)->envelope,
+                                        true, &grown);
 
         if (flags == LBX_FULL)
             break;
@@ -218,8 +219,8 @@ lbx__box_flushed(lbx_mailbox *box, lbx__turn *turn)
 
         link = link->next;
         for (int i = 0; i < LBX__LANES; i++)
-            if (!lane_flushed(lbx__box_lane(box, i), op->u.flush.mark[i],
-                              &op->u.flush.look[i]))
+            if (!lane_flushed(lbx__box_lane(box, i), lbx__op_flush(op)->mark[i],
+                              &lbx__op_flush(op)->look[i]))
                 done = false;
         if (done)
             lbx__wakes_grant(&turn->wakes, op, LBX_OK);

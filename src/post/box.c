@@ -8,7 +8,7 @@
  */
 #include "post/box.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,24 +74,25 @@ lbx_status
 lbx__box_name_check(const char *name, const char *what, lbx_fault *fault)
 {
     const char *colon = what ? ": " : "";
-    char shown[LBX__SHOWN_BYTES];
+    char shown[LBX__FAULT_QUOTED_BYTES];
 
     what = what ? what : "";
     if (!name)
-        return lbx__fault(fault, LBX_INVALID, "%s%sthe name of a box is NULL",
-                          what, colon);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "%s%sthe name of a box is NULL", what, colon);
     if (strlen(name) >= LBX_BOX_NAME_BYTES)
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s%sthe name of a box is too long: %zu characters, "
-                          "and at most %d are allowed: %s",
-                          what, colon, strlen(name), LBX_BOX_NAME_BYTES - 1,
-                          lbx__show(name, shown));
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "%s%sthe name of a box is too long: %zu characters, "
+            "and at most %d are allowed: %s",
+            what, colon, strlen(name), LBX_BOX_NAME_BYTES - 1,
+            lbx__fault_quote(name, shown));
     if (!lbx__box_name_valid(name))
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s%s%s is no name of a box: allowed are 1 to %d "
-                          "printable ASCII characters, no spaces, no '/'",
-                          what, colon, lbx__show(name, shown),
-                          LBX_BOX_NAME_BYTES - 1);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "%s%s%s is no name of a box: allowed are 1 to %d "
+                              "printable ASCII characters, no spaces, no '/'",
+                              what, colon, lbx__fault_quote(name, shown),
+                              LBX_BOX_NAME_BYTES - 1);
     return LBX_OK;
 }
 
@@ -106,19 +107,19 @@ check_ranges(const struct range *ranges, size_t count, lbx_fault *fault)
 {
     for (size_t i = 0; i < count; i++) {
         const struct range *range = &ranges[i];
-        char value[LBX__NUMBER_BYTES];
+        char value[LBX__FAULT_NUMBER_BYTES];
 
         if (range->value >= range->least && range->value <= range->most)
             continue;
         if (range->most == LBX_UNLIMITED)
-            return lbx__fault(fault, LBX_INVALID,
-                              "%s is %" PRId64 "; allowed are %" PRId64
-                              " or more (LBX_UNLIMITED: no limit)",
-                              range->name, range->value, range->least);
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s is %s; allowed are %" PRId64 " to %" PRId64,
-                          range->name, lbx__show_number(range->value, value),
-                          range->least, range->most);
+            return lbx__fault_set(fault, LBX_INVALID,
+                                  "%s is %" PRId64 "; allowed are %" PRId64
+                                  " or more (LBX_UNLIMITED: no limit)",
+                                  range->name, range->value, range->least);
+        return lbx__fault_set(
+            fault, LBX_INVALID, "%s is %s; allowed are %" PRId64 " to %" PRId64,
+            range->name, lbx__fault_number(range->value, value), range->least,
+            range->most);
     }
     return LBX_OK;
 }
@@ -154,17 +155,17 @@ check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
     const uint32_t most = options->deliveries_most;
 
     if (!options->dead_letters && most > 0)
-        return lbx__fault(fault, LBX_INVALID,
-                          "deliveries_most is %" PRIu32
-                          ", and dead_letters is missing: NULL",
-                          most);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "deliveries_most is %" PRIu32
+                              ", and dead_letters is missing: NULL",
+                              most);
     if (!options->dead_letters)
         return LBX_OK;
     if (most < 1 || most > DELIVERIES_MOST)
-        return lbx__fault(fault, LBX_INVALID,
-                          "deliveries_most is %" PRIu32
-                          "; with dead_letters, allowed are 1 to %d",
-                          most, DELIVERIES_MOST);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "deliveries_most is %" PRIu32
+                              "; with dead_letters, allowed are 1 to %d",
+                              most, DELIVERIES_MOST);
     return lbx__box_name_check(options->dead_letters, "dead_letters", fault);
 }
 
@@ -175,14 +176,14 @@ check_redrive(const lbx_box_options *options, lbx_fault *fault)
 
     if (options->redrive_allow < LBX_REDRIVE_ALLOW_ALL ||
         options->redrive_allow > LBX_REDRIVE_BY_BOX)
-        return lbx__fault(fault, LBX_INVALID,
-                          "redrive_allow is no lbx_redrive_allow");
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "redrive_allow is no lbx_redrive_allow");
     if (options->redrive_box_count > (by_box ? REDRIVE_BOXES_MOST : 0))
-        return lbx__fault(fault, LBX_INVALID,
-                          "redrive_boxes: at most 10, and only with "
-                          "LBX_REDRIVE_BY_BOX");
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "redrive_boxes: at most 10, and only with "
+                              "LBX_REDRIVE_BY_BOX");
     if (options->redrive_box_count > 0 && !options->redrive_boxes)
-        return lbx__fault(fault, LBX_INVALID, "redrive_boxes is NULL");
+        return lbx__fault_set(fault, LBX_INVALID, "redrive_boxes is NULL");
     for (size_t i = 0; i < options->redrive_box_count; i++) {
         const lbx_status status = lbx__box_name_check(options->redrive_boxes[i],
                                                       "redrive_boxes", fault);
@@ -199,7 +200,7 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
     lbx_status status;
 
     if (!options)
-        return lbx__fault(ret_fault, LBX_INVALID, "the options are NULL");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "the options are NULL");
     if (options->version != LBX_BOX_OPTIONS_VERSION)
         return lbx__fault_version(ret_fault, "LBX_BOX_OPTIONS_INIT",
                                   options->version, LBX_BOX_OPTIONS_VERSION);
@@ -208,13 +209,14 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
         return status;
     if (options->deduplication != LBX_DEDUPLICATE_BOX &&
         options->deduplication != LBX_DEDUPLICATE_GROUP)
-        return lbx__fault(ret_fault, LBX_INVALID,
-                          "deduplication is no lbx_deduplication");
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "deduplication is no lbx_deduplication");
     if (!options->fifo && (options->deduplicate_by_content ||
                            options->deduplication != LBX_DEDUPLICATE_BOX))
-        return lbx__fault(ret_fault, LBX_INVALID, "deduplication needs fifo");
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "deduplication needs fifo");
     if (options->fifo && !options->strict)
-        return lbx__fault(ret_fault, LBX_INVALID, "fifo needs strict");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "fifo needs strict");
     status = check_dead_letters(options, ret_fault);
     return status == LBX_OK ? check_redrive(options, ret_fault) : status;
 }

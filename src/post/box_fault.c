@@ -5,9 +5,9 @@
  */
 #include "post/box_fault.h"
 
+#include "base/fault.h"
 #include "post/box.h"
 #include "post/call.h"
-#include "post/fault.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -16,17 +16,18 @@ lbx_status
 lbx__box_check(const char *name, const lbx_box_options *options,
                lbx_fault *fault)
 {
-    char shown[LBX__SHOWN_BYTES];
+    char shown[LBX__FAULT_QUOTED_BYTES];
     lbx_status status = lbx__box_name_check(name, NULL, fault);
 
     if (status == LBX_OK)
         status = lbx_box_options_check(options, fault);
     if (status == LBX_OK && options->dead_letters &&
         strcmp(options->dead_letters, name) == 0)
-        return lbx__fault(fault, LBX_INVALID,
-                          "box %s: dead_letters is the box itself: its dead "
-                          "letters would come back for ever",
-                          lbx__show(name, shown));
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "box %s: dead_letters is the box itself: its dead "
+            "letters would come back for ever",
+            lbx__fault_quote(name, shown));
     return status;
 }
 
@@ -120,21 +121,21 @@ say_what_differs(const char *box, const lbx_box_options *has,
 {
     static const char hint[] = "; lbx_store_change_box() changes it";
     const char *name = find_other(has, asked);
-    char theirs[LBX__NUMBER_BYTES], ours[LBX__NUMBER_BYTES];
+    char theirs[LBX__FAULT_NUMBER_BYTES], ours[LBX__FAULT_NUMBER_BYTES];
 
     for (size_t i = 0; !name && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         const int64_t one = number_of(has, &numbers[i]);
         const int64_t other = number_of(asked, &numbers[i]);
 
         if (one != other)
-            return lbx__fault(fault, LBX_EXISTS,
-                              "box %s exists with other options: %s is %s, not "
-                              "%s%s",
-                              box, numbers[i].name,
-                              lbx__show_number(one, theirs),
-                              lbx__show_number(other, ours), hint);
+            return lbx__fault_set(
+                fault, LBX_EXISTS,
+                "box %s exists with other options: %s is %s, not "
+                "%s%s",
+                box, numbers[i].name, lbx__fault_number(one, theirs),
+                lbx__fault_number(other, ours), hint);
     }
-    return lbx__fault(
+    return lbx__fault_set(
         fault, LBX_EXISTS, "box %s exists with other options: %s differs%s",
         box, name ? name : "something",
         has->fifo != asked->fifo ? ", which cannot be changed" : hint);
@@ -147,26 +148,28 @@ static lbx_status
 say_of_dead_letters(const char *box, const lbx_box_options *asked,
                     lbx_status status, lbx_fault *fault)
 {
-    char dead[LBX__SHOWN_BYTES];
+    char dead[LBX__FAULT_QUOTED_BYTES];
 
-    lbx__show(asked->dead_letters, dead);
+    lbx__fault_quote(asked->dead_letters, dead);
     switch (status) {
     case LBX_NOT_FOUND:
-        return lbx__fault(fault, status,
-                          "box %s: its dead_letters box %s does not exist, and "
-                          "must be created first",
-                          box, dead);
+        return lbx__fault_set(
+            fault, status,
+            "box %s: its dead_letters box %s does not exist, and "
+            "must be created first",
+            box, dead);
     case LBX_DENIED:
-        return lbx__fault(fault, status,
-                          "box %s: its dead_letters box %s does not allow it, "
-                          "by redrive_allow",
-                          box, dead);
+        return lbx__fault_set(
+            fault, status,
+            "box %s: its dead_letters box %s does not allow it, "
+            "by redrive_allow",
+            box, dead);
     case LBX_INVALID:
-        return lbx__fault(fault, status,
-                          "box %s: its dead_letters box %s must%s be fifo, as "
-                          "the box is%s",
-                          box, dead, asked->fifo ? "" : " not",
-                          asked->fifo ? "" : " not");
+        return lbx__fault_set(
+            fault, status,
+            "box %s: its dead_letters box %s must%s be fifo, as "
+            "the box is%s",
+            box, dead, asked->fifo ? "" : " not", asked->fifo ? "" : " not");
     default:
         return status;
     }
@@ -177,7 +180,7 @@ lbx__box_explain(lbx_store *store, lbx_verb verb,
                  const lbx_box_request *request, lbx_status status,
                  lbx_fault *fault)
 {
-    char texts[LBX_BOX_TEXT_BYTES], box[LBX__SHOWN_BYTES];
+    char texts[LBX_BOX_TEXT_BYTES], box[LBX__FAULT_QUOTED_BYTES];
     lbx_box_options has = LBX_BOX_OPTIONS_INIT;
     lbx_box_request look = {
         .space = request->space,
@@ -190,16 +193,16 @@ lbx__box_explain(lbx_store *store, lbx_verb verb,
     if (status == LBX_OK || !fault)
         return status;
     lbx__fault_clear(fault);
-    lbx__show(request->name, box);
+    lbx__fault_quote(request->name, box);
     there = lbx__call_now(store, LBX_VERB_DESCRIBE, &look) == LBX_OK;
     if (status == LBX_EXISTS && there)
         return say_what_differs(box, &has, request->options, fault);
     if (status == LBX_INVALID && verb == LBX_VERB_CONFIGURE && there &&
         has.fifo != request->options->fifo)
-        return lbx__fault(fault, status,
-                          "box %s: fifo cannot be changed; create another box",
-                          box);
+        return lbx__fault_set(
+            fault, status, "box %s: fifo cannot be changed; create another box",
+            box);
     if (request->options->dead_letters && (there || verb == LBX_VERB_CREATE))
         (void)say_of_dead_letters(box, request->options, status, fault);
-    return lbx__fault_otherwise(fault, status, "box", request->name);
+    return lbx__fault_complete(fault, status, "box", request->name);
 }

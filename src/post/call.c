@@ -40,7 +40,7 @@ lbx_call_init(lbx_call *call, const lbx_caller *caller, lbx_verb verb,
 static lbx__op *
 op_of(lbx_call *call)
 {
-    return lbx__member(call, lbx__op, u.called);
+    return lbx__member(call, lbx__op, data);
 }
 
 static void
@@ -60,7 +60,7 @@ finish_operation(lbx_call *call, lbx_status status)
     if (op->state == LBX__QUEUED)
         lbx__wakes_grant(&wakes, op, status);
     // The owner looks under the lock, so this is our last touch of the operation,
-    // but for its waker (O3).
+    // but for its waker (OPER-3).
     lbx__lock_give(&desk->lock);
     lbx__wakes_run(&wakes);
 }
@@ -185,7 +185,7 @@ detach(lbx__op *op)
     done = is_done(called);
     lbx__lock_give(&desk->lock);
     if (granted) {
-        lbx__op_settle(op);          // O3
+        lbx__op_settle(op);          // OPER-3
         lbx__lock_take(&desk->lock); // it may still be finished: see close
         op->state = LBX__IDLE;
         done = is_done(called);

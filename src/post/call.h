@@ -9,7 +9,7 @@
  *
  * A call that the store answers at once costs no lock. One that is pending is
  * finished by any thread, under the lock of the operation's desk, and then
- * the operation's waker is called, without it (base/op.h, O2 to O4).
+ * the operation's waker is called, without it (base/op.h, OPER-2 to OPER-4).
  *
  * F4  An operation that has been picked up ends with what really happened. Giving
  *     up asks the store to finish and waits for its answer; CANCELLED from the
@@ -54,7 +54,7 @@ typedef struct lbx__steps {
         .ends_by_close = (ends_)                                               \
     }
 
-/* In the operation's union. */
+/* What the operation keeps in lbx__op.data. */
 typedef struct __attribute__((may_alias)) lbx__called {
     lbx_call call;
     lbx_store *store;   /* of the call */
@@ -87,14 +87,7 @@ typedef struct __attribute__((may_alias)) lbx__called {
     } u;
 } lbx__called;
 
-_Static_assert(sizeof(lbx__called) <= sizeof(((lbx__op *)0)->u.called),
-               "a call must fit an operation");
-
-static inline lbx__called *
-lbx__called_of(lbx__op *op)
-{
-    return (lbx__called *)(void *)op->u.called;
-}
+LBX__OP_DATA(lbx__called, lbx__called_of);
 
 /* Starts an operation whose calls end under the lock of `desk`. */
 void lbx__called_init(lbx__op *op, const lbx__steps *steps, lbx__desk *desk,

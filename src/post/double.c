@@ -3,7 +3,7 @@
 #include "post/double.h"
 
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/postbox.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
     lbx__fault_clear(mine.fault);
     self = lbx__zalloc(mine.allocator, size_bytes);
     if (!self)
-        return lbx__fault_otherwise(mine.fault, LBX_NO_MEMORY, ops->scheme,
-                                    NULL);
+        return lbx__fault_complete(mine.fault, LBX_NO_MEMORY, ops->scheme,
+                                   NULL);
     self->allocator = mine.allocator;
     self->rules = rules;
     self->size_bytes = size_bytes;
@@ -41,7 +41,7 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
         status = init(self, &mine);
     if (status != LBX_OK) {
         lbx__double_free(&self->base);
-        return lbx__fault_otherwise(mine.fault, status, ops->scheme, NULL);
+        return lbx__fault_complete(mine.fault, status, ops->scheme, NULL);
     }
     mine.box = NULL;
     mine.store = NULL;

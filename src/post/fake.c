@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/park.h"
-#include "post/fault.h"
 #include "post/store.h"
 
 #include <string.h>
@@ -335,9 +335,9 @@ fake_init(lbx__double *self, const lbx_postbox_options *options)
         if (status == LBX_OK &&
             (options->box->fifo || options->box->dead_letters ||
              options->box->redrive_box_count > 0))
-            status = lbx__fault(options->fault, LBX_INVALID,
-                                "a fake has no fifo, dead_letters and "
-                                "redrive_boxes");
+            status = lbx__fault_set(options->fault, LBX_INVALID,
+                                    "a fake has no fifo, dead_letters and "
+                                    "redrive_boxes");
         self->rules = *options->box;
     }
     if (options->store)

@@ -3,10 +3,10 @@
 #include "post/parcel.h"
 #include "post/rules/row.h"
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "codec/digest.h"
 #include "codec/text.h"
-#include "post/fault.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -252,17 +252,18 @@ explain_texts(const lbx_draft *draft, lbx_fault *fault)
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (!text_fits(texts[i].text, texts[i].most))
-            return lbx__fault(fault, LBX_INVALID,
-                              "%s: allowed are 1 to %zu bytes of UTF-8, and "
-                              "NULL",
-                              texts[i].name, texts[i].most);
+            return lbx__fault_set(
+                fault, LBX_INVALID,
+                "%s: allowed are 1 to %zu bytes of UTF-8, and "
+                "NULL",
+                texts[i].name, texts[i].most);
     }
     if (!name_fits(draft->group) || !name_fits(draft->duplicate_id))
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s: allowed are 1 to %d printable ASCII characters "
-                          "without spaces, and NULL",
-                          name_fits(draft->group) ? "duplicate_id" : "group",
-                          IDS_MOST);
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "%s: allowed are 1 to %d printable ASCII characters "
+            "without spaces, and NULL",
+            name_fits(draft->group) ? "duplicate_id" : "group", IDS_MOST);
     return LBX_OK;
 }
 
@@ -271,25 +272,28 @@ explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
                    lbx_fault *fault)
 {
     if (draft->attribute_count > rules->limits.attributes_most)
-        return lbx__fault(fault, LBX_INVALID,
-                          "attribute_count is %zu; the box allows %" PRIu32,
-                          draft->attribute_count,
-                          rules->limits.attributes_most);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "attribute_count is %zu; the box allows %" PRIu32,
+                              draft->attribute_count,
+                              rules->limits.attributes_most);
     if (draft->attribute_count > 0 && !draft->attributes)
-        return lbx__fault(fault, LBX_INVALID,
-                          "attributes is NULL, and attribute_count is not 0");
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "attributes is NULL, and attribute_count is not 0");
     for (size_t i = 0; i < draft->attribute_count; i++) {
         if (!attribute_fits(&draft->attributes[i]))
-            return lbx__fault(fault, LBX_INVALID,
-                              "attributes[%zu]: name and label are 1 to %d "
-                              "bytes of UTF-8, strings and numbers UTF-8, and "
-                              "kind an lbx_attribute_kind",
-                              i, NAME_MOST);
+            return lbx__fault_set(
+                fault, LBX_INVALID,
+                "attributes[%zu]: name and label are 1 to %d "
+                "bytes of UTF-8, strings and numbers UTF-8, and "
+                "kind an lbx_attribute_kind",
+                i, NAME_MOST);
     }
     if (!attributes_fit(draft, rules))
-        return lbx__fault(fault, LBX_INVALID,
-                          "attributes: a name is there twice, or they are too "
-                          "many");
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "attributes: a name is there twice, or they are too "
+            "many");
     return LBX_OK;
 }
 
@@ -297,20 +301,20 @@ static lbx_status
 explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
               lbx_fault *fault)
 {
-    char most[LBX__NUMBER_BYTES];
+    char most[LBX__FAULT_NUMBER_BYTES];
     lbx_parcel unused;
 
     if (set_delay(&unused, draft, rules) == LBX_OK)
         return LBX_OK;
     if (rules->fifo)
-        return lbx__fault(fault, LBX_INVALID,
-                          "delay_ns is %" PRId64
-                          "; a fifo box allows LBX_DEFAULT and 0",
-                          draft->delay_ns);
-    return lbx__fault(
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "delay_ns is %" PRId64
+                              "; a fifo box allows LBX_DEFAULT and 0",
+                              draft->delay_ns);
+    return lbx__fault_set(
         fault, LBX_INVALID,
         "delay_ns is %" PRId64 "; the box allows LBX_DEFAULT and 0 to %s",
-        draft->delay_ns, lbx__show_number(rules->limits.delay_most_ns, most));
+        draft->delay_ns, lbx__fault_number(rules->limits.delay_most_ns, most));
 }
 
 /* What is left when texts, attributes and the delay are sound. */
@@ -319,17 +323,18 @@ explain_body(const lbx_draft *draft, const lbx_box_options *rules,
              lbx_fault *fault)
 {
     if (draft->type ? !draft->message : !draft->bytes && draft->size_bytes > 0)
-        return lbx__fault(fault, LBX_INVALID, "the body is NULL");
+        return lbx__fault_set(fault, LBX_INVALID, "the body is NULL");
     if (rules->fifo && !draft->group)
-        return lbx__fault(fault, LBX_INVALID, "a fifo box needs a group");
+        return lbx__fault_set(fault, LBX_INVALID, "a fifo box needs a group");
     if (rules->fifo && !draft->duplicate_id && !rules->deduplicate_by_content)
-        return lbx__fault(fault, LBX_INVALID,
-                          "a fifo box needs a duplicate_id, unless it has "
-                          "deduplicate_by_content");
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "a fifo box needs a duplicate_id, unless it has "
+                              "deduplicate_by_content");
     if (rules->limits.text_only)
-        return lbx__fault(fault, LBX_INVALID,
-                          "the box takes text only: UTF-8 that is not empty, "
-                          "with characters that XML 1.0 allows");
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "the box takes text only: UTF-8 that is not empty, "
+            "with characters that XML 1.0 allows");
     return LBX_INVALID;
 }
 
@@ -337,16 +342,16 @@ lbx_status
 lbx__packing_explain(const lbx_draft *draft, const lbx_box_options *rules,
                      lbx_status status, lbx_fault *fault)
 {
-    char most[LBX__NUMBER_BYTES];
+    char most[LBX__FAULT_NUMBER_BYTES];
 
     if (!fault || (status != LBX_INVALID && status != LBX_TOO_LARGE))
         return status;
     if (status == LBX_TOO_LARGE)
-        return lbx__fault(
+        return lbx__fault_set(
             fault, status,
             "the letter is too large: the box allows %s bytes, "
             "and none is more than 64 MiB",
-            lbx__show_number(rules->limits.letter_most_bytes, most));
+            lbx__fault_number(rules->limits.letter_most_bytes, most));
     if (draft->version != LBX_DRAFT_VERSION)
         return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);

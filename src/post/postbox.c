@@ -6,9 +6,9 @@
 #include "post/postbox.h"
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "post/box.h"
 #include "post/box_fault.h"
-#include "post/fault.h"
 
 #include <string.h>
 
@@ -102,11 +102,12 @@ lbx__postbox_options_check(const lbx_postbox_options *options,
                                   options->version,
                                   LBX_POSTBOX_OPTIONS_VERSION);
     if (!ret)
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "there is no pointer for the postbox: ret is NULL");
+        return lbx__fault_set(
+            options->fault, LBX_INVALID,
+            "there is no pointer for the postbox: ret is NULL");
     if (!lbx__allocator_usable(options->allocator))
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "the allocator lacks a function");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "the allocator lacks a function");
     return LBX_OK;
 }
 
@@ -125,13 +126,13 @@ lbx_postbox_open_in(lbx_store *store, const char *name,
     if (status != LBX_OK)
         return status;
     if (!store)
-        return lbx__fault(fault, LBX_INVALID, "the store is NULL");
+        return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
     status = lbx__box_name_check(name, NULL, fault);
     if (status != LBX_OK)
         return status;
     lbx__fault_clear(fault);
-    return lbx__fault_otherwise(fault, make(store, name, options, ret), "box",
-                                name);
+    return lbx__fault_complete(fault, make(store, name, options, ret), "box",
+                               name);
 }
 
 lbx_postbox *

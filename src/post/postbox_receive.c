@@ -73,7 +73,7 @@ begin(lbx__op *op)
         return LBX_CLOSED;
     request->wait_ns = time_left(op);
     if (request->wait_ns == 0)
-        op->look_ns = LBX_FOREVER;
+        op->poll_by_ns = LBX_FOREVER;
     lbx__called_next(op, postbox->store, LBX_VERB_RECEIVE, request);
     return LBX_PENDING;
 }

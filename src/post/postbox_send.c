@@ -9,7 +9,7 @@
 #include "post/postbox.h"
 
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/rules/row.h"
 
 struct job {
@@ -44,22 +44,22 @@ lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
     lbx_status status;
 
     if (!postbox || !draft)
-        return lbx__fault(ret_fault, LBX_INVALID, "no %s was given",
-                          postbox ? "draft" : "postbox");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "no %s was given",
+                              postbox ? "draft" : "postbox");
     if (lbx__postbox_closed(postbox))
-        return lbx__fault(ret_fault, LBX_CLOSED, "postbox %s is closed",
-                          postbox->name);
+        return lbx__fault_set(ret_fault, LBX_CLOSED, "postbox %s is closed",
+                              postbox->name);
     status =
         lbx__packing_init(&packing, draft, &postbox->rules, postbox->allocator);
     lbx__packing_fini(&packing);
     if (status == LBX_INVALID || status == LBX_TOO_LARGE)
         return lbx__packing_explain(draft, &postbox->rules, status, ret_fault);
     if (status != LBX_OK)
-        return lbx__fault(ret_fault, status, "%s", lbx_status_text(status));
+        return lbx__fault_set(ret_fault, status, "%s", lbx_status_text(status));
     if (!lbx__postbox_takes(postbox, draft, postbox->options.body_type))
-        return lbx__fault(ret_fault, LBX_INVALID,
-                          "postbox %s takes no letters of this type",
-                          postbox->name);
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "postbox %s takes no letters of this type",
+                              postbox->name);
     return LBX_OK;
 }
 

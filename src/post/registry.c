@@ -8,8 +8,8 @@
  * One lock, held for a search; nothing is called under it but the allocator.
  */
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/lock.h"
-#include "post/fault.h"
 #include <letterbox/post/postbox.h>
 
 #include <string.h>
@@ -37,13 +37,13 @@ lbx_resolve(lbx_resolver resolver, const char *place, lbx_fault *ret_fault,
     lbx_status status;
 
     if (!place || !ret)
-        return lbx__fault(fault, LBX_INVALID, "%s is NULL",
-                          place ? "ret" : "the place");
+        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
+                              place ? "ret" : "the place");
     lbx__fault_clear(fault);
     status = resolver.resolve
                  ? resolver.resolve(resolver.context, place, ret, fault)
                  : LBX_NOT_FOUND;
-    return lbx__fault_otherwise(fault, status, "the place", place);
+    return lbx__fault_complete(fault, status, "the place", place);
 }
 
 lbx_status

@@ -3,7 +3,7 @@
 #include "post/reply.h"
 
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 
 #include <assert.h>
 
@@ -34,19 +34,19 @@ find(const lbx_letter *letter, const lbx_draft *draft, lbx_fault *fault,
     lbx_status status;
 
     if (!letter->routes)
-        return lbx__fault(fault, LBX_NO_REPLY, "the letter has no routes");
+        return lbx__fault_set(fault, LBX_NO_REPLY, "the letter has no routes");
     place = place_of(letter, draft);
     if (!place)
-        return lbx__fault(fault, LBX_NO_ROUTE, "no route for %.200s",
-                          type_name_of(draft));
+        return lbx__fault_set(fault, LBX_NO_ROUTE, "no route for %.200s",
+                              type_name_of(draft));
     status = lbx__postbox_resolve(letter->postbox, place, ret, NULL);
     if (status == LBX_OK && !*ret)
         status = LBX_NOT_FOUND; // a resolver that says OK and has nothing
     if (status == LBX_NOT_FOUND || status == LBX_INVALID)
-        return lbx__fault(fault, LBX_NO_REPLY, "there is no %.200s", place);
+        return lbx__fault_set(fault, LBX_NO_REPLY, "there is no %.200s", place);
     if (status != LBX_OK)
-        return lbx__fault(fault, status, "%.160s: %s", place,
-                          lbx_status_text(status));
+        return lbx__fault_set(fault, status, "%.160s: %s", place,
+                              lbx_status_text(status));
     return LBX_OK;
 }
 
@@ -71,8 +71,8 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
     if (status == LBX_OK && !allowed(letter, draft))
         status =
-            lbx__fault(fault, LBX_INVALID, "no reply of %.200s is expected",
-                       type_name_of(draft));
+            lbx__fault_set(fault, LBX_INVALID, "no reply of %.200s is expected",
+                           type_name_of(draft));
     if (status == LBX_OK)
         status = find(letter, draft, fault, &reply->to);
     if (status != LBX_OK)
@@ -80,10 +80,11 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     to = reply->to;
     assert(to);
     if (lbx__postbox_closed(to))
-        return lbx__fault(fault, LBX_CLOSED, "postbox %s is closed", to->name);
+        return lbx__fault_set(fault, LBX_CLOSED, "postbox %s is closed",
+                              to->name);
     if (!lbx__postbox_takes(to, draft, to->options.body_type))
-        return lbx__fault(fault, LBX_INVALID, "postbox %s takes no %.100s",
-                          to->name, type_name_of(draft));
+        return lbx__fault_set(fault, LBX_INVALID, "postbox %s takes no %.100s",
+                              to->name, type_name_of(draft));
     reply->draft = *draft;
     if (!draft->in_reply_to)
         reply->draft.in_reply_to = letter->delivery.id.text; // P2
@@ -149,8 +150,8 @@ tell(const lbx__called *called, const struct job *job, lbx_status status)
         if (status == LBX_OK && job)
             *called->u.batch.ret = job->reply.sent;
     }
-    return lbx__fault_otherwise(called->u.batch.fault, status, "the reply",
-                                NULL);
+    return lbx__fault_complete(called->u.batch.fault, status, "the reply",
+                               NULL);
 }
 
 static lbx_status
@@ -215,10 +216,10 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
     lbx__called *called;
 
     if (!op || !letter || !reply)
-        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
-                          !op       ? "the operation"
-                          : !letter ? "the letter"
-                                    : "the reply");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+                              !op       ? "the operation"
+                              : !letter ? "the letter"
+                                        : "the reply");
     lbx__fault_clear(ret_fault);
     lbx__postbox_op_keep(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called = lbx__called_of(op);
@@ -239,8 +240,8 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
     struct job job;
 
     if (!letter || !reply)
-        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
-                          letter ? "the reply" : "the letter");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+                              letter ? "the reply" : "the letter");
     lbx__fault_clear(ret_fault);
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
     called->u.batch.fault = ret_fault;

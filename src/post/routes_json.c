@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/fault.h"
 #include "codec/json.h"
-#include "post/fault.h"
 
 #include <assert.h>
 
@@ -127,13 +127,14 @@ lbx_routes_from_json(const char *json, size_t size_bytes,
 
     lbx__fault_clear(ret_fault);
     if (!json || !ret || !lbx__allocator_usable(allocator))
-        return lbx__fault(ret_fault, LBX_INVALID,
-                          "the JSON or ret is NULL, or the allocator lacks a "
-                          "function");
+        return lbx__fault_set(
+            ret_fault, LBX_INVALID,
+            "the JSON or ret is NULL, or the allocator lacks a "
+            "function");
     if (size_bytes > LBX_ROUTES_MOST_BYTES)
-        return lbx__fault(ret_fault, LBX_TOO_LARGE,
-                          "%zu bytes, and at most %d are allowed", size_bytes,
-                          LBX_ROUTES_MOST_BYTES);
+        return lbx__fault_set(ret_fault, LBX_TOO_LARGE,
+                              "%zu bytes, and at most %d are allowed",
+                              size_bytes, LBX_ROUTES_MOST_BYTES);
     lbx__json_init(&reading.json, json, size_bytes, allocator);
     // A string loses its quotes and gets a NUL: never more than there was.
     lbx__buffer_init(&reading.texts, allocator, LBX_ROUTES_MOST_BYTES);
@@ -148,5 +149,5 @@ lbx_routes_from_json(const char *json, size_t size_bytes,
         status = lbx__json_fault(&reading.json, "an empty text", ret_fault);
     lbx__buffer_fini(&reading.texts);
     lbx__json_fini(&reading.json);
-    return lbx__fault_otherwise(ret_fault, status, "the routes", NULL);
+    return lbx__fault_complete(ret_fault, status, "the routes", NULL);
 }

@@ -10,7 +10,7 @@
  * T2  Every `status` and, for entries with a reply, every lbx_sent is written.
  */
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/letter.h"
 #include "post/postbox.h"
 #include "post/reply.h"
@@ -413,8 +413,8 @@ acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
     lbx__reply reply;
 
     if (!letter || !draft)
-        return lbx__fault(ret_fault, LBX_INVALID, "%s is NULL",
-                          letter ? "the reply" : "the letter");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+                              letter ? "the reply" : "the letter");
     if (draft->version != LBX_DRAFT_VERSION)
         return lbx__fault_version(ret_fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);
@@ -425,8 +425,8 @@ acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
     called->u.batch.replies = draft;
     called->u.batch.ret = ret_sent;
     called->u.batch.fault = ret_fault;
-    return lbx__fault_otherwise(ret_fault, lbx__called_run(op), "the reply",
-                                NULL);
+    return lbx__fault_complete(ret_fault, lbx__called_run(op), "the reply",
+                               NULL);
 }
 
 lbx_status

@@ -2,9 +2,9 @@
 /* The boxes of a store, managed by name. */
 #include "post/call.h"
 
+#include "base/fault.h"
 #include "post/box.h"
 #include "post/box_fault.h"
-#include "post/fault.h"
 
 static lbx_status
 set_box(lbx_store *store, lbx_verb verb, const char *name,
@@ -18,7 +18,7 @@ set_box(lbx_store *store, lbx_verb verb, const char *name,
     lbx_status status;
 
     if (!store)
-        return lbx__fault(fault, LBX_INVALID, "the store is NULL");
+        return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
     status = lbx__box_check(name, request.options, fault);
     if (status != LBX_OK)
         return status;
@@ -38,8 +38,8 @@ lbx_store_change_box(lbx_store *store, const char *name,
                      const lbx_box_options *options, lbx_fault *ret_fault)
 {
     if (!options)
-        return lbx__fault(ret_fault, LBX_INVALID,
-                          "there are no options to change to: NULL");
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "there are no options to change to: NULL");
     return set_box(store, LBX_VERB_CONFIGURE, name, options, ret_fault);
 }
 

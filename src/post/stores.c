@@ -11,8 +11,8 @@
  * One lock, held for a search. Stores are opened and closed without it.
  */
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/park.h"
-#include "post/fault.h"
 #include "post/scheme.h"
 #include "post/store.h"
 #include <letterbox/post/postbox.h>
@@ -169,15 +169,15 @@ open_place(place *mine, const lbx_store_options *options, lbx_store **ret)
 
     if (status != LBX_OK) {
         free_place(mine);
-        return lbx__fault(options->fault, status,
-                          "this thread has still to close it");
+        return lbx__fault_set(options->fault, status,
+                              "this thread has still to close it");
     }
     if (store) {
         if (mine->scheme->suits && !mine->scheme->suits(store, options)) {
             free_place(mine);
             lbx_store_unref(store);
-            return lbx__fault(options->fault, LBX_INVALID,
-                              "it is open already, with other options");
+            return lbx__fault_set(options->fault, LBX_INVALID,
+                                  "it is open already, with other options");
         }
         free_place(mine);
         *ret = store;
@@ -274,16 +274,17 @@ check_level(const char *url, const lbx_store *store,
             const lbx_store_options *options)
 {
     const lbx_durability has = lbx_store_durability(store);
-    char shown[LBX__SHOWN_BYTES];
+    char shown[LBX__FAULT_QUOTED_BYTES];
 
     if (options->durability == LBX_SURVIVES_DEFAULT ||
         options->durability <= has)
         return LBX_OK;
-    return lbx__fault(options->fault, LBX_UNSUPPORTED,
-                      "%s: durability is %s, and this store has no more than "
-                      "%s",
-                      lbx__show(url, shown), level_name(options->durability),
-                      level_name(has));
+    return lbx__fault_set(
+        options->fault, LBX_UNSUPPORTED,
+        "%s: durability is %s, and this store has no more than "
+        "%s",
+        lbx__fault_quote(url, shown), level_name(options->durability),
+        level_name(has));
 }
 
 /* Whether a store can be looked for at all. */
@@ -294,29 +295,29 @@ check(const char *url, const lbx_store_options *options, lbx_store **ret)
         return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
                                   options->version, LBX_STORE_OPTIONS_VERSION);
     if (!url)
-        return lbx__fault(options->fault, LBX_INVALID, "the URL is NULL");
+        return lbx__fault_set(options->fault, LBX_INVALID, "the URL is NULL");
     if (!ret)
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "there is no pointer for the store: ret is NULL");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "there is no pointer for the store: ret is NULL");
     if (!lbx__allocator_usable(options->allocator))
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "the allocator lacks a function");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "the allocator lacks a function");
     if (!level_name(options->durability))
-        return lbx__fault(options->fault, LBX_INVALID,
-                          "durability is %d, which is no lbx_durability",
-                          (int)options->durability);
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "durability is %d, which is no lbx_durability",
+                              (int)options->durability);
     return LBX_OK;
 }
 
 static lbx_status
 refuse_scheme(const char *url, lbx_fault *fault)
 {
-    char names[64], shown[LBX__SHOWN_BYTES];
+    char names[64], shown[LBX__FAULT_QUOTED_BYTES];
 
     lbx__scheme_names(names, sizeof(names));
-    return lbx__fault(fault, LBX_NOT_FOUND,
-                      "%s: there is no store of that kind; allowed are %s",
-                      lbx__show(url, shown), names);
+    return lbx__fault_set(fault, LBX_NOT_FOUND,
+                          "%s: there is no store of that kind; allowed are %s",
+                          lbx__fault_quote(url, shown), names);
 }
 
 lbx_status
@@ -355,5 +356,5 @@ lbx_store_open(const char *url, const lbx_store_options *options,
         else
             lbx_store_unref(store);
     }
-    return lbx__fault_otherwise(mine.fault, status, "the store", url);
+    return lbx__fault_complete(mine.fault, status, "the store", url);
 }

@@ -6,8 +6,8 @@
  *     memory:name/orders       memory:name    orders
  *     file:/var/shop/orders    file:/var/shop orders
  */
+#include "base/fault.h"
 #include "post/box.h"
-#include "post/fault.h"
 #include "post/postbox.h"
 #include "post/scheme.h"
 #include <letterbox/post/postbox.h>
@@ -39,33 +39,33 @@ static lbx_status
 take_apart(const char *url, char store[LBX__PLACE_BYTES], const char **ret_box,
            lbx_fault *fault)
 {
-    char shown[LBX__SHOWN_BYTES];
+    char shown[LBX__FAULT_QUOTED_BYTES];
     const char *rest;
 
     if (!url)
-        return lbx__fault(fault, LBX_INVALID, "the URL is NULL: it is %s",
-                          lbx__scheme_forms);
+        return lbx__fault_set(fault, LBX_INVALID, "the URL is NULL: it is %s",
+                              lbx__scheme_forms);
     if (strlen(url) >= LBX__PLACE_BYTES)
-        return lbx__fault(fault, LBX_INVALID,
-                          "the URL is too long: %zu bytes, and at most %d are "
-                          "allowed: %s",
-                          strlen(url), LBX__PLACE_BYTES - 1,
-                          lbx__show(url, shown));
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "the URL is too long: %zu bytes, and at most %d are "
+            "allowed: %s",
+            strlen(url), LBX__PLACE_BYTES - 1, lbx__fault_quote(url, shown));
     *ret_box = cut(url, store);
     if (!*ret_box)
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s is no URL of a postbox: it is %s",
-                          lbx__show(url, shown), lbx__scheme_forms);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "%s is no URL of a postbox: it is %s",
+                              lbx__fault_quote(url, shown), lbx__scheme_forms);
     if (!(*ret_box)[0])
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s names no box: a postbox is %s",
-                          lbx__show(url, shown), lbx__scheme_forms);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "%s names no box: a postbox is %s",
+                              lbx__fault_quote(url, shown), lbx__scheme_forms);
     // "file:" is no store, as "memory:" is one.
     if (strcmp(store, "file:") == 0 && lbx__scheme_of(store, &rest))
-        return lbx__fault(fault, LBX_INVALID,
-                          "%s names no folder: a postbox in files is "
-                          "file:DIR/BOX",
-                          lbx__show(url, shown));
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "%s names no folder: a postbox in files is "
+                              "file:DIR/BOX",
+                              lbx__fault_quote(url, shown));
     return LBX_OK;
 }
 

@@ -37,12 +37,11 @@ typedef struct lbx_mailbox lbx_mailbox;
 typedef struct lbx_producer lbx_producer;
 typedef struct lbx_consumer lbx_consumer;
 
-/* Limits. Any number from 1 up is exact, never rounded; 0 and other negative
- * numbers are refused. */
-#define LBX_DEFAULT   INT64_MIN       /* what the kind says; 1000 if bounded */
-#define LBX_UNLIMITED INT64_MAX       /* no limit */
-#define LBX_DISABLED  (INT64_MIN + 1) /* no such lane: sends get UNSUPPORTED */
-#define LBX_SHARED    (INT64_MIN + 2) /* counts against capacity_messages */
+/* Limits, besides LBX_DEFAULT (what the kind says; 1000 if bounded) and
+ * LBX_UNLIMITED. Any number from 1 up is exact, never rounded; 0 and other
+ * negative numbers are refused. */
+#define LBX_DISABLED (INT64_MIN + 1) /* no such lane: sends get UNSUPPORTED */
+#define LBX_SHARED   (INT64_MIN + 2) /* counts against capacity_messages */
 
 #define LBX_DEFAULT_CAPACITY           1000
 #define LBX_DEFAULT_SYSTEM_RESERVATION 4

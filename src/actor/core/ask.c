@@ -19,6 +19,19 @@
 #include "base/alloc.h"
 #include "base/op.h"
 
+/* What the operation keeps in lbx__op.data. */
+struct __attribute__((may_alias)) ask_data {
+    lbx_envelope question;
+    lbx_envelope *answer;
+    uint64_t to;
+    void *ask;    /* from the first poll on */
+    bool told;    /* the question was sent; the actor owns it */
+    bool quiet;   /* there is no question: the operation waits for the end */
+    bool handled; /* waits until the message was handled */
+};
+
+LBX__OP_DATA(struct ask_data, ask_of);
+
 typedef struct lbx__ask {
     const lbx_allocator *allocator; /* outlives the system, if it must */
     lbx_system *system;
@@ -167,7 +180,7 @@ start(lbx__op *op)
     lbx_system *system = op->subject;
     lbx__ask *ask = lbx__zalloc(system->options.allocator, sizeof(*ask));
     lbx__cell *cell = ask ? lbx__cells_get(system->cells) : NULL;
-    lbx_ref to = {op->u.ask.to};
+    lbx_ref to = {ask_of(op)->to};
 
     if (!cell || !lbx__facilities_of(cell))
         goto fail;
@@ -176,7 +189,7 @@ start(lbx__op *op)
     lbx__init(&ask->refs, 2); // J1
     lbx__list_init(&ask->waits);
     ask->asked = to.word;
-    ask->handled = op->u.ask.handled;
+    ask->handled = ask_of(op)->handled;
     lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed);
     cell->behaviour = NULL;
     cell->role = LBX__ROLE_PROMISE;
@@ -185,19 +198,19 @@ start(lbx__op *op)
     cell->started = false;
     cell->facilities->ask = ask;
     ask->promise = lbx__cell_ref(cell);
-    op->u.ask.ask = ask;
+    ask_of(op)->ask = ask;
     lbx__cell_release(cell, false, false);
     if (!ask->handled && !tell_asked(ask, LBX__CODE_WATCH)) {
         lbx__cell_stop(lbx__cell_of(ask->promise),
                        lbx__generation_of(ask->promise));
         return LBX_NO_MEMORY;
     }
-    op->u.ask.question.sender = (void *)(uintptr_t)ask->promise;
-    op->u.ask.question.reserved[0] =
+    ask_of(op)->question.sender = (void *)(uintptr_t)ask->promise;
+    ask_of(op)->question.reserved[0] =
         ask->handled ? LBX__REPORT_DUE : LBX__REPORT_NONE;
-    if (!op->u.ask.told)
-        lbx__ref_tell_as(to, &op->u.ask.question);
-    op->u.ask.told = true;
+    if (!ask_of(op)->told)
+        lbx__ref_tell_as(to, &ask_of(op)->question);
+    ask_of(op)->told = true;
     return LBX_OK;
 
 fail:
@@ -214,7 +227,7 @@ fail:
 static void
 leave(lbx__op *op)
 {
-    lbx__ask *ask = op->u.ask.ask;
+    lbx__ask *ask = ask_of(op)->ask;
     bool had;
 
     lbx__lock_take(&ask->lock);
@@ -237,13 +250,13 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
     lbx_status status = LBX_PENDING;
     lbx__ask *ask;
 
-    if (!op->u.ask.ask) {
+    if (!ask_of(op)->ask) {
         status = start(op);
         if (status != LBX_OK)
             return status;
         status = LBX_PENDING;
     }
-    ask = op->u.ask.ask;
+    ask = ask_of(op)->ask;
     lbx__lock_take(&ask->lock);
     if (ask->done)
         status = ask->status;
@@ -260,17 +273,17 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
         return status;
     lbx__op_settle(op);
     op->state = LBX__IDLE;
-    if (op->u.ask.quiet)
+    if (ask_of(op)->quiet)
         return status == LBX_NOT_FOUND ? LBX_OK : status;
-    if (status == LBX_OK && op->u.ask.answer)
-        *op->u.ask.answer = ask->answer;
+    if (status == LBX_OK && ask_of(op)->answer)
+        *ask_of(op)->answer = ask->answer;
     return status;
 }
 
 static lbx_status
 ask_leave(lbx__op *op, lbx_status why)
 {
-    if (op->u.ask.ask)
+    if (ask_of(op)->ask)
         leave(op);
     return why;
 }
@@ -280,11 +293,11 @@ ask_release(lbx__op *op)
 {
     lbx_system *system = op->subject;
 
-    if (!op->u.ask.told)
-        lbx__message_destroy(system, op->u.ask.question.type,
-                             op->u.ask.question.message);
-    if (op->u.ask.ask)
-        ask_unref(op->u.ask.ask);
+    if (!ask_of(op)->told)
+        lbx__message_destroy(system, ask_of(op)->question.type,
+                             ask_of(op)->question.message);
+    if (ask_of(op)->ask)
+        ask_unref(ask_of(op)->ask);
 }
 
 static const lbx__op_ops ask_ops = {
@@ -305,9 +318,9 @@ lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
         lbx__cell_of(to.word)->system != system)
         return LBX_INVALID;
     lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
-    op->u.ask.question = *question;
-    op->u.ask.answer = ret_answer;
-    op->u.ask.to = to.word;
+    ask_of(op)->question = *question;
+    ask_of(op)->answer = ret_answer;
+    ask_of(op)->to = to.word;
     return LBX_OK;
 }
 
@@ -321,8 +334,8 @@ lbx_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
 
     if (status != LBX_OK)
         return status;
-    lbx__op_of(operation)->u.ask.answer = NULL;
-    lbx__op_of(operation)->u.ask.handled = true;
+    ask_of(lbx__op_of(operation))->answer = NULL;
+    ask_of(lbx__op_of(operation))->handled = true;
     return LBX_OK;
 }
 
@@ -335,9 +348,9 @@ lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
     if (!op || !system || !ref.word || lbx__cell_of(ref.word)->system != system)
         return LBX_INVALID;
     lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
-    op->u.ask.to = ref.word;
-    op->u.ask.told = true; // there is nothing to tell
-    op->u.ask.quiet = true;
+    ask_of(op)->to = ref.word;
+    ask_of(op)->told = true; // there is nothing to tell
+    ask_of(op)->quiet = true;
     return LBX_OK;
 }
 

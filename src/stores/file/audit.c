@@ -12,7 +12,7 @@
 #include "stores/file/audit.h"
 
 #include "base/alloc.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/rules/box_row.h"
 
 #include <stdlib.h>
@@ -63,8 +63,8 @@ lbx__report_end(lbx_file_report *ret, lbx_status status, const lbx_fault *fault,
     if (status == LBX_OK)
         said = (lbx_fault){LBX_OK, ""};
     else if (!said.text[0])
-        (void)lbx__fault(&said, status, "%s%s%s", dir, *dir ? ": " : "",
-                         lbx_status_text(status));
+        (void)lbx__fault_set(&said, status, "%s%s%s", dir, *dir ? ": " : "",
+                             lbx_status_text(status));
     said.status = status;
     ret->fault = said;
     return status;

@@ -27,7 +27,7 @@
  */
 #include "stores/file/audit.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 #include "stores/file/check.h"
 #include "stores/file/folder.h"
 #include "stores/file/room.h"
@@ -241,7 +241,7 @@ check_once(struct child *child, int folder, bool last, lbx__teller *teller)
         status = LBX_CORRUPT;
     if (status == LBX_CORRUPT) {
         tell_meta(teller);
-        (void)lbx__fault(&child->word.fault, status, LBX__DATA ": %s", why);
+        (void)lbx__fault_set(&child->word.fault, status, LBX__DATA ": %s", why);
         return child->view.pages.count > 0 && !peek.in_use
                    ? lbx__view_find_tables(&child->view)
                    : LBX_CORRUPT;
@@ -365,14 +365,15 @@ conclude(int how, void (*damage)(void *context, const lbx_damage *part),
 
     memset(ret, 0, sizeof(*ret));
     if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
-        return lbx__fault(&ret->fault, LBX_NO_MEMORY,
-                          "the process that read it was killed, by somebody or "
-                          "for want of memory");
+        return lbx__fault_set(
+            &ret->fault, LBX_NO_MEMORY,
+            "the process that read it was killed, by somebody or "
+            "for want of memory");
     ret->report.damaged = 1;
     if (damage)
         damage(context, &part);
-    return lbx__fault(&ret->fault, LBX_CORRUPT,
-                      "a damaged page ended the process that read it");
+    return lbx__fault_set(&ret->fault, LBX_CORRUPT,
+                          "a damaged page ended the process that read it");
 }
 
 lbx_status

@@ -2,7 +2,7 @@
 /* Stores that are whole or not there; see cradle.h. */
 #include "stores/file/cradle.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 #include "stores/file/folder.h"
 
 #include <errno.h>
@@ -23,22 +23,22 @@ lbx__cradle_open(lbx__cradle *cradle, const lbx__io *io, const char *wanted,
     while (size > 1 && wanted[size - 1] == '/')
         size--;
     if (size == 0 || size + sizeof(".part-XXXXXX") > sizeof(cradle->path))
-        return lbx__fault(fault, LBX_INVALID, "%s: too short or too long",
-                          wanted);
+        return lbx__fault_set(fault, LBX_INVALID, "%s: too short or too long",
+                              wanted);
     cradle->io = io;
     memcpy(cradle->wanted, wanted, size);
     cradle->wanted[size] = '\0';
     if (lstat(cradle->wanted, &found) == 0)
-        return lbx__fault(fault, LBX_EXISTS, "there is a %s", wanted);
+        return lbx__fault_set(fault, LBX_EXISTS, "there is a %s", wanted);
     if (errno != ENOENT)
-        return lbx__fault(fault, lbx__io_status(-errno), "%s: %s", wanted,
-                          strerror(errno));
+        return lbx__fault_set(fault, lbx__io_status(-errno), "%s: %s", wanted,
+                              strerror(errno));
     (void)snprintf(cradle->path, sizeof(cradle->path), "%.*s.part-XXXXXX",
                    (int)size, wanted);
     if (!mkdtemp(cradle->path))
-        return lbx__fault(fault, lbx__io_status(-errno),
-                          "no folder can be made beside %s: %s", wanted,
-                          strerror(errno));
+        return lbx__fault_set(fault, lbx__io_status(-errno),
+                              "no folder can be made beside %s: %s", wanted,
+                              strerror(errno));
     return LBX_OK;
 }
 

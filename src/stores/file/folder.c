@@ -2,7 +2,7 @@
 /* Which folders are taken, and why others are not; see folder.h. */
 #include "stores/file/folder.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,10 +45,11 @@ static lbx_status
 check_rights(const struct stat *found, const char *name, lbx_fault *fault)
 {
     if (found->st_uid != geteuid())
-        return lbx__fault(fault, LBX_DENIED, "%s belongs to someone else",
-                          name);
+        return lbx__fault_set(fault, LBX_DENIED, "%s belongs to someone else",
+                              name);
     if (found->st_mode & (S_IWGRP | S_IWOTH))
-        return lbx__fault(fault, LBX_DENIED, "others may write to %s", name);
+        return lbx__fault_set(fault, LBX_DENIED, "others may write to %s",
+                              name);
     return LBX_OK;
 }
 
@@ -63,11 +64,12 @@ check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
     if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
         if (errno == ENOENT)
             return LBX_OK;
-        return lbx__fault(fault, lbx__io_status(-errno), "%s: %s", name,
-                          strerror(errno));
+        return lbx__fault_set(fault, lbx__io_status(-errno), "%s: %s", name,
+                              strerror(errno));
     }
     if (!S_ISREG(found.st_mode))
-        return lbx__fault(fault, LBX_DENIED, "%s is not a plain file", name);
+        return lbx__fault_set(fault, LBX_DENIED, "%s is not a plain file",
+                              name);
     *ret_size = found.st_size;
     return check_rights(&found, name, fault);
 }
@@ -99,15 +101,15 @@ check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
     lbx_status status;
 
     if (fstat(folder->fd, &found) < 0 || fstatfs(folder->fd, &system) < 0)
-        return lbx__fault(fault, LBX_IO, "%s: %s", path, strerror(errno));
+        return lbx__fault_set(fault, LBX_IO, "%s: %s", path, strerror(errno));
     folder->device = found.st_dev;
     folder->inode = found.st_ino;
     status = check_rights(&found, path, fault);
     if (status != LBX_OK)
         return status;
     if (is_remote((unsigned long)system.f_type))
-        return lbx__fault(fault, LBX_DENIED, "%s is on a network file system",
-                          path);
+        return lbx__fault_set(fault, LBX_DENIED,
+                              "%s is on a network file system", path);
     return lbx__folder_look(folder, fault);
 }
 
@@ -141,16 +143,17 @@ check_empty(const lbx__folder *folder, const lbx__io *io, const char *path,
 
         if (fd >= 0)
             (void)close(fd);
-        return lbx__fault(fault, lbx__io_status(-error), "%s: %s", path,
-                          strerror(error));
+        return lbx__fault_set(fault, lbx__io_status(-error), "%s: %s", path,
+                              strerror(error));
     }
     while (status == LBX_OK && (entry = readdir(listing)) != NULL) {
         if (!is_harmless(entry->d_name))
-            status = lbx__fault(fault, LBX_DENIED,
-                                "%.100s has no store but other files, such as "
-                                "%.30s: a store is made in a new or empty "
-                                "folder, and a box in it is file:DIR/BOX",
-                                path, entry->d_name);
+            status =
+                lbx__fault_set(fault, LBX_DENIED,
+                               "%.100s has no store but other files, such as "
+                               "%.30s: a store is made in a new or empty "
+                               "folder, and a box in it is file:DIR/BOX",
+                               path, entry->d_name);
     }
     (void)closedir(listing);
     return status;
@@ -163,11 +166,11 @@ refuse_kind(const char *path, int error, lbx_fault *fault)
     struct stat found;
 
     if (lstat(path, &found) < 0)
-        return lbx__fault(fault, lbx__io_status(-error), "%s: %s", path,
-                          strerror(error));
+        return lbx__fault_set(fault, lbx__io_status(-error), "%s: %s", path,
+                              strerror(error));
     if (S_ISLNK(found.st_mode))
-        return lbx__fault(fault, LBX_DENIED, "%s is a symbolic link", path);
-    return lbx__fault(fault, LBX_INVALID, "%s is not a folder", path);
+        return lbx__fault_set(fault, LBX_DENIED, "%s is a symbolic link", path);
+    return lbx__fault_set(fault, LBX_INVALID, "%s is not a folder", path);
 }
 
 /* Makes the folder, and its name in the one above durable. */
@@ -212,18 +215,18 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
     if (folder->fd == -ENOENT && !must_exist) {
         status = make_folder(io, path);
         if (status != LBX_OK)
-            return lbx__fault(fault, status, "%s cannot be made", path);
+            return lbx__fault_set(fault, status, "%s cannot be made", path);
         folder->fd = io->open(io, AT_FDCWD, path, flags);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
         return refuse_kind(path, -folder->fd, fault);
     if (folder->fd < 0)
-        return lbx__fault(fault, lbx__io_status(folder->fd), "%s: %s", path,
-                          strerror(-folder->fd));
+        return lbx__fault_set(fault, lbx__io_status(folder->fd), "%s: %s", path,
+                              strerror(-folder->fd));
     status = check_folder(folder, path, fault);
     if (status == LBX_OK && !folder->has_data && !folder->has_journal)
-        status = must_exist ? lbx__fault(fault, LBX_NOT_FOUND,
-                                         "there is no store in %s", path)
+        status = must_exist ? lbx__fault_set(fault, LBX_NOT_FOUND,
+                                             "there is no store in %s", path)
                             : check_empty(folder, io, path, fault);
     if (status != LBX_OK)
         lbx__folder_close(folder);

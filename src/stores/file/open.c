@@ -9,8 +9,8 @@
  *     list, `wake` is open exactly while its store is listed; a fork takes it.
  */
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/lock.h"
-#include "post/fault.h"
 #include "stores/file/audit.h"
 #include "stores/file/check.h"
 #include "stores/file/parts.h"
@@ -73,14 +73,14 @@ enlist(lbx__file *file, const char *path)
     (void)pthread_once(&watch_forks_once, watch_forks);
     lbx__lock_take(&open_lock);
     if (is_open(file)) {
-        status = lbx__fault(file->options.fault, LBX_BUSY,
-                            "%s is open in this process", path);
+        status = lbx__fault_set(file->options.fault, LBX_BUSY,
+                                "%s is open in this process", path);
     } else {
         status = lbx__presence_open(&file->presence, file->io, file->folder.fd,
                                     file->options.alone);
         if (status != LBX_OK)
-            (void)lbx__fault(file->options.fault, status, "%s: %s", LBX__WAKE,
-                             lbx_status_text(status));
+            (void)lbx__fault_set(file->options.fault, status, "%s: %s",
+                                 LBX__WAKE, lbx_status_text(status));
     }
     if (status == LBX_OK) {
         file->next = open_files;
@@ -142,24 +142,25 @@ note_damage(void *context, const lbx_damage *part)
     if (fault->text[0])
         return;
     if (strcmp(part->what, LBX__NO_JOURNAL) == 0) {
-        (void)lbx__fault(fault, LBX_CORRUPT, LBX__JOURNAL ": it is missing");
+        (void)lbx__fault_set(fault, LBX_CORRUPT,
+                             LBX__JOURNAL ": it is missing");
         return;
     }
     if (part->size_bytes > 0)
-        (void)lbx__fault(fault, LBX_CORRUPT,
-                         "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
-                         part->what, part->offset_bytes,
-                         part->offset_bytes + part->size_bytes);
+        (void)lbx__fault_set(fault, LBX_CORRUPT,
+                             "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
+                             part->what, part->offset_bytes,
+                             part->offset_bytes + part->size_bytes);
     else if (part->first_sequence > 0)
-        (void)lbx__fault(fault, LBX_CORRUPT,
-                         "box %s: %s of letters %" PRIu64 " to %" PRIu64
-                         " is damaged",
-                         part->box ? part->box : "(unknown)", part->what,
-                         part->first_sequence, part->last_sequence);
+        (void)lbx__fault_set(fault, LBX_CORRUPT,
+                             "box %s: %s of letters %" PRIu64 " to %" PRIu64
+                             " is damaged",
+                             part->box ? part->box : "(unknown)", part->what,
+                             part->first_sequence, part->last_sequence);
     else
-        (void)lbx__fault(fault, LBX_CORRUPT, "%s%s%s is damaged",
-                         part->box ? part->box : "", part->box ? ": " : "",
-                         part->what);
+        (void)lbx__fault_set(fault, LBX_CORRUPT, "%s%s%s is damaged",
+                             part->box ? part->box : "", part->box ? ": " : "",
+                             part->what);
 }
 
 /* lbx_store_options.check. */
@@ -173,10 +174,10 @@ check_first(const lbx__file *file, const char *path)
 
     if (status == LBX_OK || status == LBX_NOT_FOUND) // it will be made
         return LBX_OK;
-    return lbx__fault(file->options.fault, status, "%s: %s", path,
-                      found.text[0]   ? found.text
-                      : fault.text[0] ? fault.text
-                                      : lbx_status_text(status));
+    return lbx__fault_set(file->options.fault, status, "%s: %s", path,
+                          found.text[0]   ? found.text
+                          : fault.text[0] ? fault.text
+                                          : lbx_status_text(status));
 }
 
 lbx_status
@@ -202,7 +203,7 @@ lbx__file_open(const char *path, const lbx_store_options *options,
         file->options.durability = LBX_SURVIVES_POWER_CUT;
     wrong = find_fault(&file->options);
     if (wrong)
-        status = lbx__fault(options->fault, LBX_INVALID, "%s", wrong);
+        status = lbx__fault_set(options->fault, LBX_INVALID, "%s", wrong);
     else
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);

@@ -13,8 +13,8 @@
  *     rows, all of them are applied in one transaction, and that transaction
  *     also takes the next generation, so that they do not count any more.
  */
+#include "base/fault.h"
 #include "codec/text.h"
-#include "post/fault.h"
 #include "stores/file/parts.h"
 #include "stores/file/view.h"
 
@@ -28,8 +28,8 @@
 static lbx_status
 refuse(lbx__file *file, lbx_status status, const char *what)
 {
-    return lbx__fault(file->options.fault, status, "%s: %s", what,
-                      lbx_status_text(status));
+    return lbx__fault_set(file->options.fault, status, "%s: %s", what,
+                          lbx_status_text(status));
 }
 
 /* ---- A new store ---- */
@@ -38,8 +38,8 @@ refuse(lbx__file *file, lbx_status status, const char *what)
 static lbx_status
 miss_data(lbx__file *file)
 {
-    return lbx__fault(file->options.fault, LBX_CORRUPT,
-                      "there is a journal, but nothing in " LBX__DATA);
+    return lbx__fault_set(file->options.fault, LBX_CORRUPT,
+                          "there is a journal, but nothing in " LBX__DATA);
 }
 
 /* data.mdb that LMDB had just begun when the power went: two meta pages at most,
@@ -82,7 +82,7 @@ look_first(lbx__file *file, uint64_t *ret_map_bytes)
     lbx__presence_end_turn(&file->presence);
     if (status == LBX_OK)
         return LBX_OK;
-    return lbx__fault(file->options.fault, status, LBX__DATA ": %s", why);
+    return lbx__fault_set(file->options.fault, status, LBX__DATA ": %s", why);
 }
 
 /* LMDB did not open: because of its map? It says ENOMEM or EINVAL to that, as to
@@ -97,14 +97,14 @@ refuse_map(lbx__file *file, bool is_new, uint64_t bytes, lbx_status status)
         (void)munmap(map, bytes);
         return refuse(file, status, LBX__DATA);
     }
-    return lbx__fault(file->options.fault, LBX_NO_MEMORY,
-                      LBX__DATA ": %" PRIu64
-                                " MiB of address space cannot be had%s",
-                      bytes >> 20,
-                      is_new ? ": set options.map_bytes to less, or raise "
-                               "ulimit -v"
-                             : ", which were its map_bytes when it was made: "
-                               "raise ulimit -v");
+    return lbx__fault_set(
+        file->options.fault, LBX_NO_MEMORY,
+        LBX__DATA ": %" PRIu64 " MiB of address space cannot be had%s",
+        bytes >> 20,
+        is_new ? ": set options.map_bytes to less, or raise "
+                 "ulimit -v"
+               : ", which were its map_bytes when it was made: "
+                 "raise ulimit -v");
 }
 
 static lbx_status
@@ -186,10 +186,10 @@ apply(void *context, lbx__table table, lbx__bytes key, const lbx__bytes *value)
 static lbx_status
 report_damage(lbx__file *file, const lbx__journal_end_state *state)
 {
-    return lbx__fault(file->options.fault, LBX_CORRUPT,
-                      "journal: record %" PRIu64 " is damaged, bytes %" PRIu64
-                      " to %" PRIu64,
-                      state->records + 1, state->end, state->bad_upto);
+    return lbx__fault_set(file->options.fault, LBX_CORRUPT,
+                          "journal: record %" PRIu64
+                          " is damaged, bytes %" PRIu64 " to %" PRIu64,
+                          state->records + 1, state->end, state->bad_upto);
 }
 
 static lbx_status
@@ -254,12 +254,12 @@ open_journal(lbx__file *file)
                           file->own.uid, file->options.allocator);
 
     if (status == LBX_NOT_FOUND)
-        return lbx__fault(file->options.fault, LBX_CORRUPT,
-                          LBX__JOURNAL ": it is missing");
+        return lbx__fault_set(file->options.fault, LBX_CORRUPT,
+                              LBX__JOURNAL ": it is missing");
     if (status == LBX_OK && !file->own.idle &&
         file->journal.bytes < file->own.journal_bytes)
-        return lbx__fault(file->options.fault, LBX_CORRUPT,
-                          LBX__JOURNAL ": it is shorter than it was");
+        return lbx__fault_set(file->options.fault, LBX_CORRUPT,
+                              LBX__JOURNAL ": it is shorter than it was");
     if (status != LBX_OK)
         return refuse(file, status, LBX__JOURNAL);
     return LBX_OK;
@@ -285,9 +285,10 @@ check_age(lbx__file *file)
     if (lbx__presence_last_commit(&file->presence) >
             lbx__engine_last(&file->engine) ||
         lbx__journal_first_generation(&file->journal) > file->own.generation)
-        return lbx__fault(file->options.fault, LBX_CORRUPT,
-                          LBX__DATA " shows an older state: its latest meta "
-                                    "page is damaged");
+        return lbx__fault_set(file->options.fault, LBX_CORRUPT,
+                              LBX__DATA
+                              " shows an older state: its latest meta "
+                              "page is damaged");
     return LBX_OK;
 }
 
@@ -358,9 +359,10 @@ join(lbx__file *file)
     if (status == LBX_OK && (!file->own.idle || !file->own.has_journal))
         return LBX_BUSY;
     if (status == LBX_OK && lbx__presence_poisoned(&file->presence))
-        status = lbx__fault(file->options.fault, LBX_IO,
-                            "writing failed in another process that has the "
-                            "store open");
+        status =
+            lbx__fault_set(file->options.fault, LBX_IO,
+                           "writing failed in another process that has the "
+                           "store open");
     if (status == LBX_OK)
         status = open_journal(file);
     if (status == LBX_OK && file->own.time_ns > file->time_ns)
@@ -372,7 +374,7 @@ join(lbx__file *file)
 static lbx_status
 refuse_entry(lbx__file *file, lbx_status status, const char *path)
 {
-    return lbx__fault(
+    return lbx__fault_set(
         file->options.fault, status,
         file->options.alone ? "%s is wanted alone, but another process has it "
                               "open"

@@ -22,7 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "post/fault.h"
+#include "base/fault.h"
 #include "stores/file/cradle.h"
 #include "stores/file/parts.h"
 
@@ -136,7 +136,7 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
         return status;
     status = lbx__presence_enter(&presence, true);
     if (status == LBX_BUSY)
-        (void)lbx__fault(fault, status, "a process has it open");
+        (void)lbx__fault_set(fault, status, "a process has it open");
     if (status == LBX_OK)
         status = read_store(salvage, folder->fd);
     expected = report->letters + report->missing;

@@ -9,7 +9,7 @@
  */
 #include "stores/file/store.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/service/service.h"
 #include "post/store.h"
 #include "stores/file/copy.h"
@@ -94,12 +94,12 @@ place(const char *rest, char *ret_place, lbx_fault *fault)
     while (size > 1 && rest[size - 1] == '/')
         size--;
     if (size == 0 || size >= sizeof(above))
-        return lbx__fault(fault, LBX_INVALID,
-                          "a store in files is file:DIR, a folder");
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "a store in files is file:DIR, a folder");
     if (size > 2 && rest[0] == '/' && rest[1] == '/' && rest[2] != '/')
-        return lbx__fault(fault, LBX_INVALID,
-                          "file://%.100s names a machine: write file:/DIR",
-                          rest + 2);
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "file://%.100s names a machine: write file:/DIR",
+                              rest + 2);
     slash = memrchr(rest, '/', size);
     name = slash ? slash + 1 : rest;
     used = size - (size_t)(name - rest);
@@ -115,11 +115,12 @@ place(const char *rest, char *ret_place, lbx_fault *fault)
         memcpy(above, ".", 2);
     }
     if (!realpath(above, ret_place))
-        return lbx__fault(fault, lbx__io_status(-errno), "%.160s: %s", above,
-                          strerror(errno));
+        return lbx__fault_set(fault, lbx__io_status(-errno), "%.160s: %s",
+                              above, strerror(errno));
     size = strlen(ret_place);
     if (size + used + 2 > LBX__PLACE_BYTES)
-        return lbx__fault(fault, LBX_INVALID, "a path of 4096 bytes or more");
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "a path of 4096 bytes or more");
     if (used > 0) {
         if (size > 1)
             ret_place[size++] = '/';

@@ -2,7 +2,7 @@
 /* The store in memory; see store.h. */
 #include "stores/memory/store.h"
 
-#include "post/fault.h"
+#include "base/fault.h"
 #include "post/service/service.h"
 #include "post/store.h"
 #include "stores/memory/memory.h"
@@ -48,9 +48,10 @@ place(const char *rest, char *ret_place, lbx_fault *fault)
     const size_t size = strlen(rest) + 1;
 
     if (size > LBX__PLACE_BYTES || strchr(rest, '/'))
-        return lbx__fault(fault, LBX_INVALID,
-                          "a store in memory is memory: or memory:NAME, and a "
-                          "postbox in it memory:BOX or memory:NAME/BOX");
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "a store in memory is memory: or memory:NAME, and a "
+            "postbox in it memory:BOX or memory:NAME/BOX");
     memcpy(ret_place, rest, size);
     return LBX_OK;
 }
@@ -59,8 +60,9 @@ static lbx_status
 open_place(const char *name, const lbx_store_options *options, lbx_store **ret)
 {
     if (options->must_exist)
-        return lbx__fault(options->fault, LBX_NOT_FOUND,
-                          "this process has no store memory:%.100s open", name);
+        return lbx__fault_set(options->fault, LBX_NOT_FOUND,
+                              "this process has no store memory:%.100s open",
+                              name);
     return lbx__memory_store_open(options, ret);
 }
 

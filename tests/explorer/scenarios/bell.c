@@ -11,10 +11,10 @@ ring(void *context)
 {
     struct bell *bell = context;
 
-    EXPECT(lbx__load(&bell->away, seq_cst) == 0); // O3: settled
+    EXPECT(lbx__load(&bell->away, seq_cst) == 0); // OPER-3: settled
     if (bell->to_end)
         lbx_operation_fini(bell->to_end);                // F6: may end itself
-    EXPECT(lbx__exchange(&bell->rung, 1, seq_cst) == 0); // O4: once
+    EXPECT(lbx__exchange(&bell->rung, 1, seq_cst) == 0); // OPER-4: once
     lbx__futex_wake(&bell->rung, 1);
 }
 

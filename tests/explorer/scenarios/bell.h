@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A waker under test: what an operation's owner sleeps on. It may ring once for
- * each poll that answered PENDING (O4), and never after its owner has put it
+ * each poll that answered PENDING (OPER-4), and never after its owner has put it
  * away.
  */
 #ifndef LBX_EXPLORER_BELL_H

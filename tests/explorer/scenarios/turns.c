@@ -456,7 +456,7 @@ const struct scenario turns_scenarios[] = {
     },
     {
         .name = "turns/cancelled-is-called-nevertheless",
-        .bug = "a cancel does not wait for its wake-up (O3)",
+        .bug = "a cancel does not wait for its wake-up (OPER-3)",
         .mutant = "cancel-does-not-settle",
         .setup = setup_two_wait,
         .thread = {cancel_first, only_second, send},

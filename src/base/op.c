@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations: the part that all of them share. The rules O1 to O4 are in op.h.
+ * Operations: what all kinds have in common. OPER-1 to OPER-4 are in op.h.
  */
 #include "base/op.h"
 
 #include "base/park.h"
+#include "base/time.h"
 #include <assert.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
     op->ops = ops;
     op->clock = clock;
     op->deadline_ns = deadline_ns;
-    op->look_ns = deadline_ns;
+    op->poll_by_ns = deadline_ns;
     op->status = LBX_PENDING;
     op->subject = subject;
     lbx__list_init(&op->link);
@@ -29,23 +30,23 @@ lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
 bool
 lbx__op_late(const lbx__op *op)
 {
-    if (op->look_ns == LBX_FOREVER)
+    if (op->poll_by_ns == LBX_FOREVER)
         return false;
-    return lbx_clock_now(op->clock) >= op->look_ns;
+    return lbx_clock_now(op->clock) >= op->poll_by_ns;
 }
 
 void
 lbx__op_set_waker(lbx__op *op, const lbx_waker *waker)
 {
-    static const lbx_waker nobody;
+    static const lbx_waker none;
 
-    op->waker = waker ? *waker : nobody;
+    op->waker = waker ? *waker : none;
 }
 
 void
 lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker)
 {
-    assert(op->state != LBX__QUEUED); // O2
+    assert(op->state != LBX__QUEUED); // OPER-2
     lbx__op_set_waker(op, waker);
     op->state = LBX__QUEUED;
     lbx__list_insert(before, &op->link);
@@ -62,7 +63,7 @@ lbx__wakes_init(lbx__wakes *wakes)
 void
 lbx__wakes_grant(lbx__wakes *wakes, lbx__op *op, lbx_status granted)
 {
-    assert(op->state == LBX__QUEUED); // O2
+    assert(op->state == LBX__QUEUED); // OPER-2
     lbx__list_remove(&op->link);
     op->state = LBX__GRANTED;
     op->granted = granted;
@@ -75,17 +76,17 @@ lbx__wakes_grant(lbx__wakes *wakes, lbx__op *op, lbx_status granted)
     lbx__store(&op->calling, (uint32_t)LBX__PLANNED, release);
 }
 
-/* Takes the next wake-up off the list; NULL when there is none that is not
- * being withdrawn. */
+/* Removes the next wake-up from the list; NULL when all that are left are being
+ * withdrawn. */
 static lbx__op *
-begin_next(lbx__wakes *wakes)
+wakes_begin_next(lbx__wakes *wakes)
 {
     for (lbx__link *link = wakes->ops.next; link != &wakes->ops;
          link = link->next) {
         lbx__op *op = lbx__member(link, lbx__op, link);
         uint32_t seen = LBX__PLANNED;
 
-        // Acquire: nothing of ours is needed; the owner's withdrawal is.
+        // Acquire: orders this after a withdrawal by the owner.
         if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__CALLING, acquire))
             continue;
         lbx__list_remove(&op->link);
@@ -95,17 +96,17 @@ begin_next(lbx__wakes *wakes)
     return NULL;
 }
 
-/* Runs one callback and lets the operation go. */
+/* Runs one callback and releases the operation. */
 static void
-call(lbx__wakes *wakes, lbx__op *op)
+wakes_call(lbx__wakes *wakes, lbx__op *op)
 {
     lbx_waker waker = op->waker;
 
-    waker.wake(waker.context); // O4
+    waker.wake(waker.context); // OPER-4
     if (wakes->running != op)
-        return; // settled inside its own callback; it may be gone
+        return; // settled by its own callback; its memory may be gone
     // Release: the owner that sees it sees everything the callback did. The
-    // last touch: the wake-up only compares the address (O3).
+    // last touch: the wake-up only compares the address (OPER-3).
     if (lbx__exchange(&op->calling, (uint32_t)LBX__NOT_CALLING, acq_rel) ==
         LBX__AWAITED)
         lbx__futex_wake(&op->calling, 1);
@@ -120,11 +121,11 @@ lbx__wakes_run(lbx__wakes *wakes)
         lbx__op *op;
 
         lbx__lock_take(&wakes->lock);
-        op = begin_next(wakes);
+        op = wakes_begin_next(wakes);
         empty = lbx__list_empty(&wakes->ops);
         lbx__lock_give(&wakes->lock);
         if (op)
-            call(wakes, op);
+            wakes_call(wakes, op);
         else if (!empty)
             lbx__yield(); // an owner is between two steps of a withdrawal
     } while (!empty);
@@ -132,10 +133,10 @@ lbx__wakes_run(lbx__wakes *wakes)
 
 /* Waits until another thread's callback of this operation has returned. */
 static void
-await_call(lbx__op *op)
+op_await_call(lbx__op *op)
 {
     for (int i = 0; i < SPINS; i++) {
-        // Acquire, here and below: pairs with the exchange in call(), so that
+        // Acquire, here and below: pairs with the exchange in wakes_call(), so that
         // the callback happened before we go on.
         if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING)
             return;
@@ -151,21 +152,21 @@ await_call(lbx__op *op)
     }
 }
 
-/* Takes a wake-up back that has not begun; false when it has. */
+/* Withdraws a wake-up that has not begun; false when it has. */
 static bool
-withdraw(lbx__op *op)
+op_withdraw(lbx__op *op)
 {
     uint32_t seen = LBX__PLANNED;
     lbx__wakes *wakes;
 
-    // Acquire: makes `wakes` readable. From here on the list cannot end
-    // before we are off it.
+    // Acquire: makes `wakes` readable. From here on the list stays until this
+    // operation is off it.
     if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__WITHDRAWN, acquire))
         return false;
     wakes = op->wakes;
     lbx__lock_take(&wakes->lock);
     lbx__list_remove(&op->link);
-    // Relaxed: only the owner looks at it from now on.
+    // Relaxed: only the owner reads it from now on.
     lbx__store(&op->calling, (uint32_t)LBX__NOT_CALLING, relaxed);
     lbx__lock_give(&wakes->lock);
     return true;
@@ -175,14 +176,14 @@ void
 lbx__op_settle(lbx__op *op)
 {
     // Acquire: makes `caller` and `wakes` readable.
-    if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING || withdraw(op))
+    if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING || op_withdraw(op))
         return;
     if (op->caller != lbx__thread_self()) {
-        await_call(op);
+        op_await_call(op);
         return;
     }
     op->wakes->running = NULL;
-    // Relaxed: only this thread looks at it from now on.
+    // Relaxed: only this thread reads it from now on.
     lbx__store(&op->calling, (uint32_t)LBX__NOT_CALLING, relaxed);
 }
 
@@ -195,7 +196,7 @@ lbx_operation_poll(lbx_operation *operation, const lbx_waker *waker)
         return LBX_INVALID;
     if (op->status == LBX_PENDING)
         op->status = op->ops->poll(op, waker);
-    return op->status; // O1
+    return op->status; // OPER-1
 }
 
 lbx_status
@@ -235,7 +236,7 @@ lbx_operation_restart(lbx_operation *operation, int64_t deadline_ns)
         return LBX_UNSUPPORTED;
     op->status = LBX_PENDING;
     op->deadline_ns = deadline_ns;
-    op->look_ns = deadline_ns;
+    op->poll_by_ns = deadline_ns;
     return LBX_OK;
 }
 
@@ -256,7 +257,7 @@ lbx_operation_deadline(const lbx_operation *operation)
 
     if (!op || !op->ops || op->status != LBX_PENDING)
         return LBX_FOREVER;
-    return op->look_ns;
+    return op->poll_by_ns;
 }
 
 /* A thread that waits for one operation: 0 nothing yet, 1 woken, 2 asleep. */
@@ -265,34 +266,30 @@ struct parker {
 };
 
 static void
-unpark(void *context)
+parker_wake(void *context)
 {
     struct parker *parker = context;
 
     // Release: what the waking thread did is visible to the parked one. The
     // parker outlives this call, because the operation is settled before the
-    // waiting thread returns (O3).
+    // waiting thread returns (OPER-3).
     if (lbx__exchange(&parker->word, 1u, release) == 2)
         lbx__futex_wake(&parker->word, 1);
 }
 
-/* Sleeps until unpark() or the operation's deadline. */
+/* Sleeps until parker_wake() or the operation's deadline. */
 static void
-park(struct parker *parker, const lbx__op *op)
+parker_sleep(struct parker *parker, const lbx__op *op)
 {
     uint32_t seen = 0;
     int64_t wait_ns = -1;
 
-    if (op->look_ns != LBX_FOREVER) {
-        int64_t now = lbx_clock_now(op->clock);
-
-        if (op->look_ns <= now)
+    if (op->poll_by_ns != LBX_FOREVER) {
+        wait_ns = lbx__time_left(op->poll_by_ns, lbx_clock_now(op->clock));
+        if (wait_ns == 0)
             return;
-        // A difference that does not fit in a wait: park without a limit.
-        if (now >= 0 || op->look_ns <= INT64_MAX + now)
-            wait_ns = op->look_ns - now;
     }
-    // Acquire: pairs with the exchange in unpark().
+    // Acquire: pairs with the exchange in parker_wake().
     if (lbx__cas(&parker->word, &seen, 2u, acquire))
         lbx__futex_wait(&parker->word, 2, wait_ns);
 }
@@ -301,7 +298,7 @@ lbx_status
 lbx__op_wait(lbx__op *op)
 {
     struct parker parker;
-    lbx_waker waker = {unpark, &parker};
+    lbx_waker waker = {parker_wake, &parker};
 
     lbx__init(&parker.word, 0);
     for (;;) {
@@ -310,7 +307,7 @@ lbx__op_wait(lbx__op *op)
         op->status = op->ops->poll(op, &waker);
         if (op->status != LBX_PENDING)
             return op->status;
-        park(&parker, op);
+        parker_sleep(&parker, op);
     }
 }
 
