@@ -8,6 +8,7 @@
  * comes back, and after three times it is put aside.
  */
 #include <letterbox/actor.h>
+#include <letterbox/compat/wink.h>
 #include <letterbox/courier.h>
 #include <letterbox/post.h>
 
@@ -32,7 +33,7 @@ static lbx_status
 take_payment(lbx_context *context, void *state, void *message)
 {
     struct till *till = state;
-    const lbx_request *request = message;
+    const lbx_wink_request *request = message;
     long amount = strtol(request->payload, NULL, 10);
 
     (void)context;
@@ -92,8 +93,8 @@ static const lbx_behaviour shop_behaviour = {
 static void
 pay(lbx_postbox *payments, const char *amount)
 {
-    lbx_request request = lbx_request_of(amount);
-    lbx_draft draft = lbx_draft_of_message(lbx_request_type(), &request);
+    lbx_wink_request request = lbx_wink_request_of(amount);
+    lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
 
     must(lbx_postbox_send_draft(payments, &draft, NULL), "sending");
 }
@@ -116,7 +117,7 @@ main(void)
     lbx_envelope hello = lbx_envelope_with_default_priority(NULL);
 
     must(lbx_types_create(NULL, &types), "types");
-    must(lbx_types_add(types, lbx_request_type()), "types");
+    must(lbx_types_add(types, lbx_wink_request_type()), "types");
     must(lbx_types_add(types, lbx_dead_letter_type()), "types");
     options.types = types;
     must(lbx_postbox_open("memory:payments", &options, &payments), "opening");

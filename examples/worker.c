@@ -8,6 +8,7 @@
  * and the acknowledgement are one step, so that no request is done without its
  * answer having been sent. `worker file:./spool` has it all survive a power cut.
  */
+#include <letterbox/compat/wink.h>
 #include <letterbox/courier.h>
 #include <letterbox/post.h>
 
@@ -29,8 +30,8 @@ static lbx_status
 work(lbx_job *job, void *context)
 {
     lbx_letter *letter = lbx_job_letter(job);
-    lbx_request *request;
-    lbx_result result;
+    lbx_wink_request *request;
+    lbx_wink_result result;
     lbx_draft answer, progress = lbx_draft_of_text("half of it is done");
     long count, sum = 0;
     char output[32];
@@ -40,8 +41,8 @@ work(lbx_job *job, void *context)
     status = lbx_letter_message(letter, (void **)&request);
     if (status != LBX_OK)
         return status; // no request: it comes back, and is put aside at last
-    result = lbx_result_of(request);
-    answer = lbx_draft_of_message(lbx_result_type(), &result);
+    result = lbx_wink_result_of(request);
+    answer = lbx_draft_of_message(lbx_wink_result_type(), &result);
     if (sscanf(request->payload, "{\"count\":%ld}", &count) != 1) {
         result.error = "there is no count"; // an answer too
         return lbx_job_answer(job, &answer);
@@ -67,8 +68,8 @@ work(lbx_job *job, void *context)
 static lbx_id
 ask(lbx_postbox *requests, const lbx_routes *routes, const char *payload)
 {
-    lbx_request request = lbx_request_of(payload);
-    lbx_draft draft = lbx_draft_of_message(lbx_request_type(), &request);
+    lbx_wink_request request = lbx_wink_request_of(payload);
+    lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
 
     draft.routes = routes;
     must(lbx_postbox_send_draft(requests, &draft, NULL), "sending");
@@ -80,7 +81,7 @@ static void
 print_result(lbx_postbox *results, const lbx_id *expected)
 {
     lbx_letter *letter;
-    lbx_result *result;
+    lbx_wink_result *result;
 
     must(lbx_postbox_receive(results, 20 * LBX_SECOND, &letter), "waiting");
     must(lbx_letter_message(letter, (void **)&result), "reading");
@@ -114,8 +115,8 @@ main(int argc, char **argv)
 
     // What both sides know.
     must(lbx_types_create(NULL, &types), "types");
-    must(lbx_types_add(types, lbx_request_type()), "types");
-    must(lbx_types_add(types, lbx_result_type()), "types");
+    must(lbx_types_add(types, lbx_wink_request_type()), "types");
+    must(lbx_types_add(types, lbx_wink_result_type()), "types");
     options.types = types;
     stores.fault = &fault;
     if (lbx_store_open(argc > 1 ? argv[1] : "memory:", &stores, &store) !=

@@ -9,7 +9,7 @@
  */
 #include "codec/json.h"
 #include "base/buffer.h"
-#include "codec/json_out.h"
+#include "codec/json_writer.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ same_number(const lbx__json *json, const json_t *other)
 
 /* Compares the value that begins with the token, and copies it to `out`. */
 static void
-compare(lbx__json *json, json_t *other, lbx__json_out *out)
+compare(lbx__json *json, json_t *other, lbx__json_writer *out)
 {
     const char *name;
     json_t *value;
@@ -60,46 +60,46 @@ compare(lbx__json *json, json_t *other, lbx__json_out *out)
     switch (json->kind) {
     case LBX__JSON_OBJECT:
         must(json_is_object(other));
-        lbx__json_out_object(out);
+        lbx__json_writer_object(out);
         json_object_foreach(other, name, value)
         {
             must(lbx__json_next(json) == LBX__JSON_NAME);
             must(lbx__json_is(json, name));
             same_text(json, name, strlen(name));
-            lbx__json_out_name(out, name);
+            lbx__json_writer_name(out, name);
             lbx__json_next(json);
             compare(json, value, out);
         }
         must(lbx__json_next(json) == LBX__JSON_OBJECT_END);
-        lbx__json_out_object_end(out);
+        lbx__json_writer_object_end(out);
         break;
     case LBX__JSON_ARRAY:
         must(json_is_array(other));
-        lbx__json_out_array(out);
+        lbx__json_writer_array(out);
         json_array_foreach(other, index, value)
         {
             lbx__json_next(json);
             compare(json, value, out);
         }
         must(lbx__json_next(json) == LBX__JSON_ARRAY_END);
-        lbx__json_out_array_end(out);
+        lbx__json_writer_array_end(out);
         break;
     case LBX__JSON_STRING:
         must(json_is_string(other));
         same_text(json, json_string_value(other), json_string_length(other));
-        lbx__json_out_bytes(out, json_string_value(other),
-                            json_string_length(other));
+        lbx__json_writer_bytes(out, json_string_value(other),
+                               json_string_length(other));
         break;
     case LBX__JSON_NUMBER:
         same_number(json, other);
-        lbx__json_out_raw(out, json->token, json->size);
+        lbx__json_writer_raw(out, json->token, json->size);
         break;
     default:
         must(json->kind == LBX__JSON_NULL    ? json_is_null(other)
              : json->kind == LBX__JSON_TRUE  ? json_is_true(other)
              : json->kind == LBX__JSON_FALSE ? json_is_false(other)
                                              : 0);
-        lbx__json_out_raw(out, json->token, json->size);
+        lbx__json_writer_raw(out, json->token, json->size);
     }
 }
 
@@ -126,11 +126,11 @@ static void
 both_accept(const char *text, size_t size, json_t *other)
 {
     lbx_buffer buffer;
-    lbx__json_out out;
+    lbx__json_writer out;
     lbx__json json;
 
     lbx__buffer_init(&buffer, NULL, 1 << 22);
-    lbx__json_out_init(&out, &buffer);
+    lbx__json_writer_init(&out, &buffer);
     lbx__json_init(&json, text, size, NULL);
     lbx__json_next(&json);
     compare(&json, other, &out);

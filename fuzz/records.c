@@ -3,9 +3,9 @@
  * The courier's records: each input is read as a request, a result and a dead
  * letter. What is accepted is written, read and written again, to the same (Y1).
  */
-#include "courier/records.h"
-
 #include "base/buffer.h"
+#include "compat/wink_records.h"
+#include "courier/dead_letter_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,15 +28,16 @@ read_and_write(const lbx__record_kind *kind, const char *json, size_t size,
     }
     if (lbx__record_encode(kind, record, NULL, out) != LBX_OK)
         abort();
-    lbx__record_end(record);
+    lbx__record_destroy(record);
     return true;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const lbx__record_kind *const kinds[] = {
-        &lbx__request_kind, &lbx__result_kind, &lbx__dead_letter_kind};
+    static const lbx__record_kind *const kinds[] = {&lbx__wink_request_kind,
+                                                    &lbx__wink_result_kind,
+                                                    &lbx__dead_letter_kind};
     const char *text = size > 0 ? (const char *)data : "";
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

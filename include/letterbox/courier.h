@@ -42,9 +42,13 @@
  * the courier tries again, after a pause that grows from 10 ms to 10 s.
  *
  * Putting aside, in this order: a dead-letter record is made of the letter; an
- * error result is tried as a reply, so that who waits for an answer gets one; the
+ * error reply is tried, so that a program that waits for an answer gets one; the
  * record is sent to the dead-letter postbox; the letter is acknowledged. If the
  * record cannot be sent, the letter is given back like any other failure.
+ *
+ * An error reply is a JSON object of the type letterbox.Result:
+ * {"request_id": "...", "error": "...", "completed_at": "..."}. The request id is
+ * that inside a letter of the type letterbox.Request, otherwise the letter's id.
  *
  * Threads    any, unless an entry says otherwise. Handlers run on the courier's
  *            own threads, one for each of `handlers`; each has one job at a time.
@@ -138,8 +142,8 @@ typedef struct lbx_courier_options {
     int64_t retry_ns;      /* 60 s: times deliveries is the delay ... */
     int64_t retry_most_ns; /* 900 s: ... but no more than this */
     lbx_dead_letter_policy dead_letters;
-    bool answer_failures; /* without a policy: an error result is the reply, and
-                             the letter is acknowledged (WINK's other branch) */
+    bool answer_failures; /* without a policy: an error reply is sent, and the
+                             letter is acknowledged */
 
     /* Told what the courier has to say to people, in its own threads. NULL:
      * nobody. */
@@ -351,38 +355,14 @@ typedef struct lbx_courier_actor {
 LBX_API lbx_status lbx_courier_to_actor(lbx_job *job, void *context);
 
 /*
- * ---- Records: what the WINK main loop sends, as JSON ----
+ * ---- Dead letters ----
  *
- *     letterbox.Request     {"request_id": "...", "payload": {...},
- *                            "budget": {...}, "deadline": "...",
- *                            "created_at": "2026-11-16T10:51:36.000Z"}
- *     letterbox.Result      {"request_id": "...", "output": {...},
- *                            "error": "...", "session_id": "...",
- *                            "completed_at": "..."}
- *     letterbox.DeadLetter  {"message_id": "...", "body": "...", ...}
- *
- * Times are RFC 3339, written in UTC with milliseconds, read with any offset.
- * What is not there is left out when written; null is the same when read. Members
- * that are not known are ignored. Texts of a decoded record are inside it.
+ * A letter that is put aside is sent as a JSON object of the type
+ * letterbox.DeadLetter: {"message_id": "...", "body": "...", ...}. Times are
+ * RFC 3339, written in UTC with milliseconds, read with any offset. Absent
+ * members are left out when written; null is read as absent. Unknown members
+ * are ignored. Texts of a decoded record are inside it.
  */
-
-/* A request. Texts are NULL when there is none. Start from lbx_request_of(). */
-typedef struct lbx_request {
-    const char *payload; /* JSON; required */
-    const char *budget;  /* JSON */
-    int64_t deadline_ms; /* wall time, ms since 1970; 0: none */
-    lbx_id request_id;   /* required */
-    int64_t created_ms;  /* wall time */
-} lbx_request;
-
-/* A result. Start from lbx_result_of(). */
-typedef struct lbx_result {
-    lbx_id request_id;  /* required */
-    const char *output; /* JSON */
-    const char *error;  /* plain text */
-    lbx_id session_id;  /* empty: none */
-    int64_t completed_ms;
-} lbx_result;
 
 /* A letter that was put aside. A body that is UTF-8 is "body" in the JSON, any
  * other "body_base64". Routes, attributes, trace, group and `in_reply_to` of the
@@ -398,46 +378,10 @@ typedef struct lbx_dead_letter_record {
     const char *last_error_type;
     int64_t dead_lettered_ms;
     int64_t first_received_ms;
-    lbx_id request_id;         /* of a letterbox.Request; empty: none */
+    lbx_id request_id;         /* in a letterbox.Request; empty: none */
     const char *reply_mailbox; /* where a result would have gone; NULL: none */
     const char *trace_id;
 } lbx_dead_letter_record;
-
-/*
- * lbx_request_of() is a request with a new random id, made now.
- *
- * Ownership  the payload, JSON, is borrowed.
- * Threads    any.
- * Since      0.1
- */
-LBX_API lbx_request lbx_request_of(const char *payload);
-
-/*
- * lbx_result_of() is the result of a request, without output or error, completed
- * now.
- *
- * Threads    any.
- * Since      0.1
- */
-LBX_API lbx_result lbx_result_of(const lbx_request *request);
-
-/*
- * lbx_request_type() is the type of lbx_request: messages are lbx_request, and
- * are encoded as JSON. Put it into your lbx_types. A record that lacks what is
- * required, or whose JSON is none, is LBX_ENCODING.
- *
- * Threads    any.
- * Since      0.1
- */
-LBX_API const lbx_type *lbx_request_type(void);
-
-/*
- * lbx_result_type() is the type of lbx_result.
- *
- * Threads    any.
- * Since      0.1
- */
-LBX_API const lbx_type *lbx_result_type(void);
 
 /*
  * lbx_dead_letter_type() is the type of lbx_dead_letter_record.

@@ -200,6 +200,21 @@ lbx_settings_with_fallback(const lbx_settings *settings,
                            const lbx_settings *fallback, lbx_settings **ret);
 
 /*
+ * lbx_settings_merge() is lbx_settings_with_fallback() with an allocator for
+ * the new tree; NULL is the C library's.
+ *
+ * Returns    LBX_OK; LBX_INVALID when one of them is no section, or the
+ *            allocator lacks a function; LBX_NO_MEMORY.
+ * Ownership  the new tree is the caller's; the two others are not kept. The
+ *            allocator must outlive the tree.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_settings_merge(const lbx_settings *settings, const lbx_settings *fallback,
+                   const lbx_allocator *allocator, lbx_settings **ret);
+
+/*
  * lbx_settings_with_string() makes a new tree from section `settings` in which
  * the string `text` stands at `path`, whatever stood there before.
  *

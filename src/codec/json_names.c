@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/utf8.h"
-#include "codec/text.h"
+#include "codec/random.h"
 
 #include <assert.h>
 #include <pthread.h>

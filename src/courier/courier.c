@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
-#include "courier/policy.h"
+#include "courier/courier_options.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ LBX__LOCAL(const lbx_courier *, mine);
 static size_t
 size_of(uint32_t handlers)
 {
-    return offsetof(lbx_courier, workers) + handlers * sizeof(lbx__worker);
+    return offsetof(lbx_courier, workers) +
+           handlers * sizeof(lbx__courier_worker);
 }
 
 lbx_status
@@ -45,7 +46,7 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
     why = lbx__courier_options_fault(options);
     if (why)
         return lbx__fault_set(options->fault, LBX_INVALID, "%s", why);
-    status = lbx__courier_postbox_check(options, options->fault);
+    status = lbx__courier_options_check_postbox(options, options->fault);
     if (status != LBX_OK)
         return status;
     courier = lbx__zalloc(options->allocator, size_of(options->handlers));
@@ -82,7 +83,7 @@ lbx_courier_destroy(lbx_courier *courier)
 }
 
 void
-lbx__courier_count(lbx_courier *courier, lbx__tally what, uint64_t more)
+lbx__courier_count(lbx_courier *courier, lbx__courier_tally what, uint64_t more)
 {
     // Relaxed: a number for people.
     (void)lbx__add(&courier->tallies[what], more, relaxed);
@@ -119,7 +120,7 @@ lbx__courier_enter(const lbx_courier *courier)
 }
 
 void
-lbx__worker_call(lbx__worker *worker)
+lbx__courier_worker_wake(lbx__courier_worker *worker)
 {
     // Release: what was set before is seen by who reads the word (C3).
     (void)lbx__add(&worker->word, 1u, release);
@@ -151,7 +152,7 @@ leave(lbx_courier *courier, uint32_t how_many)
 }
 
 static lbx_status
-loop(lbx__worker *worker, int64_t receives_most)
+loop(lbx__courier_worker *worker, int64_t receives_most)
 {
     const lbx_courier *before = lbx__courier_enter(worker->courier);
     const lbx_status status = lbx__vela_loop_run(worker, receives_most);
@@ -163,7 +164,7 @@ loop(lbx__worker *worker, int64_t receives_most)
 static void *
 work(void *argument)
 {
-    lbx__worker *worker = argument;
+    lbx__courier_worker *worker = argument;
 
     (void)loop(worker, -1);
     leave(worker->courier, 1);
@@ -219,7 +220,7 @@ end(lbx_courier *courier)
         lbx__store(&courier->state, (uint32_t)LBX__COURIER_ENDING, relaxed);
     lbx__lock_give(&courier->lock);
     if (ours) {
-        lbx__watch_end(courier);
+        lbx__watchdog_stop(courier);
         for (uint32_t i = 0; i < courier->started; i++)
             (void)pthread_join(courier->workers[i].thread, NULL);
         become_idle(courier);
@@ -242,7 +243,7 @@ tell_to_stop(lbx_courier *courier)
         // Release: C3, before the words.
         lbx__store(&courier->stopping, 1u, release);
         for (uint32_t i = 0; i < courier->options.handlers; i++)
-            lbx__worker_call(&courier->workers[i]);
+            lbx__courier_worker_wake(&courier->workers[i]);
     }
     run = read_active(courier);
     lbx__lock_give(&courier->lock);
@@ -282,11 +283,11 @@ lbx_courier_start(lbx_courier *courier)
     handlers = courier->options.handlers;
     if (!begin(courier, handlers + 1, false))
         return LBX_BUSY;
-    status = lbx__watch_start(courier);
+    status = lbx__watchdog_start(courier);
     while (status == LBX_OK && started < handlers) {
-        lbx__worker *worker = &courier->workers[started];
+        lbx__courier_worker *worker = &courier->workers[started];
 
-        lbx__lease_sign(worker);
+        lbx__lease_mark_alive(worker);
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)
             status = LBX_NO_MEMORY;
         else
@@ -312,11 +313,11 @@ lbx_courier_run(lbx_courier *courier, int64_t receives_most)
     end(courier);
     if (!begin(courier, 1, true))
         return LBX_BUSY;
-    lbx__lease_sign(&courier->workers[0]);
-    status = lbx__watch_start(courier);
+    lbx__lease_mark_alive(&courier->workers[0]);
+    status = lbx__watchdog_start(courier);
     if (status == LBX_OK)
         status = loop(&courier->workers[0], receives_most);
-    lbx__watch_end(courier);
+    lbx__watchdog_stop(courier);
     become_idle(courier);
     leave(courier, 1); // C4
     return status;
@@ -360,7 +361,7 @@ silence(const lbx_courier *courier)
         return 0;
     for (uint32_t i = 0; i < courier->options.handlers; i++) {
         // Relaxed: a number for people.
-        const int64_t sign = lbx__load(&courier->workers[i].sign_ns, relaxed);
+        const int64_t sign = lbx__load(&courier->workers[i].alive_ns, relaxed);
 
         if (sign != 0 && now - sign > longest)
             longest = now - sign;
@@ -371,21 +372,21 @@ silence(const lbx_courier *courier)
 lbx_status
 lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
 {
-    uint64_t tallies[LBX__TALLIES];
+    uint64_t tallies[LBX__TALLY_COUNT];
 
     if (!courier || !ret)
         return LBX_INVALID;
-    for (int i = 0; i < LBX__TALLIES; i++) // relaxed: numbers for people
+    for (int i = 0; i < LBX__TALLY_COUNT; i++) // relaxed: numbers for people
         tallies[i] = lbx__load(&courier->tallies[i], relaxed);
     *ret = (lbx_courier_stats){
-        .received = tallies[LBX__RECEIVED],
-        .acknowledged = tallies[LBX__ACKNOWLEDGED],
-        .returned = tallies[LBX__RETURNED],
-        .dead = tallies[LBX__DEAD],
-        .lost_leases = tallies[LBX__LOST_LEASES],
-        .extended = tallies[LBX__EXTENDED],
-        .given_back = tallies[LBX__GIVEN_BACK],
-        .unsettled = tallies[LBX__UNSETTLED],
+        .received = tallies[LBX__TALLY_RECEIVED],
+        .acknowledged = tallies[LBX__TALLY_ACKNOWLEDGED],
+        .returned = tallies[LBX__TALLY_RETURNED],
+        .dead = tallies[LBX__TALLY_DEAD],
+        .lost_leases = tallies[LBX__TALLY_LOST_LEASES],
+        .extended = tallies[LBX__TALLY_EXTENDED],
+        .given_back = tallies[LBX__TALLY_GIVEN_BACK],
+        .unsettled = tallies[LBX__TALLY_UNSETTLED],
         .silent_ns = silence(courier),
     };
     return LBX_OK;

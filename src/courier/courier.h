@@ -6,8 +6,8 @@
  * of them change its `word`, on which it parks: its receive has something to say,
  * the courier is told to stop, its job is done elsewhere.
  *
- * C1  Everything of a worker is its own thread's, but for `word`, `sign_ns`,
- *     `told_ns` and the job's `done`.
+ * C1  Everything of a worker is its own thread's, but for `word`, `alive_ns`,
+ *     `reported_ns` and the job's `done`.
  * C2  A letter that was received is settled or lost exactly once: handled, found
  *     to have lost its lease before it was begun, or given back at a stop. Each is
  *     counted, and destroyed by its worker.
@@ -33,7 +33,7 @@
 
 #include <pthread.h>
 
-typedef struct lbx__worker lbx__worker;
+typedef struct lbx__courier_worker lbx__courier_worker;
 
 enum {
     LBX__ERROR_TYPE_BYTES = 128,
@@ -41,7 +41,7 @@ enum {
 };
 
 struct lbx_job {
-    lbx__worker *worker;
+    lbx__courier_worker *worker;
     lbx_letter *letter;
 
     /* lbx_job_fail(); empty: nothing was said. */
@@ -57,12 +57,12 @@ struct lbx_job {
     lbx_status done_status;
 };
 
-struct lbx__worker {
+struct lbx__courier_worker {
     lbx_courier *courier;
     pthread_t thread;
-    _Atomic(uint32_t) word;   /* C3 */
-    _Atomic(int64_t) sign_ns; /* the last sign of life; 0: not running */
-    _Atomic(int64_t) told_ns; /* of which silence the watchdog has spoken */
+    _Atomic(uint32_t) word;       /* C3 */
+    _Atomic(int64_t) alive_ns;    /* the last sign of life; 0: not running */
+    _Atomic(int64_t) reported_ns; /* of which silence the watchdog has spoken */
     lbx_job job;
 
     /* What was received and not begun: from `next` on. */
@@ -80,17 +80,17 @@ typedef enum lbx__courier_state {
 } lbx__courier_state;
 
 /* In the order of lbx_courier_stats. */
-typedef enum lbx__tally {
-    LBX__RECEIVED,
-    LBX__ACKNOWLEDGED,
-    LBX__RETURNED,
-    LBX__DEAD,
-    LBX__LOST_LEASES,
-    LBX__EXTENDED,
-    LBX__GIVEN_BACK,
-    LBX__UNSETTLED,
-    LBX__TALLIES,
-} lbx__tally;
+typedef enum lbx__courier_tally {
+    LBX__TALLY_RECEIVED,
+    LBX__TALLY_ACKNOWLEDGED,
+    LBX__TALLY_RETURNED,
+    LBX__TALLY_DEAD,
+    LBX__TALLY_LOST_LEASES,
+    LBX__TALLY_EXTENDED,
+    LBX__TALLY_GIVEN_BACK,
+    LBX__TALLY_UNSETTLED,
+    LBX__TALLY_COUNT,
+} lbx__courier_tally;
 
 struct lbx_courier {
     lbx_courier_options options; /* a copy; both postboxes are referenced */
@@ -103,13 +103,14 @@ struct lbx_courier {
     bool borrowed;    /* the loop is in a thread that is not ours */
     pthread_t watchdog;
     _Atomic(uint32_t) watch; /* 1: the watchdog is to end */
-    _Atomic(uint64_t) tallies[LBX__TALLIES];
-    lbx__worker workers[];
+    _Atomic(uint64_t) tallies[LBX__TALLY_COUNT];
+    lbx__courier_worker workers[];
 };
 
 /* ---- courier.c ---- */
 
-void lbx__courier_count(lbx_courier *courier, lbx__tally what, uint64_t more);
+void lbx__courier_count(lbx_courier *courier, lbx__courier_tally what,
+                        uint64_t more);
 void lbx__courier_log(const lbx_courier *courier, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool lbx__courier_is_stopping(const lbx_courier *courier);
@@ -118,48 +119,50 @@ bool lbx__courier_is_stopping(const lbx_courier *courier);
 const lbx_courier *lbx__courier_enter(const lbx_courier *courier);
 
 /* Wakes a worker that is parked, or about to. */
-void lbx__worker_call(lbx__worker *worker);
+void lbx__courier_worker_wake(lbx__courier_worker *worker);
 
 /* ---- loop.c ---- */
 
 /* Receives and handles, in the calling thread. LBX_OK when it was stopped or is
  * through; what ends a loop otherwise: CLOSED, UNSUPPORTED, INVALID. */
-lbx_status lbx__vela_loop_run(lbx__worker *worker, int64_t receives_most);
+lbx_status lbx__vela_loop_run(lbx__courier_worker *worker,
+                              int64_t receives_most);
 
 /* ---- job.c ---- */
 
 /* Has a letter handled, and settles it. */
-void lbx__job_run(lbx__worker *worker, lbx_letter *letter);
+void lbx__job_run(lbx__courier_worker *worker, lbx_letter *letter);
 
 /* Each answers whether the letter is settled; if not it is counted as lost or
  * unsettled, and logged. The third is told what a settlement came to. */
 bool lbx__job_acknowledge(lbx_job *job);
 bool lbx__job_return(lbx_job *job);
-bool lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status);
+bool lbx__job_settled(lbx_job *job, lbx__courier_tally tally,
+                      lbx_status status);
 
 /* ---- failure.c ---- */
 
 /* Retries, or puts aside. */
-void lbx__job_failed(lbx_job *job, lbx_status status);
+void lbx__failure_handle(lbx_job *job, lbx_status status);
 
 /* ---- lease.c ---- */
 
 /* The worker is alive. */
-void lbx__lease_sign(lbx__worker *worker);
+void lbx__lease_mark_alive(lbx__courier_worker *worker);
 
 /* And extends what it has, if that is due: LBX_OK; EXPIRED, GONE. */
-lbx_status lbx__lease_beat(lbx_job *job);
+lbx_status lbx__lease_heartbeat(lbx_job *job);
 
 /* Whether a letter that was received, and not begun, is still ours. */
-bool lbx__lease_holds(const lbx__worker *worker, size_t index);
+bool lbx__lease_holds(const lbx__courier_worker *worker, size_t index);
 
-/* ---- watch.c ---- */
+/* ---- watchdog.c ---- */
 
-lbx_status lbx__watch_start(lbx_courier *courier);
-void lbx__watch_end(lbx_courier *courier);
+lbx_status lbx__watchdog_start(lbx_courier *courier);
+void lbx__watchdog_stop(lbx_courier *courier);
 
 /* One round: calls `stuck` for those that are; when to look again, on the
  * courier's clock. */
-int64_t lbx__watch_look(lbx_courier *courier);
+int64_t lbx__watchdog_check(lbx_courier *courier);
 
 #endif

@@ -19,9 +19,9 @@
 #include "courier/courier.h"
 
 #include "base/clock.h"
-#include "courier/dead.h"
+#include "courier/dead_letter.h"
+#include "courier/error_reply.h"
 #include "courier/policy.h"
-#include "courier/records.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,49 +34,6 @@ static void
 copy_id(lbx_id *id, const char *text)
 {
     (void)snprintf(id->text, sizeof(id->text), "%s", text ? text : "");
-}
-
-static bool
-is_of(const lbx_letter *letter, const char *type_name)
-{
-    const char *name = lbx_letter_type_name(letter);
-
-    return name && strcmp(name, type_name) == 0;
-}
-
-/* The id inside a request; empty for other letters, and for those that cannot be
- * read. */
-static lbx_id
-request_id_of(const lbx_job *job)
-{
-    lbx_id id = {""};
-    size_t size;
-    const char *body = lbx_letter_body(job->letter, &size);
-    void *record;
-
-    if (!is_of(job->letter, lbx__request_kind.name) ||
-        lbx__record_decode(&lbx__request_kind, body, size,
-                           job->worker->courier->options.allocator,
-                           &record) != LBX_OK)
-        return id;
-    id = ((const lbx_request *)record)->request_id;
-    lbx__record_end(record);
-    return id;
-}
-
-/* Tells who waits for an answer that there will be none. */
-static lbx_status
-reply_error(const lbx_job *job, const lbx_job_failure *failure,
-            const lbx_id *request_id)
-{
-    lbx_result result = lbx_result_of(NULL);
-    lbx_draft draft = lbx_draft_of_message(lbx_result_type(), &result);
-
-    result.request_id = *request_id;
-    if (!request_id->text[0])
-        copy_id(&result.request_id, lbx_letter_id(job->letter));
-    result.error = failure->error_text;
-    return lbx_letter_reply(job->letter, &draft, NULL, NULL);
 }
 
 static lbx_dead_letter_record
@@ -92,15 +49,14 @@ record_of(const lbx_job *job, const lbx_job_failure *failure,
         .last_error_type = failure->error_type,
         .dead_lettered_ms = lbx__wall_ms(),
         .first_received_ms = facts->first_received_ms,
-        .request_id = request_id_of(job),
+        .request_id =
+            lbx__error_reply_request_id(job->letter, options->allocator),
         .trace_id = facts->trace,
     };
 
     record.body = lbx_letter_body(job->letter, &record.body_bytes);
     copy_id(&record.message_id, lbx_letter_id(job->letter));
-    if (lbx_letter_routes(job->letter))
-        record.reply_mailbox =
-            lbx_routes_place(lbx_letter_routes(job->letter), lbx_result_type());
+    record.reply_mailbox = lbx__error_reply_address(job->letter);
     return record;
 }
 
@@ -113,14 +69,15 @@ bury(const lbx_job *job, const lbx_dead_letter_record *record,
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
     char token[TOKEN_BYTES];
-    lbx__cover cover;
+    lbx__dead_letter_cover cover;
     lbx_status status;
 
-    if (lbx__is_dead_letter_record(job->letter)) {
+    if (lbx__dead_letter_is_record(job->letter)) {
         draft = lbx_draft_of_bytes(record->body, record->body_bytes);
         draft.type_name = record->body_type;
     }
-    status = lbx__cover_init(&cover, job->letter, options->allocator, &draft);
+    status = lbx__dead_letter_cover_init(&cover, job->letter,
+                                         options->allocator, &draft);
     if (status != LBX_OK)
         return status;
     // Once in another store too, though the acknowledgement fails.
@@ -132,7 +89,7 @@ bury(const lbx_job *job, const lbx_dead_letter_record *record,
     draft.duplicate_id = record->message_id.text;
     status = lbx_letter_send_and_acknowledge(
         job->letter, options->dead_letters.postbox, &draft, ret_sent);
-    lbx__cover_fini(&cover);
+    lbx__dead_letter_cover_fini(&cover);
     return status;
 }
 
@@ -148,14 +105,15 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
     // Nobody waits for the answer to a letter without routes; and who waits for
     // that of a dead letter has had it.
     if (lbx_letter_routes(job->letter) &&
-        !lbx__is_dead_letter_record(job->letter))
-        status = reply_error(job, failure, &record.request_id);
+        !lbx__dead_letter_is_record(job->letter))
+        status = lbx__error_reply_send(job->letter, failure->error_text,
+                                       &record.request_id);
     if (status != LBX_OK) // as it may
         lbx__courier_log(courier, "%s: no error reply: %s",
                          record.message_id.text, lbx_status_text(status));
     status = bury(job, &record, &sent); // D1
     if (sent.status == LBX_OK) {
-        lbx__courier_count(courier, LBX__DEAD, 1);
+        lbx__courier_count(courier, LBX__TALLY_DEAD, 1);
         lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
                          record.message_id.text,
                          (unsigned)facts->delivery_count, failure->error_type,
@@ -166,15 +124,17 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
         (void)lbx__job_return(job);
         return;
     }
-    (void)lbx__job_settled(job, LBX__ACKNOWLEDGED, status);
+    (void)lbx__job_settled(job, LBX__TALLY_ACKNOWLEDGED, status);
 }
 
-/* WINK's other branch: the error is the answer. */
+/* Without a policy: the error is the answer. */
 static void
 answer_failure(lbx_job *job, const lbx_job_failure *failure)
 {
-    const lbx_id request_id = request_id_of(job);
-    const lbx_status status = reply_error(job, failure, &request_id);
+    const lbx_id request_id = lbx__error_reply_request_id(
+        job->letter, job->worker->courier->options.allocator);
+    const lbx_status status =
+        lbx__error_reply_send(job->letter, failure->error_text, &request_id);
 
     if (status == LBX_OK || status == LBX_NO_ROUTE || status == LBX_NO_REPLY)
         (void)lbx__job_acknowledge(job); // D1
@@ -191,7 +151,7 @@ text_of(lbx_status status)
 }
 
 void
-lbx__job_failed(lbx_job *job, lbx_status status)
+lbx__failure_handle(lbx_job *job, lbx_status status)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_letter_facts facts = {0};
@@ -206,7 +166,8 @@ lbx__job_failed(lbx_job *job, lbx_status status)
     if (lbx_letter_facts_read(job->letter, &facts) != LBX_OK)
         facts.delivery_count = 1; // a letter has facts
     failure.delivery_count = facts.delivery_count;
-    if (lbx__verdict(&options->dead_letters, &failure) == LBX_VERDICT_DEAD) {
+    if (lbx__policy_verdict(&options->dead_letters, &failure) ==
+        LBX_VERDICT_DEAD) {
         put_aside(job, &failure, &facts);
         return;
     }

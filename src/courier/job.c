@@ -22,7 +22,7 @@ is_lost(lbx_status status)
 }
 
 bool
-lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status)
+lbx__job_settled(lbx_job *job, lbx__courier_tally tally, lbx_status status)
 {
     lbx_courier *courier = job->worker->courier;
 
@@ -30,8 +30,9 @@ lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status)
         lbx__courier_count(courier, tally, 1);
         return true;
     }
-    lbx__courier_count(courier,
-                       is_lost(status) ? LBX__LOST_LEASES : LBX__UNSETTLED, 1);
+    lbx__courier_count(
+        courier,
+        is_lost(status) ? LBX__TALLY_LOST_LEASES : LBX__TALLY_UNSETTLED, 1);
     lbx__courier_log(courier, "%s: not settled, it comes again: %s",
                      lbx_letter_id(job->letter), lbx_status_text(status));
     return false;
@@ -40,17 +41,17 @@ lbx__job_settled(lbx_job *job, lbx__tally tally, lbx_status status)
 bool
 lbx__job_acknowledge(lbx_job *job)
 {
-    return lbx__job_settled(job, LBX__ACKNOWLEDGED,
+    return lbx__job_settled(job, LBX__TALLY_ACKNOWLEDGED,
                             lbx_letter_acknowledge(job->letter));
 }
 
 bool
 lbx__job_return(lbx_job *job)
 {
-    const int64_t delay_ns = lbx__retry_delay(
+    const int64_t delay_ns = lbx__policy_retry_delay(
         &job->worker->courier->options, lbx_letter_delivery_count(job->letter));
 
-    return lbx__job_settled(job, LBX__RETURNED,
+    return lbx__job_settled(job, LBX__TALLY_RETURNED,
                             lbx_letter_nack(job->letter, delay_ns));
 }
 
@@ -62,7 +63,7 @@ settle(lbx_job *job, lbx_status status)
     if (lbx_letter_is_finalized(job->letter))
         return; // B1
     if (job->lost != LBX_OK) {
-        (void)lbx__job_settled(job, LBX__ACKNOWLEDGED, job->lost);
+        (void)lbx__job_settled(job, LBX__TALLY_ACKNOWLEDGED, job->lost);
     } else if (status == LBX_OK) {
         (void)lbx__job_acknowledge(job);
     } else if (status == LBX_NO_ROUTE || status == LBX_NO_REPLY) {
@@ -74,7 +75,7 @@ settle(lbx_job *job, lbx_status status)
                          lbx_letter_id(job->letter), lbx_status_text(status));
         (void)lbx__job_return(job); // B3
     } else {
-        lbx__job_failed(job, status);
+        lbx__failure_handle(job, status);
     }
 }
 
@@ -88,7 +89,7 @@ await(lbx_job *job)
 }
 
 void
-lbx__job_run(lbx__worker *worker, lbx_letter *letter)
+lbx__job_run(lbx__courier_worker *worker, lbx_letter *letter)
 {
     const lbx_courier_options *options = &worker->courier->options;
     lbx_job *job = &worker->job;
@@ -119,7 +120,7 @@ lbx_job_letter(lbx_job *job)
 lbx_status
 lbx_job_beat(lbx_job *job)
 {
-    return job ? lbx__lease_beat(job) : LBX_INVALID;
+    return job ? lbx__lease_heartbeat(job) : LBX_INVALID;
 }
 
 bool
@@ -155,7 +156,7 @@ lbx_job_answer(lbx_job *job, const lbx_draft *answer)
         return LBX_INVALID;
     status = lbx_letter_reply_and_acknowledge(job->letter, answer, NULL, NULL);
     if (status == LBX_OK)
-        lbx__courier_count(job->worker->courier, LBX__ACKNOWLEDGED, 1);
+        lbx__courier_count(job->worker->courier, LBX__TALLY_ACKNOWLEDGED, 1);
     else if (is_lost(status))
         job->lost = status;
     else if (!is_its_own(status))

@@ -12,16 +12,16 @@
 #include "courier/courier.h"
 
 void
-lbx__lease_sign(lbx__worker *worker)
+lbx__lease_mark_alive(lbx__courier_worker *worker)
 {
     // Relaxed: a number. 0 is "not running".
     const int64_t now = lbx_clock_now(worker->courier->options.clock);
 
-    lbx__store(&worker->sign_ns, now == 0 ? 1 : now, relaxed);
+    lbx__store(&worker->alive_ns, now == 0 ? 1 : now, relaxed);
 }
 
 bool
-lbx__lease_holds(const lbx__worker *worker, size_t index)
+lbx__lease_holds(const lbx__courier_worker *worker, size_t index)
 {
     return !worker->lost[index] &&
            lbx_clock_now(worker->courier->options.clock) < worker->leased_ns;
@@ -47,11 +47,11 @@ is_lost(lbx_status status)
 static void
 note(lbx_job *job, size_t index, lbx_status status)
 {
-    lbx__worker *worker = job->worker;
+    lbx__courier_worker *worker = job->worker;
     const bool current = index + 1 == worker->next;
 
     if (status == LBX_OK)
-        lbx__courier_count(worker->courier, LBX__EXTENDED, 1);
+        lbx__courier_count(worker->courier, LBX__TALLY_EXTENDED, 1);
     else if (is_lost(status) && current)
         job->lost = status; // Z1
     else if (is_lost(status))
@@ -66,7 +66,7 @@ note(lbx_job *job, size_t index, lbx_status status)
 static void
 extend(lbx_job *job, int64_t now)
 {
-    lbx__worker *worker = job->worker;
+    lbx__courier_worker *worker = job->worker;
     const lbx_courier_options *options = &worker->courier->options;
     lbx_settle settles[LBX_BATCH_MOST];
     size_t indexes[LBX_BATCH_MOST];
@@ -95,11 +95,11 @@ extend(lbx_job *job, int64_t now)
 }
 
 lbx_status
-lbx__lease_beat(lbx_job *job)
+lbx__lease_heartbeat(lbx_job *job)
 {
     const int64_t now = lbx_clock_now(job->worker->courier->options.clock);
 
-    lbx__lease_sign(job->worker);
+    lbx__lease_mark_alive(job->worker);
     if (job->lost == LBX_OK && is_due(job, now))
         extend(job, now);
     return job->lost;

@@ -18,11 +18,11 @@
 static void
 call(void *context)
 {
-    lbx__worker_call(context);
+    lbx__courier_worker_wake(context);
 }
 
 static uint32_t
-read_word(const lbx__worker *worker)
+read_word(const lbx__courier_worker *worker)
 {
     // Acquire: what was set before the word is seen by the look after it (C3).
     return lbx__load(&worker->word, acquire);
@@ -30,7 +30,7 @@ read_word(const lbx__worker *worker)
 
 /* Sleeps until the operation is worth polling, its deadline included. */
 static void
-park(lbx__worker *worker, uint32_t seen, lbx_operation *operation)
+park(lbx__courier_worker *worker, uint32_t seen, lbx_operation *operation)
 {
     const lbx_clock *clock = lbx__op_of(operation)->clock;
     const int64_t deadline_ns = lbx_operation_deadline(operation);
@@ -46,7 +46,7 @@ park(lbx__worker *worker, uint32_t seen, lbx_operation *operation)
 
 /* Polls a receive to its end, or cancels it when the courier is stopped. */
 static lbx_status
-finish(lbx__worker *worker, lbx_operation *operation)
+finish(lbx__courier_worker *worker, lbx_operation *operation)
 {
     const lbx_waker waker = {call, worker};
 
@@ -63,7 +63,7 @@ finish(lbx__worker *worker, lbx_operation *operation)
 }
 
 static lbx_status
-receive(lbx__worker *worker)
+receive(lbx__courier_worker *worker)
 {
     const lbx_courier_options *options = &worker->courier->options;
     lbx_receive_options receive = LBX_RECEIVE_OPTIONS_INIT;
@@ -89,7 +89,7 @@ receive(lbx__worker *worker)
 
 /* Until when what was received is leased. */
 static int64_t
-leased_until(const lbx__worker *worker)
+leased_until(const lbx__courier_worker *worker)
 {
     lbx_letter_facts facts;
 
@@ -100,7 +100,7 @@ leased_until(const lbx__worker *worker)
 
 /* What has not been begun goes back, to be had at once by others. */
 static void
-give_back(lbx__worker *worker)
+give_back(lbx__courier_worker *worker)
 {
     lbx_courier *courier = worker->courier;
     lbx_settle settles[LBX_BATCH_MOST];
@@ -118,12 +118,12 @@ give_back(lbx__worker *worker)
                          lbx_status_text(status));
     for (size_t i = 0; i < count; i++) {
         if (settles[i].status == LBX_OK)
-            lbx__courier_count(courier, LBX__GIVEN_BACK, 1);
+            lbx__courier_count(courier, LBX__TALLY_GIVEN_BACK, 1);
         else if (settles[i].status == LBX_EXPIRED ||
                  settles[i].status == LBX_GONE)
-            lbx__courier_count(courier, LBX__LOST_LEASES, 1);
+            lbx__courier_count(courier, LBX__TALLY_LOST_LEASES, 1);
         else
-            lbx__courier_count(courier, LBX__UNSETTLED, 1);
+            lbx__courier_count(courier, LBX__TALLY_UNSETTLED, 1);
         lbx_letter_destroy(settles[i].letter);
     }
     worker->next = worker->count;
@@ -131,19 +131,19 @@ give_back(lbx__worker *worker)
 
 /* A letter that waited in our hands for longer than its lease. */
 static void
-drop(lbx__worker *worker, lbx_letter *letter)
+drop(lbx__courier_worker *worker, lbx_letter *letter)
 {
     lbx__courier_log(worker->courier,
                      "%s: the lease was lost before it was begun",
                      lbx_letter_id(letter));
-    lbx__courier_count(worker->courier, LBX__LOST_LEASES, 1);
+    lbx__courier_count(worker->courier, LBX__TALLY_LOST_LEASES, 1);
     lbx_letter_destroy(letter);
 }
 
 static void
-handle_all(lbx__worker *worker)
+handle_all(lbx__courier_worker *worker)
 {
-    lbx__courier_count(worker->courier, LBX__RECEIVED, worker->count);
+    lbx__courier_count(worker->courier, LBX__TALLY_RECEIVED, worker->count);
     worker->leased_ns = leased_until(worker);
     while (worker->next < worker->count) {
         const size_t index = worker->next;
@@ -158,12 +158,12 @@ handle_all(lbx__worker *worker)
             drop(worker, worker->letters[index]);
         else
             lbx__job_run(worker, worker->letters[index]);
-        lbx__lease_sign(worker);
+        lbx__lease_mark_alive(worker);
     }
 }
 
 static void
-take_a_break(lbx__worker *worker, lbx_status why, int64_t *pause_ns)
+take_a_break(lbx__courier_worker *worker, lbx_status why, int64_t *pause_ns)
 {
     const uint32_t seen = read_word(worker);
 
@@ -186,7 +186,7 @@ is_final(lbx_status status)
 }
 
 lbx_status
-lbx__vela_loop_run(lbx__worker *worker, int64_t receives_most)
+lbx__vela_loop_run(lbx__courier_worker *worker, int64_t receives_most)
 {
     lbx_status status = LBX_OK;
     int64_t pause_ns = PAUSE_LEAST_NS;
@@ -194,9 +194,9 @@ lbx__vela_loop_run(lbx__worker *worker, int64_t receives_most)
     for (int64_t i = 0; receives_most < 0 || i < receives_most; i++) {
         if (lbx__courier_is_stopping(worker->courier))
             break;
-        lbx__lease_sign(worker);
+        lbx__lease_mark_alive(worker);
         status = receive(worker);
-        lbx__lease_sign(worker);
+        lbx__lease_mark_alive(worker);
         if (status == LBX_OK)
             handle_all(worker);
         if (status == LBX_OK || status == LBX_EMPTY)
@@ -207,7 +207,7 @@ lbx__vela_loop_run(lbx__worker *worker, int64_t receives_most)
             take_a_break(worker, status, &pause_ns);
     }
     // Relaxed: a number. The watchdog does not watch who has left.
-    lbx__store(&worker->sign_ns, 0, relaxed);
+    lbx__store(&worker->alive_ns, 0, relaxed);
     if (is_final(status) && status != LBX_CLOSED)
         lbx__courier_log(worker->courier, "cannot receive from %s: %s",
                          lbx_postbox_name(worker->courier->options.postbox),

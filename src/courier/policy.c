@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Back-off and dead letters (W-20, R-44, behaviours 2.2), and what options may
- * say. Nothing here has a state.
+ * What is done about a failed letter: how long it waits before the next
+ * delivery, and when it is put aside. Pure functions of the options and the
+ * failure.
  */
 #include "courier/policy.h"
 
-#include "base/alloc.h"
-#include "base/fault.h"
-#include "post/postbox.h"
-
 #include <string.h>
 
-enum {
-    HANDLERS_MOST = 1024
-};
-
-#define LEASE_LEAST_NS LBX_MS
-
 int64_t
-lbx__retry_delay(const lbx_courier_options *options, uint32_t delivery_count)
+lbx__policy_retry_delay(const lbx_courier_options *options,
+                        uint32_t delivery_count)
 {
     // Divided, as the product may not fit.
     if (options->retry_ns > 0 &&
@@ -28,7 +20,7 @@ lbx__retry_delay(const lbx_courier_options *options, uint32_t delivery_count)
 }
 
 static bool
-has(const char *const *names, size_t count, const char *name)
+policy_names_type(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
@@ -37,151 +29,27 @@ has(const char *const *names, size_t count, const char *name)
 }
 
 static lbx_verdict
-rules(const lbx_dead_letter_policy *policy, const lbx_job_failure *failure)
+policy_apply_rules(const lbx_dead_letter_policy *policy,
+                   const lbx_job_failure *failure)
 {
-    if (has(policy->exclude, policy->exclude_count, failure->error_type))
+    if (policy_names_type(policy->exclude, policy->exclude_count,
+                          failure->error_type))
         return LBX_VERDICT_RETRY;
-    if (has(policy->include, policy->include_count, failure->error_type))
+    if (policy_names_type(policy->include, policy->include_count,
+                          failure->error_type))
         return LBX_VERDICT_DEAD;
     return failure->delivery_count >= policy->deliveries ? LBX_VERDICT_DEAD
                                                          : LBX_VERDICT_RETRY;
 }
 
 lbx_verdict
-lbx__verdict(const lbx_dead_letter_policy *policy, lbx_job_failure *failure)
+lbx__policy_verdict(const lbx_dead_letter_policy *policy,
+                    lbx_job_failure *failure)
 {
     failure->verdict = LBX_VERDICT_RETRY;
     if (!policy->postbox)
         return LBX_VERDICT_RETRY;
-    failure->verdict = rules(policy, failure);
+    failure->verdict = policy_apply_rules(policy, failure);
     return policy->decide ? policy->decide(policy->context, failure)
                           : failure->verdict;
-}
-
-static const char *
-policy_fault(const lbx_dead_letter_policy *policy)
-{
-    if (!policy->postbox)
-        return NULL;
-    if (policy->deliveries == 0)
-        return "dead_letters.deliveries must be at least 1";
-    if ((policy->include_count > 0 && !policy->include) ||
-        (policy->exclude_count > 0 && !policy->exclude))
-        return "dead_letters: a count of names without names";
-    for (size_t i = 0; i < policy->include_count; i++)
-        if (!policy->include[i])
-            return "dead_letters.include: a name is NULL";
-    for (size_t i = 0; i < policy->exclude_count; i++)
-        if (!policy->exclude[i])
-            return "dead_letters.exclude: a name is NULL";
-    return NULL;
-}
-
-const char *
-lbx__courier_options_fault(const lbx_courier_options *options)
-{
-    if (!lbx__allocator_usable(options->allocator))
-        return "the allocator lacks a function";
-    if (!options->postbox || !options->handle)
-        return "a postbox and a handler are required";
-    if (options->handlers < 1 || options->handlers > HANDLERS_MOST)
-        return "handlers must be 1 to 1024";
-    if (options->letters_most < 1 || options->letters_most > LBX_BATCH_MOST)
-        return "letters_most must be 1 to 10";
-    if (options->lease_ns < LEASE_LEAST_NS && options->lease_ns != LBX_DEFAULT)
-        return "lease_ns must be 1 ms at least, or letters are somebody else's "
-               "before they are handled";
-    if (options->extend_every_ns < 0 || options->extend_to_ns < 0 ||
-        options->retry_ns < 0 || options->retry_most_ns < 0)
-        return "extend_every_ns, extend_to_ns, retry_ns and retry_most_ns must "
-               "not be negative";
-    if (options->extend_every_ns > 0 &&
-        options->extend_to_ns <= options->extend_every_ns)
-        return "extend_to_ns must be more than extend_every_ns, or the lease "
-               "ends before it is extended again";
-    if (options->stuck &&
-        (options->watchdog_ns <= 0 || options->watchdog_ns <= options->wait_ns))
-        return "watchdog_ns must be more than wait_ns, or idle handlers would "
-               "be taken for stuck ones";
-    if (options->stuck && options->wait_ns < 0 &&
-        options->wait_ns != LBX_DEFAULT)
-        return "a watchdog needs a wait_ns that ends";
-    return policy_fault(&options->dead_letters);
-}
-
-/* Whether a receive by these options can go well, by the rules of the box. */
-static lbx_status
-check_receives(const lbx_courier_options *options, lbx_fault *fault)
-{
-    const lbx_postbox *postbox = options->postbox;
-    const lbx_limits *limits = &postbox->rules.limits;
-
-    if (options->lease_ns == LBX_DEFAULT &&
-        postbox->rules.lease_ns < LEASE_LEAST_NS)
-        return lbx__fault_set(
-            fault, LBX_INVALID,
-            "lease_ns is LBX_DEFAULT, and that of box %s less "
-            "than 1 ms: letters are somebody else's before they "
-            "are handled",
-            postbox->name);
-    if (options->lease_ns > limits->lease_most_ns)
-        return lbx__fault_set(
-            fault, LBX_INVALID,
-            "lease_ns is more than limits.lease_most_ns of box "
-            "%s",
-            postbox->name);
-    if (options->wait_ns > limits->wait_most_ns ||
-        (options->wait_ns < 0 && options->wait_ns != LBX_DEFAULT &&
-         limits->wait_most_ns != LBX_UNLIMITED))
-        return lbx__fault_set(
-            fault, LBX_INVALID,
-            "wait_ns is more than limits.wait_most_ns of box %s",
-            postbox->name);
-    return LBX_OK;
-}
-
-static bool
-is_same_box(const lbx_postbox *one, const lbx_postbox *other)
-{
-    return one->store == other->store && one->box.uid == other->box.uid;
-}
-
-lbx_status
-lbx__courier_postbox_check(const lbx_courier_options *options, lbx_fault *fault)
-{
-    const lbx_postbox *postbox = options->postbox;
-    const lbx_postbox *dead = options->dead_letters.postbox;
-
-    if (postbox->options.send_only)
-        return lbx__fault_set(fault, LBX_UNSUPPORTED,
-                              "postbox %s was opened as send_only: a courier "
-                              "receives",
-                              postbox->name);
-    if (lbx_postbox_is_closed(postbox))
-        return lbx__fault_set(fault, LBX_CLOSED,
-                              "postbox %s is closed, or its box was deleted",
-                              postbox->name);
-    if (dead && is_same_box(postbox, dead))
-        return lbx__fault_set(
-            fault, LBX_INVALID,
-            "dead_letters.postbox is box %s itself: what is put "
-            "aside would come back to the courier",
-            postbox->name);
-    if (dead && lbx_postbox_is_closed(dead))
-        return lbx__fault_set(
-            fault, LBX_CLOSED,
-            "dead_letters.postbox %s is closed, or its box was "
-            "deleted",
-            dead->name);
-    return check_receives(options, fault);
-}
-
-lbx_courier_options
-lbx_courier_options_dead_letters(void)
-{
-    lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
-
-    options.retry_ns = 3600 * LBX_SECOND;
-    options.retry_most_ns = 3600 * LBX_SECOND;
-    return options;
 }

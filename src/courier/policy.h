@@ -6,21 +6,12 @@
 #include <letterbox/courier.h>
 
 /* After how long a letter that was delivered so often may be tried again. */
-int64_t lbx__retry_delay(const lbx_courier_options *options,
-                         uint32_t delivery_count);
+int64_t lbx__policy_retry_delay(const lbx_courier_options *options,
+                                uint32_t delivery_count);
 
 /* What the rules of a policy say of a failure, and then what `decide` says; sets
  * failure->verdict to the former. */
-lbx_verdict lbx__verdict(const lbx_dead_letter_policy *policy,
-                         lbx_job_failure *failure);
-
-/* Whether options can be kept; else what is wrong with them. */
-const char *lbx__courier_options_fault(const lbx_courier_options *options);
-
-/* Whether a courier can work on its postbox, and put letters aside into the other,
- * once the options are sound: OK; CLOSED; UNSUPPORTED when it only sends; INVALID.
- * The fault, which may be NULL, says why. */
-lbx_status lbx__courier_postbox_check(const lbx_courier_options *options,
-                                      lbx_fault *fault);
+lbx_verdict lbx__policy_verdict(const lbx_dead_letter_policy *policy,
+                                lbx_job_failure *failure);
 
 #endif

@@ -5,10 +5,10 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/utf8.h"
+#include "codec/base64.h"
 #include "codec/json.h"
-#include "codec/json_out.h"
-#include "codec/moment.h"
-#include "codec/text.h"
+#include "codec/json_writer.h"
+#include "codec/timestamp.h"
 #include <letterbox/post/draft.h>
 
 #include <assert.h>
@@ -16,24 +16,24 @@
 #include <string.h>
 
 static const void *
-member(const void *record, const lbx__field *field)
+member(const void *record, const lbx__record_field *field)
 {
     return (const char *)record + field->offset;
 }
 
 void
-lbx__record_base64_name(const lbx__field *field,
-                        char name[LBX__FIELD_NAME_BYTES])
+lbx__record_base64_name(const lbx__record_field *field,
+                        char name[LBX__RECORD_NAME_BYTES])
 {
     int length =
-        snprintf(name, LBX__FIELD_NAME_BYTES, "%s_base64", field->name);
+        snprintf(name, LBX__RECORD_NAME_BYTES, "%s_base64", field->name);
 
-    assert(length < LBX__FIELD_NAME_BYTES);
+    assert(length < LBX__RECORD_NAME_BYTES);
     (void)length;
 }
 
 struct writing {
-    lbx__json_out out;
+    lbx__json_writer out;
     const lbx_allocator *allocator;
     lbx_status status;
 };
@@ -58,39 +58,41 @@ check_json(const char *json, const lbx_allocator *allocator)
 }
 
 static void
-write_json(struct writing *writing, const lbx__field *field, const char *json)
+write_json(struct writing *writing, const lbx__record_field *field,
+           const char *json)
 {
     writing->status = check_json(json, writing->allocator);
     if (writing->status != LBX_OK)
         return;
-    lbx__json_out_name(&writing->out, field->name);
-    lbx__json_out_raw(&writing->out, json, strlen(json));
+    lbx__json_writer_name(&writing->out, field->name);
+    lbx__json_writer_raw(&writing->out, json, strlen(json));
 }
 
 static void
-write_text(struct writing *writing, const lbx__field *field, const char *text)
+write_text(struct writing *writing, const lbx__record_field *field,
+           const char *text)
 {
-    lbx__json_out_name(&writing->out, field->name);
-    lbx__json_out_text(&writing->out, text);
+    lbx__json_writer_name(&writing->out, field->name);
+    lbx__json_writer_text(&writing->out, text);
 }
 
 static void
-write_time(struct writing *writing, const lbx__field *field, int64_t ms)
+write_time(struct writing *writing, const lbx__record_field *field, int64_t ms)
 {
-    char text[LBX__MOMENT_TEXT];
+    char text[LBX__TIMESTAMP_BYTES];
 
-    if (lbx__moment_text(ms, text))
+    if (lbx__timestamp_format(ms, text))
         write_text(writing, field, text);
     else
         writing->status = LBX_ENCODING;
 }
 
 static void
-write_base64(struct writing *writing, const lbx__field *field,
-             const lbx__body *body)
+write_base64(struct writing *writing, const lbx__record_field *field,
+             const lbx__record_body *body)
 {
     const size_t size = lbx__base64_text_size(LBX__BASE64, body->size);
-    char name[LBX__FIELD_NAME_BYTES];
+    char name[LBX__RECORD_NAME_BYTES];
     char *text = lbx__alloc(writing->allocator, size + 1, 1);
 
     if (!text) {
@@ -99,20 +101,20 @@ write_base64(struct writing *writing, const lbx__field *field,
     }
     lbx__base64_encode(LBX__BASE64, body->bytes, body->size, text);
     lbx__record_base64_name(field, name);
-    lbx__json_out_name(&writing->out, name);
-    lbx__json_out_bytes(&writing->out, text, size);
+    lbx__json_writer_name(&writing->out, name);
+    lbx__json_writer_bytes(&writing->out, text, size);
     lbx__free(writing->allocator, text, size + 1);
 }
 
 static void
-write_body(struct writing *writing, const lbx__field *field,
-           const lbx__body *body)
+write_body(struct writing *writing, const lbx__record_field *field,
+           const lbx__record_body *body)
 {
     // JSON can carry U+0000, but our reader takes none.
     if (lbx__utf8_valid_bytes(body->bytes, body->size) &&
         !memchr(body->bytes, 0, body->size)) {
-        lbx__json_out_name(&writing->out, field->name);
-        lbx__json_out_bytes(&writing->out, body->bytes, body->size);
+        lbx__json_writer_name(&writing->out, field->name);
+        lbx__json_writer_bytes(&writing->out, body->bytes, body->size);
     } else {
         write_base64(writing, field, body);
     }
@@ -120,26 +122,26 @@ write_body(struct writing *writing, const lbx__field *field,
 
 /* Writes a member; false when it is not there. */
 static bool
-write_field(struct writing *writing, const lbx__field *field,
+write_field(struct writing *writing, const lbx__record_field *field,
             const void *record)
 {
     const void *at = member(record, field);
     const char *text;
-    lbx__body body;
+    lbx__record_body body;
     int64_t ms;
 
     switch (field->kind) {
-    case LBX__FIELD_TEXT:
-    case LBX__FIELD_JSON:
+    case LBX__RECORD_TEXT:
+    case LBX__RECORD_JSON:
         memcpy(&text, at, sizeof(text));
         if (!text)
             return false;
-        if (field->kind == LBX__FIELD_JSON)
+        if (field->kind == LBX__RECORD_JSON)
             write_json(writing, field, text);
         else
             write_text(writing, field, text);
         return true;
-    case LBX__FIELD_ID:
+    case LBX__RECORD_ID:
         text = ((const lbx_id *)at)->text;
         if (!text[0])
             return false;
@@ -148,15 +150,15 @@ write_field(struct writing *writing, const lbx__field *field,
         else
             writing->status = LBX_ENCODING;
         return true;
-    case LBX__FIELD_TIME:
+    case LBX__RECORD_TIME:
         memcpy(&ms, at, sizeof(ms));
         if (ms == 0)
             return false;
         write_time(writing, field, ms);
         return true;
-    case LBX__FIELD_COUNT:
-        lbx__json_out_name(&writing->out, field->name);
-        lbx__json_out_integer(&writing->out, *(const uint32_t *)at);
+    case LBX__RECORD_COUNT:
+        lbx__json_writer_name(&writing->out, field->name);
+        lbx__json_writer_integer(&writing->out, *(const uint32_t *)at);
         return true;
     default:
         memcpy(&body, at, sizeof(body));
@@ -173,8 +175,8 @@ lbx__record_encode(const lbx__record_kind *kind, const void *record,
 {
     struct writing writing = {.allocator = allocator};
 
-    lbx__json_out_init(&writing.out, out);
-    lbx__json_out_object(&writing.out);
+    lbx__json_writer_init(&writing.out, out);
+    lbx__json_writer_object(&writing.out);
     for (size_t i = 0; i < kind->field_count; i++) {
         if (!write_field(&writing, &kind->fields[i], record) &&
             kind->fields[i].required)
@@ -182,6 +184,42 @@ lbx__record_encode(const lbx__record_kind *kind, const void *record,
         if (writing.status != LBX_OK)
             return writing.status;
     }
-    lbx__json_out_object_end(&writing.out);
+    lbx__json_writer_object_end(&writing.out);
     return out->status;
+}
+
+/* ---- Types ---- */
+
+static void
+record_type_destroy(void *message, void *context)
+{
+    (void)context;
+    lbx__record_destroy(message);
+}
+
+static lbx_status
+record_type_encode(const void *message, lbx_buffer *out, void *context)
+{
+    return message ? lbx__record_encode(context, message, NULL, out)
+                   : LBX_ENCODING;
+}
+
+static lbx_status
+record_type_decode(const void *bytes, size_t size_bytes, void **ret,
+                   void *context)
+{
+    return lbx__record_decode(context, bytes, size_bytes, NULL, ret);
+}
+
+const lbx_type *
+lbx__record_make_type(lbx__type_room *room, const lbx__record_kind *kind)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+
+    options.name = kind->name;
+    options.context = (void *)(uintptr_t)kind;
+    options.destroy = record_type_destroy;
+    options.encode = record_type_encode;
+    options.decode = record_type_decode;
+    return lbx__type_make_static(room, options);
 }

@@ -2,16 +2,17 @@
 /* Ids of letters: UUIDs as text. */
 #include "post/parcel.h"
 
-#include "codec/text.h"
+#include "codec/random.h"
+#include "codec/uuid.h"
 
-_Static_assert(sizeof(((lbx_id *)0)->text) >= LBX__UUID_TEXT,
+_Static_assert(sizeof(((lbx_id *)0)->text) >= LBX__UUID_TEXT_BYTES,
                "an id has room for a UUID");
 
 void
 lbx__id_of(const uint8_t bytes[16], lbx_id *ret)
 {
     *ret = (lbx_id){{0}};
-    lbx__uuid_text(bytes, ret->text);
+    lbx__uuid_format(bytes, ret->text);
 }
 
 bool
@@ -21,7 +22,7 @@ lbx__id_random(lbx_id *ret)
 
     if (!lbx__random(bytes, sizeof(bytes)))
         return false;
-    lbx__uuid_mark(bytes);
+    lbx__uuid_mark_random(bytes);
     lbx__id_of(bytes, ret);
     return true;
 }

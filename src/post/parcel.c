@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "base/utf8.h"
 #include "codec/digest.h"
-#include "codec/text.h"
+#include "codec/hex.h"
 
 #include <inttypes.h>
 #include <string.h>

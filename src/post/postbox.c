@@ -184,6 +184,25 @@ lbx_postbox_is_closed(const lbx_postbox *postbox)
     return !postbox || lbx__postbox_closed(postbox);
 }
 
+bool
+lbx_postbox_is_send_only(const lbx_postbox *postbox)
+{
+    return postbox && postbox->options.send_only;
+}
+
+bool
+lbx_postbox_is_same_box(const lbx_postbox *one, const lbx_postbox *other)
+{
+    return one && other && one->store == other->store &&
+           one->box.uid == other->box.uid;
+}
+
+const lbx_box_options *
+lbx_postbox_box_options(const lbx_postbox *postbox)
+{
+    return postbox ? &postbox->rules : NULL;
+}
+
 lbx_status
 lbx__postbox_heard(lbx_postbox *postbox, lbx_status status)
 {

@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 #include "base/buffer.h"
 #include "base/utf8.h"
-#include "codec/json_out.h"
+#include "codec/json_writer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -55,20 +55,20 @@ static void
 write_json(const lbx_route *table, size_t count, const char *default_place,
            lbx_buffer *buffer)
 {
-    lbx__json_out out;
+    lbx__json_writer out;
 
-    lbx__json_out_init(&out, buffer);
-    lbx__json_out_object(&out);
-    lbx__json_out_name(&out, "default");
-    lbx__json_out_text(&out, default_place);
-    lbx__json_out_name(&out, "routes");
-    lbx__json_out_object(&out);
+    lbx__json_writer_init(&out, buffer);
+    lbx__json_writer_object(&out);
+    lbx__json_writer_name(&out, "default");
+    lbx__json_writer_text(&out, default_place);
+    lbx__json_writer_name(&out, "routes");
+    lbx__json_writer_object(&out);
     for (size_t i = 0; i < count; i++) {
-        lbx__json_out_name(&out, table[i].type_name);
-        lbx__json_out_text(&out, table[i].place);
+        lbx__json_writer_name(&out, table[i].type_name);
+        lbx__json_writer_text(&out, table[i].place);
     }
-    lbx__json_out_object_end(&out);
-    lbx__json_out_object_end(&out);
+    lbx__json_writer_object_end(&out);
+    lbx__json_writer_object_end(&out);
 }
 
 /* Copies a text to *to, moves that on, and answers where the copy is. */

@@ -7,17 +7,58 @@
  */
 #include "settings/lexer.h"
 
-#include "settings/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
 /* What ends a plain word, and may not stand in one. */
 static const char reserved[] = "$\"{}[]:=,;+#`^?!@*&\\";
 
-lbx__place
-lbx__lexer_place(const lbx__lexer *lexer)
+/* White space is HOCON's, and U+FFFC, which a word processor leaves behind in
+ * place of an object. */
+static bool
+lexer_is_space(uint32_t code)
 {
-    return (lbx__place){lexer->file, lexer->line};
+    switch (code) {
+    case '\t':
+    case '\v':
+    case '\f':
+    case '\r':
+    case 0x1c:
+    case 0x1d:
+    case 0x1e:
+    case 0x1f:
+    case ' ':
+    case 0xa0:
+    case 0x1680:
+    case 0x2028:
+    case 0x2029:
+    case 0x202f:
+    case 0x205f:
+    case 0x3000:
+    case 0xfeff: // a byte order mark
+    case 0xfffc: // an object replacement character
+        return true;
+    default:
+        return code >= 0x2000 && code <= 0x200a;
+    }
+}
+
+/* The length in bytes of the white space at `text`, one character's; 0 when
+ * there is something else, a line feed included. */
+static size_t
+lexer_space_length(const char *text, size_t left_bytes)
+{
+    uint32_t code;
+    size_t length = lbx__utf8_decode(text, left_bytes, &code);
+
+    return length > 0 && lexer_is_space(code) ? length : 0;
+}
+
+lbx__fault_line
+lbx__lexer_origin(const lbx__lexer *lexer)
+{
+    return (lbx__fault_line){lexer->file, lexer->line};
 }
 
 static size_t
@@ -35,7 +76,7 @@ starts_with(const lbx__lexer *lexer, const char *word)
 }
 
 bool
-lbx__lexer_init(lbx__lexer *lexer, lbx__load *load, const char *file,
+lbx__lexer_init(lbx__lexer *lexer, lbx__loader *load, const char *file,
                 const char *text, size_t length_bytes)
 {
     const char *at = text;
@@ -47,11 +88,11 @@ lbx__lexer_init(lbx__lexer *lexer, lbx__load *load, const char *file,
             lbx__utf8_decode(at, (size_t)(lexer->end - at), &code);
 
         if (length == 0)
-            return lbx__load_fail(load, LBX_INVALID, lbx__lexer_place(lexer),
-                                  "not valid UTF-8");
+            return lbx__loader_fail(load, LBX_INVALID, lbx__lexer_origin(lexer),
+                                    "not valid UTF-8");
         if (code == 0)
-            return lbx__load_fail(load, LBX_INVALID, lbx__lexer_place(lexer),
-                                  "a NUL byte; settings are text");
+            return lbx__loader_fail(load, LBX_INVALID, lbx__lexer_origin(lexer),
+                                    "a NUL byte; settings are text");
         if (code == '\n')
             lexer->line++;
         at += length;
@@ -68,7 +109,7 @@ skip_space(lbx__lexer *lexer, lbx__token *token)
     size_t length;
 
     token->space = lexer->at;
-    while ((length = lbx__utf8_space(lexer->at, left(lexer))) > 0)
+    while ((length = lexer_space_length(lexer->at, left(lexer))) > 0)
         lexer->at += length;
     token->space_bytes = (size_t)(lexer->at - token->space);
     if (starts_with(lexer, "#") || starts_with(lexer, "//")) {
@@ -83,16 +124,17 @@ skip_space(lbx__lexer *lexer, lbx__token *token)
 static bool
 triple_quoted(lbx__lexer *lexer, lbx__token *token)
 {
-    const lbx__place place = lbx__lexer_place(lexer);
+    const lbx__fault_line origin = lbx__lexer_origin(lexer);
     const char *start = lexer->at + 3;
     const char *end = start;
 
     for (;;) {
         end = memchr(end, '"', (size_t)(lexer->end - end));
         if (!end || lexer->end - end < 3)
-            return lbx__load_fail(lexer->load, LBX_INVALID, place,
-                                  "the text that begins here with \"\"\" does "
-                                  "not end with \"\"\"");
+            return lbx__loader_fail(
+                lexer->load, LBX_INVALID, origin,
+                "the text that begins here with \"\"\" does "
+                "not end with \"\"\"");
         if (end[1] == '"' && end[2] == '"')
             break;
         end++;
@@ -103,7 +145,7 @@ triple_quoted(lbx__lexer *lexer, lbx__token *token)
         lexer->line += *at == '\n';
     lexer->at = end + 3;
     token->length_bytes = (size_t)(end - start);
-    token->text = lbx__load_copy(lexer->load, start, token->length_bytes);
+    token->text = lbx__loader_copy(lexer->load, start, token->length_bytes);
     return token->text != NULL;
 }
 
@@ -121,16 +163,16 @@ closing_quote(const lbx__lexer *lexer)
 static bool
 quoted(lbx__lexer *lexer, lbx__token *token)
 {
-    const lbx__place place = lbx__lexer_place(lexer);
+    const lbx__fault_line origin = lbx__lexer_origin(lexer);
     const char *end = closing_quote(lexer);
     char *out;
 
     if (!end)
-        return lbx__load_fail(lexer->load, LBX_INVALID, place,
-                              "a quote is not closed on this line; text of "
-                              "several lines stands between \"\"\"");
+        return lbx__loader_fail(lexer->load, LBX_INVALID, origin,
+                                "a quote is not closed on this line; text of "
+                                "several lines stands between \"\"\"");
     // Undoing an escape never makes it longer.
-    out = lbx__load_take(lexer->load, (size_t)(end - lexer->at));
+    out = lbx__loader_take(lexer->load, (size_t)(end - lexer->at));
     if (!out)
         return false;
     token->text = out;
@@ -139,18 +181,19 @@ quoted(lbx__lexer *lexer, lbx__token *token)
         size_t length;
 
         if ((unsigned char)c < 0x20)
-            return lbx__load_fail(lexer->load, LBX_INVALID, place,
-                                  "a control character in quotes; write it as "
-                                  "\\t or \\u%04x",
-                                  (unsigned)(unsigned char)c);
+            return lbx__loader_fail(
+                lexer->load, LBX_INVALID, origin,
+                "a control character in quotes; write it as "
+                "\\t or \\u%04x",
+                (unsigned)(unsigned char)c);
         if (c != '\\') {
             *out++ = c;
             continue;
         }
         length = lbx__unescape(&lexer->at, end, out);
         if (length == 0)
-            return lbx__load_fail(
-                lexer->load, LBX_INVALID, place,
+            return lbx__loader_fail(
+                lexer->load, LBX_INVALID, origin,
                 "a bad escape in quotes; \\\" \\\\ \\/ \\b \\f \\n \\r \\t and "
                 "\\u with four digits (not 0000) are allowed");
         out += length;
@@ -186,7 +229,7 @@ plain(lbx__lexer *lexer, lbx__token *token)
             break;
         if (c == '/' && starts_with(lexer, "//"))
             break;
-        if (lbx__utf8_space(lexer->at, left(lexer)) > 0)
+        if (lexer_space_length(lexer->at, left(lexer)) > 0)
             break;
         lexer->at++;
         while (lexer->at < lexer->end &&
@@ -196,9 +239,9 @@ plain(lbx__lexer *lexer, lbx__token *token)
     token->length_bytes = (size_t)(lexer->at - token->text);
     if (token->length_bytes > 0)
         return true;
-    return lbx__load_fail(lexer->load, LBX_INVALID, lbx__lexer_place(lexer),
-                          "'%c' is reserved; put text that has it in quotes",
-                          *lexer->at);
+    return lbx__loader_fail(lexer->load, LBX_INVALID, lbx__lexer_origin(lexer),
+                            "'%c' is reserved; put text that has it in quotes",
+                            *lexer->at);
 }
 
 /* The kinds that are one character. */

@@ -3,7 +3,7 @@
 #ifndef LBX_SETTINGS_LEXER_H
 #define LBX_SETTINGS_LEXER_H
 
-#include "settings/load.h"
+#include "settings/loader.h"
 
 typedef enum lbx__token_kind {
     LBX__TOKEN_END,
@@ -31,7 +31,7 @@ typedef struct lbx__token {
 } lbx__token;
 
 typedef struct lbx__lexer {
-    lbx__load *load;
+    lbx__loader *load;
     const char *file; /* or another origin */
     const char *at;
     const char *end;
@@ -40,12 +40,12 @@ typedef struct lbx__lexer {
 
 /* Begins with a text, which must stay. False when it is not valid UTF-8, or
  * has a NUL in it. */
-bool lbx__lexer_init(lbx__lexer *lexer, lbx__load *load, const char *file,
+bool lbx__lexer_init(lbx__lexer *lexer, lbx__loader *load, const char *file,
                      const char *text, size_t length_bytes);
 
 /* The next token. Past the end it is END again. */
 bool lbx__lexer_next(lbx__lexer *lexer, lbx__token *ret);
 
-lbx__place lbx__lexer_place(const lbx__lexer *lexer);
+lbx__fault_line lbx__lexer_origin(const lbx__lexer *lexer);
 
 #endif

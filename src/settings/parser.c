@@ -29,38 +29,39 @@ lbx__parser_skip_newlines(lbx__parser *parser)
     return true;
 }
 
-lbx__place
-lbx__parser_place(const lbx__parser *parser)
+lbx__fault_line
+lbx__parser_origin(const lbx__parser *parser)
 {
-    return (lbx__place){parser->lexer.file, parser->token.line};
+    return (lbx__fault_line){parser->lexer.file, parser->token.line};
 }
 
 bool
 lbx__parser_expected(lbx__parser *parser, const char *what)
 {
     const lbx__token *token = &parser->token;
-    const lbx__place place = lbx__parser_place(parser);
+    const lbx__fault_line origin = lbx__parser_origin(parser);
     const int shown = token->length_bytes < 40 ? (int)token->length_bytes : 40;
 
     if (token->kind == LBX__TOKEN_END)
-        return lbx__load_fail(parser->load, LBX_INVALID, place,
-                              "expected %s, but the text ends", what);
+        return lbx__loader_fail(parser->load, LBX_INVALID, origin,
+                                "expected %s, but the text ends", what);
     if (token->kind == LBX__TOKEN_NEWLINE)
-        return lbx__load_fail(parser->load, LBX_INVALID, place,
-                              "expected %s, but the line ends", what);
-    return lbx__load_fail(parser->load, LBX_INVALID, place,
-                          "expected %s, not '%.*s'", what, shown, token->text);
+        return lbx__loader_fail(parser->load, LBX_INVALID, origin,
+                                "expected %s, but the line ends", what);
+    return lbx__loader_fail(parser->load, LBX_INVALID, origin,
+                            "expected %s, not '%.*s'", what, shown,
+                            token->text);
 }
 
 /* Goes down by `keys`; the way back is to restore trail_count. */
 static bool
 descend(lbx__parser *parser, const char *const *keys, uint32_t count)
 {
-    lbx__load *load = parser->load;
+    lbx__loader *load = parser->load;
 
     for (uint32_t i = 0; i < count; i++) {
-        if (!lbx__load_depth(load, lbx__parser_place(parser),
-                             load->trail_count + 1)) // I1
+        if (!lbx__loader_check_depth(load, lbx__parser_origin(parser),
+                                     load->trail_count + 1)) // I1
             return false;
         load->trail[load->trail_count++] = keys[i];
     }
@@ -68,31 +69,32 @@ descend(lbx__parser *parser, const char *const *keys, uint32_t count)
 }
 
 /* What x += value stands for: ${?x} [value]. */
-static lbx__raw *
-appended(lbx__parser *parser, lbx__raw *value)
+static lbx__expr *
+appended(lbx__parser *parser, lbx__expr *value)
 {
-    lbx__load *load = parser->load;
-    lbx__raw *concat = lbx__raw_create(load, LBX__RAW_CONCAT, value->place);
-    lbx__raw *previous = lbx__raw_create(load, LBX__RAW_SUBST, value->place);
-    lbx__raw *list = lbx__raw_create(load, LBX__RAW_LIST, value->place);
-    lbx__piece *pieces = lbx__load_take(load, 3 * sizeof(*pieces));
+    lbx__loader *load = parser->load;
+    lbx__expr *concat = lbx__expr_create(load, LBX__EXPR_CONCAT, value->origin);
+    lbx__expr *previous =
+        lbx__expr_create(load, LBX__EXPR_SUBST, value->origin);
+    lbx__expr *list = lbx__expr_create(load, LBX__EXPR_LIST, value->origin);
+    lbx__expr_piece *pieces = lbx__loader_take(load, 3 * sizeof(*pieces));
     const size_t keys_bytes = load->trail_count * sizeof(*load->trail);
 
     if (!concat || !previous || !list || !pieces)
         return NULL;
     previous->optional = true;
-    previous->keys = lbx__load_take(load, keys_bytes);
+    previous->keys = lbx__loader_take(load, keys_bytes);
     if (!previous->keys)
         return NULL;
     memcpy(previous->keys, load->trail, keys_bytes);
     previous->key_count = load->trail_count;
     for (uint32_t i = 0; i < load->trail_count; i++) {
         if (!load->trail[i]) // no path leads into a list
-            previous->kind = LBX__RAW_PREVIOUS;
+            previous->kind = LBX__EXPR_PREVIOUS;
     }
-    pieces[0] = (lbx__piece){&pieces[1], previous, ""};
-    pieces[1] = (lbx__piece){NULL, list, ""};
-    pieces[2] = (lbx__piece){NULL, value, ""};
+    pieces[0] = (lbx__expr_piece){&pieces[1], previous, ""};
+    pieces[1] = (lbx__expr_piece){NULL, list, ""};
+    pieces[2] = (lbx__expr_piece){NULL, value, ""};
     list->pieces = &pieces[2];
     concat->pieces = &pieces[0];
     return concat;
@@ -100,7 +102,7 @@ appended(lbx__parser *parser, lbx__raw *value)
 
 /* The value of a field, and whether it builds on what was there. */
 static bool
-field_value(lbx__parser *parser, const char *key, lbx__assignment *ret)
+field_value(lbx__parser *parser, const char *key, lbx__expr_assignment *ret)
 {
     const bool outer = parser->refers_to_itself;
     const lbx__token_kind kind = parser->token.kind;
@@ -117,35 +119,35 @@ field_value(lbx__parser *parser, const char *key, lbx__assignment *ret)
         (!lbx__parser_advance(parser) || !lbx__parser_skip_newlines(parser)))
         return false;
     parser->refers_to_itself = false;
-    if (!lbx__parse_value(parser, &ret->raw))
+    if (!lbx__parser_value(parser, &ret->expr))
         return false;
     ret->looks_back = parser->refers_to_itself;
     parser->refers_to_itself = outer;
     if (kind == LBX__TOKEN_APPEND) {
-        ret->raw = appended(parser, ret->raw);
+        ret->expr = appended(parser, ret->expr);
         ret->looks_back = true;
     }
-    return ret->raw != NULL;
+    return ret->expr != NULL;
 }
 
 static bool
-parse_field(lbx__parser *parser, lbx__raw *section, uint32_t braces)
+parse_field(lbx__parser *parser, lbx__expr *section, uint32_t braces)
 {
-    lbx__load *load = parser->load;
+    lbx__loader *load = parser->load;
     const uint32_t trail_count = load->trail_count;
-    lbx__assignment assignment = {.braces = braces};
+    lbx__expr_assignment assignment = {.braces = braces};
     const char **keys;
     uint32_t count;
 
-    if (!lbx__parse_path(parser, &keys, &count))
+    if (!lbx__parser_path(parser, &keys, &count))
         return false;
     if (trail_count == 0)
-        keys[0] = lbx__root_name(keys[0]);
+        keys[0] = lbx__loader_root_name(keys[0]);
     if (!descend(parser, keys, count) || !lbx__parser_skip_newlines(parser) ||
         !field_value(parser, keys[count - 1], &assignment))
         return false;
     load->trail_count = trail_count;
-    return lbx__raw_put(load, section, keys, count, assignment);
+    return lbx__expr_assign(load, section, keys, count, assignment);
 }
 
 /* Whether a field or member may follow: a comma, a line end, or both. */
@@ -180,8 +182,8 @@ is_word(const lbx__token *token, const char *word)
 }
 
 bool
-lbx__parse_fields(lbx__parser *parser, lbx__raw *section,
-                  lbx__token_kind closer)
+lbx__parser_fields(lbx__parser *parser, lbx__expr *section,
+                   lbx__token_kind closer)
 {
     const uint32_t braces = ++parser->load->braces;
 
@@ -192,7 +194,7 @@ lbx__parse_fields(lbx__parser *parser, lbx__raw *section,
             return true;
         if (is_word(&parser->token, "include")) {
             if (!lbx__parser_advance(parser) ||
-                !lbx__parse_include(parser, section))
+                !lbx__parser_include(parser, section))
                 return false;
         } else if (!parse_field(parser, section, braces)) {
             return false;
@@ -203,13 +205,13 @@ lbx__parse_fields(lbx__parser *parser, lbx__raw *section,
 }
 
 bool
-lbx__parse(lbx__load *load, const char *file, const char *text,
-           size_t length_bytes, lbx__raw *section)
+lbx__parser_parse(lbx__loader *load, const char *file, const char *text,
+                  size_t length_bytes, lbx__expr *section)
 {
     lbx__parser parser = {.load = load, .prefix_count = load->trail_count};
     lbx__token_kind closer = LBX__TOKEN_END;
 
-    assert(section->kind == LBX__RAW_SECTION);
+    assert(section->kind == LBX__EXPR_SECTION);
     if (!lbx__lexer_init(&parser.lexer, load, file, text, length_bytes) ||
         !lbx__parser_advance(&parser) || !lbx__parser_skip_newlines(&parser))
         return false;
@@ -218,7 +220,7 @@ lbx__parse(lbx__load *load, const char *file, const char *text,
         if (!lbx__parser_advance(&parser))
             return false;
     }
-    if (!lbx__parse_fields(&parser, section, closer))
+    if (!lbx__parser_fields(&parser, section, closer))
         return false;
     if (closer == LBX__TOKEN_CLOSE_BRACE &&
         (!lbx__parser_advance(&parser) || !lbx__parser_skip_newlines(&parser)))

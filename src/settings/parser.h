@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to raw fields. */
+/* From text to expr fields. */
 #ifndef LBX_SETTINGS_PARSER_H
 #define LBX_SETTINGS_PARSER_H
 
+#include "settings/expr.h"
 #include "settings/lexer.h"
-#include "settings/raw.h"
 
 typedef struct lbx__parser {
     lbx__lexer lexer;
-    lbx__load *load;
+    lbx__loader *load;
     lbx__token token; /* the one to look at next */
 
     /* Keys before trail[prefix_count] lead to the include by which this text
@@ -19,33 +19,33 @@ typedef struct lbx__parser {
 
 /* Reads a text into `section`; where that is in the tree is the load's
  * trail. */
-bool lbx__parse(lbx__load *load, const char *file, const char *text,
-                size_t length_bytes, lbx__raw *section);
+bool lbx__parser_parse(lbx__loader *load, const char *file, const char *text,
+                       size_t length_bytes, lbx__expr *section);
 
 /* What the parts share. */
 bool lbx__parser_advance(lbx__parser *parser);
 bool lbx__parser_skip_newlines(lbx__parser *parser);
-lbx__place lbx__parser_place(const lbx__parser *parser);
+lbx__fault_line lbx__parser_origin(const lbx__parser *parser);
 
 /* Fails the load: what was expected, and what stands there instead. */
 bool lbx__parser_expected(lbx__parser *parser, const char *what);
 
 /* A path of words and quoted keys. */
-bool lbx__parse_path(lbx__parser *parser, const char ***ret_keys,
-                     uint32_t *ret_count);
+bool lbx__parser_path(lbx__parser *parser, const char ***ret_keys,
+                      uint32_t *ret_count);
 
 /* ${path}; the token is at ${. */
-bool lbx__parse_subst(lbx__parser *parser, lbx__raw **ret);
+bool lbx__parser_subst(lbx__parser *parser, lbx__expr **ret);
 
 /* A value: pieces beside each other, up to the end of line, a comma or a
  * closing bracket. */
-bool lbx__parse_value(lbx__parser *parser, lbx__raw **ret);
+bool lbx__parser_value(lbx__parser *parser, lbx__expr **ret);
 
 /* Fields up to `closer`, which becomes the token to look at. */
-bool lbx__parse_fields(lbx__parser *parser, lbx__raw *section,
-                       lbx__token_kind closer);
+bool lbx__parser_fields(lbx__parser *parser, lbx__expr *section,
+                        lbx__token_kind closer);
 
 /* The rest of an include, behind that word. */
-bool lbx__parse_include(lbx__parser *parser, lbx__raw *section);
+bool lbx__parser_include(lbx__parser *parser, lbx__expr *section);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "settings/path.h"
 
-#include "settings/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct key {
 static bool
 add(struct key *key, const char *bytes, size_t count)
 {
-    if (count >= LBX__KEY_MAX - key->length)
+    if (count >= LBX__LOADER_KEY_BYTES - key->length)
         return false;
     memcpy(key->text + key->length, bytes, count);
     key->length += count;
@@ -48,7 +48,7 @@ quoted(const char **at, struct key *key)
     }
 }
 
-lbx__step
+lbx__path_step
 lbx__path_next(const char **path, char *key_text)
 {
     struct key key = {key_text, 0};
@@ -56,19 +56,19 @@ lbx__path_next(const char **path, char *key_text)
     bool begun = false;
 
     if (!at || !*at)
-        return LBX__STEP_END;
+        return LBX__PATH_END;
     for (; *at && *at != '.'; begun = true) {
         if (*at == '"') {
             at++;
             if (!quoted(&at, &key))
-                return LBX__STEP_BAD;
+                return LBX__PATH_BAD;
         } else if (!add(&key, at++, 1)) {
-            return LBX__STEP_BAD;
+            return LBX__PATH_BAD;
         }
     }
     if (!begun || (at[0] == '.' && at[1] == '\0'))
-        return LBX__STEP_BAD;
+        return LBX__PATH_BAD;
     key_text[key.length] = '\0';
     *path = *at ? at + 1 : at;
-    return LBX__STEP_KEY;
+    return LBX__PATH_KEY;
 }

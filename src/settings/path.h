@@ -3,16 +3,16 @@
 #ifndef LBX_SETTINGS_PATH_H
 #define LBX_SETTINGS_PATH_H
 
-#include "settings/load.h"
+#include "settings/loader.h"
 
-typedef enum lbx__step {
-    LBX__STEP_KEY, /* there was a key */
-    LBX__STEP_END, /* there is none left */
-    LBX__STEP_BAD, /* this is no path */
-} lbx__step;
+typedef enum lbx__path_step {
+    LBX__PATH_KEY, /* there was a key */
+    LBX__PATH_END, /* there is none left */
+    LBX__PATH_BAD, /* this is no path */
+} lbx__path_step;
 
 /* Takes the first key off a path, and the dot behind it. `key` has room for
- * LBX__KEY_MAX bytes. NULL and "" are paths without keys. */
-lbx__step lbx__path_next(const char **path, char *key);
+ * LBX__LOADER_KEY_BYTES bytes. NULL and "" are paths without keys. */
+lbx__path_step lbx__path_next(const char **path, char *key);
 
 #endif

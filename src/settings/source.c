@@ -47,16 +47,17 @@ reason(int error)
 }
 
 static bool
-unreadable(lbx__load *load, lbx__place place, const char *file, int error)
+unreadable(lbx__loader *load, lbx__fault_line origin, const char *file,
+           int error)
 {
-    return lbx__load_fail(load, LBX_INVALID, place,
-                          "%.100s cannot be read: %s (%d)", file, reason(error),
-                          error);
+    return lbx__loader_fail(load, LBX_INVALID, origin,
+                            "%.100s cannot be read: %s (%d)", file,
+                            reason(error), error);
 }
 
 /* Twice the room, or a first piece of it. */
 static bool
-more_room(lbx__load *load, struct contents *contents)
+more_room(lbx__loader *load, struct contents *contents)
 {
     const lbx_allocator *allocator = load->options.allocator;
     const size_t size_bytes =
@@ -65,7 +66,7 @@ more_room(lbx__load *load, struct contents *contents)
 
     if (!bytes) {
         load->arena.full = false;
-        return lbx__load_no_room(load);
+        return lbx__loader_no_memory(load);
     }
     if (contents->length_bytes > 0)
         memcpy(bytes, contents->bytes, contents->length_bytes);
@@ -76,8 +77,8 @@ more_room(lbx__load *load, struct contents *contents)
 }
 
 static bool
-read_all(lbx__load *load, int descriptor, lbx__place place, const char *file,
-         struct contents *contents)
+read_all(lbx__loader *load, int descriptor, lbx__fault_line origin,
+         const char *file, struct contents *contents)
 {
     for (;;) {
         ssize_t got;
@@ -90,86 +91,88 @@ read_all(lbx__load *load, int descriptor, lbx__place place, const char *file,
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return unreadable(load, place, file, errno);
+            return unreadable(load, origin, file, errno);
         if (got == 0)
             return true;
         contents->length_bytes += (size_t)got;
         if (contents->length_bytes > load->options.file_max_bytes)
-            return lbx__load_fail(load, LBX_INVALID, place,
-                                  "%.100s is longer than %zu bytes", file,
-                                  load->options.file_max_bytes);
+            return lbx__loader_fail(load, LBX_INVALID, origin,
+                                    "%.100s is longer than %zu bytes", file,
+                                    load->options.file_max_bytes);
     }
 }
 
 /* Whether the text is being read already, further out. */
 static bool
-is_open(const lbx__load *load, const lbx__reading *reading)
+is_open(const lbx__loader *load, const lbx__loader_reading *reading)
 {
-    for (const lbx__reading *outer = load->reading; outer;
+    for (const lbx__loader_reading *outer = load->reading; outer;
          outer = outer->outer) {
         if (reading->file
                 ? outer->file && outer->device == reading->device &&
                       outer->inode == reading->inode
-                : !outer->file && strcmp(outer->origin, reading->origin) == 0)
+                : !outer->file && strcmp(outer->name, reading->name) == 0)
             return true;
     }
     return false;
 }
 
 static uint32_t
-open_count(const lbx__load *load)
+open_count(const lbx__loader *load)
 {
     uint32_t count = 0;
 
-    for (const lbx__reading *outer = load->reading; outer; outer = outer->outer)
+    for (const lbx__loader_reading *outer = load->reading; outer;
+         outer = outer->outer)
         count++;
     return count;
 }
 
-/* Parses a text that is open as `reading`; `place` is who wants it. */
+/* Parses a text that is open as `reading`; `origin` is who wants it. */
 static bool
-parse_open(lbx__load *load, lbx__reading *reading, lbx__place place,
-           const struct contents *contents, lbx__raw *section)
+parse_open(lbx__loader *load, lbx__loader_reading *reading,
+           lbx__fault_line origin, const struct contents *contents,
+           lbx__expr *section)
 {
     bool done;
 
     if (contents->length_bytes > load->options.file_max_bytes)
-        return lbx__load_fail(load, LBX_INVALID, place,
-                              "%.100s is longer than %zu bytes",
-                              reading->origin, load->options.file_max_bytes);
+        return lbx__loader_fail(load, LBX_INVALID, origin,
+                                "%.100s is longer than %zu bytes",
+                                reading->name, load->options.file_max_bytes);
     if (is_open(load, reading))
-        return lbx__load_fail(load, LBX_INVALID, place,
-                              "%.100s includes itself", reading->origin);
-    if (!lbx__load_depth(load, place, open_count(load) + 1))
+        return lbx__loader_fail(load, LBX_INVALID, origin,
+                                "%.100s includes itself", reading->name);
+    if (!lbx__loader_check_depth(load, origin, open_count(load) + 1))
         return false;
     reading->outer = load->reading;
     load->reading = reading;
-    done = lbx__parse(load, reading->origin, contents->bytes,
-                      contents->length_bytes, section);
+    done = lbx__parser_parse(load, reading->name, contents->bytes,
+                             contents->length_bytes, section);
     load->reading = reading->outer;
     return done;
 }
 
 /* Reads and parses an open descriptor, and closes it. */
 static bool
-read_descriptor(lbx__load *load, int descriptor, const char *file,
-                lbx__place place, lbx__raw *section)
+read_descriptor(lbx__loader *load, int descriptor, const char *file,
+                lbx__fault_line origin, lbx__expr *section)
 {
-    lbx__reading reading = {.file = file};
+    lbx__loader_reading reading = {.file = file};
     struct contents contents = {0};
     struct stat about;
     bool done = false;
 
-    reading.origin = lbx__load_copy(load, file, strlen(file));
-    if (reading.origin && fstat(descriptor, &about) != 0)
-        (void)unreadable(load, place, file, errno);
-    else if (reading.origin)
-        done = read_all(load, descriptor, place, file, &contents);
+    reading.name = lbx__loader_copy(load, file, strlen(file));
+    if (reading.name && fstat(descriptor, &about) != 0)
+        (void)unreadable(load, origin, file, errno);
+    else if (reading.name)
+        done = read_all(load, descriptor, origin, file, &contents);
     (void)close(descriptor);
     if (done) {
         reading.device = (uint64_t)about.st_dev;
         reading.inode = (uint64_t)about.st_ino;
-        done = parse_open(load, &reading, place, &contents, section);
+        done = parse_open(load, &reading, origin, &contents, section);
     }
     lbx__free(load->options.allocator, contents.bytes, contents.size_bytes);
     return done;
@@ -177,47 +180,47 @@ read_descriptor(lbx__load *load, int descriptor, const char *file,
 
 /* Parses a file; *ret_found is false when there is none, which is no fault. */
 static bool
-read_file(lbx__load *load, const char *file, lbx__place place,
-          lbx__raw *section, bool *ret_found)
+read_file(lbx__loader *load, const char *file, lbx__fault_line origin,
+          lbx__expr *section, bool *ret_found)
 {
     const int descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
     *ret_found = descriptor >= 0 || errno != ENOENT;
     if (descriptor >= 0)
-        return read_descriptor(load, descriptor, file, place, section);
-    return *ret_found ? unreadable(load, place, file, errno) : true;
+        return read_descriptor(load, descriptor, file, origin, section);
+    return *ret_found ? unreadable(load, origin, file, errno) : true;
 }
 
 static bool
-read_memory(lbx__load *load, const lbx_settings_source *source,
-            lbx__place place, lbx__raw *section)
+read_memory(lbx__loader *load, const lbx_settings_source *source,
+            lbx__fault_line origin, lbx__expr *section)
 {
     // The text is only read; the pointer is plain because a file's is.
     const struct contents contents = {
         .bytes = (char *)(uintptr_t)source->text,
         .length_bytes = source->length_bytes,
     };
-    const char *origin = source->origin ? source->origin : "text";
-    lbx__reading reading = {.file = NULL};
+    const char *name = source->origin ? source->origin : "text";
+    lbx__loader_reading reading = {.file = NULL};
 
-    reading.origin = lbx__load_copy(load, origin, strlen(origin));
-    return reading.origin &&
-           parse_open(load, &reading, place, &contents, section);
+    reading.name = lbx__loader_copy(load, name, strlen(name));
+    return reading.name &&
+           parse_open(load, &reading, origin, &contents, section);
 }
 
 bool
-lbx__source_read(lbx__load *load, const lbx_settings_source *source,
-                 lbx__raw *section)
+lbx__source_read(lbx__loader *load, const lbx_settings_source *source,
+                 lbx__expr *section)
 {
-    const lbx__place nowhere = {NULL, 0};
+    const lbx__fault_line nowhere = {NULL, 0};
     bool found;
 
     if (!source->file)
         return read_memory(load, source, nowhere, section);
     if (!read_file(load, source->file, nowhere, section, &found))
         return false;
-    return found || lbx__load_fail(load, LBX_NOT_FOUND, nowhere,
-                                   "%.160s: no such file", source->file);
+    return found || lbx__loader_fail(load, LBX_NOT_FOUND, nowhere,
+                                     "%.160s: no such file", source->file);
 }
 
 /* ---- Includes ---- */
@@ -225,7 +228,7 @@ lbx__source_read(lbx__load *load, const lbx_settings_source *source,
 /* The folder to which a name is relative, and the length of its text; NULL
  * when there is none. */
 static const char *
-include_folder(const lbx__load *load, size_t *ret_length)
+include_folder(const lbx__loader *load, size_t *ret_length)
 {
     const char *file = load->reading->file;
     const char *slash;
@@ -242,7 +245,8 @@ include_folder(const lbx__load *load, size_t *ret_length)
 
 /* folder/name and `extra`. */
 static char *
-path_of(lbx__load *load, const lbx__include *include, const char *extra)
+path_of(lbx__loader *load, const lbx__source_include_name *include,
+        const char *extra)
 {
     size_t length = 0;
     const char *folder = include_folder(load, &length);
@@ -251,14 +255,15 @@ path_of(lbx__load *load, const lbx__include *include, const char *extra)
     if (include->name[0] == '/')
         length = 0;
     else if (!folder) {
-        (void)lbx__load_fail(load, LBX_INVALID, include->place,
-                             "include \"%.60s\": this text is no file, and no "
-                             "include_folder was given",
-                             include->name);
+        (void)lbx__loader_fail(
+            load, LBX_INVALID, include->origin,
+            "include \"%.60s\": this text is no file, and no "
+            "include_folder was given",
+            include->name);
         return NULL;
     }
-    path = lbx__load_take(load,
-                          length + strlen(include->name) + strlen(extra) + 2);
+    path = lbx__loader_take(load,
+                            length + strlen(include->name) + strlen(extra) + 2);
     if (!path)
         return NULL;
     at = path;
@@ -274,8 +279,8 @@ path_of(lbx__load *load, const lbx__include *include, const char *extra)
 }
 
 static bool
-include_file(lbx__load *load, const lbx__include *include, lbx__raw *section,
-             bool *ret_found)
+include_file(lbx__loader *load, const lbx__source_include_name *include,
+             lbx__expr *section, bool *ret_found)
 {
     static const char *const extras[] = {"", ".conf", ".json"};
 
@@ -283,54 +288,56 @@ include_file(lbx__load *load, const lbx__include *include, lbx__raw *section,
     for (size_t i = 0; i < 3 && !*ret_found; i++) {
         const char *path = path_of(load, include, extras[i]);
 
-        if (!path || !read_file(load, path, include->place, section, ret_found))
+        if (!path ||
+            !read_file(load, path, include->origin, section, ret_found))
             return false;
     }
     return true;
 }
 
 static bool
-include_by_callback(lbx__load *load, const lbx__include *include,
-                    lbx__raw *section, bool *ret_found)
+include_by_callback(lbx__loader *load, const lbx__source_include_name *include,
+                    lbx__expr *section, bool *ret_found)
 {
     lbx_settings_source source = {.origin = include->name};
     const lbx_status status = load->options.include(
-        include->name, load->reading->origin, load->options.context, &source);
+        include->name, load->reading->name, load->options.context, &source);
 
     *ret_found = status == LBX_OK;
     if (status == LBX_NOT_FOUND)
         return true;
     if (status != LBX_OK)
-        return lbx__load_fail(load, status, include->place,
-                              "include \"%.60s\": %s", include->name,
-                              lbx_status_text(status));
+        return lbx__loader_fail(load, status, include->origin,
+                                "include \"%.60s\": %s", include->name,
+                                lbx_status_text(status));
     if (source.file)
-        return read_file(load, source.file, include->place, section, ret_found);
+        return read_file(load, source.file, include->origin, section,
+                         ret_found);
     if (!source.text && source.length_bytes > 0)
-        return lbx__load_fail(load, LBX_INVALID, include->place,
-                              "include \"%.60s\": the callback gave no text",
-                              include->name);
-    return read_memory(load, &source, include->place, section);
+        return lbx__loader_fail(load, LBX_INVALID, include->origin,
+                                "include \"%.60s\": the callback gave no text",
+                                include->name);
+    return read_memory(load, &source, include->origin, section);
 }
 
 bool
-lbx__include_read(lbx__load *load, const lbx__include *include,
-                  lbx__raw *section)
+lbx__source_include(lbx__loader *load, const lbx__source_include_name *include,
+                    lbx__expr *section)
 {
     bool found;
 
     assert(load->reading); // an include stands in a text
     if (include->name[0] == '\0')
-        return lbx__load_fail(load, LBX_INVALID, include->place,
-                              "include \"\": a name is missing");
+        return lbx__loader_fail(load, LBX_INVALID, include->origin,
+                                "include \"\": a name is missing");
     if (load->options.include
             ? !include_by_callback(load, include, section, &found)
             : !include_file(load, include, section, &found))
         return false;
     if (!found && include->required)
-        return lbx__load_fail(load, LBX_NOT_FOUND, include->place,
-                              "include \"%.80s\": no such file, and it is "
-                              "required",
-                              include->name);
+        return lbx__loader_fail(load, LBX_NOT_FOUND, include->origin,
+                                "include \"%.80s\": no such file, and it is "
+                                "required",
+                                include->name);
     return true;
 }

@@ -3,21 +3,22 @@
 #ifndef LBX_SETTINGS_SOURCE_H
 #define LBX_SETTINGS_SOURCE_H
 
-#include "settings/raw.h"
+#include "settings/expr.h"
 
 /* Reads a source of the caller's into `section`. */
-bool lbx__source_read(lbx__load *load, const lbx_settings_source *source,
-                      lbx__raw *section);
+bool lbx__source_read(lbx__loader *load, const lbx_settings_source *source,
+                      lbx__expr *section);
 
-typedef struct lbx__include {
+typedef struct lbx__source_include_name {
     const char *name;
     bool required;
-    lbx__place place; /* of the word include */
-} lbx__include;
+    lbx__fault_line origin; /* of the word include */
+} lbx__source_include_name;
 
 /* Reads what is included into `section`; what is not there is passed over
  * unless it is required. */
-bool lbx__include_read(lbx__load *load, const lbx__include *include,
-                       lbx__raw *section);
+bool lbx__source_include(lbx__loader *load,
+                         const lbx__source_include_name *include,
+                         lbx__expr *section);
 
 #endif

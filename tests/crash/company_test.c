@@ -7,7 +7,7 @@
  * Each process counts: its own row, and one that all share, in one group. So at
  * every moment the shared row is the sum of the others.
  */
-#include "codec/pack.h"
+#include "codec/endian.h"
 #include "stores/file/fixture.h"
 #include "stores/file/parts.h"
 

@@ -2,7 +2,7 @@
 /* Counting; ledger.h has the words. */
 #include "ledger.h"
 
-#include "codec/sum.h"
+#include "codec/crc32c.h"
 
 #include <inttypes.h>
 #include <stdio.h>

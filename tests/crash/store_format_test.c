@@ -11,8 +11,8 @@
 #include "crew.h"
 #include "stores/file/fixture.h"
 
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/endian.h"
 
 #include <lmdb.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * row; the one in files is closed and opened again at random points, and killed
  * (left as it is, copied and opened elsewhere) at others.
  */
-#include "codec/pack.h"
+#include "codec/endian.h"
 #include "stores/file/fixture.h"
 #include "stores/memory/memory.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload.h"
 
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/endian.h"
+#include "codec/hash64.h"
 #include "stores/memory/memory.h"
 #include "support/test.h"
 

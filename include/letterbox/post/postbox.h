@@ -158,6 +158,33 @@ LBX_API void lbx_postbox_close(lbx_postbox *postbox);
 LBX_API bool lbx_postbox_is_closed(const lbx_postbox *postbox);
 
 /*
+ * lbx_postbox_is_send_only() reports whether it was opened as `send_only`:
+ * receiving from it is LBX_UNSUPPORTED. NULL is not.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_postbox_is_send_only(const lbx_postbox *postbox);
+
+/*
+ * lbx_postbox_is_same_box() reports whether two postboxes are handles of one
+ * box: the same store, and the same incarnation of the box in it.
+ *
+ * Since      0.1
+ */
+LBX_API bool lbx_postbox_is_same_box(const lbx_postbox *one,
+                                     const lbx_postbox *other);
+
+/*
+ * lbx_postbox_box_options() are the rules by which the postbox works: those its
+ * box had when it was opened. NULL for NULL.
+ *
+ * Ownership  borrowed: the postbox's.
+ * Since      0.1
+ */
+LBX_API const lbx_box_options *
+lbx_postbox_box_options(const lbx_postbox *postbox);
+
+/*
  * lbx_postbox_send() sends bytes. `ret_id` may be NULL.
  *
  * Returns    LBX_OK; LBX_FULL; LBX_TOO_LARGE; LBX_CLOSED; LBX_INVALID;

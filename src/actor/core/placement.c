@@ -10,7 +10,6 @@
 #include "actor/select/blame.h"
 #include "actor/select/selection.h"
 #include "base/alloc.h"
-#include "settings/load.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,9 +39,9 @@ load(lbx__selection *selection, lbx_fault *fault)
         return LBX_OK;
     if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
         return lbx__blame(fault, LBX_INVALID, given, "expected a section");
-    status = lbx__settings_merge(given, selection->settings,
-                                 selection->system->options.allocator,
-                                 &selection->merged);
+    status = lbx_settings_merge(given, selection->settings,
+                                selection->system->options.allocator,
+                                &selection->merged);
     selection->settings = selection->merged;
     selection->given = lbx_settings_ref(given);
     return status;

@@ -4,7 +4,6 @@
 #include "actor/core/system.h"
 #include "actor/select/blame.h"
 #include "actor/select/mailbox_plan.h"
-#include "settings/load.h"
 #include <string.h>
 
 /* Akka's class names, and their short forms. */
@@ -118,9 +117,9 @@ lbx__dispatcher_describe(const lbx__dispatchers *dispatchers,
     lbx_status status = check(dispatchers, entry, fault);
 
     if (status == LBX_OK && whole != dispatchers->usual) {
-        status = lbx__settings_merge(whole, dispatchers->usual,
-                                     dispatchers->system->options.allocator,
-                                     &entry->merged);
+        status = lbx_settings_merge(whole, dispatchers->usual,
+                                    dispatchers->system->options.allocator,
+                                    &entry->merged);
         whole = entry->merged;
     }
     if (status == LBX_OK)

@@ -5,7 +5,6 @@
 #include "actor/select/blame.h"
 #include "base/alloc.h"
 #include "base/lock.h"
-#include "settings/load.h"
 #include <string.h>
 
 enum {
@@ -211,8 +210,8 @@ merge(lbx__mailbox_plans *mailboxes, lbx__mailbox_plan *mailbox)
     if ((!section || section == mailboxes->usual) && !mailbox->type.user)
         return LBX_OK;
     status =
-        lbx__settings_merge(section ? section : mailboxes->usual,
-                            mailboxes->usual, mailboxes->allocator, &filled);
+        lbx_settings_merge(section ? section : mailboxes->usual,
+                           mailboxes->usual, mailboxes->allocator, &filled);
     if (status != LBX_OK)
         return status;
     status =

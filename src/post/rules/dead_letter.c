@@ -18,7 +18,7 @@
  * L4  It is moved once in a receive: it gets a turn that this receive leaves
  *     alone.
  */
-#include "codec/text.h"
+#include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 lbx_status
@@ -72,7 +72,7 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
 {
     const bool fifo = to->facts->options.fifo;
     uint8_t hash[LBX__HASH_BYTES];
-    char id[LBX__UUID_TEXT];
+    char id[LBX__UUID_TEXT_BYTES];
     lbx__need need = {.count = 0};
     lbx__body body;
     lbx__state state;
@@ -83,7 +83,7 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
     body = letter->body;
     body.source = from->facts->name;
     if (fifo) {
-        lbx__uuid_text(body.id, id);
+        lbx__uuid_format(body.id, id);
         body.parcel.duplicate_id = id;
         body.sent_ns = rules->now;
         status = lbx__group_hash(rules, body.parcel.group, hash);

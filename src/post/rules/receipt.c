@@ -2,8 +2,8 @@
 /* Receipts; see receipt.h. */
 #include "post/rules/receipt.h"
 
-#include "codec/pack.h"
-#include "codec/text.h"
+#include "codec/base64.h"
+#include "codec/endian.h"
 
 #include <string.h>
 
@@ -82,7 +82,7 @@ lbx__receipt_parse(lbx__mac *mac, const char *text, lbx__receipt *ret)
     status = make_mac(mac, whole, hash);
     if (status != LBX_OK)
         return status;
-    if (!lbx__same_secret(hash, whole + NUMBERS, LBX__RECEIPT_MAC))
+    if (!lbx__mac_equal(hash, whole + NUMBERS, LBX__RECEIPT_MAC))
         return LBX_INVALID;
     *ret = lbx__receipt_unpack(whole + 1);
     return LBX_OK;

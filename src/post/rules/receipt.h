@@ -20,7 +20,7 @@
 #ifndef LBX_POST_RECEIPT_H
 #define LBX_POST_RECEIPT_H
 
-#include "codec/digest.h"
+#include "codec/mac.h"
 
 typedef struct lbx__receipt {
     uint64_t box;

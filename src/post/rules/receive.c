@@ -12,7 +12,7 @@
  * C3  A letter whose rows do not check is stepped over. When there is no other, the
  *     answer is CORRUPT: never that there is nothing.
  */
-#include "codec/text.h"
+#include "codec/uuid.h"
 #include "post/rules/internal.h"
 #include "post/rules/receipt.h"
 
@@ -48,7 +48,7 @@ lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *head,
         .first_received_ms = state->first_ms,
         .dead_letter_source = letter->body.source,
     };
-    lbx__uuid_text(letter->body.id, delivery.id.text);
+    lbx__uuid_format(letter->body.id, delivery.id.text);
     return sink->deliver(sink->context, &delivery);
 }
 

@@ -2,7 +2,8 @@
 /* Keys, sums and values of rows; see rows.h. */
 #include "post/rules/row.h"
 
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/hash64.h"
 
 lbx__key
 lbx__key_1(uint64_t a)

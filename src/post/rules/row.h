@@ -16,7 +16,7 @@
 #define LBX_POST_ROWS_H
 
 #include "base/buffer.h"
-#include "codec/pack.h"
+#include "codec/endian.h"
 #include "post/rules/storage.h"
 
 #include <letterbox/store.h>

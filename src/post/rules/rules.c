@@ -8,7 +8,8 @@
  * X1  A number is given once in the life of a store.
  */
 #include "base/alloc.h"
-#include "codec/text.h"
+#include "codec/random.h"
+#include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 #include <string.h>
@@ -254,7 +255,7 @@ lbx__rules_id(lbx__rules *rules, uint8_t id[16])
     rules->random_left -= 16;
     from = rules->random + rules->random_left;
     memcpy(id, from, 16);
-    lbx__uuid_mark(id);
+    lbx__uuid_mark_random(id);
     return true;
 }
 

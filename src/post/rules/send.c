@@ -10,7 +10,7 @@
  * that changing the scope does not forgive what was sent before; it is kept
  * under the one that is in force.
  */
-#include "codec/text.h"
+#include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ find_seen(lbx__rules *rules, const lbx__box_record *head,
     at = value.data;
     if ((int64_t)lbx__get_le64(at) <= rules->now)
         return LBX_NOT_FOUND;
-    lbx__uuid_text(at + 8, sent->id.text);
+    lbx__uuid_format(at + 8, sent->id.text);
     sent->sequence = lbx__get_le64(at + 24);
     sent->duplicate = true;
     sent->status = LBX_OK;
@@ -208,7 +208,7 @@ lbx__send_write(lbx__rules *rules, lbx__sending *posting)
                               posting->delay_ns > 0 ? &delayed : NULL);
     for (size_t i = 0; i < posting->hash_count; i++)
         remember(rules, head, posting->hashes[i], posting->body.id, sequence);
-    lbx__uuid_text(posting->body.id, sent->id.text);
+    lbx__uuid_format(posting->body.id, sent->id.text);
     sent->sequence = sequence;
     sent->duplicate = false;
     sent->status = LBX_OK;

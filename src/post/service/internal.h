@@ -23,7 +23,7 @@
 #define LBX_POST_MACHINE_H
 
 #include "base/lock.h"
-#include "codec/digest.h"
+#include "codec/mac.h"
 #include "post/rules/rules.h"
 #include "post/service/service.h"
 #include "post/service/waiters.h"

@@ -19,7 +19,7 @@
 #include "stores/file/copy.h"
 
 #include "base/clock.h"
-#include "codec/text.h"
+#include "codec/random.h"
 #include "post/rules/rules.h"
 #include "stores/file/cradle.h"
 #include "stores/file/parts.h"

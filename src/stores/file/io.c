@@ -3,7 +3,8 @@
 #include "stores/file/io.h"
 
 #include "base/clock.h"
-#include "codec/text.h"
+#include "codec/random.h"
+#include "codec/uuid.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ wall_ns(const lbx__io *io)
 static void
 boot_id(const lbx__io *io, uint8_t id[16])
 {
-    char text[LBX__UUID_TEXT] = "";
+    char text[LBX__UUID_TEXT_BYTES] = "";
     const int fd =
         open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 

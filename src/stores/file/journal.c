@@ -2,8 +2,8 @@
 /* Making and writing records; journal_read.c reads them back. */
 #include "stores/file/journal.h"
 
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/endian.h"
 #include "stores/file/folder.h"
 
 #include <assert.h>

@@ -13,8 +13,8 @@
 #include "stores/file/journal.h"
 
 #include "base/alloc.h"
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/endian.h"
 
 #include <string.h>
 

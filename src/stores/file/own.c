@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The storage's own row: packed, little-endian, with a sum of its own. */
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/endian.h"
 #include "stores/file/room.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
  *     also takes the next generation, so that they do not count any more.
  */
 #include "base/fault.h"
-#include "codec/text.h"
+#include "codec/random.h"
 #include "stores/file/parts.h"
 #include "stores/file/view.h"
 

@@ -3,7 +3,7 @@
 #include "stores/memory/index.h"
 
 #include "base/alloc.h"
-#include "codec/pack.h"
+#include "codec/endian.h"
 
 #include <assert.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "stores/memory/memory.h"
 
 #include "base/alloc.h"
-#include "codec/text.h"
+#include "codec/random.h"
 #include "stores/memory/index.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
 
 #include "shelf.h"
 
+#include <letterbox/compat/wink.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -29,9 +31,9 @@ static lbx_status
 take(lbx_context *context, void *state, void *message)
 {
     struct till *till = *(struct till **)state;
-    const lbx_request *request = message;
+    const lbx_wink_request *request = message;
 
-    CHECK_PTR(lbx_request_type(), lbx_context_type(context));
+    CHECK_PTR(lbx_wink_request_type(), lbx_context_type(context));
     snprintf(till->last, sizeof(till->last), "%s", request->payload);
     atomic_store(&till->reached, true);
     EVENTUALLY(atomic_load(&till->may_go_on));
@@ -84,10 +86,10 @@ bridge_close(struct bridge *bridge)
 static void
 bridge_send(struct bridge *bridge, const char *payload)
 {
-    lbx_request request = lbx_request_of(payload);
+    lbx_wink_request request = lbx_wink_request_of(payload);
 
     desk_send_draft(&bridge->desk,
-                    lbx_draft_of_message(lbx_request_type(), &request));
+                    lbx_draft_of_message(lbx_wink_request_type(), &request));
 }
 
 TEST(a_letter_is_acknowledged_when_the_actor_has_handled_it)

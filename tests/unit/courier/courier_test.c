@@ -281,26 +281,26 @@ fall_silent(lbx_job *job, void *context)
     const int64_t start = test_clock_now(&guard->desk->time);
 
     courier->options.stuck = bark; // without the thread, which would look too
-    CHECK_INT(start + 100 * LBX_SECOND, lbx__watch_look(courier));
+    CHECK_INT(start + 100 * LBX_SECOND, lbx__watchdog_check(courier));
     test_clock_advance(&guard->desk->time, 100 * LBX_SECOND - 1);
-    CHECK_INT(start + 100 * LBX_SECOND, lbx__watch_look(courier));
+    CHECK_INT(start + 100 * LBX_SECOND, lbx__watchdog_check(courier));
     CHECK_INT(0, atomic_load(&guard->stuck));
     CHECK_OK(lbx_job_beat(job)); // in time
     test_clock_advance(&guard->desk->time, 100 * LBX_SECOND - 1);
-    (void)lbx__watch_look(courier);
+    (void)lbx__watchdog_check(courier);
     CHECK_INT(0, atomic_load(&guard->stuck));
     test_clock_advance(&guard->desk->time, 1);
     CHECK_OK(lbx_courier_stats_read(courier, &stats));
     CHECK_INT(100 * LBX_SECOND, stats.silent_ns);
-    (void)lbx__watch_look(courier);
+    (void)lbx__watchdog_check(courier);
     CHECK_INT(1, atomic_load(&guard->stuck));
     CHECK_INT(100 * LBX_SECOND, atomic_load(&guard->silent_ns));
     test_clock_advance(&guard->desk->time, 500 * LBX_SECOND);
-    (void)lbx__watch_look(courier);
+    (void)lbx__watchdog_check(courier);
     CHECK_INT(1, atomic_load(&guard->stuck)); // once for each silence
     (void)lbx_job_beat(job);
     test_clock_advance(&guard->desk->time, 100 * LBX_SECOND);
-    (void)lbx__watch_look(courier);
+    (void)lbx__watchdog_check(courier);
     CHECK_INT(2, atomic_load(&guard->stuck));
     return LBX_OK;
 }

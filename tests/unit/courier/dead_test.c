@@ -2,6 +2,8 @@
 /* Dead letters on their way back: all of a letter comes back, once. */
 #include "shelf.h"
 
+#include <letterbox/compat/wink.h>
+
 #include "support/torture.h"
 
 #include <letterbox/post.h>
@@ -307,8 +309,8 @@ TEST(a_record_of_another_hand_has_its_replies_in_one_place)
     letter = take(shop.orders);
     CHECK_STR("a book", lbx_letter_body(letter, NULL));
     CHECK_PTR(NULL, lbx_letter_type_name(letter));
-    CHECK_STR("answers",
-              lbx_routes_place(lbx_letter_routes(letter), lbx_request_type()));
+    CHECK_STR("answers", lbx_routes_place(lbx_letter_routes(letter),
+                                          lbx_wink_request_type()));
     lbx_letter_destroy(letter);
     close_shop(&shop);
 }

@@ -2,6 +2,8 @@
 /* A courier on a shelf; see shelf.h. */
 #include "shelf.h"
 
+#include <letterbox/compat/wink.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +38,8 @@ desk_open(struct desk *desk)
     desk->clock = test_clock_interface(&desk->time);
     shelf_open(&desk->shelf, &desk->time);
     CHECK_OK(lbx_types_create(NULL, &desk->types));
-    CHECK_OK(lbx_types_add(desk->types, lbx_request_type()));
-    CHECK_OK(lbx_types_add(desk->types, lbx_result_type()));
+    CHECK_OK(lbx_types_add(desk->types, lbx_wink_request_type()));
+    CHECK_OK(lbx_types_add(desk->types, lbx_wink_result_type()));
     CHECK_OK(lbx_types_add(desk->types, lbx_dead_letter_type()));
     requests.types = desk->types;
     CHECK_OK(lbx_postbox_open_in(&desk->shelf.base, "requests", &requests,

@@ -2,6 +2,8 @@
 /* Dead letters: what is put aside, in which order, and what is in it. */
 #include "shelf.h"
 
+#include <letterbox/compat/wink.h>
+
 #include "base/clock.h"
 
 #include <stdio.h>
@@ -35,10 +37,10 @@ record_in(lbx_letter *letter)
 
 TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
 {
-    lbx_request request = lbx_request_of("{\"order\":1}");
-    lbx_draft draft = lbx_draft_of_message(lbx_request_type(), &request);
+    lbx_wink_request request = lbx_wink_request_of("{\"order\":1}");
+    lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
     const lbx_dead_letter_record *record;
-    const lbx_result *result;
+    const lbx_wink_result *result;
     const int64_t before = lbx__wall_ms();
     lbx_letter *letter;
     struct desk desk;
@@ -397,7 +399,7 @@ TEST_CITING("R-44",
 
 TEST_CITING("R-44", without_a_policy_the_error_can_be_the_answer)
 {
-    const lbx_result *result;
+    const lbx_wink_result *result;
     lbx_letter *letter;
     struct desk desk;
     void *message;

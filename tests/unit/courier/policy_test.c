@@ -2,18 +2,20 @@
 /* When a failed letter comes back, and when it does not. */
 #include "courier/policy.h"
 
+#include "courier/courier_options.h"
+
 #include "support/test.h"
 
 TEST_CITING("W-20 W-25", delays_grow_by_a_minute_up_to_fifteen)
 {
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
 
-    CHECK_INT(60 * LBX_SECOND, lbx__retry_delay(&options, 1));
-    CHECK_INT(120 * LBX_SECOND, lbx__retry_delay(&options, 2));
-    CHECK_INT(840 * LBX_SECOND, lbx__retry_delay(&options, 14));
-    CHECK_INT(900 * LBX_SECOND, lbx__retry_delay(&options, 15));
-    CHECK_INT(900 * LBX_SECOND, lbx__retry_delay(&options, 16));
-    CHECK_INT(900 * LBX_SECOND, lbx__retry_delay(&options, UINT32_MAX));
+    CHECK_INT(60 * LBX_SECOND, lbx__policy_retry_delay(&options, 1));
+    CHECK_INT(120 * LBX_SECOND, lbx__policy_retry_delay(&options, 2));
+    CHECK_INT(840 * LBX_SECOND, lbx__policy_retry_delay(&options, 14));
+    CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, 15));
+    CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, 16));
+    CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, UINT32_MAX));
 }
 
 TEST(delays_keep_their_limits_whatever_these_are)
@@ -21,18 +23,18 @@ TEST(delays_keep_their_limits_whatever_these_are)
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
 
     options.retry_ns = 0;
-    CHECK_INT(0, lbx__retry_delay(&options, 3));
+    CHECK_INT(0, lbx__policy_retry_delay(&options, 3));
     options.retry_ns = INT64_MAX;
-    CHECK_INT(900 * LBX_SECOND, lbx__retry_delay(&options, 1));
+    CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, 1));
     options.retry_most_ns = INT64_MAX;
-    CHECK_INT(INT64_MAX, lbx__retry_delay(&options, 1));
-    CHECK_INT(INT64_MAX, lbx__retry_delay(&options, 2)); // would not fit
+    CHECK_INT(INT64_MAX, lbx__policy_retry_delay(&options, 1));
+    CHECK_INT(INT64_MAX, lbx__policy_retry_delay(&options, 2)); // would not fit
     options.retry_ns = 60 * LBX_SECOND;
     options.retry_most_ns = 0;
-    CHECK_INT(0, lbx__retry_delay(&options, 1));
+    CHECK_INT(0, lbx__policy_retry_delay(&options, 1));
     options = lbx_courier_options_dead_letters();
-    CHECK_INT(3600 * LBX_SECOND, lbx__retry_delay(&options, 1));
-    CHECK_INT(3600 * LBX_SECOND, lbx__retry_delay(&options, 99));
+    CHECK_INT(3600 * LBX_SECOND, lbx__policy_retry_delay(&options, 1));
+    CHECK_INT(3600 * LBX_SECOND, lbx__policy_retry_delay(&options, 99));
     CHECK_INT(300 * LBX_SECOND, options.lease_ns);
     CHECK_INT(20 * LBX_SECOND, options.wait_ns);
     CHECK_PTR(NULL, options.dead_letters.postbox);
@@ -62,7 +64,7 @@ judge(const lbx_dead_letter_policy *rules, const char *type, uint32_t count)
     lbx_job_failure failure = {
         .status = LBX_REFUSED, .error_type = type, .delivery_count = count};
 
-    return lbx__verdict(rules, &failure);
+    return lbx__policy_verdict(rules, &failure);
 }
 
 TEST_CITING("R-44", the_fifth_delivery_is_the_last)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main loop's records, as JSON. */
-#include "courier/records.h"
+#include "courier/dead_letter_record.h"
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include <letterbox/compat/wink.h>
 #include <letterbox/courier.h>
 
 #include "support/test.h"
@@ -66,15 +67,15 @@ id_of(const char *text)
 
 TEST_CITING("W-24", requests_travel_as_json)
 {
-    lbx_request request = {
+    lbx_wink_request request = {
         .payload = "{\"question\": [1, 2.50, \"\xc3\xa4\"]}",
         .budget = "{\"tokens\":100}",
         .deadline_ms = 1794826296000,
         .request_id = id_of("r-1"),
         .created_ms = 1794826295123,
     };
-    lbx_request *back =
-        there_and_back(lbx_request_type(), &request,
+    lbx_wink_request *back =
+        there_and_back(lbx_wink_request_type(), &request,
                        "{\"request_id\":\"r-1\","
                        "\"payload\":{\"question\": [1, 2.50, \"\xc3\xa4\"]},"
                        "\"budget\":{\"tokens\":100},"
@@ -86,13 +87,13 @@ TEST_CITING("W-24", requests_travel_as_json)
     CHECK_INT(request.deadline_ms, back->deadline_ms);
     CHECK_INT(request.created_ms, back->created_ms);
     CHECK_STR("r-1", back->request_id.text);
-    lbx_type_end_message(lbx_request_type(), back);
+    lbx_type_end_message(lbx_wink_request_type(), back);
 }
 
 TEST_CITING("W-24", new_requests_have_a_random_id_and_the_time)
 {
-    lbx_request a = lbx_request_of("1"), b = lbx_request_of("1");
-    lbx_request *back = there_and_back(lbx_request_type(), &a, NULL);
+    lbx_wink_request a = lbx_wink_request_of("1"), b = lbx_wink_request_of("1");
+    lbx_wink_request *back = there_and_back(lbx_wink_request_type(), &a, NULL);
 
     CHECK_INT(36, strlen(a.request_id.text));
     CHECK_INT('4', a.request_id.text[14]); // of version 4
@@ -102,20 +103,20 @@ TEST_CITING("W-24", new_requests_have_a_random_id_and_the_time)
     CHECK_STR("1", back->payload);
     CHECK_PTR(NULL, back->budget);
     CHECK_INT(0, back->deadline_ms);
-    lbx_type_end_message(lbx_request_type(), back);
+    lbx_type_end_message(lbx_wink_request_type(), back);
 }
 
 TEST_CITING("W-24", results_travel_as_json)
 {
-    lbx_request request = {.request_id = id_of("r-1")};
-    lbx_result result = lbx_result_of(&request), *back;
+    lbx_wink_request request = {.request_id = id_of("r-1")};
+    lbx_wink_result result = lbx_wink_result_of(&request), *back;
 
     CHECK_STR("r-1", result.request_id.text);
     CHECK(result.completed_ms > 1700000000000);
     result.error = "no \"address\"\n";
     result.session_id = id_of("s-1");
     result.completed_ms = 1;
-    back = there_and_back(lbx_result_type(), &result,
+    back = there_and_back(lbx_wink_result_type(), &result,
                           "{\"request_id\":\"r-1\","
                           "\"error\":\"no \\\"address\\\"\\n\","
                           "\"session_id\":\"s-1\","
@@ -124,7 +125,7 @@ TEST_CITING("W-24", results_travel_as_json)
     CHECK_STR(result.error, back->error);
     CHECK_STR("s-1", back->session_id.text);
     CHECK_INT(1, back->completed_ms);
-    lbx_type_end_message(lbx_result_type(), back);
+    lbx_type_end_message(lbx_wink_result_type(), back);
 }
 
 static lbx_dead_letter_record
@@ -215,33 +216,33 @@ TEST_CITING("W-25", bodies_that_are_no_text_travel_in_base64)
 
 TEST_CITING("W-24", records_without_what_is_required_are_not_encoded)
 {
-    lbx_request request = {.payload = "1", .request_id = id_of("r")};
-    lbx_result result = {.output = "1", .request_id = id_of("r")};
+    lbx_wink_request request = {.payload = "1", .request_id = id_of("r")};
+    lbx_wink_result result = {.output = "1", .request_id = id_of("r")};
     lbx_dead_letter_record dead = dead_letter("", 0);
 
-    CHECK_OK(encode(lbx_request_type(), &request));
+    CHECK_OK(encode(lbx_wink_request_type(), &request));
     request.payload = NULL;
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), &request));
     request.payload = "{\"a\":1,\"a\":2}"; // no JSON that we would read
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), &request));
     request.payload = "1 2";
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), &request));
     request.payload = "";
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), &request));
     request.payload = "1";
     request.request_id.text[0] = '\0';
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), NULL));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), &request));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_request_type(), NULL));
 
-    CHECK_OK(encode(lbx_result_type(), &result));
+    CHECK_OK(encode(lbx_wink_result_type(), &result));
     result.error = "\xff";
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_result_type(), &result));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_result_type(), &result));
     result.error = NULL;
     result.completed_ms = INT64_MAX;
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_result_type(), &result));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_result_type(), &result));
     result.completed_ms = 0;
     memset(result.request_id.text, 'x', sizeof(result.request_id.text));
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_result_type(), &result));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_result_type(), &result));
 
     CHECK_OK(encode(lbx_dead_letter_type(), &dead));
     dead.body = NULL;
@@ -252,32 +253,33 @@ TEST_CITING("W-24", records_without_what_is_required_are_not_encoded)
 TEST(payloads_that_could_not_be_read_again_are_not_encoded)
 {
     char deep[128] = "";
-    lbx_request request = lbx_request_of(deep);
+    lbx_wink_request request = lbx_wink_request_of(deep);
 
     for (int depth = 1; depth <= 33; depth++) {
         memset(deep, '[', (size_t)depth);
         memset(deep + depth, ']', (size_t)depth);
         deep[2 * depth] = '\0';
         if (depth < 32) {
-            lbx_request *back =
-                there_and_back(lbx_request_type(), &request, NULL);
+            lbx_wink_request *back =
+                there_and_back(lbx_wink_request_type(), &request, NULL);
 
             CHECK_STR(deep, back->payload);
-            lbx_type_end_message(lbx_request_type(), back);
+            lbx_type_end_message(lbx_wink_request_type(), back);
         } else {
-            CHECK_STATUS(LBX_ENCODING, encode(lbx_request_type(), &request));
+            CHECK_STATUS(LBX_ENCODING,
+                         encode(lbx_wink_request_type(), &request));
         }
     }
 }
 
 TEST_CITING("W-24", foreign_records_are_read_with_nulls_and_strangers)
 {
-    const lbx_type *type = lbx_request_type();
+    const lbx_type *type = lbx_wink_request_type();
     static const char json[] =
         " {\"experiment\": {\"payload\": 3}, \"payload\": \"a\\u00e4\" , "
         "\"request_id\": \"r\\u002d1\", \"budget\": null, "
         "\"created_at\": \"2026-11-16T11:51:35.123456+01:00\"} ";
-    lbx_request *request;
+    lbx_wink_request *request;
 
     CHECK_OK(lbx_type_decode(type, json, strlen(json), (void **)&request));
     CHECK_STR("\"a\\u00e4\"", request->payload); // as it stands there
@@ -320,10 +322,10 @@ TEST(texts_that_are_no_records_are_refused)
         "{\"message_id\":\"m\",\"body\":\"\",\"delivery_count\":4294967296}",
     };
 
-    CHECK_OK(
-        decode(lbx_request_type(), "{\"request_id\":\"r\",\"payload\":1}"));
+    CHECK_OK(decode(lbx_wink_request_type(),
+                    "{\"request_id\":\"r\",\"payload\":1}"));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        if (decode(lbx_request_type(), bad[i]) != LBX_ENCODING)
+        if (decode(lbx_wink_request_type(), bad[i]) != LBX_ENCODING)
             FAIL("%s", bad[i]);
     CHECK_OK(decode(lbx_dead_letter_type(),
                     "{\"message_id\":\"m\",\"body_base64\":\"\","
@@ -352,7 +354,7 @@ encode_and_decode(struct torture *memory, void *context)
                                json.size, &allocator, &back);
         if (status == LBX_OK) {
             CHECK_INT(3, ((lbx_dead_letter_record *)back)->body_bytes);
-            lbx__record_end(back);
+            lbx__record_destroy(back);
         }
     }
     if (memory->failures > 0)

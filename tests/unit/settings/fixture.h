@@ -13,7 +13,7 @@
 
 #include "support/test.h"
 
-/* The default options, with a fault in a static place and an environment that
+/* The default options, with a fault in a static origin and an environment that
  * has NAME ("value"), EMPTY ("") and BROKEN (no UTF-8) in it. */
 lbx_settings_options test_options(void);
 const lbx_fault *last_fault(void);

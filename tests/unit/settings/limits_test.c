@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "settings/load.h"
+#include "settings/loader.h"
 
 enum {
     ROOM = 4 << 20

@@ -254,7 +254,7 @@ TEST_CITING("A-12", durations_have_the_units_of_hocon)
     }
 }
 
-/* In one place of Akka off means 0, in another for ever: the fault names
+/* In one origin of Akka off means 0, in another for ever: the fault names
  * both. */
 TEST(off_is_no_duration)
 {

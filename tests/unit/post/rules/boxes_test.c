@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Boxes: create, change, describe, list, purge, delete; damage; want of memory. */
-#include "codec/pack.h"
+#include "codec/endian.h"
 #include "fixture.h"
 
 #include "post/rules/row.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receipts as text: what this store made, and nothing else. */
-#include "codec/text.h"
+#include "codec/base64.h"
+#include "codec/random.h"
 #include "post/rules/receipt.h"
 #include "support/test.h"
 

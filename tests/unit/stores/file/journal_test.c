@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records, written and read back, whole, torn and damaged. */
-#include "codec/pack.h"
-#include "codec/sum.h"
+#include "codec/crc32c.h"
+#include "codec/endian.h"
 #include "fixture.h"
 #include "stores/file/journal.h"
 #include "support/torture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The skip list beside a plain array, step by step. */
-#include "codec/pack.h"
+#include "codec/endian.h"
 #include "stores/memory/index.h"
 #include "support/test.h"
 #include "support/torture.h"

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing JSON; see json_out.h. */
+#include "codec/json_writer.h"
+
+#include "base/buffer.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+lbx__json_writer_init(lbx__json_writer *out, lbx_buffer *buffer)
+{
+    *out = (lbx__json_writer){.buffer = buffer, .first = true};
+}
+
+/* For assertions only. */
+__attribute__((unused)) static bool
+in_object(const lbx__json_writer *out)
+{
+    return out->depth > 0 && out->objects >> (out->depth - 1) & 1;
+}
+
+/* What comes before a name, or before a value that has none. */
+static void
+separate(lbx__json_writer *out)
+{
+    if (!out->first)
+        lbx__buffer_add_byte(out->buffer, ',');
+    out->first = false;
+}
+
+static void
+before_value(lbx__json_writer *out)
+{
+    assert(in_object(out) == out->named); // a member has a name, others none
+    assert(out->depth > 0 || out->first); // one value at the top
+    if (!out->named)
+        separate(out);
+    out->named = false;
+}
+
+static void
+open_one(lbx__json_writer *out, char bracket, bool object)
+{
+    before_value(out);
+    assert(out->depth < LBX__JSON_DEPTH);
+    lbx__buffer_add_byte(out->buffer, bracket);
+    out->objects &= ~((uint64_t)1 << out->depth);
+    out->objects |= (uint64_t)object << out->depth;
+    out->depth++;
+    out->first = true;
+}
+
+static void
+close_one(lbx__json_writer *out, char bracket, bool object)
+{
+    assert(out->depth > 0 && in_object(out) == object && !out->named);
+    (void)object;
+    lbx__buffer_add_byte(out->buffer, bracket);
+    out->depth--;
+    out->first = false;
+}
+
+void
+lbx__json_writer_object(lbx__json_writer *out)
+{
+    open_one(out, '{', true);
+}
+
+void
+lbx__json_writer_object_end(lbx__json_writer *out)
+{
+    close_one(out, '}', true);
+}
+
+void
+lbx__json_writer_array(lbx__json_writer *out)
+{
+    open_one(out, '[', false);
+}
+
+void
+lbx__json_writer_array_end(lbx__json_writer *out)
+{
+    close_one(out, ']', false);
+}
+
+/* A character that cannot stand for itself. */
+static void
+escape(lbx_buffer *buffer, char byte)
+{
+    static const char meanings[] = "\"\\\b\f\n\r\t";
+    static const char names[] = "\"\\bfnrt";
+    const char *found = memchr(meanings, byte, sizeof(meanings) - 1);
+    char text[8] = {'\\'};
+
+    if (found)
+        text[1] = names[found - meanings];
+    else
+        snprintf(text + 1, sizeof(text) - 1, "u%04x", (unsigned)byte);
+    lbx__buffer_add(buffer, text, strlen(text));
+}
+
+static void
+quote(lbx_buffer *buffer, const char *text, size_t size)
+{
+    const char *at = text, *end = text + size, *plain = text;
+
+    if (!lbx__utf8_valid_bytes(text, size)) {
+        if (buffer->status == LBX_OK)
+            buffer->status = LBX_ENCODING;
+        return;
+    }
+    lbx__buffer_add_byte(buffer, '"');
+    for (; at < end; at++) {
+        if ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
+            continue;
+        lbx__buffer_add(buffer, plain, (size_t)(at - plain));
+        escape(buffer, *at);
+        plain = at + 1;
+    }
+    lbx__buffer_add(buffer, plain, (size_t)(at - plain));
+    lbx__buffer_add_byte(buffer, '"');
+}
+
+void
+lbx__json_writer_name_bytes(lbx__json_writer *out, const char *name,
+                            size_t size)
+{
+    assert(in_object(out) && !out->named);
+    separate(out);
+    quote(out->buffer, name, size);
+    lbx__buffer_add_byte(out->buffer, ':');
+    out->named = true;
+}
+
+void
+lbx__json_writer_name(lbx__json_writer *out, const char *name)
+{
+    lbx__json_writer_name_bytes(out, name, strlen(name));
+}
+
+void
+lbx__json_writer_bytes(lbx__json_writer *out, const char *text, size_t size)
+{
+    before_value(out);
+    quote(out->buffer, text, size);
+}
+
+void
+lbx__json_writer_text(lbx__json_writer *out, const char *text)
+{
+    if (text)
+        lbx__json_writer_bytes(out, text, strlen(text));
+    else
+        lbx__json_writer_null(out);
+}
+
+void
+lbx__json_writer_raw(lbx__json_writer *out, const char *json, size_t size)
+{
+    before_value(out);
+    lbx__buffer_add(out->buffer, json, size);
+}
+
+void
+lbx__json_writer_integer(lbx__json_writer *out, int64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRId64, number);
+    lbx__json_writer_raw(out, text, strlen(text));
+}
+
+void
+lbx__json_writer_boolean(lbx__json_writer *out, bool value)
+{
+    lbx__json_writer_raw(out, value ? "true" : "false", value ? 4 : 5);
+}
+
+void
+lbx__json_writer_null(lbx__json_writer *out)
+{
+    lbx__json_writer_raw(out, "null", 4);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * WINK's request and result: their members, and their types.
+ *
+ * The types live in static memory and are made by the first call: there is
+ * nothing to fail and nothing to free. Records are decoded into the C library's
+ * memory, as a type has no allocator.
+ */
+#include "compat/wink_records.h"
+
+#include "base/clock.h"
+#include "codec/random.h"
+#include "codec/uuid.h"
+#include <letterbox/compat/wink.h>
+
+#include <pthread.h>
+
+static const lbx__record_field request_fields[] = {
+    LBX__RECORD_FIELD(lbx_wink_request, "request_id", ID, true, request_id),
+    LBX__RECORD_FIELD(lbx_wink_request, "payload", JSON, true, payload),
+    LBX__RECORD_FIELD(lbx_wink_request, "budget", JSON, false, budget),
+    LBX__RECORD_FIELD(lbx_wink_request, "deadline", TIME, false, deadline_ms),
+    LBX__RECORD_FIELD(lbx_wink_request, "created_at", TIME, false, created_ms),
+};
+
+static const lbx__record_field result_fields[] = {
+    LBX__RECORD_FIELD(lbx_wink_result, "request_id", ID, true, request_id),
+    LBX__RECORD_FIELD(lbx_wink_result, "output", JSON, false, output),
+    LBX__RECORD_FIELD(lbx_wink_result, "error", TEXT, false, error),
+    LBX__RECORD_FIELD(lbx_wink_result, "session_id", ID, false, session_id),
+    LBX__RECORD_FIELD(lbx_wink_result, "completed_at", TIME, false,
+                      completed_ms),
+};
+
+const lbx__record_kind lbx__wink_request_kind = {
+    "letterbox.Request", sizeof(lbx_wink_request), request_fields,
+    LBX__RECORD_FIELD_COUNT(request_fields)};
+const lbx__record_kind lbx__wink_result_kind = {
+    "letterbox.Result", sizeof(lbx_wink_result), result_fields,
+    LBX__RECORD_FIELD_COUNT(result_fields)};
+lbx_wink_request
+lbx_wink_request_of(const char *payload)
+{
+    lbx_wink_request request = {.payload = payload,
+                                .created_ms = lbx__wall_ms()};
+    uint8_t bytes[LBX__UUID_BYTES];
+
+    // Without random bytes it has no id, and cannot be encoded.
+    if (lbx__random(bytes, sizeof(bytes))) {
+        lbx__uuid_mark_random(bytes);
+        lbx__uuid_format(bytes, request.request_id.text);
+    }
+    return request;
+}
+
+lbx_wink_result
+lbx_wink_result_of(const lbx_wink_request *request)
+{
+    lbx_wink_result result = {.completed_ms = lbx__wall_ms()};
+
+    if (request)
+        result.request_id = request->request_id;
+    return result;
+}
+
+/* ---- Types ---- */
+
+static lbx__type_room wink_type_rooms[2];
+static const lbx_type *wink_request_type;
+static const lbx_type *wink_result_type;
+static pthread_once_t wink_types_once = PTHREAD_ONCE_INIT;
+
+static void
+wink_make_types(void)
+{
+    wink_request_type =
+        lbx__record_make_type(&wink_type_rooms[0], &lbx__wink_request_kind);
+    wink_result_type =
+        lbx__record_make_type(&wink_type_rooms[1], &lbx__wink_result_kind);
+}
+
+const lbx_type *
+lbx_wink_request_type(void)
+{
+    (void)pthread_once(&wink_types_once, wink_make_types);
+    return wink_request_type;
+}
+
+const lbx_type *
+lbx_wink_result_type(void)
+{
+    (void)pthread_once(&wink_types_once, wink_make_types);
+    return wink_result_type;
+}

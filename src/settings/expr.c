@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields and what is assigned to them.
+ *
+ * The rule for duplicates. Each pair of braces has a number; a file without
+ * them counts as one pair. A second assignment to a field with the number of
+ * the newest one is a mistake, unless it visibly builds on what is there:
+ * sections merge, ${x} in x and += extend, ${?x} replaces only if it can.
+ */
+#include "settings/expr.h"
+
+#include <assert.h>
+#include <string.h>
+
+lbx__expr *
+lbx__expr_create(lbx__loader *load, lbx__expr_kind kind, lbx__fault_line origin)
+{
+    lbx__expr *expr;
+
+    if (!lbx__loader_count_value(load, origin))
+        return NULL;
+    expr = lbx__loader_take(load, sizeof(*expr));
+    if (!expr)
+        return NULL;
+    expr->kind = kind;
+    expr->origin = origin;
+    if (kind == LBX__EXPR_SECTION) {
+        expr->fields = lbx__loader_take(load, sizeof(*expr->fields));
+        if (!expr->fields)
+            return NULL;
+    }
+    return expr;
+}
+
+/* Whether the value can turn out to be a section. */
+static bool
+may_merge(const lbx__expr *expr)
+{
+    bool all_substituted = true;
+
+    if (expr->kind == LBX__EXPR_SECTION || expr->kind == LBX__EXPR_SUBST)
+        return true;
+    if (expr->kind != LBX__EXPR_CONCAT)
+        return false;
+    for (const lbx__expr_piece *piece = expr->pieces; piece;
+         piece = piece->next) {
+        if (piece->expr->kind == LBX__EXPR_SECTION)
+            return true;
+        all_substituted &= piece->expr->kind == LBX__EXPR_SUBST;
+    }
+    return all_substituted;
+}
+
+/* Whether the value can turn out to be nothing. */
+static bool
+may_vanish(const lbx__expr *expr)
+{
+    if (expr->kind != LBX__EXPR_CONCAT)
+        return expr->kind == LBX__EXPR_SUBST && expr->optional;
+    for (const lbx__expr_piece *piece = expr->pieces; piece;
+         piece = piece->next) {
+        if (!may_vanish(piece->expr))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_duplicate(const lbx__expr_assignment *newest,
+             const lbx__expr_assignment *next)
+{
+    return newest && newest->braces == next->braces && !next->looks_back &&
+           !may_vanish(next->expr) &&
+           !(may_merge(newest->expr) && may_merge(next->expr));
+}
+
+static bool merge_sections(lbx__loader *load, lbx__expr *into,
+                           const lbx__expr *from);
+
+/* Puts an assignment on top of a field's others. */
+static bool
+assign(lbx__loader *load, lbx__expr_field *field,
+       const lbx__expr_assignment *next)
+{
+    lbx__expr_assignment *copy;
+
+    if (field->newest && field->newest->expr->kind == LBX__EXPR_SECTION &&
+        next->expr->kind == LBX__EXPR_SECTION) {
+        field->newest->braces = next->braces;
+        return merge_sections(load, field->newest->expr, next->expr);
+    }
+    copy = lbx__loader_take(load, sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *next;
+    copy->older = field->newest;
+    field->newest = copy;
+    return true;
+}
+
+/* The field of that name, made if need be. */
+static lbx__expr_field *
+field_of(lbx__loader *load, lbx__expr *section, const char *key)
+{
+    lbx__key_entry *entry;
+
+    assert(section->kind == LBX__EXPR_SECTION);
+    entry = lbx__key_table_put(section->fields, &load->arena, key);
+    if (!entry) {
+        (void)lbx__loader_no_memory(load);
+        return NULL;
+    }
+    if (!entry->value)
+        entry->value = lbx__loader_take(load, sizeof(lbx__expr_field));
+    return entry->value;
+}
+
+/* Puts a chain of assignments, oldest first, on a field: turned round, put,
+ * turned back, so that a long one needs no stack. */
+static bool
+assign_all(lbx__loader *load, lbx__expr_field *field,
+           lbx__expr_assignment *newest)
+{
+    lbx__expr_assignment *oldest = NULL;
+
+    while (newest) {
+        lbx__expr_assignment *older = newest->older;
+
+        newest->older = oldest;
+        oldest = newest;
+        newest = older;
+    }
+    for (; oldest; oldest = oldest->older) {
+        if (!assign(load, field, oldest))
+            return false;
+    }
+    return true;
+}
+
+/* Moves the fields of `from`, which is not used any more, into `into`. */
+static bool
+merge_sections(lbx__loader *load, lbx__expr *into, const lbx__expr *from)
+{
+    for (uint32_t i = 0; i < from->fields->count; i++) {
+        const lbx__key_entry *entry = &from->fields->entries[i];
+        lbx__expr_field *source = entry->value;
+        lbx__expr_field *field = field_of(load, into, entry->key);
+
+        load->steps++;
+        if (!field)
+            return false;
+        if (!field->newest)
+            *field = *source;
+        else if (!assign_all(load, field, source->newest))
+            return false;
+    }
+    return true;
+}
+
+static bool
+refuse_duplicate(lbx__loader *load, const char *key, const lbx__expr *first,
+                 const lbx__expr *second)
+{
+    return lbx__loader_fail(
+        load, LBX_INVALID, second->origin,
+        "%.60s: set twice in the same braces, first on line "
+        "%u; keep one, or override it in a block of its own",
+        key, (unsigned)first->origin.line);
+}
+
+/* The newest section of a field, made if what is newest is something else. */
+static lbx__expr *
+section_of(lbx__loader *load, lbx__expr_field *field, const char *key,
+           const lbx__expr_assignment *assignment)
+{
+    lbx__expr_assignment section = {.braces = assignment->braces};
+
+    if (field->newest && field->newest->expr->kind == LBX__EXPR_SECTION) {
+        field->newest->braces = assignment->braces;
+        return field->newest->expr;
+    }
+    section.expr =
+        lbx__expr_create(load, LBX__EXPR_SECTION, assignment->expr->origin);
+    if (!section.expr)
+        return NULL;
+    if (!load->options.allow_duplicates &&
+        is_duplicate(field->newest, &section)) {
+        (void)refuse_duplicate(load, key, field->newest->expr, section.expr);
+        return NULL;
+    }
+    return assign(load, field, &section) ? field->newest->expr : NULL;
+}
+
+bool
+lbx__expr_assign(lbx__loader *load, lbx__expr *section, const char *const *keys,
+                 uint32_t count, lbx__expr_assignment assignment)
+{
+    lbx__expr_field *field = NULL;
+
+    assert(count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        field = field_of(load, section, keys[i]);
+        if (!field)
+            return false;
+        if (i + 1 == count)
+            break;
+        section = section_of(load, field, keys[i], &assignment);
+        if (!section)
+            return false;
+    }
+    if (!load->options.allow_duplicates &&
+        is_duplicate(field->newest, &assignment))
+        return refuse_duplicate(load, keys[count - 1], field->newest->expr,
+                                assignment.expr);
+    return assign(load, field, &assignment);
+}
+
+/* Back from a tree: its depth was checked when it was made. */
+static lbx__expr *
+raw_of(lbx__loader *load, const lbx_settings *settings)
+{
+    static const lbx__expr_kind kinds[] = {
+        [LBX_SETTINGS_KIND_NULL] = LBX__EXPR_NULL,
+        [LBX_SETTINGS_KIND_BOOLEAN] = LBX__EXPR_BOOLEAN,
+        [LBX_SETTINGS_KIND_NUMBER] = LBX__EXPR_NUMBER,
+        [LBX_SETTINGS_KIND_STRING] = LBX__EXPR_STRING,
+        [LBX_SETTINGS_KIND_LIST] = LBX__EXPR_LIST,
+        [LBX_SETTINGS_KIND_SECTION] = LBX__EXPR_SECTION,
+    };
+    const lbx__fault_line origin = {lbx_settings_file(settings),
+                                    lbx_settings_line(settings)};
+    lbx__expr *expr =
+        lbx__expr_create(load, kinds[lbx_settings_kind_of(settings)], origin);
+    lbx__expr_piece **end;
+
+    if (!expr)
+        return NULL;
+    expr->text = lbx_settings_text(settings);
+    if (expr->kind == LBX__EXPR_SECTION)
+        return lbx__expr_add_tree(load, expr, settings) ? expr : NULL;
+    end = &expr->pieces;
+    for (size_t i = 0; i < lbx_settings_count(settings); i++) {
+        lbx__expr_piece *piece = lbx__loader_take(load, sizeof(*piece));
+
+        if (!piece)
+            return NULL;
+        piece->expr = raw_of(load, lbx_settings_child(settings, i));
+        if (!piece->expr)
+            return NULL;
+        *end = piece;
+        end = &piece->next;
+    }
+    return expr;
+}
+
+bool
+lbx__expr_add_tree(lbx__loader *load, lbx__expr *section,
+                   const lbx_settings *settings)
+{
+    const uint32_t braces = ++load->braces;
+
+    for (size_t i = 0; i < lbx_settings_count(settings); i++) {
+        const lbx_settings *child = lbx_settings_child(settings, i);
+        const char *key = lbx_settings_key(child);
+        lbx__expr_assignment assignment = {.braces = braces};
+
+        assignment.expr = raw_of(load, child);
+        if (!assignment.expr)
+            return false;
+        if (!lbx__expr_assign(load, section, &key, 1, assignment))
+            return false;
+    }
+    return true;
+}

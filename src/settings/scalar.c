@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers and units, in integers as far as that goes, so that no rounding and
+ * no locale gets in: a fraction is added digit by digit, from the last to the
+ * first, each time divided by ten.
+ */
+#include "settings/scalar.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The shape of a number ---- */
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *
+skip_digits(const char *at)
+{
+    while (is_digit(*at))
+        at++;
+    return at;
+}
+
+/* The parts of a number at the front of a text. */
+struct number {
+    bool negative;
+    const char *whole; /* digits up to `point` */
+    const char *point; /* where the whole part ends */
+    const char *fraction;
+    const char *exponent; /* where the fraction ends */
+    const char *end;
+};
+
+/* JSON's grammar; false when the text does not begin with a number. */
+static bool
+split(const char *text, struct number *ret)
+{
+    ret->negative = *text == '-';
+    ret->whole = text + ret->negative;
+    ret->point = skip_digits(ret->whole);
+    if (ret->point == ret->whole)
+        return false;
+    if (*ret->whole == '0' && ret->point > ret->whole + 1)
+        return false;
+    ret->fraction = ret->exponent = ret->end = ret->point;
+    if (ret->point[0] == '.' && is_digit(ret->point[1])) {
+        ret->fraction = ret->point + 1;
+        ret->exponent = ret->end = skip_digits(ret->fraction);
+    }
+    if (*ret->end == 'e' || *ret->end == 'E') {
+        const char *at = ret->end + 1;
+
+        at += *at == '+' || *at == '-';
+        if (is_digit(*at))
+            ret->end = skip_digits(at);
+    }
+    return true;
+}
+
+bool
+lbx__scalar_is_number(const char *text)
+{
+    struct number number;
+
+    return split(text, &number) && *number.end == '\0';
+}
+
+/* ---- Integers, numbers, booleans ---- */
+
+/* Adds digits to *value, downwards when it is negative so that INT64_MIN is
+ * reached too. */
+static bool
+add_digits(const char *at, const char *end, bool negative, int64_t *value)
+{
+    for (; at < end; at++) {
+        const int64_t digit = negative ? '0' - *at : *at - '0';
+
+        if (__builtin_mul_overflow(*value, (int64_t)10, value) ||
+            __builtin_add_overflow(*value, digit, value))
+            return false;
+    }
+    return true;
+}
+
+/* The exponent, cut off where it makes no difference any more. */
+static long
+exponent_of(const struct number *number)
+{
+    const char *at = number->exponent;
+    bool negative;
+    long value = 0;
+
+    if (at == number->end)
+        return 0;
+    at++;
+    negative = *at == '-';
+    at += *at == '-' || *at == '+';
+    for (; at < number->end; at++)
+        value = value < 100000 ? 10 * value + (*at - '0') : value;
+    return negative ? -value : value;
+}
+
+/* Whether all digits from `at` to `end` are 0. */
+static bool
+all_zero(const char *at, const char *end)
+{
+    while (at < end && *at == '0')
+        at++;
+    return at == end;
+}
+
+/* The whole part and as many digits of the fraction as the exponent moves in
+ * front of the point; what is left behind it must be 0. */
+static bool
+shift_in(const struct number *number, int64_t *value)
+{
+    const long digits = number->exponent - number->fraction;
+    long shift = exponent_of(number);
+    long moved = shift < digits ? shift : digits;
+
+    if (!add_digits(number->whole, number->point, number->negative, value))
+        return false;
+    if (moved < 0)
+        moved = 0;
+    if (!add_digits(number->fraction, number->fraction + moved,
+                    number->negative, value) ||
+        !all_zero(number->fraction + moved, number->exponent))
+        return false;
+    for (shift -= moved; shift > 0 && *value != 0; shift--) {
+        if (__builtin_mul_overflow(*value, (int64_t)10, value))
+            return false;
+    }
+    for (; shift < 0 && *value != 0; shift++) {
+        if (*value % 10 != 0)
+            return false;
+        *value /= 10;
+    }
+    return true;
+}
+
+bool
+lbx__scalar_to_integer(const char *text, int64_t *ret, const char **why)
+{
+    struct number number;
+    int64_t value = 0;
+
+    if (!split(text, &number) || *number.end != '\0') {
+        *why = "is no whole number";
+        return false;
+    }
+    if (!shift_in(&number, &value)) {
+        *why = "is no whole number of 64 bits";
+        return false;
+    }
+    *ret = value;
+    return true;
+}
+
+bool
+lbx__scalar_to_number(const char *text, double *ret, const char **why)
+{
+    locale_t plain;
+    double value;
+
+    if (!lbx__scalar_is_number(text)) {
+        *why = "is no number";
+        return false;
+    }
+    // The "C" locale is always there; 0 would mean that even so it is not.
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) {
+        *why = "cannot be read: out of memory";
+        return false;
+    }
+    value = strtod_l(text, NULL, plain);
+    freelocale(plain);
+    if (isinf(value)) {
+        *why = "is too large a number";
+        return false;
+    }
+    *ret = value;
+    return true;
+}
+
+bool
+lbx__scalar_to_boolean(const char *text, bool *ret, const char **why)
+{
+    static const char *const words[] = {"true",  "yes", "on",
+                                        "false", "no",  "off"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *ret = i < 3;
+            return true;
+        }
+    }
+    *why = "is no boolean; true, yes, on, false, no and off are allowed";
+    return false;
+}
+
+/* ---- Units ---- */
+
+struct unit {
+    const char *names; /* with a blank on both sides of each */
+    int64_t factor;
+};
+
+static const struct unit durations[] = {
+    {" ns nano nanos nanosecond nanoseconds ", 1},
+    {" us micro micros microsecond microseconds ", 1000},
+    {"  ms milli millis millisecond milliseconds ", 1000000},
+    {" s second seconds ", 1000000000},
+    {" m minute minutes ", 60 * (int64_t)1000000000},
+    {" h hour hours ", 3600 * (int64_t)1000000000},
+    {" d day days ", 86400 * (int64_t)1000000000},
+    {NULL, 0},
+};
+
+static const struct unit sizes[] = {
+    {"  B b byte bytes ", 1},
+    {" kB KB kilobyte kilobytes ", 1000},
+    {" MB megabyte megabytes ", 1000000},
+    {" GB gigabyte gigabytes ", 1000000000},
+    {" TB terabyte terabytes ", 1000000000000},
+    {" PB petabyte petabytes ", 1000000000000000},
+    {" EB exabyte exabytes ", 1000000000000000000},
+    {" K k Ki KiB kibibyte kibibytes ", (int64_t)1 << 10},
+    {" M m Mi MiB mebibyte mebibytes ", (int64_t)1 << 20},
+    {" G g Gi GiB gibibyte gibibytes ", (int64_t)1 << 30},
+    {" T t Ti TiB tebibyte tebibytes ", (int64_t)1 << 40},
+    {" P p Pi PiB pebibyte pebibytes ", (int64_t)1 << 50},
+    {" E e Ei EiB exbibyte exbibytes ", (int64_t)1 << 60},
+    {NULL, 0},
+};
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The unit called by the rest of a text, blanks around it passed over; the one
+ * with an empty name when there is none. 0 when it is unknown. */
+static int64_t
+factor_of(const struct unit *units, const char *text)
+{
+    char name[20] = " ";
+    size_t length;
+
+    while (is_blank(*text))
+        text++;
+    length = strlen(text);
+    while (length > 0 && is_blank(text[length - 1]))
+        length--;
+    if (length > sizeof(name) - 3 || memchr(text, ' ', length))
+        return 0;
+    memcpy(name + 1, text, length);
+    memcpy(name + 1 + length, " ", 2);
+    for (; units->names; units++) {
+        if (strstr(units->names, name))
+            return units->factor;
+    }
+    return 0;
+}
+
+/* The number times the factor, cut off towards 0; false when it does not
+ * fit. */
+static bool
+times(const struct number *number, int64_t factor, int64_t *ret)
+{
+    int64_t whole = 0;
+    uint64_t part = 0;
+
+    for (const char *at = number->exponent; at > number->fraction; at--)
+        part = (part + (uint64_t)(at[-1] - '0') * (uint64_t)factor) / 10;
+    if (!add_digits(number->whole, number->point, false, &whole) ||
+        __builtin_mul_overflow(whole, factor, &whole) ||
+        __builtin_add_overflow(whole, (int64_t)part, &whole))
+        return false;
+    *ret = whole;
+    return true;
+}
+
+/* A number and a unit; true when it fits, and then `ret` is its amount. */
+static bool
+measure(const char *text, const struct unit *units, struct number *number,
+        int64_t *ret)
+{
+    int64_t factor;
+
+    while (is_blank(*text))
+        text++;
+    if (!split(text, number))
+        return false;
+    factor = factor_of(units, number->exponent);
+    return factor > 0 && times(number, factor, ret);
+}
+
+bool
+lbx__scalar_to_duration(const char *text, int64_t *ret_ns, const char **why)
+{
+    struct number number;
+    int64_t value = -1;
+
+    if (strcmp(text, "infinite") != 0 && strcmp(text, "inf") != 0) {
+        if (!measure(text, durations, &number, &value)) {
+            *why = strcmp(text, "off") == 0
+                       ? "is no duration; 0 is none, infinite has no end"
+                       : "is no duration; a number and ns, us, ms, s, m, h or "
+                         "d is allowed, or infinite";
+            return false;
+        }
+        if (number.negative && value > 0)
+            value = -1;
+    }
+    *ret_ns = value;
+    return true;
+}
+
+bool
+lbx__scalar_to_size(const char *text, int64_t *ret_bytes, const char **why)
+{
+    struct number number;
+    int64_t value;
+
+    if (!measure(text, sizes, &number, &value) ||
+        (number.negative && value > 0)) {
+        *why = "is no size; a number that is not negative and B, kB, KiB, MB, "
+               "MiB, GB, GiB, TB, TiB, PB, PiB, EB or EiB is allowed";
+        return false;
+    }
+    *ret_bytes = value;
+    return true;
+}

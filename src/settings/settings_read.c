@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Typed reads. What a value means is decided here, by who asks; number.c knows
+ * how texts become numbers.
+ */
+#include "settings/settings.h"
+
+#include "settings/path.h"
+#include "settings/scalar.h"
+
+lbx_status
+lbx_settings_complain(const lbx_settings *settings, lbx_fault *fault,
+                      const char *what)
+{
+    if (!settings || !what)
+        return LBX_INVALID;
+    return lbx__settings_fault(settings, fault, LBX_INVALID, "%s", what);
+}
+
+/* Finds a value for a read; what is null is not there. */
+static lbx_status
+find(const lbx_settings *settings, const char *path, lbx_fault *fault,
+     const lbx_settings **ret)
+{
+    const lbx_settings *value = lbx_settings_at(settings, path);
+
+    if (!settings)
+        return LBX_INVALID;
+    if (value && value->kind != LBX_SETTINGS_KIND_NULL) {
+        *ret = value;
+        return LBX_OK;
+    }
+    (void)lbx__settings_fault(value ? value : settings, fault, LBX_NOT_FOUND,
+                              value ? "is null, but a value is needed"
+                                    : "there is no %.80s in it",
+                              path ? path : "value");
+    return LBX_NOT_FOUND;
+}
+
+static const char *
+kind_name(const lbx_settings *settings)
+{
+    static const char *const names[] = {
+        [LBX_SETTINGS_KIND_NULL] = "a null",
+        [LBX_SETTINGS_KIND_BOOLEAN] = "a boolean",
+        [LBX_SETTINGS_KIND_NUMBER] = "a number",
+        [LBX_SETTINGS_KIND_STRING] = "a string",
+        [LBX_SETTINGS_KIND_LIST] = "a list",
+        [LBX_SETTINGS_KIND_SECTION] = "a section",
+    };
+
+    return names[settings->kind];
+}
+
+static bool
+is_plain(const lbx_settings *settings)
+{
+    return settings->kind == LBX_SETTINGS_KIND_BOOLEAN ||
+           settings->kind == LBX_SETTINGS_KIND_NUMBER ||
+           settings->kind == LBX_SETTINGS_KIND_STRING;
+}
+
+/* Finds the text of a plain value; `needed` is what it should be. */
+static lbx_status
+find_text(const lbx_settings *settings, const char *path, const char *needed,
+          lbx_fault *fault, const lbx_settings **ret)
+{
+    lbx_status status = find(settings, path, fault, ret);
+
+    if (status == LBX_OK && !is_plain(*ret))
+        status = lbx__settings_fault(*ret, fault, LBX_INVALID,
+                                     "is %s, but %s is needed", kind_name(*ret),
+                                     needed);
+    return status;
+}
+
+static lbx_status
+bad_text(const lbx_settings *value, lbx_fault *fault, const char *why)
+{
+    return lbx__settings_fault(value, fault, LBX_INVALID, "'%.40s' %s",
+                               value->text, why);
+}
+
+/* What each read gives. */
+typedef const char *string_value;
+typedef int64_t integer_value;
+typedef double number_value;
+typedef bool boolean_value;
+typedef int64_t duration_value;
+typedef int64_t size_value;
+
+/* The plain form of a read, and the one with another value for what is not
+ * there; they differ in types only. */
+#define READ(name, needed, convert)                                            \
+    lbx_status lbx_settings_read_##name(const lbx_settings *settings,          \
+                                        const char *path, lbx_fault *fault,    \
+                                        name##_value *ret)                     \
+    {                                                                          \
+        const char *why = NULL;                                                \
+        const lbx_settings *value;                                             \
+        lbx_status status;                                                     \
+                                                                               \
+        if (!ret)                                                              \
+            return LBX_INVALID;                                                \
+        status = find_text(settings, path, needed, fault, &value);             \
+        if (status != LBX_OK)                                                  \
+            return status;                                                     \
+        return convert(value->text, ret, &why) ? LBX_OK                        \
+                                               : bad_text(value, fault, why);  \
+    }                                                                          \
+                                                                               \
+    lbx_status lbx_settings_read_##name##_or(                                  \
+        const lbx_settings *settings, const char *path,                        \
+        name##_value otherwise, lbx_fault *fault, name##_value *ret)           \
+    {                                                                          \
+        if (!settings || !ret)                                                 \
+            return LBX_INVALID;                                                \
+        if (lbx_settings_has(settings, path))                                  \
+            return lbx_settings_read_##name(settings, path, fault, ret);       \
+        *ret = otherwise;                                                      \
+        return LBX_OK;                                                         \
+    }
+
+static bool
+text_itself(const char *text, const char **ret, const char **why)
+{
+    (void)why;
+    *ret = text;
+    return true;
+}
+
+READ(string, "a string", text_itself)
+READ(integer, "a whole number", lbx__scalar_to_integer)
+READ(number, "a number", lbx__scalar_to_number)
+READ(boolean, "a boolean", lbx__scalar_to_boolean)
+READ(duration, "a duration", lbx__scalar_to_duration)
+READ(size, "a size", lbx__scalar_to_size)
+
+lbx_status
+lbx_settings_read_strings(const lbx_settings *settings, const char *path,
+                          lbx_fault *fault, const lbx_settings **ret)
+{
+    const lbx_settings *value;
+    lbx_status status;
+
+    if (!ret)
+        return LBX_INVALID;
+    status = find(settings, path, fault, &value);
+    if (status != LBX_OK)
+        return status;
+    if (value->kind != LBX_SETTINGS_KIND_LIST)
+        return lbx__settings_fault(value, fault, LBX_INVALID,
+                                   "is %s, but a list of strings is needed",
+                                   kind_name(value));
+    for (size_t i = 0; i < value->count; i++) {
+        const lbx_settings *member = &value->children[i];
+
+        if (!is_plain(member))
+            return lbx__settings_fault(
+                member, fault, LBX_INVALID,
+                "member %zu is %s, but a list of strings is needed", i + 1,
+                kind_name(member));
+    }
+    *ret = value;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_settings_read_section(const lbx_settings *settings, const char *path,
+                          lbx_fault *fault, const lbx_settings **ret)
+{
+    const lbx_settings *value;
+    lbx_status status;
+
+    if (!ret)
+        return LBX_INVALID;
+    status = find(settings, path, fault, &value);
+    if (status != LBX_OK)
+        return status;
+    if (value->kind != LBX_SETTINGS_KIND_SECTION)
+        return lbx__settings_fault(value, fault, LBX_INVALID,
+                                   "is %s, but a section is needed",
+                                   kind_name(value));
+    *ret = value;
+    return LBX_OK;
+}
