@@ -7,7 +7,7 @@
  * that were past the gate look back (B1), which is what the barrier between
  * raising the gate and looking is for.
  */
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 
 #include "base/park.h"
 #include <assert.h>
@@ -16,28 +16,28 @@
 static lbx_status
 begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
-    lbx__turn turn;
+    lbx__visit visit;
     bool done;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     for (int i = 0; i < LBX__LANES; i++) {
-        lbx__lane *lane = lbx__box_lane(box, i);
+        lbx__lane *lane = lbx__lanes_get(box, i);
 
         lbx__op_flush(op)->mark[i] = lane ? lbx__lane_mark(lane) : 0;
-        lbx__op_flush(op)->look[i] = 0;
+        lbx__op_flush(op)->next_check[i] = 0;
     }
     // Nobody is to be called for this poll before it has answered (OPER-4).
     lbx__op_queue(op, &box->flushers, NULL);
     op->registered = true;
-    lbx__box_set_gate(box, LBX__GATE_FLUSH, true);
-    lbx__turn_end(box, &turn);
+    lbx__gate_set(box, LBX__GATE_FLUSH, true);
+    lbx__visit_end(box, &visit);
     (void)lbx__barrier_all();
-    lbx__turn_begin(box, &turn);
-    lbx__box_flushed(box, &turn);
+    lbx__visit_begin(box, &visit);
+    lbx__visit_flush(box, &visit);
     done = op->state == LBX__GRANTED;
     if (!done && !lbx__op_late(op))
         lbx__op_set_waker(op, waker);
-    lbx__turn_end(box, &turn);
+    lbx__visit_end(box, &visit);
     return done ? LBX_OK : LBX_PENDING;
 }
 
@@ -46,16 +46,16 @@ flush_leave(lbx__op *op, lbx_status why)
 {
     lbx_mailbox *box = op->subject;
     bool done;
-    lbx__turn turn;
+    lbx__visit visit;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     done = op->state == LBX__GRANTED;
     if (op->state == LBX__QUEUED) {
         lbx__list_remove(&op->link);
         op->state = LBX__IDLE;
-        lbx__box_flushed(box, &turn);
+        lbx__visit_flush(box, &visit);
     }
-    lbx__turn_end(box, &turn);
+    lbx__visit_end(box, &visit);
     op->registered = false;
     if (!done)
         return why;
@@ -69,19 +69,19 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
 {
     lbx_mailbox *box = op->subject;
     lbx_status status = LBX_PENDING;
-    lbx__turn turn;
+    lbx__visit visit;
 
     if (!op->registered) {
         if (lbx__op_flush(op)->stop)
-            lbx__box_close(box, false, false);
+            lbx__mailbox_shut(box, false, false);
         status = begin(box, op, waker);
     } else {
-        lbx__turn_begin(box, &turn);
+        lbx__visit_begin(box, &visit);
         if (op->state != LBX__QUEUED)
             status = LBX_OK;
         else if (!lbx__op_late(op))
             lbx__op_set_waker(op, waker);
-        lbx__turn_end(box, &turn);
+        lbx__visit_end(box, &visit);
     }
     if (status == LBX_OK || lbx__op_late(op))
         return flush_leave(op, status == LBX_OK ? LBX_OK : LBX_TIMEOUT);
@@ -91,7 +91,7 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
 static void
 flush_release(lbx__op *op)
 {
-    lbx__box_release(op->subject);
+    lbx__mailbox_release(op->subject);
 }
 
 static const lbx__op_ops flush_ops = {
@@ -109,8 +109,8 @@ flush_init(lbx_operation *operation, lbx_mailbox *mailbox, int64_t deadline_ns,
 
     if (!op || !mailbox)
         return LBX_INVALID;
-    assert(mailbox->magic == LBX__BOX_MAGIC);
-    lbx__box_hold(mailbox);
+    assert(mailbox->magic == LBX__MAILBOX_MAGIC);
+    lbx__mailbox_hold(mailbox);
     lbx__op_init(op, &flush_ops, mailbox, mailbox->options.clock, deadline_ns);
     lbx__op_flush(op)->stop = stop;
     return LBX_OK;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registry of kinds: a table of the built-in ones, and a list of users'
- * own behind it. Looked up once per mailbox: a walk will do.
+ * The registry of mailbox kinds: a constant table of the built-in ones, and a
+ * list of kinds that users add. A lookup happens once per mailbox; both are
+ * searched from the front.
+ *
+ * Threads    a registry belongs to one thread until mailboxes are created from
+ *            it; then it is only read.
  */
 #include "mailbox/kinds.h"
 
@@ -17,29 +21,30 @@ enum {
 #define UNBOUNDED .unlimited = true
 #define BOUNDED   .limited = true
 
-static const lbx__kind built_in[] = {
-    {LBX_KIND_UNBOUNDED, LBX__FIFO, BOTH, UNBOUNDED},
-    {LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, LBX__FIFO, PRODUCERS, UNBOUNDED},
-    {LBX_KIND_BOUNDED, LBX__FIFO, BOTH, BOUNDED},
-    {LBX_KIND_UNBOUNDED_PRIORITY, LBX__BY_PRIORITY, BOTH | LBX_CAN_PRIORITIZE,
-     UNBOUNDED},
-    {LBX_KIND_BOUNDED_PRIORITY, LBX__BY_PRIORITY, BOTH | LBX_CAN_PRIORITIZE,
+static const lbx__mailbox_kind built_in_kinds[] = {
+    {LBX_KIND_UNBOUNDED, LBX__ORDER_FIFO, BOTH, UNBOUNDED},
+    {LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, LBX__ORDER_FIFO, PRODUCERS, UNBOUNDED},
+    {LBX_KIND_BOUNDED, LBX__ORDER_FIFO, BOTH, BOUNDED},
+    {LBX_KIND_UNBOUNDED_PRIORITY, LBX__ORDER_PRIORITY,
+     BOTH | LBX_CAN_PRIORITIZE, UNBOUNDED},
+    {LBX_KIND_BOUNDED_PRIORITY, LBX__ORDER_PRIORITY, BOTH | LBX_CAN_PRIORITIZE,
      BOUNDED},
-    {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX__CONTROL_FIRST,
+    {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL,
      BOTH | LBX_CAN_CONTROL, UNBOUNDED},
-    {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX__CONTROL_FIRST, BOTH | LBX_CAN_CONTROL,
+    {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL, BOTH | LBX_CAN_CONTROL,
      BOUNDED},
-    {LBX_KIND_UNBOUNDED_DEQUE, LBX__STORAGE, BOTH | LBX_CAN_SEND_FRONT,
+    {LBX_KIND_UNBOUNDED_DEQUE, LBX__ORDER_STORAGE, BOTH | LBX_CAN_SEND_FRONT,
      UNBOUNDED, .ops = &lbx__deque_ops},
-    {LBX_KIND_BOUNDED_DEQUE, LBX__STORAGE, BOTH | LBX_CAN_SEND_FRONT, BOUNDED,
-     .ops = &lbx__deque_ops},
+    {LBX_KIND_BOUNDED_DEQUE, LBX__ORDER_STORAGE, BOTH | LBX_CAN_SEND_FRONT,
+     BOUNDED, .ops = &lbx__deque_ops},
 };
 
-/* Other names for the same: equals are always in order of arrival. */
-static const struct alias {
+/* Aliases. All priority kinds are stable: equal messages leave in the order of
+ * their arrival. */
+static const struct kind_alias {
     const char *name;
     const char *of;
-} aliases[] = {
+} kind_aliases[] = {
     {"priority", LBX_KIND_UNBOUNDED_PRIORITY},
     {"unbounded-stable-priority", LBX_KIND_UNBOUNDED_PRIORITY},
     {"bounded-stable-priority", LBX_KIND_BOUNDED_PRIORITY},
@@ -47,39 +52,40 @@ static const struct alias {
     {"deque", LBX_KIND_UNBOUNDED_DEQUE},
 };
 
-struct custom {
-    lbx__kind kind; /* first: its name is at the end */
-    struct custom *next;
+struct custom_kind {
+    lbx__mailbox_kind kind; /* first: its name is at the end */
+    struct custom_kind *next;
     size_t size_bytes;
     char name[];
 };
 
 struct lbx_kinds {
     const lbx_allocator *allocator;
-    struct custom *first;
+    struct custom_kind *first;
 };
 
-static const lbx__kind *
-find_built_in(const char *name)
+static const lbx__mailbox_kind *
+kinds_find_built_in(const char *name)
 {
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-        if (strcmp(aliases[i].name, name) == 0)
-            name = aliases[i].of;
-    for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++)
-        if (strcmp(built_in[i].name, name) == 0)
-            return &built_in[i];
+    for (size_t i = 0; i < sizeof(kind_aliases) / sizeof(kind_aliases[0]); i++)
+        if (strcmp(kind_aliases[i].name, name) == 0)
+            name = kind_aliases[i].of;
+    for (size_t i = 0; i < sizeof(built_in_kinds) / sizeof(built_in_kinds[0]);
+         i++)
+        if (strcmp(built_in_kinds[i].name, name) == 0)
+            return &built_in_kinds[i];
     return NULL;
 }
 
-const lbx__kind *
+const lbx__mailbox_kind *
 lbx__kinds_find(const lbx_kinds *kinds, const char *name)
 {
     if (!name)
         name = LBX_KIND_UNBOUNDED;
-    for (struct custom *c = kinds ? kinds->first : NULL; c; c = c->next)
+    for (struct custom_kind *c = kinds ? kinds->first : NULL; c; c = c->next)
         if (strcmp(c->name, name) == 0)
             return &c->kind;
-    return find_built_in(name);
+    return kinds_find_built_in(name);
 }
 
 lbx_status
@@ -100,20 +106,20 @@ lbx_kinds_create(const lbx_allocator *allocator, lbx_kinds **ret)
 void
 lbx_kinds_destroy(lbx_kinds *kinds)
 {
-    struct custom *custom;
+    struct custom_kind *added;
 
     if (!kinds)
         return;
     while (kinds->first) {
-        custom = kinds->first;
-        kinds->first = custom->next;
-        lbx__free(kinds->allocator, custom, custom->size_bytes);
+        added = kinds->first;
+        kinds->first = added->next;
+        lbx__free(kinds->allocator, added, added->size_bytes);
     }
     lbx__free(kinds->allocator, kinds, sizeof(*kinds));
 }
 
 static bool
-is_complete(const lbx_storage_ops *ops)
+kinds_is_complete(const lbx_storage_ops *ops)
 {
     const uint32_t allowed = LBX_CAN_SEND_FRONT | LBX_CAN_PRIORITIZE;
 
@@ -127,33 +133,33 @@ lbx_status
 lbx_kinds_add(lbx_kinds *kinds, const char *name, const lbx_storage_ops *ops,
               void *kind_context)
 {
-    struct custom *custom;
+    struct custom_kind *added;
     size_t size;
 
-    if (!kinds || !name || !*name || !ops || !is_complete(ops))
+    if (!kinds || !name || !*name || !ops || !kinds_is_complete(ops))
         return LBX_INVALID;
     if (lbx__kinds_find(kinds, name))
         return LBX_EXISTS;
-    size = sizeof(*custom) + strlen(name) + 1;
-    custom = lbx__zalloc(kinds->allocator, size);
-    if (!custom)
+    size = sizeof(*added) + strlen(name) + 1;
+    added = lbx__zalloc(kinds->allocator, size);
+    if (!added)
         return LBX_NO_MEMORY;
-    memcpy(custom->name, name, strlen(name) + 1);
-    custom->size_bytes = size;
-    custom->kind.name = custom->name;
-    custom->kind.order = LBX__STORAGE;
-    custom->kind.capabilities = (uint32_t)BOTH | ops->capabilities;
-    custom->kind.ops = ops;
-    custom->kind.context = kind_context;
-    custom->next = kinds->first;
-    kinds->first = custom;
+    memcpy(added->name, name, strlen(name) + 1);
+    added->size_bytes = size;
+    added->kind.name = added->name;
+    added->kind.order = LBX__ORDER_STORAGE;
+    added->kind.capabilities = (uint32_t)BOTH | ops->capabilities;
+    added->kind.ops = ops;
+    added->kind.context = kind_context;
+    added->next = kinds->first;
+    kinds->first = added;
     return LBX_OK;
 }
 
 uint32_t
 lbx_kinds_capabilities(const lbx_kinds *kinds, const char *name)
 {
-    const lbx__kind *kind = lbx__kinds_find(kinds, name);
+    const lbx__mailbox_kind *kind = lbx__kinds_find(kinds, name);
 
     if (!kind)
         return 0;

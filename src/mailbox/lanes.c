@@ -1,23 +1,180 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes of a mailbox hold, and how envelopes lie in them. */
-#include "mailbox/box.h"
+/*
+ * The lanes of a mailbox: which queue each one is, what they hold together, and
+ * how an envelope becomes an item of a lane.
+ *
+ *   order of the kind      queue of the user lane
+ *   FIFO, unlimited        segment queue
+ *   FIFO, limited          ring; with GROW a segment queue and a quota
+ *   control first          two segment queues; limited: with quotas
+ *   by priority            priority queue; limited: with a quota
+ *   storage                locked queue; limited: with a quota
+ *
+ * The system lane is created by the first system message and installed by one
+ * compare-and-swap; the other lanes exist from the beginning.
+ *
+ * Threads    lbx__lanes_init() and _fini(): one. All others: any.
+ */
+#include "mailbox/mailbox.h"
 
 #include "base/alloc.h"
-#include <assert.h>
+#include "mailbox/kinds.h"
+
+/* Words of an item in the user lane. */
+static unsigned
+lanes_item_words(const lbx__mailbox_kind *kind,
+                 const lbx_mailbox_options *options)
+{
+    if (options->envelopes || kind->order == LBX__ORDER_STORAGE)
+        return LBX__ENVELOPE;
+    return kind->order == LBX__ORDER_PRIORITY ? LBX__PAIR : LBX__WORD;
+}
+
+/* A ring counts its own capacity; every other limited lane has a quota. */
+static void
+lanes_init_quotas(lbx_mailbox *box, const lbx__mailbox_kind *kind)
+{
+    const lbx_mailbox_options *options = &box->options;
+    bool limited = options->capacity_messages != LBX_UNLIMITED;
+    bool grows = options->overflow == LBX_GROW;
+    bool in_ring = kind->order == LBX__ORDER_FIFO && !grows;
+
+    if (limited && !in_ring) {
+        lbx__quota_init(&box->quota, (uint64_t)options->capacity_messages,
+                        grows);
+        box->user_lane.quota = &box->quota;
+    }
+    if (kind->order != LBX__ORDER_CONTROL)
+        return;
+    if (options->control_capacity == LBX_SHARED) {
+        box->control_lane.quota = box->user_lane.quota;
+    } else if (options->control_capacity != LBX_UNLIMITED) {
+        lbx__quota_init(&box->control_quota,
+                        (uint64_t)options->control_capacity, grows);
+        box->control_lane.quota = &box->control_quota;
+    }
+}
+
+static lbx_status
+lanes_init_segq(lbx_mailbox *box, lbx__lane *lane, unsigned words)
+{
+    lane->type = LBX__LANE_SEGQ;
+    lane->words = words;
+    return lbx__segq_init(&lane->q.segq, words, box->many,
+                          box->options.allocator);
+}
+
+static lbx_status
+lanes_init_fifo(lbx_mailbox *box, lbx__lane *lane, unsigned words)
+{
+    const lbx_mailbox_options *options = &box->options;
+
+    if (options->capacity_messages == LBX_UNLIMITED || lane->quota)
+        return lanes_init_segq(box, lane, words);
+    lane->type = LBX__LANE_RING;
+    lane->words = words;
+    return lbx__ring_init(&lane->q.ring, (uint64_t)options->capacity_messages,
+                          words, box->many, options->overflow == LBX_BLOCK,
+                          options->allocator);
+}
+
+static lbx_status
+lanes_init_priority(lbx_mailbox *box, lbx__lane *lane, unsigned words)
+{
+    lbx__bucket_order order = {
+        .compare = box->options.compare,
+        .context = box->options.compare_context,
+        .higher_first = box->options.higher_first,
+    };
+
+    lane->type = LBX__LANE_PRIORITY;
+    lane->words = words;
+    return lbx__priority_queue_init(&lane->q.priority, words, &order,
+                                    box->options.allocator);
+}
+
+static lbx_status
+lanes_init_control(lbx_mailbox *box, unsigned words)
+{
+    if (!box->options.control_by_priority)
+        return lanes_init_segq(box, &box->control_lane, words);
+    return lanes_init_priority(box, &box->control_lane,
+                               words == LBX__ENVELOPE ? LBX__ENVELOPE
+                                                      : LBX__PAIR);
+}
+
+static lbx_status
+lanes_init_locked(lbx_mailbox *box, lbx__lane *lane,
+                  const lbx__mailbox_kind *kind)
+{
+    void *storage;
+    lbx_status status =
+        kind->ops->create(kind->context, &box->options, &storage);
+
+    if (status != LBX_OK)
+        return status;
+    lane->type = LBX__LANE_LOCKED;
+    lane->words = LBX__ENVELOPE;
+    lbx__locked_queue_init(&lane->q.locked, kind->ops, storage);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__lanes_init(lbx_mailbox *box, const lbx__mailbox_kind *kind)
+{
+    unsigned words = lanes_item_words(kind, &box->options);
+    lbx_status status = LBX_INVALID;
+
+    lanes_init_quotas(box, kind);
+    switch (kind->order) {
+    case LBX__ORDER_FIFO:
+        return lanes_init_fifo(box, &box->user_lane, words);
+    case LBX__ORDER_PRIORITY:
+        return lanes_init_priority(box, &box->user_lane, words);
+    case LBX__ORDER_STORAGE:
+        return lanes_init_locked(box, &box->user_lane, kind);
+    case LBX__ORDER_CONTROL:
+        box->lane[LBX__CONTROL_LANE] = &box->control_lane;
+        status = lanes_init_control(box, words);
+        if (status == LBX_OK)
+            status = lanes_init_segq(box, &box->user_lane, words);
+        break;
+    }
+    return status;
+}
+
+static void
+lanes_free_system(lbx_mailbox *box, lbx__lane *lane)
+{
+    lbx__lane_fini(lane);
+    lbx__free(box->options.allocator, lane, sizeof(*lane));
+}
+
+void
+lbx__lanes_fini(lbx_mailbox *box)
+{
+    lbx__lane *system = lbx__peek(&box->system);
+
+    if (system)
+        lanes_free_system(box, system);
+    if (box->lane[LBX__CONTROL_LANE])
+        lbx__lane_fini(&box->control_lane);
+    lbx__lane_fini(&box->user_lane);
+}
 
 lbx__lane *
-lbx__box_lane(lbx_mailbox *box, int lane)
+lbx__lanes_get(lbx_mailbox *box, int lane)
 {
     if (lane == LBX__SYSTEM_LANE)
-        // Acquire: pairs with the release in lbx__box_make_system().
+        // Acquire: pairs with the release in lbx__lanes_make_system().
         return lbx__load(&box->system, acquire);
     return box->lane[lane];
 }
 
-/* Makes the lane for the reservation; it lies in memory of its own, because
- * most mailboxes never see a system message. */
+/* The system lane is allocated apart, because most mailboxes never receive a
+ * system message. */
 static lbx_status
-init_system(const lbx_mailbox *box, lbx__lane *lane)
+lanes_init_system(const lbx_mailbox *box, lbx__lane *lane)
 {
     int64_t reservation = box->options.system_reservation;
     const lbx_allocator *allocator = box->options.allocator;
@@ -34,7 +191,7 @@ init_system(const lbx_mailbox *box, lbx__lane *lane)
 }
 
 lbx_status
-lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret)
+lbx__lanes_make_system(lbx_mailbox *box, lbx__lane **ret)
 {
     lbx__lane *lane = lbx__load(&box->system, acquire);
     const lbx_allocator *allocator = box->options.allocator;
@@ -48,40 +205,46 @@ lbx__box_make_system(lbx_mailbox *box, lbx__lane **ret)
     if (!lane)
         return LBX_NO_MEMORY;
     memset(lane, 0, sizeof(*lane));
-    if (init_system(box, lane) != LBX_OK) {
-        lbx__lane_fini(lane);
-        lbx__free(allocator, lane, sizeof(*lane));
+    if (lanes_init_system(box, lane) != LBX_OK) {
+        lanes_free_system(box, lane);
         return LBX_NO_MEMORY;
     }
     lbx__lock_take(&box->lock);
-    // Under the lock, so that it starts with the flags that the others have.
+    // Under the lock, so that it starts with the flags of the other lanes.
     if (!lbx__list_empty(&box->receivers))
-        lbx__lane_raise(lane, LBX__WAITING);
+        lbx__lane_raise(lane, LBX__FLAG_WAITING);
     if (box->metrics.event || box->hook.ready || box->signal)
-        lbx__lane_raise(lane, LBX__OBSERVED);
+        lbx__lane_raise(lane, LBX__FLAG_OBSERVED);
     if (box->stalled)
         lbx__lane_stall(lane, true);
     if (box->closed)
         lbx__lane_close(lane);
-    // Release: whoever finds the lane finds it made.
+    // Release: a thread that loads the pointer sees the lane initialised.
     if (lbx__cas(&box->system, &none, lane, acq_rel))
         none = lane;
     lbx__lock_give(&box->lock);
-    if (none != lane) {
-        lbx__lane_fini(lane);
-        lbx__free(allocator, lane, sizeof(*lane));
-    }
+    if (none != lane)
+        lanes_free_system(box, lane);
     *ret = none;
     return LBX_OK;
 }
 
+void
+lbx__lanes_stall(lbx_mailbox *box, bool stalled)
+{
+    for (int i = 0; i < LBX__LANES; i++)
+        if (lbx__lanes_get(box, i))
+            lbx__lane_stall(lbx__lanes_get(box, i), stalled);
+    box->stalled = stalled;
+}
+
 uint64_t
-lbx__box_depth(lbx_mailbox *box)
+lbx__lanes_depth(lbx_mailbox *box)
 {
     uint64_t depth = 0;
 
     for (int i = 0; i < LBX__LANES; i++) {
-        lbx__lane *lane = lbx__box_lane(box, i);
+        lbx__lane *lane = lbx__lanes_get(box, i);
 
         if (lane)
             depth += lbx__lane_depth(lane);
@@ -89,10 +252,23 @@ lbx__box_depth(lbx_mailbox *box)
     return depth;
 }
 
-void
-lbx__box_sample(lbx_mailbox *box)
+uint64_t
+lbx__lanes_takeable(lbx_mailbox *box)
 {
-    uint64_t depth = lbx__box_depth(box);
+    lbx__lane *system = lbx__lanes_get(box, LBX__SYSTEM_LANE);
+    uint64_t count = system ? lbx__lane_depth(system) : 0;
+
+    if (box->suspensions > 0)
+        return count;
+    if (box->lane[LBX__CONTROL_LANE])
+        count += lbx__lane_depth(box->lane[LBX__CONTROL_LANE]);
+    return count + lbx__lane_depth(box->lane[LBX__USER_LANE]);
+}
+
+void
+lbx__lanes_sample(lbx_mailbox *box)
+{
+    uint64_t depth = lbx__lanes_depth(box);
     // Relaxed: a maximum, it orders nothing.
     uint64_t high = lbx__load(&box->high_water, relaxed);
 
@@ -101,9 +277,9 @@ lbx__box_sample(lbx_mailbox *box)
             break;
 }
 
-/* The lane of a user's message. */
+/* The lane of a message that is not a system message. */
 static int
-lane_of(const lbx_mailbox *box, const lbx_envelope *envelope)
+lanes_index_of(const lbx_mailbox *box, const lbx_envelope *envelope)
 {
     return box->lane[LBX__CONTROL_LANE] && envelope->channel == LBX_CONTROL
                ? LBX__CONTROL_LANE
@@ -111,35 +287,35 @@ lane_of(const lbx_mailbox *box, const lbx_envelope *envelope)
 }
 
 int
-lbx__box_compare(const lbx_mailbox *box, const lbx_envelope *a,
-                 const lbx_envelope *b)
+lbx__lanes_compare(const lbx_mailbox *box, const lbx_envelope *a,
+                   const lbx_envelope *b)
 {
-    int lane = lane_of(box, a);
+    int lane = lanes_index_of(box, a);
     const lbx__lane *from = box->lane[lane];
 
-    if (lane != lane_of(box, b))
-        return lane - lane_of(box, b);
-    if (from->type != LBX__LANE_SORTER)
+    if (lane != lanes_index_of(box, b))
+        return lane - lanes_index_of(box, b);
+    if (from->type != LBX__LANE_PRIORITY)
         return 0;
-    return lbx__heap_compare(&from->q.sorter.heap.order, a, b);
+    return lbx__bucket_heap_compare(&from->q.priority.heap.order, a, b);
 }
 
 bool
-lbx__box_beats(lbx_mailbox *box, const lbx_envelope *than)
+lbx__lanes_beats(lbx_mailbox *box, const lbx_envelope *than)
 {
-    int lane = lane_of(box, than);
+    int lane = lanes_index_of(box, than);
     lbx__lane *control = box->lane[LBX__CONTROL_LANE];
     lbx__lane *from = box->lane[lane];
 
     if (lane == LBX__USER_LANE && control && lbx__lane_depth(control) > 0)
         return true;
-    return from->type == LBX__LANE_SORTER &&
-           lbx__sorter_beats(&from->q.sorter, than);
+    return from->type == LBX__LANE_PRIORITY &&
+           lbx__priority_queue_beats(&from->q.priority, than);
 }
 
 void
-lbx__box_pack(const lbx__lane *lane, const lbx_envelope *envelope,
-              uint64_t *item)
+lbx__lanes_pack(const lbx__lane *lane, const lbx_envelope *envelope,
+                uint64_t *item)
 {
     if (lane->words == LBX__ENVELOPE)
         memcpy(item, envelope, sizeof(*envelope));
@@ -149,10 +325,10 @@ lbx__box_pack(const lbx__lane *lane, const lbx_envelope *envelope,
 }
 
 void
-lbx__box_unpack(lbx_mailbox *box, int lane, const uint64_t *item,
-                lbx_envelope *ret)
+lbx__lanes_unpack(lbx_mailbox *box, int lane, const uint64_t *item,
+                  lbx_envelope *ret)
 {
-    const lbx__lane *from = lbx__box_lane(box, lane);
+    const lbx__lane *from = lbx__lanes_get(box, lane);
 
     if (from->words == LBX__ENVELOPE) {
         memcpy(ret, item, sizeof(*ret));

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending that does not wait.
+ * A send that does not wait: check the envelope, find the lane, push, act on
+ * the flags that the push returned. When the lane has no capacity, the overflow
+ * policy decides: reject, drop this message, send_evict an older one, grow. Waiting
+ * sends (LBX_BLOCK) are in send_operation.c, the fast paths in producer.c.
  *
- * The fast path is one push into the user lane. A flag that the push saw is
- * dealt with afterwards: the message is in. What finds no room is decided by
- * the overflow policy.
+ * Threads    any, with no lock held, except lbx__send_push().
  */
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 
 #include "base/park.h"
 #include <assert.h>
 #include <string.h>
 
 enum {
-    PATIENCE = 1000, /* tries, where another sender is between two steps */
+    MAX_EVICT_TRIES = 1000, /* while another sender is between claim and fill */
 };
 
 lbx_status
-lbx__box_admissible(lbx_mailbox *box, lbx_envelope *envelope,
-                    lbx__lane **ret_lane)
+lbx__send_check(lbx_mailbox *box, lbx_envelope *envelope, lbx__lane **ret_lane)
 {
     const lbx_mailbox_options *options = &box->options;
     bool dated =
@@ -33,15 +33,15 @@ lbx__box_admissible(lbx_mailbox *box, lbx_envelope *envelope,
     if (lbx_envelope_is_system(envelope)) {
         if (options->system_reservation == LBX_DISABLED)
             return LBX_UNSUPPORTED;
-        return lbx__box_make_system(box, ret_lane);
+        return lbx__lanes_make_system(box, ret_lane);
     }
     if (!box->keeps_envelopes && (envelope->type || envelope->sender || dated))
         return LBX_UNSUPPORTED;
     *ret_lane = box->lane[LBX__USER_LANE];
     if (lbx_envelope_is_control(envelope) && box->lane[LBX__CONTROL_LANE])
         *ret_lane = box->lane[LBX__CONTROL_LANE];
-    // once, before the message is stored, and without a lock.
-    if (((*ret_lane)->type == LBX__LANE_SORTER ||
+    // Once, before the message is stored, and without a lock.
+    if (((*ret_lane)->type == LBX__LANE_PRIORITY ||
          (box->capabilities & LBX_CAN_PRIORITIZE)) &&
         options->priority &&
         !options->priority(envelope->message, options->priority_context,
@@ -50,16 +50,16 @@ lbx__box_admissible(lbx_mailbox *box, lbx_envelope *envelope,
     return LBX_OK;
 }
 
-/* Why there is no room. The gate is up before the lanes close. */
+/* Why there is no capacity. The gate is set before the lanes are closed. */
 static int
-full_or_closed(lbx_mailbox *box)
+send_full_or_closed(lbx_mailbox *box)
 {
     return lbx_mailbox_is_closed(box) ? LBX_CLOSED : LBX_FULL;
 }
 
 int
-lbx__box_push(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
-              bool ahead, uint64_t *ret_grown)
+lbx__send_push(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
+               bool ahead, uint64_t *ret_grown)
 {
     uint64_t item[LBX__ENVELOPE];
     lbx_envelope dated;
@@ -67,151 +67,153 @@ lbx__box_push(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
     int flags;
 
     *ret_grown = 0;
-    if (lane->budget && !lbx__budget_take(lane->budget, ahead, &used))
-        return full_or_closed(box);
+    if (lane->quota && !lbx__quota_take(lane->quota, ahead, &used))
+        return send_full_or_closed(box);
     if (box->options.timestamps) {
         dated = *envelope;
         dated.enqueued_ns = lbx_clock_now(box->options.clock);
         envelope = &dated;
     }
-    lbx__box_pack(lane, envelope, item);
+    lbx__lanes_pack(lane, envelope, item);
     flags = lbx__lane_push(lane, item, ahead);
-    if (!lane->budget)
+    if (!lane->quota)
         return flags;
     if (flags >= 0)
-        *ret_grown = lbx__budget_grow(lane->budget, used);
-    else if (lbx__budget_give(lane->budget, 1) && !ahead)
-        lbx__box_room(box);
+        *ret_grown = lbx__quota_grow(lane->quota, used);
+    else if (lbx__quota_give(lane->quota, 1) && !ahead)
+        lbx__visit_serve_senders(box);
     return flags;
 }
 
 void
-lbx__box_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags)
+lbx__send_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags)
 {
-    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE)) {
-        // Before the send is done, so that a receive that starts later looks
-        // at the system lane first.
+    if (lane == lbx__lanes_get(box, LBX__SYSTEM_LANE)) {
+        // Before the send returns, so that a receive that starts later takes
+        // from the system lane first.
         lbx__lock_take(&box->lock);
-        lbx__box_set_gate(box, LBX__GATE_SYSTEM, true);
+        lbx__gate_set(box, LBX__GATE_SYSTEM, true);
         lbx__lock_give(&box->lock);
     }
     if (flags == 0)
         return;
-    lbx__box_hold(box); // a callback may give up the last handle
-    if (flags & (LBX__WAITING | LBX__STALLED))
-        lbx__box_published(box);
-    if (flags & LBX__OBSERVED)
-        lbx__box_enqueued(box, lane);
-    lbx__box_release(box);
+    lbx__mailbox_hold(box); // a callback may release the last handle
+    if (flags & (LBX__FLAG_WAITING | LBX__FLAG_STALLED))
+        lbx__visit_serve_receivers(box);
+    if (flags & LBX__FLAG_OBSERVED)
+        lbx__observers_enqueued(box, lane);
+    lbx__mailbox_release(box);
 }
 
 lbx_status
-lbx__box_drop(lbx_mailbox *box, const lbx_envelope *envelope,
-              lbx_send_result *result)
+lbx__send_drop(lbx_mailbox *box, const lbx_envelope *envelope,
+               lbx_send_result *result)
 {
     if (box->options.newest_to_sender) {
-        // Relaxed: a number for people.
+        // Relaxed: statistics.
         (void)lbx__add(&box->dropped_newest, 1, relaxed);
-        lbx__box_event(box, LBX_METRIC_DROPPED_NEWEST, 1);
+        lbx__observers_count(box, LBX_METRIC_DROPPED_NEWEST, 1);
         return LBX_FULL;
     }
     result->outcome = LBX_DROPPED_NEWEST;
     result->dropped_messages = 1;
-    lbx__box_lose(box, envelope, LBX_LOST_DROPPED_NEWEST);
+    lbx__loss_report(box, envelope, LBX_LOST_DROPPED_NEWEST);
     return LBX_OK;
 }
 
 lbx_status
-lbx__box_reject(lbx_mailbox *box, const lbx__lane *lane)
+lbx__send_reject(lbx_mailbox *box, const lbx__lane *lane)
 {
-    // Relaxed: a number for people.
+    // Relaxed: statistics.
     (void)lbx__add(&box->rejected, 1, relaxed);
-    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        lbx__box_event(box, LBX_METRIC_RESERVATION_EXHAUSTED, 0);
+    if (lane == lbx__lanes_get(box, LBX__SYSTEM_LANE))
+        lbx__observers_count(box, LBX_METRIC_RESERVATION_EXHAUSTED, 0);
     return LBX_FULL;
 }
 
-/* DROP_OLDEST: loses a message of the user lane; false when there is none that
- * can be taken out. */
+/* DROP_OLDEST: drops a message of the user lane; false when none can be taken
+ * out. */
 static bool
-evict(lbx_mailbox *box, lbx_send_result *result)
+send_evict(lbx_mailbox *box, lbx_send_result *result)
 {
     lbx_envelope oldest;
     uint64_t item[LBX__ENVELOPE];
 
     if (!lbx__lane_evict(box->lane[LBX__USER_LANE], item))
         return false;
-    lbx__keep_order(); // B1, as every take
+    lbx__keep_order(); // MBOX-1, as every take
     if (lbx__load(&box->gate, relaxed) & (LBX__GATE_FLUSH | LBX__GATE_CLOSED))
-        lbx__box_look_again(box);
-    lbx__box_unpack(box, LBX__USER_LANE, item, &oldest);
+        lbx__visit_serve_flushes(box);
+    lbx__lanes_unpack(box, LBX__USER_LANE, item, &oldest);
     result->outcome = LBX_DROPPED_OLDEST;
     result->dropped_messages++;
-    lbx__box_lose(box, &oldest, LBX_LOST_DROPPED_OLDEST);
+    lbx__loss_report(box, &oldest, LBX_LOST_DROPPED_OLDEST);
     return true;
 }
 
-/* Tells whether losing user messages can make room in `lane` at all: not when
- * its room is its own, nor when control messages fill what they share. */
+/* Whether dropping user messages can free capacity for `lane`: not when the
+ * lane has a capacity of its own, nor when control messages fill the shared
+ * one. */
 static bool
-eviction_helps(const lbx_mailbox *box, const lbx__lane *lane)
+send_eviction_helps(const lbx_mailbox *box, const lbx__lane *lane)
 {
     const lbx__lane *user = box->lane[LBX__USER_LANE];
     lbx__lane *control = box->lane[LBX__CONTROL_LANE];
 
-    if (lane != user && lane->budget != user->budget)
+    if (lane != user && lane->quota != user->quota)
         return false;
-    return !control || control->budget != user->budget ||
+    return !control || control->quota != user->quota ||
            lbx__lane_depth(control) < (uint64_t)box->options.capacity_messages;
 }
 
-/* DROP_OLDEST: makes room, or says how the send ends; PENDING means: try again.
- * Nothing to evict in a full mailbox means that another sender has taken its
- * room and not filled it yet: wait a moment for it, and no longer. */
+/* DROP_OLDEST: evicts one message and returns PENDING (try again), or ends the
+ * send. A full lane without a message to evict means that another sender has
+ * taken its capacity and not filled its slot yet: yield, up to a limit. */
 static lbx_status
-make_room(lbx_mailbox *box, const lbx__lane *lane, const lbx_envelope *envelope,
-          lbx_send_result *result, int tries)
+send_evict_or_end(lbx_mailbox *box, const lbx__lane *lane,
+                  const lbx_envelope *envelope, lbx_send_result *result,
+                  int tries)
 {
-    if (!eviction_helps(box, lane))
-        return lbx__box_reject(box, lane);
-    if (evict(box, result))
+    if (!send_eviction_helps(box, lane))
+        return lbx__send_reject(box, lane);
+    if (send_evict(box, result))
         return LBX_PENDING;
-    if (tries >= PATIENCE)
-        return lbx__box_drop(box, envelope, result);
+    if (tries >= MAX_EVICT_TRIES)
+        return lbx__send_drop(box, envelope, result);
     lbx__yield();
     return LBX_PENDING;
 }
 
-/* Fills in how a message got in. */
+/* Reports in *result how the message was accepted. */
 static void
-note_accepted(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
+send_note_accepted(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
 {
     if (grown > 0) {
         result->outcome = LBX_GREW;
         result->capacity_messages = (int64_t)grown;
-        lbx__box_event(box, LBX_METRIC_GREW, grown);
+        lbx__observers_count(box, LBX_METRIC_GREW, grown);
     } else if (result->outcome == LBX_NOT_SENT) {
         result->outcome = LBX_ENQUEUED;
     }
 }
 
-/* One try: a final status, or FULL. */
+/* One try; *ret_final is false when the lane has no capacity. */
 static lbx_status
 send_once(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
           lbx_send_result *result, bool *ret_final)
 {
     uint64_t grown;
-    int flags = lbx__box_push(box, lane, envelope, false, &grown);
+    int flags = lbx__send_push(box, lane, envelope, false, &grown);
 
     *ret_final = flags != LBX_FULL;
     if (flags < 0)
-        return lbx__box_refuse(box, lane, flags);
-    note_accepted(box, grown, result);
-    lbx__box_pushed(box, lane, flags);
+        return lbx__send_refuse(box, lane, flags);
+    send_note_accepted(box, grown, result);
+    lbx__send_pushed(box, lane, flags);
     return LBX_OK;
 }
 
-/* DROP_OLDEST: as often as it takes. */
+/* DROP_OLDEST: evicts until the message is accepted or the send ends. */
 static lbx_status
 send_evicting(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
               lbx_send_result *result)
@@ -219,117 +221,50 @@ send_evicting(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
     lbx_status status = LBX_PENDING;
     bool final = false;
 
-    lbx__box_hold(box); // the loss sink may give up the last handle
+    lbx__mailbox_hold(box); // the loss sink may release the last handle
     for (int tries = 0; !final; tries++) {
-        status = make_room(box, lane, envelope, result, tries);
+        status = send_evict_or_end(box, lane, envelope, result, tries);
         final = status != LBX_PENDING;
         if (!final)
             status = send_once(box, lane, envelope, result, &final);
     }
-    lbx__box_release(box);
+    lbx__mailbox_release(box);
     return status;
 }
 
 lbx_status
-lbx__box_send(lbx_mailbox *box, lbx__lane *lane, const lbx_envelope *envelope,
-              lbx_send_result *result)
+lbx__send_envelope(lbx_mailbox *box, lbx__lane *lane,
+                   const lbx_envelope *envelope, lbx_send_result *result)
 {
     bool final;
     lbx_status status = send_once(box, lane, envelope, result, &final);
 
     if (final)
         return status;
-    if (lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        return lbx__box_reject(box, lane);
+    if (lane == lbx__lanes_get(box, LBX__SYSTEM_LANE))
+        return lbx__send_reject(box, lane);
     switch (box->options.overflow) {
     case LBX_DROP_NEWEST:
-        return lbx__box_drop(box, envelope, result);
+        return lbx__send_drop(box, envelope, result);
     case LBX_DROP_OLDEST:
         return send_evicting(box, lane, envelope, result);
     default:
-        return lbx__box_reject(box, lane);
+        return lbx__send_reject(box, lane);
     }
 }
 
 bool
-lbx__box_bury(lbx_mailbox *box, const lbx_envelope *dead)
+lbx__send_dead_letter(lbx_mailbox *box, const lbx_envelope *dead)
 {
     lbx_send_result result = {.outcome = LBX_NOT_SENT};
 
-    return lbx__box_send(box, box->lane[LBX__USER_LANE], dead, &result) ==
+    return lbx__send_envelope(box, box->lane[LBX__USER_LANE], dead, &result) ==
            LBX_OK;
 }
 
-static lbx_send_result
-fresh_result(const lbx_mailbox *box)
-{
-    lbx_send_result result = {
-        .outcome = LBX_NOT_SENT,
-        .capacity_messages = 0,
-        .overflow = box ? box->options.overflow : LBX_REJECT,
-    };
-
-    return result;
-}
-
-/* The short way for an ordinary envelope: see goes_straight(). */
-static lbx_status
-send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
-              lbx_send_result *ret_result)
-{
-    lbx__lane *lane = &box->user_lane;
-    lbx_envelope copy = *envelope;
-    uint64_t item[LBX__ENVELOPE];
-    int flags;
-
-    copy.lost = LBX_NOT_LOST;
-    copy.recipient = box->options.owner;
-    memcpy(item, &copy, sizeof(copy));
-    item[0] = lbx__slot_encode(copy.message);
-    flags = lbx__lane_push(lane, item, false);
-    if (ret_result) {
-        *ret_result = fresh_result(box);
-        if (flags >= 0)
-            ret_result->outcome = LBX_ENQUEUED;
-    }
-    if (flags > 0)
-        lbx__box_pushed(box, lane, flags); // after this it may be gone
-    return flags >= 0 ? LBX_OK : lbx__box_refuse(box, lane, flags);
-}
-
 lbx_status
-lbx_producer_try_send_envelope(lbx_producer *producer,
-                               const lbx_envelope *envelope,
-                               lbx_send_result *ret_result)
+lbx__send_front(lbx_mailbox *box, void *message)
 {
-    lbx_mailbox *box = lbx__box_of_producer(producer);
-    lbx_send_result result;
-    lbx_status status = LBX_INVALID;
-    lbx_envelope copy;
-    lbx__lane *lane;
-
-    if (box && envelope && box->straight && envelope->channel == LBX_REGULAR &&
-        envelope->system.code == LBX_SYSTEM_NONE)
-        return send_straight(box, envelope, ret_result);
-    result = fresh_result(box);
-    if (box && envelope) {
-        assert(box->magic == LBX__BOX_MAGIC);
-        copy = *envelope;
-        status = lbx__box_admissible(box, &copy, &lane);
-        if (status == LBX_OK)
-            status = lbx__box_send(box, lane, &copy, &result);
-    }
-    if (status != LBX_OK)
-        result.outcome = LBX_NOT_SENT;
-    if (ret_result)
-        *ret_result = result;
-    return status;
-}
-
-lbx_status
-lbx_producer_try_send_front(lbx_producer *producer, void *message)
-{
-    lbx_mailbox *box = lbx__box_of_producer(producer);
     lbx_envelope envelope;
     lbx_send_result result = {.outcome = LBX_NOT_SENT};
     uint64_t item[LBX__ENVELOPE];
@@ -338,29 +273,40 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
     lbx_status status;
     int flags;
 
-    if (!box)
-        return LBX_INVALID;
     if (!(box->capabilities & LBX_CAN_SEND_FRONT))
         return LBX_UNSUPPORTED;
     envelope = lbx_envelope_new(message, box->options.default_priority);
-    status = lbx__box_admissible(box, &envelope, &lane);
+    status = lbx__send_check(box, &envelope, &lane);
     if (status != LBX_OK)
         return status;
-    if (lane->budget && !lbx__budget_take(lane->budget, false, &used))
-        return full_or_closed(box) == LBX_FULL
-                   ? lbx__box_reject(box, lane)
-                   : lbx__box_refuse(box, lane, LBX_CLOSED);
+    if (lane->quota && !lbx__quota_take(lane->quota, false, &used))
+        return send_full_or_closed(box) == LBX_FULL
+                   ? lbx__send_reject(box, lane)
+                   : lbx__send_refuse(box, lane, LBX_CLOSED);
     if (box->options.timestamps)
         envelope.enqueued_ns = lbx_clock_now(box->options.clock);
-    lbx__box_pack(lane, &envelope, item);
-    flags = lbx__shelf_push(&lane->q.shelf, item, true);
+    lbx__lanes_pack(lane, &envelope, item);
+    flags = lbx__locked_queue_push(&lane->q.locked, item, true);
     if (flags >= 0) {
-        if (lane->budget)
-            note_accepted(box, lbx__budget_grow(lane->budget, used), &result);
-        lbx__box_pushed(box, lane, flags);
+        if (lane->quota)
+            send_note_accepted(box, lbx__quota_grow(lane->quota, used),
+                               &result);
+        lbx__send_pushed(box, lane, flags);
         return LBX_OK;
     }
-    if (lane->budget && lbx__budget_give(lane->budget, 1))
-        lbx__box_room(box);
-    return lbx__box_refuse(box, lane, flags);
+    if (lane->quota && lbx__quota_give(lane->quota, 1))
+        lbx__visit_serve_senders(box);
+    return lbx__send_refuse(box, lane, flags);
+}
+
+lbx_status
+lbx__send_refuse(lbx_mailbox *box, const lbx__lane *lane, int flags)
+{
+    if (flags == LBX__STORAGE_FULL)
+        return lbx__send_reject(box, lane);
+    if (flags == LBX_CLOSED) { // CLOSE-1: return after the closing visit
+        lbx__lock_take(&box->lock);
+        lbx__lock_give(&box->lock);
+    }
+    return (lbx_status)flags;
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mailbox's numbers. */
-#include "mailbox/box.h"
+/*
+ * The statistics of a mailbox.
+ *
+ * Depth, accepted and taken come from the tickets of the lanes and are exact;
+ * the other numbers are counters that other files update. What the lock guards
+ * is read under it, in one step.
+ *
+ * Threads    any.
+ */
+#include "mailbox/mailbox.h"
 
 uint64_t
 lbx_mailbox_depth(lbx_mailbox *mailbox)
 {
-    return mailbox ? lbx__box_depth(mailbox) : 0;
+    return mailbox ? lbx__lanes_depth(mailbox) : 0;
 }
 
 bool
@@ -22,9 +30,9 @@ lbx_mailbox_capacity(lbx_mailbox *mailbox)
     if (!mailbox)
         return 0;
     lane = mailbox->lane[LBX__USER_LANE];
-    // Relaxed: a number that stands for itself.
-    if (lane->budget)
-        return (int64_t)lbx__load(&lane->budget->capacity, relaxed);
+    // Relaxed: it orders nothing.
+    if (lane->quota)
+        return (int64_t)lbx__load(&lane->quota->capacity, relaxed);
     return mailbox->options.capacity_messages;
 }
 
@@ -38,8 +46,8 @@ lbx_mailbox_is_full(lbx_mailbox *mailbox)
         mailbox->options.overflow == LBX_GROW)
         return false;
     lane = mailbox->lane[LBX__USER_LANE];
-    if (lane->budget)
-        return lbx__budget_used(lane->budget) >= (uint64_t)capacity;
+    if (lane->quota)
+        return lbx__quota_used(lane->quota) >= (uint64_t)capacity;
     return lbx__lane_depth(lane) >= (uint64_t)capacity;
 }
 
@@ -50,7 +58,7 @@ lbx_mailbox_capabilities(lbx_mailbox *mailbox)
 }
 
 static uint64_t
-length(const lbx__link *list)
+stats_list_length(const lbx__link *list)
 {
     uint64_t count = 0;
 
@@ -59,15 +67,15 @@ length(const lbx__link *list)
     return count;
 }
 
-/* What only the lock makes readable. */
+/* Reads what the lock guards. */
 static void
-read_locked(lbx_mailbox *box, lbx_mailbox_stats *ret)
+stats_read_locked(lbx_mailbox *box, lbx_mailbox_stats *ret)
 {
     lbx__lock_take(&box->lock);
-    ret->waiting_receivers = length(&box->receivers) + box->reserved;
-    ret->waiting_senders = length(&box->user_lane.senders);
+    ret->waiting_receivers = stats_list_length(&box->receivers) + box->reserved;
+    ret->waiting_senders = stats_list_length(&box->user_lane.senders);
     if (box->lane[LBX__CONTROL_LANE])
-        ret->waiting_senders += length(&box->control_lane.senders);
+        ret->waiting_senders += stats_list_length(&box->control_lane.senders);
     ret->suspensions = box->suspensions;
     lbx__lock_give(&box->lock);
 }
@@ -79,9 +87,9 @@ lbx_mailbox_stats_read(lbx_mailbox *mailbox, lbx_mailbox_stats *ret)
 
     if (!mailbox || !ret)
         return LBX_INVALID;
-    lbx__box_sample(mailbox);
+    lbx__lanes_sample(mailbox);
     for (int i = 0; i < LBX__LANES; i++) {
-        lbx__lane *lane = lbx__box_lane(mailbox, i);
+        lbx__lane *lane = lbx__lanes_get(mailbox, i);
         uint64_t depth = lane ? lbx__lane_depth(lane) : 0;
 
         if (!lane)
@@ -94,7 +102,7 @@ lbx_mailbox_stats_read(lbx_mailbox *mailbox, lbx_mailbox_stats *ret)
         stats.taken += lbx__lane_taken(lane);
         stats.accepted += lbx__lane_accepted(lane);
     }
-    // Relaxed, all: numbers for people.
+    // Relaxed, all: statistics.
     stats.rejected = lbx__load(&mailbox->rejected, relaxed);
     stats.dropped_newest = lbx__load(&mailbox->dropped_newest, relaxed);
     stats.dropped_oldest = lbx__load(&mailbox->dropped_oldest, relaxed);
@@ -105,7 +113,7 @@ lbx_mailbox_stats_read(lbx_mailbox *mailbox, lbx_mailbox_stats *ret)
     stats.timed_messages = lbx__load(&mailbox->timed, relaxed);
     stats.waited_total_ns = lbx__load(&mailbox->waited_total_ns, relaxed);
     stats.waited_max_ns = lbx__load(&mailbox->waited_max_ns, relaxed);
-    read_locked(mailbox, &stats);
+    stats_read_locked(mailbox, &stats);
     *ret = stats;
     return LBX_OK;
 }

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking: receives that do not wait, of messages with all that belongs to them.
+ * Receives that do not wait, of messages with their envelopes.
  *
- * The fast path is in take.h. Everything else is a turn under the lock.
+ * While the gate is 0, a take pops the control and then the user lane without
+ * the lock (take.h). Otherwise it is one visit under the lock: system, control,
+ * user lane in that order, without the messages that are reserved (MBOX-2).
+ * Capacity that a take frees goes to the first waiting sender in the same
+ * visit. Expired messages are lost and the take goes on.
+ *
+ * Threads    any; from a single-consumer kind one at a time.
  */
 #include "mailbox/take.h"
 
-bool
-lbx__box_may_wait(const lbx_mailbox *box)
-{
-    return !box->options.may_wait ||
-           box->options.may_wait(box->options.may_wait_context);
-}
-
 /* Takes an envelope without the lock. */
-static finding
-take_open(lbx_mailbox *box, lbx_envelope *ret)
+static lbx__take_result
+take_envelope_unlocked(lbx_mailbox *box, lbx_envelope *ret)
 {
     uint64_t item[LBX__ENVELOPE];
     unsigned notes = 0;
     int lane = LBX__CONTROL_LANE;
     size_t count = 0;
 
-    if (!enter(box, !box->many)) {
-        leave(box, !box->many);
-        return FOUND_GATE;
+    if (!lbx__take_enter(box, !box->many)) {
+        lbx__take_leave(box, !box->many);
+        return LBX__TAKE_GATED;
     }
     if (box->lane[LBX__CONTROL_LANE])
         count = lbx__lane_pop(&box->control_lane, item, 1, &notes);
@@ -32,72 +31,72 @@ take_open(lbx_mailbox *box, lbx_envelope *ret)
         lane = LBX__USER_LANE;
         count = lbx__lane_pop(&box->user_lane, item, 1, &notes);
     }
-    leave(box, !box->many);
+    lbx__take_leave(box, !box->many);
     if (count == 0)
-        return found_none(box);
-    lbx__box_unpack(box, lane, item, ret);
-    return found_some(box, notes);
+        return lbx__take_none(box);
+    lbx__lanes_unpack(box, lane, item, ret);
+    return lbx__take_some(box, notes);
 }
 
 bool
-lbx__box_take_open(lbx_mailbox *box, lbx_envelope *ret)
+lbx__take_unlocked(lbx_mailbox *box, lbx_envelope *ret)
 {
-    return take_open(box, ret) == FOUND_SOME;
+    return take_envelope_unlocked(box, ret) == LBX__TAKE_SOME;
 }
 
 /* Pops one message of one lane under the lock. */
 static bool
-pop_lane(lbx_mailbox *box, int lane, lbx_envelope *ret, unsigned *notes)
+take_pop_lane(lbx_mailbox *box, int lane, lbx_envelope *ret, unsigned *notes)
 {
-    lbx__lane *from = lbx__box_lane(box, lane);
+    lbx__lane *from = lbx__lanes_get(box, lane);
     uint64_t item[LBX__ENVELOPE];
 
     if (!from || lbx__lane_pop(from, item, 1, notes) == 0)
         return false;
-    lbx__box_unpack(box, lane, item, ret);
+    lbx__lanes_unpack(box, lane, item, ret);
     return true;
 }
 
-/* When the system lane is empty, the gate need not say otherwise. A system send
- * raises it under the lock, after its push. */
+/* Clears SYSTEM in the gate when the system lane is empty. A system send sets it
+ * under the lock, after its push. */
 static void
-lower_system(lbx_mailbox *box)
+take_lower_system(lbx_mailbox *box)
 {
-    lbx__lane *system = lbx__box_lane(box, LBX__SYSTEM_LANE);
+    lbx__lane *system = lbx__lanes_get(box, LBX__SYSTEM_LANE);
 
     if (system && lbx__lane_depth(system) == 0)
-        lbx__box_set_gate(box, LBX__GATE_SYSTEM, false);
+        lbx__gate_set(box, LBX__GATE_SYSTEM, false);
 }
 
 bool
-lbx__box_take_locked(lbx_mailbox *box, lbx__turn *turn, lbx_envelope *ret)
+lbx__take_locked(lbx_mailbox *box, lbx__visit *visit, lbx_envelope *ret)
 {
     unsigned notes = 0;
     bool some;
 
-    lbx__box_sample(box);
-    some = pop_lane(box, LBX__SYSTEM_LANE, ret, &notes);
-    lower_system(box);
+    lbx__lanes_sample(box);
+    some = take_pop_lane(box, LBX__SYSTEM_LANE, ret, &notes);
+    take_lower_system(box);
     if (!some && box->suspensions == 0)
-        some = pop_lane(box, LBX__CONTROL_LANE, ret, &notes) ||
-               pop_lane(box, LBX__USER_LANE, ret, &notes);
+        some = take_pop_lane(box, LBX__CONTROL_LANE, ret, &notes) ||
+               take_pop_lane(box, LBX__USER_LANE, ret, &notes);
     if (!some)
         return false;
     if (notes & LBX__NOTE_SENDERS)
-        lbx__box_admit(box, turn);
+        lbx__visit_admit(box, visit);
     if (!lbx__list_empty(&box->flushers))
-        lbx__box_flushed(box, turn);
+        lbx__visit_flush(box, visit);
     if (box->closed)
-        lbx__box_grant(box, turn);
+        lbx__visit_grant(box, visit);
     return true;
 }
 
-/* Adds a message's time in the mailbox to the numbers; -1 when unknown. */
+/* Records a message's time in the mailbox and returns it; -1 when unknown. */
 static int64_t
-note_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
+take_record_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
 {
     int64_t waited = now - envelope->enqueued_ns;
-    // Relaxed, all: numbers for people.
+    // Relaxed, all: statistics.
     int64_t longest = lbx__load(&box->waited_max_ns, relaxed);
 
     if (!box->options.timestamps)
@@ -110,11 +109,11 @@ note_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
     return waited;
 }
 
-/* What is due for one that has a deadline, or whose take somebody wants to know
- * of; false: it is lost. */
+/* Checks the deadline, records the time and reports the take; false: the
+ * message had expired and is lost. */
 LBX__COLD bool
-taken_slowly(lbx_mailbox *box, const lbx_envelope *envelope, bool dated,
-             bool watched)
+take_finish_slow(lbx_mailbox *box, const lbx_envelope *envelope, bool dated,
+                 bool watched)
 {
     lbx_metric_event event = {
         .metric = LBX_METRIC_DEQUEUED,
@@ -128,93 +127,76 @@ taken_slowly(lbx_mailbox *box, const lbx_envelope *envelope, bool dated,
         int64_t now = lbx_clock_now(box->options.clock);
 
         if (dated && now >= envelope->deadline_ns) {
-            lbx__box_lose(box, envelope, LBX_LOST_EXPIRED);
+            lbx__loss_report(box, envelope, LBX_LOST_EXPIRED);
             return false;
         }
-        event.waited_ns = note_time(box, envelope, now);
+        event.waited_ns = take_record_time(box, envelope, now);
     }
     if (watched) {
-        lbx__box_event_of(box, &event);
-        lbx__box_pressure(box);
+        lbx__observers_event(box, &event);
+        lbx__observers_pressure(box);
     }
     return true;
 }
 
 bool
-lbx__box_taken(lbx_mailbox *box, const lbx_envelope *envelope)
+lbx__take_finish(lbx_mailbox *box, const lbx_envelope *envelope)
 {
     bool dated =
         envelope->deadline_ns != LBX_FOREVER && envelope->deadline_ns != 0;
-    // Relaxed: a sink that was just attached may miss this one.
+    // Relaxed: a sink that was just attached may miss this take.
     bool watched = lbx__load(&box->gate, relaxed) & LBX__GATE_WATCHED;
 
     if (LBX__LIKELY(!dated && !watched && !box->options.timestamps))
         return true;
-    return taken_slowly(box, envelope, dated, watched);
+    return take_finish_slow(box, envelope, dated, watched);
 }
 
-/* One message under the lock, if nobody waits and nobody was promised it. */
+/* One message under the lock, if no receiver waits and it is not reserved. */
 static lbx_status
-take_once(lbx_mailbox *box, lbx_envelope *ret)
+take_one_locked(lbx_mailbox *box, lbx_envelope *ret)
 {
     lbx_status status = LBX_EMPTY;
-    lbx__turn turn;
+    lbx__visit visit;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     if (lbx__list_empty(&box->receivers) &&
-        lbx__box_takeable(box) > box->reserved && // B2
-        lbx__box_take_locked(box, &turn, ret))
+        lbx__lanes_takeable(box) > box->reserved && // MBOX-2
+        lbx__take_locked(box, &visit, ret))
         status = LBX_OK;
-    else if (box->closed && lbx__box_depth(box) == 0)
+    else if (box->closed && lbx__lanes_depth(box) == 0)
         status = LBX_CLOSED;
     else
-        (void)found_none(box);
-    lbx__turn_end(box, &turn);
+        (void)lbx__take_none(box);
+    lbx__visit_end(box, &visit);
     return status;
 }
 
 lbx_status
-lbx__box_take(lbx_mailbox *box, lbx_envelope *ret)
+lbx__take_one(lbx_mailbox *box, lbx_envelope *ret)
 {
-    if (!lbx__box_may_wait(box))
+    if (!lbx__mailbox_may_wait(box))
         return LBX_WOULD_BLOCK;
     for (;;) {
-        finding found = take_open(box, ret);
-        lbx_status status = found == FOUND_SOME ? LBX_OK : LBX_EMPTY;
+        lbx__take_result found = take_envelope_unlocked(box, ret);
+        lbx_status status = found == LBX__TAKE_SOME ? LBX_OK : LBX_EMPTY;
 
-        if (found == FOUND_GATE)
-            status = take_once(box, ret);
-        if (status != LBX_OK || lbx__box_taken(box, ret))
+        if (found == LBX__TAKE_GATED)
+            status = take_one_locked(box, ret);
+        if (status != LBX_OK || lbx__take_finish(box, ret))
             return status;
     }
 }
 
 lbx_status
-lbx_consumer_try_receive_envelope(lbx_consumer *consumer,
-                                  lbx_envelope *ret_envelope)
-{
-    lbx_mailbox *box = lbx__box_of_consumer(consumer);
-    lbx_envelope envelope;
-    lbx_status status;
-
-    if (!box || !ret_envelope)
-        return LBX_INVALID;
-    assert(box->magic == LBX__BOX_MAGIC);
-    status = lbx__box_take(box, &envelope);
-    if (status == LBX_OK)
-        *ret_envelope = envelope;
-    return status;
-}
-
-lbx_status
-lbx__box_take_batch(lbx_mailbox *box, void **ret_messages, size_t most,
-                    size_t *ret_count)
+lbx__take_batch(lbx_mailbox *box, void **ret_messages, size_t max,
+                size_t *ret_count)
 {
     lbx_status status = LBX_OK;
     lbx_envelope envelope;
 
-    while (*ret_count < most) {
-        status = lbx__box_take(box, &envelope);
+    while (*ret_count < max) {
+        status = lbx__take_one(box, &envelope);
         if (status != LBX_OK)
             break;
         ret_messages[(*ret_count)++] = envelope.message;

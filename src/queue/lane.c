@@ -14,11 +14,11 @@ lbx__lane_fini(lbx__lane *lane)
     case LBX__LANE_RING:
         lbx__ring_fini(&lane->q.ring);
         break;
-    case LBX__LANE_SORTER:
-        lbx__sorter_fini(&lane->q.sorter);
+    case LBX__LANE_PRIORITY:
+        lbx__priority_queue_fini(&lane->q.priority);
         break;
-    case LBX__LANE_SHELF:
-        lbx__shelf_fini(&lane->q.shelf);
+    case LBX__LANE_LOCKED:
+        lbx__locked_queue_fini(&lane->q.locked);
         break;
     }
 }
@@ -63,12 +63,14 @@ pop_ring(lbx__ring *ring, uint64_t *items, size_t most, unsigned *ret_notes)
 }
 
 static size_t
-pop_shelf(lbx__shelf *shelf, uint64_t *items, size_t most, unsigned *ret_notes)
+pop_shelf(lbx__locked_queue *shelf, uint64_t *items, size_t most,
+          unsigned *ret_notes)
 {
     size_t count = 0;
 
-    while (count < most && lbx__shelf_pop(shelf, &items[count * LBX__ENVELOPE],
-                                          false, ret_notes))
+    while (count < most &&
+           lbx__locked_queue_pop(shelf, &items[count * LBX__ENVELOPE], false,
+                                 ret_notes))
         count++;
     return count;
 }
@@ -81,12 +83,12 @@ lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead)
         return push_segq(&lane->q.segq, item);
     case LBX__LANE_RING:
         return push_ring(&lane->q.ring, item, ahead);
-    case LBX__LANE_SORTER:
-        return push_segq(&lane->q.sorter.inbox, item);
-    case LBX__LANE_SHELF:
+    case LBX__LANE_PRIORITY:
+        return push_segq(&lane->q.priority.inbox, item);
+    case LBX__LANE_LOCKED:
         break;
     }
-    return lbx__shelf_push(&lane->q.shelf, item, false);
+    return lbx__locked_queue_push(&lane->q.locked, item, false);
 }
 
 static size_t
@@ -97,12 +99,13 @@ pop(lbx__lane *lane, uint64_t *items, size_t most, unsigned *ret_notes)
         return pop_segq(&lane->q.segq, items, most, ret_notes);
     case LBX__LANE_RING:
         return pop_ring(&lane->q.ring, items, most, ret_notes);
-    case LBX__LANE_SORTER:
-        return lbx__sorter_pop(&lane->q.sorter, items, most, ret_notes);
-    case LBX__LANE_SHELF:
+    case LBX__LANE_PRIORITY:
+        return lbx__priority_queue_pop(&lane->q.priority, items, most,
+                                       ret_notes);
+    case LBX__LANE_LOCKED:
         break;
     }
-    return pop_shelf(&lane->q.shelf, items, most, ret_notes);
+    return pop_shelf(&lane->q.locked, items, most, ret_notes);
 }
 
 size_t
@@ -113,7 +116,7 @@ lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t most,
 
     *ret_notes = 0;
     count = pop(lane, items, most, ret_notes);
-    if (count > 0 && lane->budget && lbx__budget_give(lane->budget, count))
+    if (count > 0 && lane->quota && lbx__quota_give(lane->quota, count))
         *ret_notes |= LBX__NOTE_SENDERS;
     return count;
 }
@@ -125,19 +128,19 @@ lbx__lane_evict(lbx__lane *lane, uint64_t *item)
     bool found;
 
     switch (lane->type) {
-    case LBX__LANE_SORTER:
-        found = lbx__sorter_evict(&lane->q.sorter, item);
+    case LBX__LANE_PRIORITY:
+        found = lbx__priority_queue_evict(&lane->q.priority, item);
         break;
-    case LBX__LANE_SHELF:
+    case LBX__LANE_LOCKED:
         notes = 0;
-        found = lbx__shelf_pop(&lane->q.shelf, item, true, &notes);
+        found = lbx__locked_queue_pop(&lane->q.locked, item, true, &notes);
         break;
     default:
         return lbx__lane_pop(lane, item, 1, &notes) == 1;
     }
     // Nobody waits to send under DROP_OLDEST.
-    if (found && lane->budget)
-        (void)lbx__budget_give(lane->budget, 1);
+    if (found && lane->quota)
+        (void)lbx__quota_give(lane->quota, 1);
     return found;
 }
 
@@ -145,8 +148,8 @@ lbx__lane_evict(lbx__lane *lane, uint64_t *item)
 static lbx__segq *
 segq_of(lbx__lane *lane)
 {
-    if (lane->type == LBX__LANE_SORTER)
-        return &lane->q.sorter.inbox;
+    if (lane->type == LBX__LANE_PRIORITY)
+        return &lane->q.priority.inbox;
     return &lane->q.segq;
 }
 
@@ -156,8 +159,8 @@ lbx__lane_accepted(lbx__lane *lane)
     switch (lane->type) {
     case LBX__LANE_RING:
         return lbx__ring_accepted(&lane->q.ring);
-    case LBX__LANE_SHELF:
-        return lbx__load(&lane->q.shelf.accepted, acquire);
+    case LBX__LANE_LOCKED:
+        return lbx__load(&lane->q.locked.accepted, acquire);
     default:
         return lbx__segq_accepted(segq_of(lane));
     }
@@ -171,12 +174,12 @@ lbx__lane_taken(lbx__lane *lane)
         return lbx__segq_taken(&lane->q.segq);
     case LBX__LANE_RING:
         return lbx__ring_taken(&lane->q.ring);
-    case LBX__LANE_SORTER:
-        return lbx__sorter_taken(&lane->q.sorter);
-    case LBX__LANE_SHELF:
+    case LBX__LANE_PRIORITY:
+        return lbx__priority_queue_taken(&lane->q.priority);
+    case LBX__LANE_LOCKED:
         break;
     }
-    return lbx__load(&lane->q.shelf.taken, acquire);
+    return lbx__load(&lane->q.locked.taken, acquire);
 }
 
 uint64_t
@@ -199,8 +202,8 @@ lbx__lane_depth(lbx__lane *lane)
 uint64_t
 lbx__lane_mark(lbx__lane *lane)
 {
-    if (lane->type == LBX__LANE_SHELF)
-        return lbx__shelf_backs(&lane->q.shelf);
+    if (lane->type == LBX__LANE_LOCKED)
+        return lbx__locked_queue_backs(&lane->q.locked);
     return lbx__lane_accepted(lane);
 }
 
@@ -209,10 +212,10 @@ lbx__lane_outstanding(lbx__lane *lane, uint64_t mark)
 {
     uint64_t taken;
 
-    if (lane->type == LBX__LANE_SORTER)
-        return lbx__sorter_outstanding(&lane->q.sorter, mark);
-    if (lane->type == LBX__LANE_SHELF)
-        return lbx__shelf_outstanding(&lane->q.shelf, mark);
+    if (lane->type == LBX__LANE_PRIORITY)
+        return lbx__priority_queue_outstanding(&lane->q.priority, mark);
+    if (lane->type == LBX__LANE_LOCKED)
+        return lbx__locked_queue_outstanding(&lane->q.locked, mark);
     taken = lbx__lane_taken(lane);
     return mark > taken ? mark - taken : 0;
 }
@@ -224,8 +227,8 @@ lbx__lane_raise(lbx__lane *lane, unsigned flags)
     case LBX__LANE_RING:
         lbx__ring_raise(&lane->q.ring, flags);
         break;
-    case LBX__LANE_SHELF:
-        lbx__shelf_raise(&lane->q.shelf, flags);
+    case LBX__LANE_LOCKED:
+        lbx__locked_queue_raise(&lane->q.locked, flags);
         break;
     default:
         lbx__segq_raise(segq_of(lane), flags);
@@ -239,8 +242,8 @@ lbx__lane_lower(lbx__lane *lane, unsigned flags)
     case LBX__LANE_RING:
         lbx__ring_lower(&lane->q.ring, flags);
         break;
-    case LBX__LANE_SHELF:
-        lbx__shelf_lower(&lane->q.shelf, flags);
+    case LBX__LANE_LOCKED:
+        lbx__locked_queue_lower(&lane->q.locked, flags);
         break;
     default:
         lbx__segq_lower(segq_of(lane), flags);
@@ -254,8 +257,8 @@ lbx__lane_close(lbx__lane *lane)
     case LBX__LANE_RING:
         lbx__ring_close(&lane->q.ring);
         break;
-    case LBX__LANE_SHELF:
-        lbx__shelf_raise(&lane->q.shelf, LBX__CLOSED);
+    case LBX__LANE_LOCKED:
+        lbx__locked_queue_raise(&lane->q.locked, LBX__FLAG_CLOSED);
         break;
     default:
         lbx__segq_close(segq_of(lane));
@@ -268,15 +271,15 @@ lbx__lane_stall(lbx__lane *lane, bool stalled)
     // seq_cst: before the barrier that follows (Q6).
     if (lane->type == LBX__LANE_RING)
         lbx__store(&lane->q.ring.stalled, (uint32_t)stalled, seq_cst);
-    else if (lane->type != LBX__LANE_SHELF)
+    else if (lane->type != LBX__LANE_LOCKED)
         lbx__store(&segq_of(lane)->stalled, (uint32_t)stalled, seq_cst);
 }
 
 void
 lbx__lane_raise_senders(lbx__lane *lane)
 {
-    if (lane->budget)
-        lbx__budget_raise_senders(lane->budget);
+    if (lane->quota)
+        lbx__quota_raise_senders(lane->quota);
     else if (lane->type == LBX__LANE_RING)
         lbx__ring_raise_senders(&lane->q.ring);
 }
@@ -284,8 +287,8 @@ lbx__lane_raise_senders(lbx__lane *lane)
 void
 lbx__lane_lower_senders(lbx__lane *lane)
 {
-    if (lane->budget)
-        lbx__budget_lower_senders(lane->budget);
+    if (lane->quota)
+        lbx__quota_lower_senders(lane->quota);
     else if (lane->type == LBX__LANE_RING)
         lbx__ring_lower_senders(&lane->q.ring);
 }

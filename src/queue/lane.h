@@ -16,37 +16,37 @@
 #define LBX_QUEUE_LANE_H
 
 #include "base/list.h"
-#include "queue/budget.h"
+#include "queue/locked_queue.h"
+#include "queue/priority_queue.h"
+#include "queue/quota.h"
 #include "queue/ring.h"
 #include "queue/segq.h"
-#include "queue/shelf.h"
-#include "queue/sorter.h"
 
 typedef enum lbx__lane_type {
     LBX__LANE_SEGQ = 0,
     LBX__LANE_RING,
-    LBX__LANE_SORTER,
-    LBX__LANE_SHELF,
+    LBX__LANE_PRIORITY,
+    LBX__LANE_LOCKED,
 } lbx__lane_type;
 
 typedef struct lbx__lane {
     union {
         lbx__segq segq;
         lbx__ring ring;
-        lbx__sorter sorter;
-        lbx__shelf shelf;
+        lbx__priority_queue priority;
+        lbx__locked_queue locked;
     } q;
     lbx__lane_type type;
     unsigned words;
-    lbx__budget *budget; /* where its room is counted; NULL: in the ring, or
+    lbx__quota *quota; /* where its room is counted; NULL: in the ring, or
                             there is no limit. Not owned. */
-    lbx__link senders;   /* waiting sends; the mailbox's lock */
+    lbx__link senders; /* waiting sends; the mailbox's lock */
 } lbx__lane;
 
 /* Frees what is inside; takes half-built and zeroed lanes. */
 void lbx__lane_fini(lbx__lane *lane);
 
-/* Appends one item, whose room is already taken if there is a budget. As
+/* Appends one item, whose room is already taken if there is a quota. As
  * lbx__ring_push(); `ahead` only matters to rings. */
 int lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead);
 

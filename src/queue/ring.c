@@ -65,29 +65,29 @@ lbx__ring_raise(lbx__ring *ring, unsigned flags)
 void
 lbx__ring_lower(lbx__ring *ring, unsigned flags)
 {
-    assert(!(flags & LBX__CLOSED)); // G5
+    assert(!(flags & LBX__FLAG_CLOSED)); // G5
     (void)lbx__and(&ring->tail, ~(uint64_t)flags, acq_rel);
 }
 
 void
 lbx__ring_close(lbx__ring *ring)
 {
-    (void)lbx__or(&ring->tail, (uint64_t)LBX__CLOSED, acq_rel);
+    (void)lbx__or(&ring->tail, (uint64_t)LBX__FLAG_CLOSED, acq_rel);
 }
 
 void
 lbx__ring_raise_senders(lbx__ring *ring)
 {
     assert(ring->gated);
-    (void)lbx__or(&ring->tail, (uint64_t)LBX__GATED, acq_rel);
-    (void)lbx__or(&ring->head, (uint64_t)LBX__SENDERS, acq_rel);
+    (void)lbx__or(&ring->tail, (uint64_t)LBX__FLAG_GATED, acq_rel);
+    (void)lbx__or(&ring->head, (uint64_t)LBX__FLAG_SENDERS, acq_rel);
 }
 
 void
 lbx__ring_lower_senders(lbx__ring *ring)
 {
-    (void)lbx__and(&ring->head, ~(uint64_t)LBX__SENDERS, acq_rel);
-    (void)lbx__and(&ring->tail, ~(uint64_t)LBX__GATED, acq_rel);
+    (void)lbx__and(&ring->head, ~(uint64_t)LBX__FLAG_SENDERS, acq_rel);
+    (void)lbx__and(&ring->tail, ~(uint64_t)LBX__FLAG_GATED, acq_rel);
 }
 
 bool

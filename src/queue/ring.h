@@ -34,8 +34,8 @@
 #include <stddef.h>
 
 enum {
-    LBX__GATED = 8,   /* in the tail */
-    LBX__SENDERS = 1, /* in the head */
+    LBX__FLAG_GATED = 8,   /* in the tail */
+    LBX__FLAG_SENDERS = 1, /* in the head */
     LBX__TICKET_SHIFT = 4,
     LBX__TICKET_FLAGS = 15,
 };
@@ -105,8 +105,8 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
     for (;;) {
         uint64_t room;
 
-        if (LBX__UNLIKELY(tail & (LBX__CLOSED | LBX__GATED))) {
-            if (tail & LBX__CLOSED)
+        if (LBX__UNLIKELY(tail & (LBX__FLAG_CLOSED | LBX__FLAG_GATED))) {
+            if (tail & LBX__FLAG_CLOSED)
                 return LBX_CLOSED;
             if (!ahead)
                 return LBX_FULL;
@@ -136,7 +136,7 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
                      acquire))
             break;
     }
-    flags = (int)(tail & (LBX__WAITING | LBX__OBSERVED));
+    flags = (int)(tail & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));
     for (size_t i = 0; i < count; i++) {
         _Atomic(uint64_t) *slot = lbx__ring_slot(ring, ticket + i, words);
 
@@ -151,7 +151,7 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
     lbx__keep_order();
     // Relaxed: ordered by the waiter's lbx__barrier_all() (G6).
     if (LBX__UNLIKELY(lbx__load(&ring->stalled, relaxed) != 0))
-        flags |= LBX__STALLED;
+        flags |= LBX__FLAG_STALLED;
     return flags;
 }
 
@@ -197,7 +197,7 @@ lbx__ring_pop(lbx__ring *ring, uint64_t *items, size_t most, unsigned words,
         if (lbx__cas(&ring->head, &head, head + count * LBX__TICKET_ONE,
                      acq_rel)) {
             *ret_notes = lbx__note_sample(ticket, ticket + count) |
-                         (head & LBX__SENDERS ? LBX__NOTE_SENDERS : 0);
+                         (head & LBX__FLAG_SENDERS ? LBX__NOTE_SENDERS : 0);
             return count;
         }
     }

@@ -8,7 +8,7 @@
 #include "base/park.h"
 #include <assert.h>
 
-const char lbx__null_message;
+const char lbx__slot_null;
 
 /* Q5: how many slots lie before `word`, of which `installs` was read first. */
 static uint64_t
@@ -138,13 +138,13 @@ static int
 fill_claim(lbx__segq *q, uint64_t seen, lbx__segment *segment, uint64_t index,
            const uint64_t *item)
 {
-    int flags = (int)(seen & (LBX__WAITING | LBX__OBSERVED));
+    int flags = (int)(seen & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));
 
     lbx__slot_fill(&segment->words[index * q->words], item, q->words);
     lbx__keep_order();
     // Relaxed: Q6, as in lbx__segq_push().
     if (lbx__load(&q->stalled, relaxed) != 0)
-        flags |= LBX__STALLED;
+        flags |= LBX__FLAG_STALLED;
     return flags;
 }
 
@@ -156,7 +156,7 @@ mend_index(lbx__segq *q)
     uint64_t slots = lbx__segq_slots_of(q);
     uint64_t word = lbx__load(&q->tail, relaxed);
 
-    while (!(word & LBX__CLOSED) && lbx__segq_index_of(word) > slots) {
+    while (!(word & LBX__FLAG_CLOSED) && lbx__segq_index_of(word) > slots) {
         uint64_t mended =
             (word & (LBX__INDEX_ONE - 1)) | slots << LBX__INDEX_SHIFT;
 
@@ -175,10 +175,10 @@ install(lbx__segq *q, lbx__segment *segment, uint64_t *word)
 
     // Acquire: an index inside a segment that another thread installed.
     *word = lbx__load(&q->tail, acquire);
-    while (!(*word & LBX__CLOSED) && lbx__segq_index_of(*word) >= slots) {
+    while (!(*word & LBX__FLAG_CLOSED) && lbx__segq_index_of(*word) >= slots) {
         uint64_t next =
             lbx__segq_pack(1, segment, lbx__segq_sequence_of(*word) + 1,
-                           *word & (LBX__WAITING | LBX__OBSERVED));
+                           *word & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));
 
         // Release: producers that claim in it see it clean. Acquire: the old
         // segment, to link it.
@@ -197,7 +197,7 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     int flags;
 
     for (;;) {
-        if (seen & LBX__CLOSED) {
+        if (seen & LBX__FLAG_CLOSED) {
             if (segment)
                 lbx__segq_keep(q, segment);
             return LBX_CLOSED;
@@ -217,7 +217,7 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
         if (install(q, segment, &seen))
             break;
         // Acquire: as in lbx__segq_push().
-        if (!(seen & LBX__CLOSED))
+        if (!(seen & LBX__FLAG_CLOSED))
             seen = lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
     }
     // Release: whoever sees the new number sees the new word (Q5).
@@ -229,7 +229,7 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
     lbx__keep_order();
     // The link is a publication too: a receiver may have stalled on it.
     if (lbx__load(&q->stalled, relaxed) != 0)
-        flags |= LBX__STALLED;
+        flags |= LBX__FLAG_STALLED;
     return flags;
 }
 
@@ -292,7 +292,7 @@ lbx__segq_accepted(lbx__segq *q)
     uint64_t word;
     uint64_t count = read_count(q, &q->installs, &q->tail, &word);
 
-    return word & LBX__CLOSED ? final_of(q) : count;
+    return word & LBX__FLAG_CLOSED ? final_of(q) : count;
 }
 
 uint64_t
@@ -318,16 +318,16 @@ lbx__segq_raise(lbx__segq *q, unsigned flags)
 void
 lbx__segq_lower(lbx__segq *q, unsigned flags)
 {
-    assert(!(flags & LBX__CLOSED)); // Q3
+    assert(!(flags & LBX__FLAG_CLOSED)); // Q3
     (void)lbx__and(&q->tail, ~(uint64_t)flags, acq_rel);
 }
 
 void
 lbx__segq_close(lbx__segq *q)
 {
-    uint64_t word = lbx__or(&q->tail, (uint64_t)LBX__CLOSED, acq_rel);
+    uint64_t word = lbx__or(&q->tail, (uint64_t)LBX__FLAG_CLOSED, acq_rel);
 
-    assert(!(word & LBX__CLOSED));
+    assert(!(word & LBX__FLAG_CLOSED));
     // `installs` only now: nothing is installed any more, so it lags by no
     // more than the threads that are between their two steps (Q5). Release:
     // pairs with the acquire in final_of().

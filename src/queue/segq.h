@@ -153,10 +153,11 @@ LBX__INLINE bool
 lbx__segq_is_plain(uint64_t seen, unsigned words)
 {
     return (seen >> LBX__INDEX_SHIFT) < LBX__SLOTS(words) &&
-           (seen & (LBX__WAITING | LBX__CLOSED | LBX__OBSERVED)) == 0;
+           (seen &
+            (LBX__FLAG_WAITING | LBX__FLAG_CLOSED | LBX__FLAG_OBSERVED)) == 0;
 }
 
-/* Fills a plainly claimed slot; LBX__STALLED when a receiver waits for that,
+/* Fills a plainly claimed slot; LBX__FLAG_STALLED when a receiver waits for that,
  * else 0. */
 LBX__INLINE int
 lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
@@ -169,8 +170,9 @@ lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
     lbx__slot_fill(&segment->words[index * words], item, words);
     lbx__keep_order();
     // Relaxed: Q6, ordered after the fill by the waiter's lbx__barrier_all().
-    return LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0) ? LBX__STALLED
-                                                               : 0;
+    return LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0)
+               ? LBX__FLAG_STALLED
+               : 0;
 }
 
 /*
@@ -257,7 +259,8 @@ lbx__segq_pop_messages(lbx__segq *q, void **ret_messages, size_t most,
 LBX__INLINE bool
 lbx__segq_looks_empty(lbx__segq *q)
 {
-    const uint64_t flags = LBX__WAITING | LBX__CLOSED | LBX__OBSERVED;
+    const uint64_t flags =
+        LBX__FLAG_WAITING | LBX__FLAG_CLOSED | LBX__FLAG_OBSERVED;
 
     // Acquire: as the loads of a pop.
     return ((lbx__load(&q->head, acquire) ^ lbx__load(&q->tail, acquire)) &

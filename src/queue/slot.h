@@ -32,10 +32,10 @@ _Static_assert(sizeof(lbx_envelope) == LBX__ENVELOPE * sizeof(uint64_t),
 
 /* Flags that a push finds in a queue's tail word; the mailbox sets them. */
 enum {
-    LBX__WAITING = 1,  /* a receiver waits */
-    LBX__CLOSED = 2,   /* no more pushes */
-    LBX__OBSERVED = 4, /* someone wants to hear of every push */
-    LBX__STALLED = 8,  /* not in the word: a receiver waits for this very
+    LBX__FLAG_WAITING = 1,  /* a receiver waits */
+    LBX__FLAG_CLOSED = 2,   /* no more pushes */
+    LBX__FLAG_OBSERVED = 4, /* someone wants to hear of every push */
+    LBX__FLAG_STALLED = 8,  /* not in the word: a receiver waits for this very
                           publication */
 };
 
@@ -61,18 +61,18 @@ lbx__note_sample(uint64_t before, uint64_t after)
                : 0;
 }
 
-extern const char lbx__null_message;
+extern const char lbx__slot_null;
 
 LBX__INLINE uint64_t
 lbx__slot_encode(const void *message)
 {
-    return (uint64_t)(uintptr_t)(message ? message : &lbx__null_message);
+    return (uint64_t)(uintptr_t)(message ? message : &lbx__slot_null);
 }
 
 LBX__INLINE void *
 lbx__slot_decode(uint64_t word)
 {
-    return word == (uint64_t)(uintptr_t)&lbx__null_message
+    return word == (uint64_t)(uintptr_t)&lbx__slot_null
                ? NULL
                : (void *)(uintptr_t)word;
 }

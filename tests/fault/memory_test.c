@@ -440,7 +440,7 @@ receives_and_ends_without_memory(const char *kind)
 
 EVERY_KIND(KIND_CITING, "M6 M7", receives_and_ends_without_memory)
 
-// Sorting may need memory (T3 of queue/sorter.h): without it the order may
+// Sorting may need memory (T3 of queue/priority_queue.h): without it the order may
 // suffer, but every message comes out, once, and order returns with memory.
 TEST(priority_kind_without_memory_loses_order_but_no_message)
 {

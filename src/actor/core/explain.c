@@ -3,7 +3,7 @@
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
 #include "actor/select/selection.h"
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 #include <stdio.h>
 #include <string.h>
 

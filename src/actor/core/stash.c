@@ -16,7 +16,7 @@
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 
 lbx_status
 lbx_context_stash(lbx_context *context)
@@ -82,7 +82,7 @@ merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
     while (a.first && b.first) {
         lbx_envelope first = lbx__node_envelope(a.first);
         lbx_envelope second = lbx__node_envelope(b.first);
-        bool later = lbx__box_compare(box, &second, &first) < 0;
+        bool later = lbx__lanes_compare(box, &second, &first) < 0;
 
         lbx__node_list_append(&merged, lbx__node_list_take(later ? &b : &a));
     }
@@ -214,7 +214,7 @@ lbx__stash_next(lbx__cell *cell)
         return NULL;
     box = sorting_mailbox(cell);
     envelope = lbx__node_envelope(facilities->ahead.first);
-    if (box && lbx__box_beats(box, &envelope))
+    if (box && lbx__lanes_beats(box, &envelope))
         return NULL;
     return lbx__node_list_take(&facilities->ahead);
 }

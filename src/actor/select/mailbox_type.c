@@ -56,7 +56,7 @@ find_user(const lbx__mailbox_types *types, const char *name)
 }
 
 static bool
-stays_in_cell(const lbx__kind *kind)
+stays_in_cell(const lbx__mailbox_kind *kind)
 {
     return strcmp(kind->name, LBX_KIND_UNBOUNDED) == 0 ||
            strcmp(kind->name, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER) == 0;
@@ -67,7 +67,7 @@ lbx__mailbox_types_find(const lbx__mailbox_types *types, const char *name,
                         lbx__mailbox_type *ret)
 {
     lbx__mailbox_type found = {.name = name, .kinds = types->kinds};
-    const lbx__kind *kind;
+    const lbx__mailbox_kind *kind;
 
     found.user = find_user(types, name);
     found.kind = found.user ? found.user->kind : name;

@@ -114,7 +114,7 @@ static lbx_status
 make_queue(lbx__lane *lane, enum lane_kind kind, uint64_t capacity)
 {
     lbx_mailbox_options options = {.allocator = allocator};
-    lbx__heap_order by_number = {0};
+    lbx__bucket_order by_number = {0};
     void *storage;
 
     switch (kind) {
@@ -130,13 +130,13 @@ make_queue(lbx__lane *lane, enum lane_kind kind, uint64_t capacity)
         return lbx__ring_init(&lane->q.ring, capacity, LBX__ENVELOPE,
                               kind == RING_MANY, kind == RING_GATED, allocator);
     case SORTER:
-        lane->type = LBX__LANE_SORTER;
-        return lbx__sorter_init(&lane->q.sorter, LBX__ENVELOPE, &by_number,
-                                allocator);
+        lane->type = LBX__LANE_PRIORITY;
+        return lbx__priority_queue_init(&lane->q.priority, LBX__ENVELOPE,
+                                        &by_number, allocator);
     default:
         CHECK_OK(lbx__deque_ops.create(NULL, &options, &storage));
-        lane->type = LBX__LANE_SHELF;
-        lbx__shelf_init(&lane->q.shelf, &lbx__deque_ops, storage);
+        lane->type = LBX__LANE_LOCKED;
+        lbx__locked_queue_init(&lane->q.locked, &lbx__deque_ops, storage);
         return LBX_OK;
     }
 }
@@ -172,7 +172,7 @@ lane_is_for_one(enum lane_kind kind)
 int
 lane_give(lbx__lane *lane, uint64_t number)
 {
-    struct item item = lane->type == LBX__LANE_SORTER
+    struct item item = lane->type == LBX__LANE_PRIORITY
                            ? item_urgent(number, 7, LBX__ENVELOPE)
                            : item_of(number);
 
@@ -187,7 +187,7 @@ lane_take(lbx__lane *lane)
 
     if (lbx__lane_pop(lane, item.words, 1, &notes) == 0)
         return NOTHING;
-    if (lane->type == LBX__LANE_SORTER)
+    if (lane->type == LBX__LANE_PRIORITY)
         return item_message(item.words);
     return item_number(item.words, LBX__ENVELOPE);
 }
@@ -200,9 +200,9 @@ lane_valid(lbx__lane *lane)
         return lbx__segq_valid(&lane->q.segq);
     case LBX__LANE_RING:
         return lbx__ring_valid(&lane->q.ring);
-    case LBX__LANE_SORTER:
-        return lbx__segq_valid(&lane->q.sorter.inbox) &&
-               lbx__heap_valid(&lane->q.sorter.heap);
+    case LBX__LANE_PRIORITY:
+        return lbx__segq_valid(&lane->q.priority.inbox) &&
+               lbx__bucket_heap_valid(&lane->q.priority.heap);
     default:
         return true;
     }

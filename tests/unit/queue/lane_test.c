@@ -105,17 +105,17 @@ TEST_CITING("L1", every_lane_shows_its_flags_to_pushes)
     FOR_EVERY_LANE(kind)
     {
         make(kind);
-        lbx__lane_raise(&lane, LBX__WAITING);
+        lbx__lane_raise(&lane, LBX__FLAG_WAITING);
         CHECK_INT(0, lbx__lane_accepted(&lane));
-        CHECK_INT(LBX__WAITING, lane_give(&lane, 0));
-        lbx__lane_raise(&lane, LBX__OBSERVED);
+        CHECK_INT(LBX__FLAG_WAITING, lane_give(&lane, 0));
+        lbx__lane_raise(&lane, LBX__FLAG_OBSERVED);
         CHECK_INT(1, lbx__lane_accepted(&lane));
-        CHECK_INT(LBX__WAITING | LBX__OBSERVED, lane_give(&lane, 1));
-        lbx__lane_lower(&lane, LBX__WAITING);
-        CHECK_INT(LBX__OBSERVED, lane_give(&lane, 2));
-        lbx__lane_lower(&lane, LBX__OBSERVED);
+        CHECK_INT(LBX__FLAG_WAITING | LBX__FLAG_OBSERVED, lane_give(&lane, 1));
+        lbx__lane_lower(&lane, LBX__FLAG_WAITING);
+        CHECK_INT(LBX__FLAG_OBSERVED, lane_give(&lane, 2));
+        lbx__lane_lower(&lane, LBX__FLAG_OBSERVED);
         CHECK_INT(0, lane_give(&lane, 3));
-        lbx__lane_raise(&lane, LBX__WAITING);
+        lbx__lane_raise(&lane, LBX__FLAG_WAITING);
         CHECK_INT(4, lbx__lane_accepted(&lane));
         check_takes(0, 4);
         end();
@@ -152,7 +152,7 @@ TEST_CITING("L3 M5", push_to_a_closed_lane_leaves_no_trace)
         for (int i = 0; i < 10; i++)
             CHECK_INT(LBX_CLOSED, lane_give(&lane, 9));
         CHECK_INT(3, lbx__lane_accepted(&lane));
-        lbx__lane_raise(&lane, LBX__WAITING);
+        lbx__lane_raise(&lane, LBX__FLAG_WAITING);
         CHECK_INT(3, lbx__lane_accepted(&lane));
         check_takes(0, 3);
         CHECK_INT(NOTHING, lane_take(&lane));
@@ -249,7 +249,8 @@ TEST(mark_of_a_shelf_stands_behind_later_fronts)
     make(SHELF);
     give_range(10, 12);
     mark = lbx__lane_mark(&lane);
-    CHECK_INT(0, lbx__shelf_push(&lane.q.shelf, item_of(9).words, true));
+    CHECK_INT(0,
+              lbx__locked_queue_push(&lane.q.locked, item_of(9).words, true));
     give_range(12, 13);
     CHECK_INT(3, lbx__lane_outstanding(&lane, mark));
     check_takes(9, 11);
@@ -266,7 +267,8 @@ churn_the_front(void *context)
 {
     (void)context;
     for (long i = test_rounds(2000000, 20000000); i > 0; i--) {
-        CHECK_INT(0, lbx__shelf_push(&lane.q.shelf, item_of(2).words, true));
+        CHECK_INT(
+            0, lbx__locked_queue_push(&lane.q.locked, item_of(2).words, true));
         CHECK_INT(2, lane_take(&lane));
     }
     CHECK_INT(1, lane_take(&lane));
@@ -307,7 +309,7 @@ TEST_CITING("Q6 G6", stall_is_seen_where_a_push_has_two_steps)
         make(kind);
         CHECK_INT(0, lane_give(&lane, 0));
         lbx__lane_stall(&lane, true);
-        CHECK_INT(kind == SHELF ? 0 : LBX__STALLED, lane_give(&lane, 1));
+        CHECK_INT(kind == SHELF ? 0 : LBX__FLAG_STALLED, lane_give(&lane, 1));
         lbx__lane_stall(&lane, false);
         CHECK_INT(0, lane_give(&lane, 2));
         check_takes(0, 3);
@@ -315,10 +317,10 @@ TEST_CITING("Q6 G6", stall_is_seen_where_a_push_has_two_steps)
     }
 }
 
-/* With a budget, senders wait there; otherwise at the ring's gate. */
+/* With a quota, senders wait there; otherwise at the ring's gate. */
 TEST_CITING("G6 U2", senders_wait_where_the_room_is_counted)
 {
-    static lbx__budget budget;
+    static lbx__quota quota;
     struct item item;
     unsigned notes;
     uint64_t used;
@@ -338,28 +340,28 @@ TEST_CITING("G6 U2", senders_wait_where_the_room_is_counted)
         if (lane_is_ring(kind))
             continue;
         make(kind);
-        lbx__budget_init(&budget, 2, false);
-        lane.budget = &budget;
-        CHECK(lbx__budget_take(&budget, false, &used));
-        CHECK(lbx__budget_take(&budget, false, &used));
+        lbx__quota_init(&quota, 2, false);
+        lane.quota = &quota;
+        CHECK(lbx__quota_take(&quota, false, &used));
+        CHECK(lbx__quota_take(&quota, false, &used));
         give_range(0, 2);
         lbx__lane_raise_senders(&lane);
         CHECK_INT(1, lbx__lane_pop(&lane, item.words, 1, &notes));
         CHECK_INT(LBX__NOTE_SENDERS, notes);
-        CHECK(!lbx__budget_take(&budget, false, &used));
+        CHECK(!lbx__quota_take(&quota, false, &used));
         lbx__lane_lower_senders(&lane);
         CHECK_INT(1, lbx__lane_pop(&lane, item.words, 1, &notes));
         CHECK_INT(0, notes);
-        CHECK_INT(0, lbx__budget_used(&budget));
+        CHECK_INT(0, lbx__quota_used(&quota));
         CHECK_INT(0, lbx__lane_pop(&lane, item.words, 1, &notes));
-        CHECK_INT(0, lbx__budget_used(&budget)); // nothing given for nothing
+        CHECK_INT(0, lbx__quota_used(&quota)); // nothing given for nothing
         end();
     }
 }
 
 TEST(eviction_takes_what_matters_least_and_gives_its_room_back)
 {
-    static lbx__budget budget;
+    static lbx__quota quota;
     struct item item;
     uint64_t used;
 
@@ -367,11 +369,11 @@ TEST(eviction_takes_what_matters_least_and_gives_its_room_back)
     {
         make(kind);
         CHECK(!lbx__lane_evict(&lane, item.words));
-        lbx__budget_init(&budget, 3, false);
+        lbx__quota_init(&quota, 3, false);
         if (!lane_is_ring(kind))
-            lane.budget = &budget;
+            lane.quota = &quota;
         for (int i = 0; i < 3; i++)
-            CHECK(lbx__budget_take(&budget, false, &used));
+            CHECK(lbx__quota_take(&quota, false, &used));
         give_range(0, 2);
         item = item_urgent(2, 1, LBX__ENVELOPE); // in a sorter more urgent
         if (kind != SORTER)
@@ -379,7 +381,7 @@ TEST(eviction_takes_what_matters_least_and_gives_its_room_back)
         CHECK_INT(0, lbx__lane_push(&lane, item.words, false));
         CHECK(lbx__lane_evict(&lane, item.words));
         CHECK_INT(0, item_message(item.words)); // the oldest
-        CHECK_INT(lane.budget ? 2 : 3, lbx__budget_used(&budget));
+        CHECK_INT(lane.quota ? 2 : 3, lbx__quota_used(&quota));
         CHECK_INT(1, lbx__lane_taken(&lane));
         CHECK_INT(2, lbx__lane_depth(&lane));
         end();

@@ -9,7 +9,7 @@
 enum {
     MOST = 3000,
     CAPACITY = 11,
-    FLAGS = LBX__WAITING | LBX__OBSERVED,
+    FLAGS = LBX__FLAG_WAITING | LBX__FLAG_OBSERVED,
 };
 
 struct entry {
@@ -94,8 +94,9 @@ try_push(void)
         return;
     if (model.kind == SORTER)
         item = item_urgent(entry.number, entry.priority, LBX__ENVELOPE);
-    flags = entry.front ? lbx__shelf_push(&lane.q.shelf, item.words, true)
-                        : lbx__lane_push(&lane, item.words, false);
+    flags = entry.front
+                ? lbx__locked_queue_push(&lane.q.locked, item.words, true)
+                : lbx__lane_push(&lane, item.words, false);
     if (flags == LBX_NO_MEMORY && model.fails && !model.closed)
         return;
     CHECK_INT(expected(), flags);

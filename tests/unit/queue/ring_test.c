@@ -325,17 +325,17 @@ TEST_CITING("G6", pushes_see_the_flags_of_a_ring)
 {
     make(100, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
-    lbx__ring_raise(&ring, LBX__WAITING);
+    lbx__ring_raise(&ring, LBX__FLAG_WAITING);
     CHECK_INT(1, lbx__ring_accepted(&ring));
-    CHECK_INT(LBX__WAITING, push(1));
-    lbx__ring_raise(&ring, LBX__OBSERVED);
+    CHECK_INT(LBX__FLAG_WAITING, push(1));
+    lbx__ring_raise(&ring, LBX__FLAG_OBSERVED);
     CHECK_INT(2, lbx__ring_accepted(&ring));
-    CHECK_INT(LBX__WAITING | LBX__OBSERVED, push(2));
-    lbx__ring_lower(&ring, LBX__WAITING);
-    CHECK_INT(LBX__OBSERVED, push(3));
+    CHECK_INT(LBX__FLAG_WAITING | LBX__FLAG_OBSERVED, push(2));
+    lbx__ring_lower(&ring, LBX__FLAG_WAITING);
+    CHECK_INT(LBX__FLAG_OBSERVED, push(3));
     lbx__store(&ring.stalled, 1u, seq_cst);
-    CHECK_INT(LBX__OBSERVED | LBX__STALLED, push(4));
-    lbx__ring_lower(&ring, LBX__OBSERVED);
+    CHECK_INT(LBX__FLAG_OBSERVED | LBX__FLAG_STALLED, push(4));
+    lbx__ring_lower(&ring, LBX__FLAG_OBSERVED);
     lbx__store(&ring.stalled, 0u, seq_cst);
     CHECK_INT(0, push(5));
     CHECK_INT(6, lbx__ring_accepted(&ring));

@@ -84,7 +84,7 @@ TEST_CITING("Q5", counts_do_not_lag_behind_the_word)
         push(i);
     CHECK_INT(6, lbx__sub(&q.installs, 4, relaxed));
     CHECK_INT(count, lbx__segq_accepted(&q));
-    lbx__segq_raise(&q, LBX__WAITING);
+    lbx__segq_raise(&q, LBX__FLAG_WAITING);
     CHECK_INT(count, lbx__segq_accepted(&q));
     lbx__segq_close(&q);
     CHECK_INT(count, lbx__segq_accepted(&q));

@@ -269,13 +269,13 @@ TEST_CITING("Q2", flags_and_close_survive_failing_pushes)
 {
     make(LBX__WORD, false);
     memory_fails(true);
-    lbx__segq_raise(&q, LBX__WAITING);
+    lbx__segq_raise(&q, LBX__FLAG_WAITING);
     CHECK_INT(LBX_NO_MEMORY, push(0));
     memory_fails(false);
-    CHECK_INT(LBX__WAITING, push(0));
+    CHECK_INT(LBX__FLAG_WAITING, push(0));
     memory_fails(true);
     for (uint64_t i = 1; i < LBX__SLOTS(LBX__WORD); i++)
-        CHECK_INT(LBX__WAITING, push(i));
+        CHECK_INT(LBX__FLAG_WAITING, push(i));
     CHECK_INT(LBX_NO_MEMORY, push(0));
     lbx__segq_close(&q);
     CHECK_INT(LBX_CLOSED, push(0)); // closed counts before no memory

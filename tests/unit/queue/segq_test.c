@@ -258,19 +258,19 @@ TEST_CITING("Q2", push_that_comes_too_late_to_install_claims_anew)
 
 TEST_CITING("Q2 Q6", flags_are_kept_when_a_segment_is_installed)
 {
-    int both = LBX__WAITING | LBX__OBSERVED;
+    int both = LBX__FLAG_WAITING | LBX__FLAG_OBSERVED;
 
     make(LBX__WORD, false);
-    lbx__segq_raise(&q, LBX__OBSERVED); // before the first
+    lbx__segq_raise(&q, LBX__FLAG_OBSERVED); // before the first
     CHECK_INT(0, lbx__segq_accepted(&q));
-    CHECK_INT(LBX__OBSERVED, push(0));
-    lbx__segq_raise(&q, LBX__WAITING);
+    CHECK_INT(LBX__FLAG_OBSERVED, push(0));
+    lbx__segq_raise(&q, LBX__FLAG_WAITING);
     CHECK_INT(1, lbx__segq_accepted(&q));
     for (uint64_t i = 1; i < 3 * slots(); i++)
         CHECK_INT(both, push(i));
-    lbx__segq_lower(&q, LBX__WAITING);
-    CHECK_INT(LBX__OBSERVED, push(3 * slots()));
-    lbx__segq_lower(&q, LBX__OBSERVED);
+    lbx__segq_lower(&q, LBX__FLAG_WAITING);
+    CHECK_INT(LBX__FLAG_OBSERVED, push(3 * slots()));
+    lbx__segq_lower(&q, LBX__FLAG_OBSERVED);
     CHECK_INT(0, push(3 * slots() + 1));
     check_pops(0, 3 * slots() + 2);
     end();
@@ -281,10 +281,10 @@ TEST_CITING("Q6", raise_is_followed_by_an_exact_count)
 {
     make(LBX__ENVELOPE, false);
     for (uint64_t i = 0; i < 2 * slots() + 2; i++) {
-        lbx__segq_raise(&q, LBX__WAITING);
+        lbx__segq_raise(&q, LBX__FLAG_WAITING);
         CHECK_INT(i, lbx__segq_accepted(&q));
-        CHECK_INT(LBX__WAITING, push(i));
-        lbx__segq_lower(&q, LBX__WAITING);
+        CHECK_INT(LBX__FLAG_WAITING, push(i));
+        lbx__segq_lower(&q, LBX__FLAG_WAITING);
     }
     check_pops(0, 2 * slots() + 2);
     end();
@@ -297,13 +297,13 @@ TEST_CITING("Q6", fill_after_a_stall_says_so)
     make(LBX__WORD, false);
     CHECK_INT(0, push(0));
     lbx__store(&q.stalled, 1u, seq_cst);
-    CHECK_INT(LBX__STALLED, push(1));
-    lbx__segq_raise(&q, LBX__WAITING);
-    CHECK_INT(LBX__WAITING | LBX__STALLED, push(2));
-    lbx__segq_lower(&q, LBX__WAITING);
+    CHECK_INT(LBX__FLAG_STALLED, push(1));
+    lbx__segq_raise(&q, LBX__FLAG_WAITING);
+    CHECK_INT(LBX__FLAG_WAITING | LBX__FLAG_STALLED, push(2));
+    lbx__segq_lower(&q, LBX__FLAG_WAITING);
     for (uint64_t i = 3; i < slots(); i++)
-        CHECK_INT(LBX__STALLED, push(i));
-    CHECK_INT(LBX__STALLED, push(slots())); // installs and links
+        CHECK_INT(LBX__FLAG_STALLED, push(i));
+    CHECK_INT(LBX__FLAG_STALLED, push(slots())); // installs and links
     lbx__store(&q.stalled, 0u, seq_cst);
     CHECK_INT(0, push(slots() + 1));
     check_pops(0, slots() + 2);
@@ -320,7 +320,7 @@ freezes_its_end(uint64_t count, bool many)
     for (int i = 0; i < 140000; i++) // twice round the 16 bits of the index
         CHECK_INT(LBX_CLOSED, push(99));
     CHECK_INT(count, lbx__segq_accepted(&q));
-    lbx__segq_raise(&q, LBX__WAITING);
+    lbx__segq_raise(&q, LBX__FLAG_WAITING);
     CHECK_INT(count, lbx__segq_accepted(&q));
     CHECK_INT(count, lbx__segq_accepted(&q));
     check_pops(0, count);

@@ -177,7 +177,7 @@ static struct {
 static uint64_t
 raise_and_count(void)
 {
-    lbx__lane_raise(&lane, LBX__WAITING);
+    lbx__lane_raise(&lane, LBX__FLAG_WAITING);
     return lbx__lane_accepted(&lane);
 }
 
@@ -194,11 +194,11 @@ raise_or_push(unsigned index, void *context)
         (void)pthread_barrier_wait(&duel.barrier);
         if (index == 1)
             continue;
-        CHECK(duel.flags == LBX__WAITING || duel.flags == 0);
+        CHECK(duel.flags == LBX__FLAG_WAITING || duel.flags == 0);
         CHECK(duel.counted == i || duel.counted == i + 1);
-        CHECK(duel.flags == LBX__WAITING || duel.counted == i + 1);
+        CHECK(duel.flags == LBX__FLAG_WAITING || duel.counted == i + 1);
         CHECK_INT(i, lane_take(&lane));
-        lbx__lane_lower(&lane, LBX__WAITING);
+        lbx__lane_lower(&lane, LBX__FLAG_WAITING);
     }
 }
 
@@ -235,8 +235,8 @@ look_on(void *context)
             CHECK(accepted <= again + CAPACITY); // G1
         last_accepted = accepted;
         last_taken = again;
-        lbx__lane_raise(&lane, LBX__OBSERVED);
-        lbx__lane_lower(&lane, LBX__OBSERVED);
+        lbx__lane_raise(&lane, LBX__FLAG_OBSERVED);
+        lbx__lane_lower(&lane, LBX__FLAG_OBSERVED);
     }
 }
 

@@ -15,36 +15,37 @@
 #define LBX_QUEUE_SORTER_H
 
 #include "base/lock.h"
-#include "queue/heap.h"
+#include "queue/bucket_heap.h"
 #include "queue/segq.h"
 
-typedef struct lbx__sorter {
+typedef struct lbx__priority_queue {
     lbx__segq inbox; /* one consumer: the holder of the lock */
     lbx__lock lock;
     _Atomic(uint64_t) taken;
-    lbx__heap heap;
-} lbx__sorter;
+    lbx__bucket_heap heap;
+} lbx__priority_queue;
 
-lbx_status lbx__sorter_init(lbx__sorter *sorter, unsigned words,
-                            const lbx__heap_order *order,
-                            const lbx_allocator *allocator);
-void lbx__sorter_fini(lbx__sorter *sorter);
+lbx_status lbx__priority_queue_init(lbx__priority_queue *q, unsigned words,
+                                    const lbx__bucket_order *order,
+                                    const lbx_allocator *allocator);
+void lbx__priority_queue_fini(lbx__priority_queue *q);
 
 /* Takes up to `most` items, most urgent first; how many. *ret_notes:
  * LBX__NOTE_SAMPLE. */
-size_t lbx__sorter_pop(lbx__sorter *sorter, uint64_t *items, size_t most,
-                       unsigned *ret_notes);
+size_t lbx__priority_queue_pop(lbx__priority_queue *q, uint64_t *items,
+                               size_t most, unsigned *ret_notes);
 
 /* Takes the least urgent item. */
-bool lbx__sorter_evict(lbx__sorter *sorter, uint64_t *item);
+bool lbx__priority_queue_evict(lbx__priority_queue *q, uint64_t *item);
 
 /* Tells whether a message inside is more urgent than this one; without memory
  * to sort what has arrived, of those that are sorted. */
-bool lbx__sorter_beats(lbx__sorter *sorter, const lbx_envelope *than);
+bool lbx__priority_queue_beats(lbx__priority_queue *q,
+                               const lbx_envelope *than);
 
 /* How many of the first `mark` messages ever accepted are still inside. */
-uint64_t lbx__sorter_outstanding(lbx__sorter *sorter, uint64_t mark);
+uint64_t lbx__priority_queue_outstanding(lbx__priority_queue *q, uint64_t mark);
 
-uint64_t lbx__sorter_taken(lbx__sorter *sorter);
+uint64_t lbx__priority_queue_taken(lbx__priority_queue *q);
 
 #endif

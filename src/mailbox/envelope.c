@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Envelopes and system messages as values: nothing here is kept or shared. */
+/*
+ * Envelopes and system messages as values: they are built, changed and taken
+ * apart here; nothing is stored or shared.
+ *
+ * Threads    any.
+ */
 #include <letterbox/mailbox/messages.h>
 
 #include <stddef.h>

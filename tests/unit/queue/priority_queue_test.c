@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sorter: an inbox before a heap. */
-#include "queue/sorter.h"
+#include "queue/priority_queue.h"
 
 #include "queue/fixture.h"
 
-static lbx__sorter sorter;
+static lbx__priority_queue sorter;
 
 static void
 make(unsigned words)
 {
-    lbx__heap_order order = {0};
+    lbx__bucket_order order = {0};
 
-    CHECK_OK(lbx__sorter_init(&sorter, words, &order, allocator));
+    CHECK_OK(lbx__priority_queue_init(&sorter, words, &order, allocator));
 }
 
 static void
 end(void)
 {
     CHECK(lbx__segq_valid(&sorter.inbox));
-    CHECK(lbx__heap_valid(&sorter.heap));
-    lbx__sorter_fini(&sorter);
+    CHECK(lbx__bucket_heap_valid(&sorter.heap));
+    lbx__priority_queue_fini(&sorter);
     check_nothing_allocated();
 }
 
@@ -38,7 +38,7 @@ pop(void)
     struct item item;
     unsigned notes;
 
-    return lbx__sorter_pop(&sorter, item.words, 1, &notes) == 1
+    return lbx__priority_queue_pop(&sorter, item.words, 1, &notes) == 1
                ? item_message(item.words)
                : NOTHING;
 }
@@ -48,8 +48,9 @@ evict(void)
 {
     struct item item;
 
-    return lbx__sorter_evict(&sorter, item.words) ? item_message(item.words)
-                                                  : NOTHING;
+    return lbx__priority_queue_evict(&sorter, item.words)
+               ? item_message(item.words)
+               : NOTHING;
 }
 
 static uint64_t
@@ -83,12 +84,12 @@ TEST_CITING("T1 R-36", what_has_arrived_beats_what_is_less_urgent)
     lbx_envelope usual = lbx_envelope_new(NULL, 30);
 
     make(LBX__PAIR);
-    CHECK(!lbx__sorter_beats(&sorter, &usual));
+    CHECK(!lbx__priority_queue_beats(&sorter, &usual));
     CHECK_INT(0, push(1, 30));
-    CHECK(!lbx__sorter_beats(&sorter, &usual));
+    CHECK(!lbx__priority_queue_beats(&sorter, &usual));
     CHECK_INT(0, push(2, 20));
-    CHECK(lbx__sorter_beats(&sorter, &usual));
-    CHECK(!lbx__sorter_beats(&sorter, &urgent));
+    CHECK(lbx__priority_queue_beats(&sorter, &usual));
+    CHECK(!lbx__priority_queue_beats(&sorter, &urgent));
     CHECK_INT(2, pop());
     CHECK_INT(1, pop());
     end();
@@ -123,10 +124,10 @@ TEST_CITING("T1", batch_is_taken_most_urgent_first)
     make(LBX__PAIR);
     for (uint64_t i = 0; i < 20; i++)
         CHECK_INT(0, push(i, 20 - (int32_t)i));
-    CHECK_INT(10, lbx__sorter_pop(&sorter, items, 10, &notes));
+    CHECK_INT(10, lbx__priority_queue_pop(&sorter, items, 10, &notes));
     for (uint64_t i = 0; i < 10; i++)
         CHECK_INT(19 - i, item_message(&items[i * LBX__PAIR]));
-    CHECK_INT(10, lbx__sorter_taken(&sorter));
+    CHECK_INT(10, lbx__priority_queue_taken(&sorter));
     CHECK_INT(9, pop());
     end();
 }
@@ -139,12 +140,12 @@ TEST_CITING("T2", only_what_leaves_counts_as_taken)
         CHECK_INT(0, push(i, 1));
         CHECK_INT(i + 1, accepted());
     }
-    CHECK_INT(0, lbx__sorter_taken(&sorter));
+    CHECK_INT(0, lbx__priority_queue_taken(&sorter));
     CHECK_INT(0, pop());
-    CHECK_INT(1, lbx__sorter_taken(&sorter));
+    CHECK_INT(1, lbx__priority_queue_taken(&sorter));
     CHECK_INT(40, lbx__segq_taken(&sorter.inbox)); // all sorted
     CHECK_INT(1, evict());
-    CHECK_INT(2, lbx__sorter_taken(&sorter));
+    CHECK_INT(2, lbx__priority_queue_taken(&sorter));
     CHECK_INT(40, accepted());
     end();
 }
@@ -161,7 +162,7 @@ TEST(sorter_evicts_the_least_urgent_and_oldest)
     CHECK_INT(3, evict());
     CHECK_INT(2, evict());
     CHECK_INT(NOTHING, evict());
-    CHECK_INT(4, lbx__sorter_taken(&sorter));
+    CHECK_INT(4, lbx__priority_queue_taken(&sorter));
     end();
 }
 
@@ -175,13 +176,13 @@ TEST_CITING("T3 M1", take_without_memory_takes_the_oldest_of_the_inbox)
     for (uint64_t i = 0; i < 50; i++)
         CHECK_INT(i, pop());
     CHECK_INT(50, evict());
-    CHECK_INT(51, lbx__sorter_taken(&sorter));
-    CHECK_INT(49, lbx__sorter_outstanding(&sorter, 100));
-    CHECK_INT(9, lbx__sorter_outstanding(&sorter, 60));
+    CHECK_INT(51, lbx__priority_queue_taken(&sorter));
+    CHECK_INT(49, lbx__priority_queue_outstanding(&sorter, 100));
+    CHECK_INT(9, lbx__priority_queue_outstanding(&sorter, 60));
     memory_fails(false);
     for (uint64_t i = 100; i-- > 51;)
         CHECK_INT(i, pop());
-    CHECK_INT(0, lbx__sorter_outstanding(&sorter, 100));
+    CHECK_INT(0, lbx__priority_queue_outstanding(&sorter, 100));
     CHECK_INT(NOTHING, pop());
     end();
 }
@@ -197,8 +198,8 @@ TEST_CITING("T3 M1", take_without_memory_takes_what_is_sorted_first)
     CHECK_INT(0, push(64, 1));
     CHECK_INT(0, push(65, 0));
     CHECK_INT(62, pop());
-    CHECK_INT(2 + 62, lbx__sorter_outstanding(&sorter, 66));
-    CHECK_INT(62, lbx__sorter_outstanding(&sorter, 64));
+    CHECK_INT(2 + 62, lbx__priority_queue_outstanding(&sorter, 66));
+    CHECK_INT(62, lbx__priority_queue_outstanding(&sorter, 64));
     memory_fails(false);
     CHECK_INT(65, pop());
     CHECK_INT(64, pop());
@@ -212,12 +213,12 @@ static void
 sort_under_torture(struct torture *tortured, void *context)
 {
     lbx_allocator draws = torture_allocator(tortured);
-    lbx__heap_order order = {0};
+    lbx__bucket_order order = {0};
     bool seen[600] = {false};
     uint64_t sent = 0;
 
     (void)context;
-    CHECK_OK(lbx__sorter_init(&sorter, LBX__ENVELOPE, &order, &draws));
+    CHECK_OK(lbx__priority_queue_init(&sorter, LBX__ENVELOPE, &order, &draws));
     for (int i = 0; i < 600; i++)
         sent += push(sent, (int32_t)(i * 37 % 600)) == 0;
     CHECK_INT(sent, accepted());
@@ -228,7 +229,7 @@ sort_under_torture(struct torture *tortured, void *context)
         seen[number] = true;
     }
     CHECK_INT(NOTHING, pop());
-    lbx__sorter_fini(&sorter);
+    lbx__priority_queue_fini(&sorter);
 }
 
 TEST_CITING("T3 M1", sorter_survives_every_failing_allocation)
@@ -240,22 +241,24 @@ TEST_CITING("T3 M1", sorter_survives_every_failing_allocation)
 TEST_CITING("T2", outstanding_looks_at_inbox_and_heap)
 {
     make(LBX__PAIR);
-    CHECK_INT(0, lbx__sorter_outstanding(&sorter, 0));
+    CHECK_INT(0, lbx__priority_queue_outstanding(&sorter, 0));
     for (uint64_t i = 0; i < 10; i++)
         CHECK_INT(0, push(i, 10 - (int32_t)i));
-    CHECK_INT(10, lbx__sorter_outstanding(&sorter, 10)); // all in the inbox
+    CHECK_INT(10,
+              lbx__priority_queue_outstanding(&sorter, 10)); // all in the inbox
     CHECK_INT(9, pop());
-    CHECK_INT(9, lbx__sorter_outstanding(&sorter, 10)); // all in the heap
+    CHECK_INT(9,
+              lbx__priority_queue_outstanding(&sorter, 10)); // all in the heap
     for (uint64_t i = 10; i < 20; i++)
         CHECK_INT(0, push(i, 0));
-    CHECK_INT(9, lbx__sorter_outstanding(&sorter, 10)); // in both
-    CHECK_INT(19, lbx__sorter_outstanding(&sorter, 20));
+    CHECK_INT(9, lbx__priority_queue_outstanding(&sorter, 10)); // in both
+    CHECK_INT(19, lbx__priority_queue_outstanding(&sorter, 20));
     for (uint64_t i = 10; i < 20; i++)
         CHECK_INT(i, pop()); // newer, more urgent
-    CHECK_INT(9, lbx__sorter_outstanding(&sorter, 10));
+    CHECK_INT(9, lbx__priority_queue_outstanding(&sorter, 10));
     for (uint64_t i = 9; i-- > 0;) {
         CHECK_INT(i, pop());
-        CHECK_INT(i, lbx__sorter_outstanding(&sorter, 10));
+        CHECK_INT(i, lbx__priority_queue_outstanding(&sorter, 10));
     }
     end();
 }
@@ -267,7 +270,7 @@ TEST(sorter_gives_memory_back_after_a_burst)
         CHECK_INT(0, push(i, (int32_t)(i % 1000) - 500));
     while (pop() != NOTHING)
         ;
-    CHECK_INT(50000, lbx__sorter_taken(&sorter));
+    CHECK_INT(50000, lbx__priority_queue_taken(&sorter));
     CHECK(memory.live_bytes <= (LBX__SEGMENT_CACHE + 2) * LBX__SEGMENT_BYTES);
     end();
 }
@@ -325,7 +328,7 @@ produce_or_take(unsigned index, void *context)
         produce(index, NULL);
         return;
     }
-    while (lbx__sorter_taken(&sorter) < PRODUCERS * EACH) {
+    while (lbx__priority_queue_taken(&sorter) < PRODUCERS * EACH) {
         uint64_t number = pop();
 
         if (number != NOTHING) // each producer's own are in order

@@ -15,7 +15,7 @@
 #include <letterbox/mailbox/factory.h>
 #include <stdbool.h>
 
-typedef struct lbx__shelf {
+typedef struct lbx__locked_queue {
     lbx__lock lock;
     const lbx_storage_ops *ops;
     void *storage; /* owned */
@@ -23,25 +23,26 @@ typedef struct lbx__shelf {
     _Atomic(uint64_t) accepted;
     _Atomic(uint64_t) taken;
     _Atomic(uint64_t) fronts; /* accepted at the front */
-} lbx__shelf;
+} lbx__locked_queue;
 
-void lbx__shelf_init(lbx__shelf *shelf, const lbx_storage_ops *ops,
-                     void *storage);
-void lbx__shelf_fini(lbx__shelf *shelf);
+void lbx__locked_queue_init(lbx__locked_queue *q, const lbx_storage_ops *ops,
+                            void *storage);
+void lbx__locked_queue_fini(lbx__locked_queue *q);
 
 /* As the other queues' push; also what the storage says: REFUSED, NO_MEMORY,
  * and LBX__STORAGE_FULL for its FULL. */
-int lbx__shelf_push(lbx__shelf *shelf, const uint64_t *item, bool front);
+int lbx__locked_queue_push(lbx__locked_queue *q, const uint64_t *item,
+                           bool front);
 /* Takes one item; *ret_notes: LBX__NOTE_SAMPLE. */
-bool lbx__shelf_pop(lbx__shelf *shelf, uint64_t *item, bool evict,
-                    unsigned *ret_notes);
+bool lbx__locked_queue_pop(lbx__locked_queue *q, uint64_t *item, bool evict,
+                           unsigned *ret_notes);
 
-void lbx__shelf_raise(lbx__shelf *shelf, unsigned flags);
-void lbx__shelf_lower(lbx__shelf *shelf, unsigned flags);
+void lbx__locked_queue_raise(lbx__locked_queue *q, unsigned flags);
+void lbx__locked_queue_lower(lbx__locked_queue *q, unsigned flags);
 
 /* Messages that were accepted at the back; and how many more have come, front
  * and back, than have left, counting only the first `backs` of the back. */
-uint64_t lbx__shelf_backs(lbx__shelf *shelf);
-uint64_t lbx__shelf_outstanding(lbx__shelf *shelf, uint64_t backs);
+uint64_t lbx__locked_queue_backs(lbx__locked_queue *q);
+uint64_t lbx__locked_queue_outstanding(lbx__locked_queue *q, uint64_t backs);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The priority heap. H1 to H3 are in heap.h. */
-#include "queue/heap.h"
+#include "queue/bucket_heap.h"
 
 #include "base/alloc.h"
 #include <assert.h>
@@ -18,7 +18,7 @@ enum {
 #define LOW        SIGN
 #define LOW_TURNED (~(SIGN + LBX__BUCKETS - 1))
 
-struct lbx__heap_node {
+struct lbx__bucket_node {
     uint64_t arrival;
     uint32_t key;
     uint32_t number;
@@ -33,8 +33,9 @@ typedef struct entry {
 } entry;
 
 void
-lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
-               const lbx_allocator *allocator)
+lbx__bucket_heap_init(lbx__bucket_heap *heap, unsigned words,
+                      const lbx__bucket_order *order,
+                      const lbx_allocator *allocator)
 {
     memset(heap, 0, sizeof(*heap));
     heap->order = *order;
@@ -46,13 +47,13 @@ lbx__heap_init(lbx__heap *heap, unsigned words, const lbx__heap_order *order,
 }
 
 static inline entry *
-entry_of(const lbx__heap *heap, uint32_t number)
+entry_of(const lbx__bucket_heap *heap, uint32_t number)
 {
     return (entry *)(void *)&heap->pool[(size_t)number * heap->stride];
 }
 
 static bool
-make_buckets(lbx__heap *heap)
+make_buckets(lbx__bucket_heap *heap)
 {
     lbx__buckets *buckets;
 
@@ -68,7 +69,7 @@ make_buckets(lbx__heap *heap)
 }
 
 static size_t
-pool_bytes(const lbx__heap *heap, uint32_t size)
+pool_bytes(const lbx__bucket_heap *heap, uint32_t size)
 {
     return (size_t)size * heap->stride * sizeof(uint64_t);
 }
@@ -76,18 +77,18 @@ pool_bytes(const lbx__heap *heap, uint32_t size)
 static size_t
 nodes_bytes(uint32_t size)
 {
-    return (size_t)size * sizeof(lbx__heap_node);
+    return (size_t)size * sizeof(lbx__bucket_node);
 }
 
 static void
-free_pool(lbx__heap *heap)
+free_pool(lbx__bucket_heap *heap)
 {
     lbx__free(heap->allocator, heap->pool, pool_bytes(heap, heap->pool_size));
     lbx__free(heap->allocator, heap->nodes, nodes_bytes(heap->pool_size));
 }
 
 static void
-forget_pool(lbx__heap *heap)
+forget_pool(lbx__bucket_heap *heap)
 {
     free_pool(heap);
     heap->pool = NULL;
@@ -99,18 +100,18 @@ forget_pool(lbx__heap *heap)
 }
 
 void
-lbx__heap_fini(lbx__heap *heap)
+lbx__bucket_heap_fini(lbx__bucket_heap *heap)
 {
     forget_pool(heap);
 }
 
 static bool
-grow(lbx__heap *heap, uint32_t size)
+grow(lbx__bucket_heap *heap, uint32_t size)
 {
     uint32_t old = heap->pool_size;
     uint64_t *pool =
         lbx__alloc(heap->allocator, pool_bytes(heap, size), LBX__LINE);
-    lbx__heap_node *nodes =
+    lbx__bucket_node *nodes =
         lbx__alloc(heap->allocator, nodes_bytes(size), LBX__LINE);
 
     if (!pool || !nodes) {
@@ -133,7 +134,7 @@ grow(lbx__heap *heap, uint32_t size)
 }
 
 bool
-lbx__heap_reserve(lbx__heap *heap, uint32_t count)
+lbx__bucket_heap_reserve(lbx__bucket_heap *heap, uint32_t count)
 {
     uint64_t size = heap->pool_size ? heap->pool_size : FIRST_POOL;
     uint64_t needed = (uint64_t)heap->count + count;
@@ -148,7 +149,7 @@ lbx__heap_reserve(lbx__heap *heap, uint32_t count)
 }
 
 static inline void
-copy_item(const lbx__heap *heap, uint64_t *to, const uint64_t *from)
+copy_item(const lbx__bucket_heap *heap, uint64_t *to, const uint64_t *from)
 {
     if (heap->words == LBX__PAIR)
         memcpy(to, from, LBX__PAIR * sizeof(uint64_t));
@@ -157,7 +158,7 @@ copy_item(const lbx__heap *heap, uint64_t *to, const uint64_t *from)
 }
 
 static inline uint32_t
-key_of(const lbx__heap *heap, const uint64_t *item)
+key_of(const lbx__bucket_heap *heap, const uint64_t *item)
 {
     uint32_t priority;
 
@@ -173,15 +174,15 @@ key_of(const lbx__heap *heap, const uint64_t *item)
 /* Under a comparator the pool holds envelopes as users know them, with the
  * message itself in word 0. */
 static const lbx_envelope *
-envelope_of(const lbx__heap *heap, uint32_t number)
+envelope_of(const lbx__bucket_heap *heap, uint32_t number)
 {
     return (const lbx_envelope *)(const void *)entry_of(heap, number)->item;
 }
 
 /* < 0 when a is more urgent than b, whatever their arrival. */
 static int
-compare_urgency(const lbx__heap *heap, const lbx__heap_node *a,
-                const lbx__heap_node *b)
+compare_urgency(const lbx__bucket_heap *heap, const lbx__bucket_node *a,
+                const lbx__bucket_node *b)
 {
     if (heap->order.compare)
         return heap->order.compare(envelope_of(heap, a->number),
@@ -192,7 +193,8 @@ compare_urgency(const lbx__heap *heap, const lbx__heap_node *a,
 
 /* H1. Without branches: which of two is first cannot be foreseen. */
 static bool
-before(const lbx__heap *heap, const lbx__heap_node *a, const lbx__heap_node *b)
+before(const lbx__bucket_heap *heap, const lbx__bucket_node *a,
+       const lbx__bucket_node *b)
 {
     int order = compare_urgency(heap, a, b);
 
@@ -200,9 +202,9 @@ before(const lbx__heap *heap, const lbx__heap_node *a, const lbx__heap_node *b)
 }
 
 static void
-sift_up(lbx__heap *heap, uint32_t place)
+sift_up(lbx__bucket_heap *heap, uint32_t place)
 {
-    lbx__heap_node node = heap->nodes[place];
+    lbx__bucket_node node = heap->nodes[place];
 
     while (place > 0) {
         uint32_t parent = (place - 1) / ARITY;
@@ -217,7 +219,7 @@ sift_up(lbx__heap *heap, uint32_t place)
 
 /* The most urgent child of `place`, or NONE. */
 static uint32_t
-best_child(const lbx__heap *heap, uint32_t place)
+best_child(const lbx__bucket_heap *heap, uint32_t place)
 {
     uint64_t first = (uint64_t)place * ARITY + 1;
     uint32_t child = (uint32_t)first;
@@ -233,7 +235,7 @@ best_child(const lbx__heap *heap, uint32_t place)
  * node that fills it comes from the bottom and mostly stays there, so asking it
  * on the way would be a comparison per level in vain. */
 static uint32_t
-sink_hole(lbx__heap *heap, uint32_t place)
+sink_hole(lbx__bucket_heap *heap, uint32_t place)
 {
     for (;;) {
         uint32_t child = best_child(heap, place);
@@ -246,7 +248,7 @@ sink_hole(lbx__heap *heap, uint32_t place)
 }
 
 static inline void
-bucket_append(lbx__heap *heap, unsigned bucket, uint32_t number)
+bucket_append(lbx__bucket_heap *heap, unsigned bucket, uint32_t number)
 {
     lbx__buckets *buckets = heap->buckets;
 
@@ -260,7 +262,7 @@ bucket_append(lbx__heap *heap, unsigned bucket, uint32_t number)
 }
 
 static inline uint32_t
-bucket_take(lbx__heap *heap, unsigned bucket)
+bucket_take(lbx__bucket_heap *heap, unsigned bucket)
 {
     lbx__buckets *buckets = heap->buckets;
     uint32_t number = buckets->first[bucket];
@@ -273,7 +275,7 @@ bucket_take(lbx__heap *heap, unsigned bucket)
 
 /* The most urgent used bucket, or -1. */
 static inline int
-lowest_bucket(const lbx__heap *heap)
+lowest_bucket(const lbx__bucket_heap *heap)
 {
     if (!heap->buckets)
         return -1;
@@ -284,7 +286,7 @@ lowest_bucket(const lbx__heap *heap)
 }
 
 static int
-highest_bucket(const lbx__heap *heap)
+highest_bucket(const lbx__bucket_heap *heap)
 {
     if (!heap->buckets)
         return -1;
@@ -295,7 +297,7 @@ highest_bucket(const lbx__heap *heap)
 }
 
 void
-lbx__heap_push(lbx__heap *heap, const uint64_t *item)
+lbx__bucket_heap_push(lbx__bucket_heap *heap, const uint64_t *item)
 {
     uint32_t number = heap->pool_free;
     entry *to = entry_of(heap, number);
@@ -320,7 +322,7 @@ lbx__heap_push(lbx__heap *heap, const uint64_t *item)
 
 /* Copies an item out and frees its place in the pool. */
 static inline void
-hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
+hand_out(lbx__bucket_heap *heap, uint32_t number, uint64_t *ret_item)
 {
     entry *from = entry_of(heap, number);
 
@@ -335,8 +337,8 @@ hand_out(lbx__heap *heap, uint32_t number, uint64_t *ret_item)
 }
 
 int
-lbx__heap_compare(const lbx__heap_order *order, const lbx_envelope *a,
-                  const lbx_envelope *b)
+lbx__bucket_heap_compare(const lbx__bucket_order *order, const lbx_envelope *a,
+                         const lbx_envelope *b)
 {
     int urgency = (a->priority > b->priority) - (a->priority < b->priority);
 
@@ -347,7 +349,7 @@ lbx__heap_compare(const lbx__heap_order *order, const lbx_envelope *a,
 
 /* The key of the most urgent item; none inside: UINT64_MAX. */
 static uint64_t
-lowest_key(const lbx__heap *heap)
+lowest_key(const lbx__bucket_heap *heap)
 {
     int bucket = lowest_bucket(heap);
     uint64_t lowest = UINT64_MAX;
@@ -360,7 +362,7 @@ lowest_key(const lbx__heap *heap)
 }
 
 bool
-lbx__heap_beats(const lbx__heap *heap, const lbx_envelope *than)
+lbx__bucket_heap_beats(const lbx__bucket_heap *heap, const lbx_envelope *than)
 {
     uint32_t key = (uint32_t)than->priority ^ SIGN;
 
@@ -372,13 +374,13 @@ lbx__heap_beats(const lbx__heap *heap, const lbx_envelope *than)
 }
 
 static uint32_t
-node_take(lbx__heap *heap, uint32_t place)
+node_take(lbx__bucket_heap *heap, uint32_t place)
 {
     uint32_t number = heap->nodes[place].number;
 
     heap->node_count--;
     if (place < heap->node_count) {
-        lbx__heap_node last = heap->nodes[heap->node_count];
+        lbx__bucket_node last = heap->nodes[heap->node_count];
 
         place = sink_hole(heap, place);
         heap->nodes[place] = last;
@@ -388,7 +390,7 @@ node_take(lbx__heap *heap, uint32_t place)
 }
 
 bool
-lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item)
+lbx__bucket_heap_pop(lbx__bucket_heap *heap, uint64_t *ret_item)
 {
     int bucket = lowest_bucket(heap);
     uint32_t number;
@@ -406,7 +408,7 @@ lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item)
 
 /* The place of the least urgent node, the oldest among equals. */
 static uint32_t
-last_node(const lbx__heap *heap)
+last_node(const lbx__bucket_heap *heap)
 {
     uint32_t last = 0;
 
@@ -421,7 +423,7 @@ last_node(const lbx__heap *heap)
 }
 
 bool
-lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item)
+lbx__bucket_heap_evict(lbx__bucket_heap *heap, uint64_t *ret_item)
 {
     int bucket = highest_bucket(heap);
     uint32_t place = last_node(heap);
@@ -439,7 +441,7 @@ lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item)
 }
 
 uint64_t
-lbx__heap_older(const lbx__heap *heap, uint64_t mark)
+lbx__bucket_heap_older(const lbx__bucket_heap *heap, uint64_t mark)
 {
     uint64_t count = 0;
 
@@ -453,7 +455,7 @@ lbx__heap_older(const lbx__heap *heap, uint64_t mark)
 }
 
 bool
-lbx__heap_valid(const lbx__heap *heap)
+lbx__bucket_heap_valid(const lbx__bucket_heap *heap)
 {
     uint64_t in_buckets = 0;
 

@@ -14,7 +14,7 @@
  *              it had expired, the mailbox was suspended): back to its place on
  *              the list, which its ticket keeps
  */
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 
 #include "base/park.h"
 #include <assert.h>
@@ -33,9 +33,9 @@ fill(lbx__op *op, const lbx_envelope *envelope)
     if (lbx__op_receive(op)->messages) {
         lbx__op_receive(op)->messages[0] = envelope->message;
         *lbx__op_receive(op)->count = 1;
-        (void)lbx__box_take_batch(op->subject, lbx__op_receive(op)->messages,
-                                  lbx__op_receive(op)->most,
-                                  lbx__op_receive(op)->count);
+        (void)lbx__take_batch(op->subject, lbx__op_receive(op)->messages,
+                              lbx__op_receive(op)->max,
+                              lbx__op_receive(op)->count);
     }
 }
 
@@ -48,25 +48,26 @@ typedef enum step {
     STEP_AGAIN, /* granted meanwhile: from the start */
 } step;
 
-/* A queued receive whose turn it is takes what it can. */
+/* A queued receive whose visit it is takes what it can. */
 static bool
-take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__turn *turn, lbx_envelope *ret)
+take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+             lbx_envelope *ret)
 {
     if (box->receivers.next != &op->link ||
-        lbx__box_takeable(box) <= box->reserved)
+        lbx__lanes_takeable(box) <= box->reserved)
         return false;
-    if (!lbx__box_take_locked(box, turn, ret))
+    if (!lbx__take_locked(box, visit, ret))
         return false;
     if (op->state == LBX__GRANTED) {
         // The take let a sender in, or emptied a closed mailbox, and we were
-        // next: this turn's own list has us, and settling takes us off it.
+        // next: this visit's own list has us, and settling takes us off it.
         lbx__op_settle(op);
         box->reserved -= op->granted == LBX_OK;
     } else {
         lbx__list_remove(&op->link);
     }
     op->state = LBX__IDLE;
-    lbx__box_grant(box, turn);
+    lbx__visit_grant(box, visit);
     return true;
 }
 
@@ -83,20 +84,21 @@ place_of(lbx_mailbox *box, uint64_t ticket)
 }
 
 static step
-register_receive(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+register_receive(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
                  const lbx_waker *waker, lbx_envelope *ret)
 {
     if (lbx__op_receive(op)->ticket == 0)
         lbx__op_receive(op)->ticket = ++box->tickets;
     lbx__op_queue(op, place_of(box, lbx__op_receive(op)->ticket), waker);
     op->registered = true;
-    lbx__box_raise_waiting(box);
-    if (take_in_turn(box, op, turn, ret))
+    lbx__visit_raise_waiting(box);
+    if (take_in_turn(box, op, visit, ret))
         return STEP_GOT;
-    if (lbx__box_takeable(box) > box->reserved) {
+    if (lbx__lanes_takeable(box) > box->reserved) {
         if (box->receivers.next == &op->link)
             return STEP_STALL;
-        lbx__box_grant(box, turn); // what we gave back is for those before us
+        // What we gave back is for those before us.
+        lbx__visit_grant(box, visit);
         if (op->state == LBX__GRANTED) { // and there was enough for us
             lbx__op_settle(op);
             return STEP_AGAIN;
@@ -118,79 +120,79 @@ is_first(const lbx_mailbox *box, lbx__op *op)
 
 /* What to do about a queued receive. */
 static step
-poll_queued(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+poll_queued(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
             const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
-    if (take_in_turn(box, op, turn, ret))
+    if (take_in_turn(box, op, visit, ret))
         return STEP_GOT;
     *status = LBX_TIMEOUT;
-    if (box->closed && lbx__box_depth(box) == 0)
+    if (box->closed && lbx__lanes_depth(box) == 0)
         *status = LBX_CLOSED;
     if (*status == LBX_CLOSED || lbx__op_late(op)) {
         lbx__list_remove(&op->link);
         op->state = LBX__IDLE;
-        lbx__box_grant(box, turn);
+        lbx__visit_grant(box, visit);
         return STEP_DONE;
     }
     lbx__op_set_waker(op, waker);
     if (waker && !lbx__barrier_ready() && box->receivers.next == &op->link &&
-        lbx__box_takeable(box) > box->reserved) {
+        lbx__lanes_takeable(box) > box->reserved) {
         // An unfilled slot, and no barrier on this system: poll again until
         // it is filled.
-        lbx__wakes_grant(&turn->wakes, op, LBX_EMPTY);
-        lbx__box_grant(box, turn);
+        lbx__wakes_grant(&visit->wakes, op, LBX_EMPTY);
+        lbx__visit_grant(box, visit);
     }
     return STEP_WAIT;
 }
 
 static step
-poll_step(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+poll_step(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
           const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
     bool returns = lbx__op_receive(op)->ticket != 0;
     bool first = is_first(box, op);
 
     if (op->state == LBX__QUEUED)
-        return poll_queued(box, op, turn, waker, ret, status);
+        return poll_queued(box, op, visit, waker, ret, status);
     if (op->state == LBX__GRANTED)
         box->reserved -= op->granted == LBX_OK; // B2
     op->state = LBX__IDLE;
-    if (first && lbx__box_takeable(box) > box->reserved &&
-        lbx__box_take_locked(box, turn, ret)) {
-        lbx__box_grant(box, turn);
+    if (first && lbx__lanes_takeable(box) > box->reserved &&
+        lbx__take_locked(box, visit, ret)) {
+        lbx__visit_grant(box, visit);
         return STEP_GOT;
     }
     *status = LBX_CLOSED;
-    if (box->closed && lbx__box_depth(box) == 0) {
-        lbx__box_grant(box, turn);
+    if (box->closed && lbx__lanes_depth(box) == 0) {
+        lbx__visit_grant(box, visit);
         return STEP_DONE;
     }
     *status = LBX_TIMEOUT;
     if (lbx__op_late(op)) {
-        lbx__box_grant(box, turn);
+        lbx__visit_grant(box, visit);
         return STEP_DONE;
     }
     *status = LBX_BUSY;
     if (!box->many && !returns &&
         (!lbx__list_empty(&box->receivers) || box->reserved > 0))
         return STEP_DONE;
-    return register_receive(box, op, turn, waker, ret);
+    return register_receive(box, op, visit, waker, ret);
 }
 
 /* Asks for the publication of an unfilled slot (Q6), and looks again. */
 static step
-poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__turn *turn,
+poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
              const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
     // Nobody is to be called for this poll before it has answered (OPER-4).
     lbx__op_set_waker(op, NULL);
-    lbx__box_stall(box, true);
-    lbx__turn_end(box, turn);
+    lbx__lanes_stall(box, true);
+    lbx__visit_end(box, visit);
     (void)lbx__barrier_all();
-    lbx__turn_begin(box, turn);
+    lbx__visit_begin(box, visit);
     if (op->state == LBX__GRANTED)
         return STEP_AGAIN;
-    return poll_queued(box, op, turn, waker, ret, status);
+    return poll_queued(box, op, visit, waker, ret, status);
 }
 
 static lbx_status
@@ -198,19 +200,19 @@ receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
                   lbx_envelope *ret)
 {
     lbx_status status = LBX_PENDING;
-    lbx__turn turn;
+    lbx__visit visit;
     step next;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     if (op->state == LBX__GRANTED) {
-        lbx__turn_end(box, &turn);
+        lbx__visit_end(box, &visit);
         lbx__op_settle(op);
-        lbx__turn_begin(box, &turn);
+        lbx__visit_begin(box, &visit);
     }
-    next = poll_step(box, op, &turn, waker, ret, &status);
+    next = poll_step(box, op, &visit, waker, ret, &status);
     if (next == STEP_STALL)
-        next = poll_stalled(box, op, &turn, waker, ret, &status);
-    lbx__turn_end(box, &turn);
+        next = poll_stalled(box, op, &visit, waker, ret, &status);
+    lbx__visit_end(box, &visit);
     switch (next) {
     case STEP_GOT:
         return LBX_OK;
@@ -237,11 +239,11 @@ receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
 {
     lbx_status status;
 
-    if (!op->registered && lbx__box_take_open(box, ret))
+    if (!op->registered && lbx__take_unlocked(box, ret))
         status = LBX_OK;
     else
         status = receive_poll_once(box, op, waker, ret);
-    if (status == LBX_OK && !lbx__box_taken(box, ret))
+    if (status == LBX_OK && !lbx__take_finish(box, ret))
         return LBX_EMPTY; // it had expired; our ticket keeps our place
     return status;
 }
@@ -254,7 +256,7 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
     lbx_status status;
 
     if (!op->registered) {
-        if (!lbx__box_may_wait(box))
+        if (!lbx__mailbox_may_wait(box))
             return LBX_WOULD_BLOCK;
         if (lbx__op_receive(op)->messages)
             *lbx__op_receive(op)->count = 0;
@@ -273,20 +275,20 @@ static lbx_status
 receive_leave(lbx__op *op, lbx_status why)
 {
     lbx_mailbox *box = op->subject;
-    lbx__turn turn;
+    lbx__visit visit;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     if (op->state == LBX__GRANTED) {
-        lbx__turn_end(box, &turn);
+        lbx__visit_end(box, &visit);
         lbx__op_settle(op);
-        lbx__turn_begin(box, &turn);
+        lbx__visit_begin(box, &visit);
         box->reserved -= op->granted == LBX_OK; // passed on below: M10
     } else if (op->state == LBX__QUEUED) {
         lbx__list_remove(&op->link);
     }
     op->state = LBX__IDLE;
-    lbx__box_grant(box, &turn);
-    lbx__turn_end(box, &turn);
+    lbx__visit_grant(box, &visit);
+    lbx__visit_end(box, &visit);
     forget_turn(op);
     return why;
 }
@@ -294,7 +296,7 @@ receive_leave(lbx__op *op, lbx_status why)
 static void
 receive_release(lbx__op *op)
 {
-    lbx__box_release(op->subject);
+    lbx__mailbox_release(op->subject);
 }
 
 static const lbx__op_ops receive_ops = {
@@ -309,12 +311,12 @@ receive_init(lbx_operation *operation, lbx_consumer *consumer,
              int64_t deadline_ns)
 {
     lbx__op *op = lbx__op_of(operation);
-    lbx_mailbox *box = lbx__box_of_consumer(consumer);
+    lbx_mailbox *box = lbx__mailbox_of_consumer(consumer);
 
     if (!op || !box)
         return NULL;
-    assert(box->magic == LBX__BOX_MAGIC);
-    lbx__box_hold(box);
+    assert(box->magic == LBX__MAILBOX_MAGIC);
+    lbx__mailbox_hold(box);
     lbx__op_init(op, &receive_ops, box, box->options.clock, deadline_ns);
     return op;
 }
@@ -354,19 +356,19 @@ lbx_consumer_receive_envelope_init(lbx_operation *operation,
 lbx_status
 lbx_consumer_receive_batch_init(lbx_operation *operation,
                                 lbx_consumer *consumer, void **ret_messages,
-                                size_t most, size_t *ret_count,
+                                size_t max, size_t *ret_count,
                                 int64_t deadline_ns)
 {
     lbx__op *op;
 
-    if (!ret_messages || !ret_count || most == 0)
+    if (!ret_messages || !ret_count || max == 0)
         return LBX_INVALID;
     op = receive_init(operation, consumer, deadline_ns);
     if (!op)
         return LBX_INVALID;
     *ret_count = 0;
     lbx__op_receive(op)->messages = ret_messages;
-    lbx__op_receive(op)->most = most;
+    lbx__op_receive(op)->max = max;
     lbx__op_receive(op)->count = ret_count;
     return LBX_OK;
 }
@@ -387,7 +389,7 @@ static bool
 must_queue(lbx_consumer *consumer)
 {
     // Relaxed: a hint.
-    return lbx__load(&lbx__box_of_consumer(consumer)->gate, relaxed) != 0;
+    return lbx__load(&lbx__mailbox_of_consumer(consumer)->gate, relaxed) != 0;
 }
 
 /* Tries for a moment before registering; a sender is often about to send. */
@@ -443,14 +445,14 @@ lbx_consumer_receive_envelope_until(lbx_consumer *consumer,
 
 lbx_status
 lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
-                                 size_t most, size_t *ret_count,
+                                 size_t max, size_t *ret_count,
                                  int64_t deadline_ns)
 {
     lbx_operation operation;
     lbx_status status = LBX_EMPTY;
 
     for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
-        status = lbx_consumer_try_receive_batch(consumer, ret_messages, most,
+        status = lbx_consumer_try_receive_batch(consumer, ret_messages, max,
                                                 ret_count);
         if (status != LBX_EMPTY || must_queue(consumer))
             break;
@@ -459,7 +461,7 @@ lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
     if (status != LBX_EMPTY)
         return status;
     status = lbx_consumer_receive_batch_init(&operation, consumer, ret_messages,
-                                             most, ret_count, deadline_ns);
+                                             max, ret_count, deadline_ns);
     if (status != LBX_OK)
         return status;
     return wait_and_end(&operation);

@@ -23,16 +23,16 @@
 #include <letterbox/base.h>
 #include <stdbool.h>
 
-typedef int lbx__compare(const lbx_envelope *a, const lbx_envelope *b,
-                         void *context);
+typedef int lbx__bucket_compare(const lbx_envelope *a, const lbx_envelope *b,
+                                void *context);
 
-typedef struct lbx__heap_order {
-    lbx__compare *compare; /* NULL: by number. Needs envelope items. */
+typedef struct lbx__bucket_order {
+    lbx__bucket_compare *compare; /* NULL: by number. Needs envelope items. */
     void *context;
     bool higher_first;
-} lbx__heap_order;
+} lbx__bucket_order;
 
-typedef struct lbx__heap_node lbx__heap_node;
+typedef struct lbx__bucket_node lbx__bucket_node;
 
 enum {
     LBX__BUCKETS = 256
@@ -45,8 +45,8 @@ typedef struct lbx__buckets {
     uint32_t last[LBX__BUCKETS];
 } lbx__buckets;
 
-typedef struct lbx__heap {
-    lbx__heap_order order;
+typedef struct lbx__bucket_heap {
+    lbx__bucket_order order;
     const lbx_allocator *allocator;
     unsigned words;
     uint32_t stride; /* words of a pool entry */
@@ -60,38 +60,39 @@ typedef struct lbx__heap {
 
     uint32_t low;          /* H1 */
     lbx__buckets *buckets; /* made with the first pool */
-    lbx__heap_node *nodes;
+    lbx__bucket_node *nodes;
     uint32_t node_count;
-} lbx__heap;
+} lbx__bucket_heap;
 
-void lbx__heap_init(lbx__heap *heap, unsigned words,
-                    const lbx__heap_order *order,
-                    const lbx_allocator *allocator);
-void lbx__heap_fini(lbx__heap *heap);
+void lbx__bucket_heap_init(lbx__bucket_heap *heap, unsigned words,
+                           const lbx__bucket_order *order,
+                           const lbx_allocator *allocator);
+void lbx__bucket_heap_fini(lbx__bucket_heap *heap);
 
 /* Makes sure that `count` pushes will succeed; false: no memory. */
-bool lbx__heap_reserve(lbx__heap *heap, uint32_t count);
+bool lbx__bucket_heap_reserve(lbx__bucket_heap *heap, uint32_t count);
 
 /* Adds a copy of an item. Needs a reserve. */
-void lbx__heap_push(lbx__heap *heap, const uint64_t *item);
+void lbx__bucket_heap_push(lbx__bucket_heap *heap, const uint64_t *item);
 
 /* Takes the most urgent item; false when empty. */
-bool lbx__heap_pop(lbx__heap *heap, uint64_t *ret_item);
+bool lbx__bucket_heap_pop(lbx__bucket_heap *heap, uint64_t *ret_item);
 
 /* < 0 when a is more urgent than b, 0 when only their arrival would tell. */
-int lbx__heap_compare(const lbx__heap_order *order, const lbx_envelope *a,
-                      const lbx_envelope *b);
+int lbx__bucket_heap_compare(const lbx__bucket_order *order,
+                             const lbx_envelope *a, const lbx_envelope *b);
 
 /* Tells whether an item inside is more urgent than this envelope. */
-bool lbx__heap_beats(const lbx__heap *heap, const lbx_envelope *than);
+bool lbx__bucket_heap_beats(const lbx__bucket_heap *heap,
+                            const lbx_envelope *than);
 
 /* Takes the least urgent item, the oldest among equals. O(n) outside the
  * buckets. */
-bool lbx__heap_evict(lbx__heap *heap, uint64_t *ret_item);
+bool lbx__bucket_heap_evict(lbx__bucket_heap *heap, uint64_t *ret_item);
 
 /* How many of the first `mark` items ever pushed are still inside. O(n). */
-uint64_t lbx__heap_older(const lbx__heap *heap, uint64_t mark);
+uint64_t lbx__bucket_heap_older(const lbx__bucket_heap *heap, uint64_t mark);
 
-bool lbx__heap_valid(const lbx__heap *heap);
+bool lbx__bucket_heap_valid(const lbx__bucket_heap *heap);
 
 #endif

@@ -8,7 +8,7 @@
  * moves the first waiting message in (B3). So a send on the list is completed
  * by others, and its poll only learns how it went.
  */
-#include "mailbox/box.h"
+#include "mailbox/mailbox.h"
 
 #include <assert.h>
 
@@ -30,7 +30,7 @@ prepare(lbx_mailbox *box, lbx__op *op)
         lbx__op_send(op)->envelope = lbx_envelope_new(
             lbx__op_send(op)->messages[*lbx__op_send(op)->sent],
             box->options.default_priority);
-    status = lbx__box_admissible(box, &lbx__op_send(op)->envelope, &lane);
+    status = lbx__send_check(box, &lbx__op_send(op)->envelope, &lane);
     lbx__op_send(op)->lane = lane;
     lbx__op_send(op)->prepared = status == LBX_OK;
     return status;
@@ -42,20 +42,20 @@ give_up(lbx_mailbox *box, lbx__op *op)
 {
     if (box->options.after_wait == LBX_DROP_NEWEST &&
         lbx__op_send(op)->policy_deadline_ns <= op->deadline_ns)
-        return lbx__box_drop(box, &lbx__op_send(op)->envelope,
-                             &lbx__op_send(op)->made);
+        return lbx__send_drop(box, &lbx__op_send(op)->envelope,
+                              &lbx__op_send(op)->made);
     // Relaxed: a number for people.
     (void)lbx__add(&box->rejected, 1, relaxed);
     return LBX_TIMEOUT;
 }
 
-/* Off the list; the next one may have its turn. Under the lock. */
+/* Off the list; the next one may have its visit. Under the lock. */
 static void
-leave_list(lbx_mailbox *box, lbx__op *op, lbx__turn *turn)
+leave_list(lbx_mailbox *box, lbx__op *op, lbx__visit *visit)
 {
     lbx__list_remove(&op->link);
     op->state = LBX__IDLE;
-    lbx__box_admit(box, turn);
+    lbx__visit_admit(box, visit);
 }
 
 /* What became of a granted send. */
@@ -75,18 +75,18 @@ static lbx_status
 join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx__lane *lane = lbx__op_send(op)->lane;
-    lbx__turn turn;
+    lbx__visit visit;
     bool done;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     lbx__op_queue(op, &lane->senders, waker);
     op->registered = true;
     lbx__lane_raise_senders(lane);
-    lbx__box_admit(box, &turn);
+    lbx__visit_admit(box, &visit);
     done = op->state == LBX__GRANTED;
     if (done)
-        lbx__op_settle(op); // off this turn's own list
-    lbx__turn_end(box, &turn);
+        lbx__op_settle(op); // off this visit's own list
+    lbx__visit_end(box, &visit);
     return done ? granted(op) : LBX_PENDING;
 }
 
@@ -95,18 +95,18 @@ static lbx_status
 poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx_status status = LBX_PENDING;
-    lbx__turn turn;
+    lbx__visit visit;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     if (op->state == LBX__GRANTED) {
         status = LBX_OK;
     } else if (lbx__op_late(op)) {
-        leave_list(box, op, &turn);
+        leave_list(box, op, &visit);
         status = LBX_TIMEOUT;
     } else {
         lbx__op_set_waker(op, waker);
     }
-    lbx__turn_end(box, &turn);
+    lbx__visit_end(box, &visit);
     if (status == LBX_OK)
         return granted(op);
     if (status == LBX_TIMEOUT) {
@@ -130,19 +130,19 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     if (status != LBX_OK)
         return status;
     if (!waits ||
-        lbx__op_send(op)->lane == lbx__box_lane(box, LBX__SYSTEM_LANE))
-        return lbx__box_send(box, lbx__op_send(op)->lane,
-                             &lbx__op_send(op)->envelope,
-                             &lbx__op_send(op)->made);
-    flags = lbx__box_push(box, lbx__op_send(op)->lane,
-                          &lbx__op_send(op)->envelope, false, &grown);
+        lbx__op_send(op)->lane == lbx__lanes_get(box, LBX__SYSTEM_LANE))
+        return lbx__send_envelope(box, lbx__op_send(op)->lane,
+                                  &lbx__op_send(op)->envelope,
+                                  &lbx__op_send(op)->made);
+    flags = lbx__send_push(box, lbx__op_send(op)->lane,
+                           &lbx__op_send(op)->envelope, false, &grown);
     if (flags >= 0) {
         lbx__op_send(op)->made.outcome = LBX_ENQUEUED;
-        lbx__box_pushed(box, lbx__op_send(op)->lane, flags);
+        lbx__send_pushed(box, lbx__op_send(op)->lane, flags);
         return LBX_OK;
     }
     if (flags != LBX_FULL)
-        return lbx__box_refuse(box, lbx__op_send(op)->lane, flags);
+        return lbx__send_refuse(box, lbx__op_send(op)->lane, flags);
     lbx__op_send(op)->policy_deadline_ns = policy_deadline(box);
     op->poll_by_ns = lbx__op_send(op)->policy_deadline_ns < op->deadline_ns
                          ? lbx__op_send(op)->policy_deadline_ns
@@ -190,13 +190,13 @@ send_leave(lbx__op *op, lbx_status why)
     lbx_mailbox *box = op->subject;
     lbx_status status = why;
     bool was_granted;
-    lbx__turn turn;
+    lbx__visit visit;
 
-    lbx__turn_begin(box, &turn);
+    lbx__visit_begin(box, &visit);
     was_granted = op->state == LBX__GRANTED;
     if (op->state == LBX__QUEUED)
-        leave_list(box, op, &turn);
-    lbx__turn_end(box, &turn);
+        leave_list(box, op, &visit);
+    lbx__visit_end(box, &visit);
     if (was_granted)
         status = granted(op);
     op->registered = false;
@@ -214,7 +214,7 @@ send_leave(lbx__op *op, lbx_status why)
 static void
 send_release(lbx__op *op)
 {
-    lbx__box_release(op->subject);
+    lbx__mailbox_release(op->subject);
 }
 
 static const lbx__op_ops send_ops = {
@@ -227,12 +227,12 @@ static lbx__op *
 send_init(lbx_operation *operation, lbx_producer *producer, int64_t deadline_ns)
 {
     lbx__op *op = lbx__op_of(operation);
-    lbx_mailbox *box = lbx__box_of_producer(producer);
+    lbx_mailbox *box = lbx__mailbox_of_producer(producer);
 
     if (!op || !box)
         return NULL;
-    assert(box->magic == LBX__BOX_MAGIC);
-    lbx__box_hold(box);
+    assert(box->magic == LBX__MAILBOX_MAGIC);
+    lbx__mailbox_hold(box);
     lbx__op_init(op, &send_ops, box, box->options.clock, deadline_ns);
     lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
     lbx__op_send(op)->made.overflow = box->options.overflow;
@@ -248,7 +248,7 @@ lbx_producer_send_init(lbx_operation *operation, lbx_producer *producer,
     if (!op)
         return LBX_INVALID;
     lbx__op_send(op)->envelope = lbx_envelope_new(
-        message, lbx__box_of_producer(producer)->options.default_priority);
+        message, lbx__mailbox_of_producer(producer)->options.default_priority);
     return LBX_OK;
 }
 

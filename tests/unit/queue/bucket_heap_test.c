@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The priority heap. */
-#include "queue/heap.h"
+#include "queue/bucket_heap.h"
 
 #include "queue/fixture.h"
 
-static lbx__heap heap;
+static lbx__bucket_heap heap;
 
-static const lbx__heap_order lower_first = {.higher_first = false};
-static const lbx__heap_order higher_first = {.higher_first = true};
+static const lbx__bucket_order lower_first = {.higher_first = false};
+static const lbx__bucket_order higher_first = {.higher_first = true};
 
 static void
-make(unsigned words, const lbx__heap_order *order)
+make(unsigned words, const lbx__bucket_order *order)
 {
-    lbx__heap_init(&heap, words, order, allocator);
+    lbx__bucket_heap_init(&heap, words, order, allocator);
 }
 
 static void
 end(void)
 {
-    CHECK(lbx__heap_valid(&heap));
-    lbx__heap_fini(&heap);
+    CHECK(lbx__bucket_heap_valid(&heap));
+    lbx__bucket_heap_fini(&heap);
     check_nothing_allocated();
 }
 
@@ -28,8 +28,8 @@ push(uint64_t number, int32_t priority)
 {
     struct item item = item_urgent(number, priority, heap.words);
 
-    CHECK(lbx__heap_reserve(&heap, 1));
-    lbx__heap_push(&heap, item.words);
+    CHECK(lbx__bucket_heap_reserve(&heap, 1));
+    lbx__bucket_heap_push(&heap, item.words);
 }
 
 static uint64_t
@@ -37,8 +37,8 @@ pop(void)
 {
     struct item item;
 
-    return lbx__heap_pop(&heap, item.words) ? item_message(item.words)
-                                            : NOTHING;
+    return lbx__bucket_heap_pop(&heap, item.words) ? item_message(item.words)
+                                                   : NOTHING;
 }
 
 static uint64_t
@@ -46,8 +46,8 @@ evict(void)
 {
     struct item item;
 
-    return lbx__heap_evict(&heap, item.words) ? item_message(item.words)
-                                              : NOTHING;
+    return lbx__bucket_heap_evict(&heap, item.words) ? item_message(item.words)
+                                                     : NOTHING;
 }
 
 /* Numbers 0, 1, 2 … with these priorities, and the order they leave in. */
@@ -106,7 +106,7 @@ TEST_CITING("H1 M4", equals_leave_in_the_order_they_came)
 
 /* What beats what agrees with what leaves first, in all ranges and both ways. */
 static void
-beats_as_it_pops(const lbx__heap_order *order)
+beats_as_it_pops(const lbx__bucket_order *order)
 {
     static const int32_t priorities[] = {INT32_MIN, -1,  0,    1,
                                          255,       256, 1000, INT32_MAX};
@@ -118,11 +118,11 @@ beats_as_it_pops(const lbx__heap_order *order)
             bool first = order->higher_first ? i > j : i < j;
 
             make(LBX__PAIR, order);
-            CHECK(!lbx__heap_beats(&heap, &b));
+            CHECK(!lbx__bucket_heap_beats(&heap, &b));
             push(1, priorities[i]);
-            CHECK(lbx__heap_beats(&heap, &b) == first);
-            CHECK((lbx__heap_compare(order, &a, &b) < 0) == first);
-            CHECK((lbx__heap_compare(order, &a, &b) == 0) == (i == j));
+            CHECK(lbx__bucket_heap_beats(&heap, &b) == first);
+            CHECK((lbx__bucket_heap_compare(order, &a, &b) < 0) == first);
+            CHECK((lbx__bucket_heap_compare(order, &a, &b) == 0) == (i == j));
             end();
         }
 }
@@ -138,7 +138,7 @@ TEST_CITING("H2", negative_ones_leave_before_the_buckets_and_large_ones_after)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){256, 255, 0, -1, 1000, -1000, 128, 257}, 8);
-    CHECK(lbx__heap_valid(&heap));
+    CHECK(lbx__bucket_heap_valid(&heap));
     check_pops((uint64_t[]){5, 3, 2, 6, 1, 0, 7, 4}, 8);
     end();
 }
@@ -201,10 +201,10 @@ push_for(uint64_t number, uintptr_t recipient)
 {
     struct item item = item_urgent(number, -(int32_t)number, LBX__ENVELOPE);
 
-    CHECK(lbx__heap_reserve(&heap, 1));
+    CHECK(lbx__bucket_heap_reserve(&heap, 1));
     memcpy((char *)item.words + offsetof(lbx_envelope, recipient), &recipient,
            sizeof(recipient));
-    lbx__heap_push(&heap, item.words);
+    lbx__bucket_heap_push(&heap, item.words);
 }
 
 /* A comparator sees messages as they were sent, NULL too, and nothing else
@@ -213,12 +213,12 @@ TEST_CITING("H1", comparator_alone_decides)
 {
     static const uintptr_t keys[] = {50, 20, 90, 20, 10, 90};
     uint64_t calls = 0;
-    lbx__heap_order order = {.compare = by_recipient, .context = &calls};
+    lbx__bucket_order order = {.compare = by_recipient, .context = &calls};
 
     make(LBX__ENVELOPE, &order);
     for (uint64_t i = 0; i < 6; i++)
         push_for(i, keys[i]); // number 0 is NULL
-    CHECK(lbx__heap_valid(&heap));
+    CHECK(lbx__bucket_heap_valid(&heap));
     check_pops((uint64_t[]){4, 1, 3, 0, 2, 5}, 6);
     CHECK(calls > 0);
     for (uint64_t i = 0; i < 6; i++)
@@ -310,7 +310,7 @@ random_priority(struct random *random)
 }
 
 static void
-agrees_with_a_list(unsigned words, const lbx__heap_order *order)
+agrees_with_a_list(unsigned words, const lbx__bucket_order *order)
 {
     struct random random = random_begin();
     uint64_t pushed = 0;
@@ -333,10 +333,10 @@ agrees_with_a_list(unsigned words, const lbx__heap_order *order)
         } else {
             uint64_t mark = random_below(&random, pushed + 2);
 
-            CHECK_INT(list_older(mark), lbx__heap_older(&heap, mark));
+            CHECK_INT(list_older(mark), lbx__bucket_heap_older(&heap, mark));
         }
         if (step % 64 == 0)
-            CHECK(lbx__heap_valid(&heap));
+            CHECK(lbx__bucket_heap_valid(&heap));
         CHECK_INT(list.count, heap.count);
     }
     while (list.count > 0)
@@ -364,7 +364,7 @@ by_priority(const lbx_envelope *a, const lbx_envelope *b, void *context)
 
 TEST_CITING("H1 M4", heap_with_a_comparator_agrees_with_a_list)
 {
-    lbx__heap_order order = {.compare = by_priority};
+    lbx__bucket_order order = {.compare = by_priority};
 
     agrees_with_a_list(LBX__ENVELOPE, &order);
 }
@@ -377,11 +377,11 @@ TEST_CITING("H3 M6", push_after_a_reserve_never_allocates)
 
     make(LBX__PAIR, &lower_first);
     for (uint32_t size = 1; size < 3000; size = size * 3 + 1) {
-        CHECK(lbx__heap_reserve(&heap, size));
+        CHECK(lbx__bucket_heap_reserve(&heap, size));
         before = memory.allocations;
         memory_fails(true);
         for (uint32_t i = 0; i < size; i++)
-            lbx__heap_push(
+            lbx__bucket_heap_push(
                 &heap, item_urgent(i, (int32_t)i * 7 - 300, LBX__PAIR).words);
         CHECK_INT(before, memory.allocations);
         memory_fails(false);
@@ -397,7 +397,7 @@ TEST_CITING("H3", reserve_without_memory_changes_nothing)
 
     make(LBX__ENVELOPE, &lower_first);
     memory_fails(true);
-    CHECK(!lbx__heap_reserve(&heap, 1));
+    CHECK(!lbx__bucket_heap_reserve(&heap, 1));
     CHECK_INT(NOTHING, pop());
     CHECK_INT(NOTHING, evict());
     memory_fails(false);
@@ -406,8 +406,8 @@ TEST_CITING("H3", reserve_without_memory_changes_nothing)
     count = heap.count;
     for (int i = 0; i < 2; i++) { // the pool, the nodes
         memory.allowed = memory.allocations + i;
-        CHECK(!lbx__heap_reserve(&heap, 1));
-        CHECK(lbx__heap_valid(&heap));
+        CHECK(!lbx__bucket_heap_reserve(&heap, 1));
+        CHECK(lbx__bucket_heap_valid(&heap));
         CHECK_INT(count, heap.count);
     }
     memory_fails(false);
@@ -419,7 +419,7 @@ TEST_CITING("H3", reserve_without_memory_changes_nothing)
 TEST(reserve_of_more_than_there_are_numbers_fails)
 {
     make(LBX__PAIR, &lower_first);
-    CHECK(!lbx__heap_reserve(&heap, UINT32_MAX));
+    CHECK(!lbx__bucket_heap_reserve(&heap, UINT32_MAX));
     CHECK_INT(0, memory.allocations);
     end();
 }
@@ -460,12 +460,12 @@ TEST(heap_valid_notices_what_is_wrong)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){5, 3, -9, 300}, 4);
-    CHECK(lbx__heap_valid(&heap));
+    CHECK(lbx__bucket_heap_valid(&heap));
     heap.buckets->used[0] ^= 1u << 5; // a bucket that is not in the bitmap
-    CHECK(!lbx__heap_valid(&heap));
+    CHECK(!lbx__bucket_heap_valid(&heap));
     heap.buckets->used[0] ^= 1u << 5;
     heap.count++;
-    CHECK(!lbx__heap_valid(&heap));
+    CHECK(!lbx__bucket_heap_valid(&heap));
     heap.count--;
     end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shelf: any storage under a lock. */
-#include "queue/shelf.h"
+#include "queue/locked_queue.h"
 
 #include "queue/fixture.h"
 
@@ -72,18 +72,18 @@ static lbx_storage_ops ops = {
     .evict = puppet_evict,
 };
 
-static lbx__shelf shelf;
+static lbx__locked_queue shelf;
 
 static void
 make(void)
 {
-    lbx__shelf_init(&shelf, &ops, &puppet);
+    lbx__locked_queue_init(&shelf, &ops, &puppet);
 }
 
 static int
 push(uint64_t number)
 {
-    return lbx__shelf_push(&shelf, item_of(number).words, false);
+    return lbx__locked_queue_push(&shelf, item_of(number).words, false);
 }
 
 static uint64_t
@@ -92,7 +92,7 @@ pop(bool evict)
     struct item item;
     unsigned notes = 0;
 
-    if (!lbx__shelf_pop(&shelf, item.words, evict, &notes))
+    if (!lbx__locked_queue_pop(&shelf, item.words, evict, &notes))
         return NOTHING;
     return item_number(item.words, LBX__ENVELOPE);
 }
@@ -128,11 +128,11 @@ TEST_CITING("M5", statuses_of_a_storage_are_translated)
         CHECK_INT(rows[i].expected, push(1));
         puppet.answer = rows[i].answer;
         CHECK_INT(rows[i].expected,
-                  lbx__shelf_push(&shelf, item_of(1).words, true));
+                  lbx__locked_queue_push(&shelf, item_of(1).words, true));
     }
     CHECK_INT(2, accepted()); // a refused one leaves no trace
     CHECK_INT(1, lbx__peek(&shelf.fronts));
-    lbx__shelf_fini(&shelf);
+    lbx__locked_queue_fini(&shelf);
     CHECK_INT(1, puppet.destroyed);
 }
 
@@ -148,10 +148,11 @@ TEST_CITING("E1", closed_shelf_does_not_ask_its_storage)
 {
     make();
     CHECK_INT(0, push(1));
-    lbx__shelf_raise(&shelf, LBX__CLOSED);
+    lbx__locked_queue_raise(&shelf, LBX__FLAG_CLOSED);
     CHECK_INT(1, accepted());
     CHECK_INT(LBX_CLOSED, push(2));
-    CHECK_INT(LBX_CLOSED, lbx__shelf_push(&shelf, item_of(2).words, true));
+    CHECK_INT(LBX_CLOSED,
+              lbx__locked_queue_push(&shelf, item_of(2).words, true));
     CHECK_INT(1, puppet.pushes);
     CHECK_INT(1, accepted());
     CHECK_INT(1, pop(false)); // what was accepted is still there
@@ -162,15 +163,15 @@ TEST_CITING("E1", counts_and_flags_change_with_each_step)
 {
     make();
     CHECK_INT(0, push(1));
-    lbx__shelf_raise(&shelf, LBX__WAITING);
+    lbx__locked_queue_raise(&shelf, LBX__FLAG_WAITING);
     CHECK_INT(1, accepted());
-    CHECK_INT(LBX__WAITING, push(2));
-    lbx__shelf_raise(&shelf, LBX__OBSERVED);
+    CHECK_INT(LBX__FLAG_WAITING, push(2));
+    lbx__locked_queue_raise(&shelf, LBX__FLAG_OBSERVED);
     CHECK_INT(2, accepted());
-    CHECK_INT(LBX__WAITING | LBX__OBSERVED, push(3));
-    lbx__shelf_lower(&shelf, LBX__WAITING);
-    CHECK_INT(LBX__OBSERVED, push(4));
-    lbx__shelf_lower(&shelf, LBX__OBSERVED);
+    CHECK_INT(LBX__FLAG_WAITING | LBX__FLAG_OBSERVED, push(3));
+    lbx__locked_queue_lower(&shelf, LBX__FLAG_WAITING);
+    CHECK_INT(LBX__FLAG_OBSERVED, push(4));
+    lbx__locked_queue_lower(&shelf, LBX__FLAG_OBSERVED);
     CHECK_INT(0, push(5));
     CHECK_INT(5, accepted());
     CHECK_INT(5, pop(false));
@@ -208,7 +209,7 @@ TEST(eviction_falls_back_on_pop)
 TEST(front_goes_to_the_front)
 {
     make();
-    CHECK_INT(0, lbx__shelf_push(&shelf, item_of(1).words, true));
+    CHECK_INT(0, lbx__locked_queue_push(&shelf, item_of(1).words, true));
     CHECK_INT(1, puppet.fronts);
     CHECK_INT(1, lbx__peek(&shelf.fronts));
     CHECK_INT(0, push(2));

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suspending and resuming: R-16. */
-#include "mailbox/box.h"
+/*
+ * Suspension: while a mailbox is suspended, receivers get system messages only.
+ *
+ * Suspensions nest; the last resume, or closing, ends them and grants what has
+ * become takeable. Durations are reported if there is a clock to measure them:
+ * one that the options give, or the one that timestamps messages.
+ *
+ * Threads    any.
+ */
+#include "mailbox/mailbox.h"
 
-/* Durations are reported where there is a clock to measure them by: one that
- * was given, or the one that dates messages. */
 static bool
-has_clock(const lbx_mailbox *box)
+suspension_has_clock(const lbx_mailbox *box)
 {
     return box->options.clock || box->options.timestamps;
 }
@@ -23,20 +29,20 @@ lbx_mailbox_suspend(lbx_mailbox *mailbox)
         changed = mailbox->suspensions++ == 0;
         if (changed) {
             count = ++mailbox->suspended_count;
-            if (has_clock(mailbox))
+            if (suspension_has_clock(mailbox))
                 mailbox->suspended_at_ns =
                     lbx_clock_now(mailbox->options.clock);
-            lbx__box_set_gate(mailbox, LBX__GATE_SUSPENDED, true);
+            lbx__gate_set(mailbox, LBX__GATE_SUSPENDED, true);
         }
     }
     lbx__lock_give(&mailbox->lock);
     if (changed)
-        lbx__box_event(mailbox, LBX_METRIC_SUSPENDED, count);
+        lbx__observers_count(mailbox, LBX_METRIC_SUSPENDED, count);
     return changed;
 }
 
 void
-lbx__box_end_suspension(lbx_mailbox *box, lbx_metric_event *ret)
+lbx__suspension_end(lbx_mailbox *box, lbx_metric_event *ret)
 {
     lbx_metric_event event = {
         .metric = LBX_METRIC_RESUMED,
@@ -48,13 +54,13 @@ lbx__box_end_suspension(lbx_mailbox *box, lbx_metric_event *ret)
     };
 
     box->suspensions = 0;
-    if (has_clock(box)) {
+    if (suspension_has_clock(box)) {
         event.last_ns =
             lbx_clock_now(box->options.clock) - box->suspended_at_ns;
         box->suspended_total_ns += event.last_ns;
         event.total_ns = box->suspended_total_ns;
     }
-    lbx__box_set_gate(box, LBX__GATE_SUSPENDED, false);
+    lbx__gate_set(box, LBX__GATE_SUSPENDED, false);
     *ret = event;
 }
 
@@ -63,21 +69,21 @@ lbx_mailbox_resume(lbx_mailbox *mailbox)
 {
     lbx_metric_event event;
     bool changed = false;
-    lbx__turn turn;
+    lbx__visit visit;
 
     if (!mailbox)
         return false;
-    lbx__box_hold(mailbox); // a callback may give up the last handle
-    lbx__turn_begin(mailbox, &turn);
+    lbx__mailbox_hold(mailbox); // a callback may release the last handle
+    lbx__visit_begin(mailbox, &visit);
     if (mailbox->suspensions > 0)
         changed = --mailbox->suspensions == 0;
     if (changed) {
-        lbx__box_end_suspension(mailbox, &event);
-        lbx__box_grant(mailbox, &turn);
+        lbx__suspension_end(mailbox, &event);
+        lbx__visit_grant(mailbox, &visit);
     }
-    lbx__turn_end(mailbox, &turn);
+    lbx__visit_end(mailbox, &visit);
     if (changed)
-        lbx__box_event_of(mailbox, &event);
-    lbx__box_release(mailbox);
+        lbx__observers_event(mailbox, &event);
+    lbx__mailbox_release(mailbox);
     return changed;
 }
