@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A9, the actor storm: supervision, stop, restart and watching, all at once.
+ * The actor storm: supervision, stop, restart and watching, all at once.
  *
  * Two drivers tell numbers to workers that they spawn and stop themselves, and
  * to keepers, which forward them to workers of their own. Workers fail, stash,
@@ -121,7 +121,7 @@ worker_start(lbx_context *context, void *state, void *argument)
     return LBX_OK;
 }
 
-/* A2, A4: what is tried again, or comes later, is not earlier. */
+/* ACTOR-2, ACTOR-4: what is tried again, or comes later, is not earlier. */
 static void
 check_order(struct worker *worker, uint64_t number)
 {
@@ -140,7 +140,7 @@ worker_receive(lbx_context *context, void *state, void *message)
     uint64_t number = storm_number(message);
     bool maybe = storm_once_in(&worker->random, 2);
 
-    CHECK(!worker->is_down); // A8: nothing after the end
+    CHECK(!worker->is_down); // ACTOR-8: nothing after the end
     check_order(worker, number);
     switch (number % CLASSES) {
     case BAD:
@@ -278,7 +278,7 @@ keeper_stop(lbx_context *context, void *state)
 
     (void)context;
     for (unsigned i = 0; i < WORKERS; i++)
-        CHECK(!lbx_ref_is_alive(keeper->workers[i])); // A11
+        CHECK(!lbx_ref_is_alive(keeper->workers[i])); // ACTOR-11
 }
 
 static const lbx_behaviour keeper_behaviour = {
@@ -392,8 +392,9 @@ count_wrong_outcomes(void)
     return wrong;
 }
 
-TEST_CITING_LIMIT("A1 A2 A3 A4 A5 A7 A8 A11", actors_in_a_storm_lose_nothing,
-                  180)
+TEST_CITING_LIMIT(
+    "ACTOR-1 ACTOR-2 ACTOR-3 ACTOR-4 ACTOR-5 ACTOR-7 ACTOR-8 ACTOR-11",
+    actors_in_a_storm_lose_nothing, 180)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;

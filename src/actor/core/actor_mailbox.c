@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxed actors. X1 to X3 are in box.h. */
+/*
+ * Actor mailboxes: creating, counting and waking (ABOX-1 to ABOX-3 in
+ * actor_mailbox.h).
+ *
+ * Locks: one for the free list. No mailbox is called under it.
+ */
 #include "actor/core/actor_mailbox.h"
 
 #include "actor/core/sharers.h"
@@ -45,7 +50,7 @@ lbx__actor_mailboxes_destroy(lbx__actor_mailboxes *boxes)
 }
 
 static lbx__actor_mailbox *
-get(lbx__actor_mailboxes *boxes)
+actor_mailbox_take(lbx__actor_mailboxes *boxes)
 {
     lbx__actor_mailbox *box;
 
@@ -66,7 +71,7 @@ get(lbx__actor_mailboxes *boxes)
 }
 
 static void
-put(lbx__actor_mailboxes *boxes, lbx__actor_mailbox *box)
+actor_mailbox_put_back(lbx__actor_mailboxes *boxes, lbx__actor_mailbox *box)
 {
     lbx__lock_take(&boxes->lock);
     box->next_free = boxes->spare;
@@ -75,7 +80,7 @@ put(lbx__actor_mailboxes *boxes, lbx__actor_mailbox *box)
 }
 
 static void
-lost(void *context, const lbx_loss *loss)
+actor_mailbox_lost(void *context, const lbx_loss *loss)
 {
     lbx__dead_letter_publish(context, loss->envelope,
                              (lbx_loss_reason)loss->envelope->lost);
@@ -87,7 +92,7 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
                           lbx__sharers *sharers)
 {
     lbx_system *system = cell->system;
-    lbx__actor_mailbox *box = get(system->actor_mailboxes);
+    lbx__actor_mailbox *box = actor_mailbox_take(system->actor_mailboxes);
     lbx_mailbox_options options = *given;
     lbx_status status;
 
@@ -97,14 +102,14 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
     options.clock = system->options.clock;
     if (!options.kinds)
         options.kinds = system->options.kinds;
-    options.owner = (void *)(uintptr_t)lbx__cell_ref(cell); // X3
+    options.owner = (void *)(uintptr_t)lbx__cell_ref(cell); // ABOX-3
     options.envelopes = true;
     options.system_reservation = LBX_DISABLED;
-    options.loss_sink.lost = lost;
+    options.loss_sink.lost = actor_mailbox_lost;
     options.loss_sink.context = system;
     status = lbx_mailbox_create(kind, &options, &box->in, &box->out);
     if (status != LBX_OK) {
-        put(system->actor_mailboxes, box);
+        actor_mailbox_put_back(system->actor_mailboxes, box);
         return status;
     }
     box->mailbox = lbx_consumer_mailbox(box->out);
@@ -125,7 +130,7 @@ lbx__actor_mailbox_unref(lbx__actor_mailbox *box)
         return;
     lbx_producer_unref(box->in);
     lbx_consumer_unref(box->out);
-    put(box->system->actor_mailboxes, box);
+    actor_mailbox_put_back(box->system->actor_mailboxes, box);
 }
 
 void
@@ -175,11 +180,11 @@ lbx__actor_mailbox_ref(lbx__cell *cell, uint64_t ref)
 
     do {
         if (refs == 0)
-            return NULL; // X1
+            return NULL; // ABOX-1
         // Acquire: the mailbox inside.
     } while (!lbx__cas(&box->refs, &refs, refs + 1, acquire));
     if (lbx_ref_is_alive(to))
-        return box; // X2
+        return box; // ABOX-2
     lbx__actor_mailbox_unref(box);
     return NULL;
 }
@@ -199,7 +204,7 @@ lbx__actor_mailbox_pop(lbx__cell *cell, lbx__node *ret)
             lbx__pause();
         return false;
     }
-    lbx__node_fill(ret, &envelope, lbx__cell_ref(cell)); // X3
+    lbx__node_fill(ret, &envelope, lbx__cell_ref(cell)); // ABOX-3
     return true;
 }
 

@@ -6,11 +6,11 @@
  * question in its name. The promise watches the one that was asked. Its first
  * message is the answer, or the notice that there will be none; then it ends.
  *
- * J1  `refs` counts two: the operation and the promise.
- * J2  `done` and the answer are under the lock; who sets them wakes the
+ * ASK-1  `refs` counts two: the operation and the promise.
+ * ASK-2  `done` and the answer are under the lock; who sets them wakes the
  *     operation. An operation that leaves first takes the answer back out, if
  *     there is one: it is ended.
- * J3  Who waits for a message to be handled gets a report, always: the duty
+ * ASK-3  Who waits for a message to be handled gets a report, always: the duty
  *     travels with the message (node.h) and ends with it. Answers are dead letters
  *     then, and the end of an actor means nothing: the message may be elsewhere.
  */
@@ -44,7 +44,7 @@ typedef struct lbx__ask {
     lbx__link waits;
     uint64_t promise;
     uint64_t asked;
-    bool handled; /* J3 */
+    bool handled; /* ASK-3 */
 } lbx__ask;
 
 static void
@@ -57,7 +57,7 @@ ask_unref(lbx__ask *ask)
 
 /* Settles the ask; the message is ended when nobody wants it. */
 static void
-finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
+ask_finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
 {
     lbx__wakes wakes;
     bool wanted;
@@ -82,7 +82,7 @@ finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
 
 /* A system message in the promise's name. */
 static bool
-tell_asked(lbx__ask *ask, uint8_t code)
+ask_tell_asked(lbx__ask *ask, uint8_t code)
 {
     lbx__node *node = lbx__node_pool_get(ask->system->pool);
 
@@ -97,7 +97,7 @@ tell_asked(lbx__ask *ask, uint8_t code)
 
 /* The end of a promise, in its turn. */
 static void
-end_promise(lbx_context *context)
+ask_end_promise(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
     lbx_system *system = cell->system;
@@ -106,14 +106,14 @@ end_promise(lbx_context *context)
     lbx__node *node;
 
     cell->phase = LBX__PHASE_ENDED;
-    (void)lbx__add(&cell->generation, 1, seq_cst); // E2
+    (void)lbx__add(&cell->generation, 1, seq_cst); // LIFE-2
     while ((node = lbx__cell_pop(cell)))
         lbx__dead_letter_publish_node(system, node, LBX_LOST_NO_ACTOR);
     lbx__facilities_free(cell);
     while ((node = lbx__node_list_take(&watchers)))
         lbx__watch_notify(system, node);
     if (!ask->handled)
-        (void)tell_asked(ask, LBX__CODE_UNWATCH);
+        (void)ask_tell_asked(ask, LBX__CODE_UNWATCH);
     ask_unref(ask);
     lbx__cells_put(system->cells, cell);
 }
@@ -138,12 +138,12 @@ lbx__ask_answer(lbx_context *context)
     }
     answer = lbx__node_envelope(node);
     if (ask->handled)
-        finish(ask, (lbx_status)node->priority, NULL);
+        ask_finish(ask, (lbx_status)node->priority, NULL);
     else if (answer.type == lbx_terminated_type())
-        finish(ask, LBX_NOT_FOUND, NULL);
+        ask_finish(ask, LBX_NOT_FOUND, NULL);
     else
-        finish(ask, LBX_OK, &answer);
-    end_promise(context);
+        ask_finish(ask, LBX_OK, &answer);
+    ask_end_promise(context);
 }
 
 void
@@ -151,8 +151,8 @@ lbx__ask_end(lbx_context *context)
 {
     lbx__ask *ask = context->cell->facilities->ask;
 
-    finish(ask, ask->handled ? LBX_UNKNOWN : LBX_CLOSED, NULL);
-    end_promise(context);
+    ask_finish(ask, ask->handled ? LBX_UNKNOWN : LBX_CLOSED, NULL);
+    ask_end_promise(context);
 }
 
 void
@@ -175,7 +175,7 @@ lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status)
 
 /* Makes the promise and sends the question. */
 static lbx_status
-start(lbx__op *op)
+ask_start(lbx__op *op)
 {
     lbx_system *system = op->subject;
     lbx__ask *ask = lbx__zalloc(system->options.allocator, sizeof(*ask));
@@ -186,7 +186,7 @@ start(lbx__op *op)
         goto fail;
     ask->allocator = system->options.allocator;
     ask->system = system;
-    lbx__init(&ask->refs, 2); // J1
+    lbx__init(&ask->refs, 2); // ASK-1
     lbx__list_init(&ask->waits);
     ask->asked = to.word;
     ask->handled = ask_of(op)->handled;
@@ -200,7 +200,7 @@ start(lbx__op *op)
     ask->promise = lbx__cell_ref(cell);
     ask_of(op)->ask = ask;
     lbx__cell_release(cell, false, false);
-    if (!ask->handled && !tell_asked(ask, LBX__CODE_WATCH)) {
+    if (!ask->handled && !ask_tell_asked(ask, LBX__CODE_WATCH)) {
         lbx__cell_stop(lbx__cell_of(ask->promise),
                        lbx__generation_of(ask->promise));
         return LBX_NO_MEMORY;
@@ -225,7 +225,7 @@ fail:
 
 /* Leaves the ask alone: the promise ends, what it has is ended. */
 static void
-leave(lbx__op *op)
+ask_abandon(lbx__op *op)
 {
     lbx__ask *ask = ask_of(op)->ask;
     bool had;
@@ -238,7 +238,7 @@ leave(lbx__op *op)
     lbx__lock_give(&ask->lock);
     lbx__op_settle(op);
     op->state = LBX__IDLE;
-    if (had) // J2
+    if (had) // ASK-2
         lbx__dead_letter_publish(ask->system, &ask->answer, LBX_LOST_NO_ACTOR);
     lbx__cell_stop(lbx__cell_of(ask->promise),
                    lbx__generation_of(ask->promise));
@@ -251,7 +251,7 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
     lbx__ask *ask;
 
     if (!ask_of(op)->ask) {
-        status = start(op);
+        status = ask_start(op);
         if (status != LBX_OK)
             return status;
         status = LBX_PENDING;
@@ -268,7 +268,7 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
         lbx__op_set_waker(op, waker);
     lbx__lock_give(&ask->lock);
     if (status == LBX_TIMEOUT)
-        leave(op);
+        ask_abandon(op);
     if (status == LBX_PENDING || status == LBX_TIMEOUT)
         return status;
     lbx__op_settle(op);
@@ -281,10 +281,10 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
 }
 
 static lbx_status
-ask_leave(lbx__op *op, lbx_status why)
+ask_cancel(lbx__op *op, lbx_status why)
 {
     if (ask_of(op)->ask)
-        leave(op);
+        ask_abandon(op);
     return why;
 }
 
@@ -302,7 +302,7 @@ ask_release(lbx__op *op)
 
 static const lbx__op_ops ask_ops = {
     .poll = ask_poll,
-    .leave = ask_leave,
+    .leave = ask_cancel,
     .release = ask_release,
 };
 
@@ -356,7 +356,7 @@ lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
 
 /* Waits for an operation that was started, and ends it. */
 static lbx_status
-wait_for(lbx_status started, lbx_operation *operation)
+ask_wait(lbx_status started, lbx_operation *operation)
 {
     lbx_status status;
 
@@ -373,7 +373,7 @@ lbx_ask_until(lbx_system *system, lbx_ref to, const lbx_envelope *question,
 {
     lbx_operation operation;
 
-    return wait_for(
+    return ask_wait(
         lbx_ask_init(&operation, system, to, question, ret_answer, deadline_ns),
         &operation);
 }
@@ -383,6 +383,6 @@ lbx_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
 {
     lbx_operation operation;
 
-    return wait_for(lbx_ended_init(&operation, system, ref, deadline_ns),
+    return ask_wait(lbx_ended_init(&operation, system, ref, deadline_ns),
                     &operation);
 }

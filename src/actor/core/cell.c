@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for a cell. K1 to K5 are in cell.h. */
+/* Work for a cell. CELL-1 to CELL-5 are in cell.h. */
 #include "actor/core/cell.h"
 
 #include "actor/core/actor_mailbox.h"
@@ -11,7 +11,7 @@ lbx__cell_claim(lbx__cell *cell)
 {
     uint32_t idle = 0;
 
-    // seq_cst: K2. Winning it acquires what the last owner did (A1).
+    // seq_cst: CELL-2. Winning it acquires what the last owner did (ACTOR-1).
     if (lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
         lbx__cell_schedule(cell);
 }
@@ -33,7 +33,7 @@ lbx__cell_push_system(lbx__cell *cell, lbx__node *node)
     do
         // Relaxed: published by the compare-and-swap.
         lbx__store(&node->next, top, relaxed);
-    while (!lbx__cas(&cell->system_stack, &top, node, seq_cst)); // K2
+    while (!lbx__cas(&cell->system_stack, &top, node, seq_cst)); // CELL-2
     lbx__cell_wake(cell);
 }
 
@@ -44,7 +44,7 @@ lbx__cell_push_orphan(lbx__cell *parent, lbx__cell *child)
 
     do
         child->next_orphan = top;
-    while (!lbx__cas(&parent->orphans, &top, child, seq_cst)); // K2
+    while (!lbx__cas(&parent->orphans, &top, child, seq_cst)); // CELL-2
     lbx__cell_wake(parent);
 }
 
@@ -55,7 +55,7 @@ lbx__cell_stop(lbx__cell *cell, uint32_t generation)
 
     // A later life's stop outlasts an earlier one's; a stale one is ignored.
     while (seen < generation)
-        if (lbx__cas(&cell->stop, &seen, generation, seq_cst)) { // K2
+        if (lbx__cas(&cell->stop, &seen, generation, seq_cst)) { // CELL-2
             lbx__cell_wake(cell);
             return;
         }
@@ -67,7 +67,7 @@ lbx__cell_is_linked(lbx__cell *cell)
     // Relaxed and acquire: as in lbx__cell_pop().
     if (lbx__load(&lbx__load(&cell->head, relaxed)->next, acquire))
         return true;
-    // One that is not linked yet (K5); its sender needs a moment.
+    // One that is not linked yet (CELL-5); its sender needs a moment.
     if (lbx__cell_has_messages(cell))
         lbx__pause();
     return false;
@@ -97,7 +97,7 @@ lbx__cell_take_system(lbx__cell *cell)
     lbx__node *oldest = NULL;
     lbx__node *node;
 
-    // Relaxed: a hint; K2 covers what comes later.
+    // Relaxed: a hint; CELL-2 covers what comes later.
     if (!lbx__load(&cell->system_stack, relaxed))
         return NULL;
     // Acquire: the senders' writes.
@@ -134,7 +134,7 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
             ? NULL
             : lbx__actor_mailbox_ref(cell, lbx__cell_ref(cell));
 
-    // Release: hands our writes to the next owner. seq_cst: K2, before the
+    // Release: hands our writes to the next owner. seq_cst: CELL-2, before the
     // looks below. From here on the cell may be another actor.
     // A balancer's mailbox is seldom empty; what counts is whether somebody
     // has sent since it looked (see wake_routees()).

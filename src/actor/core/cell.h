@@ -2,33 +2,34 @@
 /*
  * Cells: the inside of an actor.
  *
- * A cell is three cache lines: what senders touch, what the thread that runs it
- * touches, and the rest. Cells lie in chunks that stay until their system is
- * destroyed, so that a stale ref can always be looked at. A ref is the cell's
+ * A cell is three cache lines: what senders write, what the thread that runs it
+ * writes, and the rest. Cells are in chunks that stay until their system is
+ * destroyed, so that a stale ref can always be checked. A ref is the cell's
  * address and its generation in one word.
  *
- * Everything that an actor has to do waits in one of four places: `stop`, the
- * system stack, the orphans (children that have ended), the inbox.
+ * Everything that an actor has to do is in one of four: `stop`, the system
+ * stack, the orphans (children that have ended), the inbox.
  *
- * K1  Whoever holds `scheduled` owns the cell: the second and third line, dead
- *     or alive, and the right to put it on one run queue (A1, A9). It is handed
- *     over with the run queue, and given up by storing 0. 2 is held, and told
- *     always: for an owner whose work is not the cell's own (a balancer).
- * K2  Who adds work, adds it first and looks at `scheduled` then; who gives the
- *     cell up, stores 0 first and looks for work then. All four are seq_cst: no
- *     work is left without an owner.
- * K3  `generation` is raised by the owner when the actor has ended. A node
- *     carries the ref it was meant for; one that does not fit the generation
- *     when it is taken is a dead letter (A8). So a sender needs no lock between
- *     looking and pushing.
- * K4  A cell is on the free list only after its parent has let it go; who takes
- *     it from there must also win `scheduled`.
- * K5  The inbox: `tail` is swapped by senders, who then link the node before
- *     theirs to it; `head` is the node that was taken last. A tail that is not
- *     the head means work, even if the link is not there yet.
+ * CELL-1  The thread that holds `scheduled` owns the cell: the second and third
+ *         line, dead or alive, and the right to schedule its runnable once
+ *         (RUNNABLE-1). Ownership passes on with the runnable, and is released
+ *         by storing 0. The value 2 means owned, and woken since: for an owner
+ *         whose work is not in its own cell (a balancer).
+ * CELL-2  A thread that adds work adds it first and reads `scheduled` then; an
+ *         owner that releases the cell stores 0 first and checks for work then.
+ *         All four are seq_cst: no work is left without an owner.
+ * CELL-3  The owner raises `generation` when the actor has ended. A node carries
+ *         the ref it was sent to; if that does not match the generation when the
+ *         node is taken, it is a dead letter. So a sender needs no lock between
+ *         its check and its push.
+ * CELL-4  A cell is put on the free list only after its parent has released it.
+ *         A thread that takes it from there must also win `scheduled`.
+ * CELL-5  The inbox: senders swap `tail` and then link the node before theirs to
+ *         it; `head` is the node that was taken last. A tail that is not the
+ *         head means work, even if the link is not there yet.
  */
-#ifndef LBX_ACTOR_CELL_H
-#define LBX_ACTOR_CELL_H
+#ifndef LBX_ACTOR_CORE_CELL_H
+#define LBX_ACTOR_CORE_CELL_H
 
 #include "actor/core/node.h"
 #include "actor/dispatch/dispatcher.h"
@@ -45,7 +46,7 @@ typedef enum lbx__phase {
     LBX__PHASE_ALIVE,
     LBX__PHASE_FAILED,   /* waits for its supervisor */
     LBX__PHASE_STOPPING, /* waits for its children */
-    LBX__PHASE_ENDED,    /* waits for its parent to let it go */
+    LBX__PHASE_ENDED,    /* waits for its parent to release it */
 } lbx__phase;
 
 /* System messages between cells, in a node's `code`. */
@@ -54,17 +55,17 @@ enum {
     LBX__CODE_UNWATCH,
     LBX__CODE_FAILURE, /* from a child; number: the status */
     LBX__CODE_DIRECTIVE, /* from the parent; number: what to do; deadline_ns: delay */
-    LBX__CODE_RETRY, /* from oneself, by a timer */
+    LBX__CODE_RETRY, /* from its own timer */
     LBX__CODE_SUSPEND,
     LBX__CODE_RESUME,
-    LBX__CODE_HOLD,     /* from the parent: it, or one above it, has failed */
-    LBX__CODE_RELEASE,  /* and goes on */
-    LBX__CODE_OUTGOING, /* an outgoing message may be accepted */
-    LBX__CODE_OUTBOX_LATE, /* one has waited long enough */
-    LBX__CODE_END_IDLE, /* to "/user": threads have had no actors for a while */
+    LBX__CODE_HOLD,        /* from the parent: an ancestor has failed */
+    LBX__CODE_RELEASE,     /* from the parent: it may handle messages again */
+    LBX__CODE_OUTGOING,    /* an outgoing message may be accepted */
+    LBX__CODE_OUTBOX_LATE, /* the deadline of one has passed */
+    LBX__CODE_END_IDLE,    /* to "/user": a thread pool may be idle */
 };
 
-/* What a cell is for. */
+/* What a cell is used for. */
 enum {
     LBX__ROLE_ACTOR = 0,
     LBX__ROLE_GUARDIAN, /* "/user" */
@@ -73,24 +74,25 @@ enum {
 };
 
 struct lbx__cell {
-    /* Senders. */
+    /* Written by senders. */
     alignas(LBX__LINE) lbx__runnable runnable; /* first: see lbx__cell_from() */
     _Atomic(lbx__node *) tail;
     _Atomic(uint32_t) scheduled;
     _Atomic(uint32_t) generation;
     uint32_t life; /* the generation of this life; set at its birth */
-    _Atomic(uint32_t) failures; /* the owner's; anybody may read it */
+    _Atomic(uint32_t) failures; /* the owner's; any thread may read it */
     _Atomic(struct lbx__actor_mailbox *)
-        box; /* NULL: messages lie in the cell */
+        box; /* NULL: its messages are in the inbox */
     lbx_system *system;
     lbx__cell *parent;
 
-    /* The owner; and what others seldom write and it looks at each time. */
-    alignas(LBX__LINE) _Atomic(lbx__node *) head; /* others may look at it */
-    lbx__facilities *facilities; /* NULL until something is needed */
+    /* Written by the owner; and what others seldom write and it reads in every
+     * run. */
+    alignas(LBX__LINE) _Atomic(lbx__node *) head; /* any thread may read it */
+    lbx__facilities *facilities;                  /* NULL until one is needed */
     const lbx_behaviour *behaviour;
     void *state;
-    _Atomic(uint64_t) handled; /* anybody may read it */
+    _Atomic(uint64_t) handled; /* any thread may read it */
     _Atomic(lbx__node *) system_stack;
     _Atomic(lbx__cell *) orphans;
     _Atomic(uint32_t) stop; /* the highest generation that is to end */
@@ -99,10 +101,10 @@ struct lbx__cell {
     bool started : 1; /* `stop` is due */
     bool restarting : 1;
     bool half_started : 1; /* `start` failed */
-    bool held : 1;         /* the parent, or one above it, has failed */
+    bool held : 1;         /* an ancestor has failed */
     uint8_t suspensions;   /* nested */
 
-    /* The family: under `lock`, the parent's for the sibling links. */
+    /* The family: under `lock`, the parent's lock for the sibling links. */
     alignas(LBX__LINE) lbx__lock lock;
     uint32_t child_count;
     lbx__cell *children;
@@ -111,10 +113,11 @@ struct lbx__cell {
     char *name;     /* NULL: made from `serial` */
     void *argument; /* the owner's */
     lbx__cell *next_orphan;
-    uint32_t serial;           /* of this life, for unnamed actors' names */
-    bool barren;               /* no more children */
-    _Atomic(uint8_t) step;     /* of selection, that decided; set at birth */
-    _Atomic(uint16_t) mailbox; /* its number in the settings, or 0; the same */
+    uint32_t serial;       /* of this life, for unnamed actors' names */
+    bool barren;           /* no more children */
+    _Atomic(uint8_t) step; /* the selection step that decided; set at birth */
+    _Atomic(uint16_t)
+        mailbox; /* its number in the settings, or 0; set at birth */
 };
 
 _Static_assert(sizeof(lbx__cell) == 3ul * LBX__LINE, "a cell is three lines");
@@ -162,65 +165,65 @@ lbx__ref_of(const lbx__cell *cell, uint32_t generation)
            (generation & 63);
 }
 
-/* The ref of the life that the cell lives, or has lived last. By its owner, or
- * by its parent. */
+/* The ref of the current life, or of the last one. By the owner, or by the owner
+ * of the parent. */
 static inline uint64_t
 lbx__cell_ref(const lbx__cell *cell)
 {
     return lbx__ref_of(cell, cell->life);
 }
 
-/* Tells whether the life that a ref names has not ended. */
+/* Returns whether the life that a ref names has not ended. */
 static inline bool
 lbx__ref_lives(uint64_t ref)
 {
-    // Acquire: who sees the end sees what came before it.
+    // Acquire: a thread that sees the end sees what came before it.
     return ref != 0 && lbx__load(&lbx__cell_of(ref)->generation, acquire) ==
                            lbx__generation_of(ref);
 }
 
-/* inbox.c: work for a cell, and taking it. */
+/* cell.c: adding work to a cell, and taking it. */
 
-/* Adds a message; always succeeds. Wakes the cell. */
+/* Adds a message, which always succeeds, and wakes the cell. Wait-free. */
 static inline void lbx__cell_push(lbx__cell *cell, lbx__node *node);
 void lbx__cell_push_system(lbx__cell *cell, lbx__node *node);
 void lbx__cell_push_orphan(lbx__cell *parent, lbx__cell *child);
 void lbx__cell_stop(lbx__cell *cell, uint32_t generation);
 
-/* Puts the cell on a run queue unless it is on one: K2. The second is for work
- * that was added with weaker order than K2 asks for. */
+/* Schedules the cell unless it is owned (CELL-2). The second is for work that was
+ * added with a weaker order than CELL-2 requires. */
 static inline void lbx__cell_wake(lbx__cell *cell);
 void lbx__cell_wake_always(lbx__cell *cell);
-void lbx__cell_claim(lbx__cell *cell); /* the rest of a wake */
+void lbx__cell_claim(lbx__cell *cell); /* the second half of a wake */
 
-/* By the owner. The next message, which stays valid until the next pop; NULL
- * when there is none, or when its link is not there yet. */
+/* The next message, which stays valid until the next pop; NULL when there is
+ * none, or when its link is not there yet. By the owner. */
 lbx__node *lbx__cell_pop(lbx__cell *cell);
 
-/* By the owner: the next pop gives a message. What its sender did before it
- * sent it is seen from here on. */
+/* Returns whether the next pop returns a message. What its sender did before
+ * the send is visible after this. By the owner. */
 bool lbx__cell_is_linked(lbx__cell *cell);
 
 /* All system messages, oldest first, linked by `next`; and all orphans. */
 lbx__node *lbx__cell_take_system(lbx__cell *cell);
 lbx__cell *lbx__cell_take_orphans(lbx__cell *cell);
 
-/* Tells whether there may be messages. By the owner. */
+/* Returns whether there may be messages. By the owner. */
 static inline bool
 lbx__cell_has_messages(lbx__cell *cell)
 {
-    // Relaxed: a hint; K2 covers what comes later.
+    // Relaxed: a hint; CELL-2 covers what comes later.
     return lbx__load(&cell->tail, relaxed) != lbx__load(&cell->head, relaxed);
 }
 
-/* Gives the cell up: K2. `deaf`: messages do not count as work; `stopping`: nor
- * does being told to stop. */
+/* Releases the cell (CELL-2). `deaf`: messages do not count as work; `stopping`:
+ * nor does `stop`. */
 void lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping);
 
 static inline void
 lbx__cell_wake(lbx__cell *cell)
 {
-    // seq_cst: K2, after the work was added. The look saves a
+    // seq_cst: CELL-2, after the work was added. The load saves a
     // read-modify-write.
     if (lbx__load(&cell->scheduled, seq_cst) == 0)
         lbx__cell_claim(cell);
@@ -233,23 +236,23 @@ lbx__cell_push(lbx__cell *cell, lbx__node *node)
 
     // Relaxed: published with the link below.
     lbx__store(&node->next, NULL, relaxed);
-    // seq_cst: K2 and K5; it is work from here on.
+    // seq_cst: CELL-2 and CELL-5; it is work from here on.
     before = lbx__exchange(&cell->tail, node, seq_cst);
-    // Relaxed: a number for people. `before` stays until it is linked (K5).
+    // Relaxed: a statistic. `before` stays until it is linked (CELL-5).
     lbx__store(&node->number, lbx__load(&before->number, relaxed) + 1, relaxed);
-    // Release: who follows the link sees the node. Pairs with the acquire in
-    // lbx__cell_pop().
+    // Release: pairs with the acquire in lbx__cell_pop(), which follows the
+    // link.
     lbx__store(&before->next, node, release);
     lbx__cell_wake(cell);
 }
 
-/* cells.c: making and letting go. */
+/* cells.c: where cells come from. */
 typedef struct lbx__cells lbx__cells;
 lbx_status lbx__cells_create(lbx_system *system, const lbx_allocator *allocator,
                              lbx__node_pool *pool, lbx__cells **ret);
 void lbx__cells_destroy(lbx__cells *cells);
 
-/* A clean cell that the caller owns (K1); NULL when there is no memory. */
+/* A clean cell that the caller owns (CELL-1); NULL when there is no memory. */
 lbx__cell *lbx__cells_get(lbx__cells *cells);
 void lbx__cells_put(lbx__cells *cells, lbx__cell *cell);
 

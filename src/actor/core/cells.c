@@ -34,7 +34,7 @@ struct lbx__cells {
 };
 
 static size_t
-chunk_size(uint32_t room)
+cells_chunk_size(uint32_t room)
 {
     return sizeof(chunk) + room * sizeof(lbx__cell);
 }
@@ -63,7 +63,7 @@ lbx__cells_destroy(lbx__cells *cells)
         chunk *next = cells->chunks->next;
 
         lbx__free(cells->allocator, cells->chunks,
-                  chunk_size(cells->chunks->room));
+                  cells_chunk_size(cells->chunks->room));
         cells->chunks = next;
     }
     lbx__free(cells->allocator, cells, sizeof(*cells));
@@ -71,14 +71,15 @@ lbx__cells_destroy(lbx__cells *cells)
 
 /* Each chunk has twice the room of the one before. Under the lock. */
 static bool
-add_chunk(lbx__cells *cells)
+cells_add_chunk(lbx__cells *cells)
 {
     uint32_t room = cells->chunks ? 2 * cells->chunks->room : FIRST_ROOM;
     chunk *fresh;
 
     if (room > MOST_ROOM)
         room = MOST_ROOM;
-    fresh = lbx__alloc(cells->allocator, chunk_size(room), alignof(chunk));
+    fresh =
+        lbx__alloc(cells->allocator, cells_chunk_size(room), alignof(chunk));
     if (!fresh)
         return false;
     assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
@@ -91,12 +92,12 @@ add_chunk(lbx__cells *cells)
 
 /* A cell that was never used. Under the lock. */
 static lbx__cell *
-fresh_cell(lbx__cells *cells)
+cells_take_fresh(lbx__cells *cells)
 {
     lbx__cell *cell;
     lbx__node *stub;
 
-    if (cells->unused == 0 && !add_chunk(cells))
+    if (cells->unused == 0 && !cells_add_chunk(cells))
         return NULL;
     cell = &cells->chunks->cells[cells->chunks->room - cells->unused];
     stub = lbx__node_pool_get(cells->pool);
@@ -114,15 +115,15 @@ fresh_cell(lbx__cells *cells)
     return cell;
 }
 
-/* The first of the free list that nobody is about to run (K4). Under the
+/* The first of the free list that nobody is about to run (CELL-4). Under the
  * lock. */
 static lbx__cell *
-used_cell(lbx__cells *cells)
+cells_take_free(lbx__cells *cells)
 {
     lbx__cell *cell = cells->first;
     uint32_t idle = 0;
 
-    // Acquire: what its last owner did (K1).
+    // Acquire: what its last owner did (CELL-1).
     if (!cell || !lbx__cas(&cell->scheduled, &idle, 1u, acquire))
         return NULL;
     cells->first = cell->next_sibling;
@@ -137,9 +138,9 @@ lbx__cells_get(lbx__cells *cells)
     lbx__cell *cell;
 
     lbx__lock_take(&cells->lock);
-    cell = used_cell(cells);
+    cell = cells_take_free(cells);
     if (!cell)
-        cell = fresh_cell(cells);
+        cell = cells_take_fresh(cells);
     lbx__lock_give(&cells->lock);
     return cell;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a handler can do. */
+/*
+ * Contexts: what a handler can do with its actor and the current message.
+ *
+ * Threads: the one that runs the handler, which owns the cell.
+ */
 #include "actor/core/system.h"
-
-#include "base/alloc.h"
-#include <string.h>
 
 lbx_ref
 lbx_context_self(const lbx_context *context)
@@ -102,33 +103,19 @@ lbx_context_stop(lbx_context *context)
 lbx_status
 lbx_context_become(lbx_context *context, lbx_receive *receive)
 {
-    const lbx_allocator *allocator;
     lbx__facilities *facilities;
+    lbx_receive **top;
 
     if (!context || !receive)
         return LBX_INVALID;
-    allocator = context->cell->system->options.allocator;
     facilities = lbx__facilities_of(context->cell);
     if (!facilities)
         return LBX_NO_MEMORY;
-    if (facilities->receive_count == facilities->receive_room) {
-        uint32_t room =
-            facilities->receive_room ? facilities->receive_room * 2 : 4;
-        lbx_receive **receives =
-            lbx__zalloc(allocator, room * sizeof(receives[0]));
-
-        if (!receives)
-            return LBX_NO_MEMORY;
-        if (facilities->receive_count > 0)
-            memcpy(receives, facilities->receives,
-                   facilities->receive_count * sizeof(receives[0]));
-        if (facilities->receives)
-            lbx__free(allocator, facilities->receives,
-                      facilities->receive_room * sizeof(receives[0]));
-        facilities->receives = receives;
-        facilities->receive_room = room;
-    }
-    facilities->receives[facilities->receive_count++] = receive;
+    top = lbx__array_add(&facilities->receives,
+                         context->cell->system->options.allocator);
+    if (!top)
+        return LBX_NO_MEMORY;
+    *top = receive;
     return LBX_OK;
 }
 
@@ -136,6 +123,6 @@ void
 lbx_context_unbecome(lbx_context *context)
 {
     if (context && context->cell->facilities &&
-        context->cell->facilities->receive_count > 0)
-        context->cell->facilities->receive_count--;
+        context->cell->facilities->receives.count > 0)
+        context->cell->facilities->receives.count--;
 }

@@ -11,7 +11,7 @@
 
 /* Messages that are expected to get lost. */
 static bool
-is_suppressed(const lbx_type *type, const void *message)
+dead_letter_is_suppressed(const lbx_type *type, const void *message)
 {
     return message == (const void *)&lbx__message_poison ||
            type == lbx_terminated_type() ||
@@ -21,7 +21,7 @@ is_suppressed(const lbx_type *type, const void *message)
 
 /* What a loss is called as the answer to who waits. */
 static lbx_status
-status_of(lbx_loss_reason reason)
+dead_letter_status(lbx_loss_reason reason)
 {
     switch (reason) {
     case LBX_LOST_DROPPED_NEWEST:
@@ -53,7 +53,8 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
         .envelope = &dead,
         .sender = lbx_ref_of_sender(envelope->sender),
         .recipient = lbx_ref_of_sender(envelope->recipient),
-        .suppressed = is_suppressed(envelope->type, envelope->message),
+        .suppressed =
+            dead_letter_is_suppressed(envelope->type, envelope->message),
     };
 
     dead.lost = (uint8_t)reason;
@@ -72,7 +73,7 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
         listeners[i].heard(listeners[i].context, &letter);
     lbx__message_destroy(system, envelope->type, envelope->message);
     if (envelope->reserved[0] == LBX__REPORT_DUE)
-        lbx__ask_report(system, letter.sender.word, status_of(reason));
+        lbx__ask_report(system, letter.sender.word, dead_letter_status(reason));
 }
 
 lbx_status

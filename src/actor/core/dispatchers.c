@@ -229,7 +229,8 @@ lbx__dispatchers_leave(lbx__cell *cell)
     // The default's pool is the system's, and without threads none ever ends.
     if (left == system->dispatcher || system->options.threads == 0)
         return;
-    lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed); // H1
+    lbx__store(&cell->runnable.dispatcher, system->dispatcher,
+               relaxed); // THPOOL-1
     entry = lbx__dispatchers_of(dispatchers, left);
     if (entry &&
         lbx__thread_pools_leave(&entry->pools, left,

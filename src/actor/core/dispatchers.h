@@ -76,7 +76,7 @@ lbx_status lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
                                   lbx__dispatcher_entry *entry,
                                   lbx_fault *fault, lbx__dispatcher **ret);
 
-/* The actor of this cell has ended: H1. By its owner. */
+/* The actor of this cell has ended: THPOOL-1. By its owner. */
 void lbx__dispatchers_leave(lbx__cell *cell);
 
 /* Ends threads that have had no actors for long enough. By "/user". */

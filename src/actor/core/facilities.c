@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What few actors need, and lists of nodes. */
+/*
+ * Facilities: the state of what few actors use (become, stash, watching, receive
+ * timeout, outbox, supervision strategy), allocated on first use.
+ *
+ * Threads: the owner of the cell.
+ */
 #include "actor/core/system.h"
 #include "base/alloc.h"
-
-void
-lbx__node_list_append(lbx__node_list *list, lbx__node *node)
-{
-    // No other thread sees these links.
-    lbx__init(&node->next, NULL);
-    if (list->last)
-        lbx__init(&list->last->next, node);
-    else
-        list->first = node;
-    list->last = node;
-    list->count++;
-}
-
-lbx__node *
-lbx__node_list_take(lbx__node_list *list)
-{
-    lbx__node *node = list->first;
-
-    if (!node)
-        return NULL;
-    list->first = lbx__peek(&node->next);
-    if (!list->first)
-        list->last = NULL;
-    list->count--;
-    return node;
-}
 
 lbx__facilities *
 lbx__facilities_of(lbx__cell *cell)
@@ -57,10 +35,8 @@ lbx__facilities_free(lbx__cell *cell)
 
     if (!facilities)
         return;
-    lbx__ref_set_fini(&facilities->watching, allocator);
-    if (facilities->receives)
-        lbx__free(allocator, facilities->receives,
-                  facilities->receive_room * sizeof(facilities->receives[0]));
+    lbx__map_fini(&facilities->watching, allocator);
+    lbx__array_fini(&facilities->receives, allocator);
     lbx__free(allocator, facilities, sizeof(*facilities));
     cell->facilities = NULL;
 }

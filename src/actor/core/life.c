@@ -9,11 +9,11 @@
  * Everything here runs in the actor's own turn, except spawning, which runs in
  * the parent's, or in any thread for children of "/user".
  *
- * E1  A parent ends after its children: it waits in STOPPING (A11).
- * E2  At its end an actor raises its generation before it empties its inbox:
- *     what is pushed later finds a stale generation there (K3, A8).
- * E3  The last thing an ended actor does is to tell its parent, who lets it go:
- *     off the list of children, its name free, its cell free (K4).
+ * LIFE-1  A parent ends after its children: it waits in STOPPING (ACTOR-11).
+ * LIFE-2  At its end an actor raises its generation before it empties its inbox:
+ *     what is pushed later finds a stale generation there (CELL-3, ACTOR-8).
+ * LIFE-3  The last thing an ended actor does is to tell its parent, who lets it go:
+ *     off the list of children, its name free, its cell free (CELL-4).
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/outbox.h"
@@ -30,7 +30,7 @@ enum {
 };
 
 static bool
-is_name(const char *name)
+life_is_name(const char *name)
 {
     size_t length = strlen(name);
 
@@ -53,7 +53,7 @@ lbx__life_are_props(const lbx_props *props)
 }
 
 static bool
-is_default(const lbx_strategy *strategy)
+life_is_default_strategy(const lbx_strategy *strategy)
 {
     static const lbx_strategy usual = LBX_STRATEGY_INIT;
 
@@ -66,7 +66,7 @@ is_default(const lbx_strategy *strategy)
 
 /* Puts a child on its parent's list; false when the parent has no more. */
 static bool
-join_family(lbx__cell *parent, lbx__cell *child)
+life_join_family(lbx__cell *parent, lbx__cell *child)
 {
     bool joined;
 
@@ -85,7 +85,7 @@ join_family(lbx__cell *parent, lbx__cell *child)
 }
 
 static void
-leave_family(lbx__cell *parent, lbx__cell *child)
+life_leave_family(lbx__cell *parent, lbx__cell *child)
 {
     lbx__lock_take(&parent->lock);
     if (child->prev_sibling)
@@ -100,13 +100,13 @@ leave_family(lbx__cell *parent, lbx__cell *child)
 
 /* Prepares an owned cell for a new life. */
 static lbx_status
-prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
-        const char *name, bool balances)
+life_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
+             const char *name, bool balances)
 {
     lbx_system *system = cell->system;
     lbx_status status;
 
-    // Relaxed: for people; others schedule it only after they own it (K1).
+    // Relaxed: for people; others schedule it only after they own it (CELL-1).
     lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed);
     cell->behaviour = props->behaviour;
     cell->argument = props->argument;
@@ -132,7 +132,8 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
                           "name '%.60s': a living sibling has it", name);
     if (status != LBX_OK)
         return status;
-    if (!is_default(&props->strategy) || props->stash_capacity != LBX_DEFAULT) {
+    if (!life_is_default_strategy(&props->strategy) ||
+        props->stash_capacity != LBX_DEFAULT) {
         lbx__facilities *facilities = lbx__facilities_of(cell);
 
         if (!facilities)
@@ -151,7 +152,7 @@ prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
 }
 
 static void
-free_state(lbx__cell *cell)
+life_free_state(lbx__cell *cell)
 {
     if (cell->state)
         lbx__free(cell->system->options.allocator, cell->state,
@@ -162,11 +163,11 @@ free_state(lbx__cell *cell)
 /* A cell that did not come to life. Somebody may have found its name already:
  * it does not use this generation again. */
 static void
-give_back(lbx__cell *cell)
+life_undo_spawn(lbx__cell *cell)
 {
     (void)lbx__add(&cell->generation, 1, seq_cst);
     lbx__names_leave(cell->system->names, cell);
-    free_state(cell);
+    life_free_state(cell);
     lbx__actor_mailbox_detach(cell);
     lbx__facilities_free(cell);
     lbx__dispatchers_leave(cell);
@@ -176,15 +177,15 @@ give_back(lbx__cell *cell)
 }
 
 static lbx_status
-spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
-      const char *name, bool balances, lbx_ref *ret)
+life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+           const char *name, bool balances, lbx_ref *ret)
 {
     lbx__cell *cell;
     lbx_status status;
 
     if (!ret || !lbx__life_are_props(props))
         return LBX_INVALID;
-    if (name && !is_name(name))
+    if (name && !life_is_name(name))
         return lbx__blame(props->fault, LBX_INVALID, NULL,
                           "name '%.60s': a name has no '/', does not begin "
                           "with '$', is not empty and has less than %d bytes",
@@ -194,20 +195,20 @@ spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     cell = lbx__cells_get(system->cells);
     if (!cell)
         return LBX_NO_MEMORY;
-    status = prepare(cell, parent, props, name, balances);
+    status = life_prepare(cell, parent, props, name, balances);
     if (status == LBX_OK && balances)
         cell->role = LBX__ROLE_BALANCER;
-    if (status == LBX_OK && !join_family(parent, cell))
+    if (status == LBX_OK && !life_join_family(parent, cell))
         status = LBX_CLOSED;
     if (status != LBX_OK) {
-        give_back(cell);
+        life_undo_spawn(cell);
         return status;
     }
     cell->phase = LBX__PHASE_NEW;
     (void)lbx__add(&system->alive, 1, relaxed); // numbers
     (void)lbx__add(&system->spawned, 1, relaxed);
     ret->word = lbx__cell_ref(cell);
-    lbx__cell_schedule(cell); // K1: now it owns it
+    lbx__cell_schedule(cell); // CELL-1: now it owns it
     return LBX_OK;
 }
 
@@ -215,7 +216,7 @@ lbx_status
 lbx__life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
                 const char *name, lbx_ref *ret)
 {
-    return spawn(system, parent, props, name, false, ret);
+    return life_spawn(system, parent, props, name, false, ret);
 }
 
 lbx_status
@@ -223,7 +224,7 @@ lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
                      const lbx_props *props, const char *name, bool balances,
                      lbx_ref *ret)
 {
-    return spawn(system, parent, props, name, balances, ret);
+    return life_spawn(system, parent, props, name, balances, ret);
 }
 
 lbx_status
@@ -244,7 +245,7 @@ lbx__life_start(lbx_context *context)
 /* Tells all children to end; how many there are. `last`: there will be no
  * more. */
 static uint32_t
-stop_children(lbx__cell *cell, bool last)
+life_stop_children(lbx__cell *cell, bool last)
 {
     uint32_t count;
 
@@ -273,7 +274,7 @@ lbx__life_find_child(lbx__cell *cell, uint32_t serial)
 }
 
 static uint32_t
-child_count(lbx__cell *cell)
+life_child_count(lbx__cell *cell)
 {
     uint32_t count;
 
@@ -295,10 +296,10 @@ lbx__life_begin_stop(lbx_context *context)
         return;
     }
     cell->phase = LBX__PHASE_STOPPING;
-    // Told or poisoned: senders can see it. Relaxed: it is no work (K2).
+    // Told or poisoned: senders can see it. Relaxed: it is no work (CELL-2).
     lbx__store(&cell->stop, cell->life, relaxed);
-    if (stop_children(cell, true) == 0)
-        lbx__life_end(context); // E1
+    if (life_stop_children(cell, true) == 0)
+        lbx__life_end(context); // LIFE-1
 }
 
 void
@@ -307,20 +308,20 @@ lbx__life_poison(lbx_context *context)
     // Relaxed: the owner writes it.
     const lbx__actor_mailbox *box = lbx__load(&context->cell->box, relaxed);
 
-    // In a team it is for whoever has found it: Z3.
+    // In a team it is for whoever has found it: SHARE-3.
     if (!box || box->sharers || box->owner == lbx__cell_ref(context->cell)) {
         lbx__life_begin_stop(context);
         return;
     }
     // What was sent before the pill has been taken before it; what was sent
-    // after it is nobody's. The pool lives as long as we do (E1).
+    // after it is nobody's. The pool lives as long as we do (LIFE-1).
     (void)lbx_mailbox_close(box->mailbox, LBX_CLOSE_IMMEDIATE);
     lbx__cell_stop(lbx__cell_of(box->owner), lbx__generation_of(box->owner));
 }
 
 /* Calls the `stop` hook where it is due. */
 static void
-call_stop(lbx_context *context)
+life_call_stop(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
     lbx__node *node = context->node;
@@ -337,7 +338,7 @@ call_stop(lbx_context *context)
 
 /* What the actor had put aside. */
 static void
-bury_extra(lbx__cell *cell)
+life_clear_facilities(lbx__cell *cell)
 {
     lbx__facilities *facilities = cell->facilities;
     lbx_system *system = cell->system;
@@ -365,7 +366,7 @@ bury_extra(lbx__cell *cell)
 }
 
 static void
-bury_inbox(lbx__cell *cell)
+life_clear_inbox(lbx__cell *cell)
 {
     lbx__node *node;
 
@@ -381,15 +382,15 @@ lbx__life_end(lbx_context *context)
     lbx__node_list watchers = {0};
     lbx__node *node;
 
-    call_stop(context);
+    life_call_stop(context);
     lbx__router_end(cell);
     cell->phase = LBX__PHASE_ENDED;
-    // Release and seq_cst: E2.
+    // Release and seq_cst: LIFE-2.
     (void)lbx__add(&cell->generation, 1, seq_cst);
-    bury_extra(cell);
+    life_clear_facilities(cell);
     lbx__actor_mailbox_detach(cell);
-    bury_inbox(cell);
-    free_state(cell);
+    life_clear_inbox(cell);
+    life_free_state(cell);
     if (cell->facilities)
         watchers = cell->facilities->watchers;
     lbx__facilities_free(cell);
@@ -399,7 +400,7 @@ lbx__life_end(lbx_context *context)
     if (cell->parent)
         (void)lbx__sub(&system->alive, 1, relaxed); // a number
     if (cell->parent) {
-        lbx__cell_push_orphan(cell->parent, cell); // E3
+        lbx__cell_push_orphan(cell->parent, cell); // LIFE-3
     } else {
         lbx__store(&system->terminated, 1u, seq_cst);
         lbx__futex_wake(&system->terminated, INT32_MAX);
@@ -411,13 +412,13 @@ lbx__life_release_child(lbx_context *context, lbx__cell *child)
 {
     lbx__cell *cell = context->cell;
 
-    leave_family(cell, child);
+    life_leave_family(cell, child);
     lbx__names_leave(cell->system->names, child);
     lbx__cells_put(cell->system->cells, child);
-    if (child_count(cell) > 0)
+    if (life_child_count(cell) > 0)
         return;
     if (cell->phase == LBX__PHASE_STOPPING)
-        lbx__life_end(context); // E1
+        lbx__life_end(context); // LIFE-1
     else if (cell->phase == LBX__PHASE_FAILED && cell->restarting)
         lbx__life_restart(context);
 }
@@ -431,15 +432,15 @@ lbx__life_restart(lbx_context *context)
 
     if (!cell->restarting) {
         cell->restarting = true;
-        if (stop_children(cell, false) > 0)
+        if (life_stop_children(cell, false) > 0)
             return; // the last of them calls again
     }
-    call_stop(context);
+    life_call_stop(context);
     cell->restarting = false;
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
     if (cell->facilities)
-        cell->facilities->receive_count = 0;
+        cell->facilities->receives.count = 0;
     (void)lbx__stash_unstash(cell, UINT64_MAX);
     status = lbx__life_start(context);
     if (status != LBX_OK)

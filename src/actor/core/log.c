@@ -2,7 +2,7 @@
 /*
  * A log of dead letters that does not flood.
  *
- * G1  Under its lock a log decides whether a letter gets a line, and which; the
+ * DLOG-1  Under its lock a log decides whether a letter gets a line, and which; the
  *     line is printed without it. So lines of different threads may change
  *     places, and none is printed twice.
  */
@@ -32,7 +32,7 @@ struct verdict {
 };
 
 static struct verdict
-judge(lbx_dead_letter_log *log)
+log_decide(lbx_dead_letter_log *log)
 {
     state *mine = (state *)(void *)log->reserved;
     struct verdict verdict = {.print = false};
@@ -58,7 +58,7 @@ judge(lbx_dead_letter_log *log)
 
 /* A ref in words: its path, or that it is gone. */
 static void
-describe(lbx_ref ref, char *text, size_t size_bytes)
+log_describe_ref(lbx_ref ref, char *text, size_t size_bytes)
 {
     if (!ref.word)
         (void)snprintf(text, size_bytes, "nobody");
@@ -67,7 +67,7 @@ describe(lbx_ref ref, char *text, size_t size_bytes)
 }
 
 static void
-heard(void *context, const lbx_dead_letter *letter)
+log_heard(void *context, const lbx_dead_letter *letter)
 {
     lbx_dead_letter_log *log = context;
     const lbx_type *type = letter->envelope->type;
@@ -79,7 +79,7 @@ heard(void *context, const lbx_dead_letter *letter)
     if (letter->suppressed || !log->print ||
         (!log->during_stop && lbx__system_is_stopping(letter->system)))
         return;
-    verdict = judge(log);
+    verdict = log_decide(log);
     if (verdict.skipped > 0) {
         (void)snprintf(line, sizeof(line), "%llu dead letters were not logged",
                        (unsigned long long)verdict.skipped);
@@ -87,8 +87,8 @@ heard(void *context, const lbx_dead_letter *letter)
     }
     if (!verdict.print)
         return;
-    describe(letter->sender, from, sizeof(from));
-    describe(letter->recipient, to, sizeof(to));
+    log_describe_ref(letter->sender, from, sizeof(from));
+    log_describe_ref(letter->recipient, to, sizeof(to));
     (void)snprintf(
         line, sizeof(line), "dead letter: %s from %s to %s: %s%s",
         type ? lbx_type_name(type) : "a message", from, to,
@@ -100,7 +100,7 @@ heard(void *context, const lbx_dead_letter *letter)
 lbx_dead_letter_listener
 lbx_dead_letter_log_listener(lbx_dead_letter_log *log)
 {
-    lbx_dead_letter_listener listener = {heard, log};
+    lbx_dead_letter_listener listener = {log_heard, log};
 
     return listener;
 }

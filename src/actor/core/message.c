@@ -19,7 +19,7 @@ static const lbx_type *suppressed_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const lbx_type *
-make(lbx__type_room *room, const char *name)
+message_make_type(lbx__type_room *room, const char *name)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
 
@@ -28,31 +28,31 @@ make(lbx__type_room *room, const char *name)
 }
 
 static void
-make_all(void)
+message_make_types(void)
 {
-    terminated_type = make(&rooms[0], "letterbox.Terminated");
-    timeout_type = make(&rooms[1], "letterbox.ReceiveTimeout");
-    suppressed_type = make(&rooms[2], "letterbox.Suppressed");
+    terminated_type = message_make_type(&rooms[0], "letterbox.Terminated");
+    timeout_type = message_make_type(&rooms[1], "letterbox.ReceiveTimeout");
+    suppressed_type = message_make_type(&rooms[2], "letterbox.Suppressed");
 }
 
 const lbx_type *
 lbx_terminated_type(void)
 {
-    (void)pthread_once(&once, make_all);
+    (void)pthread_once(&once, message_make_types);
     return terminated_type;
 }
 
 const lbx_type *
 lbx_receive_timeout_type(void)
 {
-    (void)pthread_once(&once, make_all);
+    (void)pthread_once(&once, message_make_types);
     return timeout_type;
 }
 
 const lbx_type *
 lbx_suppressed_type(void)
 {
-    (void)pthread_once(&once, make_all);
+    (void)pthread_once(&once, message_make_types);
     return suppressed_type;
 }
 

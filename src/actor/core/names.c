@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names: a hash from (parent, name) to the child that has it.
+ * Names: a hash table from (parent, name) to the child that has the name.
  *
- * N1  A named cell is in here from its birth until its parent lets it go. The
- *     lock guards `name`, `parent` and `life` of all cells, also of those
- *     without a name; only the owner of a cell that is not alive changes them,
- *     or its parent when it lets go, so those two may read without it.
+ * NAMES-1  A named cell is in the table from its birth until its parent releases
+ *          it. The lock guards `name`, `parent` and `life` of all cells, also of
+ *          those without a name. Only the owner of a cell that is not alive
+ *          changes them, or its parent when it releases the cell; these two may
+ *          read them without the lock.
  */
 #include "actor/core/system.h"
 
 #include "base/alloc.h"
 #include <string.h>
 
-enum {
-    FIRST_ROOM = 64
-};
-
 struct lbx__names {
     const lbx_allocator *allocator;
     lbx__lock lock;
-    lbx__cell **slots; /* open addressing; GONE where one was taken out */
-    size_t room;       /* a power of two */
-    size_t used;       /* GONE included */
-    size_t count;
+    lbx__map cells;
 };
 
-#define GONE ((lbx__cell *)(uintptr_t)1)
+/* What the map finds a cell by. */
+struct names_key {
+    const lbx__cell *parent;
+    const char *name;
+    size_t length;
+};
 
 lbx_status
 lbx__names_create(const lbx_allocator *allocator, lbx__names **ret)
@@ -44,98 +43,45 @@ lbx__names_destroy(lbx__names *names)
 {
     if (!names)
         return;
-    if (names->slots)
-        lbx__free(names->allocator, names->slots,
-                  names->room * sizeof(names->slots[0]));
+    lbx__map_fini(&names->cells, names->allocator);
     lbx__free(names->allocator, names, sizeof(*names));
 }
 
-/* FNV-1a over the parent's address and the name. */
-static size_t
-hash(const lbx__cell *parent, const char *name, size_t length)
+static uint64_t
+names_hash(const struct names_key *key)
 {
-    uint64_t sum = UINT64_C(14695981039346656037) ^ (uint64_t)(uintptr_t)parent;
-
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return (size_t)(sum ^ sum >> 29);
+    return lbx__map_hash_bytes((uint64_t)(uintptr_t)key->parent, key->name,
+                               key->length);
 }
 
 static bool
-is_it(const lbx__cell *cell, const lbx__cell *parent, const char *name,
-      size_t length)
+names_matches(const void *item, const void *key)
 {
-    return cell != GONE && cell->parent == parent &&
-           strlen(cell->name) == length &&
-           memcmp(cell->name, name, length) == 0;
+    const lbx__cell *cell = item;
+    const struct names_key *wanted = key;
+
+    return cell->parent == wanted->parent &&
+           strlen(cell->name) == wanted->length &&
+           memcmp(cell->name, wanted->name, wanted->length) == 0;
 }
 
-/* Its slot, or NULL. */
-static lbx__cell **
-look_up(const lbx__names *names, const lbx__cell *parent, const char *name,
-        size_t length)
+static lbx__cell *
+names_look_up(const lbx__names *names, struct names_key key)
 {
-    size_t at = hash(parent, name, length);
-
-    if (names->room == 0)
-        return NULL;
-    for (;; at++) {
-        lbx__cell **slot = &names->slots[at & (names->room - 1)];
-
-        if (!*slot)
-            return NULL;
-        if (is_it(*slot, parent, name, length))
-            return slot;
-    }
+    return lbx__map_find(&names->cells, names_hash(&key), names_matches, &key);
 }
 
-static void
-insert(lbx__cell **slots, size_t room, lbx__cell *cell)
-{
-    size_t at = hash(cell->parent, cell->name, strlen(cell->name));
-
-    while (slots[at & (room - 1)])
-        at++;
-    slots[at & (room - 1)] = cell;
-}
-
-/* Makes room for one more; also clears away what is GONE. */
-static bool
-make_room(lbx__names *names)
-{
-    size_t room = names->room ? names->room : FIRST_ROOM;
-    lbx__cell **slots;
-
-    if ((names->used + 1) * 4 <= names->room * 3)
-        return true;
-    if ((names->count + 1) * 2 > room)
-        room *= 2;
-    slots = lbx__zalloc(names->allocator, room * sizeof(slots[0]));
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < names->room; i++)
-        if (names->slots[i] && names->slots[i] != GONE)
-            insert(slots, room, names->slots[i]);
-    if (names->slots)
-        lbx__free(names->allocator, names->slots,
-                  names->room * sizeof(slots[0]));
-    names->slots = slots;
-    names->room = room;
-    names->used = names->count;
-    return true;
-}
-
-/* Puts a named cell into the table. Under the lock. */
+/* Puts a named cell into the map. Under the lock. */
 static lbx_status
-add(lbx__names *names, lbx__cell *cell)
+names_add(lbx__names *names, lbx__cell *cell)
 {
-    if (look_up(names, cell->parent, cell->name, strlen(cell->name)))
+    struct names_key key = {cell->parent, cell->name, strlen(cell->name)};
+
+    if (names_look_up(names, key))
         return LBX_EXISTS;
-    if (!make_room(names))
+    if (!lbx__map_reserve(&names->cells, names->allocator))
         return LBX_NO_MEMORY;
-    insert(names->slots, names->room, cell);
-    names->used++;
-    names->count++;
+    lbx__map_add(&names->cells, names_hash(&key), cell);
     return LBX_OK;
 }
 
@@ -152,12 +98,12 @@ lbx__names_enter(lbx__names *names, lbx__cell *cell, lbx__cell *parent,
     if (name)
         memcpy(copy, name, size_bytes);
     lbx__lock_take(&names->lock);
-    cell->parent = parent; // N1
+    cell->parent = parent; // NAMES-1
     cell->name = copy;
     // Relaxed: the owner writes it.
     cell->life = lbx__load(&cell->generation, relaxed);
     if (name)
-        status = add(names, cell);
+        status = names_add(names, cell);
     if (status != LBX_OK)
         cell->name = NULL;
     lbx__lock_give(&names->lock);
@@ -169,15 +115,14 @@ lbx__names_enter(lbx__names *names, lbx__cell *cell, lbx__cell *parent,
 void
 lbx__names_leave(lbx__names *names, lbx__cell *cell)
 {
-    lbx__cell **slot;
     char *name = cell->name;
+    struct names_key key;
 
     if (!name)
         return;
     lbx__lock_take(&names->lock);
-    slot = look_up(names, cell->parent, name, strlen(name));
-    *slot = GONE;
-    names->count--;
+    key = (struct names_key){cell->parent, name, strlen(name)};
+    (void)lbx__map_remove(&names->cells, names_hash(&key), names_matches, &key);
     cell->name = NULL;
     lbx__lock_give(&names->lock);
     lbx__free(names->allocator, name, strlen(name) + 1);
@@ -203,13 +148,14 @@ uint64_t
 lbx__names_find(lbx__names *names, const lbx__cell *parent, const char *name,
                 size_t length)
 {
-    lbx__cell **slot;
+    struct names_key key = {parent, name, length};
+    const lbx__cell *cell;
     uint64_t ref = 0;
 
     lbx__lock_take(&names->lock);
-    slot = look_up(names, parent, name, length);
-    if (slot)
-        ref = lbx__cell_ref(*slot); // N1: its life does not change either
+    cell = names_look_up(names, key);
+    if (cell)
+        ref = lbx__cell_ref(cell); // NAMES-1: its life does not change either
     lbx__lock_give(&names->lock);
     return ref;
 }

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes. P1 and P2 are in node.h. */
+/*
+ * Nodes: the pool, its caches and its depot; filling nodes; lists of them
+ * (NODE-1 and NODE-2 in node.h).
+ *
+ * Locks: the pool's guards the depot and the chunks, `shared_lock` the cache of
+ * threads without an index. Neither is held while the other is taken, except
+ * the first inside the second.
+ */
 #include "actor/core/node.h"
 
 #include "base/alloc.h"
@@ -19,12 +26,12 @@ typedef struct chunk {
 } chunk;
 
 struct lbx__node_pool {
-    uint64_t id; /* of all pools ever, so that a thread knows its cache */
+    uint64_t id; /* unique in the process: key of the thread memo */
     const lbx_allocator *allocator;
     lbx__lock lock; /* guards the depot and the chunks */
     lbx__node *depot;
     chunk *chunks;
-    lbx__lock shared_lock; /* P1 */
+    lbx__lock shared_lock; /* NODE-1 */
     lbx__node_cache caches[LBX__THREADS + 1];
 };
 
@@ -39,7 +46,7 @@ lbx__node_pool_create(const lbx_allocator *allocator, lbx__node_pool **ret)
     if (!pool)
         return LBX_NO_MEMORY;
     memset(pool, 0, sizeof(*pool));
-    // Relaxed: only different numbers matter.
+    // Relaxed: only uniqueness matters.
     pool->id = lbx__add(&pools, 1, relaxed) + 1;
     pool->allocator = allocator;
     *ret = pool;
@@ -62,28 +69,28 @@ lbx__node_pool_destroy(lbx__node_pool *pool)
 
 /* Relaxed: a link between nodes that one thread, or one lock, owns. */
 static lbx__node *
-next_of(lbx__node *node)
+node_next(lbx__node *node)
 {
     return lbx__peek(&node->next);
 }
 
 static void
-set_next(lbx__node *node, lbx__node *next)
+node_set_next(lbx__node *node, lbx__node *next)
 {
     lbx__init(&node->next, next);
 }
 
 /* Under the lock. */
 static void
-deposit(lbx__node_pool *pool, lbx__node *magazine)
+node_pool_deposit(lbx__node_pool *pool, lbx__node *magazine)
 {
     magazine->message = pool->depot;
     pool->depot = magazine;
 }
 
-/* Cuts fresh memory into magazines. Under the lock. */
+/* Divides new memory into magazines. Under the lock. */
 static bool
-add_chunk(lbx__node_pool *pool)
+node_pool_add_chunk(lbx__node_pool *pool)
 {
     chunk *fresh = lbx__alloc(pool->allocator, sizeof(*fresh), alignof(chunk));
 
@@ -95,19 +102,19 @@ add_chunk(lbx__node_pool *pool)
         lbx__node *nodes = &fresh->nodes[m * MAGAZINE];
 
         for (size_t i = 0; i < MAGAZINE; i++)
-            set_next(&nodes[i], i + 1 < MAGAZINE ? &nodes[i + 1] : NULL);
-        deposit(pool, nodes);
+            node_set_next(&nodes[i], i + 1 < MAGAZINE ? &nodes[i + 1] : NULL);
+        node_pool_deposit(pool, nodes);
     }
     return true;
 }
 
 static lbx__node *
-withdraw(lbx__node_pool *pool)
+node_pool_withdraw(lbx__node_pool *pool)
 {
     lbx__node *magazine = NULL;
 
     lbx__lock_take(&pool->lock);
-    if (pool->depot || add_chunk(pool)) {
+    if (pool->depot || node_pool_add_chunk(pool)) {
         magazine = pool->depot;
         pool->depot = magazine->message;
     }
@@ -116,32 +123,32 @@ withdraw(lbx__node_pool *pool)
 }
 
 static lbx__node *
-get(lbx__node_pool *pool, lbx__node_cache *from)
+node_cache_take(lbx__node_pool *pool, lbx__node_cache *from)
 {
     lbx__node *node = from->list;
 
     if (!node) {
-        node = from->spare ? from->spare : withdraw(pool);
+        node = from->spare ? from->spare : node_pool_withdraw(pool);
         if (!node)
             return NULL;
         from->spare = NULL;
         from->count = MAGAZINE;
     }
-    from->list = next_of(node);
+    from->list = node_next(node);
     from->count--;
     return node;
 }
 
 static void
-put(lbx__node_pool *pool, lbx__node_cache *to, lbx__node *node)
+node_cache_give(lbx__node_pool *pool, lbx__node_cache *to, lbx__node *node)
 {
-    set_next(node, to->list);
+    node_set_next(node, to->list);
     to->list = node;
     if (++to->count < MAGAZINE)
         return;
-    if (to->spare) { // P2
+    if (to->spare) { // NODE-2
         lbx__lock_take(&pool->lock);
-        deposit(pool, to->spare);
+        node_pool_deposit(pool, to->spare);
         lbx__lock_give(&pool->lock);
     }
     to->spare = to->list;
@@ -149,8 +156,8 @@ put(lbx__node_pool *pool, lbx__node_cache *to, lbx__node *node)
     to->count = 0;
 }
 
-/* The thread's memo is the cache that it used last, by its pool's id: it goes
- * with the thread's number (P1). */
+/* The thread's memo is the cache that it used last, by the id of its pool; it is
+ * reset with the thread's index (NODE-1). */
 lbx__node_cache *
 lbx__node_pool_cache(lbx__node_pool *pool)
 {
@@ -173,9 +180,9 @@ lbx__node_pool_get(lbx__node_pool *pool)
     lbx__node *node;
 
     if (own)
-        return get(pool, own);
+        return node_cache_take(pool, own);
     lbx__lock_take(&pool->shared_lock);
-    node = get(pool, &pool->caches[LBX__THREADS]);
+    node = node_cache_take(pool, &pool->caches[LBX__THREADS]);
     lbx__lock_give(&pool->shared_lock);
     return node;
 }
@@ -186,11 +193,11 @@ lbx__node_pool_put(lbx__node_pool *pool, lbx__node *node)
     lbx__node_cache *own = lbx__node_pool_cache(pool);
 
     if (own) {
-        put(pool, own, node);
+        node_cache_give(pool, own, node);
         return;
     }
     lbx__lock_take(&pool->shared_lock);
-    put(pool, &pool->caches[LBX__THREADS], node);
+    node_cache_give(pool, &pool->caches[LBX__THREADS], node);
     lbx__lock_give(&pool->shared_lock);
 }
 
@@ -224,4 +231,31 @@ lbx__node_envelope(const lbx__node *node)
     envelope.channel = node->channel;
     envelope.reserved[0] = node->code;
     return envelope;
+}
+
+void
+lbx__node_list_append(lbx__node_list *list, lbx__node *node)
+{
+    // No other thread sees these links.
+    lbx__init(&node->next, NULL);
+    if (list->last)
+        lbx__init(&list->last->next, node);
+    else
+        list->first = node;
+    list->last = node;
+    list->count++;
+}
+
+lbx__node *
+lbx__node_list_take(lbx__node_list *list)
+{
+    lbx__node *node = list->first;
+
+    if (!node)
+        return NULL;
+    list->first = lbx__peek(&node->next);
+    if (!list->first)
+        list->last = NULL;
+    list->count--;
+    return node;
 }

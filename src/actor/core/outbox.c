@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outbox. W1 and W2 are in outbox.h. */
+/* The outbox. OUTBOX-1 and OUTBOX-2 are in outbox.h. */
 #include "actor/core/outbox.h"
 
 #include "base/alloc.h"
 #include <letterbox/operation.h>
 
 typedef struct lbx__outgoing {
-    lbx__node node; /* first: W2 */
+    lbx__node node; /* first: OUTBOX-2 */
     lbx_operation send;
     lbx_send_result result;
     lbx__actor_mailbox *box; /* held */
@@ -24,7 +24,7 @@ outgoing_of(lbx__node *node)
 }
 
 static void
-call(void *context)
+outgoing_wake(void *context)
 {
     lbx__outgoing *outgoing = context;
 
@@ -33,7 +33,7 @@ call(void *context)
 }
 
 static void
-release(lbx__outgoing *outgoing)
+outgoing_release(lbx__outgoing *outgoing)
 {
     lbx_system *system = outgoing->box->system;
 
@@ -42,7 +42,7 @@ release(lbx__outgoing *outgoing)
 }
 
 static void
-unlink_outgoing(lbx__facilities *facilities, const lbx__outgoing *outgoing)
+outgoing_unlink(lbx__facilities *facilities, const lbx__outgoing *outgoing)
 {
     lbx__outgoing **link = &facilities->outbox;
 
@@ -53,7 +53,7 @@ unlink_outgoing(lbx__facilities *facilities, const lbx__outgoing *outgoing)
 
 /* What became of it. */
 static void
-finish(lbx__outgoing *outgoing, lbx_status status)
+outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
 {
     lbx_system *system = outgoing->box->system;
 
@@ -69,17 +69,17 @@ finish(lbx__outgoing *outgoing, lbx_status status)
 
 /* Polls; false when it is final and gone. */
 static bool
-try_again(lbx__cell *cell, lbx__outgoing *outgoing)
+outgoing_poll(lbx__cell *cell, lbx__outgoing *outgoing)
 {
-    lbx_waker waker = {call, outgoing};
+    lbx_waker waker = {outgoing_wake, outgoing};
     lbx_status status = lbx_operation_poll(&outgoing->send, &waker);
 
     if (status == LBX_PENDING)
         return true;
-    unlink_outgoing(cell->facilities, outgoing);
-    finish(outgoing, status);
+    outgoing_unlink(cell->facilities, outgoing);
+    outgoing_finish(outgoing, status);
     if (!outgoing->called)
-        release(outgoing);
+        outgoing_release(outgoing);
     return false;
 }
 
@@ -119,7 +119,7 @@ lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
     for (link = &facilities->outbox; *link; link = &(*link)->next) {
     }
     *link = outgoing;
-    if (!try_again(cell, outgoing))
+    if (!outgoing_poll(cell, outgoing))
         return true;
     due_ns = lbx_operation_deadline(&outgoing->send);
     // Without memory for a timer it waits for room alone.
@@ -138,9 +138,9 @@ lbx__outbox_poll(lbx__cell *cell, lbx__node *node)
     outgoing->called = false;
     // It may have become final by its time, before its node was found.
     if (lbx_operation_status(&outgoing->send) == LBX_PENDING)
-        (void)try_again(cell, outgoing);
+        (void)outgoing_poll(cell, outgoing);
     else
-        release(outgoing);
+        outgoing_release(outgoing);
 }
 
 void
@@ -153,7 +153,7 @@ lbx__outbox_poll_all(lbx__cell *cell)
     for (lbx__outgoing *outgoing = cell->facilities->outbox; outgoing;
          outgoing = next) {
         next = outgoing->next;
-        (void)try_again(cell, outgoing);
+        (void)outgoing_poll(cell, outgoing);
     }
 }
 
@@ -164,14 +164,14 @@ lbx__outbox_end(lbx__cell *cell)
         lbx__outgoing *outgoing = cell->facilities->outbox;
 
         cell->facilities->outbox = outgoing->next;
-        finish(outgoing, lbx_operation_cancel(&outgoing->send));
+        outgoing_finish(outgoing, lbx_operation_cancel(&outgoing->send));
         if (!outgoing->called)
-            release(outgoing);
+            outgoing_release(outgoing);
     }
 }
 
 void
 lbx__outbox_bury(lbx__node *node)
 {
-    release(outgoing_of(node));
+    outgoing_release(outgoing_of(node));
 }

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outbox: messages of an actor that wait for room elsewhere.
+ * The outbox: messages of an actor that wait for space in another mailbox.
  *
- * A message told from a handler to a full mailbox that lets senders wait does
- * not park the worker. It waits here, as a send operation of that mailbox, and
- * its sender handles no messages until all of them have been accepted or have
- * waited long enough.
+ * A message sent by a handler to a full mailbox that lets senders wait does not
+ * block the worker. It waits here, as a send operation of that mailbox, and its
+ * sender handles no messages until all of them have been accepted or their
+ * deadlines have passed.
  *
- * W1  An outgoing message is in its sender's list from the first poll on until
- *     its operation is final. Only the sender's owner touches the list.
- * W2  Its waker pushes its node on the sender's system stack, at most once for
- *     each PENDING; the turn that finds the node polls again. Who ends the
- *     sender settles the operation first and leaves the memory to that node, if
- *     it is under way.
+ * OUTBOX-1  An outgoing message is in its sender's list from the first poll
+ *           until its operation is final. Only the sender's owner uses the list.
+ * OUTBOX-2  Its waker pushes its node on the sender's system stack, at most once
+ *           for each PENDING; the run that takes the node polls again. If the
+ *           sender ends before that, the operation is settled first and the
+ *           memory is freed with that node.
  */
-#ifndef LBX_ACTOR_OUTBOX_H
-#define LBX_ACTOR_OUTBOX_H
+#ifndef LBX_ACTOR_CORE_OUTBOX_H
+#define LBX_ACTOR_CORE_OUTBOX_H
 
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
 
-/* Lets a message wait in the name of the context's actor; false without memory,
- * or when that has ended: nothing was done. Takes over the caller's hold of the
- * box. */
+/* Makes a message wait for the context's actor; false without memory, or when
+ * that has ended, and then nothing was done. Takes over the caller's reference
+ * to the mailbox. */
 bool lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
                      const lbx_envelope *envelope);
 
-/* By the owner: a node that a waker pushed; a time that has come; the end. */
+/* By the owner: on a node that a waker pushed; on a deadline; at the end. */
 void lbx__outbox_poll(lbx__cell *cell, lbx__node *node);
 void lbx__outbox_poll_all(lbx__cell *cell);
 void lbx__outbox_end(lbx__cell *cell);
 
-/* A node whose sender has ended. */
+/* Frees a node whose sender has ended (OUTBOX-2). */
 void lbx__outbox_bury(lbx__node *node);
 
 static inline bool

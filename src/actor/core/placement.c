@@ -10,6 +10,7 @@
 #include "actor/select/blame.h"
 #include "actor/select/selection.h"
 #include "base/alloc.h"
+#include "settings/loader.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -41,7 +41,7 @@ lbx_ref_is_alive(lbx_ref ref)
 
 /* Sends to a box actor. */
 static lbx_status
-push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
+ref_push_to_mailbox(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
 {
     const lbx_context *context = lbx__context_current();
     lbx__actor_mailbox *box;
@@ -66,7 +66,7 @@ push_boxed(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
 /* Sends, in the name that the envelope has; on any other status the message is
  * the caller's. */
 static lbx_status
-push(lbx_ref to, const lbx_envelope *envelope)
+ref_push(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__node *node;
@@ -77,7 +77,7 @@ push(lbx_ref to, const lbx_envelope *envelope)
         return LBX_INVALID; // system messages are the library's own here
     // Relaxed: lbx__actor_mailbox_ref() looks again.
     if (lbx__load(&cell->box, relaxed))
-        return push_boxed(cell, to, envelope);
+        return ref_push_to_mailbox(cell, to, envelope);
     node = lbx__node_pool_get(cell->system->pool);
     if (!node)
         return LBX_NO_MEMORY;
@@ -88,7 +88,7 @@ push(lbx_ref to, const lbx_envelope *envelope)
 
 /* The sender that an envelope names, or the actor whose turn this is. */
 static void *
-sender_of(const lbx_envelope *envelope)
+ref_sender(const lbx_envelope *envelope)
 {
     const lbx_context *context = lbx__context_current();
 
@@ -98,7 +98,7 @@ sender_of(const lbx_envelope *envelope)
 }
 
 static lbx_loss_reason
-reason_of(lbx_status status)
+ref_loss_reason(lbx_status status)
 {
     switch (status) {
     case LBX_NO_MEMORY:
@@ -129,15 +129,15 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
             lbx__generation_of(to.word))
         return LBX_CLOSED;
     copy = *envelope;
-    copy.sender = sender_of(envelope);
+    copy.sender = ref_sender(envelope);
     copy.reserved[0] = LBX__REPORT_NONE;
-    return push(to, &copy);
+    return ref_push(to, &copy);
 }
 
 /* A full mailbox that lets senders wait: an actor's message waits in its
  * outbox, anybody else waits with it. */
 static lbx_status
-wait_for_room(lbx_ref to, const lbx_envelope *envelope)
+ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, to.word);
@@ -163,7 +163,7 @@ wait_for_room(lbx_ref to, const lbx_envelope *envelope)
 
 /* A dead letter of the system whose turn this is, if any. */
 static void
-tell_nobody(const lbx_envelope *envelope)
+ref_tell_nobody(const lbx_envelope *envelope)
 {
     const lbx_context *context = lbx__context_current();
 
@@ -177,34 +177,34 @@ tell_nobody(const lbx_envelope *envelope)
 /* Sends in the name that the envelope has, or in nobody's. What was not accepted
  * is a dead letter. */
 static void
-send(lbx_ref to, lbx_envelope *envelope, bool waits)
+ref_send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
     lbx_status status;
 
     if (!to.word) {
-        tell_nobody(envelope);
+        ref_tell_nobody(envelope);
         return;
     }
-    status = push(to, envelope);
+    status = ref_push(to, envelope);
     if (status == LBX_FULL && waits)
-        status = wait_for_room(to, envelope);
+        status = ref_push_waiting(to, envelope);
     if (status == LBX_OK)
         return;
     envelope->recipient = lbx_ref_as_sender(to);
     lbx__dead_letter_publish(lbx__cell_of(to.word)->system, envelope,
-                             reason_of(status));
+                             ref_loss_reason(status));
 }
 
 /* The short way, for a living actor whose messages lie in its cell; false:
  * nothing was done. */
 static inline __attribute__((always_inline)) bool
-send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority,
-           uint64_t sender, lbx__node_cache *cache)
+ref_send_plain(lbx_ref to, const lbx_type *type, void *message,
+               int32_t priority, uint64_t sender, lbx__node_cache *cache)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__node *node;
 
-    // Relaxed: as in push().
+    // Relaxed: as in ref_push().
     if (!lbx__ref_lives(to.word) || lbx__load(&cell->box, relaxed))
         return false;
     node = lbx__node_cache_get(cache);
@@ -226,45 +226,47 @@ send_plain(lbx_ref to, const lbx_type *type, void *message, int32_t priority,
 
 /* All other ways. */
 static __attribute__((noinline)) void
-tell_slowly(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+ref_tell_slowly(lbx_ref to, const lbx_type *type, void *message,
+                int32_t priority)
 {
     lbx_envelope envelope;
 
     if (to.word && !lbx__context_current() &&
-        send_plain(to, type, message, priority, 0,
-                   lbx__node_pool_cache(lbx__cell_of(to.word)->system->pool)))
+        ref_send_plain(
+            to, type, message, priority, 0,
+            lbx__node_pool_cache(lbx__cell_of(to.word)->system->pool)))
         return;
     envelope = lbx_envelope_new(message, priority);
     envelope.type = type;
-    envelope.sender = sender_of(&envelope);
-    send(to, &envelope, true);
+    envelope.sender = ref_sender(&envelope);
+    ref_send(to, &envelope, true);
 }
 
 static inline __attribute__((always_inline)) void
-tell(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
+ref_tell(lbx_ref to, const lbx_type *type, void *message, int32_t priority)
 {
     lbx_context *context = lbx__context_current();
 
     if (to.word && context &&
         context->system == lbx__cell_of(to.word)->system) {
         context->sent++;
-        if (send_plain(to, type, message, priority, context->self,
-                       context->cache))
+        if (ref_send_plain(to, type, message, priority, context->self,
+                           context->cache))
             return;
     }
-    tell_slowly(to, type, message, priority);
+    ref_tell_slowly(to, type, message, priority);
 }
 
 void
 lbx_tell(lbx_ref to, void *message)
 {
-    tell(to, NULL, message, LBX_PRIORITY_DEFAULT);
+    ref_tell(to, NULL, message, LBX_PRIORITY_DEFAULT);
 }
 
 void
 lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message)
 {
-    tell(to, type, message, lbx_type_default_priority(type));
+    ref_tell(to, type, message, lbx_type_default_priority(type));
 }
 
 void
@@ -275,7 +277,7 @@ lbx__ref_tell_as(lbx_ref to, const lbx_envelope *envelope)
 
     if (context)
         context->sent++;
-    send(to, &copy, true);
+    ref_send(to, &copy, true);
 }
 
 void
@@ -286,7 +288,7 @@ lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
     if (!envelope)
         return;
     copy = *envelope;
-    copy.sender = sender_of(envelope);
+    copy.sender = ref_sender(envelope);
     copy.reserved[0] = LBX__REPORT_NONE; // whatever a stranger has left there
     lbx__ref_tell_as(to, &copy);
 }
@@ -296,14 +298,14 @@ lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx_envelope copy = *envelope;
 
-    copy.sender = sender_of(envelope);
+    copy.sender = ref_sender(envelope);
     copy.reserved[0] = LBX__REPORT_NONE;
-    send(to, &copy, false);
+    ref_send(to, &copy, false);
 }
 
 /* A system message from nobody. */
 static lbx_status
-send_system(lbx_ref to, uint8_t code)
+ref_send_system(lbx_ref to, uint8_t code)
 {
     lbx__cell *cell = lbx__cell_of(to.word);
     lbx__node *node;
@@ -323,13 +325,13 @@ send_system(lbx_ref to, uint8_t code)
 lbx_status
 lbx_suspend(lbx_ref ref)
 {
-    return send_system(ref, LBX__CODE_SUSPEND);
+    return ref_send_system(ref, LBX__CODE_SUSPEND);
 }
 
 lbx_status
 lbx_resume(lbx_ref ref)
 {
-    return send_system(ref, LBX__CODE_RESUME);
+    return ref_send_system(ref, LBX__CODE_RESUME);
 }
 
 void

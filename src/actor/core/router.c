@@ -26,7 +26,7 @@ typedef struct router {
 
 /* A pool's description in its own memory, until it has started. */
 static lbx_pool *
-copy_pool(lbx_system *system, const lbx_pool *pool)
+router_copy_pool(lbx_system *system, const lbx_pool *pool)
 {
     lbx_pool *copy = lbx__alloc(system->options.allocator, sizeof(*copy),
                                 _Alignof(lbx_pool));
@@ -75,7 +75,7 @@ router_stop(lbx_context *context, void *state)
 
 /* A routee has ended. */
 static void
-forget(lbx_context *context, router *mine, lbx_ref ended)
+router_forget(lbx_context *context, router *mine, lbx_ref ended)
 {
     for (uint32_t i = 0; i < mine->count; i++)
         if (lbx_ref_equal(mine->routees[i], ended)) {
@@ -87,7 +87,7 @@ forget(lbx_context *context, router *mine, lbx_ref ended)
 }
 
 static uint64_t
-load_of(lbx_ref routee)
+router_load(lbx_ref routee)
 {
     lbx__cell *cell = lbx__cell_of(routee.word);
     lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, routee.word);
@@ -103,15 +103,15 @@ load_of(lbx_ref routee)
 }
 
 static lbx_ref
-least_loaded(router *mine)
+router_least_loaded(router *mine)
 {
     uint32_t first = mine->next++ % mine->count;
     lbx_ref best = mine->routees[first];
-    uint64_t least = load_of(best);
+    uint64_t least = router_load(best);
 
     for (uint32_t i = 1; i < mine->count && least > 0; i++) {
         lbx_ref other = mine->routees[(first + i) % mine->count];
-        uint64_t load = load_of(other);
+        uint64_t load = router_load(other);
 
         if (load < least) {
             least = load;
@@ -123,7 +123,7 @@ least_loaded(router *mine)
 
 /* A copy for everybody, the message itself for the last. */
 static lbx_status
-broadcast(lbx_context *context, router *mine)
+router_broadcast(lbx_context *context, router *mine)
 {
     lbx_envelope envelope = lbx__node_envelope(context->node);
     const lbx_type *type = envelope.type;
@@ -151,15 +151,15 @@ router_receive(lbx_context *context, void *state, void *message)
     router *mine = state;
 
     if (lbx_context_type(context) == lbx_terminated_type()) {
-        forget(context, mine, lbx_terminated_ref(message));
+        router_forget(context, mine, lbx_terminated_ref(message));
         return LBX_OK;
     }
     if (mine->count == 0)
         return LBX_OK; // it is about to end
     if (mine->routing == LBX_BROADCAST)
-        return broadcast(context, mine);
+        return router_broadcast(context, mine);
     if (mine->routing == LBX_SMALLEST_MAILBOX)
-        lbx_context_forward(context, least_loaded(mine));
+        lbx_context_forward(context, router_least_loaded(mine));
     else
         lbx_context_forward(context, mine->routees[mine->next++ % mine->count]);
     return LBX_OK;
@@ -176,7 +176,8 @@ static const lbx_behaviour router_behaviour = {
 
 /* The deployment that makes a pool of a child; NULL: none does. */
 static const lbx__deploy *
-find_router(lbx_system *system, const lbx__cell *parent, const char *name)
+router_find_deployed(lbx_system *system, const lbx__cell *parent,
+                     const char *name)
 {
     const lbx__deploy *deploy;
 
@@ -189,7 +190,7 @@ find_router(lbx_system *system, const lbx__cell *parent, const char *name)
 
 /* What deployment says of the pool is meant for its routees. */
 static void
-obey(const lbx__deploy *deploy, lbx_pool *pool)
+router_apply_deployment(const lbx__deploy *deploy, lbx_pool *pool)
 {
     pool->routing = deploy->routing;
     pool->routees = deploy->routees;
@@ -202,8 +203,8 @@ obey(const lbx__deploy *deploy, lbx_pool *pool)
 }
 
 static lbx_status
-make_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
-          const char *name, lbx_ref *ret)
+router_spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
+                  const char *name, lbx_ref *ret)
 {
     lbx_props props = LBX_PROPS_INIT;
     lbx_pool *copy;
@@ -212,7 +213,7 @@ make_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     if (!ret || !pool || pool->version != LBX_POOL_VERSION ||
         pool->routees == 0 || (unsigned)pool->routing > LBX_BALANCING)
         return LBX_INVALID;
-    copy = copy_pool(system, pool);
+    copy = router_copy_pool(system, pool);
     if (!copy)
         return LBX_NO_MEMORY;
     props.behaviour = &router_behaviour;
@@ -233,31 +234,31 @@ make_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
 }
 
 static lbx_status
-spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
-           const char *name, lbx_ref *ret)
+router_spawn_deployed(lbx_system *system, lbx__cell *parent,
+                      const lbx_pool *pool, const char *name, lbx_ref *ret)
 {
-    const lbx__deploy *deploy = find_router(system, parent, name);
+    const lbx__deploy *deploy = router_find_deployed(system, parent, name);
     lbx_pool deployed;
 
     if (!deploy || !pool || pool->version != LBX_POOL_VERSION)
-        return make_pool(system, parent, pool, name, ret);
+        return router_spawn_pool(system, parent, pool, name, ret);
     deployed = *pool;
-    obey(deploy, &deployed);
-    return make_pool(system, parent, &deployed, name, ret);
+    router_apply_deployment(deploy, &deployed);
+    return router_spawn_pool(system, parent, &deployed, name, ret);
 }
 
 lbx_status
 lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
                   const char *name, lbx_ref *ret)
 {
-    const lbx__deploy *deploy = find_router(system, parent, name);
+    const lbx__deploy *deploy = router_find_deployed(system, parent, name);
     lbx_pool pool = LBX_POOL_INIT;
 
     if (!deploy || !lbx__life_are_props(props))
         return lbx__life_spawn(system, parent, props, name, ret);
     pool.props = *props;
-    obey(deploy, &pool);
-    return make_pool(system, parent, &pool, name, ret);
+    router_apply_deployment(deploy, &pool);
+    return router_spawn_pool(system, parent, &pool, name, ret);
 }
 
 void
@@ -282,7 +283,7 @@ lbx_system_spawn_pool(lbx_system *system, const lbx_pool *pool,
         return LBX_INVALID;
     if (lbx__system_is_stopping(system))
         return LBX_CLOSED;
-    return spawn_pool(system, system->user, pool, name, ret);
+    return router_spawn_deployed(system, system->user, pool, name, ret);
 }
 
 lbx_status
@@ -291,5 +292,6 @@ lbx_context_spawn_pool(lbx_context *context, const lbx_pool *pool,
 {
     if (!context)
         return LBX_INVALID;
-    return spawn_pool(context->cell->system, context->cell, pool, name, ret);
+    return router_spawn_deployed(context->cell->system, context->cell, pool,
+                                 name, ret);
 }

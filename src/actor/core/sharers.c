@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Teams. Z1 to Z3 are in sharers.h. */
+/*
+ * Sharers of a mailbox on a balancing dispatcher (SHARE-1 to SHARE-3 in
+ * sharers.h).
+ *
+ * Locks: one for the list, one for each entry; mailboxes are created and closed
+ * without them.
+ */
 #include "actor/core/sharers.h"
 
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
 #include "actor/select/blame.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include <string.h>
-
-enum {
-    FIRST_ROOM = 4
-};
 
 struct lbx__sharers {
     const lbx_behaviour *behaviour;
@@ -21,9 +24,7 @@ struct lbx__sharers {
     lbx__actor_mailbox *box;
     const char *kind;
     lbx_mailbox_options options;
-    lbx__cell **members;
-    uint32_t count;
-    uint32_t room;
+    lbx__array(lbx__cell *) members;
 };
 
 void
@@ -33,16 +34,15 @@ lbx__sharers_fini(lbx__sharers_list *list, const lbx_allocator *allocator)
         lbx__sharers *sharers = list->first;
 
         list->first = sharers->next;
-        lbx__free(allocator, sharers->members,
-                  sharers->room * sizeof(sharers->members[0]));
+        lbx__array_fini(&sharers->members, allocator);
         lbx__free(allocator, sharers, sizeof(*sharers));
     }
 }
 
 /* The sharers of a behaviour, new if need be; NULL: no memory. */
 static lbx__sharers *
-get(lbx__sharers_list *list, const lbx_behaviour *behaviour,
-    const lbx_allocator *allocator)
+sharers_of_behaviour(lbx__sharers_list *list, const lbx_behaviour *behaviour,
+                     const lbx_allocator *allocator)
 {
     lbx__sharers *sharers;
 
@@ -64,32 +64,20 @@ get(lbx__sharers_list *list, const lbx_behaviour *behaviour,
 
 /* Adds a member; false: no memory. Under the lock. */
 static bool
-add(lbx__sharers *sharers, lbx__cell *cell)
+sharers_add(lbx__sharers *sharers, lbx__cell *cell)
 {
-    const lbx_allocator *allocator = cell->system->options.allocator;
+    lbx__cell **member =
+        lbx__array_add(&sharers->members, cell->system->options.allocator);
 
-    if (sharers->count == sharers->room) {
-        uint32_t room = sharers->room > 0 ? 2 * sharers->room : FIRST_ROOM;
-        lbx__cell **members = lbx__zalloc(allocator, room * sizeof(members[0]));
-
-        if (!members)
-            return false;
-        if (sharers->count > 0)
-            memcpy(members, sharers->members,
-                   sharers->count * sizeof(members[0]));
-        lbx__free(allocator, sharers->members,
-                  sharers->room * sizeof(sharers->members[0]));
-        sharers->members = members;
-        sharers->room = room;
-    }
-    sharers->members[sharers->count++] = cell;
-    return true;
+    if (member)
+        *member = cell;
+    return member != NULL;
 }
 
 /* The first member makes the mailbox. */
 static lbx_status
-found(lbx__sharers *sharers, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
-      lbx_fault *fault)
+sharers_create_mailbox(lbx__sharers *sharers, lbx__cell *cell,
+                       const lbx__mailbox_plan *mailbox, lbx_fault *fault)
 {
     lbx_mailbox_options options = mailbox->options;
     lbx_status status;
@@ -101,7 +89,7 @@ found(lbx__sharers *sharers, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
     if (status != LBX_OK)
         return status;
     lbx__lock_take(&sharers->lock);
-    added = add(sharers, cell);
+    added = sharers_add(sharers, cell);
     if (added) {
         // Relaxed: we have just written it.
         sharers->box = lbx__load(&cell->box, relaxed);
@@ -113,7 +101,8 @@ found(lbx__sharers *sharers, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
 }
 
 static bool
-is_same(const lbx__sharers *sharers, const lbx__mailbox_plan *mailbox)
+sharers_mailbox_matches(const lbx__sharers *sharers,
+                        const lbx__mailbox_plan *mailbox)
 {
     const lbx_mailbox_options *a = &sharers->options;
     const lbx_mailbox_options *b = &mailbox->options;
@@ -127,16 +116,16 @@ is_same(const lbx__sharers *sharers, const lbx__mailbox_plan *mailbox)
 
 /* Joins those that have a mailbox; *ret_gone: they have just left. */
 static lbx_status
-join(lbx__sharers *sharers, lbx__cell *cell, const lbx__mailbox_plan *mailbox,
-     bool *ret_gone)
+sharers_join(lbx__sharers *sharers, lbx__cell *cell,
+             const lbx__mailbox_plan *mailbox, bool *ret_gone)
 {
     lbx_status status = LBX_OK;
 
     lbx__lock_take(&sharers->lock);
     *ret_gone = !sharers->box;
-    if (sharers->box && !is_same(sharers, mailbox))
+    if (sharers->box && !sharers_mailbox_matches(sharers, mailbox))
         status = LBX_UNSUPPORTED;
-    else if (sharers->box && !add(sharers, cell))
+    else if (sharers->box && !sharers_add(sharers, cell))
         status = LBX_NO_MEMORY;
     else if (sharers->box)
         lbx__actor_mailbox_share(sharers->box, cell);
@@ -148,8 +137,8 @@ lbx_status
 lbx__sharers_join(lbx__sharers_list *list, lbx__cell *cell,
                   const lbx__mailbox_plan *mailbox, lbx_fault *fault)
 {
-    lbx__sharers *sharers =
-        get(list, cell->behaviour, cell->system->options.allocator);
+    lbx__sharers *sharers = sharers_of_behaviour(
+        list, cell->behaviour, cell->system->options.allocator);
     bool again = true;
     lbx_status status = LBX_OK;
 
@@ -157,11 +146,11 @@ lbx__sharers_join(lbx__sharers_list *list, lbx__cell *cell,
         return LBX_NO_MEMORY;
     while (again) {
         if (lbx__init_once_begin(&sharers->made)) {
-            status = found(sharers, cell, mailbox, fault);
+            status = sharers_create_mailbox(sharers, cell, mailbox, fault);
             lbx__init_once_end(&sharers->made, status == LBX_OK);
             return status;
         }
-        status = join(sharers, cell, mailbox, &again);
+        status = sharers_join(sharers, cell, mailbox, &again);
     }
     if (status == LBX_UNSUPPORTED)
         return lbx__blame(fault, status, mailbox->section,
@@ -178,10 +167,11 @@ lbx__sharers_leave(lbx__sharers *sharers, const lbx__cell *cell)
     bool last = false;
 
     lbx__lock_take(&sharers->lock);
-    for (uint32_t i = 0; i < sharers->count; i++)
-        if (sharers->members[i] == cell) {
-            sharers->members[i] = sharers->members[--sharers->count];
-            last = sharers->count == 0;
+    for (size_t i = 0; i < sharers->members.count; i++)
+        if (sharers->members.items[i] == cell) {
+            sharers->members.items[i] =
+                sharers->members.items[--sharers->members.count];
+            last = sharers->members.count == 0;
             break;
         }
     if (last) {
@@ -196,8 +186,8 @@ void
 lbx__sharers_wake(lbx__sharers *sharers)
 {
     lbx__lock_take(&sharers->lock);
-    for (uint32_t i = 0; i < sharers->count; i++)
-        lbx__cell_wake_always(sharers->members[i]); // Z2
+    for (size_t i = 0; i < sharers->members.count; i++)
+        lbx__cell_wake_always(sharers->members.items[i]); // SHARE-2
     lbx__lock_give(&sharers->lock);
 }
 
@@ -207,7 +197,7 @@ lbx__sharers_count(lbx__sharers *sharers)
     uint32_t count;
 
     lbx__lock_take(&sharers->lock);
-    count = sharers->count;
+    count = (uint32_t)sharers->members.count;
     lbx__lock_give(&sharers->lock);
     return count;
 }

@@ -8,10 +8,10 @@
  * head of its own band, before what waits with the same urgency and after what
  * is more urgent, whenever that arrives.
  *
- * H1  `stash` has the order in which messages were put aside; `ahead` the order
+ * STASH-1  `stash` has the order in which messages were put aside; `ahead` the order
  *     in which the mailbox would give them, and among equals what was unstashed
  *     last comes first: an earlier unstash was of later messages.
- * H2  A message is in one place: the mailbox, a handler's hands, the stash,
+ * STASH-2  A message is in one place: the mailbox, a handler's hands, the stash,
  *     ahead, or `again`.
  */
 #include "actor/core/actor_mailbox.h"
@@ -51,7 +51,7 @@ lbx_context_stash(lbx_context *context)
 /* The mailbox of an actor, if it sorts its messages; NULL if not. By the
  * owner. */
 static lbx_mailbox *
-sorting_mailbox(const lbx__cell *cell)
+stash_sorting_mailbox(const lbx__cell *cell)
 {
     // Relaxed: the owner writes it.
     const lbx__actor_mailbox *box = lbx__load(&cell->box, relaxed);
@@ -63,7 +63,7 @@ sorting_mailbox(const lbx__cell *cell)
 }
 
 static lbx__node_list
-join(lbx__node_list a, lbx__node_list b)
+stash_concatenate(lbx__node_list a, lbx__node_list b)
 {
     if (!a.first || !b.first)
         return a.first ? a : b;
@@ -75,7 +75,7 @@ join(lbx__node_list a, lbx__node_list b)
 
 /* Two sorted lists as one; among equals, a's come first. */
 static lbx__node_list
-merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
+stash_merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
 {
     lbx__node_list merged = {0};
 
@@ -86,12 +86,12 @@ merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
 
         lbx__node_list_append(&merged, lbx__node_list_take(later ? &b : &a));
     }
-    return join(merged, join(a, b));
+    return stash_concatenate(merged, stash_concatenate(a, b));
 }
 
 /* Equals stay as they are. */
 static lbx__node_list
-sort(const lbx_mailbox *box, lbx__node_list list)
+stash_sort(const lbx_mailbox *box, lbx__node_list list)
 {
     lbx__node_list front = {0};
 
@@ -99,13 +99,13 @@ sort(const lbx_mailbox *box, lbx__node_list list)
         return list;
     while (front.count < list.count)
         lbx__node_list_append(&front, lbx__node_list_take(&list));
-    return merge(box, sort(box, front), sort(box, list));
+    return stash_merge(box, stash_sort(box, front), stash_sort(box, list));
 }
 
 uint64_t
 lbx__stash_unstash(lbx__cell *cell, uint64_t most)
 {
-    const lbx_mailbox *box = sorting_mailbox(cell);
+    const lbx_mailbox *box = stash_sorting_mailbox(cell);
     lbx__facilities *facilities = cell->facilities;
     lbx__node_list moved = {0};
     uint64_t count;
@@ -120,9 +120,10 @@ lbx__stash_unstash(lbx__cell *cell, uint64_t most)
         lbx__node_list_append(&moved, lbx__node_list_take(&facilities->stash));
     count = moved.count;
     if (box)
-        facilities->ahead = merge(box, sort(box, moved), facilities->ahead);
+        facilities->ahead =
+            stash_merge(box, stash_sort(box, moved), facilities->ahead);
     else
-        facilities->ahead = join(moved, facilities->ahead);
+        facilities->ahead = stash_concatenate(moved, facilities->ahead);
     return count;
 }
 
@@ -187,7 +188,7 @@ lbx_context_stash_clear(lbx_context *context)
     if (!facilities)
         return;
     // Taken out first: ending a message is the user's code.
-    cleared = join(facilities->ahead, facilities->stash);
+    cleared = stash_concatenate(facilities->ahead, facilities->stash);
     facilities->ahead = (lbx__node_list){0};
     facilities->stash = (lbx__node_list){0};
     while ((node = lbx__node_list_take(&cleared))) {
@@ -212,7 +213,7 @@ lbx__stash_next(lbx__cell *cell)
     }
     if (!facilities->ahead.first)
         return NULL;
-    box = sorting_mailbox(cell);
+    box = stash_sorting_mailbox(cell);
     envelope = lbx__node_envelope(facilities->ahead.first);
     if (box && lbx__lanes_beats(box, &envelope))
         return NULL;

@@ -17,7 +17,7 @@ enum {
 
 /* What waits in the cell. */
 static uint64_t
-inbox_depth(lbx__cell *cell)
+stats_inbox_depth(lbx__cell *cell)
 {
     for (int i = 0; i < LOOKS; i++) {
         // Relaxed: see above. Acquire: the number was written before.
@@ -35,7 +35,7 @@ inbox_depth(lbx__cell *cell)
 
 /* What is known of the mailbox of a ref's life. */
 static void
-read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
+stats_read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
 {
     lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, ref);
     lbx_mailbox_stats numbers;
@@ -65,8 +65,8 @@ lbx_ref_stats(lbx_ref ref, lbx_actor_stats *ret)
     // Relaxed, all: numbers for people.
     stats.handled = lbx__load(&cell->handled, relaxed);
     stats.failures = lbx__load(&cell->failures, relaxed);
-    stats.depth = inbox_depth(cell);
-    read_mailbox(cell, ref.word, &stats);
+    stats.depth = stats_inbox_depth(cell);
+    stats_read_mailbox(cell, ref.word, &stats);
     lbx__lock_take(&cell->lock);
     stats.children = cell->child_count;
     lbx__lock_give(&cell->lock);
@@ -93,7 +93,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
     stats.suppressed = lbx__load(&system->suppressed, relaxed);
     stats.handled = dispatcher.handled;
     stats.failures = lbx__load(&system->failures, relaxed);
-    stats.turns = dispatcher.turns;
+    stats.turns = dispatcher.runs;
     stats.steals = dispatcher.steals;
     stats.parks = dispatcher.parks;
     *ret = stats;
@@ -117,7 +117,7 @@ lbx_system_each_dispatcher(lbx_system *system,
 
         lbx__thread_pools_add_stats(&entry->pools, &numbers);
         stats.threads = numbers.threads;
-        stats.turns = numbers.turns;
+        stats.turns = numbers.runs;
         stats.handled = numbers.handled;
         stats.steals = numbers.steals;
         stats.parks = numbers.parks;

@@ -10,7 +10,7 @@
  * be about to be stopped. Each is `held`, which is told downwards and not
  * counted, so that it can be said twice. What is spawned meanwhile is born so.
  *
- * G1  The children of a cell are held, or are being told so, when it has
+ * SUPER-1  The children of a cell are held, or are being told so, when it has
  *     failed or is held itself; if not, they are not, or are being told so.
  *
  * An actor whose `start` failed cannot go on, only start again: to resume it is
@@ -22,7 +22,7 @@
 
 /* Keeps the message that failed, and how, for a retry or for dead letters. */
 static void
-keep_failed(lbx_context *context, lbx_status status)
+supervision_keep_failed(lbx_context *context, lbx_status status)
 {
     lbx__cell *cell = context->cell;
     lbx__facilities *facilities;
@@ -45,8 +45,8 @@ keep_failed(lbx_context *context, lbx_status status)
 
 /* A system message from one cell to another; false without memory. */
 static bool
-send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
-     int64_t duration_ns, int32_t limit)
+supervision_send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
+                 int64_t duration_ns, int32_t limit)
 {
     lbx__node *node = lbx__node_pool_get(from->system->pool);
 
@@ -63,15 +63,16 @@ send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
     return true;
 }
 
-/* G1, down one step. One that cannot be told to go on is stopped; one that
+/* SUPER-1, down one step. One that cannot be told to go on is stopped; one that
  * cannot be told to wait does not. */
 static void
-hold_children(lbx__cell *cell, bool held)
+supervision_hold_children(lbx__cell *cell, bool held)
 {
     lbx__lock_take(&cell->lock);
     for (lbx__cell *child = cell->children; child; child = child->next_sibling)
-        if (!send(cell, child, held ? LBX__CODE_HOLD : LBX__CODE_RELEASE, 0, 0,
-                  0) &&
+        if (!supervision_send(cell, child,
+                              held ? LBX__CODE_HOLD : LBX__CODE_RELEASE, 0, 0,
+                              0) &&
             !held)
             lbx__cell_stop(child, child->life);
     lbx__lock_give(&cell->lock);
@@ -84,7 +85,7 @@ lbx__supervision_hold(lbx__cell *cell, bool held)
         return;
     cell->held = held;
     if (cell->phase < LBX__PHASE_FAILED)
-        hold_children(cell, held);
+        supervision_hold_children(cell, held);
 }
 
 lbx_status
@@ -104,19 +105,20 @@ lbx__supervision_fail(lbx_context *context, lbx_status status)
         return LBX_OK;
     if (cell->phase != LBX__PHASE_ALIVE)
         return status; // it is ending anyway
-    keep_failed(context, status);
+    supervision_keep_failed(context, status);
     cell->phase = LBX__PHASE_FAILED;
     if (!cell->held)
-        hold_children(cell, true);
-    // The parent is there as long as its child is (E1).
-    if (!cell->parent || !send(cell, cell->parent, LBX__CODE_FAILURE, status,
-                               (int64_t)failures, 0))
+        supervision_hold_children(cell, true);
+    // The parent is there as long as its child is (LIFE-1).
+    if (!cell->parent ||
+        !supervision_send(cell, cell->parent, LBX__CODE_FAILURE, status,
+                          (int64_t)failures, 0))
         lbx__cell_stop(cell, cell->life);
     return status;
 }
 
 static const lbx_strategy *
-strategy_of(const lbx__cell *cell)
+supervision_strategy(const lbx__cell *cell)
 {
     static const lbx_strategy usual = LBX_STRATEGY_INIT;
 
@@ -125,44 +127,45 @@ strategy_of(const lbx__cell *cell)
 
 /* Tells one child what to do; one that cannot be told is stopped. */
 static void
-direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
-       int64_t delay_ns)
+supervision_direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
+                   int64_t delay_ns)
 {
-    const lbx_strategy *strategy = strategy_of(cell);
+    const lbx_strategy *strategy = supervision_strategy(cell);
     int64_t duration_ns =
         directive == LBX_RETRY ? delay_ns : strategy->within_ns;
 
     if (directive == LBX_STOP ||
-        !send(cell, child, LBX__CODE_DIRECTIVE, (int64_t)directive, duration_ns,
-              strategy->max_restarts))
+        !supervision_send(cell, child, LBX__CODE_DIRECTIVE, (int64_t)directive,
+                          duration_ns, strategy->max_restarts))
         lbx__cell_stop(child, child->life);
 }
 
 /* The same for all children. */
 static void
-direct_all(lbx__cell *cell, lbx_directive directive, int64_t delay_ns)
+supervision_direct_all(lbx__cell *cell, lbx_directive directive,
+                       int64_t delay_ns)
 {
     lbx__lock_take(&cell->lock);
     for (lbx__cell *child = cell->children; child; child = child->next_sibling)
-        direct(cell, child, directive, delay_ns);
+        supervision_direct(cell, child, directive, delay_ns);
     lbx__lock_give(&cell->lock);
 }
 
 static lbx_directive
-decide(lbx_context *context, lbx_failure *failure)
+supervision_choose(lbx_context *context, lbx_failure *failure)
 {
     lbx__cell *cell = context->cell;
 
     if (cell->behaviour->supervise && cell->started)
         return cell->behaviour->supervise(context, cell->state, failure);
-    return strategy_of(cell)->directive;
+    return supervision_strategy(cell)->directive;
 }
 
 void
 lbx__supervision_decide(lbx_context *context, const lbx__node *message)
 {
     lbx__cell *cell = context->cell;
-    const lbx_strategy *strategy = strategy_of(cell);
+    const lbx_strategy *strategy = supervision_strategy(cell);
     lbx__cell *child = lbx__cell_of(message->sender);
     lbx_failure failure = {
         .child = {message->sender},
@@ -177,7 +180,7 @@ lbx__supervision_decide(lbx_context *context, const lbx__node *message)
         lbx__generation_of(message->sender))
         return;
     failure.name = child->behaviour->name;
-    directive = decide(context, &failure);
+    directive = supervision_choose(context, &failure);
     if (directive == LBX_ESCALATE && cell->parent) {
         (void)lbx__supervision_fail(context, failure.status);
         return;
@@ -185,14 +188,14 @@ lbx__supervision_decide(lbx_context *context, const lbx__node *message)
     if (directive == LBX_ESCALATE)
         directive = LBX_STOP; // nobody is above "/user"
     if (strategy->all_for_one)
-        direct_all(cell, directive, failure.retry_ns);
+        supervision_direct_all(cell, directive, failure.retry_ns);
     else
-        direct(cell, child, directive, failure.retry_ns);
+        supervision_direct(cell, child, directive, failure.retry_ns);
 }
 
 /* Ends the failed message, or makes a dead letter of it. */
 static void
-drop_failed(lbx__cell *cell, bool dead)
+supervision_drop_failed(lbx__cell *cell, bool dead)
 {
     lbx__node *node = cell->facilities ? cell->facilities->failed : NULL;
 
@@ -212,7 +215,8 @@ drop_failed(lbx__cell *cell, bool dead)
 
 /* Counts a restart; false when there have been too many. */
 static bool
-may_restart(lbx__cell *cell, int32_t max_restarts, int64_t within_ns)
+supervision_may_restart(lbx__cell *cell, int32_t max_restarts,
+                        int64_t within_ns)
 {
     int64_t now = lbx_clock_now(cell->system->options.clock);
     lbx__facilities *facilities;
@@ -231,14 +235,15 @@ may_restart(lbx__cell *cell, int32_t max_restarts, int64_t within_ns)
 }
 
 static void
-restart(lbx_context *context, const lbx__node *message)
+supervision_restart(lbx_context *context, const lbx__node *message)
 {
     lbx__cell *cell = context->cell;
 
-    drop_failed(cell, false);
+    supervision_drop_failed(cell, false);
     if (cell->facilities)
         cell->facilities->retrying = false;
-    if (!may_restart(cell, message->priority, message->deadline_ns)) {
+    if (!supervision_may_restart(cell, message->priority,
+                                 message->deadline_ns)) {
         lbx__life_begin_stop(context);
         return;
     }
@@ -247,16 +252,16 @@ restart(lbx_context *context, const lbx__node *message)
 }
 
 static void
-resume(lbx_context *context, bool dead)
+supervision_resume(lbx_context *context, bool dead)
 {
     lbx__cell *cell = context->cell;
 
-    drop_failed(cell, dead);
+    supervision_drop_failed(cell, dead);
     cell->phase = LBX__PHASE_ALIVE;
     if (!cell->held)
-        hold_children(cell, false);
+        supervision_hold_children(cell, false);
     // Children whose failure was escalated to us wait for a word.
-    direct_all(cell, LBX_RESUME, 0);
+    supervision_direct_all(cell, LBX_RESUME, 0);
 }
 
 void
@@ -277,12 +282,12 @@ lbx__supervision_retry(lbx_context *context)
     if (cell->half_started)
         lbx__life_restart(context);
     else
-        resume(context, false);
+        supervision_resume(context, false);
 }
 
 /* The failed message again; at once where there is no memory to wait. */
 static void
-retry_later(lbx_context *context, int64_t delay_ns)
+supervision_retry_later(lbx_context *context, int64_t delay_ns)
 {
     lbx__cell *cell = context->cell;
     lbx__facilities *facilities = lbx__facilities_of(cell);
@@ -292,7 +297,7 @@ retry_later(lbx_context *context, int64_t delay_ns)
         if (cell->half_started)
             lbx__life_restart(context);
         else
-            resume(context, false);
+            supervision_resume(context, false);
         return;
     }
     facilities->retrying = true;
@@ -311,16 +316,16 @@ lbx__supervision_obey(lbx_context *context, const lbx__node *message)
     if (cell->restarting)
         return; // that is on its way already
     if (directive == LBX_RESTART && cell->phase <= LBX__PHASE_FAILED) {
-        restart(context, message);
+        supervision_restart(context, message);
         return;
     }
     if (cell->phase != LBX__PHASE_FAILED ||
         (cell->facilities && cell->facilities->retrying))
         return;
     if (directive == LBX_RETRY)
-        retry_later(context, message->deadline_ns);
+        supervision_retry_later(context, message->deadline_ns);
     else if (cell->half_started)
-        restart(context, message);
+        supervision_restart(context, message);
     else
-        resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
+        supervision_resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
 }

@@ -18,7 +18,7 @@ enum {
 
 /* "/user" has children and nothing to say. */
 static lbx_status
-ignore(lbx_context *context, void *state, void *message)
+guardian_receive(lbx_context *context, void *state, void *message)
 {
     (void)context;
     (void)state;
@@ -29,11 +29,11 @@ ignore(lbx_context *context, void *state, void *message)
 static const lbx_behaviour guardian = {
     .version = LBX_BEHAVIOUR_VERSION,
     .name = "guardian",
-    .receive = ignore,
+    .receive = guardian_receive,
 };
 
 static lbx_status
-refuse(const lbx_system_options *options, const char *text)
+system_refuse(const lbx_system_options *options, const char *text)
 {
     if (options->fault) {
         options->fault->status = LBX_INVALID;
@@ -45,31 +45,33 @@ refuse(const lbx_system_options *options, const char *text)
 
 /* Checks the options. What they leave open is filled in from the settings. */
 static lbx_status
-check(const lbx_system_options *options)
+system_check_options(const lbx_system_options *options)
 {
     if (options->version != LBX_SYSTEM_OPTIONS_VERSION)
-        return refuse(options, "the options were not started from "
-                               "LBX_SYSTEM_OPTIONS_INIT");
+        return system_refuse(options, "the options were not started from "
+                                      "LBX_SYSTEM_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
-        return refuse(options, "the allocator lacks a function");
+        return system_refuse(options, "the allocator lacks a function");
     if (options->clock && !options->clock->now_ns)
-        return refuse(options, "the clock lacks its function");
+        return system_refuse(options, "the clock lacks its function");
     if (options->threads != LBX_DEFAULT &&
         (options->threads < 0 || options->threads > MOST_THREADS))
-        return refuse(options, "threads must be 0 to 1024, or LBX_DEFAULT");
+        return system_refuse(options,
+                             "threads must be 0 to 1024, or LBX_DEFAULT");
     if (options->seed != 0 && options->threads != 0)
-        return refuse(options, "a seed needs a system without threads: "
-                               "threads = 0");
+        return system_refuse(options, "a seed needs a system without threads: "
+                                      "threads = 0");
     if (options->throughput != LBX_DEFAULT && options->throughput < 1)
-        return refuse(options, "throughput must be 1 or more, or LBX_DEFAULT");
+        return system_refuse(options,
+                             "throughput must be 1 or more, or LBX_DEFAULT");
     if (options->mailbox_type_count > 0 && !options->mailbox_types)
-        return refuse(options, "mailbox_types is NULL");
+        return system_refuse(options, "mailbox_types is NULL");
     return LBX_OK;
 }
 
 /* "/user", alive from the start. */
 static lbx_status
-make_guardian(lbx_system *system)
+system_create_guardian(lbx_system *system)
 {
     lbx__cell *cell = lbx__cells_get(system->cells);
 
@@ -88,7 +90,7 @@ make_guardian(lbx_system *system)
 
 /* Selection, and with it the default dispatcher. */
 static lbx_status
-start_dispatcher(lbx_system *system)
+system_start_dispatcher(lbx_system *system)
 {
     lbx__dispatcher_entry *entry;
     lbx_status status = lbx__selection_create(system, &system->selection);
@@ -101,16 +103,16 @@ start_dispatcher(lbx_system *system)
 }
 
 static lbx__dispatchers *
-dispatchers_of(const lbx_system *system)
+system_dispatchers(const lbx_system *system)
 {
     return system->selection ? system->selection->dispatchers : NULL;
 }
 
 static void
-free_system(lbx_system *system)
+system_free(lbx_system *system)
 {
     lbx__timers_stop(system->timers);
-    lbx__dispatchers_stop(dispatchers_of(system));
+    lbx__dispatchers_stop(system_dispatchers(system));
     lbx__timers_destroy(system->timers);
     lbx__selection_destroy(system->selection);
     lbx__names_destroy(system->names);
@@ -132,7 +134,7 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
         return LBX_INVALID;
     if (given)
         options = *given;
-    status = check(&options);
+    status = system_check_options(&options);
     if (status != LBX_OK)
         return status;
     system = lbx__zalloc(options.allocator, sizeof(*system));
@@ -157,11 +159,11 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
     if (status == LBX_OK)
         status = lbx__timers_create(system, &system->timers);
     if (status == LBX_OK)
-        status = start_dispatcher(system);
+        status = system_start_dispatcher(system);
     if (status == LBX_OK)
-        status = make_guardian(system);
+        status = system_create_guardian(system);
     if (status != LBX_OK) {
-        free_system(system);
+        system_free(system);
         return status;
     }
     system->options.fault = NULL; // it was for the creation
@@ -183,7 +185,8 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
 
 /* The child of `parent` with the name that a path goes on with; 0: none. */
 static uint64_t
-find_child(lbx_system *system, uint64_t parent, const char *name, size_t length)
+system_find_child(lbx_system *system, uint64_t parent, const char *name,
+                  size_t length)
 {
     lbx__cell *cell = lbx__cell_of(parent);
     uint64_t serial;
@@ -216,7 +219,7 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
         size_t length = strcspn(++rest, "/");
         lbx_ref parent = found;
 
-        found.word = find_child(system, parent.word, rest, length);
+        found.word = system_find_child(system, parent.word, rest, length);
         // The parent's cell may be another actor's by now.
         if (!lbx_ref_is_alive(found) || !lbx_ref_is_alive(parent))
             return LBX_NOT_FOUND;
@@ -228,7 +231,7 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
 
 /* Runs a system without threads; how many turns. */
 static uint64_t
-run(lbx_system *system, uint64_t most)
+system_run(lbx_system *system, uint64_t most)
 {
     uint64_t turns = 0;
 
@@ -236,7 +239,7 @@ run(lbx_system *system, uint64_t most)
         uint64_t more;
 
         (void)lbx__timers_fire(system->timers);
-        more = lbx__dispatchers_run(dispatchers_of(system), most - turns);
+        more = lbx__dispatchers_run(system_dispatchers(system), most - turns);
         turns += more;
         if (more == 0)
             break;
@@ -251,14 +254,14 @@ lbx_system_run(lbx_system *system, uint64_t most, uint64_t *ret_turns)
 
     if (!system || system->options.threads > 0 || lbx__context_current())
         return LBX_INVALID;
-    turns = run(system, most);
+    turns = system_run(system, most);
     if (ret_turns)
         *ret_turns = turns;
     return LBX_OK;
 }
 
 static bool
-has_terminated(lbx_system *system)
+system_has_terminated(lbx_system *system)
 {
     // Acquire: everything that the actors did.
     return lbx__load(&system->terminated, acquire) != 0;
@@ -271,7 +274,7 @@ lbx__system_is_stopping(lbx_system *system)
 }
 
 static lbx_status
-terminate(lbx_system *system, int64_t deadline_ns)
+system_terminate(lbx_system *system, int64_t deadline_ns)
 {
     const lbx_clock *clock = system->options.clock;
 
@@ -279,8 +282,8 @@ terminate(lbx_system *system, int64_t deadline_ns)
     lbx__store(&system->stopping, 1u, relaxed);
     lbx__cell_stop(system->user, lbx__generation_of(system->user_ref));
     if (system->options.threads == 0)
-        (void)run(system, UINT64_MAX);
-    while (!has_terminated(system)) {
+        (void)system_run(system, UINT64_MAX);
+    while (!system_has_terminated(system)) {
         int64_t wait_ns = -1;
 
         if (deadline_ns != LBX_FOREVER) {
@@ -300,7 +303,7 @@ lbx_system_terminate(lbx_system *system, int64_t deadline_ns)
 {
     if (!system || lbx__context_current())
         return LBX_INVALID;
-    return terminate(system, deadline_ns);
+    return system_terminate(system, deadline_ns);
 }
 
 void
@@ -309,9 +312,9 @@ lbx_system_destroy(lbx_system *system)
     if (!system)
         return;
     assert(system->magic == LBX__SYSTEM_MAGIC);
-    (void)terminate(system, LBX_FOREVER);
+    (void)system_terminate(system, LBX_FOREVER);
     // Workers first finish what came for the dead.
     lbx__timers_stop(system->timers);
-    lbx__dispatchers_stop(dispatchers_of(system));
-    free_system(system);
+    lbx__dispatchers_stop(system_dispatchers(system));
+    system_free(system);
 }

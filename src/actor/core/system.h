@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system inside, and what an actor has only when it needs it.
+ * The system inside: the struct, the facilities of an actor, the context of a
+ * run, and the functions of the files of this room.
+ *
+ * What the room promises about actors; tests cite these:
+ *
+ * ACTOR-1   One thread at a time runs an actor, and each run sees what the runs
+ *           before it did.
+ * ACTOR-2   Messages from one sender to one receiver stay in order.
+ * ACTOR-3   Every message is handled, or becomes a dead letter exactly once;
+ *           never both.
+ * ACTOR-4   As soon as a ref exists, sends to it succeed and are kept in its own
+ *           mailbox; none is lost, doubled or overtaken.
+ * ACTOR-5   A restart keeps the mailbox; the message that failed is handled as
+ *           configured.
+ * ACTOR-6   System messages (stop, supervision, watching) are not lost, and
+ *           other messages do not starve them.
+ * ACTOR-7   Each watcher gets exactly one notice, also of an actor that has
+ *           ended before.
+ * ACTOR-8   After its end no handler of an actor runs; a new actor in the same
+ *           cell or of the same name never gets the old one's messages.
+ * ACTOR-9   An actor with messages is scheduled exactly once.
+ * ACTOR-10  A scheduled actor runs within a bounded number of runs of others.
+ * ACTOR-11  Termination ends with all actors ended, children before parents.
  */
-#ifndef LBX_ACTOR_SYSTEM_H
-#define LBX_ACTOR_SYSTEM_H
+#ifndef LBX_ACTOR_CORE_SYSTEM_H
+#define LBX_ACTOR_CORE_SYSTEM_H
 
 #include "actor/core/cell.h"
-#include "actor/core/ref_set.h"
 #include "actor/dispatch/dispatcher.h"
+#include "base/array.h"
+#include "base/map.h"
 #include "base/park.h"
 #include <letterbox/actor.h>
 
@@ -37,7 +60,7 @@ struct lbx_system {
     _Atomic(uint32_t) stopping; /* terminate was called */
 
     _Atomic(uint32_t) terminated; /* "/user" has ended; a futex */
-    _Atomic(uint32_t) serials;    /* given to actors, for their names */
+    _Atomic(uint32_t) serials;    /* of unnamed actors */
     _Atomic(uint64_t) alive;
     _Atomic(uint64_t) spawned;
     _Atomic(uint64_t) dead_letters;
@@ -47,40 +70,28 @@ struct lbx_system {
 
 #define LBX__SYSTEM_MAGIC UINT64_C(0x6c62782073797374)
 
-/* A list of nodes that its owner alone touches. */
-typedef struct lbx__node_list {
-    lbx__node *first;
-    lbx__node *last;
-    uint64_t count;
-} lbx__node_list;
-
-void lbx__node_list_append(lbx__node_list *list, lbx__node *node);
-lbx__node *lbx__node_list_take(lbx__node_list *list);
-
-/* What few actors need: allocated on first use, freed when the actor ends. */
+/* What few actors use: allocated on first use, freed when the actor ends. */
 struct lbx__facilities {
     lbx_strategy strategy;
 
     /* Watchers: the WATCH nodes they sent, which become their notices; and
-     * whom this one watches. */
+     * the actors that this one watches. */
     lbx__node_list watchers;
-    lbx__ref_set watching;
+    lbx__map watching; /* of refs, each its own address */
 
-    /* Become: the stack, its top last. */
-    lbx_receive **receives;
-    uint32_t receive_count;
-    uint32_t receive_room;
+    /* Handlers set by become: a stack, its top last. */
+    lbx__array(lbx_receive *) receives;
 
-    /* The stash, and what was unstashed: H1 in stash.c. */
+    /* The stash, and what was unstashed: STASH-1 in stash.c. */
     lbx__node_list stash;
     lbx__node_list ahead;
     int64_t stash_capacity; /* LBX_UNLIMITED */
 
-    /* The message whose handler failed; and one that is to be handled again,
-     * before everything else. */
+    /* The message whose handler failed; and one that is handled again, before
+     * everything else. */
     lbx__node *failed;
     lbx__node *again;
-    bool retrying; /* a timer will try it again */
+    bool retrying; /* a timer will retry it */
 
     /* Restarts in the current window. */
     int32_t restarts;
@@ -90,7 +101,7 @@ struct lbx__facilities {
     int64_t idle_ns; /* negative: none */
     lbx_timer idle_timer;
 
-    struct lbx__outgoing *outbox; /* messages that wait for room elsewhere */
+    struct lbx__outgoing *outbox; /* messages that wait for space elsewhere */
     struct lbx__ask *ask;         /* a promise's */
 };
 
@@ -102,15 +113,15 @@ struct lbx_context {
     uint32_t life;      /* its generation; not read from the senders' line */
     lbx__node_cache *cache; /* this thread's nodes of that system, or NULL */
     lbx__node *node;        /* the current message; NULL in hooks */
-    bool taken;             /* the message is no longer ours to end */
+    bool taken;             /* the message is no longer the context's */
     bool stashed;
-    uint32_t sent;    /* in this turn */
-    uint64_t handled; /* in this turn */
+    uint32_t sent;    /* in this run */
+    uint64_t handled; /* in this run */
 };
 
 bool lbx__system_is_stopping(lbx_system *system);
 
-/* The context of the turn that this thread is in; NULL outside. */
+/* The context of the run that this thread is in; NULL outside. */
 extern LBX__LOCAL(lbx_context *, lbx__run_current);
 
 static inline lbx_context *
@@ -119,15 +130,13 @@ lbx__context_current(void)
     return lbx__local(lbx__run_current);
 }
 
-/* ref.c: tells, and does not wait for room: a full mailbox makes it a dead
- * letter. */
+/* ref.c: sends and does not wait: for a full mailbox it is a dead letter. */
 void lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope);
 
-/* Tells in the name that the envelope has, nobody's if it has none, and with its
- * duty to report. */
+/* Sends with the envelope's own sender, or none, and with its duty to report. */
 void lbx__ref_tell_as(lbx_ref to, const lbx_envelope *envelope);
 
-/* Tells the sender of a message how it was handled, if that is waited for. */
+/* ask.c: reports to the sender of a message how it was handled. */
 void lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status);
 
 /* facilities.c */
@@ -145,7 +154,7 @@ void lbx__message_destroy(lbx_system *system, const lbx_type *type,
                           void *message);
 extern const char lbx__message_poison;
 
-/* life.c: birth and death. By the owner, within its turn. */
+/* life.c: birth and death. By the owner, within its run. */
 bool lbx__life_are_props(const lbx_props *props);
 lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
                            const lbx_props *props, const char *name,
@@ -154,11 +163,10 @@ lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
 lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
                                 const lbx_props *props, const char *name,
                                 bool balances, lbx_ref *ret);
-/* The ref of an unnamed child by its number, or 0. Any thread. */
+/* The ref of an unnamed child by its serial number, or 0. Any thread. */
 uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
-/* A poison pill's turn has come: the same, or for the pool that shares its
- * mailbox. */
+/* A poison pill was taken: the same, or for the pool that shares its mailbox. */
 void lbx__life_poison(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_release_child(lbx_context *context, lbx__cell *child);
@@ -169,26 +177,26 @@ void lbx__life_restart(lbx_context *context);
 void lbx__watch_add(lbx__cell *cell, lbx__node *node);
 void lbx__watch_remove(lbx__cell *cell, lbx__node *node);
 void lbx__watch_notify(lbx_system *system, lbx__node *node);
-/* Tells whether the actor waits for this notice, and counts it as come. */
+/* Returns whether the actor awaits this notice, and no longer awaits it. */
 bool lbx__watch_expects(lbx__cell *cell, lbx__node *notice);
 
 /* supervise.c */
-/* Answers how it ended for the message: OK when `handle_error` has settled it. */
+/* Returns the status of the message: OK when `handle_error` has settled it. */
 lbx_status lbx__supervision_fail(lbx_context *context, lbx_status status);
 void lbx__supervision_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervision_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervision_retry(lbx_context *context);
-/* The parent is held up by a failure, or no longer is. */
+/* The parent is held, or no longer is (SUPER-1). */
 void lbx__supervision_hold(lbx__cell *cell, bool held);
 
-/* stash.c. What is handled next because it was unstashed, or is to be tried
- * again; NULL: what waits in the mailbox is. By the owner. */
+/* stash.c. The unstashed or retried message that is handled next; NULL: the next
+ * of the mailbox is. By the owner. */
 lbx__node *lbx__stash_next(lbx__cell *cell);
 bool lbx__stash_has_next(const lbx__facilities *facilities);
-/* Unstashes the first `most`; how many. */
-uint64_t lbx__stash_unstash(lbx__cell *cell, uint64_t most);
+/* Unstashes the first `max_count`; returns how many. */
+uint64_t lbx__stash_unstash(lbx__cell *cell, uint64_t max_count);
 
-/* router.c: lbx__life_spawn(), for what deployment may make a pool. */
+/* router.c: lbx__life_spawn(), or a pool where deployment demands one. */
 lbx_status lbx__router_spawn(lbx_system *system, lbx__cell *parent,
                              const lbx_props *props, const char *name,
                              lbx_ref *ret);
@@ -197,7 +205,7 @@ void lbx__router_end(lbx__cell *cell);
 /* What a cell that is a pool was made from; NULL for others. */
 const lbx_pool *lbx__router_pool(const lbx__cell *cell);
 
-/* names.c: who has which name among its siblings. */
+/* names.c: names among siblings. */
 lbx_status lbx__names_create(const lbx_allocator *allocator, lbx__names **ret);
 void lbx__names_destroy(lbx__names *names);
 /* The beginning of a life: its parent, its name (NULL: none), its generation.
@@ -205,8 +213,8 @@ void lbx__names_destroy(lbx__names *names);
 lbx_status lbx__names_enter(lbx__names *names, lbx__cell *cell,
                             lbx__cell *parent, const char *name);
 void lbx__names_leave(lbx__names *names, lbx__cell *cell);
-/* Calls `write` for a living cell while no name changes: it must not do
- * anything but read. NOT_FOUND for one that has ended. */
+/* Calls `write`, which must only read, for a living cell while no name changes;
+ * NOT_FOUND for one that has ended. */
 lbx_status lbx__names_path(lbx__names *names, uint64_t ref,
                            lbx_status (*write)(const lbx__cell *cell,
                                                void *context),
@@ -219,17 +227,17 @@ uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
 lbx_status lbx__timers_create(lbx_system *system, lbx__timers **ret);
 void lbx__timers_stop(lbx__timers *timers);
 void lbx__timers_destroy(lbx__timers *timers);
-/* Fires what is due; when the next is. */
+/* Fires what is due; returns when the next is. */
 int64_t lbx__timers_fire(lbx__timers *timers);
-/* A system message for later. */
+/* Starts a timer for a system message. */
 lbx_status lbx__timers_start_system(lbx__timers *timers, uint64_t to,
                                     uint8_t code, int64_t delay_ns);
 
-/* timeout.c: around the messages of a turn. */
+/* timeout.c: around the messages of a run. */
 void lbx__timeout_begin_run(lbx__cell *cell);
 void lbx__timeout_end_run(lbx__cell *cell);
 
-/* ask.c: a promise's first message; its end when nobody asks any more. */
+/* ask.c: the first message of a promise; its end when the ask was left. */
 void lbx__ask_answer(lbx_context *context);
 void lbx__ask_end(lbx_context *context);
 

@@ -9,7 +9,7 @@
 #include "actor/core/system.h"
 
 static void
-cancel(lbx__cell *cell)
+timeout_cancel(lbx__cell *cell)
 {
     lbx__facilities *facilities = cell->facilities;
 
@@ -19,7 +19,7 @@ cancel(lbx__cell *cell)
 }
 
 static lbx_status
-start(lbx__cell *cell)
+timeout_start(lbx__cell *cell)
 {
     lbx__facilities *facilities = cell->facilities;
     lbx_envelope envelope =
@@ -40,16 +40,16 @@ lbx_context_set_receive_timeout(lbx_context *context, int64_t timeout_ns)
     facilities = lbx__facilities_of(context->cell);
     if (!facilities)
         return LBX_NO_MEMORY;
-    cancel(context->cell);
+    timeout_cancel(context->cell);
     facilities->idle_ns = timeout_ns;
-    return timeout_ns < 0 ? LBX_OK : start(context->cell);
+    return timeout_ns < 0 ? LBX_OK : timeout_start(context->cell);
 }
 
 void
 lbx__timeout_begin_run(lbx__cell *cell)
 {
     if (cell->facilities && cell->facilities->idle_ns >= 0)
-        cancel(cell);
+        timeout_cancel(cell);
 }
 
 void
@@ -58,5 +58,5 @@ lbx__timeout_end_run(lbx__cell *cell)
     // Without memory this one is left out; the next message tries again.
     if (cell->facilities && cell->facilities->idle_ns >= 0 &&
         cell->facilities->idle_timer.id == 0)
-        (void)start(cell);
+        (void)timeout_start(cell);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watching: being told when another has ended.
+ * Watching: a notice when another actor has ended.
  *
- * The node that asks is kept by the watched actor and comes back as the notice,
- * so that there is always memory for it: exactly one for each watch (A7), also
- * when the watched had ended before. The watcher remembers whom it watches, and
- * handles only notices that it waits for: none after an unwatch, and one where
- * it has watched the same life twice.
+ * The watched actor keeps the node that asks, and the node comes back as the
+ * notice, so that there is always memory for it: exactly one for each watch,
+ * also when the watched actor had ended before. The watcher keeps the set of
+ * refs that it watches, and handles only notices that it awaits: none after an
+ * unwatch, and one where it has watched the same life twice.
+ *
+ * Threads: the owner of the cell that a function is given.
  */
 #include "actor/core/system.h"
 
@@ -37,9 +39,10 @@ lbx__watch_notify(lbx_system *system, lbx__node *node)
     lbx__cell_push(lbx__cell_of(watcher), node);
 }
 
-/* The link to a watcher's node, or NULL. */
+/* The node of a watcher, or NULL. */
 static lbx__node *
-find(const lbx__node_list *watchers, uint64_t watcher, lbx__node **ret_before)
+watch_find(const lbx__node_list *watchers, uint64_t watcher,
+           lbx__node **ret_before)
 {
     lbx__node *before = NULL;
 
@@ -61,12 +64,12 @@ lbx__watch_add(lbx__cell *cell, lbx__node *node)
     lbx__node *before;
 
     if (!facilities) {
-        // There is no memory to remember it: a notice too early is better
-        // than none, and the watcher can look and watch again.
+        // There is no memory to keep it: a notice too early is better than
+        // none, and the watcher can check and watch again.
         lbx__watch_notify(cell->system, node);
         return;
     }
-    if (find(&facilities->watchers, node->sender, &before))
+    if (watch_find(&facilities->watchers, node->sender, &before))
         lbx__node_pool_put(cell->system->pool, node);
     else
         lbx__node_list_append(&facilities->watchers, node);
@@ -82,7 +85,7 @@ lbx__watch_remove(lbx__cell *cell, lbx__node *node)
     if (!cell->facilities)
         return;
     watchers = &cell->facilities->watchers;
-    kept = find(watchers, node->sender, &before);
+    kept = watch_find(watchers, node->sender, &before);
     if (!kept)
         return;
     if (before)
@@ -95,16 +98,16 @@ lbx__watch_remove(lbx__cell *cell, lbx__node *node)
     lbx__node_pool_put(cell->system->pool, kept);
 }
 
-/* Asks `ref` for something, in the name of the context's actor. */
+/* Sends a system message to `ref` from the context's actor. */
 static lbx_status
-ask_for(lbx_context *context, lbx_ref ref, uint8_t code)
+watch_send(lbx_context *context, lbx_ref ref, uint8_t code)
 {
     lbx_system *system = context->cell->system;
     lbx__cell *other = lbx__cell_of(ref.word);
     lbx__node *node;
 
     if (other->system != system)
-        return LBX_INVALID; // the node would end up in another's pool
+        return LBX_INVALID; // the node would be returned to another pool
     node = lbx__node_pool_get(system->pool);
     if (!node)
         return LBX_NO_MEMORY;
@@ -113,6 +116,21 @@ ask_for(lbx_context *context, lbx_ref ref, uint8_t code)
     node->code = code;
     lbx__cell_push_system(other, node);
     return LBX_OK;
+}
+
+static bool
+watch_has(const lbx__facilities *facilities, uint64_t ref)
+{
+    return lbx__map_find(&facilities->watching, lbx__map_hash_word(ref), NULL,
+                         (void *)(uintptr_t)ref) != NULL;
+}
+
+/* False when it was not watched. */
+static bool
+watch_forget(lbx__facilities *facilities, uint64_t ref)
+{
+    return lbx__map_remove(&facilities->watching, lbx__map_hash_word(ref), NULL,
+                           (void *)(uintptr_t)ref) != NULL;
 }
 
 lbx_status
@@ -128,30 +146,30 @@ lbx_context_watch(lbx_context *context, lbx_ref ref)
     facilities = lbx__facilities_of(context->cell);
     if (!facilities)
         return LBX_NO_MEMORY;
-    if (lbx__ref_set_has(&facilities->watching, ref.word))
+    if (watch_has(facilities, ref.word))
         return LBX_OK;
-    if (!lbx__ref_set_add(&facilities->watching, allocator, ref.word))
+    if (!lbx__map_reserve(&facilities->watching, allocator))
         return LBX_NO_MEMORY;
-    status = ask_for(context, ref, LBX__CODE_WATCH);
-    if (status != LBX_OK)
-        (void)lbx__ref_set_remove(&facilities->watching, ref.word);
+    status = watch_send(context, ref, LBX__CODE_WATCH);
+    if (status == LBX_OK)
+        lbx__map_add(&facilities->watching, lbx__map_hash_word(ref.word),
+                     (void *)(uintptr_t)ref.word);
     return status;
 }
 
 void
 lbx_context_unwatch(lbx_context *context, lbx_ref ref)
 {
-    // Without memory a notice comes, and finds that nobody waits for it.
+    // Without memory a notice comes, and is not awaited.
     if (context && ref.word && context->cell->facilities &&
-        lbx__ref_set_remove(&context->cell->facilities->watching, ref.word))
-        (void)ask_for(context, ref, LBX__CODE_UNWATCH);
+        watch_forget(context->cell->facilities, ref.word))
+        (void)watch_send(context, ref, LBX__CODE_UNWATCH);
 }
 
 bool
 lbx__watch_expects(lbx__cell *cell, lbx__node *notice)
 {
-    notice->notice = false; // a stashed one is not asked again
+    notice->notice = false; // a stashed one is not checked again
     return cell->facilities &&
-           lbx__ref_set_remove(&cell->facilities->watching,
-                               (uint64_t)(uintptr_t)notice->message);
+           watch_forget(cell->facilities, (uint64_t)(uintptr_t)notice->message);
 }

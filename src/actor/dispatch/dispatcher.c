@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatchers: making them, and giving them runnables. */
+/*
+ * Dispatchers: creating and ending them, and scheduling on them (DISP-1 to
+ * DISP-6 in dispatcher.h).
+ *
+ * Threads: any may schedule. The lock guards the shared queue and the list of
+ * sleepers; threads are started and joined without it.
+ */
 #include "actor/dispatch/worker.h"
 
 #include "base/alloc.h"
@@ -7,9 +13,9 @@
 
 LBX__LOCAL(lbx__worker *, lbx__worker_self);
 
-/* Behind all others. Under the lock. */
+/* Adds behind all others. Under the lock. */
 static void
-append(lbx__dispatcher *dispatcher, lbx__runnable *runnable)
+dispatcher_append(lbx__dispatcher *dispatcher, lbx__runnable *runnable)
 {
     runnable->next = NULL;
     if (dispatcher->last)
@@ -17,7 +23,7 @@ append(lbx__dispatcher *dispatcher, lbx__runnable *runnable)
     else
         dispatcher->first = runnable;
     dispatcher->last = runnable;
-    // seq_cst: D2, before the look at `sleepers`.
+    // seq_cst: DISP-2, before `sleepers` is read.
     (void)lbx__add(&dispatcher->queued, 1, seq_cst);
 }
 
@@ -31,10 +37,10 @@ lbx__dispatcher_give(lbx__dispatcher *dispatcher, lbx__runnable *runnable)
         return;
     }
     lbx__lock_take(&dispatcher->lock);
-    append(dispatcher, runnable);
+    dispatcher_append(dispatcher, runnable);
     called = lbx__sleepers_claim(dispatcher);
     lbx__lock_give(&dispatcher->lock);
-    // D6: the dispatcher may be gone, but not who was called.
+    // DISP-6: the dispatcher may be gone, the sleeper is not.
     if (called)
         lbx__sleepers_wake(called);
 }
@@ -46,7 +52,7 @@ lbx__dispatcher_take(lbx__dispatcher *dispatcher)
 
     if (dispatcher->replay)
         return lbx__replay_take(dispatcher->replay);
-    // seq_cst: D2.
+    // seq_cst: DISP-2.
     if (lbx__load(&dispatcher->queued, seq_cst) == 0)
         return NULL;
     lbx__lock_take(&dispatcher->lock);
@@ -55,7 +61,7 @@ lbx__dispatcher_take(lbx__dispatcher *dispatcher)
         dispatcher->first = runnable->next;
         if (!dispatcher->first)
             dispatcher->last = NULL;
-        // Relaxed: counted down under the lock; too much is only a look.
+        // Relaxed: under the lock; a count that is too high costs one check.
         (void)lbx__sub(&dispatcher->queued, 1, relaxed);
     }
     lbx__lock_give(&dispatcher->lock);
@@ -75,10 +81,10 @@ lbx__dispatcher_schedule(lbx__dispatcher *dispatcher, lbx__runnable *runnable)
     displaced = dispatcher->has_slots
                     ? lbx__run_slot_swap(&mine->slot, runnable)
                     : runnable;
-    lbx__keep_order(); // the slot first, and then the look at who watches
+    lbx__keep_order(); // first the slot, then `watching`
     if (displaced)
         lbx__worker_enqueue(mine, displaced);
-    // Relaxed: a watcher that gives up passes a barrier and looks (D5).
+    // Relaxed: a watcher that stops passes a barrier and checks (DISP-5).
     else if (lbx__load(&dispatcher->watching, relaxed) == 0)
         lbx__sleepers_want_watcher(dispatcher);
 }
@@ -95,8 +101,19 @@ lbx__dispatcher_requeue(lbx__dispatcher *dispatcher, lbx__runnable *runnable,
         lbx__dispatcher_give(dispatcher, runnable);
 }
 
+bool
+lbx__dispatcher_has_work(lbx__dispatcher *dispatcher)
+{
+    if (lbx__load(&dispatcher->queued, seq_cst) > 0)
+        return true;
+    for (uint32_t i = 0; i < dispatcher->options.threads; i++)
+        if (!lbx__run_queue_is_empty(&dispatcher->workers[i].queue))
+            return true;
+    return false;
+}
+
 static bool
-start_threads(lbx__dispatcher *dispatcher)
+dispatcher_start_threads(lbx__dispatcher *dispatcher)
 {
     for (uint32_t i = 0; i < dispatcher->options.threads; i++) {
         lbx__worker *mine = &dispatcher->workers[i];
@@ -115,7 +132,7 @@ start_threads(lbx__dispatcher *dispatcher)
 }
 
 static size_t
-workers_size(const lbx__dispatcher *dispatcher)
+dispatcher_workers_size(const lbx__dispatcher *dispatcher)
 {
     return dispatcher->options.threads * sizeof(lbx__worker);
 }
@@ -139,12 +156,13 @@ lbx__dispatcher_create(const lbx__dispatcher_setup *setup,
     dispatcher->replay = setup->replay;
     dispatcher->has_slots = options->threads == 1 || lbx__run_slot_works();
     if (options->threads > 0) {
-        dispatcher->workers = lbx__alloc(allocator, workers_size(dispatcher),
-                                         alignof(lbx__worker));
+        dispatcher->workers =
+            lbx__alloc(allocator, dispatcher_workers_size(dispatcher),
+                       alignof(lbx__worker));
         if (!dispatcher->workers)
             goto fail;
-        memset(dispatcher->workers, 0, workers_size(dispatcher));
-        if (!start_threads(dispatcher))
+        memset(dispatcher->workers, 0, dispatcher_workers_size(dispatcher));
+        if (!dispatcher_start_threads(dispatcher))
             goto fail;
     }
     *ret = dispatcher;
@@ -176,28 +194,27 @@ lbx__dispatcher_destroy(lbx__dispatcher *dispatcher)
         return;
     if (dispatcher->workers)
         lbx__free(dispatcher->allocator, dispatcher->workers,
-                  workers_size(dispatcher));
+                  dispatcher_workers_size(dispatcher));
     lbx__free(dispatcher->allocator, dispatcher, sizeof(*dispatcher));
 }
 
 uint64_t
-lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t most)
+lbx__dispatcher_run(lbx__dispatcher *dispatcher, uint64_t max_runs)
 {
-    uint64_t turns = 0;
+    uint64_t runs = 0;
     lbx__runnable *runnable;
 
-    while (turns < most && (runnable = lbx__dispatcher_take(dispatcher))) {
-        lbx__dispatcher *its =
-            lbx__peek(&runnable->dispatcher); // with a seed, any
+    while (runs < max_runs && (runnable = lbx__dispatcher_take(dispatcher))) {
+        lbx__dispatcher *its = lbx__peek(&runnable->dispatcher);
 
         if (its->replay)
             its->options.throughput =
                 lbx__replay_messages(its->replay, its->messages);
-        lbx__worker_count(&its->turns, 1);
+        lbx__worker_count(&its->runs, 1);
         lbx__worker_count(&its->handled, its->run(runnable));
-        turns++;
+        runs++;
     }
-    return turns;
+    return runs;
 }
 
 const lbx__dispatcher_options *
@@ -211,13 +228,13 @@ lbx__dispatcher_stats_of(lbx__dispatcher *dispatcher)
 {
     lbx__dispatcher_stats sum = {
         .threads = dispatcher->options.threads,
-        .turns = lbx__load(&dispatcher->turns, relaxed),
+        .runs = lbx__load(&dispatcher->runs, relaxed),
         .handled = lbx__load(&dispatcher->handled, relaxed),
         .queued = lbx__load(&dispatcher->queued, relaxed),
     };
 
     for (uint32_t i = 0; i < dispatcher->options.threads; i++) {
-        sum.turns += lbx__load(&dispatcher->workers[i].turns, relaxed);
+        sum.runs += lbx__load(&dispatcher->workers[i].runs, relaxed);
         sum.handled += lbx__load(&dispatcher->workers[i].handled, relaxed);
         sum.steals += lbx__load(&dispatcher->workers[i].steals, relaxed);
         sum.parks += lbx__load(&dispatcher->workers[i].parks, relaxed);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replay. V1 to V3 are in replay.h. */
+/*
+ * Replay: a circle of runnables and a random generator (REPLAY-1 to REPLAY-3 in
+ * replay.h).
+ *
+ * Threads: any; every function takes the lock.
+ */
 #include "actor/dispatch/replay.h"
 
 #include <assert.h>
@@ -8,10 +13,9 @@ enum {
     REACH = 64
 };
 
-/* SplitMix64: seeds that are neighbours have nothing in common. Under the
- * lock, as everything here. */
+/* SplitMix64: neighbouring seeds give unrelated numbers. Under the lock. */
 static uint64_t
-draw(lbx__replay *replay)
+replay_draw(lbx__replay *replay)
 {
     uint64_t mixed = replay->random += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -22,9 +26,9 @@ draw(lbx__replay *replay)
 
 /* Below `limit`, which is not 0 and fits in 32 bits. */
 static uint64_t
-draw_below(lbx__replay *replay, uint64_t limit)
+replay_draw_below(lbx__replay *replay, uint64_t limit)
 {
-    return ((draw(replay) >> 32) * limit) >> 32;
+    return ((replay_draw(replay) >> 32) * limit) >> 32;
 }
 
 void
@@ -48,9 +52,9 @@ lbx__replay_add(lbx__replay *replay, lbx__runnable *runnable)
     lbx__lock_give(&replay->lock);
 }
 
-/* Takes out the runnable after the place. Under the lock. */
+/* Takes out the runnable after the position. Under the lock. */
 static lbx__runnable *
-take_next(lbx__replay *replay)
+replay_take_next(lbx__replay *replay)
 {
     lbx__runnable *runnable = replay->before->next;
 
@@ -71,27 +75,28 @@ lbx__replay_take(lbx__replay *replay)
     if (replay->count > 0) {
         uint64_t reach = replay->count < REACH ? replay->count : REACH;
 
-        for (uint64_t i = draw_below(replay, reach); i > 0; i--)
+        for (uint64_t i = replay_draw_below(replay, reach); i > 0; i--)
             replay->before = replay->before->next;
-        runnable = take_next(replay);
+        runnable = replay_take_next(replay);
     }
     lbx__lock_give(&replay->lock);
     return runnable;
 }
 
-/* One as often as more, and few of these more often than many: actors should
- * take turns whatever the throughput. */
+/* One message as often as several, and few of these more often than many:
+ * runnables should alternate whatever the throughput. */
 int64_t
-lbx__replay_messages(lbx__replay *replay, int64_t most)
+lbx__replay_messages(lbx__replay *replay, int64_t max_messages)
 {
     uint64_t bits = 0;
     uint64_t messages;
 
-    while (bits < 31 && most >> bits > 0)
+    while (bits < 31 && max_messages >> bits > 0)
         bits++;
     lbx__lock_take(&replay->lock);
-    bits = draw(replay) % 2 == 0 ? 0 : draw_below(replay, bits + 1);
-    messages = 1 + draw_below(replay, UINT64_C(1) << bits);
+    bits =
+        replay_draw(replay) % 2 == 0 ? 0 : replay_draw_below(replay, bits + 1);
+    messages = 1 + replay_draw_below(replay, UINT64_C(1) << bits);
     lbx__lock_give(&replay->lock);
-    return (int64_t)messages < most ? (int64_t)messages : most;
+    return (int64_t)messages < max_messages ? (int64_t)messages : max_messages;
 }

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replay: the ready runnables of a system without threads, in an order that a seed
- * decides.
+ * Replay: the ready runnables of a system without threads, in an order that a
+ * seed decides.
  *
- * One circle for all dispatchers of the system, so that their actors interleave
- * too, and a place in it. A runnable comes in behind that place, which is last; the
- * one to run is a random number of steps ahead of it, at most REACH, so that a
- * choice costs the same however many wait. Each choice also says how many
- * messages the runnable may handle.
+ * One circle serves all dispatchers of the system, so that their runnables
+ * interleave too. It has a current position; a runnable is added behind that
+ * position, which makes it the last. The one to run is a random number of steps
+ * ahead, at most REACH, so that a choice costs the same whatever the number of
+ * runnables. Each choice also draws how many messages the run may handle.
  *
- * V1  The same seed and the same calls give the same choices: nothing here
- *     depends on addresses, threads or time.
- * V2  A choice is between whole turns of runnables, never within an inbox: what one
- *     sender tells one receiver stays in order (A2, A4).
- * V3  While `count` is not more than REACH every ready runnable may be next, each
- *     with the same chance; otherwise each may be within a lap.
+ * REPLAY-1  The same seed and the same calls give the same choices: they depend
+ *           on no address, thread or time.
+ * REPLAY-2  A choice is between whole runs, never within an inbox: messages from
+ *           one sender to one receiver stay in order.
+ * REPLAY-3  While `count` is not above REACH every ready runnable may be next,
+ *           each with the same chance; otherwise each may be within a lap.
+ *
+ * Threads: any may add while one runs; the lock guards everything here.
  */
-#ifndef LBX_ACTOR_REPLAY_H
-#define LBX_ACTOR_REPLAY_H
+#ifndef LBX_ACTOR_DISPATCH_REPLAY_H
+#define LBX_ACTOR_DISPATCH_REPLAY_H
 
 #include "actor/dispatch/runnable.h"
 
 typedef struct lbx__replay {
     lbx__lock lock;        /* others may tell while one thread runs */
-    lbx__runnable *before; /* the place: the next runnable is the nearest */
+    lbx__runnable *before; /* the position: the nearest is its `next` */
     uint64_t count;
     uint64_t random;
 } lbx__replay;
 
 void lbx__replay_init(lbx__replay *replay, uint64_t seed);
 
-/* A runnable that is ready, from its owner. */
+/* Adds a ready runnable, which its holder passes on (RUNNABLE-1). */
 void lbx__replay_add(lbx__replay *replay, lbx__runnable *runnable);
 
-/* The one to run, and how many messages it may handle, 1 to `most` of its
- * dispatcher; NULL when none is ready. */
+/* Takes the one to run, or NULL when none is ready; and draws how many messages
+ * it may handle, 1 to the `max_messages` of its dispatcher. */
 lbx__runnable *lbx__replay_take(lbx__replay *replay);
-int64_t lbx__replay_messages(lbx__replay *replay, int64_t most);
+int64_t lbx__replay_messages(lbx__replay *replay, int64_t max_messages);
 
 #endif

@@ -3,18 +3,18 @@
  * The run queue of one worker: a ring of runnables that others may steal from.
  *
  * Only the worker pushes; the worker and thieves take, by moving the head with
- * a compare-and-swap.
+ * a compare-and-swap. Lock-free.
  *
- * Y1  head <= tail <= head + SIZE. A slot between them is not written.
- * Y2  A taker reads slots first and then moves the head; if the head had moved,
- *     what it read is thrown away. A slot is written again only after the head
- *     has passed it.
- * Y3  The tail is published with seq_cst, before the worker looks for sleepers:
- *     a worker that goes to sleep announces it first and looks here then (D2 in
- *     dispatcher.h).
+ * RUNQ-1  head <= tail <= head + SIZE. A slot between them is not written.
+ * RUNQ-2  A taker reads slots first and moves the head then; if the head had
+ *         moved, it discards what it read. A slot is written again only after
+ *         the head has passed it.
+ * RUNQ-3  The tail is published with seq_cst before the worker reads the number
+ *         of sleepers; a worker that goes to sleep raises that number first and
+ *         reads the tail then (DISP-2).
  */
-#ifndef LBX_ACTOR_RUNQ_H
-#define LBX_ACTOR_RUNQ_H
+#ifndef LBX_ACTOR_DISPATCH_RUN_QUEUE_H
+#define LBX_ACTOR_DISPATCH_RUN_QUEUE_H
 
 #include "actor/dispatch/runnable.h"
 
@@ -41,26 +41,26 @@ lbx__run_queue_push(lbx__run_queue *queue, lbx__runnable *runnable)
     // Relaxed: only this thread writes it.
     uint32_t tail = lbx__load(&queue->tail, relaxed);
 
-    // Acquire: Y2, the takers' reads come before our write.
+    // Acquire: RUNQ-2, the takers' reads come before our write.
     if (tail - lbx__load(&queue->head, acquire) == LBX__RUN_QUEUE_SIZE)
         return false;
     // Relaxed: published by the tail.
     lbx__store(&queue->slots[tail % LBX__RUN_QUEUE_SIZE], runnable, relaxed);
-    lbx__store(&queue->tail, tail + 1, seq_cst); // Y3
+    lbx__store(&queue->tail, tail + 1, seq_cst); // RUNQ-3
     return true;
 }
 
-/* The oldest, or NULL. By anybody. */
+/* The oldest, or NULL. Any thread. */
 static inline lbx__runnable *
 lbx__run_queue_take(lbx__run_queue *queue)
 {
-    // Acquire: Y2, pairs with the takers' compare-and-swap.
+    // Acquire: RUNQ-2, pairs with the takers' compare-and-swap.
     uint32_t head = lbx__load(&queue->head, acquire);
 
     for (;;) {
         lbx__runnable *runnable;
 
-        // Acquire and seq_cst: the slots, and Y3.
+        // Acquire and seq_cst: the slots, and RUNQ-3.
         if (head == lbx__load(&queue->tail, seq_cst))
             return NULL;
         runnable =
@@ -70,8 +70,8 @@ lbx__run_queue_take(lbx__run_queue *queue)
     }
 }
 
-/* Moves half of `from`, at least one, to the worker's own `to`, which is empty;
- * returns the oldest, or NULL. */
+/* Moves half of `from`, at least one, to the worker's own empty `to`; returns
+ * the oldest, or NULL. */
 static inline lbx__runnable *
 lbx__run_queue_steal(lbx__run_queue *from, lbx__run_queue *to,
                      uint64_t *ret_count)
@@ -98,18 +98,18 @@ lbx__run_queue_steal(lbx__run_queue *from, lbx__run_queue *to,
                                  relaxed),
                        relaxed);
         if (lbx__cas(&from->head, &head, head + count, acq_rel)) {
-            lbx__store(&to->tail, mine + count - 1, seq_cst); // Y3
+            lbx__store(&to->tail, mine + count - 1, seq_cst); // RUNQ-3
             *ret_count += count;
             return first;
         }
     }
 }
 
-/* How many there are, for people. */
+/* How many there are: a statistic. */
 static inline uint32_t
 lbx__run_queue_count(lbx__run_queue *queue)
 {
-    // Relaxed, both, and the head first: Y1, at most too many.
+    // Relaxed, both, and the head first: RUNQ-1, at most too many.
     uint32_t head = lbx__load(&queue->head, relaxed);
     uint32_t count = lbx__load(&queue->tail, relaxed) - head;
 
@@ -119,7 +119,7 @@ lbx__run_queue_count(lbx__run_queue *queue)
 static inline bool
 lbx__run_queue_is_empty(lbx__run_queue *queue)
 {
-    // seq_cst: Y3.
+    // seq_cst: RUNQ-3.
     return lbx__load(&queue->head, seq_cst) == lbx__load(&queue->tail, seq_cst);
 }
 

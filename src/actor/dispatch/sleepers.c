@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How workers fall asleep, watch and are woken: D2, D5, D6. */
+/*
+ * Sleepers: how workers fall asleep, watch the others and are woken (DISP-2,
+ * DISP-5, DISP-6 in dispatcher.h).
+ *
+ * A sleeping worker is on the list of its dispatcher, under that lock, and waits
+ * on its own word `parked`. A waker takes it off the list, which makes it a
+ * searching worker, and clears the word after that.
+ */
 #include "actor/dispatch/worker.h"
 
 enum {
-    WATCH_NS = 10000000, /* between two looks at the others */
-    LOOKS = 3 + LBX__SPINS(97),
+    WATCH_NS = 10000000, /* the interval of a watcher */
+    WATCHES = 3 + LBX__SPINS(97),
 };
 
-/* Takes one off the list of sleepers; the watcher last (D5). Under the lock. */
+/* Takes one off the list; the watcher last (DISP-5). Under the lock. */
 static lbx__worker *
-take_sleeper(lbx__dispatcher *dispatcher)
+sleepers_take(lbx__dispatcher *dispatcher)
 {
     lbx__worker **link = &dispatcher->asleep;
     lbx__worker *sleeper;
 
-    // Relaxed: it is set under the lock, and cleared when nobody is stuck.
+    // Relaxed: set under the lock; a stale value only changes the choice.
     if (*link && (*link)->next_asleep && lbx__load(&(*link)->watches, relaxed))
         link = &(*link)->next_asleep;
     sleeper = *link;
@@ -31,7 +38,8 @@ take_sleeper(lbx__dispatcher *dispatcher)
 void
 lbx__sleepers_wake(lbx__worker *called)
 {
-    // Release: it sees `searching`. It waits for this, and may be gone then.
+    // Release: it sees `searching`. It waits for this store, and may be gone
+    // after it.
     lbx__store(&called->parked, 0u, release);
     lbx__futex_wake(&called->parked, 1);
 }
@@ -42,15 +50,15 @@ lbx__sleepers_wake_one(lbx__dispatcher *dispatcher)
     lbx__worker *sleeper;
 
     lbx__lock_take(&dispatcher->lock);
-    sleeper = take_sleeper(dispatcher);
+    sleeper = sleepers_take(dispatcher);
     lbx__lock_give(&dispatcher->lock);
     if (sleeper)
         lbx__sleepers_wake(sleeper);
 }
 
-/* D2: some sleep, and nobody searches. */
+/* DISP-2: some workers sleep, and none searches. */
 static bool
-is_one_wanted(lbx__dispatcher *dispatcher)
+sleepers_one_is_wanted(lbx__dispatcher *dispatcher)
 {
     return lbx__load(&dispatcher->sleepers, seq_cst) > 0 &&
            lbx__load(&dispatcher->searching, seq_cst) == 0;
@@ -59,41 +67,31 @@ is_one_wanted(lbx__dispatcher *dispatcher)
 lbx__worker *
 lbx__sleepers_claim(lbx__dispatcher *dispatcher)
 {
-    return is_one_wanted(dispatcher) ? take_sleeper(dispatcher) : NULL;
+    return sleepers_one_is_wanted(dispatcher) ? sleepers_take(dispatcher)
+                                              : NULL;
 }
 
 void
 lbx__sleepers_notify(lbx__dispatcher *dispatcher)
 {
-    if (is_one_wanted(dispatcher))
+    if (sleepers_one_is_wanted(dispatcher))
         lbx__sleepers_wake_one(dispatcher);
 }
 
 void
 lbx__sleepers_want_watcher(lbx__dispatcher *dispatcher)
 {
-    // A read-modify-write on both sides (see end_search()): ours comes before
-    // that of the last who searches, who then sees the slot; or after it, and
-    // we see 0.
+    // A read-modify-write on both sides (see worker_end_search()): ours comes
+    // before that of the last searching worker, which then sees the slot; or
+    // after it, and we see 0.
     if (lbx__load(&dispatcher->sleepers, seq_cst) > 0 &&
         lbx__add(&dispatcher->searching, 0, seq_cst) == 0)
         lbx__sleepers_wake_one(dispatcher);
 }
 
-bool
-lbx__dispatcher_has_work(lbx__dispatcher *dispatcher)
-{
-    if (lbx__load(&dispatcher->queued, seq_cst) > 0)
-        return true;
-    for (uint32_t i = 0; i < dispatcher->options.threads; i++)
-        if (!lbx__run_queue_is_empty(&dispatcher->workers[i].queue))
-            return true;
-    return false;
-}
-
-/* Takes oneself off the list of sleepers; false when a waker was faster. */
+/* Takes the calling worker off the list; false when a waker was faster. */
 static bool
-unlist(lbx__worker *mine)
+sleepers_unlist(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
     bool listed;
@@ -113,34 +111,34 @@ unlist(lbx__worker *mine)
     return listed;
 }
 
-/* Everybody sleeps, the caller too. */
+/* All workers sleep, the caller included. */
 static bool
-all_sleep(lbx__dispatcher *dispatcher)
+sleepers_all_sleep(lbx__dispatcher *dispatcher)
 {
     return lbx__load(&dispatcher->sleepers, seq_cst) ==
            dispatcher->options.threads;
 }
 
-/* D5: becomes the watcher, if one is wanted. */
+/* DISP-5: the caller becomes the watcher, if one is wanted. */
 static bool
-begin_watch(lbx__worker *mine)
+sleepers_begin_watch(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
-    uint32_t nobody = 0;
+    uint32_t none = 0;
 
-    if (!dispatcher->has_slots || all_sleep(dispatcher) ||
-        !lbx__cas(&dispatcher->watching, &nobody, 1u, seq_cst))
+    if (!dispatcher->has_slots || sleepers_all_sleep(dispatcher) ||
+        !lbx__cas(&dispatcher->watching, &none, 1u, seq_cst))
         return false;
-    // Relaxed: see take_sleeper().
+    // Relaxed: see sleepers_take().
     lbx__store(&mine->watches, 1u, relaxed);
     return true;
 }
 
 static bool
-slots_are_empty(lbx__dispatcher *dispatcher)
+sleepers_slots_are_empty(lbx__dispatcher *dispatcher)
 {
     for (uint32_t i = 0; i < dispatcher->options.threads; i++)
-        // Relaxed: after a barrier, or a search (D5).
+        // Relaxed: after a barrier, or a search (DISP-5).
         if (lbx__load(&dispatcher->workers[i].slot.runnable, relaxed))
             return false;
     return true;
@@ -149,29 +147,30 @@ slots_are_empty(lbx__dispatcher *dispatcher)
 bool
 lbx__sleepers_lack_watcher(lbx__dispatcher *dispatcher)
 {
-    // Relaxed: who used a slot before we ended our search has seen no other.
+    // Relaxed: a worker that used a slot before our search ended has left
+    // this to us.
     return lbx__load(&dispatcher->watching, relaxed) == 0 &&
-           !slots_are_empty(dispatcher);
+           !sleepers_slots_are_empty(dispatcher);
 }
 
-/* D5: no longer watches, unless a slot is in use, whose worker may have seen a
- * watcher. */
+/* DISP-5: the caller stops watching, unless a slot is in use, whose worker may
+ * have seen a watcher. */
 static bool
-end_watch(lbx__worker *mine)
+sleepers_end_watch(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
 
     lbx__store(&dispatcher->watching, 0u, seq_cst);
-    (void)lbx__barrier_all(); // who uses a slot does not: runslot.h
-    if (!slots_are_empty(dispatcher) && begin_watch(mine))
+    (void)lbx__barrier_all(); // for workers that use a slot: run_slot.h
+    if (!sleepers_slots_are_empty(dispatcher) && sleepers_begin_watch(mine))
         return false;
     lbx__store(&mine->watches, 0u, relaxed);
     return true;
 }
 
-/* A runnable that has waited in a slot since the last look, or NULL. */
+/* A runnable that has waited in a slot since the last interval, or NULL. */
 static lbx__runnable *
-look_around(lbx__worker *mine)
+sleepers_raid_slots(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
     lbx__runnable *runnable = NULL;
@@ -180,65 +179,66 @@ look_around(lbx__worker *mine)
         lbx__worker *other =
             &dispatcher
                  ->workers[(mine->index + i) % dispatcher->options.threads];
-        // Relaxed: a number, whose changing is enough.
-        uint64_t turns = lbx__load(&other->turns, relaxed);
+        // Relaxed: only whether it has changed matters.
+        uint64_t runs = lbx__load(&other->runs, relaxed);
 
-        if (turns == other->seen)
+        if (runs == other->seen)
             runnable = lbx__run_slot_raid(&other->slot);
-        other->seen = turns;
+        other->seen = runs;
     }
     return runnable;
 }
 
-/* Sleeps until somebody calls. */
+/* Sleeps until a waker clears `parked`. */
 static void
-await_call(lbx__worker *mine)
+sleepers_wait(lbx__worker *mine)
 {
-    // Acquire: pairs with the release in lbx__sleepers_wake_one().
+    // Acquire: pairs with the release in lbx__sleepers_wake().
     while (lbx__load(&mine->parked, acquire) != 0)
         lbx__futex_wait(&mine->parked, 1, -1);
 }
 
-/* D5: is awake; if others sleep, one of them watches. */
+/* DISP-5: the watcher is awake; if others sleep, one of them watches. */
 static void
-hand_on_watch(lbx__worker *mine)
+sleepers_pass_watch_on(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
 
     lbx__store(&mine->watches, 0u, relaxed);
     lbx__store(&dispatcher->watching, 0u, seq_cst);
     if (lbx__load(&dispatcher->sleepers, seq_cst) > 0 && lbx__barrier_all() &&
-        !slots_are_empty(dispatcher))
+        !sleepers_slots_are_empty(dispatcher))
         lbx__sleepers_wake_one(dispatcher);
 }
 
-/* The same, with an eye on the others: D5. */
+/* The same for the watcher (DISP-5). */
 static void
-await_call_watching(lbx__worker *mine)
+sleepers_wait_watching(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
     lbx__runnable *runnable = NULL;
 
-    for (int looks = 1; !runnable; looks++) {
+    for (int watches = 1; !runnable; watches++) {
         lbx__futex_wait(&mine->parked, 1, WATCH_NS);
         if (lbx__load(&mine->parked, acquire) == 0) // as above
             break;
-        if ((looks % LOOKS == 0 || all_sleep(dispatcher)) && end_watch(mine)) {
-            await_call(mine);
+        if ((watches % WATCHES == 0 || sleepers_all_sleep(dispatcher)) &&
+            sleepers_end_watch(mine)) {
+            sleepers_wait(mine);
             return;
         }
-        runnable = look_around(mine);
+        runnable = sleepers_raid_slots(mine);
     }
-    hand_on_watch(mine);
-    if (!runnable || !unlist(mine))
-        await_call(mine);
+    sleepers_pass_watch_on(mine);
+    if (!runnable || !sleepers_unlist(mine))
+        sleepers_wait(mine);
     if (runnable)
         lbx__worker_enqueue(mine, runnable);
 }
 
-/* Puts oneself on the list of sleepers, as the watcher if there is none. */
+/* Puts the calling worker on the list, as the watcher if there is none. */
 static bool
-list(lbx__worker *mine)
+sleepers_list(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
     bool watches;
@@ -248,7 +248,7 @@ list(lbx__worker *mine)
     dispatcher->asleep = mine;
     mine->is_asleep = true;
     (void)lbx__add(&dispatcher->sleepers, 1, seq_cst);
-    watches = begin_watch(mine);
+    watches = sleepers_begin_watch(mine);
     lbx__lock_give(&dispatcher->lock);
     return watches;
 }
@@ -263,19 +263,19 @@ lbx__sleepers_add(lbx__worker *mine)
         mine->searching = false;
         (void)lbx__sub(&dispatcher->searching, 1, seq_cst);
     }
-    // Relaxed: a waker writes it only after we are on the list.
+    // Relaxed: a waker writes it only when this worker is on the list.
     lbx__store(&mine->parked, 1u, relaxed);
-    watches = list(mine);
+    watches = sleepers_list(mine);
     if ((lbx__dispatcher_has_work(dispatcher) ||
          lbx__load(&dispatcher->stopping, seq_cst) != 0) &&
-        unlist(mine)) {
+        sleepers_unlist(mine)) {
         if (watches)
-            hand_on_watch(mine);
+            sleepers_pass_watch_on(mine);
         return;
     }
     lbx__worker_count(&mine->parks, 1);
     if (watches)
-        await_call_watching(mine);
+        sleepers_wait_watching(mine);
     else
-        await_call(mine);
+        sleepers_wait(mine);
 }

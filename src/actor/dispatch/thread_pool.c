@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crews. H1 to H3 are in pool.h. */
+/*
+ * Thread pools: dispatchers that are started for users and ended without them
+ * (THPOOL-1 to THPOOL-3 in thread_pool.h).
+ *
+ * Threads: any. The lock guards the list and the fields of its pools.
+ */
 #include "actor/dispatch/thread_pool.h"
 
 #include "base/alloc.h"
@@ -7,31 +12,31 @@
 struct lbx__thread_pool {
     lbx__dispatcher *dispatcher;
     lbx__thread_pool *next;
-    uint64_t actors;
-    int64_t idle_ns; /* since when, without actors */
-    bool ends;       /* H3 */
+    uint64_t users;
+    int64_t idle_ns; /* since when it has no users */
+    bool ends;       /* THPOOL-3 */
 };
 
-/* A pool that takes one more, or NULL. */
+/* Enters a pool that takes one more user; NULL when there is none. */
 static lbx__dispatcher *
-join(lbx__thread_pools *pools, bool alone)
+thread_pool_join(lbx__thread_pools *pools, bool exclusive)
 {
     lbx__thread_pool *pool;
 
     lbx__lock_take(&pools->lock);
     pool = pools->first;
-    while (pool && (pool->ends || (alone && pool->actors > 0)))
+    while (pool && (pool->ends || (exclusive && pool->users > 0)))
         pool = pool->next;
     if (pool)
-        pool->actors++;
+        pool->users++;
     lbx__lock_give(&pools->lock);
     return pool ? pool->dispatcher : NULL;
 }
 
-/* Starts one, with its first actor. */
+/* Starts a pool, with its first user. */
 static lbx_status
-start(lbx__thread_pools *pools, const lbx__dispatcher_setup *setup,
-      const lbx__dispatcher_options *options, lbx__dispatcher **ret)
+thread_pool_start(lbx__thread_pools *pools, const lbx__dispatcher_setup *setup,
+                  const lbx__dispatcher_options *options, lbx__dispatcher **ret)
 {
     const lbx_allocator *allocator = setup->allocator;
     lbx__thread_pool *pool = lbx__zalloc(allocator, sizeof(*pool));
@@ -44,7 +49,7 @@ start(lbx__thread_pools *pools, const lbx__dispatcher_setup *setup,
         lbx__free(allocator, pool, sizeof(*pool));
         return status;
     }
-    pool->actors = 1;
+    pool->users = 1;
     *ret = pool->dispatcher;
     lbx__lock_take(&pools->lock);
     pool->next = pools->first;
@@ -56,17 +61,17 @@ start(lbx__thread_pools *pools, const lbx__dispatcher_setup *setup,
 lbx_status
 lbx__thread_pools_enter(lbx__thread_pools *pools,
                         const lbx__dispatcher_setup *setup,
-                        const lbx__dispatcher_options *options, bool alone,
+                        const lbx__dispatcher_options *options, bool exclusive,
                         lbx__dispatcher **ret)
 {
-    lbx__dispatcher *found = join(pools, alone);
+    lbx__dispatcher *found = thread_pool_join(pools, exclusive);
     lbx_status status = LBX_OK;
 
     if (!found) {
         (void)lbx__init_once_begin(&pools->starting);
-        found = join(pools, alone); // somebody may have been faster
+        found = thread_pool_join(pools, exclusive); // one may have been started
         if (!found)
-            status = start(pools, setup, options, &found);
+            status = thread_pool_start(pools, setup, options, &found);
         lbx__init_once_end(&pools->starting, false);
     }
     if (status == LBX_OK)
@@ -86,7 +91,7 @@ lbx__thread_pools_leave(lbx__thread_pools *pools,
     while (pool && pool->dispatcher != dispatcher)
         pool = pool->next;
     if (pool) {
-        last = --pool->actors == 0;
+        last = --pool->users == 0;
         pool->idle_ns = now_ns;
     }
     lbx__lock_give(&pools->lock);
@@ -108,32 +113,32 @@ lbx__thread_pools_has(lbx__thread_pools *pools,
 }
 
 static void
-add_stats(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
+thread_pool_add_past(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
 {
-    sum->turns += one.turns;
+    sum->runs += one.runs;
     sum->handled += one.handled;
     sum->steals += one.steals;
     sum->parks += one.parks;
 }
 
-/* With what is true of now, and not of the past. */
+/* The same, and what only pools that exist have. */
 static void
-add_present(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
+thread_pool_add_present(lbx__dispatcher_stats *sum, lbx__dispatcher_stats one)
 {
-    add_stats(sum, one);
+    thread_pool_add_past(sum, one);
     sum->threads += one.threads;
     sum->queued += one.queued;
 }
 
-/* One that has been idle for long enough, and ends now; NULL: none. */
+/* A pool that has been idle for long enough, marked as ending; or NULL. */
 static lbx__thread_pool *
-find_idle(lbx__thread_pools *pools, int64_t since_ns)
+thread_pool_find_idle(lbx__thread_pools *pools, int64_t since_ns)
 {
     lbx__thread_pool *pool;
 
     lbx__lock_take(&pools->lock);
     pool = pools->first;
-    while (pool && (pool->ends || pool->actors > 0 || pool->idle_ns > since_ns))
+    while (pool && (pool->ends || pool->users > 0 || pool->idle_ns > since_ns))
         pool = pool->next;
     if (pool)
         pool->ends = true;
@@ -141,9 +146,9 @@ find_idle(lbx__thread_pools *pools, int64_t since_ns)
     return pool;
 }
 
-/* Its threads have ended. */
+/* Takes a pool whose threads have ended off the list. */
 static void
-forget(lbx__thread_pools *pools, lbx__thread_pool *pool)
+thread_pool_remove(lbx__thread_pools *pools, lbx__thread_pool *pool)
 {
     lbx__thread_pool **link = &pools->first;
 
@@ -151,7 +156,8 @@ forget(lbx__thread_pools *pools, lbx__thread_pool *pool)
     while (*link != pool)
         link = &(*link)->next;
     *link = pool->next;
-    add_stats(&pools->past, lbx__dispatcher_stats_of(pool->dispatcher));
+    thread_pool_add_past(&pools->past,
+                         lbx__dispatcher_stats_of(pool->dispatcher));
     lbx__lock_give(&pools->lock);
 }
 
@@ -161,19 +167,19 @@ lbx__thread_pools_end_idle(lbx__thread_pools *pools,
 {
     lbx__thread_pool *pool;
 
-    while ((pool = find_idle(pools, since_ns))) {
-        // Its threads sleep, or are about to (H1): this does not wait long.
+    while ((pool = thread_pool_find_idle(pools, since_ns))) {
+        // Its threads sleep, or are about to (THPOOL-1): a short wait.
         lbx__dispatcher_stop(pool->dispatcher);
-        forget(pools, pool);
+        thread_pool_remove(pools, pool);
         lbx__dispatcher_destroy(pool->dispatcher);
         lbx__free(allocator, pool, sizeof(*pool));
     }
 }
 
-/* The next of the list, from NULL to NULL, while none of them can end: when the
+/* The next of the list, from NULL to NULL. Only while none can end: when the
  * system ends, or when it has no threads. */
 static lbx__thread_pool *
-next_pool(lbx__thread_pools *pools, lbx__thread_pool *pool)
+thread_pool_next(lbx__thread_pools *pools, lbx__thread_pool *pool)
 {
     lbx__lock_take(&pools->lock);
     pool = pool ? pool->next : pools->first;
@@ -186,19 +192,19 @@ lbx__thread_pools_stop(lbx__thread_pools *pools)
 {
     lbx__thread_pool *pool = NULL;
 
-    while ((pool = next_pool(pools, pool)))
+    while ((pool = thread_pool_next(pools, pool)))
         lbx__dispatcher_stop(pool->dispatcher);
 }
 
 uint64_t
-lbx__thread_pools_run(lbx__thread_pools *pools, uint64_t most)
+lbx__thread_pools_run(lbx__thread_pools *pools, uint64_t max_runs)
 {
     lbx__thread_pool *pool = NULL;
-    uint64_t turns = 0;
+    uint64_t runs = 0;
 
-    while (turns < most && (pool = next_pool(pools, pool)))
-        turns += lbx__dispatcher_run(pool->dispatcher, most - turns);
-    return turns;
+    while (runs < max_runs && (pool = thread_pool_next(pools, pool)))
+        runs += lbx__dispatcher_run(pool->dispatcher, max_runs - runs);
+    return runs;
 }
 
 void
@@ -206,9 +212,10 @@ lbx__thread_pools_add_stats(lbx__thread_pools *pools,
                             lbx__dispatcher_stats *sum)
 {
     lbx__lock_take(&pools->lock);
-    add_stats(sum, pools->past);
+    thread_pool_add_past(sum, pools->past);
     for (lbx__thread_pool *pool = pools->first; pool; pool = pool->next)
-        add_present(sum, lbx__dispatcher_stats_of(pool->dispatcher));
+        thread_pool_add_present(sum,
+                                lbx__dispatcher_stats_of(pool->dispatcher));
     lbx__lock_give(&pools->lock);
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker does while there is something to do: D3, D4. */
+/*
+ * Workers: what a thread of a dispatcher does while there is something to run
+ * (DISP-3, DISP-4 in dispatcher.h).
+ *
+ * Threads: each function runs in the thread of the worker that it is given.
+ */
 #include "actor/dispatch/worker.h"
 
 enum {
-    SLOT_TURNS = 32,
-    FAIR_TURNS = 61,
+    SLOT_RUNS = 32,
+    FAIR_RUNS = 61,
     SPINS = LBX__SPINS(200),
 };
 
@@ -18,7 +23,7 @@ lbx__worker_enqueue(lbx__worker *mine, lbx__runnable *runnable)
 }
 
 static lbx__runnable *
-steal(lbx__worker *mine)
+worker_steal(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
 
@@ -33,7 +38,7 @@ steal(lbx__worker *mine)
         if (!runnable)
             continue;
         lbx__worker_count(&mine->steals, stolen);
-        if (stolen > 1) // while they were moved, nobody saw them (D2)
+        if (stolen > 1) // no worker saw them while they moved (DISP-2)
             lbx__sleepers_notify(dispatcher);
         return runnable;
     }
@@ -41,44 +46,44 @@ steal(lbx__worker *mine)
 }
 
 static lbx__runnable *
-take_slot(lbx__worker *mine)
+worker_take_slot(lbx__worker *mine)
 {
     lbx__runnable *runnable = NULL;
 
-    // Relaxed: only we put something there.
+    // Relaxed: only this worker puts something there.
     if (lbx__load(&mine->slot.runnable, relaxed))
         runnable = lbx__run_slot_swap(&mine->slot, NULL);
-    if (!runnable || mine->slot_turns++ < SLOT_TURNS)
+    if (!runnable || mine->slot_runs++ < SLOT_RUNS)
         return runnable;
-    mine->slot_turns = 0;
-    lbx__worker_enqueue(mine, runnable); // D4
+    mine->slot_runs = 0;
+    lbx__worker_enqueue(mine, runnable); // DISP-4
     return NULL;
 }
 
 /* The next runnable to run, or NULL. */
 static lbx__runnable *
-next_runnable(lbx__worker *mine)
+worker_next(lbx__worker *mine)
 {
     lbx__runnable *runnable = NULL;
 
-    if (++mine->turn % FAIR_TURNS == 0) // D4
+    if (++mine->ticks % FAIR_RUNS == 0) // DISP-4
         runnable = lbx__dispatcher_take(mine->dispatcher);
     if (!runnable)
-        runnable = take_slot(mine);
+        runnable = worker_take_slot(mine);
     if (runnable)
         return runnable;
-    mine->slot_turns = 0;
+    mine->slot_runs = 0;
     runnable = lbx__run_queue_take(&mine->queue);
     if (!runnable)
         runnable = lbx__dispatcher_take(mine->dispatcher);
     if (!runnable)
-        runnable = steal(mine);
+        runnable = worker_steal(mine);
     return runnable;
 }
 
-/* D3: something was found. D5: slots that were used meanwhile. */
+/* DISP-3: a runnable was found. DISP-5: slots that were used meanwhile. */
 static void
-end_search(lbx__worker *mine)
+worker_end_search(lbx__worker *mine)
 {
     lbx__dispatcher *dispatcher = mine->dispatcher;
 
@@ -89,15 +94,15 @@ end_search(lbx__worker *mine)
         lbx__sleepers_notify(dispatcher);
 }
 
-/* A little patience before sleeping: an answer is often on its way. */
+/* Spins before sleeping: a reply is often on its way. */
 static lbx__runnable *
-search(lbx__worker *mine)
+worker_search(lbx__worker *mine)
 {
     for (int i = 0; i < SPINS; i++) {
         lbx__runnable *runnable = NULL;
 
         if (lbx__dispatcher_has_work(mine->dispatcher))
-            runnable = next_runnable(mine);
+            runnable = worker_next(mine);
         if (runnable)
             return runnable;
         lbx__pause();
@@ -113,14 +118,14 @@ lbx__worker_main(void *argument)
 
     lbx__local(lbx__worker_self) = mine;
     for (;;) {
-        lbx__runnable *runnable = next_runnable(mine);
+        lbx__runnable *runnable = worker_next(mine);
 
         if (!runnable)
-            runnable = search(mine);
+            runnable = worker_search(mine);
         if (runnable) {
             if (mine->searching)
-                end_search(mine);
-            lbx__worker_count(&mine->turns, 1);
+                worker_end_search(mine);
+            lbx__worker_count(&mine->runs, 1);
             lbx__worker_count(&mine->handled, dispatcher->run(runnable));
             continue;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asking: an answer, a cancel, a timeout and the end of the one that was asked,
- * all at once (J1, J2). The question has been told in setup(). A promise always
+ * all at once (ASK-1, ASK-2). The question has been told in setup(). A promise always
  * hears, whatever its cell was before and whoever suspends it.
  */
 #include "explorer/scenarios/bell.h"
@@ -215,7 +215,7 @@ const struct scenario asks_scenarios[] = {
     },
     {
         .name = "asks/cancelled-and-the-answer-is-forgotten",
-        .bug = "an ask that leaves does not take its answer out (J2)",
+        .bug = "an ask that leaves does not take its answer out (ASK-2)",
         .mutant = "leaving-forgets-the-answer",
         .setup = setup,
         .thread = {cancel, work},
@@ -223,7 +223,7 @@ const struct scenario asks_scenarios[] = {
     },
     {
         .name = "asks/cancelled-and-answered-nevertheless",
-        .bug = "an answer is kept for an ask that has left (J2)",
+        .bug = "an answer is kept for an ask that has left (ASK-2)",
         .mutant = "answers-to-nobody",
         .setup = setup,
         .thread = {cancel, work},
@@ -231,7 +231,7 @@ const struct scenario asks_scenarios[] = {
     },
     {
         .name = "asks/cancelled-and-freed",
-        .bug = "the promise does not count (J1)",
+        .bug = "the promise does not count (ASK-1)",
         .mutant = "promises-do-not-count",
         .setup = setup,
         .thread = {cancel, work},
@@ -297,7 +297,7 @@ const struct scenario asks_scenarios[] = {
     },
     {
         .name = "asks/watched-in-vain",
-        .bug = "a promise does not tell who watches it (A7)",
+        .bug = "a promise does not tell who watches it (ACTOR-7)",
         .mutant = "promises-tell-nobody",
         .setup = setup_watched,
         .thread = {cancel, work},

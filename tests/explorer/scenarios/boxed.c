@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actors whose messages lie in a mailbox: its end and its next owner (X1, X2),
+ * Actors whose messages lie in a mailbox: its end and its next owner (ABOX-1, ABOX-2),
  * one that several share, some of them deaf, and messages that wait for room
- * (W1, W2) as long as their time lasts.
+ * (OUTBOX-1, OUTBOX-2) as long as their time lasts.
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -254,7 +254,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/given-up-without-a-look",
-        .bug = "who gives a cell up does not look into its mailbox (K2)",
+        .bug = "who gives a cell up does not look into its mailbox (CELL-2)",
         .mutant = "release-forgets-the-box",
         .setup = setup_at_work,
         .thread = {tell, tell, work},
@@ -272,7 +272,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/end-under-a-sender's-hands",
-        .bug = "a sender does not hold the box (X1)",
+        .bug = "a sender does not hold the box (ABOX-1)",
         .mutant = "senders-do-not-hold",
         .setup = setup,
         .thread = {tell, stop, work},
@@ -290,7 +290,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/reused-and-not-looked-at-again",
-        .bug = "a sender does not look whose box it holds (X2)",
+        .bug = "a sender does not look whose box it holds (ABOX-2)",
         .mutant = "any-box-will-do",
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn},
@@ -300,7 +300,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/reused-while-it-is-free",
-        .bug = "a sender raises the count of a free box (X1)",
+        .bug = "a sender raises the count of a free box (ABOX-1)",
         .mutant = "free-boxes-are-held",
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn},
@@ -388,7 +388,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/waits-and-is-freed-under-way",
-        .bug = "an ended sender frees what a waker is about to push (W2)",
+        .bug = "an ended sender frees what a waker is about to push (OUTBOX-2)",
         .mutant = "outbox-frees-what-is-under-way",
         .setup = setup_waiting_and_stopped,
         .thread = {work, work},
@@ -398,7 +398,7 @@ const struct scenario boxed_scenarios[] = {
     },
     {
         .name = "boxed/waits-and-is-never-freed",
-        .bug = "what a waker pushed after the end is left (W2)",
+        .bug = "what a waker pushed after the end is left (OUTBOX-2)",
         .mutant = "outbox-buries-nothing",
         .setup = setup_waiting_and_stopped,
         .thread = {work, work},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells: who owns them, their end, and their next life (K1 to K5).
+ * Cells: who owns them, their end, and their next life (CELL-1 to CELL-5).
  *
  * The threads send, stop and run cells. Whatever is left when they have ended
  * is run in finish(): a message whose cell nobody would run is missing then.
@@ -168,7 +168,7 @@ static void
 finish_watch(void)
 {
     stage_run();
-    EXPECT(second.notices == 1); // A7
+    EXPECT(second.notices == 1); // ACTOR-7
     stage_finish();
 }
 
@@ -189,7 +189,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/given-up-without-a-look",
-        .bug = "who gives a cell up does not look for work then (K2)",
+        .bug = "who gives a cell up does not look for work then (CELL-2)",
         .mutant = "release-does-not-look",
         .setup = setup_at_work,
         .thread = {tell, tell, work},
@@ -199,7 +199,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/looked-at-before-it-is-given-up",
-        .bug = "who gives a cell up looks for work first (K2)",
+        .bug = "who gives a cell up looks for work first (CELL-2)",
         .mutant = "release-looks-first",
         .setup = setup_at_work,
         .thread = {tell, tell, work},
@@ -209,7 +209,8 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/a-sender-does-not-wake",
-        .bug = "who adds work does not look whether somebody has the cell (K2)",
+        .bug = "who adds work does not look whether somebody has the cell "
+               "(CELL-2)",
         .mutant = "senders-do-not-wake",
         .setup = setup,
         .thread = {tell_2, work},
@@ -225,7 +226,8 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/two-owners",
-        .bug = "a sender puts a cell on the queue that is there already (K1)",
+        .bug =
+            "a sender puts a cell on the queue that is there already (CELL-1)",
         .mutant = "wake-takes-what-is-taken",
         .setup = setup_at_work,
         .thread = {tell, work, work},
@@ -241,7 +243,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/end-without-a-burial",
-        .bug = "what comes for an ended cell stays there (K3)",
+        .bug = "what comes for an ended cell stays there (CELL-3)",
         .mutant = "ended-cells-bury-nothing",
         .setup = setup,
         .thread = {tell, stop, work},
@@ -285,7 +287,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/reused-and-no-look-at-the-ref",
-        .bug = "a message for the last life is handled by this one (A8)",
+        .bug = "a message for the last life is handled by this one (ACTOR-8)",
         .mutant = "any-life-will-do",
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn},
@@ -293,7 +295,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/reused-with-its-old-generation",
-        .bug = "the generation is not raised at the end (K3)",
+        .bug = "the generation is not raised at the end (CELL-3)",
         .mutant = "end-keeps-the-generation",
         .setup = setup_poisoned,
         .thread = {tell, work_and_spawn},
@@ -301,7 +303,8 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/reused-while-somebody-owns-it",
-        .bug = "a cell from the free list is taken without `scheduled` (K4)",
+        .bug =
+            "a cell from the free list is taken without `scheduled` (CELL-4)",
         .mutant = "free-cells-are-nobodys",
         .setup = setup_stopped,
         .thread = {tell, work_and_spawn, work},
@@ -325,7 +328,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/stopped-late-whoever-it-is",
-        .bug = "a stop is for any life (A8)",
+        .bug = "a stop is for any life (ACTOR-8)",
         .mutant = "stop-is-for-any-life",
         .setup = setup_poisoned,
         .thread = {stop, work_and_spawn},
@@ -341,7 +344,7 @@ const struct scenario cells_scenarios[] = {
     },
     {
         .name = "cells/watched-too-late",
-        .bug = "a watch that comes after the end is not answered (A7)",
+        .bug = "a watch that comes after the end is not answered (ACTOR-7)",
         .mutant = "late-watches-are-dropped",
         .setup = setup_watch,
         .thread = {work, work},

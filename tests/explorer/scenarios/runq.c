@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's run queue: one pushes, others steal (Y1, Y2). A cell is only a
+ * A worker's run queue: one pushes, others steal (RUNQ-1, RUNQ-2). A cell is only a
  * number here, and is taken once.
  */
 #include "explorer/points.h"
@@ -14,7 +14,7 @@
 static lbx__run_queue worker;
 static lbx__run_queue thieves[2];
 
-// Y1 left out: a slot may be written that has not been taken.
+// RUNQ-1 left out: a slot may be written that has not been taken.
 static bool
 push_blindly(lbx__runnable *runnable)
 {
@@ -47,7 +47,7 @@ note(const lbx__runnable *runnable)
     return runnable != NULL;
 }
 
-// Y2 the other way round: the head first, then the slot.
+// RUNQ-2 the other way round: the head first, then the slot.
 static lbx__runnable *
 take_late(lbx__run_queue *queue)
 {
@@ -183,7 +183,7 @@ const struct scenario runq_scenarios[] = {
     },
     {
         .name = "runq/pushed-without-a-look",
-        .bug = "a slot is written that has not been taken (Y1)",
+        .bug = "a slot is written that has not been taken (RUNQ-1)",
         .mutant = "push-does-not-look",
         .setup = setup_full,
         .thread = {push_and_take, steal_and_take},
@@ -191,7 +191,7 @@ const struct scenario runq_scenarios[] = {
     },
     {
         .name = "runq/read-too-late",
-        .bug = "a slot is read after the head has moved (Y2)",
+        .bug = "a slot is read after the head has moved (RUNQ-2)",
         .mutant = "take-reads-late",
         .setup = setup_full,
         .thread = {push_and_take, take_one},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's slot: its worker swaps, others raid (U1, U2). A cell is only a
+ * A worker's slot: its worker swaps, others raid (RSLOT-1, RSLOT-2). A cell is only a
  * number here, and is taken once.
  */
 #include "explorer/points.h"
@@ -20,7 +20,7 @@ note(const lbx__runnable *runnable)
         ledger_received((uint64_t)(uintptr_t)runnable);
 }
 
-// U1 left out on the worker's side, or the lock.
+// RSLOT-1 left out on the worker's side, or the lock.
 static lbx__runnable *
 swap_blindly(lbx__runnable *runnable)
 {
@@ -44,7 +44,7 @@ swap(lbx__runnable *runnable)
     return lbx__run_slot_swap(&slot, runnable);
 }
 
-// U1 left out on the raider's side.
+// RSLOT-1 left out on the raider's side.
 static lbx__runnable *
 raid_blindly(void)
 {
@@ -115,7 +115,7 @@ const struct scenario runslot_scenarios[] = {
     },
     {
         .name = "runslot/the-worker-does-not-look",
-        .bug = "the worker does not look whether its slot is raided (U1)",
+        .bug = "the worker does not look whether its slot is raided (RSLOT-1)",
         .mutant = "worker-does-not-look",
         .setup = setup,
         .thread = {work, raid},
@@ -123,7 +123,7 @@ const struct scenario runslot_scenarios[] = {
     },
     {
         .name = "runslot/the-worker-takes-no-lock",
-        .bug = "the worker goes on although its slot is raided (U2)",
+        .bug = "the worker goes on although its slot is raided (RSLOT-2)",
         .mutant = "worker-takes-no-lock",
         .setup = setup,
         .thread = {work, raid},
@@ -131,7 +131,7 @@ const struct scenario runslot_scenarios[] = {
     },
     {
         .name = "runslot/the-raider-does-not-look",
-        .bug = "a raider does not look whether the worker is there (U1)",
+        .bug = "a raider does not look whether the worker is there (RSLOT-1)",
         .mutant = "raider-does-not-look",
         .setup = setup,
         .thread = {work, raid},

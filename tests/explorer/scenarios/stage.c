@@ -30,7 +30,7 @@ receive(lbx_context *context, void *state, void *message)
     struct player *player = *(struct player **)state;
     uint64_t word = (uint64_t)(uintptr_t)message;
 
-    EXPECT(!player->busy); // A1
+    EXPECT(!player->busy); // ACTOR-1
     player->busy = true;
     (void)lbx__add(&player->visits, 1, seq_cst);
     player->busy = false;
@@ -38,8 +38,8 @@ receive(lbx_context *context, void *state, void *message)
         player->notices++;
         return LBX_OK;
     }
-    EXPECT(meant_for[word % MESSAGES] == player); // A8
-    EXPECT(word % 16 > player->last[word / 16]);  // A2
+    EXPECT(meant_for[word % MESSAGES] == player); // ACTOR-8
+    EXPECT(word % 16 > player->last[word / 16]);  // ACTOR-2
     player->last[word / 16] = word % 16;
     ledger_received(word);
     player->handled++;

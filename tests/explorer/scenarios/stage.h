@@ -2,7 +2,7 @@
 /*
  * Actors under test: a system without threads of its own, whose cells are run
  * by the scenario's threads, with the ledger kept. A message is handled by the
- * actor it was meant for or is a dead letter, once (A3, A8).
+ * actor it was meant for or is a dead letter, once (ACTOR-3, ACTOR-8).
  */
 #ifndef LBX_EXPLORER_STAGE_H
 #define LBX_EXPLORER_STAGE_H
@@ -15,7 +15,7 @@ struct player {
     lbx_ref ref;
     /* What else it does with a message. */
     void (*plays)(lbx_context *context);
-    /* Its own turns': A1. */
+    /* Its own turns': ACTOR-1. */
     bool busy;
     unsigned handled;
     unsigned notices;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Actors that share a mailbox on a balancing dispatcher: one that ends, the last
- * that ends, and one that comes then (Z1 to Z3).
+ * that ends, and one that comes then (SHARE-1 to SHARE-3).
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -168,7 +168,7 @@ const struct scenario team_scenarios[] = {
     },
     {
         .name = "team/wakes-one-of-it",
-        .bug = "a sender wakes one, who may be deaf (Z2)",
+        .bug = "a sender wakes one, who may be deaf (SHARE-2)",
         .mutant = "one-of-a-team-is-woken",
         .setup = setup_deaf,
         .thread = {tell_first, work},
@@ -186,7 +186,7 @@ const struct scenario team_scenarios[] = {
     },
     {
         .name = "team/comes-to-a-closed-mailbox",
-        .bug = "a team keeps the mailbox that its last member closed (Z3)",
+        .bug = "a team keeps the mailbox that its last member closed (SHARE-3)",
         .mutant = "left-teams-keep-their-mailbox",
         .setup = setup_stopped,
         .thread = {come, work},

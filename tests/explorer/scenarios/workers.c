@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers that sleep and are woken: no cell is left while everybody sleeps
- * (D2), and none while one worker sleeps and the others are busy (D3, D5), those
+ * (DISP-2), and none while one worker sleeps and the others are busy (DISP-3, DISP-5), those
  * included that a thief is moving. Nor does anybody touch a dispatcher whose last
- * actor it has woken (D6).
+ * actor it has woken (DISP-6).
  *
  * The dispatcher's threads are threads of the scenario. Whoever tells waits
  * until it has been heard: a cell that nobody runs shows as a deadlock.
@@ -99,7 +99,7 @@ wait_for_second(lbx_context *context)
     await(&second_is_done);
 }
 
-// The actor leaves its dispatcher, as one that ends does (H1).
+// The actor leaves its dispatcher, as one that ends does (THPOOL-1).
 static void
 leave_crew(lbx_context *context)
 {
@@ -298,7 +298,7 @@ count_twice(void)
 
     lbx__thread_pools_add_stats(&pools, &before);
     lbx__thread_pools_add_stats(&pools, &after);
-    EXPECT(after.turns >= before.turns);
+    EXPECT(after.runs >= before.runs);
     EXPECT(after.handled >= before.handled);
 }
 
@@ -330,7 +330,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-sleeps-without-a-look",
-        .bug = "a worker goes to sleep without a last look (D2)",
+        .bug = "a worker goes to sleep without a last look (DISP-2)",
         .mutant = "sleeps-without-a-look",
         .setup = setup_one,
         .thread = {worker_0, tell_both},
@@ -366,7 +366,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-is-busy-and-told-nobody",
-        .bug = "a worker that found something does not wake the next (D3)",
+        .bug = "a worker that found something does not wake the next (DISP-3)",
         .mutant = "finders-tell-nobody",
         .setup = setup_busy,
         .thread = {worker_0, worker_1, tell_both},
@@ -376,7 +376,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-is-busy-and-the-other-sleeps-without-a-look",
-        .bug = "a worker goes to sleep without a last look (D2)",
+        .bug = "a worker goes to sleep without a last look (DISP-2)",
         .mutant = "sleeps-without-a-look",
         .setup = setup_busy,
         .thread = {worker_0, worker_1, tell_both},
@@ -394,7 +394,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-is-stuck-and-nobody-watches",
-        .bug = "nobody looks at the slot of a worker that is busy (D5)",
+        .bug = "nobody looks at the slot of a worker that is busy (DISP-5)",
         .mutant = "nobody-watches",
         .setup = setup_stuck,
         .thread = {worker_0, worker_1, tell},
@@ -404,7 +404,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-is-stuck-and-calls-no-watcher",
-        .bug = "a slot is used, nobody watches, and nobody is called (D5)",
+        .bug = "a slot is used, nobody watches, and nobody is called (DISP-5)",
         .mutant = "watchers-are-not-called",
         .setup = setup_stuck,
         .thread = {worker_0, worker_1, tell},
@@ -424,7 +424,7 @@ const struct scenario workers_scenarios[] = {
     {
         .name = "workers/two-are-stuck-and-the-finder-calls-no-watcher",
         .bug = "a slot is used while one searches, who finds work and does not "
-               "look at slots (D5)",
+               "look at slots (DISP-5)",
         .mutant = "finders-call-no-watcher",
         .setup = setup_two_stuck,
         .thread = {worker_0, worker_1, worker_2, tell_first_and_boss},
@@ -442,7 +442,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/rests-while-it-is-called",
-        .bug = "who has given a cell looks for sleepers then (D6)",
+        .bug = "who has given a cell looks for sleepers then (DISP-6)",
         .mutant = "givers-look-later",
         .setup = setup_crew,
         .thread = {worker_0, tell_first, rest},
@@ -461,7 +461,7 @@ const struct scenario workers_scenarios[] = {
     {
         .name = "workers/rests-uncounted",
         .bug = "a pool that rests is on the list no more, and not yet counted "
-               "(H3)",
+               "(THPOOL-3)",
         .mutant = "resting-pools-do-not-count",
         .setup = setup_crews,
         .thread = {worker_0, rest_all, count_twice},
@@ -479,7 +479,7 @@ const struct scenario workers_scenarios[] = {
     },
     {
         .name = "workers/one-steals-two-and-tells-nobody",
-        .bug = "a thief does not say what it has moved (D2)",
+        .bug = "a thief does not say what it has moved (DISP-2)",
         .mutant = "thieves-tell-nobody",
         .setup = setup_boss,
         .thread = {worker_0, worker_1, free_slot},

@@ -530,7 +530,7 @@ answer_quietly(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("F1 A3", every_ask_is_answered_or_times_out)
+TEST_CITING("F1 ACTOR-3", every_ask_is_answered_or_times_out)
 {
     static struct crowd crowd;
     long total = 3 * test_rounds(4001, 100001);
@@ -580,7 +580,7 @@ ask_the_dying(unsigned index, void *context)
     EVENTUALLY(atomic_load(&a.stops) == atomic_load(&a.starts));
 }
 
-TEST_CITING("A7", ask_of_one_that_is_being_stopped_always_ends)
+TEST_CITING("ACTOR-7", ask_of_one_that_is_being_stopped_always_ends)
 {
     struct world world;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dead letters: why, from whom, to whom; each message ends exactly once (A3). */
+/* Dead letters: why, from whom, to whom; each message ends exactly once (ACTOR-3). */
 #include <stdlib.h>
 
 #include "actor/fixture.h"
@@ -37,7 +37,7 @@ parcel_type(void)
     return type;
 }
 
-TEST_CITING("A3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
+TEST_CITING("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
 {
     struct world world;
     struct part a;
@@ -256,7 +256,7 @@ swap_targets(void *context)
     }
 }
 
-TEST_CITING("A3 A8", every_message_ends_once_while_actors_come_and_go)
+TEST_CITING("ACTOR-3 ACTOR-8", every_message_ends_once_while_actors_come_and_go)
 {
     static struct storm storm;
     struct thread thread;
@@ -303,7 +303,7 @@ static const lbx_behaviour robust = {
     .receive = count_good_parcel,
 };
 
-TEST_CITING("A3", message_is_handled_or_dead_and_never_both)
+TEST_CITING("ACTOR-3", message_is_handled_or_dead_and_never_both)
 {
     static struct storm storm;
     lbx_props props = LBX_PROPS_INIT;

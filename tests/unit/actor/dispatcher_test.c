@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatchers: one message at a time (A1), turns (A10), threads, idling. */
+/* Dispatchers: one message at a time (ACTOR-1), turns (ACTOR-10), threads, idling. */
 #include <sys/resource.h>
 #include <time.h>
 
@@ -65,7 +65,7 @@ TEST(large_throughput_takes_all_at_once)
     world_end(&world);
 }
 
-// System messages come between user messages (A6).
+// System messages come between user messages (ACTOR-6).
 static lbx_status
 stop_sibling(lbx_context *context, struct part *part, void *message)
 {
@@ -76,7 +76,7 @@ stop_sibling(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("A6 A-22", system_messages_come_after_every_message)
+TEST_CITING("ACTOR-6 A-22", system_messages_come_after_every_message)
 {
     struct world world;
     struct part a;
@@ -102,7 +102,7 @@ struct alone {
     struct world world;
     struct part parts[4];
     _Atomic int inside[4];
-    long plain[4]; // not atomic: A1 is what makes it right
+    long plain[4]; // not atomic: ACTOR-1 is what makes it right
     long each;
 };
 
@@ -155,12 +155,12 @@ check_alone(int64_t threads)
     CHECK_INT(SENDERS * alone.each, sum);
 }
 
-TEST_CITING("A1 V-21", one_message_at_a_time_with_one_thread)
+TEST_CITING("ACTOR-1 V-21", one_message_at_a_time_with_one_thread)
 {
     check_alone(1);
 }
 
-TEST_CITING("A1 V-21", one_message_at_a_time_with_four_threads)
+TEST_CITING("ACTOR-1 V-21", one_message_at_a_time_with_four_threads)
 {
     check_alone(4);
 }
@@ -223,12 +223,12 @@ check_fairness(int64_t threads)
     world_end(&world);
 }
 
-TEST_CITING("A10", quiet_actor_runs_beside_flooding_ones_on_one_thread)
+TEST_CITING("ACTOR-10", quiet_actor_runs_beside_flooding_ones_on_one_thread)
 {
     check_fairness(1);
 }
 
-TEST_CITING("A10", quiet_actor_runs_beside_flooding_ones_on_four_threads)
+TEST_CITING("ACTOR-10", quiet_actor_runs_beside_flooding_ones_on_four_threads)
 {
     check_fairness(4);
 }
@@ -276,12 +276,12 @@ check_ping_pong(int64_t threads)
     CHECK(atomic_load(&a.received) >= atomic_load(&b.received));
 }
 
-TEST_CITING("A10", ping_pong_does_not_starve_a_third_on_one_thread)
+TEST_CITING("ACTOR-10", ping_pong_does_not_starve_a_third_on_one_thread)
 {
     check_ping_pong(1);
 }
 
-TEST_CITING("A10", ping_pong_does_not_starve_a_third_on_four_threads)
+TEST_CITING("ACTOR-10", ping_pong_does_not_starve_a_third_on_four_threads)
 {
     check_ping_pong(4);
 }
@@ -315,7 +315,7 @@ hear_letter(lbx_context *context, void *state, void *message)
 }
 
 /* Else three floods would wait in memory before the first letter is handled. */
-TEST_CITING("A10", who_floods_another_waits_until_that_has_run)
+TEST_CITING("ACTOR-10", who_floods_another_waits_until_that_has_run)
 {
     static const lbx_behaviour floods_it = {LBX_BEHAVIOUR_VERSION, "floods",
                                             .receive = flood};
@@ -377,7 +377,7 @@ tell_and_wait(lbx_context *context, void *state, void *message)
 }
 
 /* What a handler tells waits in its worker's slot, and another takes it out when
- * that handler takes long: D5. */
+ * that handler takes long: DISP-5. */
 TEST(a_handler_may_wait_for_one_that_only_it_has_told)
 {
     static const lbx_behaviour waits = {LBX_BEHAVIOUR_VERSION, "waits",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * While an actor has failed, nobody below it handles messages, until its
- * supervisor has decided (G1 in supervise.c).
+ * supervisor has decided (SUPER-1 in supervision.c).
  */
 #include "actor/family.h"
 
@@ -15,7 +15,7 @@ line_init_patient(struct line *line)
     line->p.receive = busy_once;
 }
 
-TEST_CITING("A5", those_below_a_failed_actor_handle_nothing)
+TEST_CITING("ACTOR-5", those_below_a_failed_actor_handle_nothing)
 {
     struct line line;
     struct part d;
@@ -36,7 +36,7 @@ TEST_CITING("A5", those_below_a_failed_actor_handle_nothing)
     line_end(&line);
 }
 
-TEST_CITING("A5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
+TEST_CITING("ACTOR-5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
 {
     struct line line;
 
@@ -136,7 +136,7 @@ TEST_CITING("R-16", held_actor_is_not_resumed_by_others)
     line_end(&line);
 }
 
-TEST_CITING("A6", held_actor_can_be_stopped)
+TEST_CITING("ACTOR-6", held_actor_can_be_stopped)
 {
     struct line line;
 
@@ -153,7 +153,7 @@ TEST_CITING("A6", held_actor_can_be_stopped)
 
 // c has failed when p fails, and may go on before p does: it waits, and d below
 // it too.
-TEST_CITING("A5", child_that_may_go_on_waits_for_its_failed_parent)
+TEST_CITING("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
 {
     struct line line;
     struct part d;

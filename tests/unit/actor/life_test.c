@@ -6,7 +6,7 @@
 
 // ---- Birth ----
 
-TEST_CITING("A-01 A-18 R-40 A4", spawning_gives_a_working_ref_at_once)
+TEST_CITING("A-01 A-18 R-40 ACTOR-4", spawning_gives_a_working_ref_at_once)
 {
     struct world world;
     struct part a;
@@ -30,7 +30,7 @@ hold(lbx_context *context, struct part *part)
 }
 
 // The same with threads, and with `start` still running.
-TEST_CITING("A-18 R-40 A4", messages_wait_for_a_slow_start)
+TEST_CITING("A-18 R-40 ACTOR-4", messages_wait_for_a_slow_start)
 {
     struct world world;
     struct part a;
@@ -108,7 +108,7 @@ spawn_and_tell(unsigned index, void *context)
     }
 }
 
-TEST_CITING("A-18 A4", nothing_told_after_spawn_is_lost)
+TEST_CITING("A-18 ACTOR-4", nothing_told_after_spawn_is_lost)
 {
     struct world world;
     struct births births = {.world = &world};
@@ -279,7 +279,7 @@ TEST(many_names_come_and_go)
 
 // ---- Stopping ----
 
-TEST_CITING("A6", stop_comes_before_what_is_in_the_mailbox)
+TEST_CITING("ACTOR-6", stop_comes_before_what_is_in_the_mailbox)
 {
     struct world world;
     struct part a;
@@ -358,7 +358,7 @@ TEST_CITING("A-13", poison_pill_stops_in_its_turn)
 
 // ---- Families ----
 
-TEST_CITING("A11", children_end_before_their_parents)
+TEST_CITING("ACTOR-11", children_end_before_their_parents)
 {
     struct world world;
     struct part a;
@@ -446,7 +446,7 @@ TEST(failed_spawns_are_not_counted_as_spawned)
 
 // ---- Terminating ----
 
-TEST_CITING("A11", terminating_ends_everybody)
+TEST_CITING("ACTOR-11", terminating_ends_everybody)
 {
     struct world world;
     struct part a;
@@ -493,7 +493,7 @@ note_line(void *context, const char *line)
         ++*(int *)context;
 }
 
-TEST_CITING("A11", terminating_gives_up_at_its_deadline)
+TEST_CITING("ACTOR-11", terminating_gives_up_at_its_deadline)
 {
     struct world world;
     struct part a;
@@ -612,7 +612,7 @@ enum {
     LIVES = 5000,
 };
 
-TEST_CITING("A8", stale_stop_never_stops_the_next_life)
+TEST_CITING("ACTOR-8", stale_stop_never_stops_the_next_life)
 {
     struct world world;
     struct part a;
@@ -671,7 +671,7 @@ refuse_nine(lbx_context *context, struct part *part, void *message)
 
 // One thread stops and tells refs that have just ended, while their cells are
 // given to others, who must not notice.
-TEST_CITING("A8", stale_refs_race_with_new_lives)
+TEST_CITING("ACTOR-8", stale_refs_race_with_new_lives)
 {
     struct world world;
     struct part a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refs: telling, stale refs, paths, senders, order per sender (A2). */
+/* Refs: telling, stale refs, paths, senders, order per sender (ACTOR-2). */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ TEST(stale_ref_makes_a_dead_letter)
 }
 
 // Also when another actor lives under the same name.
-TEST_CITING("A8", stale_ref_never_reaches_the_next_of_that_name)
+TEST_CITING("ACTOR-8", stale_ref_never_reaches_the_next_of_that_name)
 {
     struct world world;
     struct part a;
@@ -486,7 +486,7 @@ struct flood {
     _Atomic long count;
 };
 
-// The handler's own data is not atomic: A1 makes that right.
+// The handler's own data is not atomic: ACTOR-1 makes that right.
 static lbx_status
 check_order(lbx_context *context, struct part *part, void *message)
 {
@@ -512,7 +512,7 @@ flood_send(unsigned index, void *context)
         lbx_tell(flood->to, (void *)(i * SENDERS + index));
 }
 
-TEST_CITING("V-36 A1 A2", messages_of_one_sender_stay_in_order)
+TEST_CITING("V-36 ACTOR-1 ACTOR-2", messages_of_one_sender_stay_in_order)
 {
     struct world world;
     struct part a;

@@ -92,7 +92,7 @@ TEST(other_seeds_give_other_orders)
 
 /* ---- Every order, and none that is not one ---- */
 
-/* The next letter of a part in the diary is its next one: A2. */
+/* The next letter of a part in the diary is its next one: ACTOR-2. */
 static void
 note_in_order(struct part *part, int number)
 {
@@ -123,7 +123,7 @@ order_of(const char *diary)
     return order;
 }
 
-TEST_CITING("A2 A4", seeds_find_every_order_of_two_actors)
+TEST_CITING("ACTOR-2 ACTOR-4", seeds_find_every_order_of_two_actors)
 {
     bool seen[64] = {false};
     int orders = 0;
@@ -179,7 +179,7 @@ receive_mixed(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("A2 A4", senders_mix_and_each_stays_in_order)
+TEST_CITING("ACTOR-2 ACTOR-4", senders_mix_and_each_stays_in_order)
 {
     bool seen[64] = {false};
     int orders = 0;
@@ -280,7 +280,7 @@ TEST(seeds_mix_dispatchers)
     lbx_settings_unref(settings);
 }
 
-TEST_CITING("A7 A11", families_end_in_order_under_every_seed)
+TEST_CITING("ACTOR-7 ACTOR-11", families_end_in_order_under_every_seed)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct world world;
@@ -308,7 +308,7 @@ TEST_CITING("A7 A11", families_end_in_order_under_every_seed)
             CHECK_INT(atomic_load(&child.starts), atomic_load(&child.stops));
         }
         CHECK(strstr(world.diary, "w!"));
-        CHECK_INT(1, atomic_load(&world.dead_count)); // the letter: A3
+        CHECK_INT(1, atomic_load(&world.dead_count)); // the letter: ACTOR-3
         world_end(&world);
     }
 }

@@ -12,7 +12,7 @@ fail_twice(lbx_context *context, struct part *part, void *message)
                : LBX_OK;
 }
 
-TEST_CITING("A5", retry_waits_and_handles_the_message_again)
+TEST_CITING("ACTOR-5", retry_waits_and_handles_the_message_again)
 {
     struct family family;
 
@@ -83,7 +83,7 @@ TEST(system_ends_while_a_retry_is_due_later)
 
 // p is resumed while its child waits to try again: that is not the child's
 // affair.
-TEST_CITING("A5", parents_resume_does_not_cut_a_childs_retry_short)
+TEST_CITING("ACTOR-5", parents_resume_does_not_cut_a_childs_retry_short)
 {
     struct line line;
 

@@ -38,13 +38,13 @@ resume_after_a_failed_start(lbx_directive directive)
     family_end(&family);
 }
 
-TEST_CITING("A5", actor_that_could_not_start_is_not_resumed_but_restarted)
+TEST_CITING("ACTOR-5", actor_that_could_not_start_is_not_resumed_but_restarted)
 {
     resume_after_a_failed_start(LBX_RESUME);
     resume_after_a_failed_start(LBX_SEND_TO_DEAD_LETTERS);
 }
 
-TEST_CITING("A5", retry_of_a_start_waits)
+TEST_CITING("ACTOR-5", retry_of_a_start_waits)
 {
     struct family family;
 

@@ -196,7 +196,7 @@ fail_first_start(lbx_context *context, struct part *part)
 
 // p has failed itself, and its own supervisor has not decided yet, when its
 // child fails to start: the function decides about that all the same.
-TEST_CITING("A5", failed_parent_still_decides_by_its_own_function)
+TEST_CITING("ACTOR-5", failed_parent_still_decides_by_its_own_function)
 {
     struct line line;
     struct part d;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Supervision: what becomes of a child that failed, and of the message (A5).
+ * Supervision: what becomes of a child that failed, and of the message (ACTOR-5).
  */
 #include "actor/family.h"
 
 // ---- Each directive ----
 
-TEST_CITING("A5", resume_goes_on_with_the_next_message)
+TEST_CITING("ACTOR-5", resume_goes_on_with_the_next_message)
 {
     struct family family;
 
@@ -23,7 +23,7 @@ TEST_CITING("A5", resume_goes_on_with_the_next_message)
     family_end(&family);
 }
 
-TEST_CITING("A5", restart_keeps_the_mailbox)
+TEST_CITING("ACTOR-5", restart_keeps_the_mailbox)
 {
     struct family family;
 
@@ -51,7 +51,7 @@ TEST(restart_is_what_happens_without_a_strategy)
     family_end(&family);
 }
 
-TEST_CITING("A5", stop_ends_the_child_and_its_mail_is_dead)
+TEST_CITING("ACTOR-5", stop_ends_the_child_and_its_mail_is_dead)
 {
     struct family family;
 
@@ -67,7 +67,7 @@ TEST_CITING("A5", stop_ends_the_child_and_its_mail_is_dead)
     family_end(&family);
 }
 
-TEST_CITING("A5", dead_letters_get_the_failed_message)
+TEST_CITING("ACTOR-5", dead_letters_get_the_failed_message)
 {
     struct family family;
 
@@ -153,7 +153,7 @@ TEST(failed_actor_handles_nothing_until_decided)
     family_end(&family);
 }
 
-TEST_CITING("A6", failed_actor_can_be_stopped)
+TEST_CITING("ACTOR-6", failed_actor_can_be_stopped)
 {
     struct family family;
 

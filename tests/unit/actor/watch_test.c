@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching: each watcher gets one notice, whatever the order (A7). */
+/* Watching: each watcher gets one notice, whatever the order (ACTOR-7). */
 #include "actor/fixture.h"
 
 // "a" watches "b".
@@ -20,7 +20,7 @@ pair_begin(struct pair *pair)
     CHECK_DIARY(&pair->world, "a+ b+");
 }
 
-TEST_CITING("A7", watcher_is_told_of_the_end)
+TEST_CITING("ACTOR-7", watcher_is_told_of_the_end)
 {
     struct pair pair;
 
@@ -35,7 +35,7 @@ TEST_CITING("A7", watcher_is_told_of_the_end)
     CHECK_INT(0, atomic_load(&pair.world.suppressed_count));
 }
 
-TEST_CITING("A7", watching_the_dead_is_told_at_once)
+TEST_CITING("ACTOR-7", watching_the_dead_is_told_at_once)
 {
     struct pair pair;
 
@@ -49,7 +49,7 @@ TEST_CITING("A7", watching_the_dead_is_told_at_once)
 }
 
 // The cell of the dead one belongs to another by now.
-TEST_CITING("A7 A8", watching_the_dead_is_not_watching_its_successor)
+TEST_CITING("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
 {
     struct pair pair;
     struct part old;
@@ -71,7 +71,7 @@ TEST_CITING("A7 A8", watching_the_dead_is_not_watching_its_successor)
     world_end(&pair.world);
 }
 
-TEST_CITING("A7", watching_twice_is_watching_once)
+TEST_CITING("ACTOR-7", watching_twice_is_watching_once)
 {
     struct pair pair;
 
@@ -88,7 +88,7 @@ TEST_CITING("A7", watching_twice_is_watching_once)
 }
 
 // The second watch is sent when the notice for the first is under way.
-TEST_CITING("A7", watching_twice_around_the_end_is_watching_once)
+TEST_CITING("ACTOR-7", watching_twice_around_the_end_is_watching_once)
 {
     struct pair pair;
 
@@ -313,7 +313,7 @@ static const lbx_behaviour watcher = {
 };
 
 // The watch and the stop run into each other; then there is one notice.
-TEST_CITING("A7", watch_races_with_the_end)
+TEST_CITING("ACTOR-7", watch_races_with_the_end)
 {
     static struct race race;
     struct part b;
