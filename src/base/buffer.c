@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing bytes; the invariants are in base/buffer.h. */
+/* Bytes that grow; BUF-1 to BUF-3 are in buffer.h. */
 #include "base/buffer.h"
 
 #include "base/alloc.h"
@@ -8,23 +8,22 @@
 #include <string.h>
 
 enum {
-    FIRST_ROOM = 128
+    FIRST_CAPACITY = 128
 };
 
 void
-lbx__buffer_init(lbx_buffer *buffer, const lbx_allocator *allocator,
-                 size_t most)
+lbx__buffer_init(lbx_buffer *buffer, const lbx_allocator *allocator, size_t max)
 {
-    assert(most < SIZE_MAX / 4); // doubling does not overflow
-    *buffer = (lbx_buffer){.allocator = allocator, .most = most};
+    assert(max < SIZE_MAX / 4); // doubling does not overflow
+    *buffer = (lbx_buffer){.allocator = allocator, .max = max};
 }
 
 void
 lbx__buffer_fini(lbx_buffer *buffer)
 {
-    lbx__free(buffer->allocator, buffer->bytes, buffer->room);
+    lbx__free(buffer->allocator, buffer->bytes, buffer->capacity);
     buffer->bytes = NULL;
-    buffer->size = buffer->room = 0;
+    buffer->size = buffer->capacity = 0;
 }
 
 void
@@ -36,25 +35,25 @@ lbx__buffer_reset(lbx_buffer *buffer)
         buffer->bytes[0] = '\0';
 }
 
-/* Makes room for `size` bytes in all, and a NUL. */
+/* Grows to `size` bytes in all, and a NUL. */
 static bool
-grow(lbx_buffer *buffer, size_t size)
+buffer_grow(lbx_buffer *buffer, size_t size)
 {
-    size_t room = buffer->room ? buffer->room : FIRST_ROOM;
+    size_t capacity = buffer->capacity ? buffer->capacity : FIRST_CAPACITY;
     char *bytes;
 
-    while (room < size + 1)
-        room *= 2;
-    if (room > buffer->most + 1)
-        room = buffer->most + 1; // still enough: size <= most
-    bytes = lbx__alloc(buffer->allocator, room, 1);
+    while (capacity < size + 1)
+        capacity *= 2;
+    if (capacity > buffer->max + 1)
+        capacity = buffer->max + 1; // still enough: size <= max
+    bytes = lbx__alloc(buffer->allocator, capacity, 1);
     if (!bytes)
         return false;
     if (buffer->size > 0)
         memcpy(bytes, buffer->bytes, buffer->size);
-    lbx__free(buffer->allocator, buffer->bytes, buffer->room);
+    lbx__free(buffer->allocator, buffer->bytes, buffer->capacity);
     buffer->bytes = bytes;
-    buffer->room = room;
+    buffer->capacity = capacity;
     return true;
 }
 
@@ -65,18 +64,18 @@ lbx__buffer_claim(lbx_buffer *buffer, size_t size)
 
     if (buffer->status != LBX_OK)
         return NULL;
-    if (size > buffer->most - buffer->size) {
+    if (size > buffer->max - buffer->size) {
         buffer->status = LBX_TOO_LARGE;
         return NULL;
     }
-    if (buffer->size + size + 1 > buffer->room &&
-        !grow(buffer, buffer->size + size)) {
+    if (buffer->size + size + 1 > buffer->capacity &&
+        !buffer_grow(buffer, buffer->size + size)) {
         buffer->status = LBX_NO_MEMORY;
         return NULL;
     }
     claimed = buffer->bytes + buffer->size;
     buffer->size += size;
-    buffer->bytes[buffer->size] = '\0'; // B1
+    buffer->bytes[buffer->size] = '\0'; // BUF-1
     return claimed;
 }
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 static int64_t
-read_clock(clockid_t which)
+clock_read(clockid_t which)
 {
     struct timespec now;
 
@@ -19,25 +19,25 @@ read_clock(clockid_t which)
 int64_t
 lbx_clock_now(const lbx_clock *clock)
 {
-    return clock ? clock->now_ns(clock->context) : read_clock(CLOCK_MONOTONIC);
+    return clock ? clock->now_ns(clock->context) : clock_read(CLOCK_MONOTONIC);
 }
 
 int64_t
-lbx__boot_now(void)
+lbx__clock_boot(void)
 {
-    return read_clock(CLOCK_BOOTTIME);
+    return clock_read(CLOCK_BOOTTIME);
 }
 
 int64_t
-lbx__wall_now(void)
+lbx__clock_wall(void)
 {
-    return read_clock(CLOCK_REALTIME);
+    return clock_read(CLOCK_REALTIME);
 }
 
 int64_t
-lbx__wall_ms(void)
+lbx__clock_wall_ms(void)
 {
-    return lbx__wall_now() / LBX_MS;
+    return lbx__clock_wall() / LBX_MS;
 }
 
 int64_t

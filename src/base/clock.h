@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /* ns since the machine was started, the time it slept included. */
-int64_t lbx__boot_now(void);
+int64_t lbx__clock_boot(void);
 
 /* ns since 1970. People set it: shown, never compared. */
-int64_t lbx__wall_now(void);
-int64_t lbx__wall_ms(void);
+int64_t lbx__clock_wall(void);
+int64_t lbx__clock_wall_ms(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static void
-write_event(void *context)
+event_wake(void *context)
 {
     const lbx_event *event = context;
     uint64_t one = 1;
@@ -29,7 +29,7 @@ lbx_event_open(lbx_event *ret)
     if (fd < 0)
         return errno == ENOSYS ? LBX_UNSUPPORTED : LBX_NO_MEMORY;
     ret->fd = fd;
-    ret->waker.wake = write_event;
+    ret->waker.wake = event_wake;
     ret->waker.context = ret;
     return LBX_OK;
 }

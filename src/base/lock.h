@@ -2,7 +2,7 @@
 /*
  * A lock of one word: spins a little, then parks.
  *
- * States: 0 free, 1 held, 2 held and someone may sleep. Not recursive, not
+ * States: 0 free, 1 held, 2 held and a thread may sleep. Not recursive, not
  * fair; held for a handful of instructions, never across a callback.
  */
 #ifndef LBX_BASE_LOCK_H
@@ -32,7 +32,7 @@ lbx__lock_take(lbx__lock *lock)
 static inline void
 lbx__lock_give(lbx__lock *lock)
 {
-    // Release: hands what we wrote to the next holder.
+    // Release: the next holder sees what this thread wrote.
     if (lbx__exchange(&lock->word, 0u, release) == 2)
         lbx__lock_wake(lock);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations: what all kinds have in common. OPER-1 to OPER-4 are in op.h.
+ * Operations: what all kinds have in common. OPER-1 to OPER-4 are in op.h; the
+ * public functions are in operation.c.
  */
 #include "base/op.h"
 
@@ -50,85 +51,6 @@ lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker)
     lbx__op_set_waker(op, waker);
     op->state = LBX__QUEUED;
     lbx__list_insert(before, &op->link);
-}
-
-void
-lbx__wakes_init(lbx__wakes *wakes)
-{
-    lbx__init(&wakes->lock.word, 0);
-    lbx__list_init(&wakes->ops);
-    wakes->running = NULL;
-}
-
-void
-lbx__wakes_grant(lbx__wakes *wakes, lbx__op *op, lbx_status granted)
-{
-    assert(op->state == LBX__QUEUED); // OPER-2
-    lbx__list_remove(&op->link);
-    op->state = LBX__GRANTED;
-    op->granted = granted;
-    if (!op->waker.wake)
-        return;
-    op->wakes = wakes;
-    op->caller = lbx__thread_self();
-    lbx__list_append(&wakes->ops, &op->link);
-    // Release: an owner that sees it also sees the fields above.
-    lbx__store(&op->calling, (uint32_t)LBX__PLANNED, release);
-}
-
-/* Removes the next wake-up from the list; NULL when all that are left are being
- * withdrawn. */
-static lbx__op *
-wakes_begin_next(lbx__wakes *wakes)
-{
-    for (lbx__link *link = wakes->ops.next; link != &wakes->ops;
-         link = link->next) {
-        lbx__op *op = lbx__member(link, lbx__op, link);
-        uint32_t seen = LBX__PLANNED;
-
-        // Acquire: orders this after a withdrawal by the owner.
-        if (!lbx__cas(&op->calling, &seen, (uint32_t)LBX__CALLING, acquire))
-            continue;
-        lbx__list_remove(&op->link);
-        wakes->running = op;
-        return op;
-    }
-    return NULL;
-}
-
-/* Runs one callback and releases the operation. */
-static void
-wakes_call(lbx__wakes *wakes, lbx__op *op)
-{
-    lbx_waker waker = op->waker;
-
-    waker.wake(waker.context); // OPER-4
-    if (wakes->running != op)
-        return; // settled by its own callback; its memory may be gone
-    // Release: the owner that sees it sees everything the callback did. The
-    // last touch: the wake-up only compares the address (OPER-3).
-    if (lbx__exchange(&op->calling, (uint32_t)LBX__NOT_CALLING, acq_rel) ==
-        LBX__AWAITED)
-        lbx__futex_wake(&op->calling, 1);
-}
-
-void
-lbx__wakes_run(lbx__wakes *wakes)
-{
-    bool empty;
-
-    do {
-        lbx__op *op;
-
-        lbx__lock_take(&wakes->lock);
-        op = wakes_begin_next(wakes);
-        empty = lbx__list_empty(&wakes->ops);
-        lbx__lock_give(&wakes->lock);
-        if (op)
-            wakes_call(wakes, op);
-        else if (!empty)
-            lbx__yield(); // an owner is between two steps of a withdrawal
-    } while (!empty);
 }
 
 /* Waits until another thread's callback of this operation has returned. */
@@ -187,79 +109,6 @@ lbx__op_settle(lbx__op *op)
     lbx__store(&op->calling, (uint32_t)LBX__NOT_CALLING, relaxed);
 }
 
-lbx_status
-lbx_operation_poll(lbx_operation *operation, const lbx_waker *waker)
-{
-    lbx__op *op = lbx__op_of(operation);
-
-    if (!op || !op->ops)
-        return LBX_INVALID;
-    if (op->status == LBX_PENDING)
-        op->status = op->ops->poll(op, waker);
-    return op->status; // OPER-1
-}
-
-lbx_status
-lbx_operation_cancel(lbx_operation *operation)
-{
-    lbx__op *op = lbx__op_of(operation);
-
-    if (!op || !op->ops)
-        return LBX_INVALID;
-    if (op->status == LBX_PENDING)
-        op->status = op->ops->leave(op, LBX_CANCELLED);
-    return op->status;
-}
-
-void
-lbx_operation_fini(lbx_operation *operation)
-{
-    lbx__op *op = lbx__op_of(operation);
-
-    if (!op || !op->ops)
-        return;
-    (void)lbx_operation_cancel(operation);
-    op->ops->release(op);
-    op->ops = NULL;
-}
-
-lbx_status
-lbx_operation_restart(lbx_operation *operation, int64_t deadline_ns)
-{
-    lbx__op *op = lbx__op_of(operation);
-
-    if (!op || !op->ops)
-        return LBX_INVALID;
-    if (op->status == LBX_PENDING)
-        return LBX_BUSY;
-    if (!op->ops->again)
-        return LBX_UNSUPPORTED;
-    op->status = LBX_PENDING;
-    op->deadline_ns = deadline_ns;
-    op->poll_by_ns = deadline_ns;
-    return LBX_OK;
-}
-
-lbx_status
-lbx_operation_status(const lbx_operation *operation)
-{
-    const lbx__op *op = (const lbx__op *)(const void *)operation;
-
-    if (!op || !op->ops)
-        return LBX_INVALID;
-    return op->status;
-}
-
-int64_t
-lbx_operation_deadline(const lbx_operation *operation)
-{
-    const lbx__op *op = (const lbx__op *)(const void *)operation;
-
-    if (!op || !op->ops || op->status != LBX_PENDING)
-        return LBX_FOREVER;
-    return op->poll_by_ns;
-}
-
 /* A thread that waits for one operation: 0 nothing yet, 1 woken, 2 asleep. */
 struct parker {
     _Atomic(uint32_t) word;
@@ -309,16 +158,4 @@ lbx__op_wait(lbx__op *op)
             return op->status;
         parker_sleep(&parker, op);
     }
-}
-
-lbx_status
-lbx_operation_wait(lbx_operation *operation)
-{
-    lbx__op *op = lbx__op_of(operation);
-
-    if (!op || !op->ops)
-        return LBX_INVALID;
-    if (op->status != LBX_PENDING)
-        return op->status;
-    return lbx__op_wait(op);
 }

@@ -5,8 +5,8 @@
  * With the default allocator they are mapped and unmapped one by one, so that
  * what a burst took goes back to the system when the burst is over; malloc
  * keeps freed blocks of this alignment. The kernel places new mappings next to
- * the last one, so that a block is usually aligned as it comes. Sanitizers look
- * for pointers in malloc's memory only, and get that.
+ * the last one, so that a block is usually aligned as it comes. Sanitizers search
+ * for pointers in malloc's memory only; with them malloc is used.
  */
 #include "base/alloc.h"
 
@@ -27,7 +27,7 @@
 #endif
 
 static void *
-map(size_t size_bytes)
+pages_map(size_t size_bytes)
 {
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,11 +35,11 @@ map(size_t size_bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Maps twice as much and gives back what sticks out. */
+/* Maps twice as much and unmaps what lies outside the aligned block. */
 static void *
-map_aligned(size_t size_bytes)
+pages_map_aligned(size_t size_bytes)
 {
-    char *memory = map(2 * size_bytes);
+    char *memory = pages_map(2 * size_bytes);
     size_t head;
 
     if (!memory)
@@ -63,11 +63,11 @@ lbx__pages_alloc(const lbx_allocator *allocator, size_t size_bytes)
             memset(memory, 0, size_bytes);
         return memory;
     }
-    memory = map(size_bytes);
+    memory = pages_map(size_bytes);
     if (!memory || ((uintptr_t)memory & (size_bytes - 1)) == 0)
         return memory;
     (void)munmap(memory, size_bytes);
-    return map_aligned(size_bytes);
+    return pages_map_aligned(size_bytes);
 }
 
 void

@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 static void
-wait_on(_Atomic(uint32_t) *word, int how, uint32_t expected, int64_t wait_ns)
+futex_wait(_Atomic(uint32_t) *word, int how, uint32_t expected, int64_t wait_ns)
 {
     struct timespec limit = {
         .tv_sec = (time_t)(wait_ns / 1000000000),
         .tv_nsec = (long)(wait_ns % 1000000000),
     };
 
-    // Every error means "look again": the word changed, a signal, time is up.
+    // Every error means "check again": the word changed, a signal, time is up.
     (void)syscall(SYS_futex, word, how, expected, wait_ns < 0 ? NULL : &limit,
                   NULL, 0);
 }
@@ -31,14 +31,14 @@ wait_on(_Atomic(uint32_t) *word, int how, uint32_t expected, int64_t wait_ns)
 void
 lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
 {
-    wait_on(word, FUTEX_WAIT_PRIVATE, expected, wait_ns);
+    futex_wait(word, FUTEX_WAIT_PRIVATE, expected, wait_ns);
 }
 
 void
 lbx__futex_wait_shared(_Atomic(uint32_t) *word, uint32_t expected,
                        int64_t wait_ns)
 {
-    wait_on(word, FUTEX_WAIT, expected, wait_ns);
+    futex_wait(word, FUTEX_WAIT, expected, wait_ns);
 }
 
 void
@@ -57,7 +57,7 @@ static pthread_once_t barrier_once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
 
 static void
-register_barrier(void)
+barrier_register(void)
 {
     barrier_works =
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
@@ -67,7 +67,7 @@ register_barrier(void)
 bool
 lbx__barrier_ready(void)
 {
-    return pthread_once(&barrier_once, register_barrier) == 0 && barrier_works;
+    return pthread_once(&barrier_once, barrier_register) == 0 && barrier_works;
 }
 
 bool
@@ -103,7 +103,7 @@ lbx__thread_self(void)
 }
 
 /* Thread numbers: a bitmap of those in use. A thread takes the lowest free one
- * at its first call and gives it back when it ends. */
+ * at its first call and releases it when it ends. */
 enum {
     NUMBERS = LBX__THREADS,
     BITS = 64
@@ -118,26 +118,27 @@ static _Thread_local unsigned mine; // number + 1; 0: none yet
 LBX__LOCAL(lbx__memo, lbx__thread_memo);
 
 static void
-give_number_back(void *value)
+thread_release_number(void *value)
 {
     unsigned number = (unsigned)((uintptr_t)value - 1);
 
     mine = 0;
     lbx__local(lbx__thread_memo) = (lbx__memo){0};
-    // Release: whatever this thread did under its number comes before what
+    // Release: what this thread did under its number comes before what
     // the next holder does.
     (void)lbx__and(&numbers[number / BITS], ~((uint64_t)1 << (number % BITS)),
                    release);
 }
 
 static void
-make_number_key(void)
+thread_make_key(void)
 {
-    number_key_works = pthread_key_create(&number_key, give_number_back) == 0;
+    number_key_works =
+        pthread_key_create(&number_key, thread_release_number) == 0;
 }
 
 static unsigned
-take_number(void)
+thread_take_number(void)
 {
     for (unsigned i = 0; i < NUMBERS / BITS; i++) {
         uint64_t used = lbx__load(&numbers[i], relaxed);
@@ -145,7 +146,7 @@ take_number(void)
         while (used != UINT64_MAX) {
             unsigned bit = (unsigned)__builtin_ctzll(~used);
 
-            // Acquire: pairs with the release in give_number_back().
+            // Acquire: pairs with the release in thread_release_number().
             if (lbx__cas(&numbers[i], &used, used | (uint64_t)1 << bit,
                          acquire))
                 return i * BITS + bit;
@@ -160,13 +161,13 @@ lbx__thread_index(void)
     if (mine == 0) {
         unsigned number = NUMBERS;
 
-        if (pthread_once(&number_once, make_number_key) == 0 &&
+        if (pthread_once(&number_once, thread_make_key) == 0 &&
             number_key_works)
-            number = take_number();
+            number = thread_take_number();
         mine = number + 1;
         if (number < NUMBERS &&
             pthread_setspecific(number_key, (void *)(uintptr_t)mine) != 0) {
-            give_number_back((void *)(uintptr_t)mine);
+            thread_release_number((void *)(uintptr_t)mine);
             mine = NUMBERS + 1;
         }
     }

@@ -17,8 +17,8 @@
 void lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected,
                      int64_t wait_ns);
 
-/* Wakes up to `count` threads that sleep on `word`. The memory may be gone:
- * the address is only compared. */
+/* Wakes up to `count` threads that sleep on `word`. Only the address is
+ * compared: the memory may be freed already. */
 void lbx__futex_wake(_Atomic(uint32_t) *word, int count);
 
 /* The same two for a word in memory that processes share. */
@@ -26,7 +26,7 @@ void lbx__futex_wait_shared(_Atomic(uint32_t) *word, uint32_t expected,
                             int64_t wait_ns);
 void lbx__futex_wake_shared(_Atomic(uint32_t) *word, int count);
 
-/* Tells whether lbx__barrier_all() works here. */
+/* Reports whether lbx__barrier_all() works here. */
 bool lbx__barrier_ready(void);
 
 /* Makes every other thread of this process pass a full memory barrier before
@@ -44,7 +44,7 @@ void lbx__pause(void);
 #define LBX__SPINS(count) (count)
 #endif
 
-/* Lets another thread run; for the rare waits that nobody can end by a call. */
+/* Lets another thread run; for the rare waits that no wake-up ends. */
 void lbx__yield(void);
 
 /* An identity of the calling thread: an address, never 0. */
@@ -70,9 +70,9 @@ unsigned lbx__thread_index(void);
 #define lbx__local(name)       ((name)[0])
 #endif
 
-/* What a thread remembers as long as it has its number: forgotten, all 0, when
- * it gives that back. It may still run then, in destructors that others have
- * for it, while another thread has the number. */
+/* What a thread remembers while it has its number; zeroed when the number is
+ * released. The thread may still run then, in other destructors of its locals,
+ * while another thread has the number. */
 typedef struct lbx__memo {
     uint64_t key; /* 0: nothing */
     void *value;

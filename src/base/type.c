@@ -7,14 +7,14 @@
  * so that readers need no lock.
  *
  * C3 merges the lines of the bases and the list of the bases itself: take the
- * first head that stands in no other list's tail, strike it from all lists,
- * repeat. When every head stands in some tail, the order contradicts itself.
+ * first head that is in no other list's tail, strike it from all lists,
+ * repeat. When every head is in some tail, the order contradicts itself.
  * The merge is a loop over lists that were merged before: its depth does not
  * grow with the depth of the types.
  *
- * I1  line[0] is the type itself; no type is twice in a line.
- * I2  a type is in no tail once it has been taken: it was struck from every
- *     list it headed, and it was in no tail when it was taken.
+ * TYPE-1  line[0] is the type itself; no type is twice in a line.
+ * TYPE-2  a type is in no tail once it has been taken: it was struck from every
+ *         list it headed, and it was in no tail when it was taken.
  */
 #include <letterbox/type.h>
 
@@ -42,7 +42,7 @@ struct lbx_type {
 
 /* A merge under way: list i is line i of the bases from taken[i] on, and the
  * last list is that of the bases themselves. */
-struct merge {
+struct type_merge {
     const lbx_type *const *bases;
     size_t base_count;
     size_t *taken; /* base_count + 1 of them */
@@ -52,7 +52,7 @@ struct merge {
 
 /* The head of list `index`; NULL when it is used up. */
 static const lbx_type *
-head(const struct merge *merge, size_t index)
+merge_head(const struct type_merge *merge, size_t index)
 {
     size_t at = merge->taken[index];
 
@@ -61,14 +61,15 @@ head(const struct merge *merge, size_t index)
     return lbx_type_ancestor(merge->bases[index], at);
 }
 
-/* Whether `type` is in list `index` behind its head. By I2 that is so for all
+/* Whether `type` is in list `index` behind its head. By TYPE-2 that is so for all
  * members that are not the head, in the lines of the bases. */
 static bool
-in_tail(const struct merge *merge, size_t index, const lbx_type *type)
+merge_in_tail(const struct type_merge *merge, size_t index,
+              const lbx_type *type)
 {
     if (index < merge->base_count)
         return lbx_type_is_a(merge->bases[index], type) &&
-               head(merge, index) != type;
+               merge_head(merge, index) != type;
     for (size_t i = merge->taken[index] + 1; i < merge->base_count; i++) {
         if (merge->bases[i] == type)
             return true;
@@ -77,10 +78,10 @@ in_tail(const struct merge *merge, size_t index, const lbx_type *type)
 }
 
 static bool
-in_any_tail(const struct merge *merge, const lbx_type *type)
+merge_in_any_tail(const struct type_merge *merge, const lbx_type *type)
 {
     for (size_t i = 0; i <= merge->base_count; i++) {
-        if (in_tail(merge, i, type))
+        if (merge_in_tail(merge, i, type))
             return true;
     }
     return false;
@@ -89,33 +90,33 @@ in_any_tail(const struct merge *merge, const lbx_type *type)
 /* The next of the line; NULL when the lists are used up or contradict each
  * other, and then *ret_left tells which. */
 static const lbx_type *
-next_in_line(const struct merge *merge, bool *ret_left)
+merge_next(const struct type_merge *merge, bool *ret_left)
 {
     *ret_left = false;
     for (size_t i = 0; i <= merge->base_count; i++) {
-        const lbx_type *candidate = head(merge, i);
+        const lbx_type *candidate = merge_head(merge, i);
 
         if (!candidate)
             continue;
         *ret_left = true;
-        if (!in_any_tail(merge, candidate))
+        if (!merge_in_any_tail(merge, candidate))
             return candidate;
     }
     return NULL;
 }
 
 static void
-strike(struct merge *merge, const lbx_type *type)
+merge_strike(struct type_merge *merge, const lbx_type *type)
 {
     for (size_t i = 0; i <= merge->base_count; i++) {
-        if (head(merge, i) == type)
+        if (merge_head(merge, i) == type)
             merge->taken[i]++;
     }
 }
 
 /* Fills merge->line with the ancestors; false for a contradiction. */
 static bool
-merge_lines(struct merge *merge)
+merge_lines(struct type_merge *merge)
 {
     const lbx_type *next;
     bool left;
@@ -127,10 +128,10 @@ merge_lines(struct merge *merge)
                merge->line_count * sizeof(*merge->line));
         return true;
     }
-    for (next = next_in_line(merge, &left); next;
-         next = next_in_line(merge, &left)) {
+    for (next = merge_next(merge, &left); next;
+         next = merge_next(merge, &left)) {
         merge->line[merge->line_count++] = next;
-        strike(merge, next);
+        merge_strike(merge, next);
     }
     return !left;
 }
@@ -138,7 +139,7 @@ merge_lines(struct merge *merge)
 /* How many ancestors there can be at most; false when the number cannot be
  * right, or a base is missing. */
 static bool
-count_ancestors(const lbx_type_options *options, size_t *ret)
+type_count_ancestors(const lbx_type_options *options, size_t *ret)
 {
     const size_t most = SIZE_MAX / sizeof(void *) / 4;
     size_t count = 0;
@@ -158,7 +159,7 @@ count_ancestors(const lbx_type_options *options, size_t *ret)
 
 /* One block for type, line and name. */
 static lbx_type *
-build(const lbx_type_options *options, const struct merge *merge)
+type_build(const lbx_type_options *options, const struct type_merge *merge)
 {
     const size_t name_bytes = strlen(options->name) + 1;
     const size_t line_count = merge->line_count + 1;
@@ -191,14 +192,15 @@ build(const lbx_type_options *options, const struct merge *merge)
 lbx_status
 lbx_type_create(const lbx_type_options *options, lbx_type **ret)
 {
-    struct merge merge = {0};
+    struct type_merge merge = {0};
     lbx_status status = LBX_INVALID;
     size_t most, scratch_bytes;
     lbx_type *type;
 
     if (!options || !ret || options->version != LBX_TYPE_OPTIONS_VERSION)
         return LBX_INVALID;
-    if (!options->name || !options->name[0] || !count_ancestors(options, &most))
+    if (!options->name || !options->name[0] ||
+        !type_count_ancestors(options, &most))
         return LBX_INVALID;
 
     merge.bases = options->bases;
@@ -212,7 +214,7 @@ lbx_type_create(const lbx_type_options *options, lbx_type **ret)
 
     if (merge_lines(&merge)) {
         assert(merge.line_count <= most);
-        type = build(options, &merge);
+        type = type_build(options, &merge);
         status = type ? LBX_OK : LBX_NO_MEMORY;
         if (type)
             *ret = type;
@@ -222,20 +224,20 @@ lbx_type_create(const lbx_type_options *options, lbx_type **ret)
 }
 
 static void *
-room_allocate(void *context, size_t size_bytes, size_t align_bytes)
+storage_allocate(void *context, size_t size_bytes, size_t align_bytes)
 {
-    lbx__type_room *room = context;
-    size_t at = (room->used + align_bytes - 1) & ~(align_bytes - 1);
+    lbx__type_storage *storage = context;
+    size_t at = (storage->used + align_bytes - 1) & ~(align_bytes - 1);
 
-    if (align_bytes > alignof(lbx__type_room) || at > sizeof(room->bytes) ||
-        size_bytes > sizeof(room->bytes) - at)
+    if (align_bytes > alignof(lbx__type_storage) ||
+        at > sizeof(storage->bytes) || size_bytes > sizeof(storage->bytes) - at)
         return NULL;
-    room->used = at + size_bytes;
-    return &room->bytes[at];
+    storage->used = at + size_bytes;
+    return &storage->bytes[at];
 }
 
 static void
-room_release(void *context, void *memory, size_t size_bytes)
+storage_release(void *context, void *memory, size_t size_bytes)
 {
     (void)context;
     (void)memory;
@@ -243,15 +245,16 @@ room_release(void *context, void *memory, size_t size_bytes)
 }
 
 const lbx_type *
-lbx__type_make_static(lbx__type_room *room, lbx_type_options options)
+lbx__type_init_static(lbx__type_storage *storage, lbx_type_options options)
 {
     lbx_type *type = NULL;
     lbx_status status;
 
-    room->allocator = (lbx_allocator){room_allocate, room_release, room};
-    options.allocator = &room->allocator;
+    storage->allocator =
+        (lbx_allocator){storage_allocate, storage_release, storage};
+    options.allocator = &storage->allocator;
     status = lbx_type_create(&options, &type);
-    assert(status == LBX_OK); // the room is large enough for any name we have
+    assert(status == LBX_OK); // the storage is large enough for our names
     (void)status;
     return type;
 }
@@ -323,14 +326,14 @@ lbx__type_clones(const lbx_type *type)
 }
 
 bool
-lbx__type_ends(const lbx_type *type)
+lbx__type_destroys(const lbx_type *type)
 {
     return type && type->destroy;
 }
 
-/* What a type's own functions may answer; all else is ENCODING. */
+/* What a type's own functions may return; all else is LBX_ENCODING. */
 static lbx_status
-coded(lbx_status status)
+type_coded(lbx_status status)
 {
     return status == LBX_OK || status == LBX_NO_MEMORY ? status : LBX_ENCODING;
 }
@@ -344,7 +347,7 @@ lbx_type_encode(const lbx_type *type, const void *message, lbx_buffer *out)
         return LBX_INVALID;
     if (!type->encode)
         return LBX_UNSUPPORTED;
-    status = coded(type->encode(message, out, type->context));
+    status = type_coded(type->encode(message, out, type->context));
     return out->status != LBX_OK ? out->status : status;
 }
 
@@ -359,7 +362,8 @@ lbx_type_decode(const lbx_type *type, const void *bytes, size_t size_bytes,
         return LBX_INVALID;
     if (!type->decode)
         return LBX_UNSUPPORTED;
-    status = coded(type->decode(bytes, size_bytes, &message, type->context));
+    status =
+        type_coded(type->decode(bytes, size_bytes, &message, type->context));
     if (status == LBX_OK)
         *ret = message;
     return status;

@@ -6,20 +6,21 @@
 #include <letterbox/type.h>
 #include <stdalign.h>
 
-/* Its messages can be copied; they have to be ended. False for NULL. */
+/* Reports whether its messages can be copied; have to be destroyed. False for
+ * NULL. */
 bool lbx__type_clones(const lbx_type *type);
-bool lbx__type_ends(const lbx_type *type);
+bool lbx__type_destroys(const lbx_type *type);
 
 /* Static memory for one type of the library's own, without bases. */
-typedef struct lbx__type_room {
+typedef struct lbx__type_storage {
     lbx_allocator allocator;
     size_t used;
     alignas(64) unsigned char bytes[512];
-} lbx__type_room;
+} lbx__type_storage;
 
-/* Makes a type in it, with these options but the allocator: nothing to fail and
- * nothing to free. Once for each room. */
-const lbx_type *lbx__type_make_static(lbx__type_room *room,
+/* Makes a type in it, with these options except the allocator: nothing can fail
+ * and nothing is freed. Once for each storage. */
+const lbx_type *lbx__type_init_static(lbx__type_storage *storage,
                                       lbx_type_options options);
 
 #endif

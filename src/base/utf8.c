@@ -76,7 +76,7 @@ lbx__utf8_encode(uint32_t code, char *buffer)
 
 /* Four hexadecimal digits. */
 static bool
-read_unit(const char **at, const char *end, uint32_t *ret)
+utf8_read_unit(const char **at, const char *end, uint32_t *ret)
 {
     static const char digits[] = "0123456789abcdef";
     uint32_t unit = 0;
@@ -100,18 +100,18 @@ read_unit(const char **at, const char *end, uint32_t *ret)
 
 /* What follows \u: one unit, or two that make a pair. */
 static size_t
-unescape_unicode(const char **at, const char *end, char *buffer)
+utf8_unescape_unit(const char **at, const char *end, char *buffer)
 {
     uint32_t code, low;
 
-    if (!read_unit(at, end, &code) || code == 0)
+    if (!utf8_read_unit(at, end, &code) || code == 0)
         return 0;
     if (code >= 0xd800 && code <= 0xdfff) {
         if (code > 0xdbff || end - *at < 2 || (*at)[0] != '\\' ||
             (*at)[1] != 'u')
             return 0;
         *at += 2;
-        if (!read_unit(at, end, &low) || low < 0xdc00 || low > 0xdfff)
+        if (!utf8_read_unit(at, end, &low) || low < 0xdc00 || low > 0xdfff)
             return 0;
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
@@ -119,7 +119,7 @@ unescape_unicode(const char **at, const char *end, char *buffer)
 }
 
 size_t
-lbx__unescape(const char **at, const char *end, char *buffer)
+lbx__utf8_unescape(const char **at, const char *end, char *buffer)
 {
     static const char names[] = "\"\\/bfnrt";
     static const char meanings[] = "\"\\/\b\f\n\r\t";
@@ -129,7 +129,7 @@ lbx__unescape(const char **at, const char *end, char *buffer)
         return 0;
     if (**at == 'u') {
         *at += 1;
-        return unescape_unicode(at, end, buffer);
+        return utf8_unescape_unit(at, end, buffer);
     }
     name = memchr(names, **at, sizeof(names) - 1);
     if (!name)

@@ -19,6 +19,6 @@ size_t lbx__utf8_encode(uint32_t code, char *buffer);
 /* Undoes the escape behind a backslash at *at, moves *at past it and writes
  * what it stands for, at most 4 bytes. Returns how many; 0 when it is no
  * escape, or one for U+0000 or half of a pair. */
-size_t lbx__unescape(const char **at, const char *end, char *buffer);
+size_t lbx__utf8_unescape(const char **at, const char *end, char *buffer);
 
 #endif

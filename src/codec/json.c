@@ -126,7 +126,7 @@ scan_character(lbx__json *json, const char **at)
     if (byte == '\\') {
         ++*at;
         json->escaped = true;
-        if (lbx__unescape(at, json->end, decoded) == 0)
+        if (lbx__utf8_unescape(at, json->end, decoded) == 0)
             return "not an escape that is allowed";
         return NULL;
     }

@@ -43,7 +43,7 @@ next_byte(struct bytes *bytes)
     if (*bytes->at != '\\')
         return (unsigned char)*bytes->at++;
     bytes->at++;
-    bytes->have = lbx__unescape(&bytes->at, bytes->end, bytes->decoded);
+    bytes->have = lbx__utf8_unescape(&bytes->at, bytes->end, bytes->decoded);
     assert(bytes->have > 0); // the reader has seen to that
     bytes->used = 1;
     return (unsigned char)bytes->decoded[0];

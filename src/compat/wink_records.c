@@ -42,7 +42,7 @@ lbx_wink_request
 lbx_wink_request_of(const char *payload)
 {
     lbx_wink_request request = {.payload = payload,
-                                .created_ms = lbx__wall_ms()};
+                                .created_ms = lbx__clock_wall_ms()};
     uint8_t bytes[LBX__UUID_BYTES];
 
     // Without random bytes it has no id, and cannot be encoded.
@@ -56,7 +56,7 @@ lbx_wink_request_of(const char *payload)
 lbx_wink_result
 lbx_wink_result_of(const lbx_wink_request *request)
 {
-    lbx_wink_result result = {.completed_ms = lbx__wall_ms()};
+    lbx_wink_result result = {.completed_ms = lbx__clock_wall_ms()};
 
     if (request)
         result.request_id = request->request_id;
@@ -65,7 +65,7 @@ lbx_wink_result_of(const lbx_wink_request *request)
 
 /* ---- Types ---- */
 
-static lbx__type_room wink_type_rooms[2];
+static lbx__type_storage wink_type_rooms[2];
 static const lbx_type *wink_request_type;
 static const lbx_type *wink_result_type;
 static pthread_once_t wink_types_once = PTHREAD_ONCE_INIT;

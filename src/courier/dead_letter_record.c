@@ -48,7 +48,7 @@ const lbx__record_kind lbx__dead_letter_kind = {
     "letterbox.DeadLetter", sizeof(lbx_dead_letter_record), dead_letter_fields,
     LBX__RECORD_FIELD_COUNT(dead_letter_fields)};
 
-static lbx__type_room dead_letter_type_room;
+static lbx__type_storage dead_letter_type_room;
 static const lbx_type *dead_letter_type;
 static pthread_once_t dead_letter_type_once = PTHREAD_ONCE_INIT;
 

@@ -89,7 +89,7 @@ lbx__error_reply_send(lbx_letter *letter, const char *error,
     struct error_reply_result result = {
         .request_id = *request_id,
         .error = error,
-        .completed_ms = lbx__wall_ms(),
+        .completed_ms = lbx__clock_wall_ms(),
     };
     lbx_buffer json;
     lbx_status status;

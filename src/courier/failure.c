@@ -47,7 +47,7 @@ record_of(const lbx_job *job, const lbx_job_failure *failure,
         .delivery_count = facts->delivery_count,
         .last_error = failure->error_text,
         .last_error_type = failure->error_type,
-        .dead_lettered_ms = lbx__wall_ms(),
+        .dead_lettered_ms = lbx__clock_wall_ms(),
         .first_received_ms = facts->first_received_ms,
         .request_id =
             lbx__error_reply_request_id(job->letter, options->allocator),

@@ -212,7 +212,7 @@ record_type_decode(const void *bytes, size_t size_bytes, void **ret,
 }
 
 const lbx_type *
-lbx__record_make_type(lbx__type_room *room, const lbx__record_kind *kind)
+lbx__record_make_type(lbx__type_storage *room, const lbx__record_kind *kind)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
 
@@ -221,5 +221,5 @@ lbx__record_make_type(lbx__type_room *room, const lbx__record_kind *kind)
     options.destroy = record_type_destroy;
     options.encode = record_type_encode;
     options.decode = record_type_decode;
-    return lbx__type_make_static(room, options);
+    return lbx__type_init_static(room, options);
 }

@@ -72,7 +72,7 @@ lbx_status lbx__record_decode(const lbx__record_kind *kind, const char *json,
 void lbx__record_destroy(void *record);
 
 /* The type of such records, made in static memory: once for each `room`. */
-const lbx_type *lbx__record_make_type(lbx__type_room *room,
+const lbx_type *lbx__record_make_type(lbx__type_storage *room,
                                       const lbx__record_kind *kind);
 
 #endif

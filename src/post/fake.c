@@ -55,7 +55,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
             memcpy(letter->id.text, injection->id, strlen(injection->id) + 1);
     }
     letter->sent_ns = lbx__fake_now(fake);
-    letter->sent_ms = lbx__wall_ms();
+    letter->sent_ms = lbx__clock_wall_ms();
     letter->due_ns = parcel->delay_ns > INT64_MAX - letter->sent_ns
                          ? INT64_MAX
                          : letter->sent_ns + parcel->delay_ns;

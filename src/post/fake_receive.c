@@ -48,7 +48,7 @@ lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
     letter->deliveries++;
     letter->uses++;
     if (letter->first_received_ms == 0)
-        letter->first_received_ms = lbx__wall_ms();
+        letter->first_received_ms = lbx__clock_wall_ms();
 }
 
 /* What a call was given, on its way. */

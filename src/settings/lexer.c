@@ -190,7 +190,7 @@ quoted(lbx__lexer *lexer, lbx__token *token)
             *out++ = c;
             continue;
         }
-        length = lbx__unescape(&lexer->at, end, out);
+        length = lbx__utf8_unescape(&lexer->at, end, out);
         if (length == 0)
             return lbx__loader_fail(
                 lexer->load, LBX_INVALID, origin,

@@ -42,7 +42,7 @@ quoted(const char **at, struct key *key)
         if (bytes[0] == '"')
             return true;
         if (bytes[0] == '\\')
-            count = lbx__unescape(at, end, bytes);
+            count = lbx__utf8_unescape(at, end, bytes);
         if (count == 0 || !add(key, bytes, count))
             return false;
     }

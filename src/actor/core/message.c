@@ -12,19 +12,19 @@
 
 #include <pthread.h>
 
-static lbx__type_room rooms[3];
+static lbx__type_storage rooms[3];
 static const lbx_type *terminated_type;
 static const lbx_type *timeout_type;
 static const lbx_type *suppressed_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const lbx_type *
-message_make_type(lbx__type_room *room, const char *name)
+message_make_type(lbx__type_storage *room, const char *name)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
 
     options.name = name;
-    return lbx__type_make_static(room, options);
+    return lbx__type_init_static(room, options);
 }
 
 static void

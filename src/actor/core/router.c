@@ -128,7 +128,7 @@ router_broadcast(lbx_context *context, router *mine)
     lbx_envelope envelope = lbx__node_envelope(context->node);
     const lbx_type *type = envelope.type;
     void *message = envelope.message;
-    bool ends = lbx__type_ends(type) ||
+    bool ends = lbx__type_destroys(type) ||
                 (!type && context->cell->system->options.destroy);
 
     if (ends && !lbx__type_clones(type) && mine->count > 1)

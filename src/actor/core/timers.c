@@ -279,7 +279,7 @@ lbx_timer_start(lbx_system *system, lbx_ref to, const lbx_envelope *envelope,
         period_ns < 0 || lbx_envelope_is_system(envelope))
         return LBX_INVALID;
     if (period_ns > 0 && !lbx__type_clones(envelope->type) &&
-        (lbx__type_ends(envelope->type) ||
+        (lbx__type_destroys(envelope->type) ||
          (!envelope->type && system->options.destroy)))
         return LBX_UNSUPPORTED;
     task.envelope = *envelope;

@@ -13,7 +13,7 @@ static int64_t
 wall_ms(void *context)
 {
     (void)context;
-    return lbx__wall_ms();
+    return lbx__clock_wall_ms();
 }
 
 /* The rules speak: U3. They run under the lock, or in the thread that owns the

@@ -253,7 +253,7 @@ static int64_t
 wall_ms(void *context)
 {
     (void)context;
-    return lbx__wall_ms();
+    return lbx__clock_wall_ms();
 }
 
 /* Makes its journal, and makes it a store of its own. */

@@ -78,14 +78,14 @@ static int64_t
 boot_ns(const lbx__io *io)
 {
     (void)io;
-    return lbx__boot_now();
+    return lbx__clock_boot();
 }
 
 static int64_t
 wall_ns(const lbx__io *io)
 {
     (void)io;
-    return lbx__wall_now();
+    return lbx__clock_wall();
 }
 
 static void

@@ -30,7 +30,7 @@ static int64_t
 wall_ms(void *context)
 {
     (void)context;
-    return lbx__wall_ms();
+    return lbx__clock_wall_ms();
 }
 
 /* Time goes on as it did in the damaged store. */

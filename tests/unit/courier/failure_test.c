@@ -41,7 +41,7 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
     const lbx_dead_letter_record *record;
     const lbx_wink_result *result;
-    const int64_t before = lbx__wall_ms();
+    const int64_t before = lbx__clock_wall_ms();
     lbx_letter *letter;
     struct desk desk;
     int64_t first_ms;
@@ -76,7 +76,7 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     CHECK_STR("no address", record->last_error);
     CHECK_STR("shop.BadOrder", record->last_error_type);
     CHECK(record->dead_lettered_ms >= before &&
-          record->dead_lettered_ms <= lbx__wall_ms());
+          record->dead_lettered_ms <= lbx__clock_wall_ms());
     CHECK_INT(first_ms, record->first_received_ms);
     CHECK_STR(request.request_id.text, record->request_id.text);
     CHECK_STR("answers", record->reply_mailbox);

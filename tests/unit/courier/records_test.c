@@ -98,7 +98,7 @@ TEST_CITING("W-24", new_requests_have_a_random_id_and_the_time)
     CHECK_INT(36, strlen(a.request_id.text));
     CHECK_INT('4', a.request_id.text[14]); // of version 4
     CHECK(strcmp(a.request_id.text, b.request_id.text) != 0);
-    CHECK(a.created_ms > 1700000000000 && a.created_ms <= lbx__wall_ms());
+    CHECK(a.created_ms > 1700000000000 && a.created_ms <= lbx__clock_wall_ms());
     CHECK_STR(a.request_id.text, back->request_id.text);
     CHECK_STR("1", back->payload);
     CHECK_PTR(NULL, back->budget);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structs of programs and libraries of different versions. */
+#include "base/sized.h"
+#include "support/test.h"
+
+#include <string.h>
+
+/* A struct in three versions. */
+struct first {
+    size_t size_bytes;
+    int32_t a;
+    int32_t b;
+};
+struct second {
+    size_t size_bytes;
+    int32_t a;
+    int32_t b;
+    int64_t c;
+};
+struct third {
+    size_t size_bytes;
+    int32_t a;
+    int32_t b;
+    int64_t c;
+    void *d;
+};
+
+enum {
+    MIN_BYTES = LBX__SIZED_MIN(struct first, b)
+};
+
+static lbx_status
+read_second(const void *from, struct second *ret, lbx_fault *fault)
+{
+    *ret = (struct second){.a = -1, .b = -2, .c = -3};
+    return lbx__sized_read(ret, sizeof(*ret), from, MIN_BYTES, "X_INIT", fault);
+}
+
+/* A library that knows the second version reads all three. */
+TEST(sized_older_and_newer_structs_are_read)
+{
+    const struct first older = {sizeof(older), 1, 2};
+    const struct second same = {sizeof(same), 1, 2, 3};
+    const struct third newer = {sizeof(newer), 1, 2, 3, NULL};
+    struct second read;
+
+    CHECK_OK(read_second(&older, &read, NULL));
+    CHECK_INT(1, read.a);
+    CHECK_INT(2, read.b);
+    CHECK_INT(-3, read.c); // its default
+    CHECK_INT(sizeof(read), read.size_bytes);
+    CHECK_OK(read_second(&same, &read, NULL));
+    CHECK_INT(3, read.c);
+    CHECK_OK(read_second(&newer, &read, NULL));
+    CHECK_INT(3, read.c);
+}
+
+TEST(sized_unknown_members_are_refused)
+{
+    int something;
+    const struct third newer = {sizeof(newer), 1, 2, 3, &something};
+    struct second read;
+    lbx_fault fault;
+
+    CHECK_STATUS(LBX_INVALID, read_second(&newer, &read, &fault));
+    CHECK(strstr(fault.text, "X_INIT"));
+    CHECK(strstr(fault.text, "does not know"));
+}
+
+TEST(sized_struct_without_its_init_is_refused)
+{
+    struct second zeroed, junk, read;
+    lbx_fault fault;
+
+    memset(&zeroed, 0, sizeof(zeroed));
+    CHECK_STATUS(LBX_INVALID, read_second(&zeroed, &read, &fault));
+    CHECK(strstr(fault.text, "start it with X_INIT"));
+    memset(&junk, 0xff, sizeof(junk));
+    CHECK_STATUS(LBX_INVALID, read_second(&junk, &read, &fault));
+    CHECK_INT(-1, read.a); // untouched
+}
+
+/* What the library writes fits the program's struct, whichever is longer. */
+TEST(sized_results_fit_the_callers_struct)
+{
+    const struct second from = {sizeof(from), 1, 2, 3};
+    struct {
+        struct first older;
+        int64_t behind;
+    } guarded = {{sizeof(struct first), 0, 0}, 77};
+    int junk;
+    struct third newer = {sizeof(newer), 0, 0, 0, &junk};
+
+    CHECK_OK(lbx__sized_write(&guarded.older, &from, sizeof(from), MIN_BYTES));
+    CHECK_INT(2, guarded.older.b);
+    CHECK_INT(sizeof(struct first), guarded.older.size_bytes);
+    CHECK_INT(77, guarded.behind);
+    CHECK_OK(lbx__sized_write(&newer, &from, sizeof(from), MIN_BYTES));
+    CHECK_INT(3, newer.c);
+    CHECK(!newer.d);
+    CHECK_INT(sizeof(newer), newer.size_bytes);
+    newer.size_bytes = 3;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx__sized_write(&newer, &from, sizeof(from), MIN_BYTES));
+}
