@@ -110,7 +110,7 @@ lbx_status lbx__call_now(lbx_store *store, lbx_verb verb, void *request);
 /* Takes deliveries back that nobody has seen, and ends the letters, without
  * waiting for either. Without memory for that they come back when their leases
  * run out. */
-void lbx__letters_undo(lbx_letter *first);
+void lbx__letter_undo(lbx_letter *first);
 
 /* Closes a desk: those that wait are woken, and end. */
 void lbx__desk_close(lbx__desk *desk);

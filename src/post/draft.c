@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drafts of the common kinds. */
-#include <letterbox/post/draft.h>
+/* Drafts: those of the common kinds, and packing one as a parcel. DRAFT-1 is in
+ * draft.h. */
+#include "post/draft.h"
 
+#include "base/fault.h"
+#include "base/utf8.h"
+#include "codec/digest.h"
+#include "codec/hex.h"
+#include "post/rules/row.h"
+
+#include <inttypes.h>
 #include <string.h>
 
 lbx_draft
@@ -28,4 +36,355 @@ lbx_draft_of_message(const lbx_type *type, const void *message)
     draft.type = type;
     draft.message = message;
     return draft;
+}
+
+enum {
+    NAME_MOST = 256, /* of a type, of an attribute */
+    IDS_MOST = 128,  /* groups, duplicates, tokens */
+    TEXT_MOST = 4096 /* a trace header, an id that is answered */
+};
+
+/* NULL, or UTF-8 of 1 to `most` bytes. */
+static bool
+text_fits(const char *text, size_t most)
+{
+    return !text || (text[0] && strnlen(text, most + 1) <= most &&
+                     lbx__utf8_valid(text));
+}
+
+/* NULL, or 1 to 128 printable characters of ASCII. */
+static bool
+name_fits(const char *text)
+{
+    size_t size = 0;
+
+    if (!text)
+        return true;
+    for (; text[size]; size++) {
+        if (text[size] <= ' ' || text[size] > '~' || size == IDS_MOST)
+            return false;
+    }
+    return size > 0;
+}
+
+static bool
+attribute_fits(const lbx_attribute *attribute)
+{
+    if (!attribute->name || !text_fits(attribute->name, NAME_MOST) ||
+        !text_fits(attribute->label, NAME_MOST) ||
+        (!attribute->value && attribute->size_bytes > 0))
+        return false;
+    switch (attribute->kind) {
+    case LBX_ATTRIBUTE_STRING:
+    case LBX_ATTRIBUTE_NUMBER:
+        return lbx__utf8_valid_bytes(attribute->value, attribute->size_bytes);
+    case LBX_ATTRIBUTE_BINARY:
+        return true;
+    }
+    return false;
+}
+
+static bool
+attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
+{
+    if (draft->attribute_count > rules->limits.attributes_most ||
+        draft->attribute_count > UINT16_MAX ||
+        (draft->attribute_count > 0 && !draft->attributes))
+        return false;
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        if (!attribute_fits(&draft->attributes[i]))
+            return false;
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(draft->attributes[i].name, draft->attributes[j].name) ==
+                0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* SQS: not empty, and only what XML 1.0 allows. */
+static bool
+is_plain_text(const char *text, size_t left)
+{
+    uint32_t code;
+
+    if (left == 0)
+        return false;
+    while (left > 0) {
+        const size_t length = lbx__utf8_decode(text, left, &code);
+
+        if (length == 0 || code == 0xfffe || code == 0xffff ||
+            (code < ' ' && code != '\t' && code != '\n' && code != '\r'))
+            return false;
+        text += length;
+        left -= length;
+    }
+    return true;
+}
+
+/* LBX_OK, and the delay in the parcel, when it is one this box allows. */
+static lbx_status
+set_delay(lbx_parcel *parcel, const lbx_draft *draft,
+          const lbx_box_options *rules)
+{
+    parcel->delay_ns = rules->delay_ns;
+    if (draft->delay_ns == LBX_DEFAULT)
+        return LBX_OK;
+    if (draft->delay_ns < 0 || draft->delay_ns > rules->limits.delay_most_ns ||
+        (rules->fifo && draft->delay_ns != 0))
+        return LBX_INVALID;
+    if (!rules->fifo)
+        parcel->delay_ns = draft->delay_ns;
+    return LBX_OK;
+}
+
+static lbx_status
+set_body(lbx__draft_packed *packing, const lbx_draft *draft,
+         const lbx_allocator *allocator)
+{
+    lbx_parcel *parcel = &packing->parcel;
+    lbx_status status;
+
+    if (!draft->type) {
+        if (!draft->bytes && draft->size_bytes > 0)
+            return LBX_INVALID;
+        parcel->body = draft->bytes ? draft->bytes : "";
+        parcel->body_bytes = draft->size_bytes;
+        parcel->type_name = draft->type_name;
+        return LBX_OK;
+    }
+    if (!draft->message)
+        return LBX_INVALID;
+    lbx__buffer_init(&packing->body, allocator, LBX__DRAFT_MAX_BYTES);
+    status = lbx_type_encode(draft->type, draft->message, &packing->body);
+    if (status != LBX_OK)
+        return status == LBX_UNSUPPORTED ? LBX_ENCODING : status;
+    parcel->body = lbx__buffer_text(&packing->body);
+    parcel->body_bytes = packing->body.size;
+    parcel->type_name = lbx_type_name(draft->type);
+    return LBX_OK;
+}
+
+static lbx_status
+check_size(const lbx_parcel *parcel, const lbx_limits *limits)
+{
+    const int64_t size = lbx__body_parcel_bytes(parcel);
+
+    return size > limits->letter_most_bytes || size > LBX__DRAFT_MAX_BYTES
+               ? LBX_TOO_LARGE
+               : LBX_OK;
+}
+
+/* The id of a duplicate that the sender did not give. */
+static lbx_status
+hash_body(lbx__draft_packed *packing, const lbx_allocator *allocator)
+{
+    uint8_t hash[LBX__SHA256_BYTES];
+    lbx__digest *digest;
+    lbx_status status = lbx__digest_create(allocator, &digest);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx__digest_all(digest, packing->parcel.body,
+                             packing->parcel.body_bytes, hash);
+    lbx__digest_destroy(digest);
+    if (status != LBX_OK)
+        return status;
+    lbx__hex_encode(hash, sizeof(hash), packing->duplicate_id);
+    packing->parcel.duplicate_id = packing->duplicate_id;
+    return LBX_OK;
+}
+
+static lbx_status
+check_fifo(lbx__draft_packed *packing, const lbx_box_options *rules,
+           const lbx_allocator *allocator)
+{
+    const lbx_parcel *parcel = &packing->parcel;
+
+    if (!rules->fifo)
+        return LBX_OK;
+    if (!parcel->group)
+        return LBX_INVALID;
+    if (parcel->duplicate_id)
+        return LBX_OK;
+    return rules->deduplicate_by_content ? hash_body(packing, allocator)
+                                         : LBX_INVALID;
+}
+
+static bool
+texts_fit(const lbx_draft *draft)
+{
+    return text_fits(draft->type_name, NAME_MOST) && name_fits(draft->group) &&
+           name_fits(draft->duplicate_id) &&
+           text_fits(draft->token, IDS_MOST) &&
+           text_fits(draft->trace, TEXT_MOST) &&
+           text_fits(draft->in_reply_to, TEXT_MOST);
+}
+
+lbx_status
+lbx__draft_pack(lbx__draft_packed *packing, const lbx_draft *draft,
+                const lbx_box_options *rules, const lbx_allocator *allocator)
+{
+    lbx_parcel *parcel = &packing->parcel;
+    lbx_status status;
+
+    memset(&packing->body, 0, sizeof(packing->body));
+    if (draft->version != LBX_DRAFT_VERSION || !texts_fit(draft) ||
+        !attributes_fit(draft, rules))
+        return LBX_INVALID;
+    *parcel = (lbx_parcel){
+        .routes = lbx_routes_json(draft->routes),
+        .attributes = draft->attributes,
+        .attribute_count = draft->attribute_count,
+        .group = draft->group,
+        .duplicate_id = draft->duplicate_id,
+        .token = draft->token,
+        .trace = draft->trace,
+        .in_reply_to = draft->in_reply_to,
+    };
+    status = set_delay(parcel, draft, rules);
+    if (status == LBX_OK)
+        status = set_body(packing, draft, allocator);
+    if (status == LBX_OK)
+        status = check_size(parcel, &rules->limits);
+    if (status == LBX_OK && rules->limits.text_only &&
+        !is_plain_text(parcel->body, parcel->body_bytes))
+        status = LBX_INVALID;
+    if (status == LBX_OK)
+        status = check_fifo(packing, rules, allocator);
+    return status;
+}
+
+void
+lbx__draft_packed_fini(lbx__draft_packed *packing)
+{
+    lbx__buffer_fini(&packing->body);
+}
+
+/* ---- Why not ---- */
+
+static lbx_status
+explain_texts(const lbx_draft *draft, lbx_fault *fault)
+{
+    const struct {
+        const char *name, *text;
+        size_t most;
+    } texts[] = {
+        {"type_name", draft->type_name, NAME_MOST},
+        {"token", draft->token, IDS_MOST},
+        {"trace", draft->trace, TEXT_MOST},
+        {"in_reply_to", draft->in_reply_to, TEXT_MOST},
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (!text_fits(texts[i].text, texts[i].most))
+            return lbx__fault_set(
+                fault, LBX_INVALID,
+                "%s: allowed are 1 to %zu bytes of UTF-8, and "
+                "NULL",
+                texts[i].name, texts[i].most);
+    }
+    if (!name_fits(draft->group) || !name_fits(draft->duplicate_id))
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "%s: allowed are 1 to %d printable ASCII characters "
+            "without spaces, and NULL",
+            name_fits(draft->group) ? "duplicate_id" : "group", IDS_MOST);
+    return LBX_OK;
+}
+
+static lbx_status
+explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
+                   lbx_fault *fault)
+{
+    if (draft->attribute_count > rules->limits.attributes_most)
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "attribute_count is %zu; the box allows %" PRIu32,
+                              draft->attribute_count,
+                              rules->limits.attributes_most);
+    if (draft->attribute_count > 0 && !draft->attributes)
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "attributes is NULL, and attribute_count is not 0");
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        if (!attribute_fits(&draft->attributes[i]))
+            return lbx__fault_set(
+                fault, LBX_INVALID,
+                "attributes[%zu]: name and label are 1 to %d "
+                "bytes of UTF-8, strings and numbers UTF-8, and "
+                "kind an lbx_attribute_kind",
+                i, NAME_MOST);
+    }
+    if (!attributes_fit(draft, rules))
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "attributes: a name is there twice, or they are too "
+            "many");
+    return LBX_OK;
+}
+
+static lbx_status
+explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
+              lbx_fault *fault)
+{
+    char most[LBX__FAULT_NUMBER_BYTES];
+    lbx_parcel unused;
+
+    if (set_delay(&unused, draft, rules) == LBX_OK)
+        return LBX_OK;
+    if (rules->fifo)
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "delay_ns is %" PRId64
+                              "; a fifo box allows LBX_DEFAULT and 0",
+                              draft->delay_ns);
+    return lbx__fault_set(
+        fault, LBX_INVALID,
+        "delay_ns is %" PRId64 "; the box allows LBX_DEFAULT and 0 to %s",
+        draft->delay_ns, lbx__fault_number(rules->limits.delay_most_ns, most));
+}
+
+/* What is left when texts, attributes and the delay are sound. */
+static lbx_status
+explain_body(const lbx_draft *draft, const lbx_box_options *rules,
+             lbx_fault *fault)
+{
+    if (draft->type ? !draft->message : !draft->bytes && draft->size_bytes > 0)
+        return lbx__fault_set(fault, LBX_INVALID, "the body is NULL");
+    if (rules->fifo && !draft->group)
+        return lbx__fault_set(fault, LBX_INVALID, "a fifo box needs a group");
+    if (rules->fifo && !draft->duplicate_id && !rules->deduplicate_by_content)
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "a fifo box needs a duplicate_id, unless it has "
+                              "deduplicate_by_content");
+    if (rules->limits.text_only)
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "the box takes text only: UTF-8 that is not empty, "
+            "with characters that XML 1.0 allows");
+    return LBX_INVALID;
+}
+
+lbx_status
+lbx__draft_explain(const lbx_draft *draft, const lbx_box_options *rules,
+                   lbx_status status, lbx_fault *fault)
+{
+    char most[LBX__FAULT_NUMBER_BYTES];
+
+    if (!fault || (status != LBX_INVALID && status != LBX_TOO_LARGE))
+        return status;
+    if (status == LBX_TOO_LARGE)
+        return lbx__fault_set(
+            fault, status,
+            "the letter is too large: the box allows %s bytes, "
+            "and none is more than 64 MiB",
+            lbx__fault_number(rules->limits.letter_most_bytes, most));
+    if (draft->version != LBX_DRAFT_VERSION)
+        return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
+                                  LBX_DRAFT_VERSION);
+    if (explain_texts(draft, fault) == LBX_OK &&
+        explain_attributes(draft, rules, fault) == LBX_OK &&
+        explain_delay(draft, rules, fault) == LBX_OK)
+        (void)explain_body(draft, rules, fault);
+    return status;
 }

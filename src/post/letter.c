@@ -175,7 +175,7 @@ lbx_letter_destroy(lbx_letter *letter)
 }
 
 void
-lbx__letters_destroy(lbx_letter *first)
+lbx__letter_destroy_all(lbx_letter *first)
 {
     while (first) {
         lbx_letter *next = first->next;

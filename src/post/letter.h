@@ -32,10 +32,10 @@ lbx_status lbx__letter_create(lbx_postbox *postbox, const lbx__called *called,
                               const lbx_delivery *delivery, lbx_letter **ret);
 
 /* Ends a list of letters. */
-void lbx__letters_destroy(lbx_letter *first);
+void lbx__letter_destroy_all(lbx_letter *first);
 
 /* Whether it may be settled or replied to: OK; FINALIZED. */
-lbx_status lbx__letter_open(const lbx_letter *letter);
+lbx_status lbx__letter_unsettled(const lbx_letter *letter);
 
 /* What settling came to, as this postbox words it (W-35); sets `finalized`. */
 lbx_status lbx__letter_settled(lbx_letter *letter, lbx_settlement what,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postboxes: opening, closing, and finding those that replies go to. B1 and B2
+ * Postboxes: references, closing, and finding those that replies go to. B1 and B2
  * are in postbox.h.
  */
 #include "post/postbox.h"
@@ -8,132 +8,8 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "post/box.h"
-#include "post/box_fault.h"
 
 #include <string.h>
-
-static lbx_status
-describe(lbx_postbox *postbox)
-{
-    lbx_box_request request = {
-        .name = postbox->name,
-        .buffer = postbox->texts,
-        .ret_options = &postbox->rules,
-    };
-    lbx_status status =
-        lbx__call_now(postbox->store, LBX_VERB_DESCRIBE, &request);
-
-    postbox->box = request.ret_box;
-    return status;
-}
-
-static lbx_status
-create(lbx_postbox *postbox, const lbx_box_options *options, lbx_fault *fault)
-{
-    static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
-    lbx_box_request request = {
-        .name = postbox->name,
-        .options = options ? options : &defaults,
-        .buffer = postbox->texts,
-        .ret_options = &postbox->rules,
-    };
-    lbx_status status = lbx__box_check(postbox->name, request.options, fault);
-
-    if (status != LBX_OK)
-        return status;
-    status = lbx__call_now(postbox->store, LBX_VERB_CREATE, &request);
-    postbox->box = request.ret_box;
-    return status == LBX_EXISTS // someone else has made it, and that will do
-               ? status
-               : lbx__box_explain(postbox->store, LBX_VERB_CREATE, &request,
-                                  status, fault);
-}
-
-/* B1: finds the box, or makes it. One that someone else makes meanwhile is as
- * good as found. */
-static lbx_status
-find_box(lbx_postbox *postbox, const lbx_postbox_options *options)
-{
-    lbx_status status = describe(postbox);
-
-    if (status == LBX_NOT_FOUND && !options->must_exist) {
-        status = create(postbox, options->box, options->fault);
-        if (status == LBX_EXISTS)
-            status = describe(postbox);
-    }
-    if (status == LBX_OK && postbox->box.uid == 0)
-        return LBX_CORRUPT; // a store that says OK and means nothing
-    return status;
-}
-
-static lbx_status
-make(lbx_store *store, const char *name, const lbx_postbox_options *options,
-     lbx_postbox **ret)
-{
-    lbx_postbox *postbox = lbx__zalloc(options->allocator, sizeof(*postbox));
-    lbx_status status;
-
-    if (!postbox)
-        return LBX_NO_MEMORY;
-    postbox->allocator = options->allocator;
-    postbox->store = lbx_store_ref(store);
-    postbox->options = *options;
-    postbox->options.fault = NULL; // borrowed for opening
-    postbox->options.box = NULL;
-    postbox->options.store = NULL;
-    lbx__init(&postbox->users, 1);
-    lbx__desk_init(&postbox->desk);
-    memcpy(postbox->name, name, strlen(name) + 1);
-    status = find_box(postbox, options);
-    if (status != LBX_OK) {
-        lbx_postbox_unref(postbox);
-        return status;
-    }
-    *ret = postbox;
-    return LBX_OK;
-}
-
-lbx_status
-lbx__postbox_options_check(const lbx_postbox_options *options,
-                           lbx_postbox **ret)
-{
-    if (options->version != LBX_POSTBOX_OPTIONS_VERSION)
-        return lbx__fault_version(options->fault, "LBX_POSTBOX_OPTIONS_INIT",
-                                  options->version,
-                                  LBX_POSTBOX_OPTIONS_VERSION);
-    if (!ret)
-        return lbx__fault_set(
-            options->fault, LBX_INVALID,
-            "there is no pointer for the postbox: ret is NULL");
-    if (!lbx__allocator_usable(options->allocator))
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "the allocator lacks a function");
-    return LBX_OK;
-}
-
-lbx_status
-lbx_postbox_open_in(lbx_store *store, const char *name,
-                    const lbx_postbox_options *options, lbx_postbox **ret)
-{
-    static const lbx_postbox_options defaults = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_fault *fault;
-    lbx_status status;
-
-    if (!options)
-        options = &defaults;
-    fault = options->fault;
-    status = lbx__postbox_options_check(options, ret);
-    if (status != LBX_OK)
-        return status;
-    if (!store)
-        return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
-    status = lbx__box_name_check(name, NULL, fault);
-    if (status != LBX_OK)
-        return status;
-    lbx__fault_clear(fault);
-    return lbx__fault_complete(fault, make(store, name, options, ret), "box",
-                               name);
-}
 
 lbx_postbox *
 lbx_postbox_ref(lbx_postbox *postbox)
@@ -209,6 +85,13 @@ lbx__postbox_heard(lbx_postbox *postbox, lbx_status status)
     if (status == LBX_CLOSED && !lbx__postbox_closed(postbox))
         lbx__desk_close(&postbox->desk); // its box was deleted
     return status;
+}
+
+lbx_status
+lbx__postbox_heard_box(lbx_postbox *postbox, lbx_status status)
+{
+    return lbx__postbox_heard(postbox,
+                              status == LBX_NOT_FOUND ? LBX_CLOSED : status);
 }
 
 void

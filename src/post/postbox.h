@@ -10,8 +10,8 @@
 #define LBX_POST_POSTBOX_H
 
 #include "post/call.h"
+#include "post/draft.h"
 #include "post/letter.h"
-#include "post/parcel.h"
 
 struct lbx_postbox {
     const lbx_allocator *allocator;
@@ -54,6 +54,9 @@ void lbx__postbox_op_keep(lbx__op *op, const lbx__steps *steps,
 /* CLOSED is the box's end too: what the store says of a life that is over. */
 lbx_status lbx__postbox_heard(lbx_postbox *postbox, lbx_status status);
 
+/* The same for requests that name the box: NOT_FOUND is the end of this box. */
+lbx_status lbx__postbox_heard_box(lbx_postbox *postbox, lbx_status status);
+
 /* The postbox of a place in a route, as the letters from here resolve it. */
 lbx_status lbx__postbox_resolve(lbx_postbox *postbox, const char *place,
                                 lbx_postbox **ret, lbx_fault *fault);
@@ -69,7 +72,7 @@ bool lbx__postbox_takes(const lbx_postbox *postbox, const lbx_draft *draft,
 /* Packs a draft as a send to here does; the packing is to be ended whatever the
  * answer. */
 lbx_status lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
-                             lbx__packing *packing);
+                             lbx__draft_packed *packing);
 
 /* The type of a draft, as far as it is known here; NULL. */
 const lbx_type *lbx__postbox_type_of(const lbx_postbox *postbox,

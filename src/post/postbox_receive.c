@@ -22,7 +22,7 @@ hand_over(lbx_letter *letter, size_t most, lbx_letter **ret, size_t *ret_count)
         letter = letter->next;
         ret[count]->next = NULL;
     }
-    lbx__letters_undo(letter);
+    lbx__letter_undo(letter);
     *ret_count = count;
     return count > 0 ? LBX_OK : LBX_EMPTY;
 }
@@ -89,15 +89,15 @@ receive_step(lbx__op *op, lbx_status last)
         return begin(op);
     letters = take_letters(called);
     if (last != LBX_OK) {
-        lbx__letters_destroy(letters);
+        lbx__letter_destroy_all(letters);
         return lbx__postbox_heard(postbox, last);
     }
     if (called->gave_up == LBX_CANCELLED) { // F7
-        lbx__letters_undo(letters);
+        lbx__letter_undo(letters);
         return LBX_CANCELLED;
     }
     if (postbox->options.wink && !is_decodable(letters)) {
-        lbx__letters_destroy(letters);
+        lbx__letter_destroy_all(letters);
         return LBX_ENCODING;
     }
     return hand_over(letters, called->u.receive.request.letters_most,
@@ -264,7 +264,7 @@ lbx_postbox_peek(lbx_postbox *postbox, uint64_t from, size_t letters_most,
     status = lbx__called_run(op);
     letters = take_letters(lbx__called_of(op));
     if (status != LBX_OK) {
-        lbx__letters_destroy(letters);
+        lbx__letter_destroy_all(letters);
         return status;
     }
     return hand_over(letters, letters_most, ret_letters, ret_count);

@@ -19,15 +19,15 @@ struct job {
     lbx_status status[LBX_BATCH_MOST]; /* of each draft, before the store */
     lbx_parcel parcels[LBX_BATCH_MOST];
     lbx_sent sent[LBX_BATCH_MOST];
-    lbx__packing packings[LBX_BATCH_MOST];
+    lbx__draft_packed packings[LBX_BATCH_MOST];
 };
 
 lbx_status
 lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
-                  lbx__packing *packing)
+                  lbx__draft_packed *packing)
 {
     lbx_status status =
-        lbx__packing_init(packing, draft, &postbox->rules, postbox->allocator);
+        lbx__draft_pack(packing, draft, &postbox->rules, postbox->allocator);
 
     if (status != LBX_OK)
         return status;
@@ -40,7 +40,7 @@ lbx_status
 lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
                         lbx_fault *ret_fault)
 {
-    lbx__packing packing;
+    lbx__draft_packed packing;
     lbx_status status;
 
     if (!postbox || !draft)
@@ -50,10 +50,10 @@ lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
         return lbx__fault_set(ret_fault, LBX_CLOSED, "postbox %s is closed",
                               postbox->name);
     status =
-        lbx__packing_init(&packing, draft, &postbox->rules, postbox->allocator);
-    lbx__packing_fini(&packing);
+        lbx__draft_pack(&packing, draft, &postbox->rules, postbox->allocator);
+    lbx__draft_packed_fini(&packing);
     if (status == LBX_INVALID || status == LBX_TOO_LARGE)
-        return lbx__packing_explain(draft, &postbox->rules, status, ret_fault);
+        return lbx__draft_explain(draft, &postbox->rules, status, ret_fault);
     if (status != LBX_OK)
         return lbx__fault_set(ret_fault, status, "%s", lbx_status_text(status));
     if (!lbx__postbox_takes(postbox, draft, postbox->options.body_type))
@@ -70,7 +70,7 @@ pack(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++) {
-        lbx__packing *packing = &job->packings[i];
+        lbx__draft_packed *packing = &job->packings[i];
 
         job->status[i] = lbx__postbox_pack(postbox, &drafts[i], packing);
         job->packed++;
@@ -165,7 +165,7 @@ send_drop(lbx__op *op)
     if (!job)
         return;
     for (size_t i = 0; i < job->packed; i++)
-        lbx__packing_fini(&job->packings[i]);
+        lbx__draft_packed_fini(&job->packings[i]);
     job->packed = 0;
     if (!called->u.batch.given)
         lbx__free(lbx__postbox_of(op)->allocator, job, sizeof(*job));

@@ -29,24 +29,6 @@ struct lbx_registry {
 };
 
 lbx_status
-lbx_resolve(lbx_resolver resolver, const char *place, lbx_fault *ret_fault,
-            lbx_postbox **ret)
-{
-    lbx_fault unwanted = {.status = LBX_OK};
-    lbx_fault *fault = ret_fault ? ret_fault : &unwanted;
-    lbx_status status;
-
-    if (!place || !ret)
-        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
-                              place ? "ret" : "the place");
-    lbx__fault_clear(fault);
-    status = resolver.resolve
-                 ? resolver.resolve(resolver.context, place, ret, fault)
-                 : LBX_NOT_FOUND;
-    return lbx__fault_complete(fault, status, "the place", place);
-}
-
-lbx_status
 lbx_registry_create(const lbx_allocator *allocator, lbx_registry **ret)
 {
     lbx_registry *registry;

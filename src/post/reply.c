@@ -66,7 +66,7 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
                 const lbx_draft *draft, lbx_fault *fault)
 {
     lbx_postbox *to;
-    lbx_status status = lbx__letter_open(letter);
+    lbx_status status = lbx__letter_unsettled(letter);
 
     *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
     if (status == LBX_OK && !allowed(letter, draft))
@@ -92,18 +92,18 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
         reply->draft.group = letter->delivery.parcel.group
                                  ? letter->delivery.parcel.group
                                  : letter->delivery.id.text;
-    status = lbx__packing_init(&reply->packing, &reply->draft, &to->rules,
-                               to->allocator);
+    status = lbx__draft_pack(&reply->packing, &reply->draft, &to->rules,
+                             to->allocator);
     reply->attachment =
         (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
-    return lbx__packing_explain(&reply->draft, &to->rules, status, fault);
+    return lbx__draft_explain(&reply->draft, &to->rules, status, fault);
 }
 
 lbx_status
 lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
                    const lbx_draft *draft, lbx_postbox *to)
 {
-    lbx_status status = lbx__letter_open(letter);
+    lbx_status status = lbx__letter_unsettled(letter);
 
     *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
     if (status == LBX_OK && lbx__postbox_closed(to))
@@ -120,7 +120,7 @@ lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
 void
 lbx__reply_fini(lbx__reply *reply)
 {
-    lbx__packing_fini(&reply->packing);
+    lbx__draft_packed_fini(&reply->packing);
     lbx_postbox_unref(reply->to);
     reply->to = NULL;
 }

@@ -16,7 +16,7 @@
 typedef struct lbx__reply {
     lbx_postbox *to; /* counted; NULL: there is none */
     lbx_draft draft;
-    lbx__packing packing;
+    lbx__draft_packed packing;
     lbx_attachment attachment; /* where both live in one store */
     lbx_sent sent;
 } lbx__reply;

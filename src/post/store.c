@@ -5,6 +5,8 @@
  */
 #include "post/store.h"
 
+#include "post/stores.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -39,7 +41,7 @@ lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
     lbx__init(&own->users, 1);
     lbx__init(&own->awake, 0);
     own->vain = 0;
-    own->life = lbx__process_life();
+    own->life = lbx__stores_life();
     lbx__desk_init(&own->desk);
     return LBX_OK;
 }
@@ -63,7 +65,7 @@ lbx_store_ref(lbx_store *store)
 static bool
 is_ours(const lbx_store *store)
 {
-    return lbx__store_own_of(store)->life == lbx__process_life();
+    return lbx__store_own_of(store)->life == lbx__stores_life();
 }
 
 void

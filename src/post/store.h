@@ -49,10 +49,6 @@ lbx__store_own_of(const lbx_store *store)
  * stores with a clock of their own, right after lbx_store_init(). */
 void lbx__store_set_clock(lbx_store *store, const lbx_clock *clock);
 
-/* stores.c: which life of the process this is; another in a child after
- * fork(). */
-uint32_t lbx__process_life(void);
-
 /* Before a call: its entries have no status yet. */
 void lbx__store_clear(const lbx_call *call);
 
@@ -76,14 +72,5 @@ lbx_status lbx__store_receipt_parse(lbx_store *store, lbx_box box,
                                     size_t *ret_bytes);
 
 void lbx__store_tick(lbx_store *store);
-
-/* stores.c: gives a use up. True when it was the last: then the caller closes
- * the store, and says so with lbx__stores_closed(). */
-bool lbx__stores_drop(lbx_store *store);
-void lbx__stores_closed(void *closed);
-
-/* For a `close` that returns before all is closed: this thread says so too, when
- * it has come to its end. Answers what to say it of; NULL is nothing. */
-void *lbx__stores_keep(lbx_store *store);
 
 #endif

@@ -10,10 +10,11 @@
  *
  * One lock, held for a search. Stores are opened and closed without it.
  */
+#include "post/stores.h"
+
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/park.h"
-#include "post/scheme.h"
 #include "post/store.h"
 #include <letterbox/post/postbox.h>
 
@@ -66,7 +67,7 @@ watch_forks(void)
 }
 
 uint32_t
-lbx__process_life(void)
+lbx__stores_life(void)
 {
     (void)pthread_once(&watch_forks_once, watch_forks);
     // Relaxed: it changes in a child before anything else runs there.
@@ -85,7 +86,7 @@ announce(void)
 static place *
 find(const lbx__scheme *scheme, const char *name)
 {
-    const uint32_t now = lbx__process_life();
+    const uint32_t now = lbx__stores_life();
 
     for (lbx__link *link = places.next; link != &places; link = link->next) {
         place *each = lbx__member(link, place, link);
@@ -108,7 +109,7 @@ make_place(const lbx__scheme *scheme, const char *name,
         return NULL;
     made->allocator = allocator;
     made->scheme = scheme;
-    made->life = lbx__process_life();
+    made->life = lbx__stores_life();
     made->size = size;
     memcpy(made->name, name, strlen(name) + 1);
     return made;
@@ -162,7 +163,7 @@ remove_place(place *old)
 }
 
 static lbx_status
-open_place(place *mine, const lbx_store_options *options, lbx_store **ret)
+open_listed(place *mine, const lbx_store_options *options, lbx_store **ret)
 {
     lbx_store *store;
     lbx_status status = enter(mine, &store);
@@ -252,109 +253,11 @@ lbx__stores_closed(void *closed)
         remove_place(old);
 }
 
-static const char *
-level_name(lbx_durability level)
-{
-    static const char *const names[] = {
-        [LBX_SURVIVES_DEFAULT] = "LBX_SURVIVES_DEFAULT",
-        [LBX_SURVIVES_NOTHING] = "LBX_SURVIVES_NOTHING",
-        [LBX_SURVIVES_PROCESS] = "LBX_SURVIVES_PROCESS",
-        [LBX_SURVIVES_INTERVAL] = "LBX_SURVIVES_INTERVAL",
-        [LBX_SURVIVES_POWER_CUT] = "LBX_SURVIVES_POWER_CUT",
-        [LBX_SURVIVES_MACHINE] = "LBX_SURVIVES_MACHINE",
-    };
-
-    return (size_t)level < sizeof(names) / sizeof(names[0]) ? names[level]
-                                                            : NULL;
-}
-
-/* An OK is never weaker than what was asked for. */
-static lbx_status
-check_level(const char *url, const lbx_store *store,
-            const lbx_store_options *options)
-{
-    const lbx_durability has = lbx_store_durability(store);
-    char shown[LBX__FAULT_QUOTED_BYTES];
-
-    if (options->durability == LBX_SURVIVES_DEFAULT ||
-        options->durability <= has)
-        return LBX_OK;
-    return lbx__fault_set(
-        options->fault, LBX_UNSUPPORTED,
-        "%s: durability is %s, and this store has no more than "
-        "%s",
-        lbx__fault_quote(url, shown), level_name(options->durability),
-        level_name(has));
-}
-
-/* Whether a store can be looked for at all. */
-static lbx_status
-check(const char *url, const lbx_store_options *options, lbx_store **ret)
-{
-    if (options->version != LBX_STORE_OPTIONS_VERSION)
-        return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
-                                  options->version, LBX_STORE_OPTIONS_VERSION);
-    if (!url)
-        return lbx__fault_set(options->fault, LBX_INVALID, "the URL is NULL");
-    if (!ret)
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "there is no pointer for the store: ret is NULL");
-    if (!lbx__allocator_usable(options->allocator))
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "the allocator lacks a function");
-    if (!level_name(options->durability))
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "durability is %d, which is no lbx_durability",
-                              (int)options->durability);
-    return LBX_OK;
-}
-
-static lbx_status
-refuse_scheme(const char *url, lbx_fault *fault)
-{
-    char names[64], shown[LBX__FAULT_QUOTED_BYTES];
-
-    lbx__scheme_names(names, sizeof(names));
-    return lbx__fault_set(fault, LBX_NOT_FOUND,
-                          "%s: there is no store of that kind; allowed are %s",
-                          lbx__fault_quote(url, shown), names);
-}
-
 lbx_status
-lbx_store_open(const char *url, const lbx_store_options *options,
-               lbx_store **ret)
+lbx__stores_open(const lbx__scheme *scheme, const char *name,
+                 const lbx_store_options *options, lbx_store **ret)
 {
-    lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
-    char name[LBX__PLACE_BYTES];
-    const lbx__scheme *scheme;
-    lbx_fault unwanted;
-    lbx_store *store = NULL;
-    const char *rest;
-    place *made;
-    lbx_status status;
+    place *made = make_place(scheme, name, options->allocator);
 
-    if (options)
-        mine = *options;
-    if (!mine.fault)
-        mine.fault = &unwanted;
-    lbx__fault_clear(mine.fault);
-    status = check(url, &mine, ret);
-    if (status != LBX_OK)
-        return status;
-    scheme = lbx__scheme_of(url, &rest);
-    if (!scheme)
-        return refuse_scheme(url, mine.fault);
-    status = scheme->place(rest, name, mine.fault);
-    if (status == LBX_OK) {
-        made = make_place(scheme, name, mine.allocator);
-        status = made ? open_place(made, &mine, &store) : LBX_NO_MEMORY;
-    }
-    if (status == LBX_OK) {
-        status = check_level(url, store, &mine);
-        if (status == LBX_OK)
-            *ret = store;
-        else
-            lbx_store_unref(store);
-    }
-    return lbx__fault_complete(mine.fault, status, "the store", url);
+    return made ? open_listed(made, options, ret) : LBX_NO_MEMORY;
 }

@@ -11,7 +11,7 @@
 
 #include "base/fault.h"
 #include "post/service/service.h"
-#include "post/store.h"
+#include "post/stores.h"
 #include "stores/file/copy.h"
 #include "stores/file/file.h"
 

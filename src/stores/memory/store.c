@@ -4,7 +4,7 @@
 
 #include "base/fault.h"
 #include "post/service/service.h"
-#include "post/store.h"
+#include "post/stores.h"
 #include "stores/memory/memory.h"
 
 #include <string.h>

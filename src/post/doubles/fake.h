@@ -17,7 +17,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
-#include "post/double.h"
+#include "post/doubles/double_store.h"
 
 typedef struct lbx__fake_letter {
     lbx__link link;
@@ -37,7 +37,7 @@ typedef struct lbx__fake_letter {
 } lbx__fake_letter;
 
 typedef struct lbx__fake {
-    lbx__double base; /* first */
+    lbx__double_store base; /* first */
     const lbx_clock *clock;
     lbx__lock lock;
     lbx__link letters; /* in the order of their sequences */

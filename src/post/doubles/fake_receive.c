@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fake postbox: receiving. K1 to K3 are in fake.h. */
-#include "post/fake.h"
+#include "post/doubles/fake.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

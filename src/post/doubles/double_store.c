@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the doubles share; see double.h. */
-#include "post/double.h"
+#include "post/doubles/double_store.h"
 
 #include "base/alloc.h"
 #include "base/fault.h"
@@ -13,16 +13,16 @@
 static const lbx_box the_box = {1};
 
 lbx_status
-lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
-                 const lbx_postbox_options *options,
-                 lbx_status (*init)(lbx__double *self,
-                                    const lbx_postbox_options *),
-                 lbx_postbox **ret)
+lbx__double_store_open(const lbx_store_ops *ops, size_t size_bytes,
+                       const lbx_postbox_options *options,
+                       lbx_status (*init)(lbx__double_store *self,
+                                          const lbx_postbox_options *),
+                       lbx_postbox **ret)
 {
     static const lbx_postbox_options defaults = LBX_POSTBOX_OPTIONS_INIT;
     static const lbx_box_options rules = LBX_BOX_OPTIONS_INIT;
     lbx_postbox_options mine = options ? *options : defaults;
-    lbx__double *self;
+    lbx__double_store *self;
     lbx_status status;
 
     status = lbx__postbox_options_check(&mine, ret);
@@ -40,7 +40,7 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
     if (status == LBX_OK && init)
         status = init(self, &mine);
     if (status != LBX_OK) {
-        lbx__double_free(&self->base);
+        lbx__double_store_free(&self->base);
         return lbx__fault_complete(mine.fault, status, ops->scheme, NULL);
     }
     mine.box = NULL;
@@ -50,24 +50,24 @@ lbx__double_open(const lbx_store_ops *ops, size_t size_bytes,
     return status;
 }
 
-lbx__double *
-lbx__double_of(const lbx_postbox *postbox, const lbx_store_ops *ops)
+lbx__double_store *
+lbx__double_store_of(const lbx_postbox *postbox, const lbx_store_ops *ops)
 {
     lbx_store *store = lbx_postbox_store(postbox);
 
-    return store && store->ops == ops ? (lbx__double *)store : NULL;
+    return store && store->ops == ops ? (lbx__double_store *)store : NULL;
 }
 
 void
-lbx__double_free(lbx_store *store)
+lbx__double_store_free(lbx_store *store)
 {
-    lbx__double *self = (lbx__double *)store;
+    lbx__double_store *self = (lbx__double_store *)store;
 
     lbx__free(self->allocator, self, self->size_bytes);
 }
 
 lbx_durability
-lbx__double_durability(lbx_store *store)
+lbx__double_store_durability(lbx_store *store)
 {
     (void)store;
     return LBX_SURVIVES_NOTHING;
@@ -83,9 +83,10 @@ is_the_box(const lbx_store *store, const lbx_box_request *request)
 }
 
 lbx_status
-lbx__double_describe(lbx_store *store, lbx_call *call, lbx_box_request *request)
+lbx__double_store_describe(lbx_store *store, lbx_call *call,
+                           lbx_box_request *request)
 {
-    lbx__double *self = (lbx__double *)store;
+    lbx__double_store *self = (lbx__double_store *)store;
     lbx_status status = LBX_OK;
 
     (void)call;
@@ -100,16 +101,17 @@ lbx__double_describe(lbx_store *store, lbx_call *call, lbx_box_request *request)
 }
 
 lbx_status
-lbx__double_create(lbx_store *store, lbx_call *call, lbx_box_request *request)
+lbx__double_store_create(lbx_store *store, lbx_call *call,
+                         lbx_box_request *request)
 {
     if (!is_the_box(store, request))
         return LBX_UNSUPPORTED;
-    return lbx__double_describe(store, call, request);
+    return lbx__double_store_describe(store, call, request);
 }
 
 lbx_status
-lbx__double_unsupported(lbx_store *store, lbx_call *call,
-                        lbx_box_request *request)
+lbx__double_store_unsupported(lbx_store *store, lbx_call *call,
+                              lbx_box_request *request)
 {
     (void)store;
     (void)call;
@@ -118,7 +120,8 @@ lbx__double_unsupported(lbx_store *store, lbx_call *call,
 }
 
 lbx_status
-lbx__double_list(lbx_store *store, lbx_call *call, lbx_list_request *request)
+lbx__double_store_list(lbx_store *store, lbx_call *call,
+                       lbx_list_request *request)
 {
     const char *name = lbx_store_scheme(store);
 
@@ -132,8 +135,8 @@ lbx__double_list(lbx_store *store, lbx_call *call, lbx_list_request *request)
 }
 
 lbx_status
-lbx__double_no_receive(lbx_store *store, lbx_call *call,
-                       lbx_receive_request *request)
+lbx__double_store_no_receive(lbx_store *store, lbx_call *call,
+                             lbx_receive_request *request)
 {
     (void)store;
     (void)call;
@@ -141,8 +144,8 @@ lbx__double_no_receive(lbx_store *store, lbx_call *call,
 }
 
 lbx_status
-lbx__double_no_settle(lbx_store *store, lbx_call *call,
-                      lbx_settle_request *request)
+lbx__double_store_no_settle(lbx_store *store, lbx_call *call,
+                            lbx_settle_request *request)
 {
     (void)store;
     (void)call;
@@ -151,7 +154,7 @@ lbx__double_no_settle(lbx_store *store, lbx_call *call,
 }
 
 void
-lbx__double_cancel(lbx_store *store, lbx_call *call)
+lbx__double_store_cancel(lbx_store *store, lbx_call *call)
 {
     (void)store;
     lbx_call_finish(call, LBX_CANCELLED); // nobody else ever would
@@ -247,7 +250,7 @@ lbx__parcel_copy_destroy(const lbx_allocator *allocator, lbx__parcel_copy *copy)
 }
 
 lbx_id
-lbx__double_id(const char *scheme, uint64_t number)
+lbx__double_store_id(const char *scheme, uint64_t number)
 {
     lbx_id id = {{0}};
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a draft to a parcel. */
-#include "post/parcel.h"
+#include "post/draft.h"
 #include "post/rules/row.h"
 
 #include "support/test.h"
 #include "support/torture.h"
+#include <letterbox/post/postbox.h>
 
 #include <string.h>
 
@@ -13,38 +14,40 @@ static const lbx_box_options seed = LBX_BOX_OPTIONS_INIT;
 static lbx_status
 pack(const lbx_draft *draft, const lbx_box_options *rules)
 {
-    lbx__packing packing;
-    lbx_status status = lbx__packing_init(&packing, draft, rules, NULL);
+    lbx__draft_packed packing;
+    lbx_status status = lbx__draft_pack(&packing, draft, rules, NULL);
 
-    lbx__packing_fini(&packing);
+    lbx__draft_packed_fini(&packing);
     return status;
 }
 
+/* Ids are made by the store: 36 characters of a random UUID, and no two alike. */
 TEST(ids_are_uuids)
 {
-    static const uint8_t bytes[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab,
-                                      0xcd, 0xef, 0,    0,    0,    0,
-                                      0,    0,    0,    0xff};
+    lbx_postbox *postbox;
     lbx_id id, other;
 
-    lbx__id_of(bytes, &id);
-    CHECK_STR("01234567-89ab-cdef-0000-0000000000ff", id.text);
-    CHECK(lbx__id_random(&id) && lbx__id_random(&other));
-    CHECK(strcmp(id.text, other.text) != 0);
+    CHECK_OK(lbx_postbox_open("memory:ids/box", NULL, &postbox));
+    CHECK_OK(lbx_postbox_send(postbox, "x", 1, &id));
+    CHECK_OK(lbx_postbox_send(postbox, "x", 1, &other));
+    CHECK_INT(36, strlen(id.text));
+    CHECK_INT('-', id.text[8]);
     CHECK_INT('4', id.text[14]);
+    CHECK(strcmp(id.text, other.text) != 0);
+    lbx_postbox_unref(postbox);
 }
 
 TEST(delays_are_the_box_s_or_within_its_limit)
 {
     lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS);
     lbx_draft draft = lbx_draft_of_text("x");
-    lbx__packing packing;
+    lbx__draft_packed packing;
 
     rules.delay_ns = 5;
-    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     CHECK_INT(5, packing.parcel.delay_ns);
     draft.delay_ns = 0;
-    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     CHECK_INT(0, packing.parcel.delay_ns);
     draft.delay_ns = 900 * LBX_SECOND;
     CHECK_OK(pack(&draft, &rules));
@@ -58,13 +61,13 @@ TEST(fifo_needs_a_group_and_an_id)
 {
     lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS_FIFO);
     lbx_draft draft = lbx_draft_of_text("abc");
-    lbx__packing packing;
+    lbx__draft_packed packing;
 
     rules.delay_ns = 7;
     draft.duplicate_id = "d";
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     draft.group = "g";
-    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     CHECK_INT(7, packing.parcel.delay_ns);
     draft.delay_ns = 1; // not for one letter alone
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
@@ -72,7 +75,7 @@ TEST(fifo_needs_a_group_and_an_id)
     draft.duplicate_id = NULL;
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     rules.deduplicate_by_content = true;
-    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     CHECK_STR("ba7816bf8f01cfea414140de5dae2223"
               "b00361a396177a9cb410ff61f20015ad",
               packing.parcel.duplicate_id);
@@ -112,11 +115,11 @@ TEST(attributes_have_names_of_their_own)
         {"b", LBX_ATTRIBUTE_NUMBER, "float", "2.5", 3}};
     lbx_box_options rules = seed;
     lbx_draft draft = lbx_draft_of_text("body");
-    lbx__packing packing;
+    lbx__draft_packed packing;
 
     draft.attributes = attributes;
     draft.attribute_count = 2;
-    CHECK_OK(lbx__packing_init(&packing, &draft, &rules, NULL));
+    CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     // body; "a" "String" "1"; "b" "Number.float" "2.5"
     CHECK_INT(4 + 1 + 6 + 1 + 1 + 12 + 3,
               lbx__body_parcel_bytes(&packing.parcel));
@@ -162,7 +165,7 @@ TEST(a_draft_that_is_refused_can_be_explained)
         memset(&fault, 0, sizeof(fault));                                      \
         CHECK_STATUS(expected, pack(&draft, rules));                           \
         CHECK_STATUS(expected,                                                 \
-                     lbx__packing_explain(&draft, rules, expected, &fault));   \
+                     lbx__draft_explain(&draft, rules, expected, &fault));     \
         CHECK_STATUS(expected, fault.status);                                  \
         if (!strstr(fault.text, words))                                        \
             FAIL("%s", fault.text);                                            \
@@ -210,6 +213,6 @@ TEST(text_only_boxes_take_what_xml_takes)
     CHECK_STATUS(LBX_INVALID, pack(&draft, &sqs));
     draft = lbx_draft_of_bytes(NULL, 1);
     CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
-    draft = lbx_draft_of_bytes("", (size_t)LBX__LETTER_MOST_BYTES + 1);
+    draft = lbx_draft_of_bytes("", (size_t)LBX__DRAFT_MAX_BYTES + 1);
     CHECK_STATUS(LBX_TOO_LARGE, pack(&draft, &seed)); // unread
 }

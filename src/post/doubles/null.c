@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The null postbox: takes every letter and forgets it (W-29). */
 #include "base/atomic.h"
-#include "post/double.h"
+#include "post/doubles/double_store.h"
 
 struct null {
-    lbx__double base;
+    lbx__double_store base;
     _Atomic(uint64_t) sent;
 };
 
@@ -20,7 +20,7 @@ null_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 
         request->sent[i] = (lbx_sent){
             .status = LBX_OK,
-            .id = lbx__double_id("null", number),
+            .id = lbx__double_store_id("null", number),
             .sequence = number,
         };
     }
@@ -39,22 +39,22 @@ null_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
 static const lbx_store_ops null_ops = {
     .version = LBX_STORE_OPS_VERSION,
     .scheme = "null",
-    .durability = lbx__double_durability,
-    .create = lbx__double_create,
-    .configure = lbx__double_unsupported,
-    .remove = lbx__double_unsupported,
-    .describe = lbx__double_describe,
-    .list = lbx__double_list,
+    .durability = lbx__double_store_durability,
+    .create = lbx__double_store_create,
+    .configure = lbx__double_store_unsupported,
+    .remove = lbx__double_store_unsupported,
+    .describe = lbx__double_store_describe,
+    .list = lbx__double_store_list,
     .send = null_send,
-    .receive = lbx__double_no_receive,
-    .settle = lbx__double_no_settle,
+    .receive = lbx__double_store_no_receive,
+    .settle = lbx__double_store_no_settle,
     .purge = null_purge,
-    .cancel = lbx__double_cancel,
-    .close = lbx__double_free,
+    .cancel = lbx__double_store_cancel,
+    .close = lbx__double_store_free,
 };
 
 static lbx_status
-null_count(lbx__double *self, lbx_box_counts *ret)
+null_count(lbx__double_store *self, lbx_box_counts *ret)
 {
     (void)self;
     *ret = (lbx_box_counts){.oldest_ns = -1};
@@ -62,7 +62,7 @@ null_count(lbx__double *self, lbx_box_counts *ret)
 }
 
 static lbx_status
-null_init(lbx__double *self, const lbx_postbox_options *options)
+null_init(lbx__double_store *self, const lbx_postbox_options *options)
 {
     (void)options;
     self->count = null_count;
@@ -72,6 +72,6 @@ null_init(lbx__double *self, const lbx_postbox_options *options)
 lbx_status
 lbx_null_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
-    return lbx__double_open(&null_ops, sizeof(struct null), options, null_init,
-                            ret);
+    return lbx__double_store_open(&null_ops, sizeof(struct null), options,
+                                  null_init, ret);
 }

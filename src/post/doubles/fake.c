@@ -3,7 +3,7 @@
  * The fake postbox: a box in memory that fails when it is told to (W-29). K1 to
  * K3 are in fake.h.
  */
-#include "post/fake.h"
+#include "post/doubles/fake.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -48,7 +48,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
     }
     letter->uses = 1;
     letter->sequence = ++fake->next;
-    letter->id = lbx__double_id("fake", letter->sequence);
+    letter->id = lbx__double_store_id("fake", letter->sequence);
     if (injection) {
         letter->deliveries = injection->delivery_count;
         if (injection->id)
@@ -259,7 +259,7 @@ fake_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
 }
 
 static lbx_status
-fake_count(lbx__double *base, lbx_box_counts *ret)
+fake_count(lbx__double_store *base, lbx_box_counts *ret)
 {
     lbx__fake *fake = (lbx__fake *)base;
     const int64_t now = lbx__fake_now(fake);
@@ -300,18 +300,18 @@ fake_close(lbx_store *store)
     while (!lbx__list_empty(&fake->letters))
         lbx__fake_remove(
             fake, lbx__member(fake->letters.next, lbx__fake_letter, link));
-    lbx__double_free(store);
+    lbx__double_store_free(store);
 }
 
 const lbx_store_ops lbx__fake_ops = {
     .version = LBX_STORE_OPS_VERSION,
     .scheme = "fake",
-    .durability = lbx__double_durability,
-    .create = lbx__double_create,
-    .configure = lbx__double_unsupported,
-    .remove = lbx__double_unsupported,
-    .describe = lbx__double_describe,
-    .list = lbx__double_list,
+    .durability = lbx__double_store_durability,
+    .create = lbx__double_store_create,
+    .configure = lbx__double_store_unsupported,
+    .remove = lbx__double_store_unsupported,
+    .describe = lbx__double_store_describe,
+    .list = lbx__double_store_list,
     .send = fake_send,
     .receive = lbx__fake_receive,
     .settle = fake_settle,
@@ -323,7 +323,7 @@ const lbx_store_ops lbx__fake_ops = {
 };
 
 static lbx_status
-fake_init(lbx__double *self, const lbx_postbox_options *options)
+fake_init(lbx__double_store *self, const lbx_postbox_options *options)
 {
     lbx__fake *fake = (lbx__fake *)self;
     lbx_status status = LBX_OK;
@@ -349,14 +349,15 @@ fake_init(lbx__double *self, const lbx_postbox_options *options)
 lbx_status
 lbx_fake_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
-    return lbx__double_open(&lbx__fake_ops, sizeof(lbx__fake), options,
-                            fake_init, ret);
+    return lbx__double_store_open(&lbx__fake_ops, sizeof(lbx__fake), options,
+                                  fake_init, ret);
 }
 
 lbx_status
 lbx_fake_expire(lbx_postbox *postbox, const lbx_letter *letter)
 {
-    lbx__fake *fake = (lbx__fake *)lbx__double_of(postbox, &lbx__fake_ops);
+    lbx__fake *fake =
+        (lbx__fake *)lbx__double_store_of(postbox, &lbx__fake_ops);
     char receipt[LBX_RECEIPT_BYTES];
     lbx__fake_letter *found;
     lbx_status status;
@@ -376,7 +377,8 @@ lbx_fake_expire(lbx_postbox *postbox, const lbx_letter *letter)
 lbx_status
 lbx_fake_set_error(lbx_postbox *postbox, lbx_status error)
 {
-    lbx__fake *fake = (lbx__fake *)lbx__double_of(postbox, &lbx__fake_ops);
+    lbx__fake *fake =
+        (lbx__fake *)lbx__double_store_of(postbox, &lbx__fake_ops);
 
     if (!fake || error > LBX_OK || error == LBX_PENDING)
         return LBX_INVALID;
@@ -394,7 +396,7 @@ lbx_fake_inject(lbx_postbox *postbox, const lbx_draft *draft, const char *id,
     const lbx__injection injection = {id, delivery_count};
     lbx_status status;
 
-    if (!lbx__double_of(postbox, &lbx__fake_ops) || !draft ||
+    if (!lbx__double_store_of(postbox, &lbx__fake_ops) || !draft ||
         (id && (!id[0] || strlen(id) >= sizeof(((lbx_id *)0)->text))))
         return LBX_INVALID;
     lbx__local(injecting) = &injection;

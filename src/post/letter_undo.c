@@ -27,7 +27,7 @@ finish(lbx_call *call, lbx_status status)
     lbx_postbox *postbox = lbx_postbox_ref(letters->postbox);
 
     (void)status;
-    lbx__letters_destroy(letters);
+    lbx__letter_destroy_all(letters);
     lbx__free(undoing->allocator, undoing, sizeof(*undoing));
     lbx_postbox_unref(postbox);
 }
@@ -49,7 +49,7 @@ undo_some(lbx_letter *first)
     rest = last->next;
     last->next = NULL;
     if (!undoing || first->peeked) {
-        lbx__letters_destroy(first);
+        lbx__letter_destroy_all(first);
         lbx__free(allocator, undoing, sizeof(*undoing));
         return rest;
     }
@@ -72,7 +72,7 @@ undo_some(lbx_letter *first)
 }
 
 void
-lbx__letters_undo(lbx_letter *first)
+lbx__letter_undo(lbx_letter *first)
 {
     while (first)
         first = undo_some(first);

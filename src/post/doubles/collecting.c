@@ -8,7 +8,7 @@
  */
 #include "base/alloc.h"
 #include "base/lock.h"
-#include "post/double.h"
+#include "post/doubles/double_store.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct collected {
 };
 
 struct collecting {
-    lbx__double base;
+    lbx__double_store base;
     lbx__lock lock;
     uint64_t next; /* numbers the letters, also over a purge */
     struct collected **letters;
@@ -113,7 +113,7 @@ send_one(struct collecting *self, const lbx_parcel *parcel, lbx_sent *sent)
         end_collected(self->base.allocator, letter);
         return LBX_NO_MEMORY;
     }
-    sent->id = lbx__double_id("collecting", sent->sequence);
+    sent->id = lbx__double_store_id("collecting", sent->sequence);
     return LBX_OK;
 }
 
@@ -165,11 +165,11 @@ collecting_close(lbx_store *store)
     lbx_box_request request = {.ret_purged = 0};
 
     (void)collecting_purge(store, NULL, &request);
-    lbx__double_free(store);
+    lbx__double_store_free(store);
 }
 
 static lbx_status
-collecting_counts(lbx__double *base, lbx_box_counts *ret)
+collecting_counts(lbx__double_store *base, lbx_box_counts *ret)
 {
     struct collecting *self = (struct collecting *)base;
 
@@ -183,22 +183,22 @@ collecting_counts(lbx__double *base, lbx_box_counts *ret)
 static const lbx_store_ops collecting_ops = {
     .version = LBX_STORE_OPS_VERSION,
     .scheme = "collecting",
-    .durability = lbx__double_durability,
-    .create = lbx__double_create,
-    .configure = lbx__double_unsupported,
-    .remove = lbx__double_unsupported,
-    .describe = lbx__double_describe,
-    .list = lbx__double_list,
+    .durability = lbx__double_store_durability,
+    .create = lbx__double_store_create,
+    .configure = lbx__double_store_unsupported,
+    .remove = lbx__double_store_unsupported,
+    .describe = lbx__double_store_describe,
+    .list = lbx__double_store_list,
     .send = collecting_send,
-    .receive = lbx__double_no_receive,
-    .settle = lbx__double_no_settle,
+    .receive = lbx__double_store_no_receive,
+    .settle = lbx__double_store_no_settle,
     .purge = collecting_purge,
-    .cancel = lbx__double_cancel,
+    .cancel = lbx__double_store_cancel,
     .close = collecting_close,
 };
 
 static lbx_status
-collecting_init(lbx__double *self, const lbx_postbox_options *options)
+collecting_init(lbx__double_store *self, const lbx_postbox_options *options)
 {
     (void)options;
     self->count = collecting_counts;
@@ -208,15 +208,15 @@ collecting_init(lbx__double *self, const lbx_postbox_options *options)
 lbx_status
 lbx_collecting_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
-    return lbx__double_open(&collecting_ops, sizeof(struct collecting), options,
-                            collecting_init, ret);
+    return lbx__double_store_open(&collecting_ops, sizeof(struct collecting),
+                                  options, collecting_init, ret);
 }
 
 size_t
 lbx_collecting_count(lbx_postbox *postbox)
 {
     struct collecting *self =
-        (struct collecting *)lbx__double_of(postbox, &collecting_ops);
+        (struct collecting *)lbx__double_store_of(postbox, &collecting_ops);
     size_t count;
 
     if (!self)
@@ -231,7 +231,7 @@ const lbx_draft *
 lbx_collecting_at(lbx_postbox *postbox, size_t index)
 {
     struct collecting *self =
-        (struct collecting *)lbx__double_of(postbox, &collecting_ops);
+        (struct collecting *)lbx__double_store_of(postbox, &collecting_ops);
     const lbx_draft *draft = NULL;
 
     if (!self)

@@ -34,7 +34,7 @@ struct job {
 };
 
 lbx_status
-lbx__letter_open(const lbx_letter *letter)
+lbx__letter_unsettled(const lbx_letter *letter)
 {
     return letter->finalized || letter->peeked ? LBX_FINALIZED : LBX_OK;
 }
@@ -80,7 +80,7 @@ check(const lbx_postbox *postbox, const lbx_settle *settle)
     if (lbx__settle_time_check(postbox, settle->what, settle->time_ns) !=
         LBX_OK)
         return LBX_INVALID;
-    return letter ? lbx__letter_open(letter) : LBX_OK;
+    return letter ? lbx__letter_unsettled(letter) : LBX_OK;
 }
 
 /* The receipts of the batch that are text, as the store has them. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resolvers: calling one, and the one that opens URLs. */
+#include <letterbox/post/resolver.h>
+
+#include "base/fault.h"
+#include <letterbox/post/postbox.h>
+
+lbx_status
+lbx_resolve(lbx_resolver resolver, const char *place, lbx_fault *ret_fault,
+            lbx_postbox **ret)
+{
+    lbx_fault unwanted = {.status = LBX_OK};
+    lbx_fault *fault = ret_fault ? ret_fault : &unwanted;
+    lbx_status status;
+
+    if (!place || !ret)
+        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
+                              place ? "ret" : "the place");
+    lbx__fault_clear(fault);
+    status = resolver.resolve
+                 ? resolver.resolve(resolver.context, place, ret, fault)
+                 : LBX_NOT_FOUND;
+    return lbx__fault_complete(fault, status, "the place", place);
+}
+
+/* W-42, R-23: for sending only. */
+static lbx_status
+resolve(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_status status;
+
+    options.store = context;
+    if (options.store)
+        options.allocator = options.store->allocator;
+    options.fault = fault;
+    options.send_only = true;
+    status = lbx_postbox_open(place, &options, ret);
+    return status == LBX_INVALID ? LBX_NOT_FOUND : status;
+}
+
+lbx_resolver
+lbx_url_resolver(const lbx_store_options *options)
+{
+    return (lbx_resolver){resolve, (void *)(uintptr_t)options};
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a store by URL. */
+#include "post/stores.h"
+
+#include "base/alloc.h"
+#include "base/fault.h"
+
+static const char *
+level_name(lbx_durability level)
+{
+    static const char *const names[] = {
+        [LBX_SURVIVES_DEFAULT] = "LBX_SURVIVES_DEFAULT",
+        [LBX_SURVIVES_NOTHING] = "LBX_SURVIVES_NOTHING",
+        [LBX_SURVIVES_PROCESS] = "LBX_SURVIVES_PROCESS",
+        [LBX_SURVIVES_INTERVAL] = "LBX_SURVIVES_INTERVAL",
+        [LBX_SURVIVES_POWER_CUT] = "LBX_SURVIVES_POWER_CUT",
+        [LBX_SURVIVES_MACHINE] = "LBX_SURVIVES_MACHINE",
+    };
+
+    return (size_t)level < sizeof(names) / sizeof(names[0]) ? names[level]
+                                                            : NULL;
+}
+
+/* An OK is never weaker than what was asked for. */
+static lbx_status
+check_level(const char *url, const lbx_store *store,
+            const lbx_store_options *options)
+{
+    const lbx_durability has = lbx_store_durability(store);
+    char shown[LBX__FAULT_QUOTED_BYTES];
+
+    if (options->durability == LBX_SURVIVES_DEFAULT ||
+        options->durability <= has)
+        return LBX_OK;
+    return lbx__fault_set(
+        options->fault, LBX_UNSUPPORTED,
+        "%s: durability is %s, and this store has no more than "
+        "%s",
+        lbx__fault_quote(url, shown), level_name(options->durability),
+        level_name(has));
+}
+
+/* Whether a store can be looked for at all. */
+static lbx_status
+check(const char *url, const lbx_store_options *options, lbx_store **ret)
+{
+    if (options->version != LBX_STORE_OPTIONS_VERSION)
+        return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
+                                  options->version, LBX_STORE_OPTIONS_VERSION);
+    if (!url)
+        return lbx__fault_set(options->fault, LBX_INVALID, "the URL is NULL");
+    if (!ret)
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "there is no pointer for the store: ret is NULL");
+    if (!lbx__allocator_usable(options->allocator))
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "the allocator lacks a function");
+    if (!level_name(options->durability))
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "durability is %d, which is no lbx_durability",
+                              (int)options->durability);
+    return LBX_OK;
+}
+
+static lbx_status
+refuse_scheme(const char *url, lbx_fault *fault)
+{
+    char names[64], shown[LBX__FAULT_QUOTED_BYTES];
+
+    lbx__scheme_names(names, sizeof(names));
+    return lbx__fault_set(fault, LBX_NOT_FOUND,
+                          "%s: there is no store of that kind; allowed are %s",
+                          lbx__fault_quote(url, shown), names);
+}
+
+lbx_status
+lbx_store_open(const char *url, const lbx_store_options *options,
+               lbx_store **ret)
+{
+    lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
+    char name[LBX__PLACE_BYTES];
+    const lbx__scheme *scheme;
+    lbx_fault unwanted;
+    lbx_store *store = NULL;
+    const char *rest;
+    lbx_status status;
+
+    if (options)
+        mine = *options;
+    if (!mine.fault)
+        mine.fault = &unwanted;
+    lbx__fault_clear(mine.fault);
+    status = check(url, &mine, ret);
+    if (status != LBX_OK)
+        return status;
+    scheme = lbx__scheme_of(url, &rest);
+    if (!scheme)
+        return refuse_scheme(url, mine.fault);
+    status = scheme->place(rest, name, mine.fault);
+    if (status == LBX_OK)
+        status = lbx__stores_open(scheme, name, &mine, &store);
+    if (status == LBX_OK) {
+        status = check_level(url, store, &mine);
+        if (status == LBX_OK)
+            *ret = store;
+        else
+            lbx_store_unref(store);
+    }
+    return lbx__fault_complete(mine.fault, status, "the store", url);
+}
