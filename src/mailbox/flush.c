@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flush and stop: waiting until messages have been taken.
+ * Flush and stop: operations that wait until messages have been taken.
  *
- * A flush marks every lane when it is first polled, and is done when nothing
- * from before the marks is inside. Takers that see the gate tell it; those
- * that were past the gate look back (B1), which is what the barrier between
- * raising the gate and looking is for.
+ * A flush marks every lane when it is first polled, and is complete when no
+ * message from before the marks is inside. Takes that find FLUSH in the gate
+ * complete it. A take that had read the gate before reads it again (MBOX-1):
+ * for that, the flush calls the barrier between setting the gate and its own
+ * first check. Stop closes the mailbox first.
+ *
+ * Threads    an operation belongs to its owner; its waiting half is guarded by
+ *            the mailbox's lock (OPER-2).
  */
 #include "mailbox/mailbox.h"
 
 #include "base/park.h"
 #include <assert.h>
 
-/* Raises the gate and looks whether there is anything to wait for. */
+/* Sets the gate and checks whether there is anything to wait for. */
 static lbx_status
-begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+flush_begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx__visit visit;
     bool done;
@@ -26,7 +30,7 @@ begin(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
         lbx__op_flush(op)->mark[i] = lane ? lbx__lane_mark(lane) : 0;
         lbx__op_flush(op)->next_check[i] = 0;
     }
-    // Nobody is to be called for this poll before it has answered (OPER-4).
+    // No waker yet: none may be called before this poll returns (OPER-4).
     lbx__op_queue(op, &box->flushers, NULL);
     op->registered = true;
     lbx__gate_set(box, LBX__GATE_FLUSH, true);
@@ -74,7 +78,7 @@ flush_poll(lbx__op *op, const lbx_waker *waker)
     if (!op->registered) {
         if (lbx__op_flush(op)->stop)
             lbx__mailbox_shut(box, false, false);
-        status = begin(box, op, waker);
+        status = flush_begin(box, op, waker);
     } else {
         lbx__visit_begin(box, &visit);
         if (op->state != LBX__QUEUED)

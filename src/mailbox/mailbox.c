@@ -6,15 +6,15 @@
  * a call or by the last producer; when the last consumer leaves, what is inside
  * is discarded too. The memory is freed with the last hold (MBOX-5).
  *
- * CLOSE-1  Closing is one visit: every lane refuses from then on, every waiting
+ * MBOX-7  Closing is one visit: every lane refuses from then on, every waiting
  *          send ends with CLOSED, receivers continue until the lanes are empty.
  *          A message that a lane accepted is in that lane's count. A send that
  *          was refused by one closed lane returns after the visit, so that it
  *          cannot succeed in a lane that is closed a moment later.
- * CLOSE-2  A take that had read the gate before reads it again and finds
+ * MBOX-8  A take that had read the gate before reads it again and finds
  *          CLOSED, because of the barrier after the visit (MBOX-1): the thread
  *          that takes the last message ends the receives that still wait.
- * CLOSE-3  Discarding takes what is left as a receiver would. A send that had
+ * MBOX-9  Discarding takes what is left as a receiver would. A send that had
  *          claimed its slot and fills it later sees `stalled` and discards its
  *          own message (SEGQ-6).
  *
@@ -207,7 +207,7 @@ mailbox_expel_consumer(lbx_mailbox *box)
         lbx__yield();
 }
 
-/* CLOSE-3: takes one message that is left; false when there is none. */
+/* MBOX-9: takes one message that is left; false when there is none. */
 static bool
 mailbox_take_rest(lbx_mailbox *box, lbx_envelope *ret)
 {
@@ -231,7 +231,7 @@ lbx__mailbox_discard(lbx_mailbox *box)
     lbx__mailbox_release(box);
 }
 
-/* CLOSE-3: makes senders that have not filled their slot yet discard the
+/* MBOX-9: makes senders that have not filled their slot yet discard the
  * message themselves. */
 static void
 mailbox_discard_late(lbx_mailbox *box)
@@ -266,7 +266,7 @@ lbx__mailbox_shut(lbx_mailbox *box, bool discard, bool to_dead_letters)
         lbx__gate_set(box, LBX__GATE_CLOSED, true);
         for (int i = 0; i < LBX__LANES; i++)
             if (lbx__lanes_get(box, i))
-                lbx__lane_close(lbx__lanes_get(box, i)); // CLOSE-1
+                lbx__lane_close(lbx__lanes_get(box, i)); // MBOX-7
         was_suspended = box->suspensions > 0;
         if (was_suspended)
             lbx__suspension_end(box, &resumed);
@@ -282,7 +282,7 @@ lbx__mailbox_shut(lbx_mailbox *box, bool discard, bool to_dead_letters)
     if (was_suspended)
         lbx__observers_event(box, &resumed);
     if (first || discard) {
-        (void)lbx__barrier_all(); // CLOSE-2
+        (void)lbx__barrier_all(); // MBOX-8
         lbx__visit_serve_flushes(box);
     }
     lbx_signal_notify(signal);

@@ -7,7 +7,7 @@
  * gate, so that takes report too. Observers are copied under the lock and
  * called after it is released; detaching one is one step.
  *
- * Threads    any, with no lock held, unless a function says otherwise.
+ * Threads    any, with no lock held, unless a comment states otherwise.
  */
 #include "mailbox/mailbox.h"
 

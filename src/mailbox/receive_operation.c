@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving as an operation, and the calls that park.
+ * Receives that wait, as operations, and the calls that park on them.
  *
  * A receive that waits goes through these steps, each under the lock:
  *
- *   register   on the list, WAITING up in every lane, then look once more:
- *              check and register are one step, because a push either is
- *              counted by that look, or sees the flag (L1)
- *   stall      what is counted cannot be popped: its sender has claimed a slot
- *              and not filled it. Ask for that publication (Q6) and look again
- *   granted    a reservation, off the list; the message is taken by the poll
- *   return     nothing there after all (someone who was past the gate took it,
- *              it had expired, the mailbox was suspended): back to its place on
- *              the list, which its ticket keeps
+ *   register   Join the list, set WAITING in every lane, then try once more. A
+ *              push either is counted by then, or sees the flag (LANE-1).
+ *   stall      A message is counted and cannot be popped: its sender has
+ *              claimed a slot and not filled it. Set `stalled` (SEGQ-6) and try
+ *              again.
+ *   granted    The receive has a reservation (MBOX-2) and is off the list; the
+ *              next poll takes the message.
+ *   return     There was no message after all: a take that had read the gate
+ *              before took it, it had expired, or the mailbox was suspended.
+ *              The receive joins the list again, at the position of its ticket.
+ *
+ * Threads    an operation belongs to its owner; its waiting half is guarded by
+ *            the mailbox's lock (OPER-2).
  */
 #include "mailbox/mailbox.h"
 
@@ -20,11 +24,11 @@
 #include <assert.h>
 
 enum {
-    SPINS = LBX__SPINS(200)
+    RECEIVE_SPINS = LBX__SPINS(200)
 };
 
 static void
-fill(lbx__op *op, const lbx_envelope *envelope)
+receive_fill(lbx__op *op, const lbx_envelope *envelope)
 {
     if (lbx__op_receive(op)->message)
         *lbx__op_receive(op)->message = envelope->message;
@@ -39,19 +43,19 @@ fill(lbx__op *op, const lbx_envelope *envelope)
     }
 }
 
-/* The step of a poll under the lock. Its answers: */
-typedef enum step {
+/* The result of one step of a poll under the lock. */
+typedef enum receive_step {
     STEP_GOT,   /* a message is in *ret */
     STEP_DONE,  /* *status is final */
     STEP_WAIT,  /* registered */
     STEP_STALL, /* registered behind an unfilled slot */
-    STEP_AGAIN, /* granted meanwhile: from the start */
-} step;
+    STEP_AGAIN, /* granted meanwhile: start again */
+} receive_step;
 
-/* A queued receive whose visit it is takes what it can. */
+/* Takes a message if this queued receive is the first one. */
 static bool
-take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
-             lbx_envelope *ret)
+receive_take_first(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+                   lbx_envelope *ret)
 {
     if (box->receivers.next != &op->link ||
         lbx__lanes_takeable(box) <= box->reserved)
@@ -59,8 +63,8 @@ take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     if (!lbx__take_locked(box, visit, ret))
         return false;
     if (op->state == LBX__GRANTED) {
-        // The take let a sender in, or emptied a closed mailbox, and we were
-        // next: this visit's own list has us, and settling takes us off it.
+        // The take admitted a sender, or emptied a closed mailbox, and this
+        // receive was granted: take it off the wakes list of this visit.
         lbx__op_settle(op);
         box->reserved -= op->granted == LBX_OK;
     } else {
@@ -71,9 +75,10 @@ take_in_turn(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     return true;
 }
 
-/* The place of a ticket among those who wait (F10). */
+/* The link before which a ticket belongs: receives wait in the order in which
+ * they drew their tickets. */
 static lbx__link *
-place_of(lbx_mailbox *box, uint64_t ticket)
+receive_position(lbx_mailbox *box, uint64_t ticket)
 {
     lbx__link *link = box->receivers.prev;
 
@@ -83,23 +88,24 @@ place_of(lbx_mailbox *box, uint64_t ticket)
     return link->next;
 }
 
-static step
-register_receive(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+static receive_step
+receive_register(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
                  const lbx_waker *waker, lbx_envelope *ret)
 {
     if (lbx__op_receive(op)->ticket == 0)
         lbx__op_receive(op)->ticket = ++box->tickets;
-    lbx__op_queue(op, place_of(box, lbx__op_receive(op)->ticket), waker);
+    lbx__op_queue(op, receive_position(box, lbx__op_receive(op)->ticket),
+                  waker);
     op->registered = true;
     lbx__visit_raise_waiting(box);
-    if (take_in_turn(box, op, visit, ret))
+    if (receive_take_first(box, op, visit, ret))
         return STEP_GOT;
     if (lbx__lanes_takeable(box) > box->reserved) {
         if (box->receivers.next == &op->link)
             return STEP_STALL;
-        // What we gave back is for those before us.
+        // Reservations that were given back are for earlier receives.
         lbx__visit_grant(box, visit);
-        if (op->state == LBX__GRANTED) { // and there was enough for us
+        if (op->state == LBX__GRANTED) { // enough for this one too
             lbx__op_settle(op);
             return STEP_AGAIN;
         }
@@ -107,9 +113,9 @@ register_receive(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     return STEP_WAIT;
 }
 
-/* Nobody waits who came before; a receive without a ticket comes last. */
+/* Whether no earlier receive waits; one without a ticket comes last. */
 static bool
-is_first(const lbx_mailbox *box, lbx__op *op)
+receive_is_first(const lbx_mailbox *box, lbx__op *op)
 {
     lbx__op *head = lbx__member(box->receivers.next, lbx__op, link);
 
@@ -118,12 +124,13 @@ is_first(const lbx_mailbox *box, lbx__op *op)
             lbx__op_receive(op)->ticket <= lbx__op_receive(head)->ticket);
 }
 
-/* What to do about a queued receive. */
-static step
-poll_queued(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
-            const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+/* Polls a queued receive. */
+static receive_step
+receive_poll_queued(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+                    const lbx_waker *waker, lbx_envelope *ret,
+                    lbx_status *status)
 {
-    if (take_in_turn(box, op, visit, ret))
+    if (receive_take_first(box, op, visit, ret))
         return STEP_GOT;
     *status = LBX_TIMEOUT;
     if (box->closed && lbx__lanes_depth(box) == 0)
@@ -137,7 +144,7 @@ poll_queued(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     lbx__op_set_waker(op, waker);
     if (waker && !lbx__barrier_ready() && box->receivers.next == &op->link &&
         lbx__lanes_takeable(box) > box->reserved) {
-        // An unfilled slot, and no barrier on this system: poll again until
+        // An unfilled slot, and the system has no barrier: poll again until
         // it is filled.
         lbx__wakes_grant(&visit->wakes, op, LBX_EMPTY);
         lbx__visit_grant(box, visit);
@@ -145,17 +152,17 @@ poll_queued(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     return STEP_WAIT;
 }
 
-static step
-poll_step(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
-          const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+static receive_step
+receive_poll_step(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+                  const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
 {
     bool returns = lbx__op_receive(op)->ticket != 0;
-    bool first = is_first(box, op);
+    bool first = receive_is_first(box, op);
 
     if (op->state == LBX__QUEUED)
-        return poll_queued(box, op, visit, waker, ret, status);
+        return receive_poll_queued(box, op, visit, waker, ret, status);
     if (op->state == LBX__GRANTED)
-        box->reserved -= op->granted == LBX_OK; // B2
+        box->reserved -= op->granted == LBX_OK; // MBOX-2
     op->state = LBX__IDLE;
     if (first && lbx__lanes_takeable(box) > box->reserved &&
         lbx__take_locked(box, visit, ret)) {
@@ -176,15 +183,16 @@ poll_step(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     if (!box->many && !returns &&
         (!lbx__list_empty(&box->receivers) || box->reserved > 0))
         return STEP_DONE;
-    return register_receive(box, op, visit, waker, ret);
+    return receive_register(box, op, visit, waker, ret);
 }
 
-/* Asks for the publication of an unfilled slot (Q6), and looks again. */
-static step
-poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
-             const lbx_waker *waker, lbx_envelope *ret, lbx_status *status)
+/* Sets `stalled` for an unfilled slot (SEGQ-6) and tries again. */
+static receive_step
+receive_poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
+                     const lbx_waker *waker, lbx_envelope *ret,
+                     lbx_status *status)
 {
-    // Nobody is to be called for this poll before it has answered (OPER-4).
+    // No waker yet: none may be called before this poll returns (OPER-4).
     lbx__op_set_waker(op, NULL);
     lbx__lanes_stall(box, true);
     lbx__visit_end(box, visit);
@@ -192,7 +200,7 @@ poll_stalled(lbx_mailbox *box, lbx__op *op, lbx__visit *visit,
     lbx__visit_begin(box, visit);
     if (op->state == LBX__GRANTED)
         return STEP_AGAIN;
-    return poll_queued(box, op, visit, waker, ret, status);
+    return receive_poll_queued(box, op, visit, waker, ret, status);
 }
 
 static lbx_status
@@ -201,7 +209,7 @@ receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
 {
     lbx_status status = LBX_PENDING;
     lbx__visit visit;
-    step next;
+    receive_step next;
 
     lbx__visit_begin(box, &visit);
     if (op->state == LBX__GRANTED) {
@@ -209,9 +217,9 @@ receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
         lbx__op_settle(op);
         lbx__visit_begin(box, &visit);
     }
-    next = poll_step(box, op, &visit, waker, ret, &status);
+    next = receive_poll_step(box, op, &visit, waker, ret, &status);
     if (next == STEP_STALL)
-        next = poll_stalled(box, op, &visit, waker, ret, &status);
+        next = receive_poll_stalled(box, op, &visit, waker, ret, &status);
     lbx__visit_end(box, &visit);
     switch (next) {
     case STEP_GOT:
@@ -226,13 +234,13 @@ receive_poll_once(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
 }
 
 static void
-forget_turn(lbx__op *op)
+receive_forget_ticket(lbx__op *op)
 {
     op->registered = false;
     lbx__op_receive(op)->ticket = 0;
 }
 
-/* One message, or what is instead of it; EMPTY means: from the start. */
+/* One message, or the status instead; LBX_EMPTY means: start again. */
 static lbx_status
 receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
             lbx_envelope *ret)
@@ -244,7 +252,7 @@ receive_try(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker,
     else
         status = receive_poll_once(box, op, waker, ret);
     if (status == LBX_OK && !lbx__take_finish(box, ret))
-        return LBX_EMPTY; // it had expired; our ticket keeps our place
+        return LBX_EMPTY; // it had expired; the ticket keeps the position
     return status;
 }
 
@@ -265,9 +273,9 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
         status = receive_try(box, op, waker, &envelope);
     } while (status == LBX_EMPTY);
     if (status == LBX_OK)
-        fill(op, &envelope);
+        receive_fill(op, &envelope);
     if (status != LBX_PENDING)
-        forget_turn(op);
+        receive_forget_ticket(op);
     return status;
 }
 
@@ -282,14 +290,14 @@ receive_leave(lbx__op *op, lbx_status why)
         lbx__visit_end(box, &visit);
         lbx__op_settle(op);
         lbx__visit_begin(box, &visit);
-        box->reserved -= op->granted == LBX_OK; // passed on below: M10
+        box->reserved -= op->granted == LBX_OK; // the grant below passes it on
     } else if (op->state == LBX__QUEUED) {
         lbx__list_remove(&op->link);
     }
     op->state = LBX__IDLE;
     lbx__visit_grant(box, &visit);
     lbx__visit_end(box, &visit);
-    forget_turn(op);
+    receive_forget_ticket(op);
     return why;
 }
 
@@ -373,10 +381,8 @@ lbx_consumer_receive_batch_init(lbx_operation *operation,
     return LBX_OK;
 }
 
-/* The fronts that park. */
-
 static lbx_status
-wait_and_end(lbx_operation *operation)
+receive_wait(lbx_operation *operation)
 {
     lbx_status status = lbx_operation_wait(operation);
 
@@ -384,22 +390,22 @@ wait_and_end(lbx_operation *operation)
     return status;
 }
 
-/* Trying on is no use: each try would take the lock. */
+/* Whether a try would take the lock: then it is no cheaper than waiting. */
 static bool
-must_queue(lbx_consumer *consumer)
+receive_must_queue(lbx_consumer *consumer)
 {
     // Relaxed: a hint.
     return lbx__load(&lbx__mailbox_of_consumer(consumer)->gate, relaxed) != 0;
 }
 
-/* Tries for a moment before registering; a sender is often about to send. */
+/* Tries a few times before registering: often a sender is about to send. */
 static lbx_status
-try_for_a_moment(lbx_consumer *consumer, void **ret_message)
+receive_spin(lbx_consumer *consumer, void **ret_message)
 {
     lbx_status status = lbx_consumer_try_receive(consumer, ret_message);
 
-    for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
-        if (must_queue(consumer))
+    for (int i = 0; i < RECEIVE_SPINS && status == LBX_EMPTY; i++) {
+        if (receive_must_queue(consumer))
             break;
         lbx__pause();
         status = lbx_consumer_try_receive(consumer, ret_message);
@@ -412,7 +418,7 @@ lbx_consumer_receive_until(lbx_consumer *consumer, void **ret_message,
                            int64_t deadline_ns)
 {
     lbx_operation operation;
-    lbx_status status = try_for_a_moment(consumer, ret_message);
+    lbx_status status = receive_spin(consumer, ret_message);
 
     if (status != LBX_EMPTY)
         return status;
@@ -420,7 +426,7 @@ lbx_consumer_receive_until(lbx_consumer *consumer, void **ret_message,
                                        deadline_ns);
     if (status != LBX_OK)
         return status;
-    return wait_and_end(&operation);
+    return receive_wait(&operation);
 }
 
 lbx_status
@@ -440,7 +446,7 @@ lbx_consumer_receive_envelope_until(lbx_consumer *consumer,
 
     if (status != LBX_OK)
         return status;
-    return wait_and_end(&operation);
+    return receive_wait(&operation);
 }
 
 lbx_status
@@ -451,10 +457,10 @@ lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
     lbx_operation operation;
     lbx_status status = LBX_EMPTY;
 
-    for (int i = 0; i < SPINS && status == LBX_EMPTY; i++) {
+    for (int i = 0; i < RECEIVE_SPINS && status == LBX_EMPTY; i++) {
         status = lbx_consumer_try_receive_batch(consumer, ret_messages, max,
                                                 ret_count);
-        if (status != LBX_EMPTY || must_queue(consumer))
+        if (status != LBX_EMPTY || receive_must_queue(consumer))
             break;
         lbx__pause();
     }
@@ -464,5 +470,5 @@ lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
                                              max, ret_count, deadline_ns);
     if (status != LBX_OK)
         return status;
-    return wait_and_end(&operation);
+    return receive_wait(&operation);
 }

@@ -304,7 +304,7 @@ lbx__send_refuse(lbx_mailbox *box, const lbx__lane *lane, int flags)
 {
     if (flags == LBX__STORAGE_FULL)
         return lbx__send_reject(box, lane);
-    if (flags == LBX_CLOSED) { // CLOSE-1: return after the closing visit
+    if (flags == LBX_CLOSED) { // MBOX-7: return after the closing visit
         lbx__lock_take(&box->lock);
         lbx__lock_give(&box->lock);
     }

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending as an operation, and the calls that park.
+ * Sends that wait, as operations, and the calls that park on them.
  *
- * Only LBX_BLOCK waits. A send that finds no room joins its lane's list and
- * raises the lane's gate for senders; then it looks once more, under the same
- * lock: whoever makes room either is seen by that look, or sees the flag and
- * moves the first waiting message in (B3). So a send on the list is completed
- * by others, and its poll only learns how it went.
+ * Only the overflow policy LBX_BLOCK waits. A send that finds no capacity joins
+ * the list of its lane and sets the lane's flag for waiting senders. Then, in
+ * the same visit, it tries once more: a thread that frees capacity has either
+ * done so before that try, or sees the flag and moves the first waiting message
+ * in (MBOX-3). So a send on the list is completed by other threads, and its
+ * poll only reports the result.
+ *
+ * Threads    an operation belongs to its owner; its waiting half is guarded by
+ *            the mailbox's lock (OPER-2).
  */
 #include "mailbox/mailbox.h"
 
 #include <assert.h>
 
-/* When the mailbox's own wait ends. */
+/* When the wait that the options allow ends. */
 static int64_t
-policy_deadline(const lbx_mailbox *box)
+send_policy_deadline(const lbx_mailbox *box)
 {
     return lbx_deadline_after(box->options.clock, box->options.wait_ns);
 }
 
-/* Prepares the first, or the next, message of the operation. */
+/* Prepares the first or next message of the operation. */
 static lbx_status
-prepare(lbx_mailbox *box, lbx__op *op)
+send_prepare(lbx_mailbox *box, lbx__op *op)
 {
     lbx_status status;
     lbx__lane *lane = NULL;
@@ -36,31 +40,31 @@ prepare(lbx_mailbox *box, lbx__op *op)
     return status;
 }
 
-/* The wait is over without room. */
+/* Ends a send that waited in vain, as the options say. */
 static lbx_status
-give_up(lbx_mailbox *box, lbx__op *op)
+send_time_out(lbx_mailbox *box, lbx__op *op)
 {
     if (box->options.after_wait == LBX_DROP_NEWEST &&
         lbx__op_send(op)->policy_deadline_ns <= op->deadline_ns)
         return lbx__send_drop(box, &lbx__op_send(op)->envelope,
                               &lbx__op_send(op)->made);
-    // Relaxed: a number for people.
+    // Relaxed: statistics.
     (void)lbx__add(&box->rejected, 1, relaxed);
     return LBX_TIMEOUT;
 }
 
-/* Off the list; the next one may have its visit. Under the lock. */
+/* Leaves the list and lets the next send try. Under the lock. */
 static void
-leave_list(lbx_mailbox *box, lbx__op *op, lbx__visit *visit)
+send_leave_list(lbx_mailbox *box, lbx__op *op, lbx__visit *visit)
 {
     lbx__list_remove(&op->link);
     op->state = LBX__IDLE;
     lbx__visit_admit(box, visit);
 }
 
-/* What became of a granted send. */
+/* The result of a granted send. */
 static lbx_status
-granted(lbx__op *op)
+send_granted(lbx__op *op)
 {
     lbx__op_settle(op);
     op->state = LBX__IDLE;
@@ -70,9 +74,9 @@ granted(lbx__op *op)
     return op->granted;
 }
 
-/* Joins the list and looks once more. */
+/* Joins the list and tries once more. */
 static lbx_status
-join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+send_join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx__lane *lane = lbx__op_send(op)->lane;
     lbx__visit visit;
@@ -85,14 +89,14 @@ join(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     lbx__visit_admit(box, &visit);
     done = op->state == LBX__GRANTED;
     if (done)
-        lbx__op_settle(op); // off this visit's own list
+        lbx__op_settle(op); // take it off the wakes list of this visit
     lbx__visit_end(box, &visit);
-    return done ? granted(op) : LBX_PENDING;
+    return done ? send_granted(op) : LBX_PENDING;
 }
 
-/* A send that has been on the list before. */
+/* Polls a send that is on the list, or was granted. */
 static lbx_status
-poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+send_poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx_status status = LBX_PENDING;
     lbx__visit visit;
@@ -101,24 +105,24 @@ poll_waiting(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     if (op->state == LBX__GRANTED) {
         status = LBX_OK;
     } else if (lbx__op_late(op)) {
-        leave_list(box, op, &visit);
+        send_leave_list(box, op, &visit);
         status = LBX_TIMEOUT;
     } else {
         lbx__op_set_waker(op, waker);
     }
     lbx__visit_end(box, &visit);
     if (status == LBX_OK)
-        return granted(op);
+        return send_granted(op);
     if (status == LBX_TIMEOUT) {
         op->registered = false;
-        return give_up(box, op);
+        return send_time_out(box, op);
     }
     return status;
 }
 
-/* The first poll of a message. */
+/* Polls a message for the first time. */
 static lbx_status
-poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+send_poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx_status status = LBX_OK;
     bool waits = box->options.overflow == LBX_BLOCK;
@@ -126,7 +130,7 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     int flags;
 
     if (!lbx__op_send(op)->prepared)
-        status = prepare(box, op);
+        status = send_prepare(box, op);
     if (status != LBX_OK)
         return status;
     if (!waits ||
@@ -143,20 +147,20 @@ poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     }
     if (flags != LBX_FULL)
         return lbx__send_refuse(box, lbx__op_send(op)->lane, flags);
-    lbx__op_send(op)->policy_deadline_ns = policy_deadline(box);
+    lbx__op_send(op)->policy_deadline_ns = send_policy_deadline(box);
     op->poll_by_ns = lbx__op_send(op)->policy_deadline_ns < op->deadline_ns
                          ? lbx__op_send(op)->policy_deadline_ns
                          : op->deadline_ns;
     if (lbx__op_late(op))
-        return give_up(box, op);
-    return join(box, op, waker);
+        return send_time_out(box, op);
+    return send_join(box, op, waker);
 }
 
 static lbx_status
-poll_one(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
+send_poll_one(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
-    lbx_status status = op->registered ? poll_waiting(box, op, waker)
-                                       : poll_first(box, op, waker);
+    lbx_status status = op->registered ? send_poll_waiting(box, op, waker)
+                                       : send_poll_first(box, op, waker);
 
     if (status != LBX_PENDING)
         lbx__op_send(op)->prepared = false;
@@ -170,7 +174,7 @@ send_poll(lbx__op *op, const lbx_waker *waker)
     lbx_status status;
 
     for (;;) {
-        status = poll_one(box, op, waker);
+        status = send_poll_one(box, op, waker);
         if (status != LBX_OK || !lbx__op_send(op)->messages)
             break;
         if (++*lbx__op_send(op)->sent == lbx__op_send(op)->count)
@@ -195,14 +199,14 @@ send_leave(lbx__op *op, lbx_status why)
     lbx__visit_begin(box, &visit);
     was_granted = op->state == LBX__GRANTED;
     if (op->state == LBX__QUEUED)
-        leave_list(box, op, &visit);
+        send_leave_list(box, op, &visit);
     lbx__visit_end(box, &visit);
     if (was_granted)
-        status = granted(op);
+        status = send_granted(op);
     op->registered = false;
     if (lbx__op_send(op)->messages && status == LBX_OK &&
         ++*lbx__op_send(op)->sent < lbx__op_send(op)->count)
-        status = why; // that one went, the rest did not
+        status = why; // that message was sent, the rest was not
     if (lbx__op_send(op)->result) {
         if (status != LBX_OK)
             lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
@@ -289,8 +293,6 @@ lbx_producer_send_batch_init(lbx_operation *operation, lbx_producer *producer,
     lbx__op_send(op)->sent = ret_sent;
     return LBX_OK;
 }
-
-/* The fronts that park. */
 
 lbx_status
 lbx_producer_send_envelope_until(lbx_producer *producer,

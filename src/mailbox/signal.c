@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals: a list of waits, one permit, a lock.
+ * Signals: a wake-up with one remembered permit.
  *
- * N1  A permit is kept only while nobody waits.
- * N2  A wait that was notified and is cancelled notifies the next.
+ * A signal is a list of waits, one permit and a lock. A notification wakes the
+ * first wait; without a wait it is remembered as the permit, which the next
+ * wait takes.
+ *
+ * SIGNAL-1  The permit is set only while no wait is queued.
+ * SIGNAL-2  A wait that was notified and is cancelled notifies the next one.
+ *
+ * Threads    any.
  */
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -41,7 +47,7 @@ lbx_signal_create(const lbx_allocator *allocator, const lbx_clock *clock,
 lbx_signal *
 lbx_signal_ref(lbx_signal *signal)
 {
-    // Relaxed: whoever adds a reference has one.
+    // Relaxed: the caller has a reference already.
     if (signal)
         (void)lbx__add(&signal->refs, 1, relaxed);
     return signal;
@@ -50,17 +56,17 @@ lbx_signal_ref(lbx_signal *signal)
 void
 lbx_signal_unref(lbx_signal *signal)
 {
-    // Release and acquire: everyone's use comes before the free.
+    // Release and acquire: the use of all threads comes before the free.
     if (signal && lbx__sub(&signal->refs, 1, acq_rel) == 1)
         lbx__free(signal->allocator, signal, sizeof(*signal));
 }
 
-/* Wakes the first wait or keeps the permit. Under the lock. */
+/* Wakes the first wait or sets the permit. Under the lock. */
 static void
-notify_locked(lbx_signal *signal, lbx__wakes *wakes)
+signal_notify_locked(lbx_signal *signal, lbx__wakes *wakes)
 {
     if (lbx__list_empty(&signal->waits))
-        signal->permit = true; // N1
+        signal->permit = true; // SIGNAL-1
     else
         lbx__wakes_grant(wakes, lbx__member(signal->waits.next, lbx__op, link),
                          LBX_OK);
@@ -75,13 +81,13 @@ lbx_signal_notify(lbx_signal *signal)
         return;
     lbx__wakes_init(&wakes);
     lbx__lock_take(&signal->lock);
-    notify_locked(signal, &wakes);
+    signal_notify_locked(signal, &wakes);
     lbx__lock_give(&signal->lock);
     lbx__wakes_run(&wakes);
 }
 
 static lbx_status
-wait_poll(lbx__op *op, const lbx_waker *waker)
+signal_wait_poll(lbx__op *op, const lbx_waker *waker)
 {
     lbx_signal *signal = op->subject;
     lbx_status status = LBX_PENDING;
@@ -109,7 +115,7 @@ wait_poll(lbx__op *op, const lbx_waker *waker)
 }
 
 static lbx_status
-wait_leave(lbx__op *op, lbx_status why)
+signal_wait_leave(lbx__op *op, lbx_status why)
 {
     lbx_signal *signal = op->subject;
     lbx__wakes wakes;
@@ -122,7 +128,7 @@ wait_leave(lbx__op *op, lbx_status why)
         lbx__list_remove(&op->link);
     op->state = LBX__IDLE;
     if (notified)
-        notify_locked(signal, &wakes); // N2
+        signal_notify_locked(signal, &wakes); // SIGNAL-2
     lbx__lock_give(&signal->lock);
     lbx__wakes_run(&wakes);
     lbx__op_settle(op);
@@ -130,15 +136,15 @@ wait_leave(lbx__op *op, lbx_status why)
 }
 
 static void
-wait_release(lbx__op *op)
+signal_wait_release(lbx__op *op)
 {
     lbx_signal_unref(op->subject);
 }
 
-static const lbx__op_ops wait_ops = {
-    .poll = wait_poll,
-    .leave = wait_leave,
-    .release = wait_release,
+static const lbx__op_ops signal_wait_ops = {
+    .poll = signal_wait_poll,
+    .leave = signal_wait_leave,
+    .release = signal_wait_release,
     .again = true,
 };
 
@@ -148,8 +154,8 @@ lbx_signal_wait_init(lbx_operation *operation, lbx_signal *signal,
 {
     if (!operation || !signal)
         return LBX_INVALID;
-    lbx__op_init(lbx__op_of(operation), &wait_ops, lbx_signal_ref(signal),
-                 signal->clock, deadline_ns);
+    lbx__op_init(lbx__op_of(operation), &signal_wait_ops,
+                 lbx_signal_ref(signal), signal->clock, deadline_ns);
     return LBX_OK;
 }
 

@@ -36,7 +36,7 @@ lbx__take_enter(lbx_mailbox *box, bool one)
 LBX__INLINE void
 lbx__take_leave(lbx_mailbox *box, bool one)
 {
-    // Release: these pops come before those of a thread that waited for us.
+    // Release: these pops come before those of a thread that waited for it.
     if (one)
         lbx__store(&box->inside, 0u, release);
 }

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The priority heap. H1 to H3 are in heap.h. */
+/*
+ * The bucket heap: pool, buckets, binary heap. BHEAP-1 to BHEAP-3 are in
+ * bucket_heap.h.
+ *
+ * The pool and the nodes of the binary heap grow together, by doubling, in
+ * lbx__bucket_heap_reserve(). After a burst, when the heap is empty, a large
+ * pool is freed.
+ */
 #include "queue/bucket_heap.h"
 
 #include "base/alloc.h"
@@ -13,10 +20,10 @@ enum {
 
 #define NONE UINT32_MAX
 
-/* H1: the key of priority 0, and of 255 turned round. */
-#define SIGN       UINT32_C(0x80000000)
-#define LOW        SIGN
-#define LOW_TURNED (~(SIGN + LBX__BUCKETS - 1))
+/* BHEAP-1: the key of priority 0, and of 255 inverted. */
+#define SIGN         UINT32_C(0x80000000)
+#define LOW          SIGN
+#define LOW_INVERTED (~(SIGN + LBX__BUCKETS - 1))
 
 struct lbx__bucket_node {
     uint64_t arrival;
@@ -24,7 +31,7 @@ struct lbx__bucket_node {
     uint32_t number;
 };
 
-/* What the pool keeps for an item; the item's words follow. */
+/* The header of an item in the pool; its words follow. */
 typedef struct entry {
     uint64_t arrival;
     uint32_t next; /* in its bucket, or among the free; NONE */
@@ -43,17 +50,17 @@ lbx__bucket_heap_init(lbx__bucket_heap *heap, unsigned words,
     heap->stride = (uint32_t)(sizeof(entry) / sizeof(uint64_t)) + words;
     heap->allocator = allocator;
     heap->pool_free = NONE;
-    heap->low = order->higher_first ? LOW_TURNED : LOW;
+    heap->low = order->higher_first ? LOW_INVERTED : LOW;
 }
 
 static inline entry *
-entry_of(const lbx__bucket_heap *heap, uint32_t number)
+bucket_heap_entry(const lbx__bucket_heap *heap, uint32_t number)
 {
     return (entry *)(void *)&heap->pool[(size_t)number * heap->stride];
 }
 
 static bool
-make_buckets(lbx__bucket_heap *heap)
+bucket_heap_make_buckets(lbx__bucket_heap *heap)
 {
     lbx__buckets *buckets;
 
@@ -69,28 +76,30 @@ make_buckets(lbx__bucket_heap *heap)
 }
 
 static size_t
-pool_bytes(const lbx__bucket_heap *heap, uint32_t size)
+bucket_heap_pool_bytes(const lbx__bucket_heap *heap, uint32_t size)
 {
     return (size_t)size * heap->stride * sizeof(uint64_t);
 }
 
 static size_t
-nodes_bytes(uint32_t size)
+bucket_heap_nodes_bytes(uint32_t size)
 {
     return (size_t)size * sizeof(lbx__bucket_node);
 }
 
 static void
-free_pool(lbx__bucket_heap *heap)
+bucket_heap_free_pool(lbx__bucket_heap *heap)
 {
-    lbx__free(heap->allocator, heap->pool, pool_bytes(heap, heap->pool_size));
-    lbx__free(heap->allocator, heap->nodes, nodes_bytes(heap->pool_size));
+    lbx__free(heap->allocator, heap->pool,
+              bucket_heap_pool_bytes(heap, heap->pool_size));
+    lbx__free(heap->allocator, heap->nodes,
+              bucket_heap_nodes_bytes(heap->pool_size));
 }
 
 static void
-forget_pool(lbx__bucket_heap *heap)
+bucket_heap_drop_pool(lbx__bucket_heap *heap)
 {
-    free_pool(heap);
+    bucket_heap_free_pool(heap);
     heap->pool = NULL;
     heap->nodes = NULL;
     heap->pool_size = 0;
@@ -102,33 +111,34 @@ forget_pool(lbx__bucket_heap *heap)
 void
 lbx__bucket_heap_fini(lbx__bucket_heap *heap)
 {
-    forget_pool(heap);
+    bucket_heap_drop_pool(heap);
 }
 
 static bool
-grow(lbx__bucket_heap *heap, uint32_t size)
+bucket_heap_grow(lbx__bucket_heap *heap, uint32_t size)
 {
     uint32_t old = heap->pool_size;
-    uint64_t *pool =
-        lbx__alloc(heap->allocator, pool_bytes(heap, size), LBX__LINE);
+    uint64_t *pool = lbx__alloc(heap->allocator,
+                                bucket_heap_pool_bytes(heap, size), LBX__LINE);
     lbx__bucket_node *nodes =
-        lbx__alloc(heap->allocator, nodes_bytes(size), LBX__LINE);
+        lbx__alloc(heap->allocator, bucket_heap_nodes_bytes(size), LBX__LINE);
 
     if (!pool || !nodes) {
-        lbx__free(heap->allocator, pool, pool_bytes(heap, size));
-        lbx__free(heap->allocator, nodes, nodes_bytes(size));
+        lbx__free(heap->allocator, pool, bucket_heap_pool_bytes(heap, size));
+        lbx__free(heap->allocator, nodes, bucket_heap_nodes_bytes(size));
         return false;
     }
     if (old > 0) {
-        memcpy(pool, heap->pool, pool_bytes(heap, old));
-        memcpy(nodes, heap->nodes, nodes_bytes(heap->node_count));
-        free_pool(heap);
+        memcpy(pool, heap->pool, bucket_heap_pool_bytes(heap, old));
+        memcpy(nodes, heap->nodes, bucket_heap_nodes_bytes(heap->node_count));
+        bucket_heap_free_pool(heap);
     }
     heap->pool = pool;
     heap->nodes = nodes;
     heap->pool_size = size;
     for (uint32_t i = old; i < size; i++)
-        entry_of(heap, i)->next = i + 1 < size ? i + 1 : heap->pool_free;
+        bucket_heap_entry(heap, i)->next =
+            i + 1 < size ? i + 1 : heap->pool_free;
     heap->pool_free = old;
     return true;
 }
@@ -145,11 +155,13 @@ lbx__bucket_heap_reserve(lbx__bucket_heap *heap, uint32_t count)
         size *= 2;
     if (size >= NONE)
         return false;
-    return make_buckets(heap) && grow(heap, (uint32_t)size);
+    return bucket_heap_make_buckets(heap) &&
+           bucket_heap_grow(heap, (uint32_t)size);
 }
 
 static inline void
-copy_item(const lbx__bucket_heap *heap, uint64_t *to, const uint64_t *from)
+bucket_heap_copy(const lbx__bucket_heap *heap, uint64_t *to,
+                 const uint64_t *from)
 {
     if (heap->words == LBX__PAIR)
         memcpy(to, from, LBX__PAIR * sizeof(uint64_t));
@@ -158,7 +170,7 @@ copy_item(const lbx__bucket_heap *heap, uint64_t *to, const uint64_t *from)
 }
 
 static inline uint32_t
-key_of(const lbx__bucket_heap *heap, const uint64_t *item)
+bucket_heap_key(const lbx__bucket_heap *heap, const uint64_t *item)
 {
     uint32_t priority;
 
@@ -168,106 +180,109 @@ key_of(const lbx__bucket_heap *heap, const uint64_t *item)
         memcpy(&priority, (const char *)item + offsetof(lbx_envelope, priority),
                sizeof(priority));
     priority ^= SIGN;
-    return heap->order.higher_first ? ~priority : priority; // H1
+    return heap->order.higher_first ? ~priority : priority; // BHEAP-1
 }
 
-/* Under a comparator the pool holds envelopes as users know them, with the
- * message itself in word 0. */
+/* Under a comparator the pool holds envelopes as users see them, with the
+ * decoded message in word 0. */
 static const lbx_envelope *
-envelope_of(const lbx__bucket_heap *heap, uint32_t number)
+bucket_heap_envelope(const lbx__bucket_heap *heap, uint32_t number)
 {
-    return (const lbx_envelope *)(const void *)entry_of(heap, number)->item;
+    return (const lbx_envelope *)(const void *)bucket_heap_entry(heap, number)
+        ->item;
 }
 
-/* < 0 when a is more urgent than b, whatever their arrival. */
+/* < 0 when a is more urgent than b, apart from their arrival. */
 static int
-compare_urgency(const lbx__bucket_heap *heap, const lbx__bucket_node *a,
-                const lbx__bucket_node *b)
+bucket_heap_compare_nodes(const lbx__bucket_heap *heap,
+                          const lbx__bucket_node *a, const lbx__bucket_node *b)
 {
     if (heap->order.compare)
-        return heap->order.compare(envelope_of(heap, a->number),
-                                   envelope_of(heap, b->number),
+        return heap->order.compare(bucket_heap_envelope(heap, a->number),
+                                   bucket_heap_envelope(heap, b->number),
                                    heap->order.context);
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* H1. Without branches: which of two is first cannot be foreseen. */
+/* BHEAP-1. Without branches: the result cannot be predicted. */
 static bool
-before(const lbx__bucket_heap *heap, const lbx__bucket_node *a,
-       const lbx__bucket_node *b)
+bucket_heap_before(const lbx__bucket_heap *heap, const lbx__bucket_node *a,
+                   const lbx__bucket_node *b)
 {
-    int order = compare_urgency(heap, a, b);
+    int order = bucket_heap_compare_nodes(heap, a, b);
 
     return (order < 0) | ((order == 0) & (a->arrival < b->arrival));
 }
 
 static void
-sift_up(lbx__bucket_heap *heap, uint32_t place)
+bucket_heap_sift_up(lbx__bucket_heap *heap, uint32_t index)
 {
-    lbx__bucket_node node = heap->nodes[place];
+    lbx__bucket_node node = heap->nodes[index];
 
-    while (place > 0) {
-        uint32_t parent = (place - 1) / ARITY;
+    while (index > 0) {
+        uint32_t parent = (index - 1) / ARITY;
 
-        if (!before(heap, &node, &heap->nodes[parent]))
+        if (!bucket_heap_before(heap, &node, &heap->nodes[parent]))
             break;
-        heap->nodes[place] = heap->nodes[parent];
-        place = parent;
+        heap->nodes[index] = heap->nodes[parent];
+        index = parent;
     }
-    heap->nodes[place] = node;
+    heap->nodes[index] = node;
 }
 
-/* The most urgent child of `place`, or NONE. */
+/* The most urgent child of `index`, or NONE. */
 static uint32_t
-best_child(const lbx__bucket_heap *heap, uint32_t place)
+bucket_heap_best_child(const lbx__bucket_heap *heap, uint32_t index)
 {
-    uint64_t first = (uint64_t)place * ARITY + 1;
+    uint64_t first = (uint64_t)index * ARITY + 1;
     uint32_t child = (uint32_t)first;
 
     if (first >= heap->node_count)
         return NONE;
     if (first + 1 < heap->node_count)
-        child += before(heap, &heap->nodes[first + 1], &heap->nodes[first]);
+        child += bucket_heap_before(heap, &heap->nodes[first + 1],
+                                    &heap->nodes[first]);
     return child;
 }
 
-/* Moves a hole down to a leaf, the better child up each time; where it ends. The
- * node that fills it comes from the bottom and mostly stays there, so asking it
- * on the way would be a comparison per level in vain. */
+/* Moves a hole down to a leaf, the more urgent child up each time, and returns
+ * where it ends. The node that fills the hole comes from the bottom and mostly
+ * belongs there, so comparing it at each level would rarely help. */
 static uint32_t
-sink_hole(lbx__bucket_heap *heap, uint32_t place)
+bucket_heap_sink_hole(lbx__bucket_heap *heap, uint32_t index)
 {
     for (;;) {
-        uint32_t child = best_child(heap, place);
+        uint32_t child = bucket_heap_best_child(heap, index);
 
         if (child == NONE)
-            return place;
-        heap->nodes[place] = heap->nodes[child];
-        place = child;
+            return index;
+        heap->nodes[index] = heap->nodes[child];
+        index = child;
     }
 }
 
 static inline void
-bucket_append(lbx__bucket_heap *heap, unsigned bucket, uint32_t number)
+bucket_heap_bucket_append(lbx__bucket_heap *heap, unsigned bucket,
+                          uint32_t number)
 {
     lbx__buckets *buckets = heap->buckets;
 
-    entry_of(heap, number)->next = NONE;
+    bucket_heap_entry(heap, number)->next = NONE;
     if (buckets->first[bucket] == NONE)
         buckets->first[bucket] = number;
     else
-        entry_of(heap, buckets->last[bucket])->next = number;
+        bucket_heap_entry(heap, buckets->last[bucket])->next = number;
     buckets->last[bucket] = number;
     buckets->used[bucket / 64] |= (uint64_t)1 << bucket % 64;
 }
 
 static inline uint32_t
-bucket_take(lbx__bucket_heap *heap, unsigned bucket)
+bucket_heap_bucket_take(lbx__bucket_heap *heap, unsigned bucket)
 {
     lbx__buckets *buckets = heap->buckets;
     uint32_t number = buckets->first[bucket];
 
-    buckets->first[bucket] = entry_of(heap, number)->next;
+    buckets->first[bucket] = bucket_heap_entry(heap, number)->next;
     if (buckets->first[bucket] == NONE)
         buckets->used[bucket / 64] &= ~((uint64_t)1 << bucket % 64);
     return number;
@@ -275,7 +290,7 @@ bucket_take(lbx__bucket_heap *heap, unsigned bucket)
 
 /* The most urgent used bucket, or -1. */
 static inline int
-lowest_bucket(const lbx__bucket_heap *heap)
+bucket_heap_lowest_bucket(const lbx__bucket_heap *heap)
 {
     if (!heap->buckets)
         return -1;
@@ -286,7 +301,7 @@ lowest_bucket(const lbx__bucket_heap *heap)
 }
 
 static int
-highest_bucket(const lbx__bucket_heap *heap)
+bucket_heap_highest_bucket(const lbx__bucket_heap *heap)
 {
     if (!heap->buckets)
         return -1;
@@ -300,16 +315,16 @@ void
 lbx__bucket_heap_push(lbx__bucket_heap *heap, const uint64_t *item)
 {
     uint32_t number = heap->pool_free;
-    entry *to = entry_of(heap, number);
-    uint32_t key = key_of(heap, item);
+    entry *to = bucket_heap_entry(heap, number);
+    uint32_t key = bucket_heap_key(heap, item);
 
-    assert(number != NONE); // H3
+    assert(number != NONE); // BHEAP-3
     heap->pool_free = to->next;
-    copy_item(heap, to->item, item);
+    bucket_heap_copy(heap, to->item, item);
     to->arrival = heap->arrivals++;
     heap->count++;
     if (!heap->order.compare && key - heap->low < LBX__BUCKETS) {
-        bucket_append(heap, key - heap->low, number);
+        bucket_heap_bucket_append(heap, key - heap->low, number);
         return;
     }
     if (heap->order.compare)
@@ -317,23 +332,24 @@ lbx__bucket_heap_push(lbx__bucket_heap *heap, const uint64_t *item)
     heap->nodes[heap->node_count].arrival = to->arrival;
     heap->nodes[heap->node_count].key = key;
     heap->nodes[heap->node_count].number = number;
-    sift_up(heap, heap->node_count++);
+    bucket_heap_sift_up(heap, heap->node_count++);
 }
 
-/* Copies an item out and frees its place in the pool. */
+/* Copies an item out and frees its entry in the pool. */
 static inline void
-hand_out(lbx__bucket_heap *heap, uint32_t number, uint64_t *ret_item)
+bucket_heap_hand_out(lbx__bucket_heap *heap, uint32_t number,
+                     uint64_t *ret_item)
 {
-    entry *from = entry_of(heap, number);
+    entry *from = bucket_heap_entry(heap, number);
 
-    copy_item(heap, ret_item, from->item);
+    bucket_heap_copy(heap, ret_item, from->item);
     if (heap->order.compare)
         ret_item[0] = lbx__slot_encode((void *)(uintptr_t)ret_item[0]);
     from->next = heap->pool_free;
     heap->pool_free = number;
     heap->count--;
     if (heap->count == 0 && heap->pool_size >= LARGE_POOL)
-        forget_pool(heap); // after a burst
+        bucket_heap_drop_pool(heap); // after a burst
 }
 
 int
@@ -349,9 +365,9 @@ lbx__bucket_heap_compare(const lbx__bucket_order *order, const lbx_envelope *a,
 
 /* The key of the most urgent item; none inside: UINT64_MAX. */
 static uint64_t
-lowest_key(const lbx__bucket_heap *heap)
+bucket_heap_lowest_key(const lbx__bucket_heap *heap)
 {
-    int bucket = lowest_bucket(heap);
+    int bucket = bucket_heap_lowest_bucket(heap);
     uint64_t lowest = UINT64_MAX;
 
     if (bucket >= 0)
@@ -368,23 +384,25 @@ lbx__bucket_heap_beats(const lbx__bucket_heap *heap, const lbx_envelope *than)
 
     if (heap->order.compare)
         return heap->node_count > 0 &&
-               heap->order.compare(envelope_of(heap, heap->nodes[0].number),
-                                   than, heap->order.context) < 0;
-    return lowest_key(heap) < (heap->order.higher_first ? ~key : key);
+               heap->order.compare(
+                   bucket_heap_envelope(heap, heap->nodes[0].number), than,
+                   heap->order.context) < 0;
+    return bucket_heap_lowest_key(heap) <
+           (heap->order.higher_first ? ~key : key);
 }
 
 static uint32_t
-node_take(lbx__bucket_heap *heap, uint32_t place)
+bucket_heap_node_take(lbx__bucket_heap *heap, uint32_t index)
 {
-    uint32_t number = heap->nodes[place].number;
+    uint32_t number = heap->nodes[index].number;
 
     heap->node_count--;
-    if (place < heap->node_count) {
+    if (index < heap->node_count) {
         lbx__bucket_node last = heap->nodes[heap->node_count];
 
-        place = sink_hole(heap, place);
-        heap->nodes[place] = last;
-        sift_up(heap, place);
+        index = bucket_heap_sink_hole(heap, index);
+        heap->nodes[index] = last;
+        bucket_heap_sift_up(heap, index);
     }
     return number;
 }
@@ -392,28 +410,29 @@ node_take(lbx__bucket_heap *heap, uint32_t place)
 bool
 lbx__bucket_heap_pop(lbx__bucket_heap *heap, uint64_t *ret_item)
 {
-    int bucket = lowest_bucket(heap);
+    int bucket = bucket_heap_lowest_bucket(heap);
     uint32_t number;
 
     if (heap->count == 0)
         return false;
     if (bucket < 0 ||
-        (heap->node_count > 0 && heap->nodes[0].key < heap->low)) // H2
-        number = node_take(heap, 0);
+        (heap->node_count > 0 && heap->nodes[0].key < heap->low)) // BHEAP-2
+        number = bucket_heap_node_take(heap, 0);
     else
-        number = bucket_take(heap, (unsigned)bucket);
-    hand_out(heap, number, ret_item);
+        number = bucket_heap_bucket_take(heap, (unsigned)bucket);
+    bucket_heap_hand_out(heap, number, ret_item);
     return true;
 }
 
-/* The place of the least urgent node, the oldest among equals. */
+/* The index of the least urgent node, the oldest among equals. */
 static uint32_t
-last_node(const lbx__bucket_heap *heap)
+bucket_heap_last_node(const lbx__bucket_heap *heap)
 {
     uint32_t last = 0;
 
     for (uint32_t i = 1; i < heap->node_count; i++) {
-        int order = compare_urgency(heap, &heap->nodes[i], &heap->nodes[last]);
+        int order = bucket_heap_compare_nodes(heap, &heap->nodes[i],
+                                              &heap->nodes[last]);
 
         if (order > 0 ||
             (order == 0 && heap->nodes[i].arrival < heap->nodes[last].arrival))
@@ -425,18 +444,18 @@ last_node(const lbx__bucket_heap *heap)
 bool
 lbx__bucket_heap_evict(lbx__bucket_heap *heap, uint64_t *ret_item)
 {
-    int bucket = highest_bucket(heap);
-    uint32_t place = last_node(heap);
+    int bucket = bucket_heap_highest_bucket(heap);
+    uint32_t index = bucket_heap_last_node(heap);
     uint32_t number;
 
     if (heap->count == 0)
         return false;
     if (bucket < 0 ||
-        (heap->node_count > 0 && heap->nodes[place].key > heap->low))
-        number = node_take(heap, place); // H2
+        (heap->node_count > 0 && heap->nodes[index].key > heap->low))
+        number = bucket_heap_node_take(heap, index); // BHEAP-2
     else
-        number = bucket_take(heap, (unsigned)bucket);
-    hand_out(heap, number, ret_item);
+        number = bucket_heap_bucket_take(heap, (unsigned)bucket);
+    bucket_heap_hand_out(heap, number, ret_item);
     return true;
 }
 
@@ -449,8 +468,8 @@ lbx__bucket_heap_older(const lbx__bucket_heap *heap, uint64_t mark)
         count += heap->nodes[i].arrival < mark;
     for (int i = 0; heap->buckets && i < LBX__BUCKETS; i++)
         for (uint32_t n = heap->buckets->first[i]; n != NONE;
-             n = entry_of(heap, n)->next)
-            count += entry_of(heap, n)->arrival < mark;
+             n = bucket_heap_entry(heap, n)->next)
+            count += bucket_heap_entry(heap, n)->arrival < mark;
     return count;
 }
 
@@ -460,7 +479,8 @@ lbx__bucket_heap_valid(const lbx__bucket_heap *heap)
     uint64_t in_buckets = 0;
 
     for (uint32_t i = 1; i < heap->node_count; i++)
-        if (before(heap, &heap->nodes[i], &heap->nodes[(i - 1) / ARITY]))
+        if (bucket_heap_before(heap, &heap->nodes[i],
+                               &heap->nodes[(i - 1) / ARITY]))
             return false;
     for (int i = 0; heap->buckets && i < LBX__BUCKETS; i++) {
         bool used = (heap->buckets->used[i / 64] >> i % 64 & 1) != 0;
@@ -468,7 +488,7 @@ lbx__bucket_heap_valid(const lbx__bucket_heap *heap)
         if (used != (heap->buckets->first[i] != NONE))
             return false;
         for (uint32_t n = heap->buckets->first[i]; n != NONE;
-             n = entry_of(heap, n)->next)
+             n = bucket_heap_entry(heap, n)->next)
             in_buckets++;
     }
     return in_buckets + heap->node_count == heap->count;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The deque: envelopes in a circle that doubles when it is full and halves
- * when three quarters of it are unused.
+ * The deque: a storage for the locked queue that can also be filled from the
+ * front. Envelopes lie in a circular array that doubles when it is full and
+ * halves when three quarters of it are unused; without memory to halve it, the
+ * larger array stays.
  *
- * Threads    one at a time: the shelf has a lock.
+ * Threads    one at a time: the locked queue has a lock.
  */
 #include "queue/deque.h"
 
@@ -11,29 +13,29 @@
 #include <letterbox/mailbox/messages.h>
 
 enum {
-    LEAST = 16
+    MIN_SIZE = 16
 };
 
 struct deque {
     const lbx_allocator *allocator;
-    lbx_envelope *circle;
+    lbx_envelope *slots;
     size_t size; /* a power of two */
     size_t first;
     size_t count;
 };
 
 static bool
-resize(struct deque *deque, size_t size)
+deque_resize(struct deque *deque, size_t size)
 {
-    lbx_envelope *circle = lbx__alloc(deque->allocator, size * sizeof(*circle),
-                                      _Alignof(lbx_envelope));
+    lbx_envelope *slots = lbx__alloc(deque->allocator, size * sizeof(*slots),
+                                     _Alignof(lbx_envelope));
 
-    if (!circle)
+    if (!slots)
         return false;
     for (size_t i = 0; i < deque->count; i++)
-        circle[i] = deque->circle[(deque->first + i) & (deque->size - 1)];
-    lbx__free(deque->allocator, deque->circle, deque->size * sizeof(*circle));
-    deque->circle = circle;
+        slots[i] = deque->slots[(deque->first + i) & (deque->size - 1)];
+    lbx__free(deque->allocator, deque->slots, deque->size * sizeof(*slots));
+    deque->slots = slots;
     deque->size = size;
     deque->first = 0;
     return true;
@@ -58,17 +60,17 @@ deque_destroy(void *storage)
 {
     struct deque *deque = storage;
 
-    lbx__free(deque->allocator, deque->circle,
-              deque->size * sizeof(*deque->circle));
+    lbx__free(deque->allocator, deque->slots,
+              deque->size * sizeof(*deque->slots));
     lbx__free(deque->allocator, deque, sizeof(*deque));
 }
 
 static bool
-make_room(struct deque *deque)
+deque_reserve(struct deque *deque)
 {
     if (deque->count < deque->size)
         return true;
-    return resize(deque, deque->size ? deque->size * 2 : LEAST);
+    return deque_resize(deque, deque->size ? deque->size * 2 : MIN_SIZE);
 }
 
 static lbx_status
@@ -76,9 +78,9 @@ deque_push(void *storage, const lbx_envelope *envelope)
 {
     struct deque *deque = storage;
 
-    if (!make_room(deque))
+    if (!deque_reserve(deque))
         return LBX_NO_MEMORY;
-    deque->circle[(deque->first + deque->count++) & (deque->size - 1)] =
+    deque->slots[(deque->first + deque->count++) & (deque->size - 1)] =
         *envelope;
     return LBX_OK;
 }
@@ -88,10 +90,10 @@ deque_push_front(void *storage, const lbx_envelope *envelope)
 {
     struct deque *deque = storage;
 
-    if (!make_room(deque))
+    if (!deque_reserve(deque))
         return LBX_NO_MEMORY;
     deque->first = (deque->first - 1) & (deque->size - 1);
-    deque->circle[deque->first] = *envelope;
+    deque->slots[deque->first] = *envelope;
     deque->count++;
     return LBX_OK;
 }
@@ -103,11 +105,11 @@ deque_pop(void *storage, lbx_envelope *ret)
 
     if (deque->count == 0)
         return false;
-    *ret = deque->circle[deque->first];
+    *ret = deque->slots[deque->first];
     deque->first = (deque->first + 1) & (deque->size - 1);
     deque->count--;
-    if (deque->size > LEAST && deque->count <= deque->size / 4)
-        (void)resize(deque, deque->size / 2); // no memory: keep the large one
+    if (deque->size > MIN_SIZE && deque->count <= deque->size / 4)
+        (void)deque_resize(deque, deque->size / 2); // without memory it stays
     return true;
 }
 

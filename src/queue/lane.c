@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes: which queue gets the call. L1 to L3 are in lane.h. */
+/*
+ * Lanes: the switch over the four types of queues. LANE-1 to LANE-3 are in
+ * lane.h. The fast paths of the mailbox call the queues directly.
+ */
 #include "queue/lane.h"
 
 #include <assert.h>
@@ -24,7 +27,7 @@ lbx__lane_fini(lbx__lane *lane)
 }
 
 static int
-push_segq(lbx__segq *q, const uint64_t *item)
+lane_push_segq(lbx__segq *q, const uint64_t *item)
 {
     switch (q->words) {
     case LBX__WORD:
@@ -37,15 +40,15 @@ push_segq(lbx__segq *q, const uint64_t *item)
 }
 
 static size_t
-pop_segq(lbx__segq *q, uint64_t *items, size_t most, unsigned *ret_notes)
+lane_pop_segq(lbx__segq *q, uint64_t *items, size_t max, unsigned *ret_notes)
 {
     if (q->words == LBX__WORD)
-        return lbx__segq_pop(q, items, most, LBX__WORD, ret_notes);
-    return lbx__segq_pop(q, items, most, LBX__ENVELOPE, ret_notes);
+        return lbx__segq_pop(q, items, max, LBX__WORD, ret_notes);
+    return lbx__segq_pop(q, items, max, LBX__ENVELOPE, ret_notes);
 }
 
 static int
-push_ring(lbx__ring *ring, const uint64_t *item, bool ahead)
+lane_push_ring(lbx__ring *ring, const uint64_t *item, bool ahead)
 {
     size_t count;
 
@@ -55,21 +58,21 @@ push_ring(lbx__ring *ring, const uint64_t *item, bool ahead)
 }
 
 static size_t
-pop_ring(lbx__ring *ring, uint64_t *items, size_t most, unsigned *ret_notes)
+lane_pop_ring(lbx__ring *ring, uint64_t *items, size_t max, unsigned *ret_notes)
 {
     if (ring->words == LBX__WORD)
-        return lbx__ring_pop(ring, items, most, LBX__WORD, ret_notes);
-    return lbx__ring_pop(ring, items, most, LBX__ENVELOPE, ret_notes);
+        return lbx__ring_pop(ring, items, max, LBX__WORD, ret_notes);
+    return lbx__ring_pop(ring, items, max, LBX__ENVELOPE, ret_notes);
 }
 
 static size_t
-pop_shelf(lbx__locked_queue *shelf, uint64_t *items, size_t most,
-          unsigned *ret_notes)
+lane_pop_locked(lbx__locked_queue *queue, uint64_t *items, size_t max,
+                unsigned *ret_notes)
 {
     size_t count = 0;
 
-    while (count < most &&
-           lbx__locked_queue_pop(shelf, &items[count * LBX__ENVELOPE], false,
+    while (count < max &&
+           lbx__locked_queue_pop(queue, &items[count * LBX__ENVELOPE], false,
                                  ret_notes))
         count++;
     return count;
@@ -80,11 +83,11 @@ lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead)
 {
     switch (lane->type) {
     case LBX__LANE_SEGQ:
-        return push_segq(&lane->q.segq, item);
+        return lane_push_segq(&lane->q.segq, item);
     case LBX__LANE_RING:
-        return push_ring(&lane->q.ring, item, ahead);
+        return lane_push_ring(&lane->q.ring, item, ahead);
     case LBX__LANE_PRIORITY:
-        return push_segq(&lane->q.priority.inbox, item);
+        return lane_push_segq(&lane->q.priority.inbox, item);
     case LBX__LANE_LOCKED:
         break;
     }
@@ -92,30 +95,29 @@ lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead)
 }
 
 static size_t
-pop(lbx__lane *lane, uint64_t *items, size_t most, unsigned *ret_notes)
+lane_pop(lbx__lane *lane, uint64_t *items, size_t max, unsigned *ret_notes)
 {
     switch (lane->type) {
     case LBX__LANE_SEGQ:
-        return pop_segq(&lane->q.segq, items, most, ret_notes);
+        return lane_pop_segq(&lane->q.segq, items, max, ret_notes);
     case LBX__LANE_RING:
-        return pop_ring(&lane->q.ring, items, most, ret_notes);
+        return lane_pop_ring(&lane->q.ring, items, max, ret_notes);
     case LBX__LANE_PRIORITY:
-        return lbx__priority_queue_pop(&lane->q.priority, items, most,
+        return lbx__priority_queue_pop(&lane->q.priority, items, max,
                                        ret_notes);
     case LBX__LANE_LOCKED:
         break;
     }
-    return pop_shelf(&lane->q.locked, items, most, ret_notes);
+    return lane_pop_locked(&lane->q.locked, items, max, ret_notes);
 }
 
 size_t
-lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t most,
-              unsigned *ret_notes)
+lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t max, unsigned *ret_notes)
 {
     size_t count;
 
     *ret_notes = 0;
-    count = pop(lane, items, most, ret_notes);
+    count = lane_pop(lane, items, max, ret_notes);
     if (count > 0 && lane->quota && lbx__quota_give(lane->quota, count))
         *ret_notes |= LBX__NOTE_SENDERS;
     return count;
@@ -138,15 +140,15 @@ lbx__lane_evict(lbx__lane *lane, uint64_t *item)
     default:
         return lbx__lane_pop(lane, item, 1, &notes) == 1;
     }
-    // Nobody waits to send under DROP_OLDEST.
+    // Under DROP_OLDEST no sender waits.
     if (found && lane->quota)
         (void)lbx__quota_give(lane->quota, 1);
     return found;
 }
 
-/* The segment queue of lanes that have one. */
+/* The segment queue of a lane that has one. */
 static lbx__segq *
-segq_of(lbx__lane *lane)
+lane_segq(lbx__lane *lane)
 {
     if (lane->type == LBX__LANE_PRIORITY)
         return &lane->q.priority.inbox;
@@ -162,7 +164,7 @@ lbx__lane_accepted(lbx__lane *lane)
     case LBX__LANE_LOCKED:
         return lbx__load(&lane->q.locked.accepted, acquire);
     default:
-        return lbx__segq_accepted(segq_of(lane));
+        return lbx__segq_accepted(lane_segq(lane));
     }
 }
 
@@ -191,8 +193,8 @@ lbx__lane_depth(lbx__lane *lane)
         uint64_t accepted = lbx__lane_accepted(lane);
         uint64_t again = lbx__lane_taken(lane);
 
-        // The same before and after: exact at the moment of `accepted`. Under
-        // a steady stream of takes, close enough after a few tries.
+        // The same count before and after: exact when `accepted` was read.
+        // Under a steady stream of takes, close enough after a few tries.
         if (again == taken || i == 3)
             return accepted > again ? accepted - again : 0;
         taken = again;
@@ -231,7 +233,7 @@ lbx__lane_raise(lbx__lane *lane, unsigned flags)
         lbx__locked_queue_raise(&lane->q.locked, flags);
         break;
     default:
-        lbx__segq_raise(segq_of(lane), flags);
+        lbx__segq_raise(lane_segq(lane), flags);
     }
 }
 
@@ -246,7 +248,7 @@ lbx__lane_lower(lbx__lane *lane, unsigned flags)
         lbx__locked_queue_lower(&lane->q.locked, flags);
         break;
     default:
-        lbx__segq_lower(segq_of(lane), flags);
+        lbx__segq_lower(lane_segq(lane), flags);
     }
 }
 
@@ -261,18 +263,18 @@ lbx__lane_close(lbx__lane *lane)
         lbx__locked_queue_raise(&lane->q.locked, LBX__FLAG_CLOSED);
         break;
     default:
-        lbx__segq_close(segq_of(lane));
+        lbx__segq_close(lane_segq(lane));
     }
 }
 
 void
 lbx__lane_stall(lbx__lane *lane, bool stalled)
 {
-    // seq_cst: before the barrier that follows (Q6).
+    // seq_cst: before the barrier that follows (SEGQ-6).
     if (lane->type == LBX__LANE_RING)
         lbx__store(&lane->q.ring.stalled, (uint32_t)stalled, seq_cst);
     else if (lane->type != LBX__LANE_LOCKED)
-        lbx__store(&segq_of(lane)->stalled, (uint32_t)stalled, seq_cst);
+        lbx__store(&lane_segq(lane)->stalled, (uint32_t)stalled, seq_cst);
 }
 
 void

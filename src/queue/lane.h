@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane: one queue of a mailbox, whichever it is.
+ * A lane: one queue of a mailbox, behind one set of calls for all four types.
  *
- * The four queues behind one set of calls. Each is safe for any number of
- * producers; for consumers as it was made. What all of them promise, and the
- * mailbox builds on:
+ * Any number of producers; consumers as the queue was initialised. What all
+ * four queues guarantee, and the mailbox relies on:
  *
- * L1  raise() and push() are ordered: a push either sees the flag, or is in
- *     what accepted() says after raise().
- * L2  accepted() - taken() is the exact depth; a push under way may count
- *     before it can be popped, never the other way round.
- * L3  A push that fails leaves no trace.
+ * LANE-1  raise() and push() are ordered: a push either sees the flag, or is
+ *         included in what accepted() returns after raise().
+ * LANE-2  accepted() - taken() is the exact depth. A push may be counted before
+ *         it can be popped, never the reverse.
+ * LANE-3  A push that fails leaves the queue unchanged.
  */
 #ifndef LBX_QUEUE_LANE_H
 #define LBX_QUEUE_LANE_H
@@ -38,33 +37,33 @@ typedef struct lbx__lane {
     } q;
     lbx__lane_type type;
     unsigned words;
-    lbx__quota *quota; /* where its room is counted; NULL: in the ring, or
-                            there is no limit. Not owned. */
-    lbx__link senders; /* waiting sends; the mailbox's lock */
+    lbx__quota *quota; /* counts the capacity; NULL: the ring does, or there
+                          is no limit. Not owned. */
+    lbx__link senders; /* waiting sends; under the mailbox's lock */
 } lbx__lane;
 
-/* Frees what is inside; takes half-built and zeroed lanes. */
+/* Frees the queue; accepts half-built and zeroed lanes. */
 void lbx__lane_fini(lbx__lane *lane);
 
-/* Appends one item, whose room is already taken if there is a quota. As
- * lbx__ring_push(); `ahead` only matters to rings. */
+/* Appends one item, for which the quota, if there is one, has been taken.
+ * Returns as lbx__ring_push(); `ahead` matters to rings only. */
 int lbx__lane_push(lbx__lane *lane, const uint64_t *item, bool ahead);
 
-/* Takes up to `most` items and gives their room back; how many. *ret_notes:
- * LBX__NOTE_*. */
-size_t lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t most,
+/* Takes up to `max` items, gives their quota back and returns how many.
+ * *ret_notes: LBX__NOTE_*. */
+size_t lbx__lane_pop(lbx__lane *lane, uint64_t *items, size_t max,
                      unsigned *ret_notes);
 
-/* Takes out the item that matters least, for DROP_OLDEST; false when there is
- * none. Its room is given back. */
+/* Takes out the oldest or least urgent item, for DROP_OLDEST, and gives its
+ * quota back; false when there is none. */
 bool lbx__lane_evict(lbx__lane *lane, uint64_t *item);
 
 uint64_t lbx__lane_accepted(lbx__lane *lane);
 uint64_t lbx__lane_taken(lbx__lane *lane);
 uint64_t lbx__lane_depth(lbx__lane *lane);
 
-/* A mark after what has been accepted so far, and how many messages from
- * before a mark are still inside. */
+/* A mark behind the messages accepted so far, and how many messages from before
+ * a mark are still inside. */
 uint64_t lbx__lane_mark(lbx__lane *lane);
 uint64_t lbx__lane_outstanding(lbx__lane *lane, uint64_t mark);
 
@@ -72,11 +71,11 @@ void lbx__lane_raise(lbx__lane *lane, unsigned flags);
 void lbx__lane_lower(lbx__lane *lane, unsigned flags);
 void lbx__lane_close(lbx__lane *lane);
 
-/* A receiver waits behind an unfilled slot: Q6. Nothing to do where a push is
- * one step. */
+/* Marks that a receiver waits behind an unfilled slot: SEGQ-6. No effect on a
+ * queue whose push is one step. */
 void lbx__lane_stall(lbx__lane *lane, bool stalled);
 
-/* Senders wait for room, or no longer do. */
+/* Marks that senders wait for capacity, or no longer do. */
 void lbx__lane_raise_senders(lbx__lane *lane);
 void lbx__lane_lower_senders(lbx__lane *lane);
 

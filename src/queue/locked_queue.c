@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shelf. */
+/*
+ * The locked queue: the calls of a lane on a storage, each under the lock.
+ * LOCKQ-1 is in locked_queue.h.
+ *
+ * The storage belongs to the queue and is destroyed with it. It sees envelopes;
+ * a status that it may not return counts as a refusal.
+ *
+ * Threads    any; init and fini: one. The storage is called under the lock.
+ */
 #include "queue/locked_queue.h"
 
 void
@@ -22,9 +30,10 @@ lbx__locked_queue_fini(lbx__locked_queue *q)
 }
 
 static void
-count_one(_Atomic(uint64_t) *number)
+locked_queue_count(_Atomic(uint64_t) *number)
 {
-    // Relaxed: E1, one writer at a time. Release: for those who count.
+    // Relaxed: LOCKQ-1, one writer at a time. Release: pairs with the acquire
+    // of threads that read the count.
     lbx__store(number, lbx__load(number, relaxed) + 1, release);
 }
 
@@ -45,8 +54,8 @@ lbx__locked_queue_push(lbx__locked_queue *q, const uint64_t *item, bool front)
                        : q->ops->push(q->storage, &envelope);
     if (status == LBX_OK) {
         if (front)
-            count_one(&q->fronts);
-        count_one(&q->accepted);
+            locked_queue_count(&q->fronts);
+        locked_queue_count(&q->accepted);
         flags = (int)(q->flags & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));
     }
     lbx__lock_give(&q->lock);
@@ -59,7 +68,7 @@ lbx__locked_queue_push(lbx__locked_queue *q, const uint64_t *item, bool front)
         return LBX__STORAGE_FULL;
     case LBX_NO_MEMORY:
         return LBX_NO_MEMORY;
-    default: // whatever else a user's table may answer, it is a refusal
+    default: // every other status of a user's storage is a refusal
         return LBX_REFUSED;
     }
 }
@@ -77,7 +86,7 @@ lbx__locked_queue_pop(lbx__locked_queue *q, uint64_t *item, bool evict,
     if (found) {
         uint64_t taken = lbx__load(&q->taken, relaxed);
 
-        count_one(&q->taken);
+        locked_queue_count(&q->taken);
         *ret_notes |= lbx__note_sample(taken, taken + 1);
     }
     lbx__lock_give(&q->lock);
@@ -101,7 +110,7 @@ lbx__locked_queue_backs(lbx__locked_queue *q)
 {
     uint64_t backs;
 
-    lbx__lock_take(&q->lock); // the two numbers belong together
+    lbx__lock_take(&q->lock); // both counts in one step
     backs = lbx__load(&q->accepted, relaxed) - lbx__load(&q->fronts, relaxed);
     lbx__lock_give(&q->lock);
     return backs;
@@ -110,14 +119,14 @@ lbx__locked_queue_backs(lbx__locked_queue *q)
 uint64_t
 lbx__locked_queue_outstanding(lbx__locked_queue *q, uint64_t backs)
 {
-    uint64_t come;
-    uint64_t left;
+    uint64_t accepted;
+    uint64_t taken;
 
     lbx__lock_take(&q->lock);
-    come = backs + lbx__load(&q->fronts, relaxed);
-    left = lbx__load(&q->taken, relaxed);
+    accepted = backs + lbx__load(&q->fronts, relaxed);
+    taken = lbx__load(&q->taken, relaxed);
     lbx__lock_give(&q->lock);
-    return come > left ? come - left : 0;
+    return accepted > taken ? accepted - taken : 0;
 }
 
 void

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shelf: any storage under a lock.
+ * The locked queue: any storage behind a lock.
  *
- * Deques and users' own kinds lie here: a table of operations (lbx_storage_ops)
- * and a lock that makes each of them one step, flags and counts included.
+ * Deques and users' kinds are tables of operations (lbx_storage_ops). The lock
+ * makes each of their operations, with flags and counts, one step.
  *
- * E1  accepted, taken and flags change under the lock only; others may read.
+ * LOCKQ-1  accepted, taken, fronts and flags change under the lock only. The
+ *          counts may be read without it.
  */
 #ifndef LBX_QUEUE_SHELF_H
 #define LBX_QUEUE_SHELF_H
@@ -29,8 +30,8 @@ void lbx__locked_queue_init(lbx__locked_queue *q, const lbx_storage_ops *ops,
                             void *storage);
 void lbx__locked_queue_fini(lbx__locked_queue *q);
 
-/* As the other queues' push; also what the storage says: REFUSED, NO_MEMORY,
- * and LBX__STORAGE_FULL for its FULL. */
+/* As the push of the other queues; also returns what the storage returns:
+ * REFUSED, NO_MEMORY, and LBX__STORAGE_FULL for its FULL. */
 int lbx__locked_queue_push(lbx__locked_queue *q, const uint64_t *item,
                            bool front);
 /* Takes one item; *ret_notes: LBX__NOTE_SAMPLE. */
@@ -40,8 +41,8 @@ bool lbx__locked_queue_pop(lbx__locked_queue *q, uint64_t *item, bool evict,
 void lbx__locked_queue_raise(lbx__locked_queue *q, unsigned flags);
 void lbx__locked_queue_lower(lbx__locked_queue *q, unsigned flags);
 
-/* Messages that were accepted at the back; and how many more have come, front
- * and back, than have left, counting only the first `backs` of the back. */
+/* Messages accepted at the back so far; and how many of the first `backs` of
+ * these, and of all accepted at the front, are still inside. */
 uint64_t lbx__locked_queue_backs(lbx__locked_queue *q);
 uint64_t lbx__locked_queue_outstanding(lbx__locked_queue *q, uint64_t backs);
 

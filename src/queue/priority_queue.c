@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sorter. T1 to T3 are in sorter.h. */
+/*
+ * The priority queue: drain, take, evict, compare. PRIOQ-1 to PRIOQ-3 are in
+ * priority_queue.h.
+ *
+ * A comparator sees envelopes. When messages come in as pairs, the heap holds
+ * them as envelopes, and items are converted on the way in and out.
+ */
 #include "queue/priority_queue.h"
 
 enum {
-    BATCH = 16
+    DRAIN_BATCH = 16
 };
 
 lbx_status
@@ -27,19 +33,18 @@ lbx__priority_queue_fini(lbx__priority_queue *q)
 }
 
 static size_t
-pop_inbox(lbx__priority_queue *q, uint64_t *items, size_t most)
+prioq_pop_inbox(lbx__priority_queue *q, uint64_t *items, size_t max)
 {
-    unsigned notes; // of no use here: takes are counted when they leave
+    unsigned notes; // not used: takes are counted when they leave the heap
 
     if (q->inbox.words == LBX__PAIR)
-        return lbx__segq_pop_one(&q->inbox, items, most, LBX__PAIR, &notes);
-    return lbx__segq_pop_one(&q->inbox, items, most, LBX__ENVELOPE, &notes);
+        return lbx__segq_pop_one(&q->inbox, items, max, LBX__PAIR, &notes);
+    return lbx__segq_pop_one(&q->inbox, items, max, LBX__ENVELOPE, &notes);
 }
 
-/* A pair as an envelope, for a comparator; and back. */
-
+/* A pair as an envelope, for a comparator. */
 static void
-widen(const uint64_t *pair, uint64_t *item)
+prioq_widen(const uint64_t *pair, uint64_t *item)
 {
     lbx_envelope envelope = lbx_envelope_new(NULL, (int32_t)(uint32_t)pair[1]);
 
@@ -48,7 +53,7 @@ widen(const uint64_t *pair, uint64_t *item)
 }
 
 static void
-narrow(const uint64_t *item, uint64_t *pair)
+prioq_narrow(const uint64_t *item, uint64_t *pair)
 {
     lbx_envelope envelope;
 
@@ -58,89 +63,89 @@ narrow(const uint64_t *item, uint64_t *pair)
 }
 
 static bool
-differs(const lbx__priority_queue *q)
+prioq_converts(const lbx__priority_queue *q)
 {
     return q->heap.words != q->inbox.words;
 }
 
 static void
-sort_in(lbx__priority_queue *q, const uint64_t *item)
+prioq_push_heap(lbx__priority_queue *q, const uint64_t *item)
 {
     uint64_t whole[LBX__ENVELOPE];
 
-    if (differs(q)) {
-        widen(item, whole);
+    if (prioq_converts(q)) {
+        prioq_widen(item, whole);
         item = whole;
     }
     lbx__bucket_heap_push(&q->heap, item);
 }
 
-/* Takes from the heap with `take`: pop or evict. */
+/* Takes an item out of the heap with `take`: pop or evict. */
 static bool
-take_out(lbx__priority_queue *q, uint64_t *item,
-         bool (*take)(lbx__bucket_heap *heap, uint64_t *ret_item))
+prioq_take_heap(lbx__priority_queue *q, uint64_t *item,
+                bool (*take)(lbx__bucket_heap *heap, uint64_t *ret_item))
 {
     uint64_t whole[LBX__ENVELOPE];
 
-    if (!differs(q))
+    if (!prioq_converts(q))
         return take(&q->heap, item);
     if (!take(&q->heap, whole))
         return false;
-    narrow(whole, item);
+    prioq_narrow(whole, item);
     return true;
 }
 
-/* Sorts a batch of what has arrived; how many. */
+/* Moves a batch from the inbox into the heap and returns how many. */
 static size_t
-drain_batch(lbx__priority_queue *q)
+prioq_drain_batch(lbx__priority_queue *q)
 {
-    uint64_t items[BATCH * LBX__ENVELOPE];
+    uint64_t items[DRAIN_BATCH * LBX__ENVELOPE];
     size_t count;
 
-    if (!lbx__bucket_heap_reserve(&q->heap, BATCH))
+    if (!lbx__bucket_heap_reserve(&q->heap, DRAIN_BATCH))
         return 0;
-    count = pop_inbox(q, items, BATCH);
+    count = prioq_pop_inbox(q, items, DRAIN_BATCH);
     for (size_t i = 0; i < count; i++)
-        sort_in(q, &items[i * q->inbox.words]);
+        prioq_push_heap(q, &items[i * q->inbox.words]);
     return count;
 }
 
-/* T1, as far as there is memory: what had arrived when the take began, so that
- * a steady stream does not keep it from ending. */
+/* PRIOQ-1, as far as there is memory: moves what had arrived when the take
+ * began, so that it ends under a steady stream of pushes. */
 static void
-drain(lbx__priority_queue *q)
+prioq_drain(lbx__priority_queue *q)
 {
     uint64_t waiting;
 
-    // Mostly a few or none: the producers' line is not touched for that.
-    if (drain_batch(q) < BATCH)
+    // Mostly few or none: then the producers' cache line is not read.
+    if (prioq_drain_batch(q) < DRAIN_BATCH)
         return;
     waiting = lbx__segq_accepted(&q->inbox) - lbx__segq_taken(&q->inbox);
     while (waiting > 0) {
-        size_t count = drain_batch(q);
+        size_t count = prioq_drain_batch(q);
 
-        if (count < BATCH)
+        if (count < DRAIN_BATCH)
             return;
         waiting -= waiting < count ? waiting : count;
     }
 }
 
 static bool
-pop(lbx__priority_queue *q, uint64_t *item)
+prioq_pop(lbx__priority_queue *q, uint64_t *item)
 {
-    if (take_out(q, item, lbx__bucket_heap_pop))
+    if (prioq_take_heap(q, item, lbx__bucket_heap_pop))
         return true;
-    if (pop_inbox(q, item, 1) == 0)
+    if (prioq_pop_inbox(q, item, 1) == 0)
         return false;
-    q->heap.arrivals++; // T3: it has passed the heap by
+    q->heap.arrivals++; // PRIOQ-3: it never was in the heap
     return true;
 }
 
 static unsigned
-count_taken(lbx__priority_queue *q, size_t count)
+prioq_count_taken(lbx__priority_queue *q, size_t count)
 {
-    // Relaxed: only the holder of the lock writes it. Release: for those who
-    // count.
+    // Relaxed: written under the lock only. Release: pairs with the acquire
+    // of threads that read the count.
     uint64_t taken = lbx__load(&q->taken, relaxed);
 
     lbx__store(&q->taken, taken + count, release);
@@ -148,17 +153,17 @@ count_taken(lbx__priority_queue *q, size_t count)
 }
 
 size_t
-lbx__priority_queue_pop(lbx__priority_queue *q, uint64_t *items, size_t most,
+lbx__priority_queue_pop(lbx__priority_queue *q, uint64_t *items, size_t max,
                         unsigned *ret_notes)
 {
     unsigned words = q->inbox.words;
     size_t count = 0;
 
     lbx__lock_take(&q->lock);
-    drain(q);
-    while (count < most && pop(q, &items[count * words]))
+    prioq_drain(q);
+    while (count < max && prioq_pop(q, &items[count * words]))
         count++;
-    *ret_notes = count_taken(q, count);
+    *ret_notes = prioq_count_taken(q, count);
     lbx__lock_give(&q->lock);
     return count;
 }
@@ -169,9 +174,10 @@ lbx__priority_queue_evict(lbx__priority_queue *q, uint64_t *item)
     bool found;
 
     lbx__lock_take(&q->lock);
-    drain(q);
-    found = take_out(q, item, lbx__bucket_heap_evict) || pop(q, item);
-    (void)count_taken(q, found);
+    prioq_drain(q);
+    found =
+        prioq_take_heap(q, item, lbx__bucket_heap_evict) || prioq_pop(q, item);
+    (void)prioq_count_taken(q, found);
     lbx__lock_give(&q->lock);
     return found;
 }
@@ -182,7 +188,7 @@ lbx__priority_queue_beats(lbx__priority_queue *q, const lbx_envelope *than)
     bool beats;
 
     lbx__lock_take(&q->lock);
-    drain(q);
+    prioq_drain(q);
     beats = lbx__bucket_heap_beats(&q->heap, than);
     lbx__lock_give(&q->lock);
     return beats;

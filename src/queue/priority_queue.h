@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sorter: a lock-free inbox in front of a priority heap.
+ * The priority queue: a lock-free inbox in front of a bucket heap.
  *
- * Producers push into a segment queue and never touch the heap; whoever takes
- * holds the lock, sorts what has arrived, and takes the most urgent.
+ * Producers push into a segment queue and never touch the heap. A thread that
+ * takes holds the lock, moves what has arrived into the heap, and takes the
+ * most urgent item.
  *
- * T1  The inbox is drained before every take: a message that was wholly sent
- *     before the take began takes part in the choice (M4).
- * T2  accepted is the inbox's count; taken is counted here.
- * T3  Without memory for the heap, a take still makes progress: it takes what
- *     is sorted already, or the oldest of the inbox.
+ * PRIOQ-1  The inbox is drained before every take: a message whose send had
+ *          returned before the take began takes part in the choice.
+ * PRIOQ-2  accepted is the count of the inbox; taken is counted here.
+ * PRIOQ-3  Without memory for the heap, a take still makes progress: it takes
+ *          what is in the heap already, or the oldest of the inbox.
+ *
+ * Threads    pushes: any, lock-free. All others: any, under the lock.
  */
 #ifndef LBX_QUEUE_SORTER_H
 #define LBX_QUEUE_SORTER_H
@@ -30,16 +33,16 @@ lbx_status lbx__priority_queue_init(lbx__priority_queue *q, unsigned words,
                                     const lbx_allocator *allocator);
 void lbx__priority_queue_fini(lbx__priority_queue *q);
 
-/* Takes up to `most` items, most urgent first; how many. *ret_notes:
+/* Takes up to `max` items, most urgent first, and returns how many. *ret_notes:
  * LBX__NOTE_SAMPLE. */
 size_t lbx__priority_queue_pop(lbx__priority_queue *q, uint64_t *items,
-                               size_t most, unsigned *ret_notes);
+                               size_t max, unsigned *ret_notes);
 
 /* Takes the least urgent item. */
 bool lbx__priority_queue_evict(lbx__priority_queue *q, uint64_t *item);
 
-/* Tells whether a message inside is more urgent than this one; without memory
- * to sort what has arrived, of those that are sorted. */
+/* Whether a message inside is more urgent than this one. Without memory for the
+ * heap, only messages that are in the heap already count. */
 bool lbx__priority_queue_beats(lbx__priority_queue *q,
                                const lbx_envelope *than);
 

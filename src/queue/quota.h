@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A quota: room that is counted apart from where the messages lie.
+ * A quota: capacity that is counted outside the queue.
  *
  * For lanes that share one capacity, that sort, or that grow. A sender takes
- * room first and then pushes; a receiver pops and then gives the room back.
+ * from the quota and then pushes; a receiver pops and then gives back.
  *
- * U1  used <= capacity, unless the quota grows by itself.
- * U2  Senders that wait raise SENDERS in the word that every taker and giver
- *     changes: no room is given back unseen, and nobody without a turn takes
- *     any.
+ * QUOTA-1  used <= capacity, unless the quota grows.
+ * QUOTA-2  Senders that wait set SENDERS in the word that every take and give
+ *          changes: a give sees it and reports it, and a take fails unless it
+ *          is made for a waiting sender (`ahead`).
+ *
+ * Threads    any; lock-free. init: one.
  */
 #ifndef LBX_QUEUE_BUDGET_H
 #define LBX_QUEUE_BUDGET_H
@@ -30,8 +32,8 @@ lbx__quota_init(lbx__quota *quota, uint64_t capacity, bool grows)
     quota->grows = grows;
 }
 
-/* Takes room for one message; false when there is none. *ret_used is what is
- * used then, this one included. */
+/* Takes capacity for one message; false when there is none. *ret_used is what
+ * is in use then, this message included. */
 static inline bool
 lbx__quota_take(lbx__quota *quota, bool ahead, uint64_t *ret_used)
 {
@@ -42,21 +44,21 @@ lbx__quota_take(lbx__quota *quota, bool ahead, uint64_t *ret_used)
         uint64_t capacity = lbx__load(&quota->capacity, relaxed);
 
         if ((word & LBX__FLAG_SENDERS) && !ahead)
-            return false; // U2
+            return false; // QUOTA-2
         if (!quota->grows && word >> LBX__TICKET_SHIFT >= capacity)
-            return false; // U1
-        // Acquire: the receivers' copies come before our push.
+            return false; // QUOTA-1
+        // Acquire: the receivers' copies come before this push.
     } while (!lbx__cas(&quota->used, &word, word + LBX__TICKET_ONE, acquire));
     *ret_used = (word >> LBX__TICKET_SHIFT) + 1;
     return true;
 }
 
-/* Doubles the capacity until `used` fits; the new capacity, or 0 when it did
- * already. */
+/* Doubles the capacity until `used` fits. Returns the new capacity, or 0 when
+ * it did not change. */
 static inline uint64_t
 lbx__quota_grow(lbx__quota *quota, uint64_t used)
 {
-    // Relaxed: a number that stands for itself.
+    // Relaxed: it orders nothing.
     uint64_t capacity = lbx__load(&quota->capacity, relaxed);
     uint64_t grown = 0;
 
@@ -66,12 +68,12 @@ lbx__quota_grow(lbx__quota *quota, uint64_t used)
     return grown;
 }
 
-/* Gives room back; true when senders wait for it. */
+/* Gives capacity back; true when senders wait for it. */
 static inline bool
 lbx__quota_give(lbx__quota *quota, uint64_t count)
 {
-    // Release: pairs with the acquire in take. Acquire: the senders behind
-    // the flag (U2).
+    // Release: pairs with the acquire in take. Acquire: the registrations of
+    // senders (QUOTA-2).
     return (lbx__sub(&quota->used, count * LBX__TICKET_ONE, acq_rel) &
             LBX__FLAG_SENDERS) != 0;
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring: making, counting, flags. G1 to G6 are in ring.h. */
+/*
+ * The ring: init, fini, counts and flags. The design, push, pop and RING-1 to
+ * RING-6 are in ring.h.
+ *
+ * Threads    init and fini: one. All others: any.
+ */
 #include "queue/ring.h"
 
 #include "base/alloc.h"
 #include <assert.h>
 
 static size_t
-slots_size(const lbx__ring *ring)
+ring_slots_bytes(const lbx__ring *ring)
 {
     return (size_t)(ring->mask + 1) * (ring->words + 1) * sizeof(uint64_t);
 }
@@ -29,17 +34,18 @@ lbx__ring_init(lbx__ring *ring, uint64_t capacity, unsigned words, bool many,
     ring->capacity = capacity;
     ring->mask = size - 1;
     ring->allocator = allocator;
-    ring->slots = lbx__alloc(allocator, slots_size(ring), LBX__LINE);
+    ring->slots = lbx__alloc(allocator, ring_slots_bytes(ring), LBX__LINE);
     if (!ring->slots)
         return LBX_NO_MEMORY;
-    memset(ring->slots, 0, slots_size(ring));
+    memset(ring->slots, 0, ring_slots_bytes(ring));
     return LBX_OK;
 }
 
 void
 lbx__ring_fini(lbx__ring *ring)
 {
-    lbx__free(ring->allocator, ring->slots, ring->slots ? slots_size(ring) : 0);
+    lbx__free(ring->allocator, ring->slots,
+              ring->slots ? ring_slots_bytes(ring) : 0);
     ring->slots = NULL;
 }
 
@@ -58,14 +64,14 @@ lbx__ring_taken(lbx__ring *ring)
 void
 lbx__ring_raise(lbx__ring *ring, unsigned flags)
 {
-    // Release and acquire: G6, as lbx__segq_raise().
+    // Release and acquire: RING-6, as lbx__segq_raise().
     (void)lbx__or(&ring->tail, (uint64_t)flags, acq_rel);
 }
 
 void
 lbx__ring_lower(lbx__ring *ring, unsigned flags)
 {
-    assert(!(flags & LBX__FLAG_CLOSED)); // G5
+    assert(!(flags & LBX__FLAG_CLOSED)); // RING-5
     (void)lbx__and(&ring->tail, ~(uint64_t)flags, acq_rel);
 }
 
@@ -96,10 +102,10 @@ lbx__ring_valid(lbx__ring *ring)
     uint64_t head = lbx__ring_taken(ring);
     uint64_t tail = lbx__ring_accepted(ring);
 
-    if (head > tail || tail - head > ring->capacity) // G1
+    if (head > tail || tail - head > ring->capacity) // RING-1
         return false;
     for (uint64_t t = head; t < tail; t++)
-        if (lbx__peek(lbx__ring_slot(ring, t, ring->words)) != t + 1) // G3
+        if (lbx__peek(lbx__ring_slot(ring, t, ring->words)) != t + 1) // RING-3
             return false;
     return true;
 }

@@ -5,24 +5,24 @@
  *     tail: ticket << 4 | GATED | OBSERVED | CLOSED | WAITING
  *     head: ticket << 4 | SENDERS
  *
- * Both are moved by compare-and-swap, one for a whole batch. A slot carries
- * the ticket it was filled for, plus one (its stamp), beside the item.
+ * Both words are moved by compare-and-swap, once per batch. A slot holds the
+ * item and a stamp: the ticket it was filled for, plus one.
  *
- * G1  head <= tail <= head + capacity, always: the capacity is exact, the
- *     array behind it is the next power of two.
- * G2  A producer that moved the tail past ticket t owns t's slot: the head is
- *     past t - size, and consumers copy a slot *before* they move the head
- *     past it, so nobody reads the old content any more.
- * G3  A consumer takes t only with stamp t + 1, copies, and then moves the
- *     head; if the head had moved, the copy is thrown away.
- * G4  Tickets have 60 bits: they do not wrap.
- * G5  CLOSED is set by one fetch-or; tickets are only taken by compare-and-
- *     swap on a word without it, so the tail is the exact end.
- * G6  Whoever waits to receive raises WAITING in the tail, whoever waits to
- *     send raises SENDERS in the head and GATED in the tail, each by a
- *     read-modify-write of the word that the other side must change. GATED
- *     turns away pushes that do not have their turn. An unfilled slot is
- *     covered by `stalled`, as in segq.h (Q6).
+ * RING-1  head <= tail <= head + capacity: the capacity is exact; the array has
+ *         the next power of two.
+ * RING-2  A producer that moved the tail past ticket t owns the slot of t: the
+ *         head is past t - size, and consumers copy a slot *before* they move
+ *         the head past it, so no consumer reads the old item any more.
+ * RING-3  A consumer takes t only with stamp t + 1, copies, then moves the
+ *         head; if another consumer moved it first, the copy is not used.
+ * RING-4  Tickets have 60 bits: they do not wrap.
+ * RING-5  CLOSED is set by one fetch-or; tickets are drawn by compare-and-swap
+ *         on a word without it, so the tail is the exact end.
+ * RING-6  A receiver that waits sets WAITING in the tail; a sender that waits
+ *         sets SENDERS in the head and GATED in the tail: each by a
+ *         read-modify-write of the word that the other side must change. GATED
+ *         refuses pushes that are not made for a waiting sender. An unfilled
+ *         slot is covered by `stalled`, as in SEGQ-6.
  */
 #ifndef LBX_QUEUE_RING_H
 #define LBX_QUEUE_RING_H
@@ -42,25 +42,25 @@ enum {
 #define LBX__TICKET_ONE ((uint64_t)1 << LBX__TICKET_SHIFT)
 
 typedef struct lbx__ring {
-    /* Producers. */
+    /* Written by producers. */
     alignas(2 * LBX__LINE) _Atomic(uint64_t) tail;
     _Atomic(uint64_t) head_seen; /* a ticket; never ahead of the head */
 
-    /* Consumers. */
+    /* Written by consumers. */
     alignas(2 * LBX__LINE) _Atomic(uint64_t) head;
 
-    /* Read by all, written seldom. */
+    /* Read by all, written rarely. */
     alignas(2 * LBX__LINE) _Atomic(uint32_t) stalled;
     uint32_t words;
     bool many;  /* several consumers */
-    bool gated; /* senders may wait: the head is moved with care */
+    bool gated; /* senders may wait: the head is moved by compare-and-swap */
     uint64_t capacity;
     uint64_t mask;
     _Atomic(uint64_t) *slots; /* stamp and item, mask + 1 times */
     const lbx_allocator *allocator;
 } lbx__ring;
 
-/* Makes an empty ring for `capacity` items of `words` words. */
+/* Initialises an empty ring for `capacity` items of `words` words. */
 lbx_status lbx__ring_init(lbx__ring *ring, uint64_t capacity, unsigned words,
                           bool many, bool gated,
                           const lbx_allocator *allocator);
@@ -74,7 +74,7 @@ void lbx__ring_raise(lbx__ring *ring, unsigned flags);
 void lbx__ring_lower(lbx__ring *ring, unsigned flags);
 void lbx__ring_close(lbx__ring *ring);
 
-/* Senders wait, or no longer do. */
+/* Marks that senders wait, or no longer do: RING-6. */
 void lbx__ring_raise_senders(lbx__ring *ring);
 void lbx__ring_lower_senders(lbx__ring *ring);
 
@@ -87,23 +87,23 @@ lbx__ring_slot(const lbx__ring *ring, uint64_t ticket, unsigned words)
 }
 
 /*
- * Appends up to `count` items in one step; *ret_count says how many (one or
- * more on success). `ahead` is for whoever has its turn: it ignores GATED.
- * Not negative: done, with the flags that were seen. Negative: LBX_FULL or
- * LBX_CLOSED, nothing done.
+ * Appends up to `count` items in one step; *ret_count is how many (one or more
+ * on success). `ahead` is for the push of a waiting sender: it ignores GATED.
+ * Returns the flags that were set, or a negative status, LBX_FULL or LBX_CLOSED;
+ * then the ring is unchanged.
  */
 LBX__INLINE int
 lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
                unsigned words, bool ahead, size_t *ret_count)
 {
     // A guess, confirmed by the compare-and-swap. Acquire: before the load of
-    // the head, or FULL could be told of a tail that came after it.
+    // the head; otherwise FULL could be returned for a later tail.
     uint64_t tail = lbx__load(&ring->tail, acquire);
     uint64_t ticket;
     int flags;
 
     for (;;) {
-        uint64_t room;
+        uint64_t left;
 
         if (LBX__UNLIKELY(tail & (LBX__FLAG_CLOSED | LBX__FLAG_GATED))) {
             if (tail & LBX__FLAG_CLOSED)
@@ -112,26 +112,26 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
                 return LBX_FULL;
         }
         ticket = tail >> LBX__TICKET_SHIFT;
-        // Acquire: G2, the consumers' copies come before our fill; the
-        // thread that stored it passed the head's own order on.
-        room = lbx__load(&ring->head_seen, acquire) + ring->capacity - ticket;
-        if (LBX__UNLIKELY(room - 1 >= ring->capacity)) { // 0, or outdated
+        // Acquire: RING-2, the consumers' copies come before this fill; the
+        // thread that stored `head_seen` had acquired the head.
+        left = lbx__load(&ring->head_seen, acquire) + ring->capacity - ticket;
+        if (LBX__UNLIKELY(left - 1 >= ring->capacity)) { // 0, or outdated
             uint64_t head =
                 lbx__load(&ring->head, acquire) >> LBX__TICKET_SHIFT;
 
             lbx__store(&ring->head_seen, head, release);
-            room = head + ring->capacity - ticket;
-            if (room == 0)
+            left = head + ring->capacity - ticket;
+            if (left == 0)
                 return LBX_FULL;
-            if (room > ring->capacity) { // the tail we saw is outdated
+            if (left > ring->capacity) { // `tail` is outdated
                 tail = lbx__load(&ring->tail, acquire);
                 continue;
             }
         }
-        if (count > room)
-            count = room;
-        // Acquire: registrations behind the flags we see. Release: nothing
-        // yet, the stamps publish.
+        if (count > left)
+            count = left;
+        // Acquire: the registrations behind the flags. No release: the stamps
+        // publish.
         if (lbx__cas(&ring->tail, &tail, tail + count * LBX__TICKET_ONE,
                      acquire))
             break;
@@ -149,15 +149,16 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
     }
     *ret_count = count;
     lbx__keep_order();
-    // Relaxed: ordered by the waiter's lbx__barrier_all() (G6).
+    // Relaxed: ordered by the waiter's lbx__barrier_all() (RING-6).
     if (LBX__UNLIKELY(lbx__load(&ring->stalled, relaxed) != 0))
         flags |= LBX__FLAG_STALLED;
     return flags;
 }
 
-/* Takes up to `most` items in order; how many. *ret_notes: LBX__NOTE_*. */
+/* Takes up to `max` items in order and returns how many. *ret_notes:
+ * LBX__NOTE_*. */
 LBX__INLINE size_t
-lbx__ring_pop(lbx__ring *ring, uint64_t *items, size_t most, unsigned words,
+lbx__ring_pop(lbx__ring *ring, uint64_t *items, size_t max, unsigned words,
               unsigned *ret_notes)
 {
     // Relaxed: a guess, confirmed below.
@@ -168,7 +169,7 @@ lbx__ring_pop(lbx__ring *ring, uint64_t *items, size_t most, unsigned words,
         uint64_t ticket = head >> LBX__TICKET_SHIFT;
         size_t count = 0;
 
-        while (count < most) {
+        while (count < max) {
             const _Atomic(uint64_t) *slot =
                 lbx__ring_slot(ring, ticket + count, words);
 
@@ -188,12 +189,12 @@ lbx__ring_pop(lbx__ring *ring, uint64_t *items, size_t most, unsigned words,
             continue;
         }
         if (!ring->many && !ring->gated) {
-            // Release: G2, our copies come before the room.
+            // Release: RING-2, these copies come before the head.
             lbx__store(&ring->head, head + count * LBX__TICKET_ONE, release);
             *ret_notes = lbx__note_sample(ticket, ticket + count);
             return count;
         }
-        // Release: as above. Acquire: the senders behind the flag.
+        // Release: as above. Acquire: the registrations of senders.
         if (lbx__cas(&ring->head, &head, head + count * LBX__TICKET_ONE,
                      acq_rel)) {
             *ret_notes = lbx__note_sample(ticket, ticket + count) |

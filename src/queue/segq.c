@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The segment queue: everything but the fast paths. Q1 to Q6 are in segq.h.
+ * The segment queue: init, fini, counts, flags, and the slow path of a push.
+ * The design and SEGQ-1 to SEGQ-6 are in segq.h.
+ *
+ * Segments are allocated by the push that needs one. Used-up ones are cleaned
+ * and kept in a small cache, from which the next push takes them.
+ *
+ * Threads    as the functions in segq.h say; init and fini: one.
  */
-#include "queue/segq_word.h"
+#include "queue/segq.h"
 
 #include "base/alloc.h"
 #include "base/park.h"
@@ -10,9 +16,9 @@
 
 const char lbx__slot_null;
 
-/* Q5: how many slots lie before `word`, of which `installs` was read first. */
+/* SEGQ-5: the slots before `word`; `installs` was read first. */
 static uint64_t
-count_of(const lbx__segq *q, uint64_t installs, uint64_t word)
+segq_count(const lbx__segq *q, uint64_t installs, uint64_t word)
 {
     uint64_t slots = lbx__segq_slots_of(q);
     uint64_t index = lbx__segq_index_of(word);
@@ -51,7 +57,7 @@ lbx__segq_init(lbx__segq *q, unsigned words, bool many,
 }
 
 static void
-free_segment(lbx__segq *q, lbx__segment *segment)
+segq_free_segment(lbx__segq *q, lbx__segment *segment)
 {
     lbx__pages_free(q->allocator, segment, LBX__SEGMENT_BYTES);
 }
@@ -62,17 +68,17 @@ lbx__segq_keep(lbx__segq *q, lbx__segment *segment)
     for (int i = 0; i < LBX__SEGMENT_CACHE; i++) {
         lbx__segment *none = NULL;
 
-        // Relaxed look: saves a read-modify-write on a full place. Release:
-        // whoever takes it out sees it clean (Q4).
+        // Relaxed load: saves a read-modify-write on a used entry. Release:
+        // the thread that takes the segment sees it clean (SEGQ-4).
         if (!lbx__load(&q->cache[i], relaxed) &&
             lbx__cas(&q->cache[i], &none, segment, release))
             return;
     }
-    free_segment(q, segment);
+    segq_free_segment(q, segment);
 }
 
 static lbx__segment *
-fresh_segment(lbx__segq *q)
+segq_new_segment(lbx__segq *q)
 {
     lbx__segment *segment;
 
@@ -88,7 +94,7 @@ fresh_segment(lbx__segq *q)
     if (!segment)
         return NULL;
     if (((uint64_t)(uintptr_t)segment & ~LBX__SEGMENT_MASK) != 0) {
-        free_segment(q, segment); // an address that the word cannot hold
+        segq_free_segment(q, segment); // the address does not fit into the word
         return NULL;
     }
     return segment;
@@ -97,7 +103,7 @@ fresh_segment(lbx__segq *q)
 void
 lbx__segq_recycle(lbx__segq *q, lbx__segment *segment)
 {
-    // All consumers are done with it and no producer knows it: plain stores.
+    // No consumer reads it and no producer knows it: plain stores.
     memset(segment, 0,
            LBX__SEGMENT_HEAD_BYTES +
                (size_t)lbx__segq_slots_of(q) * q->words * 8);
@@ -110,7 +116,7 @@ lbx__segq_fini(lbx__segq *q)
     lbx__segment *segment = lbx__segq_segment_of(lbx__peek(&q->head));
 
     if (q->words == 0)
-        return; // never begun
+        return; // zeroed
     if (!q->many)
         segment = q->segment;
     if (!segment)
@@ -118,40 +124,40 @@ lbx__segq_fini(lbx__segq *q)
     while (segment) {
         lbx__segment *next = lbx__peek(&segment->next);
 
-        free_segment(q, segment);
+        segq_free_segment(q, segment);
         segment = next;
     }
     while (q->retired) {
         segment = q->retired;
         q->retired = segment->retired;
-        free_segment(q, segment);
+        segq_free_segment(q, segment);
     }
     for (int i = 0; i < LBX__SEGMENT_CACHE; i++)
         if (lbx__peek(&q->cache[i]))
-            free_segment(q, lbx__peek(&q->cache[i]));
+            segq_free_segment(q, lbx__peek(&q->cache[i]));
     lbx__free(q->allocator, q->hazards, sizeof(lbx__hazard) * LBX__HAZARDS);
     q->words = 0;
 }
 
-/* Fills the claimed slot and says what was seen. */
+/* Fills a claimed slot and returns the flags. */
 static int
-fill_claim(lbx__segq *q, uint64_t seen, lbx__segment *segment, uint64_t index,
-           const uint64_t *item)
+segq_fill_claim(lbx__segq *q, uint64_t seen, lbx__segment *segment,
+                uint64_t index, const uint64_t *item)
 {
     int flags = (int)(seen & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));
 
     lbx__slot_fill(&segment->words[index * q->words], item, q->words);
     lbx__keep_order();
-    // Relaxed: Q6, as in lbx__segq_push().
+    // Relaxed: SEGQ-6, as in lbx__segq_push().
     if (lbx__load(&q->stalled, relaxed) != 0)
         flags |= LBX__FLAG_STALLED;
     return flags;
 }
 
-/* After running out of memory: takes the overshoots back, so that however
- * often a push fails the index does not run over. */
+/* Without memory for a segment: sets the index back to the end, so that it does
+ * not overflow however often pushes fail. */
 static void
-mend_index(lbx__segq *q)
+segq_reset_index(lbx__segq *q)
 {
     uint64_t slots = lbx__segq_slots_of(q);
     uint64_t word = lbx__load(&q->tail, relaxed);
@@ -160,16 +166,16 @@ mend_index(lbx__segq *q)
         uint64_t mended =
             (word & (LBX__INDEX_ONE - 1)) | slots << LBX__INDEX_SHIFT;
 
-        // Relaxed: nothing is handed over, only a number is put right.
+        // Relaxed: it publishes nothing.
         if (lbx__cas(&q->tail, &word, mended, relaxed))
             return;
     }
 }
 
-/* Q2: installs `segment`; false when someone else did, or the queue closed.
- * On success *word is what was replaced. */
+/* SEGQ-2: installs `segment`; false when another thread did or the queue is
+ * closed. On success *word is the word that was replaced. */
 static bool
-install(lbx__segq *q, lbx__segment *segment, uint64_t *word)
+segq_install(lbx__segq *q, lbx__segment *segment, uint64_t *word)
 {
     uint64_t slots = lbx__segq_slots_of(q);
 
@@ -205,29 +211,29 @@ lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item)
         if (lbx__segq_index_of(seen) < slots) {
             if (segment)
                 lbx__segq_keep(q, segment);
-            return fill_claim(q, seen, lbx__segq_segment_of(seen),
-                              lbx__segq_index_of(seen), item);
+            return segq_fill_claim(q, seen, lbx__segq_segment_of(seen),
+                                   lbx__segq_index_of(seen), item);
         }
         if (!segment)
-            segment = fresh_segment(q);
+            segment = segq_new_segment(q);
         if (!segment) {
-            mend_index(q);
+            segq_reset_index(q);
             return LBX_NO_MEMORY;
         }
-        if (install(q, segment, &seen))
+        if (segq_install(q, segment, &seen))
             break;
         // Acquire: as in lbx__segq_push().
         if (!(seen & LBX__FLAG_CLOSED))
             seen = lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
     }
-    // Release: whoever sees the new number sees the new word (Q5).
+    // Release: a thread that sees the new count sees the new word (SEGQ-5).
     (void)lbx__add(&q->installs, 1, release);
-    flags = fill_claim(q, seen, segment, 0, item);
+    flags = segq_fill_claim(q, seen, segment, 0, item);
     old = lbx__segq_segment_of(seen);
     // Release: a consumer that follows the link sees the segment.
     lbx__store(old ? &old->next : &q->first, segment, release);
     lbx__keep_order();
-    // The link is a publication too: a receiver may have stalled on it.
+    // The link is a publication too: a receiver may wait for it.
     if (lbx__load(&q->stalled, relaxed) != 0)
         flags |= LBX__FLAG_STALLED;
     return flags;
@@ -250,15 +256,14 @@ lbx__segq_next_segment(lbx__segq *q)
         return false;
     q->segment = next;
     q->end += lbx__segq_slots_of(q);
-    if (old) {
+    if (old)
         lbx__segq_recycle(q, old);
-    }
     return true;
 }
 
-/* Q3: the end of a closed queue. Its closer stores it right after CLOSED. */
+/* SEGQ-3: the end of a closed queue; stored right after CLOSED is set. */
 static uint64_t
-final_of(lbx__segq *q)
+segq_final(lbx__segq *q)
 {
     for (;;) {
         // Acquire: pairs with the release in lbx__segq_close().
@@ -270,11 +275,11 @@ final_of(lbx__segq *q)
     }
 }
 
-/* Reads a counter and its word so that Q5 holds: the counter first, and not
- * many segments ago. */
+/* Reads a counter and its word as SEGQ-5 demands: the counter first, and again
+ * if it is too old. */
 static uint64_t
-read_count(const lbx__segq *q, const _Atomic(uint64_t) *segments,
-           const _Atomic(uint64_t) *word, uint64_t *ret_word)
+segq_read_count(const lbx__segq *q, const _Atomic(uint64_t) *segments,
+                const _Atomic(uint64_t) *word, uint64_t *ret_word)
 {
     uint64_t before;
 
@@ -283,16 +288,16 @@ read_count(const lbx__segq *q, const _Atomic(uint64_t) *segments,
         before = lbx__load(segments, acquire);
         *ret_word = lbx__load(word, acquire);
     } while (lbx__load(segments, acquire) - before > LBX__SEQUENCE_MASK / 2);
-    return count_of(q, before, *ret_word);
+    return segq_count(q, before, *ret_word);
 }
 
 uint64_t
 lbx__segq_accepted(lbx__segq *q)
 {
     uint64_t word;
-    uint64_t count = read_count(q, &q->installs, &q->tail, &word);
+    uint64_t count = segq_read_count(q, &q->installs, &q->tail, &word);
 
-    return word & LBX__FLAG_CLOSED ? final_of(q) : count;
+    return word & LBX__FLAG_CLOSED ? segq_final(q) : count;
 }
 
 uint64_t
@@ -300,25 +305,25 @@ lbx__segq_taken(lbx__segq *q)
 {
     uint64_t word;
 
-    // Acquire: whoever sees the number sees the take.
+    // Acquire: a thread that sees the count sees the takes.
     if (!q->many)
         return lbx__load(&q->taken, acquire);
-    return read_count(q, &q->retires, &q->head, &word);
+    return segq_read_count(q, &q->retires, &q->head, &word);
 }
 
 void
 lbx__segq_raise(lbx__segq *q, unsigned flags)
 {
     // Release and acquire: the waiter's registration comes before every claim
-    // that sees the flag, every earlier claim before the waiter's next look
-    // (Q6).
+    // that sees the flag, every earlier claim before the waiter's next read
+    // of the count (SEGQ-6).
     (void)lbx__or(&q->tail, (uint64_t)flags, acq_rel);
 }
 
 void
 lbx__segq_lower(lbx__segq *q, unsigned flags)
 {
-    assert(!(flags & LBX__FLAG_CLOSED)); // Q3
+    assert(!(flags & LBX__FLAG_CLOSED)); // SEGQ-3
     (void)lbx__and(&q->tail, ~(uint64_t)flags, acq_rel);
 }
 
@@ -328,10 +333,10 @@ lbx__segq_close(lbx__segq *q)
     uint64_t word = lbx__or(&q->tail, (uint64_t)LBX__FLAG_CLOSED, acq_rel);
 
     assert(!(word & LBX__FLAG_CLOSED));
-    // `installs` only now: nothing is installed any more, so it lags by no
-    // more than the threads that are between their two steps (Q5). Release:
-    // pairs with the acquire in final_of().
-    lbx__store(&q->final, count_of(q, lbx__load(&q->installs, acquire), word),
+    // `installs` is read now: no segment is installed any more, so it lags by
+    // no more than the threads between the two steps of an install (SEGQ-5).
+    // Release: pairs with the acquire in segq_final().
+    lbx__store(&q->final, segq_count(q, lbx__load(&q->installs, acquire), word),
                release);
 }
 
@@ -347,7 +352,7 @@ lbx__segq_valid(lbx__segq *q)
 
     if (taken > accepted)
         return false;
-    // Every accepted and not taken slot is filled; nothing else is.
+    // Every slot that is accepted and not taken is filled, and no other.
     if (!segment)
         segment = lbx__peek(&q->first);
     for (; segment; segment = lbx__peek(&segment->next))

@@ -2,36 +2,37 @@
 /*
  * The segment queue: unbounded, many producers, one consumer or many.
  *
- * Slots lie in segments of 16 KiB. One word holds everything a producer must
- * know, and one fetch-add claims a slot:
+ * Slots lie in segments of 16 KiB. One word, the tail, holds everything that a
+ * producer must know, and one fetch-add on it claims a slot:
  *
  *     63      48 47                14 13       3  2        1      0
  *     [ index  ][ segment address   ][ sequence ][OBSERVED CLOSED WAITING]
  *
- * The index is on top, so that its carry falls off. `sequence` counts segments
+ * The index is on top, so that its carry is lost. `sequence` counts segments
  * modulo 2048. Consumers follow the segments by their `next`.
  *
- * Q1  A fetch-add that returns index < slots and no CLOSED is a claim: the
- *     slot is that producer's, and the consumer waits for it to be filled, so
- *     the segment stays. Anything else claims nothing.
- * Q2  An index past the end (overshoot) is mended by one compare-and-swap from
- *     a full word to {new segment, index 1, sequence + 1, flags kept}. Its
- *     winner owns slot 0 of the new segment and links it to the old one, which
- *     stays until it is linked. A loser claims anew.
- * Q3  CLOSED is set by one fetch-or, whose result is the exact end: no claim
- *     after it is one. `final` keeps the end, since void claims go on moving
- *     the index.
- * Q4  A segment is used again only when all its slots are taken, its next is
- *     set, and no consumer's hazard names it. Then it is clean: every word 0
- *     is 0.
- * Q5  accepted = (installs - 1) * slots + min(index, slots). `installs` may lag
- *     behind the word, never lead it if it is read first; the sequence in the
- *     word says by how much, as long as it is less than 2048 segments.
- * Q6  Whoever waits sets WAITING by a read-modify-write of this same word:
- *     every later claim sees it, every earlier one is counted from then on. An
- *     earlier claim that is not filled yet is covered by `stalled`: set it,
- *     call lbx__barrier_all(), look again; a producer that fills its slot
- *     later sees `stalled`.
+ * SEGQ-1  A fetch-add that returns index < slots and no CLOSED is a claim: the
+ *         slot belongs to that producer, and its segment stays until the slot
+ *         is filled and taken. Any other result claims nothing.
+ * SEGQ-2  An index past the end is replaced by one compare-and-swap from a full
+ *         word to {new segment, index 1, sequence + 1, same flags}. The thread
+ *         that wins owns slot 0 of the new segment and links it to the old one,
+ *         which stays until then. A thread that loses claims again.
+ * SEGQ-3  CLOSED is set by one fetch-or; the word it returns is the exact end,
+ *         since no later fetch-add is a claim. `final` keeps the end, because
+ *         later fetch-adds still move the index.
+ * SEGQ-4  A segment is reused only when all its slots are taken, its `next` is
+ *         set and no consumer's hazard holds it. Then it is clean: word 0 of
+ *         every slot is 0.
+ * SEGQ-5  accepted = (installs - 1) * slots + min(index, slots). If `installs`
+ *         is read before the word, it is never ahead of it; the sequence in the
+ *         word shows how far behind it is, up to 2047 segments.
+ * SEGQ-6  A receiver that waits sets WAITING by a read-modify-write of the
+ *         tail: every later claim sees the flag, every earlier one is in the
+ *         count that the receiver reads next. An earlier claim that is not
+ *         filled yet is covered by `stalled`: the receiver sets it, calls
+ *         lbx__barrier_all() and tries again; a producer that fills its slot
+ *         after that sees `stalled`.
  */
 #ifndef LBX_QUEUE_SEGQ_H
 #define LBX_QUEUE_SEGQ_H
@@ -55,8 +56,8 @@ enum {
     ((((uint64_t)1 << LBX__INDEX_SHIFT) - 1) & ~(uint64_t)(16384 - 1))
 #define LBX__INDEX_ONE ((uint64_t)1 << LBX__INDEX_SHIFT)
 
-/* Slots in a segment, segments kept for later, threads with a hazard of their
- * own. The explorer makes them few, to see many segments in few steps. */
+/* Slots in a segment, segments kept for reuse, threads with a hazard of their
+ * own. Small in the explorer, so that few steps use many segments. */
 #ifdef LBX_SYSTEMATIC
 enum {
     LBX__SEGMENT_CACHE = 2,
@@ -74,23 +75,25 @@ enum {
 
 typedef struct lbx__segment {
     _Atomic(struct lbx__segment *) next;
-    struct lbx__segment *retired; /* under the consumers' lock */
+    struct lbx__segment
+        *retired; /* list of retired segments; the consumers' lock */
     char pad[LBX__SEGMENT_HEAD_BYTES - 2 * sizeof(void *)];
     _Atomic(uint64_t) words[];
 } lbx__segment;
 
-/* One consumer thread's hazard, on a line of its own. */
+/* The hazard of one consumer thread, on a cache line of its own: the segment
+ * that it reads. */
 typedef struct lbx__hazard {
     alignas(LBX__LINE) _Atomic(uint64_t) segment;
 } lbx__hazard;
 
 typedef struct lbx__segq {
-    /* Producers. */
+    /* Written by producers. */
     alignas(2 * LBX__LINE) _Atomic(uint64_t) tail;
     _Atomic(uint64_t) installs;
     _Atomic(lbx__segment *) first;
 
-    /* Read by all, written seldom. */
+    /* Read by all, written rarely. */
     alignas(2 * LBX__LINE) _Atomic(uint32_t) stalled;
     uint32_t words;
     bool many; /* several consumers */
@@ -99,7 +102,7 @@ typedef struct lbx__segq {
     _Atomic(uint64_t) final;
     _Atomic(lbx__segment *) cache[LBX__SEGMENT_CACHE];
 
-    /* The consumer, or consumers. */
+    /* Written by the consumer, or consumers. */
     alignas(2 * LBX__LINE) _Atomic(uint64_t) taken; /* one: count */
     lbx__segment *segment;                          /* one */
     uint64_t end;           /* one: the ticket after the segment's last slot */
@@ -114,10 +117,10 @@ typedef struct lbx__segq {
 lbx_status lbx__segq_init(lbx__segq *q, unsigned words, bool many,
                           const lbx_allocator *allocator);
 
-/* Frees the segments. What is still inside is forgotten: drain first. */
+/* Frees the segments, not the messages inside: drain first. */
 void lbx__segq_fini(lbx__segq *q);
 
-/* Messages ever accepted, and ever taken. Exact; a claim counts at once. */
+/* Messages accepted and taken since init. Exact; a claim counts at once. */
 uint64_t lbx__segq_accepted(lbx__segq *q);
 uint64_t lbx__segq_taken(lbx__segq *q);
 
@@ -127,28 +130,79 @@ void lbx__segq_raise(lbx__segq *q, unsigned flags);
 /* Clears flags. CLOSED is never cleared. */
 void lbx__segq_lower(lbx__segq *q, unsigned flags);
 
-/* Closes: Q3. Once, one caller. */
+/* Closes: SEGQ-3. Called once. */
 void lbx__segq_close(lbx__segq *q);
 
-/* Checks what can be checked while nobody uses the queue. */
+/* Checks the structure while no other thread uses the queue. */
 bool lbx__segq_valid(lbx__segq *q);
 
-/* Slow paths; use the functions below. */
+/* Shared by segq.c and segq_many.c. */
+
+/* Keeps a clean segment for reuse, or frees it. */
+void lbx__segq_keep(lbx__segq *q, lbx__segment *segment);
+
+/* Cleans a used-up segment and keeps it for reuse. */
+void lbx__segq_recycle(lbx__segq *q, lbx__segment *segment);
+
+/* The segment after `segment`, or the first if that is NULL; NULL when it is not
+ * linked yet. */
+lbx__segment *lbx__segq_after(lbx__segq *q, lbx__segment *segment);
+
+static inline uint32_t
+lbx__segq_slots_of(const lbx__segq *q)
+{
+    switch (q->words) {
+    case LBX__WORD:
+        return LBX__SLOTS(LBX__WORD);
+    case LBX__PAIR:
+        return LBX__SLOTS(LBX__PAIR);
+    default:
+        return LBX__SLOTS(LBX__ENVELOPE);
+    }
+}
+
+static inline lbx__segment *
+lbx__segq_segment_of(uint64_t word)
+{
+    return (lbx__segment *)(uintptr_t)(word & LBX__SEGMENT_MASK);
+}
+
+static inline uint64_t
+lbx__segq_index_of(uint64_t word)
+{
+    return word >> LBX__INDEX_SHIFT;
+}
+
+static inline uint64_t
+lbx__segq_sequence_of(uint64_t word)
+{
+    return (word >> LBX__SEQUENCE_SHIFT) & LBX__SEQUENCE_MASK;
+}
+
+static inline uint64_t
+lbx__segq_pack(uint64_t index, lbx__segment *segment, uint64_t sequence,
+               uint64_t flags)
+{
+    return index << LBX__INDEX_SHIFT | (uint64_t)(uintptr_t)segment |
+           (sequence & LBX__SEQUENCE_MASK) << LBX__SEQUENCE_SHIFT | flags;
+}
+
+/* Slow paths of the functions below. */
 int lbx__segq_push_slow(lbx__segq *q, uint64_t seen, const uint64_t *item);
 bool lbx__segq_next_segment(lbx__segq *q);
-size_t lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
+size_t lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t max,
                           unsigned *ret_notes);
 
-/* Claims a slot, perhaps: what the word was. */
+/* Tries to claim a slot; returns the tail word before it. */
 LBX__INLINE uint64_t
 lbx__segq_claim(lbx__segq *q)
 {
-    // Acquire: makes the segment's clean slots (Q4) visible; pairs with the
-    // install in push_slow.
+    // Acquire: makes the segment's clean slots (SEGQ-4) visible; pairs with
+    // the install in lbx__segq_push_slow().
     return lbx__add(&q->tail, LBX__INDEX_ONE, acquire);
 }
 
-/* Tells whether it is a claim (Q1), and nobody waits and nobody watches. */
+/* Whether the word is a claim (SEGQ-1) without flags. */
 LBX__INLINE bool
 lbx__segq_is_plain(uint64_t seen, unsigned words)
 {
@@ -157,8 +211,8 @@ lbx__segq_is_plain(uint64_t seen, unsigned words)
             (LBX__FLAG_WAITING | LBX__FLAG_CLOSED | LBX__FLAG_OBSERVED)) == 0;
 }
 
-/* Fills a plainly claimed slot; LBX__FLAG_STALLED when a receiver waits for that,
- * else 0. */
+/* Fills the slot of a plain claim. Returns LBX__FLAG_STALLED when a receiver
+ * waits for it, else 0. */
 LBX__INLINE int
 lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
                unsigned words)
@@ -169,16 +223,16 @@ lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
 
     lbx__slot_fill(&segment->words[index * words], item, words);
     lbx__keep_order();
-    // Relaxed: Q6, ordered after the fill by the waiter's lbx__barrier_all().
+    // Relaxed: SEGQ-6, ordered after the fill by the waiter's lbx__barrier_all().
     return LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0)
                ? LBX__FLAG_STALLED
                : 0;
 }
 
 /*
- * Appends an item. Not negative: done, with the flags that were seen (0 mostly;
- * then nobody waits and nobody watches). Negative: an lbx_status, CLOSED or
- * NO_MEMORY, and no trace of the item.
+ * Appends an item. Returns the flags that were set (mostly 0: no receiver waits,
+ * no observer), or a negative lbx_status, CLOSED or NO_MEMORY; then the queue is
+ * unchanged.
  */
 LBX__INLINE int
 lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)
@@ -191,7 +245,7 @@ lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)
 }
 
 /* The slot of a ticket from `taken` on, filled or not; NULL when its segment is
- * not there yet. One consumer only, which asks for one after the other. */
+ * not linked yet. Single consumer; tickets must be asked for in order. */
 LBX__INLINE const _Atomic(uint64_t) *
 lbx__segq_slot(lbx__segq *q, uint64_t ticket, unsigned words)
 {
@@ -200,27 +254,27 @@ lbx__segq_slot(lbx__segq *q, uint64_t ticket, unsigned words)
     return &q->segment->words[(ticket + LBX__SLOTS(words) - q->end) * words];
 }
 
-/* Counts what was taken; LBX__NOTE_SAMPLE or 0. */
+/* Counts taken items; returns LBX__NOTE_SAMPLE or 0. */
 LBX__INLINE unsigned
 lbx__segq_count_taken(lbx__segq *q, uint64_t taken, size_t count)
 {
-    // Release: for those who count.
+    // Release: pairs with the acquire in lbx__segq_taken().
     if (count > 0)
         lbx__store(&q->taken, taken + count, release);
     return lbx__note_sample(taken, taken + count);
 }
 
-/* Takes up to `most` items in order; how many. *ret_notes: LBX__NOTE_SAMPLE.
- * One consumer only. */
+/* Takes up to `max` items in order and returns how many. *ret_notes:
+ * LBX__NOTE_SAMPLE. Single consumer. */
 LBX__INLINE size_t
-lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
+lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t max, unsigned words,
                   unsigned *ret_notes)
 {
     // Relaxed: only this thread writes it.
     uint64_t taken = lbx__load(&q->taken, relaxed);
     size_t count = 0;
 
-    for (; count < most; count++) {
+    for (; count < max; count++) {
         const _Atomic(uint64_t) *slot = lbx__segq_slot(q, taken + count, words);
         // Acquire: pairs with the release in lbx__slot_fill().
         uint64_t word0 = slot ? lbx__load(&slot[0], acquire) : 0;
@@ -235,13 +289,13 @@ lbx__segq_pop_one(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
 
 /* The same for plain messages, straight into the caller's array. */
 LBX__INLINE size_t
-lbx__segq_pop_messages(lbx__segq *q, void **ret_messages, size_t most,
+lbx__segq_pop_messages(lbx__segq *q, void **ret_messages, size_t max,
                        unsigned *ret_notes)
 {
     uint64_t taken = lbx__load(&q->taken, relaxed);
     size_t count = 0;
 
-    for (; count < most; count++) {
+    for (; count < max; count++) {
         const _Atomic(uint64_t) *slot =
             lbx__segq_slot(q, taken + count, LBX__WORD);
         uint64_t word = slot ? lbx__load(slot, acquire) : 0;
@@ -254,8 +308,8 @@ lbx__segq_pop_messages(lbx__segq *q, void **ret_messages, size_t most,
     return count;
 }
 
-/* A cheap look before a pop: false when there was something, and sometimes when
- * there was not. Many consumers only. */
+/* A cheap check before a pop: true only if the queue was empty. Many
+ * consumers. */
 LBX__INLINE bool
 lbx__segq_looks_empty(lbx__segq *q)
 {
@@ -268,12 +322,12 @@ lbx__segq_looks_empty(lbx__segq *q)
 }
 
 LBX__INLINE size_t
-lbx__segq_pop(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
+lbx__segq_pop(lbx__segq *q, uint64_t *items, size_t max, unsigned words,
               unsigned *ret_notes)
 {
     if (q->many)
-        return lbx__segq_pop_many(q, items, most, ret_notes);
-    return lbx__segq_pop_one(q, items, most, words, ret_notes);
+        return lbx__segq_pop_many(q, items, max, ret_notes);
+    return lbx__segq_pop_one(q, items, max, words, ret_notes);
 }
 
 #endif

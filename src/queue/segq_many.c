@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The segment queue with many consumers. Q1 to Q6 are in segq.h.
+ * The segment queue with many consumers. SEGQ-1 to SEGQ-6 are in segq.h.
  *
- * The head is a word like the tail's, moved by compare-and-swap. A consumer
- * reads a segment only while its own hazard names it, and the hazard stays from
- * call to call: it costs a store per segment, not per message. Threads beyond
+ * The head is a word like the tail, moved by compare-and-swap. A consumer reads
+ * a segment only while its hazard holds that segment. The hazard stays set from
+ * call to call: it costs one store per segment, not per message. Threads beyond
  * the last hazard share it under the lock.
+ *
+ * Threads    any number of consumers.
  */
-#include "queue/segq_word.h"
+#include "queue/segq.h"
 
 #include "base/park.h"
 
 static lbx__hazard *
-take_hazard(lbx__segq *q)
+segq_take_hazard(lbx__segq *q)
 {
     unsigned index = lbx__thread_index();
 
@@ -23,17 +25,17 @@ take_hazard(lbx__segq *q)
 }
 
 static void
-give_hazard(lbx__segq *q, const lbx__hazard *hazard)
+segq_give_hazard(lbx__segq *q, const lbx__hazard *hazard)
 {
     if (hazard == &q->hazards[LBX__HAZARDS - 1])
         lbx__lock_give(&q->lock);
 }
 
 static bool
-is_hazard(const lbx__segq *q, const lbx__segment *segment)
+segq_is_hazard(const lbx__segq *q, const lbx__segment *segment)
 {
-    // seq_cst: pairs with the store in protect(). Either we see the hazard,
-    // or its owner sees that the head has moved on.
+    // seq_cst: pairs with the store in segq_protect(). Either this thread
+    // sees the hazard, or its owner sees that the head has moved on.
     for (int i = 0; i < LBX__HAZARDS; i++)
         if (lbx__load(&q->hazards[i].segment, seq_cst) ==
             (uint64_t)(uintptr_t)segment)
@@ -41,29 +43,30 @@ is_hazard(const lbx__segq *q, const lbx__segment *segment)
     return false;
 }
 
-/* Puts a used-up segment on the list, and recycles those that nobody reads. */
+/* Adds a used-up segment to the retired ones, and recycles those that no hazard
+ * holds. */
 static void
-retire(lbx__segq *q, lbx__segment *segment)
+segq_retire(lbx__segq *q, lbx__segment *segment)
 {
-    lbx__segment **place = &q->retired;
+    lbx__segment **link = &q->retired;
 
     segment->retired = q->retired;
     q->retired = segment;
-    while (*place) {
-        lbx__segment *candidate = *place;
+    while (*link) {
+        lbx__segment *candidate = *link;
 
-        if (is_hazard(q, candidate)) {
-            place = &candidate->retired;
+        if (segq_is_hazard(q, candidate)) {
+            link = &candidate->retired;
             continue;
         }
-        *place = candidate->retired;
+        *link = candidate->retired;
         lbx__segq_recycle(q, candidate);
     }
 }
 
-/* The head word, with its segment protected by our hazard. */
+/* The head word, with its segment protected by this hazard. */
 static uint64_t
-protect(lbx__segq *q, lbx__hazard *hazard)
+segq_protect(lbx__segq *q, lbx__hazard *hazard)
 {
     // Acquire: pairs with the head's compare-and-swaps.
     uint64_t head = lbx__load(&q->head, acquire);
@@ -81,9 +84,9 @@ protect(lbx__segq *q, lbx__hazard *hazard)
     }
 }
 
-/* Moves the head to the next segment; false when there is none. */
+/* Moves the head to the next segment; false when none is linked. */
 static bool
-advance(lbx__segq *q, const lbx__hazard *hazard, uint64_t head)
+segq_advance(lbx__segq *q, const lbx__hazard *hazard, uint64_t head)
 {
     lbx__segment *old = lbx__segq_segment_of(head);
     lbx__segment *next = lbx__segq_after(q, old);
@@ -91,33 +94,33 @@ advance(lbx__segq *q, const lbx__hazard *hazard, uint64_t head)
 
     if (!next)
         return false;
-    // seq_cst: before the look at the hazards in retire().
+    // seq_cst: before the loads of the hazards in segq_retire().
     if (!lbx__cas(&q->head, &head,
                   lbx__segq_pack(0, next, lbx__segq_sequence_of(head) + 1, 0),
                   seq_cst))
         return true;
-    // Release: Q5, as for installs.
+    // Release: SEGQ-5, as for installs.
     (void)lbx__add(&q->retires, 1, release);
     if (!old)
         return true;
     if (!shared)
         lbx__lock_take(&q->lock);
-    retire(q, old);
+    segq_retire(q, old);
     if (!shared)
         lbx__lock_give(&q->lock);
     return true;
 }
 
-/* Copies up to `most` filled slots from `head` on; how many. */
+/* Copies up to `max` filled slots from `head` on and returns how many. */
 LBX__INLINE size_t
-copy_filled(uint64_t head, uint64_t *items, size_t most, unsigned words)
+segq_copy_filled(uint64_t head, uint64_t *items, size_t max, unsigned words)
 {
     const _Atomic(uint64_t) *slot =
         &lbx__segq_segment_of(head)->words[lbx__segq_index_of(head) * words];
-    uint64_t room = LBX__SLOTS(words) - lbx__segq_index_of(head);
+    uint64_t left = LBX__SLOTS(words) - lbx__segq_index_of(head);
     size_t count = 0;
 
-    while (count < most && count < room) {
+    while (count < max && count < left) {
         // Acquire: pairs with the release in lbx__slot_fill().
         uint64_t word0 = lbx__load(&slot[0], acquire);
 
@@ -130,32 +133,33 @@ copy_filled(uint64_t head, uint64_t *items, size_t most, unsigned words)
     return count;
 }
 
-/* A pop under way. */
-struct pop {
+/* The state of a pop. */
+struct segq_pop {
     uint64_t *items;
-    size_t most;
+    size_t max;
     size_t total;
     unsigned notes;
 };
 
-/* One step of a pop: takes what it can of one segment. False when there is
- * nothing more. */
+/* One step of a pop: takes what it can from one segment. False when the pop is
+ * done. */
 LBX__INLINE bool
-pop_some(lbx__segq *q, lbx__hazard *hazard, struct pop *pop, unsigned words)
+segq_pop_some(lbx__segq *q, lbx__hazard *hazard, struct segq_pop *pop,
+              unsigned words)
 {
-    uint64_t head = protect(q, hazard);
+    uint64_t head = segq_protect(q, hazard);
     uint64_t index = lbx__segq_index_of(head);
     size_t count;
 
     if (index >= LBX__SLOTS(words))
-        return advance(q, hazard, head);
-    count = copy_filled(head, &pop->items[pop->total * words],
-                        pop->most - pop->total, words);
+        return segq_advance(q, hazard, head);
+    count = segq_copy_filled(head, &pop->items[pop->total * words],
+                             pop->max - pop->total, words);
     if (count == 0)
-        // Empty only if nobody moved the head meanwhile.
+        // Empty only if no other consumer moved the head meanwhile.
         return lbx__load(&q->head, acquire) != head;
-    // Release: our reads come before the slots count as taken. Acquire: as the
-    // load in protect().
+    // Release: these reads come before the slots count as taken. Acquire: as
+    // the load in segq_protect().
     if (lbx__cas(&q->head, &head, head + count * LBX__INDEX_ONE, acq_rel)) {
         pop->total += count;
         pop->notes |= lbx__note_sample(index, index + count);
@@ -169,29 +173,29 @@ pop_some(lbx__segq *q, lbx__hazard *hazard, struct pop *pop, unsigned words)
 }
 
 LBX__INLINE size_t
-pop_all(lbx__segq *q, uint64_t *items, size_t most, unsigned words,
-        unsigned *ret_notes)
+segq_pop_all(lbx__segq *q, uint64_t *items, size_t max, unsigned words,
+             unsigned *ret_notes)
 {
-    lbx__hazard *hazard = take_hazard(q);
-    struct pop pop = {.items = items, .most = most};
+    lbx__hazard *hazard = segq_take_hazard(q);
+    struct segq_pop pop = {.items = items, .max = max};
 
-    while (pop.total < most && pop_some(q, hazard, &pop, words))
+    while (pop.total < max && segq_pop_some(q, hazard, &pop, words))
         ;
-    give_hazard(q, hazard);
+    segq_give_hazard(q, hazard);
     *ret_notes = pop.notes;
     return pop.total;
 }
 
 size_t
-lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t most,
+lbx__segq_pop_many(lbx__segq *q, uint64_t *items, size_t max,
                    unsigned *ret_notes)
 {
     switch (q->words) {
     case LBX__WORD:
-        return pop_all(q, items, most, LBX__WORD, ret_notes);
+        return segq_pop_all(q, items, max, LBX__WORD, ret_notes);
     case LBX__PAIR:
-        return pop_all(q, items, most, LBX__PAIR, ret_notes);
+        return segq_pop_all(q, items, max, LBX__PAIR, ret_notes);
     default:
-        return pop_all(q, items, most, LBX__ENVELOPE, ret_notes);
+        return segq_pop_all(q, items, max, LBX__ENVELOPE, ret_notes);
     }
 }

@@ -2,11 +2,13 @@
 /*
  * Slots: how a message lies in a queue.
  *
- * An item is 1, 2 or 8 words: a message alone, a message with its priority,
- * or a whole envelope. Word 0 is the message, and in a segment it is also the
- * sign that the slot is filled: 0 means not yet. A NULL message is therefore
- * stored as the address of an object of our own, the one pointer that nobody
- * else can send.
+ * An item is 1, 2 or 8 words: a message, a message with its priority, or a
+ * whole envelope. Word 0 is the message. In a segment it also shows whether the
+ * slot is filled: 0 means not yet. A NULL message is therefore stored as the
+ * address of lbx__slot_null, an object that no user can send.
+ *
+ * Threads    a slot is filled by the producer that claimed it and copied by
+ *            consumers; word 0 publishes the other words.
  */
 #ifndef LBX_QUEUE_SLOT_H
 #define LBX_QUEUE_SLOT_H
@@ -34,25 +36,25 @@ _Static_assert(sizeof(lbx_envelope) == LBX__ENVELOPE * sizeof(uint64_t),
 enum {
     LBX__FLAG_WAITING = 1,  /* a receiver waits */
     LBX__FLAG_CLOSED = 2,   /* no more pushes */
-    LBX__FLAG_OBSERVED = 4, /* someone wants to hear of every push */
+    LBX__FLAG_OBSERVED = 4, /* observers are notified of every push */
     LBX__FLAG_STALLED = 8,  /* not in the word: a receiver waits for this very
                           publication */
 };
 
-/* A push's answer when a user's storage, not the capacity, says FULL: final,
- * whatever the policy. */
+/* The result of a push when the storage of a user's kind is full, not the
+ * capacity: final, whatever the policy. */
 enum {
     LBX__STORAGE_FULL = -100
 };
 
-/* What a pop has to say beside how many it took. */
+/* What a pop reports beside the number of items. */
 enum {
-    LBX__NOTE_SENDERS = 1, /* senders wait for the room */
-    LBX__NOTE_SAMPLE = 2,  /* a batch is full: time to look at the depth */
+    LBX__NOTE_SENDERS = 1, /* senders wait for capacity */
+    LBX__NOTE_SAMPLE = 2,  /* time to sample the depth */
     LBX__SAMPLE_EVERY = 256,
 };
 
-/* Tells whether counting on from `before` to `after` fills a batch. */
+/* NOTE_SAMPLE if the count passes a multiple of SAMPLE_EVERY. */
 LBX__INLINE unsigned
 lbx__note_sample(uint64_t before, uint64_t after)
 {

@@ -384,7 +384,7 @@ hand_over_body(struct torture *memory, void *context)
     box_end(&nest.box);
 }
 
-// F4 without memory: who makes room moves the message in, or tells its sender
+// WAIT-4 without memory: who makes room moves the message in, or tells its sender
 // that it could not; nobody waits for ever.
 static void
 hand_over_survives_every_failing_allocation(const char *kind)
@@ -392,7 +392,8 @@ hand_over_survives_every_failing_allocation(const char *kind)
     (void)torture_kind(hand_over_body, kind);
 }
 
-LIMITED_KINDS(KIND_CITING, "F4", hand_over_survives_every_failing_allocation)
+LIMITED_KINDS(KIND_CITING, "WAIT-4",
+              hand_over_survives_every_failing_allocation)
 
 // ---- What must need no memory ----
 
@@ -438,9 +439,9 @@ receives_and_ends_without_memory(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-EVERY_KIND(KIND_CITING, "M6 M7", receives_and_ends_without_memory)
+EVERY_KIND(KIND_CITING, "MSG-6 MSG-7", receives_and_ends_without_memory)
 
-// Sorting may need memory (T3 of queue/priority_queue.h): without it the order may
+// Sorting may need memory (PRIOQ-3 of queue/priority_queue.h): without it the order may
 // suffer, but every message comes out, once, and order returns with memory.
 TEST(priority_kind_without_memory_loses_order_but_no_message)
 {
@@ -487,7 +488,7 @@ drops_the_oldest_without_memory(const char *kind)
 
 LIMITED_KINDS(KIND_TEST, drops_the_oldest_without_memory)
 
-// M1: what the dead letters have no memory for is destroyed, once.
+// MSG-1: what the dead letters have no memory for is destroyed, once.
 static void
 dead_letter_body(struct torture *memory, void *context)
 {
@@ -874,7 +875,7 @@ send_through_flaky_memory(unsigned index, void *context)
         CHECK_OK(lbx_mailbox_close(crowd->box.mailbox, LBX_CLOSE_DRAIN));
 }
 
-// M1 when half of all allocations fail while others send: a failed claim
+// MSG-1 when half of all allocations fail while others send: a failed claim
 // leaves no hole for the consumer to wait at.
 static void
 loses_nothing_in_flaky_memory(const char *kind)
@@ -900,4 +901,4 @@ loses_nothing_in_flaky_memory(const char *kind)
     CHECK_INT(0, flaky.live);
 }
 
-UNLIMITED_KINDS(KIND_CITING, "M1", loses_nothing_in_flaky_memory)
+UNLIMITED_KINDS(KIND_CITING, "MSG-1", loses_nothing_in_flaky_memory)

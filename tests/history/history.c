@@ -516,7 +516,7 @@ check_front(struct checker *checker)
 struct sweep {
     struct span *strict; // when EMPTY is plainly right
     size_t strict_count;
-    struct span *granted; // when M11 allows it, those included
+    struct span *granted; // when MSG-11 allows it, those included
     size_t granted_count;
 };
 

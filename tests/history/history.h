@@ -27,7 +27,7 @@
  *   FULL      an enqueue answered FULL, and at every instant of that call fewer
  *             values than the capacity were possibly inside
  *
- * Invariant M11, exactly. A receive may answer EMPTY behind an older send that
+ * Invariant MSG-11, exactly. A receive may answer EMPTY behind an older send that
  * has claimed its place and not yet filled it. A history does not show claims,
  * so the checker grants this, with `claims` set, to an EMPTY call if there is
  * an instant t in it at which a send u is under way (start(u) <= t <= end(u))
@@ -90,7 +90,7 @@ struct history {
 struct history_rules {
     unsigned ranks;   // 0 and 1: a plain queue
     bool lanes;       // ranks are queues of their own
-    bool claims;      // M11: see above
+    bool claims;      // MSG-11: see above
     bool drained;     // nothing is left inside at the end
     bool exact_full;  // FULL is only answered when full
     int64_t capacity; // 0: none
@@ -121,7 +121,7 @@ struct history_report {
     uint64_t dequeued;
     uint64_t empties;
     uint64_t fulls;
-    uint64_t excused; // granted by M11
+    uint64_t excused; // granted by MSG-11
     uint64_t violations;
     uint64_t by_aspect[HISTORY_ASPECTS];
     char first[320];                 // the first violation, for people

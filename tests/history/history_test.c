@@ -175,7 +175,7 @@ TEST(empty_of_a_lane_counts_by_itself)
                            &(struct history_rules){.ranks = 2, .lanes = true}));
 }
 
-// M11: behind an older send that is under way EMPTY is allowed, and counted.
+// MSG-11: behind an older send that is under way EMPTY is allowed, and counted.
 TEST(empty_behind_an_older_send_is_excused)
 {
     const struct step steps[] = {

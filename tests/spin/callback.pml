@@ -30,9 +30,9 @@
  *    time"
  *
  * Invariants
- *   F5  after cancel has returned, no callback of the operation starts or is
+ *   - WAIT-5: after cancel has returned, no callback of the operation starts or is
  *       running, except one further up its own stack
- *   F6  a callback runs at most once per PENDING poll, with no lock held, and
+ *   - WAIT-6: a callback runs at most once per PENDING poll, with no lock held, and
  *       may poll or cancel its own and other operations
  *   K1  no operation is touched after its end
  *   K2  no deadlock: at rest nobody is inside a call
@@ -145,7 +145,7 @@ inline cancel(o)
     call[o] == 0;
 #endif
     d_step {
-        assert(runner[o] == 0 || runner[o] == me + 1); // F5
+        assert(runner[o] == 0 || runner[o] == me + 1); // WAIT-5
         alive[o] = false;
         armed[o] = false
     }
@@ -195,7 +195,7 @@ inline next(o, record)
             ready[o] = 0;
             call[o] = record + 1;
             gone[record] = false;
-            assert(armed[o]); // F6
+            assert(armed[o]); // WAIT-6
             armed[o] = false
         :: else
         fi
@@ -205,8 +205,8 @@ inline next(o, record)
 inline begin(o)
 {
     d_step {
-        assert(alive[o]);        // F5
-#ifndef BUG_POLL_DETACHES // F5 is to find it
+        assert(alive[o]);        // WAIT-5
+#ifndef BUG_POLL_DETACHES // WAIT-5 is to find it
         assert(runner[o] == 0); // one at a time
 #endif
         runner[o] = me + 1
@@ -229,7 +229,7 @@ inline finish(o, record, once_more)
 #ifndef BUG_AGAIN_FORGOTTEN
             TOUCH(o);
             again[o] = false;
-            assert(armed[o]); // F6
+            assert(armed[o]); // WAIT-6
             armed[o] = false;
             once_more = true
 #else

@@ -30,15 +30,15 @@
  *                        listed, reserved, granted[], suspended
  *
  * Invariants
- *   M1   a message is taken at most once, and by one who was owed one
- *   M9   at rest nobody waits while a message is there and nothing is held
+ *   - MSG-1: a message is taken at most once, and by one who was owed one
+ *   - MSG-9: at rest nobody waits while a message is there and nothing is held
  *        back by suspension
- *   M10  a reservation whose holder gives up goes to the next in line
- *   F3   giving up takes nothing: the message is still in its lane
- *   F10  reservations are given in order of arrival, also to those who had
+ *   - MSG-10: a reservation whose holder gives up goes to the next in line
+ *   - WAIT-3: giving up takes nothing: the message is still in its lane
+ *   - WAIT-10: reservations are given in order of arrival, also to those who had
  *        to come back; a try_receive that began when someone waited takes
  *        nothing that was promised
- *   S1   under the lock, nothing is taken while the mailbox is suspended
+ * SUSPEND-1  under the lock, nothing is taken while the mailbox is suspended
  */
 // check -DSUSPENSION: one suspends and resumes meanwhile
 // check -DOVERTAKING: two try_receives under way, two receivers
@@ -137,7 +137,7 @@ inline enlist(r)
     listed++;
     k = 1;
     do
-    :: k < listed -> assert(ticket[list[k - 1]] < ticket[list[k]]); k++ // F10
+    :: k < listed -> assert(ticket[list[k - 1]] < ticket[list[k]]); k++ // WAIT-10
     :: else -> break
     od;
     k = 0
@@ -187,7 +187,7 @@ inline take()
 {
     if
     :: head == at ->
-        assert(at < INDEX(word) && slot[at]); // M1
+        assert(at < INDEX(word) && slot[at]); // MSG-1
         head++;
         got_one = true
     :: else
@@ -217,7 +217,7 @@ inline look(late)
     :: else ->
         if
         :: slot[head] ->
-            assert(!suspended); // S1
+            assert(!suspended); // SUSPEND-1
             at = head;
             take()
         :: else -> stalled = stalled || !late; nothing = true
@@ -326,7 +326,7 @@ proctype Thief()
         :: else
         fi;
         atomic {
-            assert(!got_one || !promised); // F10
+            assert(!got_one || !promised); // WAIT-10
             at = 0;
             promised = false;
             got_one = false
@@ -363,8 +363,8 @@ proctype Suspender()
 proctype Judge()
 {
     timeout;
-    assert(reserved == 0);                         // M10
-    assert(listed == 0 || head == INDEX(word))     // M9
+    assert(reserved == 0);                         // MSG-10
+    assert(listed == 0 || head == INDEX(word))     // MSG-9
 }
 
 init

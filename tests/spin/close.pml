@@ -23,11 +23,11 @@
  *   a waker            woken[]
  *
  * Invariants
- *   C1  after a close has returned, sends are refused
- *   C2  what was accepted is received, and only then CLOSED
- *   C4  everyone who waits wakes, and is told CLOSED or gets a message
- *   C5  closing twice, and at the same time, is harmless
- *   C6  no send that was answered OK is lost; M1: or received twice
+ *   - CLOSE-1: after a close has returned, sends are refused
+ *   - CLOSE-2: what was accepted is received, and only then CLOSED
+ *   - CLOSE-4: everyone who waits wakes, and is told CLOSED or gets a message
+ *   - CLOSE-5: closing twice, and at the same time, is harmless
+ *   - CLOSE-6: no send that was answered OK is lost; MSG-1: or received twice
  *   close ends suspension
  */
 // check -DTWO_CLOSERS: at the same time, or one after the other
@@ -130,7 +130,7 @@ proctype Producer(byte me)
         saw_waiting = waiting;
         refused = closed;
         index++;
-        assert(refused || !close_returned); // C1
+        assert(refused || !close_returned); // CLOSE-1
         accepted[me] = !refused
     };
     if
@@ -149,7 +149,7 @@ inline take()
 {
     assert(slot[head] > 0);
     delivered[slot[head] - 1]++;
-    assert(delivered[slot[head] - 1] == 1); // M1
+    assert(delivered[slot[head] - 1] == 1); // MSG-1
     head++
 }
 
@@ -207,7 +207,7 @@ proctype Receiver(byte me)
                 settle()
 #endif
             :: told_closed ->
-                assert(closed && head == last); // C2
+                assert(closed && head == last); // CLOSE-2
 #if defined(BUG_TOLD_CLOSED_SILENT) || defined(BUG_WAKES_ONE)
                 waiting = (listed > 0)
 #else
@@ -313,14 +313,14 @@ proctype Judge()
 
     timeout;
     d_step {
-        assert(listed == 0); // C4
+        assert(listed == 0); // CLOSE-4
         do
         :: head < last -> take() // what is left can be received
         :: else -> break
         od;
         do
         :: k < PRODUCERS ->
-            assert(delivered[k] == accepted[k]); // C2, C6
+            assert(delivered[k] == accepted[k]); // CLOSE-2, CLOSE-6
             k++
         :: else -> break
         od

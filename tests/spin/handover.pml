@@ -24,14 +24,14 @@
  *   a waker            woken[]
  *
  * Invariants
- *   M1   what was answered OK is received exactly once; the rest never
- *   M5   no more than CAPACITY inside; FULL is only said when, at one moment
+ *   - MSG-1: what was answered OK is received exactly once; the rest never
+ *   - MSG-5: no more than CAPACITY inside; FULL is only said when, at one moment
  *        during the call, it was full or someone waited
- *   M9   no sender waits for ever while there is room
- *   F4   a cancelled send is wholly in (OK) or wholly out (CANCELLED)
- *   F10  waiters get in in the order in which they came; a try_send that
+ *   - MSG-9: no sender waits for ever while there is room
+ *   - WAIT-4: a cancelled send is wholly in (OK) or wholly out (CANCELLED)
+ *   - WAIT-10: waiters get in in the order in which they came; a try_send that
  *        began while someone waited does not overtake
- *   C1, C4, C6  waiting senders are refused by close, and none that was
+ *   - CLOSE-1, CLOSE-4, CLOSE-6: waiting senders are refused by close, and none that was
  *        answered OK is lost by it
  */
 // check -DCLOSING: no cancels; apart, because close covers a lost wake-up
@@ -85,10 +85,10 @@ byte listed;
 mtype status[MESSAGES] = PENDING;
 bool woken[WAITERS];
 
-byte arrived[WAITERS] = NOT_YET; // ticket of those who wait, for F10
+byte arrived[WAITERS] = NOT_YET; // ticket of those who wait, for WAIT-10
 byte arrivals;
 byte delivered[MESSAGES];
-bool saw_full[TRIERS]; // since its try began, for M5
+bool saw_full[TRIERS]; // since its try began, for MSG-5
 
 #define TAKE_LOCK atomic { !lock -> lock = true }
 #define GIVE_LOCK                                                              \
@@ -102,8 +102,8 @@ inline claim()
     d_step {
         if
         :: tail == t ->
-            assert(NUMBER(tail) - NUMBER(head) < CAPACITY); // M5
-            assert(!(tail & CLOSED)); // C1
+            assert(NUMBER(tail) - NUMBER(head) < CAPACITY); // MSG-5
+            assert(!(tail & CLOSED)); // CLOSE-1
             tail = tail + ONE;
             claimed = true;
             note_full()
@@ -154,13 +154,13 @@ inline try_send(message)
         :: !(t & CLOSED) &&
 #endif
             NUMBER(t) - NUMBER(h) >= CAPACITY ->
-            assert(message < WAITERS || saw_full[message - WAITERS]); // M5
+            assert(message < WAITERS || saw_full[message - WAITERS]); // MSG-5
             answer = FULL_NOW
         :: else ->
             claim();
             if
             :: claimed ->
-                assert(!behind); // F10
+                assert(!behind); // WAIT-10
                 publish(message);
                 answer = SENT
             :: else
@@ -170,7 +170,7 @@ inline try_send(message)
     atomic { t = 0; h = 0; behind = false; claimed = false }
 }
 
-// F10: nobody who came earlier still waits.
+// WAIT-10: nobody who came earlier still waits.
 inline check_turn(s)
 {
     k = 0;
@@ -238,7 +238,7 @@ inline settle()
         :: claimed ->
             d_step {
                 s = list[0] - 1;
-                assert(status[s] == PENDING); // F4
+                assert(status[s] == PENDING); // WAIT-4
                 publish(s);
                 check_turn(s);
                 unlink(s);
@@ -427,8 +427,8 @@ proctype Judge()
     d_step {
         do
         :: k < MESSAGES ->
-            assert(status[k] != PENDING);                 // M9, C4
-            assert(delivered[k] == (status[k] == SENT)); // M1, F4, C6
+            assert(status[k] != PENDING);                 // MSG-9, CLOSE-4
+            assert(delivered[k] == (status[k] == SENT)); // MSG-1, WAIT-4, CLOSE-6
             k++
         :: else -> break
         od

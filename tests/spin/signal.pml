@@ -21,12 +21,12 @@
  *   a message, say     visible[], through buffered[]
  *
  * Invariants
- *   M9   at rest nobody waits beside a permit; a reader that waits and looks
+ *   - MSG-9: at rest nobody waits beside a permit; a reader that waits and looks
  *        in turn sees everything
- *   M10  a notification is never lost: if no wait got it, the permit has it
- *   N1   no more waits end well than there were notifies
- *   N2   one permit, however many notifies
- *   F10  waiters are notified in order of arrival
+ *   - MSG-10: a notification is never lost: if no wait got it, the permit has it
+ * SIGWAIT-1  no more waits end well than there were notifies
+ * SIGWAIT-2  one permit, however many notifies
+ *   - WAIT-10: waiters are notified in order of arrival
  */
 // check -DREADER: one reader that must see what each notifier did before
 // twin BUG_CANCEL_EATS: a cancelled wait keeps its notification
@@ -254,7 +254,7 @@ proctype Waiter(byte me)
 #else
     wait();
     if
-    :: well -> d_step { ended_well++; assert(ended_well <= notifies) } // N1
+    :: well -> d_step { ended_well++; assert(ended_well <= notifies) } // SIGWAIT-1
     :: else
     fi
 #endif
@@ -274,11 +274,11 @@ endless:
 proctype Judge()
 {
     timeout;
-    assert(listed == 0 || !(word & PERMIT)); // M9
+    assert(listed == 0 || !(word & PERMIT)); // MSG-9
 #ifdef READER
-    assert(listed == 0) // M9
+    assert(listed == 0) // MSG-9
 #else
-    assert(ended_well > 0 || (word & PERMIT)) // M10
+    assert(ended_well > 0 || (word & PERMIT)) // MSG-10
 #endif
 }
 

@@ -37,14 +37,14 @@
  *   a waker            woken[]
  *
  * Invariants
- *   M1, M2  every message is taken once, none that was not sent
- *   M3      messages of one producer are taken in the order sent
- *   M9      no lost wake-up: a receiver asleep while a message is there for
+ *   - MSG-1, MSG-2: every message is taken once, none that was not sent
+ *   - MSG-3: messages of one producer are taken in the order sent
+ *   - MSG-9: no lost wake-up: a receiver asleep while a message is there for
  *           it would be an invalid end state
  *   W1      WAITING is set whenever a waiter is listed and the lock is free
  *   W2      a reservation is counted once: reserved = number of granted
  */
-// check -DONE_PRODUCER: who sends twice, for M3
+// check -DONE_PRODUCER: who sends twice, for MSG-3
 // progress -DONE_PRODUCER: receivers do not keep each other busy
 // twin BUG_NO_RECHECK: sleeps without looking at the word that came back
 // twin BUG_NO_BARRIER: sets `stalled` and looks at the slot, no barrier
@@ -90,7 +90,7 @@ byte next_ticket;
 
 bool woken[RECEIVERS];
 
-byte taken_of[PRODUCERS]; // for M3
+byte taken_of[PRODUCERS]; // for MSG-3
 
 #define TAKE_LOCK atomic { !lock -> lock = true }
 
@@ -255,9 +255,9 @@ inline take()
         if
         :: head == at ->
             value = slot[at];
-            assert(value > 0); // M2
+            assert(value > 0); // MSG-2
             from = (value - 1) / SENDS;
-            assert((value - 1) % SENDS == taken_of[from]); // M1, M3
+            assert((value - 1) % SENDS == taken_of[from]); // MSG-1, MSG-3
             taken_of[from]++;
             head++;
             from = 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A7: operations that are cancelled, time out or are dropped at random points
- * against delivery (F1 to F8).
+ * against delivery (WAIT-1 to WAIT-8).
  *
  * Every message has a number in a ledger. A send says whether its message is
  * in (LBX_OK) or out (anything else); one that was dropped with fini without

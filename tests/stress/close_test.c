@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close against everything (C1 to C6, M7): many short lives of mailboxes, each
+ * Close against everything (CLOSE-1 to CLOSE-6, MSG-7): many short lives of mailboxes, each
  * closed, or let go of, in the midst of sends and receives.
  *
  * Per life two threads send, one receives and one ends the mailbox in one of
@@ -176,7 +176,7 @@ send_until_closed(struct closing *closing, struct box *box,
         storm_spin(storm_random_below(random, 100));
         status = send_somehow(box, random, storm_message(number));
         if (was_closed)
-            CHECK_STATUS(LBX_CLOSED, status); // C1
+            CHECK_STATUS(LBX_CLOSED, status); // CLOSE-1
         if (status == LBX_CLOSED)
             break;
         if (status == LBX_FULL) {
@@ -222,7 +222,8 @@ receive_until_closed(struct closing *closing, struct box *box,
             storm_spin(storm_random_below(random, 300));
     }
     if (status == LBX_CLOSED) {
-        CHECK_STATUS(LBX_CLOSED, box->ops->try_receive(box, &message)); // C2
+        CHECK_STATUS(LBX_CLOSED,
+                     box->ops->try_receive(box, &message)); // CLOSE-2
         CHECK(lbx_mailbox_is_empty(closing->life.mailbox));
     }
     lbx_consumer_unref(box->consumer);
@@ -270,7 +271,7 @@ end_it(struct closing *closing, struct storm_random *random, uint64_t number)
     if (life->ending < END_NO_PRODUCERS) {
         CHECK(lbx_mailbox_is_closed(life->mailbox));
         atomic_store(&closing->closed, number + 1);
-        CHECK_OK(lbx_mailbox_close(life->mailbox, LBX_CLOSE_DRAIN)); // C5
+        CHECK_OK(lbx_mailbox_close(life->mailbox, LBX_CLOSE_DRAIN)); // CLOSE-5
     }
     lbx_producer_unref(life->producer);
     lbx_consumer_unref(life->consumer);

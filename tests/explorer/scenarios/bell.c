@@ -13,7 +13,7 @@ ring(void *context)
 
     EXPECT(lbx__load(&bell->away, seq_cst) == 0); // OPER-3: settled
     if (bell->to_end)
-        lbx_operation_fini(bell->to_end);                // F6: may end itself
+        lbx_operation_fini(bell->to_end); // WAIT-6: may end itself
     EXPECT(lbx__exchange(&bell->rung, 1, seq_cst) == 0); // OPER-4: once
     lbx__futex_wake(&bell->rung, 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close against send, receive, close and letting go (C1 to C6): no accepted
+ * Close against send, receive, close and letting go (CLOSE-1 to CLOSE-6): no accepted
  * message is lost but by an event, nobody sleeps on, nothing leaks.
  */
 #include "explorer/scenarios/box.h"
@@ -99,7 +99,7 @@ send_2(void)
     send();
 }
 
-// C1: who was refused once is refused ever after.
+// CLOSE-1: who was refused once is refused ever after.
 static void
 send_twice_to_full(void)
 {
@@ -107,7 +107,7 @@ send_twice_to_full(void)
         EXPECT(box_try_send(&box) == LBX_CLOSED);
 }
 
-// C1: in whichever lane.
+// CLOSE-1: in whichever lane.
 static void
 send_to_two_lanes(void)
 {
@@ -136,7 +136,7 @@ static void
 close_draining(void)
 {
     EXPECT_OK(lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_DRAIN));
-    EXPECT(box_try_send(&box) == LBX_CLOSED); // C1
+    EXPECT(box_try_send(&box) == LBX_CLOSED); // CLOSE-1
 }
 
 static void
@@ -144,7 +144,7 @@ close_at_once(void)
 {
     EXPECT_OK(
         lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_IMMEDIATE));
-    EXPECT(box_try_send(&box) == LBX_CLOSED); // C1
+    EXPECT(box_try_send(&box) == LBX_CLOSED); // CLOSE-1
 }
 
 static void
@@ -222,7 +222,7 @@ finish(void)
     box_finish(&box, true);
 }
 
-// X3: what was sent late is gone as well.
+// MBOX-9: what was sent late is gone as well.
 static void
 finish_discarded(void)
 {
@@ -287,7 +287,8 @@ const struct scenario closing_scenarios[] = {
     },
     {
         .name = "close/latecomers-are-forgotten",
-        .bug = "a sender that fills its slot after the close is not told (X3)",
+        .bug =
+            "a sender that fills its slot after the close is not told (MBOX-9)",
         .mutant = "latecomers-are-forgotten",
         .setup = setup,
         .thread = {send_2, close_at_once},
@@ -303,7 +304,7 @@ const struct scenario closing_scenarios[] = {
     },
     {
         .name = "close/one-consumer-is-not-expelled",
-        .bug = "the closer takes while the only consumer does (B6)",
+        .bug = "the closer takes while the only consumer does (MBOX-6)",
         .mutant = "consumer-is-not-expelled",
         .setup = setup_one_consumer_2,
         .thread = {close_at_once, try_receive_2},
@@ -359,7 +360,7 @@ const struct scenario closing_scenarios[] = {
     },
     {
         .name = "close/full-and-refused-too-soon",
-        .bug = "CLOSED is answered before every lane is closed (X1)",
+        .bug = "CLOSED is answered before every lane is closed (MBOX-7)",
         .mutant = "refused-too-soon",
         .setup = setup_full_deque,
         .thread = {send_twice_to_full, close_draining, try_receive},
@@ -374,7 +375,7 @@ const struct scenario closing_scenarios[] = {
     },
     {
         .name = "close/two-lanes-refused-too-soon",
-        .bug = "CLOSED is answered before every lane is closed (X1)",
+        .bug = "CLOSED is answered before every lane is closed (MBOX-7)",
         .mutant = "refused-too-soon",
         .setup = setup_two_lanes,
         .thread = {send_to_two_lanes, close_draining},
@@ -396,7 +397,8 @@ const struct scenario closing_scenarios[] = {
     },
     {
         .name = "close/to-dead-letters-latecomers-are-forgotten",
-        .bug = "a sender that fills its slot after the close is not told (X3)",
+        .bug =
+            "a sender that fills its slot after the close is not told (MBOX-9)",
         .mutant = "latecomers-are-forgotten",
         .setup = setup_dead_letters_empty,
         .thread = {send, close_to_dead_letters},

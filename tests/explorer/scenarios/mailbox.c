@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mailboxes that wait for messages: every kind, without a lost wake-up (M9),
- * a lost message or one too many (M1), or one out of order (M3).
+ * Mailboxes that wait for messages: every kind, without a lost wake-up (MSG-9),
+ * a lost message or one too many (MSG-1), or one out of order (MSG-3).
  */
 #include "explorer/scenarios/box.h"
 #include "explorer/scenarios/scenarios.h"

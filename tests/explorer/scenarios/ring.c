@@ -119,7 +119,7 @@ pop(size_t most)
     size_t count = lbx__ring_pop(&world.ring, items, most, WORDS, &notes);
 
     for (size_t i = 0; i < count; i++) {
-        EXPECT(items[i * WORDS + 1] == ~items[i * WORDS]); // M2: not torn
+        EXPECT(items[i * WORDS + 1] == ~items[i * WORDS]); // MSG-2: not torn
         ledger_received(items[i * WORDS]);
     }
     return count;
@@ -160,7 +160,7 @@ close_ring(void)
     lbx__ring_close(&world.ring);
 }
 
-// M5: at no moment are there more inside than may be.
+// MSG-5: at no moment are there more inside than may be.
 static void
 watch_depth(void)
 {

@@ -99,7 +99,7 @@ pop(void)
     size_t count = lbx__segq_pop(&world.queue, items, MOST, words, &notes);
 
     for (size_t i = 0; i < count; i++) {
-        // M2: not torn
+        // MSG-2: not torn
         EXPECT(words == 1 || items[i * words + 1] == ~items[i * words]);
         ledger_received(items[i * words]);
     }

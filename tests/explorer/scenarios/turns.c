@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose turn it is: receives that wait in a row, are granted in vain, come
- * back, are cancelled or started again (F10, M10, R-34).
+ * back, are cancelled or started again (WAIT-10, MSG-10, R-34).
  *
  * setup() has the receives wait already, which keeps the scenarios small: the
  * threads do only what may go wrong. Whoever is served sends a message for the
@@ -178,7 +178,7 @@ first_in_turn(void)
     send();
 }
 
-// F10: nothing is for the second while the first waits.
+// WAIT-10: nothing is for the second while the first waits.
 static void
 second_in_turn(void)
 {
@@ -436,7 +436,7 @@ const struct scenario turns_scenarios[] = {
     },
     {
         .name = "turns/cancelled-passes-nothing-on",
-        .bug = "a cancelled receive does not look at the next (M10)",
+        .bug = "a cancelled receive does not look at the next (MSG-10)",
         .mutant = "cancel-passes-nothing-on",
         .setup = setup_two_wait,
         .thread = {cancel_first, only_second, send},
@@ -446,7 +446,7 @@ const struct scenario turns_scenarios[] = {
     },
     {
         .name = "turns/cancelled-keeps-its-reservation",
-        .bug = "a cancelled receive keeps what it was promised (M10)",
+        .bug = "a cancelled receive keeps what it was promised (MSG-10)",
         .mutant = "cancel-keeps-its-reservation",
         .setup = setup_two_wait,
         .thread = {cancel_first, only_second, send},
@@ -480,7 +480,7 @@ const struct scenario turns_scenarios[] = {
     },
     {
         .name = "turns/batch-takes-what-is-promised",
-        .bug = "a take under the lock ignores reservations (B2)",
+        .bug = "a take under the lock ignores reservations (MBOX-2)",
         .mutant = "take-ignores-reservations",
         .setup = setup_batch_promised,
         .thread = {first_takes_a_batch, second_finds_its_own},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operations that wait, and stop waiting: hand-over to blocked senders, cancel
- * and timeout on either side (M10, F3, F4), select (F8), signals, flush.
+ * and timeout on either side (MSG-10, WAIT-3, WAIT-4), select (WAIT-8), signals, flush.
  *
  * A thread that gives up may find that it was served after all. It then does
  * for the others what it would have left to them, so that everybody else can
@@ -536,7 +536,8 @@ const struct scenario waiting_scenarios[] = {
     },
     {
         .name = "signal/cancelled-keeps-the-notice",
-        .bug = "a wait that was notified and is cancelled tells nobody (N2)",
+        .bug =
+            "a wait that was notified and is cancelled tells nobody (SIGNAL-2)",
         .mutant = "cancelled-wait-keeps-the-notice",
         .setup = setup_signal,
         .thread = {await_and_cancel, await_notice, notify},

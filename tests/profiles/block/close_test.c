@@ -118,7 +118,7 @@ TEST_CITING("B-04", close_of_an_empty_mailbox_hands_back_nothing)
     box_destroy(&box);
 }
 
-/* flush and stop became asynchronous in the seed; here they are operations. */
+/* flush and stop became asynchronous there; here they are operations. */
 TEST_CITING("B-06", flush_is_done_when_what_was_sent_before_is_taken)
 {
     struct box box = block_full(2);

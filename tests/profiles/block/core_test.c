@@ -156,7 +156,7 @@ TEST_CITING("B-04 B-08 R-41", waiting_messages_are_not_counted)
     box_destroy(&box);
 }
 
-/* The transitional helper of the seed, block_on: any operation can be waited
+/* The transitional helper of that queue, block_on: any operation can be waited
  * for in a thread. */
 static void
 take_one(void *context)

@@ -48,7 +48,7 @@ TEST_CITING("R-25", mailbox_can_be_blocked_once)
 }
 
 // try_block() fails when there is something to read.
-TEST_CITING("M9", mailbox_with_a_message_cannot_be_blocked)
+TEST_CITING("MSG-9", mailbox_with_a_message_cannot_be_blocked)
 {
     struct box box = caf_box();
     lbx_operation reader;
@@ -146,7 +146,7 @@ TEST_CITING("R-07", urgent_messages_are_processed_first)
 
 // CAF refills its caches only when both are empty, so that an urgent message
 // can wait behind a cached batch (2.5). Ours has no such cache.
-TEST_CITING("M4", urgent_message_overtakes_a_batch_already_begun)
+TEST_CITING("MSG-4", urgent_message_overtakes_a_batch_already_begun)
 {
     lbx_mailbox_options options = envelope_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
@@ -177,7 +177,7 @@ KIND_CITING(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, "R-17",
 KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "R-17",
             push_front_inserts_at_the_beginning)
 
-TEST_CITING("M9", push_front_unblocks_the_reader)
+TEST_CITING("MSG-9", push_front_unblocks_the_reader)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED_DEQUE, NULL);
     struct receiver reader;
@@ -289,7 +289,7 @@ TEST_CITING("R-07", eep76_receiver_may_limit_its_control_lane)
 
 // A waiting receive that was promised an ordinary message gets the control
 // message that came meanwhile.
-TEST_CITING("M4", eep76_control_message_overtakes_a_promise)
+TEST_CITING("MSG-4", eep76_control_message_overtakes_a_promise)
 {
     lbx_mailbox_options options = envelope_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);

@@ -18,7 +18,7 @@ full_box(int64_t capacity)
 
 // embassy#6964: cancelling the head waiter with a message available must wake
 // the next.
-TEST_CITING("M10 F3", cancelled_head_receiver_lets_the_next_proceed)
+TEST_CITING("MSG-10 WAIT-3", cancelled_head_receiver_lets_the_next_proceed)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver head;
@@ -35,8 +35,8 @@ TEST_CITING("M10 F3", cancelled_head_receiver_lets_the_next_proceed)
     box_end(&box);
 }
 
-// The same by plain fini, as an abandoned future would be dropped (F7).
-TEST_CITING("M10 F7", dropped_head_receiver_lets_the_next_proceed)
+// The same by plain fini, as an abandoned future would be dropped (WAIT-7).
+TEST_CITING("MSG-10 WAIT-7", dropped_head_receiver_lets_the_next_proceed)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver head;
@@ -52,7 +52,7 @@ TEST_CITING("M10 F7", dropped_head_receiver_lets_the_next_proceed)
 }
 
 // And by its deadline.
-TEST_CITING("M10 F9", timed_out_head_receiver_lets_the_next_proceed)
+TEST_CITING("MSG-10 WAIT-9", timed_out_head_receiver_lets_the_next_proceed)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
@@ -76,7 +76,7 @@ TEST_CITING("M10 F9", timed_out_head_receiver_lets_the_next_proceed)
 
 // A whole line of receivers gives up, one after the other: the promise walks
 // down the line and ends with whoever comes after.
-TEST_CITING("M10", promise_walks_down_a_line_of_cancelled_receivers)
+TEST_CITING("MSG-10", promise_walks_down_a_line_of_cancelled_receivers)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver line[5];
@@ -94,7 +94,7 @@ TEST_CITING("M10", promise_walks_down_a_line_of_cancelled_receivers)
 }
 
 // The cancelled one had two messages' worth behind it: nothing moves up twice.
-TEST_CITING("M10 R-35", cancelled_promise_wakes_one_and_only_one)
+TEST_CITING("MSG-10 R-35", cancelled_promise_wakes_one_and_only_one)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver line[3];
@@ -114,7 +114,7 @@ TEST_CITING("M10 R-35", cancelled_promise_wakes_one_and_only_one)
 
 // async-channel#87, tokio#5947: a cancelled send loses the message unless it
 // says which side it is on. With room given away, the room is used.
-TEST_CITING("F4", cancel_after_hand_over_says_sent_and_the_message_is_there)
+TEST_CITING("WAIT-4", cancel_after_hand_over_says_sent_and_the_message_is_there)
 {
     struct box box = full_box(1);
     struct sender first;
@@ -136,7 +136,7 @@ TEST_CITING("F4", cancel_after_hand_over_says_sent_and_the_message_is_there)
 }
 
 // A cancelled head sender gives its turn, not its place, to the next.
-TEST_CITING("M10 F4", cancelled_head_sender_lets_the_next_proceed)
+TEST_CITING("MSG-10 WAIT-4", cancelled_head_sender_lets_the_next_proceed)
 {
     struct box box = full_box(1);
     struct sender head;
@@ -186,7 +186,8 @@ TEST_CITING("C-32", last_cancelled_receiver_leaves_the_message_to_anyone)
 
 // tokio#8260: returning reserved room must wake the receiver. Close with a
 // promise outstanding: the receiver wakes, gets it, then CLOSED.
-TEST_CITING("C4 C2", close_with_a_promise_outstanding_wakes_the_receiver)
+TEST_CITING("CLOSE-4 CLOSE-2",
+            close_with_a_promise_outstanding_wakes_the_receiver)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
@@ -206,7 +207,7 @@ TEST_CITING("C4 C2", close_with_a_promise_outstanding_wakes_the_receiver)
 }
 
 // The promise is given back after the close: it goes to the one behind.
-TEST_CITING("C2 M10", promise_given_back_after_close_goes_to_the_next)
+TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
@@ -225,7 +226,7 @@ TEST_CITING("C2 M10", promise_given_back_after_close_goes_to_the_next)
 }
 
 // Or, with nobody behind, to whoever looks next.
-TEST_CITING("C2 M10", promise_given_back_after_close_is_still_received)
+TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_is_still_received)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
@@ -242,7 +243,7 @@ TEST_CITING("C2 M10", promise_given_back_after_close_is_still_received)
 
 // A waiter of a destroyed mailbox never consumes from a namesake, even one
 // that sits at the very same address.
-TEST_CITING("M2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
+TEST_CITING("MSG-2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
 {
     lbx_mailbox_options options = plain_options();
     struct receiver old;
@@ -263,7 +264,8 @@ TEST_CITING("M2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
 }
 
 // The same for a send: its message must not turn up elsewhere.
-TEST_CITING("M2 F4", send_to_a_destroyed_mailbox_never_reaches_its_namesake)
+TEST_CITING("MSG-2 WAIT-4",
+            send_to_a_destroyed_mailbox_never_reaches_its_namesake)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct sender old;
@@ -314,7 +316,7 @@ TEST_CITING("C-32", waiters_can_be_removed_in_any_order)
 }
 
 // Nothing is allocated for a wait, so that giving up cannot leak.
-TEST_CITING("M6", waiting_allocates_nothing)
+TEST_CITING("MSG-6", waiting_allocates_nothing)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The suites of cellex, cellactor and fraktor (seed 002, behaviours 5.3), in
+ * The suites of cellex, cellactor and fraktor (see docs/origins.md), in
  * C: everything that needs no actor, scheduler or dispatcher.
  *
  * Their names: a queue error that carries its message is a status other than

@@ -166,8 +166,8 @@ TEST(waiting_batch_goes_in_as_room_appears)
     box_end(&box);
 }
 
-// F4: part in, part out, and the count says which.
-TEST_CITING("F4", cancelled_batch_says_how_many_went_in)
+// WAIT-4: part in, part out, and the count says which.
+TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
 {
     lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -189,7 +189,7 @@ TEST_CITING("F4", cancelled_batch_says_how_many_went_in)
 
 // A batch waits in line like everyone else: one message at a time, at its
 // head, and behind those who came first.
-TEST_CITING("F10", waiting_batch_keeps_its_place_in_line)
+TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -218,7 +218,7 @@ TEST_CITING("F10", waiting_batch_keeps_its_place_in_line)
     box_end(&box);
 }
 
-TEST_CITING("C4", close_ends_a_waiting_batch)
+TEST_CITING("CLOSE-4", close_ends_a_waiting_batch)
 {
     lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -261,8 +261,8 @@ TEST(waiting_receive_batch_takes_what_is_there)
     box_end(&box);
 }
 
-// F3: nothing was taken, so nothing can be lost.
-TEST_CITING("F3", cancelled_receive_batch_takes_nothing)
+// WAIT-3: nothing was taken, so nothing can be lost.
+TEST_CITING("WAIT-3", cancelled_receive_batch_takes_nothing)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell bell = {0};
@@ -300,7 +300,7 @@ TEST_CITING("R-34", receive_batch_leaves_promised_messages_alone)
 }
 
 // Each taken message makes room for one waiting sender, also in a batch.
-TEST_CITING("M9", receive_batch_lets_as_many_senders_in)
+TEST_CITING("MSG-9", receive_batch_lets_as_many_senders_in)
 {
     lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -380,9 +380,9 @@ send_batches(unsigned index, void *context)
     }
 }
 
-// M3: others may come between, but each batch keeps its own order, and so do
+// MSG-3: others may come between, but each batch keeps its own order, and so do
 // the batches of one thread.
-TEST_CITING("M3", batches_of_several_threads_keep_their_own_order)
+TEST_CITING("MSG-3", batches_of_several_threads_keep_their_own_order)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     int next[4];

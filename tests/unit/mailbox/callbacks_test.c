@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 89: every callback may use the mailbox it was called for. No lock is held,
- * nothing hangs, and everyone still gets what is theirs (R-42, F6).
+ * nothing hangs, and everyone still gets what is theirs (R-42, WAIT-6).
  */
 #include "mailbox/fixture.h"
 
@@ -190,10 +190,10 @@ waker_may_use_the_mailbox(const char *kind)
     box_end(&world.box);
 }
 
-KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "F6", waker_may_use_the_mailbox)
-KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "F6",
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "WAIT-6", waker_may_use_the_mailbox)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "WAIT-6",
             waker_may_use_the_mailbox)
-LIMITED_KINDS(KIND_CITING, "F6", waker_may_use_the_mailbox)
+LIMITED_KINDS(KIND_CITING, "WAIT-6", waker_may_use_the_mailbox)
 
 struct closer {
     struct box box;
@@ -213,7 +213,7 @@ close_from_loss(void *context, const lbx_loss *loss)
 
 // Closing from the callback of a loss makes more losses, each told once; the
 // send that caused it was sent or refused, and says which.
-TEST_CITING("C5", mailbox_may_be_closed_from_its_loss_sink)
+TEST_CITING("CLOSE-5", mailbox_may_be_closed_from_its_loss_sink)
 {
     lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
     struct closer closer = {.calls = 0};
@@ -239,7 +239,7 @@ close_from_waker(void *context)
     CHECK_OK(lbx_mailbox_close(closer->box.mailbox, LBX_CLOSE_DRAIN));
 }
 
-TEST_CITING("C5 F6", mailbox_may_be_closed_from_a_waker)
+TEST_CITING("CLOSE-5 WAIT-6", mailbox_may_be_closed_from_a_waker)
 {
     struct closer closer = {.calls = 0};
     lbx_waker waker = {close_from_waker, &closer};
@@ -277,7 +277,7 @@ drop_handles(void *context)
 
 // The mailbox's last handles go inside a callback of the mailbox: its memory
 // must outlive the call that is calling.
-TEST_CITING("F6 M7", last_handles_may_go_inside_a_waker)
+TEST_CITING("WAIT-6 MSG-7", last_handles_may_go_inside_a_waker)
 {
     struct dropper dropper;
     lbx_waker waker = {drop_handles, &dropper};
@@ -303,7 +303,7 @@ end_from_hook(void *context, lbx_mailbox *mailbox)
     drop_handles(context);
 }
 
-TEST_CITING("M7", last_handles_may_go_inside_the_scheduler_hook)
+TEST_CITING("MSG-7", last_handles_may_go_inside_the_scheduler_hook)
 {
     struct dropper dropper;
     lbx_scheduler_hook hook = {end_from_hook, &dropper};
@@ -315,7 +315,7 @@ TEST_CITING("M7", last_handles_may_go_inside_the_scheduler_hook)
 }
 
 // The same where the call still has a result to fill in.
-TEST_CITING("M7", last_handles_may_go_while_an_envelope_is_sent)
+TEST_CITING("MSG-7", last_handles_may_go_while_an_envelope_is_sent)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     lbx_envelope envelope = lbx_envelope_new(letter(1), 0);

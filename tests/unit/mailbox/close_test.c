@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close modes x kinds, flush and stop: C1 to C6 of reliability.md, R-14, R-15
+ * Close modes x kinds, flush and stop: CLOSE-1 to CLOSE-6, R-14, R-15
  * and B-06.
  */
 #include "mailbox/fixture.h"
@@ -30,7 +30,7 @@ check_refuses_every_send(const struct box *box)
     lbx_operation_fini(&operation);
 }
 
-// C1, C2: after close sends fail, and what was accepted before is received.
+// CLOSE-1, CLOSE-2: after close sends fail, and what was accepted before is received.
 static void
 closed_to_drain_delivers_the_rest(const char *kind)
 {
@@ -53,9 +53,10 @@ closed_to_drain_delivers_the_rest(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_CITING, "C1 C2 R-14", closed_to_drain_delivers_the_rest)
+EVERY_KIND(KIND_CITING, "CLOSE-1 CLOSE-2 R-14",
+           closed_to_drain_delivers_the_rest)
 
-// C3: every undelivered message goes to the sink, in receiving order.
+// CLOSE-3: every undelivered message goes to the sink, in receiving order.
 static void
 closed_immediately_loses_the_rest_in_order(const char *kind)
 {
@@ -78,7 +79,8 @@ closed_immediately_loses_the_rest_in_order(const char *kind)
     CHECK_INT(4, losses.count);
 }
 
-EVERY_KIND(KIND_CITING, "C3 R-14", closed_immediately_loses_the_rest_in_order)
+EVERY_KIND(KIND_CITING, "CLOSE-3 R-14",
+           closed_immediately_loses_the_rest_in_order)
 
 // the rest goes to the dead letters with the owner as recipient,
 // also when a sink would catch ordinary losses.
@@ -155,7 +157,7 @@ closed_into_a_callback_gives_the_rest_to_the_closer(const char *kind)
     CHECK_INT(0, losses.count); // given, not lost
 }
 
-EVERY_KIND(KIND_CITING, "C3 B-04",
+EVERY_KIND(KIND_CITING, "CLOSE-3 B-04",
            closed_into_a_callback_gives_the_rest_to_the_closer)
 
 // A mode that cannot be kept changes nothing.
@@ -182,8 +184,8 @@ TEST(unknown_close_mode_and_missing_callback_are_invalid)
     box_end(&box);
 }
 
-// 84, C5: closing again is OK.
-TEST_CITING("C5", closing_twice_is_closing_once)
+// 84, CLOSE-5: closing again is OK.
+TEST_CITING("CLOSE-5", closing_twice_is_closing_once)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
 
@@ -197,7 +199,7 @@ TEST_CITING("C5", closing_twice_is_closing_once)
 }
 
 // First politely, then not: the stricter mode still applies.
-TEST_CITING("C5 R-14", stricter_close_after_drain_loses_what_is_left)
+TEST_CITING("CLOSE-5 R-14", stricter_close_after_drain_loses_what_is_left)
 {
     lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
@@ -215,7 +217,7 @@ TEST_CITING("C5 R-14", stricter_close_after_drain_loses_what_is_left)
     box_end(&box);
 }
 
-// C4, R-35: close is a broadcast (cellex woke one).
+// CLOSE-4, R-35: close is a broadcast (cellex woke one).
 static void
 close_wakes_every_waiting_receiver(const char *kind)
 {
@@ -234,11 +236,11 @@ close_wakes_every_waiting_receiver(const char *kind)
     box_end(&box);
 }
 
-KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "C4 R-35",
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "CLOSE-4 R-35",
             close_wakes_every_waiting_receiver)
-LIMITED_KINDS(KIND_CITING, "C4 R-35", close_wakes_every_waiting_receiver)
+LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-35", close_wakes_every_waiting_receiver)
 
-// C4, R-12: and every sender, who keeps the message.
+// CLOSE-4, R-12: and every sender, who keeps the message.
 static void
 close_wakes_every_waiting_sender(const char *kind)
 {
@@ -263,9 +265,9 @@ close_wakes_every_waiting_sender(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_CITING, "C4 R-12", close_wakes_every_waiting_sender)
+LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-12", close_wakes_every_waiting_sender)
 
-TEST_CITING("C4", close_wakes_parked_threads)
+TEST_CITING("CLOSE-4", close_wakes_parked_threads)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box full = box_make(LBX_KIND_BOUNDED, &options);
@@ -285,8 +287,8 @@ TEST_CITING("C4", close_wakes_parked_threads)
     box_end(&empty);
 }
 
-// C2 and R-34 together: a promise made before the close is kept by a drain.
-TEST_CITING("C2 R-34", promise_made_before_a_draining_close_is_kept)
+// CLOSE-2 and R-34 together: a promise made before the close is kept by a drain.
+TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -301,7 +303,7 @@ TEST_CITING("C2 R-34", promise_made_before_a_draining_close_is_kept)
 
 // An immediate close takes the promised message back: a loss event, and the
 // receiver learns CLOSED. Never both, never neither.
-TEST_CITING("C3 M1", promise_made_before_an_immediate_close_is_a_loss)
+TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
 {
     lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
@@ -321,7 +323,8 @@ TEST_CITING("C3 M1", promise_made_before_an_immediate_close_is_a_loss)
 }
 
 // The same when the closer wants the rest for itself.
-TEST_CITING("C3 M1", promise_made_before_a_close_into_goes_to_the_closer)
+TEST_CITING("CLOSE-3 MSG-1",
+            promise_made_before_a_close_into_goes_to_the_closer)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct rest rest = {.count = 0, .mailbox = box.mailbox};
@@ -337,7 +340,7 @@ TEST_CITING("C3 M1", promise_made_before_a_close_into_goes_to_the_closer)
 }
 
 // A send that a receiver completed before the close was sent.
-TEST_CITING("C6", send_completed_by_hand_over_survives_a_close)
+TEST_CITING("CLOSE-6", send_completed_by_hand_over_survives_a_close)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -386,7 +389,7 @@ race_to_close(unsigned index, void *context)
     CHECK_STATUS(LBX_CLOSED, status);
 }
 
-// C6: no send that returned OK is lost by a racing close, and every loss of
+// CLOSE-6: no send that returned OK is lost by a racing close, and every loss of
 // an immediate close is one event.
 static void
 close_racing_with_sends_loses_nothing(const char *kind)
@@ -411,7 +414,7 @@ close_racing_with_sends_loses_nothing(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_CITING, "C6", close_racing_with_sends_loses_nothing)
+EVERY_KIND(KIND_CITING, "CLOSE-6", close_racing_with_sends_loses_nothing)
 
 static void
 close_once(unsigned index, void *context)
@@ -422,7 +425,7 @@ close_once(unsigned index, void *context)
                                                        : LBX_CLOSE_DRAIN));
 }
 
-TEST_CITING("C5", four_threads_close_at_once)
+TEST_CITING("CLOSE-5", four_threads_close_at_once)
 {
     for (int round = 0; round < 50; round++) {
         lbx_mailbox_options options = plain_options();

@@ -46,7 +46,7 @@
 /* One test per kind: TEST(bounded_deque_keeps_its_word) and so on, each of
  * which calls keeps_its_word(kind):
  *
- *     EVERY_KIND(KIND_CITING, "R-12 M5", keeps_its_word)
+ *     EVERY_KIND(KIND_CITING, "R-12 MSG-5", keeps_its_word)
  */
 #define KIND_TEST(word, kind, promise) KIND_CITING(word, kind, "", promise)
 

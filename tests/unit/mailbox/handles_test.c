@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handles: counted, clonable, and what the last one takes with it (R-21).
- * Also what outlives them: operations, threads that wait (91, 94, F7, M7).
+ * Also what outlives them: operations, threads that wait (91, 94, WAIT-7, MSG-7).
  */
 #include "mailbox/fixture.h"
 #include "support/torture.h"
@@ -55,9 +55,9 @@ closes_with_its_last_producer(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_CITING, "R-21 C2", closes_with_its_last_producer)
+EVERY_KIND(KIND_CITING, "R-21 CLOSE-2", closes_with_its_last_producer)
 
-// M7: each message that nobody can receive any more is lost exactly once.
+// MSG-7: each message that nobody can receive any more is lost exactly once.
 static void
 loses_the_rest_with_its_last_consumer(const char *kind)
 {
@@ -82,10 +82,10 @@ loses_the_rest_with_its_last_consumer(const char *kind)
     CHECK_INT(4, losses.count);
 }
 
-EVERY_KIND(KIND_CITING, "M7 R-21", loses_the_rest_with_its_last_consumer)
+EVERY_KIND(KIND_CITING, "MSG-7 R-21", loses_the_rest_with_its_last_consumer)
 
 // Whichever handle goes last, the rest is ended once.
-TEST_CITING("M7", messages_left_inside_are_destroyed_once)
+TEST_CITING("MSG-7", messages_left_inside_are_destroyed_once)
 {
     for (int producer_first = 0; producer_first < 2; producer_first++) {
         lbx_mailbox_options options = plain_options();
@@ -107,7 +107,7 @@ TEST_CITING("M7", messages_left_inside_are_destroyed_once)
 }
 
 // The receivers' waits end, although nobody closed by name.
-TEST_CITING("C4", last_producer_wakes_waiting_receivers)
+TEST_CITING("CLOSE-4", last_producer_wakes_waiting_receivers)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -122,7 +122,7 @@ TEST_CITING("C4", last_producer_wakes_waiting_receivers)
 }
 
 // Their messages stay theirs.
-TEST_CITING("C4", last_consumer_wakes_waiting_senders)
+TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct losses losses = {.count = 0};
@@ -142,9 +142,9 @@ TEST_CITING("C4", last_consumer_wakes_waiting_senders)
     box_end(&box);
 }
 
-// M1: the message was promised, and its receiver can no longer be served:
+// MSG-1: the message was promised, and its receiver can no longer be served:
 // lost, once, and the receiver learns CLOSED.
-TEST_CITING("M1 C4", promise_dies_with_the_last_consumer)
+TEST_CITING("MSG-1 CLOSE-4", promise_dies_with_the_last_consumer)
 {
     lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
@@ -233,9 +233,9 @@ wait_and_leave(void *context)
     receiver_wait(abandoned->receiver, &abandoned->box);
 }
 
-// 94, F7: a thread ends while its operation waits. The wait goes on, and
+// 94, WAIT-7: a thread ends while its operation waits. The wait goes on, and
 // ending it later gives what it was promised to the next.
-TEST_CITING("F7", thread_may_end_while_its_operation_waits)
+TEST_CITING("WAIT-7", thread_may_end_while_its_operation_waits)
 {
     struct receiver receiver;
     struct receiver next;
@@ -290,9 +290,9 @@ drop_one(unsigned index, void *context)
         lbx_consumer_unref(box->out);
 }
 
-// C5: both last handles go at the same moment; what is inside is lost once
+// CLOSE-5: both last handles go at the same moment; what is inside is lost once
 // and the memory is freed once.
-TEST_CITING("C5", both_last_handles_go_at_the_same_moment)
+TEST_CITING("CLOSE-5", both_last_handles_go_at_the_same_moment)
 {
     for (int round = 0; round < 200; round++) {
         struct torture memory = TORTURE_INIT;

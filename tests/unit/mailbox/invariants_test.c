@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * M1 to M8 of reliability.md, each in its own light, with threads where
+ * MSG-1 to MSG-8, one test or more for each, with threads where
  * threads matter.
  */
 #include <stdlib.h>
@@ -37,9 +37,9 @@ join_crowd(unsigned index, void *context)
         while (lbx_consumer_receive(crowd->box.out, &message) == LBX_OK) {
             int number = number_of(message);
 
-            CHECK(number >= 0 && number < ALL);                    // M2
-            CHECK(atomic_fetch_add(&crowd->seen[number], 1) == 0); // M1
-            CHECK(last[number / EACH] < number);                   // M3
+            CHECK(number >= 0 && number < ALL);                    // MSG-2
+            CHECK(atomic_fetch_add(&crowd->seen[number], 1) == 0); // MSG-1
+            CHECK(last[number / EACH] < number);                   // MSG-3
             last[number / EACH] = number;
         }
         return;
@@ -51,7 +51,7 @@ join_crowd(unsigned index, void *context)
         CHECK_OK(lbx_mailbox_close(crowd->box.mailbox, LBX_CLOSE_DRAIN));
 }
 
-// M1, M2, M3: each message once, unharmed, in its producer's order.
+// MSG-1, MSG-2, MSG-3: each message once, unharmed, in its producer's order.
 static void
 delivers_each_message_once_and_in_order(const char *kind)
 {
@@ -74,7 +74,8 @@ delivers_each_message_once_and_in_order(const char *kind)
     box_end(&crowd.box);
 }
 
-EVERY_KIND(KIND_CITING, "M1 M2 M3", delivers_each_message_once_and_in_order)
+EVERY_KIND(KIND_CITING, "MSG-1 MSG-2 MSG-3",
+           delivers_each_message_once_and_in_order)
 
 struct torn {
     struct box box;
@@ -107,7 +108,7 @@ send_whole(unsigned index, void *context)
     }
 }
 
-// M2: an envelope is many words; no receiver sees half of one.
+// MSG-2: an envelope is many words; no receiver sees half of one.
 static void
 delivers_no_torn_envelopes(const char *kind)
 {
@@ -120,10 +121,10 @@ delivers_no_torn_envelopes(const char *kind)
     box_end(&torn.box);
 }
 
-KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "M2", delivers_no_torn_envelopes)
-KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "M2",
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "MSG-2", delivers_no_torn_envelopes)
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "MSG-2",
             delivers_no_torn_envelopes)
-LIMITED_KINDS(KIND_CITING, "M2", delivers_no_torn_envelopes)
+LIMITED_KINDS(KIND_CITING, "MSG-2", delivers_no_torn_envelopes)
 
 struct watch {
     struct box box;
@@ -154,7 +155,7 @@ press_and_watch(unsigned index, void *context)
     atomic_fetch_sub(&watch->running, 1);
 }
 
-// M5: count never above the bound, as seen by anyone at any time.
+// MSG-5: count never above the bound, as seen by anyone at any time.
 static void
 never_holds_more_than_its_capacity(const char *kind)
 {
@@ -171,10 +172,10 @@ never_holds_more_than_its_capacity(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_CITING, "M5", never_holds_more_than_its_capacity)
+LIMITED_KINDS(KIND_CITING, "MSG-5", never_holds_more_than_its_capacity)
 
-// M4: a completely sent more urgent message is chosen first, FIFO inside.
-TEST_CITING("M4 R-04", priorities_come_out_sorted_and_stable)
+// MSG-4: a completely sent more urgent message is chosen first, FIFO inside.
+TEST_CITING("MSG-4 R-04", priorities_come_out_sorted_and_stable)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     unsigned random = 12345;
@@ -200,7 +201,7 @@ TEST_CITING("M4 R-04", priorities_come_out_sorted_and_stable)
     box_end(&box);
 }
 
-// M6: a ring is made once; sends and receives touch no allocator.
+// MSG-6: a ring is made once; sends and receives touch no allocator.
 static void
 allocates_nothing_after_creation(const char *kind)
 {
@@ -225,9 +226,10 @@ allocates_nothing_after_creation(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-KIND_CITING(bounded, LBX_KIND_BOUNDED, "M6", allocates_nothing_after_creation)
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "MSG-6",
+            allocates_nothing_after_creation)
 
-// M6 for the others: drained segments are used again.
+// MSG-6 for the others: drained segments are used again.
 static void
 uses_its_memory_again(const char *kind)
 {
@@ -252,9 +254,9 @@ uses_its_memory_again(const char *kind)
     CHECK_INT(0, memory.live_blocks);
 }
 
-EVERY_KIND(KIND_CITING, "M6", uses_its_memory_again)
+EVERY_KIND(KIND_CITING, "MSG-6", uses_its_memory_again)
 
-// A burst does not keep its memory for ever (2 MiB of mailbox-core.md).
+// A burst does not keep its memory for ever (at most 2 MiB).
 TEST(memory_of_a_burst_is_given_back)
 {
     enum {
@@ -276,7 +278,7 @@ TEST(memory_of_a_burst_is_given_back)
     CHECK_INT(0, memory.live_blocks);
 }
 
-// M7: every kind, every lane, freed exactly once (the allocator checks).
+// MSG-7: every kind, every lane, freed exactly once (the allocator checks).
 static void
 frees_everything_whatever_is_left_inside(const char *kind)
 {
@@ -303,9 +305,9 @@ frees_everything_whatever_is_left_inside(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_CITING, "M7", frees_everything_whatever_is_left_inside)
+EVERY_KIND(KIND_CITING, "MSG-7", frees_everything_whatever_is_left_inside)
 
-// M8: tickets, segments and sequences go round many times.
+// MSG-8: tickets, segments and sequences go round many times.
 static void
 counts_on_past_every_internal_counter(const char *kind)
 {
@@ -328,11 +330,11 @@ counts_on_past_every_internal_counter(const char *kind)
     box_end(&box);
 }
 
-KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "M8",
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "MSG-8",
             counts_on_past_every_internal_counter)
-KIND_CITING(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, "M8",
+KIND_CITING(single_consumer, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, "MSG-8",
             counts_on_past_every_internal_counter)
-KIND_CITING(bounded, LBX_KIND_BOUNDED, "M8",
+KIND_CITING(bounded, LBX_KIND_BOUNDED, "MSG-8",
             counts_on_past_every_internal_counter)
 
 struct payload {
@@ -364,7 +366,7 @@ pass_payloads(unsigned index, void *context)
     }
 }
 
-// F2: what was written before a send is seen after its receive. TSan judges.
+// WAIT-2: what was written before a send is seen after its receive. TSan judges.
 static void
 hands_over_what_was_written_before(const char *kind)
 {
@@ -380,4 +382,4 @@ hands_over_what_was_written_before(const char *kind)
     box_end(&box);
 }
 
-EVERY_KIND(KIND_CITING, "F2", hands_over_what_was_written_before)
+EVERY_KIND(KIND_CITING, "WAIT-2", hands_over_what_was_written_before)

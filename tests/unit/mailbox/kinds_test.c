@@ -235,8 +235,8 @@ TEST(refusals_of_the_storage_pass_the_policy_by)
 }
 
 // A refusal in mid hand-over reaches the send that waits, and the room it
-// would have taken goes to the next in line (M9).
-TEST_CITING("M9", storage_that_refuses_a_waiting_send_serves_the_next)
+// would have taken goes to the next in line (MSG-9).
+TEST_CITING("MSG-9", storage_that_refuses_a_waiting_send_serves_the_next)
 {
     struct street street;
     struct sender first;
@@ -280,7 +280,7 @@ TEST_CITING("A-30", creation_answers_what_the_storage_says)
 }
 
 // Policies, capacity, lanes, waiting, suspension and close work unchanged.
-TEST_CITING("R-21 M5", own_kind_gets_capacity_and_policy_from_the_mailbox)
+TEST_CITING("R-21 MSG-5", own_kind_gets_capacity_and_policy_from_the_mailbox)
 {
     struct losses losses = {.count = 0};
     struct street street;

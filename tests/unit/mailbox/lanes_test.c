@@ -140,7 +140,7 @@ TEST_CITING("R-08", unlimited_system_lane_takes_them_all)
     box_end(&box);
 }
 
-// behaviours 2.3: system messages are accepted when user room is exhausted.
+// System messages are accepted when the user lane is full.
 static void
 when_full_still_takes_system_messages(const char *kind)
 {
@@ -490,7 +490,7 @@ TEST_CITING("R-16", suspension_comes_before_a_promise_not_yet_kept)
 }
 
 // A system message reaches a receiver that waits in a suspended mailbox.
-TEST_CITING("R-16 M9", system_message_wakes_a_receiver_while_suspended)
+TEST_CITING("R-16 MSG-9", system_message_wakes_a_receiver_while_suspended)
 {
     lbx_mailbox_options options = envelope_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
@@ -506,7 +506,7 @@ TEST_CITING("R-16 M9", system_message_wakes_a_receiver_while_suspended)
 }
 
 // Full stays full: suspension stops receivers, not the count.
-TEST_CITING("R-16 M5", suspended_mailbox_is_full_at_its_capacity)
+TEST_CITING("R-16 MSG-5", suspended_mailbox_is_full_at_its_capacity)
 {
     lbx_mailbox_options options = limited_options(2, LBX_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Losses: each message that was accepted or swallowed and will not be
- * delivered is exactly one event, with its reason and its context (R-20, M1),
+ * delivered is exactly one event, with its reason and its context (R-20, MSG-1),
  * and then belongs to the sink, the dead letters or a destroy function.
  */
 #include "mailbox/fixture.h"
@@ -151,8 +151,8 @@ TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
     box_end(&dead);
 }
 
-// M1: what the dead letters refuse is still ended, once.
-TEST_CITING("M1", message_refused_by_the_dead_letters_is_destroyed)
+// MSG-1: what the dead letters refuse is still ended, once.
+TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
 {
     lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
     lbx_mailbox_options keep = envelope_options();
@@ -220,7 +220,7 @@ TEST(sink_owns_the_message_and_nobody_destroys_it)
 }
 
 // A message that was received is the receiver's: never lost, never ended.
-TEST_CITING("M1", received_messages_are_never_lost)
+TEST_CITING("MSG-1", received_messages_are_never_lost)
 {
     lbx_mailbox_options options = owned_options(LBX_REJECT);
     struct losses losses = {.count = 0};
@@ -258,7 +258,7 @@ TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 
 // A mailbox may be its own neighbour's dead letters, and both full: the chain
 // ends, nothing is lost twice.
-TEST_CITING("M1", dead_letters_that_overflow_lose_each_message_once)
+TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
 {
     lbx_mailbox_options small = limited_options(1, LBX_DROP_OLDEST);
     lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);

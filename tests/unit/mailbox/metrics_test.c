@@ -96,7 +96,7 @@ TEST(stats_count_those_who_wait)
 }
 
 // Kamon#673: external counters drift; ours do not, whatever happened.
-TEST_CITING("R-41 M1", accepted_is_taken_plus_depth_after_everything)
+TEST_CITING("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything)
 {
     lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
     lbx_envelope late = lbx_envelope_with_default_priority(letter(9));
@@ -359,7 +359,7 @@ TEST_CITING("C-39", time_in_mailbox_and_expiry_are_told)
     box_end(&watched.box);
 }
 
-// behaviours 2.3.5: an event at 75 %, once each time the depth rises to it.
+// An event at 75 %, once each time the depth rises to it.
 TEST(pressure_is_told_once_each_time_it_rises)
 {
     lbx_mailbox_options options = limited_options(4, LBX_REJECT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations used in every order, the wrong ones included: F1, F3 to F7, and
+ * Operations used in every order, the wrong ones included: WAIT-1, WAIT-3 to WAIT-7, and
  * the waker's promises of operation.h.
  */
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 #include "mailbox/fixture.h"
 
-// F1: one of value, cancelled, timeout, closed wins, once and for all.
-TEST_CITING("F1", finished_operation_keeps_its_status)
+// WAIT-1: one of value, cancelled, timeout, closed wins, once and for all.
+TEST_CITING("WAIT-1", finished_operation_keeps_its_status)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -28,7 +28,7 @@ TEST_CITING("F1", finished_operation_keeps_its_status)
     box_end(&box);
 }
 
-TEST_CITING("F1", cancelled_operation_stays_cancelled)
+TEST_CITING("WAIT-1", cancelled_operation_stays_cancelled)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -69,7 +69,7 @@ TEST(operation_does_nothing_before_its_first_poll)
     box_end(&box);
 }
 
-TEST_CITING("F7", zeroed_ended_and_null_operations_can_be_ended)
+TEST_CITING("WAIT-7", zeroed_ended_and_null_operations_can_be_ended)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation zeroed;
@@ -270,7 +270,7 @@ TEST(waker_is_copied)
 }
 
 // At most once for each poll that answered PENDING, however much happens.
-TEST_CITING("F6", waker_is_called_once_per_pending_poll)
+TEST_CITING("WAIT-6", waker_is_called_once_per_pending_poll)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -287,7 +287,7 @@ TEST_CITING("F6", waker_is_called_once_per_pending_poll)
 }
 
 // Nobody rings when the poll answered at once.
-TEST_CITING("F6", finished_poll_never_calls_the_waker)
+TEST_CITING("WAIT-6", finished_poll_never_calls_the_waker)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell bell = {0};
@@ -350,7 +350,7 @@ TEST_CITING("R-13", waiting_send_reports_its_outcome)
     box_end(&box);
 }
 
-// ---- From inside the operation's own waker (89, F5, F6) ----
+// ---- From inside the operation's own waker (89, WAIT-5, WAIT-6) ----
 
 enum deed {
     CANCEL_IT,
@@ -423,7 +423,7 @@ self_end(struct self *self)
     box_end(&self->box);
 }
 
-TEST_CITING("F5 F6", operation_may_be_cancelled_inside_its_own_waker)
+TEST_CITING("WAIT-5 WAIT-6", operation_may_be_cancelled_inside_its_own_waker)
 {
     struct self self;
 
@@ -431,11 +431,11 @@ TEST_CITING("F5 F6", operation_may_be_cancelled_inside_its_own_waker)
     box_send(&self.box, 1);
     CHECK_INT(1, self.inside.calls);
     CHECK_STATUS(LBX_CANCELLED, self.inside.status);
-    CHECK_RECEIVES(&self.box, 1); // F3: it never left its place
+    CHECK_RECEIVES(&self.box, 1); // WAIT-3: it never left its place
     self_end(&self);
 }
 
-TEST_CITING("F6", operation_may_be_polled_inside_its_own_waker)
+TEST_CITING("WAIT-6", operation_may_be_polled_inside_its_own_waker)
 {
     struct self self;
 
@@ -448,7 +448,7 @@ TEST_CITING("F6", operation_may_be_polled_inside_its_own_waker)
     self_end(&self);
 }
 
-TEST_CITING("F6", operation_may_be_ended_inside_its_own_waker)
+TEST_CITING("WAIT-6", operation_may_be_ended_inside_its_own_waker)
 {
     struct self self;
 
@@ -460,7 +460,7 @@ TEST_CITING("F6", operation_may_be_ended_inside_its_own_waker)
 }
 
 // The last thing the library may do with an operation is call its waker.
-TEST_CITING("F6", operation_may_be_freed_inside_its_own_waker)
+TEST_CITING("WAIT-6", operation_may_be_freed_inside_its_own_waker)
 {
     struct self self;
 
@@ -471,7 +471,7 @@ TEST_CITING("F6", operation_may_be_freed_inside_its_own_waker)
     self_end(&self);
 }
 
-TEST_CITING("F6", operation_may_be_freed_inside_its_waker_by_close)
+TEST_CITING("WAIT-6", operation_may_be_freed_inside_its_waker_by_close)
 {
     struct self self;
 
@@ -481,8 +481,8 @@ TEST_CITING("F6", operation_may_be_freed_inside_its_waker_by_close)
     self_end(&self);
 }
 
-// F4 with F6: the send that a receiver completes is freed by its waker.
-TEST_CITING("F6", send_may_be_freed_inside_its_own_waker)
+// WAIT-4 with WAIT-6: the send that a receiver completes is freed by its waker.
+TEST_CITING("WAIT-6", send_may_be_freed_inside_its_own_waker)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -540,7 +540,8 @@ wait_together(struct together *together, const struct box *box,
     CHECK_STATUS(LBX_PENDING, bell_poll(together->second, &together->bell));
 }
 
-TEST_CITING("F5 F6", waker_may_free_another_operation_woken_by_the_same_close)
+TEST_CITING("WAIT-5 WAIT-6",
+            waker_may_free_another_operation_woken_by_the_same_close)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct together together;
@@ -556,7 +557,8 @@ TEST_CITING("F5 F6", waker_may_free_another_operation_woken_by_the_same_close)
     box_end(&box);
 }
 
-TEST_CITING("F5 M10", waker_may_free_another_operation_woken_by_the_same_batch)
+TEST_CITING("WAIT-5 MSG-10",
+            waker_may_free_another_operation_woken_by_the_same_batch)
 {
     struct box box = box_make(LBX_KIND_BOUNDED, NULL);
     void *messages[] = {letter(1), letter(2)};
@@ -577,7 +579,7 @@ TEST_CITING("F5 M10", waker_may_free_another_operation_woken_by_the_same_batch)
 }
 
 // Two waiters of different sorts on one mailbox, freed by one another.
-TEST_CITING("F6", waker_of_a_receive_may_end_a_waiting_send)
+TEST_CITING("WAIT-6", waker_of_a_receive_may_end_a_waiting_send)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -601,7 +603,7 @@ TEST_CITING("F6", waker_of_a_receive_may_end_a_waiting_send)
     box_end(&box);
 }
 
-// ---- F5 with a second thread ----
+// ---- WAIT-5 with a second thread ----
 
 struct slow_waker {
     struct box box;
@@ -629,7 +631,7 @@ send_one(void *context)
 }
 
 // Whoever frees what the waker uses, after cancel, is safe.
-TEST_CITING("F5", cancel_awaits_a_waker_that_runs_in_another_thread)
+TEST_CITING("WAIT-5", cancel_awaits_a_waker_that_runs_in_another_thread)
 {
     for (int round = 0; round < 50; round++) {
         struct slow_waker slow = {.has_begun = false};
@@ -682,8 +684,8 @@ send_or_give_up(unsigned index, void *context)
     }
 }
 
-// F3, M1 under a race: what the cancelled did not get is still there.
-TEST_CITING("F3 M1", racing_cancels_lose_no_message)
+// WAIT-3, MSG-1 under a race: what the cancelled did not get is still there.
+TEST_CITING("WAIT-3 MSG-1", racing_cancels_lose_no_message)
 {
     struct give_up world = {.got = 0};
 
@@ -719,8 +721,8 @@ take_or_give_up(unsigned index, void *context)
     }
 }
 
-// F4 under a race: what cancel called sent is in, what it did not is out.
-TEST_CITING("F4 M1", racing_cancelled_sends_are_wholly_in_or_out)
+// WAIT-4 under a race: what cancel called sent is in, what it did not is out.
+TEST_CITING("WAIT-4 MSG-1", racing_cancelled_sends_are_wholly_in_or_out)
 {
     lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
     struct give_up world = {.got = 0};

@@ -316,7 +316,7 @@ TEST(options_may_be_reused_and_forgotten)
     box_end(&two);
 }
 
-// 1000, as in the seeds' factories.
+// 1000, the documented default.
 static void
 holds_a_thousand_by_default(const char *kind)
 {
@@ -352,7 +352,7 @@ keeps_every_capacity_exactly(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_CITING, "R-09 M5", keeps_every_capacity_exactly)
+LIMITED_KINDS(KIND_CITING, "R-09 MSG-5", keeps_every_capacity_exactly)
 
 // what a kind can do is told beforehand and of the mailbox itself.
 TEST_CITING("R-25", capabilities_of_each_kind)

@@ -2,7 +2,7 @@
 /*
  * Overflow policies x kinds: what a send to a full mailbox does, what the
  * sender is told, and that the count never goes above the bound (R-01, R-12,
- * R-13, M5).
+ * R-13, MSG-5).
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ send_for_result(const struct box *box, int number, lbx_status expected)
     return result;
 }
 
-// the message stays the sender's; M5: a refused send leaves no trace.
+// the message stays the sender's; MSG-5: a refused send leaves no trace.
 static void
 rejects_without_a_trace(const char *kind)
 {
@@ -51,7 +51,7 @@ rejects_without_a_trace(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_CITING, "R-12 M5", rejects_without_a_trace)
+LIMITED_KINDS(KIND_CITING, "R-12 MSG-5", rejects_without_a_trace)
 
 // The sender sees LBX_OK, and the sink gets the very message it sent.
 static void
@@ -411,8 +411,7 @@ TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
     box_end(&box);
 }
 
-// The actor-ts lesson of behaviours 2.5: dropping must never eat a control
-// or system message.
+// Dropping must never remove a control or system message.
 TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 {
     lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
@@ -451,7 +450,7 @@ TEST(drop_oldest_with_only_control_messages_inside_refuses)
     box_end(&box);
 }
 
-// behaviours 2.3, fraktor 6: front insertion for a stash never evicts.
+// Insertion at the front, for a stash, never evicts.
 static void
 sending_to_the_front_never_evicts_nor_waits(const char *kind)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads against each other: whatever races with whatever, every message is
- * received, lost once, or given back, and nobody sleeps for ever (M1, M9, M10,
- * F1, F4, C6). Each test is short; tests/stress has the long forms.
+ * received, lost once, or given back, and nobody sleeps for ever (MSG-1, MSG-9, MSG-10,
+ * WAIT-1, WAIT-4, CLOSE-6). Each test is short; tests/stress has the long forms.
  */
 #include "mailbox/fixture.h"
 
@@ -103,7 +103,7 @@ press(unsigned index, void *context)
     sender_done(ledger);
 }
 
-// M1 for every policy: dropped ones are loss events, each once.
+// MSG-1 for every policy: dropped ones are loss events, each once.
 static void
 accounts_for_every_message_under_each_policy(const char *kind)
 {
@@ -120,7 +120,7 @@ accounts_for_every_message_under_each_policy(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_CITING, "M1 R-01",
+LIMITED_KINDS(KIND_CITING, "MSG-1 R-01",
               accounts_for_every_message_under_each_policy)
 
 // ---- Deadlines ----
@@ -145,7 +145,7 @@ send_impatiently(unsigned index, void *context)
     sender_done(ledger);
 }
 
-// F1, F4: room and the deadline at the same moment; one of them wins, and the
+// WAIT-1, WAIT-4: room and the deadline at the same moment; one of them wins, and the
 // sender is told which.
 static void
 sends_that_time_out_are_wholly_in_or_out(const char *kind)
@@ -158,7 +158,8 @@ sends_that_time_out_are_wholly_in_or_out(const char *kind)
     box_end(&ledger.box);
 }
 
-LIMITED_KINDS(KIND_CITING, "F1 F4", sends_that_time_out_are_wholly_in_or_out)
+LIMITED_KINDS(KIND_CITING, "WAIT-1 WAIT-4",
+              sends_that_time_out_are_wholly_in_or_out)
 
 static void
 receive_impatiently(unsigned index, void *context)
@@ -185,7 +186,7 @@ receive_impatiently(unsigned index, void *context)
     }
 }
 
-// M10: a promise to a receiver that is just giving up goes to the next.
+// MSG-10: a promise to a receiver that is just giving up goes to the next.
 static void
 receives_that_time_out_lose_nothing(const char *kind)
 {
@@ -198,7 +199,7 @@ receives_that_time_out_lose_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_CITING, "M10 F1", receives_that_time_out_lose_nothing)
+EVERY_KIND(KIND_CITING, "MSG-10 WAIT-1", receives_that_time_out_lose_nothing)
 
 // ---- Suspension, flush, watching ----
 
@@ -230,7 +231,7 @@ work_while_disturbed(unsigned index, void *context)
     }
 }
 
-// R-16, M9: the last resume wakes whoever the messages are for.
+// R-16, MSG-9: the last resume wakes whoever the messages are for.
 static void
 suspended_and_resumed_all_the_time_loses_nothing(const char *kind)
 {
@@ -244,7 +245,7 @@ suspended_and_resumed_all_the_time_loses_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_CITING, "R-16 M9",
+EVERY_KIND(KIND_CITING, "R-16 MSG-9",
            suspended_and_resumed_all_the_time_loses_nothing)
 
 static void
@@ -270,7 +271,7 @@ flush_or_drain(unsigned index, void *context)
     }
 }
 
-// B-06, M9: a flush is always told, by whichever consumer takes the last.
+// B-06, MSG-9: a flush is always told, by whichever consumer takes the last.
 static void
 flushed_over_and_over_never_hangs(const char *kind)
 {
@@ -283,7 +284,7 @@ flushed_over_and_over_never_hangs(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_CITING, "B-06 M9", flushed_over_and_over_never_hangs)
+EVERY_KIND(KIND_CITING, "B-06 MSG-9", flushed_over_and_over_never_hangs)
 
 struct counted {
     _Atomic long events;
@@ -343,7 +344,7 @@ watched_on_and_off_loses_nothing(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_CITING, "C-39 M1", watched_on_and_off_loses_nothing)
+EVERY_KIND(KIND_CITING, "C-39 MSG-1", watched_on_and_off_loses_nothing)
 
 // ---- The signal as the only way to wait ----
 
@@ -369,7 +370,7 @@ follow_the_signal(unsigned index, void *context)
     lbx_signal_unref(signal);
 }
 
-// C-37, M9: notified after the message is there, so that try until EMPTY and
+// C-37, MSG-9: notified after the message is there, so that try until EMPTY and
 // then wait never sleeps on a message.
 static void
 is_emptied_by_following_its_signal(const char *kind)
@@ -385,7 +386,7 @@ is_emptied_by_following_its_signal(const char *kind)
     box_end(&ledger.box);
 }
 
-EVERY_KIND(KIND_CITING, "C-37 M9", is_emptied_by_following_its_signal)
+EVERY_KIND(KIND_CITING, "C-37 MSG-9", is_emptied_by_following_its_signal)
 
 // ---- Close ----
 
@@ -420,7 +421,7 @@ close_into_hands(unsigned index, void *context)
     }
 }
 
-// C3, C6: what a racing receiver does not get, the closer does.
+// CLOSE-3, CLOSE-6: what a racing receiver does not get, the closer does.
 static void
 closed_into_hands_while_busy_loses_nothing(const char *kind)
 {
@@ -435,7 +436,8 @@ closed_into_hands_while_busy_loses_nothing(const char *kind)
     }
 }
 
-EVERY_KIND(KIND_CITING, "C3 C6", closed_into_hands_while_busy_loses_nothing)
+EVERY_KIND(KIND_CITING, "CLOSE-3 CLOSE-6",
+           closed_into_hands_while_busy_loses_nothing)
 
 struct burial {
     struct ledger ledger;
@@ -485,4 +487,5 @@ buried_while_dropping_loses_each_message_once(const char *kind)
     }
 }
 
-LIMITED_KINDS(KIND_CITING, "M1", buried_while_dropping_loses_each_message_once)
+LIMITED_KINDS(KIND_CITING, "MSG-1",
+              buried_while_dropping_loses_each_message_once)

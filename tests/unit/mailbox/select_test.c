@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Select over several operations: exactly one wins, the others leave no trace
- * (F8). And the eventfd adapter, which puts any of it into an epoll loop.
+ * (WAIT-8). And the eventfd adapter, which puts any of it into an epoll loop.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -83,7 +83,7 @@ send_to_other(void *context)
 
 // While the second mailbox is looked at, a message arrives in the first: the
 // poll finds it, and calls nobody for it.
-TEST_CITING("F8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
+TEST_CITING("WAIT-8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     struct choice choice;
@@ -102,7 +102,7 @@ TEST_CITING("F8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
     choice_end(&choice);
 }
 
-TEST_CITING("F8", select_takes_from_the_one_that_has_a_message)
+TEST_CITING("WAIT-8", select_takes_from_the_one_that_has_a_message)
 {
     struct choice choice;
 
@@ -117,7 +117,7 @@ TEST_CITING("F8", select_takes_from_the_one_that_has_a_message)
     choice_end(&choice);
 }
 
-TEST_CITING("F8", select_waits_and_is_woken_once)
+TEST_CITING("WAIT-8", select_waits_and_is_woken_once)
 {
     struct choice choice;
 
@@ -135,7 +135,7 @@ TEST_CITING("F8", select_waits_and_is_woken_once)
 }
 
 // Messages in all of them: exactly one is consumed.
-TEST_CITING("F8", select_consumes_exactly_one)
+TEST_CITING("WAIT-8", select_consumes_exactly_one)
 {
     struct choice choice;
 
@@ -152,7 +152,7 @@ TEST_CITING("F8", select_consumes_exactly_one)
 }
 
 // A loser that was already promised something passes it on.
-TEST_CITING("F8 M10", losers_do_not_eat_a_wake_up)
+TEST_CITING("WAIT-8 MSG-10", losers_do_not_eat_a_wake_up)
 {
     struct receiver behind[BOXES];
     struct choice choice;
@@ -179,7 +179,7 @@ TEST_CITING("F8 M10", losers_do_not_eat_a_wake_up)
     choice_end(&choice);
 }
 
-TEST_CITING("F8 C-32", losers_are_deregistered)
+TEST_CITING("WAIT-8 C-32", losers_are_deregistered)
 {
     struct choice choice;
 
@@ -239,7 +239,7 @@ TEST(round_robin_serves_all_in_turn)
 
 // operation.h: at its own deadline the children stay pending and can be
 // selected over again.
-TEST_CITING("F9", select_that_timed_out_leaves_its_children_pending)
+TEST_CITING("WAIT-9", select_that_timed_out_leaves_its_children_pending)
 {
     struct choice choice;
 
@@ -291,7 +291,7 @@ TEST(cancelled_select_takes_nothing)
 
 // operation.h: a loser that was a send and already completed by a receiver
 // says LBX_OK.
-TEST_CITING("F4", losing_send_says_whether_it_was_sent)
+TEST_CITING("WAIT-4", losing_send_says_whether_it_was_sent)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box full = box_make(LBX_KIND_BOUNDED, &options);
@@ -352,8 +352,8 @@ end_choice(void *context)
     choice_fini(choice);
 }
 
-// F6 for selects: the whole choice ends inside the select's own waker.
-TEST_CITING("F6 F8", select_and_its_children_may_end_inside_its_waker)
+// WAIT-6 for selects: the whole choice ends inside the select's own waker.
+TEST_CITING("WAIT-6 WAIT-8", select_and_its_children_may_end_inside_its_waker)
 {
     struct choice choice;
     lbx_waker waker = {end_choice, &choice};
@@ -371,7 +371,7 @@ TEST_CITING("F6 F8", select_and_its_children_may_end_inside_its_waker)
 }
 
 // A child's own deadline ends the select, and the loop is told in time.
-TEST_CITING("F9", select_minds_the_deadlines_of_its_children)
+TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
@@ -417,7 +417,7 @@ TEST(select_over_nothing_is_invalid)
 }
 
 // Two receives from one mailbox are two places in its line.
-TEST_CITING("F8", select_over_one_mailbox_twice_takes_one_message)
+TEST_CITING("WAIT-8", select_over_one_mailbox_twice_takes_one_message)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation receives[2];
@@ -505,8 +505,8 @@ cross(unsigned index, void *context)
     }
 }
 
-// F8, M1 and M9 with real threads: a thousand selects take a thousand.
-TEST_CITING("F8", threaded_select_loses_nothing)
+// WAIT-8, MSG-1 and MSG-9 with real threads: a thousand selects take a thousand.
+TEST_CITING("WAIT-8", threaded_select_loses_nothing)
 {
     struct crossing crossing = {.sent = 0};
 

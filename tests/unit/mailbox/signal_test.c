@@ -89,7 +89,7 @@ TEST_CITING("C-21 R-35", each_notify_wakes_the_one_that_waited_longest)
 }
 
 // embassy#6964: the wake-up of a wait that is given up goes to the next.
-TEST_CITING("M10", cancelled_wait_passes_its_notification_on)
+TEST_CITING("MSG-10", cancelled_wait_passes_its_notification_on)
 {
     lbx_signal *signal = make_signal();
     struct listener first;
@@ -110,7 +110,7 @@ TEST_CITING("M10", cancelled_wait_passes_its_notification_on)
 }
 
 // And with no next, it becomes the permit.
-TEST_CITING("M10", notification_of_the_last_waiter_becomes_the_permit)
+TEST_CITING("MSG-10", notification_of_the_last_waiter_becomes_the_permit)
 {
     lbx_signal *signal = make_signal();
     struct listener first;
@@ -153,7 +153,7 @@ TEST_CITING("C-32", destroyed_wait_leaves_no_registration)
     lbx_signal_unref(signal);
 }
 
-TEST_CITING("F9", signal_wait_has_a_deadline)
+TEST_CITING("WAIT-9", signal_wait_has_a_deadline)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
@@ -195,7 +195,7 @@ play(unsigned index, void *context)
 }
 
 // One in flight: what finds a lost wake-up where heavy load would cover it.
-TEST_CITING("M9", ping_pong_over_two_signals_never_hangs)
+TEST_CITING("MSG-9", ping_pong_over_two_signals_never_hangs)
 {
     struct pair pair = {make_signal(), make_signal()};
 
@@ -231,8 +231,8 @@ let_go(void *context)
     *signal = NULL;
 }
 
-// F6: the last handle may go inside the waker that its notify called.
-TEST_CITING("F6", signal_may_be_given_up_inside_its_own_notify)
+// WAIT-6: the last handle may go inside the waker that its notify called.
+TEST_CITING("WAIT-6", signal_may_be_given_up_inside_its_own_notify)
 {
     lbx_signal *signal = make_signal();
     lbx_waker waker = {let_go, &signal};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time: deadlines of messages (akka-core#32721), time in mailbox, and F9 for
+ * Time: deadlines of messages (akka-core#32721), time in mailbox, and WAIT-9 for
  * the waits themselves. The clock is the test's.
  */
 #include "mailbox/fixture.h"
@@ -110,8 +110,8 @@ TEST(receive_batch_skips_expired_messages)
 }
 
 // The receiver was promised a message that is dead when it looks: it goes on
-// waiting, and the next message wakes it again (M9).
-TEST_CITING("M9", receiver_of_an_expired_message_goes_on_waiting)
+// waiting, and the next message wakes it again (MSG-9).
+TEST_CITING("MSG-9", receiver_of_an_expired_message_goes_on_waiting)
 {
     struct receiver receiver;
     struct timed timed;
@@ -130,7 +130,7 @@ TEST_CITING("M9", receiver_of_an_expired_message_goes_on_waiting)
 }
 
 // An expired message makes room like any other that is taken.
-TEST_CITING("M9", expired_messages_let_waiting_senders_in)
+TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
@@ -235,7 +235,7 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
 }
 
 // ~20 ns per message that nobody asked for.
-TEST_CITING("M6", mailbox_without_timestamps_does_not_read_the_clock)
+TEST_CITING("MSG-6", mailbox_without_timestamps_does_not_read_the_clock)
 {
     struct timed timed;
     lbx_envelope envelope;
@@ -253,8 +253,8 @@ TEST_CITING("M6", mailbox_without_timestamps_does_not_read_the_clock)
 
 // ---- Deadlines of waits ----
 
-// F9: one try, no wait.
-TEST_CITING("F9 R-02", deadline_in_the_past_is_one_try)
+// WAIT-9: one try, no wait.
+TEST_CITING("WAIT-9 R-02", deadline_in_the_past_is_one_try)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -268,7 +268,7 @@ TEST_CITING("F9 R-02", deadline_in_the_past_is_one_try)
     box_end(&box);
 }
 
-TEST_CITING("F9", operation_past_its_deadline_times_out_when_polled)
+TEST_CITING("WAIT-9", operation_past_its_deadline_times_out_when_polled)
 {
     struct timed timed;
     struct receiver receiver;
@@ -290,9 +290,10 @@ TEST_CITING("F9", operation_past_its_deadline_times_out_when_polled)
     box_end(&timed.box);
 }
 
-// M10: a promise and the deadline at the same moment: the message is taken or
+// MSG-10: a promise and the deadline at the same moment: the message is taken or
 // passed on, never lost.
-TEST_CITING("M10 F1", promise_reaches_a_receiver_past_its_deadline_or_the_next)
+TEST_CITING("MSG-10 WAIT-1",
+            promise_reaches_a_receiver_past_its_deadline_or_the_next)
 {
     struct timed timed;
     struct receiver late;
@@ -317,7 +318,7 @@ TEST_CITING("M10 F1", promise_reaches_a_receiver_past_its_deadline_or_the_next)
 
 // A parked thread looks at an injected clock again at the latest when the
 // real time that was left has passed (base.h).
-TEST_CITING("F9", parked_thread_follows_the_injected_clock)
+TEST_CITING("WAIT-9", parked_thread_follows_the_injected_clock)
 {
     struct timed timed;
     struct parked parked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits and who is served: FIFO, direct hand-over, nothing overtaken and
- * nothing swallowed (R-34, R-35, M9, M10, F3, F4, F10; behaviours 2.3, traps).
+ * nothing swallowed (R-34, R-35, MSG-9, MSG-10, WAIT-3, WAIT-4, WAIT-10).
  */
 #include "mailbox/fixture.h"
 
@@ -27,7 +27,7 @@ serves_waiting_senders_in_order_of_arrival(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_CITING, "B-15 F10",
+LIMITED_KINDS(KIND_CITING, "B-15 WAIT-10",
               serves_waiting_senders_in_order_of_arrival)
 
 static void
@@ -49,15 +49,15 @@ serves_waiting_receivers_in_order_of_arrival(const char *kind)
     box_end(&box);
 }
 
-KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "F10 R-34",
+KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "WAIT-10 R-34",
             serves_waiting_receivers_in_order_of_arrival)
-KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "F10 R-34",
+KIND_CITING(unbounded_priority, LBX_KIND_UNBOUNDED_PRIORITY, "WAIT-10 R-34",
             serves_waiting_receivers_in_order_of_arrival)
-LIMITED_KINDS(KIND_CITING, "F10 R-34",
+LIMITED_KINDS(KIND_CITING, "WAIT-10 R-34",
               serves_waiting_receivers_in_order_of_arrival)
 
 // one wake-up per item; the second receiver sleeps on.
-TEST_CITING("R-35 F10", one_message_wakes_the_first_receiver_only)
+TEST_CITING("R-35 WAIT-10", one_message_wakes_the_first_receiver_only)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver first;
@@ -75,7 +75,7 @@ TEST_CITING("R-35 F10", one_message_wakes_the_first_receiver_only)
 }
 
 // try may not overtake waiters.
-TEST_CITING("R-34 F10", try_receive_does_not_take_what_was_promised)
+TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
@@ -91,8 +91,8 @@ TEST_CITING("R-34 F10", try_receive_does_not_take_what_was_promised)
     box_end(&box);
 }
 
-// Barging (behaviours 2.3): the room that appeared belongs to who waited.
-TEST_CITING("R-34 F10", try_send_does_not_overtake_a_waiting_send)
+// No barging: capacity that became free belongs to the first waiting sender.
+TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
 {
     lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -109,7 +109,7 @@ TEST_CITING("R-34 F10", try_send_does_not_overtake_a_waiting_send)
 }
 
 // A loser that re-registers must not lose its place.
-TEST_CITING("F10", polling_again_keeps_ones_place_in_line)
+TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -130,7 +130,7 @@ TEST_CITING("F10", polling_again_keeps_ones_place_in_line)
 }
 
 // a receive holds a reservation, not the message, until it is polled.
-TEST_CITING("F3 R-34", promised_message_stays_in_its_place)
+TEST_CITING("WAIT-3 R-34", promised_message_stays_in_its_place)
 {
     lbx_mailbox_options options = limited_options(1, LBX_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -145,8 +145,8 @@ TEST_CITING("F3 R-34", promised_message_stays_in_its_place)
     box_end(&box);
 }
 
-// M4: so that something more urgent may still come before it.
-TEST_CITING("M4 R-34", receiver_gets_the_most_urgent_when_it_polls)
+// MSG-4: so that something more urgent may still come before it.
+TEST_CITING("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     struct receiver receiver;
@@ -160,7 +160,7 @@ TEST_CITING("M4 R-34", receiver_gets_the_most_urgent_when_it_polls)
 }
 
 // a send completed by hand-over is sent: cancelling it reports OK.
-TEST_CITING("F4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
+TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -175,8 +175,8 @@ TEST_CITING("F4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
     box_end(&box);
 }
 
-// F4: or it is wholly out, and its message the caller's.
-TEST_CITING("F4", cancel_of_a_waiting_send_leaves_nothing_inside)
+// WAIT-4: or it is wholly out, and its message the caller's.
+TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 {
     lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -213,7 +213,7 @@ TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
 
 // capacity growth is a broadcast... of room: each waiting send that
 // fits goes in. Here: a large batch is taken at once.
-TEST_CITING("M9", all_room_that_appears_is_given_away)
+TEST_CITING("MSG-9", all_room_that_appears_is_given_away)
 {
     lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
@@ -235,7 +235,7 @@ TEST_CITING("M9", all_room_that_appears_is_given_away)
     box_end(&box);
 }
 
-// Check-and-register is one step (the lost wake-up of behaviours 2.3): with
+// Check-and-register is one step (otherwise a wake-up is lost): with
 // one message in flight, a missed wake-up is a hang.
 struct relay {
     struct box there;
@@ -270,7 +270,7 @@ relay_with_one_message_in_flight_never_hangs(const char *kind)
     box_end(&relay.back);
 }
 
-EVERY_KIND(KIND_CITING, "M9", relay_with_one_message_in_flight_never_hangs)
+EVERY_KIND(KIND_CITING, "MSG-9", relay_with_one_message_in_flight_never_hangs)
 
 static void
 push_and_pull(unsigned index, void *context)
@@ -301,7 +301,7 @@ of_one_message_passes_thousands(const char *kind)
     box_end(&box);
 }
 
-LIMITED_KINDS(KIND_CITING, "M9", of_one_message_passes_thousands)
+LIMITED_KINDS(KIND_CITING, "MSG-9", of_one_message_passes_thousands)
 
 // consumer.h: a second receive that would wait gets LBX_BUSY.
 TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
@@ -326,7 +326,7 @@ TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
 
 // A woken thread that finds nothing parks again (BoundedBlockingQueueSpec's
 // "re-checks after wake").
-TEST_CITING("M9", parked_receiver_is_served_by_a_later_message)
+TEST_CITING("MSG-9", parked_receiver_is_served_by_a_later_message)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct parked first;
@@ -344,7 +344,7 @@ TEST_CITING("M9", parked_receiver_is_served_by_a_later_message)
 }
 
 // Operations and threads wait in one line.
-TEST_CITING("F10", threads_and_operations_wait_in_one_line)
+TEST_CITING("WAIT-10", threads_and_operations_wait_in_one_line)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver first;

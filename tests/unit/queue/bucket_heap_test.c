@@ -74,7 +74,7 @@ check_evicts(const uint64_t *numbers, size_t count)
     CHECK_INT(NOTHING, evict());
 }
 
-TEST_CITING("H1", lower_priorities_leave_first)
+TEST_CITING("BHEAP-1", lower_priorities_leave_first)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){5, 3, 9, 3, 0, 255}, 6);
@@ -82,7 +82,7 @@ TEST_CITING("H1", lower_priorities_leave_first)
     end();
 }
 
-TEST_CITING("H1", higher_priorities_leave_first_when_turned_round)
+TEST_CITING("BHEAP-1", higher_priorities_leave_first_when_turned_round)
 {
     make(LBX__PAIR, &higher_first);
     push_all((int32_t[]){5, 3, 9, 3, 0, 255, 300, -1}, 8);
@@ -90,7 +90,7 @@ TEST_CITING("H1", higher_priorities_leave_first_when_turned_round)
     end();
 }
 
-TEST_CITING("H1 M4", equals_leave_in_the_order_they_came)
+TEST_CITING("BHEAP-1 MSG-4", equals_leave_in_the_order_they_came)
 {
     static const int32_t priorities[] = {-7, 0, 100, 255, 256, INT32_MAX};
 
@@ -127,14 +127,15 @@ beats_as_it_pops(const lbx__bucket_order *order)
         }
 }
 
-TEST_CITING("H1 H2 R-36", what_beats_a_message_would_leave_before_it)
+TEST_CITING("BHEAP-1 BHEAP-2 R-36", what_beats_a_message_would_leave_before_it)
 {
     beats_as_it_pops(&lower_first);
     beats_as_it_pops(&higher_first);
 }
 
 /* The three ranges side by side, and their borders. */
-TEST_CITING("H2", negative_ones_leave_before_the_buckets_and_large_ones_after)
+TEST_CITING("BHEAP-2",
+            negative_ones_leave_before_the_buckets_and_large_ones_after)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){256, 255, 0, -1, 1000, -1000, 128, 257}, 8);
@@ -143,7 +144,7 @@ TEST_CITING("H2", negative_ones_leave_before_the_buckets_and_large_ones_after)
     end();
 }
 
-TEST_CITING("H1 H2", extreme_priorities_are_in_order)
+TEST_CITING("BHEAP-1 BHEAP-2", extreme_priorities_are_in_order)
 {
     static const int32_t priorities[] = {
         INT32_MAX, INT32_MIN, 0, INT32_MIN + 1, -1, INT32_MAX - 1};
@@ -159,7 +160,7 @@ TEST_CITING("H1 H2", extreme_priorities_are_in_order)
 }
 
 /* For DROP_OLDEST: the least urgent, the oldest among equals. */
-TEST_CITING("H2", evict_takes_the_least_urgent_and_oldest)
+TEST_CITING("BHEAP-2", evict_takes_the_least_urgent_and_oldest)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){300, 7, -5, 300, 7, 255, -5, INT32_MAX}, 8);
@@ -171,7 +172,7 @@ TEST_CITING("H2", evict_takes_the_least_urgent_and_oldest)
     end();
 }
 
-TEST_CITING("H2", evict_knows_the_borders_of_the_buckets)
+TEST_CITING("BHEAP-2", evict_knows_the_borders_of_the_buckets)
 {
     make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){255, 256}, 2);
@@ -209,7 +210,7 @@ push_for(uint64_t number, uintptr_t recipient)
 
 /* A comparator sees messages as they were sent, NULL too, and nothing else
  * decides: not the number, not the buckets. */
-TEST_CITING("H1", comparator_alone_decides)
+TEST_CITING("BHEAP-1", comparator_alone_decides)
 {
     static const uintptr_t keys[] = {50, 20, 90, 20, 10, 90};
     uint64_t calls = 0;
@@ -345,12 +346,12 @@ agrees_with_a_list(unsigned words, const lbx__bucket_order *order)
     end();
 }
 
-TEST_CITING("H1 H2 M4", heap_of_pairs_agrees_with_a_list)
+TEST_CITING("BHEAP-1 BHEAP-2 MSG-4", heap_of_pairs_agrees_with_a_list)
 {
     agrees_with_a_list(LBX__PAIR, &lower_first);
 }
 
-TEST_CITING("H1 H2 M4", heap_of_envelopes_agrees_with_a_list)
+TEST_CITING("BHEAP-1 BHEAP-2 MSG-4", heap_of_envelopes_agrees_with_a_list)
 {
     agrees_with_a_list(LBX__ENVELOPE, &higher_first);
 }
@@ -362,7 +363,7 @@ by_priority(const lbx_envelope *a, const lbx_envelope *b, void *context)
     return (a->priority > b->priority) - (a->priority < b->priority);
 }
 
-TEST_CITING("H1 M4", heap_with_a_comparator_agrees_with_a_list)
+TEST_CITING("BHEAP-1 MSG-4", heap_with_a_comparator_agrees_with_a_list)
 {
     lbx__bucket_order order = {.compare = by_priority};
 
@@ -371,7 +372,7 @@ TEST_CITING("H1 M4", heap_with_a_comparator_agrees_with_a_list)
 
 /* ---- Memory ---- */
 
-TEST_CITING("H3 M6", push_after_a_reserve_never_allocates)
+TEST_CITING("BHEAP-3 MSG-6", push_after_a_reserve_never_allocates)
 {
     long before;
 
@@ -391,7 +392,7 @@ TEST_CITING("H3 M6", push_after_a_reserve_never_allocates)
     end();
 }
 
-TEST_CITING("H3", reserve_without_memory_changes_nothing)
+TEST_CITING("BHEAP-3", reserve_without_memory_changes_nothing)
 {
     uint32_t count;
 
@@ -439,7 +440,7 @@ TEST(large_pool_is_forgotten_when_it_is_empty)
     end();
 }
 
-TEST_CITING("M6", small_pool_is_kept)
+TEST_CITING("MSG-6", small_pool_is_kept)
 {
     long before;
 

@@ -56,7 +56,7 @@ check_pops(uint64_t from, uint64_t to)
         CHECK_INT(i, pop());
 }
 
-TEST_CITING("M3", deque_is_first_in_first_out_while_it_grows)
+TEST_CITING("MSG-3", deque_is_first_in_first_out_while_it_grows)
 {
     make(allocator);
     CHECK_INT(NOTHING, pop());
@@ -119,7 +119,7 @@ TEST(circle_doubles_and_halves)
 }
 
 /* A few more or fewer at a border do not move everything each time. */
-TEST_CITING("M6", circle_does_not_flutter_at_a_border)
+TEST_CITING("MSG-6", circle_does_not_flutter_at_a_border)
 {
     long before;
 
@@ -149,7 +149,7 @@ TEST(deque_that_cannot_shrink_keeps_its_circle)
     end();
 }
 
-TEST_CITING("M5", deque_that_cannot_grow_leaves_no_trace)
+TEST_CITING("MSG-5", deque_that_cannot_grow_leaves_no_trace)
 {
     make(allocator);
     push_range(0, 16);
@@ -178,12 +178,12 @@ use_under_torture(struct torture *tortured, void *context)
     ops->destroy(deque);
 }
 
-TEST_CITING("M1", deque_survives_every_failing_allocation)
+TEST_CITING("MSG-1", deque_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(use_under_torture, NULL) >= 5);
 }
 
-TEST_CITING("M7", what_is_left_in_a_deque_is_freed_with_it)
+TEST_CITING("MSG-7", what_is_left_in_a_deque_is_freed_with_it)
 {
     make(allocator);
     end();

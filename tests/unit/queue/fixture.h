@@ -56,7 +56,7 @@ struct random {
     uint64_t state;
 };
 
-/* From LBX_SEED, or from the clock; prints the seed. */
+/* From LBX_SEED, or from the clock; prints it. */
 struct random random_begin(void);
 uint64_t random_next(struct random *random);
 uint64_t random_below(struct random *random, uint64_t limit);

@@ -42,7 +42,7 @@ check_takes(uint64_t from, uint64_t to)
         CHECK_INT(i, lane_take(&lane));
 }
 
-TEST_CITING("M1 M3", every_lane_keeps_order)
+TEST_CITING("MSG-1 MSG-3", every_lane_keeps_order)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -100,7 +100,7 @@ TEST(lanes_of_words_are_served_as_well)
     }
 }
 
-TEST_CITING("L1", every_lane_shows_its_flags_to_pushes)
+TEST_CITING("LANE-1", every_lane_shows_its_flags_to_pushes)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -122,7 +122,7 @@ TEST_CITING("L1", every_lane_shows_its_flags_to_pushes)
     }
 }
 
-TEST_CITING("L2", every_lane_knows_its_depth)
+TEST_CITING("LANE-2", every_lane_knows_its_depth)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -142,7 +142,7 @@ TEST_CITING("L2", every_lane_knows_its_depth)
     }
 }
 
-TEST_CITING("L3 M5", push_to_a_closed_lane_leaves_no_trace)
+TEST_CITING("LANE-3 MSG-5", push_to_a_closed_lane_leaves_no_trace)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -162,7 +162,7 @@ TEST_CITING("L3 M5", push_to_a_closed_lane_leaves_no_trace)
     }
 }
 
-TEST_CITING("L3 M5", push_without_memory_leaves_no_trace_in_any_lane)
+TEST_CITING("LANE-3 MSG-5", push_without_memory_leaves_no_trace_in_any_lane)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -180,7 +180,7 @@ TEST_CITING("L3 M5", push_without_memory_leaves_no_trace_in_any_lane)
     }
 }
 
-TEST_CITING("L3 M5", push_to_a_full_ring_leaves_no_trace)
+TEST_CITING("LANE-3 MSG-5", push_to_a_full_ring_leaves_no_trace)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -302,7 +302,7 @@ TEST(mark_of_a_shelf_is_exact_while_fronts_come_and_go)
     end();
 }
 
-TEST_CITING("Q6 G6", stall_is_seen_where_a_push_has_two_steps)
+TEST_CITING("SEGQ-6 RING-6", stall_is_seen_where_a_push_has_two_steps)
 {
     FOR_EVERY_LANE(kind)
     {
@@ -318,7 +318,7 @@ TEST_CITING("Q6 G6", stall_is_seen_where_a_push_has_two_steps)
 }
 
 /* With a quota, senders wait there; otherwise at the ring's gate. */
-TEST_CITING("G6 U2", senders_wait_where_the_room_is_counted)
+TEST_CITING("RING-6 QUOTA-2", senders_wait_where_the_room_is_counted)
 {
     static lbx__quota quota;
     struct item item;
@@ -388,7 +388,7 @@ TEST(eviction_takes_what_matters_least_and_gives_its_room_back)
     }
 }
 
-TEST_CITING("M7", every_lane_frees_what_is_left_inside)
+TEST_CITING("MSG-7", every_lane_frees_what_is_left_inside)
 {
     FOR_EVERY_LANE(kind)
     {

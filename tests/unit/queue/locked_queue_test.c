@@ -105,7 +105,7 @@ accepted(void)
 
 /* FULL from a storage is final, unlike FULL from a capacity; what a storage
  * may not say is a refusal. */
-TEST_CITING("M5", statuses_of_a_storage_are_translated)
+TEST_CITING("MSG-5", statuses_of_a_storage_are_translated)
 {
     static const struct {
         lbx_status answer;
@@ -144,7 +144,7 @@ TEST(closed_from_a_storage_is_a_refusal)
     CHECK_INT(LBX_REFUSED, push(1));
 }
 
-TEST_CITING("E1", closed_shelf_does_not_ask_its_storage)
+TEST_CITING("LOCKQ-1", closed_shelf_does_not_ask_its_storage)
 {
     make();
     CHECK_INT(0, push(1));
@@ -159,7 +159,7 @@ TEST_CITING("E1", closed_shelf_does_not_ask_its_storage)
     CHECK_INT(NOTHING, pop(false));
 }
 
-TEST_CITING("E1", counts_and_flags_change_with_each_step)
+TEST_CITING("LOCKQ-1", counts_and_flags_change_with_each_step)
 {
     make();
     CHECK_INT(0, push(1));
@@ -181,7 +181,7 @@ TEST_CITING("E1", counts_and_flags_change_with_each_step)
 }
 
 /* A storage sees messages as they were sent: NULL is NULL. */
-TEST_CITING("M2", envelope_goes_through_a_storage_unchanged)
+TEST_CITING("MSG-2", envelope_goes_through_a_storage_unchanged)
 {
     make();
     CHECK_INT(0, push(0));
@@ -228,7 +228,7 @@ push_and_pop(unsigned index, void *context)
 }
 
 /* The puppet has no lock of its own: ThreadSanitizer would notice. */
-TEST_CITING("E1", storage_is_entered_by_one_thread_at_a_time)
+TEST_CITING("LOCKQ-1", storage_is_entered_by_one_thread_at_a_time)
 {
     make();
     threads_run(3, push_and_pop, NULL);

@@ -166,7 +166,7 @@ step(long number)
         try_evict();
     else if (what < 98)
         try_flags();
-    else if (model.kind != SORTER) // T3: then a sorter sorts as it can
+    else if (model.kind != SORTER) // PRIOQ-3: then a sorter sorts as it can
         memory_fails(model.fails = random_below(&model.random, 2) == 0);
     check_counts();
     if (number % 50 == 0)
@@ -195,7 +195,7 @@ agrees_with_a_list(enum lane_kind kind)
 }
 
 #define MODEL_TEST(word, kind, promise)                                        \
-    TEST_CITING("M1 M2 M3 M5 L2 L3", word##_##promise)                         \
+    TEST_CITING("MSG-1 MSG-2 MSG-3 MSG-5 LANE-2 LANE-3", word##_##promise)     \
     {                                                                          \
         promise(kind);                                                         \
     }

@@ -61,7 +61,7 @@ accepted(void)
 
 /* A message that is wholly sent takes part in the choice, also when others
  * were sorted before it came. */
-TEST_CITING("T1 M4", take_chooses_among_all_that_has_arrived)
+TEST_CITING("PRIOQ-1 MSG-4", take_chooses_among_all_that_has_arrived)
 {
     make(LBX__PAIR);
     CHECK_INT(0, push(5, 50));
@@ -78,7 +78,7 @@ TEST_CITING("T1 M4", take_chooses_among_all_that_has_arrived)
     end();
 }
 
-TEST_CITING("T1 R-36", what_has_arrived_beats_what_is_less_urgent)
+TEST_CITING("PRIOQ-1 R-36", what_has_arrived_beats_what_is_less_urgent)
 {
     lbx_envelope urgent = lbx_envelope_new(NULL, 10);
     lbx_envelope usual = lbx_envelope_new(NULL, 30);
@@ -107,7 +107,7 @@ finds_the_last_of(uint64_t count, unsigned words)
     end();
 }
 
-TEST_CITING("T1 M4", take_sorts_an_inbox_of_many_segments)
+TEST_CITING("PRIOQ-1 MSG-4", take_sorts_an_inbox_of_many_segments)
 {
     finds_the_last_of(1, LBX__PAIR);
     finds_the_last_of(16, LBX__ENVELOPE);
@@ -116,7 +116,7 @@ TEST_CITING("T1 M4", take_sorts_an_inbox_of_many_segments)
     finds_the_last_of(1000, LBX__ENVELOPE);
 }
 
-TEST_CITING("T1", batch_is_taken_most_urgent_first)
+TEST_CITING("PRIOQ-1", batch_is_taken_most_urgent_first)
 {
     uint64_t items[10 * LBX__PAIR];
     unsigned notes;
@@ -133,7 +133,7 @@ TEST_CITING("T1", batch_is_taken_most_urgent_first)
 }
 
 /* Sorted is not taken. */
-TEST_CITING("T2", only_what_leaves_counts_as_taken)
+TEST_CITING("PRIOQ-2", only_what_leaves_counts_as_taken)
 {
     make(LBX__PAIR);
     for (uint64_t i = 0; i < 40; i++) {
@@ -167,7 +167,7 @@ TEST(sorter_evicts_the_least_urgent_and_oldest)
 }
 
 /* No memory for the heap at all: it is a plain queue, but it goes on. */
-TEST_CITING("T3 M1", take_without_memory_takes_the_oldest_of_the_inbox)
+TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_the_oldest_of_the_inbox)
 {
     make(LBX__PAIR);
     for (uint64_t i = 0; i < 100; i++)
@@ -188,7 +188,7 @@ TEST_CITING("T3 M1", take_without_memory_takes_the_oldest_of_the_inbox)
 }
 
 /* What is sorted goes first, then the rest in the order it came. */
-TEST_CITING("T3 M1", take_without_memory_takes_what_is_sorted_first)
+TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_what_is_sorted_first)
 {
     make(LBX__PAIR);
     for (uint64_t i = 0; i < 64; i++)
@@ -232,13 +232,13 @@ sort_under_torture(struct torture *tortured, void *context)
     lbx__priority_queue_fini(&sorter);
 }
 
-TEST_CITING("T3 M1", sorter_survives_every_failing_allocation)
+TEST_CITING("PRIOQ-3 MSG-1", sorter_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(sort_under_torture, NULL) >= 6);
 }
 
 /* For flush: of the first `mark`, wherever they lie. */
-TEST_CITING("T2", outstanding_looks_at_inbox_and_heap)
+TEST_CITING("PRIOQ-2", outstanding_looks_at_inbox_and_heap)
 {
     make(LBX__PAIR);
     CHECK_INT(0, lbx__priority_queue_outstanding(&sorter, 0));
@@ -275,7 +275,7 @@ TEST(sorter_gives_memory_back_after_a_burst)
     end();
 }
 
-TEST_CITING("M7", what_is_left_in_a_sorter_is_freed_with_it)
+TEST_CITING("MSG-7", what_is_left_in_a_sorter_is_freed_with_it)
 {
     make(LBX__ENVELOPE);
     for (uint64_t i = 0; i < 1000; i++)
@@ -302,7 +302,7 @@ produce(unsigned index, void *context)
         CHECK_INT(0, push(index * 100000 + i, (int32_t)i - EACH / 2));
 }
 
-TEST_CITING("T1 M4", messages_of_several_producers_are_sorted)
+TEST_CITING("PRIOQ-1 MSG-4", messages_of_several_producers_are_sorted)
 {
     int64_t last = -1;
 
@@ -336,7 +336,8 @@ produce_or_take(unsigned index, void *context)
     }
 }
 
-TEST_CITING("T1 T2 M1 M3", sorter_takes_each_once_while_producers_send)
+TEST_CITING("PRIOQ-1 PRIOQ-2 MSG-1 MSG-3",
+            sorter_takes_each_once_while_producers_send)
 {
     make(LBX__PAIR);
     threads_run(PRODUCERS + 1, produce_or_take, NULL);

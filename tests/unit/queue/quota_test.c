@@ -16,7 +16,7 @@ take(bool ahead)
     return taken;
 }
 
-TEST_CITING("U1 M5", budget_grants_exactly_its_capacity)
+TEST_CITING("QUOTA-1 MSG-5", budget_grants_exactly_its_capacity)
 {
     static const uint64_t capacities[] = {1, 2, 3, 5, 1000};
 
@@ -38,7 +38,7 @@ TEST_CITING("U1 M5", budget_grants_exactly_its_capacity)
     }
 }
 
-TEST_CITING("U1", room_of_a_batch_is_given_back_at_once)
+TEST_CITING("QUOTA-1", room_of_a_batch_is_given_back_at_once)
 {
     lbx__quota_init(&quota, 4, false);
     for (int i = 0; i < 4; i++)
@@ -53,7 +53,7 @@ TEST_CITING("U1", room_of_a_batch_is_given_back_at_once)
 }
 
 /* While senders wait, room goes to them and not to whoever passes by. */
-TEST_CITING("U2", whoever_has_no_turn_takes_no_room_while_senders_wait)
+TEST_CITING("QUOTA-2", whoever_has_no_turn_takes_no_room_while_senders_wait)
 {
     lbx__quota_init(&quota, 3, false);
     for (int i = 0; i < 3; i++)
@@ -72,7 +72,7 @@ TEST_CITING("U2", whoever_has_no_turn_takes_no_room_while_senders_wait)
 }
 
 /* Taking room may go past the capacity; growing makes up for it. */
-TEST_CITING("U1", growing_budget_doubles_until_it_fits)
+TEST_CITING("QUOTA-1", growing_budget_doubles_until_it_fits)
 {
     uint64_t used;
 
@@ -100,7 +100,7 @@ TEST_CITING("U1", growing_budget_doubles_until_it_fits)
 }
 
 /* Near the end of the 60 bits that a count has. */
-TEST_CITING("M8", budget_counts_to_the_end_of_60_bits)
+TEST_CITING("MSG-8", budget_counts_to_the_end_of_60_bits)
 {
     uint64_t large = ((uint64_t)1 << 60) - 1;
     uint64_t used;
@@ -134,7 +134,7 @@ take_and_give(unsigned index, void *context)
     }
 }
 
-TEST_CITING("U1 M5", budget_is_never_overdrawn)
+TEST_CITING("QUOTA-1 MSG-5", budget_is_never_overdrawn)
 {
     lbx__quota_init(&quota, 2, false);
     threads_run(4, take_and_give, NULL);
@@ -160,7 +160,7 @@ take_and_grow(unsigned index, void *context)
     }
 }
 
-TEST_CITING("U1", growing_budget_counts_every_taker)
+TEST_CITING("QUOTA-1", growing_budget_counts_every_taker)
 {
     lbx__quota_init(&quota, 1, true);
     threads_run(4, take_and_grow, NULL);

@@ -81,7 +81,7 @@ holds_exactly(uint64_t capacity, bool many, bool gated)
     end();
 }
 
-TEST_CITING("G1 M3 M5", capacity_is_exact_with_one_consumer)
+TEST_CITING("RING-1 MSG-3 MSG-5", capacity_is_exact_with_one_consumer)
 {
     static const uint64_t capacities[] = {1, 2, 3, 5, 1000};
 
@@ -91,7 +91,7 @@ TEST_CITING("G1 M3 M5", capacity_is_exact_with_one_consumer)
     }
 }
 
-TEST_CITING("G1 M3 M5", capacity_is_exact_with_many_consumers)
+TEST_CITING("RING-1 MSG-3 MSG-5", capacity_is_exact_with_many_consumers)
 {
     static const uint64_t capacities[] = {1, 2, 3, 5, 1000};
 
@@ -139,7 +139,7 @@ pop_batch(uint64_t first, size_t most, size_t expected)
 }
 
 /* A batch takes what room there is, and says how much that was. */
-TEST_CITING("G1", batch_is_cut_to_the_room)
+TEST_CITING("RING-1", batch_is_cut_to_the_room)
 {
     make(5, LBX__WORD, false, false);
     CHECK_INT(3, push_batch(0, 3));
@@ -178,7 +178,7 @@ TEST(batches_go_on_across_the_edge_of_the_array)
 }
 
 /* What a producer remembers of the head may be old, never wrong. */
-TEST_CITING("G2 M5", outdated_view_of_the_head_is_looked_up_again)
+TEST_CITING("RING-2 MSG-5", outdated_view_of_the_head_is_looked_up_again)
 {
     make(3, LBX__WORD, false, false);
     for (uint64_t i = 0; i < 30; i++) {
@@ -196,7 +196,7 @@ TEST_CITING("G2 M5", outdated_view_of_the_head_is_looked_up_again)
 
 /* A slot whose message was not taken is never filled again, though the array
  * has more slots than the ring has room. */
-TEST_CITING("G2", slot_is_not_filled_again_before_it_is_taken)
+TEST_CITING("RING-2", slot_is_not_filled_again_before_it_is_taken)
 {
     make(5, LBX__ENVELOPE, true, false);
     for (uint64_t i = 0; i < 5; i++)
@@ -232,14 +232,14 @@ waits_for_an_unfilled_ticket(bool many)
     end();
 }
 
-TEST_CITING("G3 M3", unfilled_ticket_holds_back_later_ones)
+TEST_CITING("RING-3 MSG-3", unfilled_ticket_holds_back_later_ones)
 {
     waits_for_an_unfilled_ticket(false);
     waits_for_an_unfilled_ticket(true);
 }
 
 /* The content of the round before is not taken for this round's. */
-TEST_CITING("G3 M1", stamp_of_an_earlier_round_is_not_taken)
+TEST_CITING("RING-3 MSG-1", stamp_of_an_earlier_round_is_not_taken)
 {
     make(2, LBX__WORD, true, false);
     CHECK_INT(0, push(1));
@@ -277,7 +277,7 @@ works_from_ticket(uint64_t first, bool many, bool gated)
 }
 
 /* Where 28, 31 and 32 bits end, and the last tickets of all. */
-TEST_CITING("G4 M8", tickets_go_on_to_the_end_of_60_bits)
+TEST_CITING("RING-4 MSG-8", tickets_go_on_to_the_end_of_60_bits)
 {
     static const uint64_t ends[] = {(uint64_t)1 << 28, (uint64_t)1 << 31,
                                     (uint64_t)1 << 32, (uint64_t)1 << 59,
@@ -292,7 +292,7 @@ TEST_CITING("G4 M8", tickets_go_on_to_the_end_of_60_bits)
     }
 }
 
-TEST_CITING("G5", close_is_the_exact_end_of_a_ring)
+TEST_CITING("RING-5", close_is_the_exact_end_of_a_ring)
 {
     make(3, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
@@ -308,7 +308,7 @@ TEST_CITING("G5", close_is_the_exact_end_of_a_ring)
     end();
 }
 
-TEST_CITING("G5", closed_counts_before_full_and_before_turns)
+TEST_CITING("RING-5", closed_counts_before_full_and_before_turns)
 {
     make(1, LBX__WORD, false, true);
     CHECK_INT(0, push(0));
@@ -321,7 +321,7 @@ TEST_CITING("G5", closed_counts_before_full_and_before_turns)
     end();
 }
 
-TEST_CITING("G6", pushes_see_the_flags_of_a_ring)
+TEST_CITING("RING-6", pushes_see_the_flags_of_a_ring)
 {
     make(100, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
@@ -343,7 +343,7 @@ TEST_CITING("G6", pushes_see_the_flags_of_a_ring)
 }
 
 /* Senders that wait are served before those who come later. */
-TEST_CITING("G6 M5", gate_turns_away_whoever_has_no_turn)
+TEST_CITING("RING-6 MSG-5", gate_turns_away_whoever_has_no_turn)
 {
     for (int many = 0; many <= 1; many++) {
         make(2, LBX__WORD, many, true);
@@ -363,7 +363,7 @@ TEST_CITING("G6 M5", gate_turns_away_whoever_has_no_turn)
     }
 }
 
-TEST_CITING("G6", pop_notes_that_senders_wait)
+TEST_CITING("RING-6", pop_notes_that_senders_wait)
 {
     for (int many = 0; many <= 1; many++) {
         make(8, LBX__WORD, many, true);
@@ -394,7 +394,7 @@ TEST(ring_notes_a_sample_every_256_takes)
     end();
 }
 
-TEST_CITING("M6", pushes_and_pops_of_a_ring_allocate_nothing)
+TEST_CITING("MSG-6", pushes_and_pops_of_a_ring_allocate_nothing)
 {
     make(5, LBX__ENVELOPE, true, true);
     CHECK_INT(1, memory.allocations);
@@ -421,7 +421,7 @@ TEST(ring_without_memory_is_not_made)
 }
 
 /* Negative control. */
-TEST_CITING("G1 G3", ring_valid_notices_what_is_wrong)
+TEST_CITING("RING-1 RING-3", ring_valid_notices_what_is_wrong)
 {
     make(2, LBX__WORD, false, false);
     CHECK_INT(0, push(0));

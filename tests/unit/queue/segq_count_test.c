@@ -59,14 +59,14 @@ counts_every_step(unsigned words, bool many)
     end();
 }
 
-TEST_CITING("Q5", counts_are_exact_at_every_step_with_one_consumer)
+TEST_CITING("SEGQ-5", counts_are_exact_at_every_step_with_one_consumer)
 {
     counts_every_step(LBX__WORD, false);
     counts_every_step(LBX__PAIR, false);
     counts_every_step(LBX__ENVELOPE, false);
 }
 
-TEST_CITING("Q5", counts_are_exact_at_every_step_with_many_consumers)
+TEST_CITING("SEGQ-5", counts_are_exact_at_every_step_with_many_consumers)
 {
     counts_every_step(LBX__WORD, true);
     counts_every_step(LBX__PAIR, true);
@@ -75,7 +75,7 @@ TEST_CITING("Q5", counts_are_exact_at_every_step_with_many_consumers)
 
 /* A producer that has installed and was stopped before it counted: the word's
  * sequence makes up for it, also in raise and close. */
-TEST_CITING("Q5", counts_do_not_lag_behind_the_word)
+TEST_CITING("SEGQ-5", counts_do_not_lag_behind_the_word)
 {
     uint64_t count = 5 * LBX__SLOTS(LBX__ENVELOPE) + 7;
 
@@ -91,7 +91,7 @@ TEST_CITING("Q5", counts_do_not_lag_behind_the_word)
     end();
 }
 
-TEST_CITING("Q5", taken_does_not_lag_behind_the_head)
+TEST_CITING("SEGQ-5", taken_does_not_lag_behind_the_head)
 {
     uint64_t count = 4 * LBX__SLOTS(LBX__ENVELOPE) + 1;
 
@@ -129,14 +129,14 @@ survives_the_wrap_of_the_sequence(bool many)
     end();
 }
 
-TEST_CITING("Q5 M8", counts_survive_the_wrap_of_the_sequence)
+TEST_CITING("SEGQ-5 MSG-8", counts_survive_the_wrap_of_the_sequence)
 {
     survives_the_wrap_of_the_sequence(false);
     survives_the_wrap_of_the_sequence(true);
 }
 
 /* Counts of a queue that has long been in use: 2^60 messages ago. */
-TEST_CITING("Q5 M8", counts_survive_many_installs)
+TEST_CITING("SEGQ-5 MSG-8", counts_survive_many_installs)
 {
     uint64_t slots = LBX__SLOTS(LBX__WORD);
     uint64_t installs = ((uint64_t)1 << 60) / slots & ~(uint64_t)2047;
@@ -154,7 +154,7 @@ TEST_CITING("Q5 M8", counts_survive_many_installs)
 }
 
 /* A claim that nobody has filled counts, one that came too late does not. */
-TEST_CITING("Q1 Q5", only_claims_are_counted)
+TEST_CITING("SEGQ-1 SEGQ-5", only_claims_are_counted)
 {
     uint64_t slots = LBX__SLOTS(LBX__PAIR);
 

@@ -104,7 +104,7 @@ cleans_used_segments(unsigned words, bool many)
     end();
 }
 
-TEST_CITING("Q4", used_up_segments_are_cleaned)
+TEST_CITING("SEGQ-4", used_up_segments_are_cleaned)
 {
     cleans_used_segments(LBX__WORD, false);
     cleans_used_segments(LBX__PAIR, true);
@@ -113,7 +113,7 @@ TEST_CITING("Q4", used_up_segments_are_cleaned)
 }
 
 /* A consumer that was stopped while it read: its segment must lie still. */
-TEST_CITING("Q4", segment_in_a_hazard_is_not_used_again)
+TEST_CITING("SEGQ-4", segment_in_a_hazard_is_not_used_again)
 {
     uint64_t slots = LBX__SLOTS(LBX__WORD);
     lbx__segment *first;
@@ -133,7 +133,7 @@ TEST_CITING("Q4", segment_in_a_hazard_is_not_used_again)
 }
 
 /* A segment is not used again before its last slot is taken. */
-TEST_CITING("Q4", segment_that_is_not_used_up_is_kept)
+TEST_CITING("SEGQ-4", segment_that_is_not_used_up_is_kept)
 {
     uint64_t slots = LBX__SLOTS(LBX__ENVELOPE);
 
@@ -172,7 +172,7 @@ TEST(memory_shrinks_back_after_a_burst)
 }
 
 /* A steady stream lives on the same few segments. */
-TEST_CITING("M6", steady_stream_allocates_nothing)
+TEST_CITING("MSG-6", steady_stream_allocates_nothing)
 {
     uint64_t slots = LBX__SLOTS(LBX__ENVELOPE);
     long before;
@@ -193,7 +193,7 @@ TEST_CITING("M6", steady_stream_allocates_nothing)
     }
 }
 
-TEST_CITING("M7", what_is_left_inside_is_freed_with_the_queue)
+TEST_CITING("MSG-7", what_is_left_inside_is_freed_with_the_queue)
 {
     for (int many = 0; many <= 1; many++) {
         make(LBX__PAIR, many);
@@ -216,7 +216,7 @@ TEST(fini_takes_a_queue_that_was_never_made)
     check_nothing_allocated();
 }
 
-TEST_CITING("M5", push_without_memory_leaves_no_trace)
+TEST_CITING("MSG-5", push_without_memory_leaves_no_trace)
 {
     uint64_t slots = LBX__SLOTS(LBX__PAIR);
 
@@ -259,13 +259,13 @@ recovers_after(uint64_t count)
     end();
 }
 
-TEST_CITING("Q2 M5", index_survives_70000_failing_pushes)
+TEST_CITING("SEGQ-2 MSG-5", index_survives_70000_failing_pushes)
 {
     recovers_after(0);
     recovers_after(LBX__SLOTS(LBX__WORD));
 }
 
-TEST_CITING("Q2", flags_and_close_survive_failing_pushes)
+TEST_CITING("SEGQ-2", flags_and_close_survive_failing_pushes)
 {
     make(LBX__WORD, false);
     memory_fails(true);
@@ -292,7 +292,7 @@ fail_to_push(unsigned index, void *context)
 }
 
 /* The mending of several threads at once takes nothing back that was good. */
-TEST_CITING("Q2", index_is_mended_by_several_threads_at_once)
+TEST_CITING("SEGQ-2", index_is_mended_by_several_threads_at_once)
 {
     uint64_t slots = LBX__SLOTS(LBX__ENVELOPE);
 
@@ -331,7 +331,7 @@ push_under_torture(struct torture *tortured, void *context)
     lbx__segq_fini(&q);
 }
 
-TEST_CITING("M1 M5", queue_survives_every_failing_allocation)
+TEST_CITING("MSG-1 MSG-5", queue_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(push_under_torture, NULL) >= 4);
 }
@@ -409,7 +409,7 @@ fill_for_the_crowd(void *context)
 }
 
 /* More consumer threads than hazards: the last ones share one. */
-TEST_CITING("Q4 M1 M3", forty_consumer_threads_share_the_hazards)
+TEST_CITING("SEGQ-4 MSG-1 MSG-3", forty_consumer_threads_share_the_hazards)
 {
     struct thread producer;
 

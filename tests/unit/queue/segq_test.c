@@ -80,19 +80,19 @@ keeps_order_over_five_segments(unsigned words, bool many)
     end();
 }
 
-TEST_CITING("M1 M2 M3", words_leave_in_order_over_many_segments)
+TEST_CITING("MSG-1 MSG-2 MSG-3", words_leave_in_order_over_many_segments)
 {
     keeps_order_over_five_segments(LBX__WORD, false);
     keeps_order_over_five_segments(LBX__WORD, true);
 }
 
-TEST_CITING("M1 M2 M3", pairs_leave_in_order_over_many_segments)
+TEST_CITING("MSG-1 MSG-2 MSG-3", pairs_leave_in_order_over_many_segments)
 {
     keeps_order_over_five_segments(LBX__PAIR, false);
     keeps_order_over_five_segments(LBX__PAIR, true);
 }
 
-TEST_CITING("M1 M2 M3", envelopes_leave_in_order_over_many_segments)
+TEST_CITING("MSG-1 MSG-2 MSG-3", envelopes_leave_in_order_over_many_segments)
 {
     keeps_order_over_five_segments(LBX__ENVELOPE, false);
     keeps_order_over_five_segments(LBX__ENVELOPE, true);
@@ -195,19 +195,19 @@ waits_for_an_unfilled_claim(bool many)
     end();
 }
 
-TEST_CITING("Q1 M3", unfilled_claim_holds_back_the_one_consumer)
+TEST_CITING("SEGQ-1 MSG-3", unfilled_claim_holds_back_the_one_consumer)
 {
     waits_for_an_unfilled_claim(false);
 }
 
-TEST_CITING("Q1 M3", unfilled_claim_holds_back_many_consumers)
+TEST_CITING("SEGQ-1 MSG-3", unfilled_claim_holds_back_many_consumers)
 {
     waits_for_an_unfilled_claim(true);
 }
 
 /* The last slot of a segment is claimed but not filled: the next segment is
  * installed all the same, and the old one stays. */
-TEST_CITING("Q1 Q2", segment_with_an_unfilled_slot_stays)
+TEST_CITING("SEGQ-1 SEGQ-2", segment_with_an_unfilled_slot_stays)
 {
     struct item item;
     _Atomic(uint64_t) *slot;
@@ -225,7 +225,7 @@ TEST_CITING("Q1 Q2", segment_with_an_unfilled_slot_stays)
 }
 
 /* Many producers may step over the end before one of them installs. */
-TEST_CITING("Q2", overshoots_are_mended_by_the_next_install)
+TEST_CITING("SEGQ-2", overshoots_are_mended_by_the_next_install)
 {
     for (int many = 0; many <= 1; many++) {
         make(LBX__PAIR, many);
@@ -240,8 +240,8 @@ TEST_CITING("Q2", overshoots_are_mended_by_the_next_install)
     }
 }
 
-/* Q2: a loser's segment is not lost, it waits in the cache. */
-TEST_CITING("Q2", push_that_comes_too_late_to_install_claims_anew)
+/* SEGQ-2: a loser's segment is not lost, it waits in the cache. */
+TEST_CITING("SEGQ-2", push_that_comes_too_late_to_install_claims_anew)
 {
     struct item item = item_of(1);
     uint64_t before;
@@ -256,7 +256,7 @@ TEST_CITING("Q2", push_that_comes_too_late_to_install_claims_anew)
     end();
 }
 
-TEST_CITING("Q2 Q6", flags_are_kept_when_a_segment_is_installed)
+TEST_CITING("SEGQ-2 SEGQ-6", flags_are_kept_when_a_segment_is_installed)
 {
     int both = LBX__FLAG_WAITING | LBX__FLAG_OBSERVED;
 
@@ -277,7 +277,7 @@ TEST_CITING("Q2 Q6", flags_are_kept_when_a_segment_is_installed)
 }
 
 /* Whoever waits knows exactly which messages it has to look for. */
-TEST_CITING("Q6", raise_is_followed_by_an_exact_count)
+TEST_CITING("SEGQ-6", raise_is_followed_by_an_exact_count)
 {
     make(LBX__ENVELOPE, false);
     for (uint64_t i = 0; i < 2 * slots() + 2; i++) {
@@ -292,7 +292,7 @@ TEST_CITING("Q6", raise_is_followed_by_an_exact_count)
 
 /* A receiver that stalled behind a slot hears of its publication, on the fast
  * path, with flags, and when the publication is a link. */
-TEST_CITING("Q6", fill_after_a_stall_says_so)
+TEST_CITING("SEGQ-6", fill_after_a_stall_says_so)
 {
     make(LBX__WORD, false);
     CHECK_INT(0, push(0));
@@ -329,26 +329,26 @@ freezes_its_end(uint64_t count, bool many)
     end();
 }
 
-TEST_CITING("Q3 M5", close_freezes_the_end_inside_a_segment)
+TEST_CITING("SEGQ-3 MSG-5", close_freezes_the_end_inside_a_segment)
 {
     freezes_its_end(5, false);
     freezes_its_end(5, true);
 }
 
-TEST_CITING("Q3", close_freezes_the_end_of_a_full_segment)
+TEST_CITING("SEGQ-3", close_freezes_the_end_of_a_full_segment)
 {
     freezes_its_end(LBX__SLOTS(LBX__WORD), false);
     freezes_its_end(2 * LBX__SLOTS(LBX__WORD), true);
 }
 
-TEST_CITING("Q3", close_before_the_first_push_ends_at_zero)
+TEST_CITING("SEGQ-3", close_before_the_first_push_ends_at_zero)
 {
     freezes_its_end(0, false);
     freezes_its_end(0, true);
 }
 
 /* A producer that had seen the segment full finds the queue closed. */
-TEST_CITING("Q3", close_beats_an_install_under_way)
+TEST_CITING("SEGQ-3", close_beats_an_install_under_way)
 {
     struct item item = item_of(1);
     uint64_t before;
@@ -363,7 +363,7 @@ TEST_CITING("Q3", close_beats_an_install_under_way)
 }
 
 /* A claim before the close is filled after it, and is delivered. */
-TEST_CITING("Q3 M1", claim_before_close_is_delivered)
+TEST_CITING("SEGQ-3 MSG-1", claim_before_close_is_delivered)
 {
     struct item item = item_of(1);
     _Atomic(uint64_t) *slot;

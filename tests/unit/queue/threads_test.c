@@ -128,7 +128,8 @@ delivers_each_once_and_in_order(enum lane_kind kind)
 }
 
 #define ONCE_TEST(word, kind, promise)                                         \
-    TEST_CITING_LIMIT("M1 M2 M3 Q1 G2 G3 L2", word##_##promise, 30)            \
+    TEST_CITING_LIMIT("MSG-1 MSG-2 MSG-3 SEGQ-1 RING-2 RING-3 LANE-2",         \
+                      word##_##promise, 30)                                    \
     {                                                                          \
         promise(kind);                                                         \
     }
@@ -153,7 +154,7 @@ close_amid(unsigned index, void *context)
 }
 
 /* A push that said yes is delivered, one that said closed is not. */
-TEST_CITING_LIMIT("M1 Q3 G5", close_amid_pushes_loses_nothing, 60)
+TEST_CITING_LIMIT("MSG-1 SEGQ-3 RING-5", close_amid_pushes_loses_nothing, 60)
 {
     for (enum lane_kind kind = SEGQ_ONE; kind < LANE_KINDS; kind++) {
         for (uint64_t after = 0; after < 1000; after = after * 3 + 7) {
@@ -203,7 +204,7 @@ raise_or_push(unsigned index, void *context)
 }
 
 /* No lost wake-up: the push sees the flag or the waiter counts the push. */
-TEST_CITING_LIMIT("L1 Q6 G6", push_sees_the_flag_or_is_counted, 60)
+TEST_CITING_LIMIT("LANE-1 SEGQ-6 RING-6", push_sees_the_flag_or_is_counted, 60)
 {
     duel.rounds = (uint64_t)test_rounds(1500, 150000);
     CHECK_INT(0, pthread_barrier_init(&duel.barrier, NULL, 2));
@@ -232,7 +233,7 @@ look_on(void *context)
         CHECK(taken >= last_taken && again >= taken);
         CHECK(accepted >= last_accepted);
         if (lane_is_ring(world.kind))
-            CHECK(accepted <= again + CAPACITY); // G1
+            CHECK(accepted <= again + CAPACITY); // RING-1
         last_accepted = accepted;
         last_taken = again;
         lbx__lane_raise(&lane, LBX__FLAG_OBSERVED);
@@ -241,7 +242,8 @@ look_on(void *context)
 }
 
 /* Counts never run backwards nor past each other, while flags come and go. */
-TEST_CITING_LIMIT("L2 G1 Q5 M5", counts_make_sense_to_an_onlooker, 60)
+TEST_CITING_LIMIT("LANE-2 RING-1 SEGQ-5 MSG-5",
+                  counts_make_sense_to_an_onlooker, 60)
 {
     struct thread onlooker;
 
