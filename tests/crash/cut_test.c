@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power cuts, simulated (reliability.md B2): a store's work is recorded, and for
+ * Power cuts, simulated: a store's work is recorded, and for
  * each step the states that a disk could be left in are opened and compared.
  *
  * After any of them the store opens, and holds exactly what it did after group
@@ -10,7 +10,7 @@
  */
 #include "disk.h"
 #include "stores/file/fixture.h"
-#include "stores/file/presence.h"
+#include "stores/file/membership.h"
 #include "workload.h"
 
 #include <fcntl.h>
@@ -240,7 +240,7 @@ TEST_LIMIT(a_disk_that_lies_is_found_out, 240)
     free(sums);
 }
 
-/* K5: the power goes again while the store recovers. */
+/* RECOV-1: the power goes again while the store recovers. */
 TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
 {
     enum {
@@ -300,7 +300,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
     options.durability = LBX_SURVIVES_PROCESS;
     disk_start(path);
     storage = fixture_open(path, &options, NULL);
-    CHECK(!lbx__file_is_alone(storage));
+    CHECK(!lbx__file_is_exclusive(storage));
     CHECK_INT(LBX_SURVIVES_POWER_CUT, storage->ops->durability(storage));
     work(storage, 1, groups);
     lbx__storage_close(storage);

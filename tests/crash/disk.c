@@ -70,7 +70,7 @@ static struct {
     bool dsync;
 } descriptors[DESCRIPTORS];
 
-/* A store writes in a thread of its own, while its user marks what was told. */
+/* A store writes in a thread of its own, while its user marks what was reported. */
 static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void

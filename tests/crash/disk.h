@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A disk that can lose its power: what the file store and LMDB below it hand to
+ * A disk that can lose its power: what the file store and LMDB below it worker to
  * the system is recorded (through the linker's --wrap), and any state that the
  * disk may be in after a cut is built from that.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real kills (reliability.md B1): a child works on a store and reports each
+ * Real kills: a child works on a store and reports each
  * answer through a pipe; it is killed at any moment; the store is opened and
  * compared with what was reported. The next child goes on with it.
  *

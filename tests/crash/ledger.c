@@ -37,16 +37,16 @@ until_of(const struct ledger *ledger, uint64_t hidden)
 }
 
 struct ledger *
-ledger_create(uint64_t letters_most, int64_t origin_ns)
+ledger_create(uint64_t letters_max, int64_t origin_ns)
 {
     const size_t size = sizeof(struct ledger) +
-                        (letters_most + 1) * sizeof(struct ledger_letter);
+                        (letters_max + 1) * sizeof(struct ledger_letter);
     struct ledger *ledger = mmap(NULL, size, PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (ledger == MAP_FAILED)
         abort();
-    ledger->letters_most = letters_most;
+    ledger->letters_max = letters_max;
     ledger->origin_ns = origin_ns;
     return ledger;
 }
@@ -55,7 +55,7 @@ size_t
 ledger_bytes(const struct ledger *ledger)
 {
     return sizeof(*ledger) +
-           (ledger->letters_most + 1) * sizeof(struct ledger_letter);
+           (ledger->letters_max + 1) * sizeof(struct ledger_letter);
 }
 
 void
@@ -67,20 +67,20 @@ ledger_destroy(struct ledger *ledger)
 uint64_t
 ledger_number(struct ledger *ledger)
 {
-    if (atomic_load(&ledger->next) >= ledger->letters_most)
+    if (atomic_load(&ledger->next) >= ledger->letters_max)
         return 0;
     const uint64_t number = atomic_fetch_add(&ledger->next, 1) + 1;
 
-    return number <= ledger->letters_most ? number : 0;
+    return number <= ledger->letters_max ? number : 0;
 }
 
 size_t
-ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MOST])
+ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MAX])
 {
     uint64_t state = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     // Most are small; some need pages of their own.
     const size_t size = state >> 58 == 0
-                            ? 24 + (state >> 20) % (LEDGER_BODY_MOST - 24)
+                            ? 24 + (state >> 20) % (LEDGER_BODY_MAX - 24)
                             : 24 + (state >> 20) % 200;
     const int head = snprintf((char *)body, 24, "L%020" PRIu64 ":", number);
 
@@ -94,7 +94,7 @@ ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MOST])
 uint64_t
 ledger_number_of(const void *body, size_t size)
 {
-    uint8_t right[LEDGER_BODY_MOST];
+    uint8_t right[LEDGER_BODY_MAX];
     char head[24];
     uint64_t number;
 
@@ -169,7 +169,7 @@ check_order(struct ledger *ledger, const struct ledger_letter *letter)
     const uint64_t after = atomic_load(&letter->after);
     struct ledger_letter *earlier;
 
-    if (after == 0 || after > ledger->letters_most)
+    if (after == 0 || after > ledger->letters_max)
         return;
     earlier = &ledger->letters[after];
     if (atomic_load(&earlier->sent) && !may_be_deleted(earlier))
@@ -285,7 +285,7 @@ ledger_note(struct ledger *ledger, const struct ledger_event *event)
     struct ledger_letter *letter = &ledger->letters[event->number];
 
     if (event->what == LEDGER_WRONG || event->number == 0 ||
-        event->number > ledger->letters_most) {
+        event->number > ledger->letters_max) {
         atomic_fetch_add(&ledger->phantom, 1);
         return;
     }
@@ -389,7 +389,7 @@ ledger_receipt(struct ledger *ledger, uint64_t draw, struct ledger_receipt *ret)
     memcpy(ret, from, sizeof(*ret));
     ret->text[sizeof(ret->text) - 1] = '\0';
     return atomic_load(&from->version) == version && ret->number > 0 &&
-           ret->number <= ledger->letters_most;
+           ret->number <= ledger->letters_max;
 }
 
 bool
@@ -419,7 +419,7 @@ ledger_judge(struct ledger *ledger)
         .failure = (lbx_status)atomic_load(&ledger->failure),
     };
 
-    for (uint64_t i = 1; i <= ledger->letters_most; i++) {
+    for (uint64_t i = 1; i <= ledger->letters_max; i++) {
         struct ledger_letter *letter = &ledger->letters[i];
         const uint32_t sends = atomic_load(&letter->sends);
         const bool sent = atomic_load(&letter->sent);

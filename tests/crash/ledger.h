@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ledger: what was asked of a store and what it answered, and how much of
- * that it has kept, in the words of reliability.md 1.1.
+ * that it has kept.
  *
  * Every letter has a number, from which its body follows. What happens to it is
  * an event; events go to a ledger at once, or are kept and brought later (over
- * a console, up to a power cut). What begins is told before the store is asked,
+ * a console, up to a power cut). What begins is reported before the store is asked,
  * what has ended after it has answered: whoever dies in between leaves an
  * outcome that is unknown, never one that is wrong.
  *
@@ -26,8 +26,8 @@
 #include <stdatomic.h>
 
 enum {
-    LEDGER_BODY_MOST = 9000,
-    LEDGER_PLACES = 32, /* of senders and receivers, all processes together */
+    LEDGER_BODY_MAX = 9000,
+    LEDGER_SLOTS = 32, /* of senders and receivers, all processes together */
     LEDGER_OPENS = 16384,
     LEDGER_RECEIPTS = 32
 };
@@ -84,7 +84,7 @@ struct ledger_letter {
 };
 
 /* Where a sender or receiver is at: outlives it. */
-struct ledger_place {
+struct ledger_slot {
     _Atomic(uint64_t) pending[LBX_BATCH_MOST]; /* numbers being sent */
     _Atomic(uint64_t) last_of_group;
     _Atomic(int64_t) beat_ns; /* when it last got on; 0: it is not there */
@@ -99,7 +99,7 @@ struct ledger_receipt {
 };
 
 struct ledger {
-    uint64_t letters_most;
+    uint64_t letters_max;
     int64_t origin_ns;
     _Atomic(uint64_t) next; /* number */
     _Atomic(uint32_t) draining, stop;
@@ -108,7 +108,7 @@ struct ledger {
     _Atomic(uint64_t) phantom, duplicate, resurrected, early, late, stale_ok,
         reordered, stale, failures;
     _Atomic(int) failure;
-    struct ledger_place places[LEDGER_PLACES];
+    struct ledger_slot places[LEDGER_SLOTS];
     struct ledger_receipt receipts[LEDGER_RECEIPTS];
     _Atomic(uint32_t) open_count, alone, together, changes;
     _Atomic(uint32_t) open_us[LEDGER_OPENS]; /* how long opening took */
@@ -116,8 +116,8 @@ struct ledger {
 };
 
 /* A ledger in shared memory, with room for so many letters. `origin_ns` is
- * before every time that it will be told. */
-struct ledger *ledger_create(uint64_t letters_most, int64_t origin_ns);
+ * before every time that it will be reported. */
+struct ledger *ledger_create(uint64_t letters_max, int64_t origin_ns);
 void ledger_destroy(struct ledger *ledger);
 
 /* For ledgers that are copied with memcpy. */
@@ -127,7 +127,7 @@ size_t ledger_bytes(const struct ledger *ledger);
 uint64_t ledger_number(struct ledger *ledger);
 
 /* The body of a letter: its size. And back: its number; 0 when it is nobody's. */
-size_t ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MOST]);
+size_t ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MAX]);
 uint64_t ledger_number_of(const void *body, size_t size);
 
 void ledger_note(struct ledger *ledger, const struct ledger_event *event);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the ledger can count: a crew on a store in memory comes out with
+ * Whether the ledger can count: a workers on a store in memory comes out with
  * nothing wrong, and each thing that can go wrong is found when it does. Without
  * this the zeros of the other tests would say nothing.
  */
-#include "crew.h"
 #include "support/test.h"
+#include "workers.h"
 
-static struct crew
+static struct workers
 crew_in_memory(struct ledger *ledger)
 {
-    return (struct crew){
-        .url = "memory:crew",
+    return (struct workers){
+        .url = "memory:workers",
         .ledger = ledger,
         .senders = 2,
         .receivers = 3,
-        .live_most = 300,
+        .live_max = 300,
         .lease_ns = 20 * LBX_MS,
         .wait_ns = 20 * LBX_MS,
         .seed = (uint64_t)lbx_clock_now(NULL),
@@ -24,17 +24,17 @@ crew_in_memory(struct ledger *ledger)
 
 /* Works, drains, and judges. */
 static struct score
-run(const struct crew *crew, int64_t work_ns)
+run(const struct workers *workers, int64_t work_ns)
 {
     lbx_store *store;
     struct score score;
 
     // Held open in between: it is gone with its last user.
-    CHECK_OK(lbx_store_open(crew->url, NULL, &store));
-    CHECK_OK(crew_work(crew, work_ns));
-    CHECK_OK(crew_drain(crew));
+    CHECK_OK(lbx_store_open(workers->url, NULL, &store));
+    CHECK_OK(workers_run(workers, work_ns));
+    CHECK_OK(workers_drain(workers));
     lbx_store_unref(store);
-    score = ledger_judge(crew->ledger);
+    score = ledger_judge(workers->ledger);
     if (score.failures)
         FAIL("it answered %s", lbx_status_name(score.failure));
     return score;
@@ -43,8 +43,8 @@ run(const struct crew *crew, int64_t work_ns)
 TEST_LIMIT(a_store_in_memory_keeps_the_ledger_straight, 60)
 {
     struct ledger *ledger = ledger_create(100000, lbx_clock_now(NULL));
-    const struct crew crew = crew_in_memory(ledger);
-    const struct score score = run(&crew, test_rounds(500, 60000) * LBX_MS);
+    const struct workers workers = crew_in_memory(ledger);
+    const struct score score = run(&workers, test_rounds(500, 60000) * LBX_MS);
 
     test_note("%lu attempts, %lu operations, %lu stale receipts",
               (unsigned long)score.attempts, (unsigned long)score.operations,
@@ -66,20 +66,20 @@ TEST_LIMIT(a_store_in_memory_keeps_the_ledger_straight, 60)
 TEST_LIMIT(leases_that_were_promised_longer_are_early, 60)
 {
     struct ledger *ledger = ledger_create(100000, lbx_clock_now(NULL));
-    struct crew crew = crew_in_memory(ledger);
+    struct workers workers = crew_in_memory(ledger);
 
-    crew.tells_long_leases = true;
-    CHECK(run(&crew, 300 * LBX_MS).early > 0);
+    workers.tells_long_leases = true;
+    CHECK(run(&workers, 300 * LBX_MS).early > 0);
     ledger_destroy(ledger);
 }
 
 TEST_LIMIT(receipts_that_work_and_should_not_are_counted, 60)
 {
     struct ledger *ledger = ledger_create(100000, lbx_clock_now(NULL));
-    struct crew crew = crew_in_memory(ledger);
+    struct workers workers = crew_in_memory(ledger);
 
-    crew.tells_good_as_stale = true;
-    CHECK(run(&crew, 100 * LBX_MS).stale_ok > 0);
+    workers.tells_good_as_stale = true;
+    CHECK(run(&workers, 100 * LBX_MS).stale_ok > 0);
     ledger_destroy(ledger);
 }
 
@@ -249,7 +249,7 @@ TEST(the_second_of_a_group_before_the_first_is_reordered)
 
 TEST(a_changed_body_is_nobodys)
 {
-    uint8_t body[LEDGER_BODY_MOST];
+    uint8_t body[LEDGER_BODY_MAX];
 
     for (uint64_t number = 1; number < 500; number++) {
         const size_t size = ledger_body(number, body);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clocks that jump (reliability.md B8): the wall clock is set back and forward
+ * Clocks that jump: the wall clock is set back and forward
  * while a store is open, between two opens, and while the machine is off. Leases
  * end when they should, not before and not a second after; tokens are
  * remembered as long as they should be.

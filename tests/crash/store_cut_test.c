@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power cuts, simulated, on the level of letters (reliability.md B2): one hand
+ * Power cuts, simulated, on the level of letters: one worker
  * sends, receives, settles and moves the clock; what the store below it writes
  * is recorded (disk.h), and for each step the states that a disk could be left
  * in are opened, in another boot, at the same moment of store time, looked
@@ -9,9 +9,9 @@
  * What was begun and not answered may have happened; everything else is exact.
  */
 #include "disk.h"
+#include "processes.h"
 #include "stores/file/fixture.h"
 #include "support/clock.h"
-#include "trial.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ enum {
     EVENTS = 40000
 };
 
-/* Everything told, in order: at each point of the recording it is known how much
+/* Everything reported, in order: at each point of the recording it is known how much
  * of it. */
 static struct ledger_event events[EVENTS];
 static uint64_t event_count;
@@ -53,16 +53,16 @@ keep_event(void *context, const struct ledger_event *event)
     ledger_note(context, event);
 }
 
-static struct crew
+static struct workers
 cut_crew(struct ledger *ledger, const char *url,
          const lbx_store_options *options, uint64_t seed)
 {
-    return (struct crew){
+    return (struct workers){
         .url = url,
         .options = options,
         .ledger = ledger,
         .now_ns = read_clock,
-        .live_most = 24,
+        .live_max = 24,
         .lease_ns = 10 * LBX_SECOND,
         .seed = seed,
     };
@@ -83,56 +83,56 @@ cut_options(lbx_durability level)
 
 /* A store does not go back in time: a cut must know when it was, too. */
 static void
-pass_time(struct hand *hand)
+pass_time(struct worker *worker)
 {
-    const int64_t time = (int64_t)hand_draw(hand, 5 * (uint64_t)LBX_SECOND);
+    const int64_t time = (int64_t)worker_draw(worker, 5 * (uint64_t)LBX_SECOND);
 
     CHECK(event_count < EVENTS);
     events[event_count++] =
         (struct ledger_event){.ended_ns = now.now_ns + time};
     disk_committed(event_count);
-    lbx_test_clock_advance(&now, time, hand->desk->store);
+    lbx_test_clock_advance(&now, time, worker->boxes->store);
 }
 
 static void
-step(struct hand *hand)
+step(struct worker *worker)
 {
-    switch (hand_draw(hand, 8)) {
+    switch (worker_draw(worker, 8)) {
     case 0:
-        pass_time(hand);
+        pass_time(worker);
         break;
     case 1:
     case 2:
     case 3:
-        (void)hand_send(hand);
+        (void)worker_send(worker);
         break;
     default:
-        (void)hand_receive(hand);
+        (void)worker_receive(worker);
     }
 }
 
 /* Made, used, closed, opened and used again. */
 static void
-record_life(struct crew *crew, long steps)
+record_life(struct workers *workers, long steps)
 {
-    struct desk desk;
-    struct hand hand;
+    struct boxes boxes;
+    struct worker worker;
 
     event_count = 0;
-    crew->tell = keep_event;
-    crew->context = crew->ledger;
+    workers->tell = keep_event;
+    workers->context = workers->ledger;
     for (int half = 0; half < 2; half++) {
-        CHECK_OK(desk_open(&desk, crew));
-        hand_init(&hand, crew, &desk, 0);
-        hand.state += (uint64_t)half;
+        CHECK_OK(boxes_open(&boxes, workers));
+        worker_init(&worker, workers, &boxes, 0);
+        worker.state += (uint64_t)half;
         for (long i = 0; i < steps / 2; i++)
-            step(&hand);
-        desk_close(&desk);
+            step(&worker);
+        boxes_close(&boxes);
     }
     disk_stop();
-    if (crew->ledger->failures)
+    if (workers->ledger->failures)
         FAIL("it answered %s",
-             lbx_status_name((lbx_status)crew->ledger->failure));
+             lbx_status_name((lbx_status)workers->ledger->failure));
 }
 
 /* ---- Cutting ---- */
@@ -153,7 +153,7 @@ struct cutting {
     struct tally *tally;
 };
 
-/* All that was told until this point. */
+/* All that was reported until this point. */
 static void
 catch_up(struct cutting *cutting)
 {
@@ -172,9 +172,9 @@ catch_up(struct cutting *cutting)
 static void
 move_on(void *context)
 {
-    struct hand *hand = context;
+    struct worker *worker = context;
 
-    lbx_test_clock_advance(&now, LBX_SECOND * 60, hand->desk->store);
+    lbx_test_clock_advance(&now, LBX_SECOND * 60, worker->boxes->store);
 }
 
 static void
@@ -211,27 +211,27 @@ static void
 judge(struct cutting *cutting, struct tally *tally)
 {
     lbx_store_options options = cut_options(cutting->level);
-    struct crew crew = cut_crew(cutting->copy, cutting->url, &options, 1);
+    struct workers workers = cut_crew(cutting->copy, cutting->url, &options, 1);
     const int64_t before = now.now_ns;
     lbx_fault fault = {LBX_OK, ""};
     struct score score;
-    struct desk desk;
-    struct hand hand;
+    struct boxes boxes;
+    struct worker worker;
 
     options.fault = &fault;
     memcpy(cutting->copy, cutting->at, ledger_bytes(cutting->at));
     tally->states++;
-    if (desk_open(&desk, &crew) != LBX_OK) {
+    if (boxes_open(&boxes, &workers) != LBX_OK) {
         if (tally->refused++ == 0)
             tally->fault = fault;
         return;
     }
-    hand_init(&hand, &crew, &desk, 0);
-    hand_try_receipts(&hand);
+    worker_init(&worker, &workers, &boxes, 0);
+    worker_try_receipts(&worker);
     tally->failures += atomic_exchange(&cutting->copy->failures, 0);
     atomic_store(&cutting->copy->draining, 1);
-    hand_drain(&hand, move_on, &hand);
-    desk_close(&desk);
+    worker_drain(&worker, move_on, &worker);
+    boxes_close(&boxes);
     now.now_ns = before;
     score = ledger_judge(cutting->copy);
     add_up(tally, &score);
@@ -335,15 +335,15 @@ struct life {
 
 /* The company: a store that is there, and a lock on it that others share. */
 static int
-have_company(const struct crew *crew, const char *path)
+have_company(const struct workers *workers, const char *path)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
     char wake[600];
-    struct desk desk;
+    struct boxes boxes;
     int fd;
 
-    CHECK_OK(desk_open(&desk, crew));
-    desk_close(&desk);
+    CHECK_OK(boxes_open(&boxes, workers));
+    boxes_close(&boxes);
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
@@ -358,16 +358,16 @@ live_and_cut(const struct life *life, struct tally *tally)
     struct ledger *ledger = ledger_create(LETTERS, 0);
     struct cutting cutting = {.level = life->level, .tally = tally};
     char path[512], url[600];
-    struct crew crew = cut_crew(ledger, url, &options, life->seed);
+    struct workers workers = cut_crew(ledger, url, &options, life->seed);
     int company = -1;
 
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(url, sizeof(url), "file:%s", path);
     now = (lbx_test_clock)LBX_TEST_CLOCK_INIT;
     if (life->company)
-        company = have_company(&crew, path);
+        company = have_company(&workers, path);
     disk_start(path);
-    record_life(&crew, life->steps);
+    record_life(&workers, life->steps);
     if (life->company)
         CHECK(close(company) == 0);
     cut_everywhere(&cutting, ledger, life->lies, life->seed,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the system that fail under a store (reliability.md B6): every write,
+ * Calls of the system that fail under a store: every write,
  * every flush and every piece of room in turn, LMDB's too. What was acknowledged
  * before is there when the store is opened again; after a flush that failed
  * nothing is acknowledged until then (D9). And the full disk (D10): sends are
  * refused, everything else goes on.
  */
 #include "disk.h"
+#include "processes.h"
 #include "stores/file/fixture.h"
 #include "support/torture.h"
-#include "trial.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,15 +34,15 @@ new_url(char path[512], char url[600])
     return url;
 }
 
-static struct crew
+static struct workers
 fault_crew(struct ledger *ledger, const char *url,
            const lbx_store_options *options, uint64_t seed)
 {
-    return (struct crew){
+    return (struct workers){
         .url = url,
         .options = options,
         .ledger = ledger,
-        .live_most = 40,
+        .live_max = 40,
         .lease_ns = 40 * LBX_MS,
         .seed = seed,
     };
@@ -51,30 +51,30 @@ fault_crew(struct ledger *ledger, const char *url,
 /* Sends and receives until something fails; then more, of which nothing may be
  * acknowledged. How much was. */
 static uint64_t
-work(const struct crew *crew, bool *ret_failed)
+work(const struct workers *workers, bool *ret_failed)
 {
-    struct ledger *ledger = crew->ledger;
+    struct ledger *ledger = workers->ledger;
     uint64_t before = 0;
-    struct desk desk;
-    struct hand hand;
+    struct boxes boxes;
+    struct worker worker;
     int more = MORE;
 
     *ret_failed = true;
-    if (desk_open(&desk, crew) != LBX_OK)
+    if (boxes_open(&boxes, workers) != LBX_OK)
         return 0;
-    hand_init(&hand, crew, &desk, 0);
+    worker_init(&worker, workers, &boxes, 0);
     for (int i = 0; i < STEPS && more > 0; i++) {
         if (atomic_load(&ledger->failures)) {
             if (more-- == MORE)
                 before = atomic_load(&ledger->operations);
         }
-        if (hand_draw(&hand, 5) < 2)
-            (void)hand_send(&hand);
+        if (worker_draw(&worker, 5) < 2)
+            (void)worker_send(&worker);
         else
-            (void)hand_receive(&hand);
+            (void)worker_receive(&worker);
     }
     *ret_failed = atomic_load(&ledger->failures) > 0;
-    desk_close(&desk);
+    boxes_close(&boxes);
     return *ret_failed && more < MORE
                ? atomic_load(&ledger->operations) - before
                : 0;
@@ -108,7 +108,7 @@ fail_at(enum disk_call call, long k, int error, bool for_ever, struct sum *sum)
     struct ledger *ledger = ledger_create(LETTERS, lbx_clock_now(NULL));
     lbx_store_options options = fixture_options();
     char path[512], url[600];
-    struct crew crew =
+    struct workers workers =
         fault_crew(ledger, new_url(path, url), &options, (uint64_t)k + 1);
     lbx_fault fault = {LBX_OK, ""};
     bool failed, hit;
@@ -117,11 +117,11 @@ fail_at(enum disk_call call, long k, int error, bool for_ever, struct sum *sum)
 
     options.fault = &fault;
     disk_fail(call, k, error, for_ever);
-    after = work(&crew, &failed);
+    after = work(&workers, &failed);
     hit = disk_calls(call) > k;
     disk_fail(call, -1, 0, false);
     atomic_store(&ledger->failures, 0);
-    if (crew_drain(&crew) != LBX_OK)
+    if (workers_drain(&workers) != LBX_OK)
         FAIL("call %d, the %ld-th: afterwards it does not open: %s", (int)call,
              k, fault.text);
     score = ledger_judge(ledger);

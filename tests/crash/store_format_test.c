@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formats (reliability.md B10): a store that another version has written opens,
+ * Formats: a store that another version has written opens,
  * and has every letter; one that a newer version has written is refused, and not
  * a byte of it is touched.
  *
- * golden/1.tar.gz is a store as a kill left it, with what had been told of it.
+ * golden/1.tar.gz is a store as a kill left it, with what had been reported of it.
  * To make one for a new format, run with LBX_GOLDEN=FOLDER; the test puts it
  * there.
  */
-#include "crew.h"
 #include "stores/file/fixture.h"
+#include "workers.h"
 
 #include "codec/crc32c.h"
 #include "codec/endian.h"
@@ -32,16 +32,16 @@ wall_ns(void *context)
     return now.tv_sec * LBX_SECOND + now.tv_nsec;
 }
 
-static struct crew
+static struct workers
 golden_crew(struct ledger *ledger, const char *url,
             const lbx_store_options *options)
 {
-    return (struct crew){
+    return (struct workers){
         .url = url,
         .options = options,
         .ledger = ledger,
         .now_ns = wall_ns,
-        .live_most = 60,
+        .live_max = 60,
         .lease_ns = 2 * LBX_SECOND,
         .seed = 5,
     };
@@ -77,24 +77,24 @@ make_golden(const char *folder)
     struct book book = {.ledger = ledger_create(1000, 0)};
     const lbx_store_options options = fixture_options();
     char path[512], url[600], text[600], command[2000];
-    struct crew crew = golden_crew(book.ledger, url, &options);
-    struct desk desk;
-    struct hand hand;
+    struct workers workers = golden_crew(book.ledger, url, &options);
+    struct boxes boxes;
+    struct worker worker;
 
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(url, sizeof(url), "file:%s", path);
     (void)snprintf(text, sizeof(text), "%s.events", path);
     book.file = fopen(text, "we");
     CHECK(book.file);
-    crew.tell = write_down;
-    crew.context = &book;
-    CHECK_OK(desk_open(&desk, &crew));
-    hand_init(&hand, &crew, &desk, 0);
+    workers.tell = write_down;
+    workers.context = &book;
+    CHECK_OK(boxes_open(&boxes, &workers));
+    worker_init(&worker, &workers, &boxes, 0);
     for (int i = 0; i < 60; i++) {
-        if (hand_draw(&hand, 5) < 2)
-            (void)hand_send(&hand);
+        if (worker_draw(&worker, 5) < 2)
+            (void)worker_send(&worker);
         else
-            (void)hand_receive(&hand);
+            (void)worker_receive(&worker);
     }
     CHECK(fclose(book.file) == 0);
     (void)snprintf(command, sizeof(command),
@@ -102,7 +102,7 @@ make_golden(const char *folder)
                    "%s/1 && cp %s %s/1/events && tar -C %s -Sczf %s/1.tar.gz 1",
                    folder, path, path, folder, text, folder, folder, folder);
     run(command);
-    desk_close(&desk);
+    boxes_close(&boxes);
     ledger_destroy(book.ledger);
 }
 
@@ -111,7 +111,7 @@ TEST(a_store_of_format_1_opens_and_has_every_letter)
     struct ledger *ledger = ledger_create(1000, 0);
     const lbx_store_options options = fixture_options();
     char path[512], url[600], command[1200], line[256];
-    const struct crew crew = golden_crew(ledger, url, &options);
+    const struct workers workers = golden_crew(ledger, url, &options);
     struct score score;
     FILE *book;
 
@@ -134,7 +134,7 @@ TEST(a_store_of_format_1_opens_and_has_every_letter)
     }
     CHECK(fclose(book) == 0 && remove(url) == 0);
     (void)snprintf(url, sizeof(url), "file:%s", path);
-    CHECK_OK(crew_drain(&crew));
+    CHECK_OK(workers_drain(&workers));
     score = ledger_judge(ledger);
     test_figure("crash, format 1: %lu letters sent, %lu received, lost=%lu "
                 "phantom=%lu resurrected=%lu",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kill -9 of a process that has a store open (reliability.md B1): four senders
+ * kill -9 of a process that has a store open: four senders
  * and four receivers are killed together, at any moment; the next process goes
  * on with the same store, and the last drains it. No acknowledged letter is
  * lost, none comes back, no lease is shortened, no old receipt works.
  */
+#include "processes.h"
 #include "support/test.h"
-#include "trial.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -17,46 +17,47 @@
 #include <unistd.h>
 
 static lbx_status
-work_for_ever(const struct crew *crew)
+work_for_ever(const struct workers *workers)
 {
-    return crew_work(crew, 0);
+    return workers_run(workers, 0);
 }
 
 /* Until it has opened the store, then so long; and while it opens, too. */
 static void
-run_and_kill(struct crew *crew, uint64_t ms, bool while_opening)
+run_and_kill(struct workers *workers, uint64_t ms, bool while_opening)
 {
-    const uint32_t opens = crew->ledger->open_count;
-    const pid_t child = trial_start(crew, work_for_ever);
+    const uint32_t opens = workers->ledger->open_count;
+    const pid_t child = processes_start(workers, work_for_ever);
     int status;
 
-    for (long i = 0; !while_opening && crew->ledger->open_count == opens; i++) {
-        if (i > TRIAL_PATIENCE_MS)
+    for (long i = 0; !while_opening && workers->ledger->open_count == opens;
+         i++) {
+        if (i > PROCESS_PATIENCE_MS)
             FAIL("opening is stuck");
         if (waitpid(child, &status, WNOHANG) != 0)
             FAIL("the child ended by itself: %s",
-                 lbx_status_name((lbx_status)crew->ledger->failure));
-        trial_sleep_ms(1);
+                 lbx_status_name((lbx_status)workers->ledger->failure));
+        processes_sleep_ms(1);
     }
-    trial_sleep_ms(ms);
-    trial_kill(crew, child);
+    processes_sleep_ms(ms);
+    processes_kill(workers, child);
 }
 
 /* Kills and drains: the score. */
 static struct score
-kill_often(struct crew *crew, long kills)
+kill_often(struct workers *workers, long kills)
 {
-    uint64_t state = crew->seed;
+    uint64_t state = workers->seed;
 
     for (long i = 0; i < kills; i++) {
-        crew->seed++;
-        if (trial_draw(&state, 10) == 0)
-            run_and_kill(crew, trial_draw(&state, 5), true);
+        workers->seed++;
+        if (processes_draw(&state, 10) == 0)
+            run_and_kill(workers, processes_draw(&state, 5), true);
         else
-            run_and_kill(crew, 10 + trial_draw(&state, 290), false);
+            run_and_kill(workers, 10 + processes_draw(&state, 290), false);
     }
-    trial_drain(crew);
-    return ledger_judge(crew->ledger);
+    processes_drain(workers);
+    return ledger_judge(workers->ledger);
 }
 
 static void
@@ -64,19 +65,20 @@ kill_at(lbx_durability level, const char *name, long kills, uint64_t letters)
 {
     struct ledger *ledger = ledger_create(letters, lbx_clock_now(NULL));
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
-    struct crew crew = trial_crew(ledger, trial_url(), &options);
+    struct workers workers =
+        processes_workers(ledger, processes_url(), &options);
     struct score score;
 
     options.durability = level;
     options.interval_ms = 5;
     // Small, so that checkpoints are among what is interrupted.
     options.journal_bytes = 1 << 20;
-    score = kill_often(&crew, kills);
-    trial_report(name, kills, &score);
+    score = kill_often(&workers, kills);
+    score_report(name, kills, &score);
     test_figure("crash, %s: recovery p50 %.1f ms, p99 %.1f ms over %u opens",
-                name, trial_open_ms(ledger, 0.5), trial_open_ms(ledger, 0.99),
-                (unsigned)ledger->open_count);
-    trial_check(&score);
+                name, processes_open_ms(ledger, 0.5),
+                processes_open_ms(ledger, 0.99), (unsigned)ledger->open_count);
+    score_check(&score);
     ledger_destroy(ledger);
 }
 
@@ -98,14 +100,14 @@ TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
-/* Controls: a store that forgets, and a crew that answers before it is safe. */
+/* Controls: a store that forgets, and a workers that answers before it is safe. */
 TEST_LIMIT(kills_of_a_store_in_memory_lose, 60)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
-    struct crew crew = trial_crew(ledger, "memory:crew", NULL);
-    const struct score score = kill_often(&crew, 2);
+    struct workers workers = processes_workers(ledger, "memory:workers", NULL);
+    const struct score score = kill_often(&workers, 2);
 
-    trial_report("control, a store in memory", 2, &score);
+    score_report("control, a store in memory", 2, &score);
     CHECK(score.lost > 0);
     ledger_destroy(ledger);
 }
@@ -114,13 +116,14 @@ TEST_LIMIT(answers_before_the_store_has_answered_are_found_out, 100)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
-    struct crew crew = trial_crew(ledger, trial_url(), &options);
+    struct workers workers =
+        processes_workers(ledger, processes_url(), &options);
     struct score score;
 
-    crew.tells_sent_early = true;
-    crew.tells_deleted_early = true;
-    score = kill_often(&crew, 12);
-    trial_report("control, answered too early", 12, &score);
+    workers.tells_sent_early = true;
+    workers.tells_deleted_early = true;
+    score = kill_often(&workers, 12);
+    score_report("control, answered too early", 12, &score);
     CHECK(score.lost > 0);
     CHECK(score.resurrected > 0);
     ledger_destroy(ledger);

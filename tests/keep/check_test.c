@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sound stores: check says so, salvage and copy keep all of them. */
-#include "estate.h"
+#include "known_store.h"
 
 #include "stores/file/fixture.h"
 
@@ -26,17 +26,17 @@ print_damage(void *context, const lbx_damage *part)
 
 TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
 {
-    static struct estate estate;
+    static struct known known;
     lbx_file_report report;
     char path[512];
 
     test_paths_in_memory();
     for (int killed = 0; killed < 2; killed++) {
         (void)snprintf(path, sizeof(path), "%s", test_path());
-        estate_make(&estate, path, 300, killed, NULL);
+        known_make(&known, path, 300, killed, NULL);
         CHECK_OK(lbx_file_check(path, print_damage, NULL, &report));
-        CHECK_INT(ESTATE_BOXES, report.boxes);
-        CHECK_INT(estate.alive, report.letters);
+        CHECK_INT(KNOWN_BOXES, report.boxes);
+        CHECK_INT(known.alive, report.letters);
         CHECK_INT(0, report.damaged + report.missing);
         CHECK(killed ? report.journal_records > 10
                      : report.journal_records == 0);
@@ -45,40 +45,40 @@ TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
 
 TEST(a_sound_store_is_salvaged_whole)
 {
-    static struct estate estate;
-    struct estate_found found;
+    static struct known known;
+    struct known_found found;
     lbx_file_report report;
     char path[512], saved[512];
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(saved, sizeof(saved), "%s", test_path());
-    estate_make(&estate, path, 300, true, NULL);
+    known_make(&known, path, 300, true, NULL);
     CHECK_OK(lbx_file_salvage(path, saved, print_damage, NULL, &report));
-    CHECK_INT(ESTATE_BOXES, report.boxes);
-    CHECK_INT(estate.alive, report.letters);
+    CHECK_INT(KNOWN_BOXES, report.boxes);
+    CHECK_INT(known.alive, report.letters);
     CHECK_INT(0, report.damaged + report.missing);
     CHECK_OK(lbx_file_check(saved, print_damage, NULL, &report));
-    CHECK_INT(estate.alive, report.letters);
-    estate_look(&estate, saved, false, &found);
+    CHECK_INT(known.alive, report.letters);
+    known_read(&known, saved, false, &found);
     CHECK_OK(found.status);
-    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(known.alive, found.alive);
     CHECK_INT(0, found.invented + found.twice + found.risen);
     CHECK_INT(0, found.miscounted);
 }
 
 TEST(the_estate_is_what_it_says)
 {
-    static struct estate estate;
-    struct estate_found found;
+    static struct known known;
+    struct known_found found;
     char path[512];
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    estate_make(&estate, path, 300, true, NULL);
-    estate_look(&estate, path, false, &found);
+    known_make(&known, path, 300, true, NULL);
+    known_read(&known, path, false, &found);
     CHECK_OK(found.status);
-    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(known.alive, found.alive);
     CHECK_INT(0, found.invented + found.twice + found.risen);
     CHECK_INT(0, found.miscounted);
 }
@@ -106,7 +106,7 @@ kill_children(void *context)
 /* I2: that is no damage. */
 TEST(a_check_that_is_killed_says_nothing_of_damage)
 {
-    static struct estate estate;
+    static struct known known;
     lbx_file_report report;
     struct thread thread;
     atomic_bool over = false;
@@ -115,7 +115,7 @@ TEST(a_check_that_is_killed_says_nothing_of_damage)
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
-    estate_make(&estate, path, 300, false, NULL);
+    known_make(&known, path, 300, false, NULL);
     thread_start(&thread, kill_children, &over);
     for (int i = 0; i < 100; i++) {
         lbx_status status = lbx_file_check(path, print_damage, NULL, &report);

@@ -3,7 +3,7 @@
  * Stores in use: copies and checks of them, by the public functions; and what is
  * refused.
  */
-#include "estate.h"
+#include "known_store.h"
 
 #include "stores/file/fixture.h"
 #include "support/threads.h"
@@ -121,7 +121,7 @@ TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
         second = count_box(copy, "second");
         CHECK(second >= before && first >= second && first <= second + 1);
         check_sound(copy, first + second);
-        estate_remove(copy);
+        known_remove(copy);
     }
     sender.stop = true;
     thread_join(&thread);
@@ -253,11 +253,11 @@ TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
     CHECK_INT(0, status);
 }
 
-/* All of an estate, in every state, and with its options. */
+/* All of an known, in every state, and with its options. */
 TEST(a_copy_has_every_letter_and_is_small)
 {
-    static struct estate estate;
-    struct estate_found found;
+    static struct known known;
+    struct known_found found;
     char copy[512], buffer[LBX_BOX_TEXT_BYTES];
     lbx_box_options options;
     lbx_store *store;
@@ -265,20 +265,20 @@ TEST(a_copy_has_every_letter_and_is_small)
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
-    estate_make(&estate, path, 300, true, NULL);
+    known_make(&known, path, 300, true, NULL);
     store = open_store(path);
     CHECK_OK(lbx_file_copy(store, copy));
     lbx_store_unref(store);
-    check_sound(copy, estate.alive);
+    check_sound(copy, known.alive);
     CHECK(fixture_size(copy, "data.mdb") <= fixture_size(path, "data.mdb"));
     store = open_store(copy);
     CHECK_OK(lbx_store_read_box(store, "orders", buffer, &options, NULL));
     CHECK_STR("dead", options.dead_letters);
     CHECK_INT(2, options.deliveries_most);
     lbx_store_unref(store);
-    estate_look(&estate, copy, false, &found);
+    known_read(&known, copy, false, &found);
     CHECK_OK(found.status);
-    CHECK_INT(estate.alive, found.alive);
+    CHECK_INT(known.alive, found.alive);
     CHECK_INT(0, found.invented + found.twice + found.risen + found.miscounted);
 }
 
@@ -340,7 +340,7 @@ keep_line(void *context, const char *line)
     (void)snprintf(logged, sizeof(logged), "%s", line);
 }
 
-/* A copy has no report: the log of the store is told. */
+/* A copy has no report: the log of the store is reported. */
 TEST(why_a_copy_was_not_made_is_logged)
 {
     lbx_store_options options = fixture_options();
@@ -367,7 +367,7 @@ note_missing(void *context, const lbx_damage *part)
     missing += strcmp(part->what, "missing journal") == 0;
 }
 
-/* A journal that is gone is told as that, not as one that is damaged. */
+/* A journal that is gone is reported as that, not as one that is damaged. */
 TEST(a_missing_journal_is_told_as_missing)
 {
     lbx_store_options options = fixture_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Damage everywhere (reliability.md B5): bits that flip, pages that are zeros,
+ * Damage everywhere: bits that flip, pages that are zeros,
  * swapped, or of an earlier time, files that are cut; in data.mdb and in the
  * journal, one at a time.
  *
@@ -15,11 +15,11 @@
  *   - a salvage brings down nobody, and has every letter whose own rows were not
  *     in the damaged place.
  */
-#include "estate.h"
+#include "known_store.h"
 
 #include "stores/file/fixture.h"
 #include "stores/file/journal.h"
-#include "stores/file/view.h"
+#include "stores/file/repair/view.h"
 
 #include <letterbox/post/file.h>
 
@@ -64,9 +64,9 @@ struct place {
 };
 
 struct subject {
-    struct estate estate;
+    struct known known;
     char path[512], earlier[512];
-    struct place places[ESTATE_BOXES][ESTATE_LETTERS];
+    struct place places[KNOWN_BOXES][KNOWN_LETTERS];
     uint64_t data_bytes, journal_bytes; /* that are in use */
     uint64_t last_record;
 };
@@ -87,8 +87,8 @@ place_of(struct subject *subject, const uint8_t *bytes, size_t size)
     memcpy(text, bytes, size < 63 ? size : 63);
     if (sscanf(text, "letter %d of %31[^:]:", &number, name) != 2)
         return NULL;
-    for (int i = 0; i < ESTATE_BOXES; i++) {
-        if (strcmp(name, estate_boxes[i]) == 0)
+    for (int i = 0; i < KNOWN_BOXES; i++) {
+        if (strcmp(name, known_boxes[i]) == 0)
             return &subject->places[i][number];
     }
     return NULL;
@@ -99,14 +99,14 @@ place_in_data(struct subject *subject)
 {
     const char *why;
     lbx__view view;
-    lbx__tree_row row;
-    lbx__tree *tree = &view.tables[LBX__BODIES];
+    lbx__mdb_tree_row row;
+    lbx__mdb_tree *tree = &view.tables.trees[LBX__BODIES];
     const int folder = open(subject->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
     CHECK_OK(lbx__view_find_tables(&view));
-    subject->data_bytes = view.pages.count * PAGE;
-    while (lbx__tree_next(tree, &row) == LBX_OK) {
+    subject->data_bytes = view.tables.pages.count * PAGE;
+    while (lbx__mdb_tree_next(tree, &row) == LBX_OK) {
         const uint8_t *at =
             memmem(row.value.data, row.value.size, "letter ", 7);
         struct place *place;
@@ -166,7 +166,7 @@ make_subject(struct subject *subject)
     (void)snprintf(subject->path, sizeof(subject->path), "%s", test_path());
     (void)snprintf(subject->earlier, sizeof(subject->earlier), "%s",
                    test_path());
-    estate_make(&subject->estate, subject->path, 240, true, subject->earlier);
+    known_make(&subject->known, subject->path, 240, true, subject->earlier);
     place_in_data(subject);
     place_in_journal(subject);
 }
@@ -263,14 +263,14 @@ static void
 judge_salvage(const struct subject *subject, const char *copy,
               const struct mutation *mutation, struct score *score)
 {
-    struct estate_found found;
-    long told = 0;
+    struct known_found found;
+    long reported = 0;
     lbx_file_report report, sound;
     char saved[600];
     lbx_status status;
 
     (void)snprintf(saved, sizeof(saved), "%s.saved", copy);
-    status = lbx_file_salvage(copy, saved, count_part, &told, &report);
+    status = lbx_file_salvage(copy, saved, count_part, &reported, &report);
     if (status != LBX_OK) {
         // A version that is another one, or a file that is gone.
         CHECK(status == LBX_NEWER || status == LBX_NOT_FOUND);
@@ -280,19 +280,19 @@ judge_salvage(const struct subject *subject, const char *copy,
     if (lbx_file_check(saved, NULL, NULL, &sound) != LBX_OK ||
         sound.letters != report.letters)
         fail(mutation, "a salvage is not a sound store");
-    estate_look(&subject->estate, saved, true, &found);
+    known_read(&subject->known, saved, true, &found);
     if (found.status != LBX_OK)
         fail(mutation, lbx_status_name(found.status));
     if (found.invented || found.twice)
         fail(mutation, "a salvage has invented letters");
     if (found.alive + found.risen != report.letters)
         fail(mutation, "a salvage has miscounted");
-    if (found.alive < subject->estate.alive && told == 0 &&
+    if (found.alive < subject->known.alive && reported == 0 &&
         !looks_torn(subject, mutation))
         fail(mutation, "a salvage has lost letters in silence");
-    for (int box = 0; box < ESTATE_BOXES; box++) {
-        for (int i = 0; i < ESTATE_LETTERS; i++) {
-            if (subject->estate.letters[box][i].fate != ESTATE_ALIVE)
+    for (int box = 0; box < KNOWN_BOXES; box++) {
+        for (int i = 0; i < KNOWN_LETTERS; i++) {
+            if (subject->known.letters[box][i].fate != KNOWN_ALIVE)
                 continue;
             if (touches(mutation, &subject->places[box][i]))
                 score->touched++;
@@ -305,7 +305,7 @@ judge_salvage(const struct subject *subject, const char *copy,
         fail(mutation, "a salvage brought back what was acknowledged");
     score->saved += found.alive;
     score->risen += found.risen;
-    estate_remove(saved);
+    known_remove(saved);
 }
 
 /* What ends a process that does not check harms nobody who does. */
@@ -314,12 +314,13 @@ refuse_to_open(const char *copy, const struct mutation *mutation)
 {
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
-    lbx__storage *storage;
+    char url[600];
+    lbx_store *store;
 
     options.check = true;
     options.fault = &fault;
-    if (lbx__file_open(copy, &options, NULL, &storage) != LBX_CORRUPT ||
-        !fault.text[0])
+    (void)snprintf(url, sizeof(url), "file:%s", copy);
+    if (lbx_store_open(url, &options, &store) != LBX_CORRUPT || !fault.text[0])
         fail(mutation, "opened with a check, and not refused");
 }
 
@@ -327,25 +328,25 @@ static void
 try_one(const struct subject *subject, const struct mutation *mutation,
         struct score *score)
 {
-    struct estate_found found;
-    long told = 0;
+    struct known_found found;
+    long reported = 0;
     lbx_file_report report;
     char copy[512];
     lbx_status status;
     bool lived, whole;
 
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
-    estate_copy(subject->path, copy);
+    known_copy(subject->path, copy);
     damage(subject, copy, mutation);
     score->tried++;
-    status = lbx_file_check(copy, count_part, &told, &report);
-    if (status == LBX_CORRUPT && told == 0)
+    status = lbx_file_check(copy, count_part, &reported, &report);
+    if (status == LBX_CORRUPT && reported == 0)
         fail(mutation, "damage without a part");
     score->found += status != LBX_OK;
     judge_salvage(subject, copy, mutation, score);
-    lived = estate_look_apart(&subject->estate, copy, false, &found);
+    lived = known_read_apart(&subject->known, copy, false, &found);
     whole =
-        lived && found.status == LBX_OK && found.alive == subject->estate.alive;
+        lived && found.status == LBX_OK && found.alive == subject->known.alive;
     if (found.invented)
         fail(mutation, "a wrong letter was received");
     if (found.twice && found.status == LBX_OK)
@@ -360,7 +361,7 @@ try_one(const struct subject *subject, const struct mutation *mutation,
     score->whole += whole;
     score->felled += !lived;
     score->said += lived && found.status != LBX_OK;
-    estate_remove(copy);
+    known_remove(copy);
 }
 
 static void
@@ -458,38 +459,39 @@ TEST_LIMIT(journal_cut_anywhere, 300)
 /* Reads the row at a place as LMDB has it. */
 static void
 read_without_sums(const char *path, const struct place *place, long *wrong,
-                  long *told)
+                  long *reported)
 {
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     lbx__attributes attributes = {NULL, NULL, 0};
     const char *why;
-    lbx__tree_row row;
+    lbx__mdb_tree_row row;
     lbx__bytes value;
     lbx__view view;
     lbx__body body;
 
     CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
     CHECK_OK(lbx__view_find_tables(&view));
-    while (lbx__tree_next(&view.tables[LBX__BODIES], &row) == LBX_OK) {
+    while (lbx__mdb_tree_next(&view.tables.trees[LBX__BODIES], &row) ==
+           LBX_OK) {
         if (row.offset != place->from)
             continue;
         value = (lbx__bytes){(const uint8_t *)row.value.data + LBX__SUM_BYTES,
                              row.value.size - LBX__SUM_BYTES};
         *wrong += lbx__body_decode(value, &attributes, &body) == LBX_OK;
-        *told += lbx__row_check(LBX__BODIES, row.key, row.value, &value) ==
-                 LBX_CORRUPT;
+        *reported += lbx__row_check(LBX__BODIES, row.key, row.value, &value) ==
+                     LBX_CORRUPT;
     }
     lbx__body_attributes_fini(&attributes);
     lbx__view_close(&view);
     CHECK(close(folder) == 0);
 }
 
-/* ---- What is told ---- */
+/* ---- What is reported ---- */
 
 struct wanted {
     const char *box, *what;
     uint64_t sequence;
-    bool told;
+    bool reported;
 };
 
 static void
@@ -497,10 +499,10 @@ look_for(void *context, const lbx_damage *part)
 {
     struct wanted *wanted = context;
 
-    wanted->told |= part->box && strcmp(part->box, wanted->box) == 0 &&
-                    strcmp(part->what, wanted->what) == 0 &&
-                    part->first_sequence <= wanted->sequence &&
-                    part->last_sequence >= wanted->sequence;
+    wanted->reported |= part->box && strcmp(part->box, wanted->box) == 0 &&
+                        strcmp(part->what, wanted->what) == 0 &&
+                        part->first_sequence <= wanted->sequence &&
+                        part->last_sequence >= wanted->sequence;
 }
 
 static void
@@ -511,13 +513,13 @@ find_range(const struct subject *subject, const struct mutation *mutation,
     char copy[512];
 
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
-    estate_copy(subject->path, copy);
+    known_copy(subject->path, copy);
     damage(subject, copy, mutation);
     CHECK_STATUS(LBX_CORRUPT, lbx_file_check(copy, look_for, wanted, &report));
     CHECK(report.damaged + report.missing > 0);
-    if (!wanted->told)
+    if (!wanted->reported)
         fail(mutation, "the letter is not named");
-    estate_remove(copy);
+    known_remove(copy);
 }
 
 /* D6: damage is reported with its range. */
@@ -528,21 +530,21 @@ TEST_LIMIT(a_damaged_letter_is_named_and_so_are_those_of_a_lost_page, 60)
 
     test_paths_in_memory();
     make_subject(&subject);
-    for (int box = 0; box < ESTATE_BOXES; box++) {
-        for (int i = 0; i < ESTATE_LETTERS; i += 20) {
+    for (int box = 0; box < KNOWN_BOXES; box++) {
+        for (int i = 0; i < KNOWN_LETTERS; i += 20) {
             const struct place *place = &subject.places[box][i];
             // Dead letters are in another box than they were sent to.
-            struct wanted wanted = {estate_boxes[box], "body",
-                                    subject.estate.letters[box][i].sequence,
+            struct wanted wanted = {known_boxes[box], "body",
+                                    subject.known.letters[box][i].sequence,
                                     false};
             struct mutation mutation = {FLIP, "data.mdb", place->end - 9, 3};
 
-            if (subject.estate.letters[box][i].fate != ESTATE_ALIVE ||
+            if (subject.known.letters[box][i].fate != KNOWN_ALIVE ||
                 place->in_journal || place->died)
                 continue;
             find_range(&subject, &mutation, &wanted);
             mutation = (struct mutation){ZERO, "data.mdb", place->leaf, 0};
-            wanted.told = false;
+            wanted.reported = false;
             find_range(&subject, &mutation, &wanted);
             letters++;
         }
@@ -558,23 +560,23 @@ TEST_LIMIT(one_damaged_letter_costs_no_other, 60)
 
     test_paths_in_memory();
     make_subject(&subject);
-    for (int i = 0; i < ESTATE_LETTERS; i += 20) {
+    for (int i = 0; i < KNOWN_LETTERS; i += 20) {
         const struct place *place = &subject.places[0][i];
         const struct mutation mutation = {FLIP, "data.mdb", place->end - 5, 1};
-        struct estate_found found;
+        struct known_found found;
         char copy[512];
 
-        if (subject.estate.letters[0][i].fate != ESTATE_ALIVE ||
+        if (subject.known.letters[0][i].fate != KNOWN_ALIVE ||
             place->in_journal)
             continue;
         (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        estate_copy(subject.path, copy);
+        known_copy(subject.path, copy);
         damage(&subject, copy, &mutation);
-        CHECK(estate_look_apart(&subject.estate, copy, false, &found));
-        if (found.alive != subject.estate.alive - 1 || found.times[0][i] != 0)
+        CHECK(known_read_apart(&subject.known, copy, false, &found));
+        if (found.alive != subject.known.alive - 1 || found.times[0][i] != 0)
             fail(&mutation, "others were not received");
         CHECK_STATUS(LBX_CORRUPT, found.status);
-        estate_remove(copy);
+        known_remove(copy);
         letters++;
     }
     CHECK(letters > 2);
@@ -585,25 +587,26 @@ TEST_LIMIT(one_damaged_letter_costs_no_other, 60)
 TEST(without_sums_wrong_bodies_would_be_received)
 {
     static struct subject subject;
-    long wrong = 0, told = 0;
+    long wrong = 0, reported = 0;
 
     test_paths_in_memory();
     make_subject(&subject);
-    for (int i = 0; i < ESTATE_LETTERS; i += 30) {
+    for (int i = 0; i < KNOWN_LETTERS; i += 30) {
         const struct place *place = &subject.places[0][i];
         const struct mutation mutation = {FLIP, "data.mdb", place->end - 5, 1};
         struct place found;
         char copy[512];
 
-        if (subject.estate.letters[0][i].fate != ESTATE_ALIVE ||
+        if (subject.known.letters[0][i].fate != KNOWN_ALIVE ||
             place->in_journal)
             continue;
         (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        estate_copy(subject.path, copy);
+        known_copy(subject.path, copy);
         damage(&subject, copy, &mutation);
         found = *place;
-        read_without_sums(copy, &found, &wrong, &told);
+        read_without_sums(copy, &found, &wrong, &reported);
     }
-    test_note("%ld wrong bodies, %ld of them with a wrong sum", wrong, told);
-    CHECK(wrong > 2 && told == wrong);
+    test_note("%ld wrong bodies, %ld of them with a wrong sum", wrong,
+              reported);
+    CHECK(wrong > 2 && reported == wrong);
 }

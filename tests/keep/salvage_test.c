@@ -4,11 +4,11 @@
  * that meet, rows that somebody has made up with the right sums, trees that lead
  * round in circles. All letters are saved, and nobody is brought down.
  */
-#include "estate.h"
+#include "known_store.h"
 
 #include "post/rules/row.h"
 #include "stores/file/fixture.h"
-#include "stores/file/view.h"
+#include "stores/file/repair/view.h"
 
 #include <letterbox/post/file.h>
 
@@ -121,7 +121,7 @@ check_saved(const struct yard *yard, uint64_t boxes, uint64_t letters)
     CHECK_INT(letters, report.letters);
 }
 
-/* Of names, only the second part is told. */
+/* Of names, only the second part is reported. */
 TEST(boxes_of_one_name_in_two_spaces_are_saved_as_two)
 {
     struct yard yard = {.path = ""};
@@ -212,18 +212,18 @@ find_root(const char *path, const char *table, uint64_t *ret_page)
     uint64_t offset = 0;
     const char *why;
     lbx__view view;
-    lbx__tree tree;
-    lbx__tree_row row;
+    lbx__mdb_tree tree;
+    lbx__mdb_tree_row row;
 
     CHECK_OK(lbx__view_open(&view, &lbx__io_system, folder, &why));
-    lbx__tree_init(&tree, &view.pages, &view.pages.main);
-    while (lbx__tree_next(&tree, &row) == LBX_OK) {
-        if (lbx__bytes_compare(row.key, text(table)) != 0)
+    lbx__mdb_tree_init(&tree, &view.tables.pages, &view.tables.pages.main);
+    while (lbx__mdb_tree_next(&tree, &row) == LBX_OK) {
+        if (lbx__engine_compare(row.key, text(table)) != 0)
             continue;
         offset = row.offset;
         memcpy(ret_page, (const uint8_t *)row.value.data + 40, 8);
     }
-    lbx__tree_fini(&tree);
+    lbx__mdb_tree_fini(&tree);
     lbx__view_close(&view);
     CHECK(close(folder) == 0);
     CHECK(offset > 0);
@@ -234,7 +234,7 @@ find_root(const char *path, const char *table, uint64_t *ret_page)
  * are more ways through it than a walk could ever end. */
 TEST_LIMIT(a_tree_that_leads_round_in_circles_is_left, 30)
 {
-    const uint16_t deep = LBX__TREE_DEEPEST;
+    const uint16_t deep = LBX__MDB_TREE_MAX_DEPTH;
     struct yard yard = {.path = ""};
     uint8_t page[4096];
     uint64_t offset, root;
@@ -245,11 +245,11 @@ TEST_LIMIT(a_tree_that_leads_round_in_circles_is_left, 30)
     offset = find_root(yard.path, "bodies", &root);
     fixture_write(yard.path, "data.mdb", &deep, sizeof(deep), offset + 6);
     fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
-    CHECK(lbx__page_nodes(page) > 10);
-    for (size_t i = 0; i < lbx__page_nodes(page); i++) {
+    CHECK(lbx__mdb_pages_nodes(page) > 10);
+    for (size_t i = 0; i < lbx__mdb_pages_nodes(page); i++) {
         uint16_t at;
 
-        memcpy(&at, page + LBX__PAGE_HEAD + 2 * i, sizeof(at));
+        memcpy(&at, page + LBX__MDB_PAGE_HEAD + 2 * i, sizeof(at));
         memcpy(page + at, &root, 6);
     }
     fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
@@ -269,12 +269,16 @@ TEST_LIMIT(a_letter_that_is_met_twice_is_saved_once, 30)
     close_yard(&yard);
     (void)find_root(yard.path, "bodies", &root);
     fixture_read(yard.path, "data.mdb", page, sizeof(page), root * 4096);
-    CHECK(lbx__page_nodes(page) > 10);
-    child = lbx__page_node(page, LBX__BRANCH, 0).child;
+    CHECK(lbx__mdb_pages_nodes(page) > 10);
+    child = lbx__mdb_pages_node(page, LBX__MDB_BRANCH, 0).child;
     fixture_read(yard.path, "data.mdb", leaf, sizeof(leaf), child * 4096);
-    middle = lbx__page_node(leaf, LBX__LEAF, lbx__page_nodes(leaf) / 2).key;
-    at = (uint8_t *)(uintptr_t)lbx__page_node(page, LBX__BRANCH, 1).key.data;
-    CHECK_INT(middle.size, lbx__page_node(page, LBX__BRANCH, 1).key.size);
+    middle =
+        lbx__mdb_pages_node(leaf, LBX__MDB_LEAF, lbx__mdb_pages_nodes(leaf) / 2)
+            .key;
+    at = (uint8_t *)(uintptr_t)lbx__mdb_pages_node(page, LBX__MDB_BRANCH, 1)
+             .key.data;
+    CHECK_INT(middle.size,
+              lbx__mdb_pages_node(page, LBX__MDB_BRANCH, 1).key.size);
     memcpy(at, middle.data, middle.size);
     memcpy(at - 8, &child, 6);
     fixture_write(yard.path, "data.mdb", page, sizeof(page), root * 4096);
@@ -291,7 +295,7 @@ TEST_LIMIT(a_file_that_says_it_is_huge_is_as_large_as_it_is, 30)
     (void)build(&yard, "", "jobs", false, 20);
     close_yard(&yard);
     for (size_t i = 0; i < 2; i++) {
-        const size_t meta = i * 4096 + LBX__PAGE_HEAD;
+        const size_t meta = i * 4096 + LBX__MDB_PAGE_HEAD;
 
         fixture_write(yard.path, "data.mdb", &map_bytes, 8, meta + 16);
         fixture_write(yard.path, "data.mdb", &last, 8, meta + 120);

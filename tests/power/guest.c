@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs inside the machine that loses its power: a crew on a store, which
+ * What runs inside the machine that loses its power: a workers on a store, which
  * says on the console what it does.
  *
  *     power_guest run DIR LEVEL SEED FIRST     until the power goes
@@ -9,7 +9,7 @@
  * FIRST is the first number of new letters. What has been said has left the
  * machine before the store is asked: see say().
  */
-#include "crash/crew.h"
+#include "crash/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ main(int count, char **words)
     char url[256], line[400];
     lbx_fault fault = {LBX_OK, ""};
     struct ledger *ledger;
-    struct crew crew;
+    struct workers workers;
     lbx_status status;
 
     if (count != 6)
@@ -75,7 +75,7 @@ main(int count, char **words)
     options.fault = &fault;
     ledger = ledger_create(LETTERS, 0);
     atomic_store(&ledger->next, strtoull(words[5], NULL, 10) - 1);
-    crew = (struct crew){
+    workers = (struct workers){
         .url = url,
         .options = &options,
         .ledger = ledger,
@@ -84,13 +84,13 @@ main(int count, char **words)
         .now_ns = wall_ns,
         .senders = 2,
         .receivers = 2,
-        .live_most = 2000,
+        .live_max = 2000,
         .lease_ns = 3 * LBX_SECOND,
         .wait_ns = 5 * LBX_MS,
         .seed = strtoull(words[4], NULL, 10),
     };
-    status =
-        strcmp(words[1], "run") == 0 ? crew_work(&crew, 0) : crew_drain(&crew);
+    status = strcmp(words[1], "run") == 0 ? workers_run(&workers, 0)
+                                          : workers_drain(&workers);
     if (status == LBX_OK && ledger->failures)
         status = (lbx_status)ledger->failure;
     say(line, (size_t)snprintf(line, sizeof(line), "DRAINED %s %s\n",

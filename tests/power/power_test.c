@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real power cuts (reliability.md B4): a crew works on a store on the ext4 of a
+ * Real power cuts: a workers works on a store on the ext4 of a
  * machine (machine.h) and says on its console what it does; the machine loses
  * its power; it is started again and goes on, and so on; at last it drains the
  * store. What was acknowledged on the console is there.
@@ -8,7 +8,7 @@
  * The control is level PROCESS, which does not promise this: it must lose, and
  * the store must open all the same.
  */
-#include "crash/trial.h"
+#include "crash/processes.h"
 #include "machine.h"
 #include "support/folder.h"
 #include "support/test.h"
@@ -49,7 +49,8 @@ boot(struct cuts *cuts, const char *what)
     // so leave those out that may have been on their way.
     (void)snprintf(command, sizeof(command),
                    POWER_GUEST " %s /mnt/disk/store %d %" PRIu64 " %" PRIu64,
-                   what, (int)cuts->level, trial_draw(&cuts->state, 1 << 30),
+                   what, (int)cuts->level,
+                   processes_draw(&cuts->state, 1 << 30),
                    last_number(cuts->ledger) + 1001);
     machine_start(&cuts->machine, command);
     do {
@@ -78,8 +79,8 @@ static void
 run_and_cut(struct cuts *cuts)
 {
     struct ledger *ledger = cuts->ledger;
-    const uint64_t wanted =
-        atomic_load(&ledger->operations) + 500 + trial_draw(&cuts->state, 3000);
+    const uint64_t wanted = atomic_load(&ledger->operations) + 500 +
+                            processes_draw(&cuts->state, 3000);
     char line[400];
 
     boot(cuts, "run");
@@ -87,7 +88,7 @@ run_and_cut(struct cuts *cuts)
         if (!machine_line(&cuts->machine, line, sizeof(line), BOOT_MS))
             FAIL("the machine says nothing any more");
         if (strncmp(line, "DRAINED", 7) == 0)
-            FAIL("the crew ended: %s", line);
+            FAIL("the workers ended: %s", line);
         (void)note_line(cuts, line);
     }
     machine_cut(&cuts->machine);
@@ -154,7 +155,7 @@ TEST_LIMIT(no_power_cut_loses_a_letter, 120)
     const struct score score = cut_often(LBX_SURVIVES_POWER_CUT, count);
 
     report("level sync", count, &score);
-    trial_check(&score);
+    score_check(&score);
 }
 
 TEST_LIMIT(power_cuts_at_level_process_lose_and_do_no_damage, 120)

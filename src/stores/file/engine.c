@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows in LMDB; room.c has K3, own.c the storage's own row. */
+/* Rows in LMDB; see engine.h. free_space.c has ENG-2. */
 #include "stores/file/engine.h"
 
 #include "stores/file/folder.h"
-#include "stores/file/room.h"
-#include "stores/file/tree.h"
+#include "stores/file/free_space.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +17,7 @@ enum {
 };
 
 /* The names in LMDB: part of the file format. */
-static const char *const names[LBX__TABLES] = {
+static const char *const table_names[LBX__TABLES] = {
     "meta",  "names",    "boxes", "heads", "bodies", "states",
     "ready", "waits",    "lines", "turns", "groups", "gids",
     "seen",  "seen_due", "age",   "tasks", "old",
@@ -30,15 +29,24 @@ lbx__engine_table(lbx__bytes name)
     if (name.size == 3 && memcmp(name.data, "own", 3) == 0)
         return LBX__TABLES;
     for (int i = 0; i < LBX__TABLES; i++) {
-        if (name.size == strlen(names[i]) &&
-            memcmp(name.data, names[i], name.size) == 0)
+        if (name.size == strlen(table_names[i]) &&
+            memcmp(name.data, table_names[i], name.size) == 0)
             return i;
     }
     return -1;
 }
 
+int
+lbx__engine_compare(lbx__bytes a, lbx__bytes b)
+{
+    const size_t both = a.size < b.size ? a.size : b.size;
+    const int order = both > 0 ? memcmp(a.data, b.data, both) : 0;
+
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 lbx_status
-lbx__lmdb_status(int result)
+lbx__engine_status(int result)
 {
     switch (result) {
     case MDB_SUCCESS:
@@ -92,9 +100,9 @@ lbx__engine_open(lbx__engine *engine, const lbx__io *io, int folder,
     }
     if (result != 0) {
         lbx__engine_close(engine);
-        return lbx__lmdb_status(result);
+        return lbx__engine_status(result);
     }
-    lbx__room_look(engine);
+    lbx__free_space_refresh(engine);
     return LBX_OK;
 }
 
@@ -104,7 +112,7 @@ lbx__engine_close(lbx__engine *engine)
     if (!engine->io)
         return;
     lbx__engine_abort(engine);
-    // First ours: closing any descriptor of the file would drop LMDB's locks
+    // Before LMDB's: closing any descriptor of the file would drop LMDB's locks
     // on it, if it had some; they are on lock.mdb.
     if (engine->fd >= 0)
         (void)close(engine->fd);
@@ -114,14 +122,14 @@ lbx__engine_close(lbx__engine *engine)
 }
 
 static int
-open_tables(lbx__engine *engine, MDB_txn *txn, unsigned flags)
+engine_open_tables(lbx__engine *engine, MDB_txn *txn, unsigned flags)
 {
-    int result = mdb_dbi_open(txn, "own", flags, &engine->own);
+    int result = mdb_dbi_open(txn, "own", flags, &engine->header);
 
     if (result != 0)
         return result;
     for (int i = 0; i < LBX__TABLES; i++) {
-        result = mdb_dbi_open(txn, names[i], flags, &engine->tables[i]);
+        result = mdb_dbi_open(txn, table_names[i], flags, &engine->tables[i]);
         if (result != 0)
             return result == MDB_NOTFOUND ? MDB_CORRUPTED : result;
     }
@@ -132,7 +140,8 @@ lbx_status
 lbx__engine_create(lbx__engine *engine)
 {
     assert(engine->txn);
-    return lbx__lmdb_status(open_tables(engine, engine->txn, MDB_CREATE));
+    return lbx__engine_status(
+        engine_open_tables(engine, engine->txn, MDB_CREATE));
 }
 
 lbx_status
@@ -146,14 +155,14 @@ lbx__engine_tables(lbx__engine *engine)
     (void)mdb_reader_check(engine->env, NULL);
     result = mdb_txn_begin(engine->env, NULL, MDB_RDONLY, &txn);
     if (result != 0)
-        return lbx__lmdb_status(result);
-    result = open_tables(engine, txn, 0);
+        return lbx__engine_status(result);
+    result = engine_open_tables(engine, txn, 0);
     // Handles stay only with a transaction that ends well.
     if (result == 0)
         result = mdb_txn_commit(txn);
     else
         mdb_txn_abort(txn);
-    return lbx__lmdb_status(result);
+    return lbx__engine_status(result);
 }
 
 lbx_status
@@ -166,9 +175,9 @@ lbx__engine_begin(lbx__engine *engine)
     result = mdb_txn_begin(engine->env, NULL, 0, &engine->txn);
     if (result != 0) {
         engine->txn = NULL;
-        return lbx__lmdb_status(result);
+        return lbx__engine_status(result);
     }
-    lbx__room_look(engine);
+    lbx__free_space_refresh(engine);
     return LBX_OK;
 }
 
@@ -182,7 +191,7 @@ lbx__engine_commit(lbx__engine *engine, uint64_t *ret_last)
     result = mdb_txn_commit(engine->txn); // also frees the cursors
     engine->txn = NULL;
     memset(engine->cursors, 0, sizeof(engine->cursors));
-    return lbx__lmdb_status(result);
+    return lbx__engine_status(result);
 }
 
 void
@@ -204,7 +213,7 @@ lbx__engine_last(const lbx__engine *engine)
 }
 
 static MDB_val
-val_of(lbx__bytes bytes)
+engine_val(lbx__bytes bytes)
 {
     // LMDB does not write through it.
     return (MDB_val){bytes.size, (void *)(uintptr_t)bytes.data};
@@ -214,12 +223,12 @@ lbx_status
 lbx__engine_get(lbx__engine *engine, lbx__table table, lbx__bytes key,
                 lbx__bytes *ret)
 {
-    MDB_val name = val_of(key), value;
+    MDB_val name = engine_val(key), value;
     const int result =
         mdb_get(engine->txn, engine->tables[table], &name, &value);
 
     if (result != 0)
-        return lbx__lmdb_status(result);
+        return lbx__engine_status(result);
     *ret = (lbx__bytes){value.mv_data, value.mv_size};
     return LBX_OK;
 }
@@ -228,7 +237,7 @@ lbx_status
 lbx__engine_seek(lbx__engine *engine, lbx__table table, lbx__bytes key,
                  lbx__bytes *ret_key, lbx__bytes *ret_value)
 {
-    MDB_val name = val_of(key), value;
+    MDB_val name = engine_val(key), value;
     int result = 0;
 
     if (!engine->cursors[table])
@@ -238,14 +247,14 @@ lbx__engine_seek(lbx__engine *engine, lbx__table table, lbx__bytes key,
         result = mdb_cursor_get(engine->cursors[table], &name, &value,
                                 key.size ? MDB_SET_RANGE : MDB_FIRST);
     if (result != 0)
-        return lbx__lmdb_status(result);
+        return lbx__engine_status(result);
     if (name.mv_size == 0 || name.mv_size > LBX__ROW_KEY_MAX)
-        return LBX_CORRUPT; // nobody puts such a key, and rules copy them
+        return LBX_CORRUPT; // no rule puts such a key, and they copy keys
     *ret_key = (lbx__bytes){name.mv_data, name.mv_size};
     *ret_value = (lbx__bytes){value.mv_data, value.mv_size};
-    // On a page whose keys are out of order a search goes anywhere; who goes on
-    // behind what was found must not come back.
-    if (lbx__bytes_compare(*ret_key, key) < 0)
+    // On a page whose keys are out of order a search leads anywhere; a caller that
+    // continues behind the result must not come back to it.
+    if (lbx__engine_compare(*ret_key, key) < 0)
         return LBX_CORRUPT;
     return LBX_OK;
 }
@@ -254,7 +263,7 @@ lbx_status
 lbx__engine_put(lbx__engine *engine, lbx__table table, lbx__bytes key,
                 const lbx__bytes *parts, size_t count)
 {
-    MDB_val name = val_of(key), value = {0, NULL};
+    MDB_val name = engine_val(key), value = {0, NULL};
     char *to;
     int result;
 
@@ -264,7 +273,7 @@ lbx__engine_put(lbx__engine *engine, lbx__table table, lbx__bytes key,
     result =
         mdb_put(engine->txn, engine->tables[table], &name, &value, MDB_RESERVE);
     if (result != 0)
-        return lbx__lmdb_status(result);
+        return lbx__engine_status(result);
     to = value.mv_data;
     for (size_t i = 0; i < count; i++) {
         if (parts[i].size)
@@ -277,7 +286,7 @@ lbx__engine_put(lbx__engine *engine, lbx__table table, lbx__bytes key,
 lbx_status
 lbx__engine_remove(lbx__engine *engine, lbx__table table, lbx__bytes key)
 {
-    MDB_val name = val_of(key);
+    MDB_val name = engine_val(key);
     int result;
 
     result = mdb_del(engine->txn, engine->tables[table], &name, NULL);
@@ -285,5 +294,5 @@ lbx__engine_remove(lbx__engine *engine, lbx__table table, lbx__bytes key)
         return LBX_OK; // and no row: LMDB has nothing to commit
     engine->rows++;
     engine->removed = true;
-    return lbx__lmdb_status(result);
+    return lbx__engine_status(result);
 }

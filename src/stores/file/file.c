@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage in files: LMDB behind a journal when alone, LMDB itself in company.
+ * Storage in files: the entries of storage.h over LMDB and a journal.
  *
- * Alone, one LMDB transaction is open from checkpoint to checkpoint and shows
- * what the groups have written (G1). Each group is also a record of the journal;
- * flush writes the records that are made, and flushes them as the level says.
- * When the journal is full, a group cannot be a record, or the transaction has
- * become large, flush makes a checkpoint instead, which is as good: LMDB commits
- * durably, and the journal begins anew. So does begin when room is scarce and
- * there are pages that a later transaction could use again.
+ * In exclusive mode rows are written to the open transaction of LMDB's, which
+ * shows them to reads, and to the journal, as one record for each batch. In
+ * shared mode they are written to LMDB only. When they reach the disk is decided
+ * in flush.c.
  *
- * In company each group is a transaction of its own, committed durably in
- * commit, so that others need not wait for our flush; the level is then
- * POWER_CUT, whatever was asked for.
+ * begin also changes the mode: to shared when another process asks to join, to
+ * exclusive when no other process is left (MEMB-2).
  *
- * K2, K3 are the engine's, N1 to N4 presence's, J1 to J5 the journal's.
- *
- * K4  `durable` is never ahead of the disk: it is raised by a flush that
- *     succeeded at the level, or a commit of LMDB's; what failed poisons, here
- *     and in `wake`, before anybody is told.
+ * Threads    one, from open to close; the three entries of the notification any.
  */
-#include "stores/file/copy.h"
-#include "stores/file/parts.h"
+#include "stores/file/free_space.h"
+#include "stores/file/private.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
-
-enum {
-    /* Rows between two checkpoints: each may hold a path of LMDB's pages in
-     * memory, and LMDB keeps 131,071 at most before it writes some early, which
-     * would end the life of pointers that rules hold (G5). */
-    ROWS_MOST = 12000,
-    ROWS_MOST_TIGHT = 64 /* while the disk is full */
-};
 
 static lbx__file *
 file_of(lbx__storage *storage)
@@ -40,175 +26,134 @@ file_of(lbx__storage *storage)
     return (lbx__file *)storage;
 }
 
-static bool
-is_alone(const lbx__file *file)
-{
-    return file->presence.right == LBX__ALONE;
-}
-
-static lbx_status
-poison(lbx__file *file)
+lbx_status
+lbx__file_poison(lbx__file *file)
 {
     if (!file->poisoned) {
         file->poisoned = true;
-        lbx__presence_poison(&file->presence); // N4
+        lbx__membership_poison(&file->membership); // MEMB-4
         lbx__file_log(file, "writing failed: nothing is written any more "
                             "until the store is opened again");
     }
     return LBX_IO;
 }
 
-/* Ours, the flushing thread's, or another process's. */
-static bool
-is_poisoned(lbx__file *file)
+bool
+lbx__file_is_poisoned(lbx__file *file)
 {
-    if (file->poisoned)
-        return true;
-    if ((file->beat.runs && lbx__load(&file->beat.failed, seq_cst)) ||
-        lbx__presence_poisoned(&file->presence))
-        (void)poison(file);
+    if (!file->poisoned && (lbx__interval_flush_has_failed(&file->interval) ||
+                            lbx__membership_is_poisoned(&file->membership)))
+        (void)lbx__file_poison(file);
     return file->poisoned;
 }
 
-lbx_status
-lbx__file_checkpoint(lbx__file *file, bool idle)
-{
-    lbx__own own = file->own;
-    lbx_status status = lbx__engine_begin(&file->engine);
-    uint64_t last;
+/* ---- Batches ---- */
 
-    own.generation++;
-    own.has_journal = true;
-    own.journal_bytes = file->journal.bytes;
-    own.idle = idle;
-    own.level = file->options.durability;
-    own.time_ns = lbx__file_time(file);
-    own.wall_ns = file->io->wall_ns(file->io);
-    if (status == LBX_OK)
-        status = lbx__own_write(&file->engine, &own);
-    if (status == LBX_OK)
-        status = lbx__engine_commit(&file->engine, &last);
-    if (status != LBX_OK) {
-        lbx__engine_abort(&file->engine);
-        return status;
-    }
-    file->own = own;
-    lbx__journal_start(&file->journal, own.generation); // J4
-    lbx__presence_tell_commit(&file->presence, last);
-    file->durable = file->ticket;
+/* Exclusive to shared, on a join request (MEMB-2). */
+static lbx_status
+file_share(lbx__file *file)
+{
+    if (lbx__flush_checkpoint(file, true) != LBX_OK)
+        return lbx__file_poison(file);
+    lbx__membership_share(&file->membership);
+    lbx__file_log(file, "shared mode: another process has joined");
     return LBX_OK;
 }
 
-/* Alone to company, when someone knocks (N2). */
+/* Shared to exclusive, when no other process is left (MEMB-2). */
 static lbx_status
-admit(lbx__file *file)
-{
-    lbx_status status = lbx__file_checkpoint(file, true);
-
-    if (status != LBX_OK)
-        return poison(file);
-    lbx__presence_admit(&file->presence);
-    lbx__file_log(file, "another process has come");
-    return LBX_OK;
-}
-
-/* Company to alone, when there is nobody else (N2). */
-static lbx_status
-stay_alone(lbx__file *file)
+file_take_exclusive(lbx__file *file)
 {
     lbx_status status = lbx__engine_begin(&file->engine);
 
     if (status == LBX_OK)
-        status = lbx__own_read(&file->engine, &file->own);
+        status = lbx__header_read(&file->engine, &file->header);
     if (status == LBX_OK)
-        status = lbx__file_checkpoint(file, false);
+        status = lbx__flush_checkpoint(file, false);
     if (status != LBX_OK)
-        return poison(file);
-    lbx__file_log(file, "alone again");
-    return LBX_OK;
-}
-
-/* A commit in company that changes nothing, but has a number. */
-static lbx_status
-commit_empty(lbx__file *file)
-{
-    lbx_status status = lbx__own_read(&file->engine, &file->own);
-    uint64_t last;
-
-    if (status == LBX_OK)
-        status = lbx__own_write(&file->engine, &file->own);
-    if (status == LBX_OK)
-        status = lbx__engine_commit(&file->engine, &last);
-    if (status == LBX_OK)
-        lbx__presence_tell_commit(&file->presence, last);
-    return status;
-}
-
-/* Before a group that may be refused for want of room (K3): pages that were freed
- * can be used two commits after. It has to be done here, since a refusal comes in
- * the middle of a group, which must not be committed by halves. Without a page
- * freed since the last time nothing is committed. A group that wants more than
- * those before, and more in a row than a part of the map, may be refused once. */
-static lbx_status
-make_room(lbx__file *file)
-{
-    lbx__engine *engine = &file->engine;
-    lbx_status status;
-
-    lbx__engine_start_group(engine);
-    for (int i = 0; i < 2 && lbx__engine_wants_commit(engine); i++) {
-        const bool empty = engine->rows == 0;
-
-        status = is_alone(file) ? lbx__file_checkpoint(file, false)
-                                : commit_empty(file);
-        if (status != LBX_OK) {
-            (void)poison(file);
-            lbx__engine_abort(engine);
-            return LBX_IO;
-        }
-        if (empty)
-            engine->empty_commit = lbx__engine_last(engine);
-        status = lbx__engine_begin(engine);
-        if (status != LBX_OK)
-            return status;
-    }
+        return lbx__file_poison(file);
+    lbx__file_log(file, "exclusive mode: no other process is left");
     return LBX_OK;
 }
 
 static lbx_status
-begin(lbx__storage *storage)
+file_begin(lbx__storage *storage)
 {
     lbx__file *file = file_of(storage);
+    lbx__membership *membership = &file->membership;
     lbx_status status = LBX_OK;
 
-    if (is_poisoned(file))
+    if (lbx__file_is_poisoned(file))
         return LBX_IO;
-    if (is_alone(file)) {
-        if (lbx__presence_knocked(&file->presence))
-            status = admit(file);
-    } else if (lbx__presence_try_alone(&file->presence)) {
-        status = stay_alone(file);
+    if (lbx__file_has_exclusive_mode(file)) {
+        if (lbx__membership_is_requested(membership))
+            status = file_share(file);
+    } else if (lbx__membership_try_exclusive(membership)) {
+        status = file_take_exclusive(file);
     }
-    if (status == LBX_OK && !is_alone(file) &&
-        !lbx__presence_take_turn(&file->presence))
+    if (status == LBX_OK && !lbx__file_has_exclusive_mode(file) &&
+        !lbx__membership_lock_writer(membership))
         return LBX_NO_MEMORY;
     if (status == LBX_OK)
         status = lbx__engine_begin(&file->engine);
-    // Who held us up may have failed.
-    if (status == LBX_OK && is_poisoned(file)) {
+    // The process that held the lock until now may have failed.
+    if (status == LBX_OK && lbx__file_is_poisoned(file)) {
         lbx__engine_abort(&file->engine);
         status = LBX_IO;
     }
     if (status == LBX_OK)
-        status = make_room(file);
+        status = lbx__flush_free_pages(file);
     if (status != LBX_OK)
-        lbx__presence_end_turn(&file->presence);
+        lbx__membership_unlock_writer(membership);
     return status;
 }
 
+static uint64_t
+file_commit(lbx__storage *storage)
+{
+    lbx__file *file = file_of(storage);
+
+    file->ticket++;
+    if (file->poisoned)
+        lbx__engine_abort(&file->engine);
+    else if (!lbx__file_has_exclusive_mode(file))
+        lbx__flush_shared_batch(file);
+    else if (!lbx__journal_end(&file->journal, lbx__file_time(file)) &&
+             file->durable == file->ticket - 1)
+        file->durable = file->ticket; // nothing was written
+    lbx__membership_unlock_writer(&file->membership);
+    return file->ticket;
+}
+
 static lbx_status
-get(lbx__storage *storage, lbx__table table, lbx__bytes key,
-    lbx__bytes *ret_value)
+file_flush(lbx__storage *storage, uint64_t ticket)
+{
+    lbx__file *file = file_of(storage);
+
+    assert(ticket <= file->ticket && !storage->begun);
+    if (ticket <= file->durable)
+        return LBX_OK;
+    if (lbx__file_is_poisoned(file))
+        return LBX_IO;
+    return lbx__flush_to_level(file);
+}
+
+static lbx_status
+file_sync(lbx__storage *storage)
+{
+    lbx__file *file = file_of(storage);
+
+    assert(!storage->begun);
+    if (lbx__file_is_poisoned(file))
+        return LBX_IO;
+    return lbx__flush_sync(file);
+}
+
+/* ---- Rows ---- */
+
+static lbx_status
+file_get(lbx__storage *storage, lbx__table table, lbx__bytes key,
+         lbx__bytes *ret_value)
 {
     lbx__file *file = file_of(storage);
 
@@ -218,8 +163,8 @@ get(lbx__storage *storage, lbx__table table, lbx__bytes key,
 }
 
 static lbx_status
-seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
-     lbx__bytes *ret_key, lbx__bytes *ret_value)
+file_seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
+          lbx__bytes *ret_key, lbx__bytes *ret_value)
 {
     lbx__file *file = file_of(storage);
 
@@ -229,161 +174,48 @@ seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
 }
 
 static lbx_status
-reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
-        lbx__growth growth)
+file_reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
+             lbx__growth growth)
 {
-    return lbx__engine_reserve(&file_of(storage)->engine, sizes, count, growth);
+    return lbx__free_space_reserve(&file_of(storage)->engine, sizes, count,
+                                   growth);
 }
 
 static void
-put(lbx__storage *storage, lbx__table table, lbx__bytes key,
-    const lbx__bytes *parts, size_t count)
+file_put(lbx__storage *storage, lbx__table table, lbx__bytes key,
+         const lbx__bytes *parts, size_t count)
 {
     lbx__file *file = file_of(storage);
 
     if (file->poisoned)
         return;
-    if (is_alone(file))
+    if (lbx__file_has_exclusive_mode(file))
         lbx__journal_put(&file->journal, table, key, parts, count);
     if (lbx__engine_put(&file->engine, table, key, parts, count) != LBX_OK)
-        (void)poison(file);
+        (void)lbx__file_poison(file);
 }
 
 static void
-remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
+file_remove(lbx__storage *storage, lbx__table table, lbx__bytes key)
 {
     lbx__file *file = file_of(storage);
 
     if (file->poisoned)
         return;
-    if (is_alone(file))
+    if (lbx__file_has_exclusive_mode(file))
         lbx__journal_remove(&file->journal, table, key);
     if (lbx__engine_remove(&file->engine, table, key) != LBX_OK)
-        (void)poison(file);
+        (void)lbx__file_poison(file);
 }
 
-/* A group in company: durable when this is done, or never. */
-static void
-commit_in_company(lbx__file *file)
-{
-    const int64_t now = lbx__file_time(file);
-    const bool changed = file->engine.rows > 0;
-    lbx_status status = LBX_OK;
-    uint64_t last;
-
-    // The time of last resort, should the wall clock be set back while the
-    // machine is off; to the second.
-    if (changed && now - file->own.time_ns >= LBX_SECOND) {
-        status = lbx__own_read(&file->engine, &file->own);
-        file->own.time_ns = now;
-        file->own.wall_ns = file->io->wall_ns(file->io);
-        if (status == LBX_OK)
-            status = lbx__own_write(&file->engine, &file->own);
-    }
-    if (status == LBX_OK)
-        status = lbx__engine_commit(&file->engine, &last);
-    if (status != LBX_OK) {
-        // Others may have begun already. They stand on the state before, which
-        // is what LMDB's meta page still names.
-        (void)poison(file);
-        lbx__engine_abort(&file->engine);
-        return;
-    }
-    if (changed) {
-        lbx__presence_tell_commit(&file->presence, last);
-        lbx__presence_ring_others(&file->presence); // N3
-    }
-    file->durable = file->ticket;
-}
-
-static uint64_t
-commit(lbx__storage *storage)
-{
-    lbx__file *file = file_of(storage);
-
-    file->ticket++;
-    if (file->poisoned)
-        lbx__engine_abort(&file->engine);
-    else if (!is_alone(file))
-        commit_in_company(file);
-    else if (!lbx__journal_end(&file->journal, lbx__file_time(file)) &&
-             file->durable == file->ticket - 1)
-        file->durable = file->ticket; // nothing was written
-    lbx__presence_end_turn(&file->presence);
-    return file->ticket;
-}
-
-static bool
-wants_checkpoint(const lbx__file *file)
-{
-    return !lbx__journal_fits(&file->journal) ||
-           file->engine.rows >=
-               (file->engine.tight ? ROWS_MOST_TIGHT : ROWS_MOST);
-}
-
-/* Brings everything that is committed to the level given. */
-static lbx_status
-flush_to(lbx__file *file, lbx_durability level)
-{
-    lbx__journal *journal = &file->journal;
-    lbx_status status;
-
-    // What cannot be written to the journal goes where the journal would go.
-    if (wants_checkpoint(file) || lbx__journal_write(journal) != LBX_OK)
-        return lbx__file_checkpoint(file, false) == LBX_OK ? LBX_OK
-                                                           : poison(file);
-    if (level == LBX_SURVIVES_POWER_CUT)
-        status = lbx__journal_flush(journal);
-    else if (level == LBX_SURVIVES_INTERVAL)
-        status = lbx__beat_written(&file->beat);
-    else
-        status = LBX_OK;
-    if (status != LBX_OK)
-        return poison(file);
-    lbx__presence_tell_record(&file->presence, journal->generation,
-                              journal->number);
-    file->durable = file->ticket; // K4
-    return LBX_OK;
-}
-
-static lbx_status
-flush(lbx__storage *storage, uint64_t ticket)
-{
-    lbx__file *file = file_of(storage);
-
-    assert(ticket <= file->ticket && !storage->begun);
-    if (ticket <= file->durable)
-        return LBX_OK;
-    if (is_poisoned(file))
-        return LBX_IO;
-    return flush_to(file, file->options.durability);
-}
-
-static lbx_status
-sync_all(lbx__storage *storage)
-{
-    lbx__file *file = file_of(storage);
-
-    assert(!storage->begun);
-    if (is_poisoned(file))
-        return LBX_IO;
-    if (lbx__copy_is_wanted(file)) {
-        lbx_status status = LBX_OK;
-
-        if (is_alone(file) && lbx__file_checkpoint(file, false) != LBX_OK)
-            status = poison(file);
-        lbx__copy_serve(file, status);
-        return status;
-    }
-    return is_alone(file) ? flush_to(file, LBX_SURVIVES_POWER_CUT) : LBX_OK;
-}
+/* ---- What it is ---- */
 
 int64_t
 lbx__file_time(lbx__file *file)
 {
-    const int64_t now = file->options.clock
-                            ? lbx_clock_now(file->options.clock)
-                            : file->io->boot_ns(file->io) + file->own.offset_ns;
+    const int64_t now = file->options.clock ? lbx_clock_now(file->options.clock)
+                                            : file->io->boot_ns(file->io) +
+                                                  file->header.offset_ns;
 
     if (now > file->time_ns)
         file->time_ns = now;
@@ -391,60 +223,120 @@ lbx__file_time(lbx__file *file)
 }
 
 static int64_t
-now_ns(lbx__storage *storage)
+file_now(lbx__storage *storage)
 {
     return lbx__file_time(file_of(storage));
 }
 
 static lbx_durability
-durability(lbx__storage *storage)
+file_durability(lbx__storage *storage)
 {
     const lbx__file *file = file_of(storage);
 
-    return is_alone(file) ? file->options.durability : LBX_SURVIVES_POWER_CUT;
+    return lbx__file_has_exclusive_mode(file) ? file->options.durability
+                                              : LBX_SURVIVES_POWER_CUT;
 }
 
-/* Somebody wants to be let in, and begin would do it. */
+uint32_t
+lbx__file_era(const lbx__storage *storage)
+{
+    return ((const lbx__file *)storage)->header.era;
+}
+
+const lbx_store_options *
+lbx__file_options(const lbx__storage *storage)
+{
+    return &((const lbx__file *)storage)->options;
+}
+
+const uint8_t *
+lbx__file_uid(const lbx__storage *storage)
+{
+    return ((const lbx__file *)storage)->header.uid;
+}
+
+bool
+lbx__file_is_exclusive(const lbx__storage *storage)
+{
+    return lbx__file_has_exclusive_mode((const lbx__file *)storage);
+}
+
+void
+lbx__file_log(const lbx__file *file, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+
+    if (!file->options.log)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    file->options.log(file->options.log_context, line);
+}
+
+/* ---- Notification ---- */
+
+uint32_t
+lbx__file_notified(lbx__storage *storage)
+{
+    return lbx__membership_notified(&file_of(storage)->membership);
+}
+
+void
+lbx__file_wait(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
+{
+    lbx__membership_wait(&file_of(storage)->membership, seen, wait_ns);
+}
+
+void
+lbx__file_notify(lbx__storage *storage)
+{
+    lbx__membership_notify(&file_of(storage)->membership);
+}
+
+/* Whether a process asks to join, which begin would let in. */
 static bool
-is_called(const lbx__storage *storage)
+file_is_called(const lbx__storage *storage)
 {
     const lbx__file *file = (const lbx__file *)storage;
 
-    return is_alone(file) && lbx__presence_knocked(&file->presence);
+    return lbx__file_has_exclusive_mode(file) &&
+           lbx__membership_is_requested(&file->membership);
 }
 
 static void
-close_file(lbx__storage *storage)
+file_close(lbx__storage *storage)
 {
     lbx__file *file = file_of(storage);
 
-    // In a forked child all of it is the parent's: locks, pages, descriptors.
+    // In a forked child locks, pages and descriptors are the parent's.
     if (file->pid != getpid())
         return;
     // What was flushed is in the journal whether or not this succeeds.
-    if (!is_poisoned(file) && is_alone(file))
-        (void)lbx__file_checkpoint(file, true);
-    lbx__file_destroy(file);
+    if (!lbx__file_is_poisoned(file) && lbx__file_has_exclusive_mode(file))
+        (void)lbx__flush_checkpoint(file, true);
+    lbx__file_open_undo(file);
 }
 
 const lbx__storage_ops lbx__file_ops = {
     .scheme = "file",
     .one_thread = true,
-    .begin = begin,
-    .get = get,
-    .seek = seek,
-    .reserve = reserve,
-    .put = put,
-    .remove = remove_row,
-    .commit = commit,
-    .flush = flush,
-    .sync = sync_all,
-    .now = now_ns,
-    .durability = durability,
-    .close = close_file,
+    .begin = file_begin,
+    .get = file_get,
+    .seek = file_seek,
+    .reserve = file_reserve,
+    .put = file_put,
+    .remove = file_remove,
+    .commit = file_commit,
+    .flush = file_flush,
+    .sync = file_sync,
+    .now = file_now,
+    .durability = file_durability,
+    .close = file_close,
     .era = lbx__file_era,
-    .bell = lbx__file_bell,
-    .sleep = lbx__file_sleep,
-    .ring = lbx__file_ring,
-    .is_called = is_called,
+    .bell = lbx__file_notified,
+    .sleep = lbx__file_wait,
+    .ring = lbx__file_notify,
+    .is_called = file_is_called,
 };

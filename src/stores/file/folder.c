@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which folders are taken, and why others are not; see folder.h. */
+/* Which folders are accepted, and why others are refused; see folder.h. */
 #include "stores/file/folder.h"
 
 #include "base/fault.h"
@@ -17,9 +17,9 @@ const char *const lbx__folder_names[] = {
     LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE, NULL,
 };
 
-/* File systems whose locks and shared memory end at the machine's border. */
+/* File systems whose locks and shared memory do not reach other machines. */
 static bool
-is_remote(unsigned long type)
+folder_is_remote(unsigned long type)
 {
     static const unsigned long types[] = {
         0x6969,     // NFS
@@ -42,7 +42,8 @@ is_remote(unsigned long type)
 }
 
 static lbx_status
-check_rights(const struct stat *found, const char *name, lbx_fault *fault)
+folder_check_rights(const struct stat *found, const char *name,
+                    lbx_fault *fault)
 {
     if (found->st_uid != geteuid())
         return lbx__fault_set(fault, LBX_DENIED, "%s belongs to someone else",
@@ -55,8 +56,8 @@ check_rights(const struct stat *found, const char *name, lbx_fault *fault)
 
 /* One of the store's files, if it is there. */
 static lbx_status
-check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
-           lbx_fault *fault)
+folder_check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
+                  lbx_fault *fault)
 {
     struct stat found;
 
@@ -71,21 +72,21 @@ check_file(const lbx__folder *folder, const char *name, off_t *ret_size,
         return lbx__fault_set(fault, LBX_DENIED, "%s is not a plain file",
                               name);
     *ret_size = found.st_size;
-    return check_rights(&found, name, fault);
+    return folder_check_rights(&found, name, fault);
 }
 
 lbx_status
 lbx__folder_look(lbx__folder *folder, lbx_fault *fault)
 {
     off_t data, journal, other;
-    lbx_status status = check_file(folder, LBX__DATA, &data, fault);
+    lbx_status status = folder_check_file(folder, LBX__DATA, &data, fault);
 
     if (status == LBX_OK)
-        status = check_file(folder, LBX__JOURNAL, &journal, fault);
+        status = folder_check_file(folder, LBX__JOURNAL, &journal, fault);
     if (status == LBX_OK)
-        status = check_file(folder, LBX__LOCK, &other, fault);
+        status = folder_check_file(folder, LBX__LOCK, &other, fault);
     if (status == LBX_OK)
-        status = check_file(folder, LBX__WAKE, &other, fault);
+        status = folder_check_file(folder, LBX__WAKE, &other, fault);
     if (status != LBX_OK)
         return status;
     folder->has_data = data > 0;
@@ -94,7 +95,7 @@ lbx__folder_look(lbx__folder *folder, lbx_fault *fault)
 }
 
 static lbx_status
-check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
+folder_check(lbx__folder *folder, const char *path, lbx_fault *fault)
 {
     struct stat found;
     struct statfs system;
@@ -104,19 +105,19 @@ check_folder(lbx__folder *folder, const char *path, lbx_fault *fault)
         return lbx__fault_set(fault, LBX_IO, "%s: %s", path, strerror(errno));
     folder->device = found.st_dev;
     folder->inode = found.st_ino;
-    status = check_rights(&found, path, fault);
+    status = folder_check_rights(&found, path, fault);
     if (status != LBX_OK)
         return status;
-    if (is_remote((unsigned long)system.f_type))
+    if (folder_is_remote((unsigned long)system.f_type))
         return lbx__fault_set(fault, LBX_DENIED,
                               "%s is on a network file system", path);
     return lbx__folder_look(folder, fault);
 }
 
-/* Whether it may lie where a store is made: what a store that was never finished
- * has left, and what file systems and people hide. */
+/* Whether a file may lie where a store is made: one that an unfinished store has
+ * left, or a hidden one. */
 static bool
-is_harmless(const char *name)
+folder_is_harmless(const char *name)
 {
     if (name[0] == '.' || strcmp(name, "lost+found") == 0)
         return true;
@@ -127,11 +128,11 @@ is_harmless(const char *name)
     return false;
 }
 
-/* A store is not made among files of others: who forgot the name of a box would
- * have it where they did not look for it. */
+/* A store is not made among foreign files: a URL without the name of a box would
+ * put it into the folder above the one that was meant. */
 static lbx_status
-check_empty(const lbx__folder *folder, const lbx__io *io, const char *path,
-            lbx_fault *fault)
+folder_check_empty(const lbx__folder *folder, const lbx__io *io,
+                   const char *path, lbx_fault *fault)
 {
     const int fd = io->open(io, folder->fd, ".", O_RDONLY | O_DIRECTORY);
     DIR *listing = fd < 0 ? NULL : fdopendir(fd);
@@ -147,7 +148,7 @@ check_empty(const lbx__folder *folder, const lbx__io *io, const char *path,
                               strerror(error));
     }
     while (status == LBX_OK && (entry = readdir(listing)) != NULL) {
-        if (!is_harmless(entry->d_name))
+        if (!folder_is_harmless(entry->d_name))
             status =
                 lbx__fault_set(fault, LBX_DENIED,
                                "%.100s has no store but other files, such as "
@@ -159,9 +160,9 @@ check_empty(const lbx__folder *folder, const lbx__io *io, const char *path,
     return status;
 }
 
-/* Why what has this name is no folder of ours. */
+/* Why a path is not accepted as a folder. */
 static lbx_status
-refuse_kind(const char *path, int error, lbx_fault *fault)
+folder_refuse_kind(const char *path, int error, lbx_fault *fault)
 {
     struct stat found;
 
@@ -175,7 +176,7 @@ refuse_kind(const char *path, int error, lbx_fault *fault)
 
 /* Makes the folder, and its name in the one above durable. */
 static lbx_status
-make_folder(const lbx__io *io, const char *path)
+folder_make(const lbx__io *io, const char *path)
 {
     char above[PATH_MAX];
     const char *slash;
@@ -192,7 +193,7 @@ make_folder(const lbx__io *io, const char *path)
     size = slash ? (size_t)(slash - path) : 0;
     memcpy(above, path, size);
     above[size] = '\0';
-    // Not through io->open: the way there may lead over symbolic links.
+    // Not through io->open: the path may lead over symbolic links.
     fd = open(size    ? above
               : slash ? "/"
                       : ".",
@@ -213,21 +214,21 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
 
     *folder = (lbx__folder){.fd = io->open(io, AT_FDCWD, path, flags)};
     if (folder->fd == -ENOENT && !must_exist) {
-        status = make_folder(io, path);
+        status = folder_make(io, path);
         if (status != LBX_OK)
             return lbx__fault_set(fault, status, "%s cannot be made", path);
         folder->fd = io->open(io, AT_FDCWD, path, flags);
     }
     if (folder->fd == -ELOOP || folder->fd == -ENOTDIR)
-        return refuse_kind(path, -folder->fd, fault);
+        return folder_refuse_kind(path, -folder->fd, fault);
     if (folder->fd < 0)
         return lbx__fault_set(fault, lbx__io_status(folder->fd), "%s: %s", path,
                               strerror(-folder->fd));
-    status = check_folder(folder, path, fault);
+    status = folder_check(folder, path, fault);
     if (status == LBX_OK && !folder->has_data && !folder->has_journal)
         status = must_exist ? lbx__fault_set(fault, LBX_NOT_FOUND,
                                              "there is no store in %s", path)
-                            : check_empty(folder, io, path, fault);
+                            : folder_check_empty(folder, io, path, fault);
     if (status != LBX_OK)
         lbx__folder_close(folder);
     return status;

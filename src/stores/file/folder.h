@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a store: ours, and safe to write to.
+ * The folder of a store: owned by this user, and safe to write to.
  *
- * K1  Nothing is written to a folder that is refused: one that is a symbolic
- *     link, belongs to someone else, may be written by others, lies on a network
- *     file system, has such a file among those of the store, or has no store but
- *     files of others.
+ * FOLD-1  Nothing is written to a folder that is refused: one that is a symbolic
+ *         link, has another owner, is writable for others, lies on a network file
+ *         system, has such a file among those of the store, or has no store but
+ *         foreign files.
+ *
+ * Threads    one at a time.
  */
 #ifndef LBX_STORES_FILE_FOLDER_H
 #define LBX_STORES_FILE_FOLDER_H
@@ -30,12 +32,12 @@ typedef struct lbx__folder {
 } lbx__folder;
 
 /* Opens a folder, and makes it, durably, unless `must_exist`. OK; NOT_FOUND;
- * INVALID: it is no folder; DENIED; the fault says why; any I/O failure. */
+ * INVALID: it is no folder; DENIED; the fault has the reason; any I/O failure. */
 lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
                             const char *path, bool must_exist,
                             lbx_fault *fault);
 
-/* Which files there are; again after waiting for someone who was making them. */
+/* Reads which files there are; again after another process has made some. */
 lbx_status lbx__folder_look(lbx__folder *folder, lbx_fault *fault);
 
 void lbx__folder_close(lbx__folder *folder);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static int
-open_file(const lbx__io *io, int folder, const char *name, int flags)
+io_open_file(const lbx__io *io, int folder, const char *name, int flags)
 {
     const int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -23,7 +23,7 @@ open_file(const lbx__io *io, int folder, const char *name, int flags)
 }
 
 static ssize_t
-read_at(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
+io_read_at(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
 {
     const ssize_t done = pread(fd, bytes, size, (off_t)offset);
 
@@ -32,8 +32,8 @@ read_at(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
 }
 
 static ssize_t
-write_at(const lbx__io *io, int fd, const void *bytes, size_t size,
-         uint64_t offset)
+io_write_at(const lbx__io *io, int fd, const void *bytes, size_t size,
+            uint64_t offset)
 {
     const ssize_t done = pwrite(fd, bytes, size, (off_t)offset);
 
@@ -42,21 +42,21 @@ write_at(const lbx__io *io, int fd, const void *bytes, size_t size,
 }
 
 static int
-sync_data(const lbx__io *io, int fd)
+io_sync_data(const lbx__io *io, int fd)
 {
     (void)io;
     return fdatasync(fd) < 0 ? -errno : 0;
 }
 
 static int
-sync_all(const lbx__io *io, int fd)
+io_sync_all(const lbx__io *io, int fd)
 {
     (void)io;
     return fsync(fd) < 0 ? -errno : 0;
 }
 
 static int
-allocate(const lbx__io *io, int fd, uint64_t size)
+io_allocate(const lbx__io *io, int fd, uint64_t size)
 {
     int result;
 
@@ -68,28 +68,28 @@ allocate(const lbx__io *io, int fd, uint64_t size)
 }
 
 static int
-rename_in(const lbx__io *io, int folder, const char *from, const char *to)
+io_rename_in(const lbx__io *io, int folder, const char *from, const char *to)
 {
     (void)io;
     return renameat(folder, from, folder, to) < 0 ? -errno : 0;
 }
 
 static int64_t
-boot_ns(const lbx__io *io)
+io_boot_ns(const lbx__io *io)
 {
     (void)io;
     return lbx__clock_boot();
 }
 
 static int64_t
-wall_ns(const lbx__io *io)
+io_wall_ns(const lbx__io *io)
 {
     (void)io;
     return lbx__clock_wall();
 }
 
 static void
-boot_id(const lbx__io *io, uint8_t id[16])
+io_boot_id(const lbx__io *io, uint8_t id[16])
 {
     char text[LBX__UUID_TEXT_BYTES] = "";
     const int fd =
@@ -109,16 +109,16 @@ boot_id(const lbx__io *io, uint8_t id[16])
 }
 
 const lbx__io lbx__io_system = {
-    .open = open_file,
-    .pread = read_at,
-    .pwrite = write_at,
-    .fdatasync = sync_data,
-    .fsync = sync_all,
-    .fallocate = allocate,
-    .rename = rename_in,
-    .boot_ns = boot_ns,
-    .wall_ns = wall_ns,
-    .boot_id = boot_id,
+    .open = io_open_file,
+    .pread = io_read_at,
+    .pwrite = io_write_at,
+    .fdatasync = io_sync_data,
+    .fsync = io_sync_all,
+    .fallocate = io_allocate,
+    .rename = io_rename_in,
+    .boot_ns = io_boot_ns,
+    .wall_ns = io_wall_ns,
+    .boot_id = io_boot_id,
 };
 
 lbx_status

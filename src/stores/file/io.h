@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every system call of the file store's own, behind one table, so that tests
- * can make the third flush fail or the disk full. (LMDB's are not ours; tests
- * reach them through the linker.)
+ * can make the third flush fail or the disk full. (LMDB's are not behind it; tests
+ * reach those through the linker.)
  *
- * Calls answer what the system call does, or -errno.
+ * Calls return what the system call does, or -errno.
+ *
+ * Threads    any.
  */
 #ifndef LBX_STORES_FILE_IO_H
 #define LBX_STORES_FILE_IO_H
@@ -30,7 +32,7 @@ struct lbx__io {
                   const char *to);
     int64_t (*boot_ns)(const lbx__io *io);
     int64_t (*wall_ns)(const lbx__io *io);
-    /* 16 bytes that are others after each start of the machine. */
+    /* 16 bytes that differ after each start of the machine. */
     void (*boot_id)(const lbx__io *io, uint8_t id[16]);
     void *context;
 };
@@ -44,7 +46,7 @@ lbx_status lbx__io_read_all(const lbx__io *io, int fd, void *bytes, size_t size,
 lbx_status lbx__io_write_all(const lbx__io *io, int fd, const void *bytes,
                              size_t size, uint64_t offset);
 
-/* What -errno means to our callers; OK for 0 and more. */
+/* The status that stands for -errno; OK for 0 and more. */
 lbx_status lbx__io_status(ssize_t result);
 
 #endif

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 enum {
-    HEAD = 40 /* the bytes of the file's header that are used */
+    JOURNAL_HEAD = 40 /* the bytes of the file's header that are used */
 };
 
 static void
-pack_head(uint8_t head[HEAD], const uint8_t uid[16])
+journal_pack_head(uint8_t head[JOURNAL_HEAD], const uint8_t uid[16])
 {
     static const uint8_t magic[8] = {'L', 'B', 'X', 'J', 'R', 'N', 'L', '1'};
 
@@ -31,10 +31,10 @@ pack_head(uint8_t head[HEAD], const uint8_t uid[16])
 }
 
 static lbx_status
-fill(const lbx__io *io, int fd, const uint8_t uid[16], uint64_t bytes)
+journal_fill(const lbx__io *io, int fd, const uint8_t uid[16], uint64_t bytes)
 {
     static const uint8_t zeros[65536];
-    uint8_t head[HEAD];
+    uint8_t head[JOURNAL_HEAD];
     lbx_status status = LBX_OK;
 
     // Written, not only allocated: a first write to blocks that are merely
@@ -45,7 +45,7 @@ fill(const lbx__io *io, int fd, const uint8_t uid[16], uint64_t bytes)
         status = lbx__io_write_all(
             io, fd, zeros, left < sizeof(zeros) ? left : sizeof(zeros), at);
     }
-    pack_head(head, uid);
+    journal_pack_head(head, uid);
     if (status == LBX_OK)
         status = lbx__io_write_all(io, fd, head, sizeof(head), 0);
     if (status == LBX_OK)
@@ -63,12 +63,12 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
 
     if (fd < 0)
         return lbx__io_status(fd);
-    status = fill(io, fd, uid, bytes);
+    status = journal_fill(io, fd, uid, bytes);
     (void)close(fd);
     if (status == LBX_OK)
         status = lbx__io_status(
             io->rename(io, folder, LBX__JOURNAL_NEW, LBX__JOURNAL));
-    if (status != LBX_OK) // it may have taken the last room on the disk
+    if (status != LBX_OK) // it may have taken the last free space on the disk
         (void)unlinkat(folder, LBX__JOURNAL_NEW, 0);
     if (status == LBX_OK)
         status = lbx__io_status(io->fsync(io, folder));
@@ -76,15 +76,15 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
 }
 
 static lbx_status
-check_head(const lbx__journal *journal, const uint8_t uid[16])
+journal_check_head(const lbx__journal *journal, const uint8_t uid[16])
 {
-    uint8_t head[HEAD], wanted[HEAD];
+    uint8_t head[JOURNAL_HEAD], wanted[JOURNAL_HEAD];
     lbx_status status =
         lbx__io_read_all(journal->io, journal->fd, head, sizeof(head), 0);
 
     if (status != LBX_OK)
         return status;
-    pack_head(wanted, uid);
+    journal_pack_head(wanted, uid);
     if (memcmp(head, wanted, 8) == 0 &&
         lbx__get_le32(head + 32) == lbx__crc32c(0, head, 32) &&
         lbx__get_le32(head + 8) > LBX__JOURNAL_FORMAT)
@@ -95,7 +95,7 @@ check_head(const lbx__journal *journal, const uint8_t uid[16])
 lbx_status
 lbx__journal_uid(const lbx__io *io, int folder, uint8_t uid[16])
 {
-    uint8_t head[HEAD];
+    uint8_t head[JOURNAL_HEAD];
     const int fd = io->open(io, folder, LBX__JOURNAL, O_RDONLY);
     lbx_status status;
 
@@ -147,8 +147,9 @@ lbx__journal_open(lbx__journal *journal, const lbx__io *io, int folder,
 
     if (status != LBX_OK)
         return status;
-    status = journal->bytes < LBX__JOURNAL_LEAST ? LBX_CORRUPT
-                                                 : check_head(journal, uid);
+    status = journal->bytes < LBX__JOURNAL_MIN
+                 ? LBX_CORRUPT
+                 : journal_check_head(journal, uid);
     if (status != LBX_OK)
         lbx__journal_close(journal);
     return status;
@@ -179,9 +180,9 @@ lbx__journal_start(lbx__journal *journal, uint64_t generation)
     lbx__store(&journal->flushed, journal->made_upto, release);
 }
 
-/* Room for a row, behind the record's head if it is the first. */
+/* Space for a row, behind the record's head if it is the first. */
 static uint8_t *
-claim_row(lbx__journal *journal, size_t size)
+journal_claim_row(lbx__journal *journal, size_t size)
 {
     if (journal->made.size == journal->grows_at)
         (void)lbx__buffer_claim(&journal->made, LBX__RECORD_HEAD);
@@ -189,8 +190,8 @@ claim_row(lbx__journal *journal, size_t size)
 }
 
 static uint8_t *
-pack_row(uint8_t *to, lbx__table table, uint8_t what, lbx__bytes key,
-         size_t value_size)
+journal_pack_row(uint8_t *to, lbx__table table, uint8_t what, lbx__bytes key,
+                 size_t value_size)
 {
     *to++ = (uint8_t)table;
     *to++ = what;
@@ -209,10 +210,10 @@ lbx__journal_put(lbx__journal *journal, lbx__table table, lbx__bytes key,
 
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
-    to = claim_row(journal, 8 + key.size + size);
+    to = journal_claim_row(journal, 8 + key.size + size);
     if (!to)
         return; // the buffer remembers
-    to = pack_row(to, table, 0, key, size);
+    to = journal_pack_row(to, table, 0, key, size);
     for (size_t i = 0; i < count; i++) {
         if (parts[i].size)
             memcpy(to, parts[i].data, parts[i].size);
@@ -223,15 +224,15 @@ lbx__journal_put(lbx__journal *journal, lbx__table table, lbx__bytes key,
 void
 lbx__journal_remove(lbx__journal *journal, lbx__table table, lbx__bytes key)
 {
-    uint8_t *to = claim_row(journal, 8 + key.size);
+    uint8_t *to = journal_claim_row(journal, 8 + key.size);
 
     if (to)
-        (void)pack_row(to, table, 1, key, 0);
+        (void)journal_pack_row(to, table, 1, key, 0);
 }
 
 /* Whether all records before the one that is being made are on the disk. */
 static bool
-before_is_flushed(lbx__journal *journal)
+journal_is_flushed(lbx__journal *journal)
 {
     // Acquire: pairs with lbx__journal_flush(), in whatever thread.
     return lbx__load(&journal->flushed, acquire) == journal->made_upto;
@@ -253,7 +254,7 @@ lbx__journal_end(lbx__journal *journal, int64_t time_ns)
         size = journal->made.size - journal->grows_at;
         head = (uint8_t *)journal->made.bytes + journal->grows_at;
         memcpy(head, magic, sizeof(magic));
-        head[3] = before_is_flushed(journal) ? 'S' : 'R';
+        head[3] = journal_is_flushed(journal) ? 'S' : 'R';
         to = lbx__put_le32(head + 4, (uint32_t)size);
         to = lbx__put_le64(to, journal->generation);
         to = lbx__put_le64(to, journal->number + 1);
@@ -274,7 +275,7 @@ bool
 lbx__journal_fits(const lbx__journal *journal)
 {
     return journal->made.status == LBX_OK &&
-           journal->made.size <= journal->bytes - journal->at; // J1
+           journal->made.size <= journal->bytes - journal->at; // JRNL-1
 }
 
 lbx_status
@@ -283,9 +284,9 @@ lbx__journal_write(lbx__journal *journal)
     lbx_status status;
 
     assert(lbx__journal_fits(journal));
-    assert(journal->made.size == journal->grows_at); // no group is open
+    assert(journal->made.size == journal->grows_at); // no batch is open
     status = lbx__io_write_all(journal->io, journal->fd, journal->made.bytes,
-                               journal->made.size, journal->at); // J2
+                               journal->made.size, journal->at); // JRNL-2
     if (status != LBX_OK)
         return status;
     journal->at += journal->made.size;
@@ -310,8 +311,8 @@ lbx__journal_flush(lbx__journal *journal)
         return LBX_IO;
     // Relaxed: only the highest matters; the exchange below publishes.
     seen = lbx__load(&journal->flushed, relaxed);
-    // Release: who finds `flushed` this high, finds them on the disk. Pairs
-    // with before_is_flushed().
+    // Release: a thread that finds `flushed` this high finds them on disk. Pairs
+    // with journal_is_flushed().
     while (seen < written &&
            !lbx__cas(&journal->flushed, &seen, written, release))
         ;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal: what has been answered and is not in LMDB yet.
+ * The journal: batches that are durable and not in LMDB yet.
  *
  * A file, zero-filled and synced before its first use, so that a flush writes
  * data alone. Little-endian; records begin at multiples of 8.
@@ -13,21 +13,21 @@
  *           value bytes u32  key  value
  *           zeros to a multiple of 8
  *
- * `size` is of all of it. `before` is the crc of the record before, 0 for the
- * first. `crc` is CRC-32C of the store's uid and the record without itself: a
- * body that looks like a record is none, since who sends it does not know the
- * uid. "LBXS" says that all records before this one had been flushed when it was
- * made.
+ * `size` is that of the whole record. `before` is the crc of the record before, 0
+ * for the first. `crc` is CRC-32C of the store's uid and the record without the
+ * crc: a body cannot pass for a record, since its sender does not know the uid.
+ * "LBXS" records that all records before this one were flushed when it was made.
  *
- * J1  A group is one record. One that does not fit what is left is not written:
- *     the caller makes a checkpoint instead.
- * J2  Record n + 1 is written behind record n, never elsewhere.
- * J3  The records that count are those of the generation that LMDB names, from
- *     number 1 on, up to the first that does not check.
- * J4  A generation is written from the front only when LMDB has all of those
- *     before it, durably (file.c).
- * J5  A record that does not check with an "LBXS" one behind it (same generation,
- *     greater number) is damage; otherwise the end is torn, which is normal.
+ * JRNL-1  A batch is one record. If it does not fit what is left of the file it
+ *         is not written: the caller makes a checkpoint instead.
+ * JRNL-2  Record n + 1 is written directly behind record n.
+ * JRNL-3  The records that count are those of the generation that the store
+ *         header names, from number 1 on, up to the first that does not check.
+ * JRNL-4  A generation is written from the front only after LMDB has all earlier
+ *         ones, durably (flush.c).
+ * JRNL-5  A record that does not check with an "LBXS" one behind it (same
+ *         generation, greater number) is damage; otherwise the end is torn, which
+ *         is normal.
  *
  * Threads    one, but lbx__journal_flush() and what it reads: any.
  */
@@ -41,8 +41,8 @@
 
 enum {
     LBX__JOURNAL_FORMAT = 1,
-    LBX__JOURNAL_FRONT = 4096,  /* where records begin */
-    LBX__JOURNAL_LEAST = 65536, /* bytes of the file */
+    LBX__JOURNAL_FRONT = 4096, /* where records begin */
+    LBX__JOURNAL_MIN = 65536,  /* bytes of the file */
     LBX__RECORD_HEAD = 40
 };
 
@@ -65,7 +65,7 @@ typedef struct lbx__journal {
     _Atomic(uint64_t) flushed;
 } lbx__journal;
 
-/* Makes the file, of `bytes`, in place of one that may be there. */
+/* Makes the file, of `bytes`; replaces one that may be there. */
 lbx_status lbx__journal_create(const lbx__io *io, int folder,
                                const uint8_t uid[16], uint64_t bytes);
 
@@ -74,26 +74,26 @@ lbx_status lbx__journal_open(lbx__journal *journal, const lbx__io *io,
                              int folder, const uint8_t uid[16],
                              const lbx_allocator *allocator);
 
-/* The same whatever is in it, to be read by lbx__journal_salvage(). */
+/* The same whatever is in it, to be read by lbx__journal_read_damaged(). */
 lbx_status lbx__journal_open_damaged(lbx__journal *journal, const lbx__io *io,
                                      int folder, const uint8_t uid[16],
                                      const lbx_allocator *allocator);
 
-/* Takes a zeroed one. */
+/* Closes it; accepts a zeroed one. */
 void lbx__journal_close(lbx__journal *journal);
 
 /* Starts a generation, at the front. What is made and not written is dropped. */
 void lbx__journal_start(lbx__journal *journal, uint64_t generation);
 
-/* ---- Making records. Without memory a group cannot be made whole: then
- * lbx__journal_fits() says no. ---- */
+/* ---- Making records. Without memory a record is not whole: then
+ * lbx__journal_fits() returns false. ---- */
 
 void lbx__journal_put(lbx__journal *journal, lbx__table table, lbx__bytes key,
                       const lbx__bytes *parts, size_t count);
 void lbx__journal_remove(lbx__journal *journal, lbx__table table,
                          lbx__bytes key);
 
-/* Ends a group: one record. False when there was nothing in it. */
+/* Ends a batch: one record. False when there was nothing in it. */
 bool lbx__journal_end(lbx__journal *journal, int64_t time_ns);
 
 /* Whether all that is made can be written. */
@@ -119,24 +119,23 @@ typedef struct lbx__journal_end_state {
 typedef lbx_status lbx__journal_row(void *context, lbx__table table,
                                     lbx__bytes key, const lbx__bytes *value);
 
-/* Calls `row` for every row of the records that count (J3), in order; a NULL
- * value is a delete. Stops when it does not answer OK. CORRUPT: J5. */
+/* Calls `row` for every row of the records that count (JRNL-3), in order; a NULL
+ * value is a delete. Stops when that does not return OK. CORRUPT: JRNL-5. */
 lbx_status lbx__journal_read(const lbx__journal *journal, uint64_t generation,
                              lbx__journal_row *row, void *context,
                              lbx__journal_end_state *ret);
 
-/* The same over damage: what does not check is skipped and told to `bad`, with
+/* The same over damage: what does not check is skipped and reported to `bad`, with
  * where it begins and where the next good record does, or the end. */
-lbx_status lbx__journal_salvage(const lbx__journal *journal,
-                                uint64_t generation, lbx__journal_row *row,
-                                void (*bad)(void *context, uint64_t from,
-                                            uint64_t end),
-                                void *context, lbx__journal_end_state *ret);
+lbx_status lbx__journal_read_damaged(
+    const lbx__journal *journal, uint64_t generation, lbx__journal_row *row,
+    void (*bad)(void *context, uint64_t from, uint64_t end), void *context,
+    lbx__journal_end_state *ret);
 
-/* The uid that the journal in a folder says it is of: OK; NOT_FOUND; CORRUPT. */
+/* The uid in the header of the journal in a folder: OK; NOT_FOUND; CORRUPT. */
 lbx_status lbx__journal_uid(const lbx__io *io, int folder, uint8_t uid[16]);
 
 /* The generation of a good record at the front; 0 when there is none. */
-uint64_t lbx__journal_first_generation(const lbx__journal *journal);
+uint64_t lbx__journal_read_generation(const lbx__journal *journal);
 
 #endif

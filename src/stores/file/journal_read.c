@@ -6,9 +6,11 @@
  * its crc agrees, so that nothing is allocated or parsed by a number that has
  * not been checked against the file.
  *
- * Who sends letters decides about bytes in the file, though not about those that
- * pass for a record. Behind a torn end what only looks like one is read up to
- * a few times the size of the file, and then not any more.
+ * Senders of letters choose bytes in the file, though not so that they pass for a
+ * record. Behind a torn end, bytes that only look like a record's are read up to a
+ * few times the size of the file, and then no more.
+ *
+ * Threads    one at a time.
  */
 #include "stores/file/journal.h"
 
@@ -18,8 +20,8 @@
 
 #include <string.h>
 
-/* The head of a record, as it says. */
-struct head {
+/* The head of a record, as it stands in the file. */
+struct record_head {
     bool flushed; /* "LBXS" */
     uint32_t size;
     uint64_t generation;
@@ -29,14 +31,14 @@ struct head {
     uint32_t crc;
 };
 
-/* Room for a record, that grows. */
-struct room {
+/* A buffer for one record; grows. */
+struct record_buffer {
     uint8_t *bytes;
     size_t size;
 };
 
 static bool
-unpack_head(const uint8_t *from, struct head *ret)
+record_unpack_head(const uint8_t *from, struct record_head *ret)
 {
     ret->flushed = from[3] == 'S';
     ret->size = lbx__get_le32(from + 4);
@@ -50,25 +52,26 @@ unpack_head(const uint8_t *from, struct head *ret)
 }
 
 static bool
-grow(const lbx__journal *journal, struct room *room, size_t size)
+record_buffer_grow(const lbx__journal *journal, struct record_buffer *buffer,
+                   size_t size)
 {
     uint8_t *bytes;
 
-    if (size <= room->size)
+    if (size <= buffer->size)
         return true;
     bytes = lbx__alloc(journal->allocator, size, 8);
     if (!bytes)
         return false;
-    lbx__free(journal->allocator, room->bytes, room->size);
-    *room = (struct room){bytes, size};
+    lbx__free(journal->allocator, buffer->bytes, buffer->size);
+    *buffer = (struct record_buffer){bytes, size};
     return true;
 }
 
 /* The record at an offset: OK when its crc agrees; CORRUPT when it does not, or
  * there is none; NO_MEMORY; IO. */
 static lbx_status
-read_record(const lbx__journal *journal, uint64_t at, struct room *room,
-            struct head *ret)
+record_read(const lbx__journal *journal, uint64_t at,
+            struct record_buffer *buffer, struct record_head *ret)
 {
     uint8_t bytes[LBX__RECORD_HEAD];
     lbx_status status;
@@ -80,24 +83,24 @@ read_record(const lbx__journal *journal, uint64_t at, struct room *room,
         lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes), at);
     if (status != LBX_OK)
         return status;
-    if (!unpack_head(bytes, ret) || ret->size > journal->bytes - at)
+    if (!record_unpack_head(bytes, ret) || ret->size > journal->bytes - at)
         return LBX_CORRUPT;
-    if (!grow(journal, room, ret->size))
+    if (!record_buffer_grow(journal, buffer, ret->size))
         return LBX_NO_MEMORY;
-    status =
-        lbx__io_read_all(journal->io, journal->fd, room->bytes, ret->size, at);
+    status = lbx__io_read_all(journal->io, journal->fd, buffer->bytes,
+                              ret->size, at);
     if (status != LBX_OK)
         return status;
-    crc = lbx__crc32c(journal->seed, room->bytes, 36);
-    crc = lbx__crc32c(crc, room->bytes + LBX__RECORD_HEAD,
+    crc = lbx__crc32c(journal->seed, buffer->bytes, 36);
+    crc = lbx__crc32c(crc, buffer->bytes + LBX__RECORD_HEAD,
                       ret->size - LBX__RECORD_HEAD);
     return crc == ret->crc ? LBX_OK : LBX_CORRUPT;
 }
 
 /* Calls `row` for each of a record whose crc agrees. */
 static lbx_status
-read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
-          void *context)
+record_read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
+                 void *context)
 {
     lbx_status status = LBX_OK;
 
@@ -116,17 +119,17 @@ read_rows(const uint8_t *at, const uint8_t *end, lbx__journal_row *row,
     return status;
 }
 
-/* Whether there may be a record behind `before` at a place, by its head. */
+/* Whether the head at an offset is that of a record behind `before`. */
 static bool
-may_be_behind(const lbx__journal *journal, uint64_t at,
-              const struct head *before, struct head *ret)
+record_may_follow(const lbx__journal *journal, uint64_t at,
+                  const struct record_head *before, struct record_head *ret)
 {
     uint8_t bytes[LBX__RECORD_HEAD];
 
     return at + sizeof(bytes) <= journal->bytes &&
            lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes),
                             at) == LBX_OK &&
-           unpack_head(bytes, ret) && ret->size <= journal->bytes - at &&
+           record_unpack_head(bytes, ret) && ret->size <= journal->bytes - at &&
            ret->generation == before->generation &&
            ret->number > before->number;
 }
@@ -134,9 +137,9 @@ may_be_behind(const lbx__journal *journal, uint64_t at,
 /* The first record at `from` or behind it that checks, is of the generation of
  * `before` and has a greater number: OK; NOT_FOUND; NO_MEMORY; IO. */
 static lbx_status
-find_record(const lbx__journal *journal, const struct head *before,
-            uint64_t from, struct room *room, struct head *ret,
-            uint64_t *ret_at)
+record_find_next(const lbx__journal *journal, const struct record_head *before,
+                 uint64_t from, struct record_buffer *buffer,
+                 struct record_head *ret, uint64_t *ret_at)
 {
     enum {
         STEP = 1 << 16
@@ -155,11 +158,11 @@ find_record(const lbx__journal *journal, const struct head *before,
             status = LBX_NOT_FOUND;
         for (size_t i = 0; status == LBX_NOT_FOUND && i + 8 <= size; i += 8) {
             if (memcmp(bytes + i, "LBX", 3) != 0 ||
-                !may_be_behind(journal, at + i, before, ret) ||
+                !record_may_follow(journal, at + i, before, ret) ||
                 ret->size > allowed)
                 continue;
             allowed -= ret->size;
-            status = read_record(journal, at + i, room, ret);
+            status = record_read(journal, at + i, buffer, ret);
             *ret_at = at + i;
             if (status == LBX_CORRUPT)
                 status = LBX_NOT_FOUND;
@@ -169,18 +172,20 @@ find_record(const lbx__journal *journal, const struct head *before,
     return status;
 }
 
-/* Looks behind a record that does not check (J5). */
+/* Looks behind a record that does not check (JRNL-5). */
 static lbx_status
-look_behind(const lbx__journal *journal, uint64_t generation, uint64_t number,
-            struct room *room, lbx__journal_end_state *state)
+record_look_behind(const lbx__journal *journal, uint64_t generation,
+                   uint64_t number, struct record_buffer *buffer,
+                   lbx__journal_end_state *state)
 {
-    const struct head before = {.generation = generation, .number = number};
+    const struct record_head before = {.generation = generation,
+                                       .number = number};
     uint64_t from = state->end, at;
-    struct head head;
+    struct record_head head;
     lbx_status status;
 
     for (;;) {
-        status = find_record(journal, &before, from, room, &head, &at);
+        status = record_find_next(journal, &before, from, buffer, &head, &at);
         if (status != LBX_OK)
             return status == LBX_NOT_FOUND ? LBX_OK : status;
         state->bad_upto = at;
@@ -193,15 +198,15 @@ look_behind(const lbx__journal *journal, uint64_t generation, uint64_t number,
 
 /* How many bytes of this generation's next record there are, by its head. */
 static uint64_t
-torn_size(const lbx__journal *journal, uint64_t generation, uint64_t at)
+record_torn_size(const lbx__journal *journal, uint64_t generation, uint64_t at)
 {
     uint8_t bytes[LBX__RECORD_HEAD];
-    struct head head;
+    struct record_head head;
 
     if (at + sizeof(bytes) > journal->bytes ||
         lbx__io_read_all(journal->io, journal->fd, bytes, sizeof(bytes), at) !=
             LBX_OK ||
-        !unpack_head(bytes, &head) || head.generation != generation)
+        !record_unpack_head(bytes, &head) || head.generation != generation)
         return 0;
     return head.size < journal->bytes - at ? head.size : journal->bytes - at;
 }
@@ -212,22 +217,22 @@ lbx__journal_read(const lbx__journal *journal, uint64_t generation,
                   lbx__journal_end_state *ret)
 {
     lbx__journal_end_state state = {.end = LBX__JOURNAL_FRONT};
-    struct room room = {NULL, 0};
+    struct record_buffer buffer = {NULL, 0};
     uint32_t before = 0;
     lbx_status status;
 
     for (;;) {
-        struct head head;
+        struct record_head head;
 
-        status = read_record(journal, state.end, &room, &head);
+        status = record_read(journal, state.end, &buffer, &head);
         if (status == LBX_OK &&
             (head.generation != generation ||
              head.number != state.records + 1 || head.before != before))
             status = LBX_CORRUPT;
         if (status != LBX_OK)
             break;
-        status = read_rows(room.bytes + LBX__RECORD_HEAD,
-                           room.bytes + head.size, row, context);
+        status = record_read_rows(buffer.bytes + LBX__RECORD_HEAD,
+                                  buffer.bytes + head.size, row, context);
         if (status != LBX_OK) {
             state.bad_upto = state.end + head.size;
             goto out;
@@ -238,34 +243,35 @@ lbx__journal_read(const lbx__journal *journal, uint64_t generation,
         before = head.crc;
     }
     if (status == LBX_CORRUPT) {
-        state.torn_bytes = torn_size(journal, generation, state.end);
-        status =
-            look_behind(journal, generation, state.records + 1, &room, &state);
+        state.torn_bytes = record_torn_size(journal, generation, state.end);
+        status = record_look_behind(journal, generation, state.records + 1,
+                                    &buffer, &state);
     }
 out:
-    lbx__free(journal->allocator, room.bytes, room.size);
+    lbx__free(journal->allocator, buffer.bytes, buffer.size);
     *ret = state;
     return status;
 }
 
 lbx_status
-lbx__journal_salvage(const lbx__journal *journal, uint64_t generation,
-                     lbx__journal_row *row,
-                     void (*bad)(void *context, uint64_t from, uint64_t end),
-                     void *context, lbx__journal_end_state *ret)
+lbx__journal_read_damaged(const lbx__journal *journal, uint64_t generation,
+                          lbx__journal_row *row,
+                          void (*bad)(void *context, uint64_t from,
+                                      uint64_t end),
+                          void *context, lbx__journal_end_state *ret)
 {
-    struct room room = {NULL, 0};
-    struct head before = {.generation = generation}, head;
+    struct record_buffer buffer = {NULL, 0};
+    struct record_head before = {.generation = generation}, head;
     uint64_t at;
     lbx_status status;
 
     *ret = (lbx__journal_end_state){.end = LBX__JOURNAL_FRONT};
-    while ((status = find_record(journal, &before, ret->end, &room, &head,
-                                 &at)) == LBX_OK) {
+    while ((status = record_find_next(journal, &before, ret->end, &buffer,
+                                      &head, &at)) == LBX_OK) {
         if (at > ret->end || head.number != before.number + 1)
             bad(context, ret->end, at);
-        status = read_rows(room.bytes + LBX__RECORD_HEAD,
-                           room.bytes + head.size, row, context);
+        status = record_read_rows(buffer.bytes + LBX__RECORD_HEAD,
+                                  buffer.bytes + head.size, row, context);
         if (status == LBX_CORRUPT)
             bad(context, at, at + head.size);
         else if (status != LBX_OK)
@@ -275,19 +281,19 @@ lbx__journal_salvage(const lbx__journal *journal, uint64_t generation,
         ret->time_ns = head.time_ns;
         ret->end = at + head.size;
     }
-    lbx__free(journal->allocator, room.bytes, room.size);
-    ret->torn_bytes = torn_size(journal, generation, ret->end);
+    lbx__free(journal->allocator, buffer.bytes, buffer.size);
+    ret->torn_bytes = record_torn_size(journal, generation, ret->end);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
 uint64_t
-lbx__journal_first_generation(const lbx__journal *journal)
+lbx__journal_read_generation(const lbx__journal *journal)
 {
-    struct room room = {NULL, 0};
-    struct head head;
+    struct record_buffer buffer = {NULL, 0};
+    struct record_head head;
     const lbx_status status =
-        read_record(journal, LBX__JOURNAL_FRONT, &room, &head);
+        record_read(journal, LBX__JOURNAL_FRONT, &buffer, &head);
 
-    lbx__free(journal->allocator, room.bytes, room.size);
+    lbx__free(journal->allocator, buffer.bytes, buffer.size);
     return status == LBX_OK ? head.generation : 0;
 }

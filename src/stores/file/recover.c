@@ -4,19 +4,22 @@
  * has left.
  *
  * A store is made in this order, each step durable before the next: data.mdb with
- * its tables and a row that says "no journal yet"; the journal, under another
- * name, then renamed; that row again, saying that there is one. So a journal
- * without data, or data that speak of a journal which is not there, are damage
- * and never a new store (K6).
+ * its tables and a header with has_journal false; the journal, under another
+ * name, then renamed; the header again, with has_journal true.
  *
- * K5  Replaying twice is replaying once: records are puts and deletes of whole
- *     rows, all of them are applied in one transaction, and that transaction
- *     also takes the next generation, so that they do not count any more.
+ * RECOV-1  Replaying twice is replaying once: records are puts and deletes of
+ *          whole rows, one transaction applies them all, and it also takes the
+ *          next generation, so that they do not count any more.
+ * RECOV-2  Damage is never read as empty, and never repaired by deleting: a
+ *          journal without data.mdb, or a header with a journal that is not
+ *          there, is CORRUPT and not a new store.
+ *
+ * Threads    the storage's.
  */
 #include "base/fault.h"
 #include "codec/random.h"
-#include "stores/file/parts.h"
-#include "stores/file/view.h"
+#include "stores/file/mdb_tables.h"
+#include "stores/file/private.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +29,7 @@
 #include <unistd.h>
 
 static lbx_status
-refuse(lbx__file *file, lbx_status status, const char *what)
+recover_refuse(lbx__file *file, lbx_status status, const char *what)
 {
     return lbx__fault_set(file->options.fault, status, "%s: %s", what,
                           lbx_status_text(status));
@@ -34,18 +37,18 @@ refuse(lbx__file *file, lbx_status status, const char *what)
 
 /* ---- A new store ---- */
 
-/* Whether or not it must exist: it did. */
+/* CORRUPT whatever options.must_exist is: there was a store. */
 static lbx_status
-miss_data(lbx__file *file)
+recover_miss_data(lbx__file *file)
 {
     return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                           "there is a journal, but nothing in " LBX__DATA);
 }
 
-/* data.mdb that LMDB had just begun when the power went: two meta pages at most,
- * and no journal. Nothing was ever committed. */
+/* Removes a data.mdb that LMDB had just begun when the power failed: two meta
+ * pages at most, and no journal. Nothing was ever committed to it. */
 static lbx_status
-drop_stillborn(lbx__file *file)
+recover_drop_stillborn(lbx__file *file)
 {
     const off_t meta_pages = 2 * (off_t)sysconf(_SC_PAGESIZE); // LMDB's size
     struct stat found;
@@ -60,42 +63,44 @@ drop_stillborn(lbx__file *file)
     return LBX_OK;
 }
 
-/* Looks at data.mdb before LMDB does, which trusts it: meta pages, the list of
- * tables, their roots, and the pages that may be used again. Not at all pages: that
- * is lbx_store_options.check. */
+/* Reads what LMDB would trust, before LMDB opens data.mdb: meta pages, the list of
+ * tables, their roots, and the list of free pages. Reading all pages is what
+ * lbx_store_options.check is for. */
 static lbx_status
-look_first(lbx__file *file, uint64_t *ret_map_bytes)
+recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
 {
     const char *why = "";
-    lbx__view view;
+    lbx__mdb_tables tables;
     lbx_status status;
 
-    // In company others commit, and use pages again, but not in our turn.
-    if (file->presence.right != LBX__ALONE &&
-        !lbx__presence_take_turn(&file->presence))
+    // In shared mode other processes commit and reuse pages, but not while this
+    // one has the writer lock.
+    if (file->membership.mode != LBX__MODE_EXCLUSIVE &&
+        !lbx__membership_lock_writer(&file->membership))
         return LBX_NO_MEMORY;
-    status = lbx__view_open(&view, file->io, file->folder.fd, &why);
+    status = lbx__mdb_tables_open(&tables, file->io, file->folder.fd, &why);
     if (status == LBX_OK)
-        status = lbx__view_skim(&view, &why);
-    *ret_map_bytes = view.pages.map_bytes;
-    lbx__view_close(&view);
-    lbx__presence_end_turn(&file->presence);
+        status = lbx__mdb_tables_skim(&tables, &why);
+    *ret_map_bytes = tables.pages.map_bytes;
+    lbx__mdb_tables_close(&tables);
+    lbx__membership_unlock_writer(&file->membership);
     if (status == LBX_OK)
         return LBX_OK;
     return lbx__fault_set(file->options.fault, status, LBX__DATA ": %s", why);
 }
 
-/* LMDB did not open: because of its map? It says ENOMEM or EINVAL to that, as to
- * other things. */
+/* LMDB did not open. A map that is too large makes it return ENOMEM or EINVAL, as
+ * other things do: mapping as much here finds out. */
 static lbx_status
-refuse_map(lbx__file *file, bool is_new, uint64_t bytes, lbx_status status)
+recover_refuse_map(lbx__file *file, bool is_new, uint64_t bytes,
+                   lbx_status status)
 {
     void *map = mmap(NULL, bytes, PROT_READ,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (map != MAP_FAILED) {
         (void)munmap(map, bytes);
-        return refuse(file, status, LBX__DATA);
+        return recover_refuse(file, status, LBX__DATA);
     }
     return lbx__fault_set(
         file->options.fault, LBX_NO_MEMORY,
@@ -108,7 +113,7 @@ refuse_map(lbx__file *file, bool is_new, uint64_t bytes, lbx_status status)
 }
 
 static lbx_status
-open_engine(lbx__file *file)
+recover_open_engine(lbx__file *file)
 {
     lbx_status status = lbx__folder_look(&file->folder, NULL);
     uint64_t map_bytes = (uint64_t)file->options.map_bytes;
@@ -116,14 +121,14 @@ open_engine(lbx__file *file)
 
     if (status != LBX_OK)
         return status;
-    if (file->presence.right == LBX__ALONE)
-        status = drop_stillborn(file);
+    if (file->membership.mode == LBX__MODE_EXCLUSIVE)
+        status = recover_drop_stillborn(file);
     is_new = !file->folder.has_data;
-    // Before LMDB makes one, which would be in the way of who brings it back.
+    // Before LMDB makes one, which would hide a backup that is restored later.
     if (status == LBX_OK && is_new && file->folder.has_journal)
-        return miss_data(file);
+        return recover_miss_data(file);
     if (status == LBX_OK && !is_new) {
-        status = look_first(file, &map_bytes);
+        status = recover_skim(file, &map_bytes);
         if (status != LBX_OK)
             return status;
     }
@@ -131,51 +136,52 @@ open_engine(lbx__file *file)
         status = lbx__engine_open(&file->engine, file->io, file->folder.fd,
                                   is_new ? map_bytes : 0);
         if (status == LBX_NO_MEMORY || status == LBX_IO)
-            return refuse_map(file, is_new, map_bytes, status);
+            return recover_refuse_map(file, is_new, map_bytes, status);
     }
     file->engine.allocator = file->options.allocator;
-    // The meta pages before anything else: see drop_stillborn(); and the name
-    // before there is one of a journal.
+    // The meta pages before anything else: see recover_drop_stillborn(); and the
+    // name of data.mdb before there is one of a journal.
     if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
         status = LBX_IO;
     if (status == LBX_OK && is_new)
         status = lbx__io_status(file->io->fsync(file->io, file->folder.fd));
-    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
 }
 
 static lbx_status
-create(lbx__file *file)
+recover_create(lbx__file *file)
 {
-    lbx__own *own = &file->own;
+    lbx__header *header = &file->header;
     lbx_status status;
     uint64_t last;
 
     if (file->folder.has_journal)
-        return miss_data(file);
+        return recover_miss_data(file);
     if (file->options.must_exist)
-        return refuse(file, LBX_NOT_FOUND, LBX__DATA);
-    *own = (lbx__own){.generation = 1, .idle = true};
-    if (!lbx__random(own->uid, sizeof(own->uid)))
+        return recover_refuse(file, LBX_NOT_FOUND, LBX__DATA);
+    *header = (lbx__header){.generation = 1, .idle = true};
+    if (!lbx__random(header->uid, sizeof(header->uid)))
         return LBX_IO;
-    file->io->boot_id(file->io, own->boot);
-    own->wall_ns = file->io->wall_ns(file->io);
-    own->offset_ns = own->wall_ns - file->io->boot_ns(file->io);
-    own->time_ns =
+    file->io->boot_id(file->io, header->boot);
+    header->wall_ns = file->io->wall_ns(file->io);
+    header->offset_ns = header->wall_ns - file->io->boot_ns(file->io);
+    header->time_ns =
         lbx__file_time(file); // the wall's, or that of a test's clock
     status = lbx__engine_begin(&file->engine);
     if (status == LBX_OK)
         status = lbx__engine_create(&file->engine);
     if (status == LBX_OK)
-        status = lbx__own_write(&file->engine, own);
+        status = lbx__header_write(&file->engine, header);
     if (status == LBX_OK)
         status = lbx__engine_commit(&file->engine, &last);
-    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
 }
 
 /* ---- Recovery ---- */
 
 static lbx_status
-apply(void *context, lbx__table table, lbx__bytes key, const lbx__bytes *value)
+recover_apply(void *context, lbx__table table, lbx__bytes key,
+              const lbx__bytes *value)
 {
     lbx__engine *engine = context;
 
@@ -184,7 +190,7 @@ apply(void *context, lbx__table table, lbx__bytes key, const lbx__bytes *value)
 }
 
 static lbx_status
-report_damage(lbx__file *file, const lbx__journal_end_state *state)
+recover_report_damage(lbx__file *file, const lbx__journal_end_state *state)
 {
     return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                           "journal: record %" PRIu64
@@ -193,98 +199,98 @@ report_damage(lbx__file *file, const lbx__journal_end_state *state)
 }
 
 static lbx_status
-replay(lbx__file *file)
+recover_replay(lbx__file *file)
 {
-    const uint64_t generation = file->own.generation;
+    const uint64_t generation = file->header.generation;
     lbx__journal_end_state state;
     lbx_status status = lbx__engine_begin(&file->engine);
 
     if (status != LBX_OK)
-        return refuse(file, status, LBX__DATA);
-    status = lbx__journal_read(&file->journal, generation, apply, &file->engine,
-                               &state);
+        return recover_refuse(file, status, LBX__DATA);
+    status = lbx__journal_read(&file->journal, generation, recover_apply,
+                               &file->engine, &state);
     if (status == LBX_CORRUPT)
-        return report_damage(file, &state);
+        return recover_report_damage(file, &state);
     if (status != LBX_OK)
-        return refuse(file, status, LBX__JOURNAL);
-    // Killed, not cut off from power: what was handed over is there.
+        return recover_refuse(file, status, LBX__JOURNAL);
+    // In the same boot what was handed to the system is in the file.
     if (state.records <
-        lbx__presence_last_record(&file->presence, generation)) {
+        lbx__membership_last_record(&file->membership, generation)) {
         state.bad_upto = state.end + state.torn_bytes;
-        return report_damage(file, &state);
+        return recover_report_damage(file, &state);
     }
     if (state.time_ns > file->time_ns)
         file->time_ns = state.time_ns;
     if (state.records > 0 || state.torn_bytes > 0)
         lbx__file_log(file,
-                      "recovered %" PRIu64 " groups; cut %" PRIu64
-                      " bytes that had not been answered",
+                      "recovered %" PRIu64 " batches; cut %" PRIu64
+                      " bytes that were never acknowledged",
                       state.records, state.torn_bytes);
     return LBX_OK;
 }
 
-/* Time goes on where it was: over a boot, by what the wall clock says. */
+/* Store time continues where it was: over a boot, by the wall clock. */
 static void
-continue_time(lbx__file *file)
+recover_continue_time(lbx__file *file)
 {
-    lbx__own *own = &file->own;
+    lbx__header *header = &file->header;
     uint8_t boot[16];
     int64_t now;
 
-    if (own->time_ns > file->time_ns)
-        file->time_ns = own->time_ns;
+    if (header->time_ns > file->time_ns)
+        file->time_ns = header->time_ns;
     file->io->boot_id(file->io, boot);
-    if (memcmp(boot, own->boot, sizeof(boot)) == 0)
+    if (memcmp(boot, header->boot, sizeof(boot)) == 0)
         return;
-    memcpy(own->boot, boot, sizeof(boot));
-    now = file->io->wall_ns(file->io) - own->wall_ns;
-    now = own->time_ns + (now > 0 ? now : 0);
+    memcpy(header->boot, boot, sizeof(boot));
+    now = file->io->wall_ns(file->io) - header->wall_ns;
+    now = header->time_ns + (now > 0 ? now : 0);
     if (now < file->time_ns)
         now = file->time_ns;
-    own->offset_ns = now - file->io->boot_ns(file->io);
-    if (!own->idle && own->level < LBX_SURVIVES_POWER_CUT)
-        own->era++;
+    header->offset_ns = now - file->io->boot_ns(file->io);
+    if (!header->idle && header->level < LBX_SURVIVES_POWER_CUT)
+        header->era++;
 }
 
 static lbx_status
-open_journal(lbx__file *file)
+recover_open_journal(lbx__file *file)
 {
     lbx_status status =
         lbx__journal_open(&file->journal, file->io, file->folder.fd,
-                          file->own.uid, file->options.allocator);
+                          file->header.uid, file->options.allocator);
 
     if (status == LBX_NOT_FOUND)
         return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                               LBX__JOURNAL ": it is missing");
-    if (status == LBX_OK && !file->own.idle &&
-        file->journal.bytes < file->own.journal_bytes)
+    if (status == LBX_OK && !file->header.idle &&
+        file->journal.bytes < file->header.journal_bytes)
         return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                               LBX__JOURNAL ": it is shorter than it was");
     if (status != LBX_OK)
-        return refuse(file, status, LBX__JOURNAL);
+        return recover_refuse(file, status, LBX__JOURNAL);
     return LBX_OK;
 }
 
 static lbx_status
-make_journal(lbx__file *file)
+recover_make_journal(lbx__file *file)
 {
     lbx_status status =
-        lbx__journal_create(file->io, file->folder.fd, file->own.uid,
+        lbx__journal_create(file->io, file->folder.fd, file->header.uid,
                             (uint64_t)file->options.journal_bytes);
 
     if (status != LBX_OK)
-        return refuse(file, status, LBX__JOURNAL);
+        return recover_refuse(file, status, LBX__JOURNAL);
     lbx__journal_close(&file->journal);
-    return open_journal(file);
+    return recover_open_journal(file);
 }
 
-/* What LMDB shows must not be older than what is known to have been there. */
+/* LMDB must not show an older state than one that was durable before. */
 static lbx_status
-check_age(lbx__file *file)
+recover_check_age(lbx__file *file)
 {
-    if (lbx__presence_last_commit(&file->presence) >
+    if (lbx__membership_last_commit(&file->membership) >
             lbx__engine_last(&file->engine) ||
-        lbx__journal_first_generation(&file->journal) > file->own.generation)
+        lbx__journal_read_generation(&file->journal) > file->header.generation)
         return lbx__fault_set(file->options.fault, LBX_CORRUPT,
                               LBX__DATA
                               " shows an older state: its latest meta "
@@ -293,116 +299,119 @@ check_age(lbx__file *file)
 }
 
 static lbx_status
-read_own(lbx__file *file)
+recover_read_header(lbx__file *file)
 {
-    lbx_status status = lbx__own_read(&file->engine, &file->own);
+    lbx_status status = lbx__header_read(&file->engine, &file->header);
 
     if (status == LBX_NOT_FOUND)
         status = LBX_CORRUPT;
-    return status == LBX_OK ? LBX_OK : refuse(file, status, LBX__DATA);
+    return status == LBX_OK ? LBX_OK : recover_refuse(file, status, LBX__DATA);
 }
 
-/* We are alone. */
+/* Exclusive mode. */
 static lbx_status
-take_over(lbx__file *file)
+recover_take_over(lbx__file *file)
 {
     lbx_status status = lbx__engine_tables(&file->engine);
     bool resize;
 
     if (status == LBX_NOT_FOUND)
-        status = create(file);
+        status = recover_create(file);
     else if (status != LBX_OK)
-        status = refuse(file, status, LBX__DATA);
+        status = recover_refuse(file, status, LBX__DATA);
     if (status == LBX_OK)
-        status = read_own(file);
+        status = recover_read_header(file);
     if (status == LBX_OK)
-        status =
-            file->own.has_journal ? open_journal(file) : make_journal(file);
+        status = file->header.has_journal ? recover_open_journal(file)
+                                          : recover_make_journal(file);
     if (status == LBX_OK)
-        status = check_age(file);
-    if (status == LBX_OK && !file->own.idle)
-        status = replay(file);
+        status = recover_check_age(file);
+    if (status == LBX_OK && !file->header.idle)
+        status = recover_replay(file);
     if (status != LBX_OK)
         return status;
-    continue_time(file);
+    recover_continue_time(file);
     resize = file->journal.bytes != (uint64_t)file->options.journal_bytes;
-    status = lbx__file_checkpoint(file, resize);
+    status = lbx__flush_checkpoint(file, resize);
     if (status == LBX_OK && resize) {
-        status = make_journal(file);
-        // D10: the old one will do, so that letters can be taken out.
+        status = recover_make_journal(file);
+        // On a full disk the old one stays, so that letters can be taken out.
         if (status == LBX_OK || (status == LBX_NO_SPACE && file->journal.io))
-            status = lbx__file_checkpoint(file, false);
+            status = lbx__flush_checkpoint(file, false);
     }
     if (status != LBX_OK)
-        return refuse(file, status, LBX__DATA);
-    lbx__presence_clear(&file->presence); // N4
+        return recover_refuse(file, status, LBX__DATA);
+    lbx__membership_clear_poison(&file->membership); // MEMB-4
     return LBX_OK;
 }
 
-/* Others are there. BUSY: not any more, and who had the journal was killed. */
+/* Shared mode. BUSY: the process that had the journal was killed, and the store
+ * has to be recovered. */
 static lbx_status
-join(lbx__file *file)
+recover_join(lbx__file *file)
 {
     lbx_status status;
 
-    if (!lbx__presence_take_turn(&file->presence))
+    if (!lbx__membership_lock_writer(&file->membership))
         return LBX_NO_MEMORY;
     status = lbx__engine_tables(&file->engine);
     if (status == LBX_OK)
-        status = read_own(file);
+        status = recover_read_header(file);
     else if (status != LBX_NOT_FOUND)
-        status = refuse(file, status, LBX__DATA);
-    lbx__presence_end_turn(&file->presence);
-    // Made, but for its journal, by someone who was killed then.
+        status = recover_refuse(file, status, LBX__DATA);
+    lbx__membership_unlock_writer(&file->membership);
+    // A process was killed before it had made the journal.
     if (status == LBX_NOT_FOUND)
         return LBX_BUSY;
-    if (status == LBX_OK && (!file->own.idle || !file->own.has_journal))
+    if (status == LBX_OK && (!file->header.idle || !file->header.has_journal))
         return LBX_BUSY;
-    if (status == LBX_OK && lbx__presence_poisoned(&file->presence))
+    if (status == LBX_OK && lbx__membership_is_poisoned(&file->membership))
         status =
             lbx__fault_set(file->options.fault, LBX_IO,
                            "writing failed in another process that has the "
                            "store open");
     if (status == LBX_OK)
-        status = open_journal(file);
-    if (status == LBX_OK && file->own.time_ns > file->time_ns)
-        file->time_ns = file->own.time_ns;
+        status = recover_open_journal(file);
+    if (status == LBX_OK && file->header.time_ns > file->time_ns)
+        file->time_ns = file->header.time_ns;
     return status;
 }
 
-/* Why we were not let in. */
+/* Why the right to write was not granted. */
 static lbx_status
-refuse_entry(lbx__file *file, lbx_status status, const char *path)
+recover_refuse_entry(lbx__file *file, lbx_status status, const char *path)
 {
     return lbx__fault_set(
         file->options.fault, status,
         file->options.alone ? "%s is wanted alone, but another process has it "
                               "open"
-        : lbx__presence_is_refused(&file->presence)
+        : lbx__membership_is_refused(&file->membership)
             ? "another process has %s open, alone"
-            : "another process has %s open, and has not let us in for 30 s",
+            : "another process has %s open, and has not let this one join for "
+              "30 s",
         path);
 }
 
 lbx_status
-lbx__file_recover(lbx__file *file, const char *path)
+lbx__recover_file(lbx__file *file, const char *path)
 {
     lbx_status status;
 
     for (bool again = false;; again = true) {
-        status = lbx__presence_enter(&file->presence, again);
+        status = lbx__membership_enter(&file->membership, again);
         if (status != LBX_OK)
-            return refuse_entry(file, status, path);
-        status = open_engine(file);
+            return recover_refuse_entry(file, status, path);
+        status = recover_open_engine(file);
         if (status != LBX_OK)
             return status;
-        if (file->presence.right == LBX__ALONE)
-            return take_over(file);
-        status = join(file);
+        if (file->membership.mode == LBX__MODE_EXCLUSIVE)
+            return recover_take_over(file);
+        status = recover_join(file);
         if (status != LBX_BUSY)
             return status;
-        // Whoever recovers may throw data.mdb away: see drop_stillborn().
+        // The process that recovers may remove data.mdb:
+        // recover_drop_stillborn().
         lbx__engine_close(&file->engine);
-        lbx__presence_retreat(&file->presence);
+        lbx__membership_leave(&file->membership);
     }
 }

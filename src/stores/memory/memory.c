@@ -3,16 +3,18 @@
  * Storage in memory: one index for each table.
  *
  * Nothing survives the process, so that a ticket is durable when it is given: it
- * has reached what this storage promises. Rows are allocated by reserve and wait
- * in a list until a put asks for one of their size; commit frees the rest.
+ * has reached what this storage promises. Rows are allocated by memory_reserve and wait
+ * in a list until a memory_put asks for one of their size; memory_commit frees the rest.
  *
- * M1  After reserve has answered OK, each row it was asked for is in the list or
- *     has been put.
- * M2  A row is in the list or in one index.
- * M3  now() never goes back, whatever the clock does.
- * M4  Of the large blocks that were freed the last one is kept, up to SPARE_MOST:
- *     allocators give such blocks back to the system, which clears every page of
- *     the next.
+ * MEM-1  After memory_reserve has returned OK, each of its rows is in the list or has
+ *        been memory_put.
+ * MEM-2  A row is in the list or in one index.
+ * MEM-3  memory_now() never goes back, whatever the clock does.
+ * MEM-4  Of the large blocks that were freed the last one is kept, up to
+ *        SPARE_MAX: allocators return such blocks to the system, which clears
+ *        every page of the next.
+ *
+ * Threads    one at a time; the service above has the lock.
  */
 #include "stores/memory/memory.h"
 
@@ -23,8 +25,8 @@
 #include <string.h>
 
 enum {
-    SPARE_LEAST = 64 * 1024,
-    SPARE_MOST = 4 * 1024 * 1024
+    SPARE_MIN = 64 * 1024,
+    SPARE_MAX = 4 * 1024 * 1024
 };
 
 struct memory {
@@ -33,8 +35,8 @@ struct memory {
     const lbx_clock *clock;
     int64_t now_ns;
     uint64_t ticket;
-    lbx__row *reserved; /* linked by next[0] */
-    lbx__row *spare;    /* M4 */
+    lbx__index_row *reserved; /* linked by next[0] */
+    lbx__index_row *spare;    /* MEM-4 */
     lbx__index tables[LBX__TABLES];
 };
 
@@ -45,90 +47,92 @@ memory_of(lbx__storage *storage)
 }
 
 static lbx_status
-begin(lbx__storage *storage)
+memory_begin(lbx__storage *storage)
 {
     (void)storage;
     return LBX_OK;
 }
 
 static lbx_status
-get(lbx__storage *storage, lbx__table table, lbx__bytes key,
-    lbx__bytes *ret_value)
+memory_get(lbx__storage *storage, lbx__table table, lbx__bytes key,
+           lbx__bytes *ret_value)
 {
-    const lbx__row *row =
+    const lbx__index_row *row =
         lbx__index_find(&memory_of(storage)->tables[table], key);
 
     if (!row)
         return LBX_NOT_FOUND;
-    *ret_value = lbx__row_value(row);
+    *ret_value = lbx__index_row_value(row);
     return LBX_OK;
 }
 
 static lbx_status
-seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
-     lbx__bytes *ret_key, lbx__bytes *ret_value)
+memory_seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
+            lbx__bytes *ret_key, lbx__bytes *ret_value)
 {
-    const lbx__row *row =
+    const lbx__index_row *row =
         lbx__index_seek(&memory_of(storage)->tables[table], key);
 
     if (!row)
         return LBX_NOT_FOUND;
-    *ret_key = lbx__row_key(row);
-    *ret_value = lbx__row_value(row);
+    *ret_key = lbx__index_row_key(row);
+    *ret_value = lbx__index_row_value(row);
     return LBX_OK;
 }
 
-static lbx__row *
-make_row(struct memory *memory, size_t key_size, size_t value_size)
+static lbx__index_row *
+memory_make_row(struct memory *memory, size_t key_size, size_t value_size)
 {
-    lbx__row *spare = memory->spare;
+    lbx__index_row *spare = memory->spare;
 
-    if (spare && value_size >= SPARE_LEAST / 2 &&
-        lbx__row_remake(&memory->tables[0], spare, key_size, value_size)) {
+    if (spare && value_size >= SPARE_MIN / 2 &&
+        lbx__index_row_remake(&memory->tables[0], spare, key_size,
+                              value_size)) {
         memory->spare = NULL;
         return spare;
     }
-    return lbx__row_create(&memory->tables[0], key_size, value_size);
+    return lbx__index_row_create(&memory->tables[0], key_size, value_size);
 }
 
 static void
-drop_row(struct memory *memory, lbx__row *row)
+memory_drop_row(struct memory *memory, lbx__index_row *row)
 {
-    if (row && lbx__row_bytes(row) >= SPARE_LEAST &&
-        lbx__row_bytes(row) <= SPARE_MOST) {
-        lbx__row *last = memory->spare;
+    if (row && lbx__index_row_bytes(row) >= SPARE_MIN &&
+        lbx__index_row_bytes(row) <= SPARE_MAX) {
+        lbx__index_row *last = memory->spare;
 
         memory->spare = row;
         row = last;
     }
-    lbx__row_destroy(&memory->tables[0], row);
+    lbx__index_row_destroy(&memory->tables[0], row);
 }
 
 /* Frees what was reserved since `end`, which is in the list, or NULL. */
 static void
-give_back(struct memory *memory, const lbx__row *end)
+memory_release(struct memory *memory, const lbx__index_row *end)
 {
     while (memory->reserved != end) {
-        lbx__row *row = memory->reserved;
+        lbx__index_row *row = memory->reserved;
 
         memory->reserved = row->next[0];
-        drop_row(memory, row);
+        memory_drop_row(memory, row);
     }
 }
 
 static lbx_status
-reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
-        lbx__growth growth)
+memory_reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
+               lbx__growth growth)
 {
     struct memory *memory = memory_of(storage);
-    const lbx__row *before = memory->reserved;
+    const lbx__index_row *before = memory->reserved;
 
     (void)growth;
     for (size_t i = 0; i < count; i++) {
-        lbx__row *row = make_row(memory, sizes[i].key, sizes[i].value);
+        lbx__index_row *row =
+            memory_make_row(memory, sizes[i].key, sizes[i].value);
 
         if (!row) {
-            give_back(memory, before);
+            memory_release(memory, before);
             return LBX_NO_MEMORY;
         }
         row->next[0] = memory->reserved;
@@ -137,17 +141,17 @@ reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
     return LBX_OK;
 }
 
-/* A reserved row of exactly these sizes: a larger one is somebody else's (M1). */
-static lbx__row *
-take_reserved(struct memory *memory, size_t key_size, size_t value_size)
+/* A reserved row of exactly these sizes: a larger one belongs to another memory_put (MEM-1). */
+static lbx__index_row *
+memory_take_reserved(struct memory *memory, size_t key_size, size_t value_size)
 {
-    lbx__row **at = &memory->reserved;
+    lbx__index_row **at = &memory->reserved;
 
     while (*at &&
-           !((*at)->key_size == key_size && (*at)->value_room == value_size))
+           !((*at)->key_size == key_size && (*at)->value_max == value_size))
         at = &(*at)->next[0];
     if (*at) {
-        lbx__row *row = *at;
+        lbx__index_row *row = *at;
 
         *at = row->next[0];
         return row;
@@ -156,52 +160,52 @@ take_reserved(struct memory *memory, size_t key_size, size_t value_size)
 }
 
 static void
-put(lbx__storage *storage, lbx__table table, lbx__bytes key,
-    const lbx__bytes *parts, size_t count)
+memory_put(lbx__storage *storage, lbx__table table, lbx__bytes key,
+           const lbx__bytes *parts, size_t count)
 {
     struct memory *memory = memory_of(storage);
     lbx__index *index = &memory->tables[table];
-    lbx__spot spot;
-    lbx__row *row;
+    lbx__index_spot spot;
+    lbx__index_row *row;
     size_t size = 0;
 
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
     if (lbx__index_locate(index, key, &spot)) {
-        if (lbx__row_fits(spot.at, key.size, size)) {
-            lbx__row_write(spot.at, parts, count);
+        if (lbx__index_row_fits(spot.at, key.size, size)) {
+            lbx__index_row_write(spot.at, parts, count);
             return;
         }
-        drop_row(memory, lbx__index_remove_at(index, &spot));
+        memory_drop_row(memory, lbx__index_remove_at(index, &spot));
         (void)lbx__index_locate(index, key, &spot);
     }
-    row = take_reserved(memory, key.size, size);
-    assert(row); // G6
+    row = memory_take_reserved(memory, key.size, size);
+    assert(row); // was reserved
     if (!row)
         return;
-    lbx__row_write(row, parts, count);
+    lbx__index_row_write(row, parts, count);
     lbx__index_insert_at(index, row, key, &spot);
 }
 
 static void
-remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
+memory_remove_row(lbx__storage *storage, lbx__table table, lbx__bytes key)
 {
     struct memory *memory = memory_of(storage);
 
-    drop_row(memory, lbx__index_remove(&memory->tables[table], key));
+    memory_drop_row(memory, lbx__index_remove(&memory->tables[table], key));
 }
 
 static uint64_t
-commit(lbx__storage *storage)
+memory_commit(lbx__storage *storage)
 {
     struct memory *memory = memory_of(storage);
 
-    give_back(memory, NULL);
+    memory_release(memory, NULL);
     return ++memory->ticket;
 }
 
 static lbx_status
-flush(lbx__storage *storage, uint64_t ticket)
+memory_flush(lbx__storage *storage, uint64_t ticket)
 {
     assert(ticket <= memory_of(storage)->ticket);
     (void)storage;
@@ -210,37 +214,37 @@ flush(lbx__storage *storage, uint64_t ticket)
 }
 
 static lbx_status
-sync_all(lbx__storage *storage)
+memory_sync_all(lbx__storage *storage)
 {
     (void)storage;
     return LBX_UNSUPPORTED;
 }
 
 static int64_t
-now(lbx__storage *storage)
+memory_now(lbx__storage *storage)
 {
     struct memory *memory = memory_of(storage);
     const int64_t clock_ns = lbx_clock_now(memory->clock);
 
     if (clock_ns > memory->now_ns)
-        memory->now_ns = clock_ns; // M3
+        memory->now_ns = clock_ns; // MEM-3
     return memory->now_ns;
 }
 
 static lbx_durability
-durability(lbx__storage *storage)
+memory_durability(lbx__storage *storage)
 {
     (void)storage;
     return LBX_SURVIVES_NOTHING;
 }
 
 static void
-close_memory(lbx__storage *storage)
+memory_close(lbx__storage *storage)
 {
     struct memory *memory = memory_of(storage);
 
-    give_back(memory, NULL);
-    lbx__row_destroy(&memory->tables[0], memory->spare);
+    memory_release(memory, NULL);
+    lbx__index_row_destroy(&memory->tables[0], memory->spare);
     for (int i = 0; i < LBX__TABLES; i++)
         lbx__index_fini(&memory->tables[i]);
     lbx__free(memory->allocator, memory, sizeof(*memory));
@@ -250,18 +254,18 @@ static const lbx__storage_ops memory_ops = {
     .scheme = "memory",
     .one_thread = false,
     .is_private = true,
-    .begin = begin,
-    .get = get,
-    .seek = seek,
-    .reserve = reserve,
-    .put = put,
-    .remove = remove_row,
-    .commit = commit,
-    .flush = flush,
-    .sync = sync_all,
-    .now = now,
-    .durability = durability,
-    .close = close_memory,
+    .begin = memory_begin,
+    .get = memory_get,
+    .seek = memory_seek,
+    .reserve = memory_reserve,
+    .put = memory_put,
+    .remove = memory_remove_row,
+    .commit = memory_commit,
+    .flush = memory_flush,
+    .sync = memory_sync_all,
+    .now = memory_now,
+    .durability = memory_durability,
+    .close = memory_close,
 };
 
 lbx_status

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Damage (K6, reliability.md B5): files that are missing, cut, of another store,
+ * Damage (RECOV-2): files that are missing, cut, of another store,
  * or have bits flipped. A store opens with all it had, or says why and where;
  * it is never read as empty, and nothing is deleted.
  */
 #include "fixture.h"
-#include "stores/file/parts.h"
+#include "stores/file/private.h"
 
 #include <errno.h>
 #include <stdio.h>

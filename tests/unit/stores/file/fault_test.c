@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that fail (reliability.md B6): the flush, the write, the room on
+ * System calls that fail: the flush, the write, the room on
  * the disk. After a failed flush nothing is answered until the store is opened
  * again, and then it has all that was; on a full disk sends are refused and
  * removals work.
  */
 #include "fixture.h"
-#include "stores/file/parts.h"
+#include "stores/file/private.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -225,7 +225,7 @@ acknowledge(lbx__storage *storage, int number)
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
 }
 
-/* D10 and K3: sends until it is full, then every letter out, then in again. */
+/* D10 and ENG-2: sends until it is full, then every letter out, then in again. */
 static void
 fill_and_empty(lbx__storage *storage, int most)
 {

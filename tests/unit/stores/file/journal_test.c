@@ -19,44 +19,44 @@ enum {
     BYTES = 64 << 10
 };
 
-struct desk {
+struct boxes {
     char path[512];
     int folder;
     lbx__journal journal;
 };
 
 static void
-open_desk(struct desk *desk, const lbx_allocator *allocator)
+open_desk(struct boxes *boxes, const lbx_allocator *allocator)
 {
-    (void)snprintf(desk->path, sizeof(desk->path), "%s", test_path());
-    CHECK(mkdir(desk->path, 0700) == 0);
-    desk->folder = open(desk->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CHECK(desk->folder >= 0);
-    CHECK_OK(lbx__journal_create(&lbx__io_system, desk->folder, uid, BYTES));
-    CHECK_OK(lbx__journal_open(&desk->journal, &lbx__io_system, desk->folder,
+    (void)snprintf(boxes->path, sizeof(boxes->path), "%s", test_path());
+    CHECK(mkdir(boxes->path, 0700) == 0);
+    boxes->folder = open(boxes->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(boxes->folder >= 0);
+    CHECK_OK(lbx__journal_create(&lbx__io_system, boxes->folder, uid, BYTES));
+    CHECK_OK(lbx__journal_open(&boxes->journal, &lbx__io_system, boxes->folder,
                                uid, allocator));
-    lbx__journal_start(&desk->journal, 7);
+    lbx__journal_start(&boxes->journal, 7);
 }
 
 static void
-close_desk(struct desk *desk)
+close_desk(struct boxes *boxes)
 {
-    lbx__journal_close(&desk->journal);
-    CHECK(close(desk->folder) == 0);
+    lbx__journal_close(&boxes->journal);
+    CHECK(close(boxes->folder) == 0);
 }
 
 /* A record of one row, written and flushed. */
 static void
-add(struct desk *desk, const char *key, const char *value, bool flush)
+add(struct boxes *boxes, const char *key, const char *value, bool flush)
 {
     const lbx__bytes part = text(value);
 
-    lbx__journal_put(&desk->journal, LBX__BODIES, text(key), &part, 1);
-    CHECK(lbx__journal_end(&desk->journal, 1000));
-    CHECK(lbx__journal_fits(&desk->journal));
-    CHECK_OK(lbx__journal_write(&desk->journal));
+    lbx__journal_put(&boxes->journal, LBX__BODIES, text(key), &part, 1);
+    CHECK(lbx__journal_end(&boxes->journal, 1000));
+    CHECK(lbx__journal_fits(&boxes->journal));
+    CHECK_OK(lbx__journal_write(&boxes->journal));
     if (flush)
-        CHECK_OK(lbx__journal_flush(&desk->journal));
+        CHECK_OK(lbx__journal_flush(&boxes->journal));
 }
 
 struct found {
@@ -78,46 +78,47 @@ note_row(void *context, lbx__table table, lbx__bytes key,
 }
 
 static lbx_status
-read_back(struct desk *desk, struct found *found, lbx__journal_end_state *state)
+read_back(struct boxes *boxes, struct found *found,
+          lbx__journal_end_state *state)
 {
     found->text[0] = '\0';
-    return lbx__journal_read(&desk->journal, desk->journal.generation, note_row,
-                             found, state);
+    return lbx__journal_read(&boxes->journal, boxes->journal.generation,
+                             note_row, found, state);
 }
 
 static void
-check_records(struct desk *desk, const char *wanted)
+check_records(struct boxes *boxes, const char *wanted)
 {
     struct found found;
     lbx__journal_end_state state;
 
-    CHECK_OK(read_back(desk, &found, &state));
+    CHECK_OK(read_back(boxes, &found, &state));
     CHECK_STR(wanted, found.text);
 }
 
 TEST(records_are_read_back_in_order)
 {
     const lbx__bytes parts[] = {{"in ", 3}, {"", 0}, {"parts", 5}};
-    struct desk desk;
+    struct boxes boxes;
     struct found found;
     lbx__journal_end_state state;
 
-    open_desk(&desk, NULL);
-    check_records(&desk, "");
-    CHECK(!lbx__journal_end(&desk.journal, 1)); // nothing in it: no record
-    lbx__journal_put(&desk.journal, LBX__META, text("k"), parts, 3);
-    lbx__journal_remove(&desk.journal, LBX__GARBAGE, text("gone"));
-    CHECK(lbx__journal_end(&desk.journal, 55));
-    lbx__journal_put(&desk.journal, LBX__READY, text("empty"), NULL, 0);
-    CHECK(lbx__journal_end(&desk.journal, 77));
-    CHECK_OK(lbx__journal_write(&desk.journal));
-    CHECK_OK(read_back(&desk, &found, &state));
+    open_desk(&boxes, NULL);
+    check_records(&boxes, "");
+    CHECK(!lbx__journal_end(&boxes.journal, 1)); // nothing in it: no record
+    lbx__journal_put(&boxes.journal, LBX__META, text("k"), parts, 3);
+    lbx__journal_remove(&boxes.journal, LBX__GARBAGE, text("gone"));
+    CHECK(lbx__journal_end(&boxes.journal, 55));
+    lbx__journal_put(&boxes.journal, LBX__READY, text("empty"), NULL, 0);
+    CHECK(lbx__journal_end(&boxes.journal, 77));
+    CHECK_OK(lbx__journal_write(&boxes.journal));
+    CHECK_OK(read_back(&boxes, &found, &state));
     CHECK_STR("0:k=in parts 16:gone- 6:empty= ", found.text);
     CHECK_INT(2, state.records);
     CHECK_INT(77, state.time_ns);
     CHECK_INT(0, state.torn_bytes);
-    CHECK_INT(desk.journal.at, state.end);
-    close_desk(&desk);
+    CHECK_INT(boxes.journal.at, state.end);
+    close_desk(&boxes);
 }
 
 static size_t bytes_read;
@@ -134,47 +135,47 @@ count_read(const lbx__io *io, int fd, void *bytes, size_t size, uint64_t offset)
 TEST(bodies_that_look_like_records_do_not_hold_up_recovery)
 {
     lbx__io io = lbx__io_system;
-    struct desk desk;
+    struct boxes boxes;
     struct found found;
     lbx__journal_end_state state;
 
     io.pread = count_read;
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    for (size_t at = desk.journal.at + 8; at + 40 <= BYTES; at += 40) {
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    for (size_t at = boxes.journal.at + 8; at + 40 <= BYTES; at += 40) {
         uint8_t head[40] = "LBXS";
 
         lbx__put_le32(head + 4, (uint32_t)(BYTES - at) / 8 * 8);
         lbx__put_le64(head + 8, 7);
         lbx__put_le64(head + 16, at);
-        fixture_write(desk.path, "journal", head, sizeof(head), at);
+        fixture_write(boxes.path, "journal", head, sizeof(head), at);
     }
-    desk.journal.io = &io;
-    CHECK_OK(read_back(&desk, &found, &state));
+    boxes.journal.io = &io;
+    CHECK_OK(read_back(&boxes, &found, &state));
     CHECK_STR("4:a=1 ", found.text);
     CHECK(bytes_read < 8 * (size_t)BYTES);
-    close_desk(&desk);
+    close_desk(&boxes);
 }
 
-/* J3: of an older generation nothing counts, however well it checks. */
+/* JRNL-3: of an older generation nothing counts, however well it checks. */
 TEST(a_new_generation_begins_with_nothing)
 {
-    struct desk desk;
+    struct boxes boxes;
 
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    add(&desk, "b", "2", true);
-    CHECK_INT(7, lbx__journal_first_generation(&desk.journal));
-    lbx__journal_start(&desk.journal, 8);
-    check_records(&desk, "");
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    add(&boxes, "b", "2", true);
+    CHECK_INT(7, lbx__journal_read_generation(&boxes.journal));
+    lbx__journal_start(&boxes.journal, 8);
+    check_records(&boxes, "");
     // One that is as long as the old first: the old second lies just behind it.
-    add(&desk, "c", "3", true);
-    check_records(&desk, "4:c=3 ");
-    CHECK_INT(8, lbx__journal_first_generation(&desk.journal));
-    close_desk(&desk);
+    add(&boxes, "c", "3", true);
+    check_records(&boxes, "4:c=3 ");
+    CHECK_INT(8, lbx__journal_read_generation(&boxes.journal));
+    close_desk(&boxes);
 }
 
-/* J1: what does not fit is left to the caller, and so is what memory does not
+/* JRNL-1: what does not fit is left to the caller, and so is what memory does not
  * suffice for. */
 TEST(a_record_that_does_not_fit_is_not_written)
 {
@@ -182,34 +183,34 @@ TEST(a_record_that_does_not_fit_is_not_written)
     const lbx__bytes part = {large, sizeof(large)};
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    struct desk desk;
+    struct boxes boxes;
     long count = 0;
 
-    open_desk(&desk, &allocator);
-    lbx__journal_put(&desk.journal, LBX__BODIES, text("k"), &part, 1);
-    CHECK(lbx__journal_end(&desk.journal, 1));
-    CHECK(!lbx__journal_fits(&desk.journal));
-    lbx__journal_start(&desk.journal, 8);
+    open_desk(&boxes, &allocator);
+    lbx__journal_put(&boxes.journal, LBX__BODIES, text("k"), &part, 1);
+    CHECK(lbx__journal_end(&boxes.journal, 1));
+    CHECK(!lbx__journal_fits(&boxes.journal));
+    lbx__journal_start(&boxes.journal, 8);
     for (;; count++) {
         const lbx__bytes small = {large, 1000};
 
-        lbx__journal_put(&desk.journal, LBX__BODIES, text("k"), &small, 1);
-        CHECK(lbx__journal_end(&desk.journal, 1));
-        if (!lbx__journal_fits(&desk.journal))
+        lbx__journal_put(&boxes.journal, LBX__BODIES, text("k"), &small, 1);
+        CHECK(lbx__journal_end(&boxes.journal, 1));
+        if (!lbx__journal_fits(&boxes.journal))
             break;
-        CHECK_OK(lbx__journal_write(&desk.journal));
+        CHECK_OK(lbx__journal_write(&boxes.journal));
     }
     CHECK_INT((BYTES - 4096) / 1056, count);
-    lbx__journal_start(&desk.journal, 9);
-    add(&desk, "k", "v", true);
+    lbx__journal_start(&boxes.journal, 9);
+    add(&boxes, "k", "v", true);
     memory.allowed = 0;
-    lbx__buffer_fini(&desk.journal.made);
-    lbx__journal_remove(&desk.journal, LBX__BODIES, text("k"));
-    CHECK(lbx__journal_end(&desk.journal, 1));
-    CHECK(!lbx__journal_fits(&desk.journal));
+    lbx__buffer_fini(&boxes.journal.made);
+    lbx__journal_remove(&boxes.journal, LBX__BODIES, text("k"));
+    CHECK(lbx__journal_end(&boxes.journal, 1));
+    CHECK(!lbx__journal_fits(&boxes.journal));
     memory.allowed = LONG_MAX;
-    check_records(&desk, "4:k=v ");
-    close_desk(&desk);
+    check_records(&boxes, "4:k=v ");
+    close_desk(&boxes);
     CHECK_INT(0, memory.live_bytes);
 }
 
@@ -217,24 +218,24 @@ TEST(a_record_that_does_not_fit_is_not_written)
  * torn; never an error, never a row of the cut one. */
 TEST(a_torn_end_is_cut_off_at_any_length)
 {
-    struct desk desk;
+    struct boxes boxes;
     struct found found;
     lbx__journal_end_state state;
     uint8_t whole[256];
     static const uint8_t zeros[256];
 
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    const size_t at = desk.journal.at;
-    add(&desk, "b", "a longer value than the first", true);
-    const size_t size = desk.journal.at - at;
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    const size_t at = boxes.journal.at;
+    add(&boxes, "b", "a longer value than the first", true);
+    const size_t size = boxes.journal.at - at;
     CHECK(size <= sizeof(whole));
-    fixture_read(desk.path, "journal", whole, size, at);
+    fixture_read(boxes.path, "journal", whole, size, at);
     CHECK(whole[size - 1] == 0); // padding: cutting only that loses nothing
     for (size_t cut = 0; cut < size; cut++) {
-        fixture_write(desk.path, "journal", zeros, size, at);
-        fixture_write(desk.path, "journal", whole, cut, at);
-        CHECK_OK(read_back(&desk, &found, &state));
+        fixture_write(boxes.path, "journal", zeros, size, at);
+        fixture_write(boxes.path, "journal", whole, cut, at);
+        CHECK_OK(read_back(&boxes, &found, &state));
         CHECK(state.records == 1 ||
               memcmp(whole + cut, zeros, size - cut) == 0);
         CHECK_STR(state.records == 1
@@ -244,70 +245,70 @@ TEST(a_torn_end_is_cut_off_at_any_length)
         if (cut >= LBX__RECORD_HEAD && state.records == 1)
             CHECK_INT(size, state.torn_bytes);
     }
-    close_desk(&desk);
+    close_desk(&boxes);
 }
 
-/* J5: each bit of a record that others were written behind. */
+/* JRNL-5: each bit of a record that others were written behind. */
 TEST(a_flipped_bit_before_a_flushed_record_is_damage)
 {
-    struct desk desk;
+    struct boxes boxes;
     struct found found;
     lbx__journal_end_state state;
     size_t at, behind;
     long flips = 0;
 
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    at = desk.journal.at;
-    add(&desk, "b", "2", true);
-    behind = desk.journal.at;
-    add(&desk, "c", "3", true);
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    at = boxes.journal.at;
+    add(&boxes, "b", "2", true);
+    behind = boxes.journal.at;
+    add(&boxes, "c", "3", true);
     for (size_t i = at; i < behind; i++) {
         uint8_t byte;
 
-        fixture_read(desk.path, "journal", &byte, 1, i);
+        fixture_read(boxes.path, "journal", &byte, 1, i);
         for (int bit = 0; bit < 8; bit++, flips++) {
             const uint8_t other = byte ^ (uint8_t)(1u << bit);
 
-            fixture_write(desk.path, "journal", &other, 1, i);
-            CHECK_STATUS(LBX_CORRUPT, read_back(&desk, &found, &state));
+            fixture_write(boxes.path, "journal", &other, 1, i);
+            CHECK_STATUS(LBX_CORRUPT, read_back(&boxes, &found, &state));
             CHECK_STR("4:a=1 ", found.text);
             CHECK_INT(at, state.end);
             CHECK_INT(behind, state.bad_upto);
         }
-        fixture_write(desk.path, "journal", &byte, 1, i);
+        fixture_write(boxes.path, "journal", &byte, 1, i);
     }
-    check_records(&desk, "4:a=1 4:b=2 4:c=3 ");
+    check_records(&boxes, "4:a=1 4:b=2 4:c=3 ");
     test_note("%ld flips", flips);
-    close_desk(&desk);
+    close_desk(&boxes);
 }
 
 /* Below level sync the disk may keep a later record and lose an earlier one:
  * that is no damage. */
 TEST(a_lost_record_that_was_never_flushed_is_a_torn_end)
 {
-    struct desk desk;
+    struct boxes boxes;
     struct found found;
     lbx__journal_end_state state;
     static const uint8_t zeros[40];
 
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    const size_t at = desk.journal.at;
-    add(&desk, "b", "2", false);
-    add(&desk, "c", "3", false);
-    fixture_write(desk.path, "journal", zeros, sizeof(zeros), at);
-    CHECK_OK(read_back(&desk, &found, &state));
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    const size_t at = boxes.journal.at;
+    add(&boxes, "b", "2", false);
+    add(&boxes, "c", "3", false);
+    fixture_write(boxes.path, "journal", zeros, sizeof(zeros), at);
+    CHECK_OK(read_back(&boxes, &found, &state));
     CHECK_STR("4:a=1 ", found.text);
-    CHECK_INT(desk.journal.at - at, state.torn_bytes);
-    close_desk(&desk);
+    CHECK_INT(boxes.journal.at - at, state.torn_bytes);
+    close_desk(&boxes);
 }
 
 /* A body that is a record, bit by bit, of this very generation: the reader must
  * not find it when the record around it is torn. */
 TEST(a_body_that_looks_like_a_record_is_none)
 {
-    struct desk desk, other;
+    struct boxes boxes, other;
     struct found found;
     lbx__journal_end_state state;
     uint8_t forged[64];
@@ -329,47 +330,47 @@ TEST(a_body_that_looks_like_a_record_is_none)
     fixture_read(other.path, "journal", forged, sizeof(forged), third);
     close_desk(&other);
 
-    open_desk(&desk, NULL);
-    add(&desk, "a", "1", true);
-    const size_t at = desk.journal.at;
+    open_desk(&boxes, NULL);
+    add(&boxes, "a", "1", true);
+    const size_t at = boxes.journal.at;
     // 40 bytes of head, 8 of the row's, a key of 8: the body is aligned.
     const lbx__bytes part = {forged, sizeof(forged)};
-    lbx__journal_put(&desk.journal, LBX__BODIES, text("8 bytes!"), &part, 1);
-    CHECK(lbx__journal_end(&desk.journal, 1));
-    CHECK_OK(lbx__journal_write(&desk.journal));
-    fixture_write(desk.path, "journal", &zero, 1, at);
-    CHECK_OK(read_back(&desk, &found, &state));
+    lbx__journal_put(&boxes.journal, LBX__BODIES, text("8 bytes!"), &part, 1);
+    CHECK(lbx__journal_end(&boxes.journal, 1));
+    CHECK_OK(lbx__journal_write(&boxes.journal));
+    fixture_write(boxes.path, "journal", &zero, 1, at);
+    CHECK_OK(read_back(&boxes, &found, &state));
     CHECK_STR("4:a=1 ", found.text);
-    close_desk(&desk);
+    close_desk(&boxes);
 }
 
 TEST(a_journal_of_another_store_or_a_newer_format_is_refused)
 {
     const uint8_t newer = 2;
-    struct desk desk;
+    struct boxes boxes;
     uint8_t head[36];
 
-    open_desk(&desk, NULL);
-    lbx__journal_close(&desk.journal);
-    CHECK_STATUS(LBX_CORRUPT,
-                 lbx__journal_open(&desk.journal, &lbx__io_system, desk.folder,
-                                   (const uint8_t *)"another's uid...", NULL));
-    fixture_write(desk.path, "journal", &newer, 1, 8);
+    open_desk(&boxes, NULL);
+    lbx__journal_close(&boxes.journal);
+    CHECK_STATUS(LBX_CORRUPT, lbx__journal_open(
+                                  &boxes.journal, &lbx__io_system, boxes.folder,
+                                  (const uint8_t *)"another's uid...", NULL));
+    fixture_write(boxes.path, "journal", &newer, 1, 8);
     // Without its sum it is damage;
-    CHECK_STATUS(LBX_CORRUPT, lbx__journal_open(&desk.journal, &lbx__io_system,
-                                                desk.folder, uid, NULL));
+    CHECK_STATUS(LBX_CORRUPT, lbx__journal_open(&boxes.journal, &lbx__io_system,
+                                                boxes.folder, uid, NULL));
     // with it, a newer one.
-    fixture_read(desk.path, "journal", head, sizeof(head), 0);
+    fixture_read(boxes.path, "journal", head, sizeof(head), 0);
     {
         const uint32_t crc = lbx__crc32c(0, head, 32);
 
-        fixture_write(desk.path, "journal", &crc, 4, 32);
+        fixture_write(boxes.path, "journal", &crc, 4, 32);
     }
-    CHECK_STATUS(LBX_NEWER, lbx__journal_open(&desk.journal, &lbx__io_system,
-                                              desk.folder, uid, NULL));
-    CHECK(unlinkat(desk.folder, "journal", 0) == 0);
+    CHECK_STATUS(LBX_NEWER, lbx__journal_open(&boxes.journal, &lbx__io_system,
+                                              boxes.folder, uid, NULL));
+    CHECK(unlinkat(boxes.folder, "journal", 0) == 0);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx__journal_open(&desk.journal, &lbx__io_system, desk.folder,
-                                   uid, NULL));
-    CHECK(close(desk.folder) == 0);
+                 lbx__journal_open(&boxes.journal, &lbx__io_system,
+                                   boxes.folder, uid, NULL));
+    CHECK(close(boxes.folder) == 0);
 }

@@ -2,7 +2,7 @@
 /* What post/rules/storage.h and <letterbox/post/stores.h> promise, of storage in
  * files: folders, levels, time, memory. */
 #include "fixture.h"
-#include "stores/file/parts.h"
+#include "stores/file/private.h"
 #include "support/clock.h"
 #include "support/torture.h"
 
@@ -69,7 +69,7 @@ TEST(a_full_journal_is_a_checkpoint)
     CHECK_OK(lbx__storage_reserve(storage, &size, 1, LBX__GROWS));
     lbx__storage_put(storage, LBX__BODIES, text("large"), &part, 1);
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
-    CHECK(((lbx__file *)storage)->own.generation > 3);
+    CHECK(((lbx__file *)storage)->header.generation > 3);
     lbx__storage_close(storage);
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(lbx__storage_begin(storage));
@@ -129,7 +129,7 @@ TEST(names_are_durable_in_the_order_they_are_needed)
     CHECK_INT(1, renames);
 }
 
-/* K1, and reliability.md 5.96. */
+/* FOLD-1. */
 TEST(folders_that_are_not_safe_are_refused_and_left_alone)
 {
     char path[512], link[600], inside[600];
@@ -169,7 +169,7 @@ touch(const char *path, const char *name)
     fixture_write(path, name, "", 0, 0);
 }
 
-/* A forgotten name of a box is told, not obeyed. */
+/* A forgotten name of a box is reported, not obeyed. */
 TEST(a_store_is_not_made_among_files_of_others)
 {
     lbx_store_options options = fixture_options();
@@ -325,7 +325,7 @@ TEST(a_forked_child_leaves_the_parents_store_alone)
     }
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK(lbx__file_is_alone(storage));
+    CHECK(lbx__file_is_exclusive(storage));
     CHECK_OK(store_text(storage, "b", "2"));
     check_text(storage, "a", "1");
     lbx__storage_close(storage);

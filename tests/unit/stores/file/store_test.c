@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store in files by its URLs; what it keeps over a restart; who may close it.
  * That it keeps the contract is in tests/contract. */
-#include "shop.h"
+#include "letters.h"
 
 #include "fixture.h"
-#include "stores/file/store.h"
+#include "stores/file/file_store.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,15 +18,15 @@ TEST(a_place_is_one_store_however_it_is_written)
     const char *name;
     lbx_store *store, *other;
 
-    new_path();
+    new_store_path();
     store = open_store();
     CHECK_STR("file", lbx_store_scheme(store));
-    name = strrchr(shop_path, '/') + 1;
-    (void)snprintf(link, sizeof(link), "%s-link", shop_path);
+    name = strrchr(store_path, '/') + 1;
+    (void)snprintf(link, sizeof(link), "%s-link", store_path);
     CHECK(symlink(".", link) == 0); // to the folder above
     for (int i = 0; i < 4; i++) {
         (void)snprintf(text, sizeof(text), "file:%s%s%s%s%s",
-                       i == 2 ? "//" : "", shop_path, i == 0 ? "/" : "",
+                       i == 2 ? "//" : "", store_path, i == 0 ? "/" : "",
                        i == 1 ? "/." : "", i == 3 ? "-link/" : "");
         if (i == 3)
             (void)strcat(text, name);
@@ -69,10 +69,10 @@ TEST(a_symbolic_link_is_no_store)
     char link[512];
     lbx_store *store;
 
-    new_path();
+    new_store_path();
     lbx_store_unref(open_store());
-    (void)snprintf(link, sizeof(link), "file:%s-link", shop_path);
-    CHECK(symlink(shop_path, link + 5) == 0);
+    (void)snprintf(link, sizeof(link), "file:%s-link", store_path);
+    CHECK(symlink(store_path, link + 5) == 0);
     CHECK_STATUS(LBX_DENIED, lbx_store_open(link, NULL, &store));
 }
 
@@ -81,7 +81,7 @@ TEST(options_must_not_contradict_those_it_is_open_with)
     lbx_store_options options = fixture_options();
     lbx_store *store, *other;
 
-    new_path();
+    new_store_path();
     options.durability = LBX_SURVIVES_INTERVAL;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     CHECK_INT(LBX_SURVIVES_INTERVAL, (int)lbx_store_durability(store));
@@ -104,10 +104,10 @@ TEST(what_must_exist_is_not_made)
     lbx_store_options options = fixture_options();
     lbx_store *store;
 
-    new_path();
+    new_store_path();
     options.must_exist = true;
     CHECK_STATUS(LBX_NOT_FOUND, lbx_store_open(url(""), &options, &store));
-    CHECK(access(shop_path, F_OK) != 0);
+    CHECK(access(store_path, F_OK) != 0);
 }
 
 /* ---- Restarts ---- */
@@ -120,7 +120,7 @@ TEST_CITING("W-10 W-17", letters_and_receipts_survive_a_restart)
     lbx_box_counts counts;
     lbx_letter *letter;
 
-    new_path();
+    new_store_path();
     postbox = open_box("orders");
     mail(postbox, "one");
     mail(postbox, "two");
@@ -152,19 +152,19 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
     lbx_letter *letter;
     lbx_store *store;
 
-    new_path();
+    new_store_path();
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
     faulty_init(&faulty);
     faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
     options.durability = LBX_SURVIVES_PROCESS;
-    CHECK_OK(lbx__file_store_open(shop_path, &options, &faulty.io, &store));
+    CHECK_OK(lbx__file_store_open(store_path, &options, &faulty.io, &store));
     CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
     mail(postbox, "one");
     letter = expect(postbox, "one");
     CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
     lbx_letter_destroy(letter);
-    fixture_copy(shop_path, copy, "data.mdb"); // as the power goes
-    fixture_copy(shop_path, copy, "journal");
+    fixture_copy(store_path, copy, "data.mdb"); // as the power goes
+    fixture_copy(store_path, copy, "journal");
     lbx_postbox_unref(postbox);
     lbx_store_unref(store);
 
@@ -226,10 +226,10 @@ end_by_waker(struct ending *ending)
     EVENTUALLY(atomic_load(&ending->over));
 }
 
-/* F2: who opens it then waits until it is closed, and is not told BUSY. */
+/* F2: who opens it then waits until it is closed, and is not reported BUSY. */
 TEST(a_store_that_a_waker_closed_can_be_opened_at_once)
 {
-    new_path();
+    new_store_path();
     for (int i = 0; i < 10; i++) {
         struct ending ending = {.opens = false};
 
@@ -243,7 +243,7 @@ TEST(a_waker_that_closed_a_store_cannot_open_it)
 {
     struct ending ending = {.opens = true};
 
-    new_path();
+    new_store_path();
     end_by_waker(&ending);
     CHECK_STATUS(LBX_BUSY, ending.opened);
     lbx_store_unref(open_store());

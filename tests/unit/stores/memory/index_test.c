@@ -34,20 +34,20 @@ insert(lbx__index *index, unsigned number)
     const lbx__bytes value = {&number, sizeof(number)};
     uint8_t bytes[8];
     lbx__bytes key = key_of(number, bytes);
-    lbx__row *row = lbx__row_create(index, key.size, value.size);
+    lbx__index_row *row = lbx__index_row_create(index, key.size, value.size);
 
     CHECK(row);
-    lbx__row_write(row, &value, 1);
+    lbx__index_row_write(row, &value, 1);
     lbx__index_insert(index, row, key);
 }
 
 static unsigned
-number_of(const lbx__row *row)
+number_of(const lbx__index_row *row)
 {
     unsigned number;
 
-    CHECK_INT(sizeof(number), lbx__row_value(row).size);
-    memcpy(&number, lbx__row_value(row).data, sizeof(number));
+    CHECK_INT(sizeof(number), lbx__index_row_value(row).size);
+    memcpy(&number, lbx__index_row_value(row).data, sizeof(number));
     return number;
 }
 
@@ -57,7 +57,7 @@ compare_one(lbx__index *index, const bool *there, unsigned number)
 {
     uint8_t bytes[8];
     const lbx__bytes key = key_of(number, bytes);
-    const lbx__row *row = lbx__index_seek(index, key);
+    const lbx__index_row *row = lbx__index_seek(index, key);
     unsigned next = number;
 
     while (next < NUMBERS && !there[next])
@@ -99,12 +99,12 @@ walk(uint64_t seed, long steps)
             there[number] = true;
             count++;
         } else {
-            lbx__row *row = lbx__index_remove(&index, key);
+            lbx__index_row *row = lbx__index_remove(&index, key);
 
             CHECK((row != NULL) == there[number]);
             count -= there[number];
             there[number] = false;
-            lbx__row_destroy(&index, row);
+            lbx__index_row_destroy(&index, row);
         }
         CHECK_INT(count, index.count);
         if (step % 50 == 0)
@@ -139,11 +139,12 @@ TEST(index_is_a_queue_that_shrinks_again)
         if (in < 20000)
             insert(&index, in);
         if (in >= 10000) {
-            const lbx__row *row = lbx__index_seek(&index, (lbx__bytes){"", 0});
+            const lbx__index_row *row =
+                lbx__index_seek(&index, (lbx__bytes){"", 0});
 
             CHECK_INT(out, number_of(row));
-            lbx__row_destroy(&index,
-                             lbx__index_remove(&index, key_of(out, bytes)));
+            lbx__index_row_destroy(
+                &index, lbx__index_remove(&index, key_of(out, bytes)));
             out++;
         }
         if (in % 5000 == 0)
@@ -167,7 +168,7 @@ TEST(index_keeps_a_quarter_of_its_rows_on_the_next_level)
     for (unsigned i = 0; i < 40000; i++)
         insert(&index, i);
     for (uint32_t level = 0; level < index.levels; level++) {
-        for (const lbx__row *row = index.first[level]; row;
+        for (const lbx__index_row *row = index.first[level]; row;
              row = row->next[level])
             on[level]++;
     }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lbx_file_salvage(): what is intact of a damaged store, as a new one.
+ *
+ * The damaged store is read page by page, without LMDB (view.h), in this process:
+ * nothing in it can bring the reader down. Nobody else may have it open, which
+ * the lock in `wake` tells; that file is all that is written to.
+ *
+ * What is taken: letters whose body's row is intact, wherever it is found: in
+ * the trees, in leaves whose branch is lost (strays.c), in the journal, also
+ * behind records that are damaged. A letter whose state is lost counts as never
+ * delivered.
+ *
+ * What is not: receipts, and what was remembered of tokens, duplicates, attempts
+ * and moves.
+ *
+ * SALV-3  Deletions count as far as they can be read. A letter can be there again
+ *     that had been acknowledged only if the record or the page that said so is
+ *     damaged; that damage has been reported.
+ */
+#include "stores/file/repair/salvage.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/fault.h"
+#include "stores/file/private.h"
+#include "stores/file/repair/staging.h"
+
+static int64_t
+wall_ms(void *context)
+{
+    (void)context;
+    return lbx__clock_wall_ms();
+}
+
+/* Time goes on as it did in the damaged store. */
+static void
+adopt_time(lbx__file *file, const lbx__view *view)
+{
+    const lbx__header *old = &view->tables.header;
+    const int64_t boot = file->io->boot_ns(file->io);
+    int64_t now;
+
+    if (view->tables.header_status != LBX_OK)
+        return; // made by the wall clock, as that one was
+    if (memcmp(old->boot, file->header.boot, sizeof(old->boot)) == 0) {
+        now = boot + old->offset_ns;
+    } else {
+        now = file->io->wall_ns(file->io) - old->wall_ns;
+        now = old->time_ns + (now > 0 ? now : 0);
+    }
+    if (now < old->time_ns)
+        now = old->time_ns;
+    file->header.offset_ns = now - boot;
+    file->time_ns = now;
+}
+
+static lbx_status
+fill(lbx__salvage *salvage)
+{
+    const lbx__rules_options options = {.wall_ms = wall_ms};
+    lbx_status status =
+        lbx__rules_open(salvage->storage, &options, &salvage->rules);
+
+    if (status == LBX_OK)
+        status = lbx__salvage_rows(salvage);
+    if (status == LBX_OK)
+        status = salvage->storage->ops->sync(salvage->storage);
+    lbx__rules_close(salvage->rules);
+    return status;
+}
+
+/* The new store, whole or not there. */
+static lbx_status
+make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
+{
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    const int64_t most = (int64_t)salvage->view.tables.pages.file_bytes * 2;
+    lbx__staging staging;
+    lbx_status status =
+        lbx__staging_open(&staging, &lbx__io_system, new_dir, fault);
+
+    if (status != LBX_OK)
+        return status;
+    options.fault = fault;
+    options.journal_bytes = LBX__JOURNAL_MIN; // who opens it says how large
+    if (options.map_bytes < most)
+        options.map_bytes = most;
+    status = lbx__file_open(staging.path, &options, NULL, &salvage->storage);
+    if (status == LBX_OK) {
+        adopt_time((lbx__file *)salvage->storage, &salvage->view);
+        status = fill(salvage);
+        lbx__storage_close(salvage->storage);
+    }
+    return lbx__staging_close(&staging, status);
+}
+
+/* All that can be read of the old one, over its damage. */
+static lbx_status
+read_store(lbx__salvage *salvage, int folder)
+{
+    const lbx_damage part = {.what = "meta page"};
+    const lbx__membership_state nobody = {.in_use = false};
+    lbx__view *view = &salvage->view;
+    const char *why;
+    lbx_status status = lbx__view_open(view, &lbx__io_system, folder, &why);
+
+    if (status == LBX_CORRUPT || status == LBX_NOT_FOUND) {
+        lbx__audit_report_damage(salvage->log, &part);
+        status = LBX_OK;
+    }
+    if (status == LBX_OK && view->tables.pages.count > 0)
+        status = lbx__view_find_tables(view);
+    if (status == LBX_OK && view->tables.header_status == LBX_NEWER)
+        status = LBX_NEWER;
+    if (status == LBX_OK)
+        status = lbx__audit_journal(view, &nobody, true, salvage->log);
+    if (status == LBX_OK && view->tables.pages.count > 0)
+        status = lbx__audit_rows(view, salvage->log);
+    if (status == LBX_OK)
+        status = lbx__salvage_orphans(view);
+    return status;
+}
+
+static lbx_status
+salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
+               const char *new_dir, lbx_fault *fault)
+{
+    lbx_file_report *report = &salvage->log->report;
+    lbx__membership membership;
+    uint64_t expected;
+    lbx_status status =
+        lbx__membership_open(&membership, &lbx__io_system, folder->fd, true);
+
+    if (status != LBX_OK)
+        return status;
+    status = lbx__membership_enter(&membership, true);
+    if (status == LBX_BUSY)
+        (void)lbx__fault_set(fault, status, "a process has it open");
+    if (status == LBX_OK)
+        status = read_store(salvage, folder->fd);
+    expected = report->letters + report->missing;
+    if (status == LBX_OK)
+        status = make_store(salvage, new_dir, fault);
+    report->missing =
+        expected > report->letters ? expected - report->letters : 0;
+    lbx__membership_close(&membership);
+    return status;
+}
+
+lbx_status
+lbx_file_salvage(const char *dir, const char *new_dir,
+                 void (*damage)(void *context, const lbx_damage *part),
+                 void *context, lbx_file_report *ret)
+{
+    lbx__audit_log log = {.damage = damage, .context = context};
+    lbx__salvage salvage = {.log = &log, .view = {.tables = {.fd = -1}}};
+    lbx_fault fault = {LBX_OK, ""};
+    lbx__folder folder;
+    lbx_status status;
+
+    if (!ret)
+        return LBX_INVALID;
+    if (!dir || !*dir || !new_dir || !*new_dir)
+        return lbx__audit_report_end(ret, LBX_INVALID, &fault, "");
+    status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
+    if (status != LBX_OK)
+        return lbx__audit_report_end(ret, status, &fault, dir);
+    lbx__buffer_init(&salvage.encoded, NULL, LBX__ROW_VALUE_MAX);
+    status = salvage_folder(&salvage, &folder, new_dir, &fault);
+    lbx__folder_close(&folder);
+    lbx__view_close(&salvage.view);
+    lbx__body_attributes_fini(&salvage.attributes);
+    lbx__buffer_fini(&salvage.encoded);
+    lbx__free(NULL, salvage.boxes, salvage.room * sizeof(*salvage.boxes));
+    lbx__free(NULL, salvage.letters,
+              salvage.letter_room * sizeof(*salvage.letters));
+    if (status == LBX_OK)
+        *ret = log.report;
+    return lbx__audit_report_end(ret, status, &fault, dir);
+}

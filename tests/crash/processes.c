@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "processes.h"
+
+#include "support/folder.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+pid_t
+processes_start(const struct workers *workers,
+                lbx_status (*work)(const struct workers *workers))
+{
+    const pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0) {
+        const lbx_status status = work(workers);
+
+        if (status != LBX_OK)
+            ledger_fail(workers->ledger, status);
+        _exit(status == LBX_OK ? 0 : 1);
+    }
+    return child;
+}
+
+void
+processes_sleep_ms(uint64_t ms)
+{
+    const struct timespec time = {(time_t)(ms / 1000),
+                                  (long)(ms % 1000) * 1000000};
+
+    (void)nanosleep(&time, NULL);
+}
+
+/* Waits for the end of a child, but not for ever: nobody is stuck. */
+int
+processes_await(pid_t child)
+{
+    int status = 0;
+
+    for (long ms = 0; waitpid(child, &status, WNOHANG) == 0; ms += 2) {
+        if (ms > PROCESS_PATIENCE_MS) {
+            (void)kill(child, SIGKILL);
+            FAIL("a process is stuck");
+        }
+        processes_sleep_ms(2);
+    }
+    return status;
+}
+
+void
+processes_drain(const struct workers *workers)
+{
+    const int status = processes_await(processes_start(workers, workers_drain));
+
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        FAIL("the drain ended with %d: %s", status,
+             lbx_status_name((lbx_status)workers->ledger->failure));
+}
+
+uint64_t
+processes_draw(uint64_t *state, uint64_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407U;
+    return (*state >> 33) % below;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Of the times that opening took. */
+double
+processes_open_ms(struct ledger *ledger, double part)
+{
+    const uint32_t count =
+        ledger->open_count < LEDGER_OPENS ? ledger->open_count : LEDGER_OPENS;
+    uint32_t *sorted = malloc((count + 1) * sizeof(*sorted));
+    double ms;
+
+    CHECK(sorted && count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = ledger->open_us[i];
+    qsort(sorted, count, sizeof(*sorted), compare);
+    ms = sorted[(uint32_t)((count - 1) * part)] / 1e3;
+    free(sorted);
+    return ms;
+}
+
+struct workers
+processes_workers(struct ledger *ledger, const char *url,
+                  const lbx_store_options *options)
+{
+    const char *given = getenv("LBX_SEED");
+    const struct workers workers = {
+        .url = url,
+        .options = options,
+        .ledger = ledger,
+        .senders = 4,
+        .receivers = 4,
+        .live_max = 5000,
+        .lease_ns = 150 * LBX_MS,
+        .wait_ns = 5 * LBX_MS,
+        .seed =
+            given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL),
+    };
+
+    test_note("LBX_SEED=%" PRIu64, workers.seed);
+    return workers;
+}
+
+const char *
+processes_url(void)
+{
+    static char url[600];
+
+    (void)snprintf(url, sizeof(url), "file:%s", test_path());
+    return url;
+}
+
+void
+score_report(const char *what, long kills, const struct score *score)
+{
+    test_figure("crash, %s: %ld kills, %" PRIu64
+                " acknowledged operations, lost=%" PRIu64 " phantom=%" PRIu64
+                " resurrected=%" PRIu64 " stale-ok=%" PRIu64 " early=%" PRIu64
+                " duplicate=%" PRIu64 " reordered=%" PRIu64 " late=%" PRIu64,
+                what, kills, score->operations, score->lost, score->phantom,
+                score->resurrected, score->stale_ok, score->early,
+                score->duplicate, score->reordered, score->late);
+    test_note("%" PRIu64 " attempts, %" PRIu64 " unknown, %" PRIu64
+              " of them recovered; %" PRIu64 " stale receipts tried",
+              score->attempts, score->unknown, score->recovered, score->stale);
+}
+
+void
+score_check(const struct score *score)
+{
+    if (score->failures)
+        FAIL("%" PRIu64 " answers that should not have been given, as %s",
+             score->failures, lbx_status_name(score->failure));
+    CHECK_INT(0, score->lost);
+    CHECK_INT(0, score->phantom);
+    CHECK_INT(0, score->resurrected);
+    CHECK_INT(0, score->stale_ok);
+    CHECK_INT(0, score->early);
+    CHECK_INT(0, score->duplicate);
+    CHECK_INT(0, score->reordered);
+    CHECK_INT(0, score->late);
+    CHECK(score->acks > 0 && score->stale > 0 && score->deleted > 0);
+}
+
+void
+processes_kill(const struct workers *workers, pid_t child)
+{
+    int status;
+
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    if (!WIFSIGNALED(status))
+        FAIL("a process ended by itself: %s",
+             lbx_status_name((lbx_status)workers->ledger->failure));
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trial: crews in processes of their own that are killed, and what is said of
+ * them at the end. In the parent; what it starts has no checks. */
+#ifndef LBX_TEST_CRASH_PROCESSES_H
+#define LBX_TEST_CRASH_PROCESSES_H
+
+#include "workers.h"
+
+#include <sys/types.h>
+
+enum {
+    PROCESS_PATIENCE_MS = 30000 /* after that somebody is stuck */
+};
+
+/* "file:" and a new folder of the test's. */
+const char *processes_url(void);
+
+/* A workers of four senders and four receivers; its seed is LBX_SEED, if that is
+ * set, and is printed. */
+struct workers processes_workers(struct ledger *ledger, const char *url,
+                                 const lbx_store_options *options);
+
+/* Starts a process that does this; one that fails tells the ledger. */
+pid_t processes_start(const struct workers *workers,
+                      lbx_status (*work)(const struct workers *workers));
+
+/* Waits for its end, which must come; what waitpid() says of it. */
+int processes_await(pid_t child);
+
+/* Kills it, and checks that it had not ended by itself. */
+void processes_kill(const struct workers *workers, pid_t child);
+
+/* A process that drains the store. */
+void processes_drain(const struct workers *workers);
+
+void processes_sleep_ms(uint64_t ms);
+uint64_t processes_draw(uint64_t *state, uint64_t below);
+
+/* How long opening took, for this part of all opens. */
+double processes_open_ms(struct ledger *ledger, double part);
+
+/* The figure: "WHAT: N kills, M acknowledged operations, lost=0 ..." */
+void score_report(const char *what, long kills, const struct score *score);
+
+/* That nothing is wrong, and something was done. */
+void score_check(const struct score *score);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A store in files that several processes have open: who wakes whom, who is let
+ * in, and what is left of those that were killed. */
+#include "letters.h"
+
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    ROUNDS = 200
+};
+
+static void
+answer_pings(int to)
+{
+    lbx_postbox *pings = open_box("pings");
+    lbx_postbox *pongs = open_box("pongs");
+
+    say(to);
+    for (int i = 0; i < ROUNDS; i++) {
+        take(pings, "ping");
+        mail(pongs, "pong");
+    }
+    lbx_postbox_unref(pongs);
+    lbx_postbox_unref(pings);
+}
+
+/* If bells were lost, each would take a second: 200 s. */
+TEST_LIMIT(processes_wake_each_other, 60)
+{
+    lbx_postbox *pings, *pongs;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    child = spawn(answer_pings, &from);
+    hear(from);
+    pings = open_box("pings");
+    pongs = open_box("pongs");
+    for (int i = 0; i < ROUNDS; i++) {
+        mail(pings, "ping");
+        take(pongs, "pong");
+    }
+    await_end(child, from);
+    lbx_postbox_unref(pongs);
+    lbx_postbox_unref(pings);
+}
+
+static void
+idle(int to)
+{
+    (void)open_store();
+    say(to);
+    for (;;)
+        pause();
+}
+
+/* It sleeps, and has nothing to do but to open the door. */
+TEST_LIMIT(an_idle_store_lets_others_in, 20)
+{
+    lbx_store_options options = fixture_options();
+    lbx_postbox *postbox;
+    lbx_store *store;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    child = spawn(idle, &from);
+    hear(from);
+    options.durability = LBX_SURVIVES_PROCESS;
+    CHECK_OK(lbx_store_open(url(""), &options, &store));
+    CHECK_INT(LBX_SURVIVES_POWER_CUT, (int)lbx_store_durability(store));
+    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
+    mail(postbox, "together");
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+    for (int i = 0; lbx_store_durability(store) != LBX_SURVIVES_PROCESS; i++) {
+        mail(postbox, "alone again?");
+        CHECK(i < 1000);
+    }
+    take(postbox, "together");
+    lbx_postbox_unref(postbox);
+    lbx_store_unref(store);
+}
+
+/* MEMB-2: an owner is killed, and two that wait at the door both see what it has
+ * left. One recovers; the other is let in by that one. */
+TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
+{
+    enum {
+        KNOCKS_AT = 24 /* in wake: after the magic and the boot's id */
+    };
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    char wake[512];
+    uint32_t before, knocks;
+    pid_t children[3];
+    int from[3], fd;
+
+    new_store_path();
+    children[0] = spawn(idle, &from[0]);
+    hear(from[0]);
+    CHECK(kill(children[0], SIGKILL) == 0);
+    CHECK(waitpid(children[0], NULL, 0) == children[0]);
+    (void)close(from[0]);
+    // As if both had it shared for a moment: nobody can recover yet.
+    (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
+    fd = open(wake, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    for (int i = 1; i < 3; i++)
+        children[i] = spawn(idle, &from[i]);
+    do {
+        CHECK_INT(sizeof(knocks),
+                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
+    } while (knocks - before < 100);
+    lock.l_type = F_UNLCK;
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    for (int i = 1; i < 3; i++)
+        hear(from[i]);
+    for (int i = 1; i < 3; i++) {
+        CHECK(kill(children[i], SIGKILL) == 0);
+        CHECK(waitpid(children[i], NULL, 0) == children[i]);
+        (void)close(from[i]);
+    }
+    CHECK(close(fd) == 0);
+}
+
+/* Who waits while a store is made looks again at what is there: data.mdb that had
+ * just been begun is thrown away and made anew by who comes first. */
+TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
+{
+    enum {
+        KNOCKS_AT = 24,
+        META_BYTES = 8192
+    };
+    struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
+    char made[480], wake[512], data[512];
+    uint32_t before, knocks;
+    MDB_env *env;
+    pid_t child;
+    int from, fd;
+
+    new_store_path();
+    lbx_store_unref(open_store());
+    (void)snprintf(made, sizeof(made), "%s", store_path);
+    new_store_path();
+    CHECK(mkdir(store_path, 0700) == 0);
+    CHECK(mdb_env_create(&env) == 0 &&
+          mdb_env_open(env, store_path, 0, 0600) == 0);
+    mdb_env_close(env);
+    CHECK_INT(META_BYTES, fixture_size(store_path, "data.mdb"));
+    (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
+    fd = open(wake, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, 65536) == 0);
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    child = spawn(idle, &from);
+    do {
+        CHECK_INT(sizeof(knocks),
+                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
+    } while (knocks - before < 20);
+    CHECK(kill(child, SIGSTOP) == 0);
+    CHECK(waitpid(child, NULL, WUNTRACED) == child);
+    (void)snprintf(data, sizeof(data), "%s/data.mdb", store_path);
+    CHECK(unlink(data) == 0);
+    fixture_copy(made, store_path, "data.mdb");
+    fixture_copy(made, store_path, "journal");
+    lock.l_type = F_UNLCK;
+    CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    CHECK(kill(child, SIGCONT) == 0);
+    hear(from);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+    CHECK(close(fd) == 0);
+}
+
+static void
+remove_nothing(int to)
+{
+    lbx__storage *storage = fixture_open(store_path, NULL, NULL);
+
+    CHECK(!lbx__file_is_exclusive(storage));
+    CHECK_OK(lbx__storage_begin(storage));
+    lbx__storage_remove(storage, LBX__BODIES, text("nothing"));
+    CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
+    say(to);
+}
+
+/* LMDB does not write a transaction that has changed nothing, so that it must not
+ * be missed: the next one has its number. */
+TEST_LIMIT(a_group_that_changed_nothing_is_not_missed, 20)
+{
+    pid_t owner, child;
+    int from, other;
+
+    new_store_path();
+    owner = spawn(idle, &from);
+    hear(from);
+    child = spawn(remove_nothing, &other);
+    hear(other);
+    await_end(child, other);
+    CHECK(kill(owner, SIGKILL) == 0);
+    CHECK(waitpid(owner, NULL, 0) == owner);
+    (void)close(from);
+    lbx_store_unref(open_store());
+}
+
+static void
+fail_to_enter(int to)
+{
+    lbx_store_options options = fixture_options();
+    lbx_fault fault;
+    lbx_store *store;
+
+    options.fault = &fault;
+    CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
+    CHECK(strstr(fault.text, "open, alone"));
+    say(to);
+}
+
+TEST_LIMIT(who_wants_to_be_alone_is, 20)
+{
+    lbx_store_options options = fixture_options();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_store *store;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    options.alone = true;
+    CHECK_OK(lbx_store_open(url(""), &options, &store));
+    child = spawn(fail_to_enter, &from);
+    hear(from);
+    await_end(child, from);
+    lbx_store_unref(store);
+
+    child = spawn(idle, &from);
+    hear(from);
+    options.fault = &fault;
+    CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
+    CHECK(strstr(fault.text, "wanted alone, but another process has it open"));
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+    CHECK_OK(lbx_store_open(url(""), &options, &store));
+    lbx_store_unref(store);
+}
+
+static void
+wait_for_the_end(int to)
+{
+    lbx_postbox *postbox = open_box("orders");
+    lbx_letter *letter;
+
+    say(to);
+    CHECK_STATUS(LBX_CLOSED,
+                 lbx_postbox_receive(postbox, 50 * LBX_SECOND, &letter));
+    lbx_postbox_unref(postbox);
+}
+
+TEST_CITING_LIMIT("W-09", a_box_that_another_process_deletes_ends_waits, 40)
+{
+    lbx_store *store;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    child = spawn(wait_for_the_end, &from);
+    hear(from);
+    store = open_store();
+    CHECK_OK(lbx_store_delete_box(store, "orders"));
+    await_end(child, from);
+    lbx_store_unref(store);
+}
+
+static void
+start_a_move(int to)
+{
+    lbx_store *store = open_store();
+
+    CHECK_OK(lbx_store_move(store, "orders", "others", 20));
+    say(to);
+    for (;;)
+        pause();
+}
+
+/* "It goes on when this process ends and another has the store open": one that
+ * has nothing to do itself, too. */
+TEST_LIMIT(a_move_goes_on_when_who_started_it_is_killed, 40)
+{
+    lbx_postbox *orders, *others;
+    lbx_store *store;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    store = open_store();
+    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &orders));
+    CHECK_OK(lbx_postbox_open_in(store, "others", NULL, &others));
+    for (int i = 0; i < 20; i++)
+        mail(orders, "moved");
+    child = spawn(start_a_move, &from);
+    hear(from);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+    for (int i = 0; i < 20; i++)
+        take(others, "moved");
+    lbx_postbox_unref(others);
+    lbx_postbox_unref(orders);
+    lbx_store_unref(store);
+}
+
+static lbx_store *inherited;
+
+static void
+use_what_was_inherited(int to)
+{
+    lbx_postbox *postbox;
+    lbx_store *mine;
+
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
+    lbx_store_unref(inherited);
+    mine = open_store();
+    CHECK_OK(lbx_postbox_open_in(mine, "orders", NULL, &postbox));
+    take(postbox, "from the parent");
+    lbx_postbox_unref(postbox);
+    lbx_store_unref(mine);
+    say(to);
+}
+
+TEST_LIMIT(a_child_opens_its_own, 40)
+{
+    lbx_postbox *postbox;
+    pid_t child;
+    int from;
+
+    new_store_path();
+    inherited = open_store();
+    CHECK_OK(lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
+    mail(postbox, "from the parent");
+    child = spawn(use_what_was_inherited, &from);
+    hear(from);
+    await_end(child, from);
+    lbx_postbox_unref(postbox);
+    lbx_store_unref(inherited);
+}
+
+static void
+leave_a_child(int to)
+{
+    pid_t child;
+
+    (void)open_store();
+    child = fork();
+    CHECK(child >= 0);
+    if (child > 0)
+        CHECK(write(to, &child, sizeof(child)) == sizeof(child));
+    for (;;)
+        pause();
+}
+
+/* Locks belong to the open file, which a child shares: it must not keep those of
+ * a parent that is gone, though it never uses the store. */
+TEST_LIMIT(a_child_does_not_hold_its_parents_store, 20)
+{
+    pid_t owner, child;
+    lbx_store *store;
+    int from;
+
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    new_store_path();
+    owner = spawn(leave_a_child, &from);
+    CHECK(read(from, &child, sizeof(child)) == sizeof(child));
+    CHECK(kill(owner, SIGKILL) == 0);
+    CHECK(waitpid(owner, NULL, 0) == owner);
+    store = open_store();
+    lbx_store_unref(store);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    (void)close(from);
+}
