@@ -155,7 +155,7 @@ static lbx_status
 loop(lbx__courier_worker *worker, int64_t receives_most)
 {
     const lbx_courier *before = lbx__courier_enter(worker->courier);
-    const lbx_status status = lbx__vela_loop_run(worker, receives_most);
+    const lbx_status status = lbx__loop_run(worker, receives_most);
 
     (void)lbx__courier_enter(before);
     return status;

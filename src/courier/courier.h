@@ -125,8 +125,7 @@ void lbx__courier_worker_wake(lbx__courier_worker *worker);
 
 /* Receives and handles, in the calling thread. LBX_OK when it was stopped or is
  * through; what ends a loop otherwise: CLOSED, UNSUPPORTED, INVALID. */
-lbx_status lbx__vela_loop_run(lbx__courier_worker *worker,
-                              int64_t receives_most);
+lbx_status lbx__loop_run(lbx__courier_worker *worker, int64_t receives_most);
 
 /* ---- job.c ---- */
 

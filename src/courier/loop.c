@@ -186,7 +186,7 @@ is_final(lbx_status status)
 }
 
 lbx_status
-lbx__vela_loop_run(lbx__courier_worker *worker, int64_t receives_most)
+lbx__loop_run(lbx__courier_worker *worker, int64_t receives_most)
 {
     lbx_status status = LBX_OK;
     int64_t pause_ns = PAUSE_LEAST_NS;

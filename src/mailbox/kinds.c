@@ -166,3 +166,19 @@ lbx_kinds_capabilities(const lbx_kinds *kinds, const char *name)
     return kind->capabilities |
            (kind->limited ? LBX_CAN_BOUND | LBX_CAN_BLOCK : 0u);
 }
+
+const char *
+lbx_kinds_find(const lbx_kinds *kinds, const char *name,
+               lbx_kind_capacity *ret_capacity)
+{
+    const lbx__mailbox_kind *kind = name ? lbx__kinds_find(kinds, name) : NULL;
+
+    if (!kind)
+        return NULL;
+    if (ret_capacity && kind->limited)
+        *ret_capacity = LBX_KIND_CAPACITY_REQUIRED;
+    else if (ret_capacity)
+        *ret_capacity = kind->unlimited ? LBX_KIND_CAPACITY_NONE
+                                        : LBX_KIND_CAPACITY_OPTIONAL;
+    return kind->name;
+}

@@ -167,6 +167,25 @@ LBX_API LBX_MUST_USE lbx_status lbx_kinds_add(lbx_kinds *kinds,
 LBX_API uint32_t lbx_kinds_capabilities(const lbx_kinds *kinds,
                                         const char *name);
 
+/* Whether mailboxes of a kind have a capacity. */
+typedef enum lbx_kind_capacity {
+    LBX_KIND_CAPACITY_NONE,     /* they must not */
+    LBX_KIND_CAPACITY_OPTIONAL, /* they may: kinds of your own */
+    LBX_KIND_CAPACITY_REQUIRED, /* they must */
+} lbx_kind_capacity;
+
+/*
+ * lbx_kinds_find() is the proper name of the kind called `name`, which may be
+ * another name for it ("deque" is "unbounded-deque"); NULL when there is no such
+ * kind. `kinds` may be NULL for the built-in; `ret_capacity` may be NULL.
+ *
+ * Ownership  the name is the registry's; those of built-in kinds are static.
+ * Threads    any, but not during lbx_kinds_add().
+ * Since      0.1
+ */
+LBX_API const char *lbx_kinds_find(const lbx_kinds *kinds, const char *name,
+                                   lbx_kind_capacity *ret_capacity);
+
 LBX_END
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How an actor would get, or got, its dispatcher and its mailbox. */
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
 #include "actor/select/selection.h"
 #include "mailbox/mailbox.h"
@@ -12,63 +13,8 @@ enum {
     PATH_BYTES = 1024,
 };
 
-static const struct {
-    uint32_t capability;
-    const char *word;
-} words[] = {
-    {LBX_CAN_BOUND, "bounded"},
-    {LBX_CAN_BLOCK, "blocking"},
-    {LBX_CAN_MULTI_CONSUME, "multi-consumer"},
-    {LBX_CAN_SEND_FRONT, "deque"},
-    {LBX_CAN_CONTROL, "control-aware"},
-    {LBX_CAN_PRIORITIZE, "priority"},
-};
-
-/* What happens to a message that finds no room. */
-static void
-describe_limit(const lbx_mailbox_options *options, char *text,
-               size_t size_bytes)
-{
-    long long capacity = (long long)lbx_mailbox_options_limit(
-        options->capacity_messages, LBX_DEFAULT_CAPACITY);
-
-    if (options->overflow != LBX_BLOCK)
-        (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
-                       options->overflow == LBX_DROP_NEWEST
-                           ? "the rest to dead letters"
-                           : "by its overflow policy");
-    else if (options->wait_ns < 0)
-        (void)snprintf(text, size_bytes,
-                       ", capacity %lld, senders wait for ever", capacity);
-    else
-        (void)snprintf(text, size_bytes,
-                       ", capacity %lld, senders wait %lld ms", capacity,
-                       (long long)(options->wait_ns / LBX_MS));
-}
-
-void
-lbx__mailbox_type_describe(const lbx__mailbox_type *type, uint32_t capabilities,
-                           const lbx_mailbox_options *options, char *line,
-                           size_t size_bytes)
-{
-    char able[LINE_BYTES] = "";
-    char limit[LINE_BYTES] = "";
-    size_t used = 0;
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (capabilities & words[i].capability)
-            used += (size_t)snprintf(able + used, sizeof(able) - used, " %s",
-                                     words[i].word);
-    if (!(capabilities & LBX_CAN_MULTI_CONSUME))
-        (void)snprintf(able + used, sizeof(able) - used, " single-consumer");
-    if (options && (capabilities & LBX_CAN_BOUND))
-        describe_limit(options, limit, sizeof(limit));
-    (void)snprintf(line, size_bytes, "type %s, kind %s%s:%s%s", type->name,
-                   type->kind, options ? "" : ", in the cell", able, limit);
-}
-
 /* The dispatcher of the actor that would be the parent, if it lives. */
-static lbx__dispatcher_entry *
+static const lbx__dispatcher_plan *
 find_parent(lbx_system *system, const char *path)
 {
     char above[PATH_BYTES];
@@ -79,8 +25,8 @@ find_parent(lbx_system *system, const char *path)
     if (length < 0 || length >= PATH_BYTES ||
         lbx_system_find(system, above, &parent) != LBX_OK)
         return NULL;
-    return lbx__dispatchers_of(
-        system->selection->dispatchers,
+    return lbx__dispatchers_plan_of(
+        system->dispatchers,
         lbx__peek(&lbx__cell_of(parent.word)->runnable.dispatcher));
 }
 
@@ -88,7 +34,7 @@ find_parent(lbx_system *system, const char *path)
 static bool
 is_balanced(const lbx_system *system, const char *path)
 {
-    const lbx__deploy *deploy =
+    const lbx__deployment_entry *deploy =
         lbx__deployment_find(system->selection->deployment, path);
 
     return deploy && deploy->router && deploy->routing == LBX_BALANCING;
@@ -100,12 +46,12 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
                    void *context)
 {
     lbx_fault fault = {.status = LBX_OK};
-    lbx__request request = {.props = props,
-                            .behaviour = props ? props->behaviour : NULL,
-                            .path = path,
-                            .fault = &fault,
-                            .print = print,
-                            .context = context};
+    lbx__choice_request request = {.props = props,
+                                   .behaviour = props ? props->behaviour : NULL,
+                                   .path = path,
+                                   .fault = &fault,
+                                   .print = print,
+                                   .context = context};
     lbx__choice choice;
     lbx_status status;
 
@@ -116,7 +62,7 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
         request.parent = find_parent(system, path);
     if (is_balanced(system, path))
         request.needs = LBX_CAN_MULTI_CONSUME;
-    status = lbx__selection_choose(system->selection, &request, &choice);
+    status = lbx__choice_make(system->selection, &request, &choice);
     if (status != LBX_OK) {
         char line[LINE_BYTES];
 
@@ -160,7 +106,7 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
     char line[LINE_BYTES];
     lbx__cell *cell = lbx__cell_of(ref.word);
     const lbx__selection *selection;
-    const lbx__dispatcher_entry *entry;
+    const lbx__dispatcher_plan *plan;
     const lbx__mailbox_plan *mailbox;
     int decided;
 
@@ -170,24 +116,24 @@ lbx_ref_explain(lbx_ref ref, void (*print)(void *context, const char *line),
         cell->role == LBX__ROLE_GUARDIAN)
         return LBX_NOT_FOUND;
     selection = cell->system->selection;
-    entry = lbx__dispatchers_of(selection->dispatchers,
-                                lbx__peek(&cell->runnable.dispatcher));
-    mailbox = lbx__mailbox_plans_by_number(selection->mailboxes,
+    plan = lbx__dispatchers_plan_of(cell->system->dispatchers,
+                                    lbx__peek(&cell->runnable.dispatcher));
+    mailbox = lbx__mailbox_plans_by_number(selection->mailbox_plans,
                                            lbx__peek(&cell->mailbox));
     decided = lbx__peek(&cell->step);
     if (!lbx_ref_is_alive(ref))
         return LBX_NOT_FOUND; // what was read may be another's
     (void)snprintf(line, sizeof(line), "dispatcher: %s",
-                   entry ? entry->id : "none");
+                   plan ? plan->id : "none");
     print(context, line);
-    for (int step = LBX__BY_DEPLOYMENT;
-         step < decided && decided != LBX__BY_POOL; step++) {
+    for (int step = LBX__STEP_DEPLOYMENT;
+         step < decided && decided != LBX__STEP_POOL; step++) {
         (void)snprintf(line, sizeof(line), "%d %s: did not decide", step,
-                       lbx__step_name((lbx__step)step));
+                       lbx__choice_step_name((lbx__choice_step)step));
         print(context, line);
     }
     (void)snprintf(line, sizeof(line), "%d %s: decided: mailbox %s", decided,
-                   lbx__step_name((lbx__step)decided),
+                   lbx__choice_step_name((lbx__choice_step)decided),
                    mailbox ? mailbox->id : "bounded-capacity");
     print(context, line);
     describe_living(cell, ref, mailbox ? &mailbox->type : NULL, print, context);

@@ -16,10 +16,11 @@
  *     off the list of children, its name free, its cell free (CELL-4).
  */
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/outbox.h"
+#include "actor/core/placement.h"
 #include "actor/core/system.h"
-#include "actor/select/blame.h"
-#include "actor/select/selection.h"
+#include "actor/select/section.h"
 #include "base/alloc.h"
 #include "base/park.h"
 #include <assert.h>
@@ -128,8 +129,9 @@ life_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     cell->serial = lbx__add(&system->serials, 1, relaxed);
     status = lbx__names_enter(system->names, cell, parent, name);
     if (status == LBX_EXISTS)
-        return lbx__blame(props->fault, LBX_EXISTS, NULL,
-                          "name '%.60s': a living sibling has it", name);
+        return lbx__section_fault(props->fault, LBX_EXISTS, NULL,
+                                  "name '%.60s': a living sibling has it",
+                                  name);
     if (status != LBX_OK)
         return status;
     if (!life_is_default_strategy(&props->strategy) ||
@@ -186,10 +188,11 @@ life_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     if (!ret || !lbx__life_are_props(props))
         return LBX_INVALID;
     if (name && !life_is_name(name))
-        return lbx__blame(props->fault, LBX_INVALID, NULL,
-                          "name '%.60s': a name has no '/', does not begin "
-                          "with '$', is not empty and has less than %d bytes",
-                          name, NAME_BYTES);
+        return lbx__section_fault(
+            props->fault, LBX_INVALID, NULL,
+            "name '%.60s': a name has no '/', does not begin "
+            "with '$', is not empty and has less than %d bytes",
+            name, NAME_BYTES);
     if (parent->parent && parent->restarting)
         return LBX_CLOSED; // it waits until it has no children
     cell = lbx__cells_get(system->cells);

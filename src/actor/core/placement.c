@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is selected from, and a newborn cell's part of it.
+ * Placement: a cell that is being spawned gets the dispatcher and the mailbox
+ * that were chosen for it. Most actors ask for nothing and get the usual ones,
+ * for which nothing has to be made.
  *
- * Made with the system: its settings over the reference, then types, mailboxes,
- * deployments and dispatchers, in this order, since each uses those before it.
+ * By the owner of the parent, during the spawn.
  */
+#include "actor/core/placement.h"
+
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
-#include "actor/select/blame.h"
-#include "actor/select/selection.h"
-#include "base/alloc.h"
-#include "settings/loader.h"
+#include "actor/select/section.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -19,125 +20,7 @@ enum {
     LINE_BYTES = 512,
 };
 
-static const lbx_settings_rule rules[] = {
-    {.key = "mailbox-libraries", .type = LBX_SETTINGS_TYPE_STRINGS},
-    {.key = "unstarted-push-timeout", .type = LBX_SETTINGS_TYPE_DURATION},
-    {.key = "default-mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
-    {.key = "typed", .type = LBX_SETTINGS_TYPE_SECTION},
-    {.key = "default-dispatcher", .type = LBX_SETTINGS_TYPE_SECTION},
-    {.key = "deployment", .type = LBX_SETTINGS_TYPE_SECTION},
-    {.key = "mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
-};
-
-static lbx_status
-load(lbx__selection *selection, lbx_fault *fault)
-{
-    const lbx_settings *given = selection->system->options.settings;
-    lbx_status status;
-
-    selection->settings = lbx__reference_settings();
-    if (!given)
-        return LBX_OK;
-    if (lbx_settings_kind_of(given) != LBX_SETTINGS_KIND_SECTION)
-        return lbx__blame(fault, LBX_INVALID, given, "expected a section");
-    status = lbx_settings_merge(given, selection->settings,
-                                selection->system->options.allocator,
-                                &selection->merged);
-    selection->settings = selection->merged;
-    selection->given = lbx_settings_ref(given);
-    return status;
-}
-
-/* What an actor without wishes gets. */
-static lbx_status
-choose_usual(lbx__selection *selection, lbx_fault *fault)
-{
-    static const lbx_behaviour nobody = {.version = LBX_BEHAVIOUR_VERSION};
-    lbx_props props = LBX_PROPS_INIT;
-    lbx__request request = {
-        .props = &props, .behaviour = &nobody, .fault = fault};
-
-    lbx_status status;
-
-    props.behaviour = &nobody;
-    status = lbx__selection_choose(selection, &request, &selection->usual);
-    if (status == LBX_OK)
-        selection->is_plain =
-            lbx__deployment_is_empty(selection->deployment) &&
-            selection->usual.dispatcher->sort == LBX__SHARED &&
-            selection->usual.mailbox->in_cell &&
-            selection->usual.stash_capacity == LBX_UNLIMITED;
-    return status;
-}
-
-static lbx_status
-fill(lbx__selection *selection, lbx_fault *fault)
-{
-    lbx_system *system = selection->system;
-    const lbx_allocator *allocator = system->options.allocator;
-    const lbx_settings *settings = selection->settings;
-    lbx_status status =
-        lbx_settings_check(lbx_settings_at(settings, "letterbox.actor"), rules,
-                           sizeof(rules) / sizeof(rules[0]), fault);
-
-    if (status == LBX_OK)
-        status = lbx_settings_read_integer(
-            settings, "letterbox.actor.default-mailbox.stash-capacity", fault,
-            &selection->stash_capacity);
-    if (status == LBX_OK)
-        status = lbx__mailbox_types_create(&system->options, settings, fault,
-                                           &selection->types);
-    if (status == LBX_OK)
-        status = lbx__requirements_check(selection, fault);
-    if (status == LBX_OK)
-        status = lbx__mailbox_plans_create(
-            allocator, settings, selection->types, &selection->mailboxes);
-    if (status == LBX_OK)
-        status = lbx__deployment_create(allocator, settings, fault,
-                                        &selection->deployment);
-    if (status == LBX_OK)
-        status = lbx__dispatchers_create(system, settings, selection->types,
-                                         fault, &selection->dispatchers);
-    return status == LBX_OK ? choose_usual(selection, fault) : status;
-}
-
-lbx_status
-lbx__selection_create(lbx_system *system, lbx__selection **ret)
-{
-    lbx__selection *selection =
-        lbx__zalloc(system->options.allocator, sizeof(*selection));
-    lbx_status status;
-
-    if (!selection)
-        return LBX_NO_MEMORY;
-    selection->system = system;
-    status = load(selection, system->options.fault);
-    if (status == LBX_OK)
-        status = fill(selection, system->options.fault);
-    if (status != LBX_OK) {
-        lbx__selection_destroy(selection);
-        return status;
-    }
-    *ret = selection;
-    return LBX_OK;
-}
-
-void
-lbx__selection_destroy(lbx__selection *selection)
-{
-    if (!selection)
-        return;
-    lbx__dispatchers_destroy(selection->dispatchers);
-    lbx__deployment_destroy(selection->deployment);
-    lbx__mailbox_plans_destroy(selection->mailboxes);
-    lbx__mailbox_types_destroy(selection->types);
-    lbx_settings_unref(selection->merged);
-    lbx_settings_unref(selection->given);
-    lbx__free(selection->system->options.allocator, selection,
-              sizeof(*selection));
-}
-
-const lbx__deploy *
+const lbx__deployment_entry *
 lbx__placement_deployed(const lbx__selection *selection,
                         const lbx__cell *parent, const char *name)
 {
@@ -165,8 +48,8 @@ write_path(const lbx__cell *cell, lbx_fault *fault, char *path,
     lbx_status status = lbx_ref_path(self, path, size_bytes);
 
     if (status != LBX_OK)
-        return lbx__blame(fault, LBX_INVALID, NULL,
-                          "the path is too long for deployment");
+        return lbx__section_fault(fault, LBX_INVALID, NULL,
+                                  "the path is too long for deployment");
     memmove(path, path + above, strlen(path) - above + 1);
     return LBX_OK;
 }
@@ -187,7 +70,7 @@ take_stash(lbx__cell *cell, const lbx_props *props, int64_t capacity)
 
 /* What is asked for a pool, and by its children. */
 static void
-ask_pool(const lbx__cell *cell, bool balances, lbx__request *request)
+ask_pool(const lbx__cell *cell, bool balances, lbx__choice_request *request)
 {
     const lbx_pool *pool = balances ? lbx__router_pool(cell) : NULL;
 
@@ -203,7 +86,7 @@ find_shared(const lbx__selection *selection, const lbx__cell *parent,
             lbx__mailbox_plan *room)
 {
     const lbx__mailbox_plan *made = lbx__mailbox_plans_by_number(
-        selection->mailboxes, lbx__peek(&parent->mailbox));
+        selection->mailbox_plans, lbx__peek(&parent->mailbox));
     // Relaxed: the parent's, whose turn this is.
     const lbx__actor_mailbox *box = lbx__load(&parent->box, relaxed);
 
@@ -228,7 +111,7 @@ must_count(const lbx__cell *parent)
 }
 
 static lbx_status
-choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
+choose(lbx__selection *selection, lbx__cell *cell, lbx__choice_request request,
        lbx__choice *ret)
 {
     const lbx_props *props = request.props;
@@ -241,14 +124,15 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
         request.path = path;
     }
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
-        request.parent =
-            lbx__dispatchers_of(selection->dispatchers,
-                                lbx__peek(&cell->parent->runnable.dispatcher));
+        request.parent = lbx__dispatchers_plan_of(
+            cell->system->dispatchers,
+            lbx__peek(&cell->parent->runnable.dispatcher));
     if (status == LBX_OK)
-        status = lbx__selection_choose(selection, &request, ret);
+        status = lbx__choice_make(selection, &request, ret);
     if (status == LBX_OK)
-        status = lbx__dispatchers_enter(selection->dispatchers, ret->dispatcher,
-                                        request.fault, &dispatcher);
+        status =
+            lbx__dispatchers_enter(cell->system->dispatchers, ret->dispatcher,
+                                   request.fault, &dispatcher);
     if (status != LBX_OK)
         return status;
     // Relaxed: as in lbx__life_spawn().
@@ -259,7 +143,8 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__request request,
 /* For those who ask how it came to its mailbox. Relaxed: they look whether it is
  * still the same life. */
 static void
-note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox_plan *mailbox)
+note_choice(lbx__cell *cell, lbx__choice_step step,
+            const lbx__mailbox_plan *mailbox)
 {
     lbx__store(&cell->step, (uint8_t)step, relaxed);
     lbx__store(&cell->mailbox, mailbox->number, relaxed);
@@ -269,7 +154,7 @@ note_choice(lbx__cell *cell, lbx__step step, const lbx__mailbox_plan *mailbox)
 static void
 warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
 {
-    const lbx_system_options *options = &selection->system->options;
+    const lbx_system_options *options = selection->options;
     const lbx_settings *section = mailbox->section;
     bool is_read = section && lbx_settings_line(section) > 0;
     char line[LINE_BYTES];
@@ -292,9 +177,10 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
 {
     lbx__selection *selection = cell->system->selection;
     lbx_fault unseen = {.status = LBX_OK};
-    lbx__request request = {.props = props,
-                            .behaviour = props->behaviour,
-                            .fault = props->fault ? props->fault : &unseen};
+    lbx__choice_request request = {.props = props,
+                                   .behaviour = props->behaviour,
+                                   .fault =
+                                       props->fault ? props->fault : &unseen};
     lbx__choice choice;
     lbx__mailbox_plan shared;
     lbx_mailbox_options options;
@@ -314,9 +200,12 @@ select_for(lbx__cell *cell, const lbx_props *props, bool balances)
         return LBX_OK;
     }
     // A pool that happens to be there is no member of anything.
-    if (choice.dispatcher->sort == LBX__BALANCING && !lbx__router_pool(cell))
-        return lbx__sharers_join(&choice.dispatcher->sharers, cell,
-                                 choice.mailbox, request.fault);
+    if (choice.dispatcher->sort == LBX__DISPATCHER_BALANCING &&
+        !lbx__router_pool(cell))
+        return lbx__sharers_join(
+            lbx__dispatchers_sharers(cell->system->dispatchers,
+                                     choice.dispatcher),
+            cell, choice.mailbox, request.fault);
     if (choice.mailbox->in_cell && !balances && !must_count(cell->parent))
         return LBX_OK;
     options = choice.mailbox->options;

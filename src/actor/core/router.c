@@ -10,8 +10,8 @@
  * a pool, as in Akka. Routees are never made pools, whatever "*" says.
  */
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/placement.h"
 #include "actor/core/system.h"
-#include "actor/select/selection.h"
 #include "base/alloc.h"
 #include "base/type.h"
 #include <string.h>
@@ -175,11 +175,11 @@ static const lbx_behaviour router_behaviour = {
 };
 
 /* The deployment that makes a pool of a child; NULL: none does. */
-static const lbx__deploy *
+static const lbx__deployment_entry *
 router_find_deployed(lbx_system *system, const lbx__cell *parent,
                      const char *name)
 {
-    const lbx__deploy *deploy;
+    const lbx__deployment_entry *deploy;
 
     if (!lbx__deployment_has_routers(system->selection->deployment) ||
         lbx__router_pool(parent))
@@ -190,7 +190,7 @@ router_find_deployed(lbx_system *system, const lbx__cell *parent,
 
 /* What deployment says of the pool is meant for its routees. */
 static void
-router_apply_deployment(const lbx__deploy *deploy, lbx_pool *pool)
+router_apply_deployment(const lbx__deployment_entry *deploy, lbx_pool *pool)
 {
     pool->routing = deploy->routing;
     pool->routees = deploy->routees;
@@ -237,7 +237,8 @@ static lbx_status
 router_spawn_deployed(lbx_system *system, lbx__cell *parent,
                       const lbx_pool *pool, const char *name, lbx_ref *ret)
 {
-    const lbx__deploy *deploy = router_find_deployed(system, parent, name);
+    const lbx__deployment_entry *deploy =
+        router_find_deployed(system, parent, name);
     lbx_pool deployed;
 
     if (!deploy || !pool || pool->version != LBX_POOL_VERSION)
@@ -251,7 +252,8 @@ lbx_status
 lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
                   const char *name, lbx_ref *ret)
 {
-    const lbx__deploy *deploy = router_find_deployed(system, parent, name);
+    const lbx__deployment_entry *deploy =
+        router_find_deployed(system, parent, name);
     lbx_pool pool = LBX_POOL_INIT;
 
     if (!deploy || !lbx__life_are_props(props))

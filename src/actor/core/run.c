@@ -17,9 +17,9 @@
 #include "actor/core/run.h"
 
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/outbox.h"
 #include "actor/core/system.h"
-#include "actor/select/selection.h"
 #include "base/park.h"
 #include <assert.h>
 
@@ -86,7 +86,7 @@ run_handle_system_node(lbx_context *context, lbx__node *node)
         lbx__outbox_poll_all(cell);
         break;
     case LBX__CODE_END_IDLE:
-        lbx__dispatchers_end_idle(cell->system->selection->dispatchers);
+        lbx__dispatchers_end_idle(cell->system->dispatchers);
         break;
     default:
         break;

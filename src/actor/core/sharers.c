@@ -10,7 +10,7 @@
 
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
-#include "actor/select/blame.h"
+#include "actor/select/section.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include <string.h>
@@ -153,11 +153,11 @@ lbx__sharers_join(lbx__sharers_list *list, lbx__cell *cell,
         status = sharers_join(sharers, cell, mailbox, &again);
     }
     if (status == LBX_UNSUPPORTED)
-        return lbx__blame(fault, status, mailbox->section,
-                          "%s is not what others of behaviour %s share on this "
-                          "balancing dispatcher",
-                          mailbox->id,
-                          cell->behaviour->name ? cell->behaviour->name : "");
+        return lbx__section_fault(
+            fault, status, mailbox->section,
+            "%s is not what others of behaviour %s share on this "
+            "balancing dispatcher",
+            mailbox->id, cell->behaviour->name ? cell->behaviour->name : "");
     return status;
 }
 

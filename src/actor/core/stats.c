@@ -8,8 +8,8 @@
  * an end of the inbox has moved is thrown away.
  */
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
-#include "actor/select/selection.h"
 
 enum {
     LOOKS = 100
@@ -85,7 +85,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
 
     if (!system || !ret)
         return LBX_INVALID;
-    dispatcher = lbx__dispatchers_stats_of(system->selection->dispatchers);
+    dispatcher = lbx__dispatchers_stats_of(system->dispatchers);
     // Relaxed, all: numbers for people.
     stats.actors = lbx__load(&system->alive, relaxed);
     stats.spawned = lbx__load(&system->spawned, relaxed);
@@ -110,10 +110,9 @@ lbx_system_each_dispatcher(lbx_system *system,
 
     if (!system || !see)
         return LBX_INVALID;
-    while ((entry =
-                lbx__dispatchers_next(system->selection->dispatchers, entry))) {
+    while ((entry = lbx__dispatchers_next(system->dispatchers, entry))) {
         lbx__dispatcher_stats numbers = {0};
-        lbx_dispatcher_stats stats = {.name = entry->id};
+        lbx_dispatcher_stats stats = {.name = entry->plan->id};
 
         lbx__thread_pools_add_stats(&entry->pools, &numbers);
         stats.threads = numbers.threads;

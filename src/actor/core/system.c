@@ -3,6 +3,7 @@
 #include "actor/core/system.h"
 
 #include "actor/core/actor_mailbox.h"
+#include "actor/core/dispatchers.h"
 #include "actor/core/run.h"
 #include "actor/select/selection.h"
 #include "base/alloc.h"
@@ -92,28 +93,26 @@ system_create_guardian(lbx_system *system)
 static lbx_status
 system_start_dispatcher(lbx_system *system)
 {
-    lbx__dispatcher_entry *entry;
-    lbx_status status = lbx__selection_create(system, &system->selection);
+    lbx_status status =
+        lbx__selection_create(&system->options, &system->selection);
 
+    if (status == LBX_OK)
+        status = lbx__dispatchers_create(system, &system->dispatchers);
     if (status != LBX_OK)
         return status;
-    entry = lbx__dispatchers_default(system->selection->dispatchers);
-    return lbx__dispatchers_enter(system->selection->dispatchers, entry,
-                                  system->options.fault, &system->dispatcher);
-}
-
-static lbx__dispatchers *
-system_dispatchers(const lbx_system *system)
-{
-    return system->selection ? system->selection->dispatchers : NULL;
+    return lbx__dispatchers_enter(
+        system->dispatchers,
+        lbx__dispatcher_plans_default(system->selection->dispatcher_plans),
+        system->options.fault, &system->dispatcher);
 }
 
 static void
 system_free(lbx_system *system)
 {
     lbx__timers_stop(system->timers);
-    lbx__dispatchers_stop(system_dispatchers(system));
+    lbx__dispatchers_stop(system->dispatchers);
     lbx__timers_destroy(system->timers);
+    lbx__dispatchers_destroy(system->dispatchers);
     lbx__selection_destroy(system->selection);
     lbx__names_destroy(system->names);
     lbx__actor_mailboxes_destroy(system->actor_mailboxes);
@@ -239,7 +238,7 @@ system_run(lbx_system *system, uint64_t most)
         uint64_t more;
 
         (void)lbx__timers_fire(system->timers);
-        more = lbx__dispatchers_run(system_dispatchers(system), most - turns);
+        more = lbx__dispatchers_run(system->dispatchers, most - turns);
         turns += more;
         if (more == 0)
             break;
@@ -315,6 +314,6 @@ lbx_system_destroy(lbx_system *system)
     (void)system_terminate(system, LBX_FOREVER);
     // Workers first finish what came for the dead.
     lbx__timers_stop(system->timers);
-    lbx__dispatchers_stop(system_dispatchers(system));
+    lbx__dispatchers_stop(system->dispatchers);
     system_free(system);
 }

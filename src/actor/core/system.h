@@ -36,6 +36,7 @@
 
 typedef struct lbx__actor_mailboxes lbx__actor_mailboxes;
 typedef struct lbx__names lbx__names;
+typedef struct lbx__dispatchers lbx__dispatchers;
 typedef struct lbx__selection lbx__selection;
 typedef struct lbx__timers lbx__timers;
 
@@ -48,6 +49,7 @@ struct lbx_system {
     lbx__actor_mailboxes *actor_mailboxes;
     lbx__timers *timers;
     lbx__selection *selection;
+    lbx__dispatchers *dispatchers;
     lbx__dispatcher *dispatcher; /* the default one */
     lbx__cell *user;             /* the guardian */
     uint64_t user_ref;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deployment. */
+/*
+ * Deployment: a list of patterns, in the order of the settings. It is short and
+ * searched when an actor is spawned: every pattern is compared with the path.
+ */
 #include "actor/select/deployment.h"
 
-#include "actor/select/blame.h"
-#include "actor/select/requirement.h"
+#include "actor/select/class_name.h"
+#include "actor/select/section.h"
 #include "base/alloc.h"
 #include <string.h>
 
@@ -11,10 +14,10 @@ struct lbx__deployment {
     const lbx_allocator *allocator;
     bool has_routers;
     size_t count;
-    lbx__deploy list[];
+    lbx__deployment_entry list[];
 };
 
-static const lbx_settings_rule rules[] = {
+static const lbx_settings_rule deployment_rules[] = {
     {.key = "mailbox", .type = LBX_SETTINGS_TYPE_STRING},
     {.key = "dispatcher", .type = LBX_SETTINGS_TYPE_STRING},
     {.key = "router", .type = LBX_SETTINGS_TYPE_STRING},
@@ -24,22 +27,19 @@ static const lbx_settings_rule rules[] = {
      .most = INT32_MAX},
 };
 
-/* Akka's words and class names for pools. */
 static const struct {
-    const char *word;
     const char *name;
     lbx_routing routing;
-} routers[] = {
-    {"round-robin-pool", "routing.RoundRobinPool", LBX_ROUND_ROBIN},
-    {"smallest-mailbox-pool", "routing.SmallestMailboxPool",
-     LBX_SMALLEST_MAILBOX},
-    {"broadcast-pool", "routing.BroadcastPool", LBX_BROADCAST},
-    {"balancing-pool", "routing.BalancingPool", LBX_BALANCING},
+} router_names[] = {
+    {"round-robin-pool", LBX_ROUND_ROBIN},
+    {"smallest-mailbox-pool", LBX_SMALLEST_MAILBOX},
+    {"broadcast-pool", LBX_BROADCAST},
+    {"balancing-pool", LBX_BALANCING},
 };
 
 /* Names between slashes, with "**" only as the last. */
 static bool
-is_pattern(const char *text)
+pattern_is_valid(const char *text)
 {
     if (*text != '/')
         return false;
@@ -55,9 +55,9 @@ is_pattern(const char *text)
     return true;
 }
 
-/* An empty text says nothing, as in Akka. */
+/* NULL for an empty text, which counts as absent. */
 static const char *
-text_at(const lbx_settings *section, const char *key)
+deployment_text(const lbx_settings *section, const char *key)
 {
     const char *text = lbx_settings_text(lbx_settings_at(section, key));
 
@@ -65,39 +65,43 @@ text_at(const lbx_settings *section, const char *key)
 }
 
 static lbx_status
-find_routing(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+deployment_read_routing(const lbx_settings *section, lbx_fault *fault,
+                        lbx__deployment_entry *ret)
 {
-    for (size_t i = 0; i < sizeof(routers) / sizeof(routers[0]); i++)
-        if (strcmp(routers[i].word, ret->router) == 0 ||
-            lbx__class_name_equal(routers[i].name, ret->router)) {
-            ret->router = routers[i].word;
-            ret->routing = routers[i].routing;
+    const char *name = lbx__class_name_translate(ret->router);
+
+    for (size_t i = 0; i < sizeof(router_names) / sizeof(router_names[0]); i++)
+        if (strcmp(router_names[i].name, name) == 0) {
+            ret->router = router_names[i].name;
+            ret->routing = router_names[i].routing;
             return LBX_OK;
         }
-    return lbx__blame(fault, LBX_NOT_FOUND, lbx_settings_at(section, "router"),
-                      "there is no router '%s'; allowed: balancing-pool, "
-                      "round-robin-pool, smallest-mailbox-pool, "
-                      "broadcast-pool, from-code",
-                      ret->router);
+    return lbx__section_fault(
+        fault, LBX_NOT_FOUND, lbx_settings_at(section, "router"),
+        "there is no router '%s'; allowed: balancing-pool, "
+        "round-robin-pool, smallest-mailbox-pool, "
+        "broadcast-pool, from-code",
+        ret->router);
 }
 
-/* Akka's "from-code" is to say nothing. */
+/* "from-code" counts as absent. */
 static lbx_status
-read_router(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+deployment_read_router(const lbx_settings *section, lbx_fault *fault,
+                       lbx__deployment_entry *ret)
 {
     const lbx_settings *instances = lbx_settings_at(section, "nr-of-instances");
     int64_t routees;
     lbx_status status;
 
-    ret->router = text_at(section, "router");
+    ret->router = deployment_text(section, "router");
     if (!ret->router && instances)
-        return lbx__blame(fault, LBX_INVALID, instances,
-                          "says nothing without a router");
+        return lbx__section_fault(fault, LBX_INVALID, instances,
+                                  "says nothing without a router");
     if (!ret->router || strcmp(ret->router, "from-code") == 0) {
         ret->router = NULL;
         return LBX_OK;
     }
-    status = find_routing(section, fault, ret);
+    status = deployment_read_routing(section, fault, ret);
     if (status == LBX_OK)
         status = lbx_settings_read_integer_or(section, "nr-of-instances", 1,
                                               fault, &routees);
@@ -107,33 +111,35 @@ read_router(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
 }
 
 static lbx_status
-read_row(const lbx_settings *section, lbx_fault *fault, lbx__deploy *ret)
+deployment_read_entry(const lbx_settings *section, lbx_fault *fault,
+                      lbx__deployment_entry *ret)
 {
     lbx_status status;
 
-    if (!is_pattern(lbx_settings_key(section)))
-        return lbx__blame(
+    if (!pattern_is_valid(lbx_settings_key(section)))
+        return lbx__section_fault(
             fault, LBX_INVALID, section,
             "a path begins with '/' and has names between "
             "slashes; '*' is any name, '**' at the end all below");
     if (lbx_settings_kind_of(section) != LBX_SETTINGS_KIND_SECTION)
-        return lbx__blame(fault, LBX_INVALID, section,
-                          "a deployment is a section");
-    status = lbx_settings_check(section, rules,
-                                sizeof(rules) / sizeof(rules[0]), fault);
+        return lbx__section_fault(fault, LBX_INVALID, section,
+                                  "a deployment is a section");
+    status = lbx_settings_check(
+        section, deployment_rules,
+        sizeof(deployment_rules) / sizeof(deployment_rules[0]), fault);
     if (status != LBX_OK)
         return status;
     ret->pattern = lbx_settings_key(section);
     ret->section = section;
-    ret->mailbox = text_at(section, "mailbox");
-    ret->dispatcher = text_at(section, "dispatcher");
-    return read_router(section, fault, ret);
+    ret->mailbox = deployment_text(section, "mailbox");
+    ret->dispatcher = deployment_text(section, "dispatcher");
+    return deployment_read_router(section, fault, ret);
 }
 
 static size_t
-size_for(size_t count)
+deployment_size(size_t count)
 {
-    return sizeof(lbx__deployment) + count * sizeof(lbx__deploy);
+    return sizeof(lbx__deployment) + count * sizeof(lbx__deployment_entry);
 }
 
 lbx_status
@@ -148,14 +154,15 @@ lbx__deployment_create(const lbx_allocator *allocator,
 
     if (status != LBX_OK)
         return status;
-    deployment = lbx__zalloc(allocator, size_for(lbx_settings_count(section)));
+    deployment =
+        lbx__zalloc(allocator, deployment_size(lbx_settings_count(section)));
     if (!deployment)
         return LBX_NO_MEMORY;
     deployment->allocator = allocator;
     deployment->count = lbx_settings_count(section);
     for (size_t i = 0; status == LBX_OK && i < deployment->count; i++) {
-        status = read_row(lbx_settings_child(section, i), fault,
-                          &deployment->list[i]);
+        status = deployment_read_entry(lbx_settings_child(section, i), fault,
+                                       &deployment->list[i]);
         deployment->has_routers |= deployment->list[i].router != NULL;
     }
     if (status != LBX_OK) {
@@ -171,7 +178,7 @@ lbx__deployment_destroy(lbx__deployment *deployment)
 {
     if (deployment)
         lbx__free(deployment->allocator, deployment,
-                  size_for(deployment->count));
+                  deployment_size(deployment->count));
 }
 
 bool
@@ -188,7 +195,7 @@ lbx__deployment_has_routers(const lbx__deployment *deployment)
 
 /* One name of a pattern: 0 is "**", 1 is "*", 2 a name. */
 static int
-rank(const char *name, size_t length)
+pattern_rank(const char *name, size_t length)
 {
     if (length == 2 && strncmp(name, "**", 2) == 0)
         return 0;
@@ -196,12 +203,12 @@ rank(const char *name, size_t length)
 }
 
 static bool
-matches(const char *pattern, const char *path)
+pattern_matches(const char *pattern, const char *path)
 {
     while (*pattern && *path) {
         size_t length = strcspn(++pattern, "/");
         size_t path_length = strcspn(++path, "/");
-        int ranked = rank(pattern, length);
+        int ranked = pattern_rank(pattern, length);
 
         if (ranked == 0)
             return true;
@@ -216,12 +223,12 @@ matches(const char *pattern, const char *path)
 
 /* Two patterns that match the same path: is the first more specific? */
 static bool
-is_better(const char *a, const char *b)
+pattern_is_better(const char *a, const char *b)
 {
     while (*a && *b) {
         size_t a_length = strcspn(++a, "/");
         size_t b_length = strcspn(++b, "/");
-        int difference = rank(a, a_length) - rank(b, b_length);
+        int difference = pattern_rank(a, a_length) - pattern_rank(b, b_length);
 
         if (difference != 0)
             return difference > 0;
@@ -231,16 +238,16 @@ is_better(const char *a, const char *b)
     return false;
 }
 
-const lbx__deploy *
+const lbx__deployment_entry *
 lbx__deployment_find(const lbx__deployment *deployment, const char *path)
 {
-    const lbx__deploy *best = NULL;
+    const lbx__deployment_entry *best = NULL;
 
     for (size_t i = 0; i < deployment->count; i++) {
-        const lbx__deploy *deploy = &deployment->list[i];
+        const lbx__deployment_entry *deploy = &deployment->list[i];
 
-        if (matches(deploy->pattern, path) &&
-            (!best || is_better(deploy->pattern, best->pattern)))
+        if (pattern_matches(deploy->pattern, path) &&
+            (!best || pattern_is_better(deploy->pattern, best->pattern)))
             best = deploy;
     }
     return best;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many threads a dispatcher has, by Akka's keys: so many for each
- * processor, but no fewer and no more than; or a number.
+ * Executors: how many threads a dispatcher gets. Either a fixed number, or a
+ * number for each processor between a lower and an upper limit.
  */
-#include "actor/core/dispatchers.h"
+#include "actor/select/dispatcher_plan.h"
 
-#include "actor/select/blame.h"
+#include "actor/select/section.h"
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    MOST_THREADS = 1024
+    EXECUTOR_MAX_THREADS = 1024
 };
 
 #define COUNT(name)                                                            \
     {                                                                          \
         .key = (name), .type = LBX_SETTINGS_TYPE_INTEGER, .least = 1,          \
-        .most = MOST_THREADS                                                   \
+        .most = EXECUTOR_MAX_THREADS                                           \
     }
 #define FACTOR(name)                                                           \
     {                                                                          \
@@ -28,13 +28,13 @@ enum {
         .key = (name), .type = LBX_SETTINGS_TYPE_ANY                           \
     }
 
-static const lbx_settings_rule fork_join[] = {
+static const lbx_settings_rule fork_join_rules[] = {
     COUNT("parallelism-min"),     FACTOR("parallelism-factor"),
     COUNT("parallelism-max"),     IGNORED("task-peeking-mode"),
     IGNORED("maximum-pool-size"), IGNORED("minimum-runnable"),
 };
 
-static const lbx_settings_rule thread_pool[] = {
+static const lbx_settings_rule thread_pool_rules[] = {
     IGNORED("fixed-pool-size"), // a number, or off: read below
     COUNT("core-pool-size-min"),  FACTOR("core-pool-size-factor"),
     COUNT("core-pool-size-max"),  IGNORED("keep-alive-time"),
@@ -49,17 +49,19 @@ struct executor {
     const lbx_settings_rule *rules;
     size_t rule_count;
     const char *fixed; /* NULL: it has none */
-    const char *least;
+    const char *min;
     const char *factor;
-    const char *most;
+    const char *max;
 };
 
-static const struct executor executors[] = {
-    {"fork-join-executor", fork_join, sizeof(fork_join) / sizeof(fork_join[0]),
-     NULL, "parallelism-min", "parallelism-factor", "parallelism-max"},
-    {"thread-pool-executor", thread_pool,
-     sizeof(thread_pool) / sizeof(thread_pool[0]), "fixed-pool-size",
-     "core-pool-size-min", "core-pool-size-factor", "core-pool-size-max"},
+static const struct executor executor_table[] = {
+    {"fork-join-executor", fork_join_rules,
+     sizeof(fork_join_rules) / sizeof(fork_join_rules[0]), NULL,
+     "parallelism-min", "parallelism-factor", "parallelism-max"},
+    {"thread-pool-executor", thread_pool_rules,
+     sizeof(thread_pool_rules) / sizeof(thread_pool_rules[0]),
+     "fixed-pool-size", "core-pool-size-min", "core-pool-size-factor",
+     "core-pool-size-max"},
 };
 
 /* The processors that this process may use. */
@@ -75,69 +77,70 @@ count_processors(void)
 
 /* Processors times the factor, rounded up, within the limits. */
 static int64_t
-scale(double factor, int64_t least, int64_t most)
+executor_scale(double factor, int64_t min, int64_t max)
 {
     long processors = count_processors();
     double wanted = factor * (double)(processors > 0 ? processors : 1);
-    int64_t threads = least;
+    int64_t threads = min;
 
-    while (threads < most && (double)threads < wanted)
+    while (threads < max && (double)threads < wanted)
         threads++;
     return threads;
 }
 
 static lbx_status
-count_threads(const struct executor *executor, const lbx_settings *section,
-              lbx_fault *fault, int64_t *ret)
+executor_count_threads(const struct executor *executor,
+                       const lbx_settings *section, lbx_fault *fault,
+                       int64_t *ret)
 {
     const lbx_settings *fixed =
         executor->fixed ? lbx_settings_at(section, executor->fixed) : NULL;
-    int64_t least, most;
+    int64_t min, max;
     double factor;
     lbx_status status;
 
     if (fixed && strcmp(lbx_settings_text(fixed), "off") != 0) {
         status = lbx_settings_read_integer(fixed, NULL, fault, ret);
-        if (status == LBX_OK && (*ret < 1 || *ret > MOST_THREADS))
-            return lbx__blame(fault, LBX_INVALID, fixed,
-                              "'off' or 1 to 1024 threads are allowed");
+        if (status == LBX_OK && (*ret < 1 || *ret > EXECUTOR_MAX_THREADS))
+            return lbx__section_fault(fault, LBX_INVALID, fixed,
+                                      "'off' or 1 to 1024 threads are allowed");
         return status;
     }
-    status = lbx_settings_read_integer_or(section, executor->least, 1, fault,
-                                          &least);
+    status =
+        lbx_settings_read_integer_or(section, executor->min, 1, fault, &min);
     if (status == LBX_OK)
-        status = lbx_settings_read_integer_or(section, executor->most,
-                                              MOST_THREADS, fault, &most);
+        status = lbx_settings_read_integer_or(
+            section, executor->max, EXECUTOR_MAX_THREADS, fault, &max);
     if (status == LBX_OK)
         status = lbx_settings_read_number_or(section, executor->factor, 1,
                                              fault, &factor);
     if (status != LBX_OK)
         return status;
-    if (least > most)
-        return lbx__blame(fault, LBX_INVALID, section, "%s is above %s",
-                          executor->least, executor->most);
-    *ret = scale(factor, least, most);
+    if (min > max)
+        return lbx__section_fault(fault, LBX_INVALID, section, "%s is above %s",
+                                  executor->min, executor->max);
+    *ret = executor_scale(factor, min, max);
     return LBX_OK;
 }
 
 lbx_status
-lbx__executor_read(const lbx_settings *merged, lbx_fault *fault,
-                   lbx__dispatcher_options *ret_options)
+lbx__executor_threads(const lbx_settings *merged, lbx_fault *fault,
+                      uint32_t *ret)
 {
     const char *name = lbx_settings_text(lbx_settings_at(merged, "executor"));
-    const struct executor *executor = &executors[0];
+    const struct executor *executor = &executor_table[0];
     const lbx_settings *section;
     int64_t threads = 1;
     lbx_status status;
 
-    if (strcmp(name, executors[1].section) == 0)
-        executor = &executors[1];
+    if (strcmp(name, executor_table[1].section) == 0)
+        executor = &executor_table[1];
     section = lbx_settings_at(merged, executor->section);
     status = lbx_settings_check(section, executor->rules, executor->rule_count,
                                 fault);
     if (status == LBX_OK)
-        status = count_threads(executor, section, fault, &threads);
+        status = executor_count_threads(executor, section, fault, &threads);
     if (status == LBX_OK)
-        ret_options->threads = (uint32_t)threads;
+        *ret = (uint32_t)threads;
     return status;
 }

@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types of mailboxes. T1 is in mailbox_types.h. */
+/*
+ * Types of mailboxes. MBTYPE-1 is in mailbox_type.h.
+ *
+ * Users' types are found first, by their exact name, then class names, then the
+ * names of kinds. Libraries are opened with the set and closed with it: their
+ * types are in their memory.
+ */
 #include "actor/select/mailbox_type.h"
 
-#include "actor/select/blame.h"
-#include "actor/select/requirement.h"
+#include "actor/select/class_name.h"
+#include "actor/select/section.h"
 #include "base/alloc.h"
-#include "mailbox/kinds.h"
+#include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Akka's class names; equals are always in order of arrival, so that the stable
- * ones are the same. */
-static const struct alias {
-    const char *name;
-    const char *kind;
-    bool never_waits;
-} aliases[] = {
-    {"dispatch.UnboundedMailbox", LBX_KIND_UNBOUNDED, false},
-    {"dispatch.SingleConsumerOnlyUnboundedMailbox",
-     LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, false},
-    {"dispatch.BoundedMailbox", LBX_KIND_BOUNDED, false},
-    {"dispatch.NonBlockingBoundedMailbox", LBX_KIND_BOUNDED, true},
-    {"dispatch.UnboundedPriorityMailbox", LBX_KIND_UNBOUNDED_PRIORITY, false},
-    {"dispatch.UnboundedStablePriorityMailbox", LBX_KIND_UNBOUNDED_PRIORITY,
-     false},
-    {"dispatch.BoundedPriorityMailbox", LBX_KIND_BOUNDED_PRIORITY, false},
-    {"dispatch.BoundedStablePriorityMailbox", LBX_KIND_BOUNDED_PRIORITY, false},
-    {"dispatch.UnboundedControlAwareMailbox", LBX_KIND_UNBOUNDED_CONTROL_AWARE,
-     false},
-    {"dispatch.BoundedControlAwareMailbox", LBX_KIND_BOUNDED_CONTROL_AWARE,
-     false},
-    {"dispatch.UnboundedDequeBasedMailbox", LBX_KIND_UNBOUNDED_DEQUE, false},
-    {"dispatch.BoundedDequeBasedMailbox", LBX_KIND_BOUNDED_DEQUE, false},
-    {"non-blocking-bounded", LBX_KIND_BOUNDED, true},
+enum {
+    TYPE_LINE_BYTES = 320
+};
+
+static const char non_blocking[] = "non-blocking-bounded";
+
+struct mailbox_library {
+    void *handle;
+    const lbx_mailbox_library *library;
 };
 
 struct lbx__mailbox_types {
@@ -40,14 +32,14 @@ struct lbx__mailbox_types {
     lbx_kinds *storages;    /* for types with a storage of their own */
     const lbx_mailbox_type **list;
     size_t count;
-    size_t room;
-    lbx__library *libraries;
+    size_t capacity;
+    struct mailbox_library *libraries;
     size_t library_count;
-    size_t library_room;
+    size_t library_capacity;
 };
 
 static const lbx_mailbox_type *
-find_user(const lbx__mailbox_types *types, const char *name)
+types_find_user(const lbx__mailbox_types *types, const char *name)
 {
     for (size_t i = 0; i < types->count; i++)
         if (strcmp(types->list[i]->name, name) == 0)
@@ -55,11 +47,24 @@ find_user(const lbx__mailbox_types *types, const char *name)
     return NULL;
 }
 
-static bool
-stays_in_cell(const lbx__mailbox_kind *kind)
+/* Fills in the kind of a type that is none of the users'. */
+static void
+type_set_kind(lbx__mailbox_type *type, const char *name)
 {
-    return strcmp(kind->name, LBX_KIND_UNBOUNDED) == 0 ||
-           strcmp(kind->name, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER) == 0;
+    const char *own = lbx__class_name_translate(name);
+
+    type->kind = own;
+    if (lbx__class_name_equal(own, non_blocking)) {
+        type->kind = LBX_KIND_BOUNDED;
+        type->never_waits = true;
+    }
+}
+
+static bool
+kind_is_in_cell(const char *kind)
+{
+    return strcmp(kind, LBX_KIND_UNBOUNDED) == 0 ||
+           strcmp(kind, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER) == 0;
 }
 
 bool
@@ -67,29 +72,23 @@ lbx__mailbox_types_find(const lbx__mailbox_types *types, const char *name,
                         lbx__mailbox_type *ret)
 {
     lbx__mailbox_type found = {.name = name, .kinds = types->kinds};
-    const lbx__mailbox_kind *kind;
 
-    found.user = find_user(types, name);
-    found.kind = found.user ? found.user->kind : name;
-    if (found.user && found.user->storage) {
+    found.user = types_find_user(types, name);
+    if (!found.user) {
+        type_set_kind(&found, name);
+    } else if (found.user->storage) {
         found.kinds = types->storages;
         found.kind = name;
+    } else {
+        found.kind = found.user->kind;
     }
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-        if (!found.user && lbx__class_name_equal(aliases[i].name, name)) {
-            found.kind = aliases[i].kind;
-            found.never_waits = aliases[i].never_waits;
-        }
-    kind = lbx__kinds_find(found.kinds, found.kind);
-    if (!kind)
+    found.kind = lbx_kinds_find(found.kinds, found.kind, &found.capacity);
+    if (!found.kind)
         return false;
     if (found.user)
-        found.name = found.user->name; // these live as long as we do
-    found.kind = kind->name;
-    found.capabilities = lbx_kinds_capabilities(found.kinds, kind->name);
-    found.is_limited = kind->limited;
-    found.is_unlimited = kind->unlimited;
-    found.in_cell = !found.user && stays_in_cell(kind);
+        found.name = found.user->name; // these live as long as the set
+    found.capabilities = lbx_kinds_capabilities(found.kinds, found.kind);
+    found.in_cell = !found.user && kind_is_in_cell(found.kind);
     *ret = found;
     return true;
 }
@@ -108,84 +107,122 @@ lbx__mailbox_types_declare(const lbx__mailbox_types *types,
     return false;
 }
 
-/* Checks one type, and puts it on the list. `at`: the library, or NULL. */
+/* Checks one type and adds it. `at`: the library, or NULL. */
 static lbx_status
-add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
-    const lbx_settings *at, lbx_fault *fault)
+types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
+          const lbx_settings *at, lbx_fault *fault)
 {
     lbx__mailbox_type taken;
     const char *name = type->name ? type->name : "";
 
     if (type->version != LBX_MAILBOX_TYPE_VERSION || !*name)
-        return lbx__blame(fault, LBX_INVALID, at,
-                          "mailbox type '%s' has no name, or is not of version "
-                          "LBX_MAILBOX_TYPE_VERSION",
-                          name);
+        return lbx__section_fault(
+            fault, LBX_INVALID, at,
+            "mailbox type '%s' has no name, or is not of version "
+            "LBX_MAILBOX_TYPE_VERSION",
+            name);
     if (lbx__mailbox_types_find(types, name, &taken))
-        return lbx__blame(fault, LBX_EXISTS, at,
-                          "mailbox type %s: there is one of that name already",
-                          name);
+        return lbx__section_fault(
+            fault, LBX_EXISTS, at,
+            "mailbox type %s: there is one of that name already", name);
     if (!type->kind == !type->storage)
-        return lbx__blame(fault, LBX_INVALID, at,
-                          "mailbox type %s must have a kind or a storage, and "
-                          "not both",
-                          name);
-    if (type->kind && !lbx__kinds_find(types->kinds, type->kind))
-        return lbx__blame(fault, LBX_NOT_FOUND, at,
-                          "mailbox type %s is of kind %s, which there is not",
-                          name, type->kind);
+        return lbx__section_fault(
+            fault, LBX_INVALID, at,
+            "mailbox type %s must have a kind or a storage, and "
+            "not both",
+            name);
+    if (type->kind && !lbx_kinds_find(types->kinds, type->kind, NULL))
+        return lbx__section_fault(
+            fault, LBX_NOT_FOUND, at,
+            "mailbox type %s is of kind %s, which there is not", name,
+            type->kind);
     if (type->storage) {
         lbx_status status = lbx_kinds_add(types->storages, name, type->storage,
                                           type->storage_context);
 
         if (status != LBX_OK)
-            return lbx__blame(fault, status, at,
-                              "mailbox type %s: its storage is incomplete, or "
-                              "of another version",
-                              name);
+            return lbx__section_fault(
+                fault, status, at,
+                "mailbox type %s: its storage is incomplete, or "
+                "of another version",
+                name);
     }
     types->list[types->count++] = type;
     return LBX_OK;
 }
 
 static lbx_status
-add_all(lbx__mailbox_types *types, const lbx_system_options *options,
-        const lbx_settings *libraries, lbx_fault *fault)
+types_add_all(lbx__mailbox_types *types, const lbx_system_options *options,
+              const lbx_settings *libraries, lbx_fault *fault)
 {
     lbx_status status = LBX_OK;
 
     for (size_t i = 0; status == LBX_OK && i < options->mailbox_type_count; i++)
-        status = add(types, &options->mailbox_types[i], NULL, fault);
+        status = types_add(types, &options->mailbox_types[i], NULL, fault);
     for (size_t i = 0; status == LBX_OK && i < types->library_count; i++) {
         const lbx_mailbox_library *library = types->libraries[i].library;
 
         for (size_t j = 0; status == LBX_OK && j < library->type_count; j++)
-            status = add(types, &library->types[j],
-                         lbx_settings_child(libraries, i), fault);
+            status = types_add(types, &library->types[j],
+                               lbx_settings_child(libraries, i), fault);
     }
     return status;
 }
 
 static lbx_status
-open_libraries(lbx__mailbox_types *types, const lbx_settings *list,
-               lbx_fault *fault)
+library_open(const lbx_settings *path, lbx_fault *fault,
+             struct mailbox_library *ret)
 {
-    types->library_room = lbx_settings_count(list);
-    if (types->library_room == 0)
+    const char *name = lbx_settings_text(path);
+    const lbx_mailbox_library *library;
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+
+    if (!handle)
+        return lbx__section_fault(fault, LBX_NOT_FOUND, path, "%s",
+                                  dlerror()); // it names the file
+    library = dlsym(handle, LBX_MAILBOX_LIBRARY_SYMBOL);
+    if (!library || library->version != LBX_MAILBOX_LIBRARY_VERSION) {
+        (void)dlclose(handle);
+        return lbx__section_fault(fault, LBX_INVALID, path,
+                                  "%s has no symbol " LBX_MAILBOX_LIBRARY_SYMBOL
+                                  " of version %d",
+                                  name, LBX_MAILBOX_LIBRARY_VERSION);
+    }
+    ret->handle = handle;
+    ret->library = library;
+    return LBX_OK;
+}
+
+static void
+library_close(struct mailbox_library *library)
+{
+    if (library->handle)
+        (void)dlclose(library->handle);
+    library->handle = NULL;
+}
+
+static lbx_status
+types_open_libraries(lbx__mailbox_types *types, const lbx_settings *list,
+                     lbx_fault *fault)
+{
+    types->library_capacity = lbx_settings_count(list);
+    if (types->library_capacity == 0)
         return LBX_OK;
-    types->libraries = lbx__zalloc(
-        types->allocator, types->library_room * sizeof(types->libraries[0]));
+    types->libraries =
+        lbx__zalloc(types->allocator,
+                    types->library_capacity * sizeof(types->libraries[0]));
     if (!types->libraries)
         return LBX_NO_MEMORY;
-    while (types->library_count < types->library_room) {
-        lbx__library *library = &types->libraries[types->library_count];
-        lbx_status status = lbx__library_open(
+    while (types->library_count < types->library_capacity) {
+        struct mailbox_library *library =
+            &types->libraries[types->library_count];
+        lbx_status status = library_open(
             lbx_settings_child(list, types->library_count), fault, library);
 
         if (status != LBX_OK)
             return status;
         types->library_count++;
-        types->room += library->library->type_count;
+        types->capacity += library->library->type_count;
     }
     return LBX_OK;
 }
@@ -203,17 +240,17 @@ lbx__mailbox_types_create(const lbx_system_options *options,
         return LBX_NO_MEMORY;
     types->allocator = options->allocator;
     types->kinds = options->kinds;
-    types->room = options->mailbox_type_count;
+    types->capacity = options->mailbox_type_count;
     status = lbx_settings_read_strings(
         settings, "letterbox.actor.mailbox-libraries", fault, &libraries);
     if (status == LBX_OK)
-        status = open_libraries(types, libraries, fault);
+        status = types_open_libraries(types, libraries, fault);
     if (status == LBX_OK)
         status = lbx_kinds_create(types->allocator, &types->storages);
-    if (status == LBX_OK && types->room > 0) {
-        types->list =
-            lbx__zalloc(types->allocator, types->room * sizeof(types->list[0]));
-        status = types->list ? add_all(types, options, libraries, fault)
+    if (status == LBX_OK && types->capacity > 0) {
+        types->list = lbx__zalloc(types->allocator,
+                                  types->capacity * sizeof(types->list[0]));
+        status = types->list ? types_add_all(types, options, libraries, fault)
                              : LBX_NO_MEMORY;
     }
     if (status != LBX_OK) {
@@ -232,11 +269,69 @@ lbx__mailbox_types_destroy(lbx__mailbox_types *types)
     lbx_kinds_destroy(types->storages);
     if (types->list)
         lbx__free(types->allocator, types->list,
-                  types->room * sizeof(types->list[0]));
+                  types->capacity * sizeof(types->list[0]));
     for (size_t i = types->library_count; i > 0; i--)
-        lbx__library_close(&types->libraries[i - 1]);
+        library_close(&types->libraries[i - 1]);
     if (types->libraries)
         lbx__free(types->allocator, types->libraries,
-                  types->library_room * sizeof(types->libraries[0]));
+                  types->library_capacity * sizeof(types->libraries[0]));
     lbx__free(types->allocator, types, sizeof(*types));
+}
+
+/* ---- Description ---- */
+
+static const struct {
+    uint32_t capability;
+    const char *word;
+} capability_words[] = {
+    {LBX_CAN_BOUND, "bounded"},
+    {LBX_CAN_BLOCK, "blocking"},
+    {LBX_CAN_MULTI_CONSUME, "multi-consumer"},
+    {LBX_CAN_SEND_FRONT, "deque"},
+    {LBX_CAN_CONTROL, "control-aware"},
+    {LBX_CAN_PRIORITIZE, "priority"},
+};
+
+/* What happens to a message that does not fit. */
+static void
+type_describe_limit(const lbx_mailbox_options *options, char *text,
+                    size_t size_bytes)
+{
+    long long capacity = (long long)lbx_mailbox_options_limit(
+        options->capacity_messages, LBX_DEFAULT_CAPACITY);
+
+    if (options->overflow != LBX_BLOCK)
+        (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
+                       options->overflow == LBX_DROP_NEWEST
+                           ? "the rest to dead letters"
+                           : "by its overflow policy");
+    else if (options->wait_ns < 0)
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait for ever", capacity);
+    else
+        (void)snprintf(text, size_bytes,
+                       ", capacity %lld, senders wait %lld ms", capacity,
+                       (long long)(options->wait_ns / LBX_MS));
+}
+
+void
+lbx__mailbox_type_describe(const lbx__mailbox_type *type, uint32_t capabilities,
+                           const lbx_mailbox_options *options, char *line,
+                           size_t size_bytes)
+{
+    char able[TYPE_LINE_BYTES] = "";
+    char limit[TYPE_LINE_BYTES] = "";
+    size_t used = 0;
+
+    for (size_t i = 0;
+         i < sizeof(capability_words) / sizeof(capability_words[0]); i++)
+        if (capabilities & capability_words[i].capability)
+            used += (size_t)snprintf(able + used, sizeof(able) - used, " %s",
+                                     capability_words[i].word);
+    if (!(capabilities & LBX_CAN_MULTI_CONSUME))
+        (void)snprintf(able + used, sizeof(able) - used, " single-consumer");
+    if (options && (capabilities & LBX_CAN_BOUND))
+        type_describe_limit(options, limit, sizeof(limit));
+    (void)snprintf(line, size_bytes, "type %s, kind %s%s:%s%s", type->name,
+                   type->kind, options ? "" : ", in the cell", able, limit);
 }

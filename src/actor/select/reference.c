@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reference: every default of the settings that the actor room reads, in
- * one place (A-12). docs/settings.md says what the keys mean.
+ * The reference: every default of the settings that the actor rooms read, in one
+ * file. docs/settings.md explains the keys.
  *
- * It is the same for every system, so that it is read once in a process, by the
- * first who makes a system, and lies in memory of its own: it is nobody's, so
- * that no allocator of a user's can be asked for it, and with a constant text
- * and constant memory there is nothing that could fail.
+ * It is the same for every system. The first thread that makes a system reads
+ * it, into static memory: it belongs to no system, so that no user's allocator
+ * could provide for it, and with a constant text and constant memory reading it
+ * cannot fail.
  */
-#include "actor/select/selection.h"
+#include "actor/select/reference.h"
 
 #include <assert.h>
+#include <letterbox/actor/selection.h>
 #include <pthread.h>
 #include <stdalign.h>
 
 #define MAILBOX "letterbox.actor.mailbox."
 
-static const char text[] =
+static const char reference_text[] =
     "letterbox.actor {\n"
     "  mailbox-libraries = []\n"
     "  unstarted-push-timeout = 10s\n"
@@ -95,33 +96,34 @@ static const char text[] =
 const char *
 lbx_system_reference(void)
 {
-    return text;
+    return reference_text;
 }
 
 /* ---- The same, read ---- */
 
 enum {
-    ROOM_BYTES = 64 << 10 /* the tree, and what reading it takes */
+    REFERENCE_BYTES = 64 << 10 /* the tree, and what reading it takes */
 };
 
-static alignas(max_align_t) char room[ROOM_BYTES];
-static size_t used_bytes;
-static lbx_settings *tree;
+static alignas(max_align_t) char reference_memory[REFERENCE_BYTES];
+static size_t reference_used_bytes;
+static lbx_settings *reference_tree;
 
 static void *
-take(void *context, size_t size_bytes, size_t align_bytes)
+reference_allocate(void *context, size_t size_bytes, size_t align_bytes)
 {
-    const size_t start = (used_bytes + align_bytes - 1) & ~(align_bytes - 1);
+    const size_t start =
+        (reference_used_bytes + align_bytes - 1) & ~(align_bytes - 1);
 
     (void)context;
-    if (start > ROOM_BYTES || size_bytes > ROOM_BYTES - start)
+    if (start > REFERENCE_BYTES || size_bytes > REFERENCE_BYTES - start)
         return NULL;
-    used_bytes = start + size_bytes;
-    return room + start;
+    reference_used_bytes = start + size_bytes;
+    return reference_memory + start;
 }
 
 static void
-keep(void *context, void *memory, size_t size_bytes)
+reference_release(void *context, void *memory, size_t size_bytes)
 {
     (void)context;
     (void)memory;
@@ -129,17 +131,20 @@ keep(void *context, void *memory, size_t size_bytes)
 }
 
 static void
-read_text(void)
+reference_read(void)
 {
-    static const lbx_allocator own = {.allocate = take, .release = keep};
-    const lbx_settings_source source = {
-        .text = text, .length_bytes = sizeof(text) - 1, .origin = "reference"};
+    static const lbx_allocator own = {.allocate = reference_allocate,
+                                      .release = reference_release};
+    const lbx_settings_source source = {.text = reference_text,
+                                        .length_bytes =
+                                            sizeof(reference_text) - 1,
+                                        .origin = "reference"};
     lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
     lbx_status status;
 
     options.allocator = &own;
     options.no_environment = true;
-    status = lbx_settings_load(&source, 1, &options, &tree);
+    status = lbx_settings_load(&source, 1, &options, &reference_tree);
     assert(status == LBX_OK);
     (void)status;
 }
@@ -147,10 +152,10 @@ read_text(void)
 const lbx_settings *
 lbx__reference_settings(void)
 {
-    // Not lbx__init_once: who waits here waits for no callback, and the explorer
-    // must not see that the first execution does more than the others.
+    // Not lbx__init_once: the explorer must not see that the first execution does
+    // more than the others.
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    (void)pthread_once(&once, read_text);
-    return tree;
+    (void)pthread_once(&once, reference_read);
+    return reference_tree;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requirements. */
+/*
+ * Requirements: a table of the names that stand for capabilities, and the map
+ * from a requirement to a mailbox, `letterbox.actor.mailbox.requirements`. What
+ * the user maps goes before what the reference maps.
+ */
 #include "actor/select/requirement.h"
 
-#include <string.h>
+#include "actor/select/class_name.h"
+#include "actor/select/section.h"
 
 static const struct semantics {
     const char *name;
     uint32_t needs;
     uint32_t must_not;
-} built_in[] = {
+} semantics_table[] = {
     {"akka.dispatch.MultipleConsumerSemantics", LBX_CAN_MULTI_CONSUME, 0},
     {"akka.dispatch.BoundedMessageQueueSemantics", LBX_CAN_BOUND, 0},
     {"akka.dispatch.UnboundedMessageQueueSemantics", 0, LBX_CAN_BOUND},
@@ -28,13 +33,13 @@ static const struct semantics {
 };
 
 enum {
-    BUILT_IN = sizeof(built_in) / sizeof(built_in[0])
+    SEMANTICS = sizeof(semantics_table) / sizeof(semantics_table[0])
 };
 
-static const struct word {
+static const struct {
     uint32_t capability;
-    const char *has_not; /* what a mailbox without it is not */
-} words[] = {
+    const char *text; /* about a mailbox without it */
+} lacks_table[] = {
     {LBX_CAN_BOUND, "it is not bounded"},
     {LBX_CAN_MULTI_CONSUME, "it is for one consumer only"},
     {LBX_CAN_SEND_FRONT, "it is no deque"},
@@ -44,40 +49,13 @@ static const struct word {
     {LBX_CAN_MULTI_PRODUCE, "it is for one producer only"},
 };
 
-const char *
-lbx__class_name(const char *name)
-{
-    static const char *const prefixes[] = {"akka.", "pekko.",
-                                           "org.apache.pekko."};
-
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-        size_t length = strlen(prefixes[i]);
-
-        if (strncmp(name, prefixes[i], length) == 0)
-            return name + length;
-    }
-    return name;
-}
-
-bool
-lbx__class_name_equal(const char *a, const char *b)
-{
-    return strcmp(lbx__class_name(a), lbx__class_name(b)) == 0;
-}
-
 static const struct semantics *
-find(const char *name)
+semantics_find(const char *name)
 {
-    for (size_t i = 0; i < BUILT_IN; i++)
-        if (lbx__class_name_equal(built_in[i].name, name))
-            return &built_in[i];
+    for (size_t i = 0; i < SEMANTICS; i++)
+        if (lbx__class_name_equal(semantics_table[i].name, name))
+            return &semantics_table[i];
     return NULL;
-}
-
-bool
-lbx__requirement_is_built_in(const char *name)
-{
-    return find(name) != NULL;
 }
 
 lbx__requirement
@@ -87,25 +65,20 @@ lbx__requirement_of(const char *name, uint32_t needs)
     const struct semantics *semantics = NULL;
 
     if (name && *name) {
-        semantics = find(name);
+        semantics = semantics_find(name);
         requirement.declared = !semantics;
     } else {
         requirement.name = NULL;
-        for (size_t i = 0; i < BUILT_IN && needs != 0; i++)
-            if (built_in[i].needs == needs && built_in[i].must_not == 0)
-                requirement.name = built_in[i].name;
+        for (size_t i = 0; i < SEMANTICS && needs != 0; i++)
+            if (semantics_table[i].needs == needs &&
+                semantics_table[i].must_not == 0)
+                requirement.name = semantics_table[i].name;
     }
     if (semantics) {
         requirement.needs |= semantics->needs;
         requirement.must_not = semantics->must_not;
     }
     return requirement;
-}
-
-bool
-lbx__requirement_exists(const lbx__requirement *requirement)
-{
-    return requirement->name || requirement->needs != 0;
 }
 
 static bool
@@ -123,12 +96,73 @@ lbx__requirement_lack(const lbx__requirement *requirement,
 {
     uint32_t lacks = requirement->needs & ~capabilities;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (lacks & words[i].capability)
-            return words[i].has_not;
+    for (size_t i = 0; i < sizeof(lacks_table) / sizeof(lacks_table[0]); i++)
+        if (lacks & lacks_table[i].capability)
+            return lacks_table[i].text;
     if (requirement->must_not & capabilities & LBX_CAN_BOUND)
         return "it is bounded";
     if (requirement->declared && !is_declared(requirement->name, semantics))
         return "its type does not declare that";
     return NULL;
+}
+
+/* ---- The map ---- */
+
+static const char requirement_map_path[] =
+    "letterbox.actor.mailbox.requirements";
+
+static const lbx_settings *
+map_find(const lbx_settings *settings, const char *name)
+{
+    const lbx_settings *map = lbx_settings_at(settings, requirement_map_path);
+
+    for (size_t i = 0; i < lbx_settings_count(map); i++) {
+        const lbx_settings *row = lbx_settings_child(map, i);
+
+        if (lbx__class_name_equal(lbx_settings_key(row), name))
+            return row;
+    }
+    return NULL;
+}
+
+const lbx_settings *
+lbx__requirement_find_mailbox(const lbx_settings *given,
+                              const lbx_settings *settings, const char *name)
+{
+    const lbx_settings *row = map_find(given, name);
+
+    return row ? row : map_find(settings, name);
+}
+
+static lbx_status
+map_check_row(const lbx__mailbox_types *types, const lbx_settings *row,
+              lbx_fault *fault)
+{
+    const char *name = lbx_settings_key(row);
+
+    if (lbx_settings_kind_of(row) != LBX_SETTINGS_KIND_STRING)
+        return lbx__section_fault(
+            fault, LBX_INVALID, row,
+            "expected the id of a mailbox; names with dots need "
+            "quotes");
+    if (!semantics_find(name) && !lbx__mailbox_types_declare(types, name))
+        return lbx__section_fault(
+            fault, LBX_NOT_FOUND, row,
+            "no mailbox type declares %s, so that nothing can "
+            "meet it",
+            name);
+    return LBX_OK;
+}
+
+lbx_status
+lbx__requirement_check_map(const lbx_settings *settings,
+                           const lbx__mailbox_types *types, lbx_fault *fault)
+{
+    const lbx_settings *map;
+    lbx_status status =
+        lbx_settings_read_section(settings, requirement_map_path, fault, &map);
+
+    for (size_t i = 0; status == LBX_OK && i < lbx_settings_count(map); i++)
+        status = map_check_row(types, lbx_settings_child(map, i), fault);
+    return status;
 }

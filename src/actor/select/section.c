@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys of a section that describes a mailbox, a dispatcher, or both: in
- * Akka's files one section often is both, so that there is one set of rules.
+ * Sections of the settings.
+ *
+ * One section often describes a mailbox and a dispatcher, so that there is one
+ * set of rules for both.
  */
-#include "actor/select/mailbox_plan.h"
+#include "actor/select/section.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    MOST_RULES = 64
+    SECTION_RULES = 64 /* with those of the user's type */
 };
 
 #define STRING   .type = LBX_SETTINGS_TYPE_STRING
@@ -17,10 +21,10 @@ enum {
 #define INTEGER  .type = LBX_SETTINGS_TYPE_INTEGER
 #define BOOLEAN  .type = LBX_SETTINGS_TYPE_BOOLEAN
 
-static const char *const executors[] = {
+static const char *const executor_names[] = {
     "default-executor", "fork-join-executor", "thread-pool-executor", NULL};
 
-static const lbx_settings_rule usual[] = {
+static const lbx_settings_rule section_rules[] = {
     {.key = "id", STRING},
     {.key = "mailbox-type", STRING},
     {.key = "mailbox-capacity", INTEGER, .least = 0, .most = INT64_MAX},
@@ -28,7 +32,7 @@ static const lbx_settings_rule usual[] = {
     {.key = "mailbox-timestamps", BOOLEAN},
     {.key = "stash-capacity", INTEGER},
     {.key = "type", STRING},
-    {.key = "executor", STRING, .words = executors},
+    {.key = "executor", STRING, .words = executor_names},
     {.key = "default-executor", SECTION},
     {.key = "fork-join-executor", SECTION},
     {.key = "thread-pool-executor", SECTION},
@@ -43,16 +47,37 @@ lbx_status
 lbx__section_check(const lbx_settings *section, const lbx_mailbox_type *type,
                    lbx_fault *fault)
 {
-    const size_t count = sizeof(usual) / sizeof(usual[0]);
-    lbx_settings_rule rules[MOST_RULES];
+    const size_t count = sizeof(section_rules) / sizeof(section_rules[0]);
+    lbx_settings_rule rules[SECTION_RULES];
     size_t more = type ? type->rule_count : 0;
 
-    if (more > MOST_RULES - count)
+    if (more > SECTION_RULES - count)
         return lbx_settings_complain(section, fault,
                                      "its type has more keys than can be "
                                      "checked");
-    memcpy(rules, usual, sizeof(usual));
+    memcpy(rules, section_rules, sizeof(section_rules));
     if (more > 0)
         memcpy(rules + count, type->rules, more * sizeof(rules[0]));
     return lbx_settings_check(section, rules, count + more, fault);
+}
+
+lbx_status
+lbx__section_fault(lbx_fault *fault, lbx_status status, const lbx_settings *at,
+                   const char *format, ...)
+{
+    char text[sizeof(fault->text)];
+    va_list arguments;
+
+    if (!fault)
+        return status;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    // What was not read from a file has no line to show.
+    if (at && lbx_settings_line(at) > 0)
+        (void)lbx_settings_complain(at, fault, text);
+    else
+        (void)snprintf(fault->text, sizeof(fault->text), "%s", text);
+    fault->status = status;
+    return status;
 }
