@@ -114,7 +114,7 @@ replay(void)
         if (child == 0) {
             alarm(HANG_S);
             LLVMFuzzerTestOneInput(corpus[i].data, corpus[i].size);
-            exit(0); // lets the leak sanitizer look
+            exit(0); // runs the leak sanitizer
         }
         report(!ended_badly(child), "survives ", corpus[i].name);
     }
@@ -131,7 +131,7 @@ below(size_t limit)
     return limit ? (size_t)(state >> 33) % limit : 0;
 }
 
-/* Puts `size` bytes at `at`, as far as there is room. */
+/* Inserts `size` bytes at `at`, as many as fit. */
 static void
 insert(uint8_t *data, size_t *size, size_t at, const uint8_t *bytes,
        size_t count)

@@ -121,7 +121,7 @@ verdict(const char *text, size_t size)
     return status;
 }
 
-/* Both say yes: the same, and again what was written. */
+/* Both accept it: the same values, also when written and read again. */
 static void
 both_accept(const char *text, size_t size, json_t *other)
 {

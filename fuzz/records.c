@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The courier's records: each input is read as a request, a result and a dead
- * letter. What is accepted is written, read and written again, to the same (Y1).
+ * letter. What is accepted is written, read and written again, to the same (RECORD-1).
  */
 #include "base/buffer.h"
-#include "compat/wink_records.h"
-#include "courier/dead_letter_record.h"
+#include "compat/wink.h"
+#include "courier/dead_letter.h"
 
 #include <stdlib.h>
 #include <string.h>

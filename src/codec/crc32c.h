@@ -3,8 +3,8 @@
  * CRC-32C (Castagnoli): finds damage. It is written to disk, so what it
  * computes never changes. It does not protect against an attacker; mac.h does.
  */
-#ifndef LBX_CODEC_SUM_H
-#define LBX_CODEC_SUM_H
+#ifndef LBX_CODEC_CRC32C_H
+#define LBX_CODEC_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>

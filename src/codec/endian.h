@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as bytes: big-endian in keys, so that memcmp() is their order;
- * little-endian in records. No alignment is needed.
+ * Numbers as bytes: big-endian in keys, so that memcmp() orders them;
+ * little-endian in records. They need no alignment.
  */
-#ifndef LBX_CODEC_PACK_H
-#define LBX_CODEC_PACK_H
+#ifndef LBX_CODEC_ENDIAN_H
+#define LBX_CODEC_ENDIAN_H
 
 #include <stdint.h>
 #include <string.h>
@@ -25,9 +25,9 @@
 #define LBX__LE64(x) __builtin_bswap64(x)
 #endif
 
-/* lbx__put_be64(to, number) writes, and answers where the next one goes;
- * lbx__get_be64(from) reads. So for be and le, 16, 32 and 64 bits. */
-#define LBX__PACK(order, ORDER, bits)                                          \
+/* lbx__put_be64(to, number) writes a number and returns the address after it;
+ * lbx__get_be64(from) reads one. The same for be and le, 16, 32 and 64 bits. */
+#define LBX__ENDIAN(order, ORDER, bits)                                        \
     static inline uint8_t *lbx__put_##order##bits(void *to,                    \
                                                   uint##bits##_t number)       \
     {                                                                          \
@@ -44,12 +44,12 @@
         return LBX__##ORDER##bits(swapped);                                    \
     }
 
-LBX__PACK(be, BE, 16)
-LBX__PACK(be, BE, 32)
-LBX__PACK(be, BE, 64)
-LBX__PACK(le, LE, 16)
-LBX__PACK(le, LE, 32)
-LBX__PACK(le, LE, 64)
-#undef LBX__PACK
+LBX__ENDIAN(be, BE, 16)
+LBX__ENDIAN(be, BE, 32)
+LBX__ENDIAN(be, BE, 64)
+LBX__ENDIAN(le, LE, 16)
+LBX__ENDIAN(le, LE, 32)
+LBX__ENDIAN(le, LE, 64)
+#undef LBX__ENDIAN
 
 #endif

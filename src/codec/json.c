@@ -2,16 +2,16 @@
 /*
  * The strict reader; its invariants are in json.h.
  *
- * There is no recursion: what is open is a stack of 32 numbers, and what may come
- * next is one of six states.
+ * There is no recursion: the open objects and arrays are a stack of 32 numbers,
+ * and what may come next is one of six states.
  */
 #include "codec/json.h"
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "codec/json_names.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 enum expected {
@@ -41,8 +41,16 @@ lbx__json_init(lbx__json *json, const char *text, size_t size,
     }
 }
 
+void
+lbx__json_fini(lbx__json *json)
+{
+    lbx__json_names_fini(json);
+    json->names = json->first;
+    json->slots = LBX__JSON_SLOTS;
+}
+
 static lbx__json_kind
-fail(lbx__json *json, lbx_status status, const char *why)
+json_fail(lbx__json *json, lbx_status status, const char *why)
 {
     json->status = status;
     json->why = why;
@@ -51,28 +59,29 @@ fail(lbx__json *json, lbx_status status, const char *why)
 }
 
 static lbx__json_kind
-wrong(lbx__json *json, const char *why)
+json_fail_encoding(lbx__json *json, const char *why)
 {
-    return fail(json, LBX_ENCODING, why);
+    return json_fail(json, LBX_ENCODING, why);
 }
 
 static void
-skip_space(lbx__json *json)
+json_skip_space(lbx__json *json)
 {
     while (json->at < json->end && (*json->at == ' ' || *json->at == '\n' ||
                                     *json->at == '\r' || *json->at == '\t'))
         json->at++;
 }
 
-/* What may come when a value has ended. */
+/* Sets what may come after a value. */
 static void
-value_ended(lbx__json *json)
+json_value_ended(lbx__json *json)
 {
     json->expected = json->depth > 0 ? A_COMMA_OR_END : NOTHING;
 }
 
 static lbx__json_kind
-token(lbx__json *json, lbx__json_kind kind, const char *start, const char *end)
+json_set_token(lbx__json *json, lbx__json_kind kind, const char *start,
+               const char *end)
 {
     json->kind = kind;
     json->token = start;
@@ -81,40 +90,42 @@ token(lbx__json *json, lbx__json_kind kind, const char *start, const char *end)
 }
 
 static lbx__json_kind
-open_one(lbx__json *json, lbx__json_kind kind)
+json_open(lbx__json *json, lbx__json_kind kind)
 {
     if (json->depth == LBX__JSON_DEPTH)
-        return fail(json, LBX_TOO_LARGE, "more than 32 levels deep");
+        return json_fail(json, LBX_TOO_LARGE, "more than 32 levels deep");
     json->open[json->depth++] = kind == LBX__JSON_OBJECT ? ++json->objects : 0;
     json->expected = kind == LBX__JSON_OBJECT ? A_NAME_OR_END : A_VALUE_OR_END;
     json->at++;
-    return token(json, kind, json->at - 1, json->at);
+    return json_set_token(json, kind, json->at - 1, json->at);
 }
 
 static lbx__json_kind
-close_one(lbx__json *json)
+json_close(lbx__json *json)
 {
     const bool object = json->open[json->depth - 1] != 0;
 
     if (*json->at != (object ? '}' : ']'))
-        return wrong(json, "this bracket closes nothing that is open");
+        return json_fail_encoding(json,
+                                  "this bracket closes nothing that is open");
     json->depth--;
     json->at++;
-    value_ended(json);
-    return token(json, object ? LBX__JSON_OBJECT_END : LBX__JSON_ARRAY_END,
-                 json->at - 1, json->at);
+    json_value_ended(json);
+    return json_set_token(json,
+                          object ? LBX__JSON_OBJECT_END : LBX__JSON_ARRAY_END,
+                          json->at - 1, json->at);
 }
 
-/* ASCII that stands for itself: nearly all there is. */
+/* ASCII that needs no decoding: nearly every character. */
 static bool
-is_plain(char byte)
+json_is_plain(char byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* Past one character of a string, plain or not; NULL, or what is wrong. */
+/* Skips one character of a string; NULL, or what is wrong with it. */
 static const char *
-scan_character(lbx__json *json, const char **at)
+json_scan_character(lbx__json *json, const char **at)
 {
     const unsigned char byte = (unsigned char)**at;
     char decoded[4];
@@ -137,7 +148,7 @@ scan_character(lbx__json *json, const char **at)
 
 /* The string at the quote; NULL, or what is wrong with it. */
 static const char *
-scan_string(lbx__json *json)
+json_scan_string(lbx__json *json)
 {
     const char *at = json->at + 1;
 
@@ -146,14 +157,14 @@ scan_string(lbx__json *json)
     for (;;) {
         const char *why;
 
-        while (at < json->end && is_plain(*at))
+        while (at < json->end && json_is_plain(*at))
             at++;
-        json->at = at; // where a fault is
+        json->at = at; // for the position of a fault
         if (at == json->end)
             return "a string without an end";
         if (*at == '"')
             break;
-        why = scan_character(json, &at);
+        why = json_scan_character(json, &at);
         if (why)
             return why;
     }
@@ -163,43 +174,43 @@ scan_string(lbx__json *json)
 }
 
 static lbx__json_kind
-read_string(lbx__json *json)
+json_read_string(lbx__json *json)
 {
-    const char *why = scan_string(json);
+    const char *why = json_scan_string(json);
 
     if (why)
-        return wrong(json, why);
+        return json_fail_encoding(json, why);
     json->kind = LBX__JSON_STRING;
-    value_ended(json);
+    json_value_ended(json);
     return LBX__JSON_STRING;
 }
 
 static lbx__json_kind
-read_name(lbx__json *json)
+json_read_name(lbx__json *json)
 {
     const char *why;
     lbx_status status;
 
     if (json->at == json->end || *json->at != '"')
-        return wrong(json, "a name in quotes should stand here");
-    why = scan_string(json);
+        return json_fail_encoding(json, "a name in quotes should stand here");
+    why = json_scan_string(json);
     if (why)
-        return wrong(json, why);
+        return json_fail_encoding(json, why);
     status = lbx__json_names_add(json, &why);
     if (status != LBX_OK)
-        return fail(json, status, why);
-    skip_space(json);
+        return json_fail(json, status, why);
+    json_skip_space(json);
     if (json->at == json->end || *json->at != ':')
-        return wrong(json, "a colon should stand here");
+        return json_fail_encoding(json, "a colon should stand here");
     json->at++;
     json->expected = A_VALUE;
     json->kind = LBX__JSON_NAME;
     return LBX__JSON_NAME;
 }
 
-/* Past digits; false when there are none. */
+/* Skips digits; false when there are none. */
 static bool
-digits(const char **at, const char *end)
+json_skip_digits(const char **at, const char *end)
 {
     const char *start = *at;
 
@@ -209,86 +220,88 @@ digits(const char **at, const char *end)
 }
 
 static lbx__json_kind
-read_number(lbx__json *json)
+json_read_number(lbx__json *json)
 {
     const char *at = json->at, *start = at, *end = json->end;
 
     at += *at == '-';
     if (at < end && *at == '0')
         at++;
-    else if (!digits(&at, end))
-        return wrong(json, "not a value");
+    else if (!json_skip_digits(&at, end))
+        return json_fail_encoding(json, "not a value");
     if (at < end && *at == '.') {
         at++;
-        if (!digits(&at, end))
-            return wrong(json, "a digit should follow the point");
+        if (!json_skip_digits(&at, end))
+            return json_fail_encoding(json, "a digit should follow the point");
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
         at++;
         if (at < end && (*at == '+' || *at == '-'))
             at++;
-        if (!digits(&at, end))
-            return wrong(json, "an exponent without a digit");
+        if (!json_skip_digits(&at, end))
+            return json_fail_encoding(json, "an exponent without a digit");
     }
     json->at = at;
-    value_ended(json);
-    return token(json, LBX__JSON_NUMBER, start, at);
+    json_value_ended(json);
+    return json_set_token(json, LBX__JSON_NUMBER, start, at);
 }
 
 static lbx__json_kind
-read_word(lbx__json *json, const char *word, lbx__json_kind kind)
+json_read_word(lbx__json *json, const char *word, lbx__json_kind kind)
 {
     const size_t size = strlen(word);
 
     if ((size_t)(json->end - json->at) < size ||
         memcmp(json->at, word, size) != 0)
-        return wrong(json, "not a value");
+        return json_fail_encoding(json, "not a value");
     json->at += size;
-    value_ended(json);
-    return token(json, kind, json->at - size, json->at);
+    json_value_ended(json);
+    return json_set_token(json, kind, json->at - size, json->at);
 }
 
 static lbx__json_kind
-read_value(lbx__json *json)
+json_read_value(lbx__json *json)
 {
     switch (*json->at) {
     case '{':
-        return open_one(json, LBX__JSON_OBJECT);
+        return json_open(json, LBX__JSON_OBJECT);
     case '[':
-        return open_one(json, LBX__JSON_ARRAY);
+        return json_open(json, LBX__JSON_ARRAY);
     case '"':
-        return read_string(json);
+        return json_read_string(json);
     case 't':
-        return read_word(json, "true", LBX__JSON_TRUE);
+        return json_read_word(json, "true", LBX__JSON_TRUE);
     case 'f':
-        return read_word(json, "false", LBX__JSON_FALSE);
+        return json_read_word(json, "false", LBX__JSON_FALSE);
     case 'n':
-        return read_word(json, "null", LBX__JSON_NULL);
+        return json_read_word(json, "null", LBX__JSON_NULL);
     default:
-        return read_number(json);
+        return json_read_number(json);
     }
 }
 
 static bool
-at_bracket(const lbx__json *json)
+json_at_bracket(const lbx__json *json)
 {
     return *json->at == '}' || *json->at == ']';
 }
 
 /* Behind a member or an element. */
 static lbx__json_kind
-read_more(lbx__json *json)
+json_read_more(lbx__json *json)
 {
-    if (at_bracket(json))
-        return close_one(json);
+    if (json_at_bracket(json))
+        return json_close(json);
     if (*json->at != ',')
-        return wrong(json, "a comma or a bracket should stand here");
+        return json_fail_encoding(json,
+                                  "a comma or a bracket should stand here");
     json->at++;
     json->expected = json->open[json->depth - 1] != 0 ? A_NAME : A_VALUE;
-    skip_space(json);
+    json_skip_space(json);
     if (json->at == json->end)
-        return wrong(json, "the text is cut off");
-    return json->expected == A_NAME ? read_name(json) : read_value(json);
+        return json_fail_encoding(json, "the text is cut off");
+    return json->expected == A_NAME ? json_read_name(json)
+                                    : json_read_value(json);
 }
 
 lbx__json_kind
@@ -296,27 +309,28 @@ lbx__json_next(lbx__json *json)
 {
     if (json->status != LBX_OK) {
         json->kind = LBX__JSON_FAULT;
-        return LBX__JSON_FAULT; // J2
+        return LBX__JSON_FAULT; // JSON-2
     }
-    skip_space(json);
+    json_skip_space(json);
     if (json->at == json->end) {
         if (json->expected != NOTHING)
-            return wrong(json, "the text is cut off");
-        return token(json, LBX__JSON_END, json->at, json->at); // J3
+            return json_fail_encoding(json, "the text is cut off");
+        return json_set_token(json, LBX__JSON_END, json->at,
+                              json->at); // JSON-3
     }
     switch (json->expected) {
     case A_VALUE:
-        return read_value(json);
+        return json_read_value(json);
     case A_NAME:
-        return read_name(json);
+        return json_read_name(json);
     case A_NAME_OR_END:
-        return at_bracket(json) ? close_one(json) : read_name(json);
+        return json_at_bracket(json) ? json_close(json) : json_read_name(json);
     case A_VALUE_OR_END:
-        return at_bracket(json) ? close_one(json) : read_value(json);
+        return json_at_bracket(json) ? json_close(json) : json_read_value(json);
     case A_COMMA_OR_END:
-        return read_more(json);
+        return json_read_more(json);
     default:
-        return wrong(json, "something follows the end");
+        return json_fail_encoding(json, "something follows the end");
     }
 }
 
@@ -341,14 +355,14 @@ lbx__json_integer(const lbx__json *json, int64_t *ret)
 {
     const bool negative = json->size > 0 && json->token[0] == '-';
     uint64_t number = 0;
-    const uint64_t most = (uint64_t)INT64_MAX + negative;
+    const uint64_t limit = (uint64_t)INT64_MAX + negative;
 
     if (json->kind != LBX__JSON_NUMBER)
         return false;
     for (size_t i = negative; i < json->size; i++) {
         const unsigned digit = (unsigned)json->token[i] - '0';
 
-        if (digit > 9 || number > (most - digit) / 10)
+        if (digit > 9 || number > (limit - digit) / 10)
             return false;
         number = number * 10 + digit;
     }
@@ -362,16 +376,12 @@ lbx__json_fault(const lbx__json *json, const char *why, lbx_fault *fault)
     lbx_status status = json->status;
     long long offset = json->at - json->text;
 
-    if (status == LBX_OK) { // sound, but not what somebody wanted
+    if (status == LBX_OK) { // valid JSON, but not what the caller expected
         status = LBX_ENCODING;
         offset = json->token ? json->token - json->text : 0;
     } else {
         why = json->why;
     }
-    if (fault) {
-        fault->status = status;
-        snprintf(fault->text, sizeof(fault->text), "JSON, byte %lld: %s",
-                 offset, why ? why : "not what was expected");
-    }
-    return status;
+    return lbx__fault_set(fault, status, "JSON, byte %lld: %s", offset,
+                          why ? why : "not what was expected");
 }

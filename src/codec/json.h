@@ -6,7 +6,7 @@
  *
  *     lbx__json_init(&json, text, size, allocator);
  *     if (lbx__json_next(&json) != LBX__JSON_OBJECT)
- *         ... // not an object, or no JSON: lbx__json_fault() says
+ *         ... // not an object, or not JSON: lbx__json_fault() has the reason
  *     while (lbx__json_next(&json) == LBX__JSON_NAME) {
  *         if (lbx__json_is(&json, "default")) {
  *             if (lbx__json_next(&json) == LBX__JSON_STRING) ...
@@ -20,13 +20,13 @@
  * twice in an object, however it is escaped; nothing is deeper than 32; U+0000 and
  * halves of surrogate pairs are refused. Numbers are text: nothing is rounded.
  *
- * Nothing is allocated but room for names, when a text has more than 32.
+ * Memory is allocated only for names, when a text has more than 32.
  *
- * J1  A token's bytes lie in the text. They are decoded only when asked for.
- * J2  After a fault every further token is a fault, the same one.
- * J3  When END has been read, the whole text was JSON.
- * J4  The time is linear in the size of the text, whatever it says: names are
- *     found by a hash with a secret key.
+ * JSON-1  A token's bytes lie in the text. They are decoded only on request.
+ * JSON-2  After a fault every further token is the same fault.
+ * JSON-3  When END has been read, the whole text was JSON.
+ * JSON-4  The time is linear in the size of the text, whatever it contains: names
+ *         are found by a hash with a secret key.
  */
 #ifndef LBX_CODEC_JSON_H
 #define LBX_CODEC_JSON_H
@@ -36,7 +36,7 @@
 
 enum {
     LBX__JSON_DEPTH = 32,
-    LBX__JSON_NAMES = 65536, /* in a text, at most */
+    LBX__JSON_NAMES = 65536, /* maximum in a text */
     LBX__JSON_SLOTS = 64     /* before any are allocated */
 };
 
@@ -72,13 +72,13 @@ typedef struct lbx__json {
     size_t size;
     bool escaped;
 
-    /* What is open. */
+    /* The open objects and arrays. */
     uint8_t expected; /* enum expected in json.c */
     uint32_t depth;
     uint32_t objects;               /* how many there were */
     uint32_t open[LBX__JSON_DEPTH]; /* the object's number; 0: an array */
 
-    /* J2. */
+    /* The fault: JSON-2. */
     lbx_status status;
     const char *why;
 
@@ -90,7 +90,7 @@ typedef struct lbx__json {
     lbx__json_name first[LBX__JSON_SLOTS];
 } lbx__json;
 
-/* The text must stay until fini. */
+/* The text must outlive the reader. */
 void lbx__json_init(lbx__json *json, const char *text, size_t size,
                     const lbx_allocator *allocator);
 void lbx__json_fini(lbx__json *json);
@@ -112,9 +112,9 @@ void lbx__json_text(const lbx__json *json, lbx_buffer *out);
  * not fit. */
 bool lbx__json_integer(const lbx__json *json, int64_t *ret);
 
-/* What went wrong, for people: LBX_ENCODING, LBX_TOO_LARGE or LBX_NO_MEMORY. For
- * callers who miss something in a sound text, `why` is theirs; NULL is the
- * reader's own. Answers the status. `fault` may be NULL. */
+/* Writes the fault of the reader: LBX_ENCODING, LBX_TOO_LARGE or LBX_NO_MEMORY. When
+ * the text is valid JSON but not what the caller expected, `why` is the reason;
+ * NULL: a general one. Returns the status. `fault` may be NULL. */
 lbx_status lbx__json_fault(const lbx__json *json, const char *why,
                            lbx_fault *fault);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names and strings as they are meant: decoded, compared, hashed.
+ * Names and strings: decoded, compared, hashed.
  *
- * Names are kept in an open table of (object, hash), at most half full. Objects
- * are numbered and numbers are not used again, so that nothing is ever taken out.
- * The hash is a polynomial over the decoded bytes modulo 2^61 - 1 at a point that
- * is drawn once per process: two given names of n bytes meet with a chance of
- * n / 2^61, whoever chose them (J4).
+ * The names of a text are in an open hash table of (object, hash), at most half
+ * full. Objects are numbered and numbers are not reused, so names are never
+ * removed. The hash is a polynomial over the decoded bytes modulo 2^61 - 1, at a
+ * point drawn once per process: two names of n bytes collide with a probability
+ * of n / 2^61, even if an attacker has chosen them (JSON-4). base/map.h is not
+ * used here: it stores pointers, and its hashes have no secret.
  */
 #include "codec/json_names.h"
 
@@ -27,14 +28,14 @@ struct bytes {
 };
 
 static struct bytes
-bytes_of(const char *token, size_t size)
+json_names_bytes(const char *token, size_t size)
 {
     return (struct bytes){.at = token, .end = token + size};
 }
 
 /* -1 at the end. */
 static int
-next_byte(struct bytes *bytes)
+json_names_next_byte(struct bytes *bytes)
 {
     if (bytes->used < bytes->have)
         return (unsigned char)bytes->decoded[bytes->used++];
@@ -44,7 +45,7 @@ next_byte(struct bytes *bytes)
         return (unsigned char)*bytes->at++;
     bytes->at++;
     bytes->have = lbx__utf8_unescape(&bytes->at, bytes->end, bytes->decoded);
-    assert(bytes->have > 0); // the reader has seen to that
+    assert(bytes->have > 0); // the reader has checked it
     bytes->used = 1;
     return (unsigned char)bytes->decoded[0];
 }
@@ -53,7 +54,7 @@ bool
 lbx__json_is(const lbx__json *json, const char *text)
 {
     const size_t size = strlen(text);
-    struct bytes bytes = bytes_of(json->token, json->size);
+    struct bytes bytes = json_names_bytes(json->token, json->size);
 
     if (!json->escaped)
         return size == json->size && memcmp(text, json->token, size) == 0;
@@ -61,7 +62,7 @@ lbx__json_is(const lbx__json *json, const char *text)
         // The NUL at the end meets the -1.
         const int wanted = i < size ? (unsigned char)text[i] : -1;
 
-        if (next_byte(&bytes) != wanted)
+        if (json_names_next_byte(&bytes) != wanted)
             return false;
     }
     return true;
@@ -70,14 +71,14 @@ lbx__json_is(const lbx__json *json, const char *text)
 void
 lbx__json_text(const lbx__json *json, lbx_buffer *out)
 {
-    struct bytes bytes = bytes_of(json->token, json->size);
+    struct bytes bytes = json_names_bytes(json->token, json->size);
     int byte;
 
     if (!json->escaped) {
         lbx__buffer_add(out, json->token, json->size);
         return;
     }
-    while ((byte = next_byte(&bytes)) >= 0)
+    while ((byte = json_names_next_byte(&bytes)) >= 0)
         lbx__buffer_add_byte(out, (char)byte);
 }
 
@@ -88,23 +89,23 @@ static uint64_t point; /* secret */
 static pthread_once_t drawn = PTHREAD_ONCE_INIT;
 
 static void
-draw(void)
+json_names_draw(void)
 {
-    // Without randomness it is as good as an ordinary hash.
+    // Without random bytes it is as good as an ordinary hash.
     if (!lbx__random(&point, sizeof(point)))
         point = 0x9e3779b97f4a7c15;
     point = point % (prime - 1000) + 1000;
 }
 
 static uint64_t
-hash_of(const lbx__json *json)
+json_names_hash(const lbx__json *json)
 {
-    struct bytes bytes = bytes_of(json->token, json->size);
+    struct bytes bytes = json_names_bytes(json->token, json->size);
     uint64_t hash = 1;
     int byte;
 
-    pthread_once(&drawn, draw);
-    while ((byte = next_byte(&bytes)) >= 0) {
+    pthread_once(&drawn, json_names_draw);
+    while ((byte = json_names_next_byte(&bytes)) >= 0) {
         const uint128 product = (uint128)hash * point + (unsigned)byte + 1;
 
         hash = ((uint64_t)product & prime) + (uint64_t)(product >> 61);
@@ -114,27 +115,27 @@ hash_of(const lbx__json *json)
 }
 
 static bool
-same_name(const lbx__json *json, const lbx__json_name *a,
-          const lbx__json_name *b)
+json_names_equal(const lbx__json *json, const lbx__json_name *a,
+                 const lbx__json_name *b)
 {
-    struct bytes left = bytes_of(json->text + a->offset, a->size);
-    struct bytes right = bytes_of(json->text + b->offset, b->size);
+    struct bytes left = json_names_bytes(json->text + a->offset, a->size);
+    struct bytes right = json_names_bytes(json->text + b->offset, b->size);
     int byte;
 
     do {
-        byte = next_byte(&left);
-        if (byte != next_byte(&right))
+        byte = json_names_next_byte(&left);
+        if (byte != json_names_next_byte(&right))
             return false;
     } while (byte >= 0);
     return true;
 }
 
-/* The slot of the same name, or the free one where it belongs. */
+/* The slot of the same name, or the free one for it. */
 static lbx__json_name *
-find(const lbx__json *json, lbx__json_name *names, uint32_t slots,
-     const lbx__json_name *name)
+json_names_find(const lbx__json *json, lbx__json_name *names, uint32_t slots,
+                const lbx__json_name *name)
 {
-    // An object's number moves its names elsewhere than another's.
+    // Names of different objects go to different slots.
     uint64_t slot = name->hash + name->object * (uint64_t)0x9e3779b97f4a7c15;
 
     for (slot ^= slot >> 32;; slot++) {
@@ -142,13 +143,13 @@ find(const lbx__json *json, lbx__json_name *names, uint32_t slots,
 
         if (found->object == 0 ||
             (found->object == name->object && found->hash == name->hash &&
-             same_name(json, found, name)))
+             json_names_equal(json, found, name)))
             return found;
     }
 }
 
-static void
-free_names(lbx__json *json)
+void
+lbx__json_names_fini(lbx__json *json)
 {
     if (json->names != json->first)
         lbx__free(json->allocator, json->names,
@@ -156,7 +157,7 @@ free_names(lbx__json *json)
 }
 
 static bool
-grow(lbx__json *json)
+json_names_grow(lbx__json *json)
 {
     const uint32_t slots = json->slots * 4;
     lbx__json_name *names =
@@ -166,9 +167,10 @@ grow(lbx__json *json)
         return false;
     for (uint32_t i = 0; i < json->slots; i++) {
         if (json->names[i].object != 0)
-            *find(json, names, slots, &json->names[i]) = json->names[i];
+            *json_names_find(json, names, slots, &json->names[i]) =
+                json->names[i];
     }
-    free_names(json);
+    lbx__json_names_fini(json);
     json->names = names;
     json->slots = slots;
     return true;
@@ -178,7 +180,7 @@ lbx_status
 lbx__json_names_add(lbx__json *json, const char **why)
 {
     const lbx__json_name name = {
-        .hash = hash_of(json),
+        .hash = json_names_hash(json),
         .object = json->open[json->depth - 1],
         .offset = (uint32_t)(json->token - json->text),
         .size = (uint32_t)json->size,
@@ -190,11 +192,11 @@ lbx__json_names_add(lbx__json *json, const char **why)
         *why = "too many names";
         return LBX_TOO_LARGE;
     }
-    if (json->used >= json->slots / 2 && !grow(json)) {
+    if (json->used >= json->slots / 2 && !json_names_grow(json)) {
         *why = "out of memory";
         return LBX_NO_MEMORY;
     }
-    slot = find(json, json->names, json->slots, &name);
+    slot = json_names_find(json, json->names, json->slots, &name);
     if (slot->object != 0) {
         *why = "this name is twice in an object";
         return LBX_ENCODING;
@@ -202,12 +204,4 @@ lbx__json_names_add(lbx__json *json, const char **why)
     *slot = name;
     json->used++;
     return LBX_OK;
-}
-
-void
-lbx__json_fini(lbx__json *json)
-{
-    free_names(json);
-    json->names = json->first;
-    json->slots = LBX__JSON_SLOTS;
 }

@@ -25,7 +25,7 @@ in_object(const lbx__json_writer *out)
 
 /* What comes before a name, or before a value that has none. */
 static void
-separate(lbx__json_writer *out)
+json_writer_separate(lbx__json_writer *out)
 {
     if (!out->first)
         lbx__buffer_add_byte(out->buffer, ',');
@@ -33,19 +33,19 @@ separate(lbx__json_writer *out)
 }
 
 static void
-before_value(lbx__json_writer *out)
+json_writer_before_value(lbx__json_writer *out)
 {
     assert(in_object(out) == out->named); // a member has a name, others none
     assert(out->depth > 0 || out->first); // one value at the top
     if (!out->named)
-        separate(out);
+        json_writer_separate(out);
     out->named = false;
 }
 
 static void
-open_one(lbx__json_writer *out, char bracket, bool object)
+json_writer_open(lbx__json_writer *out, char bracket, bool object)
 {
-    before_value(out);
+    json_writer_before_value(out);
     assert(out->depth < LBX__JSON_DEPTH);
     lbx__buffer_add_byte(out->buffer, bracket);
     out->objects &= ~((uint64_t)1 << out->depth);
@@ -55,7 +55,7 @@ open_one(lbx__json_writer *out, char bracket, bool object)
 }
 
 static void
-close_one(lbx__json_writer *out, char bracket, bool object)
+json_writer_close(lbx__json_writer *out, char bracket, bool object)
 {
     assert(out->depth > 0 && in_object(out) == object && !out->named);
     (void)object;
@@ -67,30 +67,30 @@ close_one(lbx__json_writer *out, char bracket, bool object)
 void
 lbx__json_writer_object(lbx__json_writer *out)
 {
-    open_one(out, '{', true);
+    json_writer_open(out, '{', true);
 }
 
 void
 lbx__json_writer_object_end(lbx__json_writer *out)
 {
-    close_one(out, '}', true);
+    json_writer_close(out, '}', true);
 }
 
 void
 lbx__json_writer_array(lbx__json_writer *out)
 {
-    open_one(out, '[', false);
+    json_writer_open(out, '[', false);
 }
 
 void
 lbx__json_writer_array_end(lbx__json_writer *out)
 {
-    close_one(out, ']', false);
+    json_writer_close(out, ']', false);
 }
 
-/* A character that cannot stand for itself. */
+/* A character that must be escaped. */
 static void
-escape(lbx_buffer *buffer, char byte)
+json_writer_escape(lbx_buffer *buffer, char byte)
 {
     static const char meanings[] = "\"\\\b\f\n\r\t";
     static const char names[] = "\"\\bfnrt";
@@ -105,7 +105,7 @@ escape(lbx_buffer *buffer, char byte)
 }
 
 static void
-quote(lbx_buffer *buffer, const char *text, size_t size)
+json_writer_quote(lbx_buffer *buffer, const char *text, size_t size)
 {
     const char *at = text, *end = text + size, *plain = text;
 
@@ -119,7 +119,7 @@ quote(lbx_buffer *buffer, const char *text, size_t size)
         if ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
             continue;
         lbx__buffer_add(buffer, plain, (size_t)(at - plain));
-        escape(buffer, *at);
+        json_writer_escape(buffer, *at);
         plain = at + 1;
     }
     lbx__buffer_add(buffer, plain, (size_t)(at - plain));
@@ -131,8 +131,8 @@ lbx__json_writer_name_bytes(lbx__json_writer *out, const char *name,
                             size_t size)
 {
     assert(in_object(out) && !out->named);
-    separate(out);
-    quote(out->buffer, name, size);
+    json_writer_separate(out);
+    json_writer_quote(out->buffer, name, size);
     lbx__buffer_add_byte(out->buffer, ':');
     out->named = true;
 }
@@ -146,8 +146,8 @@ lbx__json_writer_name(lbx__json_writer *out, const char *name)
 void
 lbx__json_writer_bytes(lbx__json_writer *out, const char *text, size_t size)
 {
-    before_value(out);
-    quote(out->buffer, text, size);
+    json_writer_before_value(out);
+    json_writer_quote(out->buffer, text, size);
 }
 
 void
@@ -162,7 +162,7 @@ lbx__json_writer_text(lbx__json_writer *out, const char *text)
 void
 lbx__json_writer_raw(lbx__json_writer *out, const char *json, size_t size)
 {
-    before_value(out);
+    json_writer_before_value(out);
     lbx__buffer_add(out->buffer, json, size);
 }
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON, written: compact, with the commas in their places.
+ * The JSON writer: compact, with commas where they belong.
  *
  *     lbx__json_writer out;
  *
  *     lbx__json_writer_init(&out, &buffer);
  *     lbx__json_writer_object(&out);
  *     lbx__json_writer_name(&out, "default");
- *     lbx__json_writer_text(&out, place);
+ *     lbx__json_writer_text(&out, address);
  *     lbx__json_writer_object_end(&out);
  *     if (buffer.status != LBX_OK) ...
  *
- * Failures are the buffer's, and stick: TOO_LARGE, NO_MEMORY, and ENCODING for
- * bytes that are not UTF-8. A text that is written in the wrong order is a fault
- * of the caller, and asserted.
+ * A failure is kept in the buffer and makes all later calls do nothing: TOO_LARGE,
+ * NO_MEMORY, and ENCODING for bytes that are not UTF-8. Calls in a wrong order are
+ * a mistake of the caller, and asserted.
  *
- * What the strict reader accepts and this writes again, it reads as the same;
- * names are the caller's to keep apart.
+ * The reader reads what was written as the same values. The caller must not write
+ * a name twice into one object.
  */
-#ifndef LBX_CODEC_JSON_OUT_H
-#define LBX_CODEC_JSON_OUT_H
+#ifndef LBX_CODEC_JSON_WRITER_H
+#define LBX_CODEC_JSON_WRITER_H
 
 #include "codec/json.h"
 
@@ -38,7 +38,7 @@ void lbx__json_writer_object_end(lbx__json_writer *out);
 void lbx__json_writer_array(lbx__json_writer *out);
 void lbx__json_writer_array_end(lbx__json_writer *out);
 
-/* Of a member, in an object. */
+/* The name of a member of an object. */
 void lbx__json_writer_name(lbx__json_writer *out, const char *name);
 void lbx__json_writer_name_bytes(lbx__json_writer *out, const char *name,
                                  size_t size);
@@ -51,7 +51,7 @@ void lbx__json_writer_integer(lbx__json_writer *out, int64_t number);
 void lbx__json_writer_boolean(lbx__json_writer *out, bool value);
 void lbx__json_writer_null(lbx__json_writer *out);
 
-/* A value that is JSON already. */
+/* A value that is JSON text already. */
 void lbx__json_writer_raw(lbx__json_writer *out, const char *json, size_t size);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moments as text; see moment.h.
+ * Times as text; see timestamp.h.
  *
- * Days are counted in years that begin in March, so that the leap day is the
- * last of its year, and in eras of 400 years, which all have the same length.
- * The C library's functions would do, but depend on the locale, on TZ, or on a
- * lock.
+ * Days are counted in years that start in March, so that the leap day is the last
+ * day of its year, and in eras of 400 years, which all have the same length. The
+ * functions of the C library depend on the locale, on TZ, or on a lock.
  */
 #include "codec/timestamp.h"
 
@@ -25,7 +24,7 @@ enum {
 
 /* Days since 1970 of a date. */
 static int64_t
-days_of(int64_t year, int64_t month, int64_t day)
+timestamp_days_of(int64_t year, int64_t month, int64_t day)
 {
     const int64_t shifted = month > 2 ? year : year - 1; // begins in March
     const int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
@@ -38,7 +37,7 @@ days_of(int64_t year, int64_t month, int64_t day)
 }
 
 static void
-date_of(int64_t days, int *year, int *month, int *day)
+timestamp_date_of(int64_t days, int *year, int *month, int *day)
 {
     const int64_t z = days + DAYS_TO_1970;
     const int64_t era = (z >= 0 ? z : z - (DAYS_PER_ERA - 1)) / DAYS_PER_ERA;
@@ -63,7 +62,7 @@ lbx__timestamp_format(int64_t ms, char text[LBX__TIMESTAMP_BYTES])
         return false;
     days = (ms >= 0 ? ms : ms - (MS_PER_DAY - 1)) / MS_PER_DAY;
     rest = ms - days * MS_PER_DAY;
-    date_of(days, &year, &month, &day);
+    timestamp_date_of(days, &year, &month, &day);
     length = snprintf(text, LBX__TIMESTAMP_BYTES,
                       "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day,
                       (int)(rest / 3600000), (int)(rest / 60000 % 60),
@@ -73,20 +72,20 @@ lbx__timestamp_format(int64_t ms, char text[LBX__TIMESTAMP_BYTES])
     return true;
 }
 
-struct reading {
+struct timestamp_reader {
     const char *at, *end;
 };
 
 /* So many digits; -1 when there are fewer. */
 static int
-number(struct reading *reading, int digits)
+timestamp_number(struct timestamp_reader *reader, int digits)
 {
     int value = 0;
 
-    if (reading->end - reading->at < digits)
+    if (reader->end - reader->at < digits)
         return -1;
     for (int i = 0; i < digits; i++) {
-        const char digit = *reading->at++;
+        const char digit = *reader->at++;
 
         if (digit < '0' || digit > '9')
             return -1;
@@ -96,17 +95,17 @@ number(struct reading *reading, int digits)
 }
 
 static bool
-mark(struct reading *reading, const char *any)
+timestamp_mark(struct timestamp_reader *reader, const char *any)
 {
-    if (reading->at == reading->end || !strchr(any, *reading->at) ||
-        *reading->at == '\0')
+    if (reader->at == reader->end || !strchr(any, *reader->at) ||
+        *reader->at == '\0')
         return false;
-    reading->at++;
+    reader->at++;
     return true;
 }
 
 static int
-days_in(int year, int month)
+timestamp_days_in(int year, int month)
 {
     static const char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -115,79 +114,80 @@ days_in(int year, int month)
 }
 
 static bool
-read_date(struct reading *reading, int64_t *ret_days)
+timestamp_read_date(struct timestamp_reader *reader, int64_t *ret_days)
 {
-    const int year = number(reading, 4);
+    const int year = timestamp_number(reader, 4);
     int month, day;
 
-    if (year < 0 || !mark(reading, "-"))
+    if (year < 0 || !timestamp_mark(reader, "-"))
         return false;
-    month = number(reading, 2);
-    if (month < 1 || month > 12 || !mark(reading, "-"))
+    month = timestamp_number(reader, 2);
+    if (month < 1 || month > 12 || !timestamp_mark(reader, "-"))
         return false;
-    day = number(reading, 2);
-    if (day < 1 || day > days_in(year, month))
+    day = timestamp_number(reader, 2);
+    if (day < 1 || day > timestamp_days_in(year, month))
         return false;
-    *ret_days = days_of(year, month, day);
+    *ret_days = timestamp_days_of(year, month, day);
     return true;
 }
 
 /* The part behind the seconds: cut, not rounded, as a time that is over. */
 static bool
-read_fraction(struct reading *reading, int64_t *ret_ms)
+timestamp_read_fraction(struct timestamp_reader *reader, int64_t *ret_ms)
 {
     int64_t unit = 100;
     const char *start;
 
     *ret_ms = 0;
-    if (!mark(reading, "."))
+    if (!timestamp_mark(reader, "."))
         return true;
-    start = reading->at;
-    while (reading->at < reading->end && *reading->at >= '0' &&
-           *reading->at <= '9') {
-        *ret_ms += (*reading->at++ - '0') * unit;
+    start = reader->at;
+    while (reader->at < reader->end && *reader->at >= '0' &&
+           *reader->at <= '9') {
+        *ret_ms += (*reader->at++ - '0') * unit;
         unit /= 10;
     }
-    return reading->at > start;
+    return reader->at > start;
 }
 
 static bool
-read_time(struct reading *reading, int64_t *ret_ms)
+timestamp_read_time(struct timestamp_reader *reader, int64_t *ret_ms)
 {
-    const int hour = number(reading, 2);
+    const int hour = timestamp_number(reader, 2);
     int minute, second;
     int64_t fraction;
 
-    if (hour < 0 || hour > 23 || !mark(reading, ":"))
+    if (hour < 0 || hour > 23 || !timestamp_mark(reader, ":"))
         return false;
-    minute = number(reading, 2);
-    if (minute < 0 || minute > 59 || !mark(reading, ":"))
+    minute = timestamp_number(reader, 2);
+    if (minute < 0 || minute > 59 || !timestamp_mark(reader, ":"))
         return false;
-    second = number(reading, 2);
-    if (second < 0 || second > 59 || !read_fraction(reading, &fraction))
+    second = timestamp_number(reader, 2);
+    if (second < 0 || second > 59 ||
+        !timestamp_read_fraction(reader, &fraction))
         return false;
     *ret_ms = (hour * 3600 + minute * 60 + second) * (int64_t)1000 + fraction;
     return true;
 }
 
 static bool
-read_offset(struct reading *reading, int64_t *ret_ms)
+timestamp_read_offset(struct timestamp_reader *reader, int64_t *ret_ms)
 {
     int hour, minute;
     bool behind;
 
     *ret_ms = 0;
-    if (mark(reading, "Zz"))
+    if (timestamp_mark(reader, "Zz"))
         return true;
-    if (reading->at == reading->end)
+    if (reader->at == reader->end)
         return false;
-    behind = *reading->at == '-';
-    if (!mark(reading, "+-"))
+    behind = *reader->at == '-';
+    if (!timestamp_mark(reader, "+-"))
         return false;
-    hour = number(reading, 2);
-    if (hour < 0 || hour > 23 || !mark(reading, ":"))
+    hour = timestamp_number(reader, 2);
+    if (hour < 0 || hour > 23 || !timestamp_mark(reader, ":"))
         return false;
-    minute = number(reading, 2);
+    minute = timestamp_number(reader, 2);
     if (minute < 0 || minute > 59)
         return false;
     *ret_ms = (hour * 60 + minute) * (int64_t)60000 * (behind ? -1 : 1);
@@ -197,12 +197,13 @@ read_offset(struct reading *reading, int64_t *ret_ms)
 bool
 lbx__timestamp_parse(const char *text, size_t size, int64_t *ret_ms)
 {
-    struct reading reading = {text, text + size};
+    struct timestamp_reader reader = {text, text + size};
     int64_t days, time_ms, offset_ms;
 
-    if (!read_date(&reading, &days) || !mark(&reading, "Tt ") ||
-        !read_time(&reading, &time_ms) || !read_offset(&reading, &offset_ms) ||
-        reading.at != reading.end)
+    if (!timestamp_read_date(&reader, &days) ||
+        !timestamp_mark(&reader, "Tt ") ||
+        !timestamp_read_time(&reader, &time_ms) ||
+        !timestamp_read_offset(&reader, &offset_ms) || reader.at != reader.end)
         return false;
     *ret_ms = days * MS_PER_DAY + time_ms - offset_ms;
     return true;

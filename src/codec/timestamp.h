@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moments as text: RFC 3339, "2026-11-16T10:51:36.123Z".
+ * Times as text: RFC 3339, "2026-11-16T10:51:36.123Z".
  *
- * A moment is milliseconds since 1970, UTC, from the year 0 to 9999; leap
+ * A timestamp is milliseconds since 1970, UTC, from the year 0 to 9999. Leap
  * seconds are not counted, and ":60" is refused.
  */
-#ifndef LBX_CODEC_MOMENT_H
-#define LBX_CODEC_MOMENT_H
+#ifndef LBX_CODEC_TIMESTAMP_H
+#define LBX_CODEC_TIMESTAMP_H
 
 #include <letterbox/base.h>
 
 #define LBX__TIMESTAMP_BYTES 25 /* with the NUL */
 
-/* False for a moment outside the years 0 to 9999. */
+/* False outside the years 0 to 9999. */
 bool lbx__timestamp_format(int64_t ms, char text[LBX__TIMESTAMP_BYTES]);
 
 /* Any fraction, cut to milliseconds, and any offset. False for anything else. */

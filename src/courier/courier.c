@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Couriers: creation, threads, stopping. C1 to C5 are in courier.h. */
+/*
+ * Couriers: creation, threads, stopping, statistics. The invariants COUR-1 to
+ * COUR-6 are in courier.h.
+ *
+ * `active` has the count of threads in its low bits and the number of the run
+ * above them, so that one load sees both.
+ */
 #include "courier/courier.h"
 
 #include "base/alloc.h"
@@ -12,15 +18,15 @@
 #include <stdio.h>
 
 enum {
-    ACTIVE_MOST = (1 << 12) - 1, /* 1024 handlers, and some who are leaving */
-    ONE_RUN = ACTIVE_MOST + 1,
+    ACTIVE_MASK = (1 << 12) - 1, /* 1024 handlers, and threads that leave */
+    ONE_RUN = ACTIVE_MASK + 1,
 };
 
 /* The courier whose loop the calling thread is in. */
 LBX__LOCAL(const lbx_courier *, mine);
 
 static size_t
-size_of(uint32_t handlers)
+courier_bytes(uint32_t handlers)
 {
     return offsetof(lbx_courier, workers) +
            handlers * sizeof(lbx__courier_worker);
@@ -49,7 +55,7 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
     status = lbx__courier_options_check_postbox(options, options->fault);
     if (status != LBX_OK)
         return status;
-    courier = lbx__zalloc(options->allocator, size_of(options->handlers));
+    courier = lbx__zalloc(options->allocator, courier_bytes(options->handlers));
     if (!courier)
         return lbx__fault_set(options->fault, LBX_NO_MEMORY, "%s",
                               lbx_status_text(LBX_NO_MEMORY));
@@ -79,13 +85,13 @@ lbx_courier_destroy(lbx_courier *courier)
     lbx_postbox_unref(courier->options.dead_letters.postbox);
     lbx_postbox_unref(courier->options.postbox);
     lbx__free(courier->options.allocator, courier,
-              size_of(courier->options.handlers));
+              courier_bytes(courier->options.handlers));
 }
 
 void
 lbx__courier_count(lbx_courier *courier, lbx__courier_tally what, uint64_t more)
 {
-    // Relaxed: a number for people.
+    // Relaxed: statistics.
     (void)lbx__add(&courier->tallies[what], more, relaxed);
 }
 
@@ -106,7 +112,7 @@ lbx__courier_log(const lbx_courier *courier, const char *format, ...)
 bool
 lbx__courier_is_stopping(const lbx_courier *courier)
 {
-    // Acquire: C3, after the word was read.
+    // Acquire: COUR-3, after the word was read.
     return lbx__load(&courier->stopping, acquire) != 0;
 }
 
@@ -119,61 +125,53 @@ lbx__courier_enter(const lbx_courier *courier)
     return before;
 }
 
-void
-lbx__courier_worker_wake(lbx__courier_worker *worker)
-{
-    // Release: what was set before is seen by who reads the word (C3).
-    (void)lbx__add(&worker->word, 1u, release);
-    lbx__futex_wake(&worker->word, 1);
-}
-
-/* C6: who has not left, and of which run this is. Acquire: C4. */
+/* The threads that have not left, and the run (COUR-6). Acquire: COUR-4. */
 static uint32_t
-read_active(const lbx_courier *courier)
+courier_read_active(const lbx_courier *courier)
 {
     return lbx__load(&courier->active, acquire);
 }
 
 static bool
-is_over(uint32_t active, uint32_t run)
+courier_run_is_over(uint32_t active, uint32_t run)
 {
-    return (active & ACTIVE_MOST) == 0 || (active ^ run) > ACTIVE_MOST;
+    return (active & ACTIVE_MASK) == 0 || (active ^ run) > ACTIVE_MASK;
 }
 
 /* ---- Starting ---- */
 
-/* One fewer; the last thing that is done with the courier (C4). */
+/* Takes threads off the count: their last access to the courier (COUR-4). */
 static void
-leave(lbx_courier *courier, uint32_t how_many)
+courier_leave(lbx_courier *courier, uint32_t how_many)
 {
-    // Release and acquire: all that was done is seen by who sees 0.
+    // Release and acquire: a thread that reads 0 sees all that was done.
     (void)lbx__sub(&courier->active, how_many, acq_rel);
     lbx__futex_wake(&courier->active, INT32_MAX);
 }
 
 static lbx_status
-loop(lbx__courier_worker *worker, int64_t receives_most)
+courier_loop(lbx__courier_worker *worker, int64_t receives_most)
 {
     const lbx_courier *before = lbx__courier_enter(worker->courier);
-    const lbx_status status = lbx__loop_run(worker, receives_most);
+    const lbx_status status = lbx__courier_worker_run(worker, receives_most);
 
     (void)lbx__courier_enter(before);
     return status;
 }
 
 static void *
-work(void *argument)
+courier_thread(void *argument)
 {
     lbx__courier_worker *worker = argument;
 
-    (void)loop(worker, -1);
-    leave(worker->courier, 1);
+    (void)courier_loop(worker, -1);
+    courier_leave(worker->courier, 1);
     return NULL;
 }
 
-/* IDLE becomes RUNNING, with so many to leave. */
+/* IDLE becomes RUNNING, with a count of `active`; false when not idle. */
 static bool
-begin(lbx_courier *courier, uint32_t active, bool borrowed)
+courier_begin(lbx_courier *courier, uint32_t active, bool borrowed)
 {
     bool idle;
 
@@ -187,9 +185,9 @@ begin(lbx_courier *courier, uint32_t active, bool borrowed)
         // a stop takes the lock.
         lbx__store(&courier->stopping, 0u, relaxed);
         lbx__store(&courier->watch, 0u, relaxed);
-        // Added: one that was borrowed may not have left yet (C4).
+        // Added: a borrowed thread may not have left yet (COUR-4).
         (void)lbx__add(&courier->active, ONE_RUN + active, relaxed);
-        // Release: C5, for those who look without the lock.
+        // Release: COUR-5, for threads that read it without the lock.
         lbx__store(&courier->state, (uint32_t)LBX__COURIER_RUNNING, release);
     }
     lbx__lock_give(&courier->lock);
@@ -197,25 +195,26 @@ begin(lbx_courier *courier, uint32_t active, bool borrowed)
 }
 
 static void
-become_idle(lbx_courier *courier)
+courier_become_idle(lbx_courier *courier)
 {
     lbx__lock_take(&courier->lock);
-    // Release: C5.
+    // Release: COUR-5.
     lbx__store(&courier->state, (uint32_t)LBX__COURIER_IDLE, release);
     lbx__lock_give(&courier->lock);
     lbx__futex_wake(&courier->state, INT32_MAX);
 }
 
-/* When all have left: joins them, or waits for who does. */
+/* When all threads have left: joins them, or waits for the thread that does. */
 static void
-end(lbx_courier *courier)
+courier_join_threads(lbx_courier *courier)
 {
     bool ours;
 
     lbx__lock_take(&courier->lock);
     // Relaxed: under the lock.
     ours = lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING &&
-           !courier->borrowed && (read_active(courier) & ACTIVE_MOST) == 0;
+           !courier->borrowed &&
+           (courier_read_active(courier) & ACTIVE_MASK) == 0;
     if (ours)
         lbx__store(&courier->state, (uint32_t)LBX__COURIER_ENDING, relaxed);
     lbx__lock_give(&courier->lock);
@@ -223,44 +222,44 @@ end(lbx_courier *courier)
         lbx__watchdog_stop(courier);
         for (uint32_t i = 0; i < courier->started; i++)
             (void)pthread_join(courier->workers[i].thread, NULL);
-        become_idle(courier);
+        courier_become_idle(courier);
         return;
     }
-    // Acquire: pairs with become_idle().
+    // Acquire: pairs with courier_become_idle().
     while (lbx__load(&courier->state, acquire) == LBX__COURIER_ENDING)
         lbx__futex_wait(&courier->state, LBX__COURIER_ENDING, -1);
 }
 
-/* Which run it was: C6. */
+/* Returns the run that was asked to stop: COUR-6. */
 static uint32_t
-tell_to_stop(lbx_courier *courier)
+courier_request_stop(lbx_courier *courier)
 {
     uint32_t run;
 
     lbx__lock_take(&courier->lock);
     // Relaxed: under the lock.
     if (lbx__load(&courier->state, relaxed) == LBX__COURIER_RUNNING) {
-        // Release: C3, before the words.
+        // Release: COUR-3, before the words.
         lbx__store(&courier->stopping, 1u, release);
         for (uint32_t i = 0; i < courier->options.handlers; i++)
             lbx__courier_worker_wake(&courier->workers[i]);
     }
-    run = read_active(courier);
+    run = courier_read_active(courier);
     lbx__lock_give(&courier->lock);
     return run;
 }
 
 /* Waits until all of a run have left; false at the deadline. */
 static bool
-await(lbx_courier *courier, uint32_t run, int64_t deadline_ns)
+courier_await(lbx_courier *courier, uint32_t run, int64_t deadline_ns)
 {
     const lbx_clock *clock = courier->options.clock;
 
     for (;;) {
-        const uint32_t seen = read_active(courier);
+        const uint32_t seen = courier_read_active(courier);
         const int64_t now = lbx_clock_now(clock);
 
-        if (is_over(seen, run))
+        if (courier_run_is_over(seen, run))
             return true;
         if (deadline_ns != LBX_FOREVER && now >= deadline_ns)
             return false;
@@ -277,28 +276,29 @@ lbx_courier_start(lbx_courier *courier)
 
     if (!courier)
         return LBX_INVALID;
-    end(courier); // the postbox was closed, and nobody has stopped it
+    courier_join_threads(
+        courier); // the postbox was closed: its threads have left
     if (lbx_postbox_is_closed(courier->options.postbox))
         return LBX_CLOSED;
     handlers = courier->options.handlers;
-    if (!begin(courier, handlers + 1, false))
+    if (!courier_begin(courier, handlers + 1, false))
         return LBX_BUSY;
     status = lbx__watchdog_start(courier);
     while (status == LBX_OK && started < handlers) {
         lbx__courier_worker *worker = &courier->workers[started];
 
         lbx__lease_mark_alive(worker);
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+        if (pthread_create(&worker->thread, NULL, courier_thread, worker) != 0)
             status = LBX_NO_MEMORY;
         else
             started++;
     }
     courier->started = started; // seen with `active`
-    run = status == LBX_OK ? 0 : tell_to_stop(courier);
-    leave(courier, 1 + handlers - started);
+    run = status == LBX_OK ? 0 : courier_request_stop(courier);
+    courier_leave(courier, 1 + handlers - started);
     if (status != LBX_OK) {
-        (void)await(courier, run, LBX_FOREVER);
-        end(courier);
+        (void)courier_await(courier, run, LBX_FOREVER);
+        courier_join_threads(courier);
     }
     return status;
 }
@@ -310,20 +310,20 @@ lbx_courier_run(lbx_courier *courier, int64_t receives_most)
 
     if (!courier)
         return LBX_INVALID;
-    end(courier);
-    if (!begin(courier, 1, true))
+    courier_join_threads(courier);
+    if (!courier_begin(courier, 1, true))
         return LBX_BUSY;
     lbx__lease_mark_alive(&courier->workers[0]);
     status = lbx__watchdog_start(courier);
     if (status == LBX_OK)
-        status = loop(&courier->workers[0], receives_most);
+        status = courier_loop(&courier->workers[0], receives_most);
     lbx__watchdog_stop(courier);
-    become_idle(courier);
-    leave(courier, 1); // C4
+    courier_become_idle(courier);
+    courier_leave(courier, 1); // COUR-4
     return status;
 }
 
-/* ---- Stopping, and looking ---- */
+/* ---- Stopping, and statistics ---- */
 
 lbx_status
 lbx_courier_stop(lbx_courier *courier, int64_t deadline_ns)
@@ -332,12 +332,12 @@ lbx_courier_stop(lbx_courier *courier, int64_t deadline_ns)
 
     if (!courier)
         return LBX_INVALID;
-    run = tell_to_stop(courier);
+    run = courier_request_stop(courier);
     if (lbx__local(mine) == courier)
         return LBX_PENDING;
-    if (!await(courier, run, deadline_ns))
+    if (!courier_await(courier, run, deadline_ns))
         return LBX_TIMEOUT;
-    end(courier);
+    courier_join_threads(courier);
     return LBX_OK;
 }
 
@@ -347,12 +347,11 @@ lbx_courier_is_running(const lbx_courier *courier)
     // Acquire, both: what a run did is seen when it is over.
     return courier &&
            lbx__load(&courier->state, acquire) == LBX__COURIER_RUNNING &&
-           (read_active(courier) & ACTIVE_MOST) > 0;
+           (courier_read_active(courier) & ACTIVE_MASK) > 0;
 }
 
-/* The longest silence. */
 static int64_t
-silence(const lbx_courier *courier)
+courier_longest_silence(const lbx_courier *courier)
 {
     const int64_t now = lbx_clock_now(courier->options.clock);
     int64_t longest = 0;
@@ -360,7 +359,7 @@ silence(const lbx_courier *courier)
     if (!lbx_courier_is_running(courier))
         return 0;
     for (uint32_t i = 0; i < courier->options.handlers; i++) {
-        // Relaxed: a number for people.
+        // Relaxed: statistics.
         const int64_t sign = lbx__load(&courier->workers[i].alive_ns, relaxed);
 
         if (sign != 0 && now - sign > longest)
@@ -376,7 +375,7 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
 
     if (!courier || !ret)
         return LBX_INVALID;
-    for (int i = 0; i < LBX__TALLY_COUNT; i++) // relaxed: numbers for people
+    for (int i = 0; i < LBX__TALLY_COUNT; i++) // relaxed: statistics
         tallies[i] = lbx__load(&courier->tallies[i], relaxed);
     *ret = (lbx_courier_stats){
         .received = tallies[LBX__TALLY_RECEIVED],
@@ -387,7 +386,7 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
         .extended = tallies[LBX__TALLY_EXTENDED],
         .given_back = tallies[LBX__TALLY_GIVEN_BACK],
         .unsettled = tallies[LBX__TALLY_UNSETTLED],
-        .silent_ns = silence(courier),
+        .silent_ns = courier_longest_silence(courier),
     };
     return LBX_OK;
 }

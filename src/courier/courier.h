@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a courier: its workers, and what each has in hand.
+ * The inside of a courier: its workers, and the letters each of them holds.
  *
- * A worker is a thread with one job at a time. It waits for three things, and all
- * of them change its `word`, on which it parks: its receive has something to say,
- * the courier is told to stop, its job is done elsewhere.
+ * A worker is a thread that handles one job at a time. It parks on its `word`,
+ * which changes when its receive can be polled again and when the courier is
+ * asked to stop. A job that is finished by another thread has a word of its own.
  *
- * C1  Everything of a worker is its own thread's, but for `word`, `alive_ns`,
- *     `reported_ns` and the job's `done`.
- * C2  A letter that was received is settled or lost exactly once: handled, found
- *     to have lost its lease before it was begun, or given back at a stop. Each is
- *     counted, and destroyed by its worker.
- * C3  Who tells a worker something sets it first and changes `word` then; a worker
- *     reads `word` first, looks then, and parks on what it read. So nothing is
- *     slept through.
- * C4  `active` counts the workers that have not left, and who is starting them.
- *     The thread that is not joined (lbx_courier_run()) leaves last of all it does
- *     with the courier, so that whoever sees 0 may free it.
- * C5  `state` changes under the lock: IDLE, RUNNING, and ENDING while one thread
- *     joins the others.
- * C6  The number of the run stands beside that count, in one word. A stop waits for
- *     the end of the run that it has told, and not for that of one that somebody
- *     has started since.
+ * COUR-1  All fields of a worker belong to its own thread, except `word`,
+ *         `alive_ns`, `reported_ns` and the job's `done`.
+ * COUR-2  A received letter ends in exactly one way, and is counted and destroyed
+ *         by its worker: it was handled, its lease was lost before it was begun,
+ *         or it was given back at a stop.
+ * COUR-3  A thread that notifies a worker sets the flag first and changes `word`
+ *         afterwards. A worker reads `word`, then checks the flags, then parks on
+ *         the value it read. So no notification is lost.
+ * COUR-4  `active` counts the workers that have not left, and the thread that
+ *         starts them. A thread that is not joined (lbx_courier_run()) leaves
+ *         after its last access to the courier, so that a thread that reads 0 may
+ *         free it.
+ * COUR-5  `state` changes under the lock: IDLE, RUNNING, and ENDING while one
+ *         thread joins the others.
+ * COUR-6  The number of the run is in the same word as that count. A stop waits
+ *         for the end of the run it has notified, and not for the end of a run
+ *         that was started since.
  */
 #ifndef LBX_COURIER_COURIER_H
 #define LBX_COURIER_COURIER_H
@@ -44,12 +45,12 @@ struct lbx_job {
     lbx__courier_worker *worker;
     lbx_letter *letter;
 
-    /* lbx_job_fail(); empty: nothing was said. */
+    /* Set by lbx_job_fail(); empty: not called. */
     char error_type[LBX__ERROR_TYPE_BYTES];
     char error_text[LBX__ERROR_TEXT_BYTES];
 
-    lbx_status lost;   /* EXPIRED or GONE: it is somebody else's; or OK */
-    lbx_status unsent; /* why the answer could not be sent; or OK */
+    lbx_status lost;   /* EXPIRED or GONE: the lease was lost; or OK */
+    lbx_status unsent; /* why the reply could not be sent; or OK */
     bool extended;     /* at extended_ns, for the last time */
     int64_t extended_ns;
 
@@ -60,9 +61,10 @@ struct lbx_job {
 struct lbx__courier_worker {
     lbx_courier *courier;
     pthread_t thread;
-    _Atomic(uint32_t) word;       /* C3 */
-    _Atomic(int64_t) alive_ns;    /* the last sign of life; 0: not running */
-    _Atomic(int64_t) reported_ns; /* of which silence the watchdog has spoken */
+    _Atomic(uint32_t) word;    /* COUR-3 */
+    _Atomic(int64_t) alive_ns; /* the last sign of life; 0: not running */
+    _Atomic(int64_t)
+        reported_ns; /* the silence that the watchdog has reported */
     lbx_job job;
 
     /* What was received and not begun: from `next` on. */
@@ -94,9 +96,9 @@ typedef enum lbx__courier_tally {
 
 struct lbx_courier {
     lbx_courier_options options; /* a copy; both postboxes are referenced */
-    lbx__lock lock;              /* C5 */
+    lbx__lock lock;              /* COUR-5 */
     _Atomic(uint32_t) state;     /* lbx__courier_state */
-    _Atomic(uint32_t) active;    /* C4, C6: ACTIVE_MOST is the count's part */
+    _Atomic(uint32_t) active;    /* COUR-4, COUR-6: ACTIVE_MASK is the count */
     _Atomic(uint32_t) stopping;
     uint32_t started; /* threads to be joined */
     bool watched;     /* there is a watchdog's thread */
@@ -115,25 +117,28 @@ void lbx__courier_log(const lbx_courier *courier, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool lbx__courier_is_stopping(const lbx_courier *courier);
 
-/* The calling thread is one of the courier's from here on; whose it was before. */
+/* Marks the calling thread as one of the courier's; returns the courier it was
+ * marked for before. */
 const lbx_courier *lbx__courier_enter(const lbx_courier *courier);
 
-/* Wakes a worker that is parked, or about to. */
+/* ---- courier_worker.c ---- */
+
+/* Wakes a worker that is parked, or about to be. */
 void lbx__courier_worker_wake(lbx__courier_worker *worker);
 
-/* ---- loop.c ---- */
-
-/* Receives and handles, in the calling thread. LBX_OK when it was stopped or is
- * through; what ends a loop otherwise: CLOSED, UNSUPPORTED, INVALID. */
-lbx_status lbx__loop_run(lbx__courier_worker *worker, int64_t receives_most);
+/* Receives and handles letters in the calling thread. LBX_OK when the courier was
+ * stopped or `receives_most` receives were made; otherwise the status that ended
+ * the loop: CLOSED, UNSUPPORTED, INVALID. */
+lbx_status lbx__courier_worker_run(lbx__courier_worker *worker,
+                                   int64_t receives_most);
 
 /* ---- job.c ---- */
 
-/* Has a letter handled, and settles it. */
+/* Calls the handler for a letter, settles the letter and destroys it. */
 void lbx__job_run(lbx__courier_worker *worker, lbx_letter *letter);
 
-/* Each answers whether the letter is settled; if not it is counted as lost or
- * unsettled, and logged. The third is told what a settlement came to. */
+/* Each returns whether the letter is settled; if not, it is counted as lost or
+ * unsettled, and logged. The third is given the status of a settlement. */
 bool lbx__job_acknowledge(lbx_job *job);
 bool lbx__job_return(lbx_job *job);
 bool lbx__job_settled(lbx_job *job, lbx__courier_tally tally,
@@ -141,27 +146,31 @@ bool lbx__job_settled(lbx_job *job, lbx__courier_tally tally,
 
 /* ---- failure.c ---- */
 
-/* Retries, or puts aside. */
+/* Gives a failed letter back, or puts it aside. */
 void lbx__failure_handle(lbx_job *job, lbx_status status);
 
 /* ---- lease.c ---- */
 
-/* The worker is alive. */
+/* Notes that the worker is alive. */
 void lbx__lease_mark_alive(lbx__courier_worker *worker);
 
-/* And extends what it has, if that is due: LBX_OK; EXPIRED, GONE. */
+/* The same, and extends the leases of the worker's letters when that is due:
+ * LBX_OK; EXPIRED, GONE. */
 lbx_status lbx__lease_heartbeat(lbx_job *job);
 
-/* Whether a letter that was received, and not begun, is still ours. */
+/* Whether a letter that was received, and not begun, is still leased. */
 bool lbx__lease_holds(const lbx__courier_worker *worker, size_t index);
+
+/* Whether a settlement failed because the lease was lost. */
+bool lbx__lease_is_lost(lbx_status status);
 
 /* ---- watchdog.c ---- */
 
 lbx_status lbx__watchdog_start(lbx_courier *courier);
 void lbx__watchdog_stop(lbx_courier *courier);
 
-/* One round: calls `stuck` for those that are; when to look again, on the
- * courier's clock. */
+/* One round: calls `stuck` for each worker that is. Returns when to check again,
+ * on the courier's clock. */
 int64_t lbx__watchdog_check(lbx_courier *courier);
 
 #endif

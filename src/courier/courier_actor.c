@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a postbox to an actor: the bridge between letters that survive and messages
- * that do not.
+ * A handler that tells letters to an actor: the bridge between letters, which
+ * survive a crash, and messages, which do not.
  *
- * The letter is on its lease until the actor's handler has returned. If the process
- * dies meanwhile it comes again; if the actor fails, restarts or ends, its handler
- * did not return LBX_OK, and the letter is a failed one.
+ * The letter stays leased until the actor's handler has returned. If the process
+ * crashes meanwhile, the letter is delivered again. If the actor fails, restarts
+ * or stops, its handler did not return LBX_OK, and the letter has failed.
  */
 #include <letterbox/actor/ask.h>
 #include <letterbox/courier.h>
@@ -34,6 +34,6 @@ lbx_courier_to_actor(lbx_job *job, void *context)
     }
     status = lbx_operation_wait(&handled);
     lbx_operation_fini(&handled);
-    // PENDING is no outcome: a handler that answers it has not said what it did.
+    // PENDING is no outcome: it does not report whether the work was done.
     return status == LBX_PENDING ? LBX_UNKNOWN : status;
 }

@@ -12,10 +12,10 @@
 #include "base/fault.h"
 
 enum {
-    HANDLERS_MOST = 1024
+    MAX_HANDLERS = 1024
 };
 
-#define LEASE_LEAST_NS LBX_MS
+#define MIN_LEASE_NS LBX_MS
 
 static const char *
 courier_options_policy_fault(const lbx_dead_letter_policy *policy)
@@ -43,12 +43,12 @@ lbx__courier_options_fault(const lbx_courier_options *options)
         return "the allocator lacks a function";
     if (!options->postbox || !options->handle)
         return "a postbox and a handler are required";
-    if (options->handlers < 1 || options->handlers > HANDLERS_MOST)
+    if (options->handlers < 1 || options->handlers > MAX_HANDLERS)
         return "handlers must be 1 to 1024";
     if (options->letters_most < 1 || options->letters_most > LBX_BATCH_MOST)
         return "letters_most must be 1 to 10";
-    if (options->lease_ns < LEASE_LEAST_NS && options->lease_ns != LBX_DEFAULT)
-        return "lease_ns must be 1 ms at least, or letters are somebody else's "
+    if (options->lease_ns < MIN_LEASE_NS && options->lease_ns != LBX_DEFAULT)
+        return "lease_ns must be 1 ms at least, or letters are delivered again "
                "before they are handled";
     if (options->extend_every_ns < 0 || options->extend_to_ns < 0 ||
         options->retry_ns < 0 || options->retry_most_ns < 0)
@@ -68,7 +68,7 @@ lbx__courier_options_fault(const lbx_courier_options *options)
     return courier_options_policy_fault(&options->dead_letters);
 }
 
-/* Whether a receive by these options can go well, by the rules of the box. */
+/* Checks the times of a receive against the rules of the box. */
 static lbx_status
 courier_options_check_receive(const lbx_courier_options *options,
                               lbx_fault *fault)
@@ -77,7 +77,7 @@ courier_options_check_receive(const lbx_courier_options *options,
     const lbx_box_options *box = lbx_postbox_box_options(postbox);
     const lbx_limits *limits = &box->limits;
 
-    if (options->lease_ns == LBX_DEFAULT && box->lease_ns < LEASE_LEAST_NS)
+    if (options->lease_ns == LBX_DEFAULT && box->lease_ns < MIN_LEASE_NS)
         return lbx__fault_set(
             fault, LBX_INVALID,
             "lease_ns is LBX_DEFAULT, and that of box %s less "

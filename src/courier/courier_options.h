@@ -5,12 +5,11 @@
 
 #include <letterbox/courier.h>
 
-/* Whether options can be kept; else what is wrong with them. */
+/* NULL when the options are valid; otherwise what is wrong with them. */
 const char *lbx__courier_options_fault(const lbx_courier_options *options);
 
-/* Whether a courier can work on its postbox, and put letters aside into the other,
- * once the options are sound: OK; CLOSED; UNSUPPORTED when it only sends; INVALID.
- * The fault, which may be NULL, says why. */
+/* Checks the postboxes of valid options: OK; CLOSED; UNSUPPORTED when the courier's
+ * postbox only sends; INVALID. The fault, which may be NULL, has the reason. */
 lbx_status
 lbx__courier_options_check_postbox(const lbx_courier_options *options,
                                    lbx_fault *fault);

@@ -1,29 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dead letters on their way back.
+ * Dead letters: what they carry, and how they are sent back.
  *
- * A letter dies in one of two ways. A courier puts it aside: then the dead letter
- * is a record, with the body inside it, and it carries what stood beside the body
- * (routes, attributes, trace, group) as its own, so that no form in JSON is needed
- * for that. Or a box moves it: then the dead letter is the letter. Either way there
- * is all it takes to send it again.
+ * A letter dies in one of two ways. A courier puts it aside: the dead letter is a
+ * record with the body inside, and carries the routes, attributes, trace and
+ * group of the letter as its own, so that these need no form in JSON. Or a box
+ * moves it: the dead letter is the letter itself. Both have all that is needed
+ * to send the letter again.
  *
- * B1  A dead letter is acknowledged only with what is sent back, or after that.
- * B2  What is sent back is a letter of its own: it never passes for a duplicate of
- *     the one that died, nor of an earlier way back. Only the same dead letter,
- *     when it is sent back again, is known by its token.
+ * DEAD-1  A dead letter is acknowledged with the letter that is sent back, or
+ *         after it; never before.
+ * DEAD-2  A letter that is sent back is a new letter: it is no duplicate of the
+ *         one that died, nor of one that was sent back earlier. Only the same
+ *         dead letter, sent back again, is recognised by its token.
  */
 #include "courier/dead_letter.h"
 
 #include "base/alloc.h"
-#include "courier/dead_letter_record.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    TOKEN_BYTES = 64
+/* ---- The record and its type ---- */
+
+static const lbx__record_field dead_letter_fields[] = {
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "message_id", ID, true,
+                      message_id),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "body", BODY, true, body),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "body_type", TEXT, false,
+                      body_type),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "source_mailbox", TEXT, false,
+                      source_mailbox),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "delivery_count", COUNT, false,
+                      delivery_count),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "last_error", TEXT, false,
+                      last_error),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "last_error_type", TEXT, false,
+                      last_error_type),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "dead_lettered_at", TIME, false,
+                      dead_lettered_ms),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "first_received_at", TIME, false,
+                      first_received_ms),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "request_id", ID, false,
+                      request_id),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "reply_mailbox", TEXT, false,
+                      reply_mailbox),
+    LBX__RECORD_FIELD(lbx_dead_letter_record, "trace_id", TEXT, false,
+                      trace_id),
 };
+
+_Static_assert(offsetof(lbx_dead_letter_record, body_bytes) ==
+                   offsetof(lbx_dead_letter_record, body) + sizeof(void *),
+               "a body is a pointer and a size behind it");
+_Static_assert(LBX__RECORD_FIELD_COUNT(dead_letter_fields) <=
+                   LBX__RECORD_MAX_FIELDS,
+               "a record has a limit");
+
+const lbx__record_kind lbx__dead_letter_kind = {
+    "letterbox.DeadLetter", sizeof(lbx_dead_letter_record), dead_letter_fields,
+    LBX__RECORD_FIELD_COUNT(dead_letter_fields)};
+
+/* In static memory: nothing to fail, nothing to free. */
+static lbx__type_storage dead_letter_type_storage;
+static const lbx_type *dead_letter_type;
+static pthread_once_t dead_letter_type_once = PTHREAD_ONCE_INIT;
+
+static void
+dead_letter_make_type(void)
+{
+    dead_letter_type = lbx__record_make_type(&dead_letter_type_storage,
+                                             &lbx__dead_letter_kind);
+}
+
+const lbx_type *
+lbx_dead_letter_type(void)
+{
+    (void)pthread_once(&dead_letter_type_once, dead_letter_make_type);
+    return dead_letter_type;
+}
 
 bool
 lbx__dead_letter_is_record(const lbx_letter *letter)
@@ -33,7 +88,7 @@ lbx__dead_letter_is_record(const lbx_letter *letter)
     return name && strcmp(name, lbx__dead_letter_kind.name) == 0;
 }
 
-/* ---- What stands beside a body ---- */
+/* ---- What a letter carries beside its body ---- */
 
 lbx_status
 lbx__dead_letter_cover_init(lbx__dead_letter_cover *cover,
@@ -79,23 +134,24 @@ lbx__dead_letter_cover_fini(lbx__dead_letter_cover *cover)
 
 /* Sends a body under the cover of the dead letter, and acknowledges that. */
 static lbx_status
-send_covered(lbx_letter *dead, lbx_postbox *to, const lbx_draft *body,
-             const char *reply_mailbox, lbx_sent *ret_sent)
+dead_letter_send_covered(lbx_letter *dead, lbx_postbox *to,
+                         const lbx_draft *body, const char *reply_mailbox,
+                         lbx_sent *ret_sent)
 {
     lbx_draft draft = *body;
-    char token[TOKEN_BYTES];
+    char token[LBX__DEAD_LETTER_TOKEN_BYTES];
     lbx_routes *routes = NULL;
     lbx__dead_letter_cover cover;
     lbx_status status = lbx__dead_letter_cover_init(&cover, dead, NULL, &draft);
 
     if (status != LBX_OK)
         return status;
-    // A record of another hand, which has no routes.
+    // A record that another program wrote has no routes.
     if (!draft.routes && reply_mailbox && reply_mailbox[0]) {
         status = lbx_routes_single(reply_mailbox, NULL, &routes);
         draft.routes = routes;
     }
-    // B2.
+    // DEAD-2.
     (void)snprintf(token, sizeof(token), "back:%s", lbx_letter_id(dead));
     draft.token = token;
     draft.duplicate_id = token;
@@ -109,7 +165,7 @@ send_covered(lbx_letter *dead, lbx_postbox *to, const lbx_draft *body,
 }
 
 static lbx_status
-send_record(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
+dead_letter_send_record(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
 {
     const lbx_dead_letter_record *record;
     lbx_draft draft;
@@ -124,19 +180,20 @@ send_record(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
     record = decoded;
     draft = lbx_draft_of_bytes(record->body, record->body_bytes);
     draft.type_name = record->body_type;
-    status = send_covered(dead, to, &draft, record->reply_mailbox, ret_sent);
+    status = dead_letter_send_covered(dead, to, &draft, record->reply_mailbox,
+                                      ret_sent);
     lbx__record_destroy(decoded);
     return status;
 }
 
 static lbx_status
-send_itself(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
+dead_letter_send_itself(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
 {
     lbx_draft draft = LBX_DRAFT_INIT;
 
     draft.bytes = lbx_letter_body(dead, &draft.size_bytes);
     draft.type_name = lbx_letter_type_name(dead);
-    return send_covered(dead, to, &draft, NULL, ret_sent);
+    return dead_letter_send_covered(dead, to, &draft, NULL, ret_sent);
 }
 
 lbx_status
@@ -147,12 +204,12 @@ lbx_dead_letter_send_back(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
     lbx_status status = LBX_INVALID;
 
     if (dead && to && lbx__dead_letter_is_record(dead))
-        status = send_record(dead, to, &sent);
+        status = dead_letter_send_record(dead, to, &sent);
     else if (dead && to && lbx_letter_facts_read(dead, &facts) == LBX_OK &&
              facts.dead_letter_source)
-        status = send_itself(dead, to, &sent);
+        status = dead_letter_send_itself(dead, to, &sent);
     if (sent.status == LBX_PENDING)
-        sent.status = status; // it has not come to sending
+        sent.status = status; // nothing was sent
     if (ret_sent)
         *ret_sent = sent;
     return status;

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands on a letter beside its body, for another letter to carry. */
-#ifndef LBX_COURIER_DEAD_H
-#define LBX_COURIER_DEAD_H
+/* What a letter carries beside its body, so that another letter can carry it. */
+#ifndef LBX_COURIER_DEAD_LETTER_H
+#define LBX_COURIER_DEAD_LETTER_H
 
+#include "courier/record.h"
 #include <letterbox/courier.h>
+
+enum {
+    LBX__DEAD_LETTER_TOKEN_BYTES = 64 /* a prefix, an id and the NUL */
+};
+
+/* The members of a record, for decoding with an allocator. */
+extern const lbx__record_kind lbx__dead_letter_kind;
 
 typedef struct lbx__dead_letter_cover {
     const lbx_allocator *allocator;
@@ -11,17 +19,17 @@ typedef struct lbx__dead_letter_cover {
     size_t count;
 } lbx__dead_letter_cover;
 
-/* Has a draft carry what a letter does: routes, attributes, trace, group and what
- * it answers. All of it is the letter's. OK; NO_MEMORY. */
+/* Makes a draft carry what a letter does: routes, attributes, trace, group and
+ * `in_reply_to`. All of it is borrowed from the letter. OK; NO_MEMORY. */
 lbx_status lbx__dead_letter_cover_init(lbx__dead_letter_cover *cover,
                                        const lbx_letter *letter,
                                        const lbx_allocator *allocator,
                                        lbx_draft *draft);
 
-/* The draft must not be used any more. */
+/* The draft must not be used afterwards. */
 void lbx__dead_letter_cover_fini(lbx__dead_letter_cover *cover);
 
-/* Whether a letter says that it is a dead-letter record. */
+/* Whether the letter has the type of a dead-letter record. */
 bool lbx__dead_letter_is_record(const lbx_letter *letter);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failures: what becomes of a letter whose handler did not answer OK.
+ * Failures: what is done with a letter whose handler did not return LBX_OK.
  *
- * With a policy that says so it is put aside (behaviours 2.2): the record, an error
- * reply that may fail, the dead letter, the acknowledgement. In that order, and the
- * last two in one step where both boxes are in one store: a crash anywhere leaves
- * the letter where it was, and it is never in both. A letter that is somebody
- * else's by then is not put aside by us.
+ * By its policy a courier gives the letter back, or puts it aside. Putting aside
+ * has four steps, in this order: the record is made; an error reply is sent,
+ * which may fail; the dead letter is sent; the letter is acknowledged. The last
+ * two are one step when both boxes are in one store. So a crash at any point
+ * leaves the letter where it was, and the letter is never in both boxes. A
+ * letter whose lease was lost by then is not put aside.
  *
- * A letter that is a dead letter already, as somebody moved it into a box of work,
- * is put aside like any other. It goes as the record that it is, so that none is
- * inside another, and whoever waits for an answer has had one.
+ * A letter that is a dead letter already, moved into this box by a program, is
+ * put aside as the record it is: records do not contain records. It gets no
+ * error reply, since one was sent when it died.
  *
- * D1  A letter is acknowledged only with its dead letter, or after it has been sent;
- *     or after its error reply has where that stands in its place.
- * D2  Nothing is put aside into the box it is in: no such courier is made.
+ * FAIL-1  A letter is acknowledged with its dead letter or after that was sent;
+ *         without a policy, after its error reply was sent.
+ * FAIL-2  No letter is put aside into the box it is in: such a courier is not
+ *         created.
  */
 #include "courier/courier.h"
 
@@ -26,19 +28,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    TOKEN_BYTES = 64
-};
-
 static void
-copy_id(lbx_id *id, const char *text)
+failure_copy_id(lbx_id *id, const char *text)
 {
     (void)snprintf(id->text, sizeof(id->text), "%s", text ? text : "");
 }
 
 static lbx_dead_letter_record
-record_of(const lbx_job *job, const lbx_job_failure *failure,
-          const lbx_letter_facts *facts)
+failure_make_record(const lbx_job *job, const lbx_job_failure *failure,
+                    const lbx_letter_facts *facts)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_dead_letter_record record = {
@@ -55,20 +53,21 @@ record_of(const lbx_job *job, const lbx_job_failure *failure,
     };
 
     record.body = lbx_letter_body(job->letter, &record.body_bytes);
-    copy_id(&record.message_id, lbx_letter_id(job->letter));
+    failure_copy_id(&record.message_id, lbx_letter_id(job->letter));
     record.reply_mailbox = lbx__error_reply_address(job->letter);
     return record;
 }
 
-/* Sends the dead letter, and acknowledges. What stood beside the letter's body
- * stands beside the record: it is sent back with it. */
+/* Sends the dead letter and acknowledges the letter. The dead letter carries what
+ * the letter carried beside its body, so that it can be sent back with it. */
 static lbx_status
-bury(const lbx_job *job, const lbx_dead_letter_record *record,
-     lbx_sent *ret_sent)
+failure_send_dead_letter(const lbx_job *job,
+                         const lbx_dead_letter_record *record,
+                         lbx_sent *ret_sent)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
-    char token[TOKEN_BYTES];
+    char token[LBX__DEAD_LETTER_TOKEN_BYTES];
     lbx__dead_letter_cover cover;
     lbx_status status;
 
@@ -94,24 +93,25 @@ bury(const lbx_job *job, const lbx_dead_letter_record *record,
 }
 
 static void
-put_aside(lbx_job *job, const lbx_job_failure *failure,
-          const lbx_letter_facts *facts)
+failure_put_aside(lbx_job *job, const lbx_job_failure *failure,
+                  const lbx_letter_facts *facts)
 {
     lbx_courier *courier = job->worker->courier;
-    const lbx_dead_letter_record record = record_of(job, failure, facts);
+    const lbx_dead_letter_record record =
+        failure_make_record(job, failure, facts);
     lbx_sent sent = {.status = LBX_PENDING};
     lbx_status status = LBX_OK;
 
-    // Nobody waits for the answer to a letter without routes; and who waits for
-    // that of a dead letter has had it.
+    // No program waits for a reply to a letter without routes, and a dead letter
+    // has had its error reply.
     if (lbx_letter_routes(job->letter) &&
         !lbx__dead_letter_is_record(job->letter))
         status = lbx__error_reply_send(job->letter, failure->error_text,
                                        &record.request_id);
-    if (status != LBX_OK) // as it may
+    if (status != LBX_OK) // which is allowed
         lbx__courier_log(courier, "%s: no error reply: %s",
                          record.message_id.text, lbx_status_text(status));
-    status = bury(job, &record, &sent); // D1
+    status = failure_send_dead_letter(job, &record, &sent); // FAIL-1
     if (sent.status == LBX_OK) {
         lbx__courier_count(courier, LBX__TALLY_DEAD, 1);
         lbx__courier_log(courier, "%s: put aside after %u deliveries: %s: %s",
@@ -127,9 +127,9 @@ put_aside(lbx_job *job, const lbx_job_failure *failure,
     (void)lbx__job_settled(job, LBX__TALLY_ACKNOWLEDGED, status);
 }
 
-/* Without a policy: the error is the answer. */
+/* Without a policy: the error is the reply, and settles the letter. */
 static void
-answer_failure(lbx_job *job, const lbx_job_failure *failure)
+failure_answer(lbx_job *job, const lbx_job_failure *failure)
 {
     const lbx_id request_id = lbx__error_reply_request_id(
         job->letter, job->worker->courier->options.allocator);
@@ -137,14 +137,14 @@ answer_failure(lbx_job *job, const lbx_job_failure *failure)
         lbx__error_reply_send(job->letter, failure->error_text, &request_id);
 
     if (status == LBX_OK || status == LBX_NO_ROUTE || status == LBX_NO_REPLY)
-        (void)lbx__job_acknowledge(job); // D1
+        (void)lbx__job_acknowledge(job); // FAIL-1
     else
         (void)lbx__job_return(job);
 }
 
-/* The texts of statuses are about calls; these are about a handler. */
+/* The texts of statuses describe calls; this describes a handler. */
 static const char *
-text_of(lbx_status status)
+failure_text(lbx_status status)
 {
     return status == LBX_REFUSED ? "the handler refused the letter"
                                  : lbx_status_text(status);
@@ -160,7 +160,8 @@ lbx__failure_handle(lbx_job *job, lbx_status status)
         .status = status,
         .error_type =
             job->error_type[0] ? job->error_type : lbx_status_name(status),
-        .error_text = job->error_text[0] ? job->error_text : text_of(status),
+        .error_text =
+            job->error_text[0] ? job->error_text : failure_text(status),
     };
 
     if (lbx_letter_facts_read(job->letter, &facts) != LBX_OK)
@@ -168,14 +169,14 @@ lbx__failure_handle(lbx_job *job, lbx_status status)
     failure.delivery_count = facts.delivery_count;
     if (lbx__policy_verdict(&options->dead_letters, &failure) ==
         LBX_VERDICT_DEAD) {
-        put_aside(job, &failure, &facts);
+        failure_put_aside(job, &failure, &facts);
         return;
     }
     lbx__courier_log(job->worker->courier, "%s: delivery %u failed: %s: %s",
                      lbx_letter_id(job->letter), (unsigned)facts.delivery_count,
                      failure.error_type, failure.error_text);
     if (!options->dead_letters.postbox && options->answer_failures)
-        answer_failure(job, &failure);
+        failure_answer(job, &failure);
     else
         (void)lbx__job_return(job);
 }

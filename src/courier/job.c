@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs: one letter with a handler, from its call to its settlement.
+ * Jobs: one letter and its handler, from the call to the settlement.
  *
- * B1  A letter that the handler has settled is left alone.
- * B2  The reply comes before the acknowledgement, or with it.
- * B3  An answer that could not be sent is no failure of the work: the letter comes
- *     back, and the policy is not asked (WINK invented an error there, once).
+ * JOB-1  A letter that its handler has settled is left as it is.
+ * JOB-2  A reply is sent before the letter is acknowledged, or with it.
+ * JOB-3  A reply that could not be sent is no failure of the work: the letter is
+ *        given back, and the dead-letter policy is not asked.
  */
 #include "courier/courier.h"
 
@@ -14,12 +14,6 @@
 
 #include <assert.h>
 #include <string.h>
-
-static bool
-is_lost(lbx_status status)
-{
-    return status == LBX_EXPIRED || status == LBX_GONE;
-}
 
 bool
 lbx__job_settled(lbx_job *job, lbx__courier_tally tally, lbx_status status)
@@ -30,9 +24,10 @@ lbx__job_settled(lbx_job *job, lbx__courier_tally tally, lbx_status status)
         lbx__courier_count(courier, tally, 1);
         return true;
     }
-    lbx__courier_count(
-        courier,
-        is_lost(status) ? LBX__TALLY_LOST_LEASES : LBX__TALLY_UNSETTLED, 1);
+    lbx__courier_count(courier,
+                       lbx__lease_is_lost(status) ? LBX__TALLY_LOST_LEASES
+                                                  : LBX__TALLY_UNSETTLED,
+                       1);
     lbx__courier_log(courier, "%s: not settled, it comes again: %s",
                      lbx_letter_id(job->letter), lbx_status_text(status));
     return false;
@@ -56,12 +51,12 @@ lbx__job_return(lbx_job *job)
 }
 
 static void
-settle(lbx_job *job, lbx_status status)
+job_settle(lbx_job *job, lbx_status status)
 {
     const lbx_courier *courier = job->worker->courier;
 
     if (lbx_letter_is_finalized(job->letter))
-        return; // B1
+        return; // JOB-1
     if (job->lost != LBX_OK) {
         (void)lbx__job_settled(job, LBX__TALLY_ACKNOWLEDGED, job->lost);
     } else if (status == LBX_OK) {
@@ -73,14 +68,14 @@ settle(lbx_job *job, lbx_status status)
     } else if (job->unsent != LBX_OK && status == job->unsent) {
         lbx__courier_log(courier, "%s: the answer was not sent: %s",
                          lbx_letter_id(job->letter), lbx_status_text(status));
-        (void)lbx__job_return(job); // B3
+        (void)lbx__job_return(job); // JOB-3
     } else {
         lbx__failure_handle(job, status);
     }
 }
 
 static lbx_status
-await(lbx_job *job)
+job_await(lbx_job *job)
 {
     // Acquire: pairs with the release in lbx_job_done().
     while (lbx__load(&job->done, acquire) == 0)
@@ -101,12 +96,12 @@ lbx__job_run(lbx__courier_worker *worker, lbx_letter *letter)
     job->lost = LBX_OK;
     job->unsent = LBX_OK;
     job->extended = false;
-    // Relaxed: nobody has this job yet.
+    // Relaxed: no other thread has this job yet.
     lbx__store(&job->done, 0u, relaxed);
     status = options->handle(job, options->context);
     if (status == LBX_PENDING)
-        status = await(job);
-    settle(job, status);
+        status = job_await(job);
+    job_settle(job, status);
     job->letter = NULL;
     lbx_letter_destroy(letter);
 }
@@ -129,9 +124,9 @@ lbx_job_is_stopping(const lbx_job *job)
     return job && lbx__courier_is_stopping(job->worker->courier);
 }
 
-/* What a handler did wrong, rather than the place its answer goes to. */
+/* Whether a reply failed because of the handler, not because of its address. */
 static bool
-is_its_own(lbx_status status)
+job_is_handler_error(lbx_status status)
 {
     switch (status) {
     case LBX_INVALID:
@@ -157,17 +152,17 @@ lbx_job_answer(lbx_job *job, const lbx_draft *answer)
     status = lbx_letter_reply_and_acknowledge(job->letter, answer, NULL, NULL);
     if (status == LBX_OK)
         lbx__courier_count(job->worker->courier, LBX__TALLY_ACKNOWLEDGED, 1);
-    else if (is_lost(status))
+    else if (lbx__lease_is_lost(status))
         job->lost = status;
-    else if (!is_its_own(status))
+    else if (!job_is_handler_error(status))
         job->unsent = status;
     return status;
 }
 
-/* Copies what fits of a text, whole characters only. A byte that is no UTF-8 is a
- * question mark: the text must be able to stand in a dead letter. */
+/* Copies as many whole characters as fit. A byte that is not UTF-8 becomes a
+ * question mark, since the text may become part of a dead letter. */
 static void
-copy_text(char *to, size_t room, const char *from)
+job_copy_text(char *to, size_t to_bytes, const char *from)
 {
     size_t left = from ? strlen(from) : 0;
     size_t used = 0;
@@ -177,7 +172,7 @@ copy_text(char *to, size_t room, const char *from)
         const size_t valid = lbx__utf8_decode(from, left, &code);
         const size_t size = valid > 0 ? valid : 1;
 
-        if (used + size >= room)
+        if (used + size >= to_bytes)
             break;
         if (valid > 0)
             memcpy(to + used, from, size);
@@ -196,8 +191,8 @@ lbx_job_fail(lbx_job *job, lbx_status status, const char *error_type,
 {
     if (!job)
         return status;
-    copy_text(job->error_type, sizeof(job->error_type), error_type);
-    copy_text(job->error_text, sizeof(job->error_text), error_text);
+    job_copy_text(job->error_type, sizeof(job->error_type), error_type);
+    job_copy_text(job->error_text, sizeof(job->error_text), error_text);
     return status;
 }
 
@@ -208,8 +203,8 @@ lbx_job_done(lbx_job *job, lbx_status status)
         return;
     assert(status != LBX_PENDING);
     job->done_status = status;
-    // Release: the status is seen by who sees this. From here on the job may be
-    // another one's; the address is only compared.
+    // Release: a thread that reads 1 sees the status. From here on the worker
+    // may reuse the job; the futex only compares its address.
     lbx__store(&job->done, 1u, release);
     lbx__futex_wake(&job->done, 1);
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leases, kept up by signs of life.
+ * Leases, extended by the heartbeats of a handler.
  *
- * There is no timer: a handler that hangs must lose its letter. What is extended
- * is the job's letter and those that its worker has received and not begun, in one
- * call of the store.
+ * There is no timer: a handler that hangs must lose its letter. A heartbeat
+ * extends the leases of the job's letter and of the letters that its worker has
+ * received and not begun, in one call of the store.
  *
- * Z1  A job that has lost its lease stays lost: later beats say so without asking.
- * Z2  A letter is begun only while its lease lasts, as far as our clock can tell.
+ * LEASE-1  A job whose lease was lost stays lost: later heartbeats report it
+ *          without asking the store.
+ * LEASE-2  A letter is begun only while its lease lasts, by the courier's clock.
  */
 #include "courier/courier.h"
 
 void
 lbx__lease_mark_alive(lbx__courier_worker *worker)
 {
-    // Relaxed: a number. 0 is "not running".
+    // Relaxed: a time only. 0 is "not running".
     const int64_t now = lbx_clock_now(worker->courier->options.clock);
 
     lbx__store(&worker->alive_ns, now == 0 ? 1 : now, relaxed);
@@ -28,7 +29,7 @@ lbx__lease_holds(const lbx__courier_worker *worker, size_t index)
 }
 
 static bool
-is_due(const lbx_job *job, int64_t now)
+lease_is_due(const lbx_job *job, int64_t now)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
 
@@ -37,24 +38,24 @@ is_due(const lbx_job *job, int64_t now)
     return !job->extended || now - job->extended_ns >= options->extend_every_ns;
 }
 
-static bool
-is_lost(lbx_status status)
+bool
+lbx__lease_is_lost(lbx_status status)
 {
     return status == LBX_EXPIRED || status == LBX_GONE;
 }
 
-/* What became of one extension; `index` in the worker's letters. */
+/* Notes the outcome of one extension; `index` in the worker's letters. */
 static void
-note(lbx_job *job, size_t index, lbx_status status)
+lease_note_extension(lbx_job *job, size_t index, lbx_status status)
 {
     lbx__courier_worker *worker = job->worker;
     const bool current = index + 1 == worker->next;
 
     if (status == LBX_OK)
         lbx__courier_count(worker->courier, LBX__TALLY_EXTENDED, 1);
-    else if (is_lost(status) && current)
-        job->lost = status; // Z1
-    else if (is_lost(status))
+    else if (lbx__lease_is_lost(status) && current)
+        job->lost = status; // LEASE-1
+    else if (lbx__lease_is_lost(status))
         worker->lost[index] = true;
     else if (status != LBX_FINALIZED) // the handler has settled it
         lbx__courier_log(worker->courier, "%s: the lease was not extended: %s",
@@ -62,9 +63,9 @@ note(lbx_job *job, size_t index, lbx_status status)
                          lbx_status_text(status));
 }
 
-/* Extends the job's letter, which is the one before `next`, and the rest. */
+/* Extends the job's letter, which is the one before `next`, and those after. */
 static void
-extend(lbx_job *job, int64_t now)
+lease_extend(lbx_job *job, int64_t now)
 {
     lbx__courier_worker *worker = job->worker;
     const lbx_courier_options *options = &worker->courier->options;
@@ -90,7 +91,7 @@ extend(lbx_job *job, int64_t now)
         if (status == LBX_OK || settles[i].status == LBX_OK)
             worker->leased_ns =
                 lbx_deadline_after(options->clock, options->extend_to_ns);
-        note(job, indexes[i], settles[i].status);
+        lease_note_extension(job, indexes[i], settles[i].status);
     }
 }
 
@@ -100,7 +101,7 @@ lbx__lease_heartbeat(lbx_job *job)
     const int64_t now = lbx_clock_now(job->worker->courier->options.clock);
 
     lbx__lease_mark_alive(job->worker);
-    if (job->lost == LBX_OK && is_due(job, now))
-        extend(job, now);
+    if (job->lost == LBX_OK && lease_is_due(job, now))
+        lease_extend(job, now);
     return job->lost;
 }

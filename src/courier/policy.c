@@ -6,17 +6,18 @@
  */
 #include "courier/policy.h"
 
+#include "base/time.h"
+
 #include <string.h>
 
 int64_t
 lbx__policy_retry_delay(const lbx_courier_options *options,
                         uint32_t delivery_count)
 {
-    // Divided, as the product may not fit.
-    if (options->retry_ns > 0 &&
-        delivery_count > options->retry_most_ns / options->retry_ns)
-        return options->retry_most_ns;
-    return options->retry_ns * (int64_t)delivery_count;
+    const int64_t delay_ns = lbx__time_scale(delivery_count, options->retry_ns);
+
+    return delay_ns < options->retry_most_ns ? delay_ns
+                                             : options->retry_most_ns;
 }
 
 static bool

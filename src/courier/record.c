@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as JSON; see record.h. */
+/*
+ * Records to JSON, and their types; see record.h. A text that the reader of
+ * record_decode.c would refuse is refused here too (RECORD-1).
+ */
 #include "courier/record.h"
 
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "base/utf8.h"
 #include "codec/base64.h"
 #include "codec/json.h"
@@ -16,7 +18,7 @@
 #include <string.h>
 
 static const void *
-member(const void *record, const lbx__record_field *field)
+record_member(const void *record, const lbx__record_field *field)
 {
     return (const char *)record + field->offset;
 }
@@ -38,9 +40,9 @@ struct writing {
     lbx_status status;
 };
 
-/* Whether it is one JSON value that can stand inside a record. */
+/* Checks that a text is one JSON value that a record can contain. */
 static lbx_status
-check_json(const char *json, const lbx_allocator *allocator)
+record_check_json(const char *json, const lbx_allocator *allocator)
 {
     lbx_status status = LBX_OK;
     lbx__json reader;
@@ -58,10 +60,10 @@ check_json(const char *json, const lbx_allocator *allocator)
 }
 
 static void
-write_json(struct writing *writing, const lbx__record_field *field,
-           const char *json)
+record_write_json(struct writing *writing, const lbx__record_field *field,
+                  const char *json)
 {
-    writing->status = check_json(json, writing->allocator);
+    writing->status = record_check_json(json, writing->allocator);
     if (writing->status != LBX_OK)
         return;
     lbx__json_writer_name(&writing->out, field->name);
@@ -69,27 +71,28 @@ write_json(struct writing *writing, const lbx__record_field *field,
 }
 
 static void
-write_text(struct writing *writing, const lbx__record_field *field,
-           const char *text)
+record_write_text(struct writing *writing, const lbx__record_field *field,
+                  const char *text)
 {
     lbx__json_writer_name(&writing->out, field->name);
     lbx__json_writer_text(&writing->out, text);
 }
 
 static void
-write_time(struct writing *writing, const lbx__record_field *field, int64_t ms)
+record_write_time(struct writing *writing, const lbx__record_field *field,
+                  int64_t ms)
 {
     char text[LBX__TIMESTAMP_BYTES];
 
     if (lbx__timestamp_format(ms, text))
-        write_text(writing, field, text);
+        record_write_text(writing, field, text);
     else
         writing->status = LBX_ENCODING;
 }
 
 static void
-write_base64(struct writing *writing, const lbx__record_field *field,
-             const lbx__record_body *body)
+record_write_base64(struct writing *writing, const lbx__record_field *field,
+                    const lbx__record_body *body)
 {
     const size_t size = lbx__base64_text_size(LBX__BASE64, body->size);
     char name[LBX__RECORD_NAME_BYTES];
@@ -107,25 +110,25 @@ write_base64(struct writing *writing, const lbx__record_field *field,
 }
 
 static void
-write_body(struct writing *writing, const lbx__record_field *field,
-           const lbx__record_body *body)
+record_write_body(struct writing *writing, const lbx__record_field *field,
+                  const lbx__record_body *body)
 {
-    // JSON can carry U+0000, but our reader takes none.
+    // JSON allows U+0000, but our reader refuses it.
     if (lbx__utf8_valid_bytes(body->bytes, body->size) &&
         !memchr(body->bytes, 0, body->size)) {
         lbx__json_writer_name(&writing->out, field->name);
         lbx__json_writer_bytes(&writing->out, body->bytes, body->size);
     } else {
-        write_base64(writing, field, body);
+        record_write_base64(writing, field, body);
     }
 }
 
-/* Writes a member; false when it is not there. */
+/* Writes a member; false when it is absent. */
 static bool
-write_field(struct writing *writing, const lbx__record_field *field,
-            const void *record)
+record_write_field(struct writing *writing, const lbx__record_field *field,
+                   const void *record)
 {
-    const void *at = member(record, field);
+    const void *at = record_member(record, field);
     const char *text;
     lbx__record_body body;
     int64_t ms;
@@ -137,16 +140,16 @@ write_field(struct writing *writing, const lbx__record_field *field,
         if (!text)
             return false;
         if (field->kind == LBX__RECORD_JSON)
-            write_json(writing, field, text);
+            record_write_json(writing, field, text);
         else
-            write_text(writing, field, text);
+            record_write_text(writing, field, text);
         return true;
     case LBX__RECORD_ID:
         text = ((const lbx_id *)at)->text;
         if (!text[0])
             return false;
         if (memchr(text, 0, sizeof(lbx_id)))
-            write_text(writing, field, text);
+            record_write_text(writing, field, text);
         else
             writing->status = LBX_ENCODING;
         return true;
@@ -154,7 +157,7 @@ write_field(struct writing *writing, const lbx__record_field *field,
         memcpy(&ms, at, sizeof(ms));
         if (ms == 0)
             return false;
-        write_time(writing, field, ms);
+        record_write_time(writing, field, ms);
         return true;
     case LBX__RECORD_COUNT:
         lbx__json_writer_name(&writing->out, field->name);
@@ -164,7 +167,7 @@ write_field(struct writing *writing, const lbx__record_field *field,
         memcpy(&body, at, sizeof(body));
         if (!body.bytes)
             return false;
-        write_body(writing, field, &body);
+        record_write_body(writing, field, &body);
         return true;
     }
 }
@@ -178,7 +181,7 @@ lbx__record_encode(const lbx__record_kind *kind, const void *record,
     lbx__json_writer_init(&writing.out, out);
     lbx__json_writer_object(&writing.out);
     for (size_t i = 0; i < kind->field_count; i++) {
-        if (!write_field(&writing, &kind->fields[i], record) &&
+        if (!record_write_field(&writing, &kind->fields[i], record) &&
             kind->fields[i].required)
             return LBX_ENCODING;
         if (writing.status != LBX_OK)
@@ -186,6 +189,21 @@ lbx__record_encode(const lbx__record_kind *kind, const void *record,
     }
     lbx__json_writer_object_end(&writing.out);
     return out->status;
+}
+
+void
+lbx__record_destroy(void *record)
+{
+    struct lbx__record_block *block;
+
+    if (!record)
+        return;
+    block =
+        (struct lbx__record_block *)(void *)((char *)record -
+                                             offsetof(struct lbx__record_block,
+                                                      record));
+    lbx__buffer_fini(&block->texts);
+    lbx__free(block->allocator, block, block->size_bytes);
 }
 
 /* ---- Types ---- */
@@ -212,7 +230,7 @@ record_type_decode(const void *bytes, size_t size_bytes, void **ret,
 }
 
 const lbx_type *
-lbx__record_make_type(lbx__type_storage *room, const lbx__record_kind *kind)
+lbx__record_make_type(lbx__type_storage *storage, const lbx__record_kind *kind)
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
 
@@ -221,5 +239,5 @@ lbx__record_make_type(lbx__type_storage *room, const lbx__record_kind *kind)
     options.destroy = record_type_destroy;
     options.encode = record_type_encode;
     options.decode = record_type_decode;
-    return lbx__type_init_static(room, options);
+    return lbx__type_init_static(storage, options);
 }

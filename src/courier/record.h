@@ -2,23 +2,28 @@
 /*
  * Records: structs that travel as JSON objects, by a table of their members.
  *
- * Y1  What was encoded decodes to the same, and to the same JSON again.
- * Y2  A decoded record and all its texts end with lbx__record_destroy().
+ * RECORD-1  A record that was encoded decodes to the same record, which encodes
+ *           to the same JSON.
+ * RECORD-2  A decoded record and all its texts are one object, destroyed by
+ *           lbx__record_destroy().
  */
 #ifndef LBX_COURIER_RECORD_H
 #define LBX_COURIER_RECORD_H
 
+#include "base/buffer.h"
 #include "base/type.h"
 #include <letterbox/base.h>
 
+#include <stdalign.h>
+
 typedef enum lbx__record_field_kind {
-    LBX__RECORD_TEXT,  /* const char *; NULL: not there */
+    LBX__RECORD_TEXT,  /* const char *; NULL: absent */
     LBX__RECORD_JSON,  /* the same, any JSON value */
-    LBX__RECORD_ID,    /* lbx_id; empty: not there */
-    LBX__RECORD_TIME,  /* int64_t, ms since 1970; 0: not there */
-    LBX__RECORD_COUNT, /* uint32_t; always there */
-    LBX__RECORD_BODY,  /* const void *, and a size_t behind it: a text, or under
-                         the name NAME_base64 what is none */
+    LBX__RECORD_ID,    /* lbx_id; empty: absent */
+    LBX__RECORD_TIME,  /* int64_t, ms since 1970; 0: absent */
+    LBX__RECORD_COUNT, /* uint32_t; always present */
+    LBX__RECORD_BODY,  /* const void *, then a size_t: a text, or base64
+                          in a member called NAME_base64 */
 } lbx__record_field_kind;
 
 typedef struct lbx__record_field {
@@ -46,7 +51,7 @@ typedef struct lbx__record_kind {
     }
 #define LBX__RECORD_FIELD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* A body's bytes and how many, as they lie in a record. */
+/* A body as it lies in a record. */
 typedef struct lbx__record_body {
     const void *bytes;
     size_t size;
@@ -54,12 +59,20 @@ typedef struct lbx__record_body {
 
 #define LBX__RECORD_NAME_BYTES 64
 
-/* The name that a body has when it is no text. */
+/* The member's name for a body that is not text. */
 void lbx__record_base64_name(const lbx__record_field *field,
                              char name[LBX__RECORD_NAME_BYTES]);
 
-/* Appends the record as JSON. OK; ENCODING for a required field that is not
- * there, a text that is not UTF-8, JSON that is none; TOO_LARGE, NO_MEMORY. */
+/* A decoded record and its texts (RECORD-2). */
+struct lbx__record_block {
+    const lbx_allocator *allocator;
+    size_t size_bytes;
+    lbx_buffer texts;
+    alignas(max_align_t) unsigned char record[];
+};
+
+/* Appends the record as JSON. OK; ENCODING when a required field is absent, a
+ * text is not UTF-8 or a JSON value is invalid; TOO_LARGE, NO_MEMORY. */
 lbx_status lbx__record_encode(const lbx__record_kind *kind, const void *record,
                               const lbx_allocator *allocator, lbx_buffer *out);
 
@@ -71,8 +84,8 @@ lbx_status lbx__record_decode(const lbx__record_kind *kind, const char *json,
 /* Takes NULL. */
 void lbx__record_destroy(void *record);
 
-/* The type of such records, made in static memory: once for each `room`. */
-const lbx_type *lbx__record_make_type(lbx__type_storage *room,
+/* The type of such records, made in static memory: once for each `storage`. */
+const lbx_type *lbx__record_make_type(lbx__type_storage *storage,
                                       const lbx__record_kind *kind);
 
 #endif

@@ -2,14 +2,13 @@
 /*
  * Records from JSON; see record.h.
  *
- * Texts of a decoded record lie one behind the other in one buffer. It moves
- * while it grows, so that they are found by where they begin until all have been
- * read.
+ * The texts of a decoded record lie one after the other in one buffer. The buffer
+ * moves while it grows, so texts are identified by their offsets until all of
+ * them have been read; then the members are pointed at them.
  */
 #include "courier/record.h"
 
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/timestamp.h"
@@ -19,18 +18,10 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* What a decoded record lies in (Y2). */
-struct block {
-    const lbx_allocator *allocator;
-    size_t size_bytes;
-    lbx_buffer texts;
-    alignas(max_align_t) unsigned char record[];
-};
-
-struct reading {
+struct record_decoder {
     const lbx__record_kind *kind;
     lbx__json json;
-    struct block *block;
+    struct lbx__record_block *block;
     struct {
         bool there;
         size_t begins; /* in the block's texts */
@@ -39,87 +30,91 @@ struct reading {
 };
 
 static lbx_buffer *
-texts_of(struct reading *reading)
+record_texts_of(struct record_decoder *decoder)
 {
-    return &reading->block->texts;
+    return &decoder->block->texts;
 }
 
 static void *
-place_of(struct reading *reading, size_t index)
+record_member_address(struct record_decoder *decoder, size_t index)
 {
-    return reading->block->record + reading->kind->fields[index].offset;
+    return decoder->block->record + decoder->kind->fields[index].offset;
 }
 
-/* Keeps bytes as the text of a member, with a NUL behind them. */
+/* Keeps bytes as the text of a member, followed by a NUL. */
 static bool
-keep(struct reading *reading, size_t index, const char *bytes, size_t size)
+record_keep(struct record_decoder *decoder, size_t index, const char *bytes,
+            size_t size)
 {
-    reading->texts[index].there = true;
-    reading->texts[index].begins = texts_of(reading)->size;
-    reading->texts[index].size = size;
-    lbx__buffer_add(texts_of(reading), bytes, size);
-    lbx__buffer_add_byte(texts_of(reading), '\0');
-    return texts_of(reading)->status == LBX_OK;
+    decoder->texts[index].there = true;
+    decoder->texts[index].begins = record_texts_of(decoder)->size;
+    decoder->texts[index].size = size;
+    lbx__buffer_add(record_texts_of(decoder), bytes, size);
+    lbx__buffer_add_byte(record_texts_of(decoder), '\0');
+    return record_texts_of(decoder)->status == LBX_OK;
 }
 
-/* The string that is the token. */
+/* Keeps the token, a string, decoded. */
 static bool
-keep_string(struct reading *reading, size_t index)
+record_keep_string(struct record_decoder *decoder, size_t index)
 {
-    lbx_buffer *texts = texts_of(reading);
+    lbx_buffer *texts = record_texts_of(decoder);
 
-    if (reading->json.kind != LBX__JSON_STRING)
+    if (decoder->json.kind != LBX__JSON_STRING)
         return false;
-    reading->texts[index].there = true;
-    reading->texts[index].begins = texts->size;
-    lbx__json_text(&reading->json, texts);
-    reading->texts[index].size = texts->size - reading->texts[index].begins;
+    decoder->texts[index].there = true;
+    decoder->texts[index].begins = texts->size;
+    lbx__json_text(&decoder->json, texts);
+    decoder->texts[index].size = texts->size - decoder->texts[index].begins;
     lbx__buffer_add_byte(texts, '\0');
     return texts->status == LBX_OK;
 }
 
-/* The JSON value that the token begins, as it stands there. */
+/* Keeps the JSON value that starts at the token, unchanged. */
 static bool
-keep_json(struct reading *reading, size_t index)
+record_keep_json(struct record_decoder *decoder, size_t index)
 {
-    const char *begins = reading->json.token;
+    const char *begins = decoder->json.token;
 
-    if (reading->json.kind == LBX__JSON_STRING)
+    if (decoder->json.kind == LBX__JSON_STRING)
         begins--; // the quote
-    return lbx__json_skip(&reading->json) &&
-           keep(reading, index, begins, (size_t)(reading->json.at - begins));
+    return lbx__json_skip(&decoder->json) &&
+           record_keep(decoder, index, begins,
+                       (size_t)(decoder->json.at - begins));
 }
 
 static bool
-read_id(struct reading *reading, size_t index)
+record_read_id(struct record_decoder *decoder, size_t index)
 {
-    lbx_id *id = place_of(reading, index);
+    lbx_id *id = record_member_address(decoder, index);
 
-    if (!keep_string(reading, index) || reading->texts[index].size == 0 ||
-        reading->texts[index].size >= sizeof(id->text))
+    if (!record_keep_string(decoder, index) ||
+        decoder->texts[index].size == 0 ||
+        decoder->texts[index].size >= sizeof(id->text))
         return false;
-    memcpy(id->text, texts_of(reading)->bytes + reading->texts[index].begins,
-           reading->texts[index].size + 1);
+    memcpy(id->text,
+           record_texts_of(decoder)->bytes + decoder->texts[index].begins,
+           decoder->texts[index].size + 1);
     return true;
 }
 
 static bool
-read_time(struct reading *reading, size_t index)
+record_read_time(struct record_decoder *decoder, size_t index)
 {
-    const lbx__json *json = &reading->json;
+    const lbx__json *json = &decoder->json;
 
     return json->kind == LBX__JSON_STRING &&
            lbx__timestamp_parse(json->token, json->size,
-                                place_of(reading, index));
+                                record_member_address(decoder, index));
 }
 
 static bool
-read_count(struct reading *reading, size_t index)
+record_read_count(struct record_decoder *decoder, size_t index)
 {
-    uint32_t *count = place_of(reading, index);
+    uint32_t *count = record_member_address(decoder, index);
     int64_t number;
 
-    if (!lbx__json_integer(&reading->json, &number) || number < 0 ||
+    if (!lbx__json_integer(&decoder->json, &number) || number < 0 ||
         number > UINT32_MAX)
         return false;
     *count = (uint32_t)number;
@@ -127,65 +122,65 @@ read_count(struct reading *reading, size_t index)
 }
 
 static bool
-read_base64(struct reading *reading, size_t index)
+record_read_base64(struct record_decoder *decoder, size_t index)
 {
-    const lbx__json *json = &reading->json;
+    const lbx__json *json = &decoder->json;
     char *bytes;
-    size_t most, size;
+    size_t max_bytes, size;
 
     if (json->kind != LBX__JSON_STRING || json->escaped)
         return false;
-    most = lbx__base64_max_bytes(json->size);
-    reading->texts[index].there = true;
-    reading->texts[index].begins = texts_of(reading)->size;
-    bytes = lbx__buffer_claim(texts_of(reading), most + 1);
+    max_bytes = lbx__base64_max_bytes(json->size);
+    decoder->texts[index].there = true;
+    decoder->texts[index].begins = record_texts_of(decoder)->size;
+    bytes = lbx__buffer_claim(record_texts_of(decoder), max_bytes + 1);
     if (!bytes ||
         !lbx__base64_decode(LBX__BASE64, json->token, json->size, bytes, &size))
         return false;
-    memset(bytes + size, 0, most + 1 - size);
-    reading->texts[index].size = size;
+    memset(bytes + size, 0, max_bytes + 1 - size);
+    decoder->texts[index].size = size;
     return true;
 }
 
 /* The value of a member; the token is the value's first. */
 static bool
-read_value(struct reading *reading, size_t index, bool base64)
+record_read_value(struct record_decoder *decoder, size_t index, bool base64)
 {
-    if (reading->json.kind == LBX__JSON_NULL)
-        return true; // as if it were not there
-    if (reading->texts[index].there)
+    if (decoder->json.kind == LBX__JSON_NULL)
+        return true; // absent
+    if (decoder->texts[index].there)
         return false; // a body in both forms
-    switch (reading->kind->fields[index].kind) {
+    switch (decoder->kind->fields[index].kind) {
     case LBX__RECORD_JSON:
-        return keep_json(reading, index);
+        return record_keep_json(decoder, index);
     case LBX__RECORD_ID:
-        return read_id(reading, index);
+        return record_read_id(decoder, index);
     case LBX__RECORD_TIME:
-        return read_time(reading, index);
+        return record_read_time(decoder, index);
     case LBX__RECORD_COUNT:
-        return read_count(reading, index);
+        return record_read_count(decoder, index);
     default:
-        return base64 ? read_base64(reading, index)
-                      : keep_string(reading, index);
+        return base64 ? record_read_base64(decoder, index)
+                      : record_keep_string(decoder, index);
     }
 }
 
-/* Which member a name is; -1: none that is known. */
+/* The index of the member with this name; -1: unknown. */
 static int
-find_field(const struct reading *reading, bool *ret_base64)
+record_find_field(const struct record_decoder *decoder, bool *ret_base64)
 {
     char name[LBX__RECORD_NAME_BYTES];
 
     *ret_base64 = false;
-    for (size_t i = 0; i < reading->kind->field_count; i++) {
-        const lbx__record_field *field = &reading->kind->fields[i];
+    for (size_t i = 0; i < decoder->kind->field_count; i++) {
+        const lbx__record_field *field = &decoder->kind->fields[i];
 
-        if (lbx__json_is(&reading->json, field->name))
+        if (lbx__json_is(&decoder->json, field->name))
             return (int)i;
         if (field->kind != LBX__RECORD_BODY)
             continue;
         lbx__record_base64_name(field, name);
-        *ret_base64 = lbx__json_is(&reading->json, name);
+        *ret_base64 = lbx__json_is(&decoder->json, name);
         if (*ret_base64)
             return (int)i;
     }
@@ -193,15 +188,15 @@ find_field(const struct reading *reading, bool *ret_base64)
 }
 
 static bool
-read_all(struct reading *reading)
+record_read_all(struct record_decoder *decoder)
 {
-    lbx__json *json = &reading->json;
+    lbx__json *json = &decoder->json;
 
     if (lbx__json_next(json) != LBX__JSON_OBJECT)
         return false;
     while (lbx__json_next(json) == LBX__JSON_NAME) {
         bool base64;
-        const int index = find_field(reading, &base64);
+        const int index = record_find_field(decoder, &base64);
 
         if (index < 0) {
             if (!lbx__json_skip(json))
@@ -209,36 +204,36 @@ read_all(struct reading *reading)
             continue;
         }
         if (lbx__json_next(json) == LBX__JSON_FAULT ||
-            !read_value(reading, (size_t)index, base64))
+            !record_read_value(decoder, (size_t)index, base64))
             return false;
     }
     return json->kind == LBX__JSON_OBJECT_END &&
            lbx__json_next(json) == LBX__JSON_END;
 }
 
-/* Texts do not move any more: members can point to them. */
+/* Points the members at their texts, which do not move any more. */
 static bool
-point(struct reading *reading)
+record_point_texts(struct record_decoder *decoder)
 {
-    const lbx__record_kind *kind = reading->kind;
+    const lbx__record_kind *kind = decoder->kind;
 
     for (size_t i = 0; i < kind->field_count; i++) {
         const char *text;
         lbx__record_body body;
 
-        if (!reading->texts[i].there) {
+        if (!decoder->texts[i].there) {
             if (kind->fields[i].required)
                 return false;
             continue;
         }
-        text = texts_of(reading)->bytes + reading->texts[i].begins;
-        body = (lbx__record_body){text, reading->texts[i].size};
+        text = record_texts_of(decoder)->bytes + decoder->texts[i].begins;
+        body = (lbx__record_body){text, decoder->texts[i].size};
         if (kind->fields[i].kind == LBX__RECORD_ID)
             continue; // copied already
         if (kind->fields[i].kind == LBX__RECORD_BODY)
-            memcpy(place_of(reading, i), &body, sizeof(body));
+            memcpy(record_member_address(decoder, i), &body, sizeof(body));
         else
-            memcpy(place_of(reading, i), &text, sizeof(text));
+            memcpy(record_member_address(decoder, i), &text, sizeof(text));
     }
     return true;
 }
@@ -247,41 +242,29 @@ lbx_status
 lbx__record_decode(const lbx__record_kind *kind, const char *json, size_t size,
                    const lbx_allocator *allocator, void **ret)
 {
-    const size_t size_bytes = sizeof(struct block) + kind->size_bytes;
-    struct reading reading = {.kind = kind};
+    const size_t size_bytes =
+        sizeof(struct lbx__record_block) + kind->size_bytes;
+    struct record_decoder decoder = {.kind = kind};
     lbx_status status = LBX_OK;
 
     assert(kind->field_count <= LBX__RECORD_MAX_FIELDS);
-    reading.block = lbx__zalloc(allocator, size_bytes);
-    if (!reading.block)
+    decoder.block = lbx__zalloc(allocator, size_bytes);
+    if (!decoder.block)
         return LBX_NO_MEMORY;
-    reading.block->allocator = allocator;
-    reading.block->size_bytes = size_bytes;
+    decoder.block->allocator = allocator;
+    decoder.block->size_bytes = size_bytes;
     // A string loses two quotes and gets a NUL, a value loses a colon.
-    lbx__buffer_init(texts_of(&reading), allocator, size);
-    lbx__json_init(&reading.json, json, size, allocator);
-    if (!read_all(&reading) || !point(&reading))
-        status = texts_of(&reading)->status == LBX_NO_MEMORY ||
-                         reading.json.status == LBX_NO_MEMORY
+    lbx__buffer_init(record_texts_of(&decoder), allocator, size);
+    lbx__json_init(&decoder.json, json, size, allocator);
+    if (!record_read_all(&decoder) || !record_point_texts(&decoder))
+        status = record_texts_of(&decoder)->status == LBX_NO_MEMORY ||
+                         decoder.json.status == LBX_NO_MEMORY
                      ? LBX_NO_MEMORY
                      : LBX_ENCODING;
-    lbx__json_fini(&reading.json);
+    lbx__json_fini(&decoder.json);
     if (status == LBX_OK)
-        *ret = reading.block->record;
+        *ret = decoder.block->record;
     else
-        lbx__record_destroy(reading.block->record);
+        lbx__record_destroy(decoder.block->record);
     return status;
-}
-
-void
-lbx__record_destroy(void *record)
-{
-    struct block *block;
-
-    if (!record)
-        return;
-    block = (struct block *)(void *)((char *)record -
-                                     offsetof(struct block, record));
-    lbx__buffer_fini(&block->texts);
-    lbx__free(block->allocator, block, block->size_bytes);
 }

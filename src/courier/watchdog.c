@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog: tells when a handler has been silent for too long.
+ * The watchdog: reports handlers that have shown no sign of life for too long.
  *
- * A thread of its own, which sleeps until the first silence can be too long. It
- * says so once for each silence: when the handler has shown a sign of life, and
- * falls silent again, it says so again.
+ * Its thread sleeps until the first silence can be too long. Each silence is
+ * reported once; a handler that shows a sign of life and falls silent again is
+ * reported again.
  */
 #include "courier/courier.h"
+
+#include "base/time.h"
 
 int64_t
 lbx__watchdog_check(lbx_courier *courier)
 {
     const lbx_courier_options *options = &courier->options;
     const int64_t now = lbx_clock_now(options->clock);
-    int64_t first = now; // the longest silence of which nothing was said
+    int64_t first = now; // the start of the longest silence not reported
 
     for (uint32_t i = 0; i < options->handlers; i++) {
         lbx__courier_worker *worker = &courier->workers[i];
@@ -34,17 +36,15 @@ lbx__watchdog_check(lbx_courier *courier)
         if (due < first)
             first = due;
     }
-    return options->watchdog_ns > LBX_FOREVER - first
-               ? LBX_FOREVER
-               : first + options->watchdog_ns;
+    return lbx__time_add(first, options->watchdog_ns);
 }
 
 static void *
-watch(void *argument)
+watchdog_thread(void *argument)
 {
     lbx_courier *courier = argument;
 
-    (void)lbx__courier_enter(courier); // who is stuck may be stopped from here
+    (void)lbx__courier_enter(courier); // `stuck` may stop the courier
     // Acquire: pairs with the release in lbx__watchdog_stop().
     while (lbx__load(&courier->watch, acquire) == 0) {
         const int64_t next = lbx__watchdog_check(courier);
@@ -62,7 +62,7 @@ lbx__watchdog_start(lbx_courier *courier)
     courier->watched = false;
     if (!courier->options.stuck)
         return LBX_OK;
-    if (pthread_create(&courier->watchdog, NULL, watch, courier) != 0)
+    if (pthread_create(&courier->watchdog, NULL, watchdog_thread, courier) != 0)
         return LBX_NO_MEMORY;
     courier->watched = true;
     return LBX_OK;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena of blocks that grow as it does: a tree of ten keys takes one small
- * block, a big one few large ones. What is larger than a block gets its own,
- * behind the newest, so that the room left there is not lost.
+ * The arena's blocks, and how large each is.
  *
- * I1  taken_bytes is the sum of the blocks' sizes and at most max_bytes.
+ * A block is as large as all blocks before it, within bounds: a tree of ten keys
+ * takes one small block, a large tree few large ones. An object that is larger
+ * than half a block gets a block of its own behind the newest, so that the free
+ * bytes of the newest block are not lost.
+ *
+ * ARENA-1  taken_bytes is the sum of the blocks' sizes, and at most max_bytes.
  */
 #include "settings/arena.h"
 
@@ -16,12 +19,12 @@
 struct lbx__arena_block {
     struct lbx__arena_block *older;
     size_t size_bytes; /* with this header */
-    max_align_t room[];
+    max_align_t bytes[];
 };
 
 enum {
-    BLOCK_LEAST = 2 << 10,
-    BLOCK_MOST = 64 << 10,
+    MIN_BLOCK_BYTES = 2 << 10,
+    MAX_BLOCK_BYTES = 64 << 10,
     ALIGN = _Alignof(max_align_t)
 };
 
@@ -47,19 +50,19 @@ lbx__arena_fini(lbx__arena *arena)
     arena->left_bytes = 0;
 }
 
-/* A block with room for `room_bytes`; NULL as lbx__arena_take(). */
+/* A block of `bytes` and its header; NULL as lbx__arena_take(). */
 static struct lbx__arena_block *
-new_block(lbx__arena *arena, size_t room_bytes)
+arena_new_block(lbx__arena *arena, size_t bytes)
 {
-    const size_t allowed = arena->max_bytes - arena->taken_bytes; // I1
+    const size_t allowed = arena->max_bytes - arena->taken_bytes; // ARENA-1
     struct lbx__arena_block *block;
     size_t size_bytes;
 
-    if (room_bytes > SIZE_MAX / 2 || sizeof(*block) + room_bytes > allowed) {
+    if (bytes > SIZE_MAX / 2 || sizeof(*block) + bytes > allowed) {
         arena->full = true;
         return NULL;
     }
-    size_bytes = sizeof(*block) + room_bytes;
+    size_bytes = sizeof(*block) + bytes;
     block = lbx__zalloc(arena->allocator, size_bytes);
     if (!block)
         return NULL;
@@ -68,22 +71,22 @@ new_block(lbx__arena *arena, size_t room_bytes)
     return block;
 }
 
-/* The size of the next block: as much as there is already, within bounds. */
+/* The size of the next block: that of all blocks so far, within bounds. */
 static size_t
-next_room(const lbx__arena *arena)
+arena_next_block_bytes(const lbx__arena *arena)
 {
-    size_t room = arena->taken_bytes;
+    size_t bytes = arena->taken_bytes;
 
-    if (room < BLOCK_LEAST)
-        room = BLOCK_LEAST;
-    return room < BLOCK_MOST ? room : BLOCK_MOST;
+    if (bytes < MIN_BLOCK_BYTES)
+        bytes = MIN_BLOCK_BYTES;
+    return bytes < MAX_BLOCK_BYTES ? bytes : MAX_BLOCK_BYTES;
 }
 
-/* Memory in a block of its own, put behind the newest. */
+/* Memory in a block of its own, linked behind the newest. */
 static void *
-take_alone(lbx__arena *arena, size_t size_bytes)
+arena_take_block(lbx__arena *arena, size_t size_bytes)
 {
-    struct lbx__arena_block *block = new_block(arena, size_bytes);
+    struct lbx__arena_block *block = arena_new_block(arena, size_bytes);
 
     if (!block)
         return NULL;
@@ -93,7 +96,7 @@ take_alone(lbx__arena *arena, size_t size_bytes)
     } else {
         arena->blocks = block;
     }
-    return block->room;
+    return block->bytes;
 }
 
 void *
@@ -109,17 +112,17 @@ lbx__arena_take(lbx__arena *arena, size_t size_bytes)
         return NULL;
     }
     if (size > arena->left_bytes) {
-        const size_t room = next_room(arena);
+        const size_t block_bytes = arena_next_block_bytes(arena);
 
-        if (size > room / 2)
-            return take_alone(arena, size);
-        block = new_block(arena, room);
+        if (size > block_bytes / 2)
+            return arena_take_block(arena, size);
+        block = arena_new_block(arena, block_bytes);
         if (!block)
             return NULL;
         block->older = arena->blocks;
         arena->blocks = block;
-        arena->next = (char *)block->room;
-        arena->left_bytes = room;
+        arena->next = (char *)block->bytes;
+        arena->left_bytes = block_bytes;
     }
     memory = arena->next;
     arena->next += size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields and what is assigned to them.
+ * Fields, and the rule for duplicates.
  *
- * The rule for duplicates. Each pair of braces has a number; a file without
- * them counts as one pair. A second assignment to a field with the number of
- * the newest one is a mistake, unless it visibly builds on what is there:
- * sections merge, ${x} in x and += extend, ${?x} replaces only if it can.
+ * Each pair of braces has a number; a file without braces counts as one pair. A
+ * second assignment to a field inside the same braces is a mistake, unless it
+ * visibly extends the first: sections merge, ${x} in x and += extend, and ${?x}
+ * replaces only if it is defined.
  */
 #include "settings/expr.h"
 
@@ -32,9 +32,9 @@ lbx__expr_create(lbx__loader *load, lbx__expr_kind kind, lbx__fault_line origin)
     return expr;
 }
 
-/* Whether the value can turn out to be a section. */
+/* Whether the value may resolve to a section. */
 static bool
-may_merge(const lbx__expr *expr)
+expr_may_merge(const lbx__expr *expr)
 {
     bool all_substituted = true;
 
@@ -51,43 +51,43 @@ may_merge(const lbx__expr *expr)
     return all_substituted;
 }
 
-/* Whether the value can turn out to be nothing. */
+/* Whether the value may be undefined. */
 static bool
-may_vanish(const lbx__expr *expr)
+expr_may_vanish(const lbx__expr *expr)
 {
     if (expr->kind != LBX__EXPR_CONCAT)
         return expr->kind == LBX__EXPR_SUBST && expr->optional;
     for (const lbx__expr_piece *piece = expr->pieces; piece;
          piece = piece->next) {
-        if (!may_vanish(piece->expr))
+        if (!expr_may_vanish(piece->expr))
             return false;
     }
     return true;
 }
 
 static bool
-is_duplicate(const lbx__expr_assignment *newest,
-             const lbx__expr_assignment *next)
+expr_is_duplicate(const lbx__expr_assignment *newest,
+                  const lbx__expr_assignment *next)
 {
     return newest && newest->braces == next->braces && !next->looks_back &&
-           !may_vanish(next->expr) &&
-           !(may_merge(newest->expr) && may_merge(next->expr));
+           !expr_may_vanish(next->expr) &&
+           !(expr_may_merge(newest->expr) && expr_may_merge(next->expr));
 }
 
-static bool merge_sections(lbx__loader *load, lbx__expr *into,
-                           const lbx__expr *from);
+static bool expr_merge_sections(lbx__loader *load, lbx__expr *into,
+                                const lbx__expr *from);
 
-/* Puts an assignment on top of a field's others. */
+/* Adds an assignment to a field, as the newest. */
 static bool
-assign(lbx__loader *load, lbx__expr_field *field,
-       const lbx__expr_assignment *next)
+expr_push(lbx__loader *load, lbx__expr_field *field,
+          const lbx__expr_assignment *next)
 {
     lbx__expr_assignment *copy;
 
     if (field->newest && field->newest->expr->kind == LBX__EXPR_SECTION &&
         next->expr->kind == LBX__EXPR_SECTION) {
         field->newest->braces = next->braces;
-        return merge_sections(load, field->newest->expr, next->expr);
+        return expr_merge_sections(load, field->newest->expr, next->expr);
     }
     copy = lbx__loader_take(load, sizeof(*copy));
     if (!copy)
@@ -98,9 +98,9 @@ assign(lbx__loader *load, lbx__expr_field *field,
     return true;
 }
 
-/* The field of that name, made if need be. */
+/* The field with this key, created if it does not exist. */
 static lbx__expr_field *
-field_of(lbx__loader *load, lbx__expr *section, const char *key)
+expr_find_field(lbx__loader *load, lbx__expr *section, const char *key)
 {
     lbx__key_entry *entry;
 
@@ -118,8 +118,8 @@ field_of(lbx__loader *load, lbx__expr *section, const char *key)
 /* Puts a chain of assignments, oldest first, on a field: turned round, put,
  * turned back, so that a long one needs no stack. */
 static bool
-assign_all(lbx__loader *load, lbx__expr_field *field,
-           lbx__expr_assignment *newest)
+expr_push_all(lbx__loader *load, lbx__expr_field *field,
+              lbx__expr_assignment *newest)
 {
     lbx__expr_assignment *oldest = NULL;
 
@@ -131,7 +131,7 @@ assign_all(lbx__loader *load, lbx__expr_field *field,
         newest = older;
     }
     for (; oldest; oldest = oldest->older) {
-        if (!assign(load, field, oldest))
+        if (!expr_push(load, field, oldest))
             return false;
     }
     return true;
@@ -139,27 +139,27 @@ assign_all(lbx__loader *load, lbx__expr_field *field,
 
 /* Moves the fields of `from`, which is not used any more, into `into`. */
 static bool
-merge_sections(lbx__loader *load, lbx__expr *into, const lbx__expr *from)
+expr_merge_sections(lbx__loader *load, lbx__expr *into, const lbx__expr *from)
 {
     for (uint32_t i = 0; i < from->fields->count; i++) {
         const lbx__key_entry *entry = &from->fields->entries[i];
         lbx__expr_field *source = entry->value;
-        lbx__expr_field *field = field_of(load, into, entry->key);
+        lbx__expr_field *field = expr_find_field(load, into, entry->key);
 
         load->steps++;
         if (!field)
             return false;
         if (!field->newest)
             *field = *source;
-        else if (!assign_all(load, field, source->newest))
+        else if (!expr_push_all(load, field, source->newest))
             return false;
     }
     return true;
 }
 
 static bool
-refuse_duplicate(lbx__loader *load, const char *key, const lbx__expr *first,
-                 const lbx__expr *second)
+expr_refuse_duplicate(lbx__loader *load, const char *key,
+                      const lbx__expr *first, const lbx__expr *second)
 {
     return lbx__loader_fail(
         load, LBX_INVALID, second->origin,
@@ -168,10 +168,10 @@ refuse_duplicate(lbx__loader *load, const char *key, const lbx__expr *first,
         key, (unsigned)first->origin.line);
 }
 
-/* The newest section of a field, made if what is newest is something else. */
+/* The newest value of a field if it is a section; otherwise a new section. */
 static lbx__expr *
-section_of(lbx__loader *load, lbx__expr_field *field, const char *key,
-           const lbx__expr_assignment *assignment)
+expr_find_section(lbx__loader *load, lbx__expr_field *field, const char *key,
+                  const lbx__expr_assignment *assignment)
 {
     lbx__expr_assignment section = {.braces = assignment->braces};
 
@@ -184,11 +184,12 @@ section_of(lbx__loader *load, lbx__expr_field *field, const char *key,
     if (!section.expr)
         return NULL;
     if (!load->options.allow_duplicates &&
-        is_duplicate(field->newest, &section)) {
-        (void)refuse_duplicate(load, key, field->newest->expr, section.expr);
+        expr_is_duplicate(field->newest, &section)) {
+        (void)expr_refuse_duplicate(load, key, field->newest->expr,
+                                    section.expr);
         return NULL;
     }
-    return assign(load, field, &section) ? field->newest->expr : NULL;
+    return expr_push(load, field, &section) ? field->newest->expr : NULL;
 }
 
 bool
@@ -199,25 +200,25 @@ lbx__expr_assign(lbx__loader *load, lbx__expr *section, const char *const *keys,
 
     assert(count > 0);
     for (uint32_t i = 0; i < count; i++) {
-        field = field_of(load, section, keys[i]);
+        field = expr_find_field(load, section, keys[i]);
         if (!field)
             return false;
         if (i + 1 == count)
             break;
-        section = section_of(load, field, keys[i], &assignment);
+        section = expr_find_section(load, field, keys[i], &assignment);
         if (!section)
             return false;
     }
     if (!load->options.allow_duplicates &&
-        is_duplicate(field->newest, &assignment))
-        return refuse_duplicate(load, keys[count - 1], field->newest->expr,
-                                assignment.expr);
-    return assign(load, field, &assignment);
+        expr_is_duplicate(field->newest, &assignment))
+        return expr_refuse_duplicate(load, keys[count - 1], field->newest->expr,
+                                     assignment.expr);
+    return expr_push(load, field, &assignment);
 }
 
-/* Back from a tree: its depth was checked when it was made. */
+/* An expression from a tree, whose depth was checked when it was made. */
 static lbx__expr *
-raw_of(lbx__loader *load, const lbx_settings *settings)
+expr_from_tree(lbx__loader *load, const lbx_settings *settings)
 {
     static const lbx__expr_kind kinds[] = {
         [LBX_SETTINGS_KIND_NULL] = LBX__EXPR_NULL,
@@ -244,7 +245,7 @@ raw_of(lbx__loader *load, const lbx_settings *settings)
 
         if (!piece)
             return NULL;
-        piece->expr = raw_of(load, lbx_settings_child(settings, i));
+        piece->expr = expr_from_tree(load, lbx_settings_child(settings, i));
         if (!piece->expr)
             return NULL;
         *end = piece;
@@ -264,7 +265,7 @@ lbx__expr_add_tree(lbx__loader *load, lbx__expr *section,
         const char *key = lbx_settings_key(child);
         lbx__expr_assignment assignment = {.braces = braces};
 
-        assignment.expr = raw_of(load, child);
+        assignment.expr = expr_from_tree(load, child);
         if (!assignment.expr)
             return false;
         if (!lbx__expr_assign(load, section, &key, 1, assignment))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw values: what was written, before substitutions are replaced.
+ * Expressions: values as they were written, before substitutions are replaced.
  *
- * A field keeps all that was assigned to it, newest first, because a
- * substitution may look back at what was there before, and because what is
- * written over a substitution may have to be merged with it. Only a section
- * that follows a section directly is merged at once.
+ * A field keeps all its assignments, newest first, because a substitution may
+ * refer to an older one, and because a value that overrides a substitution may
+ * have to be merged with it. Only a section that directly follows a section is
+ * merged at once.
  *
- * I1  of two neighbouring assignments of a field, at most one is a section.
+ * EXPR-1  Of two neighbouring assignments of a field, at most one is a section.
  */
-#ifndef LBX_SETTINGS_RAW_H
-#define LBX_SETTINGS_RAW_H
+#ifndef LBX_SETTINGS_EXPR_H
+#define LBX_SETTINGS_EXPR_H
 
 #include "settings/key_table.h"
 #include "settings/loader.h"
@@ -22,14 +22,14 @@ typedef enum lbx__expr_kind {
     LBX__EXPR_STRING,
     LBX__EXPR_LIST,     /* pieces are the members */
     LBX__EXPR_SECTION,  /* fields */
-    LBX__EXPR_CONCAT,   /* pieces beside each other */
+    LBX__EXPR_CONCAT,   /* pieces in one line */
     LBX__EXPR_SUBST,    /* ${path} */
-    LBX__EXPR_PREVIOUS, /* what += adds to, inside a list */
+    LBX__EXPR_PREVIOUS, /* the value that += extends, inside a list */
 } lbx__expr_kind;
 
 struct lbx__expr;
 
-/* A member of a list, or a part of a concatenation with the space before it. */
+/* A member of a list; or a part of a concatenation, and the space before it. */
 typedef struct lbx__expr_piece {
     struct lbx__expr_piece *next;
     struct lbx__expr *expr;
@@ -44,9 +44,9 @@ typedef struct lbx__expr {
     lbx__key_table *fields; /* of a section: lbx__expr_field */
     lbx__expr_piece *pieces;
 
-    /* A substitution's path. In an included file it is first looked for below
-     * the origin of the include: keys[] begins with the keys of that origin, and
-     * behind its end the path follows once more, as seen from the root. */
+    /* A substitution's path. In an included file it is looked up twice: first below
+     * the include, so keys[] starts with the keys of the include; then from the
+     * root, so the path follows again after keys[key_count - 1]. */
     const char **keys;
     uint32_t key_count;
     uint32_t prefix_count;
@@ -55,20 +55,20 @@ typedef struct lbx__expr {
 typedef struct lbx__expr_assignment {
     struct lbx__expr_assignment *older;
     lbx__expr *expr;
-    uint32_t braces; /* the pair in which it stands */
-    bool looks_back; /* it refers to the field itself: ${x} in x, += */
+    uint32_t braces; /* the pair that contains it */
+    bool looks_back; /* it refers to the older ones: ${x} in x, += */
 } lbx__expr_assignment;
 
 typedef struct lbx__expr_field {
     lbx__expr_assignment *newest;
 } lbx__expr_field;
 
-/* A expr value without contents; NULL when the load has failed. */
+/* An expression without contents; NULL when the load has failed. */
 lbx__expr *lbx__expr_create(lbx__loader *load, lbx__expr_kind kind,
                             lbx__fault_line origin);
 
-/* Puts `assignment` at keys[0 .. count-1] below `section`, and merges or
- * refuses as the rules for duplicates want it. */
+/* Assigns to the field keys[0 .. count-1] below `section`; merges sections, and
+ * fails the load for a duplicate. */
 bool lbx__expr_assign(lbx__loader *load, lbx__expr *section,
                       const char *const *keys, uint32_t count,
                       lbx__expr_assignment assignment);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a tree is made: every member is worked out and copied. What several
- * members shared is copied for each, so that each has its own path; that is
- * where a small text can become a large tree, and where it is counted.
+ * Freezing: every value is resolved and copied into a tree.
+ *
+ * A value that several members share is copied for each, so that each copy has
+ * its own path. This is where a small text can become a large tree, so values
+ * are counted here.
  */
 #include "settings/freeze.h"
 
@@ -11,7 +13,7 @@
 
 #include <string.h>
 
-/* A tree being made. */
+/* A tree that is being made. */
 struct freeze {
     lbx__resolver resolver;
     lbx__loader *load;
@@ -19,27 +21,27 @@ struct freeze {
 };
 
 static bool
-no_room(struct freeze *freeze)
+freeze_no_memory(struct freeze *freeze)
 {
     freeze->load->arena.full = freeze->tree->arena.full;
     return lbx__loader_no_memory(freeze->load);
 }
 
 static const char *
-keep(struct freeze *freeze, const char *text)
+freeze_keep_text(struct freeze *freeze, const char *text)
 {
     const char *copy = "";
 
     if (text[0])
         copy = lbx__arena_copy(&freeze->tree->arena, text, strlen(text));
     if (!copy)
-        (void)no_room(freeze);
+        (void)freeze_no_memory(freeze);
     return copy;
 }
 
-/* The tree's own copy of a file's name. */
+/* The tree's copy of a file name, made once. */
 static const char *
-keep_file(struct freeze *freeze, const char *file)
+freeze_keep_file(struct freeze *freeze, const char *file)
 {
     const char *copy;
     lbx__key_entry *entry;
@@ -49,25 +51,25 @@ keep_file(struct freeze *freeze, const char *file)
     copy = lbx__key_table_get(&freeze->tree->files, file);
     if (copy)
         return copy;
-    copy = keep(freeze, file);
+    copy = freeze_keep_text(freeze, file);
     if (!copy)
         return NULL;
     entry =
         lbx__key_table_put(&freeze->tree->files, &freeze->tree->arena, copy);
     if (!entry) {
-        (void)no_room(freeze);
+        (void)freeze_no_memory(freeze);
         return NULL;
     }
     entry->value = (void *)(uintptr_t)copy;
     return copy;
 }
 
-static bool copy_value(struct freeze *freeze, lbx__resolver_value *value,
-                       lbx_settings *settings, uint32_t depth);
+static bool freeze_copy_value(struct freeze *freeze, lbx__resolver_value *value,
+                              lbx_settings *settings, uint32_t depth);
 
 static bool
-copy_list(struct freeze *freeze, const lbx__resolver_value *value,
-          lbx_settings *settings, uint32_t depth)
+freeze_copy_list(struct freeze *freeze, const lbx__resolver_value *value,
+                 lbx_settings *settings, uint32_t depth)
 {
     if (value->member_count == 0)
         return true;
@@ -75,13 +77,13 @@ copy_list(struct freeze *freeze, const lbx__resolver_value *value,
         lbx__arena_take(&freeze->tree->arena,
                         value->member_count * sizeof(*settings->children));
     if (!settings->children)
-        return no_room(freeze);
+        return freeze_no_memory(freeze);
     for (size_t i = 0; i < value->member_count; i++) {
         lbx_settings *child = &settings->children[i];
 
         child->parent = settings;
         child->key = "";
-        if (!copy_value(freeze, value->members[i], child, depth + 1))
+        if (!freeze_copy_value(freeze, value->members[i], child, depth + 1))
             return false;
         settings->count++;
     }
@@ -89,30 +91,31 @@ copy_list(struct freeze *freeze, const lbx__resolver_value *value,
 }
 
 static bool
-copy_field(struct freeze *freeze, const char *key, lbx__resolver_value *value,
-           lbx_settings *settings, uint32_t depth)
+freeze_copy_field(struct freeze *freeze, const char *key,
+                  lbx__resolver_value *value, lbx_settings *settings,
+                  uint32_t depth)
 {
     lbx__arena *arena = &freeze->tree->arena;
     lbx_settings *child = lbx__arena_take(arena, sizeof(*child));
     lbx__key_entry *entry;
 
     if (!child)
-        return no_room(freeze);
+        return freeze_no_memory(freeze);
     child->parent = settings;
-    child->key = keep(freeze, key);
-    if (!child->key || !copy_value(freeze, value, child, depth + 1))
+    child->key = freeze_keep_text(freeze, key);
+    if (!child->key || !freeze_copy_value(freeze, value, child, depth + 1))
         return false;
     entry = lbx__key_table_put(&settings->fields, arena, child->key);
     if (!entry)
-        return no_room(freeze);
+        return freeze_no_memory(freeze);
     entry->value = child;
     settings->count++;
     return true;
 }
 
 static bool
-copy_section(struct freeze *freeze, lbx__resolver_value *value,
-             lbx_settings *settings, uint32_t depth)
+freeze_copy_section(struct freeze *freeze, lbx__resolver_value *value,
+                    lbx_settings *settings, uint32_t depth)
 {
     for (uint32_t i = 0; i < value->symbols->count; i++) {
         const lbx__key_entry *entry = &value->symbols->entries[i];
@@ -121,16 +124,16 @@ copy_section(struct freeze *freeze, lbx__resolver_value *value,
         if (!lbx__resolver_symbol_value(&freeze->resolver, entry->value,
                                         &member))
             return false;
-        if (member && // ${?x} may have come to nothing
-            !copy_field(freeze, entry->key, member, settings, depth))
+        if (member && // ${?x} may be undefined
+            !freeze_copy_field(freeze, entry->key, member, settings, depth))
             return false;
     }
     return true;
 }
 
 static bool
-copy_value(struct freeze *freeze, lbx__resolver_value *value,
-           lbx_settings *settings, uint32_t depth)
+freeze_copy_value(struct freeze *freeze, lbx__resolver_value *value,
+                  lbx_settings *settings, uint32_t depth)
 {
     bool done = true;
 
@@ -143,23 +146,24 @@ copy_value(struct freeze *freeze, lbx__resolver_value *value,
     settings->tree = freeze->tree;
     settings->kind = value->kind;
     settings->origin.line = value->origin.line;
-    settings->origin.file = keep_file(freeze, value->origin.file);
-    settings->text =
-        value->kind == LBX_SETTINGS_KIND_NULL ? "" : keep(freeze, value->text);
+    settings->origin.file = freeze_keep_file(freeze, value->origin.file);
+    settings->text = value->kind == LBX_SETTINGS_KIND_NULL
+                         ? ""
+                         : freeze_keep_text(freeze, value->text);
     if (!settings->origin.file || !settings->text)
         return false;
     value->freezing = true;
     if (value->kind == LBX_SETTINGS_KIND_LIST)
-        done = copy_list(freeze, value, settings, depth);
+        done = freeze_copy_list(freeze, value, settings, depth);
     else if (value->kind == LBX_SETTINGS_KIND_SECTION)
-        done = copy_section(freeze, value, settings, depth);
+        done = freeze_copy_section(freeze, value, settings, depth);
     value->freezing = false;
     return done;
 }
 
-/* The path of what the tree is made of. */
+/* Keeps the path of the section that the tree was made of. */
 static bool
-keep_prefix(struct freeze *freeze, const lbx_settings *model)
+freeze_keep_prefix(struct freeze *freeze, const lbx_settings *model)
 {
     const size_t length = model ? lbx_settings_path(model, NULL, 0) : 0;
     char *prefix;
@@ -169,7 +173,7 @@ keep_prefix(struct freeze *freeze, const lbx_settings *model)
         return true;
     prefix = lbx__arena_take(&freeze->tree->arena, length + 1);
     if (!prefix)
-        return no_room(freeze);
+        return freeze_no_memory(freeze);
     (void)lbx_settings_path(model, prefix, length + 1);
     freeze->tree->prefix = prefix;
     return true;
@@ -197,8 +201,9 @@ lbx__freeze_tree(lbx__loader *load, const lbx__expr *root,
         !model || (!model->parent && model->tree->is_document);
     freeze.tree->root.key = "";
     load->values = 0;
-    if (!keep_prefix(&freeze, model) ||
-        !copy_value(&freeze, freeze.resolver.root, &freeze.tree->root, 0)) {
+    if (!freeze_keep_prefix(&freeze, model) ||
+        !freeze_copy_value(&freeze, freeze.resolver.root, &freeze.tree->root,
+                           0)) {
         lbx__settings_tree_destroy(freeze.tree);
         return false;
     }

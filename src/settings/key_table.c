@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ordered table with an open hash index over it.
+ * The entries in order, with a hash index over them.
  *
- * I1  The index, where there is one, has every entry, and at most half of it
- *     is in use: a search always comes to a free origin.
+ * KEYTAB-1  The index, if there is one, has every entry, and at most half of its
+ *           slots are used: a search always reaches a free slot.
  */
 #include "settings/key_table.h"
 
@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-    SMALL = 8, // up to here a scan is as quick as the index
+    SMALL = 8, // up to here a scan is as fast as the index
     FIRST = 4
 };
 
-/* FNV-1a, folded so that the low bits know all of it. */
+/* FNV-1a, folded so that the low bits depend on all of it. */
 static uint64_t
-hash_of(const char *key)
+key_table_hash(const char *key)
 {
     uint64_t hash = 14695981039346656037U;
 
@@ -26,14 +26,14 @@ hash_of(const char *key)
     return hash ^ (hash >> 32);
 }
 
-/* The origin in the index where the key is, or could be put. */
+/* The slot of the index that has the key, or the free one for it. */
 static uint32_t *
-place_of(const lbx__key_table *table, const char *key, uint64_t hash)
+key_table_slot(const lbx__key_table *table, const char *key, uint64_t hash)
 {
     const uint32_t mask = table->index_size - 1;
     uint32_t at = (uint32_t)hash & mask;
 
-    while (table->index[at] != 0) { // I1
+    while (table->index[at] != 0) { // KEYTAB-1
         const lbx__key_entry *entry = &table->entries[table->index[at] - 1];
 
         if (entry->hash == hash && strcmp(entry->key, key) == 0)
@@ -44,10 +44,10 @@ place_of(const lbx__key_table *table, const char *key, uint64_t hash)
 }
 
 static lbx__key_entry *
-find(const lbx__key_table *table, const char *key, uint64_t hash)
+key_table_find(const lbx__key_table *table, const char *key, uint64_t hash)
 {
     if (table->index) {
-        const uint32_t number = *place_of(table, key, hash);
+        const uint32_t number = *key_table_slot(table, key, hash);
 
         return number ? &table->entries[number - 1] : NULL;
     }
@@ -63,19 +63,20 @@ find(const lbx__key_table *table, const char *key, uint64_t hash)
 void *
 lbx__key_table_get(const lbx__key_table *table, const char *key)
 {
-    const lbx__key_entry *entry = find(table, key, hash_of(key));
+    const lbx__key_entry *entry =
+        key_table_find(table, key, key_table_hash(key));
 
     return entry ? entry->value : NULL;
 }
 
-/* Twice the room, and an index for it once it is no longer small. */
+/* Doubles the capacity, and makes an index when it is no longer small. */
 static bool
-grow(lbx__key_table *table, lbx__arena *arena)
+key_table_grow(lbx__key_table *table, lbx__arena *arena)
 {
     const uint32_t capacity = table->capacity ? 2 * table->capacity : FIRST;
     lbx__key_entry *entries;
 
-    if (capacity > UINT32_MAX / 4) // I1 needs twice as many places
+    if (capacity > UINT32_MAX / 4) // KEYTAB-1 needs twice as many slots
         return false;
     entries = lbx__arena_take(arena, capacity * sizeof(*entries));
     if (!entries)
@@ -92,7 +93,7 @@ grow(lbx__key_table *table, lbx__arena *arena)
         table->index_size = 2 * capacity;
         table->entries = entries;
         for (uint32_t i = 0; i < table->count; i++)
-            *place_of(table, entries[i].key, entries[i].hash) = i + 1;
+            *key_table_slot(table, entries[i].key, entries[i].hash) = i + 1;
     }
     table->entries = entries;
     table->capacity = capacity;
@@ -102,18 +103,18 @@ grow(lbx__key_table *table, lbx__arena *arena)
 lbx__key_entry *
 lbx__key_table_put(lbx__key_table *table, lbx__arena *arena, const char *key)
 {
-    const uint64_t hash = hash_of(key);
-    lbx__key_entry *entry = find(table, key, hash);
+    const uint64_t hash = key_table_hash(key);
+    lbx__key_entry *entry = key_table_find(table, key, hash);
 
     if (entry)
         return entry;
-    if (table->count == table->capacity && !grow(table, arena))
+    if (table->count == table->capacity && !key_table_grow(table, arena))
         return NULL;
     assert(table->entries);
     if (table->index)
-        *place_of(table, key, hash) = table->count + 1;
+        *key_table_slot(table, key, hash) = table->count + 1;
     entry = &table->entries[table->count++];
     *entry = (lbx__key_entry){key, hash, NULL};
-    assert(!table->index || table->count <= table->index_size / 2); // I1
+    assert(!table->index || table->count <= table->index_size / 2); // KEYTAB-1
     return entry;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lexer: one character ahead, each byte looked at once.
+ * The lexer: one character of lookahead; each byte is read once.
  *
- * I1  at is always at the beginning of a character: the text was checked as a
- *     whole, and every step is by whole characters or past an ASCII one.
+ * LEXER-1  `at` is at the start of a character: the text was checked as a whole,
+ *          and each step skips whole characters.
  */
 #include "settings/lexer.h"
 
@@ -11,11 +11,10 @@
 
 #include <string.h>
 
-/* What ends a plain word, and may not stand in one. */
+/* Characters that end a word without quotes, and are not allowed in one. */
 static const char reserved[] = "$\"{}[]:=,;+#`^?!@*&\\";
 
-/* White space is HOCON's, and U+FFFC, which a word processor leaves behind in
- * place of an object. */
+/* HOCON's white space, and U+FFFC, which word processors leave for an object. */
 static bool
 lexer_is_space(uint32_t code)
 {
@@ -44,8 +43,8 @@ lexer_is_space(uint32_t code)
     }
 }
 
-/* The length in bytes of the white space at `text`, one character's; 0 when
- * there is something else, a line feed included. */
+/* The length of the white-space character at `text`; 0 for any other, and for a
+ * line feed. */
 static size_t
 lexer_space_length(const char *text, size_t left_bytes)
 {
@@ -62,17 +61,17 @@ lbx__lexer_origin(const lbx__lexer *lexer)
 }
 
 static size_t
-left(const lbx__lexer *lexer)
+lexer_left(const lbx__lexer *lexer)
 {
     return (size_t)(lexer->end - lexer->at);
 }
 
 static bool
-starts_with(const lbx__lexer *lexer, const char *word)
+lexer_starts_with(const lbx__lexer *lexer, const char *word)
 {
     const size_t length = strlen(word);
 
-    return left(lexer) >= length && memcmp(lexer->at, word, length) == 0;
+    return lexer_left(lexer) >= length && memcmp(lexer->at, word, length) == 0;
 }
 
 bool
@@ -104,25 +103,24 @@ lbx__lexer_init(lbx__lexer *lexer, lbx__loader *load, const char *file,
 
 /* White space and comments, up to the end of the line. */
 static void
-skip_space(lbx__lexer *lexer, lbx__token *token)
+lexer_skip_space(lbx__lexer *lexer, lbx__token *token)
 {
     size_t length;
 
     token->space = lexer->at;
-    while ((length = lexer_space_length(lexer->at, left(lexer))) > 0)
+    while ((length = lexer_space_length(lexer->at, lexer_left(lexer))) > 0)
         lexer->at += length;
     token->space_bytes = (size_t)(lexer->at - token->space);
-    if (starts_with(lexer, "#") || starts_with(lexer, "//")) {
-        const char *end = memchr(lexer->at, '\n', left(lexer));
+    if (lexer_starts_with(lexer, "#") || lexer_starts_with(lexer, "//")) {
+        const char *end = memchr(lexer->at, '\n', lexer_left(lexer));
 
         lexer->at = end ? end : lexer->end;
     }
 }
 
-/* """ ... """: everything as it is; quotes beyond the last three belong to the
- * text. */
+/* """ ... """: no escapes; quotes before the last three belong to the text. */
 static bool
-triple_quoted(lbx__lexer *lexer, lbx__token *token)
+lexer_triple_quoted(lbx__lexer *lexer, lbx__token *token)
 {
     const lbx__fault_line origin = lbx__lexer_origin(lexer);
     const char *start = lexer->at + 3;
@@ -149,9 +147,9 @@ triple_quoted(lbx__lexer *lexer, lbx__token *token)
     return token->text != NULL;
 }
 
-/* Where the closing quote is; NULL when there is none on this line. */
+/* The closing quote; NULL when there is none on this line. */
 static const char *
-closing_quote(const lbx__lexer *lexer)
+lexer_closing_quote(const lbx__lexer *lexer)
 {
     const char *at = lexer->at + 1;
 
@@ -161,17 +159,17 @@ closing_quote(const lbx__lexer *lexer)
 }
 
 static bool
-quoted(lbx__lexer *lexer, lbx__token *token)
+lexer_quoted(lbx__lexer *lexer, lbx__token *token)
 {
     const lbx__fault_line origin = lbx__lexer_origin(lexer);
-    const char *end = closing_quote(lexer);
+    const char *end = lexer_closing_quote(lexer);
     char *out;
 
     if (!end)
         return lbx__loader_fail(lexer->load, LBX_INVALID, origin,
                                 "a quote is not closed on this line; text of "
                                 "several lines stands between \"\"\"");
-    // Undoing an escape never makes it longer.
+    // An unescaped text is never longer.
     out = lbx__loader_take(lexer->load, (size_t)(end - lexer->at));
     if (!out)
         return false;
@@ -204,37 +202,37 @@ quoted(lbx__lexer *lexer, lbx__token *token)
     return true;
 }
 
-/* Whether the + that comes next is that of a number, as in 1e+3. */
+/* Whether the next character is the + of a number such as 1e+3. */
 static bool
-is_exponent_sign(const lbx__lexer *lexer, const lbx__token *token)
+lexer_is_exponent_sign(const lbx__lexer *lexer, const lbx__token *token)
 {
     const char *at = lexer->at;
 
     return *at == '+' && at > token->text && (at[-1] | 0x20) == 'e' &&
            ((*token->text >= '0' && *token->text <= '9') ||
             *token->text == '-') &&
-           left(lexer) > 1 && at[1] >= '0' && at[1] <= '9';
+           lexer_left(lexer) > 1 && at[1] >= '0' && at[1] <= '9';
 }
 
 /* A word without quotes: up to white space, a comment or a reserved
  * character. */
 static bool
-plain(lbx__lexer *lexer, lbx__token *token)
+lexer_plain(lbx__lexer *lexer, lbx__token *token)
 {
     while (lexer->at < lexer->end) {
         const unsigned char c = (unsigned char)*lexer->at;
 
         if (c == '\n' || (c < 0x80 && memchr(reserved, c, sizeof(reserved)) &&
-                          !is_exponent_sign(lexer, token)))
+                          !lexer_is_exponent_sign(lexer, token)))
             break;
-        if (c == '/' && starts_with(lexer, "//"))
+        if (c == '/' && lexer_starts_with(lexer, "//"))
             break;
-        if (lexer_space_length(lexer->at, left(lexer)) > 0)
+        if (lexer_space_length(lexer->at, lexer_left(lexer)) > 0)
             break;
         lexer->at++;
         while (lexer->at < lexer->end &&
                ((unsigned char)*lexer->at & 0xc0) == 0x80)
-            lexer->at++; // I1
+            lexer->at++; // LEXER-1
     }
     token->length_bytes = (size_t)(lexer->at - token->text);
     if (token->length_bytes > 0)
@@ -244,9 +242,9 @@ plain(lbx__lexer *lexer, lbx__token *token)
                             *lexer->at);
 }
 
-/* The kinds that are one character. */
+/* Tokens of one character. */
 static bool
-single(char c, lbx__token_kind *ret)
+lexer_single(char c, lbx__token_kind *ret)
 {
     static const char characters[] = "\n,;=:{}[]";
     static const lbx__token_kind kinds[] = {
@@ -267,34 +265,35 @@ bool
 lbx__lexer_next(lbx__lexer *lexer, lbx__token *ret)
 {
     *ret = (lbx__token){.kind = LBX__TOKEN_END};
-    skip_space(lexer, ret);
+    lexer_skip_space(lexer, ret);
     ret->line = lexer->line;
     ret->text = lexer->at;
     if (lexer->at == lexer->end)
         return true;
     ret->length_bytes = 1;
-    if (single(*lexer->at, &ret->kind)) {
+    if (lexer_single(*lexer->at, &ret->kind)) {
         lexer->line += *lexer->at++ == '\n';
         return true;
     }
     if (*lexer->at == '"') {
         ret->kind = LBX__TOKEN_QUOTED;
-        return starts_with(lexer, "\"\"\"") ? triple_quoted(lexer, ret)
-                                            : quoted(lexer, ret);
+        return lexer_starts_with(lexer, "\"\"\"")
+                   ? lexer_triple_quoted(lexer, ret)
+                   : lexer_quoted(lexer, ret);
     }
-    if (starts_with(lexer, "${")) {
+    if (lexer_starts_with(lexer, "${")) {
         ret->kind = LBX__TOKEN_SUBST;
-        ret->optional = starts_with(lexer, "${?");
+        ret->optional = lexer_starts_with(lexer, "${?");
         ret->length_bytes = ret->optional ? 3 : 2;
         lexer->at += ret->length_bytes;
         return true;
     }
-    if (starts_with(lexer, "+=")) {
+    if (lexer_starts_with(lexer, "+=")) {
         ret->kind = LBX__TOKEN_APPEND;
         ret->length_bytes = 2;
         lexer->at += 2;
         return true;
     }
     ret->kind = LBX__TOKEN_PLAIN;
-    return plain(lexer, ret);
+    return lexer_plain(lexer, ret);
 }

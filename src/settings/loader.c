@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of a load share; see loader.h. */
+/* What the steps of a load share: faults, memory, limits; see loader.h. */
 #include "settings/loader.h"
 
 #include <string.h>

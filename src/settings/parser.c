@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The grammar, top down. Values are in value.c, paths in key.c, includes in
- * include.c.
+ * The grammar, top down. Values are in parser_value.c, paths in parser_path.c,
+ * includes in parser_include.c.
  *
- * I1  The trail has the keys that lead from the root of the tree to the field
- *     whose value is being read; its length is the depth, and limited. So the
- *     depth of recursion is limited too.
+ * PARSER-1  The trail has the keys from the root of the tree to the field whose
+ *           value is being read. Its length is the depth, which is limited, so
+ *           the depth of recursion is limited too.
  */
 #include "settings/parser.h"
 
@@ -53,15 +53,15 @@ lbx__parser_expected(lbx__parser *parser, const char *what)
                             token->text);
 }
 
-/* Goes down by `keys`; the way back is to restore trail_count. */
+/* Appends `keys` to the trail; the caller restores trail_count. */
 static bool
-descend(lbx__parser *parser, const char *const *keys, uint32_t count)
+parser_descend(lbx__parser *parser, const char *const *keys, uint32_t count)
 {
     lbx__loader *load = parser->load;
 
     for (uint32_t i = 0; i < count; i++) {
         if (!lbx__loader_check_depth(load, lbx__parser_origin(parser),
-                                     load->trail_count + 1)) // I1
+                                     load->trail_count + 1)) // PARSER-1
             return false;
         load->trail[load->trail_count++] = keys[i];
     }
@@ -70,7 +70,7 @@ descend(lbx__parser *parser, const char *const *keys, uint32_t count)
 
 /* What x += value stands for: ${?x} [value]. */
 static lbx__expr *
-appended(lbx__parser *parser, lbx__expr *value)
+parser_append_expr(lbx__parser *parser, lbx__expr *value)
 {
     lbx__loader *load = parser->load;
     lbx__expr *concat = lbx__expr_create(load, LBX__EXPR_CONCAT, value->origin);
@@ -100,9 +100,10 @@ appended(lbx__parser *parser, lbx__expr *value)
     return concat;
 }
 
-/* The value of a field, and whether it builds on what was there. */
+/* The value of a field, and whether it refers to the previous one. */
 static bool
-field_value(lbx__parser *parser, const char *key, lbx__expr_assignment *ret)
+parser_field_value(lbx__parser *parser, const char *key,
+                   lbx__expr_assignment *ret)
 {
     const bool outer = parser->refers_to_itself;
     const lbx__token_kind kind = parser->token.kind;
@@ -124,14 +125,14 @@ field_value(lbx__parser *parser, const char *key, lbx__expr_assignment *ret)
     ret->looks_back = parser->refers_to_itself;
     parser->refers_to_itself = outer;
     if (kind == LBX__TOKEN_APPEND) {
-        ret->expr = appended(parser, ret->expr);
+        ret->expr = parser_append_expr(parser, ret->expr);
         ret->looks_back = true;
     }
     return ret->expr != NULL;
 }
 
 static bool
-parse_field(lbx__parser *parser, lbx__expr *section, uint32_t braces)
+parser_field(lbx__parser *parser, lbx__expr *section, uint32_t braces)
 {
     lbx__loader *load = parser->load;
     const uint32_t trail_count = load->trail_count;
@@ -143,16 +144,17 @@ parse_field(lbx__parser *parser, lbx__expr *section, uint32_t braces)
         return false;
     if (trail_count == 0)
         keys[0] = lbx__loader_root_name(keys[0]);
-    if (!descend(parser, keys, count) || !lbx__parser_skip_newlines(parser) ||
-        !field_value(parser, keys[count - 1], &assignment))
+    if (!parser_descend(parser, keys, count) ||
+        !lbx__parser_skip_newlines(parser) ||
+        !parser_field_value(parser, keys[count - 1], &assignment))
         return false;
     load->trail_count = trail_count;
     return lbx__expr_assign(load, section, keys, count, assignment);
 }
 
-/* Whether a field or member may follow: a comma, a line end, or both. */
+/* A comma, a line end, or both: what separates fields. */
 static bool
-separator(lbx__parser *parser, lbx__token_kind closer)
+parser_separator(lbx__parser *parser, lbx__token_kind closer)
 {
     const bool newline = parser->token.kind == LBX__TOKEN_NEWLINE;
 
@@ -174,7 +176,7 @@ separator(lbx__parser *parser, lbx__token_kind closer)
 }
 
 static bool
-is_word(const lbx__token *token, const char *word)
+parser_is_word(const lbx__token *token, const char *word)
 {
     return token->kind == LBX__TOKEN_PLAIN &&
            token->length_bytes == strlen(word) &&
@@ -192,14 +194,14 @@ lbx__parser_fields(lbx__parser *parser, lbx__expr *section,
             return false;
         if (parser->token.kind == closer)
             return true;
-        if (is_word(&parser->token, "include")) {
+        if (parser_is_word(&parser->token, "include")) {
             if (!lbx__parser_advance(parser) ||
                 !lbx__parser_include(parser, section))
                 return false;
-        } else if (!parse_field(parser, section, braces)) {
+        } else if (!parser_field(parser, section, braces)) {
             return false;
         }
-        if (!separator(parser, closer))
+        if (!parser_separator(parser, closer))
             return false;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to expr fields. */
+/* From text to expressions. */
 #ifndef LBX_SETTINGS_PARSER_H
 #define LBX_SETTINGS_PARSER_H
 
@@ -9,25 +9,23 @@
 typedef struct lbx__parser {
     lbx__lexer lexer;
     lbx__loader *load;
-    lbx__token token; /* the one to look at next */
+    lbx__token token; /* the next one to parse */
 
-    /* Keys before trail[prefix_count] lead to the include by which this text
-     * came in. */
+    /* Keys before trail[prefix_count] lead to the include of this text. */
     uint32_t prefix_count;
     bool refers_to_itself; /* ${x} was seen in the value of x */
 } lbx__parser;
 
-/* Reads a text into `section`; where that is in the tree is the load's
- * trail. */
+/* Parses a text into `section`, which is at the load's trail. */
 bool lbx__parser_parse(lbx__loader *load, const char *file, const char *text,
                        size_t length_bytes, lbx__expr *section);
 
-/* What the parts share. */
+/* Shared by the parts of the parser. */
 bool lbx__parser_advance(lbx__parser *parser);
 bool lbx__parser_skip_newlines(lbx__parser *parser);
 lbx__fault_line lbx__parser_origin(const lbx__parser *parser);
 
-/* Fails the load: what was expected, and what stands there instead. */
+/* Fails the load: "expected ..., not ...". Returns false. */
 bool lbx__parser_expected(lbx__parser *parser, const char *what);
 
 /* A path of words and quoted keys. */
@@ -41,11 +39,11 @@ bool lbx__parser_subst(lbx__parser *parser, lbx__expr **ret);
  * closing bracket. */
 bool lbx__parser_value(lbx__parser *parser, lbx__expr **ret);
 
-/* Fields up to `closer`, which becomes the token to look at. */
+/* Fields up to `closer`, which becomes the current token. */
 bool lbx__parser_fields(lbx__parser *parser, lbx__expr *section,
                         lbx__token_kind closer);
 
-/* The rest of an include, behind that word. */
+/* The rest of an include, after that word. */
 bool lbx__parser_include(lbx__parser *parser, lbx__expr *section);
 
 #endif

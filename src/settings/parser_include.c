@@ -2,9 +2,8 @@
 /*
  * Includes: include "x", include file("x"), include required(...).
  *
- * What is included is read into the section in which the include stands, as
- * if it were a block of its own. A missing file is passed over, unless it is
- * required.
+ * The included text is parsed into the section that contains the include, as if
+ * it were a block of its own. A missing file is ignored unless it is required.
  */
 #include "settings/parser.h"
 
@@ -12,9 +11,10 @@
 
 #include <string.h>
 
-/* A word, and the '(' that HOCON's lexer and ours leave at its end. */
+/* Whether a token starts with `word`, which may end with '(': the lexer keeps
+ * both in one token. */
 static bool
-opens(const lbx__token *token, const char *word)
+parser_include_opens(const lbx__token *token, const char *word)
 {
     const size_t length = strlen(word);
 
@@ -22,10 +22,9 @@ opens(const lbx__token *token, const char *word)
            memcmp(token->text, word, length) == 0;
 }
 
-/* Takes `word` off the front of the token; the next token when that was all
- * of it. */
+/* Removes `word` from the front of the token; advances when nothing is left. */
 static bool
-take_word(lbx__parser *parser, const char *word)
+parser_include_take(lbx__parser *parser, const char *word)
 {
     lbx__token *token = &parser->token;
     const size_t length = strlen(word);
@@ -35,9 +34,9 @@ take_word(lbx__parser *parser, const char *word)
     return token->length_bytes > 0 || lbx__parser_advance(parser);
 }
 
-/* The name, in its brackets; how many were opened is `brackets`. */
+/* The name, and the `brackets` closing brackets after it. */
 static bool
-include_name(lbx__parser *parser, uint32_t brackets, const char **ret)
+parser_include_name(lbx__parser *parser, uint32_t brackets, const char **ret)
 {
     static const char hint[] =
         "\"name\", file(\"name\") or required(...) after include; a key of "
@@ -49,9 +48,9 @@ include_name(lbx__parser *parser, uint32_t brackets, const char **ret)
     if (!lbx__parser_advance(parser))
         return false;
     for (; brackets > 0; brackets--) {
-        if (!opens(&parser->token, ")"))
+        if (!parser_include_opens(&parser->token, ")"))
             return lbx__parser_expected(parser, "')'");
-        if (!take_word(parser, ")"))
+        if (!parser_include_take(parser, ")"))
             return false;
     }
     return true;
@@ -64,22 +63,23 @@ lbx__parser_include(lbx__parser *parser, lbx__expr *section)
     lbx__source_include_name include = {.origin = origin};
     uint32_t brackets = 0;
 
-    if (opens(&parser->token, "url(") || opens(&parser->token, "classpath("))
+    if (parser_include_opens(&parser->token, "url(") ||
+        parser_include_opens(&parser->token, "classpath("))
         return lbx__loader_fail(parser->load, LBX_INVALID, origin,
                                 "only files can be included: \"name\" or "
                                 "file(\"name\")");
-    if (opens(&parser->token, "required(")) {
+    if (parser_include_opens(&parser->token, "required(")) {
         include.required = true;
         brackets++;
-        if (!take_word(parser, "required("))
+        if (!parser_include_take(parser, "required("))
             return false;
     }
-    if (opens(&parser->token, "file(")) {
+    if (parser_include_opens(&parser->token, "file(")) {
         brackets++;
-        if (!take_word(parser, "file("))
+        if (!parser_include_take(parser, "file("))
             return false;
     }
-    return include_name(parser, brackets, &include.name) &&
+    return parser_include_name(parser, brackets, &include.name) &&
            lbx__loader_count_value(parser->load, origin) &&
            lbx__source_include(parser->load, &include, section);
 }

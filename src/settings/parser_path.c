@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths in a text: keys with dots between them, in front of a value and inside
- * ${ }. Words and quoted texts beside each other make one key, with the white
- * space between them; only a dot in a plain word ends one.
+ * Paths in a text: keys separated by dots, before a value and inside ${ }.
+ *
+ * Words and quoted texts beside each other are one key, with the white space
+ * between them. Only a dot in a word without quotes ends a key.
  */
 #include "settings/parser.h"
 
 #include <string.h>
 
-/* A path that is being put together. In no frame that a nested value keeps. */
+/* A path while it is read. Large: it is in no frame that nested values need. */
 struct path {
     const char *keys[LBX__LOADER_DEPTH_CAP];
     uint32_t count;
@@ -18,7 +19,8 @@ struct path {
 };
 
 static bool
-add(lbx__parser *parser, struct path *path, const char *text, size_t length)
+parser_path_add(lbx__parser *parser, struct path *path, const char *text,
+                size_t length)
 {
     if (length >= sizeof(path->key) - path->length)
         return lbx__loader_fail(
@@ -31,7 +33,7 @@ add(lbx__parser *parser, struct path *path, const char *text, size_t length)
 }
 
 static bool
-end_key(lbx__parser *parser, struct path *path)
+parser_path_end_key(lbx__parser *parser, struct path *path)
 {
     const char *key;
 
@@ -52,7 +54,7 @@ end_key(lbx__parser *parser, struct path *path)
 
 /* A plain word, whose dots end keys. */
 static bool
-add_word(lbx__parser *parser, struct path *path)
+parser_path_add_word(lbx__parser *parser, struct path *path)
 {
     const char *at = parser->token.text;
     const char *end = at + parser->token.length_bytes;
@@ -61,27 +63,28 @@ add_word(lbx__parser *parser, struct path *path)
         const char *dot = memchr(at, '.', (size_t)(end - at));
         const char *stop = dot ? dot : end;
 
-        if (stop > at && !add(parser, path, at, (size_t)(stop - at)))
+        if (stop > at &&
+            !parser_path_add(parser, path, at, (size_t)(stop - at)))
             return false;
         if (!dot)
             return true;
-        if (!end_key(parser, path))
+        if (!parser_path_end_key(parser, path))
             return false;
         at = dot + 1;
     }
 }
 
 static bool
-add_token(lbx__parser *parser, struct path *path, bool first)
+parser_path_add_token(lbx__parser *parser, struct path *path, bool first)
 {
     const lbx__token *token = &parser->token;
 
     if (!first && token->space_bytes > 0 &&
-        !add(parser, path, token->space, token->space_bytes))
+        !parser_path_add(parser, path, token->space, token->space_bytes))
         return false;
     if (token->kind == LBX__TOKEN_PLAIN)
-        return add_word(parser, path);
-    return add(parser, path, token->text, token->length_bytes);
+        return parser_path_add_word(parser, path);
+    return parser_path_add(parser, path, token->text, token->length_bytes);
 }
 
 bool
@@ -97,7 +100,8 @@ lbx__parser_path(lbx__parser *parser, const char ***ret_keys,
     path.begun = false;
     while (parser->token.kind == LBX__TOKEN_PLAIN ||
            parser->token.kind == LBX__TOKEN_QUOTED) {
-        if (!add_token(parser, &path, first) || !lbx__parser_advance(parser))
+        if (!parser_path_add_token(parser, &path, first) ||
+            !lbx__parser_advance(parser))
             return false;
         first = false;
     }
@@ -105,7 +109,7 @@ lbx__parser_path(lbx__parser *parser, const char ***ret_keys,
         (void)lbx__parser_expected(parser, "a key");
         return false;
     }
-    if (!end_key(parser, &path))
+    if (!parser_path_end_key(parser, &path))
         return false;
     size_bytes = path.count * sizeof(*path.keys);
     *ret_keys = lbx__loader_take(parser->load, size_bytes);
@@ -116,9 +120,9 @@ lbx__parser_path(lbx__parser *parser, const char ***ret_keys,
     return true;
 }
 
-/* Whether the path, all of it, leads to the field that is being read. */
+/* Whether the path is exactly that of the field whose value is being read. */
 static bool
-is_here(const lbx__loader *load, const lbx__expr *subst)
+parser_path_is_here(const lbx__loader *load, const lbx__expr *subst)
 {
     if (subst->key_count != load->trail_count)
         return false;
@@ -129,9 +133,9 @@ is_here(const lbx__loader *load, const lbx__expr *subst)
     return true;
 }
 
-/* Below the origin of an include that is in a list nothing can be looked up. */
+/* How many keys lead to the include; 0 inside a list, where no path leads. */
 static uint32_t
-usable_prefix(const lbx__parser *parser)
+parser_path_usable_prefix(const lbx__parser *parser)
 {
     for (uint32_t i = 0; i < parser->prefix_count; i++) {
         if (!parser->load->trail[i])
@@ -144,7 +148,7 @@ bool
 lbx__parser_subst(lbx__parser *parser, lbx__expr **ret)
 {
     lbx__loader *load = parser->load;
-    const uint32_t prefix = usable_prefix(parser);
+    const uint32_t prefix = parser_path_usable_prefix(parser);
     const char **keys = NULL;
     uint32_t count = 0;
     lbx__expr *expr =
@@ -173,7 +177,7 @@ lbx__parser_subst(lbx__parser *parser, lbx__expr **ret)
         expr->keys[0] = keys[0];
     expr->prefix_count = prefix;
     expr->key_count = prefix + count;
-    parser->refers_to_itself |= is_here(load, expr);
+    parser->refers_to_itself |= parser_path_is_here(load, expr);
     *ret = expr;
     return true;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values in a text. Pieces that stand beside each other on a line are one
- * value: plain ones become a string at once, others when substitutions are
- * replaced.
+ * Values. Pieces beside each other on a line are one value: texts are joined at
+ * once, others when substitutions are replaced.
  */
 #include "settings/parser.h"
 
@@ -11,7 +10,7 @@
 #include <string.h>
 
 static bool
-list_value(lbx__parser *parser, lbx__expr *list)
+parser_value_list_members(lbx__parser *parser, lbx__expr *list)
 {
     lbx__expr_piece **end = &list->pieces;
 
@@ -43,23 +42,24 @@ list_value(lbx__parser *parser, lbx__expr *list)
     }
 }
 
-/* [ ... ]: a step down that no path names. */
+/* [ ... ]: one level deeper, which no path names. */
 static bool
-parse_list(lbx__parser *parser, lbx__expr *list)
+parser_value_list(lbx__parser *parser, lbx__expr *list)
 {
     lbx__loader *load = parser->load;
 
     if (!lbx__loader_check_depth(load, list->origin, load->trail_count + 1))
         return false;
     load->trail[load->trail_count++] = NULL;
-    if (!lbx__parser_advance(parser) || !list_value(parser, list))
+    if (!lbx__parser_advance(parser) ||
+        !parser_value_list_members(parser, list))
         return false;
     load->trail_count--;
     return true;
 }
 
 static bool
-parse_section(lbx__parser *parser, lbx__expr *section)
+parser_value_section(lbx__parser *parser, lbx__expr *section)
 {
     const bool outer = parser->refers_to_itself;
 
@@ -71,7 +71,7 @@ parse_section(lbx__parser *parser, lbx__expr *section)
 }
 
 static bool
-parse_text(lbx__parser *parser, lbx__expr *expr)
+parser_value_text(lbx__parser *parser, lbx__expr *expr)
 {
     const lbx__token *token = &parser->token;
 
@@ -82,9 +82,9 @@ parse_text(lbx__parser *parser, lbx__expr *expr)
     return expr->text && lbx__parser_advance(parser);
 }
 
-/* One piece; *ret is NULL when the value has ended. */
+/* One piece; *ret is NULL at the end of the value. */
 static bool
-parse_piece(lbx__parser *parser, lbx__expr **ret)
+parser_value_piece(lbx__parser *parser, lbx__expr **ret)
 {
     lbx__expr_kind kind = LBX__EXPR_STRING;
 
@@ -108,15 +108,15 @@ parse_piece(lbx__parser *parser, lbx__expr **ret)
     if (!*ret)
         return false;
     if (kind == LBX__EXPR_SECTION)
-        return parse_section(parser, *ret);
+        return parser_value_section(parser, *ret);
     if (kind == LBX__EXPR_LIST)
-        return parse_list(parser, *ret);
-    return parse_text(parser, *ret);
+        return parser_value_list(parser, *ret);
+    return parser_value_text(parser, *ret);
 }
 
-/* What a plain word that stands alone is. */
+/* The kind of a single word without quotes. */
 static lbx__expr_kind
-kind_of_word(const char *text)
+parser_value_word_kind(const char *text)
 {
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return LBX__EXPR_BOOLEAN;
@@ -125,9 +125,9 @@ kind_of_word(const char *text)
     return lbx__scalar_is_number(text) ? LBX__EXPR_NUMBER : LBX__EXPR_STRING;
 }
 
-/* Texts beside each other, joined; NULL when the load has failed. */
+/* Joins texts into one; NULL when the load has failed. */
 static lbx__expr *
-joined(lbx__parser *parser, lbx__expr *concat)
+parser_value_join(lbx__parser *parser, lbx__expr *concat)
 {
     size_t length = 0;
     char *text;
@@ -151,8 +151,8 @@ joined(lbx__parser *parser, lbx__expr *concat)
 
 /* Adds a piece with the space before it, which counts only between two. */
 static bool
-add_piece(lbx__parser *parser, const lbx__token *first, lbx__expr *expr,
-          lbx__expr_piece ***end)
+parser_value_add_piece(lbx__parser *parser, const lbx__token *first,
+                       lbx__expr *expr, lbx__expr_piece ***end)
 {
     lbx__expr_piece *piece = lbx__loader_take(parser->load, sizeof(*piece));
 
@@ -168,7 +168,7 @@ add_piece(lbx__parser *parser, const lbx__token *first, lbx__expr *expr,
 
 /* The pieces that follow `first` on its line. */
 static bool
-concatenate(lbx__parser *parser, lbx__expr *first, lbx__expr **ret)
+parser_value_concat(lbx__parser *parser, lbx__expr *first, lbx__expr **ret)
 {
     lbx__expr *concat =
         lbx__expr_create(parser->load, LBX__EXPR_CONCAT, first->origin);
@@ -181,19 +181,19 @@ concatenate(lbx__parser *parser, lbx__expr *first, lbx__expr **ret)
         return false;
     end = &concat->pieces;
     while (expr) {
-        if (!add_piece(parser, &token, expr, &end))
+        if (!parser_value_add_piece(parser, &token, expr, &end))
             return false;
         all_text &= expr->kind == LBX__EXPR_STRING;
         token = parser->token;
-        if (!parse_piece(parser, &expr))
+        if (!parser_value_piece(parser, &expr))
             return false;
     }
-    *ret = all_text ? joined(parser, concat) : concat;
+    *ret = all_text ? parser_value_join(parser, concat) : concat;
     return *ret != NULL;
 }
 
 static bool
-starts_piece(lbx__token_kind kind)
+parser_value_starts_piece(lbx__token_kind kind)
 {
     return kind == LBX__TOKEN_SUBST || kind == LBX__TOKEN_OPEN_BRACE ||
            kind == LBX__TOKEN_OPEN_BRACKET || kind == LBX__TOKEN_QUOTED ||
@@ -206,14 +206,14 @@ lbx__parser_value(lbx__parser *parser, lbx__expr **ret)
     const bool is_word = parser->token.kind == LBX__TOKEN_PLAIN;
     lbx__expr *expr = NULL;
 
-    if (!parse_piece(parser, &expr))
+    if (!parser_value_piece(parser, &expr))
         return false;
     if (!expr)
         return lbx__parser_expected(parser, "a value");
-    if (starts_piece(parser->token.kind))
-        return concatenate(parser, expr, ret);
+    if (parser_value_starts_piece(parser->token.kind))
+        return parser_value_concat(parser, expr, ret);
     if (is_word)
-        expr->kind = kind_of_word(expr->text);
+        expr->kind = parser_value_word_kind(expr->text);
     *ret = expr;
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths in calls. They are more lenient than those in files: whatever is no
- * dot and no quote may stand in a key as it is.
+ * Paths as callers write them: more lenient than those in files, since each
+ * character but a dot and a quote is allowed in a key.
  */
 #include "settings/path.h"
 
@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-/* The key that is being put together. */
+/* A key while it is read. */
 struct key {
     char *text;
     size_t length;
 };
 
 static bool
-add(struct key *key, const char *bytes, size_t count)
+path_add(struct key *key, const char *bytes, size_t count)
 {
     if (count >= LBX__LOADER_KEY_BYTES - key->length)
         return false;
@@ -25,9 +25,9 @@ add(struct key *key, const char *bytes, size_t count)
     return true;
 }
 
-/* The part of a key in quotes; *at is behind the first one. */
+/* A quoted part of a key; *at is after the opening quote. */
 static bool
-quoted(const char **at, struct key *key)
+path_quoted(const char **at, struct key *key)
 {
     const char *end = *at + strlen(*at);
 
@@ -43,7 +43,7 @@ quoted(const char **at, struct key *key)
             return true;
         if (bytes[0] == '\\')
             count = lbx__utf8_unescape(at, end, bytes);
-        if (count == 0 || !add(key, bytes, count))
+        if (count == 0 || !path_add(key, bytes, count))
             return false;
     }
 }
@@ -60,9 +60,9 @@ lbx__path_next(const char **path, char *key_text)
     for (; *at && *at != '.'; begun = true) {
         if (*at == '"') {
             at++;
-            if (!quoted(&at, &key))
+            if (!path_quoted(&at, &key))
                 return LBX__PATH_BAD;
-        } else if (!add(&key, at++, 1)) {
+        } else if (!path_add(&key, at++, 1)) {
             return LBX__PATH_BAD;
         }
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text, quoted where it must be, that HOCON and JSON read back as it was. */
+/* Texts, quoted where HOCON and JSON need it to read them back unchanged. */
 #include "settings/printer.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static void
-put(lbx__printer *out, char c)
+printer_put(lbx__printer *out, char c)
 {
     if (out->length < out->size_bytes)
         out->buffer[out->length] = c;
@@ -17,7 +17,7 @@ void
 lbx__printer_text(lbx__printer *out, const char *text)
 {
     while (*text)
-        put(out, *text++);
+        printer_put(out, *text++);
 }
 
 void
@@ -26,32 +26,32 @@ lbx__printer_quoted(lbx__printer *out, const char *text)
     static const char controls[] = "\b\f\n\r\t";
     static const char names[] = "bfnrt";
 
-    put(out, '"');
+    printer_put(out, '"');
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
         const char *control = memchr(controls, c, sizeof(controls) - 1);
         char escape[8];
 
         if (control) {
-            put(out, '\\');
-            put(out, names[control - controls]);
+            printer_put(out, '\\');
+            printer_put(out, names[control - controls]);
         } else if (c == '"' || c == '\\') {
-            put(out, '\\');
-            put(out, *text);
+            printer_put(out, '\\');
+            printer_put(out, *text);
         } else if (c >= 0x20 && c != 0x7f) {
-            put(out, *text);
+            printer_put(out, *text);
         } else {
             (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
             lbx__printer_text(out, escape);
         }
     }
-    put(out, '"');
+    printer_put(out, '"');
 }
 
-/* Letters, digits, and what class names and paths of actors have: what every
- * reader of HOCON takes without quotes. */
+/* Letters, digits and the characters of class names and actor paths need none:
+ * every reader of HOCON takes them without quotes. */
 static bool
-needs_quotes(const char *key)
+printer_needs_quotes(const char *key)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
@@ -63,7 +63,7 @@ needs_quotes(const char *key)
 void
 lbx__printer_key(lbx__printer *out, const char *key)
 {
-    if (needs_quotes(key))
+    if (printer_needs_quotes(key))
         lbx__printer_quoted(out, key);
     else
         lbx__printer_text(out, key);

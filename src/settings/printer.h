@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text written into a buffer of fixed size, which goes on counting when it is
- * full, as snprintf() does.
+ * A printer writes text into a buffer of fixed size, and keeps counting when the
+ * buffer is full, as snprintf() does.
  */
-#ifndef LBX_SETTINGS_OUT_H
-#define LBX_SETTINGS_OUT_H
+#ifndef LBX_SETTINGS_PRINTER_H
+#define LBX_SETTINGS_PRINTER_H
 
 #include <letterbox/base.h>
 
@@ -16,13 +16,13 @@ typedef struct lbx__printer {
 
 void lbx__printer_text(lbx__printer *out, const char *text);
 
-/* In quotes, as JSON has it. */
+/* In quotes, with JSON's escapes. */
 void lbx__printer_quoted(lbx__printer *out, const char *text);
 
-/* A key as it stands in a path, in quotes if it must be. */
+/* A key of a path, in quotes if it needs them. */
 void lbx__printer_key(lbx__printer *out, const char *key);
 
-/* Puts the NUL at the end of what there was room for. */
+/* Terminates the text, or what fits of it, with a NUL. */
 void lbx__printer_end(lbx__printer *out);
 
 #endif

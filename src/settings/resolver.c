@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells and their slots; the rules I1 and I2 are in resolve.h.
+ * Symbols and their bindings; see resolver.h.
  *
- * Values that wait for each other nest on the stack, so that their depth is
- * limited. What nests without need is unrolled: a field that extends itself a
- * thousand times is worked out from its oldest assignment upwards, and a
- * member taken over through many sections points at where it came from.
+ * Values that depend on each other are resolved recursively, so the depth is
+ * limited. Recursion is avoided where it is not needed: a field that extends
+ * itself a thousand times is resolved from its oldest assignment upwards, and a
+ * member that was passed on through many sections refers to its first source.
  */
 #include "settings/resolver.h"
 
@@ -34,9 +34,10 @@ lbx__resolver_new_value(lbx__resolver *resolver, lbx_settings_kind kind,
     return value;
 }
 
-/* A new binding on top of the symbol for `key`. */
+/* A new topmost binding of the symbol `key`. */
 static lbx__binding *
-add_slot(lbx__resolver *resolver, lbx__resolver_value *section, const char *key)
+resolver_add_binding(lbx__resolver *resolver, lbx__resolver_value *section,
+                     const char *key)
 {
     lbx__loader *load = resolver->load;
     lbx__key_entry *entry =
@@ -61,8 +62,8 @@ add_slot(lbx__resolver *resolver, lbx__resolver_value *section, const char *key)
 
 /* Slots for the assignments of a field, the oldest at the bottom. */
 static bool
-add_field(lbx__resolver *resolver, lbx__resolver_value *section,
-          const char *key, const lbx__expr_field *field)
+resolver_add_field(lbx__resolver *resolver, lbx__resolver_value *section,
+                   const char *key, const lbx__expr_field *field)
 {
     lbx__binding *top = NULL;
     lbx__binding **end = &top;
@@ -102,16 +103,15 @@ lbx__resolver_section(lbx__resolver *resolver, const lbx__expr *expr)
     for (uint32_t i = 0; value && i < expr->fields->count; i++) {
         const lbx__key_entry *entry = &expr->fields->entries[i];
 
-        if (!add_field(resolver, value, entry->key, entry->value))
+        if (!resolver_add_field(resolver, value, entry->key, entry->value))
             return NULL;
     }
     return value;
 }
 
-/* Where the value of a symbol really comes from: through sections that only
- * passed it on. */
+/* The symbol that a value comes from, through sections that only passed it on. */
 static lbx__symbol *
-origin_of(lbx__symbol *symbol)
+resolver_source_of(lbx__symbol *symbol)
 {
     while (!symbol->top->below && symbol->top->source)
         symbol = symbol->top->source;
@@ -133,11 +133,11 @@ lbx__resolver_merge(lbx__resolver *resolver, lbx__resolver_value *const *layers,
 
         for (uint32_t j = 0; j < symbols->count; j++) {
             lbx__binding *binding =
-                add_slot(resolver, value, symbols->entries[j].key);
+                resolver_add_binding(resolver, value, symbols->entries[j].key);
 
             if (!binding)
                 return NULL;
-            binding->source = origin_of(symbols->entries[j].value);
+            binding->source = resolver_source_of(symbols->entries[j].value);
         }
     }
     return value;
@@ -154,17 +154,17 @@ lbx__resolver_init(lbx__resolver *resolver, lbx__loader *load,
 
 /* ---- Cells ---- */
 
-/* The value of one assignment alone. */
+/* The value of one assignment. */
 static bool
-own_value(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *binding,
-          lbx__resolver_value **ret)
+resolver_own_value(lbx__resolver *resolver, lbx__symbol *symbol,
+                   lbx__binding *binding, lbx__resolver_value **ret)
 {
     lbx__binding *outer = symbol->active;
 
-    if (!binding->own_done) { // I1
+    if (!binding->own_done) { // RESOLV-1
         bool done;
 
-        symbol->active = binding; // I2
+        symbol->active = binding; // RESOLV-2
         done = binding->source
                    ? lbx__resolver_symbol_value(resolver, binding->source,
                                                 &binding->own)
@@ -179,26 +179,26 @@ own_value(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *binding,
     return true;
 }
 
-/* Whether nothing below `binding`, whose own value is known, counts any more;
- * *covers is then set if that is because something was covered. */
+/* Whether what is below `binding`, whose own value is known, has no effect;
+ * *covers is set if that is because it is hidden. */
 static bool
-is_last(const lbx__binding *binding, bool *covers)
+resolver_is_last(const lbx__binding *binding, bool *covers)
 {
     if (binding->source && binding->source->top->covers) {
         *covers = true;
         return true;
     }
-    // What looks back has all that is below in it already.
+    // A value that refers to the previous one contains it already.
     if (binding->looks_back && binding->below)
         *covers |= binding->below->covers;
     return binding->looks_back;
 }
 
-/* The next value of the stack from *binding down, *binding moved to what is below
- * it; NULL at the end. */
+/* The next value from *binding down; moves *binding below it. NULL: no more. */
 static bool
-next_layer(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding **binding,
-           lbx__resolver_value **ret, bool *covers)
+resolver_next_layer(lbx__resolver *resolver, lbx__symbol *symbol,
+                    lbx__binding **binding, lbx__resolver_value **ret,
+                    bool *covers)
 {
     *ret = NULL;
     while (*binding && !*ret) {
@@ -210,18 +210,18 @@ next_layer(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding **binding,
             *covers |= at->covers;
             *binding = NULL;
         } else {
-            if (!own_value(resolver, symbol, at, ret))
+            if (!resolver_own_value(resolver, symbol, at, ret))
                 return false;
-            if (*ret && is_last(at, covers))
+            if (*ret && resolver_is_last(at, covers))
                 *binding = NULL;
         }
     }
     return true;
 }
 
-/* How many layers there can be at most from here down. */
+/* How many bindings there are from here down. */
 static size_t
-stack_height(const lbx__binding *binding)
+resolver_stack_height(const lbx__binding *binding)
 {
     size_t height = 0;
 
@@ -230,62 +230,64 @@ stack_height(const lbx__binding *binding)
     return height;
 }
 
-/* Merges the sections below `top`, a section, with it. */
+/* Merges the section *value with the sections below it. */
 static bool
-merge_down(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *rest,
-           lbx__resolver_value **value, bool *covers)
+resolver_merge_down(lbx__resolver *resolver, lbx__symbol *symbol,
+                    lbx__binding *rest, lbx__resolver_value **value,
+                    bool *covers)
 {
-    const size_t most = stack_height(rest) + 1;
+    const size_t max_count = resolver_stack_height(rest) + 1;
     lbx__resolver_value **layers;
-    size_t first = most;
+    size_t first = max_count;
 
-    layers =
-        lbx__loader_take(resolver->load, most * sizeof(lbx__resolver_value *));
+    layers = lbx__loader_take(resolver->load,
+                              max_count * sizeof(lbx__resolver_value *));
     if (!layers)
         return false;
     while (*value && (*value)->kind == LBX_SETTINGS_KIND_SECTION) {
         layers[--first] = *value;
-        if (!next_layer(resolver, symbol, &rest, value, covers))
+        if (!resolver_next_layer(resolver, symbol, &rest, value, covers))
             return false;
     }
     *covers |= *value != NULL;
-    *value = lbx__resolver_merge(resolver, layers + first, most - first);
+    *value = lbx__resolver_merge(resolver, layers + first, max_count - first);
     return *value != NULL;
 }
 
-/* The value of a binding and all below it. */
+/* Computes the merged value of a binding. */
 static bool
-merge_slot(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *binding)
+resolver_merge_binding(lbx__resolver *resolver, lbx__symbol *symbol,
+                       lbx__binding *binding)
 {
     lbx__binding *rest = binding;
     lbx__resolver_value *value;
 
     if (binding->merged_done)
         return true;
-    if (!next_layer(resolver, symbol, &rest, &value, &binding->covers))
+    if (!resolver_next_layer(resolver, symbol, &rest, &value, &binding->covers))
         return false;
     if (value && value->kind == LBX_SETTINGS_KIND_SECTION && rest &&
-        !merge_down(resolver, symbol, rest, &value, &binding->covers))
+        !resolver_merge_down(resolver, symbol, rest, &value, &binding->covers))
         return false;
     binding->merged = value;
     binding->merged_done = true;
     return true;
 }
 
-/* Whether the value of a binding cannot be known without what is below it: it
- * looks back, or it is a section, which merges. */
+/* Whether a binding's value depends on what is below it: it refers to the previous
+ * value, or it is a section, which merges. */
 static bool
-needs_below(const lbx__binding *binding)
+resolver_needs_below(const lbx__binding *binding)
 {
     return binding->looks_back ||
            (binding->expr && binding->expr->kind == LBX__EXPR_SECTION);
 }
 
-/* The value from `binding` down, worked out from below as far as it is certain
- * to be needed. */
+/* The merged value of `binding`, computed from below as far as is certainly
+ * needed. */
 static bool
-slot_value(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *binding,
-           lbx__resolver_value **ret)
+resolver_binding_value(lbx__resolver *resolver, lbx__symbol *symbol,
+                       lbx__binding *binding, lbx__resolver_value **ret)
 {
     lbx__binding *at = binding;
     lbx__fault_line origin = {NULL, 0};
@@ -301,11 +303,11 @@ slot_value(lbx__resolver *resolver, lbx__symbol *symbol, lbx__binding *binding,
         origin = binding->expr->origin;
     if (!lbx__loader_check_depth(resolver->load, origin, ++resolver->depth))
         return false;
-    while (needs_below(at) && at->below && !at->below->merged_done) {
+    while (resolver_needs_below(at) && at->below && !at->below->merged_done) {
         at->below->above = at;
         at = at->below;
     }
-    while (merge_slot(resolver, symbol, at) && at != binding)
+    while (resolver_merge_binding(resolver, symbol, at) && at != binding)
         at = at->above;
     resolver->depth--;
     *ret = binding->merged;
@@ -318,7 +320,7 @@ lbx__resolver_symbol_value(lbx__resolver *resolver, lbx__symbol *symbol,
 {
     if (symbol->active)
         return lbx__resolver_previous_value(resolver, symbol, ret);
-    return slot_value(resolver, symbol, symbol->top, ret);
+    return resolver_binding_value(resolver, symbol, symbol->top, ret);
 }
 
 bool
@@ -328,12 +330,12 @@ lbx__resolver_previous_value(lbx__resolver *resolver, lbx__symbol *symbol,
     lbx__binding *active = symbol->active;
 
     assert(active);
-    // What the member had in the section it comes from is nearer.
+    // The previous value in the section it comes from takes precedence.
     *ret = NULL;
     if (active->source && active->source->active &&
         !lbx__resolver_previous_value(resolver, active->source, ret))
         return false;
-    if (!*ret && !slot_value(resolver, symbol, active->below, ret))
+    if (!*ret && !resolver_binding_value(resolver, symbol, active->below, ret))
         return false;
     resolver->looped |= !*ret;
     return true;

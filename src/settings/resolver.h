@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Substitutions are replaced lazily: a value is worked out when it is asked
- * for, and only as far as that: of a section, the keys are known at once, the
- * members when they are needed. That is what lets a section refer to a part of
- * itself, and two sections to parts of each other.
+ * The resolver replaces substitutions, lazily: a value is computed when it is
+ * needed. Of a section, the keys are known at once and the members later, so a
+ * section can refer to a part of itself, and two sections to parts of each other.
  *
- * A symbol is a member being worked out. It has a binding for each assignment. A
- * binding's own value is that of its assignment alone; merged, it is that of all
- * assignments up to it. A symbol that is asked for while it is being worked out
- * answers with what is below the binding under work: that is what it means that
- * x = ${x} looks back.
+ * A symbol is a member of a section that is being resolved. It has one binding
+ * for each assignment. A binding's own value is that of its assignment; its
+ * merged value is that of all assignments up to it. A symbol that is needed while
+ * it is being resolved has the value below its active binding: so x = ${x} refers
+ * to the previous x.
  *
- * A section that lies over a plain value or a list covers what is below that,
- * in the sections below its own too: that is remembered with the binding.
+ * A section that overrides a plain value or a list hides what is below that, also
+ * in the sections that its section is merged with; the binding remembers it.
  *
- * I1  Each binding is worked out once; its value never changes.
- * I2  active is the binding under work, NULL when there is none.
+ * RESOLV-1  Each binding is resolved once; its value never changes.
+ * RESOLV-2  `active` is the binding that is being resolved; NULL: none.
  */
-#ifndef LBX_SETTINGS_RESOLVE_H
-#define LBX_SETTINGS_RESOLVE_H
+#ifndef LBX_SETTINGS_RESOLVER_H
+#define LBX_SETTINGS_RESOLVER_H
 
 #include "settings/expr.h"
 
@@ -31,7 +30,7 @@ typedef struct lbx__binding {
     const lbx__expr *expr;      /* an assignment, or ... */
     struct lbx__symbol *source; /* ... a member of another section */
     bool looks_back;
-    bool covers; /* merged, it is a section that lies over something else */
+    bool covers; /* merged, it is a section that hides something else */
     bool own_done, merged_done;
     struct lbx__resolver_value *own, *merged; /* NULL: undefined */
 } lbx__binding;
@@ -43,7 +42,7 @@ typedef struct lbx__symbol {
 
 typedef struct lbx__resolver_value {
     lbx_settings_kind kind;
-    bool freezing; /* its copy is being made: to meet it again is a cycle */
+    bool freezing; /* it is being copied: to meet it again is a cycle */
     lbx__fault_line origin;
     const char *text;
     struct lbx__resolver_value **members; /* of a list */
@@ -54,11 +53,11 @@ typedef struct lbx__resolver_value {
 typedef struct lbx__resolver {
     lbx__loader *load;
     lbx__resolver_value *root;
-    uint32_t depth; /* of values waiting for each other */
-    bool looped;    /* a value was asked for by itself, and had none before */
+    uint32_t depth; /* of values that depend on each other */
+    bool looped;    /* a value depends on itself, and had none before */
 } lbx__resolver;
 
-/* Begins with the fields of all sources. */
+/* Starts with the fields of all sources. */
 bool lbx__resolver_init(lbx__resolver *resolver, lbx__loader *load,
                         const lbx__expr *root);
 
@@ -66,11 +65,11 @@ bool lbx__resolver_init(lbx__resolver *resolver, lbx__loader *load,
 bool lbx__resolver_symbol_value(lbx__resolver *resolver, lbx__symbol *symbol,
                                 lbx__resolver_value **ret);
 
-/* What a expr value of `symbol` comes to; NULL when it is undefined. */
+/* The value of an expression of `symbol`; NULL when it is undefined. */
 bool lbx__resolver_evaluate(lbx__resolver *resolver, lbx__symbol *symbol,
                             const lbx__expr *expr, lbx__resolver_value **ret);
 
-/* What a symbol under work had before. */
+/* The value of a symbol below its active binding. */
 bool lbx__resolver_previous_value(lbx__resolver *resolver, lbx__symbol *symbol,
                                   lbx__resolver_value **ret);
 
@@ -78,16 +77,16 @@ lbx__resolver_value *lbx__resolver_new_value(lbx__resolver *resolver,
                                              lbx_settings_kind kind,
                                              lbx__fault_line origin);
 
-/* A section that was written out. */
+/* The value of a section expression. */
 lbx__resolver_value *lbx__resolver_section(lbx__resolver *resolver,
                                            const lbx__expr *expr);
 
-/* One section of several, the first below, the last on top. */
+/* Merges sections; later ones override earlier ones. */
 lbx__resolver_value *lbx__resolver_merge(lbx__resolver *resolver,
                                          lbx__resolver_value *const *layers,
                                          size_t count);
 
-/* Pieces beside each other. */
+/* The value of a concatenation. */
 bool lbx__resolver_concat(lbx__resolver *resolver, lbx__symbol *symbol,
                           const lbx__expr *expr, lbx__resolver_value **ret);
 

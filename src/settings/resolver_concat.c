@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Concatenation: plain values become one text, with the white space between
- * them; lists one list; sections one section. Undefined pieces count as
- * nothing. Of other mixtures HOCON makes errors, and so do we.
+ * Concatenation: values beside each other on a line become one value.
+ *
+ * Plain values become one text, with the white space between them; lists become
+ * one list; sections one section. Undefined values count as nothing. All other
+ * mixtures are errors, as HOCON demands.
  */
 #include "settings/resolver.h"
 
@@ -18,15 +20,15 @@ struct parts {
 };
 
 static bool
-is_plain(const lbx__resolver_value *value)
+resolver_concat_is_plain(const lbx__resolver_value *value)
 {
     return value->kind != LBX_SETTINGS_KIND_LIST &&
            value->kind != LBX_SETTINGS_KIND_SECTION;
 }
 
 static bool
-collect(lbx__resolver *resolver, lbx__symbol *symbol, const lbx__expr *expr,
-        struct parts *parts)
+resolver_concat_collect(lbx__resolver *resolver, lbx__symbol *symbol,
+                        const lbx__expr *expr, struct parts *parts)
 {
     size_t count = 0;
 
@@ -47,28 +49,29 @@ collect(lbx__resolver *resolver, lbx__symbol *symbol, const lbx__expr *expr,
         if (!value)
             continue;
         parts->defined++;
-        if (!parts->kind || is_plain(parts->kind))
+        if (!parts->kind || resolver_concat_is_plain(parts->kind))
             parts->kind = value;
     }
     return true;
 }
 
 static const char *
-text_of(const lbx__resolver_value *value)
+resolver_concat_text(const lbx__resolver_value *value)
 {
     return value ? value->text : "";
 }
 
 static bool
-join(lbx__resolver *resolver, const lbx__expr *expr, const struct parts *parts,
-     lbx__resolver_value **ret)
+resolver_concat_texts(lbx__resolver *resolver, const lbx__expr *expr,
+                      const struct parts *parts, lbx__resolver_value **ret)
 {
     const lbx__expr_piece *piece = expr->pieces;
     size_t length = 0;
     char *text;
 
     for (size_t i = 0; i < parts->count; i++, piece = piece->next)
-        length += strlen(piece->space) + strlen(text_of(parts->values[i]));
+        length += strlen(piece->space) +
+                  strlen(resolver_concat_text(parts->values[i]));
     *ret = lbx__resolver_new_value(resolver, LBX_SETTINGS_KIND_STRING,
                                    expr->origin);
     text = *ret ? lbx__loader_take(resolver->load, length + 1) : NULL;
@@ -78,14 +81,14 @@ join(lbx__resolver *resolver, const lbx__expr *expr, const struct parts *parts,
     piece = expr->pieces;
     for (size_t i = 0; i < parts->count; i++, piece = piece->next) {
         text = stpcpy(text, piece->space);
-        text = stpcpy(text, text_of(parts->values[i]));
+        text = stpcpy(text, resolver_concat_text(parts->values[i]));
     }
     return true;
 }
 
 static bool
-append(lbx__resolver *resolver, const lbx__expr *expr,
-       const struct parts *parts, lbx__resolver_value **ret)
+resolver_concat_lists(lbx__resolver *resolver, const lbx__expr *expr,
+                      const struct parts *parts, lbx__resolver_value **ret)
 {
     lbx__resolver_value *list =
         lbx__resolver_new_value(resolver, LBX_SETTINGS_KIND_LIST, expr->origin);
@@ -112,7 +115,8 @@ append(lbx__resolver *resolver, const lbx__expr *expr,
 }
 
 static bool
-merge(lbx__resolver *resolver, struct parts *parts, lbx__resolver_value **ret)
+resolver_concat_sections(lbx__resolver *resolver, struct parts *parts,
+                         lbx__resolver_value **ret)
 {
     size_t count = 0;
 
@@ -125,7 +129,7 @@ merge(lbx__resolver *resolver, struct parts *parts, lbx__resolver_value **ret)
 }
 
 static bool
-all_of_a_kind(const struct parts *parts)
+resolver_concat_same_kind(const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         const lbx__resolver_value *value = parts->values[i];
@@ -136,10 +140,9 @@ all_of_a_kind(const struct parts *parts)
     return true;
 }
 
-/* Whether only substitutions that came to nothing stand there, and not so much
- * as a blank between them. */
+/* Whether all values are undefined, with no white space between them. */
 static bool
-is_nothing(const lbx__expr *expr, const struct parts *parts)
+resolver_concat_is_nothing(const lbx__expr *expr, const struct parts *parts)
 {
     if (parts->defined > 0)
         return false;
@@ -157,20 +160,20 @@ lbx__resolver_concat(lbx__resolver *resolver, lbx__symbol *symbol,
 {
     struct parts parts = {.count = 0};
 
-    if (!collect(resolver, symbol, expr, &parts))
+    if (!resolver_concat_collect(resolver, symbol, expr, &parts))
         return false;
     *ret = NULL;
-    if (is_nothing(expr, &parts))
+    if (resolver_concat_is_nothing(expr, &parts))
         return true;
-    if (!parts.kind || is_plain(parts.kind))
-        return join(resolver, expr, &parts, ret);
-    if (!all_of_a_kind(&parts))
+    if (!parts.kind || resolver_concat_is_plain(parts.kind))
+        return resolver_concat_texts(resolver, expr, &parts, ret);
+    if (!resolver_concat_same_kind(&parts))
         return lbx__loader_fail(
             resolver->load, LBX_INVALID, expr->origin,
             "values of different kinds beside each other; a %s can only "
             "stand beside others",
             parts.kind->kind == LBX_SETTINGS_KIND_LIST ? "list" : "section");
     return parts.kind->kind == LBX_SETTINGS_KIND_LIST
-               ? append(resolver, expr, &parts, ret)
-               : merge(resolver, &parts, ret);
+               ? resolver_concat_lists(resolver, expr, &parts, ret)
+               : resolver_concat_sections(resolver, &parts, ret);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a expr value comes to. The members of a list are worked out at once, so
- * that ${x} in a list of x looks back too; those of a section are not.
+ * The value of an expression.
  *
- * A substitution is looked up from the root of the tree, in an included file
- * first below the origin of the include, and last in the environment.
+ * The members of a list are resolved at once, so that ${x} in a list of x refers
+ * to the previous x too; those of a section are resolved later.
+ *
+ * A substitution is looked up from the root of the tree; in an included file,
+ * below the include first; in the environment last.
  */
 #include "settings/resolver.h"
 
@@ -12,10 +14,10 @@
 
 #include <string.h>
 
-/* Follows keys from the root; *ret is NULL when they lead nowhere. */
+/* Follows keys from the root; *ret is NULL when there is no such value. */
 static bool
-look_up(lbx__resolver *resolver, const char *const *keys, uint32_t count,
-        lbx__resolver_value **ret)
+resolver_look_up(lbx__resolver *resolver, const char *const *keys,
+                 uint32_t count, lbx__resolver_value **ret)
 {
     lbx__resolver_value *value = resolver->root;
 
@@ -36,9 +38,9 @@ look_up(lbx__resolver *resolver, const char *const *keys, uint32_t count,
     return true;
 }
 
-/* The path of a substitution as it was written, but for quotes. */
+/* The path of a substitution as it was written, without quotes. */
 static char *
-name_of(lbx__loader *load, const lbx__expr *subst)
+resolver_subst_name(lbx__loader *load, const lbx__expr *subst)
 {
     size_t length = 0;
     char *name, *at;
@@ -59,11 +61,11 @@ name_of(lbx__loader *load, const lbx__expr *subst)
 
 /* The last resort of a substitution. */
 static bool
-from_environment(lbx__resolver *resolver, const lbx__expr *subst,
-                 lbx__resolver_value **ret)
+resolver_from_environment(lbx__resolver *resolver, const lbx__expr *subst,
+                          lbx__resolver_value **ret)
 {
     const lbx_settings_options *options = &resolver->load->options;
-    const char *name = name_of(resolver->load, subst);
+    const char *name = resolver_subst_name(resolver->load, subst);
     const char *text = NULL;
 
     if (!name)
@@ -94,22 +96,22 @@ from_environment(lbx__resolver *resolver, const lbx__expr *subst,
 }
 
 static bool
-subst_value(lbx__resolver *resolver, const lbx__expr *expr,
-            lbx__resolver_value **ret)
+resolver_subst_value(lbx__resolver *resolver, const lbx__expr *expr,
+                     lbx__resolver_value **ret)
 {
     resolver->looped = false;
-    if (!look_up(resolver, expr->keys, expr->key_count, ret))
+    if (!resolver_look_up(resolver, expr->keys, expr->key_count, ret))
         return false;
     if (!*ret && expr->prefix_count > 0 &&
-        !look_up(resolver, expr->keys + expr->key_count,
-                 expr->key_count - expr->prefix_count, ret))
+        !resolver_look_up(resolver, expr->keys + expr->key_count,
+                          expr->key_count - expr->prefix_count, ret))
         return false;
-    return *ret || from_environment(resolver, expr, ret);
+    return *ret || resolver_from_environment(resolver, expr, ret);
 }
 
 static bool
-list_value(lbx__resolver *resolver, lbx__symbol *symbol, const lbx__expr *expr,
-           lbx__resolver_value **ret)
+resolver_list_value(lbx__resolver *resolver, lbx__symbol *symbol,
+                    const lbx__expr *expr, lbx__resolver_value **ret)
 {
     lbx__resolver_value *list =
         lbx__resolver_new_value(resolver, LBX_SETTINGS_KIND_LIST, expr->origin);
@@ -133,7 +135,7 @@ list_value(lbx__resolver *resolver, lbx__symbol *symbol, const lbx__expr *expr,
 
         if (!lbx__resolver_evaluate(resolver, symbol, piece->expr, &member))
             return false;
-        if (member) // ${?x} may have come to nothing
+        if (member) // ${?x} may be undefined
             list->members[list->member_count++] = member;
     }
     resolver->depth--;
@@ -141,8 +143,8 @@ list_value(lbx__resolver *resolver, lbx__symbol *symbol, const lbx__expr *expr,
 }
 
 static bool
-plain_value(lbx__resolver *resolver, lbx_settings_kind kind,
-            const lbx__expr *expr, lbx__resolver_value **ret)
+resolver_plain_value(lbx__resolver *resolver, lbx_settings_kind kind,
+                     const lbx__expr *expr, lbx__resolver_value **ret)
 {
     *ret = lbx__resolver_new_value(resolver, kind, expr->origin);
     if (*ret)
@@ -157,22 +159,26 @@ lbx__resolver_evaluate(lbx__resolver *resolver, lbx__symbol *symbol,
     *ret = NULL;
     switch (expr->kind) {
     case LBX__EXPR_NULL:
-        return plain_value(resolver, LBX_SETTINGS_KIND_NULL, expr, ret);
+        return resolver_plain_value(resolver, LBX_SETTINGS_KIND_NULL, expr,
+                                    ret);
     case LBX__EXPR_BOOLEAN:
-        return plain_value(resolver, LBX_SETTINGS_KIND_BOOLEAN, expr, ret);
+        return resolver_plain_value(resolver, LBX_SETTINGS_KIND_BOOLEAN, expr,
+                                    ret);
     case LBX__EXPR_NUMBER:
-        return plain_value(resolver, LBX_SETTINGS_KIND_NUMBER, expr, ret);
+        return resolver_plain_value(resolver, LBX_SETTINGS_KIND_NUMBER, expr,
+                                    ret);
     case LBX__EXPR_STRING:
-        return plain_value(resolver, LBX_SETTINGS_KIND_STRING, expr, ret);
+        return resolver_plain_value(resolver, LBX_SETTINGS_KIND_STRING, expr,
+                                    ret);
     case LBX__EXPR_LIST:
-        return list_value(resolver, symbol, expr, ret);
+        return resolver_list_value(resolver, symbol, expr, ret);
     case LBX__EXPR_SECTION:
         *ret = lbx__resolver_section(resolver, expr);
         return *ret != NULL;
     case LBX__EXPR_CONCAT:
         return lbx__resolver_concat(resolver, symbol, expr, ret);
     case LBX__EXPR_SUBST:
-        return subst_value(resolver, expr, ret);
+        return resolver_subst_value(resolver, expr, ret);
     case LBX__EXPR_PREVIOUS:
         return lbx__resolver_previous_value(resolver, symbol, ret);
     }

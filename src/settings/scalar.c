@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers and units, in integers as far as that goes, so that no rounding and
- * no locale gets in: a fraction is added digit by digit, from the last to the
- * first, each time divided by ten.
+ * Numbers and units.
+ *
+ * Amounts are computed in integers, so that there is no rounding and no locale: a
+ * fraction is added digit by digit, from the last to the first, dividing by ten
+ * each time.
  */
 #include "settings/scalar.h"
 
@@ -14,15 +16,15 @@
 /* ---- The shape of a number ---- */
 
 static bool
-is_digit(char c)
+scalar_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static const char *
-skip_digits(const char *at)
+scalar_skip_digits(const char *at)
 {
-    while (is_digit(*at))
+    while (scalar_is_digit(*at))
         at++;
     return at;
 }
@@ -39,26 +41,26 @@ struct number {
 
 /* JSON's grammar; false when the text does not begin with a number. */
 static bool
-split(const char *text, struct number *ret)
+scalar_split(const char *text, struct number *ret)
 {
     ret->negative = *text == '-';
     ret->whole = text + ret->negative;
-    ret->point = skip_digits(ret->whole);
+    ret->point = scalar_skip_digits(ret->whole);
     if (ret->point == ret->whole)
         return false;
     if (*ret->whole == '0' && ret->point > ret->whole + 1)
         return false;
     ret->fraction = ret->exponent = ret->end = ret->point;
-    if (ret->point[0] == '.' && is_digit(ret->point[1])) {
+    if (ret->point[0] == '.' && scalar_is_digit(ret->point[1])) {
         ret->fraction = ret->point + 1;
-        ret->exponent = ret->end = skip_digits(ret->fraction);
+        ret->exponent = ret->end = scalar_skip_digits(ret->fraction);
     }
     if (*ret->end == 'e' || *ret->end == 'E') {
         const char *at = ret->end + 1;
 
         at += *at == '+' || *at == '-';
-        if (is_digit(*at))
-            ret->end = skip_digits(at);
+        if (scalar_is_digit(*at))
+            ret->end = scalar_skip_digits(at);
     }
     return true;
 }
@@ -68,15 +70,16 @@ lbx__scalar_is_number(const char *text)
 {
     struct number number;
 
-    return split(text, &number) && *number.end == '\0';
+    return scalar_split(text, &number) && *number.end == '\0';
 }
 
 /* ---- Integers, numbers, booleans ---- */
 
-/* Adds digits to *value, downwards when it is negative so that INT64_MIN is
- * reached too. */
+/* Appends digits to *value; subtracts when it is negative, so that INT64_MIN can
+ * be read. */
 static bool
-add_digits(const char *at, const char *end, bool negative, int64_t *value)
+scalar_add_digits(const char *at, const char *end, bool negative,
+                  int64_t *value)
 {
     for (; at < end; at++) {
         const int64_t digit = negative ? '0' - *at : *at - '0';
@@ -88,9 +91,9 @@ add_digits(const char *at, const char *end, bool negative, int64_t *value)
     return true;
 }
 
-/* The exponent, cut off where it makes no difference any more. */
+/* The exponent, limited to where a larger one makes no difference. */
 static long
-exponent_of(const struct number *number)
+scalar_exponent(const struct number *number)
 {
     const char *at = number->exponent;
     bool negative;
@@ -108,29 +111,30 @@ exponent_of(const struct number *number)
 
 /* Whether all digits from `at` to `end` are 0. */
 static bool
-all_zero(const char *at, const char *end)
+scalar_all_zero(const char *at, const char *end)
 {
     while (at < end && *at == '0')
         at++;
     return at == end;
 }
 
-/* The whole part and as many digits of the fraction as the exponent moves in
- * front of the point; what is left behind it must be 0. */
+/* The whole part, and the digits of the fraction that the exponent moves before
+ * the point; those that remain behind it must be 0. */
 static bool
-shift_in(const struct number *number, int64_t *value)
+scalar_shift_in(const struct number *number, int64_t *value)
 {
     const long digits = number->exponent - number->fraction;
-    long shift = exponent_of(number);
+    long shift = scalar_exponent(number);
     long moved = shift < digits ? shift : digits;
 
-    if (!add_digits(number->whole, number->point, number->negative, value))
+    if (!scalar_add_digits(number->whole, number->point, number->negative,
+                           value))
         return false;
     if (moved < 0)
         moved = 0;
-    if (!add_digits(number->fraction, number->fraction + moved,
-                    number->negative, value) ||
-        !all_zero(number->fraction + moved, number->exponent))
+    if (!scalar_add_digits(number->fraction, number->fraction + moved,
+                           number->negative, value) ||
+        !scalar_all_zero(number->fraction + moved, number->exponent))
         return false;
     for (shift -= moved; shift > 0 && *value != 0; shift--) {
         if (__builtin_mul_overflow(*value, (int64_t)10, value))
@@ -150,11 +154,11 @@ lbx__scalar_to_integer(const char *text, int64_t *ret, const char **why)
     struct number number;
     int64_t value = 0;
 
-    if (!split(text, &number) || *number.end != '\0') {
+    if (!scalar_split(text, &number) || *number.end != '\0') {
         *why = "is no whole number";
         return false;
     }
-    if (!shift_in(&number, &value)) {
+    if (!scalar_shift_in(&number, &value)) {
         *why = "is no whole number of 64 bits";
         return false;
     }
@@ -172,7 +176,7 @@ lbx__scalar_to_number(const char *text, double *ret, const char **why)
         *why = "is no number";
         return false;
     }
-    // The "C" locale is always there; 0 would mean that even so it is not.
+    // The "C" locale always exists; NULL means no memory.
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!plain) {
         *why = "cannot be read: out of memory";
@@ -240,23 +244,23 @@ static const struct unit sizes[] = {
 };
 
 static bool
-is_blank(char c)
+scalar_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-/* The unit called by the rest of a text, blanks around it passed over; the one
- * with an empty name when there is none. 0 when it is unknown. */
+/* The factor of the unit named by the rest of a text, without blanks around it;
+ * an empty name is a unit too. 0 when it is unknown. */
 static int64_t
-factor_of(const struct unit *units, const char *text)
+scalar_factor(const struct unit *units, const char *text)
 {
     char name[20] = " ";
     size_t length;
 
-    while (is_blank(*text))
+    while (scalar_is_blank(*text))
         text++;
     length = strlen(text);
-    while (length > 0 && is_blank(text[length - 1]))
+    while (length > 0 && scalar_is_blank(text[length - 1]))
         length--;
     if (length > sizeof(name) - 3 || memchr(text, ' ', length))
         return 0;
@@ -269,17 +273,16 @@ factor_of(const struct unit *units, const char *text)
     return 0;
 }
 
-/* The number times the factor, cut off towards 0; false when it does not
- * fit. */
+/* The number times the factor, rounded towards 0; false when it overflows. */
 static bool
-times(const struct number *number, int64_t factor, int64_t *ret)
+scalar_multiply(const struct number *number, int64_t factor, int64_t *ret)
 {
     int64_t whole = 0;
     uint64_t part = 0;
 
     for (const char *at = number->exponent; at > number->fraction; at--)
         part = (part + (uint64_t)(at[-1] - '0') * (uint64_t)factor) / 10;
-    if (!add_digits(number->whole, number->point, false, &whole) ||
+    if (!scalar_add_digits(number->whole, number->point, false, &whole) ||
         __builtin_mul_overflow(whole, factor, &whole) ||
         __builtin_add_overflow(whole, (int64_t)part, &whole))
         return false;
@@ -287,19 +290,19 @@ times(const struct number *number, int64_t factor, int64_t *ret)
     return true;
 }
 
-/* A number and a unit; true when it fits, and then `ret` is its amount. */
+/* Reads a number and a unit; false when it is none or overflows. */
 static bool
-measure(const char *text, const struct unit *units, struct number *number,
-        int64_t *ret)
+scalar_measure(const char *text, const struct unit *units,
+               struct number *number, int64_t *ret)
 {
     int64_t factor;
 
-    while (is_blank(*text))
+    while (scalar_is_blank(*text))
         text++;
-    if (!split(text, number))
+    if (!scalar_split(text, number))
         return false;
-    factor = factor_of(units, number->exponent);
-    return factor > 0 && times(number, factor, ret);
+    factor = scalar_factor(units, number->exponent);
+    return factor > 0 && scalar_multiply(number, factor, ret);
 }
 
 bool
@@ -309,7 +312,7 @@ lbx__scalar_to_duration(const char *text, int64_t *ret_ns, const char **why)
     int64_t value = -1;
 
     if (strcmp(text, "infinite") != 0 && strcmp(text, "inf") != 0) {
-        if (!measure(text, durations, &number, &value)) {
+        if (!scalar_measure(text, durations, &number, &value)) {
             *why = strcmp(text, "off") == 0
                        ? "is no duration; 0 is none, infinite has no end"
                        : "is no duration; a number and ns, us, ms, s, m, h or "
@@ -329,7 +332,7 @@ lbx__scalar_to_size(const char *text, int64_t *ret_bytes, const char **why)
     struct number number;
     int64_t value;
 
-    if (!measure(text, sizes, &number, &value) ||
+    if (!scalar_measure(text, sizes, &number, &value) ||
         (number.negative && value > 0)) {
         *why = "is no size; a number that is not negative and B, kB, KiB, MB, "
                "MiB, GB, GiB, TB, TiB, PB, PiB, EB or EiB is allowed";

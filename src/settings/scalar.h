@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a text means as a number, a boolean, a duration, a size.
+ * What a text means as a number, a boolean, a duration or a size.
  *
- * Each answers false when the text is something else, and then says in *why
- * what was wrong and what is allowed.
+ * Each function returns false when the text is something else; *why is then the
+ * end of a sentence with what is wrong and what is allowed.
  */
-#ifndef LBX_SETTINGS_NUMBER_H
-#define LBX_SETTINGS_NUMBER_H
+#ifndef LBX_SETTINGS_SCALAR_H
+#define LBX_SETTINGS_SCALAR_H
 
 #include <letterbox/base.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a tree, and how long it lives. */
+/*
+ * The tree that users hold: references, paths, children, faults about values.
+ * The tree does not change (TREE-1), so readers need no lock.
+ */
 #include "settings/settings.h"
 
 #include "base/alloc.h"
@@ -11,7 +14,7 @@
 #include <stdio.h>
 
 enum {
-    PATH_SHOWN = 96 // of a path, in a fault
+    PATH_SHOWN = 96 // bytes of a path in a fault
 };
 
 void
@@ -31,7 +34,7 @@ lbx_settings_ref(const lbx_settings *settings)
 {
     if (!settings)
         return NULL;
-    // Relaxed: whoever takes a reference has one already.
+    // Relaxed: the caller has a reference already.
     (void)lbx__add(&settings->tree->references, 1, relaxed);
     return (lbx_settings *)(uintptr_t)settings;
 }
@@ -45,8 +48,8 @@ lbx_settings_unref(lbx_settings *settings)
     if (!settings)
         return;
     tree = settings->tree;
-    // Release: our last look comes before the end of the tree. Acquire: and
-    // so do those of the others, who released here before us.
+    // Release: our reads happen before the tree is destroyed. Acquire: so do
+    // those of threads that dropped their references before.
     references = lbx__sub(&tree->references, 1, acq_rel);
     assert(references > 0);
     if (references == 1)
@@ -55,7 +58,7 @@ lbx_settings_unref(lbx_settings *settings)
 
 /* Whether the first key of a path may be another name for "letterbox". */
 static bool
-is_document_root(const lbx_settings *settings)
+settings_is_document_root(const lbx_settings *settings)
 {
     return !settings->parent && settings->tree->is_document;
 }
@@ -69,9 +72,9 @@ lbx_settings_at(const lbx_settings *settings, const char *path)
     while (settings && (step = lbx__path_next(&path, key)) == LBX__PATH_KEY) {
         const char *name = key;
 
-        if (is_document_root(settings))
+        if (settings_is_document_root(settings))
             name = lbx__loader_root_name(name);
-        // The table of what is no section is empty.
+        // The table of a value that is not a section is empty.
         settings = lbx__key_table_get(&settings->fields, name);
     }
     return step == LBX__PATH_BAD ? NULL : settings;
@@ -129,16 +132,15 @@ lbx_settings_line(const lbx_settings *settings)
     return settings ? settings->origin.line : 0;
 }
 
-/* Writes the path of the parent, then the key. Recursion is as deep as the
- * tree. */
+/* Writes the path of the parent, then the key; recursive to the tree's depth. */
 static void
-write_path(lbx__printer *out, const lbx_settings *settings)
+settings_write_path(lbx__printer *out, const lbx_settings *settings)
 {
     if (!settings->parent) {
         lbx__printer_text(out, settings->tree->prefix);
         return;
     }
-    write_path(out, settings->parent);
+    settings_write_path(out, settings->parent);
     if (settings->parent->kind == LBX_SETTINGS_KIND_LIST)
         return; // members have the path of their list
     if (out->length > 0)
@@ -152,7 +154,7 @@ lbx_settings_path(const lbx_settings *settings, char *buffer, size_t size_bytes)
     lbx__printer out = {buffer, buffer ? size_bytes : 0, 0};
 
     if (settings)
-        write_path(&out, settings);
+        settings_write_path(&out, settings);
     lbx__printer_end(&out);
     return out.length;
 }

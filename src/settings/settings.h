@@ -2,12 +2,12 @@
 /*
  * The tree that users read.
  *
- * I1  Nothing in it changes after it was made, but for the count of
- *     references: readers need no lock.
- * I2  Everything in it lives in its own arena, keys and file names included.
+ * TREE-1  Nothing in a tree changes after it was made, except the count of
+ *         references: readers need no lock.
+ * TREE-2  All of a tree is in its own arena, keys and file names included.
  */
-#ifndef LBX_SETTINGS_TREE_H
-#define LBX_SETTINGS_TREE_H
+#ifndef LBX_SETTINGS_SETTINGS_H
+#define LBX_SETTINGS_SETTINGS_H
 
 #include <letterbox/settings.h>
 
@@ -33,13 +33,13 @@ struct lbx_settings {
 struct lbx__settings_tree {
     lbx__arena arena;
     _Atomic size_t references;
-    bool is_document;     /* the root knows "letterbox" by all its names */
-    const char *prefix;   /* the path of the root, if it was made of a part */
-    lbx__key_table files; /* names, each kept once */
+    bool is_document;   /* the root resolves aliases of "letterbox" */
+    const char *prefix; /* the path of the root, if it was made of a subtree */
+    lbx__key_table files; /* each file name once */
     lbx_settings root;
 };
 
-/* Destroys a tree, half-built or not. Takes NULL. */
+/* Takes NULL and half-built trees. */
 void lbx__settings_tree_destroy(lbx__settings_tree *tree);
 
 /* "file:line: path: " and a sentence, printf-like. Returns `status`. */

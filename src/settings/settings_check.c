@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A section against the keys that its user knows. Faults say what is allowed:
- * for an unknown key the one it is nearest to, if there is one, and all others
- * as far as there is room.
+ * A section checked against the rules of the code that reads it.
+ *
+ * A fault names what is allowed: for an unknown key the most similar known key,
+ * if there is one, and all known keys as far as the text has space for them.
  */
 #include "settings/settings.h"
 
@@ -17,20 +18,20 @@ struct rules {
 };
 
 static bool
-is_wildcard(const lbx_settings_rule *rule)
+settings_check_is_wildcard(const lbx_settings_rule *rule)
 {
     return strcmp(rule->key, "*") == 0;
 }
 
 static const lbx_settings_rule *
-rule_for(const struct rules *rules, const char *key)
+settings_check_rule(const struct rules *rules, const char *key)
 {
     const lbx_settings_rule *wildcard = NULL;
 
     for (size_t i = 0; i < rules->count; i++) {
         if (strcmp(rules->rows[i].key, key) == 0)
             return &rules->rows[i];
-        if (is_wildcard(&rules->rows[i]))
+        if (settings_check_is_wildcard(&rules->rows[i]))
             wildcard = &rules->rows[i];
     }
     return wildcard;
@@ -39,19 +40,19 @@ rule_for(const struct rules *rules, const char *key)
 /* ---- Unknown keys ---- */
 
 enum {
-    WORD_MOST = 40 // longer keys are not compared
+    MAX_WORD_BYTES = 40 // longer keys are not compared
 };
 
-/* How many letters must be changed, added or left out to make one word of the
- * other. */
+/* The edit distance: how many letters must be changed, added or removed to turn
+ * one word into the other. */
 static size_t
-distance(const char *a, const char *b)
+settings_check_distance(const char *a, const char *b)
 {
     const size_t length = strlen(b);
-    size_t row[WORD_MOST + 1];
+    size_t row[MAX_WORD_BYTES + 1];
 
-    if (strlen(a) > WORD_MOST || length > WORD_MOST)
-        return WORD_MOST;
+    if (strlen(a) > MAX_WORD_BYTES || length > MAX_WORD_BYTES)
+        return MAX_WORD_BYTES;
     for (size_t j = 0; j <= length; j++)
         row[j] = j;
     for (; *a; a++) {
@@ -71,18 +72,18 @@ distance(const char *a, const char *b)
     return row[length];
 }
 
-/* The known key that was probably meant; NULL when none is near. */
+/* The known key that was probably meant; NULL when none is similar. */
 static const char *
-nearest(const struct rules *rules, const char *key)
+settings_check_nearest(const struct rules *rules, const char *key)
 {
-    size_t least = strlen(key) / 3 + 1;
+    size_t smallest = strlen(key) / 3 + 1;
     const char *found = NULL;
 
     for (size_t i = 0; i < rules->count; i++) {
-        const size_t away = distance(key, rules->rows[i].key);
+        const size_t away = settings_check_distance(key, rules->rows[i].key);
 
-        if (away <= least && (!found || away < least)) {
-            least = away;
+        if (away <= smallest && (!found || away < smallest)) {
+            smallest = away;
             found = rules->rows[i].key;
         }
     }
@@ -90,10 +91,10 @@ nearest(const struct rules *rules, const char *key)
 }
 
 static lbx_status
-unknown_key(const struct rules *rules, const lbx_settings *value,
-            lbx_fault *fault)
+settings_check_unknown_key(const struct rules *rules, const lbx_settings *value,
+                           lbx_fault *fault)
 {
-    const char *meant = nearest(rules, value->key);
+    const char *meant = settings_check_nearest(rules, value->key);
     char text[sizeof(fault->text)];
     lbx__printer out = {text, sizeof(text), 0};
 
@@ -115,10 +116,10 @@ unknown_key(const struct rules *rules, const lbx_settings *value,
 
 /* ---- Values ---- */
 
-/* What a limit is, in the words of a settings file. */
+/* Writes a limit with its unit, as in a settings file. */
 static void
-write_limit(const lbx_settings_rule *rule, int64_t limit, char *text,
-            size_t size_bytes)
+settings_check_write_limit(const lbx_settings_rule *rule, int64_t limit,
+                           char *text, size_t size_bytes)
 {
     const char *unit = "";
 
@@ -134,8 +135,8 @@ write_limit(const lbx_settings_rule *rule, int64_t limit, char *text,
 }
 
 static lbx_status
-check_limits(const lbx_settings *value, const lbx_settings_rule *rule,
-             int64_t amount, lbx_fault *fault)
+settings_check_limits(const lbx_settings *value, const lbx_settings_rule *rule,
+                      int64_t amount, lbx_fault *fault)
 {
     const bool for_ever =
         rule->type == LBX_SETTINGS_TYPE_DURATION && amount < 0;
@@ -145,8 +146,8 @@ check_limits(const lbx_settings *value, const lbx_settings_rule *rule,
         return LBX_OK;
     if (for_ever && rule->most == LBX_FOREVER)
         return LBX_OK;
-    write_limit(rule, rule->least, least, sizeof(least));
-    write_limit(rule, rule->most, most, sizeof(most));
+    settings_check_write_limit(rule, rule->least, least, sizeof(least));
+    settings_check_write_limit(rule, rule->most, most, sizeof(most));
     if (for_ever || amount > rule->most)
         return lbx__settings_fault(value, fault, LBX_INVALID,
                                    "%.40s is too large; %s to %s is allowed",
@@ -163,8 +164,8 @@ check_limits(const lbx_settings *value, const lbx_settings_rule *rule,
 }
 
 static lbx_status
-check_words(const lbx_settings *value, const lbx_settings_rule *rule,
-            lbx_fault *fault)
+settings_check_words(const lbx_settings *value, const lbx_settings_rule *rule,
+                     lbx_fault *fault)
 {
     char text[sizeof(fault->text)];
     lbx__printer out = {text, sizeof(text), 0};
@@ -184,8 +185,8 @@ check_words(const lbx_settings *value, const lbx_settings_rule *rule,
 }
 
 static lbx_status
-check_value(const lbx_settings *value, const lbx_settings_rule *rule,
-            lbx_fault *fault)
+settings_check_value(const lbx_settings *value, const lbx_settings_rule *rule,
+                     lbx_fault *fault)
 {
     lbx_status status = LBX_OK;
     const lbx_settings *part;
@@ -199,7 +200,8 @@ check_value(const lbx_settings *value, const lbx_settings_rule *rule,
         return LBX_OK;
     case LBX_SETTINGS_TYPE_STRING:
         status = lbx_settings_read_string(value, NULL, fault, &text);
-        return status == LBX_OK ? check_words(value, rule, fault) : status;
+        return status == LBX_OK ? settings_check_words(value, rule, fault)
+                                : status;
     case LBX_SETTINGS_TYPE_NUMBER:
         return lbx_settings_read_number(value, NULL, fault, &number);
     case LBX_SETTINGS_TYPE_BOOLEAN:
@@ -220,20 +222,21 @@ check_value(const lbx_settings *value, const lbx_settings_rule *rule,
     default:
         return LBX_INVALID;
     }
-    return status == LBX_OK ? check_limits(value, rule, amount, fault) : status;
+    return status == LBX_OK ? settings_check_limits(value, rule, amount, fault)
+                            : status;
 }
 
 /* ---- The section ---- */
 
 static lbx_status
-check_required(const struct rules *rules, const lbx_settings *section,
-               lbx_fault *fault)
+settings_check_required(const struct rules *rules, const lbx_settings *section,
+                        lbx_fault *fault)
 {
     for (size_t i = 0; i < rules->count; i++) {
         const lbx_settings_rule *rule = &rules->rows[i];
         const lbx_settings *value;
 
-        if (!rule->required || is_wildcard(rule))
+        if (!rule->required || settings_check_is_wildcard(rule))
             continue;
         value = lbx__key_table_get(&section->fields, rule->key);
         if (!value || value->kind == LBX_SETTINGS_KIND_NULL)
@@ -244,7 +247,7 @@ check_required(const struct rules *rules, const lbx_settings *section,
 }
 
 static bool
-rules_usable(const struct rules *rules)
+settings_check_rules_usable(const struct rules *rules)
 {
     if (rules->count > 0 && !rules->rows)
         return false;
@@ -263,18 +266,19 @@ lbx_settings_check(const lbx_settings *section, const lbx_settings_rule *rows,
     const lbx_settings *value;
     lbx_status status;
 
-    if (!section || !rules_usable(&rules))
+    if (!section || !settings_check_rules_usable(&rules))
         return LBX_INVALID;
     status = lbx_settings_read_section(section, NULL, fault, &section);
     for (size_t i = 0; status == LBX_OK && i < section->count; i++) {
         const lbx_settings_rule *rule;
 
         value = lbx_settings_child(section, i);
-        rule = rule_for(&rules, value->key);
+        rule = settings_check_rule(&rules, value->key);
         if (!rule)
-            return unknown_key(&rules, value, fault);
+            return settings_check_unknown_key(&rules, value, fault);
         if (value->kind != LBX_SETTINGS_KIND_NULL)
-            status = check_value(value, rule, fault);
+            status = settings_check_value(value, rule, fault);
     }
-    return status == LBX_OK ? check_required(&rules, section, fault) : status;
+    return status == LBX_OK ? settings_check_required(&rules, section, fault)
+                            : status;
 }

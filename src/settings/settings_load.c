@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading: sources in, tree out; and trees that are made of other trees, which
- * are read into a loader as if they were sources.
+ * Loading: from sources to a tree.
+ *
+ * Sources are parsed one after the other into the same section, so that later
+ * ones override earlier ones. A tree that is made of other trees is loaded the
+ * same way: the trees are turned back into expressions first.
  */
 #include "settings/loader.h"
 
@@ -16,23 +19,25 @@
 #include <string.h>
 
 static const char *
-process_environment(const char *name, void *context)
+settings_load_environment(const char *name, void *context)
 {
     (void)context;
     return getenv(name);
 }
 
-/* Puts the caller's options into `load`; false when they make no sense, and
- * then the fault is filled in if it can be. */
+/* Copies the caller's options into `load`; false when they are invalid. The fault
+ * has the reason, unless the version is unknown. */
 static bool
-take_options(lbx__loader *load, const lbx_settings_options *options)
+settings_load_take_options(lbx__loader *load,
+                           const lbx_settings_options *options)
 {
     const lbx_settings_options defaults = LBX_SETTINGS_OPTIONS_INIT;
     const lbx__fault_line nowhere = {NULL, 0};
 
     *load = (lbx__loader){.options = options ? *options : defaults};
     if (load->options.version != LBX_SETTINGS_OPTIONS_VERSION) {
-        load->status = LBX_INVALID; // not our struct: nor is its fault
+        load->status =
+            LBX_INVALID; // an unknown struct: its fault cannot be found
         return false;
     }
     if (!lbx__allocator_usable(load->options.allocator))
@@ -48,13 +53,13 @@ take_options(lbx__loader *load, const lbx_settings_options *options)
         return lbx__loader_fail(load, LBX_INVALID, nowhere,
                                 "the fallback is no section");
     if (!load->options.environment)
-        load->options.environment = process_environment;
+        load->options.environment = settings_load_environment;
     return true;
 }
 
-/* An empty section to read into, and the trail that leads there. */
+/* Allocates the trail, and an empty section to parse into. */
 static lbx__expr *
-begin(lbx__loader *load)
+settings_load_begin(lbx__loader *load)
 {
     const lbx__fault_line nowhere = {NULL, 0};
 
@@ -67,8 +72,8 @@ begin(lbx__loader *load)
 }
 
 static bool
-sources_usable(lbx__loader *load, const lbx_settings_source *sources,
-               size_t count)
+settings_load_sources_usable(lbx__loader *load,
+                             const lbx_settings_source *sources, size_t count)
 {
     const lbx__fault_line nowhere = {NULL, 0};
     bool usable = count == 0 || sources;
@@ -92,9 +97,10 @@ lbx__settings_load(const lbx_settings_source *sources, size_t count,
 
     if (!ret)
         return LBX_INVALID;
-    if (!take_options(&load, options) || !sources_usable(&load, sources, count))
+    if (!settings_load_take_options(&load, options) ||
+        !settings_load_sources_usable(&load, sources, count))
         return load.status;
-    root = begin(&load);
+    root = settings_load_begin(&load);
     done = root && (!load.options.fallback ||
                     lbx__expr_add_tree(&load, root, load.options.fallback));
     for (size_t i = 0; done && i < count; i++)
@@ -138,28 +144,28 @@ lbx_settings_load_text(const char *text, const lbx_settings_options *options,
     return text ? lbx_settings_load(&source, 1, options, ret) : LBX_INVALID;
 }
 
-/* ---- Trees made of others ---- */
+/* ---- Trees made of other trees ---- */
 
-/* A load that reads from trees only: they kept to limits when they were made,
- * so that there are none here. */
+/* A load that reads trees only. They were within the limits when they were made,
+ * so there are no limits here. */
 static lbx__expr *
-begin_from(lbx__loader *load, const lbx_allocator *allocator)
+settings_load_begin_merge(lbx__loader *load, const lbx_allocator *allocator)
 {
     const lbx_settings_options defaults = LBX_SETTINGS_OPTIONS_INIT;
 
     *load = (lbx__loader){.options = defaults};
     load->options.allocator = allocator;
-    load->options.allow_duplicates = true; // there is nothing to tell them by
+    load->options.allow_duplicates = true; // trees have no braces
     load->options.depth_max = LBX__LOADER_DEPTH_CAP;
     load->options.values_max = SIZE_MAX;
     load->options.memory_max_bytes = SIZE_MAX / 2;
-    return begin(load);
+    return settings_load_begin(load);
 }
 
-/* Ends such a load. */
+/* Freezes the result of such a load, and frees its arena. */
 static lbx_status
-end_from(lbx__loader *load, const lbx_settings *settings, lbx__expr *root,
-         lbx_settings **ret)
+settings_load_end_merge(lbx__loader *load, const lbx_settings *settings,
+                        lbx__expr *root, lbx_settings **ret)
 {
     lbx__settings_tree *tree = NULL;
 
@@ -171,7 +177,7 @@ end_from(lbx__loader *load, const lbx_settings *settings, lbx__expr *root,
 }
 
 static bool
-is_section(const lbx_settings *settings)
+settings_load_is_section(const lbx_settings *settings)
 {
     return settings && settings->kind == LBX_SETTINGS_KIND_SECTION;
 }
@@ -183,13 +189,14 @@ lbx_settings_merge(const lbx_settings *settings, const lbx_settings *fallback,
     lbx__loader load;
     lbx__expr *root;
 
-    if (!is_section(settings) || !is_section(fallback) || !ret ||
+    if (!settings_load_is_section(settings) ||
+        !settings_load_is_section(fallback) || !ret ||
         !lbx__allocator_usable(allocator))
         return LBX_INVALID;
-    root = begin_from(&load, allocator);
+    root = settings_load_begin_merge(&load, allocator);
     if (root && lbx__expr_add_tree(&load, root, fallback))
         (void)lbx__expr_add_tree(&load, root, settings);
-    return end_from(&load, settings, root, ret);
+    return settings_load_end_merge(&load, settings, root, ret);
 }
 
 lbx_status
@@ -202,10 +209,10 @@ lbx_settings_with_fallback(const lbx_settings *settings,
                               settings->tree->arena.allocator, ret);
 }
 
-/* The keys of a path in the load's memory; false for a path that is none. */
+/* Copies the keys of a path into the trail; false for an invalid path. */
 static bool
-split_path(lbx__loader *load, const lbx_settings *settings, const char *path,
-           uint32_t *ret_count)
+settings_load_split_path(lbx__loader *load, const lbx_settings *settings,
+                         const char *path, uint32_t *ret_count)
 {
     const lbx__fault_line nowhere = {NULL, 0};
     char key[LBX__LOADER_KEY_BYTES];
@@ -239,17 +246,17 @@ lbx_settings_with_string(const lbx_settings *settings, const char *path,
     lbx__loader load;
     lbx__expr *root;
 
-    if (!is_section(settings) || !path || !text || !ret ||
+    if (!settings_load_is_section(settings) || !path || !text || !ret ||
         !lbx__utf8_valid(text))
         return LBX_INVALID;
-    root = begin_from(&load, settings->tree->arena.allocator);
+    root = settings_load_begin_merge(&load, settings->tree->arena.allocator);
     if (root && lbx__expr_add_tree(&load, root, settings) &&
-        split_path(&load, settings, path, &count)) {
+        settings_load_split_path(&load, settings, path, &count)) {
         assignment.expr = lbx__expr_create(&load, LBX__EXPR_STRING, nowhere);
         if (assignment.expr) {
             assignment.expr->text = text;
             (void)lbx__expr_assign(&load, root, load.trail, count, assignment);
         }
     }
-    return end_from(&load, settings, root, ret);
+    return settings_load_end_merge(&load, settings, root, ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed reads. What a value means is decided here, by who asks; number.c knows
- * how texts become numbers.
+ * Typed reads. A value has no type until it is read: the reader decides whether
+ * "10" is a string, a number or a duration; scalar.c converts.
  */
 #include "settings/settings.h"
 
@@ -17,10 +17,10 @@ lbx_settings_complain(const lbx_settings *settings, lbx_fault *fault,
     return lbx__settings_fault(settings, fault, LBX_INVALID, "%s", what);
 }
 
-/* Finds a value for a read; what is null is not there. */
+/* Finds a value; null counts as absent. */
 static lbx_status
-find(const lbx_settings *settings, const char *path, lbx_fault *fault,
-     const lbx_settings **ret)
+settings_read_find(const lbx_settings *settings, const char *path,
+                   lbx_fault *fault, const lbx_settings **ret)
 {
     const lbx_settings *value = lbx_settings_at(settings, path);
 
@@ -38,7 +38,7 @@ find(const lbx_settings *settings, const char *path, lbx_fault *fault,
 }
 
 static const char *
-kind_name(const lbx_settings *settings)
+settings_read_kind_name(const lbx_settings *settings)
 {
     static const char *const names[] = {
         [LBX_SETTINGS_KIND_NULL] = "a null",
@@ -53,7 +53,7 @@ kind_name(const lbx_settings *settings)
 }
 
 static bool
-is_plain(const lbx_settings *settings)
+settings_read_is_plain(const lbx_settings *settings)
 {
     return settings->kind == LBX_SETTINGS_KIND_BOOLEAN ||
            settings->kind == LBX_SETTINGS_KIND_NUMBER ||
@@ -62,26 +62,28 @@ is_plain(const lbx_settings *settings)
 
 /* Finds the text of a plain value; `needed` is what it should be. */
 static lbx_status
-find_text(const lbx_settings *settings, const char *path, const char *needed,
-          lbx_fault *fault, const lbx_settings **ret)
+settings_read_find_text(const lbx_settings *settings, const char *path,
+                        const char *needed, lbx_fault *fault,
+                        const lbx_settings **ret)
 {
-    lbx_status status = find(settings, path, fault, ret);
+    lbx_status status = settings_read_find(settings, path, fault, ret);
 
-    if (status == LBX_OK && !is_plain(*ret))
+    if (status == LBX_OK && !settings_read_is_plain(*ret))
         status = lbx__settings_fault(*ret, fault, LBX_INVALID,
-                                     "is %s, but %s is needed", kind_name(*ret),
-                                     needed);
+                                     "is %s, but %s is needed",
+                                     settings_read_kind_name(*ret), needed);
     return status;
 }
 
 static lbx_status
-bad_text(const lbx_settings *value, lbx_fault *fault, const char *why)
+settings_read_bad_text(const lbx_settings *value, lbx_fault *fault,
+                       const char *why)
 {
     return lbx__settings_fault(value, fault, LBX_INVALID, "'%.40s' %s",
                                value->text, why);
 }
 
-/* What each read gives. */
+/* The type that each read returns. */
 typedef const char *string_value;
 typedef int64_t integer_value;
 typedef double number_value;
@@ -89,8 +91,7 @@ typedef bool boolean_value;
 typedef int64_t duration_value;
 typedef int64_t size_value;
 
-/* The plain form of a read, and the one with another value for what is not
- * there; they differ in types only. */
+/* A read, and the same read with a default; they differ in types only. */
 #define READ(name, needed, convert)                                            \
     lbx_status lbx_settings_read_##name(const lbx_settings *settings,          \
                                         const char *path, lbx_fault *fault,    \
@@ -102,11 +103,13 @@ typedef int64_t size_value;
                                                                                \
         if (!ret)                                                              \
             return LBX_INVALID;                                                \
-        status = find_text(settings, path, needed, fault, &value);             \
+        status =                                                               \
+            settings_read_find_text(settings, path, needed, fault, &value);    \
         if (status != LBX_OK)                                                  \
             return status;                                                     \
-        return convert(value->text, ret, &why) ? LBX_OK                        \
-                                               : bad_text(value, fault, why);  \
+        return convert(value->text, ret, &why)                                 \
+                   ? LBX_OK                                                    \
+                   : settings_read_bad_text(value, fault, why);                \
     }                                                                          \
                                                                                \
     lbx_status lbx_settings_read_##name##_or(                                  \
@@ -122,14 +125,14 @@ typedef int64_t size_value;
     }
 
 static bool
-text_itself(const char *text, const char **ret, const char **why)
+settings_read_text(const char *text, const char **ret, const char **why)
 {
     (void)why;
     *ret = text;
     return true;
 }
 
-READ(string, "a string", text_itself)
+READ(string, "a string", settings_read_text)
 READ(integer, "a whole number", lbx__scalar_to_integer)
 READ(number, "a number", lbx__scalar_to_number)
 READ(boolean, "a boolean", lbx__scalar_to_boolean)
@@ -145,21 +148,21 @@ lbx_settings_read_strings(const lbx_settings *settings, const char *path,
 
     if (!ret)
         return LBX_INVALID;
-    status = find(settings, path, fault, &value);
+    status = settings_read_find(settings, path, fault, &value);
     if (status != LBX_OK)
         return status;
     if (value->kind != LBX_SETTINGS_KIND_LIST)
         return lbx__settings_fault(value, fault, LBX_INVALID,
                                    "is %s, but a list of strings is needed",
-                                   kind_name(value));
+                                   settings_read_kind_name(value));
     for (size_t i = 0; i < value->count; i++) {
         const lbx_settings *member = &value->children[i];
 
-        if (!is_plain(member))
+        if (!settings_read_is_plain(member))
             return lbx__settings_fault(
                 member, fault, LBX_INVALID,
                 "member %zu is %s, but a list of strings is needed", i + 1,
-                kind_name(member));
+                settings_read_kind_name(member));
     }
     *ret = value;
     return LBX_OK;
@@ -174,13 +177,13 @@ lbx_settings_read_section(const lbx_settings *settings, const char *path,
 
     if (!ret)
         return LBX_INVALID;
-    status = find(settings, path, fault, &value);
+    status = settings_read_find(settings, path, fault, &value);
     if (status != LBX_OK)
         return status;
     if (value->kind != LBX_SETTINGS_KIND_SECTION)
         return lbx__settings_fault(value, fault, LBX_INVALID,
                                    "is %s, but a section is needed",
-                                   kind_name(value));
+                                   settings_read_kind_name(value));
     *ret = value;
     return LBX_OK;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Printing. JSON is one line; lines are the leaves, one each, with the path
- * that leads there. Both can be loaded again: strings are always in quotes, so
- * that "10" stays a string.
+ * Printing a tree: JSON on one line, or one line per leaf with its path. Both can
+ * be loaded again. Strings are always quoted, so that "10" stays a string.
  */
 #include "settings/settings.h"
 
@@ -11,7 +10,7 @@
 #include <stdio.h>
 
 static void
-write_plain(lbx__printer *out, const lbx_settings *settings)
+settings_render_plain(lbx__printer *out, const lbx_settings *settings)
 {
     if (settings->kind == LBX_SETTINGS_KIND_NULL)
         lbx__printer_text(out, "null");
@@ -22,12 +21,12 @@ write_plain(lbx__printer *out, const lbx_settings *settings)
 }
 
 static void
-write_json(lbx__printer *out, const lbx_settings *settings)
+settings_render_json(lbx__printer *out, const lbx_settings *settings)
 {
     const bool is_section = settings->kind == LBX_SETTINGS_KIND_SECTION;
 
     if (!is_section && settings->kind != LBX_SETTINGS_KIND_LIST) {
-        write_plain(out, settings);
+        settings_render_plain(out, settings);
         return;
     }
     lbx__printer_text(out, is_section ? "{" : "[");
@@ -39,25 +38,25 @@ write_json(lbx__printer *out, const lbx_settings *settings)
             lbx__printer_quoted(out, child->key);
             lbx__printer_text(out, ":");
         }
-        write_json(out, child);
+        settings_render_json(out, child);
     }
     lbx__printer_text(out, is_section ? "}" : "]");
 }
 
-/* The keys from `top`, which is not named, down to `settings`. */
+/* The keys from below `top` down to `settings`. */
 static void
-write_keys(lbx__printer *out, const lbx_settings *top,
-           const lbx_settings *settings)
+settings_render_keys(lbx__printer *out, const lbx_settings *top,
+                     const lbx_settings *settings)
 {
     if (settings->parent != top) {
-        write_keys(out, top, settings->parent);
+        settings_render_keys(out, top, settings->parent);
         lbx__printer_text(out, ".");
     }
     lbx__printer_key(out, settings->key);
 }
 
 static void
-write_origin(lbx__printer *out, const lbx_settings *settings)
+settings_render_origin(lbx__printer *out, const lbx_settings *settings)
 {
     char line[20] = "";
 
@@ -78,22 +77,23 @@ write_origin(lbx__printer *out, const lbx_settings *settings)
 }
 
 static void
-write_lines(lbx__printer *out, const lbx_settings *top,
-            const lbx_settings *settings, bool explain)
+settings_render_lines(lbx__printer *out, const lbx_settings *top,
+                      const lbx_settings *settings, bool explain)
 {
     if (settings->kind == LBX_SETTINGS_KIND_SECTION &&
         (settings->count > 0 || settings == top)) {
         for (size_t i = 0; i < settings->count; i++)
-            write_lines(out, top, lbx_settings_child(settings, i), explain);
+            settings_render_lines(out, top, lbx_settings_child(settings, i),
+                                  explain);
         return;
     }
     if (settings != top) {
-        write_keys(out, top, settings);
+        settings_render_keys(out, top, settings);
         lbx__printer_text(out, " = ");
     }
-    write_json(out, settings);
+    settings_render_json(out, settings);
     if (explain)
-        write_origin(out, settings);
+        settings_render_origin(out, settings);
     lbx__printer_text(out, "\n");
 }
 
@@ -104,10 +104,10 @@ lbx_settings_render(const lbx_settings *settings, lbx_settings_format format,
     lbx__printer out = {buffer, buffer ? size_bytes : 0, 0};
 
     if (settings && format == LBX_SETTINGS_FORMAT_JSON)
-        write_json(&out, settings);
+        settings_render_json(&out, settings);
     else if (settings)
-        write_lines(&out, settings, settings,
-                    format == LBX_SETTINGS_FORMAT_EXPLAIN);
+        settings_render_lines(&out, settings, settings,
+                              format == LBX_SETTINGS_FORMAT_EXPLAIN);
     lbx__printer_end(&out);
     return out.length;
 }

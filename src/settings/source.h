@@ -5,7 +5,7 @@
 
 #include "settings/expr.h"
 
-/* Reads a source of the caller's into `section`. */
+/* Parses a source of the caller into `section`. */
 bool lbx__source_read(lbx__loader *load, const lbx_settings_source *source,
                       lbx__expr *section);
 
@@ -15,8 +15,8 @@ typedef struct lbx__source_include_name {
     lbx__fault_line origin; /* of the word include */
 } lbx__source_include_name;
 
-/* Reads what is included into `section`; what is not there is passed over
- * unless it is required. */
+/* Parses an included text into `section`; a missing one is ignored unless it is
+ * required. */
 bool lbx__source_include(lbx__loader *load,
                          const lbx__source_include_name *include,
                          lbx__expr *section);

@@ -127,7 +127,7 @@ our_reading(const std::string &text, bool allow_duplicates)
     return result;
 }
 
-/* What the other library says when its resolver has lost its way. */
+/* What the other library reports when its resolver fails internally. */
 static bool
 is_confused(const char *what)
 {
@@ -231,7 +231,7 @@ contents(const std::string &path)
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/* name -> who is right in our eyes, and why. */
+/* name -> which library is right in our view, and why. */
 static std::map<std::string, std::string>
 known_differences(const std::string &path)
 {

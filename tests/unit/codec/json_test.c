@@ -270,7 +270,7 @@ TEST(json_integers_are_exact_or_none)
     CHECK_INT(0, number);
 }
 
-/* People get the place and the reason; after it there is only the fault. */
+/* The fault has the offset and the reason; after it there is only the fault. */
 TEST(json_faults_say_where_and_why)
 {
     static const char text[] = "[1, 2,, 3]";

@@ -50,7 +50,7 @@ TEST(json_strings_are_escaped_where_they_must)
     lbx__buffer_fini(&buffer);
 }
 
-/* A text that is not UTF-8 would make a document that nobody can read. */
+/* A text that is not UTF-8 would make a document that no reader accepts. */
 TEST(json_refuses_bytes_that_are_not_utf8)
 {
     static const char *const texts[] = {"\xff", "\xc0\x80", "\xed\xa0\x80",
@@ -70,7 +70,7 @@ TEST(json_refuses_bytes_that_are_not_utf8)
     }
 }
 
-TEST(json_that_does_not_fit_says_so)
+TEST(json_that_does_not_fit_is_too_large)
 {
     lbx_buffer buffer;
     lbx__json_writer out;

@@ -2,7 +2,7 @@
 /* Letters into an actor: acknowledged when its handler has returned OK. */
 #include <letterbox/actor.h>
 
-#include "shelf.h"
+#include "fixture.h"
 
 #include <letterbox/compat/wink.h>
 
@@ -50,7 +50,7 @@ static const lbx_behaviour behaviour = {
 };
 
 struct bridge {
-    struct desk desk;
+    struct fixture fx;
     struct till till;
     lbx_courier_actor actor;
 };
@@ -61,7 +61,7 @@ bridge_open(struct bridge *bridge)
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;
 
-    desk_open(&bridge->desk);
+    fixture_open(&bridge->fx);
     bridge->till = (struct till){.may_go_on = true};
     options.threads = 1;
     CHECK_OK(lbx_system_create(&options, &bridge->till.system));
@@ -70,17 +70,17 @@ bridge_open(struct bridge *bridge)
     CHECK_OK(lbx_system_spawn(bridge->till.system, &props, "till",
                               &bridge->till.ref));
     bridge->actor = (lbx_courier_actor){bridge->till.system, bridge->till.ref};
-    bridge->desk.options.handle = lbx_courier_to_actor;
-    bridge->desk.options.context = &bridge->actor;
+    bridge->fx.options.handle = lbx_courier_to_actor;
+    bridge->fx.options.context = &bridge->actor;
 }
 
 static void
 bridge_close(struct bridge *bridge)
 {
-    lbx_courier_destroy(bridge->desk.courier);
-    bridge->desk.courier = NULL;
+    lbx_courier_destroy(bridge->fx.courier);
+    bridge->fx.courier = NULL;
     lbx_system_destroy(bridge->till.system);
-    desk_close(&bridge->desk);
+    fixture_close(&bridge->fx);
 }
 
 static void
@@ -88,8 +88,8 @@ bridge_send(struct bridge *bridge, const char *payload)
 {
     lbx_wink_request request = lbx_wink_request_of(payload);
 
-    desk_send_draft(&bridge->desk,
-                    lbx_draft_of_message(lbx_wink_request_type(), &request));
+    fixture_send_draft(&bridge->fx,
+                       lbx_draft_of_message(lbx_wink_request_type(), &request));
 }
 
 TEST(a_letter_is_acknowledged_when_the_actor_has_handled_it)
@@ -98,11 +98,11 @@ TEST(a_letter_is_acknowledged_when_the_actor_has_handled_it)
 
     bridge_open(&bridge);
     bridge_send(&bridge, "{\"book\":1}");
-    desk_run(&bridge.desk, 1);
+    fixture_run(&bridge.fx, 1);
     CHECK_INT(1, atomic_load(&bridge.till.handled));
     CHECK_STR("{\"book\":1}", bridge.till.last);
-    CHECK_INT(1, desk_stats(&bridge.desk)->acknowledged);
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(&bridge.fx)->acknowledged);
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 0);
     bridge_close(&bridge);
 }
 
@@ -113,13 +113,13 @@ TEST(a_letter_is_not_acknowledged_while_the_actor_is_at_it)
     bridge_open(&bridge);
     atomic_store(&bridge.till.may_go_on, false);
     bridge_send(&bridge, "1");
-    CHECK_OK(lbx_courier_start(desk_courier(&bridge.desk)));
+    CHECK_OK(lbx_courier_start(fixture_courier(&bridge.fx)));
     EVENTUALLY(atomic_load(&bridge.till.reached));
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 1, 0);
-    CHECK_INT(0, desk_stats(&bridge.desk)->acknowledged);
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 1, 0);
+    CHECK_INT(0, fixture_stats(&bridge.fx)->acknowledged);
     atomic_store(&bridge.till.may_go_on, true);
-    CHECK_OK(lbx_courier_stop(bridge.desk.courier, LBX_FOREVER));
-    CHECK_INT(1, desk_stats(&bridge.desk)->acknowledged);
+    CHECK_OK(lbx_courier_stop(bridge.fx.courier, LBX_FOREVER));
+    CHECK_INT(1, fixture_stats(&bridge.fx)->acknowledged);
     bridge_close(&bridge);
 }
 
@@ -132,15 +132,15 @@ TEST_CITING("R-44", a_failing_actor_fails_its_letter)
 
     bridge_open(&bridge);
     atomic_store(&bridge.till.answer, LBX_DENIED);
-    bridge.desk.options.dead_letters.postbox = bridge.desk.dead;
-    bridge.desk.options.dead_letters.deliveries = 2;
+    bridge.fx.options.dead_letters.postbox = bridge.fx.dead;
+    bridge.fx.options.dead_letters.deliveries = 2;
     bridge_send(&bridge, "1");
-    desk_run(&bridge.desk, 1);
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 0, 1); // the actor restarted
-    shelf_advance(&bridge.desk.shelf, 60 * LBX_SECOND);
-    desk_run(&bridge.desk, 1);
+    fixture_run(&bridge.fx, 1);
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 1); // the actor restarted
+    fixture_advance(&bridge.fx, 60 * LBX_SECOND);
+    fixture_run(&bridge.fx, 1);
     CHECK_INT(2, atomic_load(&bridge.till.handled));
-    letter = desk_take(bridge.desk.dead);
+    letter = fixture_take(bridge.fx.dead);
     CHECK_OK(lbx_letter_message(letter, &message));
     record = message;
     CHECK_STR("LBX_DENIED", record->last_error_type);
@@ -156,9 +156,9 @@ TEST(an_actor_that_has_ended_fails_letters)
     lbx_stop(bridge.till.ref);
     CHECK_OK(lbx_ended_until(bridge.till.system, bridge.till.ref, LBX_FOREVER));
     bridge_send(&bridge, "1");
-    desk_run(&bridge.desk, 1);
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 0, 1);
-    CHECK(desk_has_logged(&bridge.desk, "LBX_NOT_FOUND"));
+    fixture_run(&bridge.fx, 1);
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 1);
+    CHECK(fixture_has_logged(&bridge.fx, "LBX_NOT_FOUND"));
     bridge_close(&bridge);
 }
 
@@ -168,14 +168,14 @@ TEST(letters_that_cannot_be_decoded_fail)
     struct bridge bridge;
 
     bridge_open(&bridge);
-    desk_send(&bridge.desk, "without a type");
+    fixture_send(&bridge.fx, "without a type");
     draft.type_name = "letterbox.Request";
-    desk_send_draft(&bridge.desk, draft);
-    desk_run(&bridge.desk, 2);
+    fixture_send_draft(&bridge.fx, draft);
+    fixture_run(&bridge.fx, 2);
     CHECK_INT(0, atomic_load(&bridge.till.handled));
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 0, 2);
-    CHECK(desk_has_logged(&bridge.desk, "LBX_UNSUPPORTED"));
-    CHECK(desk_has_logged(&bridge.desk, "LBX_ENCODING"));
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 2);
+    CHECK(fixture_has_logged(&bridge.fx, "LBX_UNSUPPORTED"));
+    CHECK(fixture_has_logged(&bridge.fx, "LBX_ENCODING"));
     bridge_close(&bridge);
 }
 
@@ -184,14 +184,14 @@ TEST(several_handlers_have_several_letters_with_the_actor)
     struct bridge bridge;
 
     bridge_open(&bridge);
-    bridge.desk.options.handlers = 4;
-    bridge.desk.options.wait_ns = -1;
+    bridge.fx.options.handlers = 4;
+    bridge.fx.options.wait_ns = -1;
     for (int i = 0; i < 100; i++)
         bridge_send(&bridge, "1");
-    CHECK_OK(lbx_courier_start(desk_courier(&bridge.desk)));
-    EVENTUALLY(desk_stats(&bridge.desk)->acknowledged == 100);
-    CHECK_OK(lbx_courier_stop(bridge.desk.courier, LBX_FOREVER));
+    CHECK_OK(lbx_courier_start(fixture_courier(&bridge.fx)));
+    EVENTUALLY(fixture_stats(&bridge.fx)->acknowledged == 100);
+    CHECK_OK(lbx_courier_stop(bridge.fx.courier, LBX_FOREVER));
     CHECK_INT(100, atomic_load(&bridge.till.handled));
-    CHECK_COUNTS(&bridge.desk, "requests", 0, 0, 0);
+    CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 0);
     bridge_close(&bridge);
 }

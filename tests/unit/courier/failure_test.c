@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters: what is put aside, in which order, and what is in it. */
-#include "shelf.h"
+#include "fixture.h"
 
 #include <letterbox/compat/wink.h>
 
@@ -17,12 +17,12 @@ fail_badly(lbx_job *job, void *context)
 }
 
 static void
-open_with_policy(struct desk *desk, uint32_t deliveries)
+open_with_policy(struct fixture *fx, uint32_t deliveries)
 {
-    desk_open(desk);
-    desk->options.handle = fail_badly;
-    desk->options.dead_letters.postbox = desk->dead;
-    desk->options.dead_letters.deliveries = deliveries;
+    fixture_open(fx);
+    fx->options.handle = fail_badly;
+    fx->options.dead_letters.postbox = fx->dead;
+    fx->options.dead_letters.deliveries = deliveries;
 }
 
 static lbx_dead_letter_record *
@@ -43,30 +43,30 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     const lbx_wink_result *result;
     const int64_t before = lbx__clock_wall_ms();
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
     int64_t first_ms;
     void *message;
 
-    open_with_policy(&desk, 5);
-    first_ms = test_clock_now(&desk.time) / LBX_MS;
-    draft.routes = desk.routes;
+    open_with_policy(&fx, 5);
+    first_ms = test_clock_now(&fx.time) / LBX_MS;
+    draft.routes = fx.routes;
     draft.trace = "trace-1";
-    desk_send_draft(&desk, draft);
+    fixture_send_draft(&fx, draft);
     for (int i = 1; i <= 4; i++) {
-        desk_run(&desk, 1);
-        CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-        CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-        CHECK_COUNTS(&desk, "answers", 0, 0, 0); // no error reply yet
-        shelf_advance(&desk.shelf, 900 * LBX_SECOND);
+        fixture_run(&fx, 1);
+        CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+        CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+        CHECK_COUNTS(&fx, "answers", 0, 0, 0); // no error reply yet
+        fixture_advance(&fx, 900 * LBX_SECOND);
     }
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->dead);
-    CHECK_INT(4, desk_stats(&desk)->returned);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
+    fixture_run(&fx, 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->dead);
+    CHECK_INT(4, fixture_stats(&fx)->returned);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 
-    letter = desk_take(desk.dead);
+    letter = fixture_take(fx.dead);
     record = record_in(letter);
     CHECK_STR("requests-1", record->message_id.text);
     CHECK(strstr(record->body, "\"payload\":{\"order\":1}") != NULL);
@@ -83,14 +83,13 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     CHECK_STR("trace-1", record->trace_id);
     lbx_letter_destroy(letter);
 
-    letter = desk_take(desk.answers); // who waits for an answer gets one
+    letter = fixture_take(fx.answers); // the waiting program gets a reply
     CHECK_OK(lbx_letter_message(letter, &message));
     result = message;
     CHECK_STR(request.request_id.text, result->request_id.text);
     CHECK_STR("no address", result->error);
     CHECK_PTR(NULL, result->output);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }
 
 TEST_CITING("R-44", a_letter_of_any_bytes_can_be_put_aside)
@@ -98,12 +97,12 @@ TEST_CITING("R-44", a_letter_of_any_bytes_can_be_put_aside)
     static const char bytes[] = {0, (char)0xff, 'x', 0};
     const lbx_dead_letter_record *record;
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_with_policy(&desk, 1);
-    desk_send_draft(&desk, lbx_draft_of_bytes(bytes, sizeof(bytes)));
-    desk_run(&desk, 1);
-    letter = desk_take(desk.dead);
+    open_with_policy(&fx, 1);
+    fixture_send_draft(&fx, lbx_draft_of_bytes(bytes, sizeof(bytes)));
+    fixture_run(&fx, 1);
+    letter = fixture_take(fx.dead);
     record = record_in(letter);
     CHECK_INT(sizeof(bytes), record->body_bytes);
     CHECK(memcmp(bytes, record->body, sizeof(bytes)) == 0);
@@ -112,7 +111,6 @@ TEST_CITING("R-44", a_letter_of_any_bytes_can_be_put_aside)
     CHECK_PTR(NULL, record->trace_id);
     CHECK_STR("", record->request_id.text);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }
 
 static lbx_status
@@ -127,22 +125,20 @@ TEST(a_failure_without_words_has_those_of_its_status)
     lbx_status status = LBX_DENIED;
     const lbx_dead_letter_record *record;
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_with_policy(&desk, 1);
-    desk.options.handle = fail_plainly;
-    desk.options.context = &status;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    letter = desk_take(desk.dead);
+    open_with_policy(&fx, 1);
+    fx.options.handle = fail_plainly;
+    fx.options.context = &status;
+    fixture_deliver(&fx, "a book", 1);
+    letter = fixture_take(fx.dead);
     record = record_in(letter);
     CHECK_STR("LBX_DENIED", record->last_error_type);
     CHECK_STR(lbx_status_text(LBX_DENIED), record->last_error);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }
 
-/* Whatever a handler says, it can stand in a dead letter. */
+/* Any text of a handler can be part of a dead letter. */
 static lbx_status
 fail_noisily(lbx_job *job, void *context)
 {
@@ -163,19 +159,17 @@ TEST(words_that_are_no_text_or_too_long_are_mended)
 {
     const lbx_dead_letter_record *record;
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_with_policy(&desk, 1);
-    desk.options.handle = fail_noisily;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    letter = desk_take(desk.dead);
+    open_with_policy(&fx, 1);
+    fx.options.handle = fail_noisily;
+    fixture_deliver(&fx, "a book", 1);
+    letter = fixture_take(fx.dead);
     record = record_in(letter);
     CHECK_STR("?", record->last_error_type);
     CHECK_INT(1022, strlen(record->last_error));
     CHECK(strncmp(record->last_error, "a?bxx", 5) == 0);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }
 
 /* ---- Order, and what may go wrong in between ---- */
@@ -211,37 +205,35 @@ write_down(void *context, lbx_verb verb, const void *request)
 }
 
 static void
-put_aside(struct desk *desk, struct diary *diary)
+put_aside(struct fixture *fx, struct diary *diary)
 {
-    open_with_policy(desk, 1);
-    desk_send(desk, "a book");
-    desk->shelf.before = write_down;
-    desk->shelf.context = diary;
-    desk_run(desk, 1);
-    desk->shelf.before = NULL;
+    open_with_policy(fx, 1);
+    fixture_send(fx, "a book");
+    fx->store.before = write_down;
+    fx->store.context = diary;
+    fixture_run(fx, 1);
+    fx->store.before = NULL;
 }
 
 TEST_CITING("R-44", first_the_reply_then_the_dead_letter_with_the_end)
 {
     struct diary diary = {.fail_at = 0};
-    struct desk desk;
+    FIXTURE(fx);
 
-    put_aside(&desk, &diary);
+    put_aside(&fx, &diary);
     CHECK_STR("RB", diary.text);
-    desk_close(&desk);
 }
 
 TEST_CITING("R-44", an_error_reply_may_fail)
 {
     struct diary diary = {.fail_at = 1, .status = LBX_UNREACHABLE};
-    struct desk desk;
+    FIXTURE(fx);
 
-    put_aside(&desk, &diary);
+    put_aside(&fx, &diary);
     CHECK_STR("RB", diary.text);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 1, 0, 0);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
 }
 
 TEST_CITING("R-44", what_cannot_be_put_aside_is_not_lost)
@@ -251,64 +243,61 @@ TEST_CITING("R-44", what_cannot_be_put_aside_is_not_lost)
 
     for (size_t i = 0; i < 4; i++) {
         struct diary diary = {.fail_at = 2, .status = failures[i]};
-        struct desk desk;
+        FIXTURE(fx);
 
-        put_aside(&desk, &diary);
+        put_aside(&fx, &diary);
         CHECK_STR("RBN", diary.text);
-        CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-        CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-        CHECK_INT(0, desk_stats(&desk)->dead);
-        CHECK_INT(1, desk_stats(&desk)->returned);
-        CHECK(desk_has_logged(&desk, "not put aside"));
-        desk_close(&desk);
+        CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+        CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+        CHECK_INT(0, fixture_stats(&fx)->dead);
+        CHECK_INT(1, fixture_stats(&fx)->returned);
+        CHECK(fixture_has_logged(&fx, "not put aside"));
     }
 }
 
 static lbx_status
 expire(lbx_job *job, void *context)
 {
-    struct desk *desk = context;
+    struct fixture *fx = context;
 
-    shelf_advance(&desk->shelf, 301 * LBX_SECOND);
+    fixture_advance(fx, 301 * LBX_SECOND);
     return lbx_job_fail(job, LBX_REFUSED, "slow", "too slow");
 }
 
-/* Somebody else has it meanwhile, who may do better: it is never in both. */
+/* Another consumer has it meanwhile: it is never in both boxes. */
 TEST_CITING("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_with_policy(&desk, 1);
-    desk.options.handle = expire;
-    desk.options.context = &desk;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->lost_leases);
-    CHECK_INT(0, desk_stats(&desk)->dead);
-    desk_close(&desk);
+    open_with_policy(&fx, 1);
+    fx.options.handle = expire;
+    fx.options.context = &fx;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+    CHECK_INT(0, fixture_stats(&fx)->dead);
 }
 
 /* ---- Dead letters in another store ---- */
 
 struct apart {
-    struct desk desk;
-    struct shelf other;
+    struct fixture fx;
+    struct fake_store other;
     lbx_postbox *dead;
 };
 
 static void
 open_apart(struct apart *apart, struct diary *diary)
 {
-    open_with_policy(&apart->desk, 1);
-    shelf_open(&apart->other, &apart->desk.time);
+    open_with_policy(&apart->fx, 1);
+    fake_store_open(&apart->other, &apart->fx.time);
     CHECK_OK(
         lbx_postbox_open_in(&apart->other.base, "dead", NULL, &apart->dead));
-    apart->desk.options.dead_letters.postbox = apart->dead;
-    desk_send(&apart->desk, "a book");
-    apart->desk.shelf.before = apart->other.before = write_down;
-    apart->desk.shelf.context = apart->other.context = diary;
+    apart->fx.options.dead_letters.postbox = apart->dead;
+    fixture_send(&apart->fx, "a book");
+    apart->fx.store.before = apart->other.before = write_down;
+    apart->fx.store.context = apart->other.context = diary;
 }
 
 static void
@@ -316,7 +305,7 @@ check_dead_apart(struct apart *apart, size_t count)
 {
     size_t ready, leased, delayed;
 
-    shelf_count(&apart->other, "dead", &ready, &leased, &delayed);
+    fake_store_count(&apart->other, "dead", &ready, &leased, &delayed);
     CHECK_INT(count, ready);
     CHECK_INT(0, leased + delayed);
 }
@@ -325,8 +314,21 @@ static void
 close_apart(struct apart *apart)
 {
     lbx_postbox_unref(apart->dead);
-    desk_close(&apart->desk);
+    fixture_close(&apart->fx);
     lbx_store_unref(&apart->other.base);
+}
+
+/* Runs with a store that fails at one step: the steps that were made, the dead
+ * letters, and the requests that are leased and delayed then. */
+static void
+run_apart(struct apart *apart, struct diary *diary, const char *steps,
+          size_t dead, size_t leased, size_t delayed)
+{
+    open_apart(apart, diary);
+    fixture_run(&apart->fx, 1);
+    CHECK_STR(steps, diary->text);
+    check_dead_apart(apart, dead);
+    CHECK_COUNTS(&apart->fx, "requests", 0, leased, delayed);
 }
 
 TEST_CITING("R-44", in_another_store_the_dead_letter_comes_before_the_end)
@@ -334,13 +336,9 @@ TEST_CITING("R-44", in_another_store_the_dead_letter_comes_before_the_end)
     struct diary diary = {.fail_at = 0};
     struct apart apart;
 
-    open_apart(&apart, &diary);
-    desk_run(&apart.desk, 1);
-    CHECK_STR("RDA", diary.text);
-    check_dead_apart(&apart, 1);
-    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 0);
-    CHECK_INT(1, desk_stats(&apart.desk)->dead);
-    CHECK_INT(1, desk_stats(&apart.desk)->acknowledged);
+    run_apart(&apart, &diary, "RDA", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(&apart.fx)->dead);
+    CHECK_INT(1, fixture_stats(&apart.fx)->acknowledged);
     close_apart(&apart);
 }
 
@@ -349,12 +347,8 @@ TEST_CITING("R-44", what_another_store_does_not_take_is_not_lost)
     struct diary diary = {.fail_at = 2, .status = LBX_UNREACHABLE};
     struct apart apart;
 
-    open_apart(&apart, &diary);
-    desk_run(&apart.desk, 1);
-    CHECK_STR("RDN", diary.text);
-    check_dead_apart(&apart, 0);
-    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 1);
-    CHECK_INT(0, desk_stats(&apart.desk)->dead);
+    run_apart(&apart, &diary, "RDN", 0, 0, 1);
+    CHECK_INT(0, fixture_stats(&apart.fx)->dead);
     close_apart(&apart);
 }
 
@@ -365,20 +359,17 @@ TEST_CITING("R-44", a_letter_that_dies_twice_is_aside_once)
     struct diary diary = {.fail_at = 3, .status = LBX_UNREACHABLE};
     struct apart apart;
 
-    open_apart(&apart, &diary);
-    desk_run(&apart.desk, 1);
-    CHECK_STR("RDA", diary.text);
-    check_dead_apart(&apart, 1);
-    CHECK_COUNTS(&apart.desk, "requests", 0, 1, 0); // still leased
-    CHECK_INT(1, desk_stats(&apart.desk)->unsettled);
-    shelf_advance(&apart.desk.shelf, 300 * LBX_SECOND);
-    desk_run(&apart.desk, 1);
-    CHECK_COUNTS(&apart.desk, "requests", 0, 0, 0);
+    run_apart(&apart, &diary, "RDA", 1, 1, 0); // still leased
+    CHECK_INT(1, fixture_stats(&apart.fx)->unsettled);
+    fixture_advance(&apart.fx, 300 * LBX_SECOND);
+    fixture_run(&apart.fx, 1);
+    CHECK_COUNTS(&apart.fx, "requests", 0, 0, 0);
     check_dead_apart(&apart, 1);
     close_apart(&apart);
 }
 
-/* Somebody else has it meanwhile: our acknowledgement is too late, and no harm. */
+/* Another consumer has it meanwhile: the acknowledgement is too late, and
+ * harmless. */
 TEST_CITING("R-44",
             in_another_store_an_expired_lease_does_not_stop_a_dead_letter)
 {
@@ -386,12 +377,12 @@ TEST_CITING("R-44",
     struct apart apart;
 
     open_apart(&apart, &diary);
-    apart.desk.options.handle = expire;
-    apart.desk.options.context = &apart.desk;
-    desk_run(&apart.desk, 1);
+    apart.fx.options.handle = expire;
+    apart.fx.options.context = &apart.fx;
+    fixture_run(&apart.fx, 1);
     check_dead_apart(&apart, 1);
-    CHECK_COUNTS(&apart.desk, "requests", 1, 0, 0);
-    CHECK_INT(1, desk_stats(&apart.desk)->lost_leases);
+    CHECK_COUNTS(&apart.fx, "requests", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(&apart.fx)->lost_leases);
     close_apart(&apart);
 }
 
@@ -401,64 +392,57 @@ TEST_CITING("R-44", without_a_policy_the_error_can_be_the_answer)
 {
     const lbx_wink_result *result;
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
     void *message;
 
-    desk_open(&desk);
-    desk.options.handle = fail_badly;
-    desk.options.answer_failures = true;
-    desk_send(&desk, "a book");
-    desk_send_draft(&desk, lbx_draft_of_text("without routes"));
-    desk_run(&desk, 2);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    letter = desk_take(desk.answers);
+    fixture_open_with(&fx, fail_badly, NULL);
+    fx.options.answer_failures = true;
+    fixture_send(&fx, "a book");
+    fixture_send_draft(&fx, lbx_draft_of_text("without routes"));
+    fixture_run(&fx, 2);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    letter = fixture_take(fx.answers);
     CHECK_OK(lbx_letter_message(letter, &message));
     result = message;
     CHECK_STR("no address", result->error);
     CHECK_STR("requests-1", result->request_id.text); // no request: its own id
     lbx_letter_destroy(letter);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0);
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
 }
 
 TEST_CITING("R-44", an_error_that_cannot_be_answered_comes_again)
 {
     struct diary diary = {.fail_at = 1, .status = LBX_UNREACHABLE};
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = fail_badly;
-    desk.options.answer_failures = true;
-    desk_send(&desk, "a book");
-    desk.shelf.before = write_down;
-    desk.shelf.context = &diary;
-    desk_run(&desk, 1);
+    fixture_open_with(&fx, fail_badly, NULL);
+    fx.options.answer_failures = true;
+    fixture_send(&fx, "a book");
+    fixture_before(&fx, write_down, &diary);
+    fixture_run(&fx, 1);
     CHECK_STR("RN", diary.text);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
 }
 
 TEST_CITING("R-44", error_types_decide_whole_letters)
 {
     static const char *const include[] = {"shop.BadOrder"};
-    struct desk desk;
+    struct fixture fx;
 
-    open_with_policy(&desk, 5);
-    desk.options.dead_letters.include = include;
-    desk.options.dead_letters.include_count = 1;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "dead", 1, 0, 0); // at once
-    desk_close(&desk);
+    open_with_policy(&fx, 5);
+    fx.options.dead_letters.include = include;
+    fx.options.dead_letters.include_count = 1;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "dead", 1, 0, 0); // at once
+    fixture_close(&fx);
 
-    open_with_policy(&desk, 1);
-    desk.options.dead_letters.exclude = include;
-    desk.options.dead_letters.exclude_count = 1;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0); // never
-    CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-    desk_close(&desk);
+    open_with_policy(&fx, 1);
+    fx.options.dead_letters.exclude = include;
+    fx.options.dead_letters.exclude_count = 1;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0); // never
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+    fixture_close(&fx);
 }
 
 /* ---- The consumer of dead letters ---- */
@@ -477,29 +461,27 @@ TEST_CITING("R-44", dead_letters_are_consumed_by_the_hour)
 {
     lbx_courier *consumer;
     lbx_courier_options options = lbx_courier_options_dead_letters();
-    struct desk desk;
+    FIXTURE(fx);
     int seen = 0;
 
-    open_with_policy(&desk, 1);
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    options.clock = &desk.clock;
-    options.postbox = desk.dead;
+    open_with_policy(&fx, 1);
+    fixture_deliver(&fx, "a book", 1);
+    options.clock = &fx.clock;
+    options.postbox = fx.dead;
     options.handle = inspect;
     options.context = &seen;
     options.wait_ns = 0;
     CHECK_OK(lbx_courier_create(&options, &consumer));
     CHECK_OK(lbx_courier_run(consumer, 1));
-    CHECK_COUNTS(&desk, "dead", 0, 0, 1);
-    shelf_advance(&desk.shelf, 3600 * LBX_SECOND - 1);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 1);
+    fixture_advance(&fx, 3600 * LBX_SECOND - 1);
     CHECK_OK(lbx_courier_run(consumer, 1));
     CHECK_INT(1, seen);
-    shelf_advance(&desk.shelf, 1);
+    fixture_advance(&fx, 1);
     CHECK_OK(lbx_courier_run(consumer, 1));
     CHECK_INT(2, seen);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
     lbx_courier_destroy(consumer);
-    desk_close(&desk);
 }
 
 static lbx_status
@@ -512,67 +494,64 @@ refuse(lbx_job *job, void *context)
 
 /* What the record says is about the handler, and a letter without routes lacks
  * no answer. */
-TEST(a_refused_letter_says_who_refused_it)
+TEST(a_refused_letter_names_the_handler_as_refusing_it)
 {
     const lbx_dead_letter_record *record;
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_with_policy(&desk, 1);
-    desk.options.handle = refuse;
-    desk_send_draft(&desk, lbx_draft_of_text("a book"));
-    desk_run(&desk, 1);
-    letter = desk_take(desk.dead);
+    open_with_policy(&fx, 1);
+    fx.options.handle = refuse;
+    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
+    fixture_run(&fx, 1);
+    letter = fixture_take(fx.dead);
     record = record_in(letter);
     CHECK_STR("LBX_REFUSED", record->last_error_type);
     CHECK_STR("the handler refused the letter", record->last_error);
     lbx_letter_destroy(letter);
-    CHECK(desk_has_logged(&desk, "the handler refused the letter"));
-    CHECK(!desk_has_logged(&desk, "no error reply"));
-    desk_close(&desk);
+    CHECK(fixture_has_logged(&fx, "the handler refused the letter"));
+    CHECK(!fixture_has_logged(&fx, "no error reply"));
 }
 
 static void
-run_on(struct desk *desk, lbx_postbox *postbox, int64_t receives)
+run_on(struct fixture *fx, lbx_postbox *postbox, int64_t receives)
 {
-    lbx_courier_destroy(desk->courier);
-    desk->courier = NULL;
-    desk->options.postbox = postbox;
-    desk_run(desk, receives);
+    lbx_courier_destroy(fx->courier);
+    fx->courier = NULL;
+    fx->options.postbox = postbox;
+    fixture_run(fx, receives);
 }
 
-/* It was moved into a box of work, where nobody can handle it. */
+/* It was moved into a box of work, where no handler understands it. */
 TEST_CITING("R-44", a_dead_letter_among_work_is_put_aside_as_it_is)
 {
     lbx_letter *letter;
-    struct desk desk;
+    FIXTURE(fx);
     lbx_draft draft;
     char record[1024];
 
-    open_with_policy(&desk, 1);
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    lbx_letter_destroy(desk_take(desk.answers)); // its error
-    letter = desk_take(desk.dead);
+    open_with_policy(&fx, 1);
+    fixture_deliver(&fx, "a book", 1);
+    lbx_letter_destroy(fixture_take(fx.answers)); // its error
+    letter = fixture_take(fx.dead);
     snprintf(record, sizeof(record), "%s",
              (const char *)lbx_letter_body(letter, NULL));
     draft = lbx_draft_of_text(record);
     draft.type_name = lbx_letter_type_name(letter);
     draft.routes = lbx_letter_routes(letter);
-    desk_send_draft(&desk, draft);
+    fixture_send_draft(&fx, draft);
     lbx_letter_destroy(letter);
 
-    desk.options.dead_letters.deliveries = 2;
-    run_on(&desk, desk.requests, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-    shelf_advance(&desk.shelf, 900 * LBX_SECOND);
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0); // who waits knows it already
-    letter = desk_take(desk.dead);
+    fx.options.dead_letters.deliveries = 2;
+    run_on(&fx, fx.requests, 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+    fixture_advance(&fx, 900 * LBX_SECOND);
+    fixture_run(&fx, 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0); // the error reply was sent before
+    letter = fixture_take(fx.dead);
     CHECK_STR(record, lbx_letter_body(letter, NULL));
     CHECK_STR("requests-1", record_in(letter)->message_id.text);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a letter, by what its handler answers. */
-#include "shelf.h"
+/* What is done with a letter, by the status its handler returns. */
+#include "fixture.h"
 
 #include "support/threads.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A handler that answers what its context says, and counts. */
+/* A handler that returns the status of its context, and counts. */
 struct clerk {
     lbx_status answer;
     int jobs;
 };
 
 static lbx_status
-say(lbx_job *job, void *context)
+answer_status(lbx_job *job, void *context)
 {
     struct clerk *clerk = context;
 
@@ -25,29 +25,27 @@ say(lbx_job *job, void *context)
 }
 
 static void
-clerk_begin(struct desk *desk, struct clerk *clerk, lbx_status answer)
+clerk_begin(struct fixture *fx, struct clerk *clerk, lbx_status answer)
 {
-    desk_open(desk);
+    fixture_open(fx);
     *clerk = (struct clerk){.answer = answer};
-    desk->options.handle = say;
-    desk->options.context = clerk;
+    fx->options.handle = answer_status;
+    fx->options.context = clerk;
 }
 
 TEST_CITING("W-20 W-23", what_was_handled_is_acknowledged)
 {
-    struct desk desk;
+    FIXTURE(fx);
     struct clerk clerk;
 
-    clerk_begin(&desk, &clerk, LBX_OK);
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
+    clerk_begin(&fx, &clerk, LBX_OK);
+    fixture_deliver(&fx, "a book", 1);
     CHECK_INT(1, clerk.jobs);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->received);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    CHECK_INT(0, desk_stats(&desk)->returned);
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->received);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(0, fixture_stats(&fx)->returned);
 }
 
 TEST_CITING("W-20", failures_come_back_after_a_growing_delay)
@@ -56,42 +54,40 @@ TEST_CITING("W-20", failures_come_back_after_a_growing_delay)
                                      420, 480, 540, 600, 660, 720,
                                      780, 840, 900, 900, 900};
     const int count = (int)(sizeof(delays) / sizeof(delays[0]));
-    struct desk desk;
+    FIXTURE(fx);
     struct clerk clerk;
 
-    clerk_begin(&desk, &clerk, LBX_REFUSED);
-    desk_send(&desk, "a book");
+    clerk_begin(&fx, &clerk, LBX_REFUSED);
+    fixture_send(&fx, "a book");
     for (int i = 0; i < count; i++) {
-        desk_run(&desk, 1);
+        fixture_run(&fx, 1);
         CHECK_INT(i + 1, clerk.jobs);
-        CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-        shelf_advance(&desk.shelf, delays[i] * LBX_SECOND - 1);
-        desk_run(&desk, 1); // not yet
+        CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+        fixture_advance(&fx, delays[i] * LBX_SECOND - 1);
+        fixture_run(&fx, 1); // not yet
         CHECK_INT(i + 1, clerk.jobs);
-        shelf_advance(&desk.shelf, 1);
-        CHECK_COUNTS(&desk, "requests", 1, 0, 0);
+        fixture_advance(&fx, 1);
+        CHECK_COUNTS(&fx, "requests", 1, 0, 0);
     }
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0); // no error reply below a policy
-    CHECK_INT(count, desk_stats(&desk)->returned);
-    CHECK(desk_has_logged(&desk, "delivery 17 failed: LBX_REFUSED"));
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0); // no error reply below a policy
+    CHECK_INT(count, fixture_stats(&fx)->returned);
+    CHECK(fixture_has_logged(&fx, "delivery 17 failed: LBX_REFUSED"));
 }
 
-TEST_CITING("W-20", an_answer_that_nobody_wants_is_a_warning)
+TEST_CITING("W-20", an_answer_without_a_route_is_a_warning)
 {
     static const lbx_status answers[] = {LBX_NO_ROUTE, LBX_NO_REPLY};
 
     for (size_t i = 0; i < 2; i++) {
-        struct desk desk;
+        FIXTURE(fx);
         struct clerk clerk;
 
-        clerk_begin(&desk, &clerk, answers[i]);
-        desk_send(&desk, "a book");
-        desk_run(&desk, 1);
-        CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-        CHECK_INT(1, desk_stats(&desk)->acknowledged);
-        CHECK(desk_has_logged(&desk, "acknowledged without an answer"));
-        desk_close(&desk);
+        clerk_begin(&fx, &clerk, answers[i]);
+        fixture_send(&fx, "a book");
+        fixture_run(&fx, 1);
+        CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+        CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+        CHECK(fixture_has_logged(&fx, "acknowledged without an answer"));
     }
 }
 
@@ -114,23 +110,20 @@ report(lbx_job *job, void *context)
 
 TEST_CITING("W-19 W-20 W-25", progress_then_the_result_then_the_acknowledgement)
 {
-    struct desk desk;
+    FIXTURE(fx);
     lbx_letter *letter;
 
-    desk_open(&desk);
-    desk.options.handle = report;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    letter = desk_take(desk.answers);
+    fixture_open_with(&fx, report, NULL);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    letter = fixture_take(fx.answers);
     CHECK_STR("half", lbx_letter_body(letter, NULL));
     lbx_letter_destroy(letter);
-    letter = desk_take(desk.answers);
+    letter = fixture_take(fx.answers);
     CHECK_STR("whole", lbx_letter_body(letter, NULL));
     lbx_letter_destroy(letter);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged); // once
-    desk_close(&desk);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged); // once
 }
 
 static lbx_status
@@ -144,19 +137,17 @@ answer_whole(lbx_job *job, void *context)
 
 TEST_CITING("W-20", a_letter_without_routes_is_acknowledged_without_an_answer)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = answer_whole;
-    desk_send_draft(&desk, lbx_draft_of_text("a book"));
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    CHECK(desk_has_logged(&desk, "acknowledged without an answer"));
-    desk_close(&desk);
+    fixture_open_with(&fx, answer_whole, NULL);
+    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
+    fixture_run(&fx, 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK(fixture_has_logged(&fx, "acknowledged without an answer"));
 }
 
-/* The place of the answers is full: the reply cannot be attached. */
+/* The box of the answers is full: the reply cannot be attached. */
 static lbx_status
 no_room(void *context, lbx_verb verb, const void *request)
 {
@@ -173,26 +164,22 @@ no_room(void *context, lbx_verb verb, const void *request)
 TEST_CITING("W-25 R-44", an_answer_that_cannot_be_sent_is_no_failure)
 {
     _Atomic bool full = true;
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = answer_whole;
-    desk.options.dead_letters.postbox = desk.dead;
-    desk.options.dead_letters.deliveries = 1;
-    desk.shelf.before = no_room;
-    desk.shelf.context = &full;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 1); // given back, not put aside
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->returned);
-    CHECK(desk_has_logged(&desk, "the answer was not sent"));
+    fixture_open_with(&fx, answer_whole, NULL);
+    fx.options.dead_letters.postbox = fx.dead;
+    fx.options.dead_letters.deliveries = 1;
+    fixture_before(&fx, no_room, &full);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1); // given back, not put aside
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->returned);
+    CHECK(fixture_has_logged(&fx, "the answer was not sent"));
     atomic_store(&full, false);
-    shelf_advance(&desk.shelf, 60 * LBX_SECOND);
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "answers", 1, 0, 0);
-    desk_close(&desk);
+    fixture_advance(&fx, 60 * LBX_SECOND);
+    fixture_run(&fx, 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "answers", 1, 0, 0);
 }
 
 static lbx_status
@@ -215,13 +202,11 @@ TEST(jobs_refuse_nonsense)
     lbx_fault fault = {LBX_OK, ""};
     lbx_courier_stats stats;
     lbx_courier *courier;
-    struct desk desk;
+    struct fixture fx;
 
-    desk_open(&desk);
-    desk.options.handle = answer_nothing;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    desk_close(&desk);
+    fixture_open_with(&fx, answer_nothing, NULL);
+    fixture_deliver(&fx, "a book", 1);
+    fixture_close(&fx);
 
     options.fault = &fault;
     CHECK_STATUS(LBX_INVALID, lbx_courier_create(&options, &courier));
@@ -251,21 +236,19 @@ give_back_now(lbx_job *job, void *context)
 
 TEST(a_letter_that_the_handler_has_settled_is_left_alone)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = give_back_now;
-    desk.options.dead_letters.postbox = desk.dead;
-    desk.options.dead_letters.deliveries = 1;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 1);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
-    shelf_advance(&desk.shelf, 5 * LBX_SECOND); // its own delay, not ours
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
-    CHECK_INT(0, desk_stats(&desk)->returned);
-    CHECK_INT(0, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    fixture_open_with(&fx, give_back_now, NULL);
+    fx.options.dead_letters.postbox = fx.dead;
+    fx.options.dead_letters.deliveries = 1;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 1);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
+    fixture_advance(&fx,
+                    5 * LBX_SECOND); // its own delay, not ours
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
+    CHECK_INT(0, fixture_stats(&fx)->returned);
+    CHECK_INT(0, fixture_stats(&fx)->acknowledged);
 }
 
 /* ---- Stores that fail ---- */
@@ -294,70 +277,62 @@ TEST_CITING("W-25", an_acknowledgement_that_fails_lets_the_letter_come_again)
 
     for (size_t i = 0; i < 3; i++) {
         struct failing failing = {LBX_VERB_SETTLE, failures[i], 1};
-        struct desk desk;
+        FIXTURE(fx);
         struct clerk clerk;
 
-        clerk_begin(&desk, &clerk, LBX_OK);
-        desk.shelf.before = fail_some;
-        desk.shelf.context = &failing;
-        desk_send(&desk, "a book");
-        desk_run(&desk, 2); // and goes on
-        CHECK_INT(1, desk_stats(&desk)->unsettled);
-        CHECK_COUNTS(&desk, "requests", 0, 1, 0);
-        shelf_advance(&desk.shelf, 300 * LBX_SECOND);
-        desk_run(&desk, 1);
+        clerk_begin(&fx, &clerk, LBX_OK);
+        fx.store.before = fail_some;
+        fx.store.context = &failing;
+        fixture_send(&fx, "a book");
+        fixture_run(&fx, 2); // and goes on
+        CHECK_INT(1, fixture_stats(&fx)->unsettled);
+        CHECK_COUNTS(&fx, "requests", 0, 1, 0);
+        fixture_advance(&fx, 300 * LBX_SECOND);
+        fixture_run(&fx, 1);
         CHECK_INT(2, clerk.jobs);
-        CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-        desk_close(&desk);
+        CHECK_COUNTS(&fx, "requests", 0, 0, 0);
     }
+}
+
+/* Receives fail some times, and then work; the log names lbx_file_check() when
+ * the store is damaged. */
+static void
+receive_after(lbx_status status, int times)
+{
+    struct failing failing = {LBX_VERB_RECEIVE, status, times};
+    FIXTURE(fx);
+    struct clerk clerk;
+
+    clerk_begin(&fx, &clerk, LBX_OK);
+    fixture_before(&fx, fail_some, &failing);
+    fixture_deliver(&fx, "a book", times + 1);
+    CHECK_INT(1, clerk.jobs);
+    CHECK(fixture_has_logged(&fx, "receiving from requests failed"));
+    CHECK(fixture_has_logged(&fx, "lbx_file_check()") ==
+          (status == LBX_CORRUPT));
 }
 
 TEST(a_store_that_cannot_be_reached_is_tried_again)
 {
-    struct failing failing = {LBX_VERB_RECEIVE, LBX_UNREACHABLE, 2};
-    struct desk desk;
-    struct clerk clerk;
-
-    clerk_begin(&desk, &clerk, LBX_OK);
-    desk.shelf.before = fail_some;
-    desk.shelf.context = &failing;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 3);
-    CHECK_INT(1, clerk.jobs);
-    CHECK(desk_has_logged(&desk, "receiving from requests failed"));
-    CHECK(!desk_has_logged(&desk, "lbx_file_check()"));
-    desk_close(&desk);
+    receive_after(LBX_UNREACHABLE, 2);
 }
 
-TEST(who_reads_that_a_store_is_damaged_is_told_where_to_look)
+TEST(the_log_names_the_check_when_a_store_is_damaged)
 {
-    struct failing failing = {LBX_VERB_RECEIVE, LBX_CORRUPT, 1};
-    struct desk desk;
-    struct clerk clerk;
-
-    clerk_begin(&desk, &clerk, LBX_OK);
-    desk.shelf.before = fail_some;
-    desk.shelf.context = &failing;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 2);
-    CHECK_INT(1, clerk.jobs);
-    CHECK(desk_has_logged(&desk, "receiving from requests failed"));
-    CHECK(desk_has_logged(&desk, "lbx_file_check()"));
-    desk_close(&desk);
+    receive_after(LBX_CORRUPT, 1);
 }
 
 TEST_CITING("W-09", a_loop_ends_when_its_postbox_is_closed)
 {
-    struct desk desk;
+    FIXTURE(fx);
     struct clerk clerk;
 
-    clerk_begin(&desk, &clerk, LBX_OK);
-    desk_send(&desk, "a book");
-    (void)desk_courier(&desk);
-    lbx_postbox_close(desk.requests);
-    CHECK_STATUS(LBX_CLOSED, lbx_courier_run(desk.courier, -1));
+    clerk_begin(&fx, &clerk, LBX_OK);
+    fixture_send(&fx, "a book");
+    (void)fixture_courier(&fx);
+    lbx_postbox_close(fx.requests);
+    CHECK_STATUS(LBX_CLOSED, lbx_courier_run(fx.courier, -1));
     CHECK_INT(0, clerk.jobs);
-    desk_close(&desk);
 }
 
 /* ---- Work that goes on elsewhere ---- */
@@ -391,18 +366,15 @@ TEST(work_that_goes_on_elsewhere_is_settled_when_it_is_done)
 {
     struct elsewhere elsewhere = {NULL, LBX_OK};
     struct thread thread;
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = pass_on;
-    desk.options.context = &elsewhere;
-    desk_send(&desk, "a book");
+    fixture_open_with(&fx, pass_on, &elsewhere);
+    fixture_send(&fx, "a book");
     thread_start(&thread, finish_elsewhere, &elsewhere);
-    desk_run(&desk, 1);
+    fixture_run(&fx, 1);
     thread_join(&thread);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    desk_close(&desk);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
 }
 
 static lbx_status
@@ -415,12 +387,9 @@ done_at_once(lbx_job *job, void *context)
 
 TEST(work_may_be_done_before_its_handler_has_returned)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = done_at_once;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(1, desk_stats(&desk)->returned);
-    desk_close(&desk);
+    fixture_open_with(&fx, done_at_once, NULL);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(1, fixture_stats(&fx)->returned);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leases: who beats keeps its letters, who hangs does not. */
-#include "shelf.h"
+/* Leases: a handler that beats keeps its letters, one that hangs does not. */
+#include "fixture.h"
 
 #include <string.h>
 
 /* A handler that works for so many steps, and beats after each, or not. */
 struct long_work {
-    struct desk *desk;
+    struct fixture *fx;
     int steps;
     int64_t step_ns;
     bool beats;
@@ -21,7 +21,7 @@ work(lbx_job *job, void *context)
 
     work->jobs++;
     for (int i = 0; i < work->steps; i++) {
-        shelf_advance(&work->desk->shelf, work->step_ns);
+        fixture_advance(work->fx, work->step_ns);
         if (work->beats) {
             work->last_beat = lbx_job_beat(job);
             if (work->last_beat != LBX_OK)
@@ -32,147 +32,130 @@ work(lbx_job *job, void *context)
 }
 
 static void
-open_work(struct desk *desk, struct long_work *context, int steps,
+open_work(struct fixture *fx, struct long_work *context, int steps,
           int64_t step_ns, bool beats)
 {
-    desk_open(desk);
+    fixture_open(fx);
     *context = (struct long_work){
-        .desk = desk, .steps = steps, .step_ns = step_ns, .beats = beats};
-    desk->options.handle = work;
-    desk->options.context = context;
+        .fx = fx, .steps = steps, .step_ns = step_ns, .beats = beats};
+    fx->options.handle = work;
+    fx->options.context = context;
 }
 
 TEST_CITING("W-20 W-25", a_handler_that_beats_keeps_its_lease)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 60, 60 * LBX_SECOND, true); // an hour
-    desk_send(&desk, "a book");
-    desk_run(&desk, 2);
+    open_work(&fx, &context, 60, 60 * LBX_SECOND, true); // an hour
+    fixture_deliver(&fx, "a book", 2);
     CHECK_INT(1, context.jobs);
-    CHECK_INT(60, desk_stats(&desk)->extended);
-    CHECK_INT(0, desk_stats(&desk)->lost_leases);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    desk_close(&desk);
+    CHECK_INT(60, fixture_stats(&fx)->extended);
+    CHECK_INT(0, fixture_stats(&fx)->lost_leases);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
 }
 
 TEST_CITING("W-16 W-25", a_handler_that_never_beats_loses_its_letter)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 5, 61 * LBX_SECOND, false);
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(0, desk_stats(&desk)->extended);
-    CHECK_INT(0, desk_stats(&desk)->acknowledged);
-    CHECK_INT(1, desk_stats(&desk)->lost_leases);
-    CHECK(desk_has_logged(&desk, "it comes again"));
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
+    open_work(&fx, &context, 5, 61 * LBX_SECOND, false);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(0, fixture_stats(&fx)->extended);
+    CHECK_INT(0, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+    CHECK(fixture_has_logged(&fx, "it comes again"));
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
     context.steps = 0;
-    desk_run(&desk, 1); // here it is
+    fixture_run(&fx, 1); // here it is
     CHECK_INT(2, context.jobs);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 }
 
 TEST_CITING("W-25", the_first_beat_extends_and_then_one_in_a_minute)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 121, LBX_SECOND, true);
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(3, desk_stats(&desk)->extended); // after 1, 61 and 121 seconds
-    desk_close(&desk);
+    open_work(&fx, &context, 121, LBX_SECOND, true);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(3,
+              fixture_stats(&fx)->extended); // after 1, 61 and 121 seconds
 }
 
 TEST(beats_extend_nothing_when_that_is_off)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 5, 10 * LBX_SECOND, true);
-    desk.options.extend_every_ns = 0;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(0, desk_stats(&desk)->extended);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    open_work(&fx, &context, 5, 10 * LBX_SECOND, true);
+    fx.options.extend_every_ns = 0;
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(0, fixture_stats(&fx)->extended);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 }
 
-TEST_CITING("W-17", a_handler_that_has_lost_its_lease_is_told)
+TEST_CITING("W-17", a_heartbeat_reports_a_lost_lease)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 5, 301 * LBX_SECOND, true);
-    desk.options.dead_letters.postbox = desk.dead;
-    desk.options.dead_letters.deliveries = 1;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
+    open_work(&fx, &context, 5, 301 * LBX_SECOND, true);
+    fx.options.dead_letters.postbox = fx.dead;
+    fx.options.dead_letters.deliveries = 1;
+    fixture_deliver(&fx, "a book", 1);
     CHECK_STATUS(LBX_EXPIRED, context.last_beat);
-    CHECK_INT(1, desk_stats(&desk)->lost_leases);
-    CHECK_INT(0, desk_stats(&desk)->returned); // it is not ours to return
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);      // nor to put aside
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
-    desk_close(&desk);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+    CHECK_INT(0, fixture_stats(&fx)->returned); // it is not ours to return
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);         // nor to put aside
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
 }
 
-/* Beats that went wrong say so again, and ask nobody. */
+/* After a lost lease, heartbeats report it without a call of the store. */
 static lbx_status
 beat_on(lbx_job *job, void *context)
 {
-    struct desk *desk = context;
+    struct fixture *fx = context;
     long calls;
 
-    shelf_advance(&desk->shelf, 301 * LBX_SECOND);
+    fixture_advance(fx, 301 * LBX_SECOND);
     CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
-    calls = atomic_load(&desk->shelf.calls[LBX_VERB_SETTLE]);
+    calls = atomic_load(&fx->store.calls[LBX_VERB_SETTLE]);
     CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
-    CHECK_INT(calls, atomic_load(&desk->shelf.calls[LBX_VERB_SETTLE]));
+    CHECK_INT(calls, atomic_load(&fx->store.calls[LBX_VERB_SETTLE]));
     return LBX_OK; // and does not care
 }
 
 TEST(a_lost_lease_stays_lost)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = beat_on;
-    desk.options.context = &desk;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(1, desk_stats(&desk)->lost_leases);
-    CHECK_INT(0, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    fixture_open_with(&fx, beat_on, &fx);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
+    CHECK_INT(0, fixture_stats(&fx)->acknowledged);
 }
 
 static lbx_status
 answer_late(lbx_job *job, void *context)
 {
     lbx_draft answer = lbx_draft_of_text("late");
-    struct desk *desk = context;
+    struct fixture *fx = context;
 
-    shelf_advance(&desk->shelf, 301 * LBX_SECOND);
+    fixture_advance(fx, 301 * LBX_SECOND);
     return lbx_job_answer(job, &answer);
 }
 
 TEST_CITING("W-17", an_answer_after_the_lease_is_not_sent)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = answer_late;
-    desk.options.context = &desk;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_COUNTS(&desk, "answers", 0, 0, 0); // one store, one step
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
-    CHECK_INT(1, desk_stats(&desk)->lost_leases);
-    desk_close(&desk);
+    fixture_open_with(&fx, answer_late, &fx);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_COUNTS(&fx, "answers", 0, 0, 0); // one store, one step
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
 }
 
 static lbx_status
@@ -189,16 +172,14 @@ refuse_extending(void *context, lbx_verb verb, const void *request)
 TEST_CITING("W-25", an_extension_that_fails_is_logged_and_work_goes_on)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 2, 10 * LBX_SECOND, true);
-    desk.shelf.before = refuse_extending;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
+    open_work(&fx, &context, 2, 10 * LBX_SECOND, true);
+    fx.store.before = refuse_extending;
+    fixture_deliver(&fx, "a book", 1);
     CHECK_STATUS(LBX_OK, context.last_beat);
-    CHECK(desk_has_logged(&desk, "the lease was not extended"));
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    CHECK(fixture_has_logged(&fx, "the lease was not extended"));
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 }
 
 static lbx_status
@@ -212,51 +193,44 @@ settle_and_beat(lbx_job *job, void *context)
 
 TEST(a_beat_after_settling_extends_nothing)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = settle_and_beat;
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(0, desk_stats(&desk)->extended);
-    CHECK_STR("", desk.log);
-    desk_close(&desk);
+    fixture_open_with(&fx, settle_and_beat, NULL);
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(0, fixture_stats(&fx)->extended);
+    CHECK_STR("", fx.log);
 }
 
-/* ---- Letters that wait in our hands ---- */
+/* ---- Letters that were received and not begun ---- */
 
 TEST_CITING("W-25", letters_that_are_not_begun_are_extended_too)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 5, 100 * LBX_SECOND, true);
-    desk.options.letters_most = 3;
-    for (int i = 0; i < 3; i++)
-        desk_send(&desk, "a book");
-    desk_run(&desk, 1);
+    open_work(&fx, &context, 5, 100 * LBX_SECOND, true);
+    fx.options.letters_most = 3;
+    fixture_send_many(&fx, "a book", 3);
+    fixture_run(&fx, 1);
     CHECK_INT(3, context.jobs);
-    CHECK_INT(5 * 3 + 5 * 2 + 5, desk_stats(&desk)->extended);
-    CHECK_INT(3, desk_stats(&desk)->acknowledged);
-    CHECK_INT(0, desk_stats(&desk)->lost_leases);
-    desk_close(&desk);
+    CHECK_INT(5 * 3 + 5 * 2 + 5, fixture_stats(&fx)->extended);
+    CHECK_INT(3, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(0, fixture_stats(&fx)->lost_leases);
 }
 
 TEST_CITING("W-16", letters_whose_lease_is_over_are_not_begun)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 1, 300 * LBX_SECOND, false);
-    desk.options.letters_most = 3;
-    for (int i = 0; i < 3; i++)
-        desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(1, context.jobs); // the others are somebody else's by now
-    CHECK_INT(3, desk_stats(&desk)->lost_leases);
-    CHECK(desk_has_logged(&desk, "before it was begun"));
-    CHECK_COUNTS(&desk, "requests", 3, 0, 0);
-    desk_close(&desk);
+    open_work(&fx, &context, 1, 300 * LBX_SECOND, false);
+    fx.options.letters_most = 3;
+    fixture_send_many(&fx, "a book", 3);
+    fixture_run(&fx, 1);
+    CHECK_INT(1, context.jobs); // the leases of the others are over
+    CHECK_INT(3, fixture_stats(&fx)->lost_leases);
+    CHECK(fixture_has_logged(&fx, "before it was begun"));
+    CHECK_COUNTS(&fx, "requests", 3, 0, 0);
 }
 
 /* Another courier's handler has the second letter when the first one beats. */
@@ -270,11 +244,11 @@ steal(lbx_job *job, void *context)
 
     if (work->jobs++ > 0)
         return LBX_OK;
-    // Both leases run out, and somebody else takes both letters.
-    shelf_advance(&work->desk->shelf, 300 * LBX_SECOND);
+    // Both leases run out, and another consumer takes both letters.
+    fixture_advance(work->fx, 300 * LBX_SECOND);
     options.letters_most = 2;
     options.lease_ns = 300 * LBX_SECOND;
-    CHECK_OK(lbx_postbox_receive_batch(work->desk->requests, &options, letters,
+    CHECK_OK(lbx_postbox_receive_batch(work->fx->requests, &options, letters,
                                        &count));
     CHECK_INT(2, count);
     CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
@@ -285,18 +259,16 @@ steal(lbx_job *job, void *context)
     return LBX_EXPIRED;
 }
 
-TEST_CITING("W-17", letters_that_somebody_else_has_are_not_begun)
+TEST_CITING("W-17", letters_that_another_consumer_has_are_not_begun)
 {
     struct long_work context;
-    struct desk desk;
+    FIXTURE(fx);
 
-    open_work(&desk, &context, 0, 0, false);
-    desk.options.handle = steal;
-    desk.options.letters_most = 2;
-    desk_send(&desk, "a book");
-    desk_send(&desk, "a pen");
-    desk_run(&desk, 1);
+    open_work(&fx, &context, 0, 0, false);
+    fx.options.handle = steal;
+    fx.options.letters_most = 2;
+    fixture_send(&fx, "a book");
+    fixture_deliver(&fx, "a pen", 1);
     CHECK_INT(1, context.jobs);
-    CHECK_INT(2, desk_stats(&desk)->lost_leases);
-    desk_close(&desk);
+    CHECK_INT(2, fixture_stats(&fx)->lost_leases);
 }

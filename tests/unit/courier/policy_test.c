@@ -75,7 +75,7 @@ TEST_CITING("R-44", the_fifth_delivery_is_the_last)
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 4));
     CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 5));
     CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 6));
-    rules.deliveries = 6; // the seed's "more than five"
+    rules.deliveries = 6; // WINK's "more than five"
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 5));
     CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 6));
     rules.postbox = NULL; // no policy

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The seed's scenarios, with a courier as the worker. */
-#include "shelf.h"
+/* WINK's scenarios, with a courier as the worker. */
+#include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,40 +69,40 @@ evaluate(lbx_job *job, void *context)
 
 /* Samples 1 to `count`, with these routes. */
 static void
-evaluate_all(struct desk *desk, struct types *types, const lbx_route *table,
+evaluate_all(struct fixture *fx, struct types *types, const lbx_route *table,
              size_t routes, int count)
 {
-    desk_open(desk);
-    lbx_routes_unref(desk->routes);
-    CHECK_OK(lbx_routes_create(table, routes, NULL, NULL, &desk->routes));
+    fixture_open(fx);
+    lbx_routes_unref(fx->routes);
+    CHECK_OK(lbx_routes_create(table, routes, NULL, NULL, &fx->routes));
     make_types(types);
-    desk->options.handle = evaluate;
-    desk->options.context = types;
-    desk->options.letters_most = 4;
+    fx->options.handle = evaluate;
+    fx->options.context = types;
+    fx->options.letters_most = 4;
     for (int i = 1; i <= count; i++) {
         char text[16];
 
         snprintf(text, sizeof(text), "%d", i);
-        desk_send(desk, text);
+        fixture_send(fx, text);
     }
-    desk_run(desk, count);
-    CHECK_COUNTS(desk, "requests", 0, 0, 0);
+    fixture_run(fx, count);
+    CHECK_COUNTS(fx, "requests", 0, 0, 0);
 }
 
 TEST_CITING("W-21", answers_of_derived_types_take_the_route_of_their_base)
 {
     static const lbx_route table[] = {{"t.Outcome", "answers"}};
     struct types types;
-    struct desk desk;
+    struct fixture fx;
     lbx_letter *letter;
 
-    evaluate_all(&desk, &types, table, 1, 4);
-    CHECK_COUNTS(&desk, "answers", 4, 0, 0); // both types, one place
-    letter = desk_take(desk.answers);
+    evaluate_all(&fx, &types, table, 1, 4);
+    CHECK_COUNTS(&fx, "answers", 4, 0, 0); // both types, one address
+    letter = fixture_take(fx.answers);
     CHECK_STR("1", lbx_letter_body(letter, NULL));
     CHECK_STR("t.Failed", lbx_letter_type_name(letter));
     lbx_letter_destroy(letter);
-    desk_close(&desk);
+    fixture_close(&fx);
     end_types(&types);
 }
 
@@ -110,13 +110,14 @@ TEST_CITING("W-20 W-21", an_answer_without_a_route_is_a_warning)
 {
     static const lbx_route table[] = {{"t.Outcome", "answers"}};
     struct types types;
-    struct desk desk;
+    struct fixture fx;
 
-    evaluate_all(&desk, &types, table, 1, 5);
-    CHECK_COUNTS(&desk, "answers", 4, 0, 0);
-    CHECK_INT(5, desk_stats(&desk)->acknowledged);
-    CHECK(desk_has_logged(&desk, "requests-5: acknowledged without an answer"));
-    desk_close(&desk);
+    evaluate_all(&fx, &types, table, 1, 5);
+    CHECK_COUNTS(&fx, "answers", 4, 0, 0);
+    CHECK_INT(5, fixture_stats(&fx)->acknowledged);
+    CHECK(
+        fixture_has_logged(&fx, "requests-5: acknowledged without an answer"));
+    fixture_close(&fx);
     end_types(&types);
 }
 
@@ -126,13 +127,13 @@ TEST_CITING("W-19 W-22", an_evaluation_run_has_a_place_for_each_outcome)
         {"t.Passed", "answers"}, {"t.Failed", "dead"}, {"t.Other", "dead"}};
     size_t passed, failed, leased, delayed;
     struct types types;
-    struct desk desk;
+    struct fixture fx;
 
-    evaluate_all(&desk, &types, table, 3, 30);
-    shelf_count(&desk.shelf, "answers", &passed, &leased, &delayed);
-    shelf_count(&desk.shelf, "dead", &failed, &leased, &delayed);
+    evaluate_all(&fx, &types, table, 3, 30);
+    fake_store_count(&fx.store, "answers", &passed, &leased, &delayed);
+    fake_store_count(&fx.store, "dead", &failed, &leased, &delayed);
     CHECK_INT(8, passed); // 10 multiples of three, two of them of fifteen
     CHECK_INT(22, failed);
-    desk_close(&desk);
+    fixture_close(&fx);
     end_types(&types);
 }

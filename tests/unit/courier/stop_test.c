@@ -4,7 +4,7 @@
  * a handler, while settling, in a pause. Whatever the moment, the letter that was
  * begun is finished, and the others can be had at once.
  */
-#include "shelf.h"
+#include "fixture.h"
 
 #include "support/threads.h"
 
@@ -15,7 +15,7 @@
 /* Stops the courier at the n-th moment: each call of the store and each call of
  * the handler is one. */
 struct moment {
-    struct desk *desk;
+    struct fixture *fx;
     int stop_at;
     int now;
     int jobs;
@@ -27,7 +27,7 @@ pass(struct moment *moment)
 {
     if (++moment->now == moment->stop_at)
         CHECK_STATUS(LBX_PENDING,
-                     lbx_courier_stop(moment->desk->courier, LBX_FOREVER));
+                     lbx_courier_stop(moment->fx->courier, LBX_FOREVER));
 }
 
 static lbx_status
@@ -58,33 +58,29 @@ stop_at(int when, int *ret_moments)
 {
     struct moment moment = {.stop_at = when};
     const lbx_courier_stats *stats;
-    struct desk desk;
+    struct fixture fx;
 
-    desk_open(&desk);
-    moment.desk = &desk;
-    desk.options.handle = pass_job;
-    desk.options.context = &moment;
-    desk.options.letters_most = 3;
-    for (int i = 0; i < 6; i++)
-        desk_send(&desk, "a book");
-    desk.shelf.before = pass_store;
-    desk.shelf.context = &moment;
-    desk_courier(&desk);
-    CHECK_OK(lbx_courier_run(desk.courier, 3));
-    desk.shelf.before = NULL;
-    stats = desk_stats(&desk);
-    // All that was begun is done, and nothing is left leased (C2).
+    moment.fx = &fx;
+    fixture_open_with(&fx, pass_job, &moment);
+    fx.options.letters_most = 3;
+    fixture_send_many(&fx, "a book", 6);
+    fixture_before(&fx, pass_store, &moment);
+    fixture_courier(&fx);
+    CHECK_OK(lbx_courier_run(fx.courier, 3));
+    fx.store.before = NULL;
+    stats = fixture_stats(&fx);
+    // All that was begun is done, and nothing is left leased (COUR-2).
     CHECK_INT(moment.jobs, stats->acknowledged);
     CHECK_INT(stats->received, stats->acknowledged + stats->given_back);
-    CHECK_COUNTS(&desk, "requests", (size_t)(6 - moment.jobs), 0, 0);
+    CHECK_COUNTS(&fx, "requests", (size_t)(6 - moment.jobs), 0, 0);
     CHECK_INT(0, stats->lost_leases + stats->unsettled + stats->returned);
-    CHECK(!lbx_courier_is_running(desk.courier));
+    CHECK(!lbx_courier_is_running(fx.courier));
     moment.again = true;
-    desk_run(&desk, 4); // and it can be started again
+    fixture_run(&fx, 4); // and it can be started again
     CHECK_INT(6, moment.jobs);
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
     *ret_moments = moment.now;
-    desk_close(&desk);
+    fixture_close(&fx);
 }
 
 TEST_CITING("W-25", stopping_at_any_moment_loses_nothing)
@@ -102,24 +98,24 @@ TEST_CITING("W-25", stopping_at_any_moment_loses_nothing)
 
 TEST_CITING("W-37", a_stop_ends_a_long_poll_at_once)
 {
-    struct desk desk;
+    struct fixture fx;
 
-    desk_open(&desk);
-    desk.options.wait_ns = -1; // for ever
-    desk.options.handlers = 4;
-    CHECK_OK(lbx_courier_start(desk_courier(&desk)));
-    EVENTUALLY(shelf_waiting(&desk.shelf) == 4);
-    CHECK(lbx_courier_is_running(desk.courier));
-    CHECK_STATUS(LBX_BUSY, lbx_courier_start(desk.courier));
-    CHECK_STATUS(LBX_BUSY, lbx_courier_run(desk.courier, 1));
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    CHECK_INT(0, shelf_waiting(&desk.shelf));
-    CHECK(!lbx_courier_is_running(desk.courier));
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER)); // again: nothing
-    CHECK_OK(lbx_courier_start(desk.courier));             // and on
-    desk_send(&desk, "a book");
-    EVENTUALLY(desk_stats(&desk)->acknowledged == 1);
-    desk_close(&desk); // destroying stops
+    fixture_open(&fx);
+    fx.options.wait_ns = -1; // for ever
+    fx.options.handlers = 4;
+    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
+    EVENTUALLY(fake_store_waiting(&fx.store) == 4);
+    CHECK(lbx_courier_is_running(fx.courier));
+    CHECK_STATUS(LBX_BUSY, lbx_courier_start(fx.courier));
+    CHECK_STATUS(LBX_BUSY, lbx_courier_run(fx.courier, 1));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    CHECK_INT(0, fake_store_waiting(&fx.store));
+    CHECK(!lbx_courier_is_running(fx.courier));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER)); // again: nothing
+    CHECK_OK(lbx_courier_start(fx.courier));             // and on
+    fixture_send(&fx, "a book");
+    EVENTUALLY(fixture_stats(&fx)->acknowledged == 1);
+    fixture_close(&fx); // destroying stops
 }
 
 struct gate {
@@ -141,24 +137,20 @@ wait_at_gate(lbx_job *job, void *context)
 TEST_CITING("W-25", a_stop_waits_for_the_letter_that_was_begun)
 {
     struct gate gate = {false, false};
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.handle = wait_at_gate;
-    desk.options.context = &gate;
-    desk.options.letters_most = 3;
-    for (int i = 0; i < 3; i++)
-        desk_send(&desk, "a book");
-    CHECK_OK(lbx_courier_start(desk_courier(&desk)));
+    fixture_open_with(&fx, wait_at_gate, &gate);
+    fx.options.letters_most = 3;
+    fixture_send_many(&fx, "a book", 3);
+    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
     EVENTUALLY(atomic_load(&gate.reached));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_courier_stop(desk.courier, 0));
-    CHECK(lbx_courier_is_running(desk.courier));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_courier_stop(fx.courier, 0));
+    CHECK(lbx_courier_is_running(fx.courier));
     atomic_store(&gate.is_open, true);
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    CHECK_INT(2, desk_stats(&desk)->given_back);
-    CHECK_COUNTS(&desk, "requests", 2, 0, 0);
-    desk_close(&desk);
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+    CHECK_INT(2, fixture_stats(&fx)->given_back);
+    CHECK_COUNTS(&fx, "requests", 2, 0, 0);
 }
 
 static lbx_status
@@ -171,14 +163,13 @@ unreachable(void *context, lbx_verb verb, const void *request)
 
 TEST(a_stop_ends_a_pause)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.shelf.before = unreachable;
-    CHECK_OK(lbx_courier_start(desk_courier(&desk)));
-    EVENTUALLY(desk_has_logged(&desk, "receiving from requests failed"));
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    desk_close(&desk);
+    fixture_open(&fx);
+    fx.store.before = unreachable;
+    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
+    EVENTUALLY(fixture_has_logged(&fx, "receiving from requests failed"));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
 }
 
 /* Letters that come back from a stop that cannot reach the store. */
@@ -189,7 +180,7 @@ stop_and_cut(lbx_job *job, void *context)
 
     (void)job;
     moment->jobs++;
-    CHECK_STATUS(LBX_PENDING, lbx_courier_stop(moment->desk->courier, 0));
+    CHECK_STATUS(LBX_PENDING, lbx_courier_stop(moment->fx->courier, 0));
     return LBX_OK;
 }
 
@@ -207,24 +198,20 @@ cut_nacks(void *context, lbx_verb verb, const void *request)
 TEST(letters_that_cannot_be_given_back_come_when_their_lease_ends)
 {
     struct moment moment = {.stop_at = 0};
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    moment.desk = &desk;
-    desk.options.handle = stop_and_cut;
-    desk.options.context = &moment;
-    desk.options.letters_most = 3;
-    for (int i = 0; i < 3; i++)
-        desk_send(&desk, "a book");
-    desk.shelf.before = cut_nacks;
-    desk_courier(&desk);
-    CHECK_OK(lbx_courier_run(desk.courier, -1));
+    moment.fx = &fx;
+    fixture_open_with(&fx, stop_and_cut, &moment);
+    fx.options.letters_most = 3;
+    fixture_send_many(&fx, "a book", 3);
+    fx.store.before = cut_nacks;
+    fixture_courier(&fx);
+    CHECK_OK(lbx_courier_run(fx.courier, -1));
     CHECK_INT(1, moment.jobs);
-    CHECK_INT(2, desk_stats(&desk)->unsettled);
-    CHECK_COUNTS(&desk, "requests", 0, 2, 0);
-    shelf_advance(&desk.shelf, 300 * LBX_SECOND);
-    CHECK_COUNTS(&desk, "requests", 2, 0, 0);
-    desk_close(&desk);
+    CHECK_INT(2, fixture_stats(&fx)->unsettled);
+    CHECK_COUNTS(&fx, "requests", 0, 2, 0);
+    fixture_advance(&fx, 300 * LBX_SECOND);
+    CHECK_COUNTS(&fx, "requests", 2, 0, 0);
 }
 
 /* ---- Many at once ---- */
@@ -247,18 +234,16 @@ start_and_stop(unsigned index, void *context)
 
 TEST(starts_and_stops_from_many_threads_agree)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.wait_ns = -1;
-    desk.options.handlers = 2;
-    threads_run(4, start_and_stop, desk_courier(&desk));
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    CHECK(!lbx_courier_is_running(desk.courier));
-    desk_send(&desk, "a book");
-    desk_run(&desk, 1);
-    CHECK_INT(1, desk_stats(&desk)->acknowledged);
-    desk_close(&desk);
+    fixture_open(&fx);
+    fx.options.wait_ns = -1;
+    fx.options.handlers = 2;
+    threads_run(4, start_and_stop, fixture_courier(&fx));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+    CHECK(!lbx_courier_is_running(fx.courier));
+    fixture_deliver(&fx, "a book", 1);
+    CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 }
 
 struct restless {
@@ -286,18 +271,17 @@ stop_or_start_again(unsigned index, void *context)
     }
 }
 
-/* C6: who is told of the end of a run has stopped that, not the next. */
-TEST(a_stop_does_not_wait_for_who_starts_again)
+/* COUR-6: a stop waits for the run it has notified, not for the next one. */
+TEST(a_stop_does_not_wait_for_a_later_run)
 {
     struct restless restless = {.over = false};
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.wait_ns = -1;
-    restless.courier = desk_courier(&desk);
+    fixture_open(&fx);
+    fx.options.wait_ns = -1;
+    restless.courier = fixture_courier(&fx);
     threads_run(3, stop_or_start_again, &restless);
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    desk_close(&desk);
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
 }
 
 static void
@@ -310,33 +294,31 @@ TEST(a_run_in_another_thread_can_be_stopped_and_destroyed)
 {
     for (int i = 0; i < 50; i++) {
         struct thread thread;
-        struct desk desk;
+        FIXTURE(fx);
 
-        desk_open(&desk);
-        desk.options.wait_ns = -1;
-        thread_start(&thread, run_for_ever, desk_courier(&desk));
-        EVENTUALLY(shelf_waiting(&desk.shelf) == 1);
-        CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-        lbx_courier_destroy(desk.courier); // it may not have returned yet
-        desk.courier = NULL;
+        fixture_open(&fx);
+        fx.options.wait_ns = -1;
+        thread_start(&thread, run_for_ever, fixture_courier(&fx));
+        EVENTUALLY(fake_store_waiting(&fx.store) == 1);
+        CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+        lbx_courier_destroy(fx.courier); // it may not have returned yet
+        fx.courier = NULL;
         thread_join(&thread);
-        desk_close(&desk);
     }
 }
 
 TEST_CITING("W-09 W-37", a_closed_postbox_ends_all_handlers)
 {
-    struct desk desk;
+    FIXTURE(fx);
 
-    desk_open(&desk);
-    desk.options.wait_ns = -1;
-    desk.options.handlers = 3;
-    CHECK_OK(lbx_courier_start(desk_courier(&desk)));
-    EVENTUALLY(shelf_waiting(&desk.shelf) == 3);
-    lbx_postbox_close(desk.requests);
-    EVENTUALLY(!lbx_courier_is_running(desk.courier));
-    CHECK_STATUS(LBX_CLOSED, lbx_courier_start(desk.courier));
-    CHECK(!lbx_courier_is_running(desk.courier));
-    CHECK_OK(lbx_courier_stop(desk.courier, LBX_FOREVER));
-    desk_close(&desk);
+    fixture_open(&fx);
+    fx.options.wait_ns = -1;
+    fx.options.handlers = 3;
+    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
+    EVENTUALLY(fake_store_waiting(&fx.store) == 3);
+    lbx_postbox_close(fx.requests);
+    EVENTUALLY(!lbx_courier_is_running(fx.courier));
+    CHECK_STATUS(LBX_CLOSED, lbx_courier_start(fx.courier));
+    CHECK(!lbx_courier_is_running(fx.courier));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every configuration example of seed 004, byte for byte as it is printed
- * there, U+FFFC included: it loads, and what the actor room will look for is
- * found where it will look.
+ * Every configuration example of Akka's manual, byte for byte as it is printed
+ * there, U+FFFC included: it loads, and the keys that
+ * the actor room reads are found.
  */
 #include "settings/fixture.h"
 
@@ -156,7 +156,7 @@ TEST_CITING("A-09", mailbox_section_falls_back_to_the_default_section)
     lbx_settings_unref(section);
 }
 
-/* a negative capacity is an error, and says where it stands. */
+/* a negative capacity is an error; the fault has file and line. */
 TEST_CITING("A-28", negative_capacity_is_refused_with_its_place)
 {
     lbx_settings *settings = load_text("\n\nbox { mailbox-capacity = -1 }");
@@ -188,7 +188,7 @@ TEST_CITING("A-12", negative_and_infinite_timeouts_are_for_ever)
     lbx_settings_unref(settings);
 }
 
-/* an id with a colon is a value only in quotes; the fault says so. */
+/* an id with a colon is a value only in quotes; the fault explains it. */
 TEST_CITING("A-27", bounded_capacity_id_is_written_in_quotes)
 {
     CHECK_JSON("mailbox = \"bounded-capacity:5\"",
@@ -196,7 +196,7 @@ TEST_CITING("A-27", bounded_capacity_id_is_written_in_quotes)
     CHECK_REFUSED("mailbox = bounded-capacity:5", "quote a text that has ':'");
 }
 
-/* who looks a name up and does not find it can say where it stands. */
+/* a name that is not found can be reported with its file and line. */
 TEST_CITING("A-30", a_user_can_complain_about_a_value)
 {
     lbx_settings *settings =
@@ -214,7 +214,7 @@ TEST_CITING("A-30", a_user_can_complain_about_a_value)
     lbx_settings_unref(settings);
 }
 
-/* The seed's misprint is not an alias. */
+/* A misprint in Akka's manual is not an alias. */
 TEST(kka_is_not_a_name_of_the_root)
 {
     lbx_settings *settings =

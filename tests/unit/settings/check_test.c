@@ -115,7 +115,7 @@ TEST(a_required_key_must_be_there)
     CHECK_STR("the settings: type is missing", fault_of("type = null"));
 }
 
-/* Deployment sections have keys that nobody can list. */
+/* Deployment sections have keys that no rule can list. */
 TEST(a_star_stands_for_all_other_keys)
 {
     static const lbx_settings_rule any[] = {

@@ -13,7 +13,7 @@
 
 #include "support/test.h"
 
-/* The default options, with a fault in a static origin and an environment that
+/* The default options, with a fault in a static struct and an environment that
  * has NAME ("value"), EMPTY ("") and BROKEN (no UTF-8) in it. */
 lbx_settings_options test_options(void);
 const lbx_fault *last_fault(void);
@@ -49,7 +49,10 @@ void check_refused(const char *file, int line, const char *text,
 void check_fault(const char *file, int line, const lbx_fault *fault,
                  lbx_status status, const char *part);
 
-/* A folder that is removed with all in it by folder_end(). */
+/* A folder that is removed, with all in it, at the end of its scope. */
+#define FOLDER(name)                                                           \
+    __attribute__((cleanup(folder_end))) struct folder name = folder_make()
+
 struct folder {
     char path[64];
 };

@@ -7,9 +7,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Loads a.conf beside b.conf: it is this JSON. */
+static void
+check_files(const char *a, const char *b, const char *json)
+{
+    FOLDER(folder);
+    lbx_settings *settings;
+
+    folder_write(&folder, "a.conf", a);
+    folder_write(&folder, "b.conf", b);
+    CHECK_OK(folder_load(&folder, "a.conf", &settings));
+    CHECK_STR(json, json_of(settings));
+    lbx_settings_unref(settings);
+}
+
+/* The same: it is refused, with a fault that contains both texts. */
+static void
+check_files_refused(const char *a, const char *b, const char *one,
+                    const char *other)
+{
+    FOLDER(folder);
+    lbx_settings *settings;
+
+    folder_write(&folder, "a.conf", a);
+    folder_write(&folder, "b.conf", b);
+    CHECK_STATUS(LBX_INVALID, folder_load(&folder, "a.conf", &settings));
+    CHECK_FAULT(LBX_INVALID, one);
+    CHECK_FAULT(LBX_INVALID, other);
+}
+
 TEST(a_file_is_loaded_and_named)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings;
 
     folder_write(&folder, "a.conf", "\nx = 1\n");
@@ -17,35 +46,32 @@ TEST(a_file_is_loaded_and_named)
     CHECK(strstr(lbx_settings_file(lbx_settings_at(settings, "x")), "/a.conf"));
     CHECK_INT(2, lbx_settings_line(lbx_settings_at(settings, "x")));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 TEST(a_missing_file_is_not_found)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings = NULL;
 
     CHECK_STATUS(LBX_NOT_FOUND, folder_load(&folder, "no.conf", &settings));
     CHECK_FAULT(LBX_NOT_FOUND, "no.conf: no such file");
     CHECK_PTR(NULL, settings);
-    folder_end(&folder);
 }
 
 TEST(a_folder_cannot_be_read)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings = NULL;
 
     CHECK_STATUS(LBX_INVALID, folder_load(&folder, ".", &settings));
     CHECK_FAULT(LBX_INVALID, "cannot be read: it is a folder");
-    folder_end(&folder);
 }
 
 /* More than one piece of memory. */
 TEST(a_large_file_is_read_whole)
 {
     static char text[40000];
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings;
     char *at = text;
 
@@ -56,12 +82,11 @@ TEST(a_large_file_is_read_whole)
     CHECK_INT(2000, lbx_settings_count(settings));
     CHECK_STR("1999", lbx_settings_text(lbx_settings_at(settings, "key1999")));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 TEST(an_include_is_a_file_beside_its_includer)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings;
 
     folder_write(&folder, "a.conf",
@@ -73,32 +98,22 @@ TEST(an_include_is_a_file_beside_its_includer)
               json_of(settings));
     CHECK(strstr(lbx_settings_file(lbx_settings_at(settings, "x")), "/b.conf"));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 /* In an included file a path is first one below the include. */
 TEST(substitutions_of_an_included_file_are_relative_to_the_include)
 {
-    struct folder folder = folder_make();
-    lbx_settings *settings;
-
-    folder_write(&folder, "a.conf",
-                 "x = outer, only = root, akka.k = 1\ns { include \"b\" }");
-    folder_write(&folder, "b.conf",
-                 "x = inner, p = ${x}, q = ${only}, r = ${akka.k}, l = [1]\n"
-                 "l = ${l} [2], l += 3");
-    CHECK_OK(folder_load(&folder, "a.conf", &settings));
-    CHECK_STR("{\"x\":\"outer\",\"only\":\"root\",\"letterbox\":{\"k\":1},"
-              "\"s\":{\"x\":\"inner\",\"p\":\"inner\",\"q\":\"root\",\"r\":1,"
-              "\"l\":[1,2,3]}}",
-              json_of(settings));
-    lbx_settings_unref(settings);
-    folder_end(&folder);
+    check_files("x = outer, only = root, akka.k = 1\ns { include \"b\" }",
+                "x = inner, p = ${x}, q = ${only}, r = ${akka.k}, l = [1]\n"
+                "l = ${l} [2], l += 3",
+                "{\"x\":\"outer\",\"only\":\"root\",\"letterbox\":{\"k\":1},"
+                "\"s\":{\"x\":\"inner\",\"p\":\"inner\",\"q\":\"root\",\"r\":1,"
+                "\"l\":[1,2,3]}}");
 }
 
 TEST(a_name_without_an_ending_is_tried_with_two)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings;
 
     folder_write(&folder, "a.conf", "include \"b\"\ninclude \"c\"");
@@ -107,12 +122,11 @@ TEST(a_name_without_an_ending_is_tried_with_two)
     CHECK_OK(folder_load(&folder, "a.conf", &settings));
     CHECK_STR("{\"b\":1,\"c\":2}", json_of(settings));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 TEST(a_missing_include_is_passed_over_unless_required)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings *settings;
 
     folder_write(&folder, "a.conf", "include \"no\"\nx = 1");
@@ -126,46 +140,25 @@ TEST(a_missing_include_is_passed_over_unless_required)
     CHECK_OK(folder_load(&folder, "c.conf", &settings));
     CHECK_STR("{\"x\":1}", json_of(settings));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 TEST(include_cycles_are_refused)
 {
-    struct folder folder = folder_make();
-    lbx_settings *settings;
-
-    folder_write(&folder, "a.conf", "\ninclude \"./b\"");
-    folder_write(&folder, "b.conf", "include \"a\"");
-    CHECK_STATUS(LBX_INVALID, folder_load(&folder, "a.conf", &settings));
-    CHECK_FAULT(LBX_INVALID, "b.conf:1: ");
-    CHECK_FAULT(LBX_INVALID, "includes itself");
-    folder_end(&folder);
+    check_files_refused("\ninclude \"./b\"", "include \"a\"",
+                        "b.conf:1: ", "includes itself");
 }
 
 /* What is not a cycle: the same file twice. */
 TEST(a_file_may_be_included_twice)
 {
-    struct folder folder = folder_make();
-    lbx_settings *settings;
-
-    folder_write(&folder, "a.conf", "x {include \"b\"}\ny {include \"b\"}");
-    folder_write(&folder, "b.conf", "k = 1");
-    CHECK_OK(folder_load(&folder, "a.conf", &settings));
-    CHECK_STR("{\"x\":{\"k\":1},\"y\":{\"k\":1}}", json_of(settings));
-    lbx_settings_unref(settings);
-    folder_end(&folder);
+    check_files("x {include \"b\"}\ny {include \"b\"}", "k = 1",
+                "{\"x\":{\"k\":1},\"y\":{\"k\":1}}");
 }
 
 TEST(faults_name_the_file_they_are_in)
 {
-    struct folder folder = folder_make();
-    lbx_settings *settings;
-
-    folder_write(&folder, "a.conf", "include \"b\"");
-    folder_write(&folder, "b.conf", "x = 1\ny = [");
-    CHECK_STATUS(LBX_INVALID, folder_load(&folder, "a.conf", &settings));
-    CHECK_FAULT(LBX_INVALID, "/b.conf:2: expected a value");
-    folder_end(&folder);
+    check_files_refused("include \"b\"", "x = 1\ny = [",
+                        "/b.conf:2: ", "b.conf:2: expected a value");
 }
 
 TEST(malformed_includes_are_refused)
@@ -183,7 +176,7 @@ TEST(malformed_includes_are_refused)
 /* A text has no folder of its own: silence would hide what was meant. */
 TEST(a_text_includes_only_from_the_folder_it_is_given)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings_options options = test_options();
     lbx_settings *settings;
 
@@ -193,7 +186,6 @@ TEST(a_text_includes_only_from_the_folder_it_is_given)
     settings = load_text_with("include \"b\", a = ${b}", &options);
     CHECK_STR("{\"b\":1,\"a\":1}", json_of(settings));
     lbx_settings_unref(settings);
-    folder_end(&folder);
 }
 
 static lbx_status

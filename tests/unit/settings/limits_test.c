@@ -68,7 +68,7 @@ TEST(deep_lists_are_refused)
     check_limit(text, "nested deeper than 100");
 }
 
-/* The deepest that can be allowed, with room to spare on the stack. */
+/* The largest allowed depth leaves enough of the stack. */
 TEST(five_hundred_levels_are_possible)
 {
     lbx_settings_options options = test_options();
@@ -180,7 +180,7 @@ TEST(the_number_of_values_is_limited)
 
 TEST(the_length_of_a_source_is_limited)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     lbx_settings_options options = test_options();
     lbx_settings *settings;
     char path[100];
@@ -197,7 +197,6 @@ TEST(the_length_of_a_source_is_limited)
     CHECK_FAULT(LBX_INVALID, "longer than 10 bytes");
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_load_text("a = 1234567", &options, &settings));
-    folder_end(&folder);
 }
 
 TEST(the_memory_of_a_load_is_limited)

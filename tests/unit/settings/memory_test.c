@@ -91,7 +91,7 @@ file_body(struct torture *memory, void *context)
 
 TEST(reading_files_survives_every_failing_allocation)
 {
-    struct folder folder = folder_make();
+    FOLDER(folder);
     char *text = malloc(30000);
     char path[100];
 
@@ -103,7 +103,6 @@ TEST(reading_files_survives_every_failing_allocation)
     snprintf(path, sizeof(path), "%s/a.conf", folder.path);
     CHECK(torture_every_allocation(file_body, path) > 4);
     free(text);
-    folder_end(&folder);
 }
 
 /* Derived trees draw on the memory of the first. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Typed reads: what a value means to who asks. */
+/* Typed reads: the meaning of a value depends on the read. */
 #include "settings/fixture.h"
 
 #include <locale.h>
@@ -27,7 +27,7 @@ TEST(plain_values_are_read_as_text)
     lbx_settings_unref(settings);
 }
 
-/* Missing and null are the same; the plain form says what is missing where. */
+/* Missing and null are the same; the plain form reports which is missing. */
 TEST(what_is_missing_or_null_is_not_found)
 {
     lbx_settings *settings = load_text("s {\n a = null\n}");
@@ -46,8 +46,11 @@ TEST(what_is_missing_or_null_is_not_found)
     lbx_settings_unref(settings);
 }
 
+/* Reads a text as the value of a key. */
 static lbx_status
-integer(const char *value, int64_t *ret)
+read_as(lbx_status (*read)(const lbx_settings *, const char *, lbx_fault *,
+                           int64_t *),
+        const char *value, int64_t *ret)
 {
     char text[100];
     lbx_settings *settings;
@@ -55,9 +58,15 @@ integer(const char *value, int64_t *ret)
 
     snprintf(text, sizeof(text), "a = %s", value);
     settings = load_text(text);
-    status = lbx_settings_read_integer(settings, "a", &fault, ret);
+    status = read(settings, "a", &fault, ret);
     lbx_settings_unref(settings);
     return status;
+}
+
+static lbx_status
+integer(const char *value, int64_t *ret)
+{
+    return read_as(lbx_settings_read_integer, value, ret);
 }
 
 TEST(integers_are_whole_numbers_of_64_bits)
@@ -164,15 +173,7 @@ TEST(booleans_are_six_words)
 static lbx_status
 duration(const char *value, int64_t *ret)
 {
-    char text[100];
-    lbx_settings *settings;
-    lbx_status status;
-
-    snprintf(text, sizeof(text), "a = %s", value);
-    settings = load_text(text);
-    status = lbx_settings_read_duration(settings, "a", &fault, ret);
-    lbx_settings_unref(settings);
-    return status;
+    return read_as(lbx_settings_read_duration, value, ret);
 }
 
 TEST_CITING("A-12", durations_have_the_units_of_hocon)
@@ -306,27 +307,26 @@ TEST(sizes_have_powers_of_1000_and_of_1024)
     };
     static const char *const bad[] = {"-1",  "1XB",  "8EiB",  "kB",
                                       "1kb", "\"\"", "1 k B", "one"};
-    lbx_settings *settings;
     int64_t value;
-    char text[60];
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        snprintf(text, sizeof(text), "a = %s", good[i].text);
-        settings = load_text(text);
-        if (lbx_settings_read_size(settings, "a", &fault, &value) != LBX_OK)
+        if (read_as(lbx_settings_read_size, good[i].text, &value) != LBX_OK)
             FAIL("%s", fault.text);
         CHECK_INT(good[i].value, value);
-        lbx_settings_unref(settings);
     }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        snprintf(text, sizeof(text), "a = %s", bad[i]);
-        settings = load_text(text);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK_STATUS(LBX_INVALID,
-                     lbx_settings_read_size(settings, "a", &fault, &value));
-        CHECK_OK(lbx_settings_read_size_or(settings, "b", 7, &fault, &value));
-        CHECK_INT(7, value);
-        lbx_settings_unref(settings);
-    }
+                     read_as(lbx_settings_read_size, bad[i], &value));
+}
+
+TEST(a_size_that_is_absent_is_the_default)
+{
+    lbx_settings *settings = load_text("a = one");
+    int64_t value;
+
+    CHECK_OK(lbx_settings_read_size_or(settings, "b", 7, &fault, &value));
+    CHECK_INT(7, value);
+    lbx_settings_unref(settings);
 }
 
 TEST(lists_of_strings_are_checked_as_a_whole)

@@ -58,7 +58,7 @@ TEST(what_is_printed_can_be_loaded_again)
     lbx_settings_unref(settings);
 }
 
-TEST(a_short_buffer_is_filled_and_the_length_still_told)
+TEST(a_short_buffer_is_filled_and_the_length_is_still_returned)
 {
     lbx_settings *settings = load_text("a = 1");
     char text[4] = "zzz";

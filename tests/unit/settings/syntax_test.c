@@ -193,7 +193,7 @@ TEST(json_is_settings)
                "{\"a\":[1,{\"b\":null},[],{}],\"c\":\"d\"}");
 }
 
-/* A fault that would be longer than its room keeps its beginning. */
+/* A fault that is longer than its buffer keeps its beginning. */
 TEST(long_names_are_cut_in_faults)
 {
     char origin[300];

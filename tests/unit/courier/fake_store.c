@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store of the test's own; see shelf.h. */
-#include "shelf.h"
+/* A fake store; see fake_store.h. */
+#include "fake_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ struct receipt {
     uint32_t zero;
 };
 
-static struct shelf *
-shelf_of(lbx_store *store)
+static struct fake_store *
+fake_store_of(lbx_store *store)
 {
-    return (struct shelf *)(void *)store;
+    return (struct fake_store *)(void *)store;
 }
 
 static char *
@@ -26,7 +26,7 @@ copy_text(const char *text)
 }
 
 static void
-free_letter(struct shelf_letter *letter)
+free_letter(struct fake_store_letter *letter)
 {
     free(letter->body);
     free(letter->type_name);
@@ -39,31 +39,30 @@ free_letter(struct shelf_letter *letter)
 
 /* What the test wants to happen first. */
 static lbx_status
-begin(struct shelf *shelf, lbx_verb verb, const void *request)
+begin(struct fake_store *fake, lbx_verb verb, const void *request)
 {
-    atomic_fetch_add(&shelf->calls[verb], 1);
-    return shelf->before ? shelf->before(shelf->context, verb, request)
-                         : LBX_OK;
+    atomic_fetch_add(&fake->calls[verb], 1);
+    return fake->before ? fake->before(fake->context, verb, request) : LBX_OK;
 }
 
-static struct shelf_box *
-box_of(struct shelf *shelf, lbx_box box)
+static struct fake_store_box *
+box_of(struct fake_store *fake, lbx_box box)
 {
-    CHECK(box.uid >= 1 && box.uid <= SHELF_BOXES);
-    return shelf->boxes[box.uid - 1];
+    CHECK(box.uid >= 1 && box.uid <= FAKE_STORE_BOXES);
+    return fake->boxes[box.uid - 1];
 }
 
 static lbx_box
-find_box(struct shelf *shelf, const char *name, bool create)
+find_box(struct fake_store *fake, const char *name, bool create)
 {
-    for (size_t i = 0; i < SHELF_BOXES; i++) {
-        if (!shelf->boxes[i]) {
+    for (size_t i = 0; i < FAKE_STORE_BOXES; i++) {
+        if (!fake->boxes[i]) {
             if (!create)
                 break;
-            shelf->boxes[i] = calloc(1, sizeof(*shelf->boxes[i]));
-            snprintf(shelf->boxes[i]->name, LBX_BOX_NAME_BYTES, "%s", name);
+            fake->boxes[i] = calloc(1, sizeof(*fake->boxes[i]));
+            snprintf(fake->boxes[i]->name, LBX_BOX_NAME_BYTES, "%s", name);
         }
-        if (strcmp(shelf->boxes[i]->name, name) == 0)
+        if (strcmp(fake->boxes[i]->name, name) == 0)
             return (lbx_box){i + 1};
     }
     CHECK(!create);
@@ -81,14 +80,13 @@ durability(lbx_store *store)
 static lbx_status
 look_up(lbx_store *store, lbx_box_request *request, bool create)
 {
-    struct shelf *shelf = shelf_of(store);
+    struct fake_store *fake = fake_store_of(store);
     static const lbx_box_options rules = LBX_BOX_OPTIONS_INIT;
 
-    pthread_mutex_lock(&shelf->lock);
-    request->ret_box = request->box.uid
-                           ? request->box
-                           : find_box(shelf, request->name, create);
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_lock(&fake->lock);
+    request->ret_box =
+        request->box.uid ? request->box : find_box(fake, request->name, create);
+    pthread_mutex_unlock(&fake->lock);
     if (request->ret_options)
         *request->ret_options = rules;
     return request->ret_box.uid ? LBX_OK : LBX_NOT_FOUND;
@@ -128,8 +126,8 @@ list(lbx_store *store, lbx_call *call, lbx_list_request *request)
 
 /* ---- Sending ---- */
 
-static struct shelf_letter *
-find_token(struct shelf_box *box, const char *token)
+static struct fake_store_letter *
+find_token(struct fake_store_box *box, const char *token)
 {
     for (size_t i = 0; token && i < box->count; i++)
         if (box->letters[i].token && strcmp(box->letters[i].token, token) == 0)
@@ -139,7 +137,7 @@ find_token(struct shelf_box *box, const char *token)
 
 /* "requests-1" and so on. */
 static lbx_id
-id_of(const struct shelf_box *box)
+id_of(const struct fake_store_box *box)
 {
     lbx_id id;
 
@@ -148,15 +146,16 @@ id_of(const struct shelf_box *box)
 }
 
 static void
-put(struct shelf *shelf, lbx_box uid, const lbx_parcel *parcel, lbx_sent *sent)
+put(struct fake_store *fake, lbx_box uid, const lbx_parcel *parcel,
+    lbx_sent *sent)
 {
-    struct shelf_box *box = box_of(shelf, uid);
-    struct shelf_letter *letter = find_token(box, parcel->token);
+    struct fake_store_box *box = box_of(fake, uid);
+    struct fake_store_letter *letter = find_token(box, parcel->token);
 
     if (!letter) {
-        CHECK(box->count < SHELF_LETTERS);
+        CHECK(box->count < FAKE_STORE_LETTERS);
         letter = &box->letters[box->count++];
-        *letter = (struct shelf_letter){.sequence = ++box->next};
+        *letter = (struct fake_store_letter){.sequence = ++box->next};
         letter->id = id_of(box);
         letter->body = malloc(parcel->body_bytes + 1);
         memcpy(letter->body, parcel->body, parcel->body_bytes);
@@ -168,7 +167,7 @@ put(struct shelf *shelf, lbx_box uid, const lbx_parcel *parcel, lbx_sent *sent)
         letter->trace = copy_text(parcel->trace);
         letter->in_reply_to = copy_text(parcel->in_reply_to);
         letter->token = copy_text(parcel->token);
-        letter->due_ns = test_clock_now(shelf->time) + parcel->delay_ns;
+        letter->due_ns = test_clock_now(fake->time) + parcel->delay_ns;
     }
     *sent = (lbx_sent){
         .status = LBX_OK, .id = letter->id, .sequence = letter->sequence};
@@ -177,11 +176,11 @@ put(struct shelf *shelf, lbx_box uid, const lbx_parcel *parcel, lbx_sent *sent)
 /* ---- Receiving ---- */
 
 static lbx_status
-deliver(struct shelf *shelf, lbx_call *call, lbx_box uid,
-        struct shelf_letter *letter, int64_t lease_ns)
+deliver(struct fake_store *fake, lbx_call *call, lbx_box uid,
+        struct fake_store_letter *letter, int64_t lease_ns)
 {
     struct receipt receipt = {uid.uid, letter->sequence, ++letter->epoch, 0};
-    const int64_t now = test_clock_now(shelf->time);
+    const int64_t now = test_clock_now(fake->time);
     lbx_delivery delivery = {
         .parcel = {.body = letter->body,
                    .body_bytes = letter->body_bytes,
@@ -213,17 +212,18 @@ deliver(struct shelf *shelf, lbx_call *call, lbx_box uid,
 
 /* Leases what is due; EMPTY when nothing is. */
 static lbx_status
-claim(struct shelf *shelf, lbx_call *call, const lbx_receive_request *request)
+claim(struct fake_store *fake, lbx_call *call,
+      const lbx_receive_request *request)
 {
-    struct shelf_box *box = box_of(shelf, request->box);
-    const int64_t now = test_clock_now(shelf->time);
+    struct fake_store_box *box = box_of(fake, request->box);
+    const int64_t now = test_clock_now(fake->time);
     uint32_t found = 0;
     lbx_status status = LBX_OK;
 
     for (size_t i = 0; i < box->count && found < request->letters_most; i++) {
         if (box->letters[i].due_ns > now)
             continue;
-        status = deliver(shelf, call, request->box, &box->letters[i],
+        status = deliver(fake, call, request->box, &box->letters[i],
                          request->lease_ns);
         if (status != LBX_OK)
             break;
@@ -233,31 +233,30 @@ claim(struct shelf *shelf, lbx_call *call, const lbx_receive_request *request)
 }
 
 static void
-forget_waiting(struct shelf *shelf, size_t index)
+forget_waiting(struct fake_store *fake, size_t index)
 {
-    shelf->waiting_count--;
-    memmove(&shelf->waiting[index], &shelf->waiting[index + 1],
-            (shelf->waiting_count - index) * sizeof(shelf->waiting[0]));
+    fake->waiting_count--;
+    memmove(&fake->waiting[index], &fake->waiting[index + 1],
+            (fake->waiting_count - index) * sizeof(fake->waiting[0]));
 }
 
-/* Serves those who wait, in order; finished without the lock. */
+/* Serves waiting receives, in order; finished without the lock. */
 static void
-serve(struct shelf *shelf)
+serve(struct fake_store *fake)
 {
     for (;;) {
         lbx_call *served = NULL;
         lbx_status status = LBX_EMPTY;
 
-        pthread_mutex_lock(&shelf->lock);
-        for (size_t i = 0; i < shelf->waiting_count && !served; i++) {
-            status =
-                claim(shelf, shelf->waiting[i], shelf->waiting[i]->request);
+        pthread_mutex_lock(&fake->lock);
+        for (size_t i = 0; i < fake->waiting_count && !served; i++) {
+            status = claim(fake, fake->waiting[i], fake->waiting[i]->request);
             if (status != LBX_EMPTY) {
-                served = shelf->waiting[i];
-                forget_waiting(shelf, i);
+                served = fake->waiting[i];
+                forget_waiting(fake, i);
             }
         }
-        pthread_mutex_unlock(&shelf->lock);
+        pthread_mutex_unlock(&fake->lock);
         if (!served)
             return;
         lbx_call_finish(served, status);
@@ -267,35 +266,35 @@ serve(struct shelf *shelf)
 static lbx_status
 receive(lbx_store *store, lbx_call *call, lbx_receive_request *request)
 {
-    struct shelf *shelf = shelf_of(store);
-    lbx_status status = begin(shelf, LBX_VERB_RECEIVE, request);
+    struct fake_store *fake = fake_store_of(store);
+    lbx_status status = begin(fake, LBX_VERB_RECEIVE, request);
 
     if (status != LBX_OK)
         return status;
-    pthread_mutex_lock(&shelf->lock);
-    status = claim(shelf, call, request);
+    pthread_mutex_lock(&fake->lock);
+    status = claim(fake, call, request);
     if (status == LBX_EMPTY && request->wait_ns != 0) {
-        CHECK(shelf->waiting_count < SHELF_WAITING);
-        shelf->waiting[shelf->waiting_count++] = call;
+        CHECK(fake->waiting_count < FAKE_STORE_WAITING);
+        fake->waiting[fake->waiting_count++] = call;
         status = LBX_PENDING;
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&fake->lock);
     return status;
 }
 
 static void
 cancel(lbx_store *store, lbx_call *call)
 {
-    struct shelf *shelf = shelf_of(store);
+    struct fake_store *fake = fake_store_of(store);
     bool found = false;
 
-    pthread_mutex_lock(&shelf->lock);
-    for (size_t i = 0; i < shelf->waiting_count && !found; i++) {
-        found = shelf->waiting[i] == call;
+    pthread_mutex_lock(&fake->lock);
+    for (size_t i = 0; i < fake->waiting_count && !found; i++) {
+        found = fake->waiting[i] == call;
         if (found)
-            forget_waiting(shelf, i);
+            forget_waiting(fake, i);
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&fake->lock);
     if (found)
         lbx_call_finish(call, LBX_CANCELLED);
 }
@@ -303,24 +302,24 @@ cancel(lbx_store *store, lbx_call *call)
 static lbx_status
 send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 {
-    struct shelf *shelf = shelf_of(store);
-    lbx_status status = begin(shelf, LBX_VERB_SEND, request);
+    struct fake_store *fake = fake_store_of(store);
+    lbx_status status = begin(fake, LBX_VERB_SEND, request);
 
     (void)call;
     if (status != LBX_OK)
         return status;
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&fake->lock);
     for (size_t i = 0; i < request->count; i++)
-        put(shelf, request->box, &request->parcels[i], &request->sent[i]);
-    pthread_mutex_unlock(&shelf->lock);
-    serve(shelf);
+        put(fake, request->box, &request->parcels[i], &request->sent[i]);
+    pthread_mutex_unlock(&fake->lock);
+    serve(fake);
     return LBX_OK;
 }
 
 /* ---- Settling ---- */
 
 static void
-remove_letter(struct shelf_box *box, size_t index)
+remove_letter(struct fake_store_box *box, size_t index)
 {
     free_letter(&box->letters[index]);
     box->count--;
@@ -329,10 +328,10 @@ remove_letter(struct shelf_box *box, size_t index)
 }
 
 static void
-settle_one(struct shelf *shelf, lbx_box uid, lbx_settle_entry *entry)
+settle_one(struct fake_store *fake, lbx_box uid, lbx_settle_entry *entry)
 {
-    struct shelf_box *box = box_of(shelf, uid);
-    const int64_t now = test_clock_now(shelf->time);
+    struct fake_store_box *box = box_of(fake, uid);
+    const int64_t now = test_clock_now(fake->time);
     struct receipt receipt;
     size_t index = 0;
 
@@ -350,7 +349,7 @@ settle_one(struct shelf *shelf, lbx_box uid, lbx_settle_entry *entry)
         return;
     }
     for (size_t i = 0; i < entry->attachment_count; i++)
-        put(shelf, entry->attachments[i].box, entry->attachments[i].parcel,
+        put(fake, entry->attachments[i].box, entry->attachments[i].parcel,
             entry->attachments[i].sent);
     entry->status = LBX_OK;
     if (entry->what == LBX_ACKNOWLEDGE) {
@@ -365,40 +364,40 @@ settle_one(struct shelf *shelf, lbx_box uid, lbx_settle_entry *entry)
 static lbx_status
 settle(lbx_store *store, lbx_call *call, lbx_settle_request *request)
 {
-    struct shelf *shelf = shelf_of(store);
-    lbx_status status = begin(shelf, LBX_VERB_SETTLE, request);
+    struct fake_store *fake = fake_store_of(store);
+    lbx_status status = begin(fake, LBX_VERB_SETTLE, request);
 
     (void)call;
     if (status != LBX_OK)
         return status;
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&fake->lock);
     for (size_t i = 0; i < request->count; i++) {
-        settle_one(shelf, request->box, &request->entries[i]);
+        settle_one(fake, request->box, &request->entries[i]);
         if (status == LBX_OK)
             status = request->entries[i].status;
     }
-    pthread_mutex_unlock(&shelf->lock);
-    serve(shelf);
+    pthread_mutex_unlock(&fake->lock);
+    serve(fake);
     return status;
 }
 
 static void
 close_shelf(lbx_store *store)
 {
-    struct shelf *shelf = shelf_of(store);
+    struct fake_store *fake = fake_store_of(store);
 
-    CHECK_INT(0, shelf->waiting_count);
-    for (size_t i = 0; i < SHELF_BOXES; i++) {
-        while (shelf->boxes[i] && shelf->boxes[i]->count > 0)
-            remove_letter(shelf->boxes[i], 0);
-        free(shelf->boxes[i]);
+    CHECK_INT(0, fake->waiting_count);
+    for (size_t i = 0; i < FAKE_STORE_BOXES; i++) {
+        while (fake->boxes[i] && fake->boxes[i]->count > 0)
+            remove_letter(fake->boxes[i], 0);
+        free(fake->boxes[i]);
     }
-    pthread_mutex_destroy(&shelf->lock);
+    pthread_mutex_destroy(&fake->lock);
 }
 
-static const lbx_store_ops shelf_ops = {
+static const lbx_store_ops fake_store_ops = {
     .version = LBX_STORE_OPS_VERSION,
-    .scheme = "shelf",
+    .scheme = "fake",
     .durability = durability,
     .create = create,
     .configure = box_unsupported,
@@ -413,30 +412,30 @@ static const lbx_store_ops shelf_ops = {
 };
 
 void
-shelf_open(struct shelf *shelf, struct test_clock *time)
+fake_store_open(struct fake_store *fake, struct test_clock *time)
 {
-    *shelf = (struct shelf){.time = time};
-    pthread_mutex_init(&shelf->lock, NULL);
-    CHECK_OK(lbx_store_init(&shelf->base, &shelf_ops));
+    *fake = (struct fake_store){.time = time};
+    pthread_mutex_init(&fake->lock, NULL);
+    CHECK_OK(lbx_store_init(&fake->base, &fake_store_ops));
 }
 
 void
-shelf_advance(struct shelf *shelf, int64_t duration_ns)
+fake_store_advance(struct fake_store *fake, int64_t duration_ns)
 {
-    test_clock_advance(shelf->time, duration_ns);
-    serve(shelf);
+    test_clock_advance(fake->time, duration_ns);
+    serve(fake);
 }
 
 void
-shelf_count(struct shelf *shelf, const char *name, size_t *ready,
-            size_t *leased, size_t *delayed)
+fake_store_count(struct fake_store *fake, const char *name, size_t *ready,
+                 size_t *leased, size_t *delayed)
 {
-    const int64_t now = test_clock_now(shelf->time);
-    struct shelf_box *box;
+    const int64_t now = test_clock_now(fake->time);
+    struct fake_store_box *box;
 
     *ready = *leased = *delayed = 0;
-    pthread_mutex_lock(&shelf->lock);
-    box = box_of(shelf, find_box(shelf, name, false));
+    pthread_mutex_lock(&fake->lock);
+    box = box_of(fake, find_box(fake, name, false));
     for (size_t i = 0; i < box->count; i++) {
         if (box->letters[i].due_ns <= now)
             ++*ready;
@@ -445,16 +444,16 @@ shelf_count(struct shelf *shelf, const char *name, size_t *ready,
         else
             ++*delayed;
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&fake->lock);
 }
 
 size_t
-shelf_waiting(struct shelf *shelf)
+fake_store_waiting(struct fake_store *fake)
 {
     size_t count;
 
-    pthread_mutex_lock(&shelf->lock);
-    count = shelf->waiting_count;
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_lock(&fake->lock);
+    count = fake->waiting_count;
+    pthread_mutex_unlock(&fake->lock);
     return count;
 }

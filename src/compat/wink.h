@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The members of WINK's records, for tests and fuzzing. */
-#ifndef LBX_COMPAT_WINK_RECORDS_H
-#define LBX_COMPAT_WINK_RECORDS_H
+#ifndef LBX_COMPAT_WINK_H
+#define LBX_COMPAT_WINK_H
 
 #include "courier/record.h"
 

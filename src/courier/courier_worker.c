@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main loop: receive, handle, and again.
+ * Workers: each runs the main loop: receive letters, handle each, repeat.
  *
- * A store that cannot be reached is tried again after a pause, which doubles up to
- * ten seconds and is as short as at first after the first receive that works. A
- * stop ends a pause and a long poll at once.
+ * When a receive fails because the store cannot be reached, the worker pauses and
+ * tries again. The pause doubles up to ten seconds, and is short again after the
+ * first receive that succeeds. A stop ends a pause and a long poll at once.
  */
 #include "courier/courier.h"
 
@@ -12,25 +12,34 @@
 
 #include <string.h>
 
-#define PAUSE_LEAST_NS (10 * LBX_MS)
-#define PAUSE_MOST_NS  (10 * LBX_SECOND)
+#define MIN_PAUSE_NS (10 * LBX_MS)
+#define MAX_PAUSE_NS (10 * LBX_SECOND)
+
+void
+lbx__courier_worker_wake(lbx__courier_worker *worker)
+{
+    // Release: a thread that reads the word sees what was set before (COUR-3).
+    (void)lbx__add(&worker->word, 1u, release);
+    lbx__futex_wake(&worker->word, 1);
+}
 
 static void
-call(void *context)
+courier_worker_waker(void *context)
 {
     lbx__courier_worker_wake(context);
 }
 
 static uint32_t
-read_word(const lbx__courier_worker *worker)
+courier_worker_read_word(const lbx__courier_worker *worker)
 {
-    // Acquire: what was set before the word is seen by the look after it (C3).
+    // Acquire: the checks that follow see what was set before the word (COUR-3).
     return lbx__load(&worker->word, acquire);
 }
 
-/* Sleeps until the operation is worth polling, its deadline included. */
+/* Parks until the operation may be polled again, or its deadline. */
 static void
-park(lbx__courier_worker *worker, uint32_t seen, lbx_operation *operation)
+courier_worker_park(lbx__courier_worker *worker, uint32_t seen,
+                    lbx_operation *operation)
 {
     const lbx_clock *clock = lbx__op_of(operation)->clock;
     const int64_t deadline_ns = lbx_operation_deadline(operation);
@@ -46,24 +55,25 @@ park(lbx__courier_worker *worker, uint32_t seen, lbx_operation *operation)
 
 /* Polls a receive to its end, or cancels it when the courier is stopped. */
 static lbx_status
-finish(lbx__courier_worker *worker, lbx_operation *operation)
+courier_worker_finish_receive(lbx__courier_worker *worker,
+                              lbx_operation *operation)
 {
-    const lbx_waker waker = {call, worker};
+    const lbx_waker waker = {courier_worker_waker, worker};
 
     for (;;) {
-        const uint32_t seen = read_word(worker);
+        const uint32_t seen = courier_worker_read_word(worker);
         lbx_status status = lbx_operation_poll(operation, &waker);
 
         if (status != LBX_PENDING)
             return status;
         if (lbx__courier_is_stopping(worker->courier))
             return lbx_operation_cancel(operation);
-        park(worker, seen, operation);
+        courier_worker_park(worker, seen, operation);
     }
 }
 
 static lbx_status
-receive(lbx__courier_worker *worker)
+courier_worker_receive(lbx__courier_worker *worker)
 {
     const lbx_courier_options *options = &worker->courier->options;
     lbx_receive_options receive = LBX_RECEIVE_OPTIONS_INIT;
@@ -80,16 +90,16 @@ receive(lbx__courier_worker *worker)
                                       worker->letters, &worker->count);
     if (status != LBX_OK)
         return status;
-    status = finish(worker, &operation);
+    status = courier_worker_finish_receive(worker, &operation);
     lbx_operation_fini(&operation);
     if (status != LBX_OK)
         worker->count = 0;
     return status;
 }
 
-/* Until when what was received is leased. */
+/* When the leases of the received letters end. */
 static int64_t
-leased_until(const lbx__courier_worker *worker)
+courier_worker_leased_until(const lbx__courier_worker *worker)
 {
     lbx_letter_facts facts;
 
@@ -98,9 +108,9 @@ leased_until(const lbx__courier_worker *worker)
     return lbx_deadline_after(worker->courier->options.clock, facts.lease_ns);
 }
 
-/* What has not been begun goes back, to be had at once by others. */
+/* Returns the letters that were not begun; they can be received at once. */
 static void
-give_back(lbx__courier_worker *worker)
+courier_worker_give_back(lbx__courier_worker *worker)
 {
     lbx_courier *courier = worker->courier;
     lbx_settle settles[LBX_BATCH_MOST];
@@ -119,8 +129,7 @@ give_back(lbx__courier_worker *worker)
     for (size_t i = 0; i < count; i++) {
         if (settles[i].status == LBX_OK)
             lbx__courier_count(courier, LBX__TALLY_GIVEN_BACK, 1);
-        else if (settles[i].status == LBX_EXPIRED ||
-                 settles[i].status == LBX_GONE)
+        else if (lbx__lease_is_lost(settles[i].status))
             lbx__courier_count(courier, LBX__TALLY_LOST_LEASES, 1);
         else
             lbx__courier_count(courier, LBX__TALLY_UNSETTLED, 1);
@@ -129,9 +138,9 @@ give_back(lbx__courier_worker *worker)
     worker->next = worker->count;
 }
 
-/* A letter that waited in our hands for longer than its lease. */
+/* Destroys a letter whose lease ended before it was begun. */
 static void
-drop(lbx__courier_worker *worker, lbx_letter *letter)
+courier_worker_drop_lost(lbx__courier_worker *worker, lbx_letter *letter)
 {
     lbx__courier_log(worker->courier,
                      "%s: the lease was lost before it was begun",
@@ -141,21 +150,21 @@ drop(lbx__courier_worker *worker, lbx_letter *letter)
 }
 
 static void
-handle_all(lbx__courier_worker *worker)
+courier_worker_handle_all(lbx__courier_worker *worker)
 {
     lbx__courier_count(worker->courier, LBX__TALLY_RECEIVED, worker->count);
-    worker->leased_ns = leased_until(worker);
+    worker->leased_ns = courier_worker_leased_until(worker);
     while (worker->next < worker->count) {
         const size_t index = worker->next;
 
         if (lbx__courier_is_stopping(worker->courier)) {
-            give_back(worker);
+            courier_worker_give_back(worker);
             return;
         }
         worker->next++;
-        // The first has just come, even if its lease is 0.
+        // The first was just received, even if its lease is 0.
         if (index > 0 && !lbx__lease_holds(worker, index))
-            drop(worker, worker->letters[index]);
+            courier_worker_drop_lost(worker, worker->letters[index]);
         else
             lbx__job_run(worker, worker->letters[index]);
         lbx__lease_mark_alive(worker);
@@ -163,54 +172,55 @@ handle_all(lbx__courier_worker *worker)
 }
 
 static void
-take_a_break(lbx__courier_worker *worker, lbx_status why, int64_t *pause_ns)
+courier_worker_pause(lbx__courier_worker *worker, lbx_status why,
+                     int64_t *pause_ns)
 {
-    const uint32_t seen = read_word(worker);
+    const uint32_t seen = courier_worker_read_word(worker);
 
-    lbx__courier_log(
-        worker->courier, "receiving from %s failed: %s%s",
-        lbx_postbox_name(worker->courier->options.postbox),
-        lbx_status_text(why),
-        why == LBX_CORRUPT ? "; lbx_file_check() tells which letters" : "");
+    lbx__courier_log(worker->courier, "receiving from %s failed: %s%s",
+                     lbx_postbox_name(worker->courier->options.postbox),
+                     lbx_status_text(why),
+                     why == LBX_CORRUPT ? "; lbx_file_check() lists the letters"
+                                        : "");
     if (!lbx__courier_is_stopping(worker->courier))
         lbx__futex_wait(&worker->word, seen, *pause_ns);
-    *pause_ns = *pause_ns > PAUSE_MOST_NS / 2 ? PAUSE_MOST_NS : *pause_ns * 2;
+    *pause_ns = *pause_ns > MAX_PAUSE_NS / 2 ? MAX_PAUSE_NS : *pause_ns * 2;
 }
 
-/* Whether trying again is of no use. */
+/* Whether trying again cannot help. */
 static bool
-is_final(lbx_status status)
+courier_worker_is_final(lbx_status status)
 {
     return status == LBX_CLOSED || status == LBX_UNSUPPORTED ||
            status == LBX_INVALID;
 }
 
 lbx_status
-lbx__loop_run(lbx__courier_worker *worker, int64_t receives_most)
+lbx__courier_worker_run(lbx__courier_worker *worker, int64_t receives_most)
 {
     lbx_status status = LBX_OK;
-    int64_t pause_ns = PAUSE_LEAST_NS;
+    int64_t pause_ns = MIN_PAUSE_NS;
 
     for (int64_t i = 0; receives_most < 0 || i < receives_most; i++) {
         if (lbx__courier_is_stopping(worker->courier))
             break;
         lbx__lease_mark_alive(worker);
-        status = receive(worker);
+        status = courier_worker_receive(worker);
         lbx__lease_mark_alive(worker);
         if (status == LBX_OK)
-            handle_all(worker);
+            courier_worker_handle_all(worker);
         if (status == LBX_OK || status == LBX_EMPTY)
-            pause_ns = PAUSE_LEAST_NS;
-        else if (is_final(status) || status == LBX_CANCELLED)
+            pause_ns = MIN_PAUSE_NS;
+        else if (courier_worker_is_final(status) || status == LBX_CANCELLED)
             break;
         else
-            take_a_break(worker, status, &pause_ns);
+            courier_worker_pause(worker, status, &pause_ns);
     }
-    // Relaxed: a number. The watchdog does not watch who has left.
+    // Relaxed: a time only. The watchdog ignores workers that have left.
     lbx__store(&worker->alive_ns, 0, relaxed);
-    if (is_final(status) && status != LBX_CLOSED)
+    if (courier_worker_is_final(status) && status != LBX_CLOSED)
         lbx__courier_log(worker->courier, "cannot receive from %s: %s",
                          lbx_postbox_name(worker->courier->options.postbox),
                          lbx_status_text(status));
-    return is_final(status) ? status : LBX_OK;
+    return courier_worker_is_final(status) ? status : LBX_OK;
 }

@@ -6,7 +6,7 @@
  * nothing to fail and nothing to free. Records are decoded into the C library's
  * memory, as a type has no allocator.
  */
-#include "compat/wink_records.h"
+#include "compat/wink.h"
 
 #include "base/clock.h"
 #include "codec/random.h"
@@ -65,7 +65,7 @@ lbx_wink_result_of(const lbx_wink_request *request)
 
 /* ---- Types ---- */
 
-static lbx__type_storage wink_type_rooms[2];
+static lbx__type_storage wink_type_storages[2];
 static const lbx_type *wink_request_type;
 static const lbx_type *wink_result_type;
 static pthread_once_t wink_types_once = PTHREAD_ONCE_INIT;
@@ -74,9 +74,9 @@ static void
 wink_make_types(void)
 {
     wink_request_type =
-        lbx__record_make_type(&wink_type_rooms[0], &lbx__wink_request_kind);
+        lbx__record_make_type(&wink_type_storages[0], &lbx__wink_request_kind);
     wink_result_type =
-        lbx__record_make_type(&wink_type_rooms[1], &lbx__wink_result_kind);
+        lbx__record_make_type(&wink_type_storages[1], &lbx__wink_result_kind);
 }
 
 const lbx_type *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main loop's records, as JSON. */
-#include "courier/dead_letter_record.h"
+#include "courier/dead_letter.h"
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -282,7 +282,7 @@ TEST_CITING("W-24", foreign_records_are_read_with_nulls_and_strangers)
     lbx_wink_request *request;
 
     CHECK_OK(lbx_type_decode(type, json, strlen(json), (void **)&request));
-    CHECK_STR("\"a\\u00e4\"", request->payload); // as it stands there
+    CHECK_STR("\"a\\u00e4\"", request->payload); // unchanged
     CHECK_STR("r-1", request->request_id.text);
     CHECK_PTR(NULL, request->budget);
     CHECK_INT(1794826295123, request->created_ms);

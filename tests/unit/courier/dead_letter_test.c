@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters on their way back: all of a letter comes back, once. */
-#include "shelf.h"
+#include "fixture.h"
 
 #include <letterbox/compat/wink.h>
 
@@ -230,7 +230,7 @@ TEST(what_a_box_has_moved_comes_back_the_same_way)
     close_shop(&shop);
 }
 
-/* B2: within the five minutes in which a fifo box knows duplicates, and again
+/* DEAD-2: within the five minutes in which a fifo box knows duplicates, and again
  * and again. */
 TEST_CITING("R-44", the_way_back_is_never_taken_for_a_duplicate)
 {
@@ -280,7 +280,7 @@ TEST(what_is_no_dead_letter_is_refused_and_left_alone)
     CHECK_OK(lbx_letter_acknowledge(letter));
     lbx_letter_destroy(letter);
 
-    draft.type_name = "letterbox.DeadLetter"; // it says
+    draft.type_name = "letterbox.DeadLetter"; // but it is none
     CHECK_OK(lbx_postbox_send_draft(shop.dead, &draft, NULL));
     letter = take(shop.dead);
     CHECK_STATUS(LBX_ENCODING,
@@ -335,64 +335,62 @@ strike(void *context, lbx_verb verb, const void *request)
 }
 
 static lbx_letter *
-dead_letter_of(struct desk *desk)
+dead_letter_of(struct fixture *fx)
 {
     lbx_letter *letter;
 
-    desk_open(desk);
-    desk->options.handle = refuse;
-    desk->options.dead_letters.postbox = desk->dead;
-    desk->options.dead_letters.deliveries = 1;
-    desk_send(desk, "a book");
-    desk_run(desk, 1);
-    CHECK_OK(lbx_postbox_receive(desk->dead, 0, &letter));
+    fixture_open(fx);
+    fx->options.handle = refuse;
+    fx->options.dead_letters.postbox = fx->dead;
+    fx->options.dead_letters.deliveries = 1;
+    fixture_send(fx, "a book");
+    fixture_run(fx, 1);
+    CHECK_OK(lbx_postbox_receive(fx->dead, 0, &letter));
     return letter;
 }
 
 TEST_CITING("R-44", in_one_store_the_way_back_is_one_step)
 {
     struct fate fate = {.at = 1};
-    struct desk desk;
-    lbx_letter *letter = dead_letter_of(&desk);
+    FIXTURE(fx);
+    lbx_letter *letter = dead_letter_of(&fx);
 
-    desk.shelf.before = strike;
-    desk.shelf.context = &fate;
+    fixture_before(&fx, strike, &fate);
     CHECK_STATUS(LBX_UNREACHABLE,
-                 lbx_dead_letter_send_back(letter, desk.requests, NULL));
-    CHECK_COUNTS(&desk, "requests", 0, 0, 0);
-    CHECK_COUNTS(&desk, "dead", 0, 1, 0);
-    CHECK_OK(lbx_dead_letter_send_back(letter, desk.requests, NULL));
+                 lbx_dead_letter_send_back(letter, fx.requests, NULL));
+    CHECK_COUNTS(&fx, "requests", 0, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 0, 1, 0);
+    CHECK_OK(lbx_dead_letter_send_back(letter, fx.requests, NULL));
     CHECK_INT(2, fate.calls);
-    CHECK_COUNTS(&desk, "requests", 1, 0, 0);
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
+    CHECK_COUNTS(&fx, "requests", 1, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
     lbx_letter_destroy(letter);
-    desk_close(&desk);
 }
 
 TEST_CITING("R-44", between_two_stores_it_is_sent_first_and_once)
 {
     struct fate fate = {.at = 1};
-    struct desk desk;
-    struct shelf other;
+    struct fixture fx;
+    struct fake_store other;
     size_t ready, leased, delayed;
     lbx_postbox *orders;
-    lbx_letter *letter = dead_letter_of(&desk);
+    lbx_letter *letter = dead_letter_of(&fx);
 
-    shelf_open(&other, &desk.time);
+    fake_store_open(&other, &fx.time);
     CHECK_OK(lbx_postbox_open_in(&other.base, "orders", NULL, &orders));
-    desk.shelf.before = strike; // the acknowledgement
-    desk.shelf.context = &fate;
+    fx.store.before = strike; // the acknowledgement
+    fx.store.context = &fate;
     CHECK_STATUS(LBX_UNREACHABLE,
                  lbx_dead_letter_send_back(letter, orders, NULL));
-    shelf_count(&other, "orders", &ready, &leased, &delayed);
+    fake_store_count(&other, "orders", &ready, &leased, &delayed);
     CHECK_INT(1, ready);
-    CHECK_COUNTS(&desk, "dead", 0, 1, 0);
+    CHECK_COUNTS(&fx, "dead", 0, 1, 0);
     CHECK_OK(lbx_dead_letter_send_back(letter, orders, NULL));
-    shelf_count(&other, "orders", &ready, &leased, &delayed);
+    fake_store_count(&other, "orders", &ready, &leased, &delayed);
     CHECK_INT(1, ready); // by its token
-    CHECK_COUNTS(&desk, "dead", 0, 0, 0);
+    CHECK_COUNTS(&fx, "dead", 0, 0, 0);
     lbx_letter_destroy(letter);
     lbx_postbox_unref(orders);
-    desk_close(&desk);
+    fixture_close(&fx);
     lbx_store_unref(&other.base);
 }
