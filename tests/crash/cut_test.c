@@ -11,6 +11,7 @@
 #include "disk.h"
 #include "stores/file/fixture.h"
 #include "stores/file/membership.h"
+#include "stores/file/rounds.h"
 #include "workload.h"
 
 #include <fcntl.h>
@@ -24,14 +25,6 @@ struct score {
     long states, lost, phantom, refused;
     lbx_fault fault; /* the first refusal */
 };
-
-static uint64_t
-seed_of_test(void)
-{
-    const char *given = getenv("LBX_SEED");
-
-    return given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL);
-}
 
 /* Nothing is flushed, and nothing need reach a disk. */
 static void
@@ -179,11 +172,10 @@ check_clean(const struct score *score)
 TEST_LIMIT(no_power_cut_loses_what_was_answered, 240)
 {
     const uint64_t groups = (uint64_t)test_rounds(400, 4000);
-    const uint64_t seed = seed_of_test();
+    const uint64_t seed = rounds_seed();
     uint64_t *sums = workload_sums(groups);
     struct score score = {0};
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     record_life(LBX_SURVIVES_POWER_CUT, groups);
     cut_everywhere(NULL, sums, seed, test_rounds(6, 40), &score);
@@ -198,11 +190,10 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered, 240)
 TEST_LIMIT(without_flushes_a_power_cut_loses_but_does_not_damage, 240)
 {
     const uint64_t groups = (uint64_t)test_rounds(150, 1500);
-    const uint64_t seed = seed_of_test();
+    const uint64_t seed = rounds_seed();
     uint64_t *sums = workload_sums(groups);
     struct score score = {0};
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     record_life(LBX_SURVIVES_PROCESS, groups);
     cut_everywhere(NULL, sums, seed, 4, &score);
@@ -224,10 +215,9 @@ TEST_LIMIT(a_disk_that_lies_is_found_out, 240)
         {"control, journal never flushed", {false, true, false}},
         {"control, names never flushed", {false, false, true}},
     };
-    const uint64_t seed = seed_of_test();
+    const uint64_t seed = rounds_seed();
     uint64_t *sums = workload_sums(60);
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     record_life(LBX_SURVIVES_POWER_CUT, 60);
     for (size_t i = 0; i < 3; i++) {
@@ -246,13 +236,12 @@ TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
     enum {
         GROUPS = 60
     };
-    const uint64_t seed = seed_of_test();
+    const uint64_t seed = rounds_seed();
     uint64_t *sums = workload_sums(GROUPS);
     struct score score = {0};
     char path[512], copy[512];
     lbx__storage *storage;
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     // As a kill leaves it.
     (void)snprintf(path, sizeof(path), "%s", test_path());
@@ -280,7 +269,7 @@ TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
 TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
 {
     const uint64_t groups = (uint64_t)test_rounds(100, 1000);
-    const uint64_t seed = seed_of_test();
+    const uint64_t seed = rounds_seed();
     uint64_t *sums = workload_sums(groups);
     lbx_store_options options = fixture_options();
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
@@ -289,7 +278,6 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
     lbx__storage *storage;
     int fd;
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     be_quick();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     lbx__storage_close(fixture_open(path, NULL, NULL));

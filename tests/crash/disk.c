@@ -4,6 +4,7 @@
 
 #include "calls.h"
 
+#include "stores/file/rounds.h"
 #include "support/test.h"
 
 #include <errno.h>
@@ -583,22 +584,15 @@ disk_at_stake(void)
     return pending_count + pending_name_count;
 }
 
-static uint64_t
-draw(uint64_t *state, uint64_t below)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (*state >> 33) % below;
-}
-
 static void
 apply_some(struct file *file, const struct event *event, enum disk_fate fate,
            bool is_last, uint64_t *state)
 {
     if (fate == DISK_ALL || (fate == DISK_LAST && is_last) ||
-        (fate == DISK_SOME && draw(state, 2))) {
+        (fate == DISK_SOME && rounds_draw(state, 2))) {
         apply(file, event);
     } else if (fate == DISK_TORN && event->kind == RESIZE) {
-        if (draw(state, 2))
+        if (rounds_draw(state, 2))
             apply(file, event);
     } else if (fate == DISK_TORN) {
         for (uint64_t at = 0; at < event->size;) {
@@ -606,7 +600,7 @@ apply_some(struct file *file, const struct event *event, enum disk_fate fate,
             uint64_t size = SECTOR - (event->offset + at) % SECTOR;
 
             size = size < event->size - at ? size : event->size - at;
-            if (draw(state, 2))
+            if (rounds_draw(state, 2))
                 write_part(file, event->offset + at, event->bytes + at, size);
             at += size;
         }
@@ -652,8 +646,9 @@ disk_build(enum disk_fate fate, uint64_t seed, const char *to)
     clear_folder(to);
     memcpy(place, safe_names, sizeof(place));
     names_kept = fate == DISK_NOTHING ? 0
-                 : fate == DISK_ALL   ? pending_name_count
-                                      : draw(&state, pending_name_count + 1);
+                 : fate == DISK_ALL
+                     ? pending_name_count
+                     : rounds_draw(&state, pending_name_count + 1);
     for (size_t i = 0; i < names_kept; i++)
         place[pending_names[i]->offset] = pending_names[i]->file;
     for (int name = 0; name < NAMES; name++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "processes.h"
 
+#include "stores/file/rounds.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -64,13 +65,6 @@ processes_drain(const struct workers *workers)
              lbx_status_name((lbx_status)workers->ledger->failure));
 }
 
-uint64_t
-processes_draw(uint64_t *state, uint64_t below)
-{
-    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407U;
-    return (*state >> 33) % below;
-}
-
 static int
 compare(const void *a, const void *b)
 {
@@ -101,7 +95,6 @@ struct workers
 processes_workers(struct ledger *ledger, const char *url,
                   const lbx_store_options *options)
 {
-    const char *given = getenv("LBX_SEED");
     const struct workers workers = {
         .url = url,
         .options = options,
@@ -111,11 +104,9 @@ processes_workers(struct ledger *ledger, const char *url,
         .live_max = 5000,
         .lease_ns = 150 * LBX_MS,
         .wait_ns = 5 * LBX_MS,
-        .seed =
-            given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL),
+        .seed = rounds_seed(),
     };
 
-    test_note("LBX_SEED=%" PRIu64, workers.seed);
     return workers;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trial: crews in processes of their own that are killed, and what is said of
- * them at the end. In the parent; what it starts has no checks. */
+/* Processes of workers that are killed, and the score at the end. In the parent;
+ * what it starts has no checks. */
 #ifndef LBX_TEST_CRASH_PROCESSES_H
 #define LBX_TEST_CRASH_PROCESSES_H
 
@@ -15,8 +15,7 @@ enum {
 /* "file:" and a new folder of the test's. */
 const char *processes_url(void);
 
-/* A workers of four senders and four receivers; its seed is LBX_SEED, if that is
- * set, and is printed. */
+/* Four senders and four receivers, with the seed of rounds_seed(). */
 struct workers processes_workers(struct ledger *ledger, const char *url,
                                  const lbx_store_options *options);
 
@@ -34,7 +33,6 @@ void processes_kill(const struct workers *workers, pid_t child);
 void processes_drain(const struct workers *workers);
 
 void processes_sleep_ms(uint64_t ms);
-uint64_t processes_draw(uint64_t *state, uint64_t below);
 
 /* How long opening took, for this part of all opens. */
 double processes_open_ms(struct ledger *ledger, double part);

@@ -6,6 +6,7 @@
  * lost, none comes back, no lease is shortened, no old receipt works.
  */
 #include "processes.h"
+#include "stores/file/rounds.h"
 #include "support/test.h"
 
 #include <inttypes.h>
@@ -45,23 +46,24 @@ run_and_kill(struct workers *workers, uint64_t ms, bool while_opening)
 
 /* Kills and drains: the score. */
 static struct score
-kill_often(struct workers *workers, long kills)
+kill_often(struct workers *workers, struct rounds *rounds)
 {
     uint64_t state = workers->seed;
 
-    for (long i = 0; i < kills; i++) {
+    while (rounds_next(rounds)) {
         workers->seed++;
-        if (processes_draw(&state, 10) == 0)
-            run_and_kill(workers, processes_draw(&state, 5), true);
+        if (rounds_draw(&state, 10) == 0)
+            run_and_kill(workers, rounds_draw(&state, 5), true);
         else
-            run_and_kill(workers, 10 + processes_draw(&state, 290), false);
+            run_and_kill(workers, 10 + rounds_draw(&state, 290), false);
     }
     processes_drain(workers);
     return ledger_judge(workers->ledger);
 }
 
 static void
-kill_at(lbx_durability level, const char *name, long kills, uint64_t letters)
+kill_at(lbx_durability level, const char *name, struct rounds rounds,
+        uint64_t letters)
 {
     struct ledger *ledger = ledger_create(letters, lbx_clock_now(NULL));
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
@@ -73,8 +75,8 @@ kill_at(lbx_durability level, const char *name, long kills, uint64_t letters)
     options.interval_ms = 5;
     // Small, so that checkpoints are among what is interrupted.
     options.journal_bytes = 1 << 20;
-    score = kill_often(&workers, kills);
-    score_report(name, kills, &score);
+    score = kill_often(&workers, &rounds);
+    score_report(name, rounds.done, &score);
     test_figure("crash, %s: recovery p50 %.1f ms, p99 %.1f ms over %u opens",
                 name, processes_open_ms(ledger, 0.5),
                 processes_open_ms(ledger, 0.99), (unsigned)ledger->open_count);
@@ -84,28 +86,32 @@ kill_at(lbx_durability level, const char *name, long kills, uint64_t letters)
 
 TEST_LIMIT(kills_lose_no_letter, 200)
 {
-    kill_at(LBX_SURVIVES_POWER_CUT, "level sync", test_rounds(170, 20000),
+    kill_at(LBX_SURVIVES_POWER_CUT, "level sync",
+            rounds_of(test_rounds(120, 20000), 15, 20),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
 TEST_LIMIT(kills_lose_no_letter_at_level_process, 120)
 {
-    kill_at(LBX_SURVIVES_PROCESS, "level process", test_rounds(25, 2000),
+    kill_at(LBX_SURVIVES_PROCESS, "level process",
+            rounds_of(test_rounds(25, 2000), 5, 6),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
 TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
 {
-    kill_at(LBX_SURVIVES_INTERVAL, "level interval", test_rounds(15, 2000),
+    kill_at(LBX_SURVIVES_INTERVAL, "level interval",
+            rounds_of(test_rounds(15, 2000), 5, 6),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
-/* Controls: a store that forgets, and a workers that answers before it is safe. */
+/* Controls: a store that forgets, and workers that report before the store has returned. */
 TEST_LIMIT(kills_of_a_store_in_memory_lose, 60)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
     struct workers workers = processes_workers(ledger, "memory:workers", NULL);
-    const struct score score = kill_often(&workers, 2);
+    struct rounds rounds = rounds_of(2, 2, 0);
+    const struct score score = kill_often(&workers, &rounds);
 
     score_report("control, a store in memory", 2, &score);
     CHECK(score.lost > 0);
@@ -118,11 +124,12 @@ TEST_LIMIT(answers_before_the_store_has_answered_are_found_out, 100)
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
     struct workers workers =
         processes_workers(ledger, processes_url(), &options);
+    struct rounds rounds = rounds_of(12, 12, 0);
     struct score score;
 
     workers.tells_sent_early = true;
     workers.tells_deleted_early = true;
-    score = kill_often(&workers, 12);
+    score = kill_often(&workers, &rounds);
     score_report("control, answered too early", 12, &score);
     CHECK(score.lost > 0);
     CHECK(score.resurrected > 0);

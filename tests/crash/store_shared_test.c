@@ -9,6 +9,7 @@
  * lbx_store_durability() says tells whether there is company.
  */
 #include "processes.h"
+#include "stores/file/rounds.h"
 #include "support/test.h"
 
 #include <inttypes.h>
@@ -35,8 +36,8 @@ come_and_go(const struct workers *workers)
         lbx_status status;
 
         atomic_store(&door->beat_ns, lbx_clock_now(NULL));
-        status = workers_run(
-            workers, (int64_t)(1 + processes_draw(&state, 400)) * LBX_MS);
+        status = workers_run(workers,
+                             (int64_t)(1 + rounds_draw(&state, 400)) * LBX_MS);
         if (status != LBX_OK)
             return status;
     }
@@ -122,7 +123,7 @@ have(struct house *house, uint64_t wanted)
     for (int i = 0; i < PROCESSES; i++)
         there += house->children[i] != 0;
     while (there != wanted) {
-        const int who = (int)processes_draw(&house->state, PROCESSES);
+        const int who = (int)rounds_draw(&house->state, PROCESSES);
 
         if (there < wanted && !house->children[who]) {
             let_in(house, who);
@@ -167,10 +168,10 @@ live_together(struct workers *workers, int64_t time_ns, struct house *house)
         house->crews[i].seed += (uint64_t)i;
     }
     while (lbx_clock_now(NULL) < end) {
-        have(house, processes_draw(&house->state, PROCESSES + 1));
-        stand_by(house, processes_draw(&house->state, 300));
-        kill_one(house, (int)processes_draw(&house->state, PROCESSES));
-        stand_by(house, processes_draw(&house->state, 100));
+        have(house, rounds_draw(&house->state, PROCESSES + 1));
+        stand_by(house, rounds_draw(&house->state, 300));
+        kill_one(house, (int)rounds_draw(&house->state, PROCESSES));
+        stand_by(house, rounds_draw(&house->state, 100));
     }
     have(house, PROCESSES);
     stand_by(house, 500);
@@ -191,7 +192,7 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
 
     options.durability = LBX_SURVIVES_PROCESS;
     options.journal_bytes = 1 << 20;
-    score = live_together(&workers, test_rounds(30, 7200) * LBX_SECOND, &house);
+    score = live_together(&workers, test_rounds(16, 7200) * LBX_SECOND, &house);
     score_report("company", house.kills, &score);
     test_figure("crash, company: opened %u times, %u changes between one and "
                 "several; nobody stuck",

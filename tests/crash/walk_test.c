@@ -6,6 +6,7 @@
  */
 #include "codec/endian.h"
 #include "stores/file/fixture.h"
+#include "stores/file/rounds.h"
 #include "stores/memory/memory.h"
 
 #include <inttypes.h>
@@ -190,18 +191,15 @@ group(struct walk *walk)
 static void
 walk_over(lbx_durability level)
 {
-    const char *given = getenv("LBX_SEED");
-    const uint64_t seed =
-        given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL);
-    const long groups = test_rounds(1500, 100000);
+    const uint64_t seed = rounds_seed();
+    struct rounds rounds = rounds_of(test_rounds(1500, 100000), 300, 8);
     struct walk walk = {.state = seed, .options = fixture_options()};
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     walk.options.durability = level;
     (void)snprintf(walk.path, sizeof(walk.path), "%s", test_path());
     CHECK_OK(lbx__memory_open(NULL, NULL, &walk.memory));
     walk.file = fixture_open(walk.path, &walk.options, NULL);
-    for (long i = 0; i < groups; i++)
+    while (rounds_next(&rounds))
         group(&walk);
     CHECK_OK(walk.file->ops->sync(walk.file));
     CHECK_OK(lbx__storage_begin(walk.memory));
@@ -211,8 +209,8 @@ walk_over(lbx_durability level)
     lbx__storage_commit(walk.file);
     lbx__storage_close(walk.memory);
     lbx__storage_close(walk.file);
-    test_note("%ld groups, reopened %ld, killed %ld", groups, walk.reopened,
-              walk.killed);
+    test_note("%ld batches, reopened %ld, killed %ld", rounds.done,
+              walk.reopened, walk.killed);
     CHECK(walk.reopened > 0 && walk.killed > 0);
 }
 

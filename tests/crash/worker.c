@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one of a workers does; workers.h. */
+/* What one worker does; see workers.h. */
 #include "workers.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workers: senders and receivers on one store, through public headers only,
- * who tell a ledger what they do.
+ * Workers: senders and receivers on one store, through public headers only, that
+ * report to a ledger what they do.
  *
  * Three boxes: "plain", whose letters die into "dead" when they were delivered
  * too often; "dead"; and "fifo", with a group for each sender. Receivers
@@ -27,7 +27,7 @@ enum workers_box {
     BOX_COUNT
 };
 
-/* How a workers works. */
+/* How they work. */
 struct workers {
     const char *url; /* of the store */
     const lbx_store_options *options;
@@ -63,7 +63,7 @@ struct boxes {
 lbx_status boxes_open(struct boxes *boxes, const struct workers *workers);
 void boxes_close(struct boxes *boxes);
 
-/* One of a workers: a thread. */
+/* One of them: a thread. */
 struct worker {
     const struct workers *workers;
     struct boxes *boxes;

@@ -3,6 +3,7 @@
 
 #include "codec/endian.h"
 #include "codec/hash64.h"
+#include "stores/file/rounds.h"
 #include "stores/memory/memory.h"
 #include "support/test.h"
 
@@ -13,13 +14,6 @@ enum {
     KEYS = 40,
     VALUE_MOST = 6000
 };
-
-static uint64_t
-draw(uint64_t *state, uint64_t below)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (*state >> 33) % below;
-}
 
 static void
 put(lbx__storage *storage, lbx__table table, lbx__bytes key, lbx__bytes value)
@@ -37,17 +31,18 @@ workload_group(lbx__storage *storage, uint64_t number)
     static const lbx__table tables[] = {LBX__BODIES, LBX__BOX_RECORDS,
                                         LBX__READY};
     uint64_t state = number * 0x9e3779b97f4a7c15U;
-    const unsigned rows = 1 + (unsigned)draw(&state, 5);
+    const unsigned rows = 1 + (unsigned)rounds_draw(&state, 5);
     uint8_t count[8], key[16], value[VALUE_MOST];
 
     for (unsigned i = 0; i < rows; i++) {
-        const lbx__table table = tables[draw(&state, 3)];
+        const lbx__table table = tables[rounds_draw(&state, 3)];
         const lbx__bytes name = {key, sizeof(key)};
-        const uint64_t kind = draw(&state, 16);
-        size_t size = kind == 0 ? draw(&state, VALUE_MOST) : draw(&state, 300);
+        const uint64_t kind = rounds_draw(&state, 16);
+        size_t size = kind == 0 ? rounds_draw(&state, VALUE_MOST)
+                                : rounds_draw(&state, 300);
 
         memset(key, 0, sizeof(key));
-        lbx__put_be64(key + 8, draw(&state, KEYS));
+        lbx__put_be64(key + 8, rounds_draw(&state, KEYS));
         if (kind > 11) {
             lbx__storage_remove(storage, table, name);
             continue;

@@ -253,7 +253,7 @@ TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
     CHECK_INT(0, status);
 }
 
-/* All of an known, in every state, and with its options. */
+/* All of a known store, in every state, and with its options. */
 TEST(a_copy_has_every_letter_and_is_small)
 {
     static struct known known;

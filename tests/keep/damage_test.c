@@ -20,6 +20,7 @@
 #include "stores/file/fixture.h"
 #include "stores/file/journal.h"
 #include "stores/file/repair/view.h"
+#include "stores/file/rounds.h"
 
 #include <letterbox/post/file.h>
 
@@ -375,39 +376,34 @@ report(const char *file, enum kind kind, const struct score *score)
         score->said, score->felled, score->saved, score->touched);
 }
 
-static uint64_t
-draw(uint64_t *state, uint64_t below)
-{
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (*state >> 33) % below;
-}
-
 static void
-sweep(enum kind kind, const char *file, long times)
+sweep(enum kind kind, const char *file, long brief, long full)
 {
     static struct subject subject;
-    const char *given = getenv("LBX_SEED");
-    uint64_t seed =
-        given ? strtoull(given, NULL, 0) : (uint64_t)lbx_clock_now(NULL);
+    uint64_t seed = rounds_seed();
     struct score score = {0};
+    long times = test_rounds(brief, full);
+    struct rounds rounds;
     uint64_t bytes;
 
-    test_note("LBX_SEED=%" PRIu64, seed);
     test_paths_in_memory();
     make_subject(&subject);
     bytes = strcmp(file, "journal") == 0 ? subject.journal_bytes
                                          : subject.data_bytes;
     if (kind != FLIP && kind != CUT && times > (long)(bytes / PAGE))
         times = (long)(bytes / PAGE);
-    for (long i = 0; i < times; i++) {
-        struct mutation mutation = {kind, file, draw(&seed, bytes),
-                                    (int)draw(&seed, 8)};
+    rounds = rounds_of(times, 12, 12);
+    while (rounds_next(&rounds)) {
+        // Pages in a scattered order, so that a part of them is one of all.
+        const long i = rounds.done * (times % 61 ? 61 : 1) % times;
+        struct mutation mutation = {kind, file, rounds_draw(&seed, bytes),
+                                    (int)rounds_draw(&seed, 8)};
 
-        // Pages one after the other; of flips, many in the heads of pages.
+        // Each page once; of flips, many in the heads of pages.
         if (kind != FLIP && kind != CUT)
             mutation.at = (uint64_t)i * bytes / (uint64_t)times;
         else if (kind == FLIP && i % 3 == 0)
-            mutation.at = mutation.at / PAGE * PAGE + draw(&seed, 160);
+            mutation.at = mutation.at / PAGE * PAGE + rounds_draw(&seed, 160);
         if (kind == SWAP && mutation.at / PAGE + 2 > bytes / PAGE)
             continue;
         try_one(&subject, &mutation, &score);
@@ -416,45 +412,21 @@ sweep(enum kind kind, const char *file, long times)
     CHECK(score.tried > 0 && score.found > 0);
 }
 
-TEST_LIMIT(bits_flipped_in_data, 300)
-{
-    sweep(FLIP, "data.mdb", test_rounds(150, 20000));
-}
+/* name, kind, file, how often at most in script/test, and with --full */
+#define SWEEP(name, ...)                                                       \
+    TEST_LIMIT(name, 300)                                                      \
+    {                                                                          \
+        sweep(__VA_ARGS__);                                                    \
+    }
 
-TEST_LIMIT(pages_zeroed_in_data, 300)
-{
-    sweep(ZERO, "data.mdb", test_rounds(120, 100000));
-}
-
-TEST_LIMIT(pages_swapped_in_data, 300)
-{
-    sweep(SWAP, "data.mdb", test_rounds(60, 100000));
-}
-
-TEST_LIMIT(pages_of_an_earlier_time_in_data, 300)
-{
-    sweep(STALE, "data.mdb", test_rounds(80, 100000));
-}
-
-TEST_LIMIT(data_cut_anywhere, 300)
-{
-    sweep(CUT, "data.mdb", test_rounds(30, 2000));
-}
-
-TEST_LIMIT(bits_flipped_in_the_journal, 300)
-{
-    sweep(FLIP, "journal", test_rounds(100, 10000));
-}
-
-TEST_LIMIT(pages_zeroed_in_the_journal, 300)
-{
-    sweep(ZERO, "journal", test_rounds(20, 1000));
-}
-
-TEST_LIMIT(journal_cut_anywhere, 300)
-{
-    sweep(CUT, "journal", test_rounds(20, 1000));
-}
+SWEEP(bits_flipped_in_data, FLIP, "data.mdb", 150, 20000)
+SWEEP(pages_zeroed_in_data, ZERO, "data.mdb", 120, 100000)
+SWEEP(pages_swapped_in_data, SWAP, "data.mdb", 60, 100000)
+SWEEP(pages_of_an_earlier_time_in_data, STALE, "data.mdb", 80, 100000)
+SWEEP(data_cut_anywhere, CUT, "data.mdb", 30, 2000)
+SWEEP(bits_flipped_in_the_journal, FLIP, "journal", 100, 10000)
+SWEEP(pages_zeroed_in_the_journal, ZERO, "journal", 20, 1000)
+SWEEP(journal_cut_anywhere, CUT, "journal", 20, 1000)
 
 /* Reads the row at a place as LMDB has it. */
 static void

@@ -155,7 +155,7 @@ struct got {
     int box;
 };
 
-/* Which letter of the known this is: -1 if it is none, or not as it was. */
+/* Which known letter this is: -1 if it is none, or not as it was. */
 static int
 recognise(const lbx_delivery *delivery, int *ret_box)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An known: a store with letters in all states, whose content is known.
+ * A known store: one with letters in all states, whose content is known.
  *
  * A letter is known by its box and its number; body, attributes, group and type
- * follow from these two. What is not of the known, or is not as it was, is
- * invented.
+ * follow from these two. A letter that was never sent, or is not as it
+ * was, is invented.
  *
  *   orders      plain: fresh, leased, returned and delayed letters, some of them
  *               larger than a page, some acknowledged

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs inside the machine that loses its power: a workers on a store, which
+ * What runs inside the machine that loses its power: workers on a store, which
  * says on the console what it does.
  *
  *     power_guest run DIR LEVEL SEED FIRST     until the power goes

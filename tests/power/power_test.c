@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real power cuts: a workers works on a store on the ext4 of a
+ * Real power cuts: workers use a store on the ext4 of a
  * machine (machine.h) and says on its console what it does; the machine loses
  * its power; it is started again and goes on, and so on; at last it drains the
  * store. What was acknowledged on the console is there.
@@ -10,6 +10,7 @@
  */
 #include "crash/processes.h"
 #include "machine.h"
+#include "stores/file/rounds.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -49,8 +50,7 @@ boot(struct cuts *cuts, const char *what)
     // so leave those out that may have been on their way.
     (void)snprintf(command, sizeof(command),
                    POWER_GUEST " %s /mnt/disk/store %d %" PRIu64 " %" PRIu64,
-                   what, (int)cuts->level,
-                   processes_draw(&cuts->state, 1 << 30),
+                   what, (int)cuts->level, rounds_draw(&cuts->state, 1 << 30),
                    last_number(cuts->ledger) + 1001);
     machine_start(&cuts->machine, command);
     do {
@@ -80,7 +80,7 @@ run_and_cut(struct cuts *cuts)
 {
     struct ledger *ledger = cuts->ledger;
     const uint64_t wanted = atomic_load(&ledger->operations) + 500 +
-                            processes_draw(&cuts->state, 3000);
+                            rounds_draw(&cuts->state, 3000);
     char line[400];
 
     boot(cuts, "run");

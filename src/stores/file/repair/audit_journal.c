@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal over a view.
+ * The journal, read over a view.
  *
- * Which records count is what the storage's own row says (JRNL-3). When that row is
- * lost, a salvage asks the heads: each group writes the heads of its boxes, and a
- * head's change number only grows. Records whose heads are not ahead of those in
- * data.mdb have been checkpointed.
+ * The store header names the records that count (JRNL-3). When it is lost, a
+ * salvage uses the records of boxes: each batch writes those of its boxes, and
+ * their change number only grows. A journal whose records are not ahead of those
+ * in data.mdb has been checkpointed.
+ *
+ * Threads    one at a time.
  */
 #include "stores/file/repair/audit.h"
 
 #include "post/rules/internal.h"
 #include "stores/file/journal.h"
 
-struct reading {
+struct journal_audit {
     lbx__view *view;
     lbx__audit_log *log;
     bool older; /* a head was not ahead */
@@ -21,7 +23,7 @@ struct reading {
 
 /* An end of 0: there is none. */
 static void
-tell_journal(lbx__audit_log *log, uint64_t from, uint64_t end)
+audit_report_journal(lbx__audit_log *log, uint64_t from, uint64_t end)
 {
     const lbx_damage part = {
         .what = end > 0 ? "journal" : LBX__NO_JOURNAL,
@@ -34,50 +36,51 @@ tell_journal(lbx__audit_log *log, uint64_t from, uint64_t end)
 }
 
 static void
-tell_bad(void *context, uint64_t from, uint64_t end)
+audit_note_bad(void *context, uint64_t from, uint64_t end)
 {
-    const struct reading *reading = context;
+    const struct journal_audit *audit = context;
 
-    tell_journal(reading->log, from, end);
+    audit_report_journal(audit->log, from, end);
 }
 
 static void
-compare_heads(struct reading *reading, lbx__bytes key, const lbx__bytes *value)
+audit_compare_records(struct journal_audit *audit, lbx__bytes key,
+                      const lbx__bytes *value)
 {
     lbx__box_record new, old;
     lbx__bytes content;
-    lbx__mdb_tree *tree = &reading->view->tables.trees[LBX__BOX_RECORDS];
+    lbx__mdb_tree *tree = &audit->view->tables.trees[LBX__BOX_RECORDS];
 
     if (!value ||
         lbx__row_check(LBX__BOX_RECORDS, key, *value, &content) != LBX_OK ||
         lbx__box_record_decode(content, &new) != LBX_OK)
         return;
-    reading->heads = true;
-    if (reading->view->tables.has[LBX__BOX_RECORDS] &&
+    audit->heads = true;
+    if (audit->view->tables.has[LBX__BOX_RECORDS] &&
         lbx__mdb_tree_get(tree, key, &content) == LBX_OK &&
         lbx__row_check(LBX__BOX_RECORDS, key, content, &content) == LBX_OK &&
         lbx__box_record_decode(content, &old) == LBX_OK &&
         old.change >= new.change)
-        reading->older = true;
+        audit->older = true;
 }
 
 static lbx_status
-take_row(void *context, lbx__table table, lbx__bytes key,
-         const lbx__bytes *value)
+audit_take_row(void *context, lbx__table table, lbx__bytes key,
+               const lbx__bytes *value)
 {
-    struct reading *reading = context;
+    struct journal_audit *audit = context;
 
     if (table == LBX__BOX_RECORDS)
-        compare_heads(reading, key, value);
-    return lbx__overlay_add(&reading->view->overlay, table, key, value);
+        audit_compare_records(audit, key, value);
+    return lbx__overlay_add(&audit->view->overlay, table, key, value);
 }
 
 static lbx_status
-read_strictly(const lbx__journal *journal, struct reading *reading,
-              const lbx__membership_state *peek)
+audit_read_strictly(const lbx__journal *journal, struct journal_audit *audit,
+                    const lbx__membership_state *peek)
 {
-    const uint64_t generation = reading->view->tables.header.generation;
-    lbx__audit_log *log = reading->log;
+    const uint64_t generation = audit->view->tables.header.generation;
+    lbx__audit_log *log = audit->log;
     lbx__journal_end_state state;
     lbx_status status;
 
@@ -87,15 +90,16 @@ read_strictly(const lbx__journal *journal, struct reading *reading,
         lbx__audit_report_damage(log, &part); // data.mdb shows an older state
         return LBX_CORRUPT;
     }
-    status = lbx__journal_read(journal, generation, take_row, reading, &state);
-    // Killed, not cut off from power: what was handed over is there.
+    status =
+        lbx__journal_read(journal, generation, audit_take_row, audit, &state);
+    // In the same boot what was handed to the system is in the file.
     if (status == LBX_OK && peek->generation == generation &&
         state.records < peek->last_record) {
         state.bad_upto = state.end + state.torn_bytes;
         status = LBX_CORRUPT;
     }
     if (status == LBX_CORRUPT)
-        tell_journal(log, state.end, state.bad_upto);
+        audit_report_journal(log, state.end, state.bad_upto);
     log->report.journal_records = state.records;
     log->report.torn_bytes = status == LBX_OK ? state.torn_bytes : 0;
     return status;
@@ -103,8 +107,8 @@ read_strictly(const lbx__journal *journal, struct reading *reading,
 
 /* Whether the journal has records that count, and of which generation. */
 static bool
-find_generation(const lbx__journal *journal, const lbx__view *view,
-                uint64_t *ret)
+audit_find_generation(const lbx__journal *journal, const lbx__view *view,
+                      uint64_t *ret)
 {
     const uint64_t first = lbx__journal_read_generation(journal);
     const bool known = view->tables.header_status == LBX_OK;
@@ -118,35 +122,36 @@ find_generation(const lbx__journal *journal, const lbx__view *view,
 }
 
 static lbx_status
-read_leniently(const lbx__journal *journal, struct reading *reading)
+audit_read_leniently(const lbx__journal *journal, struct journal_audit *audit)
 {
     lbx__journal_end_state state;
     uint64_t generation;
     lbx_status status;
 
-    if (!find_generation(journal, reading->view, &generation))
+    if (!audit_find_generation(journal, audit->view, &generation))
         return LBX_OK;
-    status = lbx__journal_read_damaged(journal, generation, take_row, tell_bad,
-                                       reading, &state);
-    if (status == LBX_OK && reading->view->tables.header_status != LBX_OK &&
-        (reading->older || !reading->heads)) {
-        lbx__overlay_clear(&reading->view->overlay);
+    status = lbx__journal_read_damaged(journal, generation, audit_take_row,
+                                       audit_note_bad, audit, &state);
+    if (status == LBX_OK && audit->view->tables.header_status != LBX_OK &&
+        (audit->older || !audit->heads)) {
+        lbx__overlay_clear(&audit->view->overlay);
         state.records = 0;
     }
-    reading->log->report.journal_records = state.records;
-    reading->log->report.torn_bytes = state.torn_bytes;
+    audit->log->report.journal_records = state.records;
+    audit->log->report.torn_bytes = state.torn_bytes;
     return status;
 }
 
-/* Whose journal it must be: OK; NOT_FOUND: there need be none; CORRUPT. */
+/* The uid that the journal must have: OK; NOT_FOUND: there need be none;
+ * CORRUPT. */
 static lbx_status
-find_uid(const lbx__view *view, bool lenient, uint8_t uid[16])
+audit_find_uid(const lbx__view *view, bool lenient, uint8_t uid[16])
 {
     if (view->tables.header_status == LBX_OK) {
         memcpy(uid, view->tables.header.uid, 16);
         return view->tables.header.has_journal ? LBX_OK : LBX_NOT_FOUND;
     }
-    // Who reads the tables tells that the row is lost.
+    // The walk over the tables reports that the header is lost.
     return lenient ? lbx__journal_uid(view->tables.io, view->tables.folder, uid)
                    : LBX_NOT_FOUND;
 }
@@ -155,11 +160,11 @@ lbx_status
 lbx__audit_journal(lbx__view *view, const lbx__membership_state *peek,
                    bool lenient, lbx__audit_log *log)
 {
-    struct reading reading = {.view = view, .log = log};
+    struct journal_audit audit = {.view = view, .log = log};
     uint8_t uid[16];
     lbx__journal journal;
     uint64_t front = LBX__JOURNAL_FRONT;
-    lbx_status status = find_uid(view, lenient, uid);
+    lbx_status status = audit_find_uid(view, lenient, uid);
 
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
@@ -172,7 +177,7 @@ lbx__audit_journal(lbx__view *view, const lbx__membership_state *peek,
         }
     }
     if (status == LBX_CORRUPT) {
-        tell_journal(log, 0, front);
+        audit_report_journal(log, 0, front);
         if (!lenient)
             return status;
         status = lbx__journal_open_damaged(&journal, view->tables.io,
@@ -184,11 +189,12 @@ lbx__audit_journal(lbx__view *view, const lbx__membership_state *peek,
         return status;
     if (view->tables.header_status == LBX_OK && !view->tables.header.idle &&
         journal.bytes < view->tables.header.journal_bytes)
-        tell_journal(log, journal.bytes, view->tables.header.journal_bytes);
+        audit_report_journal(log, journal.bytes,
+                             view->tables.header.journal_bytes);
     if (lenient)
-        status = read_leniently(&journal, &reading);
+        status = audit_read_leniently(&journal, &audit);
     else if (!view->tables.header.idle)
-        status = read_strictly(&journal, &reading, peek);
+        status = audit_read_strictly(&journal, &audit, peek);
     lbx__journal_close(&journal);
     return status;
 }

@@ -32,9 +32,9 @@
 #include <string.h>
 
 enum {
-    ROWS_AT_ONCE = 10000,
-    BYTES_AT_ONCE = 32 << 20,
-    TRIES = 16
+    COPY_ROWS = 10000,
+    COPY_BYTES = 32 << 20,
+    COPY_TRIES = 16
 };
 
 /* One copy: what the storage's thread notes down for the caller's. */
@@ -80,7 +80,7 @@ copy_take_hold(lbx__file *file, lbx__flush_hold *base)
 
     if (shared && !lbx__membership_lock_writer(&file->membership))
         return LBX_NO_MEMORY;
-    for (int i = 0; i < TRIES && status == LBX_BUSY; i++)
+    for (int i = 0; i < COPY_TRIES && status == LBX_BUSY; i++)
         status = copy_hold_once(file, hold);
     hold->map_bytes = file->engine.map_pages * file->engine.page_bytes;
     hold->header = file->header;
@@ -133,8 +133,8 @@ copy_table(struct copying *copying, lbx__table table)
         value.size = row.value.size + LBX__SUM_BYTES;
         status = lbx__engine_put(&copying->engine, table, row.key, &value, 1);
         copying->bytes += row.key.size + value.size;
-        if (status == LBX_OK && (copying->engine.rows >= ROWS_AT_ONCE ||
-                                 copying->bytes >= BYTES_AT_ONCE))
+        if (status == LBX_OK &&
+            (copying->engine.rows >= COPY_ROWS || copying->bytes >= COPY_BYTES))
             status = copy_commit_some(copying);
         if (status != LBX_OK)
             return status;
@@ -218,7 +218,7 @@ copy_finish(const char *path)
     lbx__rules *rules = NULL;
     lbx_status status;
 
-    options.journal_bytes = LBX__JOURNAL_MIN; // who opens it says how large
+    options.journal_bytes = LBX__JOURNAL_MIN; // its opener chooses the size
     status = lbx__file_open(path, &options, NULL, &storage);
     if (status != LBX_OK)
         return status;

@@ -3,7 +3,7 @@
 #include <letterbox/post/file.h>
 
 static lbx_status
-refuse(lbx_file_report *ret)
+disabled_refuse(lbx_file_report *ret)
 {
     if (ret)
         ret->fault = (lbx_fault){
@@ -19,7 +19,7 @@ lbx_file_check(const char *dir,
     (void)dir;
     (void)damage;
     (void)context;
-    return refuse(ret);
+    return disabled_refuse(ret);
 }
 
 lbx_status
@@ -39,5 +39,5 @@ lbx_file_salvage(const char *dir, const char *new_dir,
     (void)new_dir;
     (void)damage;
     (void)context;
-    return refuse(ret);
+    return disabled_refuse(ret);
 }

@@ -3,14 +3,15 @@
  * Rows that lie over the trees of data.mdb: those of the journal, and those of
  * pages that no tree leads to.
  *
- * OVER-1  Of a key that was added more than once, the latest counts; one that was
- *     added by where its value is in data.mdb is earlier than all others.
+ * OVER-1  Of a key that was added more than once, the latest counts; a row that was
+ *         added by the offset of its value in data.mdb is earlier than all others.
  *
  * Threads    one at a time.
  */
 #ifndef LBX_STORES_FILE_REPAIR_OVERLAY_H
 #define LBX_STORES_FILE_REPAIR_OVERLAY_H
 
+#include "base/array.h"
 #include "post/rules/storage.h"
 
 typedef struct lbx__overlay_row {
@@ -25,9 +26,7 @@ typedef struct lbx__overlay_row {
 } lbx__overlay_row;
 
 typedef struct lbx__overlay {
-    lbx__overlay_row *
-        *rows; /* sorted by table and key, when they are asked for */
-    size_t count, room;
+    lbx__array(lbx__overlay_row *) rows; /* sorted by table and key on use */
     uint64_t order;
     bool sorted;
 } lbx__overlay;
@@ -46,7 +45,7 @@ lbx_status lbx__overlay_add(lbx__overlay *overlay, lbx__table table,
 lbx_status lbx__overlay_add_far(lbx__overlay *overlay, lbx__table table,
                                 lbx__bytes key, uint64_t offset, size_t size);
 
-/* Where the first row at a place, or behind it, is. */
+/* The index of the first row at a key, or behind it. */
 size_t lbx__overlay_find(lbx__overlay *overlay, lbx__table table,
                          lbx__bytes key);
 
@@ -54,7 +53,7 @@ size_t lbx__overlay_find(lbx__overlay *overlay, lbx__table table,
 const lbx__overlay_row *lbx__overlay_get(lbx__overlay *overlay,
                                          lbx__table table, lbx__bytes key);
 
-/* Forgets all; and frees it. */
+/* Removes all rows; and frees it. */
 void lbx__overlay_clear(lbx__overlay *overlay);
 void lbx__overlay_fini(lbx__overlay *overlay);
 

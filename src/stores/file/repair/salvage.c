@@ -3,20 +3,22 @@
  * lbx_file_salvage(): what is intact of a damaged store, as a new one.
  *
  * The damaged store is read page by page, without LMDB (view.h), in this process:
- * nothing in it can bring the reader down. Nobody else may have it open, which
- * the lock in `wake` tells; that file is all that is written to.
+ * nothing in it can crash the reader. No other process may have it open, which the
+ * lock in `wake` shows; that is the only file that is written to.
  *
- * What is taken: letters whose body's row is intact, wherever it is found: in
- * the trees, in leaves whose branch is lost (strays.c), in the journal, also
+ * What is saved: letters whose body row is intact, wherever it is found: in the
+ * trees, in leaves whose branch is lost (salvage_orphans.c), in the journal, also
  * behind records that are damaged. A letter whose state is lost counts as never
- * delivered.
+ * delivered. Receipts, and what is known of tokens, duplicates, attempts and
+ * moves, are not saved.
  *
- * What is not: receipts, and what was remembered of tokens, duplicates, attempts
- * and moves.
+ * SALV-1  A letter is made only of a body whose sum is right, and once.
+ * SALV-2  What is known to be purged or deleted stays so.
+ * SALV-3  Deletions count as far as they can be read. An acknowledged letter is
+ *         there again only if the record or the page of its deletion is damaged,
+ *         and that damage has been reported.
  *
- * SALV-3  Deletions count as far as they can be read. A letter can be there again
- *     that had been acknowledged only if the record or the page that said so is
- *     damaged; that damage has been reported.
+ * Threads    any, one salvage of a store at a time.
  */
 #include "stores/file/repair/salvage.h"
 
@@ -27,15 +29,15 @@
 #include "stores/file/repair/staging.h"
 
 static int64_t
-wall_ms(void *context)
+salvage_wall_ms(void *context)
 {
     (void)context;
     return lbx__clock_wall_ms();
 }
 
-/* Time goes on as it did in the damaged store. */
+/* Store time continues that of the damaged store. */
 static void
-adopt_time(lbx__file *file, const lbx__view *view)
+salvage_adopt_time(lbx__file *file, const lbx__view *view)
 {
     const lbx__header *old = &view->tables.header;
     const int64_t boot = file->io->boot_ns(file->io);
@@ -56,9 +58,9 @@ adopt_time(lbx__file *file, const lbx__view *view)
 }
 
 static lbx_status
-fill(lbx__salvage *salvage)
+salvage_fill(lbx__salvage *salvage)
 {
-    const lbx__rules_options options = {.wall_ms = wall_ms};
+    const lbx__rules_options options = {.wall_ms = salvage_wall_ms};
     lbx_status status =
         lbx__rules_open(salvage->storage, &options, &salvage->rules);
 
@@ -72,7 +74,7 @@ fill(lbx__salvage *salvage)
 
 /* The new store, whole or not there. */
 static lbx_status
-make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
+salvage_make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
 {
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
     const int64_t most = (int64_t)salvage->view.tables.pages.file_bytes * 2;
@@ -83,13 +85,13 @@ make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
     if (status != LBX_OK)
         return status;
     options.fault = fault;
-    options.journal_bytes = LBX__JOURNAL_MIN; // who opens it says how large
+    options.journal_bytes = LBX__JOURNAL_MIN; // its opener chooses the size
     if (options.map_bytes < most)
         options.map_bytes = most;
     status = lbx__file_open(staging.path, &options, NULL, &salvage->storage);
     if (status == LBX_OK) {
-        adopt_time((lbx__file *)salvage->storage, &salvage->view);
-        status = fill(salvage);
+        salvage_adopt_time((lbx__file *)salvage->storage, &salvage->view);
+        status = salvage_fill(salvage);
         lbx__storage_close(salvage->storage);
     }
     return lbx__staging_close(&staging, status);
@@ -97,10 +99,10 @@ make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
 
 /* All that can be read of the old one, over its damage. */
 static lbx_status
-read_store(lbx__salvage *salvage, int folder)
+salvage_read_store(lbx__salvage *salvage, int folder)
 {
     const lbx_damage part = {.what = "meta page"};
-    const lbx__membership_state nobody = {.in_use = false};
+    const lbx__membership_state unused = {.in_use = false};
     lbx__view *view = &salvage->view;
     const char *why;
     lbx_status status = lbx__view_open(view, &lbx__io_system, folder, &why);
@@ -114,7 +116,7 @@ read_store(lbx__salvage *salvage, int folder)
     if (status == LBX_OK && view->tables.header_status == LBX_NEWER)
         status = LBX_NEWER;
     if (status == LBX_OK)
-        status = lbx__audit_journal(view, &nobody, true, salvage->log);
+        status = lbx__audit_journal(view, &unused, true, salvage->log);
     if (status == LBX_OK && view->tables.pages.count > 0)
         status = lbx__audit_rows(view, salvage->log);
     if (status == LBX_OK)
@@ -138,10 +140,10 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
     if (status == LBX_BUSY)
         (void)lbx__fault_set(fault, status, "a process has it open");
     if (status == LBX_OK)
-        status = read_store(salvage, folder->fd);
+        status = salvage_read_store(salvage, folder->fd);
     expected = report->letters + report->missing;
     if (status == LBX_OK)
-        status = make_store(salvage, new_dir, fault);
+        status = salvage_make_store(salvage, new_dir, fault);
     report->missing =
         expected > report->letters ? expected - report->letters : 0;
     lbx__membership_close(&membership);
@@ -172,9 +174,8 @@ lbx_file_salvage(const char *dir, const char *new_dir,
     lbx__view_close(&salvage.view);
     lbx__body_attributes_fini(&salvage.attributes);
     lbx__buffer_fini(&salvage.encoded);
-    lbx__free(NULL, salvage.boxes, salvage.room * sizeof(*salvage.boxes));
-    lbx__free(NULL, salvage.letters,
-              salvage.letter_room * sizeof(*salvage.letters));
+    lbx__array_fini(&salvage.boxes, NULL);
+    lbx__array_fini(&salvage.letters, NULL);
     if (status == LBX_OK)
         *ret = log.report;
     return lbx__audit_report_end(ret, status, &fault, dir);

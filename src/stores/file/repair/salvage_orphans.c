@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strays: leaves of trees whose branch is lost, or that stand in a wrong one.
+ * Orphans: leaves of trees whose branch is lost, or that stand in a wrong one.
  *
- * Every page that is in use is met by a walk or is listed as free. One that is
- * neither has lost the page that led to it. (So no row of an earlier time is
- * taken for a living one: its page would be free.) A page that was met, but has
- * rows whose sum is wrong, may have been met in the wrong table. Which table a row
- * is of is what its sum says, which is over the table's number, too.
+ * Every page in use is met by a walk or listed as free. A page that is neither has
+ * lost the page that led to it. (A row of an earlier time is never taken for a
+ * living one: its page would be free.) A page that was met, but has rows whose sum
+ * is wrong, may have been met in the wrong table. The sum of a row shows which
+ * table it belongs to: it includes the table's number.
+ *
+ * Threads    one at a time.
  */
 #include "stores/file/repair/salvage.h"
 
@@ -14,7 +16,7 @@
 
 /* The table that a row is of: -1 for none. */
 static int
-table_of(lbx__bytes key, lbx__bytes value)
+orphans_table(lbx__bytes key, lbx__bytes value)
 {
     lbx__bytes content;
 
@@ -26,57 +28,58 @@ table_of(lbx__bytes key, lbx__bytes value)
     return -1;
 }
 
-struct strays {
+struct orphans {
     lbx__view *view;
     uint8_t *page;
     uint8_t *value; /* a far one */
-    size_t room;
+    size_t size;
 };
 
 static lbx_status
-read_far(struct strays *strays, const lbx__mdb_node *node, lbx__bytes *ret)
+orphans_read_far(struct orphans *orphans, const lbx__mdb_node *node,
+                 lbx__bytes *ret)
 {
-    if (node->size > strays->view->tables.pages.file_bytes)
+    if (node->size > orphans->view->tables.pages.file_bytes)
         return LBX_CORRUPT;
-    if (strays->room < node->size) {
-        lbx__free(NULL, strays->value, strays->room);
-        strays->value = lbx__alloc(NULL, node->size, 8);
-        strays->room = strays->value ? node->size : 0;
-        if (!strays->value)
+    if (orphans->size < node->size) {
+        lbx__free(NULL, orphans->value, orphans->size);
+        orphans->value = lbx__alloc(NULL, node->size, 8);
+        orphans->size = orphans->value ? node->size : 0;
+        if (!orphans->value)
             return LBX_NO_MEMORY;
     }
-    *ret = (lbx__bytes){strays->value, node->size};
-    return lbx__mdb_pages_read_far(&strays->view->tables.pages, node->child,
-                                   strays->value, node->size);
+    *ret = (lbx__bytes){orphans->value, node->size};
+    return lbx__mdb_pages_read_far(&orphans->view->tables.pages, node->child,
+                                   orphans->value, node->size);
 }
 
 static lbx_status
-take_page(struct strays *strays, uint64_t number)
+orphans_take_page(struct orphans *orphans, uint64_t number)
 {
-    const size_t page_bytes = strays->view->tables.pages.page_bytes;
+    const size_t page_bytes = orphans->view->tables.pages.page_bytes;
     lbx_status status = LBX_OK;
 
-    for (size_t i = 0; i < lbx__mdb_pages_nodes(strays->page); i++) {
+    for (size_t i = 0; i < lbx__mdb_pages_nodes(orphans->page); i++) {
         const lbx__mdb_node node =
-            lbx__mdb_pages_node(strays->page, LBX__MDB_LEAF, i);
+            lbx__mdb_pages_node(orphans->page, LBX__MDB_LEAF, i);
         uint64_t offset =
-            number * page_bytes + (uint64_t)(node.data - strays->page);
+            number * page_bytes + (uint64_t)(node.data - orphans->page);
         lbx__bytes value = {node.data, node.size};
         int table;
 
         if (node.is_table)
             continue;
         if (node.is_far) {
-            status = read_far(strays, &node, &value);
+            status = orphans_read_far(orphans, &node, &value);
             offset = node.child * page_bytes + LBX__MDB_PAGE_HEAD;
         }
         if (status == LBX_NO_MEMORY)
             return status;
-        table = status == LBX_OK ? table_of(node.key, value) : -1;
+        table = status == LBX_OK ? orphans_table(node.key, value) : -1;
         status = LBX_OK;
         if (table >= 0)
             status =
-                lbx__overlay_add_far(&strays->view->overlay, (lbx__table)table,
+                lbx__overlay_add_far(&orphans->view->overlay, (lbx__table)table,
                                      node.key, offset, value.size);
         if (status != LBX_OK)
             return status;
@@ -87,13 +90,13 @@ take_page(struct strays *strays, uint64_t number)
 lbx_status
 lbx__salvage_orphans(lbx__view *view)
 {
-    struct strays strays = {.view = view};
+    struct orphans orphans = {.view = view};
     lbx_status status = LBX_OK;
 
     if (!view->tables.knows_unused)
         return LBX_OK;
-    strays.page = lbx__alloc(NULL, view->tables.pages.page_bytes, 8);
-    if (!strays.page)
+    orphans.page = lbx__alloc(NULL, view->tables.pages.page_bytes, 8);
+    if (!orphans.page)
         return LBX_NO_MEMORY;
     for (uint64_t i = 2; i < view->tables.pages.there && status == LBX_OK;
          i++) {
@@ -101,11 +104,11 @@ lbx__salvage_orphans(lbx__view *view)
              !lbx__mdb_pages_set_has(&view->doubtful, i)) ||
             lbx__mdb_pages_set_has(&view->tables.unused, i) ||
             lbx__mdb_pages_read(&view->tables.pages, i, LBX__MDB_LEAF,
-                                strays.page) != LBX_OK)
+                                orphans.page) != LBX_OK)
             continue;
-        status = take_page(&strays, i);
+        status = orphans_take_page(&orphans, i);
     }
-    lbx__free(NULL, strays.page, view->tables.pages.page_bytes);
-    lbx__free(NULL, strays.value, strays.room);
+    lbx__free(NULL, orphans.page, view->tables.pages.page_bytes);
+    lbx__free(NULL, orphans.value, orphans.size);
     return status;
 }

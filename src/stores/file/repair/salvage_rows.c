@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From rows that are intact to boxes and letters of a new store.
+ * Boxes and letters of the new store, made from rows that are intact.
  *
- * Everything is made anew by the rules' own functions, so that heads, indexes and
+ * The rules' own functions make everything anew, so that records, indexes and
  * groups are right whatever they were before. A letter keeps its sequence, and so
- * its place.
+ * its position.
+ *
+ * Threads    one at a time.
  */
 #include "stores/file/repair/salvage.h"
 
@@ -13,14 +15,14 @@
 
 enum {
     LETTERS_AT_ONCE = 64,
-    TEXTS_MOST = 64
+    TEXTS_MAX = 64
 };
 
 /* ---- Making boxes ---- */
 
-/* Ends a group of the new store. */
+/* Ends a batch of the new store. */
 static lbx_status
-end_group(lbx__salvage *salvage, lbx_status status)
+rows_end_batch(lbx__salvage *salvage, lbx_status status)
 {
     const lbx_status flushed =
         lbx__storage_flush(salvage->storage, lbx__rules_commit(salvage->rules));
@@ -28,9 +30,10 @@ end_group(lbx__salvage *salvage, lbx_status status)
     return status == LBX_OK ? flushed : status;
 }
 
-/* The name of a uid, by the names: false when it is lost, too. */
+/* The name of a uid, by the table of names: false when it is lost, too. */
 static bool
-find_name(lbx__salvage *salvage, uint64_t uid, char name[LBX_BOX_NAME_BYTES])
+rows_find_name(lbx__salvage *salvage, uint64_t uid,
+               char name[LBX_BOX_NAME_BYTES])
 {
     lbx__view_row row;
     bool found = false;
@@ -52,16 +55,16 @@ find_name(lbx__salvage *salvage, uint64_t uid, char name[LBX_BOX_NAME_BYTES])
     return found;
 }
 
-/* The first letter of a box, or where it would be. */
+/* The index of the first letter of a box, or of the first behind it. */
 static size_t
-first_letter(const lbx__salvage *salvage, uint64_t box)
+rows_first_letter(const lbx__salvage *salvage, uint64_t box)
 {
-    size_t low = 0, high = salvage->letter_count;
+    size_t low = 0, high = salvage->letters.count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (salvage->letters[middle].box < box)
+        if (salvage->letters.items[middle].box < box)
             low = middle + 1;
         else
             high = middle;
@@ -71,31 +74,31 @@ first_letter(const lbx__salvage *salvage, uint64_t box)
 
 /* Whether the letters of a box have groups. */
 static bool
-has_groups(lbx__salvage *salvage, uint64_t box)
+rows_have_groups(lbx__salvage *salvage, uint64_t box)
 {
-    const size_t at = first_letter(salvage, box);
+    const size_t at = rows_first_letter(salvage, box);
     lbx__bytes value;
     lbx__body body;
     lbx__key key;
 
-    if (at == salvage->letter_count || salvage->letters[at].box != box)
+    if (at == salvage->letters.count || salvage->letters.items[at].box != box)
         return false;
-    key = lbx__key_2(box, salvage->letters[at].sequence);
+    key = lbx__key_2(box, salvage->letters.items[at].sequence);
     return lbx__view_get(&salvage->view, LBX__BODIES, &key, &value) == LBX_OK &&
            lbx__body_decode_fixed(value, &body) == LBX_OK && body.gid != 0;
 }
 
 /* A box as its row has it. */
-struct described {
+struct rows_described {
     lbx__box_row row;
     lbx_box_options options;
     char buffer[LBX_BOX_TEXT_BYTES];
 };
 
-/* OK; NOT_FOUND: it is lost, or makes no sense; NO_MEMORY. */
+/* OK; NOT_FOUND: it is lost, or not valid; NO_MEMORY. */
 static lbx_status
-read_row(lbx__salvage *salvage, const lbx__salvage_saved *box,
-         struct described *ret)
+rows_read_box(lbx__salvage *salvage, const lbx__salvage_box *box,
+              struct rows_described *ret)
 {
     const lbx__key key = lbx__key_1(box->uid);
     lbx__bytes value;
@@ -114,18 +117,19 @@ read_row(lbx__salvage *salvage, const lbx__salvage_saved *box,
 }
 
 static size_t
-read_texts(lbx__bytes left, lbx_box_text texts[TEXTS_MOST])
+rows_read_texts(lbx__bytes left, lbx_box_text texts[TEXTS_MAX])
 {
     size_t count = 0;
 
-    while (count < TEXTS_MOST && lbx__box_row_next_text(&left, &texts[count]))
+    while (count < TEXTS_MAX && lbx__box_row_next_text(&left, &texts[count]))
         count++;
     return count;
 }
 
-/* One that is there already is another's: EXISTS, whatever its options. */
+/* Makes a box: EXISTS when the name is taken, whatever the options. */
 static lbx_status
-create(lbx__salvage *salvage, lbx_box_request *request, lbx__salvage_saved *box)
+rows_create(lbx__salvage *salvage, lbx_box_request *request,
+            lbx__salvage_box *box)
 {
     lbx_box_request same = {.space = request->space, .name = request->name};
     lbx_status status = lbx__storage_begin(salvage->storage);
@@ -141,67 +145,67 @@ create(lbx__salvage *salvage, lbx_box_request *request, lbx__salvage_saved *box)
         box->made = request->ret_box;
         box->fifo = request->options->fifo;
     }
-    return end_group(salvage, status);
+    return rows_end_batch(salvage, status);
 }
 
-/* Under the name in its row, without that of its dead letters, which may not be
- * there yet: that is given to it by configure(). Not at all, if its row is lost
- * or its name is taken. */
+/* Makes a box under the name in its row, without its dead-letter box, which may not
+ * be there yet: rows_configure() sets that. Not if its row is lost or its name
+ * taken. */
 static lbx_status
-make_box(lbx__salvage *salvage, lbx__salvage_saved *box)
+rows_make_box(lbx__salvage *salvage, lbx__salvage_box *box)
 {
-    struct described found;
-    lbx_box_text texts[TEXTS_MOST];
+    struct rows_described found;
+    lbx_box_text texts[TEXTS_MAX];
     lbx_box_request request = {.options = &found.options, .texts = texts};
-    lbx_status status = read_row(salvage, box, &found);
+    lbx_status status = rows_read_box(salvage, box, &found);
 
     if (status == LBX_OK) {
         found.options.dead_letters = NULL;
         request.space = found.row.space;
         request.name = found.row.name;
-        request.text_count = read_texts(found.row.texts, texts);
-        status = create(salvage, &request, box);
+        request.text_count = rows_read_texts(found.row.texts, texts);
+        status = rows_create(salvage, &request, box);
     }
     return status == LBX_NOT_FOUND || status == LBX_EXISTS ? LBX_OK : status;
 }
 
-/* Under a name that says so, which no other has: those that keep theirs are there
- * by now. With the options of every box, if its own are lost. */
+/* Makes a box under a new name, "salvaged-...": those that keep theirs have been
+ * made. With default options, if its own are lost. */
 static lbx_status
-make_salvaged(lbx__salvage *salvage, lbx__salvage_saved *box)
+rows_make_renamed(lbx__salvage *salvage, lbx__salvage_box *box)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-    struct described found;
+    struct rows_described found;
     char name[LBX_BOX_NAME_BYTES], known[LBX_BOX_NAME_BYTES];
     lbx_box_request request = {.name = name, .options = &options};
-    lbx_status status = read_row(salvage, box, &found);
+    lbx_status status = rows_read_box(salvage, box, &found);
 
     if (status == LBX_NO_MEMORY)
         return status;
-    options.fifo = has_groups(salvage, box->box);
+    options.fifo = rows_have_groups(salvage, box->box);
     if (status == LBX_OK) {
         options = found.options;
         options.dead_letters = NULL;
         (void)snprintf(known, sizeof(known), "%s", found.row.name);
-    } else if (box->uid == 0 || !find_name(salvage, box->uid, known)) {
+    } else if (box->uid == 0 || !rows_find_name(salvage, box->uid, known)) {
         (void)snprintf(known, sizeof(known), "%" PRIu64, box->box);
     }
     (void)snprintf(name, sizeof(name), "salvaged-%.100s", known);
     for (unsigned i = 2;
-         (status = create(salvage, &request, box)) == LBX_EXISTS; i++)
+         (status = rows_create(salvage, &request, box)) == LBX_EXISTS; i++)
         (void)snprintf(name, sizeof(name), "salvaged-%.100s-%u", known, i);
     return status;
 }
 
-/* All options, now that all boxes are there. One whose dead letters are lost, or
- * are of the other order now, is left without. */
+/* Sets all options, now that all boxes are there. A dead-letter box that is lost,
+ * or of the other kind now, is left out. */
 static lbx_status
-configure(lbx__salvage *salvage, const lbx__salvage_saved *box)
+rows_configure(lbx__salvage *salvage, const lbx__salvage_box *box)
 {
-    struct described found;
+    struct rows_described found;
     lbx_box_request request = {.box = box->made, .options = &found.options};
     lbx_damage part = {.what = "dead letters"};
-    lbx_status status = read_row(salvage, box, &found);
+    lbx_status status = rows_read_box(salvage, box, &found);
 
     if (status != LBX_OK || !found.options.dead_letters)
         return status == LBX_NO_MEMORY ? status : LBX_OK;
@@ -215,15 +219,15 @@ configure(lbx__salvage *salvage, const lbx__salvage_saved *box)
         lbx__audit_report_damage(salvage->log, &part);
         status = LBX_OK;
     }
-    return end_group(salvage, status);
+    return rows_end_batch(salvage, status);
 }
 
 /* ---- Making letters ---- */
 
-/* The state in the new store: who had a lease has it no more. */
+/* The state in the new store: leases are over. */
 static bool
-convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
-              lbx__bytes value, lbx__state *ret)
+rows_convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
+                   lbx__bytes value, lbx__state *ret)
 {
     const lbx_box_options *options = &head->facts->options;
 
@@ -242,8 +246,8 @@ convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
 }
 
 static lbx_status
-insert(lbx__salvage *salvage, lbx__box_record *head, uint64_t sequence,
-       lbx__body *body, const lbx__state *state)
+rows_insert(lbx__salvage *salvage, lbx__box_record *head, uint64_t sequence,
+            lbx__body *body, const lbx__state *state)
 {
     lbx__rules *rules = salvage->rules;
     const bool fifo = head->facts->options.fifo;
@@ -274,8 +278,8 @@ insert(lbx__salvage *salvage, lbx__box_record *head, uint64_t sequence,
 }
 
 static lbx_status
-make_letter(lbx__salvage *salvage, lbx__box_record *head, uint64_t box,
-            uint64_t sequence)
+rows_make_letter(lbx__salvage *salvage, lbx__box_record *head, uint64_t box,
+                 uint64_t sequence)
 {
     const lbx__key key = lbx__key_2(box, sequence);
     lbx__bytes value;
@@ -294,23 +298,25 @@ make_letter(lbx__salvage *salvage, lbx__box_record *head, uint64_t box,
     status = lbx__view_get(&salvage->view, LBX__STATES, &key, &value);
     if (status == LBX_NO_MEMORY)
         return status;
-    has_state = status == LBX_OK && convert_state(salvage, head, value, &state);
+    has_state =
+        status == LBX_OK && rows_convert_state(salvage, head, value, &state);
     salvage->log->report.letters++;
-    return insert(salvage, head, sequence, &body, has_state ? &state : NULL);
+    return rows_insert(salvage, head, sequence, &body,
+                       has_state ? &state : NULL);
 }
 
-/* The letters from `from` on, some of one box, as one group. */
+/* The letters from `from` on, some of one box, as one batch. */
 static lbx_status
-make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
+rows_make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
 {
-    const uint64_t box = salvage->letters[from].box;
-    const lbx__salvage_saved *saved = lbx__salvage_find_box(salvage, box);
+    const uint64_t box = salvage->letters.items[from].box;
+    const lbx__salvage_box *saved = lbx__salvage_find_box(salvage, box);
     lbx__box_record *head;
     lbx_status status;
     size_t i = from;
 
-    while (saved->is_gone && i < salvage->letter_count &&
-           salvage->letters[i].box == box)
+    while (saved->is_gone && i < salvage->letters.count &&
+           salvage->letters.items[i].box == box)
         i++;
     *ret_upto = i;
     if (saved->is_gone)
@@ -320,21 +326,21 @@ make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
         return status;
     lbx__rules_start(salvage->rules);
     status = lbx__box_record_open(salvage->rules, saved->made, &head);
-    for (; status == LBX_OK && i < salvage->letter_count &&
-           i < from + LETTERS_AT_ONCE && salvage->letters[i].box == box;
+    for (; status == LBX_OK && i < salvage->letters.count &&
+           i < from + LETTERS_AT_ONCE && salvage->letters.items[i].box == box;
          i++) {
-        const uint64_t sequence = salvage->letters[i].sequence;
+        const uint64_t sequence = salvage->letters.items[i].sequence;
 
-        // H2: numbers that were given stay so.
+        // Sequences are never used twice.
         if (head->next < saved->next)
             head->next = saved->next;
         if (head->next <= sequence)
             head->next = sequence + 1;
-        status = make_letter(salvage, head, box, sequence);
+        status = rows_make_letter(salvage, head, box, sequence);
     }
     *ret_upto = i;
-    return end_group(salvage,
-                     lbx__box_record_close_all(salvage->rules, status));
+    return rows_end_batch(salvage,
+                          lbx__box_record_close_all(salvage->rules, status));
 }
 
 lbx_status
@@ -344,22 +350,23 @@ lbx__salvage_rows(lbx__salvage *salvage)
     size_t at = 0;
 
     salvage->log->report.boxes = 0;
-    for (size_t i = 0; i < salvage->count && status == LBX_OK; i++) {
-        if (salvage->boxes[i].is_gone)
+    for (size_t i = 0; i < salvage->boxes.count && status == LBX_OK; i++) {
+        if (salvage->boxes.items[i].is_gone)
             continue;
         salvage->log->report.boxes++;
-        status = make_box(salvage, &salvage->boxes[i]);
+        status = rows_make_box(salvage, &salvage->boxes.items[i]);
     }
-    for (size_t i = 0; i < salvage->count && status == LBX_OK; i++) {
-        if (!salvage->boxes[i].is_gone && salvage->boxes[i].made.uid == 0)
-            status = make_salvaged(salvage, &salvage->boxes[i]);
+    for (size_t i = 0; i < salvage->boxes.count && status == LBX_OK; i++) {
+        if (!salvage->boxes.items[i].is_gone &&
+            salvage->boxes.items[i].made.uid == 0)
+            status = rows_make_renamed(salvage, &salvage->boxes.items[i]);
     }
     salvage->log->report.letters = 0;
-    while (status == LBX_OK && at < salvage->letter_count)
-        status = make_letters(salvage, at, &at);
-    for (size_t i = 0; i < salvage->count && status == LBX_OK; i++) {
-        if (!salvage->boxes[i].is_gone)
-            status = configure(salvage, &salvage->boxes[i]);
+    while (status == LBX_OK && at < salvage->letters.count)
+        status = rows_make_letters(salvage, at, &at);
+    for (size_t i = 0; i < salvage->boxes.count && status == LBX_OK; i++) {
+        if (!salvage->boxes.items[i].is_gone)
+            status = rows_configure(salvage, &salvage->boxes.items[i]);
     }
     return status;
 }

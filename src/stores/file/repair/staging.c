@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores that are whole or not there; see staging.h. */
+/* The staging folder; see staging.h. */
 #include "stores/file/repair/staging.h"
 
 #include "base/fault.h"
@@ -43,9 +43,9 @@ lbx__staging_open(lbx__staging *staging, const lbx__io *io, const char *wanted,
 }
 
 static lbx_status
-sync_folder(const lbx__io *io, const char *path)
+staging_sync_folder(const lbx__io *io, const char *path)
 {
-    // Not through io->open: the way there may lead over symbolic links.
+    // Not through io->open: the path may lead over symbolic links.
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     lbx_status status;
 
@@ -58,7 +58,7 @@ sync_folder(const lbx__io *io, const char *path)
 
 /* The folder that a path is in. */
 static lbx_status
-sync_above(const lbx__io *io, const char *path)
+staging_sync_parent(const lbx__io *io, const char *path)
 {
     char above[PATH_MAX];
     char *slash;
@@ -66,15 +66,15 @@ sync_above(const lbx__io *io, const char *path)
     (void)snprintf(above, sizeof(above), "%s", path);
     slash = strrchr(above, '/');
     if (!slash)
-        return sync_folder(io, ".");
+        return staging_sync_folder(io, ".");
     slash[slash == above] = '\0';
-    return sync_folder(io, above);
+    return staging_sync_folder(io, above);
 }
 
 static lbx_status
-give_name(lbx__staging *staging)
+staging_rename(lbx__staging *staging)
 {
-    lbx_status status = sync_folder(staging->io, staging->path);
+    lbx_status status = staging_sync_folder(staging->io, staging->path);
 
     if (status != LBX_OK)
         return status;
@@ -83,11 +83,11 @@ give_name(lbx__staging *staging)
                   RENAME_NOREPLACE) < 0)
         return errno == EEXIST ? LBX_EXISTS : lbx__io_status(-errno);
     memcpy(staging->path, staging->wanted, strlen(staging->wanted) + 1);
-    return sync_above(staging->io, staging->path);
+    return staging_sync_parent(staging->io, staging->path);
 }
 
 static void
-remove_all(const lbx__staging *staging)
+staging_remove(const lbx__staging *staging)
 {
     const int fd = open(staging->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -103,8 +103,8 @@ lbx_status
 lbx__staging_close(lbx__staging *staging, lbx_status status)
 {
     if (status == LBX_OK)
-        status = give_name(staging);
+        status = staging_rename(staging);
     if (status != LBX_OK)
-        remove_all(staging);
+        staging_remove(staging);
     return status;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A staging: where a store is made that must be whole or not there.
+ * A staging folder: where a store is made that must be complete or not there.
  *
- * It is a folder beside the one that is wanted, under another name, which it gets
- * when everything in it is durable. Who is killed before that leaves a folder
- * DIR.part-XXXXXX, which may be removed.
+ * It lies beside the wanted folder, under another name, and is renamed when
+ * everything in it is durable. A process that is killed before that leaves a
+ * folder DIR.part-XXXXXX, which may be removed.
+ *
+ * Threads    one at a time.
  */
 #ifndef LBX_STORES_FILE_REPAIR_STAGING_H
 #define LBX_STORES_FILE_REPAIR_STAGING_H
@@ -20,12 +22,12 @@ typedef struct lbx__staging {
 } lbx__staging;
 
 /* OK; EXISTS: there is something of that name; NOT_FOUND: no folder to make it in;
- * INVALID: it is too long; any I/O failure. The fault says why. */
+ * INVALID: it is too long; any I/O failure. The fault has the reason. */
 lbx_status lbx__staging_open(lbx__staging *staging, const lbx__io *io,
                              const char *wanted, lbx_fault *fault);
 
-/* With OK, gives it its name, durably; otherwise, or when that fails, removes
- * it. Answers `status`, or why it failed. The store in it is closed. */
+/* With OK, renames it, durably; otherwise, or when that fails, removes it. Returns
+ * `status`, or why that failed. The store in it is closed. */
 lbx_status lbx__staging_close(lbx__staging *staging, lbx_status status);
 
 #endif

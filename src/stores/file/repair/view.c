@@ -79,8 +79,8 @@ view_next_overlay(lbx__view *view, lbx__table table, lbx__view_row *ret)
 
     if (*at == 0)
         *at = 1 + lbx__overlay_find(&view->overlay, table, (lbx__bytes){"", 0});
-    for (; *at <= view->overlay.count; ++*at) {
-        const lbx__overlay_row *over = view->overlay.rows[*at - 1];
+    for (; *at <= view->overlay.rows.count; ++*at) {
+        const lbx__overlay_row *over = view->overlay.rows.items[*at - 1];
         lbx__bytes value;
         lbx_status status;
 
