@@ -1,53 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Message loops: Vela's actor, for its users. L1 to L5 are in loop.h. */
+/*
+ * Vela's message loop: what its users call. VELA-1 to VELA-5 are in
+ * vela_loop.h.
+ */
 #include "compat/vela_loop.h"
 
 #include "actor/core/system.h"
 #include "base/alloc.h"
+#include "base/fault.h"
 #include <assert.h>
-#include <stdio.h>
 
-/* ---- Making and ending ---- */
-
-static lbx_status
-refuse(lbx_fault *fault, lbx_status status, const char *text)
-{
-    if (fault) {
-        fault->status = status;
-        (void)snprintf(fault->text, sizeof(fault->text), "%s", text);
-    }
-    return status;
-}
+/* ---- Creation ---- */
 
 static lbx_status
-check(const lbx_vela_loop_options *options)
+vela_loop_check(const lbx_vela_loop_options *options)
 {
     bool is_limit =
         options->max_throughput == LBX_DEFAULT || options->max_throughput >= 1;
 
     if (options->version != LBX_VELA_LOOP_OPTIONS_VERSION)
-        return refuse(options->fault, LBX_INVALID,
-                      "the options were not started from "
-                      "LBX_VELA_LOOP_OPTIONS_INIT");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "the options were not started from "
+                              "LBX_VELA_LOOP_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
-        return refuse(options->fault, LBX_INVALID,
-                      "the allocator lacks a function");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "the allocator lacks a function");
     if (!is_limit)
-        return refuse(options->fault, LBX_INVALID,
-                      "max_throughput must be 1 or more, LBX_UNLIMITED or "
-                      "LBX_DEFAULT");
+        return lbx__fault_set(
+            options->fault, LBX_INVALID,
+            "max_throughput must be 1 or more, LBX_UNLIMITED or "
+            "LBX_DEFAULT");
     if (options->idle_sleep_ms < 0)
-        return refuse(options->fault, LBX_INVALID,
-                      "idle_sleep_ms must be 0 or more");
+        return lbx__fault_set(options->fault, LBX_INVALID,
+                              "idle_sleep_ms must be 0 or more");
     return LBX_OK;
 }
 
 /* Makes the mailbox and attaches the hook. */
 static lbx_status
-make_mailbox(lbx_vela_loop *loop)
+vela_loop_make_mailbox(lbx_vela_loop *loop)
 {
     const lbx_vela_loop_options *options = &loop->options;
-    lbx_scheduler_hook hook = {lbx__vela_loop_ready, loop};
+    lbx_scheduler_hook hook = {lbx__vela_pump_ready, loop};
     lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
     lbx_status status;
 
@@ -69,23 +63,23 @@ make_mailbox(lbx_vela_loop *loop)
 }
 
 static lbx_status
-make_parts(lbx_vela_loop *loop)
+vela_loop_make_parts(lbx_vela_loop *loop)
 {
     lbx_type_options type = LBX_TYPE_OPTIONS_INIT;
     lbx_status status;
 
-    type.name = "letterbox.LoopRing";
+    type.name = "letterbox.VelaNotification";
     type.allocator = loop->options.allocator;
-    type.destroy = lbx__vela_loop_end_ring;
-    status = lbx_type_create(&type, &loop->ring_type);
+    type.destroy = lbx__vela_pump_end_notification;
+    status = lbx_type_create(&type, &loop->notification_type);
     if (status == LBX_OK)
         status = lbx_signal_create(loop->options.allocator, loop->options.clock,
                                    &loop->stopped);
-    return status == LBX_OK ? make_mailbox(loop) : status;
+    return status == LBX_OK ? vela_loop_make_mailbox(loop) : status;
 }
 
 static void
-free_loop(lbx_vela_loop *loop)
+vela_loop_free(lbx_vela_loop *loop)
 {
     if (loop->in)
         (void)!lbx_mailbox_set_scheduler_hook(lbx_producer_mailbox(loop->in),
@@ -93,9 +87,9 @@ free_loop(lbx_vela_loop *loop)
     lbx_producer_unref(loop->in);
     lbx_consumer_unref(loop->out);
     if (lbx__peek(&loop->has_held))
-        lbx__vela_loop_end_message(loop, &loop->held);
+        lbx__vela_pump_end_message(loop, &loop->held);
     lbx_signal_unref(loop->stopped);
-    lbx_type_destroy(loop->ring_type);
+    lbx_type_destroy(loop->notification_type);
     lbx__free(loop->options.allocator, loop, sizeof(*loop));
 }
 
@@ -111,7 +105,7 @@ lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
         options = *given;
     if (!system || !ret)
         return LBX_INVALID;
-    status = check(&options);
+    status = vela_loop_check(&options);
     if (status != LBX_OK)
         return status;
     loop = lbx__zalloc(options.allocator, sizeof(*loop));
@@ -119,13 +113,13 @@ lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
         return LBX_NO_MEMORY;
     loop->options = options;
     loop->system = system;
-    loop->most = options.max_throughput == LBX_DEFAULT
-                     ? UINT64_MAX
-                     : (uint64_t)options.max_throughput;
-    status = make_parts(loop);
+    loop->max_per_cycle = options.max_throughput == LBX_DEFAULT
+                              ? UINT64_MAX
+                              : (uint64_t)options.max_throughput;
+    status = vela_loop_make_parts(loop);
     loop->options.fault = NULL; // it was for the creation
     if (status != LBX_OK) {
-        free_loop(loop);
+        vela_loop_free(loop);
         return status;
     }
     *ret = loop;
@@ -137,30 +131,32 @@ lbx_vela_loop_destroy(lbx_vela_loop *loop)
 {
     if (!loop)
         return;
-    assert(!lbx__vela_loop_frame_of(loop));
+    assert(!lbx__vela_pump_frame_of(loop));
     (void)!lbx_vela_loop_stop(loop, LBX_FOREVER, NULL);
-    assert(!(lbx__vela_loop_word(loop) &
-             (LBX__VELA_LOOP_HANDLING | LBX__VELA_LOOP_STARTING)));
-    free_loop(loop);
+    assert(!(lbx__vela_pump_word(loop) &
+             (LBX__VELA_HANDLING | LBX__VELA_STARTING)));
+    vela_loop_free(loop);
 }
 
 /* ---- Moves ---- */
 
 static lbx_status
-refuse_start(lbx_fault *fault, uint32_t word)
+vela_loop_refuse_start(lbx_fault *fault, uint32_t word)
 {
-    if (word & LBX__VELA_LOOP_STARTING)
-        return refuse(fault, LBX_INVALID, "another thread is starting it");
-    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING))
-        return refuse(fault, LBX_INVALID, "already running");
-    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_PAUSED))
-        return refuse(fault, LBX_INVALID, "paused: resume it instead");
-    return refuse(fault, LBX_INVALID, "still stopping: stop waits for it");
+    if (word & LBX__VELA_STARTING)
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "another thread is starting it");
+    if (lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING))
+        return lbx__fault_set(fault, LBX_INVALID, "already running");
+    if (lbx__vela_word_is(word, LBX_VELA_LOOP_PAUSED))
+        return lbx__fault_set(fault, LBX_INVALID, "paused: resume it instead");
+    return lbx__fault_set(fault, LBX_INVALID,
+                          "still stopping: stop waits for it");
 }
 
-/* Deployment has no say in it: a pump is not to become a pool. */
+/* Not lbx_system_spawn(): a deployment must not make a pool of the pump. */
 static lbx_status
-spawn_pump(lbx_vela_loop *loop, const lbx_props *props)
+vela_loop_spawn_pump(lbx_vela_loop *loop, const lbx_props *props)
 {
     lbx_system *system = loop->system;
 
@@ -180,22 +176,22 @@ lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *ret_fault)
     if (!loop)
         return LBX_INVALID;
     options = &loop->options;
-    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_begin);
-    if (before & LBX__VELA_LOOP_STARTING ||
-        lbx__vela_loop_on_begin(before) == before)
-        return refuse_start(ret_fault, before);
+    before = lbx__vela_pump_change(loop, lbx__vela_word_on_begin);
+    if (before & LBX__VELA_STARTING ||
+        lbx__vela_word_on_begin(before) == before)
+        return vela_loop_refuse_start(ret_fault, before);
     if (options->pre_start)
         status = options->pre_start(loop, options->context);
     if (status == LBX_OK) {
-        props.behaviour = &lbx__vela_loop_pump;
+        props.behaviour = &lbx__vela_pump_behaviour;
         props.argument = loop;
-        status = spawn_pump(loop, &props);
+        status = vela_loop_spawn_pump(loop, &props);
         if (status != LBX_OK && options->post_stop)
             options->post_stop(loop, options->context);
     }
-    (void)lbx__vela_loop_change(loop, status == LBX_OK
-                                          ? lbx__vela_loop_on_start
-                                          : lbx__vela_loop_on_give_up);
+    (void)lbx__vela_pump_change(loop, status == LBX_OK
+                                          ? lbx__vela_word_on_start
+                                          : lbx__vela_word_on_start_failed);
     return status;
 }
 
@@ -204,9 +200,9 @@ lbx_vela_loop_pause(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     if (!loop)
         return LBX_INVALID;
-    if (!lbx__vela_loop_is(lbx__vela_loop_change(loop, lbx__vela_loop_on_pause),
+    if (!lbx__vela_word_is(lbx__vela_pump_change(loop, lbx__vela_word_on_pause),
                            LBX_VELA_LOOP_RUNNING))
-        return refuse(ret_fault, LBX_INVALID, "not running");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
     return LBX_OK;
 }
 
@@ -215,27 +211,27 @@ lbx_vela_loop_resume(lbx_vela_loop *loop, lbx_fault *ret_fault)
 {
     if (!loop)
         return LBX_INVALID;
-    if (!lbx__vela_loop_is(
-            lbx__vela_loop_change(loop, lbx__vela_loop_on_resume),
+    if (!lbx__vela_word_is(
+            lbx__vela_pump_change(loop, lbx__vela_word_on_resume),
             LBX_VELA_LOOP_PAUSED))
-        return refuse(ret_fault, LBX_INVALID, "not paused");
+        return lbx__fault_set(ret_fault, LBX_INVALID, "not paused");
     return LBX_OK;
 }
 
 /* Waits until the loop is no longer stopping. */
 static lbx_status
-await_end(lbx_vela_loop *loop, int64_t deadline_ns)
+vela_loop_await_end(lbx_vela_loop *loop, int64_t deadline_ns)
 {
     for (;;) {
-        // Without threads somebody has to; with them it is refused.
+        // A system without threads is run here; another refuses.
         (void)!lbx_system_run(loop->system, UINT64_MAX, NULL);
-        if (!lbx__vela_loop_is(lbx__vela_loop_word(loop),
+        if (!lbx__vela_word_is(lbx__vela_pump_word(loop),
                                LBX_VELA_LOOP_STOPPING))
             break;
         if (lbx_signal_wait_until(loop->stopped, deadline_ns) != LBX_OK)
             return LBX_TIMEOUT;
     }
-    lbx_signal_notify(loop->stopped); // to the next who waits
+    lbx_signal_notify(loop->stopped); // the next thread that waits
     return LBX_OK;
 }
 
@@ -247,13 +243,13 @@ lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns,
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_stop);
-    if (lbx__vela_loop_is(before, LBX_VELA_LOOP_IDLE) ||
-        lbx__vela_loop_is(before, LBX_VELA_LOOP_STOPPED))
-        return refuse(ret_fault, LBX_INVALID, "not running");
-    if (lbx__vela_loop_frame_of(loop))
+    before = lbx__vela_pump_change(loop, lbx__vela_word_on_stop);
+    if (lbx__vela_word_is(before, LBX_VELA_LOOP_IDLE) ||
+        lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPED))
+        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
+    if (lbx__vela_pump_frame_of(loop))
         return LBX_PENDING;
-    return await_end(loop, deadline_ns);
+    return vela_loop_await_end(loop, deadline_ns);
 }
 
 /* ---- Messages ---- */
@@ -273,17 +269,18 @@ lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault)
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_process);
-    if (lbx__vela_loop_is(before, LBX_VELA_LOOP_RUNNING) ||
-        lbx__vela_loop_is(before, LBX_VELA_LOOP_STOPPING))
-        return refuse(ret_fault, LBX_INVALID,
-                      "running: it takes its messages itself");
-    if (before & LBX__VELA_LOOP_HANDLING)
-        return refuse(ret_fault, LBX_BUSY, "a message is being handled");
-    found = lbx__vela_loop_take(loop, &envelope);
+    before = lbx__vela_pump_change(loop, lbx__vela_word_on_process);
+    if (lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING) ||
+        lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPING))
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "running: it takes its messages itself");
+    if (before & LBX__VELA_HANDLING)
+        return lbx__fault_set(ret_fault, LBX_BUSY,
+                              "a message is being handled");
+    found = lbx__vela_pump_take(loop, &envelope);
     if (found)
-        (void)lbx__vela_loop_handle(loop, &envelope, false);
-    (void)lbx__vela_loop_change(loop, lbx__vela_loop_on_release);
+        (void)lbx__vela_pump_handle(loop, &envelope, false);
+    (void)lbx__vela_pump_change(loop, lbx__vela_word_on_release);
     return found ? LBX_OK : LBX_EMPTY;
 }
 
@@ -296,20 +293,21 @@ lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *ret_fault)
 
     if (!loop)
         return LBX_INVALID;
-    before = lbx__vela_loop_change(loop, lbx__vela_loop_on_deliver);
-    if (!lbx__vela_loop_is(before, LBX_VELA_LOOP_RUNNING))
-        return refuse(ret_fault, LBX_INVALID, "not running");
-    if (before & LBX__VELA_LOOP_HANDLING)
-        return refuse(ret_fault, LBX_BUSY, "a message is being handled");
-    status = lbx__vela_loop_handle(loop, &envelope, true);
-    (void)lbx__vela_loop_change(loop, lbx__vela_loop_on_release);
+    before = lbx__vela_pump_change(loop, lbx__vela_word_on_deliver);
+    if (!lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING))
+        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
+    if (before & LBX__VELA_HANDLING)
+        return lbx__fault_set(ret_fault, LBX_BUSY,
+                              "a message is being handled");
+    status = lbx__vela_pump_handle(loop, &envelope, true);
+    (void)lbx__vela_pump_change(loop, lbx__vela_word_on_release);
     return status;
 }
 
 void *
 lbx_vela_loop_take(lbx_vela_loop *loop)
 {
-    lbx__vela_loop_frame *here = loop ? lbx__vela_loop_frame_of(loop) : NULL;
+    lbx__vela_pump_frame *here = loop ? lbx__vela_pump_frame_of(loop) : NULL;
 
     if (!here)
         return NULL;
@@ -317,7 +315,7 @@ lbx_vela_loop_take(lbx_vela_loop *loop)
     return here->message;
 }
 
-/* ---- Looking ---- */
+/* ---- State and statistics ---- */
 
 lbx_producer *
 lbx_vela_loop_producer(lbx_vela_loop *loop)
@@ -328,7 +326,7 @@ lbx_vela_loop_producer(lbx_vela_loop *loop)
 lbx_vela_loop_state
 lbx_vela_loop_state_of(lbx_vela_loop *loop)
 {
-    return loop ? lbx__vela_loop_state(lbx__vela_loop_word(loop))
+    return loop ? lbx__vela_word_state(lbx__vela_pump_word(loop))
                 : LBX_VELA_LOOP_IDLE;
 }
 
@@ -355,7 +353,7 @@ lbx_vela_loop_stats_read(lbx_vela_loop *loop, lbx_vela_loop_stats *ret)
 
     if (!loop || !ret)
         return LBX_INVALID;
-    // Acquire, the counts: pairs with count().
+    // Acquire, the counts: pairs with pump_count().
     stats.processed = lbx__load(&loop->processed, acquire);
     stats.errors = lbx__load(&loop->errors, acquire);
     stats.cycles = lbx__load(&loop->cycles, acquire);
@@ -366,7 +364,7 @@ lbx_vela_loop_stats_read(lbx_vela_loop *loop, lbx_vela_loop_stats *ret)
                     lbx__load(&loop->has_held, relaxed);
     if (handled > 0)
         stats.average_ns = stats.total_ns / (int64_t)handled;
-    stats.state = lbx__vela_loop_state(lbx__vela_loop_word(loop));
+    stats.state = lbx__vela_word_state(lbx__vela_pump_word(loop));
     stats.state_name = lbx_vela_loop_state_name(stats.state);
     *ret = stats;
     return LBX_OK;

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a loop.
+ * Vela's message loop, inside.
  *
- * A loop owns a mailbox, and from start to stop an actor, the pump. The pump's
- * only message is a ring: "look into the mailbox". What a ring brings about is a
- * cycle. The mailbox's scheduler hook, which runs in the sender's thread, rings;
- * so do start, resume and stop, and the pump itself when a cycle ended before
- * the mailbox was empty. Only the public interface of actors and mailboxes is
- * used; base gives memory and atomics.
+ * A loop owns a mailbox, and from start to stop an actor, the pump. The pump
+ * has one message, the notification, and handles a cycle of the mailbox's
+ * messages for each. Notifications are sent by the mailbox's scheduler hook, in
+ * the sender's thread, by start, resume and stop, and by the pump itself when a
+ * cycle ended before the mailbox was empty.
  *
- * All that threads have to agree on is in one word (loop_word.h).
+ * Everything that threads must agree on is in one word (vela_word.h).
  *
- * L1  There is at most one ring. TOLD is set by whoever will send it and cleared
- *     by the turn that gets it, or by ring_lost(). While it is set the loop is
- *     not over (L5), so it is there, and `pump` does not change.
- * L2  No wake-up is lost. A sender puts its message in and then changes the word
- *     (on_send, to the same value if need be); a turn changes the word
- *     (on_turn) and then looks into the mailbox. Both are read-modify-writes of
- *     one word, and so is every other change, so one comes first: if the
- *     sender's, the turn acquires what it released and finds the message; if the
- *     turn's, the sender finds TOLD clear, and rings. A sender that finds TOLD
- *     set is before the turn which clears it. One that finds the loop not running
- *     is before the start or resume, which ring.
- * L3  Whoever has set HANDLING takes and handles messages, alone: the pump in a
- *     cycle, or a caller of deliver and process_next. If the pump finds it set,
- *     it lets the ring go, and whoever clears it rings again.
- * L4  After pause or stop, nothing more is handled: the state is looked at after
- *     each take, and a message that was taken too late is `held`, to be the
- *     first of the next cycle. What was sent after a pause is taken after it.
- * L5  The loop is stopped by whoever makes the word "over": the pump has gone,
- *     there is no ring, nobody is handling. Until then all three may use the
- *     loop; afterwards only its users do.
+ * VELA-1  At most one notification is on its way. The thread that sets NOTIFIED
+ *         sends it; the pump's run that receives it clears the flag, or
+ *         pump_notification_lost() does. While the flag is set the loop is not
+ *         over (VELA-5), and `pump` does not change.
+ * VELA-2  No wake-up is lost. A sender puts its message in and then changes the
+ *         word (on_send, perhaps to the same value); the pump changes the word
+ *         (on_run) and then reads the mailbox. All changes are
+ *         read-modify-writes of one word, so one of the two comes first: if the
+ *         sender's, the pump acquires what it released and finds the message;
+ *         if the pump's, the sender finds NOTIFIED clear and notifies. A sender
+ *         that finds the flag set comes before the run which clears it. One
+ *         that finds the loop not running comes before the start or resume,
+ *         which notify.
+ * VELA-3  Only the thread that has set HANDLING takes and handles messages: the
+ *         pump in a cycle, or a caller of deliver and process_next. If the pump
+ *         finds it set, it drops the notification, and the thread that clears
+ *         it notifies again.
+ * VELA-4  After pause or stop, nothing more is handled: the state is read after
+ *         each take, and a message that was taken too late is `held`, to be the
+ *         first of the next cycle. What was sent after a pause is taken after
+ *         the held one.
+ * VELA-5  The thread that makes the word "over" stops the loop: the pump has
+ *         ended, no notification is on its way, no thread handles a message.
+ *         Until then all three may use the loop; afterwards only its users may.
  *
- * A system that is terminated takes the pump away. The loop hears of that by the
- * pump's `stop` or, before its first turn, by the ring that does not arrive: the
- * type of a ring ends it by telling the loop.
+ * A system that is terminated ends the pump. The loop learns of it by the
+ * pump's `stop` or, before the pump's first run, by the notification that
+ * cannot be delivered: its type's destroy function informs the loop.
  */
 #ifndef LBX_COMPAT_VELA_LOOP_H
 #define LBX_COMPAT_VELA_LOOP_H
@@ -51,18 +54,18 @@ struct lbx_vela_loop {
     lbx_system *system;
     lbx_producer *in;
     lbx_consumer *out;
-    lbx_type *ring_type;
+    lbx_type *notification_type;
     lbx_signal *stopped;
     void (*destroy)(void *message, void *context); /* the mailbox's */
     void *destroy_context;
-    uint64_t most; /* in a cycle */
+    uint64_t max_per_cycle;
 
-    /* Everybody. */
+    /* Any thread. */
     _Atomic(uint32_t) word;
-    lbx_ref pump; /* L1; written by start */
+    lbx_ref pump; /* VELA-1; written by start */
 
-    /* Whoever is handling (L3). */
-    lbx_envelope held; /* L4 */
+    /* The thread that is handling (VELA-3). */
+    lbx_envelope held; /* VELA-4 */
     _Atomic(bool) has_held;
     _Atomic(uint64_t) handled;
     _Atomic(uint64_t) processed;
@@ -71,41 +74,42 @@ struct lbx_vela_loop {
     _Atomic(int64_t) total_ns;
 };
 
-/* The word as it is. */
-uint32_t lbx__vela_loop_word(lbx_vela_loop *loop);
+/* The current word. */
+uint32_t lbx__vela_pump_word(lbx_vela_loop *loop);
 
-/* Changes the word by a rule, and does what follows; the word before. Who is not
- * a user of the loop must not use it any more if that may have ended it (L5). */
-uint32_t lbx__vela_loop_change(lbx_vela_loop *loop, lbx__vela_loop_rule *rule);
+/* Changes the word by a rule and does what follows from the change; returns the
+ * word before. A thread that is not a user of the loop must not touch it
+ * afterwards if that may have stopped it (VELA-5). */
+uint32_t lbx__vela_pump_change(lbx_vela_loop *loop, lbx__vela_word_rule *rule);
 
 /* The mailbox's hook, in the sender's thread. */
-void lbx__vela_loop_ready(void *loop, lbx_mailbox *mailbox);
+void lbx__vela_pump_ready(void *loop, lbx_mailbox *mailbox);
 
-/* Ends a ring that was not heard: its type's destroy. */
-void lbx__vela_loop_end_ring(void *loop, void *context);
+/* Destroys a notification that was not delivered. */
+void lbx__vela_pump_end_notification(void *loop, void *context);
 
-/* By whoever is handling (L3). The next message; false when there is none. */
-bool lbx__vela_loop_take(lbx_vela_loop *loop, lbx_envelope *ret);
+/* Takes the next message; false: there is none. While HANDLING (VELA-3). */
+bool lbx__vela_pump_take(lbx_vela_loop *loop, lbx_envelope *ret);
 
-/* The same: handles one message. `direct`: an error is the caller's, with the
- * message. */
-lbx_status lbx__vela_loop_handle(lbx_vela_loop *loop,
+/* Handles one message. While HANDLING (VELA-3). `direct`: on an error the
+ * caller keeps the message. */
+lbx_status lbx__vela_pump_handle(lbx_vela_loop *loop,
                                  const lbx_envelope *envelope, bool direct);
 
-void lbx__vela_loop_end_message(const lbx_vela_loop *loop,
+void lbx__vela_pump_end_message(const lbx_vela_loop *loop,
                                 const lbx_envelope *envelope);
 
-/* A handler that runs in this thread, and those that it runs in. */
-typedef struct lbx__vela_loop_frame {
+/* A handler that runs in this thread; `outer`: the one that called it. */
+typedef struct lbx__vela_pump_frame {
     const lbx_vela_loop *loop;
     void *message;
     bool taken;
-    struct lbx__vela_loop_frame *outer;
-} lbx__vela_loop_frame;
+    struct lbx__vela_pump_frame *outer;
+} lbx__vela_pump_frame;
 
-/* The innermost of the loop's own; NULL outside its handlers. */
-lbx__vela_loop_frame *lbx__vela_loop_frame_of(const lbx_vela_loop *loop);
+/* The innermost frame of this loop; NULL outside its handlers. */
+lbx__vela_pump_frame *lbx__vela_pump_frame_of(const lbx_vela_loop *loop);
 
-extern const lbx_behaviour lbx__vela_loop_pump;
+extern const lbx_behaviour lbx__vela_pump_behaviour;
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop's word: its state and four flags, and the rules by which it changes.
+ * The word of Vela's message loop: its state and four flags, and the rules by
+ * which it changes.
  *
- * Each rule is a function from a word to the next. One that does not apply
- * answers the word as it is. Nothing else changes the word, and every change is
- * one read-modify-write (L1 to L5 in loop.h).
+ * Each rule is a function from a word to the next; one that does not apply
+ * returns the word unchanged. Nothing else changes the word, and every change
+ * is one read-modify-write (VELA-1 to VELA-5 in vela_loop.h).
  */
 #ifndef LBX_COMPAT_VELA_WORD_H
 #define LBX_COMPAT_VELA_WORD_H
@@ -12,186 +13,185 @@
 #include <letterbox/compat/vela.h>
 
 enum {
-    LBX__VELA_LOOP_STATE = 7, /* lbx_vela_loop_state */
-    LBX__VELA_LOOP_STARTING =
-        8,                    /* a start is under way; the state is as before */
-    LBX__VELA_LOOP_TOLD = 16, /* a ring is on its way to the pump */
-    LBX__VELA_LOOP_HANDLING = 32, /* somebody may take and handle messages */
-    LBX__VELA_LOOP_GONE = 64,     /* the pump has ended */
+    LBX__VELA_STATE = 7,     /* lbx_vela_loop_state */
+    LBX__VELA_STARTING = 8,  /* a start is under way; the state is as before */
+    LBX__VELA_NOTIFIED = 16, /* a notification is on its way */
+    LBX__VELA_HANDLING = 32, /* a thread takes and handles messages */
+    LBX__VELA_PUMP_ENDED = 64, /* the pump has ended */
 };
 
-typedef uint32_t lbx__vela_loop_rule(uint32_t word);
+typedef uint32_t lbx__vela_word_rule(uint32_t word);
 
 static inline lbx_vela_loop_state
-lbx__vela_loop_state(uint32_t word)
+lbx__vela_word_state(uint32_t word)
 {
-    return (lbx_vela_loop_state)(word & LBX__VELA_LOOP_STATE);
+    return (lbx_vela_loop_state)(word & LBX__VELA_STATE);
 }
 
 static inline bool
-lbx__vela_loop_is(uint32_t word, lbx_vela_loop_state state)
+lbx__vela_word_is(uint32_t word, lbx_vela_loop_state state)
 {
-    return lbx__vela_loop_state(word) == state;
+    return lbx__vela_word_state(word) == state;
 }
 
 static inline uint32_t
-lbx__vela_loop_with(uint32_t word, lbx_vela_loop_state state)
+lbx__vela_word_with(uint32_t word, lbx_vela_loop_state state)
 {
-    return (word & ~(uint32_t)LBX__VELA_LOOP_STATE) | (uint32_t)state;
+    return (word & ~(uint32_t)LBX__VELA_STATE) | (uint32_t)state;
 }
 
-/* Has nothing left to do but to be called stopped. */
+/* The pump has ended and no thread uses the loop: VELA-5. */
 static inline bool
-lbx__vela_loop_is_over(uint32_t word)
+lbx__vela_word_is_over(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_STOPPING) &&
-           (word & LBX__VELA_LOOP_GONE) &&
-           !(word & (LBX__VELA_LOOP_TOLD | LBX__VELA_LOOP_HANDLING));
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_STOPPING) &&
+           (word & LBX__VELA_PUMP_ENDED) &&
+           !(word & (LBX__VELA_NOTIFIED | LBX__VELA_HANDLING));
 }
 
-/* ---- What users ask for ---- */
+/* ---- The user's moves ---- */
 
 static inline uint32_t
-lbx__vela_loop_on_begin(uint32_t word)
+lbx__vela_word_on_begin(uint32_t word)
 {
-    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_IDLE) ||
-        lbx__vela_loop_is(word, LBX_VELA_LOOP_STOPPED))
-        return word | LBX__VELA_LOOP_STARTING;
+    if (lbx__vela_word_is(word, LBX_VELA_LOOP_IDLE) ||
+        lbx__vela_word_is(word, LBX_VELA_LOOP_STOPPED))
+        return word | LBX__VELA_STARTING;
     return word;
 }
 
 static inline uint32_t
-lbx__vela_loop_on_give_up(uint32_t word)
+lbx__vela_word_on_start_failed(uint32_t word)
 {
-    return word & ~(uint32_t)LBX__VELA_LOOP_STARTING;
+    return word & ~(uint32_t)LBX__VELA_STARTING;
 }
 
 static inline uint32_t
-lbx__vela_loop_on_start(uint32_t word)
+lbx__vela_word_on_start(uint32_t word)
 {
-    word &= ~(uint32_t)LBX__VELA_LOOP_STARTING;
-    return lbx__vela_loop_with(word, LBX_VELA_LOOP_RUNNING) |
-           LBX__VELA_LOOP_TOLD;
+    word &= ~(uint32_t)LBX__VELA_STARTING;
+    return lbx__vela_word_with(word, LBX_VELA_LOOP_RUNNING) |
+           LBX__VELA_NOTIFIED;
 }
 
 static inline uint32_t
-lbx__vela_loop_on_pause(uint32_t word)
+lbx__vela_word_on_pause(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING)
-               ? lbx__vela_loop_with(word, LBX_VELA_LOOP_PAUSED)
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING)
+               ? lbx__vela_word_with(word, LBX_VELA_LOOP_PAUSED)
                : word;
 }
 
 static inline uint32_t
-lbx__vela_loop_on_resume(uint32_t word)
+lbx__vela_word_on_resume(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_PAUSED)
-               ? lbx__vela_loop_with(word, LBX_VELA_LOOP_RUNNING) |
-                     LBX__VELA_LOOP_TOLD
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_PAUSED)
+               ? lbx__vela_word_with(word, LBX_VELA_LOOP_RUNNING) |
+                     LBX__VELA_NOTIFIED
                : word;
 }
 
 static inline uint32_t
-lbx__vela_loop_on_stop(uint32_t word)
+lbx__vela_word_on_stop(uint32_t word)
 {
-    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING) ||
-        lbx__vela_loop_is(word, LBX_VELA_LOOP_PAUSED))
-        return lbx__vela_loop_with(word, LBX_VELA_LOOP_STOPPING) |
-               LBX__VELA_LOOP_TOLD;
+    if (lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING) ||
+        lbx__vela_word_is(word, LBX_VELA_LOOP_PAUSED))
+        return lbx__vela_word_with(word, LBX_VELA_LOOP_STOPPING) |
+               LBX__VELA_NOTIFIED;
     return word;
 }
 
 /* ---- Messages ---- */
 
 static inline uint32_t
-lbx__vela_loop_on_send(uint32_t word)
+lbx__vela_word_on_send(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING)
-               ? word | LBX__VELA_LOOP_TOLD
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING)
+               ? word | LBX__VELA_NOTIFIED
                : word;
 }
 
-/* The pump has got its ring. */
+/* The pump runs: it has received its notification. */
 static inline uint32_t
-lbx__vela_loop_on_turn(uint32_t word)
+lbx__vela_word_on_run(uint32_t word)
 {
-    word &= ~(uint32_t)LBX__VELA_LOOP_TOLD;
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING)
-               ? word | LBX__VELA_LOOP_HANDLING
+    word &= ~(uint32_t)LBX__VELA_NOTIFIED;
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING)
+               ? word | LBX__VELA_HANDLING
                : word;
 }
 
-/* Somebody else wants to handle a message while the loop is running. */
+/* A caller wants to handle a message while the loop is running. */
 static inline uint32_t
-lbx__vela_loop_on_deliver(uint32_t word)
+lbx__vela_word_on_deliver(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING)
-               ? word | LBX__VELA_LOOP_HANDLING
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING)
+               ? word | LBX__VELA_HANDLING
                : word;
 }
 
-/* The same while it is not. */
+/* A caller wants to handle a message while the loop is not running. */
 static inline uint32_t
-lbx__vela_loop_on_process(uint32_t word)
+lbx__vela_word_on_process(uint32_t word)
 {
-    return lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING) ||
-                   lbx__vela_loop_is(word, LBX_VELA_LOOP_STOPPING)
+    return lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING) ||
+                   lbx__vela_word_is(word, LBX_VELA_LOOP_STOPPING)
                ? word
-               : word | LBX__VELA_LOOP_HANDLING;
+               : word | LBX__VELA_HANDLING;
 }
 
-/* Whoever was handling has seen an empty mailbox. */
+/* Handling ends, with an empty mailbox. */
 static inline uint32_t
-lbx__vela_loop_on_empty(uint32_t word)
+lbx__vela_word_on_empty(uint32_t word)
 {
-    return word & ~(uint32_t)LBX__VELA_LOOP_HANDLING;
+    return word & ~(uint32_t)LBX__VELA_HANDLING;
 }
 
-/* Whoever was handling may have left something to do. */
+/* Handling ends; there may be more to do. */
 static inline uint32_t
-lbx__vela_loop_on_release(uint32_t word)
+lbx__vela_word_on_release(uint32_t word)
 {
-    word &= ~(uint32_t)LBX__VELA_LOOP_HANDLING;
-    if (lbx__vela_loop_is(word, LBX_VELA_LOOP_RUNNING) ||
-        (lbx__vela_loop_is(word, LBX_VELA_LOOP_STOPPING) &&
-         !(word & LBX__VELA_LOOP_GONE)))
-        return word | LBX__VELA_LOOP_TOLD;
+    word &= ~(uint32_t)LBX__VELA_HANDLING;
+    if (lbx__vela_word_is(word, LBX_VELA_LOOP_RUNNING) ||
+        (lbx__vela_word_is(word, LBX_VELA_LOOP_STOPPING) &&
+         !(word & LBX__VELA_PUMP_ENDED)))
+        return word | LBX__VELA_NOTIFIED;
     return word;
 }
 
 /* ---- The pump ---- */
 
-/* It has ended. A start that is under way will ring, and then hear of it. */
+/* It has ended. A start that is under way will notify it, and learn that. */
 static inline uint32_t
-lbx__vela_loop_on_gone(uint32_t word)
+lbx__vela_word_on_pump_end(uint32_t word)
 {
-    word |= LBX__VELA_LOOP_GONE;
-    return word & LBX__VELA_LOOP_STARTING
+    word |= LBX__VELA_PUMP_ENDED;
+    return word & LBX__VELA_STARTING
                ? word
-               : lbx__vela_loop_with(word, LBX_VELA_LOOP_STOPPING);
+               : lbx__vela_word_with(word, LBX_VELA_LOOP_STOPPING);
 }
 
-/* A ring did not arrive, because it has ended. */
+/* A notification was not delivered, because the pump has ended. */
 static inline uint32_t
-lbx__vela_loop_on_unheard(uint32_t word)
+lbx__vela_word_on_undelivered(uint32_t word)
 {
-    word &= ~(uint32_t)LBX__VELA_LOOP_TOLD;
-    return lbx__vela_loop_with(word | LBX__VELA_LOOP_GONE,
+    word &= ~(uint32_t)LBX__VELA_NOTIFIED;
+    return lbx__vela_word_with(word | LBX__VELA_PUMP_ENDED,
                                LBX_VELA_LOOP_STOPPING);
 }
 
-/* A ring was not sent, for lack of memory. */
+/* A notification was not sent, for lack of memory. */
 static inline uint32_t
-lbx__vela_loop_on_unsent(uint32_t word)
+lbx__vela_word_on_unsent(uint32_t word)
 {
-    return word & ~(uint32_t)LBX__VELA_LOOP_TOLD;
+    return word & ~(uint32_t)LBX__VELA_NOTIFIED;
 }
 
-/* All is done. */
+/* The loop is stopped. */
 static inline uint32_t
-lbx__vela_loop_on_end(uint32_t word)
+lbx__vela_word_on_end(uint32_t word)
 {
-    return lbx__vela_loop_with(word & ~(uint32_t)LBX__VELA_LOOP_GONE,
+    return lbx__vela_word_with(word & ~(uint32_t)LBX__VELA_PUMP_ENDED,
                                LBX_VELA_LOOP_STOPPED);
 }
 

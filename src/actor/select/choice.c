@@ -21,8 +21,8 @@ struct choosing {
     const lbx__choice_request *request;
     const lbx_props *props;
     const lbx__deployment_entry *deploy; /* NULL: none */
-    bool placed;                         /* somebody chose the dispatcher */
-    lbx__requirement needs;              /* of the behaviour */
+    bool placed;            /* deployment or props name the dispatcher */
+    lbx__requirement needs; /* of the behaviour */
     lbx__choice *choice;
 };
 
@@ -104,7 +104,7 @@ choosing_dispatcher(struct choosing *s)
 
 static lbx_status
 choosing_verify_one(const struct choosing *s,
-                    const lbx__requirement *requirement, const char *who)
+                    const lbx__requirement *requirement, const char *what)
 {
     const lbx__choice *choice = s->choice;
     const lbx__mailbox_plan *mailbox = choice->mailbox;
@@ -119,7 +119,7 @@ choosing_verify_one(const struct choosing *s,
         s->request->fault, LBX_UNSUPPORTED, mailbox->section,
         "%s%s%s, but %s %s requires %s (by step %d, %s)",
         mailbox->section ? "" : mailbox->id, mailbox->section ? "" : ": ", lack,
-        who, requirement->by, requirement->name ? requirement->name : "that",
+        what, requirement->by, requirement->name ? requirement->name : "that",
         (int)choice->step, lbx__choice_step_name(choice->step));
 }
 

@@ -209,7 +209,7 @@ dispatcher_plans_get(lbx__dispatcher_plans *plans, const lbx_settings *section)
     return plan;
 }
 
-/* The section of an id. A text instead of a section is the id of another one. */
+/* The section of an id. A text instead of a section is another id. */
 static const lbx_settings *
 dispatcher_plans_section(const lbx__dispatcher_plans *plans, const char *id)
 {

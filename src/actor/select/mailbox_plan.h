@@ -5,8 +5,9 @@
  *
  * An id is the path of a section, "bounded-capacity:N", or the name of a type.
  *
- * MBPLAN-1  A plan is filled in once, by the first thread that needs it, with no
- *           lock held; a failure is not kept. Plans live as long as the system.
+ * MBPLAN-1  A plan is filled in once, by the first thread that needs it, with
+ *           no lock held; a failure is not kept. Plans live as long as the
+ *           system.
  * MBPLAN-2  The list grows at its head, under the lock; reading it needs none.
  */
 #ifndef LBX_ACTOR_SELECT_MAILBOX_PLAN_H
@@ -41,8 +42,8 @@ lbx_status lbx__mailbox_plans_create(const lbx_allocator *allocator,
                                      lbx__mailbox_plans **ret);
 void lbx__mailbox_plans_destroy(lbx__mailbox_plans *plans);
 
-/* The plan of an id. `at` is where the settings name the id, or NULL. `unlisted`
- * is memory for a plan that is not worth keeping on the list. */
+/* The plan of an id. `at` is where the settings name the id, or NULL.
+ * `unlisted` is memory for a plan that is not worth keeping on the list. */
 lbx_status lbx__mailbox_plans_find(lbx__mailbox_plans *plans, const char *id,
                                    const lbx_settings *at, lbx_fault *fault,
                                    lbx__mailbox_plan *unlisted,

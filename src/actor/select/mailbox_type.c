@@ -11,6 +11,7 @@
 #include "actor/select/class_name.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,20 +31,16 @@ struct lbx__mailbox_types {
     const lbx_allocator *allocator;
     const lbx_kinds *kinds; /* the user's */
     lbx_kinds *storages;    /* for types with a storage of their own */
-    const lbx_mailbox_type **list;
-    size_t count;
-    size_t capacity;
-    struct mailbox_library *libraries;
-    size_t library_count;
-    size_t library_capacity;
+    lbx__array(const lbx_mailbox_type *) list;
+    lbx__array(struct mailbox_library) libraries;
 };
 
 static const lbx_mailbox_type *
 types_find_user(const lbx__mailbox_types *types, const char *name)
 {
-    for (size_t i = 0; i < types->count; i++)
-        if (strcmp(types->list[i]->name, name) == 0)
-            return types->list[i];
+    for (size_t i = 0; i < types->list.count; i++)
+        if (strcmp(types->list.items[i]->name, name) == 0)
+            return types->list.items[i];
     return NULL;
 }
 
@@ -97,8 +94,8 @@ bool
 lbx__mailbox_types_declare(const lbx__mailbox_types *types,
                            const char *semantics)
 {
-    for (size_t i = 0; i < types->count; i++) {
-        const char *const *name = types->list[i]->semantics;
+    for (size_t i = 0; i < types->list.count; i++) {
+        const char *const *name = types->list.items[i]->semantics;
 
         for (; name && *name; name++)
             if (lbx__class_name_equal(*name, semantics))
@@ -113,6 +110,7 @@ types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
           const lbx_settings *at, lbx_fault *fault)
 {
     lbx__mailbox_type taken;
+    const lbx_mailbox_type **slot;
     const char *name = type->name ? type->name : "";
 
     if (type->version != LBX_MAILBOX_TYPE_VERSION || !*name)
@@ -147,7 +145,10 @@ types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
                 "of another version",
                 name);
     }
-    types->list[types->count++] = type;
+    slot = lbx__array_add(&types->list, types->allocator);
+    if (!slot)
+        return LBX_NO_MEMORY;
+    *slot = type;
     return LBX_OK;
 }
 
@@ -159,8 +160,8 @@ types_add_all(lbx__mailbox_types *types, const lbx_system_options *options,
 
     for (size_t i = 0; status == LBX_OK && i < options->mailbox_type_count; i++)
         status = types_add(types, &options->mailbox_types[i], NULL, fault);
-    for (size_t i = 0; status == LBX_OK && i < types->library_count; i++) {
-        const lbx_mailbox_library *library = types->libraries[i].library;
+    for (size_t i = 0; status == LBX_OK && i < types->libraries.count; i++) {
+        const lbx_mailbox_library *library = types->libraries.items[i].library;
 
         for (size_t j = 0; status == LBX_OK && j < library->type_count; j++)
             status = types_add(types, &library->types[j],
@@ -196,33 +197,23 @@ library_open(const lbx_settings *path, lbx_fault *fault,
 static void
 library_close(struct mailbox_library *library)
 {
-    if (library->handle)
-        (void)dlclose(library->handle);
-    library->handle = NULL;
+    (void)dlclose(library->handle);
 }
 
 static lbx_status
 types_open_libraries(lbx__mailbox_types *types, const lbx_settings *list,
                      lbx_fault *fault)
 {
-    types->library_capacity = lbx_settings_count(list);
-    if (types->library_capacity == 0)
-        return LBX_OK;
-    types->libraries =
-        lbx__zalloc(types->allocator,
-                    types->library_capacity * sizeof(types->libraries[0]));
-    if (!types->libraries)
-        return LBX_NO_MEMORY;
-    while (types->library_count < types->library_capacity) {
-        struct mailbox_library *library =
-            &types->libraries[types->library_count];
-        lbx_status status = library_open(
-            lbx_settings_child(list, types->library_count), fault, library);
+    for (size_t i = 0; i < lbx_settings_count(list); i++) {
+        struct mailbox_library library;
+        lbx_status status;
 
+        if (!lbx__array_reserve(&types->libraries, types->allocator, 1))
+            return LBX_NO_MEMORY;
+        status = library_open(lbx_settings_child(list, i), fault, &library);
         if (status != LBX_OK)
             return status;
-        types->library_count++;
-        types->capacity += library->library->type_count;
+        types->libraries.items[types->libraries.count++] = library;
     }
     return LBX_OK;
 }
@@ -240,19 +231,14 @@ lbx__mailbox_types_create(const lbx_system_options *options,
         return LBX_NO_MEMORY;
     types->allocator = options->allocator;
     types->kinds = options->kinds;
-    types->capacity = options->mailbox_type_count;
     status = lbx_settings_read_strings(
         settings, "letterbox.actor.mailbox-libraries", fault, &libraries);
     if (status == LBX_OK)
         status = types_open_libraries(types, libraries, fault);
     if (status == LBX_OK)
         status = lbx_kinds_create(types->allocator, &types->storages);
-    if (status == LBX_OK && types->capacity > 0) {
-        types->list = lbx__zalloc(types->allocator,
-                                  types->capacity * sizeof(types->list[0]));
-        status = types->list ? types_add_all(types, options, libraries, fault)
-                             : LBX_NO_MEMORY;
-    }
+    if (status == LBX_OK)
+        status = types_add_all(types, options, libraries, fault);
     if (status != LBX_OK) {
         lbx__mailbox_types_destroy(types);
         return status;
@@ -267,14 +253,10 @@ lbx__mailbox_types_destroy(lbx__mailbox_types *types)
     if (!types)
         return;
     lbx_kinds_destroy(types->storages);
-    if (types->list)
-        lbx__free(types->allocator, types->list,
-                  types->capacity * sizeof(types->list[0]));
-    for (size_t i = types->library_count; i > 0; i--)
-        library_close(&types->libraries[i - 1]);
-    if (types->libraries)
-        lbx__free(types->allocator, types->libraries,
-                  types->library_capacity * sizeof(types->libraries[0]));
+    lbx__array_fini(&types->list, types->allocator);
+    for (size_t i = types->libraries.count; i > 0; i--)
+        library_close(&types->libraries.items[i - 1]);
+    lbx__array_fini(&types->libraries, types->allocator);
     lbx__free(types->allocator, types, sizeof(*types));
 }
 

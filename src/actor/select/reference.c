@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reference: every default of the settings that the actor rooms read, in one
- * file. docs/settings.md explains the keys.
+ * The reference: every default of the settings that the actor rooms read, in
+ * one file. docs/settings.md explains the keys.
  *
  * It is the same for every system. The first thread that makes a system reads
  * it, into static memory: it belongs to no system, so that no user's allocator
@@ -152,8 +152,8 @@ reference_read(void)
 const lbx_settings *
 lbx__reference_settings(void)
 {
-    // Not lbx__init_once: the explorer must not see that the first execution does
-    // more than the others.
+    // Not lbx__init_once: the explorer must not see that the first execution
+    // does more than the others.
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     (void)pthread_once(&once, reference_read);

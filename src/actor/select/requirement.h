@@ -3,8 +3,8 @@
  * Requirements: what a dispatcher or a behaviour requires of a mailbox.
  *
  * A requirement is a mask of capabilities, and perhaps a name. A built-in name
- * stands for a mask. Any other name is met by the mailbox types that declare it.
- * The settings map names to mailboxes.
+ * stands for a mask. Any other name is met by the mailbox types that declare
+ * it. The settings map names to mailboxes.
  */
 #ifndef LBX_ACTOR_SELECT_REQUIREMENT_H
 #define LBX_ACTOR_SELECT_REQUIREMENT_H
@@ -35,7 +35,7 @@ lbx_status lbx__requirement_check_map(const lbx_settings *settings,
                                       lbx_fault *fault);
 
 /* The value that the map has for a name, the id of a mailbox; NULL: none.
- * `given` is the user's settings, or NULL; `settings` includes the reference. */
+ * `given` is the user's settings, or NULL; `settings` has the reference too. */
 const lbx_settings *lbx__requirement_find_mailbox(const lbx_settings *given,
                                                   const lbx_settings *settings,
                                                   const char *name);

@@ -7,7 +7,7 @@
  */
 #include "actor/select/section.h"
 
-#include <stdarg.h>
+#include "base/fault.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -68,16 +68,16 @@ lbx__section_fault(lbx_fault *fault, lbx_status status, const lbx_settings *at,
     char text[sizeof(fault->text)];
     va_list arguments;
 
-    if (!fault)
-        return status;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     // What was not read from a file has no line to show.
-    if (at && lbx_settings_line(at) > 0)
+    if (!fault || !at || lbx_settings_line(at) == 0) {
+        (void)lbx__fault_set_list(fault, status, (lbx__fault_line){NULL, 0},
+                                  format, arguments);
+    } else {
+        (void)vsnprintf(text, sizeof(text), format, arguments);
         (void)lbx_settings_complain(at, fault, text);
-    else
-        (void)snprintf(fault->text, sizeof(fault->text), "%s", text);
-    fault->status = status;
+        fault->status = status;
+    }
+    va_end(arguments);
     return status;
 }

@@ -8,13 +8,13 @@
 
 #include <letterbox/actor/selection.h>
 
-/* Checks the keys of a section. `type` is the user's mailbox type that it names,
- * whose keys are allowed too; NULL: none. */
+/* Checks the keys of a section. `type` is the user's mailbox type that it
+ * names, whose keys are allowed too; NULL: none. */
 lbx_status lbx__section_check(const lbx_settings *section,
                               const lbx_mailbox_type *type, lbx_fault *fault);
 
-/* Writes a fault, which may be NULL: "file:line: path: " if `at` was read from a
- * file, then the text. Returns `status`. */
+/* Writes a fault, which may be NULL: "file:line: path: " if `at` was read from
+ * a file, then the text. Returns `status`. */
 lbx_status lbx__section_fault(lbx_fault *fault, lbx_status status,
                               const lbx_settings *at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

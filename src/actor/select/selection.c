@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The selection of a system: made with it, from its settings over the reference.
- * Types, mailboxes, deployments and dispatchers are made in this order, since
- * each uses those before it.
+ * The selection of a system: made with it, from its settings over the
+ * reference. Types, mailboxes, deployments and dispatchers are made in this
+ * order, since each uses those before it.
  */
 #include "actor/select/selection.h"
 

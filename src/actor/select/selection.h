@@ -3,8 +3,8 @@
  * The selection of a system: everything from which the dispatcher and the
  * mailbox of an actor are chosen.
  *
- * An actor that asks for nothing, in a system without deployments, gets `usual`,
- * which was chosen when the system was made: spawning it costs a few
+ * An actor that asks for nothing, in a system without deployments, gets
+ * `usual`, which was chosen when the system was made: spawning it costs a few
  * comparisons.
  */
 #ifndef LBX_ACTOR_SELECT_SELECTION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ActorMailboxSpec (behaviours 5.4), all 33, under its own numbers: who gets
+ * ActorMailboxSpec, all 33, under its own numbers: who gets
  * which mailbox, from deployment, props, dispatchers and requirements.
  *
  * Akka's words in ours: an actor with RequiresMessageQueue is a behaviour with
@@ -115,13 +115,13 @@ fails(struct wish wish, const char *name, const char *words)
 }
 
 #define GETS(number, cited, name, step, able, actor, ...)                      \
-    TEST_CITING("5.4 ActorMailboxSpec " number " " cited, name)                \
+    TEST_CITING("ActorMailboxSpec " number " " cited, name)                    \
     {                                                                          \
         gets((struct wish){__VA_ARGS__}, actor, step, able);                   \
     }
 
 #define FAILS(number, cited, name, words, actor, ...)                          \
-    TEST_CITING("5.4 ActorMailboxSpec " number " " cited, name)                \
+    TEST_CITING("ActorMailboxSpec " number " " cited, name)                    \
     {                                                                          \
         fails((struct wish){__VA_ARGS__}, actor, words);                       \
     }
@@ -137,23 +137,20 @@ GETS("3", "A-02", bounded_when_only_the_behaviour_needs_it, 4, BOUNDED, "plain",
 
 // However the behaviour was made: Akka's four ways are, here, with and without
 // an argument, by name and by mask.
-TEST_CITING("5.4 ActorMailboxSpec 4 A-02", deque_when_only_stash_needs_it)
+STAGE_TEST("ActorMailboxSpec 4 A-02", deque_when_only_stash_needs_it)
 {
-    struct stage stage;
     int argument = 17;
 
-    begin(&stage);
-    CHECK_GETS(&stage, ((struct wish){.semantics = STASH}), "s1", 4, DEQUE);
-    CHECK_GETS(&stage,
+    begin(stage);
+    CHECK_GETS(stage, ((struct wish){.semantics = STASH}), "s1", 4, DEQUE);
+    CHECK_GETS(stage,
                ((struct wish){.semantics = STASH, .argument = &argument}), "s2",
                4, DEQUE);
-    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_SEND_FRONT}), "s3", 4,
-               DEQUE);
+    CHECK_GETS(stage, NEEDS(LBX_CAN_SEND_FRONT), "s3", 4, DEQUE);
     CHECK_GETS(
-        &stage,
+        stage,
         ((struct wish){.needs = LBX_CAN_SEND_FRONT, .argument = &argument}),
         "s4", 4, DEQUE);
-    stage_end(&stage);
 }
 
 GETS("5", "A-06", bounded_by_deployment, 1, BOUNDED, "bounded", .mailbox = NULL)

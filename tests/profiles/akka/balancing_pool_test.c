@@ -107,20 +107,19 @@ delivers_to_the_free_worker(const char *name)
 }
 
 // "deliver messages in a balancing fashion when defined programmatically".
-TEST_CITING_LIMIT("5.4 BalancingSpec 1 2.4.8 R-37",
-                  free_worker_handles_96_of_100, 60)
+TEST_CITING_LIMIT("BalancingSpec 1 R-37", free_worker_handles_96_of_100, 60)
 {
     delivers_to_the_free_worker("balancingPool-1");
 }
 
 // "work with anonymous actor names".
-TEST_CITING_LIMIT("5.4 BalancingSpec 2", balancing_pool_needs_no_name, 60)
+TEST_CITING_LIMIT("BalancingSpec 2", balancing_pool_needs_no_name, 60)
 {
     delivers_to_the_free_worker(NULL);
 }
 
 // "work with encoded actor names".
-TEST_CITING_LIMIT("5.4 BalancingSpec 3", balancing_pool_may_have_any_name, 60)
+TEST_CITING_LIMIT("BalancingSpec 3", balancing_pool_may_have_any_name, 60)
 {
     static const char name[] = "abc\xc3\xa5"
                                "6#$\xe2\x82\xac xyz%";
@@ -128,7 +127,7 @@ TEST_CITING_LIMIT("5.4 BalancingSpec 3", balancing_pool_may_have_any_name, 60)
 
     delivers_to_the_free_worker(name);
     stage_begin(&crew.stage, NULL);
-    crew.pool = stage_spawn(&crew.stage, (struct wish){.mailbox = NULL}, name);
+    crew.pool = stage_spawn(&crew.stage, ANY, name);
     CHECK_OK(lbx_ref_path(crew.pool, path, sizeof(path)));
     CHECK_STR("/user/abc\xc3\xa5"
               "6#$\xe2\x82\xac xyz%",
@@ -138,7 +137,7 @@ TEST_CITING_LIMIT("5.4 BalancingSpec 3", balancing_pool_may_have_any_name, 60)
 
 // BalancingDispatcherSpec: "have fast actor stealing work from slow actor";
 // "both mailboxes are empty at the end".
-TEST_CITING_LIMIT("5.4 BalancingDispatcherSpec 1 2.4.8",
+TEST_CITING_LIMIT("BalancingDispatcherSpec 1",
                   fast_worker_takes_over_from_the_slow_one, 60)
 {
     lbx_actor_stats stats;
@@ -204,8 +203,8 @@ smallest_receive(lbx_context *context, void *state, void *message)
 
 // "deliver messages to idle actor": one of three is busy, and the next three
 // messages go to the others.
-TEST_CITING_LIMIT("5.4 SmallestMailboxSpec 1 2.4.9",
-                  three_messages_avoid_the_busy_worker, 60)
+TEST_CITING_LIMIT("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker,
+                  60)
 {
     static const lbx_behaviour behaviour = {
         .version = LBX_BEHAVIOUR_VERSION,

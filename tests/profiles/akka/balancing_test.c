@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Balancing dispatchers (BalancingDispatcherSpec, behaviours 5.4): actors of one
+ * Balancing dispatchers (BalancingDispatcherSpec): actors of one
  * behaviour share a mailbox, and what one has no time for another does.
  */
 #include "stage.h"
@@ -114,16 +114,15 @@ waiting(lbx_ref ref)
 
 // BalancingDispatcherSpec: the fast one does what the slow one was told, and
 // both mailboxes are empty in the end.
-TEST_CITING("A-01 R-37 2.4.8 5.4", fast_worker_takes_over_from_the_slow_one)
+STAGE_TEST("A-01 R-37 5.4", fast_worker_takes_over_from_the_slow_one)
 {
-    struct stage stage;
     lbx_ref slow, fast;
 
-    begin_threads(&stage, 2);
-    slow = hire(&stage, &worker, "b", 0);
+    begin_threads(stage, 2);
+    slow = hire(stage, &worker, "b", 0);
     stage_tell(slow, HOLDS);
     EVENTUALLY(crew.held == 1);
-    fast = hire(&stage, &worker, "b", 1);
+    fast = hire(stage, &worker, "b", 1);
     for (int i = 0; i < 100; i++)
         stage_tell(i % 2 ? slow : fast, i);
     EVENTUALLY(crew.total == 100);
@@ -133,20 +132,18 @@ TEST_CITING("A-01 R-37 2.4.8 5.4", fast_worker_takes_over_from_the_slow_one)
     CHECK_INT(1, crew.handled[0]);
     CHECK_INT(0, waiting(slow));
     CHECK_INT(0, waiting(fast));
-    CHECK_INT(0, stage.dead);
-    stage_end(&stage);
+    CHECK_INT(0, stage->dead);
 }
 
 // The same with all but one of five at the gate.
-TEST_CITING("R-37 5.4", the_free_one_of_five_does_the_work)
+STAGE_TEST("R-37 5.4", the_free_one_of_five_does_the_work)
 {
-    struct stage stage;
     lbx_ref refs[5];
     int idle = 0;
 
-    begin_threads(&stage, 5);
+    begin_threads(stage, 5);
     for (int i = 0; i < 5; i++)
-        refs[i] = hire(&stage, &worker, "b", i);
+        refs[i] = hire(stage, &worker, "b", i);
     for (int i = 0; i < 4; i++)
         stage_tell(refs[0], HOLDS);
     EVENTUALLY(crew.held == 4);
@@ -158,184 +155,169 @@ TEST_CITING("R-37 5.4", the_free_one_of_five_does_the_work)
     CHECK_INT(4, idle);
     crew.open = true;
     EVENTUALLY(crew.total == 100);
-    stage_end(&stage);
 }
 
 // What one that ends has not done, the others do; what the last one leaves is
 // dead letters.
-TEST_CITING("A-24 R-37", shared_mailboxes_keep_their_messages)
+STAGE_TEST("A-24 R-37", shared_mailboxes_keep_their_messages)
 {
-    struct stage stage;
     lbx_ref refs[3];
 
-    stage_begin(&stage, conf);
+    stage_begin(stage, conf);
     for (int i = 0; i < 3; i++)
-        refs[i] = hire(&stage, &worker, "b", i);
-    stage_run(&stage);
+        refs[i] = hire(stage, &worker, "b", i);
+    stage_run(stage);
     for (int i = 0; i < 10; i++)
         stage_tell(refs[0], i);
     lbx_stop(refs[0]);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(10, crew.total);
-    CHECK_INT(0, stage.dead);
+    CHECK_INT(0, stage->dead);
     // The order of turns is the order of waking: these stop first.
     lbx_stop(refs[1]);
     lbx_stop(refs[2]);
     for (int i = 0; i < 10; i++)
         stage_tell(refs[1], i);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(10, crew.total);
-    CHECK_INT(10, stage.dead);
+    CHECK_INT(10, stage->dead);
     // A new team, with a mailbox of its own.
-    refs[0] = hire(&stage, &worker, "b", 5);
+    refs[0] = hire(stage, &worker, "b", 5);
     stage_tell(refs[0], 1);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(1, crew.handled[5]);
-    CHECK_INT(10, stage.dead);
-    stage_end(&stage);
+    CHECK_INT(10, stage->dead);
 }
 
 // A member that waits for its supervisor, or is suspended, holds up nobody.
-TEST_CITING("R-37 A-20", deaf_members_leave_the_work_to_others)
+STAGE_TEST("R-37 A-20", deaf_members_leave_the_work_to_others)
 {
-    struct stage stage;
     lbx_ref a, b;
 
-    stage_begin(&stage, conf);
-    a = hire(&stage, &worker, "b", 0);
-    b = hire(&stage, &worker, "b", 1);
-    stage_run(&stage);
+    stage_begin(stage, conf);
+    a = hire(stage, &worker, "b", 0);
+    b = hire(stage, &worker, "b", 1);
+    stage_run(stage);
     CHECK_OK(lbx_suspend(a));
-    stage_run(&stage);
+    stage_run(stage);
     for (int i = 0; i < 20; i++)
         stage_tell(a, i);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(20, crew.handled[1]);
     CHECK_OK(lbx_suspend(b));
-    stage_run(&stage);
+    stage_run(stage);
     stage_tell(b, 1);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(20, crew.total);
     CHECK_INT(1, waiting(a));
     CHECK_OK(lbx_resume(a));
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(1, crew.handled[0]);
     stage_tell(b, FAILS); // by either; it restarts, and nothing is lost
     stage_tell(b, 2);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(22, crew.total);
-    stage_end(&stage);
 }
 
 // Akka trusts that all on such a dispatcher understand each other's messages;
 // here those of another behaviour have a mailbox of their own.
-TEST_CITING("A-01", teams_are_of_one_behaviour)
+STAGE_TEST("A-01", teams_are_of_one_behaviour)
 {
-    struct stage stage;
     lbx_ref a, b;
 
-    stage_begin(&stage, conf);
-    a = hire(&stage, &worker, "b", 0);
-    b = hire(&stage, &clerk, "b", 1);
-    stage_run(&stage);
+    stage_begin(stage, conf);
+    a = hire(stage, &worker, "b", 0);
+    b = hire(stage, &clerk, "b", 1);
+    stage_run(stage);
     CHECK_OK(lbx_suspend(a));
-    stage_run(&stage);
+    stage_run(stage);
     stage_tell(a, 1);
     stage_tell(b, 2);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(0, crew.handled[0]);
     CHECK_INT(1, crew.handled[1]);
     CHECK_INT(1, waiting(a));
     CHECK_INT(0, waiting(b));
-    stage_end(&stage);
 }
 
 // One capacity for all, and one mailbox for all.
-TEST_CITING("A-05 A-25 R-37", team_has_one_capacity_and_one_mailbox)
+STAGE_TEST("A-05 A-25 R-37", team_has_one_capacity_and_one_mailbox)
 {
-    struct stage stage;
     lbx_ref a, b, c;
 
-    stage_begin(&stage, conf);
-    a = hire(&stage, &worker, "four", 0);
-    b = hire(&stage, &worker, "four", 1);
+    stage_begin(stage, conf);
+    a = hire(stage, &worker, "four", 0);
+    b = hire(stage, &worker, "four", 1);
     for (int i = 0; i < 3; i++) {
         stage_tell(a, i);
         stage_tell(b, i);
     }
-    CHECK_INT(2, stage.dead);
+    CHECK_INT(2, stage->dead);
     CHECK_INT(4, waiting(a));
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(4, crew.total);
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 try_hire(&stage, &worker, "four", "other", 2, &c));
-    CHECK(strstr(stage.fault.text, "is not what others of behaviour worker "
-                                   "share on this balancing dispatcher"));
-    CHECK_STATUS(LBX_UNSUPPORTED, try_hire(&stage, &worker, "b",
+                 try_hire(stage, &worker, "four", "other", 2, &c));
+    CHECK(strstr(stage->fault.text, "is not what others of behaviour worker "
+                                    "share on this balancing dispatcher"));
+    CHECK_STATUS(LBX_UNSUPPORTED, try_hire(stage, &worker, "b",
                                            "unbounded-single-consumer", 2, &c));
-    stage_end(&stage);
 }
 
-TEST_CITING("R-27", explanation_tells_who_shares)
+STAGE_TEST("R-27", explanation_tells_who_shares)
 {
     lbx_props props = LBX_PROPS_INIT;
-    struct stage stage;
     lbx_ref a;
 
-    stage_begin(&stage, conf);
+    stage_begin(stage, conf);
     props.behaviour = &worker;
     props.dispatcher = "b";
-    CHECK_OK(stage_foretell(&stage, &props, "/a"));
-    CHECK(strstr(stage.said, "shared by all of behaviour worker on the "
-                             "dispatcher\n"));
-    CHECK(!strstr(stage.said, "in the cell"));
-    a = hire(&stage, &worker, "b", 0);
-    (void)hire(&stage, &worker, "b", 1);
-    CHECK(strstr(stage_explain(&stage, a), "shared by 2 on the dispatcher\n"));
-    stage_end(&stage);
+    CHECK_OK(stage_foretell(stage, &props, "/a"));
+    CHECK(strstr(stage->said, "shared by all of behaviour worker on the "
+                              "dispatcher\n"));
+    CHECK(!strstr(stage->said, "in the cell"));
+    a = hire(stage, &worker, "b", 0);
+    (void)hire(stage, &worker, "b", 1);
+    CHECK(strstr(stage_explain(stage, a), "shared by 2 on the dispatcher\n"));
 }
 
 // The default dispatcher can be one as well.
-TEST_CITING("A-01", default_dispatcher_may_balance)
+STAGE_TEST("A-01", default_dispatcher_may_balance)
 {
-    struct stage stage;
     lbx_ref a, b;
 
-    stage_begin(&stage, "akka.actor.default-dispatcher.type = "
-                        "BalancingDispatcher");
-    a = hire(&stage, &worker, NULL, 0);
-    b = hire(&stage, &worker, NULL, 1);
-    stage_run(&stage);
+    stage_begin(stage, "akka.actor.default-dispatcher.type = "
+                       "BalancingDispatcher");
+    a = hire(stage, &worker, NULL, 0);
+    b = hire(stage, &worker, NULL, 1);
+    stage_run(stage);
     lbx_stop(a);
     stage_tell(a, 1);
     stage_tell(b, 2);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_INT(2, crew.handled[1]);
-    stage_end(&stage);
 }
 
 // What is told to one of them, poison pills included, is for whoever is free.
-TEST_CITING("A-01 A-13", poison_pill_ends_who_finds_it)
+STAGE_TEST("A-01 A-13", poison_pill_ends_who_finds_it)
 {
-    struct stage stage;
     lbx_ref a, b;
 
-    stage_begin(&stage, conf);
-    a = hire(&stage, &worker, "b", 0);
-    b = hire(&stage, &worker, "b", 1);
-    stage_run(&stage);
+    stage_begin(stage, conf);
+    a = hire(stage, &worker, "b", 0);
+    b = hire(stage, &worker, "b", 1);
+    stage_run(stage);
     stage_tell(a, 1);
     lbx_tell(a, lbx_poison_pill());
     stage_tell(a, 2);
     stage_tell(b, 3);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK(lbx_ref_is_alive(a) != lbx_ref_is_alive(b));
     CHECK_INT(3, crew.total);
     lbx_tell(lbx_ref_is_alive(a) ? a : b, lbx_poison_pill());
-    stage_run(&stage);
+    stage_run(stage);
     CHECK(!lbx_ref_is_alive(a) && !lbx_ref_is_alive(b));
-    CHECK_INT(0, stage.dead);
-    stage_end(&stage);
+    CHECK_INT(0, stage->dead);
 }
 
 static lbx_ref victim;
@@ -373,21 +355,19 @@ check_heirs(struct stage *stage, lbx_ref some)
 }
 
 // Idle ones hear of what a busy one has told itself.
-TEST_CITING("A-01 A-24 R-37", what_one_tells_itself_is_for_all)
+STAGE_TEST("A-01 A-24 R-37", what_one_tells_itself_is_for_all)
 {
     lbx_pool pool = LBX_POOL_INIT;
-    struct stage stage;
     lbx_ref ref;
 
-    stage_begin(&stage, conf);
-    (void)hire(&stage, &testator, "b", 0);
-    check_heirs(&stage, hire(&stage, &testator, "b", 1));
+    stage_begin(stage, conf);
+    (void)hire(stage, &testator, "b", 0);
+    check_heirs(stage, hire(stage, &testator, "b", 1));
     pool.props.behaviour = &testator;
     pool.routing = LBX_BALANCING;
     pool.routees = 2;
-    CHECK_OK(lbx_system_spawn_pool(stage.system, &pool, NULL, &ref));
-    check_heirs(&stage, ref);
-    stage_end(&stage);
+    CHECK_OK(lbx_system_spawn_pool(stage->system, &pool, NULL, &ref));
+    check_heirs(stage, ref);
 }
 
 static _Atomic bool done;
@@ -409,14 +389,11 @@ come_and_go(unsigned index, void *context)
 }
 
 // Every message is handled or a dead letter, once.
-TEST_CITING("A-24", teams_come_and_go_and_lose_nothing)
+STAGE_TEST("A-24", teams_come_and_go_and_lose_nothing)
 {
-    struct stage stage;
-
-    begin_threads(&stage, 2);
-    threads_run(4, come_and_go, &stage);
+    begin_threads(stage, 2);
+    threads_run(4, come_and_go, stage);
     CHECK(done);
-    CHECK_OK(lbx_system_terminate(stage.system, LBX_FOREVER));
-    CHECK_INT(4 * 200 * 5, crew.total + (int)stage.dead);
-    stage_end(&stage);
+    CHECK_OK(lbx_system_terminate(stage->system, LBX_FOREVER));
+    CHECK_INT(4 * 200 * 5, crew.total + (int)stage->dead);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BoundedBlockingQueueSpec (behaviours 5.4): put, take, offer, poll, their
+ * BoundedBlockingQueueSpec: put, take, offer, poll, their
  * timed forms and capacity.
  *
  * put is lbx_producer_send() and take lbx_consumer_receive(), both for ever;
@@ -41,6 +41,21 @@ remaining(const struct queue *queue)
 
 #define SPEC(name) TEST_CITING("A-10 R-02", name)
 
+/* A test with a queue of this capacity, which is destroyed after it. */
+#define QUEUE_SPEC(name, capacity)                                             \
+    static void name##_on(struct queue *queue);                                \
+                                                                               \
+    SPEC(name)                                                                 \
+    {                                                                          \
+        struct queue queue;                                                    \
+                                                                               \
+        queue_begin(&queue, capacity);                                         \
+        name##_on(&queue);                                                     \
+        box_end(&queue.box);                                                   \
+    }                                                                          \
+                                                                               \
+    static void name##_on(struct queue *queue)
+
 // ---- Constructor and capacity ----
 
 SPEC(constructor_refuses_a_capacity_that_is_not_positive)
@@ -57,415 +72,329 @@ SPEC(constructor_refuses_a_capacity_that_is_not_positive)
     }
 }
 
-SPEC(remaining_capacity_is_capacity_less_size)
+QUEUE_SPEC(remaining_capacity_is_capacity_less_size, 2)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 2);
-    CHECK_INT(2, remaining(&queue));
-    box_send(&queue.box, 1);
-    CHECK_INT(1, remaining(&queue));
-    box_send(&queue.box, 2);
-    CHECK_INT(0, remaining(&queue));
-    CHECK_INT(1, box_next(&queue.box));
-    CHECK_INT(1, remaining(&queue));
-    box_end(&queue.box);
+    CHECK_INT(2, remaining(queue));
+    box_send(&queue->box, 1);
+    CHECK_INT(1, remaining(queue));
+    box_send(&queue->box, 2);
+    CHECK_INT(0, remaining(queue));
+    CHECK_INT(1, box_next(&queue->box));
+    CHECK_INT(1, remaining(queue));
 }
 
 // ---- put ----
 
-SPEC(put_stores_the_element)
+QUEUE_SPEC(put_stores_the_element, 2)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 2);
-    CHECK_OK(lbx_producer_send(queue.box.in, letter(1)));
-    CHECK_INT(1, lbx_mailbox_depth(queue.box.mailbox));
-    CHECK_RECEIVES(&queue.box, 1);
-    box_end(&queue.box);
+    CHECK_OK(lbx_producer_send(queue->box.in, letter(1)));
+    CHECK_INT(1, lbx_mailbox_depth(queue->box.mailbox));
+    CHECK_RECEIVES(&queue->box, 1);
 }
 
-SPEC(put_signals_a_waiting_take)
+QUEUE_SPEC(put_signals_a_waiting_take, 2)
 {
-    struct queue queue;
     struct parked take;
 
-    queue_begin(&queue, 2);
-    parked_receive(&take, &queue.box, LBX_FOREVER);
-    CHECK_OK(lbx_producer_send(queue.box.in, letter(1)));
+    parked_receive(&take, &queue->box, LBX_FOREVER);
+    CHECK_OK(lbx_producer_send(queue->box.in, letter(1)));
     CHECK_OK(parked_end(&take));
     CHECK_INT(1, number_of(take.message));
-    box_end(&queue.box);
 }
 
-SPEC(put_blocks_when_full_and_unblocks_with_room)
+QUEUE_SPEC(put_blocks_when_full_and_unblocks_with_room, 1)
 {
-    struct queue queue;
     struct parked put;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    parked_send(&put, &queue.box, 2, LBX_FOREVER);
+    box_send(&queue->box, 1);
+    parked_send(&put, &queue->box, 2, LBX_FOREVER);
     CHECK(!put.is_done);
-    CHECK_INT(1, lbx_mailbox_depth(queue.box.mailbox));
-    CHECK_INT(1, box_next(&queue.box));
+    CHECK_INT(1, lbx_mailbox_depth(queue->box.mailbox));
+    CHECK_INT(1, box_next(&queue->box));
     CHECK_OK(parked_end(&put));
-    CHECK_RECEIVES(&queue.box, 2);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 2);
 }
 
 // "check whether the queue is full before waiting again": of two blocked puts
 // one goes in per take, and the other keeps waiting.
-SPEC(put_checks_again_after_it_was_woken)
+QUEUE_SPEC(put_checks_again_after_it_was_woken, 1)
 {
-    struct queue queue;
     struct parked first;
     struct parked second;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    parked_send(&first, &queue.box, 2, LBX_FOREVER);
-    parked_send(&second, &queue.box, 3, LBX_FOREVER);
-    CHECK_INT(1, box_next(&queue.box));
+    box_send(&queue->box, 1);
+    parked_send(&first, &queue->box, 2, LBX_FOREVER);
+    parked_send(&second, &queue->box, 3, LBX_FOREVER);
+    CHECK_INT(1, box_next(&queue->box));
     CHECK_OK(parked_end(&first));
     CHECK(!second.is_done);
-    CHECK_INT(1, box_stats(&queue.box).waiting_senders);
-    CHECK_INT(2, box_next(&queue.box));
+    CHECK_INT(1, box_stats(&queue->box).waiting_senders);
+    CHECK_INT(2, box_next(&queue->box));
     CHECK_OK(parked_end(&second));
-    CHECK_RECEIVES(&queue.box, 3);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 3);
 }
 
-SPEC(put_delivers_null_where_akka_refuses_it)
+QUEUE_SPEC(put_delivers_null_where_akka_refuses_it, 1)
 {
-    struct queue queue;
     void *message = letter(9);
 
-    queue_begin(&queue, 1);
-    CHECK_OK(lbx_producer_send(queue.box.in, NULL));
-    CHECK_OK(lbx_consumer_receive(queue.box.out, &message));
+    CHECK_OK(lbx_producer_send(queue->box.in, NULL));
+    CHECK_OK(lbx_consumer_receive(queue->box.out, &message));
     CHECK_PTR(NULL, message);
-    box_end(&queue.box);
 }
 
 // ---- take ----
 
-SPEC(take_returns_the_first_element)
+QUEUE_SPEC(take_returns_the_first_element, 3)
 {
-    struct queue queue;
     void *message = NULL;
 
-    queue_begin(&queue, 3);
-    box_send_numbers(&queue.box, 1, 2);
-    CHECK_OK(lbx_consumer_receive(queue.box.out, &message));
+    box_send_numbers(&queue->box, 1, 2);
+    CHECK_OK(lbx_consumer_receive(queue->box.out, &message));
     CHECK_INT(1, number_of(message));
-    CHECK_RECEIVES(&queue.box, 2);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 2);
 }
 
-SPEC(take_signals_a_waiting_put)
+QUEUE_SPEC(take_signals_a_waiting_put, 1)
 {
-    struct queue queue;
     struct sender put;
     void *message = NULL;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    sender_wait(&put, &queue.box, 2);
-    CHECK_OK(lbx_consumer_receive(queue.box.out, &message));
+    box_send(&queue->box, 1);
+    sender_wait(&put, &queue->box, 2);
+    CHECK_OK(lbx_consumer_receive(queue->box.out, &message));
     CHECK_INT(1, put.bell.rings);
     CHECK_OK(sender_poll(&put));
     lbx_operation_fini(&put.operation);
-    box_end(&queue.box);
 }
 
-SPEC(take_blocks_when_empty_and_unblocks_with_an_element)
+QUEUE_SPEC(take_blocks_when_empty_and_unblocks_with_an_element, 1)
 {
-    struct queue queue;
     struct parked take;
 
-    queue_begin(&queue, 1);
-    parked_receive(&take, &queue.box, LBX_FOREVER);
+    parked_receive(&take, &queue->box, LBX_FOREVER);
     CHECK(!take.is_done);
-    box_send(&queue.box, 1);
+    box_send(&queue->box, 1);
     CHECK_OK(parked_end(&take));
     CHECK_INT(1, number_of(take.message));
-    box_end(&queue.box);
 }
 
-SPEC(take_checks_again_after_it_was_woken)
+QUEUE_SPEC(take_checks_again_after_it_was_woken, 2)
 {
-    struct queue queue;
     struct parked first;
     struct parked second;
 
-    queue_begin(&queue, 2);
-    parked_receive(&first, &queue.box, LBX_FOREVER);
-    parked_receive(&second, &queue.box, LBX_FOREVER);
-    box_send(&queue.box, 1);
+    parked_receive(&first, &queue->box, LBX_FOREVER);
+    parked_receive(&second, &queue->box, LBX_FOREVER);
+    box_send(&queue->box, 1);
     CHECK_OK(parked_end(&first));
     CHECK_INT(1, number_of(first.message));
     CHECK(!second.is_done);
-    box_send(&queue.box, 2);
+    box_send(&queue->box, 2);
     CHECK_OK(parked_end(&second));
     CHECK_INT(2, number_of(second.message));
-    box_end(&queue.box);
 }
 
 // ---- offer ----
 
-SPEC(offer_answers_at_once_when_there_is_room)
+QUEUE_SPEC(offer_answers_at_once_when_there_is_room, 2)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 2);
-    CHECK_OK(lbx_producer_try_send(queue.box.in, letter(1)));
-    CHECK_RECEIVES(&queue.box, 1);
-    box_end(&queue.box);
+    CHECK_OK(lbx_producer_try_send(queue->box.in, letter(1)));
+    CHECK_RECEIVES(&queue->box, 1);
 }
 
-SPEC(offer_refuses_at_once_when_full)
+QUEUE_SPEC(offer_refuses_at_once_when_full, 1)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(queue.box.in, letter(2)));
-    CHECK_INT(0, box_stats(&queue.box).waiting_senders);
-    CHECK_RECEIVES(&queue.box, 1);
-    box_end(&queue.box);
+    box_send(&queue->box, 1);
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(queue->box.in, letter(2)));
+    CHECK_INT(0, box_stats(&queue->box).waiting_senders);
+    CHECK_RECEIVES(&queue->box, 1);
 }
 
-SPEC(offer_signals_a_waiting_poll)
+QUEUE_SPEC(offer_signals_a_waiting_poll, 1)
 {
-    struct queue queue;
     struct receiver poll;
 
-    queue_begin(&queue, 1);
-    receiver_wait_until(&poll, &queue.box, queue_after(&queue, LBX_SECOND));
-    CHECK_OK(lbx_producer_try_send(queue.box.in, letter(1)));
+    receiver_wait_until(&poll, &queue->box, queue_after(queue, LBX_SECOND));
+    CHECK_OK(lbx_producer_try_send(queue->box.in, letter(1)));
     CHECK_INT(1, poll.bell.rings);
     receiver_check(&poll, 1);
-    box_end(&queue.box);
 }
 
 // ---- timed offer ----
 
-SPEC(timed_offer_does_not_wait_when_there_is_room)
+QUEUE_SPEC(timed_offer_does_not_wait_when_there_is_room, 1)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 1);
-    CHECK_OK(lbx_producer_send_until(queue.box.in, letter(1),
-                                     queue_after(&queue, LBX_SECOND)));
-    CHECK_INT(1, lbx_mailbox_depth(queue.box.mailbox));
-    box_end(&queue.box);
+    CHECK_OK(lbx_producer_send_until(queue->box.in, letter(1),
+                                     queue_after(queue, LBX_SECOND)));
+    CHECK_INT(1, lbx_mailbox_depth(queue->box.mailbox));
 }
 
-SPEC(timed_offer_waits_at_least_its_time)
+QUEUE_SPEC(timed_offer_waits_at_least_its_time, 1)
 {
-    struct queue queue;
     struct sender offer;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    sender_wait_until(&offer, &queue.box, 2, queue_after(&queue, 100 * LBX_MS));
-    test_clock_advance(&queue.time, 100 * LBX_MS - 1);
+    box_send(&queue->box, 1);
+    sender_wait_until(&offer, &queue->box, 2, queue_after(queue, 100 * LBX_MS));
+    test_clock_advance(&queue->time, 100 * LBX_MS - 1);
     CHECK_STATUS(LBX_PENDING, sender_poll(&offer));
-    test_clock_advance(&queue.time, 1);
+    test_clock_advance(&queue->time, 1);
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&offer));
     lbx_operation_fini(&offer.operation);
-    box_end(&queue.box);
 }
 
-SPEC(timed_offer_refuses_after_its_time)
+QUEUE_SPEC(timed_offer_refuses_after_its_time, 1)
 {
-    struct queue queue;
     struct parked offer;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    parked_send(&offer, &queue.box, 2, queue_after(&queue, LBX_MS));
+    box_send(&queue->box, 1);
+    parked_send(&offer, &queue->box, 2, queue_after(queue, LBX_MS));
     CHECK(!offer.is_done);
-    test_clock_advance(&queue.time, LBX_MS);
+    test_clock_advance(&queue->time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, parked_end(&offer));
-    CHECK_RECEIVES(&queue.box, 1);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 1);
 }
 
-SPEC(timed_offer_returns_early_when_room_appears)
+QUEUE_SPEC(timed_offer_returns_early_when_room_appears, 1)
 {
-    struct queue queue;
     struct parked offer;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    parked_send(&offer, &queue.box, 2, queue_after(&queue, LBX_SECOND));
-    CHECK_INT(1, box_next(&queue.box));
+    box_send(&queue->box, 1);
+    parked_send(&offer, &queue->box, 2, queue_after(queue, LBX_SECOND));
+    CHECK_INT(1, box_next(&queue->box));
     CHECK_OK(parked_end(&offer)); // the clock has not moved
-    CHECK_RECEIVES(&queue.box, 2);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 2);
 }
 
 // Room that appeared for the one before does not end the wait.
-SPEC(timed_offer_checks_again_after_room_went_to_another)
+QUEUE_SPEC(timed_offer_checks_again_after_room_went_to_another, 1)
 {
-    struct queue queue;
     struct sender before;
     struct sender offer;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    sender_wait(&before, &queue.box, 2);
-    sender_wait_until(&offer, &queue.box, 3, queue_after(&queue, LBX_MS));
-    CHECK_INT(1, box_next(&queue.box));
+    box_send(&queue->box, 1);
+    sender_wait(&before, &queue->box, 2);
+    sender_wait_until(&offer, &queue->box, 3, queue_after(queue, LBX_MS));
+    CHECK_INT(1, box_next(&queue->box));
     CHECK_OK(sender_poll(&before));
     CHECK_STATUS(LBX_PENDING, sender_poll(&offer));
-    test_clock_advance(&queue.time, LBX_MS);
+    test_clock_advance(&queue->time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&offer));
-    CHECK_RECEIVES(&queue.box, 2);
+    CHECK_RECEIVES(&queue->box, 2);
     lbx_operation_fini(&before.operation);
     lbx_operation_fini(&offer.operation);
-    box_end(&queue.box);
 }
 
 // ---- poll ----
 
-SPEC(poll_says_empty_at_once)
+QUEUE_SPEC(poll_says_empty_at_once, 1)
 {
-    struct queue queue;
-
-    queue_begin(&queue, 1);
-    CHECK_NOTHING(&queue.box);
-    CHECK_INT(0, box_stats(&queue.box).waiting_receivers);
-    box_end(&queue.box);
+    CHECK_NOTHING(&queue->box);
+    CHECK_INT(0, box_stats(&queue->box).waiting_receivers);
 }
 
-SPEC(poll_returns_the_head_and_signals_a_waiting_put)
+QUEUE_SPEC(poll_returns_the_head_and_signals_a_waiting_put, 2)
 {
-    struct queue queue;
     struct parked put;
 
-    queue_begin(&queue, 2);
-    box_send_numbers(&queue.box, 1, 2);
-    parked_send(&put, &queue.box, 3, LBX_FOREVER);
-    CHECK_INT(1, box_next(&queue.box));
+    box_send_numbers(&queue->box, 1, 2);
+    parked_send(&put, &queue->box, 3, LBX_FOREVER);
+    CHECK_INT(1, box_next(&queue->box));
     CHECK_OK(parked_end(&put));
-    CHECK_RECEIVES(&queue.box, 2, 3);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 2, 3);
 }
 
 // ---- timed poll ----
 
-SPEC(timed_poll_returns_the_head_without_waiting)
+QUEUE_SPEC(timed_poll_returns_the_head_without_waiting, 1)
 {
-    struct queue queue;
     void *message = NULL;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    CHECK_OK(lbx_consumer_receive_until(queue.box.out, &message,
-                                        queue_after(&queue, LBX_SECOND)));
+    box_send(&queue->box, 1);
+    CHECK_OK(lbx_consumer_receive_until(queue->box.out, &message,
+                                        queue_after(queue, LBX_SECOND)));
     CHECK_INT(1, number_of(message));
-    box_end(&queue.box);
 }
 
-SPEC(timed_poll_waits_at_least_its_time)
+QUEUE_SPEC(timed_poll_waits_at_least_its_time, 1)
 {
-    struct queue queue;
     struct receiver poll;
 
-    queue_begin(&queue, 1);
-    receiver_wait_until(&poll, &queue.box, queue_after(&queue, 100 * LBX_MS));
-    test_clock_advance(&queue.time, 100 * LBX_MS - 1);
+    receiver_wait_until(&poll, &queue->box, queue_after(queue, 100 * LBX_MS));
+    test_clock_advance(&queue->time, 100 * LBX_MS - 1);
     CHECK_STATUS(LBX_PENDING, receiver_poll(&poll));
-    test_clock_advance(&queue.time, 1);
+    test_clock_advance(&queue->time, 1);
     CHECK_STATUS(LBX_TIMEOUT, receiver_poll(&poll));
     lbx_operation_fini(&poll.operation);
-    box_end(&queue.box);
 }
 
-SPEC(timed_poll_gives_up_after_its_time)
+QUEUE_SPEC(timed_poll_gives_up_after_its_time, 1)
 {
-    struct queue queue;
     struct parked poll;
 
-    queue_begin(&queue, 1);
-    parked_receive(&poll, &queue.box, queue_after(&queue, LBX_MS));
+    parked_receive(&poll, &queue->box, queue_after(queue, LBX_MS));
     CHECK(!poll.is_done);
-    test_clock_advance(&queue.time, LBX_MS);
+    test_clock_advance(&queue->time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, parked_end(&poll));
-    box_end(&queue.box);
 }
 
-SPEC(timed_poll_returns_early_when_an_element_arrives)
+QUEUE_SPEC(timed_poll_returns_early_when_an_element_arrives, 1)
 {
-    struct queue queue;
     struct parked poll;
 
-    queue_begin(&queue, 1);
-    parked_receive(&poll, &queue.box, queue_after(&queue, LBX_SECOND));
-    box_send(&queue.box, 1);
+    parked_receive(&poll, &queue->box, queue_after(queue, LBX_SECOND));
+    box_send(&queue->box, 1);
     CHECK_OK(parked_end(&poll));
     CHECK_INT(1, number_of(poll.message));
-    box_end(&queue.box);
 }
 
-SPEC(timed_poll_checks_again_after_an_element_went_to_another)
+QUEUE_SPEC(timed_poll_checks_again_after_an_element_went_to_another, 1)
 {
-    struct queue queue;
     struct receiver before;
     struct receiver poll;
 
-    queue_begin(&queue, 1);
-    receiver_wait(&before, &queue.box);
-    receiver_wait_until(&poll, &queue.box, queue_after(&queue, LBX_MS));
-    box_send(&queue.box, 1);
+    receiver_wait(&before, &queue->box);
+    receiver_wait_until(&poll, &queue->box, queue_after(queue, LBX_MS));
+    box_send(&queue->box, 1);
     CHECK_STATUS(LBX_PENDING, receiver_poll(&poll));
     receiver_check(&before, 1);
-    test_clock_advance(&queue.time, LBX_MS);
+    test_clock_advance(&queue->time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, receiver_poll(&poll));
     lbx_operation_fini(&poll.operation);
-    box_end(&queue.box);
 }
 
-SPEC(timed_poll_lets_a_waiting_put_in)
+QUEUE_SPEC(timed_poll_lets_a_waiting_put_in, 1)
 {
-    struct queue queue;
     struct sender put;
     void *message = NULL;
 
-    queue_begin(&queue, 1);
-    box_send(&queue.box, 1);
-    sender_wait(&put, &queue.box, 2);
-    CHECK_OK(lbx_consumer_receive_until(queue.box.out, &message,
-                                        queue_after(&queue, LBX_SECOND)));
+    box_send(&queue->box, 1);
+    sender_wait(&put, &queue->box, 2);
+    CHECK_OK(lbx_consumer_receive_until(queue->box.out, &message,
+                                        queue_after(queue, LBX_SECOND)));
     CHECK_INT(1, put.bell.rings);
     CHECK_OK(sender_poll(&put));
-    CHECK_RECEIVES(&queue.box, 2);
+    CHECK_RECEIVES(&queue->box, 2);
     lbx_operation_fini(&put.operation);
-    box_end(&queue.box);
 }
 
 // drainTo: everything at once, and everyone who waited for room is let in.
-SPEC(drain_takes_all_and_lets_waiting_puts_in)
+QUEUE_SPEC(drain_takes_all_and_lets_waiting_puts_in, 2)
 {
-    struct queue queue;
     struct sender puts[2];
     void *drained[4];
     size_t count = 0;
 
-    queue_begin(&queue, 2);
-    box_send_numbers(&queue.box, 1, 2);
-    sender_wait(&puts[0], &queue.box, 3);
-    sender_wait(&puts[1], &queue.box, 4);
-    CHECK_OK(lbx_consumer_try_receive_batch(queue.box.out, drained, 2, &count));
+    box_send_numbers(&queue->box, 1, 2);
+    sender_wait(&puts[0], &queue->box, 3);
+    sender_wait(&puts[1], &queue->box, 4);
+    CHECK_OK(
+        lbx_consumer_try_receive_batch(queue->box.out, drained, 2, &count));
     CHECK_INT(2, count);
     for (int i = 0; i < 2; i++) {
         CHECK_INT(1, puts[i].bell.rings);
         CHECK_OK(sender_poll(&puts[i]));
         lbx_operation_fini(&puts[i].operation);
     }
-    CHECK_RECEIVES(&queue.box, 3, 4);
-    box_end(&queue.box);
+    CHECK_RECEIVES(&queue->box, 3, 4);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MailboxConfigSpec, its queue half (behaviours 5.4), for every kind of A-10
+ * MailboxConfigSpec, its queue half, for every kind of A-10
  * and 2.4: what Akka's mailboxes promise about their queues.
  *
  * Akka's words in ours: push timeout is BLOCK with wait_ns and then

@@ -4,6 +4,7 @@
  * ControlAwareDispatcherSpec at queue level, and A-13's example.
  */
 #include "fixture.h"
+#include "shuffle.h"
 
 // The message itself is its priority, as in PriorityDispatcherSpec.
 static bool
@@ -21,23 +22,6 @@ first_hundred_by_number(const void *message, void *context, int32_t *ret)
     (void)context;
     *ret = number_of(message) <= 100 ? number_of(message) : 101;
     return true;
-}
-
-// 1..count in an order that depends on `seed`.
-static void
-shuffle(int *numbers, int count, unsigned seed)
-{
-    for (int i = 0; i < count; i++)
-        numbers[i] = i + 1;
-    for (int i = count - 1; i > 0; i--) {
-        int j;
-        int held = numbers[i];
-
-        seed = seed * 1103515245u + 12345u;
-        j = (int)((seed >> 16) % (unsigned)(i + 1));
-        numbers[i] = numbers[j];
-        numbers[j] = held;
-    }
 }
 
 static struct box
@@ -200,7 +184,7 @@ TEST_CITING("A-22 A-23", system_messages_come_before_priorities)
     box_end(&box);
 }
 
-// 2.4.4: unstash prepends in original order: the last to the front first.
+// Unstash prepends in original order: the last to the front first.
 TEST_CITING("R-17", unstashing_to_the_front_keeps_the_original_order)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED_DEQUE, NULL);

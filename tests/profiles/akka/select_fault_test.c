@@ -9,116 +9,90 @@
 
 #include "support/torture.h"
 
-TEST_CITING("A-30", unknown_mailbox_is_refused)
+STAGE_TEST("A-30", unknown_mailbox_is_refused)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "akka.actor.deployment {\n"
-                        "  /a { mailbox = nowhere }\n"
-                        "}\n"
-                        "text = some");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
+    stage_begin(stage, "akka.actor.deployment {\n"
+                       "  /a { mailbox = nowhere }\n"
+                       "}\n"
+                       "text = some");
+    CHECK_REFUSED(stage, ANY, "a", LBX_NOT_FOUND,
                   "my.conf:2: letterbox.actor.deployment.");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
+    CHECK_REFUSED(stage, ANY, "a", LBX_NOT_FOUND,
                   "mailbox 'nowhere' is not configured");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "text"}), "b",
-                  LBX_NOT_FOUND, "mailbox 'text' is not configured");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = ""}), "b", LBX_NOT_FOUND,
+    CHECK_REFUSED(stage, MAILBOX("text"), "b", LBX_NOT_FOUND,
+                  "mailbox 'text' is not configured");
+    CHECK_REFUSED(stage, MAILBOX(""), "b", LBX_NOT_FOUND,
                   "mailbox '' is not configured");
-    stage_end(&stage);
 }
 
-TEST_CITING("A-30", unknown_dispatcher_is_refused)
+STAGE_TEST("A-30", unknown_dispatcher_is_refused)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "akka.actor.deployment {\n"
-                        "  /a { dispatcher = nowhere }\n"
-                        "}\n"
-                        "loop = loop2, loop2 = loop");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = NULL}), "a", LBX_NOT_FOUND,
-                  "my.conf:2: ");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "somewhere"}), "b",
-                  LBX_NOT_FOUND, "dispatcher 'somewhere' is not configured");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "loop"}), "b",
-                  LBX_NOT_FOUND, "dispatcher 'loop' is not configured");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = ""}), "b", LBX_NOT_FOUND,
+    stage_begin(stage, "akka.actor.deployment {\n"
+                       "  /a { dispatcher = nowhere }\n"
+                       "}\n"
+                       "loop = loop2, loop2 = loop");
+    CHECK_REFUSED(stage, ANY, "a", LBX_NOT_FOUND, "my.conf:2: ");
+    CHECK_REFUSED(stage, DISPATCHER("somewhere"), "b", LBX_NOT_FOUND,
+                  "dispatcher 'somewhere' is not configured");
+    CHECK_REFUSED(stage, DISPATCHER("loop"), "b", LBX_NOT_FOUND,
+                  "dispatcher 'loop' is not configured");
+    CHECK_REFUSED(stage, DISPATCHER(""), "b", LBX_NOT_FOUND,
                   "dispatcher '' is not configured");
-    stage_end(&stage);
 }
 
-TEST_CITING("A-30", empty_mailbox_type_is_refused)
+STAGE_TEST("A-30", empty_mailbox_type_is_refused)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "m {\n  mailbox-type = \"\"\n}");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "m"}), "a", LBX_INVALID,
+    stage_begin(stage, "m {\n  mailbox-type = \"\"\n}");
+    CHECK_REFUSED(stage, MAILBOX("m"), "a", LBX_INVALID,
                   "my.conf:2: m.mailbox-type: the mailbox-type of m is empty");
-    stage_end(&stage);
 }
 
-TEST_CITING("A-30", wildcard_requirement_is_refused)
+STAGE_TEST("A-30", wildcard_requirement_is_refused)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "d {\n  mailbox-requirement = \"*\"\n}");
-    CHECK_REFUSED(&stage, ((struct wish){.semantics = "*"}), "a", LBX_INVALID,
+    stage_begin(stage, "d {\n  mailbox-requirement = \"*\"\n}");
+    CHECK_REFUSED(stage, SEMANTICS("*"), "a", LBX_INVALID,
                   "needs_semantics is the name of something, not '*'");
-    CHECK_REFUSED(&stage, ((struct wish){.semantics = ""}), "a", LBX_INVALID,
+    CHECK_REFUSED(stage, SEMANTICS(""), "a", LBX_INVALID,
                   "needs_semantics is the name of something, not ''");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "d"}), "a", LBX_INVALID,
+    CHECK_REFUSED(stage, DISPATCHER("d"), "a", LBX_INVALID,
                   "my.conf:2: d.mailbox-requirement: ");
-    stage_end(&stage);
 }
 
-TEST_CITING("A-07 A-30", requirement_without_a_mapping_is_refused)
+STAGE_TEST("A-07 A-30", requirement_without_a_mapping_is_refused)
 {
-    struct stage stage;
-
-    stage_begin(&stage, NULL);
-    CHECK_REFUSED(&stage, ((struct wish){.semantics = "org.example.Odd"}), "a",
-                  LBX_NOT_FOUND,
+    stage_begin(stage, NULL);
+    CHECK_REFUSED(stage, SEMANTICS("org.example.Odd"), "a", LBX_NOT_FOUND,
                   "step 4 (behaviour's requirement): no mailbox is mapped to "
                   "org.example.Odd, which reporter requires");
-    stage_end(&stage);
 }
 
 // Names with dots are one key only in quotes.
 TEST_CITING("A-30", requirement_without_quotes_is_refused)
 {
-    struct stage stage;
-
-    stage_check_refused(&stage,
-                        "akka.actor.mailbox.requirements {\n"
-                        "  org.example.Odd = bounded\n}",
-                        LBX_INVALID, "names with dots need quotes");
-    stage_check_refused(&stage,
-                        "akka.actor.mailbox.requirements {\n"
-                        "  \"org.example.Odd\" = bounded\n}",
-                        LBX_NOT_FOUND,
-                        "no mailbox type declares org.example.Odd");
+    stage_refuses("akka.actor.mailbox.requirements {\n"
+                  "  org.example.Odd = bounded\n}",
+                  LBX_INVALID, "names with dots need quotes");
+    stage_refuses("akka.actor.mailbox.requirements {\n"
+                  "  \"org.example.Odd\" = bounded\n}",
+                  LBX_NOT_FOUND, "no mailbox type declares org.example.Odd");
 }
 
-TEST_CITING("A-28", capacity_must_be_positive)
+STAGE_TEST("A-28", capacity_must_be_positive)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "a {\n  mailbox-type = bounded\n"
-                        "  mailbox-capacity = -1\n}\n"
-                        "b {\n  mailbox-type = bounded-priority\n"
-                        "  mailbox-capacity = 0\n}\n"
-                        "c {\n  mailbox-type = bounded\n"
-                        "  mailbox-capacity = many\n}\n"
-                        "d { mailbox-type = unbounded, mailbox-capacity = 0 }");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "a"}), "x", LBX_INVALID,
+    stage_begin(stage, "a {\n  mailbox-type = bounded\n"
+                       "  mailbox-capacity = -1\n}\n"
+                       "b {\n  mailbox-type = bounded-priority\n"
+                       "  mailbox-capacity = 0\n}\n"
+                       "c {\n  mailbox-type = bounded\n"
+                       "  mailbox-capacity = many\n}\n"
+                       "d { mailbox-type = unbounded, mailbox-capacity = 0 }");
+    CHECK_REFUSED(stage, MAILBOX("a"), "x", LBX_INVALID,
                   "my.conf:3: a.mailbox-capacity: -1 is too small");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "b"}), "x", LBX_INVALID,
+    CHECK_REFUSED(stage, MAILBOX("b"), "x", LBX_INVALID,
                   "my.conf:7: b.mailbox-capacity: 0 is too small; at least 1");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "c"}), "x", LBX_INVALID,
+    CHECK_REFUSED(stage, MAILBOX("c"), "x", LBX_INVALID,
                   "my.conf:11: c.mailbox-capacity: ");
-    CHECK_GETS(&stage, ((struct wish){.mailbox = "d"}), "y", 2,
-               "multi-consumer");
-    stage_end(&stage);
+    CHECK_GETS(stage, MAILBOX("d"), "y", 2, "multi-consumer");
 }
 
 TEST_CITING("A-11", unknown_keys_are_refused_where_they_stand)
@@ -130,12 +104,12 @@ TEST_CITING("A-11", unknown_keys_are_refused_where_they_stand)
                         "d {\n  thruput = 3\n}\n"
                         "e { executor = fork-join-executor\n"
                         "  fork-join-executor { paralelism-min = 3 }\n}\n");
-    CHECK_REFUSED(&stage, ((struct wish){.mailbox = "m"}), "x", LBX_INVALID,
+    CHECK_REFUSED(&stage, MAILBOX("m"), "x", LBX_INVALID,
                   "my.conf:3: m.mailbox-capasity: unknown key; did you mean "
                   "mailbox-capacity?");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "d"}), "x", LBX_INVALID,
+    CHECK_REFUSED(&stage, DISPATCHER("d"), "x", LBX_INVALID,
                   "my.conf:6: d.thruput: unknown key");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "e"}), "x", LBX_INVALID,
+    CHECK_REFUSED(&stage, DISPATCHER("e"), "x", LBX_INVALID,
                   "my.conf:9: e.fork-join-executor.paralelism-min: unknown");
     stage_end(&stage);
     stage_check_refused(&stage, "akka.actor {\n  default-mailbocks {}\n}",
@@ -159,113 +133,91 @@ TEST_CITING("A-11", unknown_keys_are_refused_where_they_stand)
 // What every actor would trip over is found when the system is made.
 TEST_CITING("A-30", defaults_are_checked_with_the_system)
 {
-    struct stage stage;
-
-    stage_check_refused(
-        &stage, "akka.actor.default-mailbox {\n  mailbox-type = round\n}",
-        LBX_NOT_FOUND, "my.conf:2: ");
-    stage_check_refused(
-        &stage, "akka.actor.default-mailbox {\n  stash-capacity = lots\n}",
-        LBX_INVALID, "my.conf:2: ");
-    stage_check_refused(&stage,
-                        "akka.actor.default-dispatcher {\n  throughput = 0\n}",
-                        LBX_INVALID, "my.conf:2: ");
-    stage_check_refused(&stage,
-                        "akka.actor.default-dispatcher {\n  type = Odd\n}",
-                        LBX_NOT_FOUND,
-                        "my.conf:2: letterbox.actor.default-dispatcher.type: "
-                        "there is no dispatcher type 'Odd'");
-    stage_check_refused(
-        &stage,
+    stage_refuses("akka.actor.default-mailbox {\n  mailbox-type = round\n}",
+                  LBX_NOT_FOUND, "my.conf:2: ");
+    stage_refuses("akka.actor.default-mailbox {\n  stash-capacity = lots\n}",
+                  LBX_INVALID, "my.conf:2: ");
+    stage_refuses("akka.actor.default-dispatcher {\n  throughput = 0\n}",
+                  LBX_INVALID, "my.conf:2: ");
+    stage_refuses("akka.actor.default-dispatcher {\n  type = Odd\n}",
+                  LBX_NOT_FOUND,
+                  "my.conf:2: letterbox.actor.default-dispatcher.type: "
+                  "there is no dispatcher type 'Odd'");
+    stage_refuses(
         "akka.actor.default-dispatcher {\n  mailbox-requirement = org.odd\n}",
         LBX_NOT_FOUND, "no mailbox is mapped to org.odd");
 }
 
 // A failed spawn leaves no trace: the name is free, the count unchanged.
-TEST_CITING("A-04 R-26", refused_actor_leaves_no_trace)
+STAGE_TEST("A-04 R-26", refused_actor_leaves_no_trace)
 {
-    struct stage stage;
     lbx_system_stats stats;
 
-    stage_begin(&stage, NULL);
+    stage_begin(stage, NULL);
     CHECK_REFUSED(
-        &stage, ((struct wish){.mailbox = "unbounded", .needs = LBX_CAN_BOUND}),
+        stage, ((struct wish){.mailbox = "unbounded", .needs = LBX_CAN_BOUND}),
         "a", LBX_UNSUPPORTED,
         "unbounded: it is not bounded, but behaviour reporter "
         "requires akka.dispatch.BoundedMessageQueueSemantics (by "
         "step 2, props)");
-    CHECK_OK(lbx_system_stats_read(stage.system, &stats));
+    CHECK_OK(lbx_system_stats_read(stage->system, &stats));
     CHECK_INT(0, stats.actors);
-    CHECK_GETS(&stage, ((struct wish){.mailbox = NULL}), "a", 6,
-               "multi-consumer");
-    stage_end(&stage);
+    CHECK_GETS(stage, ANY, "a", 6, "multi-consumer");
 }
 
 // A fault is for those who ask; without one the status is all.
-TEST_CITING("R-26", fault_may_be_left_out)
+STAGE_TEST("R-26", fault_may_be_left_out)
 {
-    struct stage stage;
     lbx_props props;
     lbx_ref ref;
 
-    stage_begin(&stage, NULL);
-    props = stage_props(&stage, (struct wish){.mailbox = "nowhere"});
+    stage_begin(stage, NULL);
+    props = stage_props(stage, MAILBOX("nowhere"));
     props.fault = NULL;
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_spawn(stage.system, &props, "a", &ref));
-    stage_end(&stage);
+                 lbx_system_spawn(stage->system, &props, "a", &ref));
 }
 
 /* ---- Masks ---- */
 
-TEST_CITING("R-26", mask_alone_is_looked_up_and_verified)
+STAGE_TEST("R-26", mask_alone_is_looked_up_and_verified)
 {
-    struct stage stage;
-
-    stage_begin(&stage, NULL);
-    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_BOUND}), "a", 4,
+    stage_begin(stage, NULL);
+    CHECK_GETS(stage, NEEDS(LBX_CAN_BOUND), "a", 4,
                "bounded blocking multi-consumer");
-    CHECK_GETS(&stage,
-               ((struct wish){.needs = LBX_CAN_BOUND | LBX_CAN_SEND_FRONT}),
-               "b", 4, "bounded blocking multi-consumer deque");
-    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_PRIORITIZE}), "c", 4,
+    CHECK_GETS(stage, NEEDS(LBX_CAN_BOUND | LBX_CAN_SEND_FRONT), "b", 4,
+               "bounded blocking multi-consumer deque");
+    CHECK_GETS(stage, NEEDS(LBX_CAN_PRIORITIZE), "c", 4,
                "multi-consumer priority");
-    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_CONTROL}), "d", 4,
+    CHECK_GETS(stage, NEEDS(LBX_CAN_CONTROL), "d", 4,
                "multi-consumer control-aware");
-    CHECK_GETS(&stage, ((struct wish){.needs = LBX_CAN_MULTI_PRODUCE}), "e", 6,
-               "multi-consumer");
+    CHECK_GETS(stage, NEEDS(LBX_CAN_MULTI_PRODUCE), "e", 6, "multi-consumer");
     // No name stands for just these: the default is tried, and is not enough.
-    CHECK_REFUSED(
-        &stage, ((struct wish){.needs = LBX_CAN_CONTROL | LBX_CAN_SEND_FRONT}),
-        "f", LBX_UNSUPPORTED, "(by step 6, default mailbox)");
-    stage_end(&stage);
+    CHECK_REFUSED(stage, NEEDS(LBX_CAN_CONTROL | LBX_CAN_SEND_FRONT), "f",
+                  LBX_UNSUPPORTED, "(by step 6, default mailbox)");
 }
 
 // A name and a mask: both must hold.
-TEST_CITING("R-26", mask_and_name_are_both_verified)
+STAGE_TEST("R-26", mask_and_name_are_both_verified)
 {
-    struct stage stage;
-
-    stage_begin(&stage, NULL);
+    stage_begin(stage, NULL);
     CHECK_REFUSED(
-        &stage,
+        stage,
         ((struct wish){.needs = LBX_CAN_PRIORITIZE,
                        .semantics =
                            "akka.dispatch.UnboundedMessageQueueSemantics"}),
         "a", LBX_UNSUPPORTED, "it has no priorities");
     CHECK_REFUSED(
-        &stage,
+        stage,
         ((struct wish){.mailbox = "bounded",
                        .semantics =
                            "akka.dispatch.UnboundedMessageQueueSemantics"}),
         "a", LBX_UNSUPPORTED, "bounded: it is bounded, but behaviour");
-    stage_end(&stage);
 }
 
 // Step 4's second chance: what the dispatcher requires.
-TEST_CITING("A-06", dispatchers_requirement_helps_when_the_behaviours_fails)
+STAGE_TEST("A-06", dispatchers_requirement_helps_when_the_behaviours_fails)
 {
-    struct stage stage;
     const char *const both =
         "both { mailbox-type = bounded-deque }\n"
         "d { mailbox-requirement = "
@@ -273,34 +225,28 @@ TEST_CITING("A-06", dispatchers_requirement_helps_when_the_behaviours_fails)
         "akka.actor.mailbox.requirements {\n"
         "  \"akka.dispatch.BoundedMessageQueueSemantics\" = both\n}";
 
-    stage_begin(&stage, both);
-    CHECK_GETS(&stage,
+    stage_begin(stage, both);
+    CHECK_GETS(stage,
                ((struct wish){.dispatcher = "d",
                               .semantics = "akka.dispatch."
                                            "DequeBasedMessageQueueSemantics"}),
                "a", 5, "bounded blocking multi-consumer deque");
     // Nothing failed in the end: nothing is said of the first try.
-    CHECK_STATUS(LBX_OK, stage.fault.status);
-    CHECK_STR("", stage.fault.text);
-    stage_end(&stage);
+    CHECK_STATUS(LBX_OK, stage->fault.status);
+    CHECK_STR("", stage->fault.text);
 }
 
 // A user's mapping under Pekko's name goes before the reference's under Akka's.
-TEST_CITING("A-02", users_mapping_beats_the_reference_under_any_name)
+STAGE_TEST("A-02", users_mapping_beats_the_reference_under_any_name)
 {
-    struct stage stage;
-
-    stage_begin(&stage,
+    stage_begin(stage,
                 "mine { mailbox-type = bounded, mailbox-capacity = 5 }\n"
                 "pekko.actor.mailbox.requirements {\n"
                 "  \"org.apache.pekko.dispatch.BoundedMessageQueueSemantics\""
                 " = mine\n}");
-    CHECK_GETS(&stage,
-               ((struct wish){
-                   .semantics = "akka.dispatch.BoundedMessageQueueSemantics"}),
+    CHECK_GETS(stage, SEMANTICS("akka.dispatch.BoundedMessageQueueSemantics"),
                "a", 4, "bounded blocking multi-consumer");
-    CHECK(strstr(stage.said, "mailbox mine"));
-    stage_end(&stage);
+    CHECK(strstr(stage->said, "mailbox mine"));
 }
 
 /* ---- Memory ---- */
@@ -319,7 +265,7 @@ select_with(struct torture *memory, const char *text, int64_t threads)
     stage.options.threads = threads;
     status = lbx_system_create(&stage.options, &stage.system);
     if (status == LBX_OK) {
-        props = stage_props(&stage, (struct wish){.mailbox = NULL});
+        props = stage_props(&stage, ANY);
         status = lbx_system_spawn(stage.system, &props, "a", &ref);
         if (status == LBX_OK) // the same once more
             status = lbx_system_spawn(stage.system, &props, "b", &ref);
@@ -400,16 +346,15 @@ TEST_CITING("A-26", waiting_senders_are_warned_of_once)
     stage.options.warn = hear;
     stage.options.warn_context = heard;
     stage_open(&stage);
-    (void)stage_spawn(&stage, (struct wish){.mailbox = NULL}, "a");
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "zero"}, "b");
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "bounded-capacity:3"},
-                      "c");
-    props = stage_props(&stage, (struct wish){.mailbox = "waits"});
+    (void)stage_spawn(&stage, ANY, "a");
+    (void)stage_spawn(&stage, MAILBOX("zero"), "b");
+    (void)stage_spawn(&stage, MAILBOX("bounded-capacity:3"), "c");
+    props = stage_props(&stage, MAILBOX("waits"));
     CHECK_OK(stage_foretell(&stage, &props, "/d")); // nothing is made
     CHECK_STR("", heard);
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "d");
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "waits"}, "e");
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
+    (void)stage_spawn(&stage, MAILBOX("waits"), "d");
+    (void)stage_spawn(&stage, MAILBOX("waits"), "e");
+    (void)stage_spawn(&stage, MAILBOX("too"), "f");
     CHECK_STR("my.conf:2: mailbox waits: senders wait when it is full; with "
               "mailbox-push-timeout-time = 0 what does not fit is a dead "
               "letter at once (said of the first such mailbox only)\n",
@@ -421,7 +366,7 @@ TEST_CITING("A-26", waiting_senders_are_warned_of_once)
     stage.options.warn = hear;
     stage.options.warn_context = heard;
     stage_open(&stage);
-    (void)stage_spawn(&stage, (struct wish){.mailbox = "too"}, "f");
+    (void)stage_spawn(&stage, MAILBOX("too"), "f");
     CHECK(strstr(heard, "my.conf:3: mailbox too: "));
     stage_end(&stage);
 }

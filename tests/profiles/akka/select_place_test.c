@@ -9,8 +9,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define ANY ((struct wish){.mailbox = NULL})
-
 /* Deployments that give each pattern a capacity of its own. */
 static const char patterns[] =
     "m1 { mailbox-type = bounded, mailbox-capacity = 1 }\n"
@@ -40,110 +38,94 @@ is_deployed(struct stage *stage, const char *path, const char *mailbox)
         FAIL("%s: expected %s:\n%s", path, mailbox, stage->said);
 }
 
-TEST_CITING("A-06", most_specific_deployment_wins)
+STAGE_TEST("A-06", most_specific_deployment_wins)
 {
-    struct stage stage;
-
-    stage_begin(&stage, patterns);
-    is_deployed(&stage, "/shop/till", "m3");
-    is_deployed(&stage, "/shop/door", "m2");
-    is_deployed(&stage, "/shop/door/bell", "m1");
-    is_deployed(&stage, "/shop/door/bell/rope", "m1");
-    is_deployed(&stage, "/bar/till", "m4");
-    is_deployed(&stage, "/bar", "m5");
-    is_deployed(&stage, "/shop", "m5");
-    is_deployed(&stage, "/bar/stool", "letterbox.actor.default-mailbox");
-    is_deployed(&stage, "/bar/till/key", "letterbox.actor.default-mailbox");
-    stage_end(&stage);
+    stage_begin(stage, patterns);
+    is_deployed(stage, "/shop/till", "m3");
+    is_deployed(stage, "/shop/door", "m2");
+    is_deployed(stage, "/shop/door/bell", "m1");
+    is_deployed(stage, "/shop/door/bell/rope", "m1");
+    is_deployed(stage, "/bar/till", "m4");
+    is_deployed(stage, "/bar", "m5");
+    is_deployed(stage, "/shop", "m5");
+    is_deployed(stage, "/bar/stool", "letterbox.actor.default-mailbox");
+    is_deployed(stage, "/bar/till/key", "letterbox.actor.default-mailbox");
 }
 
 // Children are found by their whole path; the unnamed by '*' alone.
-TEST_CITING("A-06", deployment_knows_children_and_the_unnamed)
+STAGE_TEST("A-06", deployment_knows_children_and_the_unnamed)
 {
-    struct stage stage;
     lbx_ref shop;
 
-    stage_begin(&stage, patterns);
-    shop = stage_spawn(&stage, ANY, "shop");
-    CHECK_OK(stage_spawn_child(&stage, shop, ANY, "till"));
-    CHECK(strstr(stage_explain(&stage, stage.child), "mailbox m3"));
-    CHECK_OK(stage_spawn_child(&stage, shop, ANY, NULL));
-    CHECK(strstr(stage_explain(&stage, stage.child), "mailbox m2"));
-    CHECK(strstr(stage_explain(&stage, stage_spawn(&stage, ANY, NULL)),
+    stage_begin(stage, patterns);
+    shop = stage_spawn(stage, ANY, "shop");
+    CHECK_OK(stage_spawn_child(stage, shop, ANY, "till"));
+    CHECK(strstr(stage_explain(stage, stage->child), "mailbox m3"));
+    CHECK_OK(stage_spawn_child(stage, shop, ANY, NULL));
+    CHECK(strstr(stage_explain(stage, stage->child), "mailbox m2"));
+    CHECK(strstr(stage_explain(stage, stage_spawn(stage, ANY, NULL)),
                  "mailbox m5"));
-    stage_end(&stage);
 }
 
 /* ---- Dispatchers ---- */
 
 // Deployment's dispatcher beats that of the props.
-TEST_CITING("A-06", deployed_dispatcher_beats_props)
+STAGE_TEST("A-06", deployed_dispatcher_beats_props)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "d1 {}, d2 {}\n"
-                        "akka.actor.deployment { /a { dispatcher = d1 } }");
-    CHECK_GETS(&stage, ((struct wish){.dispatcher = "d2"}), "a", 6,
-               "multi-consumer");
-    CHECK(strstr(stage.said, "dispatcher: d1\n"));
-    CHECK_GETS(&stage, ((struct wish){.dispatcher = "d2"}), "b", 6,
-               "multi-consumer");
-    CHECK(strstr(stage.said, "dispatcher: d2\n"));
-    stage_end(&stage);
+    stage_begin(stage, "d1 {}, d2 {}\n"
+                       "akka.actor.deployment { /a { dispatcher = d1 } }");
+    CHECK_GETS(stage, DISPATCHER("d2"), "a", 6, "multi-consumer");
+    CHECK(strstr(stage->said, "dispatcher: d1\n"));
+    CHECK_GETS(stage, DISPATCHER("d2"), "b", 6, "multi-consumer");
+    CHECK(strstr(stage->said, "dispatcher: d2\n"));
 }
 
 // The default dispatcher's section does not give mailboxes, nor does the
 // parent's: nobody placed the actor there.
-TEST_CITING("A-07", only_a_chosen_dispatchers_section_gives_a_mailbox)
+STAGE_TEST("A-07", only_a_chosen_dispatchers_section_gives_a_mailbox)
 {
-    struct stage stage;
     lbx_ref parent;
 
-    stage_begin(&stage,
+    stage_begin(stage,
                 "akka.actor.default-dispatcher { mailbox-type = bounded }\n"
                 "d { mailbox-type = bounded }");
-    CHECK_GETS(&stage, ANY, "a", 6, "multi-consumer");
-    CHECK(strstr(stage.said, "dispatcher: letterbox.actor.default-dispatcher"));
-    parent = CHECK_GETS(&stage, ((struct wish){.dispatcher = "d"}), "b", 3,
+    CHECK_GETS(stage, ANY, "a", 6, "multi-consumer");
+    CHECK(
+        strstr(stage->said, "dispatcher: letterbox.actor.default-dispatcher"));
+    parent = CHECK_GETS(stage, DISPATCHER("d"), "b", 3,
                         "bounded blocking multi-consumer");
-    CHECK_OK(stage_spawn_child(&stage, parent,
-                               (struct wish){.dispatcher = ".."}, "c"));
-    CHECK(strstr(stage_explain(&stage, stage.child), "dispatcher: d\n"));
-    CHECK(strstr(stage.said, "6 default mailbox: decided"));
-    CHECK_OK(stage_spawn_child(&stage, parent, ANY, "e"));
-    CHECK(strstr(stage_explain(&stage, stage.child),
+    CHECK_OK(stage_spawn_child(stage, parent, DISPATCHER(".."), "c"));
+    CHECK(strstr(stage_explain(stage, stage->child), "dispatcher: d\n"));
+    CHECK(strstr(stage->said, "6 default mailbox: decided"));
+    CHECK_OK(stage_spawn_child(stage, parent, ANY, "e"));
+    CHECK(strstr(stage_explain(stage, stage->child),
                  "dispatcher: letterbox.actor.default-dispatcher"));
-    stage_end(&stage);
 }
 
 // A text in place of a section is another name for a dispatcher.
-TEST_CITING("5.4 Stash", dispatchers_may_have_other_names)
+STAGE_TEST("Stash", dispatchers_may_have_other_names)
 {
-    struct stage stage;
     lbx_ref ref;
 
-    stage_begin(&stage, "d { throughput = 3 }, also = d, again = also");
-    ref = stage_spawn(&stage, (struct wish){.dispatcher = "again"}, "a");
-    CHECK(strstr(stage_explain(&stage, ref), "dispatcher: d\n"));
-    stage_end(&stage);
+    stage_begin(stage, "d { throughput = 3 }, also = d, again = also");
+    ref = stage_spawn(stage, DISPATCHER("again"), "a");
+    CHECK(strstr(stage_explain(stage, ref), "dispatcher: d\n"));
 }
 
 // How many messages an actor handles before others run.
-TEST_CITING("A-12 A-22", throughput_is_the_dispatchers)
+STAGE_TEST("A-12 A-22", throughput_is_the_dispatchers)
 {
-    struct stage stage;
     lbx_ref a, b;
 
-    stage_begin(&stage, "d { throughput = 2 }");
-    a = stage_spawn(&stage, (struct wish){.dispatcher = "d"}, "a");
-    b = stage_spawn(&stage, (struct wish){.dispatcher = "d"}, "b");
-    stage_run(&stage);
+    stage_begin(stage, "d { throughput = 2 }");
+    a = stage_spawn(stage, DISPATCHER("d"), "a");
+    b = stage_spawn(stage, DISPATCHER("d"), "b");
+    stage_run(stage);
     for (int i = 1; i <= 3; i++) {
         stage_tell(a, i);
         stage_tell(b, 10 + i);
     }
-    CHECK_RECEIVED(&stage, 1, 2, 11, 12, 3, 13);
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 1, 2, 11, 12, 3, 13);
 }
 
 TEST_CITING("A-12", throughput_of_the_default_is_5_or_as_the_settings_say)
@@ -194,25 +176,24 @@ note_thread(lbx_context *context, void *state, void *message)
 }
 
 // Threads start when the first actor comes, and each dispatcher has its own.
-TEST_CITING("A-06 2.4", named_dispatchers_have_threads_of_their_own)
+STAGE_TEST("A-06", named_dispatchers_have_threads_of_their_own)
 {
     static const lbx_behaviour noting = {LBX_BEHAVIOUR_VERSION, "noting",
                                          .receive = note_thread};
     lbx_props props = LBX_PROPS_INIT;
-    struct stage stage;
     lbx_ref refs[3];
     const char *const dispatchers[] = {NULL, "pinned", "pool"};
 
-    stage_prepare(&stage,
+    stage_prepare(stage,
                   "pinned { type = akka.dispatch.PinnedDispatcherConfigurator }"
                   "\npool { executor = thread-pool-executor\n"
                   "  thread-pool-executor.fixed-pool-size = 1 }");
-    stage.options.threads = 1;
-    stage_open(&stage);
+    stage->options.threads = 1;
+    stage_open(stage);
     props.behaviour = &noting;
     for (intptr_t i = 0; i < 3; i++) {
         props.dispatcher = dispatchers[i];
-        CHECK_OK(lbx_system_spawn(stage.system, &props, NULL, &refs[i]));
+        CHECK_OK(lbx_system_spawn(stage->system, &props, NULL, &refs[i]));
         lbx_tell(refs[i], (void *)i);
     }
     for (int i = 0; i < 3; i++)
@@ -220,72 +201,64 @@ TEST_CITING("A-06 2.4", named_dispatchers_have_threads_of_their_own)
     CHECK(!pthread_equal(where[0].thread, where[1].thread));
     CHECK(!pthread_equal(where[0].thread, where[2].thread));
     CHECK(!pthread_equal(where[1].thread, where[2].thread));
-    stage_end(&stage);
 }
 
 // Actors of several dispatchers talk, and all end: nothing is left behind.
-TEST_CITING("2.4", systems_end_with_all_their_dispatchers)
+STAGE_TEST("", systems_end_with_all_their_dispatchers)
 {
-    struct stage stage;
     lbx_ref refs[4];
     const char *const dispatchers[] = {NULL, "a", "b", "a"};
 
-    stage_prepare(&stage, "a { type = PinnedDispatcher }\n"
-                          "b { fork-join-executor { parallelism-max = 2 } }");
-    stage.options.threads = 2;
-    stage_open(&stage);
+    stage_prepare(stage, "a { type = PinnedDispatcher }\n"
+                         "b { fork-join-executor { parallelism-max = 2 } }");
+    stage->options.threads = 2;
+    stage_open(stage);
     for (int i = 0; i < 4; i++)
         refs[i] = stage_spawn(
-            &stage, (struct wish){.dispatcher = dispatchers[i]}, NULL);
+            stage, (struct wish){.dispatcher = dispatchers[i]}, NULL);
     for (int i = 0; i < 4; i++)
         lbx_tell(refs[i], lbx_poison_pill());
-    CHECK_OK(lbx_system_terminate(stage.system, LBX_FOREVER));
-    stage_end(&stage);
+    CHECK_OK(lbx_system_terminate(stage->system, LBX_FOREVER));
 }
 
-TEST_CITING("2.4", calling_thread_needs_a_system_without_threads)
+TEST(calling_thread_needs_a_system_without_threads)
 {
     static const char text[] =
         "c {\n  type = akka.testkit.CallingThreadDispatcherConfigurator\n}";
     struct stage stage;
 
     stage_begin(&stage, text);
-    CHECK_GETS(&stage, ((struct wish){.dispatcher = "c"}), "a", 6,
-               "multi-consumer");
+    CHECK_GETS(&stage, DISPATCHER("c"), "a", 6, "multi-consumer");
     stage_end(&stage);
 
     stage_prepare(&stage, text);
     stage.options.threads = 1;
     stage_open(&stage);
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "c"}), "a",
-                  LBX_UNSUPPORTED, "my.conf:2: c.type: the calling thread");
+    CHECK_REFUSED(&stage, DISPATCHER("c"), "a", LBX_UNSUPPORTED,
+                  "my.conf:2: c.type: the calling thread");
     stage_end(&stage);
 }
 
-TEST_CITING("A-12", executors_are_checked)
+STAGE_TEST("A-12", executors_are_checked)
 {
-    struct stage stage;
-
-    stage_begin(&stage, "a { executor = odd }\n"
-                        "b { fork-join-executor { parallelism-min = 5\n"
-                        "  parallelism-max = 4 } }\n"
-                        "c { executor = thread-pool-executor\n"
-                        "  thread-pool-executor.fixed-pool-size = 0 }\n"
-                        "d { executor = thread-pool-executor\n"
-                        "  thread-pool-executor.fixed-pool-size = some }\n"
-                        "e { fork-join-executor { parallelism-min = 2\n"
-                        "  parallelism-factor = 0.5, parallelism-max = 9 } }");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "a"}), "x", LBX_INVALID,
+    stage_begin(stage, "a { executor = odd }\n"
+                       "b { fork-join-executor { parallelism-min = 5\n"
+                       "  parallelism-max = 4 } }\n"
+                       "c { executor = thread-pool-executor\n"
+                       "  thread-pool-executor.fixed-pool-size = 0 }\n"
+                       "d { executor = thread-pool-executor\n"
+                       "  thread-pool-executor.fixed-pool-size = some }\n"
+                       "e { fork-join-executor { parallelism-min = 2\n"
+                       "  parallelism-factor = 0.5, parallelism-max = 9 } }");
+    CHECK_REFUSED(stage, DISPATCHER("a"), "x", LBX_INVALID,
                   "my.conf:1: a.executor: ");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "b"}), "x", LBX_INVALID,
+    CHECK_REFUSED(stage, DISPATCHER("b"), "x", LBX_INVALID,
                   "parallelism-min is above parallelism-max");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "c"}), "x", LBX_INVALID,
+    CHECK_REFUSED(stage, DISPATCHER("c"), "x", LBX_INVALID,
                   "'off' or 1 to 1024 threads are allowed");
-    CHECK_REFUSED(&stage, ((struct wish){.dispatcher = "d"}), "x", LBX_INVALID,
+    CHECK_REFUSED(stage, DISPATCHER("d"), "x", LBX_INVALID,
                   "my.conf:7: d.thread-pool-executor.fixed-pool-size: ");
-    CHECK_GETS(&stage, ((struct wish){.dispatcher = "e"}), "x", 6,
-               "multi-consumer");
-    stage_end(&stage);
+    CHECK_GETS(stage, DISPATCHER("e"), "x", 6, "multi-consumer");
 }
 
 /* ---- The stash ---- */
@@ -326,7 +299,7 @@ stash_capacity_of(const char *text, struct wish wish, int64_t own)
 
 // The mailbox's section, then the dispatcher's, then the default; the props
 // before all.
-TEST_CITING("2.4 A-12", stash_capacity_is_looked_up_in_three_places)
+TEST_CITING("A-12", stash_capacity_is_looked_up_in_three_places)
 {
     static const char text[] =
         "m { mailbox-type = unbounded, stash-capacity = 3 }\n"
@@ -351,43 +324,40 @@ TEST_CITING("2.4 A-12", stash_capacity_is_looked_up_in_three_places)
 
 /* ---- Props' own options ---- */
 
-TEST_CITING("A-06", props_options_replace_what_the_settings_say)
+STAGE_TEST("A-06", props_options_replace_what_the_settings_say)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    struct stage stage;
 
     options.capacity_messages = 6;
     options.overflow = LBX_DROP_NEWEST;
-    stage_begin(&stage, "m { mailbox-type = bounded }\n"
-                        "akka.actor.deployment { /d { mailbox = m } }");
-    CHECK_GETS(&stage, ((struct wish){.mailbox = "m", .options = &options}),
-               "a", 2, "bounded multi-consumer");
-    CHECK(strstr(stage.said, "capacity 6, the rest to dead letters"));
+    stage_begin(stage, "m { mailbox-type = bounded }\n"
+                       "akka.actor.deployment { /d { mailbox = m } }");
+    CHECK_GETS(stage, ((struct wish){.mailbox = "m", .options = &options}), "a",
+               2, "bounded multi-consumer");
+    CHECK(strstr(stage->said, "capacity 6, the rest to dead letters"));
     // They belong to the mailbox of the props; deployment chose another.
-    CHECK_GETS(&stage, ((struct wish){.mailbox = "m", .options = &options}),
-               "d", 1, "bounded blocking multi-consumer");
-    stage_end(&stage);
+    CHECK_GETS(stage, ((struct wish){.mailbox = "m", .options = &options}), "d",
+               1, "bounded blocking multi-consumer");
 }
 
 /* ---- Explanations ---- */
 
-TEST_CITING("R-27", explanation_says_every_step)
+STAGE_TEST("R-27", explanation_says_every_step)
 {
-    struct stage stage;
     lbx_props props;
     lbx_ref ref;
 
-    stage_begin(&stage, "m { mailbox-type = bounded\n"
-                        "  mailbox-push-timeout-time = 250ms }\n"
-                        "d { throughput = 3 }\n"
-                        "akka.actor.deployment {\n"
-                        "  /a { dispatcher = d }\n"
-                        "}\n"
-                        "akka.actor.mailbox.requirements {\n"
-                        "  \"akka.dispatch.BoundedMessageQueueSemantics\" = m\n"
-                        "}");
-    props = stage_props(&stage, (struct wish){.needs = LBX_CAN_BOUND});
-    CHECK_OK(stage_foretell(&stage, &props, "/a"));
+    stage_begin(stage, "m { mailbox-type = bounded\n"
+                       "  mailbox-push-timeout-time = 250ms }\n"
+                       "d { throughput = 3 }\n"
+                       "akka.actor.deployment {\n"
+                       "  /a { dispatcher = d }\n"
+                       "}\n"
+                       "akka.actor.mailbox.requirements {\n"
+                       "  \"akka.dispatch.BoundedMessageQueueSemantics\" = m\n"
+                       "}");
+    props = stage_props(stage, NEEDS(LBX_CAN_BOUND));
+    CHECK_OK(stage_foretell(stage, &props, "/a"));
     CHECK_STR("deployment: /a (my.conf:5)\n"
               "dispatcher: d, by deployment\n"
               "1 deployment: names no mailbox\n"
@@ -396,8 +366,8 @@ TEST_CITING("R-27", explanation_says_every_step)
               "4 behaviour's requirement: decides: mailbox m (my.conf:1)\n"
               "type bounded, kind bounded: bounded blocking multi-consumer, "
               "capacity 1000, senders wait 250 ms\n",
-              stage.said);
-    CHECK_OK(lbx_system_spawn(stage.system, &props, "a", &ref));
+              stage->said);
+    CHECK_OK(lbx_system_spawn(stage->system, &props, "a", &ref));
     CHECK_STR("dispatcher: d\n"
               "1 deployment: did not decide\n"
               "2 props: did not decide\n"
@@ -405,8 +375,7 @@ TEST_CITING("R-27", explanation_says_every_step)
               "4 behaviour's requirement: decided: mailbox m\n"
               "type bounded, kind bounded: bounded blocking multi-consumer, "
               "capacity 1000, senders wait 250 ms\n",
-              stage_explain(&stage, ref));
-    stage_end(&stage);
+              stage_explain(stage, ref));
 }
 
 static void
@@ -416,40 +385,37 @@ ignore(void *context, const char *line)
     (void)line;
 }
 
-TEST_CITING("R-27", explanation_refuses_nonsense)
+STAGE_TEST("R-27", explanation_refuses_nonsense)
 {
-    struct stage stage;
     lbx_props props;
     lbx_ref ref;
 
-    stage_begin(&stage, NULL);
-    props = stage_props(&stage, ANY);
+    stage_begin(stage, NULL);
+    props = stage_props(stage, ANY);
     CHECK_STATUS(LBX_INVALID,
                  lbx_system_explain(NULL, &props, "/a", ignore, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_explain(stage.system, NULL, "/a", ignore, NULL));
+                 lbx_system_explain(stage->system, NULL, "/a", ignore, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_explain(stage.system, &props, "a", ignore, NULL));
+                 lbx_system_explain(stage->system, &props, "a", ignore, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_explain(stage.system, &props, NULL, ignore, NULL));
+                 lbx_system_explain(stage->system, &props, NULL, ignore, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_explain(stage.system, &props, "/a", NULL, NULL));
-    ref = stage_spawn(&stage, ANY, "a");
+                 lbx_system_explain(stage->system, &props, "/a", NULL, NULL));
+    ref = stage_spawn(stage, ANY, "a");
     CHECK_STATUS(LBX_INVALID, lbx_ref_explain(ref, NULL, NULL));
     lbx_stop(ref);
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_explain(ref, ignore, NULL));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_explain(lbx_nobody(), ignore, NULL));
-    stage_end(&stage);
 }
 
 // The reference is settings like any other: it loads, and can be built upon.
-TEST_CITING("A-12", reference_can_be_the_first_source)
+STAGE_TEST("A-12", reference_can_be_the_first_source)
 {
     lbx_settings_options options = LBX_SETTINGS_OPTIONS_INIT;
     lbx_settings_source sources[2] = {{.origin = "reference"},
                                       {.origin = "mine"}};
-    struct stage stage;
     lbx_fault fault;
 
     sources[0].text = lbx_system_reference();
@@ -458,11 +424,9 @@ TEST_CITING("A-12", reference_can_be_the_first_source)
                       "bounded }";
     sources[1].length_bytes = strlen(sources[1].text);
     options.fault = &fault;
-    stage_prepare(&stage, NULL);
-    CHECK_OK(lbx_settings_load(sources, 2, &options, &stage.settings));
-    stage.options.settings = stage.settings;
-    stage_open(&stage);
-    CHECK_GETS(&stage, ((struct wish){.mailbox = "m"}), "a", 2,
-               "bounded blocking multi-consumer");
-    stage_end(&stage);
+    stage_prepare(stage, NULL);
+    CHECK_OK(lbx_settings_load(sources, 2, &options, &stage->settings));
+    stage->options.settings = stage->settings;
+    stage_open(stage);
+    CHECK_GETS(stage, MAILBOX("m"), "a", 2, "bounded blocking multi-consumer");
 }

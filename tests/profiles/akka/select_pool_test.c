@@ -22,57 +22,47 @@ spawn_pool(struct stage *stage, lbx_routing routing, struct wish wish,
 }
 
 // BalancingPool: deployment, what the routees need, the default map.
-TEST_CITING("A-01 R-37", balancing_pool_shares_a_selected_mailbox)
+STAGE_TEST("A-01 R-37", balancing_pool_shares_a_selected_mailbox)
 {
-    struct stage stage;
     lbx_ref pool;
 
-    stage_begin(&stage, "m { mailbox-type = bounded, mailbox-capacity = 9 }\n"
-                        "akka.actor.deployment { /deployed { mailbox = m } }");
-    CHECK_OK(spawn_pool(&stage, LBX_BALANCING, (struct wish){.mailbox = NULL},
-                        "plain", &pool));
-    CHECK(strstr(stage_explain(&stage, pool),
+    stage_begin(stage, "m { mailbox-type = bounded, mailbox-capacity = 9 }\n"
+                       "akka.actor.deployment { /deployed { mailbox = m } }");
+    CHECK_OK(spawn_pool(stage, LBX_BALANCING, ANY, "plain", &pool));
+    CHECK(strstr(stage_explain(stage, pool),
                  "4 behaviour's requirement: decided: mailbox "
                  "letterbox.actor.mailbox.unbounded-queue-based"));
-    CHECK(!strstr(stage.said, "in the cell"));
-    CHECK_OK(spawn_pool(&stage, LBX_BALANCING, (struct wish){.mailbox = NULL},
-                        "deployed", &pool));
-    CHECK(strstr(stage_explain(&stage, pool), "1 deployment: decided"));
-    CHECK(strstr(stage.said, "capacity 9,"));
+    CHECK(!strstr(stage->said, "in the cell"));
+    CHECK_OK(spawn_pool(stage, LBX_BALANCING, ANY, "deployed", &pool));
+    CHECK(strstr(stage_explain(stage, pool), "1 deployment: decided"));
+    CHECK(strstr(stage->said, "capacity 9,"));
     for (int i = 1; i <= 4; i++)
         stage_tell(pool, i);
-    CHECK_RECEIVED(&stage, 1, 2, 3, 4);
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 1, 2, 3, 4);
 }
 
 // What the routees need is asked of the mailbox that they will share.
-TEST_CITING("A-05 R-37", balancing_pool_is_refused_what_cannot_be_shared)
+STAGE_TEST("A-05 R-37", balancing_pool_is_refused_what_cannot_be_shared)
 {
-    struct stage stage;
     lbx_ref pool;
 
-    stage_begin(&stage, NULL);
-    CHECK_STATUS(
-        LBX_UNSUPPORTED,
-        spawn_pool(&stage, LBX_BALANCING,
-                   (struct wish){.mailbox = "unbounded-single-consumer"}, "a",
-                   &pool));
-    CHECK(strstr(stage.fault.text, "it is for one consumer only"));
+    stage_begin(stage, NULL);
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 spawn_pool(&stage, LBX_BALANCING,
+                 spawn_pool(stage, LBX_BALANCING,
+                            MAILBOX("unbounded-single-consumer"), "a", &pool));
+    CHECK(strstr(stage->fault.text, "it is for one consumer only"));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 spawn_pool(stage, LBX_BALANCING,
                             (struct wish){.mailbox = "unbounded",
                                           .needs = LBX_CAN_BOUND},
                             "a", &pool));
-    CHECK(strstr(stage.fault.text, "it is not bounded"));
-    CHECK_OK(spawn_pool(
-        &stage, LBX_BALANCING,
-        (struct wish){.semantics =
-                          "akka.dispatch.BoundedMessageQueueSemantics"},
-        "a", &pool));
-    CHECK(strstr(stage_explain(&stage, pool), "mailbox.bounded-queue-based"));
+    CHECK(strstr(stage->fault.text, "it is not bounded"));
+    CHECK_OK(spawn_pool(stage, LBX_BALANCING,
+                        SEMANTICS("akka.dispatch.BoundedMessageQueueSemantics"),
+                        "a", &pool));
+    CHECK(strstr(stage_explain(stage, pool), "mailbox.bounded-queue-based"));
     stage_tell(pool, 1);
-    CHECK_RECEIVED(&stage, 1);
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 1);
 }
 
 static void
@@ -83,42 +73,36 @@ collect(void *context, const char *line)
 }
 
 // Routees say that they share; they are found by their paths.
-TEST_CITING("A-01 R-27", routees_explain_that_they_share)
+STAGE_TEST("A-01 R-27", routees_explain_that_they_share)
 {
-    struct stage stage;
     char tree[4096] = "";
     char path[64] = "";
     const char *at;
     lbx_ref pool, routee;
 
-    stage_begin(&stage, "d {}");
-    CHECK_OK(spawn_pool(&stage, LBX_BALANCING, (struct wish){.dispatcher = "d"},
-                        "p", &pool));
-    stage_run(&stage);
-    CHECK_OK(lbx_system_print(stage.system, collect, tree));
+    stage_begin(stage, "d {}");
+    CHECK_OK(spawn_pool(stage, LBX_BALANCING, DISPATCHER("d"), "p", &pool));
+    stage_run(stage);
+    CHECK_OK(lbx_system_print(stage->system, collect, tree));
     at = strstr(tree, "/user/p/$");
     CHECK(at);
     memcpy(path, at, strcspn(at, " \n"));
-    CHECK_OK(lbx_system_find(stage.system, path, &routee));
-    CHECK(strstr(stage_explain(&stage, routee), "dispatcher: d\n"
-                                                "7 pool: decided: mailbox "));
-    stage_end(&stage);
+    CHECK_OK(lbx_system_find(stage->system, path, &routee));
+    CHECK(strstr(stage_explain(stage, routee), "dispatcher: d\n"
+                                               "7 pool: decided: mailbox "));
 }
 
 // A pool that compares what waits needs mailboxes that can be looked at.
-TEST_CITING("2.4", smallest_mailbox_pool_counts_what_settings_choose)
+STAGE_TEST("", smallest_mailbox_pool_counts_what_settings_choose)
 {
-    struct stage stage;
     lbx_ref pool;
 
-    stage_begin(&stage, NULL);
-    CHECK_OK(spawn_pool(&stage, LBX_SMALLEST_MAILBOX,
-                        (struct wish){.mailbox = NULL}, "p", &pool));
+    stage_begin(stage, NULL);
+    CHECK_OK(spawn_pool(stage, LBX_SMALLEST_MAILBOX, ANY, "p", &pool));
     for (int i = 1; i <= 3; i++)
         stage_tell(pool, i);
-    stage_run(&stage);
-    CHECK_INT(3, stage.received_count);
-    stage_end(&stage);
+    stage_run(stage);
+    CHECK_INT(3, stage->received_count);
 }
 
 /* ---- Pools by deployment ---- */
@@ -169,31 +153,29 @@ static const char routed[] =
     "}";
 
 // As in Akka's files: an actor that is made there is a pool of such actors.
-TEST_CITING("2.4.8 2.4.9", deployment_makes_a_pool_of_an_actor)
+STAGE_TEST("", deployment_makes_a_pool_of_an_actor)
 {
     const struct wish any = {.mailbox = NULL};
-    struct stage stage;
     lbx_ref ref;
 
-    stage_begin(&stage, routed);
-    ref = stage_spawn(&stage, any, "robin");
-    CHECK_INT(3, count_routees(&stage, "robin"));
+    stage_begin(stage, routed);
+    ref = stage_spawn(stage, any, "robin");
+    CHECK_INT(3, count_routees(stage, "robin"));
     for (int i = 1; i <= 3; i++)
         stage_tell(ref, i);
-    CHECK_RECEIVED(&stage, 1, 2, 3);
-    ref = stage_spawn(&stage, any, "small");
-    CHECK_INT(2, count_routees(&stage, "small"));
+    CHECK_RECEIVED(stage, 1, 2, 3);
+    ref = stage_spawn(stage, any, "small");
+    CHECK_INT(2, count_routees(stage, "small"));
     stage_tell(ref, 1);
-    CHECK_RECEIVED(&stage, 1);
-    ref = stage_spawn(&stage, any, "cast");
-    CHECK_INT(4, count_routees(&stage, "cast"));
+    CHECK_RECEIVED(stage, 1);
+    ref = stage_spawn(stage, any, "cast");
+    CHECK_INT(4, count_routees(stage, "cast"));
     stage_tell(ref, 2);
-    CHECK_RECEIVED(&stage, 2, 2, 2, 2);
-    (void)stage_spawn(&stage, any, "code");
-    CHECK_INT(0, count_routees(&stage, "code"));
-    (void)stage_spawn(&stage, any, "elsewhere");
-    CHECK_INT(0, count_routees(&stage, "elsewhere"));
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 2, 2, 2, 2);
+    (void)stage_spawn(stage, any, "code");
+    CHECK_INT(0, count_routees(stage, "code"));
+    (void)stage_spawn(stage, any, "elsewhere");
+    CHECK_INT(0, count_routees(stage, "elsewhere"));
 }
 
 // Mailbox and dispatcher of the deployment are its routees'; a balancing
@@ -230,43 +212,37 @@ TEST_CITING("A-01 A-05 R-37", deployed_pool_passes_on_mailbox_and_dispatcher)
 }
 
 // Settings go before the code, also for what the code makes a pool.
-TEST_CITING("A-06", deployed_router_beats_the_codes)
+STAGE_TEST("A-06", deployed_router_beats_the_codes)
 {
-    struct stage stage;
     lbx_ref ref;
 
-    stage_begin(&stage, routed);
-    CHECK_OK(spawn_pool(&stage, LBX_ROUND_ROBIN, (struct wish){.mailbox = NULL},
-                        "cast", &ref));
-    CHECK_INT(4, count_routees(&stage, "cast"));
+    stage_begin(stage, routed);
+    CHECK_OK(spawn_pool(stage, LBX_ROUND_ROBIN, ANY, "cast", &ref));
+    CHECK_INT(4, count_routees(stage, "cast"));
     stage_tell(ref, 1);
-    CHECK_RECEIVED(&stage, 1, 1, 1, 1);
-    CHECK_OK(spawn_pool(&stage, LBX_BROADCAST, (struct wish){.mailbox = NULL},
-                        "code", &ref));
-    CHECK_INT(2, count_routees(&stage, "code"));
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 1, 1, 1, 1);
+    CHECK_OK(spawn_pool(stage, LBX_BROADCAST, ANY, "code", &ref));
+    CHECK_INT(2, count_routees(stage, "code"));
 }
 
 // Routees match the pattern too, and are no pools; children of actors and the
 // unnamed are.
-TEST_CITING("A-06", deployed_routers_stop_at_routees)
+STAGE_TEST("A-06", deployed_routers_stop_at_routees)
 {
     const struct wish any = {.mailbox = NULL};
-    struct stage stage;
     lbx_ref shop;
 
-    stage_begin(&stage, "akka.actor.deployment {\n"
-                        "  /shop { }\n"
-                        "  \"/**\" { router = round-robin-pool\n"
-                        "    nr-of-instances = 2 } }");
-    (void)stage_spawn(&stage, any, "a");
-    CHECK_INT(2, count_routees(&stage, "a"));
-    shop = stage_spawn(&stage, any, "shop");
-    CHECK_OK(stage_spawn_child(&stage, shop, any, "till"));
-    CHECK_INT(2, count_routees(&stage, "shop/till"));
-    CHECK_OK(stage_spawn_child(&stage, shop, any, NULL));
-    CHECK_INT(3, count_routees(&stage, "shop")); // it, and its own two
-    stage_end(&stage);
+    stage_begin(stage, "akka.actor.deployment {\n"
+                       "  /shop { }\n"
+                       "  \"/**\" { router = round-robin-pool\n"
+                       "    nr-of-instances = 2 } }");
+    (void)stage_spawn(stage, any, "a");
+    CHECK_INT(2, count_routees(stage, "a"));
+    shop = stage_spawn(stage, any, "shop");
+    CHECK_OK(stage_spawn_child(stage, shop, any, "till"));
+    CHECK_INT(2, count_routees(stage, "shop/till"));
+    CHECK_OK(stage_spawn_child(stage, shop, any, NULL));
+    CHECK_INT(3, count_routees(stage, "shop")); // it, and its own two
 }
 
 TEST_CITING("R-27", explanation_tells_of_a_deployed_router)
@@ -275,7 +251,7 @@ TEST_CITING("R-27", explanation_tells_of_a_deployed_router)
     lbx_props props;
 
     stage_begin(&stage, routed);
-    props = stage_props(&stage, (struct wish){.mailbox = NULL});
+    props = stage_props(&stage, ANY);
     CHECK_OK(stage_foretell(&stage, &props, "/balance"));
     CHECK(strstr(stage.said, "deployment: /balance (my.conf:7)\n"
                              "router: balancing-pool of 5\n"
@@ -285,7 +261,7 @@ TEST_CITING("R-27", explanation_tells_of_a_deployed_router)
     stage_begin(&stage, "akka.actor.deployment { /a {\n"
                         "  router = balancing-pool\n"
                         "  mailbox = unbounded-single-consumer } }");
-    props = stage_props(&stage, (struct wish){.mailbox = NULL});
+    props = stage_props(&stage, ANY);
     CHECK_STATUS(LBX_UNSUPPORTED, stage_foretell(&stage, &props, "/a"));
     stage_end(&stage);
 }
@@ -310,21 +286,19 @@ TEST_CITING("A-30", deployed_routers_are_checked)
 }
 
 // A message loop's pump is an actor without a name, and none of deployment's.
-TEST_CITING("V-28", message_loops_do_not_become_pools)
+STAGE_TEST("V-28", message_loops_do_not_become_pools)
 {
-    struct stage stage;
     lbx_vela_loop_stats stats;
     lbx_vela_loop *loop;
 
-    stage_begin(&stage, "akka.actor.deployment { \"/*\" {\n"
-                        "  router = round-robin-pool\n"
-                        "  nr-of-instances = 2 } }");
-    CHECK_OK(lbx_vela_loop_create(stage.system, NULL, &loop));
+    stage_begin(stage, "akka.actor.deployment { \"/*\" {\n"
+                       "  router = round-robin-pool\n"
+                       "  nr-of-instances = 2 } }");
+    CHECK_OK(lbx_vela_loop_create(stage->system, NULL, &loop));
     CHECK_OK(lbx_vela_loop_start(loop, NULL));
     CHECK_OK(lbx_vela_loop_send(loop, NULL));
-    stage_run(&stage);
+    stage_run(stage);
     CHECK_OK(lbx_vela_loop_stats_read(loop, &stats));
     CHECK_INT(1, stats.processed);
     lbx_vela_loop_destroy(loop);
-    stage_end(&stage);
 }

@@ -137,6 +137,14 @@ stage_check_refused(struct stage *stage, const char *text, lbx_status status,
     lbx_settings_unref(stage->settings);
 }
 
+void
+stage_refuses(const char *text, lbx_status status, const char *words)
+{
+    struct stage stage;
+
+    stage_check_refused(&stage, text, status, words);
+}
+
 lbx_props
 stage_props(struct stage *stage, struct wish wish)
 {

@@ -3,12 +3,12 @@
  * What the tests of selection have in common: a system without threads on given
  * settings, actors with wishes, and what they got.
  *
- *     struct stage stage;
- *
- *     stage_begin(&stage, "my { mailbox-type = bounded }");
- *     CHECK_GETS(&stage, ((struct wish){.mailbox = "my"}), "a", 2,
- *                "bounded blocking multi-consumer");
- *     stage_end(&stage);
+ *     STAGE_TEST("A-06", a_sentence_about_it)
+ *     {
+ *         stage_begin(stage, "my { mailbox-type = bounded }");
+ *         CHECK_GETS(stage, MAILBOX("my"), "a", 2,
+ *                    "bounded blocking multi-consumer");
+ *     }
  */
 #ifndef LBX_TEST_AKKA_STAGE_H
 #define LBX_TEST_AKKA_STAGE_H
@@ -48,7 +48,10 @@ void stage_end(struct stage *stage);
 /* The same for a file below tests/fixtures. */
 void stage_prepare_file(struct stage *stage, const char *name);
 
-/* The system cannot be made, for that reason. */
+/* A system on these settings cannot be made, for that reason. */
+void stage_refuses(const char *text, lbx_status status, const char *words);
+
+/* The same with the options of a prepared stage, without a text. */
 void stage_check_refused(struct stage *stage, const char *text,
                          lbx_status status, const char *words);
 
@@ -61,6 +64,12 @@ struct wish {
     const lbx_mailbox_options *options;
     void *argument;
 };
+
+#define ANY             ((struct wish){.mailbox = NULL})
+#define MAILBOX(id)     ((struct wish){.mailbox = (id)})
+#define DISPATCHER(id)  ((struct wish){.dispatcher = (id)})
+#define SEMANTICS(name) ((struct wish){.semantics = (name)})
+#define NEEDS(ability)  ((struct wish){.needs = (ability)})
 
 /* Props for it; a test has at most 64 of them. */
 lbx_props stage_props(struct stage *stage, struct wish wish);
@@ -105,5 +114,19 @@ lbx_status stage_foretell(struct stage *stage, const lbx_props *props,
 
 /* What lbx_ref_explain() says. */
 const char *stage_explain(struct stage *stage, lbx_ref ref);
+
+/* A test with a stage, which it begins or opens; it is ended afterwards. */
+#define STAGE_TEST(behaviours, name)                                           \
+    static void name##_on(struct stage *stage);                                \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct stage stage;                                                    \
+                                                                               \
+        name##_on(&stage);                                                     \
+        stage_end(&stage);                                                     \
+    }                                                                          \
+                                                                               \
+    static void name##_on(struct stage *stage)
 
 #endif

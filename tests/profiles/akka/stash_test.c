@@ -56,11 +56,11 @@ wait_for_world(lbx_context *context, void *state, void *message)
 }
 
 // "stash messages".
-TEST_CITING("5.4 Stash 1", stashed_greeting_waits_for_the_world)
+TEST_CITING("Stash 1", stashed_greeting_waits_for_the_world)
 {
     static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "greeter",
                                             .receive = wait_for_world};
-    lbx_ref ref = begin(&behaviour, NULL, (struct wish){.mailbox = NULL});
+    lbx_ref ref = begin(&behaviour, NULL, ANY);
 
     stage_tell(ref, HELLO);
     stage_run(&stage);
@@ -100,13 +100,13 @@ while_closed(lbx_context *context, void *state, void *message)
 }
 
 // "support protocols": whatever comes too early waits until it fits.
-TEST_CITING("5.4 Stash 2", stash_supports_protocols)
+TEST_CITING("Stash 2", stash_supports_protocols)
 {
     static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "protocol",
                                             .receive = while_closed};
     static const int script[] = {OPEN,  WRITE, OPEN,  CLOSE,
                                  WRITE, OPEN,  CLOSE, CLOSE};
-    lbx_ref ref = begin(&behaviour, NULL, (struct wish){.mailbox = NULL});
+    lbx_ref ref = begin(&behaviour, NULL, ANY);
 
     for (size_t i = 0; i < sizeof(script) / sizeof(script[0]); i++)
         stage_tell(ref, script[i]);
@@ -126,12 +126,12 @@ stash_twice(lbx_context *context, void *state, void *message)
 
 // "throw an IllegalStateException if the same messages is stashed twice": the
 // handler fails, and the message is stashed once.
-TEST_CITING("5.4 Stash 3", stashing_the_same_message_twice_is_an_error)
+TEST_CITING("Stash 3", stashing_the_same_message_twice_is_an_error)
 {
     static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "twice",
                                             .receive = stash_twice};
     lbx_system_stats stats;
-    lbx_ref ref = begin(&behaviour, NULL, (struct wish){.mailbox = NULL});
+    lbx_ref ref = begin(&behaviour, NULL, ANY);
 
     stage_tell(ref, HELLO);
     // Each restart brings it back, until there have been ten.
@@ -160,11 +160,11 @@ crash_once(lbx_context *context, void *state, void *message)
 }
 
 // "process stashed messages after restart".
-TEST_CITING("5.4 Stash 4", stashed_messages_are_handled_after_a_restart)
+TEST_CITING("Stash 4", stashed_messages_are_handled_after_a_restart)
 {
     static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "slave",
                                             .receive = crash_once};
-    lbx_ref ref = begin(&behaviour, NULL, (struct wish){.mailbox = NULL});
+    lbx_ref ref = begin(&behaviour, NULL, ANY);
 
     stage_tell(ref, HELLO);
     stage_tell(ref, WORLD);
@@ -199,13 +199,13 @@ hear_twice(lbx_context *context, void *state, void *message)
 }
 
 // "re-receive unstashed Terminated messages".
-TEST_CITING("5.4 Stash 5", unstashed_notice_of_an_end_is_heard_again)
+TEST_CITING("Stash 5", unstashed_notice_of_an_end_is_heard_again)
 {
     static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "watcher",
                                             .receive = hear_twice};
-    lbx_ref ref = begin(&behaviour, NULL, (struct wish){.mailbox = NULL});
+    lbx_ref ref = begin(&behaviour, NULL, ANY);
 
-    watched = stage_spawn(&stage, (struct wish){.mailbox = NULL}, "watched");
+    watched = stage_spawn(&stage, ANY, "watched");
     stage_tell(ref, HELLO);
     stage_run(&stage);
     lbx_stop(watched);
@@ -253,10 +253,9 @@ tell_hello(lbx_ref ref, int times)
 // "end up in DeadLetters in case of a capacity violation": in Akka unstashing
 // eleven into a mailbox of ten loses the first at once and ten at the end. Here
 // the way back needs no room: none is lost before the end.
-TEST_CITING("5.4 Stash 6 R-36", unstashing_more_than_the_mailbox_holds)
+TEST_CITING("Stash 6 R-36", unstashing_more_than_the_mailbox_holds)
 {
-    lbx_ref ref =
-        begin(&stashing, BOUNDED, (struct wish){.dispatcher = "my-dispatcher"});
+    lbx_ref ref = begin(&stashing, BOUNDED, DISPATCHER("my-dispatcher"));
 
     tell_hello(ref, 11);
     stage_tell(ref, WORLD);
@@ -287,13 +286,13 @@ overflows_at_21(const char *dispatcher)
 }
 
 // "throw a StashOverflowException in case of a stash capacity violation".
-TEST_CITING("5.4 Stash 7", stash_of_twenty_overflows_at_the_next)
+TEST_CITING("Stash 7", stash_of_twenty_overflows_at_the_next)
 {
     overflows_at_21("my-dispatcher");
 }
 
 // "get stash capacity from aliased dispatchers".
-TEST_CITING("5.4 Stash 8", stash_capacity_is_found_through_aliases)
+TEST_CITING("Stash 8", stash_capacity_is_found_through_aliases)
 {
     overflows_at_21("my-aliased-dispatcher-1");
     overflows_at_21("my-aliased-dispatcher-2");

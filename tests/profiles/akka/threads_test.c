@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of dispatchers (behaviours 2.4.10): one for each actor on a pinned
+ * The threads of dispatchers: one for each actor on a pinned
  * one; those that have no actors end after the dispatcher's shutdown-timeout.
  */
 #include "stage.h"
@@ -102,18 +102,15 @@ dead_letters(const struct stage *stage)
     return stats.dead_letters;
 }
 
-TEST_CITING("2.4.10", each_pinned_actor_has_a_thread)
+STAGE_TEST("", each_pinned_actor_has_a_thread)
 {
-    struct stage stage;
-
-    begin(&stage);
-    (void)put(&stage, "pinned", 1);
-    (void)put(&stage, "pinned", 2);
-    (void)put(&stage, NULL, 3);
+    begin(stage);
+    (void)put(stage, "pinned", 1);
+    (void)put(stage, "pinned", 2);
+    (void)put(stage, NULL, 3);
     CHECK(!pthread_equal(seen[1].thread, seen[2].thread));
     CHECK(!pthread_equal(seen[1].thread, seen[3].thread));
     CHECK(!pthread_equal(seen[2].thread, seen[3].thread));
-    stage_end(&stage);
 }
 
 // A held-up pinned actor holds up nobody else of its dispatcher's.
@@ -129,25 +126,23 @@ hold(lbx_context *context, void *state, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("2.4.10", pinned_actors_do_not_wait_for_each_other)
+STAGE_TEST("", pinned_actors_do_not_wait_for_each_other)
 {
     static const lbx_behaviour holding = {LBX_BEHAVIOUR_VERSION, "holding",
                                           .receive = hold};
     lbx_props props = LBX_PROPS_INIT;
-    struct stage stage;
     lbx_ref held;
 
-    begin(&stage);
+    begin(stage);
     props.behaviour = &holding;
     props.dispatcher = "pinned";
-    CHECK_OK(lbx_system_spawn(stage.system, &props, NULL, &held));
+    CHECK_OK(lbx_system_spawn(stage->system, &props, NULL, &held));
     stage_tell(held, 1);
-    (void)put(&stage, "pinned", 1);
+    (void)put(stage, "pinned", 1);
     open = true;
-    stage_end(&stage);
 }
 
-TEST_CITING("2.4.10", thread_of_a_pinned_actor_ends_with_it)
+TEST(thread_of_a_pinned_actor_ends_with_it)
 {
     struct stage stage;
     lbx_ref ref;
@@ -167,7 +162,7 @@ TEST_CITING("2.4.10", thread_of_a_pinned_actor_ends_with_it)
 }
 
 // With a shutdown-timeout the thread waits for another actor.
-TEST_CITING("2.4.10", thread_of_a_pinned_actor_lingers_for_the_next)
+TEST(thread_of_a_pinned_actor_lingers_for_the_next)
 {
     struct stage stage;
 
@@ -186,25 +181,23 @@ TEST_CITING("2.4.10", thread_of_a_pinned_actor_lingers_for_the_next)
 
 // Threads of any dispatcher but the default end when it has no actors, and new
 // ones come for the next; numbers are kept.
-TEST_CITING("2.4.10", dispatchers_without_actors_end_their_threads)
+STAGE_TEST("", dispatchers_without_actors_end_their_threads)
 {
     lbx_system_stats stats;
-    struct stage stage;
 
-    begin(&stage);
-    end(put(&stage, "pool", 1));
+    begin(stage);
+    end(put(stage, "pool", 1));
     EVENTUALLY(ended == 1);
-    (void)put(&stage, "pool", 2);
+    (void)put(stage, "pool", 2);
     CHECK_INT(0, seen[2].marked);
-    EVENTUALLY(lbx_system_stats_read(stage.system, &stats) == LBX_OK &&
+    EVENTUALLY(lbx_system_stats_read(stage->system, &stats) == LBX_OK &&
                stats.handled == 2); // counted when the turn is over
-    end(put(&stage, NULL, 3));
+    end(put(stage, NULL, 3));
     CHECK_INT(1, ended); // the default's stay
-    stage_end(&stage);
 }
 
 // An actor that could not be made gives its thread back.
-TEST_CITING("2.4.10", failed_spawn_leaves_its_thread_to_the_next)
+TEST(failed_spawn_leaves_its_thread_to_the_next)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;
@@ -247,37 +240,32 @@ come_and_go(unsigned index, void *context)
 }
 
 // Threads come and go while others want them.
-TEST_CITING("2.4.10 A-24", threads_come_and_go_and_nothing_is_lost)
+STAGE_TEST("A-24", threads_come_and_go_and_nothing_is_lost)
 {
-    struct stage stage;
     int handled = 0;
 
-    begin(&stage);
+    begin(stage);
     shared = true;
-    threads_run(4, come_and_go, &stage);
-    CHECK_OK(lbx_system_terminate(stage.system, LBX_FOREVER));
+    threads_run(4, come_and_go, stage);
+    CHECK_OK(lbx_system_terminate(stage->system, LBX_FOREVER));
     for (int i = 0; i < 4; i++)
         handled += seen[i].handled;
-    CHECK_INT(4 * 60, handled + (int)dead_letters(&stage));
-    stage_end(&stage);
+    CHECK_INT(4 * 60, handled + (int)dead_letters(stage));
 }
 
 // In a system without threads they have none either, and share.
-TEST_CITING("2.4.10", pinned_actors_of_a_system_without_threads_have_none)
+STAGE_TEST("", pinned_actors_of_a_system_without_threads_have_none)
 {
-    struct stage stage;
     lbx_ref refs[2];
 
-    stage_begin(&stage, conf);
+    stage_begin(stage, conf);
     for (int i = 0; i < 2; i++) {
-        refs[i] =
-            stage_spawn(&stage, (struct wish){.dispatcher = "pinned"}, NULL);
+        refs[i] = stage_spawn(stage, DISPATCHER("pinned"), NULL);
         stage_tell(refs[i], i);
     }
-    CHECK_RECEIVED(&stage, 0, 1);
+    CHECK_RECEIVED(stage, 0, 1);
     lbx_stop(refs[0]);
-    stage_run(&stage);
+    stage_run(stage);
     stage_tell(refs[1], 2);
-    CHECK_RECEIVED(&stage, 2);
-    stage_end(&stage);
+    CHECK_RECEIVED(stage, 2);
 }

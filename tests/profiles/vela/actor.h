@@ -3,14 +3,13 @@
  * Vela's actor under test: a loop in a system, with a handler that keeps a list
  * of what it was given.
  *
- *     struct actor actor = {0};
- *     lbx_system *system = vela_system(0);
- *
- *     actor_create(&actor, system);
- *     CHECK_OK(lbx_vela_loop_start(actor.loop, NULL));
- *     actor_send(&actor, 7);
- *     run(system);                        // a system without threads
- *     CHECK_INT(7, actor.got[0]);
+ *     ACTOR_TEST("V-19", a_sentence_about_it)
+ *     {
+ *         actor_start(actor);
+ *         actor_send(actor, 7);
+ *         run(system);
+ *         CHECK_INT(7, actor->got[0]);
+ *     }
  *
  * Their names: process_next_message is process_next, get_metrics is the stats.
  * An exception is a status, and a raise is LBX_INVALID with a sentence.
@@ -148,7 +147,7 @@ run(lbx_system *system)
     CHECK_OK(lbx_system_run(system, UINT64_MAX, NULL));
 }
 
-/* Ends both. No ring of the loop's has become a dead letter. */
+/* Ends both. No notification of the loop has become a dead letter. */
 static inline void
 end(lbx_system *system, struct actor *actor)
 {
@@ -159,5 +158,26 @@ end(lbx_system *system, struct actor *actor)
     CHECK_INT(0, stats.dead_letters);
     lbx_system_destroy(system);
 }
+
+/* A test with an actor in a system with so many threads; both are made before
+ * it and ended after it. */
+#define THREADS_TEST(behaviours, name, threads)                                \
+    static void name##_with(struct actor *actor, lbx_system *system);          \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct actor actor = {0};                                              \
+        lbx_system *system = vela_system(threads);                             \
+                                                                               \
+        actor_create(&actor, system);                                          \
+        name##_with(&actor, system);                                           \
+        end(system, &actor);                                                   \
+    }                                                                          \
+                                                                               \
+    static void name##_with(struct actor *actor,                               \
+                            lbx_system *system __attribute__((unused)))
+
+/* The same without threads: run() does their work. */
+#define ACTOR_TEST(behaviours, name) THREADS_TEST(behaviours, name, 0)
 
 #endif

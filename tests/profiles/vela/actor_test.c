@@ -10,16 +10,11 @@
 
 /* ---- An actor with a mailbox, and nobody who runs it ---- */
 
-TEST_CITING("V-19 V-20", actor_sends_to_unbounded)
+ACTOR_TEST("V-19 V-20", actor_sends_to_unbounded)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(1)));
-    CHECK_OK(lbx_vela_loop_send(actor.loop, message_of(2)));
-    CHECK_INT(2, actor_stats(&actor).waiting);
-    end(system, &actor);
+    CHECK_OK(lbx_vela_loop_send(actor->loop, message_of(1)));
+    CHECK_OK(lbx_vela_loop_send(actor->loop, message_of(2)));
+    CHECK_INT(2, actor_stats(actor).waiting);
 }
 
 TEST_CITING("V-09 V-19", actor_with_bounded_mailbox_of_two_refuses_the_third)
@@ -39,83 +34,58 @@ TEST_CITING("V-09 V-19", actor_with_bounded_mailbox_of_two_refuses_the_third)
     end(system, &actor);
 }
 
-TEST_CITING("V-19", process_next_handles_one_message)
+ACTOR_TEST("V-19", process_next_handles_one_message)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_send(&actor, 7);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(1, actor.count);
-    CHECK_INT(7, actor.got[0]);
-    CHECK_INT(0, actor_stats(&actor).waiting);
-    CHECK_INT(1, actor_stats(&actor).processed);
-    CHECK_INT(0, actor_stats(&actor).cycles);
-    end(system, &actor);
+    actor_send(actor, 7);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(1, actor->count);
+    CHECK_INT(7, actor->got[0]);
+    CHECK_INT(0, actor_stats(actor).waiting);
+    CHECK_INT(1, actor_stats(actor).processed);
+    CHECK_INT(0, actor_stats(actor).cycles);
 }
 
-TEST_CITING("V-19", process_next_on_empty_mailbox_handles_none)
+ACTOR_TEST("V-19", process_next_on_empty_mailbox_handles_none)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(0, actor.count);
-    CHECK_STATE(IDLE, &actor);
-    end(system, &actor);
+    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(0, actor->count);
+    CHECK_STATE(IDLE, actor);
 }
 
 /* Theirs takes a None for an empty mailbox and loses it. */
-TEST_CITING("V-19 V-22 R-11", process_next_handles_a_null_message)
+ACTOR_TEST("V-19 V-22 R-11", process_next_handles_a_null_message)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_send(&actor, 0);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(1, actor.count);
-    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor.loop, NULL));
-    end(system, &actor);
+    actor_send(actor, 0);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(1, actor->count);
+    CHECK_STATUS(LBX_EMPTY, lbx_vela_loop_process_next(actor->loop, NULL));
 }
 
-TEST_CITING("V-19 V-32", process_next_handles_errors_as_the_loop_does)
+ACTOR_TEST("V-19 V-32", process_next_handles_errors_as_the_loop_does)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_send(&actor, BAD);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(1, actor.bad);
-    CHECK_STATUS(LBX_REFUSED, actor.error);
-    CHECK_INT(1, actor_stats(&actor).errors);
-    CHECK_INT(0, actor_stats(&actor).processed);
-    end(system, &actor);
+    actor_send(actor, BAD);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(1, actor->bad);
+    CHECK_STATUS(LBX_REFUSED, actor->error);
+    CHECK_INT(1, actor_stats(actor).errors);
+    CHECK_INT(0, actor_stats(actor).processed);
 }
 
 /* The state in which a message is stepped through by hand. */
-TEST_CITING("V-19", process_next_serves_paused_and_stopped_loops)
+ACTOR_TEST("V-19", process_next_serves_paused_and_stopped_loops)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     CHECK_REFUSED("running: it takes its messages itself",
-                  lbx_vela_loop_process_next(actor.loop, &fault));
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
-    actor_send(&actor, 1);
-    actor_send(&actor, 2);
+                  lbx_vela_loop_process_next(actor->loop, &fault));
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
+    actor_send(actor, 1);
+    actor_send(actor, 2);
     run(system);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(1, actor.count);
-    actor_stop(&actor);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(2, actor.count);
-    end(system, &actor);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(1, actor->count);
+    actor_stop(actor);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(2, actor->count);
 }
 
 struct page {
@@ -217,56 +187,42 @@ TEST_CITING("V-18", actor_with_an_unknown_kind_is_refused)
 
 /* ---- The adapter ---- */
 
-TEST_CITING("V-34", adapter_delegates_to_the_actor)
+ACTOR_TEST("V-34", adapter_delegates_to_the_actor)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    CHECK_OK(lbx_vela_loop_deliver(actor.loop, message_of(5), NULL));
-    CHECK_INT(1, actor.count);
-    CHECK_INT(5, actor.got[0]);
-    CHECK_INT(1, actor_stats(&actor).processed);
-    end(system, &actor);
+    actor_start(actor);
+    CHECK_OK(lbx_vela_loop_deliver(actor->loop, message_of(5), NULL));
+    CHECK_INT(1, actor->count);
+    CHECK_INT(5, actor->got[0]);
+    CHECK_INT(1, actor_stats(actor).processed);
 }
 
-TEST_CITING("V-34", adapter_counts_the_error_and_raises_it_again)
+ACTOR_TEST("V-34", adapter_counts_the_error_and_raises_it_again)
 {
-    struct actor actor = {0};
     lbx_fault fault = {LBX_OK, ""};
-    lbx_system *system = vela_system(0);
 
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     CHECK_STATUS(LBX_REFUSED,
-                 lbx_vela_loop_deliver(actor.loop, message_of(BAD), &fault));
+                 lbx_vela_loop_deliver(actor->loop, message_of(BAD), &fault));
     CHECK_STATUS(LBX_OK, fault.status); // it was delivered
-    CHECK_INT(1, actor_stats(&actor).errors);
-    CHECK_INT(0, actor_stats(&actor).processed);
-    CHECK_INT(0, actor.bad); // the caller's to handle
-    CHECK_STATE(RUNNING, &actor);
-    end(system, &actor);
+    CHECK_INT(1, actor_stats(actor).errors);
+    CHECK_INT(0, actor_stats(actor).processed);
+    CHECK_INT(0, actor->bad); // the caller's to handle
+    CHECK_STATE(RUNNING, actor);
 }
 
-TEST_CITING("V-34", adapter_requires_a_running_actor)
+ACTOR_TEST("V-34", adapter_requires_a_running_actor)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
     CHECK_REFUSED("not running",
-                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
-    actor_start(&actor);
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
+                  lbx_vela_loop_deliver(actor->loop, message_of(1), &fault));
+    actor_start(actor);
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
     CHECK_REFUSED("not running",
-                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
-    actor_stop(&actor);
+                  lbx_vela_loop_deliver(actor->loop, message_of(1), &fault));
+    actor_stop(actor);
     CHECK_REFUSED("not running",
-                  lbx_vela_loop_deliver(actor.loop, message_of(1), &fault));
-    CHECK_INT(0, actor.count);
-    CHECK_INT(0, actor_stats(&actor).errors);
-    end(system, &actor);
+                  lbx_vela_loop_deliver(actor->loop, message_of(1), &fault));
+    CHECK_INT(0, actor->count);
+    CHECK_INT(0, actor_stats(actor).errors);
 }
 
 /* What was sent before is handled when the delivery is over. */
@@ -421,40 +377,31 @@ TEST_CITING("V-35", actor_of_an_ended_system_does_not_start)
     end(system, &actor);
 }
 
-TEST_CITING("V-19 V-35", actor_sends_and_receives)
+THREADS_TEST("V-19 V-35", actor_sends_and_receives, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_send(&actor, 1);
-    actor_send(&actor, 2);
-    AWAIT(&actor, 2);
-    CHECK_INT(1, actor.got[0]);
-    CHECK_INT(2, actor.got[1]);
-    end(system, &actor);
+    actor_start(actor);
+    actor_send(actor, 1);
+    actor_send(actor, 2);
+    AWAIT(actor, 2);
+    CHECK_INT(1, actor->got[0]);
+    CHECK_INT(2, actor->got[1]);
 }
 
-TEST_CITING("V-33 V-35", actor_get_metrics)
+THREADS_TEST("V-33 V-35", actor_get_metrics, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
     lbx_vela_loop_stats stats;
 
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_send(&actor, 1);
-    actor_send(&actor, BAD);
-    actor_send(&actor, 2);
-    AWAIT(&actor, 2);
-    stats = actor_stats(&actor);
+    actor_start(actor);
+    actor_send(actor, 1);
+    actor_send(actor, BAD);
+    actor_send(actor, 2);
+    AWAIT(actor, 2);
+    stats = actor_stats(actor);
     CHECK_INT(2, stats.processed);
     CHECK_INT(1, stats.errors);
     CHECK(stats.cycles >= 1);
     CHECK(stats.average_ns >= 0 && stats.total_ns >= stats.average_ns);
     CHECK_STR("running", stats.state_name);
-    end(system, &actor);
 }
 
 /* ---- The counter ---- */

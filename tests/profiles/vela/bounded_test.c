@@ -4,23 +4,17 @@
 
 #include <string.h>
 
-TEST_CITING("V-05 V-10", bounded_initialization_with_capacity)
+BOX_TEST("V-05 V-10", bounded_initialization_with_capacity, vela_bounded(100))
 {
-    struct box box = vela_bounded(100);
-
-    CHECK_INT(100, lbx_mailbox_capacity(box.mailbox));
-    CHECK(lbx_mailbox_is_empty(box.mailbox));
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    CHECK_INT(0, box_stats(&box).rejected);
-    box_destroy(&box);
+    CHECK_INT(100, lbx_mailbox_capacity(box->mailbox));
+    CHECK(lbx_mailbox_is_empty(box->mailbox));
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    CHECK_INT(0, box_stats(box).rejected);
 }
 
-TEST_CITING("V-12", bounded_default_capacity)
+BOX_TEST("V-12", bounded_default_capacity, vela_bounded(LBX_DEFAULT))
 {
-    struct box box = vela_bounded(LBX_DEFAULT);
-
-    CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
-    box_destroy(&box);
+    CHECK_INT(1000, lbx_mailbox_capacity(box->mailbox));
 }
 
 /* Neither 0 nor a negative number is a capacity, and the fault says so. */
@@ -44,84 +38,64 @@ TEST_CITING("V-12 R-09", bounded_invalid_capacity)
     }
 }
 
-TEST_CITING("V-09", bounded_within_capacity)
+BOX_TEST("V-09", bounded_within_capacity, vela_bounded(3))
 {
-    struct box box = vela_bounded(3);
-
-    box_fill(&box, 1, 3);
-    CHECK_INT(3, box_depth(&box));
-    box_destroy(&box);
+    box_fill(box, 1, 3);
+    CHECK_INT(3, box_depth(box));
 }
 
-TEST_CITING("V-03 V-09", bounded_exceeds_capacity)
+BOX_TEST("V-03 V-09", bounded_exceeds_capacity, vela_bounded(2))
 {
-    struct box box = vela_bounded(2);
-
-    box_fill(&box, 1, 2);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
-    CHECK_INT(2, box_depth(&box));
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_STATUS(LBX_FULL, box_send(box, 3));
+    CHECK_INT(2, box_depth(box));
 }
 
-TEST_CITING("V-10", bounded_is_full)
+BOX_TEST("V-10", bounded_is_full, vela_bounded(2))
 {
-    struct box box = vela_bounded(2);
-
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    CHECK_OK(box_send(&box, 1));
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    CHECK_OK(box_send(&box, 2));
-    CHECK(lbx_mailbox_is_full(box.mailbox));
-    box_destroy(&box);
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    CHECK_OK(box_send(box, 1));
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    CHECK_OK(box_send(box, 2));
+    CHECK(lbx_mailbox_is_full(box->mailbox));
 }
 
-TEST_CITING("V-10", bounded_rejected_count)
+BOX_TEST("V-10", bounded_rejected_count, vela_bounded(2))
 {
-    struct box box = vela_bounded(2);
-
-    box_fill(&box, 1, 2);
-    CHECK_INT(0, box_stats(&box).rejected);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
-    CHECK_INT(1, box_stats(&box).rejected);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 4));
-    CHECK_INT(2, box_stats(&box).rejected);
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_INT(0, box_stats(box).rejected);
+    CHECK_STATUS(LBX_FULL, box_send(box, 3));
+    CHECK_INT(1, box_stats(box).rejected);
+    CHECK_STATUS(LBX_FULL, box_send(box, 4));
+    CHECK_INT(2, box_stats(box).rejected);
 }
 
 /* One message taken is room for exactly one more. */
-TEST_CITING("V-11", bounded_dequeue_frees_space)
+BOX_TEST("V-11", bounded_dequeue_frees_space, vela_bounded(2))
 {
-    struct box box = vela_bounded(2);
-
-    box_fill(&box, 1, 2);
-    CHECK_TAKES(&box, 1);
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    CHECK_OK(box_send(&box, 3));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 4));
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_TAKES(box, 1);
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    CHECK_OK(box_send(box, 3));
+    CHECK_STATUS(LBX_FULL, box_send(box, 4));
 }
 
-TEST_CITING("V-09", bounded_fifo_ordering)
+BOX_TEST("V-09", bounded_fifo_ordering, vela_bounded(5))
 {
-    struct box box = vela_bounded(5);
-
-    box_fill(&box, 1, 5);
-    CHECK_TAKES(&box, 1, 2, 3, 4, 5);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    box_fill(box, 1, 5);
+    CHECK_TAKES(box, 1, 2, 3, 4, 5);
+    CHECK_NOTHING(box);
 }
 
 /* A refusal leaves the contents untouched and counts nothing as accepted. */
-TEST_CITING("V-06 V-09", bounded_refusal_changes_nothing_but_its_counter)
+BOX_TEST("V-06 V-09", bounded_refusal_changes_nothing_but_its_counter,
+         vela_bounded(2))
 {
-    struct box box = vela_bounded(2);
-
-    box_fill(&box, 1, 2);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
-    CHECK_INT(2, box_stats(&box).accepted);
-    CHECK_TAKES(&box, 1, 2);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_STATUS(LBX_FULL, box_send(box, 3));
+    CHECK_INT(2, box_stats(box).accepted);
+    CHECK_TAKES(box, 1, 2);
+    CHECK_NOTHING(box);
 }
 
 /* Refuse-and-count was chosen so that the producer decides: the message is
@@ -148,15 +122,12 @@ TEST_CITING("V-13 R-12", bounded_refused_message_can_go_elsewhere)
 }
 
 /* Even send(), which may wait under another policy, never blocks here. */
-TEST_CITING("V-03 V-13", bounded_send_never_blocks)
+BOX_TEST("V-03 V-13", bounded_send_never_blocks, vela_bounded(1))
 {
-    struct box box = vela_bounded(1);
-
-    CHECK_OK(lbx_producer_send(box.in, message_of(1)));
-    CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, message_of(2)));
+    CHECK_OK(lbx_producer_send(box->in, message_of(1)));
+    CHECK_STATUS(LBX_FULL, lbx_producer_send(box->in, message_of(2)));
     CHECK_STATUS(LBX_FULL,
-                 lbx_producer_send_until(box.in, message_of(2), LBX_FOREVER));
-    box_destroy(&box);
+                 lbx_producer_send_until(box->in, message_of(2), LBX_FOREVER));
 }
 
 /* Every capacity is exact: a ring that rounds to a power of two would not

@@ -4,17 +4,15 @@
 
 /* Vela cannot tell a "none" message from an empty mailbox, and its loop loses
  * it. Here the status tells them apart. */
-TEST_CITING("V-22 R-11", enqueue_none_message)
+BOX_TEST("V-22 R-11", enqueue_none_message, vela_unbounded())
 {
-    struct box box = vela_unbounded();
     void *message = message_of(1);
 
-    CHECK_OK(lbx_producer_try_send(box.in, NULL));
-    CHECK_INT(1, box_depth(&box));
-    CHECK_OK(lbx_consumer_try_receive(box.out, &message));
+    CHECK_OK(lbx_producer_try_send(box->in, NULL));
+    CHECK_INT(1, box_depth(box));
+    CHECK_OK(lbx_consumer_try_receive(box->out, &message));
     CHECK_PTR(NULL, message);
-    CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box.out, &message));
-    box_destroy(&box);
+    CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box->out, &message));
 }
 
 /* The same in the kinds that store a whole envelope, and in a ring. */
@@ -40,7 +38,7 @@ TEST_CITING("V-22 R-11", none_messages_keep_their_place_in_every_kind)
     }
 }
 
-TEST_CITING("V-23", enqueue_complex_objects)
+BOX_TEST("V-23", enqueue_complex_objects, vela_unbounded())
 {
     struct order {
         int id;
@@ -49,30 +47,25 @@ TEST_CITING("V-23", enqueue_complex_objects)
             double total;
         } price;
     } order = {7, {"ink", "paper"}, {12.5}};
-    struct box box = vela_unbounded();
     void *message = NULL;
     const struct order *received;
 
-    CHECK_OK(lbx_producer_try_send(box.in, &order));
-    CHECK_OK(lbx_consumer_try_receive(box.out, &message));
+    CHECK_OK(lbx_producer_try_send(box->in, &order));
+    CHECK_OK(lbx_consumer_try_receive(box->out, &message));
     received = message;
     CHECK_PTR(&order, received);
     CHECK_INT(7, received->id);
     CHECK_STR("paper", received->items[1]);
     CHECK(received->price.total == 12.5);
-    box_destroy(&box);
 }
 
-TEST_CITING("V-04", multiple_dequeue_on_empty)
+BOX_TEST("V-04", multiple_dequeue_on_empty, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-
     for (int i = 0; i < 3; i++)
-        CHECK_NOTHING(&box);
-    CHECK_OK(box_send(&box, 1)); // and it still works
-    CHECK_TAKES(&box, 1);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+        CHECK_NOTHING(box);
+    CHECK_OK(box_send(box, 1)); // and it still works
+    CHECK_TAKES(box, 1);
+    CHECK_NOTHING(box);
 }
 
 /* ---- Performance: Vela's floors, in Python. Far from ours, and so they fail
@@ -93,18 +86,13 @@ check_floor(struct box *box, intptr_t count, int64_t limit_ns)
     CHECK(lbx_clock_now(NULL) - start < limit);
 }
 
-TEST_CITING("V-24", unbounded_mailbox_performance)
+BOX_TEST("V-24", unbounded_mailbox_performance, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-
-    check_floor(&box, 10000, LBX_SECOND);
-    box_destroy(&box);
+    check_floor(box, 10000, LBX_SECOND);
 }
 
-TEST_CITING("V-24 V-17", priority_mailbox_performance)
+BOX_TEST("V-24 V-17", priority_mailbox_performance,
+         vela_create("priority", LBX_DEFAULT))
 {
-    struct box box = vela_create("priority", LBX_DEFAULT);
-
-    check_floor(&box, 1000, LBX_SECOND / 2);
-    box_destroy(&box);
+    check_floor(box, 1000, LBX_SECOND / 2);
 }

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vela: TestMailboxFactory, and the seed's advice on which kind to use. */
+/* Vela: TestMailboxFactory, and its manual's advice on which kind to use. */
 #include "profiles/vela/vela.h"
 
 #include <string.h>
 
-TEST_CITING("V-18", create_unbounded_mailbox)
+BOX_TEST("V-18", create_unbounded_mailbox,
+         vela_create("unbounded", LBX_DEFAULT))
 {
-    struct box box = vela_create("unbounded", LBX_DEFAULT);
-
-    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
-    CHECK(!(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BOUND));
-    box_destroy(&box);
+    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box->mailbox));
+    CHECK(!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BOUND));
 }
 
-TEST_CITING("V-18", create_bounded_mailbox)
+BOX_TEST("V-18", create_bounded_mailbox, vela_create("bounded", 500))
 {
-    struct box box = vela_create("bounded", 500);
-
-    CHECK_INT(500, lbx_mailbox_capacity(box.mailbox));
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BOUND);
-    box_destroy(&box);
+    CHECK_INT(500, lbx_mailbox_capacity(box->mailbox));
+    CHECK(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BOUND);
 }
 
-/* Without any options at all, as create_mailbox(BOUNDED) in the seed. */
+/* Without any options at all, as create_mailbox(BOUNDED) in Vela. */
 TEST_CITING("V-12 V-18", create_bounded_mailbox_default_capacity)
 {
     struct box box = box_create("bounded", NULL);
@@ -113,7 +108,7 @@ TEST_CITING("V-18 V-38", create_mailbox_hides_the_concrete_type)
     }
 }
 
-/* The seed's advice for production is a bounded mailbox that refuses; it is a
+/* The manual's advice for production is a bounded mailbox that refuses; it is a
  * profile of its own. */
 TEST_CITING("V-13 V-38 R-28", production_profile_is_bounded_and_refuses)
 {

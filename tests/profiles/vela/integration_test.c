@@ -107,44 +107,36 @@ one_sender_one_receiver(unsigned index, void *context)
     }
 }
 
-TEST_CITING("V-08 V-36", order_is_kept_for_one_sender)
+BOX_TEST("V-08 V-36", order_is_kept_for_one_sender, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-
-    threads_run(2, one_sender_one_receiver, &box);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    threads_run(2, one_sender_one_receiver, box);
+    CHECK_NOTHING(box);
 }
 
-TEST_CITING("V-08", large_queue_is_processed_completely)
+BOX_TEST("V-08", large_queue_is_processed_completely, vela_unbounded())
 {
-    struct box box = vela_unbounded();
     intptr_t number = 0;
 
-    box_fill(&box, 1, 100000);
-    CHECK_INT(100000, box_depth(&box));
+    box_fill(box, 1, 100000);
+    CHECK_INT(100000, box_depth(box));
     for (intptr_t i = 1; i <= 100000; i++) {
-        CHECK_OK(box_take(&box, &number));
+        CHECK_OK(box_take(box, &number));
         CHECK_INT(i, number);
     }
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    CHECK_NOTHING(box);
 }
 
 /* What overflows is refused; what was accepted stays in order around it. */
-TEST_CITING("V-09 V-11", fifo_is_kept_with_overflow)
+BOX_TEST("V-09 V-11", fifo_is_kept_with_overflow, vela_bounded(5))
 {
-    struct box box = vela_bounded(5);
-
     for (int i = 0; i < 10; i++)
-        CHECK_STATUS(i < 5 ? LBX_OK : LBX_FULL, box_send(&box, i));
-    CHECK_TAKES(&box, 0, 1);
-    CHECK_OK(box_send(&box, 10));
-    CHECK_OK(box_send(&box, 11));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 12));
-    CHECK_TAKES(&box, 2, 3, 4, 10, 11);
-    CHECK_INT(6, box_stats(&box).rejected);
-    box_destroy(&box);
+        CHECK_STATUS(i < 5 ? LBX_OK : LBX_FULL, box_send(box, i));
+    CHECK_TAKES(box, 0, 1);
+    CHECK_OK(box_send(box, 10));
+    CHECK_OK(box_send(box, 11));
+    CHECK_STATUS(LBX_FULL, box_send(box, 12));
+    CHECK_TAKES(box, 2, 3, 4, 10, 11);
+    CHECK_INT(6, box_stats(box).rejected);
 }
 
 /* A full mailbox is nobody's problem but its own senders'. */

@@ -33,13 +33,11 @@ TEST_CITING("V-01 V-02", mailbox_has_required_methods)
 }
 
 /* Vela has no system messages, and its mailboxes keep no place for them. */
-TEST_CITING("V-02 R-08", profile_has_no_system_lane)
+BOX_TEST("V-02 R-08", profile_has_no_system_lane, vela_unbounded())
 {
-    struct box box = vela_unbounded();
     lbx_envelope stop = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_STOP), message_of(1));
 
-    CHECK_STATUS(LBX_UNSUPPORTED, box_post(&box, stop, NULL));
-    CHECK_INT(0, box_depth(&box));
-    box_destroy(&box);
+    CHECK_STATUS(LBX_UNSUPPORTED, box_post(box, stop, NULL));
+    CHECK_INT(0, box_depth(box));
 }

@@ -294,23 +294,18 @@ TEST_CITING("V-36 R-18", loop_ping_pong_on_one_thread)
 
 /* What was sent is still handled when the mailbox is closed; later sends are
  * told. */
-TEST_CITING("V-37", loop_of_a_closed_mailbox_handles_the_rest)
+ACTOR_TEST("V-37", loop_of_a_closed_mailbox_handles_the_rest)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_send(&actor, 1);
-    actor_send(&actor, 2);
+    actor_start(actor);
+    actor_send(actor, 1);
+    actor_send(actor, 2);
     CHECK_OK(lbx_mailbox_close(
-        lbx_producer_mailbox(lbx_vela_loop_producer(actor.loop)),
+        lbx_producer_mailbox(lbx_vela_loop_producer(actor->loop)),
         LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, lbx_vela_loop_send(actor.loop, message_of(3)));
+    CHECK_STATUS(LBX_CLOSED, lbx_vela_loop_send(actor->loop, message_of(3)));
     run(system);
-    CHECK_INT(2, actor.count);
-    actor_stop(&actor);
-    end(system, &actor);
+    CHECK_INT(2, actor->count);
+    actor_stop(actor);
 }
 
 static void

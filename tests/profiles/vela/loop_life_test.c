@@ -11,56 +11,41 @@
 
 /* ---- Stopping and starting again ---- */
 
-TEST_CITING("V-28", stopped_loop_can_be_started_again)
+THREADS_TEST("V-28", stopped_loop_can_be_started_again, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
     for (int i = 1; i <= 20; i++) {
-        actor_start(&actor);
-        actor_send(&actor, i);
-        AWAIT(&actor, i);
-        actor_stop(&actor);
-        CHECK_STATE(STOPPED, &actor);
+        actor_start(actor);
+        actor_send(actor, i);
+        AWAIT(actor, i);
+        actor_stop(actor);
+        CHECK_STATE(STOPPED, actor);
     }
-    CHECK_INT(20, actor.count);
-    end(system, &actor);
+    CHECK_INT(20, actor->count);
 }
 
-TEST_CITING("V-28", paused_loop_can_be_stopped)
+THREADS_TEST("V-28", paused_loop_can_be_stopped, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
-    actor_send(&actor, 1);
-    actor_stop(&actor);
-    CHECK_STATE(STOPPED, &actor);
-    CHECK_INT(0, actor.count);
-    actor_start(&actor);
-    AWAIT(&actor, 1);
-    end(system, &actor);
+    actor_start(actor);
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
+    actor_send(actor, 1);
+    actor_stop(actor);
+    CHECK_STATE(STOPPED, actor);
+    CHECK_INT(0, actor->count);
+    actor_start(actor);
+    AWAIT(actor, 1);
 }
 
-TEST_CITING("V-28", what_is_sent_to_a_stopped_loop_waits_for_the_next_start)
+ACTOR_TEST("V-28", what_is_sent_to_a_stopped_loop_waits_for_the_next_start)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_stop(&actor);
-    actor_send(&actor, 1);
+    actor_start(actor);
+    actor_stop(actor);
+    actor_send(actor, 1);
     run(system);
-    CHECK_INT(0, actor.count);
-    CHECK_INT(1, actor_stats(&actor).waiting);
-    actor_start(&actor);
+    CHECK_INT(0, actor->count);
+    CHECK_INT(1, actor_stats(actor).waiting);
+    actor_start(actor);
     run(system);
-    CHECK_INT(1, actor.count);
-    end(system, &actor);
+    CHECK_INT(1, actor->count);
 }
 
 /* Where a handler waits until the test lets it go on. */
@@ -553,19 +538,15 @@ TEST_CITING("V-28 V-31", loop_without_memory_for_a_ring_goes_on_and_stops)
 /* ---- No wake-up is lost ---- */
 
 /* One message at a time, each into a loop that is just falling asleep. */
-TEST_CITING("V-31 R-18", no_single_message_is_left_lying)
+THREADS_TEST("V-31 R-18", no_single_message_is_left_lying, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
     long rounds = test_rounds(20000, 500000);
 
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     for (long i = 1; i <= rounds; i++) {
-        actor_send(&actor, i);
-        AWAIT(&actor, i);
+        actor_send(actor, i);
+        AWAIT(actor, i);
     }
-    end(system, &actor);
 }
 
 /* What the movers and senders of the next tests share. */

@@ -67,31 +67,23 @@ TEST_CITING("V-32", loop_without_handle_error_counts_and_goes_on)
     lbx_system_destroy(system);
 }
 
-TEST_CITING("V-32", both_methods_of_the_processor_are_called)
+ACTOR_TEST("V-32", both_methods_of_the_processor_are_called)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_send(&actor, 4);
-    actor_send(&actor, BAD);
-    actor_start(&actor);
+    actor_send(actor, 4);
+    actor_send(actor, BAD);
+    actor_start(actor);
     run(system);
-    CHECK_INT(1, actor.count);
-    CHECK_INT(1, actor.bad);
-    CHECK_STATUS(LBX_REFUSED, actor.error);
-    CHECK_INT(BAD, actor.bad_number);
-    end(system, &actor);
+    CHECK_INT(1, actor->count);
+    CHECK_INT(1, actor->bad);
+    CHECK_STATUS(LBX_REFUSED, actor->error);
+    CHECK_INT(BAD, actor->bad_number);
 }
 
-TEST_CITING("V-28 V-33", loop_initialization)
+ACTOR_TEST("V-28 V-33", loop_initialization)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
     lbx_vela_loop_stats stats;
 
-    actor_create(&actor, system);
-    stats = actor_stats(&actor);
+    stats = actor_stats(actor);
     CHECK_INT(LBX_VELA_LOOP_IDLE, stats.state);
     CHECK_STR("idle", stats.state_name);
     CHECK_INT(0, stats.processed);
@@ -99,153 +91,102 @@ TEST_CITING("V-28 V-33", loop_initialization)
     CHECK_INT(0, stats.cycles);
     CHECK_INT(0, stats.average_ns);
     CHECK_INT(0, stats.waiting);
-    end(system, &actor);
 }
 
-TEST_CITING("V-28", loop_start)
+THREADS_TEST("V-28", loop_start, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    CHECK_STATE(RUNNING, &actor);
-    end(system, &actor);
+    actor_start(actor);
+    CHECK_STATE(RUNNING, actor);
 }
 
-TEST_CITING("V-29", start_while_running_is_refused)
+THREADS_TEST("V-29", start_while_running_is_refused, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    CHECK_REFUSED("already running", lbx_vela_loop_start(actor.loop, &fault));
-    CHECK_STATE(RUNNING, &actor);
-    end(system, &actor);
+    actor_start(actor);
+    CHECK_REFUSED("already running", lbx_vela_loop_start(actor->loop, &fault));
+    CHECK_STATE(RUNNING, actor);
 }
 
-TEST_CITING("V-29", start_while_paused_is_told_to_resume)
+ACTOR_TEST("V-29", start_while_paused_is_told_to_resume)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
+    actor_start(actor);
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
     CHECK_REFUSED("paused: resume it instead",
-                  lbx_vela_loop_start(actor.loop, &fault));
-    CHECK_STATE(PAUSED, &actor);
-    end(system, &actor);
+                  lbx_vela_loop_start(actor->loop, &fault));
+    CHECK_STATE(PAUSED, actor);
 }
 
-TEST_CITING("V-28", loop_stop)
+THREADS_TEST("V-28", loop_stop, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_stop(&actor);
-    CHECK_STATE(STOPPED, &actor);
-    end(system, &actor);
+    actor_start(actor);
+    actor_stop(actor);
+    CHECK_STATE(STOPPED, actor);
 }
 
-TEST_CITING("V-29", stop_of_a_loop_that_is_not_running_is_refused)
+ACTOR_TEST("V-29", stop_of_a_loop_that_is_not_running_is_refused)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor.loop, 0, &fault));
-    CHECK_STATE(IDLE, &actor);
-    actor_start(&actor);
-    actor_stop(&actor);
-    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor.loop, 0, &fault));
-    CHECK_STATE(STOPPED, &actor);
-    end(system, &actor);
+    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor->loop, 0, &fault));
+    CHECK_STATE(IDLE, actor);
+    actor_start(actor);
+    actor_stop(actor);
+    CHECK_REFUSED("not running", lbx_vela_loop_stop(actor->loop, 0, &fault));
+    CHECK_STATE(STOPPED, actor);
 }
 
-TEST_CITING("V-29", pause_and_resume_out_of_turn_are_refused)
+ACTOR_TEST("V-29", pause_and_resume_out_of_turn_are_refused)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
-    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
-    actor_start(&actor);
-    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
-    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
-    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
-    actor_stop(&actor);
-    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor.loop, &fault));
-    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor.loop, &fault));
-    end(system, &actor);
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor->loop, &fault));
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor->loop, &fault));
+    actor_start(actor);
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor->loop, &fault));
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor->loop, &fault));
+    CHECK_OK(lbx_vela_loop_resume(actor->loop, NULL));
+    actor_stop(actor);
+    CHECK_REFUSED("not running", lbx_vela_loop_pause(actor->loop, &fault));
+    CHECK_REFUSED("not paused", lbx_vela_loop_resume(actor->loop, &fault));
 }
 
-TEST_CITING("V-21 V-33", loop_processes_messages_from_its_mailbox)
+THREADS_TEST("V-21 V-33", loop_processes_messages_from_its_mailbox, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
     for (int i = 1; i <= 3; i++)
-        actor_send(&actor, i);
-    actor_start(&actor);
-    AWAIT(&actor, 3);
+        actor_send(actor, i);
+    actor_start(actor);
+    AWAIT(actor, 3);
     for (int i = 1; i <= 3; i++)
-        CHECK_INT(i, actor.got[i - 1]);
-    CHECK_INT(3, actor_stats(&actor).processed);
-    end(system, &actor);
+        CHECK_INT(i, actor->got[i - 1]);
+    CHECK_INT(3, actor_stats(actor).processed);
 }
 
-TEST_CITING("V-21 V-36", loop_processes_in_sequence)
+THREADS_TEST("V-21 V-36", loop_processes_in_sequence, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     for (int i = 0; i < 10; i++)
-        actor_send(&actor, i);
-    AWAIT(&actor, 10);
+        actor_send(actor, i);
+    AWAIT(actor, 10);
     for (int i = 0; i < 10; i++)
-        CHECK_INT(i, actor.got[i]);
-    end(system, &actor);
+        CHECK_INT(i, actor->got[i]);
 }
 
-TEST_CITING("V-22 R-11", loop_processes_null_messages)
+THREADS_TEST("V-22 R-11", loop_processes_null_messages, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     for (int i = 0; i < 3; i++)
-        actor_send(&actor, 0);
-    AWAIT(&actor, 3);
-    CHECK_INT(3, actor.count);
-    end(system, &actor);
+        actor_send(actor, 0);
+    AWAIT(actor, 3);
+    CHECK_INT(3, actor->count);
 }
 
-TEST_CITING("V-21 V-32 R-19", loop_goes_on_after_an_error)
+THREADS_TEST("V-21 V-32 R-19", loop_goes_on_after_an_error, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_send(&actor, 1);
-    actor_send(&actor, BAD);
-    actor_send(&actor, 2);
-    AWAIT(&actor, 2);
-    CHECK_INT(2, actor_stats(&actor).processed);
-    CHECK_INT(1, actor_stats(&actor).errors);
-    CHECK_INT(1, actor.bad);
-    CHECK_STATE(RUNNING, &actor);
-    end(system, &actor);
+    actor_start(actor);
+    actor_send(actor, 1);
+    actor_send(actor, BAD);
+    actor_send(actor, 2);
+    AWAIT(actor, 2);
+    CHECK_INT(2, actor_stats(actor).processed);
+    CHECK_INT(1, actor_stats(actor).errors);
+    CHECK_INT(1, actor->bad);
+    CHECK_STATE(RUNNING, actor);
 }
 
 TEST_CITING("V-32", an_error_in_handle_error_is_another_error)
@@ -286,19 +227,14 @@ TEST_CITING("V-30 V-31", max_throughput_bounds_a_cycle)
     end(system, &actor);
 }
 
-TEST_CITING("V-30 V-31", without_max_throughput_one_cycle_empties_the_mailbox)
+ACTOR_TEST("V-30 V-31", without_max_throughput_one_cycle_empties_the_mailbox)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
     for (int i = 0; i < 20; i++)
-        actor_send(&actor, i);
-    actor_start(&actor);
+        actor_send(actor, i);
+    actor_start(actor);
     run(system);
-    CHECK_INT(20, actor_stats(&actor).processed);
-    CHECK_INT(1, actor_stats(&actor).cycles);
-    end(system, &actor);
+    CHECK_INT(20, actor_stats(actor).processed);
+    CHECK_INT(1, actor_stats(actor).cycles);
 }
 
 TEST_CITING("V-30", options_are_checked)
@@ -327,26 +263,21 @@ TEST_CITING("V-30", options_are_checked)
     lbx_system_destroy(system);
 }
 
-TEST_CITING("V-28 V-31 R-16", pause_and_resume)
+ACTOR_TEST("V-28 V-31 R-16", pause_and_resume)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     run(system);
-    CHECK_OK(lbx_vela_loop_pause(actor.loop, NULL));
-    actor_send(&actor, 1);
-    actor_send(&actor, 2);
+    CHECK_OK(lbx_vela_loop_pause(actor->loop, NULL));
+    actor_send(actor, 1);
+    actor_send(actor, 2);
     run(system);
-    CHECK_INT(0, actor.count);
-    CHECK_INT(2, actor_stats(&actor).waiting);
-    CHECK_STATE(PAUSED, &actor);
-    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
+    CHECK_INT(0, actor->count);
+    CHECK_INT(2, actor_stats(actor).waiting);
+    CHECK_STATE(PAUSED, actor);
+    CHECK_OK(lbx_vela_loop_resume(actor->loop, NULL));
     run(system);
-    CHECK_INT(2, actor.count);
-    CHECK_INT(0, actor_stats(&actor).waiting);
-    end(system, &actor);
+    CHECK_INT(2, actor->count);
+    CHECK_INT(0, actor_stats(actor).waiting);
 }
 
 /* With threads: a handler must not see what was sent after the pause before
@@ -397,29 +328,25 @@ pause_at_take(void *context, const lbx_metric_event *event)
 
 /* A pause that comes between taking and handling: the message is kept, and is
  * the first when the loop goes on. */
-TEST_CITING("V-31", message_taken_while_pausing_waits_and_is_first)
+ACTOR_TEST("V-31", message_taken_while_pausing_waits_and_is_first)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(0);
-    lbx_metrics_sink sink = {pause_at_take, &actor};
+    lbx_metrics_sink sink = {pause_at_take, actor};
 
-    actor_create(&actor, system);
     CHECK_OK(lbx_mailbox_set_metrics_sink(
-        lbx_producer_mailbox(lbx_vela_loop_producer(actor.loop)), &sink));
+        lbx_producer_mailbox(lbx_vela_loop_producer(actor->loop)), &sink));
     for (int i = 0; i < 4; i++)
-        actor_send(&actor, i);
-    actor_start(&actor);
+        actor_send(actor, i);
+    actor_start(actor);
     run(system);
-    CHECK_STATE(PAUSED, &actor);
-    CHECK_INT(1, actor.count);
-    CHECK_INT(3, actor_stats(&actor).waiting);
-    CHECK_OK(lbx_vela_loop_process_next(actor.loop, NULL));
-    CHECK_INT(1, actor.got[1]);
-    CHECK_OK(lbx_vela_loop_resume(actor.loop, NULL));
+    CHECK_STATE(PAUSED, actor);
+    CHECK_INT(1, actor->count);
+    CHECK_INT(3, actor_stats(actor).waiting);
+    CHECK_OK(lbx_vela_loop_process_next(actor->loop, NULL));
+    CHECK_INT(1, actor->got[1]);
+    CHECK_OK(lbx_vela_loop_resume(actor->loop, NULL));
     run(system);
-    CHECK_INT(4, actor.count);
-    CHECK_INT(3, actor.got[3]);
-    end(system, &actor);
+    CHECK_INT(4, actor->count);
+    CHECK_INT(3, actor->got[3]);
 }
 
 TEST_CITING("V-33", metrics)
@@ -538,30 +465,20 @@ send_twenty(unsigned index, void *context)
         actor_send(context, (intptr_t)index * 100 + i);
 }
 
-TEST_CITING("V-01 V-21", five_threads_with_twenty_messages_each)
+THREADS_TEST("V-01 V-21", five_threads_with_twenty_messages_each, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    threads_run(5, send_twenty, &actor);
-    AWAIT(&actor, 100);
-    CHECK_INT(100, actor.count);
-    end(system, &actor);
+    actor_start(actor);
+    threads_run(5, send_twenty, actor);
+    AWAIT(actor, 100);
+    CHECK_INT(100, actor->count);
 }
 
-TEST_CITING("V-36", high_throughput)
+THREADS_TEST("V-36", high_throughput, 2)
 {
-    struct actor actor = {0};
-    lbx_system *system = vela_system(2);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     for (int i = 0; i < 1000; i++)
-        actor_send(&actor, i);
-    AWAIT(&actor, 1000);
+        actor_send(actor, i);
+    AWAIT(actor, 1000);
     for (int i = 0; i < 1000; i++)
-        CHECK_INT(i, actor.got[i]);
-    end(system, &actor);
+        CHECK_INT(i, actor->got[i]);
 }

@@ -2,53 +2,43 @@
 /* Vela: the tests of its later Rust port, and V-37 through each front. */
 #include "profiles/vela/vela.h"
 
-TEST_CITING("V-37", receive_two_in_order)
+BOX_TEST("V-37", receive_two_in_order, vela_unbounded())
 {
-    struct box box = vela_unbounded();
     void *message = NULL;
 
-    box_fill(&box, 1, 2);
-    CHECK_OK(lbx_consumer_receive(box.out, &message));
+    box_fill(box, 1, 2);
+    CHECK_OK(lbx_consumer_receive(box->out, &message));
     CHECK_INT(1, number_of(message));
-    CHECK_OK(lbx_consumer_receive(box.out, &message));
+    CHECK_OK(lbx_consumer_receive(box->out, &message));
     CHECK_INT(2, number_of(message));
-    box_destroy(&box);
 }
 
 /* What was sent is still received; only then does "closed" come. */
-TEST_CITING("V-37", receive_after_all_senders_are_gone_is_closed)
+BOX_TEST("V-37", receive_after_all_senders_are_gone_is_closed, vela_unbounded())
 {
-    struct box box = vela_unbounded();
     void *message = NULL;
 
-    CHECK_OK(box_send(&box, 1));
-    lbx_producer_unref(box.in);
-    box.in = NULL;
-    CHECK_OK(lbx_consumer_receive(box.out, &message));
+    CHECK_OK(box_send(box, 1));
+    lbx_producer_unref(box->in);
+    box->in = NULL;
+    CHECK_OK(lbx_consumer_receive(box->out, &message));
     CHECK_INT(1, number_of(message));
-    CHECK_STATUS(LBX_CLOSED, lbx_consumer_receive(box.out, &message));
-    box_destroy(&box);
+    CHECK_STATUS(LBX_CLOSED, lbx_consumer_receive(box->out, &message));
 }
 
-TEST_CITING("V-37", try_receive_empty_message_empty)
+BOX_TEST("V-37", try_receive_empty_message_empty, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-
-    CHECK_NOTHING(&box);
-    CHECK_OK(box_send(&box, 42));
-    CHECK_TAKES(&box, 42);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    CHECK_NOTHING(box);
+    CHECK_OK(box_send(box, 42));
+    CHECK_TAKES(box, 42);
+    CHECK_NOTHING(box);
 }
 
-TEST_CITING("V-37", try_receive_closed)
+BOX_TEST("V-37", try_receive_closed, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-
-    lbx_producer_unref(box.in);
-    box.in = NULL;
-    CHECK_ENDED(&box);
-    box_destroy(&box);
+    lbx_producer_unref(box->in);
+    box->in = NULL;
+    CHECK_ENDED(box);
 }
 
 /* A send to a full mailbox of 1 is done only after a receive. */
@@ -93,33 +83,30 @@ TEST_CITING("V-37", bounded_backpressure_of_a_thread)
 }
 
 /* One of several senders going away closes nothing. */
-TEST_CITING("V-37", mailbox_closes_with_its_last_sender_only)
+BOX_TEST("V-37", mailbox_closes_with_its_last_sender_only, vela_unbounded())
 {
-    struct box box = vela_unbounded();
-    lbx_producer *clone = lbx_producer_ref(box.in);
+    lbx_producer *clone = lbx_producer_ref(box->in);
 
-    lbx_producer_unref(box.in);
-    CHECK(!lbx_mailbox_is_closed(box.mailbox));
+    lbx_producer_unref(box->in);
+    CHECK(!lbx_mailbox_is_closed(box->mailbox));
     CHECK_OK(lbx_producer_try_send(clone, message_of(1)));
     lbx_producer_unref(clone);
-    box.in = NULL;
-    CHECK(lbx_mailbox_is_closed(lbx_consumer_mailbox(box.out)));
-    CHECK_TAKES(&box, 1);
-    CHECK_ENDED(&box);
-    box_destroy(&box);
+    box->in = NULL;
+    CHECK(lbx_mailbox_is_closed(lbx_consumer_mailbox(box->out)));
+    CHECK_TAKES(box, 1);
+    CHECK_ENDED(box);
 }
 
 /* A receive that already waits learns that the last sender has gone. */
-TEST_CITING("V-37", waiting_receive_ends_when_the_last_sender_goes)
+BOX_TEST("V-37", waiting_receive_ends_when_the_last_sender_goes,
+         vela_unbounded())
 {
-    struct box box = vela_unbounded();
     struct waiter receiver;
 
-    waiter_receive_pending(&receiver, &box);
-    lbx_producer_unref(box.in);
-    box.in = NULL;
+    waiter_receive_pending(&receiver, box);
+    lbx_producer_unref(box->in);
+    box->in = NULL;
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_STATUS(LBX_CLOSED, waiter_poll(&receiver));
     waiter_fini(&receiver);
-    box_destroy(&box);
 }

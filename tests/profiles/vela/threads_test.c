@@ -26,8 +26,8 @@ produce(struct traffic *traffic, int producer)
     }
 }
 
-/* As the seed prints it, a consumer polls 100 times and may be done before the
- * producers have begun. It polls until everything has arrived instead. */
+/* As the manual prints it, a consumer polls 100 times and may be done before
+ * the producers have begun. It polls until everything has arrived instead. */
 static void
 consume(struct traffic *traffic)
 {

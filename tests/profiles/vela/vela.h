@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vela's mailbox suite (task 038, behaviours 5.1), in C.
+ * Vela's mailbox suite, in C.
  *
- * Theirs has 41 tests (V-27). They are here under their own names; the four that
- * need an actor are in actor_test.c, with those of the message loop (task 039),
- * see actor.h. The others are what the numbered items ask for beyond them, and
- * the later Rust port's.
+ * Vela's has 41 tests (V-27). They are here under their own names; the four
+ * that need an actor are in actor_test.c, with those of the message loop, see
+ * actor.h. The others are what the numbered items of docs/origins.md ask for
+ * beyond them, and those of the later Rust port.
  *
  * Their names: enqueue is try_send, and "true" is LBX_OK; dequeue is
  * try_receive, and "None" is LBX_EMPTY; size is the depth; get_message_count
@@ -37,5 +37,19 @@ vela_bounded(int64_t capacity_messages)
 {
     return vela_create(LBX_KIND_BOUNDED, capacity_messages);
 }
+
+/* A test with a mailbox, which is destroyed after it. */
+#define BOX_TEST(behaviours, name, make)                                       \
+    static void name##_in(struct box *box);                                    \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        struct box box = make;                                                 \
+                                                                               \
+        name##_in(&box);                                                       \
+        box_destroy(&box);                                                     \
+    }                                                                          \
+                                                                               \
+    static void name##_in(struct box *box)
 
 #endif
