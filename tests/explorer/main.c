@@ -2,7 +2,7 @@
 /*
  * explorer: runs scenarios and their twins, and prints TAP.
  *
- *   explorer                      the short form: all, in 2.5 minutes
+ *   explorer                      the short form, on all processors
  *   explorer --full               larger bounds, then random schedules
  *   explorer --only NAME          scenarios whose name contains NAME
  *   explorer --list               their names
@@ -12,19 +12,33 @@
  *                                 plants a bug by hand
  *   explorer --bound K            other preemptions than planned; 0: no limit
  *   explorer --seed N             for the random schedules of --full
+ *   explorer --jobs N             worker processes; as many as processors
+ *
+ * Scenarios are independent of each other. Worker processes take them one by
+ * one from a shared counter and send what each printed through a pipe; the main
+ * process prints it in the order of the list. If a worker dies, the scenario
+ * that it was running fails; the other workers run the rest.
  */
 #include "explore.h"
 #include "explorer/scenarios/scenarios.h"
 #include "selfcheck.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     RANDOM_EXECUTIONS = 2000000,
     RANDOM_CHANGES = 3,
     LOSING_EXECUTIONS = 5000, /* for each lost change */
+    MAX_TASKS = 1024,
+    MAX_JOBS = 64,
 };
 
 static struct {
@@ -34,9 +48,10 @@ static struct {
     const char *mutant;
     int bound;
     uint64_t seed;
+    int jobs;
 } arguments = {.bound = -1, .seed = 1};
 
-static struct {
+static struct totals {
     unsigned tests;
     unsigned failed;
     unsigned twins;
@@ -91,13 +106,13 @@ print_failure(const struct scenario *scenario, const struct exploration *result)
 
 static void
 run_one(const struct scenario *scenario, enum search_mode mode, unsigned bound,
-        uint64_t most)
+        uint64_t max_executions)
 {
     struct exploration result;
     bool as_expected;
 
     machine_set_mutant(arguments.mutant ? arguments.mutant : scenario->mutant);
-    explore(scenario, mode, bound, arguments.seed, most, &result);
+    explore(scenario, mode, bound, arguments.seed, max_executions, &result);
     as_expected = result.failed == (scenario->bug != NULL);
     totals.tests++;
     totals.failed += !as_expected;
@@ -211,12 +226,213 @@ for_each(void (*visit)(const struct scenario *))
     }
 }
 
+/* ---- Tasks, and the processes that run them ---- */
+
+static struct task {
+    const struct scenario *scenario; /* NULL: the selfcheck */
+    unsigned first;                  /* tests before it */
+    unsigned tests;
+    bool done;
+    char *text; /* what it printed */
+} tasks[MAX_TASKS];
+
+static unsigned task_count;
 static unsigned planned;
 
 static void
-count_plan(const struct scenario *scenario)
+add_task(const struct scenario *scenario)
 {
-    planned += is_run_at_random(scenario) ? 2 : 1;
+    struct task *task = &tasks[task_count++];
+
+    if (task_count == MAX_TASKS) {
+        fputs("explorer: too many scenarios\n", stderr);
+        exit(2);
+    }
+    task->scenario = scenario;
+    task->first = planned;
+    task->tests = scenario && is_run_at_random(scenario) ? 2 : 1;
+    planned += task->tests;
+}
+
+static void
+run_task(const struct task *task)
+{
+    if (task->scenario)
+        run_scenario(task->scenario);
+    else
+        run_selfcheck();
+}
+
+/* What a worker sends before the text of a task. */
+struct report {
+    unsigned task;
+    size_t length;
+    struct totals totals;
+};
+
+static bool
+write_all(int out, const void *bytes, size_t size)
+{
+    const char *rest = bytes;
+
+    while (size > 0) {
+        ssize_t count = write(out, rest, size);
+
+        if (count < 0 && errno != EINTR)
+            return false;
+        if (count > 0) {
+            rest += count;
+            size -= (size_t)count;
+        }
+    }
+    return true;
+}
+
+static bool
+read_all(int in, void *bytes, size_t size)
+{
+    char *rest = bytes;
+
+    while (size > 0) {
+        ssize_t count = read(in, rest, size);
+
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return false;
+        if (count > 0) {
+            rest += count;
+            size -= (size_t)count;
+        }
+    }
+    return true;
+}
+
+// Runs tasks until there are none left.
+static _Noreturn void
+work(atomic_uint *next, int out)
+{
+    machine_create();
+    for (;;) {
+        struct report report = {.task = atomic_fetch_add(next, 1)};
+        char *text = NULL;
+
+        if (report.task >= task_count)
+            _exit(0);
+        stdout = open_memstream(&text, &report.length);
+        if (!stdout)
+            _exit(1);
+        memset(&totals, 0, sizeof(totals));
+        totals.tests = tasks[report.task].first;
+        run_task(&tasks[report.task]);
+        fclose(stdout);
+        report.totals = totals;
+        if (!write_all(out, &report, sizeof(report)) ||
+            !write_all(out, text, report.length))
+            _exit(1);
+        free(text);
+    }
+}
+
+// Takes one report; false when the worker has ended.
+static bool
+take_report(int in)
+{
+    struct report report;
+    struct task *task;
+
+    if (!read_all(in, &report, sizeof(report)) || report.task >= task_count)
+        return false;
+    task = &tasks[report.task];
+    task->text = calloc(1, report.length + 1);
+    if (!task->text || !read_all(in, task->text, report.length))
+        return false;
+    task->done = true;
+    totals.failed += report.totals.failed;
+    totals.twins += report.totals.twins;
+    totals.interleavings += report.totals.interleavings;
+    totals.states += report.totals.states;
+    totals.seconds += report.totals.seconds;
+    return true;
+}
+
+// Prints what is finished, in order; `all`: and what never will be.
+static void
+print_tasks(unsigned *printed, bool all)
+{
+    for (; *printed < task_count; (*printed)++) {
+        struct task *task = &tasks[*printed];
+
+        if (!task->done && !all)
+            return;
+        if (task->done)
+            fputs(task->text, stdout);
+        for (unsigned i = 1; !task->done && i <= task->tests; i++) {
+            printf("not ok %u - explorer: %s\n#   its process died\n",
+                   task->first + i,
+                   task->scenario ? task->scenario->name : "selfcheck");
+            totals.failed++;
+        }
+        free(task->text);
+        fflush(stdout);
+    }
+}
+
+static void
+run_in_processes(unsigned jobs)
+{
+    atomic_uint *next = mmap(NULL, sizeof(*next), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct pollfd workers[MAX_JOBS];
+    unsigned printed = 0;
+    unsigned alive = jobs;
+
+    if (next == MAP_FAILED) {
+        perror("explorer: mmap");
+        exit(2);
+    }
+    fflush(stdout);
+    for (unsigned i = 0; i < jobs; i++) {
+        int ends[2];
+        pid_t child;
+
+        if (pipe(ends) != 0 || (child = fork()) < 0) {
+            perror("explorer: fork");
+            exit(2);
+        }
+        if (child == 0) {
+            close(ends[0]);
+            work(next, ends[1]);
+        }
+        close(ends[1]);
+        workers[i] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    }
+    while (alive > 0) {
+        if (poll(workers, jobs, -1) < 0)
+            continue;
+        for (unsigned i = 0; i < jobs; i++) {
+            if (workers[i].fd < 0 || workers[i].revents == 0)
+                continue;
+            if (!take_report(workers[i].fd)) {
+                close(workers[i].fd);
+                workers[i].fd = -1;
+                alive--;
+            }
+        }
+        print_tasks(&printed, false);
+    }
+    while (wait(NULL) > 0)
+        ;
+    print_tasks(&printed, true);
+}
+
+static unsigned
+job_count(void)
+{
+    long jobs =
+        arguments.jobs > 0 ? arguments.jobs : sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (jobs < 1)
+        jobs = 1;
+    return jobs < MAX_JOBS ? (unsigned)jobs : MAX_JOBS;
 }
 
 static void
@@ -247,10 +463,12 @@ read_arguments(int argc, char **argv)
             arguments.bound = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--seed") == 0 && value) {
             arguments.seed = strtoull(argv[++i], NULL, 0);
+        } else if (strcmp(argv[i], "--jobs") == 0 && value) {
+            arguments.jobs = atoi(argv[++i]);
         } else {
             fputs("usage: explorer [--full] [--list] [--only NAME] "
                   "[--replay SCHEDULE] [--mutant BUG] [--bound K] "
-                  "[--seed N]\n",
+                  "[--seed N] [--jobs N]\n",
                   stderr);
             exit(2);
         }
@@ -261,18 +479,25 @@ int
 main(int argc, char **argv)
 {
     read_arguments(argc, argv);
-    machine_create();
-    if (!arguments.replay) {
-        for_each(count_plan);
-        printf("1..%u\n", planned + is_selfcheck_wanted());
-    }
     if (is_selfcheck_wanted())
-        run_selfcheck();
-    for_each(run_scenario);
-    if (!arguments.replay)
-        printf("#= explorer: %llu interleavings, %llu states, %u twins failed "
-               "as they must, %.0f s of one processor\n",
-               (unsigned long long)totals.interleavings,
-               (unsigned long long)totals.states, totals.twins, totals.seconds);
+        add_task(NULL);
+    for_each(add_task);
+    if (arguments.replay) {
+        machine_create();
+        for_each(run_scenario);
+        return 0;
+    }
+    printf("1..%u\n", planned);
+    if (job_count() > 1) {
+        run_in_processes(job_count());
+    } else {
+        machine_create();
+        for (unsigned i = 0; i < task_count; i++)
+            run_task(&tasks[i]);
+    }
+    printf("#= explorer: %llu interleavings, %llu states, %u twins failed as "
+           "they must, %.0f s of processor time\n",
+           (unsigned long long)totals.interleavings,
+           (unsigned long long)totals.states, totals.twins, totals.seconds);
     return totals.failed > 0;
 }

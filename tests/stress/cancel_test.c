@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "stress/box.h"
+#include "stress/slices.h"
 #include "stress/storm.h"
 #include "support/test.h"
 #include "support/threads.h"
@@ -326,7 +327,6 @@ note_storm(struct storm *storm, const char *name,
 
     storm_add(STORM_CANCELS, given_up);
     storm_add(STORM_OPERATIONS, report->in + report->ended);
-    storm_add(STORM_RUNS, 1);
     test_note(
         "cancel: %s: cancelled=%" PRIu64 " timed_out=%" PRIu64
         " dropped=%" PRIu64 " finished=%" PRIu64 " in=%" PRIu64
@@ -377,27 +377,44 @@ static const struct box_case cases[] = {
      .overflow = LBX_BLOCK},
 };
 
+enum {
+    CASES = sizeof(cases) / sizeof(cases[0])
+};
+
+// One storm of `work` over one mailbox, `each` messages for a round.
+static void
+storm_run(const struct box_case *how, void (*work)(unsigned, void *),
+          uint64_t seed, uint64_t rounds, unsigned each)
+{
+    static struct storm storm;
+    struct ledger_report report;
+
+    memset(&storm, 0, sizeof(storm));
+    storm.how = how;
+    storm.seed = seed;
+    storm.rounds = rounds;
+    storm.finished = each > 1 ? THREADS : 0; // see passed_work()
+    ledger_init(&storm.ledger, THREADS * rounds * each);
+    box_open(&storm.box, how);
+    threads_run(THREADS, work, &storm);
+    report = settle(&storm, &storm.box);
+    check_storm(&storm, how->name, &report);
+    check_quiet(&storm.box);
+    storm.box.ops->fini(&storm.box);
+    ledger_fini(&storm.ledger);
+}
+
 TEST_LIMIT(cancelled_sends_and_receives_lose_nothing, 120)
 {
     uint64_t seed = storm_begin();
-    uint64_t rounds = storm_count(120000, 20000, 12000, 200);
 
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        static struct storm storm;
-        struct ledger_report report;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct slices slices =
+            slices_begin(storm_count(120000, 20000, 12000, 200), CASES);
 
-        memset(&storm, 0, sizeof(storm));
-        storm.how = &cases[i];
-        storm.seed = seed + i;
-        storm.rounds = rounds;
-        ledger_init(&storm.ledger, THREADS * rounds);
-        box_open(&storm.box, &cases[i]);
-        threads_run(THREADS, storm_work, &storm);
-        report = settle(&storm, &storm.box);
-        check_storm(&storm, cases[i].name, &report);
-        check_quiet(&storm.box);
-        storm.box.ops->fini(&storm.box);
-        ledger_fini(&storm.ledger);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;)
+            storm_run(&cases[i], storm_work, seed + i + slices.made, some, 1);
+        storm_add(STORM_RUNS, 1);
     }
 }
 
@@ -492,10 +509,34 @@ select_work(unsigned index, void *context)
     canceller_fini(&self);
 }
 
+// One storm of selects over two mailboxes.
+static void
+select_run(const char *name, const struct box_case *first,
+           const struct box_case *second, uint64_t seed, uint64_t rounds)
+{
+    static struct storm storm;
+    struct ledger_report report;
+
+    memset(&storm, 0, sizeof(storm));
+    storm.seed = seed;
+    storm.rounds = rounds;
+    ledger_init(&storm.ledger, THREADS * rounds);
+    box_open(&storm.box, first);
+    box_open(&storm.other, second);
+    threads_run(THREADS, select_work, &storm);
+    settle(&storm, &storm.box);
+    report = settle(&storm, &storm.other);
+    check_storm(&storm, name, &report);
+    check_quiet(&storm.box);
+    check_quiet(&storm.other);
+    storm.box.ops->fini(&storm.box);
+    storm.other.ops->fini(&storm.other);
+    ledger_fini(&storm.ledger);
+}
+
 TEST_LIMIT(select_takes_from_exactly_one, 120)
 {
     uint64_t seed = storm_begin();
-    uint64_t rounds = storm_count(150000, 25000, 12000, 200);
     static const struct {
         const char *name;
         struct box_case first, second;
@@ -519,24 +560,13 @@ TEST_LIMIT(select_takes_from_exactly_one, 120)
     };
 
     for (unsigned i = 0; i < 2; i++) {
-        static struct storm storm;
-        struct ledger_report report;
+        struct slices slices =
+            slices_begin(storm_count(150000, 25000, 12000, 200), 2);
 
-        memset(&storm, 0, sizeof(storm));
-        storm.seed = seed + i;
-        storm.rounds = rounds;
-        ledger_init(&storm.ledger, THREADS * rounds);
-        box_open(&storm.box, &pairs[i].first);
-        box_open(&storm.other, &pairs[i].second);
-        threads_run(THREADS, select_work, &storm);
-        settle(&storm, &storm.box);
-        report = settle(&storm, &storm.other);
-        check_storm(&storm, pairs[i].name, &report);
-        check_quiet(&storm.box);
-        check_quiet(&storm.other);
-        storm.box.ops->fini(&storm.box);
-        storm.other.ops->fini(&storm.other);
-        ledger_fini(&storm.ledger);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;)
+            select_run(pairs[i].name, &pairs[i].first, &pairs[i].second,
+                       seed + i + slices.made, some);
+        storm_add(STORM_RUNS, 1);
     }
 }
 
@@ -596,16 +626,23 @@ TEST_LIMIT(cancelled_signal_waits_pass_the_notification_on, 120)
     static const struct box_case plain = {.name = "signal",
                                           .kind = LBX_KIND_UNBOUNDED};
     struct ledger_report report = {0};
+    uint64_t seed = storm_begin();
+    struct slices slices =
+        slices_begin(storm_count(60000, 10000, 8000, 200), 1);
 
-    storm.seed = storm_begin();
-    storm.rounds = storm_count(60000, 10000, 8000, 200);
-    box_open(&storm.box, &plain); // only for its poll
-    CHECK_OK(lbx_signal_create(NULL, NULL, &storm.signal));
-    threads_run(THREADS, signal_work, &storm);
-    CHECK_INT(atomic_load(&storm.notified), atomic_load(&storm.signalled));
-    check_storm(&storm, "signal", &report);
-    lbx_signal_unref(storm.signal);
-    storm.box.ops->fini(&storm.box);
+    for (uint64_t some; (some = slices_next(&slices)) > 0;) {
+        memset(&storm, 0, sizeof(storm));
+        storm.seed = seed + slices.made;
+        storm.rounds = some;
+        box_open(&storm.box, &plain); // only for its poll
+        CHECK_OK(lbx_signal_create(NULL, NULL, &storm.signal));
+        threads_run(THREADS, signal_work, &storm);
+        CHECK_INT(atomic_load(&storm.notified), atomic_load(&storm.signalled));
+        check_storm(&storm, "signal", &report);
+        lbx_signal_unref(storm.signal);
+        storm.box.ops->fini(&storm.box);
+    }
+    storm_add(STORM_RUNS, 1);
 }
 
 /* ---- Operations that are ended by their own waker ---- */
@@ -719,27 +756,16 @@ passed_work(unsigned index, void *context)
 TEST_LIMIT(operations_may_be_ended_by_their_own_waker, 120)
 {
     uint64_t seed = storm_begin();
-    uint64_t rounds = storm_count(60000, 10000, 6000, 200);
 
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        static struct storm storm;
-        struct ledger_report report;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct slices slices =
+            slices_begin(storm_count(60000, 10000, 6000, 200), CASES);
 
         if (cases[i].one_consumer)
             continue;
-        memset(&storm, 0, sizeof(storm));
-        storm.how = &cases[i];
-        storm.seed = seed + i;
-        storm.rounds = rounds;
-        storm.finished = THREADS;
-        ledger_init(&storm.ledger, THREADS * rounds * 4);
-        box_open(&storm.box, &cases[i]);
-        threads_run(THREADS, passed_work, &storm);
-        report = settle(&storm, &storm.box);
-        check_storm(&storm, cases[i].name, &report);
-        check_quiet(&storm.box);
-        storm.box.ops->fini(&storm.box);
-        ledger_fini(&storm.ledger);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;)
+            storm_run(&cases[i], passed_work, seed + i + slices.made, some, 4);
+        storm_add(STORM_RUNS, 1);
     }
 }
 

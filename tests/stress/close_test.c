@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "stress/box.h"
+#include "stress/slices.h"
 #include "stress/storm.h"
 #include "support/test.h"
 #include "support/threads.h"
@@ -323,6 +324,42 @@ close_stalled(void *context, unsigned worker, uint64_t count)
     return false;
 }
 
+// Many lives of one case.
+static void
+close_run(const struct box_case *how, uint64_t seed, uint64_t lives)
+{
+    static struct closing closing;
+    struct ledger_report report;
+
+    memset(&closing, 0, sizeof(closing));
+    closing.how = how;
+    closing.seed = seed;
+    closing.lives = lives;
+    ledger_init(&closing.ledger, lives * 2 * MESSAGES);
+    CHECK(pthread_barrier_init(&closing.begin, NULL, THREADS) == 0);
+    CHECK(pthread_barrier_init(&closing.end, NULL, THREADS) == 0);
+    storm_watch_start(&closing.watch, THREADS, STORM_STALL_MS, close_stalled,
+                      &closing);
+    threads_run(THREADS, close_work, &closing);
+    CHECK_INT(0, storm_watch_stop(&closing.watch));
+    pthread_barrier_destroy(&closing.begin);
+    pthread_barrier_destroy(&closing.end);
+
+    report = ledger_check(&closing.ledger);
+    storm_add(STORM_OPERATIONS, report.in + report.ended);
+    test_note("close: %s: lives=%" PRIu64 " accepted=%" PRIu64
+              " received=%" PRIu64 " lost_events=%" PRIu64 " destroyed=%" PRIu64
+              " refused=%" PRIu64 " lost=%" PRIu64 " phantom=%" PRIu64
+              " duplicate=%" PRIu64,
+              how->name, lives, report.in, atomic_load(&closing.received),
+              atomic_load(&closing.lost), atomic_load(&closing.destroyed),
+              atomic_load(&closing.refused), report.lost, report.phantom,
+              report.duplicate);
+    CHECK_INT(0, report.bad);
+    CHECK_INT(0, atomic_load(&closing.lost_in_drain));
+    ledger_fini(&closing.ledger);
+}
+
 TEST_LIMIT(close_loses_nothing_and_wakes_everyone, 120)
 {
     static const struct box_case cases[] = {
@@ -357,40 +394,16 @@ TEST_LIMIT(close_loses_nothing_and_wakes_everyone, 120)
          .overflow = LBX_BLOCK},
     };
     uint64_t seed = storm_begin();
-    uint64_t lives = storm_count(4000, 1000, 800, 100);
+    enum {
+        CASES = sizeof(cases) / sizeof(cases[0])
+    };
 
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        static struct closing closing;
-        struct ledger_report report;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct slices slices =
+            slices_begin(storm_count(4000, 1000, 800, 100), CASES);
 
-        memset(&closing, 0, sizeof(closing));
-        closing.how = &cases[i];
-        closing.seed = seed + i;
-        closing.lives = lives;
-        ledger_init(&closing.ledger, lives * 2 * MESSAGES);
-        CHECK(pthread_barrier_init(&closing.begin, NULL, THREADS) == 0);
-        CHECK(pthread_barrier_init(&closing.end, NULL, THREADS) == 0);
-        storm_watch_start(&closing.watch, THREADS, STORM_STALL_MS,
-                          close_stalled, &closing);
-        threads_run(THREADS, close_work, &closing);
-        CHECK_INT(0, storm_watch_stop(&closing.watch));
-        pthread_barrier_destroy(&closing.begin);
-        pthread_barrier_destroy(&closing.end);
-
-        report = ledger_check(&closing.ledger);
-        storm_add(STORM_OPERATIONS, report.in + report.ended);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;)
+            close_run(&cases[i], seed + i + slices.made, some);
         storm_add(STORM_RUNS, 1);
-        test_note("close: %s: lives=%" PRIu64 " accepted=%" PRIu64
-                  " received=%" PRIu64 " lost_events=%" PRIu64
-                  " destroyed=%" PRIu64 " refused=%" PRIu64 " lost=%" PRIu64
-                  " phantom=%" PRIu64 " duplicate=%" PRIu64,
-                  cases[i].name, lives, report.in,
-                  atomic_load(&closing.received), atomic_load(&closing.lost),
-                  atomic_load(&closing.destroyed),
-                  atomic_load(&closing.refused), report.lost, report.phantom,
-                  report.duplicate);
-        CHECK_INT(0, report.bad);
-        CHECK_INT(0, atomic_load(&closing.lost_in_drain));
-        ledger_fini(&closing.ledger);
     }
 }

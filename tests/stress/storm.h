@@ -21,7 +21,7 @@
 
 enum {
     STORM_LINE = 128,       // keeps two threads' words apart
-    STORM_STALL_MS = 2000,  // the watchdog's patience
+    STORM_STALL_MS = 30000, // for hangs only: a busy machine is no stall
     STORM_CONTROL_MS = 300, // its patience with what must stall
     STORM_WORKERS_MOST = 16,
 };

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "stress/box.h"
+#include "stress/slices.h"
 #include "stress/storm.h"
 #include "support/test.h"
 #include "support/threads.h"
@@ -577,7 +578,6 @@ stress_run(const struct stress_case *how, enum leftovers leftovers,
     return sum.sent + sum.received;
 }
 
-// Each case with a way to end that differs from its neighbour's.
 static void
 stress_storm(const struct stress_case *cases, size_t count, uint64_t plain)
 {
@@ -587,11 +587,17 @@ stress_storm(const struct stress_case *cases, size_t count, uint64_t plain)
 
     for (uint64_t run = 0; run < runs; run++) {
         for (size_t i = 0; i < count; i++) {
-            enum leftovers leftovers =
-                (enum leftovers)((seed + run + i) % LEFTOVERS);
+            struct slices slices = slices_begin(calls, (unsigned)count);
 
-            storm_add(STORM_OPERATIONS,
-                      stress_run(&cases[i], leftovers, seed + run, calls));
+            // Every slice ends in another way than the one before.
+            for (uint64_t some; (some = slices_next(&slices)) > 0;) {
+                uint64_t how = seed + run + i + slices.made / some;
+
+                storm_add(STORM_OPERATIONS,
+                          stress_run(&cases[i],
+                                     (enum leftovers)(how % LEFTOVERS),
+                                     seed + run + slices.made, some));
+            }
             storm_add(STORM_RUNS, 1);
         }
     }

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "stress/box.h"
+#include "stress/slices.h"
 #include "stress/storm.h"
 #include "support/test.h"
 #include "support/threads.h"
@@ -376,26 +377,29 @@ exchange_storm(const char *name, struct exchange_style style)
     for (unsigned i = 0; i < KINDS; i++) {
         static struct exchange exchange;
         uint64_t before = storm_sum(STORM_PARKS) + storm_sum(STORM_WAKES);
+        struct slices slices = slices_begin(style.rounds, KINDS);
 
         if (style.servers > 1 && kinds[i].one_consumer)
             continue;
         if (style.suspends && kinds[i].overflow == LBX_BLOCK)
             continue; // a burst that waits for room would never be taken
-        memset(&exchange, 0, sizeof(exchange));
-        exchange_open(&exchange, &kinds[i]);
-        exchange.front = style.front;
-        exchange.pinned = style.pinned;
-        exchange.suspends = style.suspends;
-        exchange.servers = style.servers;
-        exchange.rounds = style.rounds;
-        exchange.seed = seed + i;
-        exchange.processor = i;
-        if (style.suspends)
-            exchange.burst = 1;
-        CHECK_INT(0, exchange_run(&exchange));
-        storm_add(STORM_OPERATIONS, 4 * style.rounds);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;) {
+            memset(&exchange, 0, sizeof(exchange));
+            exchange_open(&exchange, &kinds[i]);
+            exchange.front = style.front;
+            exchange.pinned = style.pinned;
+            exchange.suspends = style.suspends;
+            exchange.servers = style.servers;
+            exchange.rounds = some;
+            exchange.seed = seed + i + slices.made;
+            exchange.processor = i;
+            if (style.suspends)
+                exchange.burst = 1;
+            CHECK_INT(0, exchange_run(&exchange));
+            storm_add(STORM_OPERATIONS, 4 * some);
+        }
         test_note("wake: %s, %s: rounds=%" PRIu64 " pairs=%" PRIu64 " stalls=0",
-                  name, kinds[i].name, style.rounds,
+                  name, kinds[i].name, slices.made,
                   storm_sum(STORM_PARKS) + storm_sum(STORM_WAKES) - before);
     }
     storm_add(STORM_RUNS, 1);
@@ -520,21 +524,25 @@ TEST_LIMIT(flush_is_woken_by_the_last_take, 120)
 
     for (unsigned i = 0; i < KINDS; i++) {
         static struct exchange exchange;
+        struct slices slices =
+            slices_begin(storm_count(10000, 2000, 1500, 250), KINDS);
 
         if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_BLOCK)
             continue;
-        memset(&exchange, 0, sizeof(exchange));
-        exchange_open(&exchange, &kinds[i]);
-        exchange.rounds = storm_count(10000, 2000, 1500, 250);
-        exchange.seed = seed + i;
-        storm_watch_start(&exchange.watch, 1, STORM_STALL_MS, exchange_stalled,
-                          &exchange);
-        threads_run(2, flush_work, &exchange);
-        CHECK_INT(0, storm_watch_stop(&exchange.watch));
-        exchange.requests.ops->fini(&exchange.requests);
-        exchange.replies.ops->fini(&exchange.replies);
+        for (uint64_t some; (some = slices_next(&slices)) > 0;) {
+            memset(&exchange, 0, sizeof(exchange));
+            exchange_open(&exchange, &kinds[i]);
+            exchange.rounds = some;
+            exchange.seed = seed + i + slices.made;
+            storm_watch_start(&exchange.watch, 1, STORM_STALL_MS,
+                              exchange_stalled, &exchange);
+            threads_run(2, flush_work, &exchange);
+            CHECK_INT(0, storm_watch_stop(&exchange.watch));
+            exchange.requests.ops->fini(&exchange.requests);
+            exchange.replies.ops->fini(&exchange.replies);
+        }
         test_note("wake: flush, %s: rounds=%" PRIu64 " stalls=0", kinds[i].name,
-                  exchange.rounds);
+                  slices.made);
     }
     storm_add(STORM_RUNS, 1);
 }
@@ -829,25 +837,32 @@ hand_over_storm(const char *name, const struct box_case *how, bool sends,
     };
     static struct hand_over hand_over;
     uint64_t seed = storm_begin();
+    struct slices slices = slices_begin(rounds, 2 * KINDS);
+    uint64_t cancelled = 0;
+    uint64_t got = 0;
 
-    memset(&hand_over, 0, sizeof(hand_over));
-    box_open(&hand_over.replies, &plain);
-    if (how)
-        box_open(&hand_over.box, how);
-    else
-        CHECK_OK(lbx_signal_create(NULL, NULL, &hand_over.signal));
-    hand_over.sends = sends;
-    hand_over.patient_front = patient;
-    hand_over.rounds = rounds;
-    hand_over.seed = seed;
-    hand_over.patience_ms = STORM_STALL_MS;
-    CHECK_INT(0, hand_over_run(&hand_over));
-    lbx_signal_unref(hand_over.signal);
-    storm_add(STORM_CANCELS, hand_over.cancelled);
-    storm_add(STORM_OPERATIONS, 4 * rounds);
+    for (uint64_t some; (some = slices_next(&slices)) > 0;) {
+        memset(&hand_over, 0, sizeof(hand_over));
+        box_open(&hand_over.replies, &plain);
+        if (how)
+            box_open(&hand_over.box, how);
+        else
+            CHECK_OK(lbx_signal_create(NULL, NULL, &hand_over.signal));
+        hand_over.sends = sends;
+        hand_over.patient_front = patient;
+        hand_over.rounds = some;
+        hand_over.seed = seed + slices.made;
+        hand_over.patience_ms = STORM_STALL_MS;
+        CHECK_INT(0, hand_over_run(&hand_over));
+        lbx_signal_unref(hand_over.signal);
+        cancelled += hand_over.cancelled;
+        got += hand_over.got;
+    }
+    storm_add(STORM_CANCELS, cancelled);
+    storm_add(STORM_OPERATIONS, 4 * slices.made);
     test_note("wake: hand-over, %s: rounds=%" PRIu64 " cancelled=%" PRIu64
               " got=%" PRIu64 " stalls=0",
-              name, rounds, hand_over.cancelled, hand_over.got);
+              name, slices.made, cancelled, got);
 }
 
 TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 120)
