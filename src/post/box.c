@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A box's options: the sets, and their check.
- *
- * V5  Each set passes its own check.
- * V6  Options that pass lie within their own limits, so that no rule needs to ask
- *     again.
+ * Options of boxes: the presets, and the checks of names and options. BOX-1 and
+ * BOX-2 are in box.h.
  */
 #include "post/box.h"
 
@@ -17,7 +14,7 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-static const lbx_limits sqs_limits = {
+static const lbx_limits box_sqs_limits = {
     .lease_most_ns = 12 * HOUR,
     .wait_most_ns = 20 * LBX_SECOND,
     .delay_most_ns = 15 * MINUTE,
@@ -43,13 +40,13 @@ lbx_box_options_set(lbx_box_set set)
     switch (set) {
     case LBX_BOX_SQS_FIFO:
     case LBX_BOX_SQS:
-        options.limits = sqs_limits;
+        options.limits = box_sqs_limits;
         options.retention_ns = 4 * DAY;
         options.fifo = set == LBX_BOX_SQS_FIFO;
         options.strict = options.fifo;
         break;
     case LBX_BOX_WINK:
-        options.limits.lease_most_ns = sqs_limits.lease_most_ns;
+        options.limits.lease_most_ns = box_sqs_limits.lease_most_ns;
         break;
     case LBX_BOX_SEED:
         break;
@@ -96,17 +93,17 @@ lbx__box_name_check(const char *name, const char *what, lbx_fault *fault)
     return LBX_OK;
 }
 
-/* A field, and what it may be. */
-struct range {
+/* A field, and the values it may have. */
+struct box_range {
     const char *name;
     int64_t value, least, most;
 };
 
 static lbx_status
-check_ranges(const struct range *ranges, size_t count, lbx_fault *fault)
+box_check_ranges(const struct box_range *ranges, size_t count, lbx_fault *fault)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct range *range = &ranges[i];
+        const struct box_range *range = &ranges[i];
         char value[LBX__FAULT_NUMBER_BYTES];
 
         if (range->value >= range->least && range->value <= range->most)
@@ -125,10 +122,10 @@ check_ranges(const struct range *ranges, size_t count, lbx_fault *fault)
 }
 
 static lbx_status
-check_numbers(const lbx_box_options *options, lbx_fault *fault)
+box_check_numbers(const lbx_box_options *options, lbx_fault *fault)
 {
     const lbx_limits *limits = &options->limits;
-    const struct range ranges[] = {
+    const struct box_range ranges[] = {
         {"limits.lease_most_ns", limits->lease_most_ns, 0, LBX_UNLIMITED},
         {"limits.wait_most_ns", limits->wait_most_ns, 0, LBX_UNLIMITED},
         {"limits.delay_most_ns", limits->delay_most_ns, 0, LBX_UNLIMITED},
@@ -146,11 +143,11 @@ check_numbers(const lbx_box_options *options, lbx_fault *fault)
         {"capacity_letters", options->capacity_letters, 1, LBX_UNLIMITED},
     };
 
-    return check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), fault);
+    return box_check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), fault);
 }
 
 static lbx_status
-check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
+box_check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
 {
     const uint32_t most = options->deliveries_most;
 
@@ -170,7 +167,7 @@ check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
 }
 
 static lbx_status
-check_redrive(const lbx_box_options *options, lbx_fault *fault)
+box_check_redrive(const lbx_box_options *options, lbx_fault *fault)
 {
     const bool by_box = options->redrive_allow == LBX_REDRIVE_BY_BOX;
 
@@ -204,7 +201,7 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
     if (options->version != LBX_BOX_OPTIONS_VERSION)
         return lbx__fault_version(ret_fault, "LBX_BOX_OPTIONS_INIT",
                                   options->version, LBX_BOX_OPTIONS_VERSION);
-    status = check_numbers(options, ret_fault);
+    status = box_check_numbers(options, ret_fault);
     if (status != LBX_OK)
         return status;
     if (options->deduplication != LBX_DEDUPLICATE_BOX &&
@@ -217,6 +214,25 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
                               "deduplication needs fifo");
     if (options->fifo && !options->strict)
         return lbx__fault_set(ret_fault, LBX_INVALID, "fifo needs strict");
-    status = check_dead_letters(options, ret_fault);
-    return status == LBX_OK ? check_redrive(options, ret_fault) : status;
+    status = box_check_dead_letters(options, ret_fault);
+    return status == LBX_OK ? box_check_redrive(options, ret_fault) : status;
+}
+
+lbx_status
+lbx__box_check(const char *name, const lbx_box_options *options,
+               lbx_fault *fault)
+{
+    char shown[LBX__FAULT_QUOTED_BYTES];
+    lbx_status status = lbx__box_name_check(name, NULL, fault);
+
+    if (status == LBX_OK)
+        status = lbx_box_options_check(options, fault);
+    if (status == LBX_OK && options->dead_letters &&
+        strcmp(options->dead_letters, name) == 0)
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "box %s: dead_letters is the box itself: its dead "
+            "letters would come back for ever",
+            lbx__fault_quote(name, shown));
+    return status;
 }

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rest of post asks about a box's name and options. */
+/*
+ * Names and options of boxes: their checks, with faults in words.
+ *
+ * BOX-1  Each preset of options passes lbx_box_options_check().
+ * BOX-2  Options that pass lie within their own limits: no rule checks them
+ *        again.
+ *
+ * No state, no locks: any thread. Only lbx__box_fault_explain() calls the
+ * store, and only after a failure and for a caller that wants a fault.
+ */
 #ifndef LBX_POST_BOX_H
 #define LBX_POST_BOX_H
 
 #include <letterbox/post/box.h>
+#include <letterbox/store.h>
 
 /* 1 to 127 bytes of printable ASCII, without '/' and spaces. */
 bool lbx__box_name_valid(const char *name);
 
-/* The same for people: OK; INVALID, and the fault says what is allowed. `what` is
- * the option it stands in; NULL: none. Takes a name that is NULL. */
+/* The same with a fault: OK; INVALID. `what` is the option that has the name;
+ * NULL: none. `name` may be NULL. */
 lbx_status lbx__box_name_check(const char *name, const char *what,
                                lbx_fault *fault);
+
+/* A name and the options of a box under that name: OK; INVALID. */
+lbx_status lbx__box_check(const char *name, const lbx_box_options *options,
+                          lbx_fault *fault);
+
+/* Writes into `fault`, which may be NULL, why CREATE or CONFIGURE of a box
+ * failed with `status`; returns the status. */
+lbx_status lbx__box_fault_explain(lbx_store *store, lbx_verb verb,
+                                  const lbx_box_request *request,
+                                  lbx_status status, lbx_fault *fault);
 
 #endif

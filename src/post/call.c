@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls inside operations. F4, F6 and F7 are in call.h.
+ * Calls of stores inside operations. CALL-1 to CALL-4 are in call.h.
  *
- * Of lbx_call.reserved: [0] who made the call, [1] its state word, [2] the status
- * it was finished with.
+ * Of lbx_call.reserved: [0] the lbx_caller, [1] the state word, [2] the status
+ * the call was finished with.
  */
 #include "post/call.h"
 
@@ -16,13 +16,13 @@
 
 /* The state word. */
 enum {
-    RUNNING = 0,
-    DONE,
-    AWAITED, /* running, and the owner sleeps on the word */
+    CALL_RUNNING = 0,
+    CALL_DONE,
+    CALL_AWAITED, /* running, and the owner sleeps on the word */
 };
 
 static _Atomic(uint32_t) *
-state_of(lbx_call *call)
+call_state(lbx_call *call)
 {
     return (_Atomic(uint32_t) *)(void *)&call->reserved[1];
 }
@@ -33,62 +33,62 @@ lbx_call_init(lbx_call *call, const lbx_caller *caller, lbx_verb verb,
 {
     *call = (lbx_call){.verb = verb, .request = request};
     call->reserved[0] = (uint64_t)(uintptr_t)caller;
-    lbx__init(state_of(call), (uint32_t)RUNNING);
-    lbx__store_clear(call);
+    lbx__init(call_state(call), (uint32_t)CALL_RUNNING);
+    lbx__store_call_clear(call);
 }
 
 static lbx__op *
-op_of(lbx_call *call)
+call_operation(lbx_call *call)
 {
     return lbx__member(call, lbx__op, data);
 }
 
 static void
-finish_operation(lbx_call *call, lbx_status status)
+call_op_finish(lbx_call *call, lbx_status status)
 {
-    lbx__op *op = op_of(call);
-    lbx__desk *desk = op->subject;
+    lbx__op *op = call_operation(call);
+    lbx__call_queue *queue = op->subject;
     lbx__wakes wakes;
 
     lbx__wakes_init(&wakes);
-    lbx__lock_take(&desk->lock);
+    lbx__lock_take(&queue->lock);
     call->reserved[2] = (uint64_t)(int64_t)status;
-    // Release: an owner that sees it without the lock, and then takes it, sees
-    // the letters.
-    if (lbx__exchange(state_of(call), (uint32_t)DONE, release) == AWAITED)
-        lbx__futex_wake(state_of(call), 1);
+    // Release: pairs with the acquire in call_is_done(): an owner that sees
+    // CALL_DONE sees the letters.
+    if (lbx__exchange(call_state(call), (uint32_t)CALL_DONE, release) ==
+        CALL_AWAITED)
+        lbx__futex_wake(call_state(call), 1);
     if (op->state == LBX__QUEUED)
         lbx__wakes_grant(&wakes, op, status);
-    // The owner looks under the lock, so this is our last touch of the operation,
-    // but for its waker (OPER-3).
-    lbx__lock_give(&desk->lock);
+    // The owner checks under the lock, so this is the last access to the
+    // operation, except for its waker (OPER-3).
+    lbx__lock_give(&queue->lock);
     lbx__wakes_run(&wakes);
 }
 
 static lbx_status
-deliver_operation(lbx_call *call, const lbx_delivery *delivery)
+call_op_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
-    lbx__called *called = lbx__called_of(op_of(call));
+    lbx__call_op *call_op = lbx__call_op_of(call_operation(call));
     lbx_letter *letter;
     lbx_status status;
 
-    status = lbx__letter_create(lbx__postbox_of(op_of(call)), called, delivery,
-                                &letter);
+    status = lbx__letter_create(lbx__postbox_of(call_operation(call)), call_op,
+                                delivery, &letter);
     if (status != LBX_OK)
         return status;
-    if (called->last)
-        called->last->next = letter;
+    if (call_op->last)
+        call_op->last->next = letter;
     else
-        called->first = letter;
-    called->last = letter;
+        call_op->first = letter;
+    call_op->last = letter;
     return LBX_OK;
 }
 
-static const lbx_caller operation_caller = {finish_operation,
-                                            deliver_operation};
+static const lbx_caller call_op_caller = {call_op_finish, call_op_deliver};
 
 static const lbx_caller *
-caller_of(const lbx_call *call)
+call_caller(const lbx_call *call)
 {
     return (const lbx_caller *)(uintptr_t)call->reserved[0];
 }
@@ -97,239 +97,244 @@ void
 lbx_call_finish(lbx_call *call, lbx_status status)
 {
     assert(call && status != LBX_PENDING);
-    caller_of(call)->finish(call, status);
+    call_caller(call)->finish(call, status);
 }
 
 lbx_status
 lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
-    if (!call || !delivery || !caller_of(call) || !caller_of(call)->deliver ||
+    if (!call || !delivery || !call_caller(call) ||
+        !call_caller(call)->deliver ||
         (call->verb != LBX_VERB_RECEIVE && call->verb != LBX_VERB_PEEK))
         return LBX_INVALID;
-    return caller_of(call)->deliver(call, delivery);
+    return call_caller(call)->deliver(call, delivery);
 }
 
 void
-lbx__called_init(lbx__op *op, const lbx__steps *steps, lbx__desk *desk,
-                 const lbx_clock *clock, int64_t deadline_ns)
+lbx__call_op_init(lbx__op *op, const lbx__call_steps *steps,
+                  lbx__call_queue *queue, const lbx_clock *clock,
+                  int64_t deadline_ns)
 {
-    lbx__op_init(op, &steps->op, desk, clock, deadline_ns);
-    lbx__called_of(op)->gave_up = LBX_PENDING;
+    lbx__op_init(op, &steps->op, queue, clock, deadline_ns);
+    lbx__call_op_of(op)->cancelled = LBX_PENDING;
 }
 
 void
-lbx__called_next(lbx__op *op, lbx_store *store, lbx_verb verb, void *request)
+lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_verb verb, void *request)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    assert(!called->running); // F6
-    called->store = store;
-    lbx_call_init(&called->call, &operation_caller, verb, request);
+    assert(!call_op->running); // CALL-2
+    call_op->store = store;
+    lbx_call_init(&call_op->call, &call_op_caller, verb, request);
 }
 
-static const lbx__steps *
-steps_of(const lbx__op *op)
+static const lbx__call_steps *
+call_op_steps(const lbx__op *op)
 {
-    return (const lbx__steps *)(const void *)op->ops; // its first member
+    return (const lbx__call_steps *)(const void *)op->ops; // its first member
 }
 
 static bool
-is_done(lbx__called *called)
+call_is_done(lbx__call_op *call_op)
 {
-    // Acquire: pairs with the exchange in finish_operation().
-    return lbx__load(state_of(&called->call), acquire) == DONE;
+    // Acquire: pairs with the exchange in call_op_finish().
+    return lbx__load(call_state(&call_op->call), acquire) == CALL_DONE;
 }
 
 /* Sleeps until the store has finished the call. */
 static void
-await(lbx__op *op)
+call_await(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    lbx__desk *desk = op->subject;
-    uint32_t seen = RUNNING;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    lbx__call_queue *queue = op->subject;
+    uint32_t seen = CALL_RUNNING;
 
-    // Acquire: as in is_done().
-    (void)lbx__cas(state_of(&called->call), &seen, (uint32_t)AWAITED, acquire);
-    while (!is_done(called))
-        lbx__futex_wait(state_of(&called->call), AWAITED, -1);
-    lbx__lock_take(&desk->lock); // whoever finished it has left
-    lbx__lock_give(&desk->lock);
+    // Acquire: as in call_is_done().
+    (void)lbx__cas(call_state(&call_op->call), &seen, (uint32_t)CALL_AWAITED,
+                   acquire);
+    while (!call_is_done(call_op))
+        lbx__futex_wait(call_state(&call_op->call), CALL_AWAITED, -1);
+    lbx__lock_take(&queue->lock); // the thread that finished it has left
+    lbx__lock_give(&queue->lock);
 }
 
-/* F4: the store is asked to finish, and does. */
+/* CALL-1: asks the store to finish the call, and waits until it has. */
 static void
-give_up(lbx__op *op, lbx_status why)
+call_op_cancel(lbx__op *op, lbx_status why)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    called->gave_up = why;
-    lbx__store_cancel(called->store, &called->call);
-    await(op);
+    call_op->cancelled = why;
+    lbx__store_call_cancel(call_op->store, &call_op->call);
+    call_await(op);
 }
 
-/* Off the list, with no wake-up planned or running. True when the call is done;
- * whoever finished it has left then. */
+/* Takes the operation off the queue, with no wake-up planned or running. True
+ * when the call is done; the thread that finished it has left then. */
 static bool
-detach(lbx__op *op)
+call_op_detach(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    lbx__desk *desk = op->subject;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    lbx__call_queue *queue = op->subject;
     bool granted, done;
 
-    lbx__lock_take(&desk->lock);
+    lbx__lock_take(&queue->lock);
     if (op->state == LBX__QUEUED) {
         lbx__list_remove(&op->link);
         op->state = LBX__IDLE;
     }
     granted = op->state == LBX__GRANTED;
-    done = is_done(called);
-    lbx__lock_give(&desk->lock);
+    done = call_is_done(call_op);
+    lbx__lock_give(&queue->lock);
     if (granted) {
-        lbx__op_settle(op);          // OPER-3
-        lbx__lock_take(&desk->lock); // it may still be finished: see close
+        lbx__op_settle(op);           // OPER-3
+        lbx__lock_take(&queue->lock); // a close grants without finishing it
         op->state = LBX__IDLE;
-        done = is_done(called);
-        lbx__lock_give(&desk->lock);
+        done = call_is_done(call_op);
+        lbx__lock_give(&queue->lock);
     }
     return done;
 }
 
-/* What the call that has ended came to. */
+/* The result of a call that has ended. */
 static lbx_status
-answer_of(lbx__op *op, lbx_status status)
+call_op_result(lbx__op *op, lbx_status status)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    called->running = false;
-    if (status == LBX_CANCELLED && called->gave_up != LBX_PENDING)
-        status = called->gave_up;
-    return lbx__store_ended(&called->call, status);
+    call_op->running = false;
+    if (status == LBX_CANCELLED && call_op->cancelled != LBX_PENDING)
+        status = call_op->cancelled;
+    return lbx__store_call_result(&call_op->call, status);
 }
 
 static lbx_status
-finished_with(const lbx__called *called)
+call_finished_with(const lbx__call_op *call_op)
 {
-    return (lbx_status)(int64_t)called->call.reserved[2];
+    return (lbx_status)(int64_t)call_op->call.reserved[2];
 }
 
-/* Looks at a running call. PENDING: the waker is set; or what it came to. */
+/* Checks a running call. PENDING: the waker is set; or its result. */
 static lbx_status
-look(lbx__op *op, const lbx_waker *waker)
+call_op_check(lbx__op *op, const lbx_waker *waker)
 {
-    lbx__called *called = lbx__called_of(op);
-    const lbx__steps *steps = steps_of(op);
-    lbx__desk *desk = op->subject;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    const lbx__call_steps *steps = call_op_steps(op);
+    lbx__call_queue *queue = op->subject;
     lbx_status why = LBX_PENDING;
-    bool done = detach(op);
+    bool done = call_op_detach(op);
 
     if (!done) {
-        lbx__lock_take(&desk->lock);
-        done = is_done(called);
+        lbx__lock_take(&queue->lock);
+        done = call_is_done(call_op);
         // Relaxed: it is set under the lock.
-        if (steps->ends_by_close && lbx__load(&desk->closed, relaxed))
+        if (steps->ends_by_close && lbx__load(&queue->closed, relaxed))
             why = LBX_CLOSED;
         else if (lbx__op_late(op))
             why = steps->late;
         else if (!done)
-            lbx__op_queue(op, &desk->waiting, waker);
-        lbx__lock_give(&desk->lock);
+            lbx__op_queue(op, &queue->waiting, waker);
+        lbx__lock_give(&queue->lock);
     }
     if (!done && why == LBX_PENDING)
         return LBX_PENDING;
     if (!done)
-        give_up(op, why);
-    return answer_of(op, finished_with(called));
+        call_op_cancel(op, why);
+    return call_op_result(op, call_finished_with(call_op));
 }
 
-/* Step by step until one has to be waited for, or all is done. */
+/* Makes steps until a call is pending, or the operation has ended. */
 static lbx_status
-advance(lbx__op *op, lbx_status last, const lbx_waker *waker)
+call_op_advance(lbx__op *op, lbx_status last, const lbx_waker *waker)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_status status;
 
     for (;;) {
-        status = steps_of(op)->step(op, last);
+        status = call_op_steps(op)->step(op, last);
         if (status != LBX_PENDING)
             return status;
-        if (called->gave_up != LBX_PENDING) {
-            last = lbx__store_ended(&called->call, called->gave_up);
+        if (call_op->cancelled != LBX_PENDING) {
+            last = lbx__store_call_result(&call_op->call, call_op->cancelled);
             continue;
         }
-        status = lbx__store_start(called->store, &called->call);
+        status = lbx__store_call_start(call_op->store, &call_op->call);
         if (status == LBX_PENDING) {
-            called->running = true;
-            last = look(op, waker);
+            call_op->running = true;
+            last = call_op_check(op, waker);
             if (last == LBX_PENDING)
                 return LBX_PENDING;
         } else {
-            last = answer_of(op, status);
+            last = call_op_result(op, status);
         }
     }
 }
 
 lbx_status
-lbx__called_poll(lbx__op *op, const lbx_waker *waker)
+lbx__call_op_poll(lbx__op *op, const lbx_waker *waker)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_status last = LBX_PENDING;
 
-    if (!called->running) { // begins, or begins again
-        called->begun = true;
-        called->gave_up = LBX_PENDING;
-        return advance(op, LBX_PENDING, waker);
+    if (!call_op->running) { // begins, or begins again
+        call_op->begun = true;
+        call_op->cancelled = LBX_PENDING;
+        return call_op_advance(op, LBX_PENDING, waker);
     }
-    last = look(op, waker);
-    return last == LBX_PENDING ? last : advance(op, last, waker);
+    last = call_op_check(op, waker);
+    return last == LBX_PENDING ? last : call_op_advance(op, last, waker);
 }
 
 lbx_status
-lbx__called_leave(lbx__op *op, lbx_status why)
+lbx__call_op_leave(lbx__op *op, lbx_status why)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    if (!called->running) { // not begun
-        called->gave_up = why;
-        return steps_of(op)->step(op, why);
+    if (!call_op->running) { // not begun
+        call_op->cancelled = why;
+        return call_op_steps(op)->step(op, why);
     }
-    if (!detach(op))
-        give_up(op, why);
-    called->gave_up = why;
-    return advance(op, answer_of(op, finished_with(called)), NULL);
+    if (!call_op_detach(op))
+        call_op_cancel(op, why);
+    call_op->cancelled = why;
+    return call_op_advance(op, call_op_result(op, call_finished_with(call_op)),
+                           NULL);
 }
 
 void
-lbx__called_release(lbx__op *op)
+lbx__call_op_release(lbx__op *op)
 {
-    steps_of(op)->drop(op);
-    lbx_postbox_unref(lbx__called_of(op)->keeps);
+    call_op_steps(op)->drop(op);
+    lbx_postbox_unref(lbx__call_op_of(op)->keeps);
 }
 
 /* ---- Waiting in a thread ---- */
 
 enum {
-    AWAKE_NS = LBX__SPINS(50000), /* to sleep and be woken takes as long */
-    VAIN_MOST = 4,                /* then every 16th time only */
+    CALL_SPIN_NS = LBX__SPINS(50000), /* sleeping and waking take as long */
+    CALL_VAIN_MAX = 4, /* after that, only every 16th wait spins */
 };
 
-/* F8: true when the call is done. It yields: with as many threads as processors,
- * the store's may need this one. */
+/* CALL-4: true when the call is done. Yields, because the thread of the store
+ * may need this processor. */
 static bool
-await_awake(lbx__op *op)
+call_spin(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    lbx__store_own *own = lbx__store_own_of(called->store);
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    lbx__store_private *own = lbx__store_private_of(call_op->store);
     bool done = false;
 
-    if (AWAKE_NS == 0) // the explorer
+    if (CALL_SPIN_NS == 0) // the explorer
         return false;
-    // Acquire, and release below: `vain` is handed on.
+    // Acquire: pairs with the release below; `vain` belongs to the holder.
     if (lbx__exchange(&own->awake, 1u, acquire) != 0)
         return false;
-    if (own->vain < VAIN_MOST || own->vain % 16 == 0) {
-        const int64_t until_ns = lbx_clock_now(NULL) + AWAKE_NS;
+    if (own->vain < CALL_VAIN_MAX || own->vain % 16 == 0) {
+        const int64_t until_ns = lbx_clock_now(NULL) + CALL_SPIN_NS;
 
-        while (!(done = is_done(called)) && lbx_clock_now(NULL) < until_ns)
+        while (!(done = call_is_done(call_op)) &&
+               lbx_clock_now(NULL) < until_ns)
             lbx__yield();
     }
     own->vain = done ? 0 : own->vain + 1;
@@ -338,67 +343,77 @@ await_awake(lbx__op *op)
 }
 
 lbx_status
-lbx__called_run(lbx__op *op)
+lbx__call_op_run(lbx__op *op)
 {
     lbx_status status;
 
     do
-        status = lbx__called_poll(op, NULL);
-    while (status == LBX_PENDING && await_awake(op));
+        status = lbx__call_op_poll(op, NULL);
+    while (status == LBX_PENDING && call_spin(op));
     if (status == LBX_PENDING)
         status = lbx__op_wait(op);
-    lbx__called_release(op);
+    lbx__call_op_release(op);
     op->ops = NULL;
     return status;
 }
 
-/* One call and no more. */
+/* An operation of a call_single_steps call. */
 static lbx_status
-single_step(lbx__op *op, lbx_status last)
+call_single_step(lbx__op *op, lbx_status last)
 {
     (void)op;
     return last;
 }
 
 static void
-drop_nothing(lbx__op *op)
+call_single_drop(lbx__op *op)
 {
     (void)op;
 }
 
-static const lbx__steps single =
-    LBX__STEPS(single_step, drop_nothing, LBX_TIMEOUT, false, false);
+static const lbx__call_steps call_single_steps = LBX__CALL_STEPS(
+    call_single_step, call_single_drop, LBX_TIMEOUT, false, false);
 
 lbx_status
-lbx__call_now(lbx_store *store, lbx_verb verb, void *request)
+lbx__call_run(lbx_store *store, lbx_verb verb, void *request)
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
-    lbx__called *called = lbx__called_of(op);
-    lbx__store_own *own = lbx__store_own_of(store);
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    lbx__store_private *own = lbx__store_private_of(store);
     lbx_status status;
 
-    lbx__called_init(op, &single, &own->desk, own->clock, LBX_FOREVER);
-    lbx__called_next(op, store, verb, request);
-    status = lbx__store_start(store, &called->call);
+    lbx__call_op_init(op, &call_single_steps, &own->calls, own->clock,
+                      LBX_FOREVER);
+    lbx__call_op_next(op, store, verb, request);
+    status = lbx__store_call_start(store, &call_op->call);
     if (status != LBX_PENDING)
-        return lbx__store_ended(&called->call, status);
-    called->running = true;
-    return lbx__called_run(op);
+        return lbx__store_call_result(&call_op->call, status);
+    call_op->running = true;
+    return lbx__call_op_run(op);
 }
 
 void
-lbx__desk_close(lbx__desk *desk)
+lbx__call_queue_init(lbx__call_queue *queue)
+{
+    lbx__init(&queue->lock.word, 0);
+    lbx__init(&queue->closed, 0);
+    lbx__list_init(&queue->waiting);
+}
+
+void
+lbx__call_queue_close(lbx__call_queue *queue)
 {
     lbx__wakes wakes;
 
     lbx__wakes_init(&wakes);
-    lbx__lock_take(&desk->lock);
-    // Release: who sees it has seen what came before the close.
-    lbx__store(&desk->closed, 1u, release);
-    while (!lbx__list_empty(&desk->waiting))
-        lbx__wakes_grant(&wakes, lbx__member(desk->waiting.next, lbx__op, link),
+    lbx__lock_take(&queue->lock);
+    // Release: pairs with the acquire in lbx__postbox_closed().
+    lbx__store(&queue->closed, 1u, release);
+    while (!lbx__list_empty(&queue->waiting))
+        lbx__wakes_grant(&wakes,
+                         lbx__member(queue->waiting.next, lbx__op, link),
                          LBX_CLOSED);
-    lbx__lock_give(&desk->lock);
+    lbx__lock_give(&queue->lock);
     lbx__wakes_run(&wakes);
 }

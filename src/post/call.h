@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An lbx_call inside an lbx_operation.
+ * Calls of stores inside operations.
  *
- * An operation on a postbox is one call of its store, or a few, one after the
- * other: the reply, then the acknowledgement. What it does is a step function,
- * which is told what the last call came to and either prepares the next one or
- * answers how it all ended.
+ * An operation on a postbox makes one call of its store, or a few, one after
+ * the other: the reply, then the acknowledgement. A step function describes it:
+ * the function is given the result of the last call and either prepares the
+ * next call or returns the result of the operation.
  *
- * A call that the store answers at once costs no lock. One that is pending is
- * finished by any thread, under the lock of the operation's desk, and then
- * the operation's waker is called, without it (base/op.h, OPER-2 to OPER-4).
+ * A call that the store completes at once takes no lock. A pending call is
+ * finished by any thread, under the lock of the operation's call queue; then
+ * the operation's waker is called, without the lock (base/op.h, OPER-2 to
+ * OPER-4).
  *
- * F4  An operation that has been picked up ends with what really happened. Giving
- *     up asks the store to finish and waits for its answer; CANCELLED from the
- *     store means that nothing happened, and becomes the reason for giving up.
- * F6  A call is started only when none is running, and the operation is not
- *     given back while one is.
- * F7  Letters of a receive that was cancelled are put back (undo): a cancelled
- *     receive takes nothing. Those of one whose wait was over are handed over.
- * F8  Of the threads that wait for a store, one at a time does so without sleeping,
- *     for AWAKE_NS, as long as stores answer within it. Nothing depends on that
- *     but speed.
+ * CALL-1  An operation that was started returns what really happened. On a
+ *         deadline, a cancel or a close, the store is asked to finish the call,
+ *         and the operation waits for its result. CANCELLED from the store
+ *         means that nothing happened; it becomes TIMEOUT, CANCELLED or CLOSED.
+ * CALL-2  A call is started only when none is running, and the operation is not
+ *         released while one is.
+ * CALL-3  A cancelled receive takes no letters: those that were delivered are
+ *         put back (letter_undo.c). A receive whose wait has ended returns
+ *         them.
+ * CALL-4  Of the threads that wait for a store, one at a time spins, for at
+ *         most CALL_SPIN_NS, as long as calls finish within that time. Only
+ *         speed depends on it.
  */
 #ifndef LBX_POST_CALL_H
 #define LBX_POST_CALL_H
@@ -29,40 +32,40 @@
 #include "post/store.h"
 
 /* What an operation does; op->ops points to the first member. */
-typedef struct lbx__steps {
+typedef struct lbx__call_steps {
     lbx__op_ops op;
 
-    /* Told PENDING at first, then what each call came to. Answers PENDING when it
-     * has set the next call's store, verb and request; or the final status. After
-     * giving up no more calls are made: it is told the reason instead. */
+    /* `last` is PENDING at first, then the result of each call. Returns PENDING
+     * after lbx__call_op_next(); or the final status. After a deadline, a
+     * cancel or a close no more calls are made: `last` is the reason. */
     lbx_status (*step)(lbx__op *op, lbx_status last);
 
-    /* Frees what the operation has; the call is over. */
+    /* Frees the memory of the operation; no call is running. */
     void (*drop)(lbx__op *op);
 
-    lbx_status late;    /* what a passed deadline is called */
-    bool ends_by_close; /* closing the postbox ends it */
-} lbx__steps;
+    lbx_status late;    /* the result when the deadline has passed */
+    bool ends_by_close; /* closing the postbox cancels it */
+} lbx__call_steps;
 
-#define LBX__STEPS(step_, drop_, late_, ends_, again_)                         \
+#define LBX__CALL_STEPS(step_, drop_, late_, ends_, again_)                    \
     {                                                                          \
-        .op = {.poll = lbx__called_poll,                                       \
-               .leave = lbx__called_leave,                                     \
-               .release = lbx__called_release,                                 \
+        .op = {.poll = lbx__call_op_poll,                                      \
+               .leave = lbx__call_op_leave,                                    \
+               .release = lbx__call_op_release,                                \
                .again = (again_)},                                             \
         .step = (step_), .drop = (drop_), .late = (late_),                     \
         .ends_by_close = (ends_)                                               \
     }
 
 /* What the operation keeps in lbx__op.data. */
-typedef struct __attribute__((may_alias)) lbx__called {
+typedef struct __attribute__((may_alias)) lbx__call_op {
     lbx_call call;
     lbx_store *store;   /* of the call */
-    lbx_postbox *keeps; /* NULL: the caller does */
+    lbx_postbox *keeps; /* a reference; NULL: the caller has one */
     bool running;
-    bool begun;         /* a step was made */
-    lbx_status gave_up; /* PENDING: not */
-    lbx_letter *first;  /* delivered */
+    bool begun;           /* a step was made */
+    lbx_status cancelled; /* the reason; PENDING: none */
+    lbx_letter *first;    /* delivered */
     lbx_letter *last;
     union {
         struct {
@@ -76,8 +79,8 @@ typedef struct __attribute__((may_alias)) lbx__called {
             const lbx_draft *replies;
             lbx_sent *ret;
             lbx_fault *fault;
-            void *job;  /* NULL: made by the first step, freed at the end */
-            bool given; /* it is the caller's */
+            void *job;  /* NULL: allocated by the first step */
+            bool given; /* the caller owns the job */
         } batch;
         struct {
             void *job;
@@ -85,34 +88,33 @@ typedef struct __attribute__((may_alias)) lbx__called {
             bool given;
         } box;
     } u;
-} lbx__called;
+} lbx__call_op;
 
-LBX__OP_DATA(lbx__called, lbx__called_of);
+LBX__OP_DATA(lbx__call_op, lbx__call_op_of);
 
-/* Starts an operation whose calls end under the lock of `desk`. */
-void lbx__called_init(lbx__op *op, const lbx__steps *steps, lbx__desk *desk,
-                      const lbx_clock *clock, int64_t deadline_ns);
+/* Initialises an operation whose calls are finished under the lock of
+ * `queue`. */
+void lbx__call_op_init(lbx__op *op, const lbx__call_steps *steps,
+                       lbx__call_queue *queue, const lbx_clock *clock,
+                       int64_t deadline_ns);
 
-/* What a step does before it answers PENDING. */
-void lbx__called_next(lbx__op *op, lbx_store *store, lbx_verb verb,
-                      void *request);
+/* Sets the next call; the step returns PENDING after it. */
+void lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_verb verb,
+                       void *request);
 
-/* In this thread, to the end; lets go of everything. */
-lbx_status lbx__called_run(lbx__op *op);
+/* Runs an operation in this thread until it has ended, and releases it. */
+lbx_status lbx__call_op_run(lbx__op *op);
 
-lbx_status lbx__called_poll(lbx__op *op, const lbx_waker *waker);
-lbx_status lbx__called_leave(lbx__op *op, lbx_status why);
-void lbx__called_release(lbx__op *op);
+lbx_status lbx__call_op_poll(lbx__op *op, const lbx_waker *waker);
+lbx_status lbx__call_op_leave(lbx__op *op, lbx_status why);
+void lbx__call_op_release(lbx__op *op);
 
-/* A single call of a store, in this thread. */
-lbx_status lbx__call_now(lbx_store *store, lbx_verb verb, void *request);
+/* Makes a single call of a store, in this thread. */
+lbx_status lbx__call_run(lbx_store *store, lbx_verb verb, void *request);
 
-/* Takes deliveries back that nobody has seen, and ends the letters, without
- * waiting for either. Without memory for that they come back when their leases
- * run out. */
-void lbx__letter_undo(lbx_letter *first);
+void lbx__call_queue_init(lbx__call_queue *queue);
 
-/* Closes a desk: those that wait are woken, and end. */
-void lbx__desk_close(lbx__desk *desk);
+/* Closes a queue: its pending operations are woken, and end with CLOSED. */
+void lbx__call_queue_close(lbx__call_queue *queue);
 
 #endif

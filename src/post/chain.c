@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two resolvers and a cache: what the first does not know, the factory makes,
- * and what it made is kept.
+ * Chains: a resolver, a factory, and a cache of the postboxes the factory made.
  *
- * V5  At most kept_most made postboxes are kept, each once by its place and as one
- *     user; the one that was asked for longest ago goes first. One that is closed
- *     is not given out.
+ * CHAIN-1  At most kept_most postboxes are cached, each address once, each with
+ *          a reference. The least recently used is dropped first. A postbox
+ *          that is closed is not returned.
  *
- * Two threads that miss the same place may both make it; the second to come back
- * gives its own up and takes the first's. The lock is held for a search among at
- * most kept_most; resolvers, and the end of a postbox, run without it.
+ * Threads: any. The lock is held for a search of the cache; resolvers and the
+ * last unref of a postbox run without it. Two threads that miss the same
+ * address may both chain_make a postbox; the second one drops its own and
+ * returns the first.
  */
 #include "base/alloc.h"
 #include "base/list.h"
@@ -18,17 +18,17 @@
 
 #include <string.h>
 
-struct kept {
+struct chain_entry {
     lbx__link link;
     size_t size;
     lbx_postbox *postbox;
-    char place[];
+    char address[];
 };
 
 struct lbx_chain {
     lbx_chain_options options;
     lbx__lock lock;
-    lbx__link kept; /* the latest first */
+    lbx__link kept; /* the most recently used first */
     size_t count;
 };
 
@@ -49,9 +49,9 @@ lbx_chain_create(const lbx_chain_options *options, lbx_chain **ret)
     return LBX_OK;
 }
 
-/* Ends what is no longer kept. Without the lock; takes NULL. */
+/* Destroys an entry that is not in the cache. Without the lock; takes NULL. */
 static void
-end_kept(const lbx_chain *chain, struct kept *kept)
+chain_entry_destroy(const lbx_chain *chain, struct chain_entry *kept)
 {
     if (!kept)
         return;
@@ -59,8 +59,8 @@ end_kept(const lbx_chain *chain, struct kept *kept)
     lbx__free(chain->options.allocator, kept, kept->size);
 }
 
-static struct kept *
-take_out(lbx_chain *chain, struct kept *kept)
+static struct chain_entry *
+chain_entry_remove(lbx_chain *chain, struct chain_entry *kept)
 {
     lbx__list_remove(&kept->link);
     chain->count--;
@@ -73,56 +73,59 @@ lbx_chain_destroy(lbx_chain *chain)
     if (!chain)
         return;
     while (!lbx__list_empty(&chain->kept))
-        end_kept(chain, take_out(chain, lbx__member(chain->kept.next,
-                                                    struct kept, link)));
+        chain_entry_destroy(
+            chain,
+            chain_entry_remove(chain, lbx__member(chain->kept.next,
+                                                  struct chain_entry, link)));
     lbx__free(chain->options.allocator, chain, sizeof(*chain));
 }
 
 /* Under the lock. */
-static struct kept *
-find(const lbx_chain *chain, const char *place)
+static struct chain_entry *
+chain_find(const lbx_chain *chain, const char *address)
 {
     for (lbx__link *link = chain->kept.next; link != &chain->kept;
          link = link->next) {
-        struct kept *kept = lbx__member(link, struct kept, link);
+        struct chain_entry *kept = lbx__member(link, struct chain_entry, link);
 
-        if (strcmp(kept->place, place) == 0)
+        if (strcmp(kept->address, address) == 0)
             return kept;
     }
     return NULL;
 }
 
-/* A reference to what is kept for a place; NULL. */
+/* A reference to the cached postbox of an address; NULL. */
 static lbx_postbox *
-recall(lbx_chain *chain, const char *place)
+chain_recall(lbx_chain *chain, const char *address)
 {
-    struct kept *kept, *closed = NULL;
+    struct chain_entry *kept, *closed = NULL;
     lbx_postbox *postbox = NULL;
 
     lbx__lock_take(&chain->lock);
-    kept = find(chain, place);
+    kept = chain_find(chain, address);
     if (kept && lbx_postbox_is_closed(kept->postbox)) {
-        closed = take_out(chain, kept);
+        closed = chain_entry_remove(chain, kept);
     } else if (kept) {
         lbx__list_remove(&kept->link);
         lbx__list_prepend(&chain->kept, &kept->link);
         postbox = lbx_postbox_ref(kept->postbox);
     }
     lbx__lock_give(&chain->lock);
-    end_kept(chain, closed);
+    chain_entry_destroy(chain, closed);
     return postbox;
 }
 
-/* Keeps what was made, unless someone else was faster, and then takes theirs. */
+/* Caches a new postbox; or, if another thread was faster, replaces it by that
+ * thread's. */
 static void
-keep(lbx_chain *chain, struct kept *kept, lbx_postbox **postbox)
+chain_keep(lbx_chain *chain, struct chain_entry *kept, lbx_postbox **postbox)
 {
-    struct kept *other, *oldest = NULL;
+    struct chain_entry *other, *oldest = NULL;
 
     lbx__lock_take(&chain->lock);
-    other = find(chain, kept->place);
+    other = chain_find(chain, kept->address);
     if (other) {
-        kept->postbox = *postbox; // to be given up below
+        kept->postbox = *postbox; // dropped below
         *postbox = lbx_postbox_ref(other->postbox);
         oldest = kept;
     } else {
@@ -130,18 +133,19 @@ keep(lbx_chain *chain, struct kept *kept, lbx_postbox **postbox)
         lbx__list_prepend(&chain->kept, &kept->link);
         chain->count++;
         if (chain->count > chain->options.kept_most)
-            oldest = take_out(chain,
-                              lbx__member(chain->kept.prev, struct kept, link));
+            oldest = chain_entry_remove(
+                chain, lbx__member(chain->kept.prev, struct chain_entry, link));
     }
     lbx__lock_give(&chain->lock);
-    end_kept(chain, oldest);
+    chain_entry_destroy(chain, oldest);
 }
 
 static lbx_status
-make(lbx_chain *chain, const char *place, lbx_postbox **ret, lbx_fault *fault)
+chain_make(lbx_chain *chain, const char *address, lbx_postbox **ret,
+           lbx_fault *fault)
 {
-    const size_t size = sizeof(struct kept) + strlen(place) + 1;
-    struct kept *kept = NULL;
+    const size_t size = sizeof(struct chain_entry) + strlen(address) + 1;
+    struct chain_entry *kept = NULL;
     lbx_status status;
 
     if (!chain->options.factory.resolve)
@@ -151,19 +155,20 @@ make(lbx_chain *chain, const char *place, lbx_postbox **ret, lbx_fault *fault)
         if (!kept)
             return LBX_NO_MEMORY;
         kept->size = size;
-        memcpy(kept->place, place, strlen(place) + 1);
+        memcpy(kept->address, address, strlen(address) + 1);
     }
     status = chain->options.factory.resolve(chain->options.factory.context,
-                                            place, ret, fault);
+                                            address, ret, fault);
     if (status != LBX_OK)
-        end_kept(chain, kept);
+        chain_entry_destroy(chain, kept);
     else if (kept)
-        keep(chain, kept, ret);
+        chain_keep(chain, kept, ret);
     return status;
 }
 
 static lbx_status
-resolve(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+chain_resolve(void *context, const char *address, lbx_postbox **ret,
+              lbx_fault *fault)
 {
     lbx_chain *chain = context;
     const lbx_resolver *first = &chain->options.first;
@@ -171,12 +176,12 @@ resolve(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
     lbx_status status = LBX_NOT_FOUND;
 
     if (first->resolve)
-        status = first->resolve(first->context, place, ret, fault);
+        status = first->resolve(first->context, address, ret, fault);
     if (status != LBX_NOT_FOUND)
         return status;
-    postbox = recall(chain, place);
+    postbox = chain_recall(chain, address);
     if (!postbox)
-        return make(chain, place, ret, fault);
+        return chain_make(chain, address, ret, fault);
     *ret = postbox;
     return LBX_OK;
 }
@@ -186,5 +191,5 @@ lbx_chain_resolver(lbx_chain *chain)
 {
     if (!chain)
         return (lbx_resolver){NULL, NULL};
-    return (lbx_resolver){resolve, chain};
+    return (lbx_resolver){chain_resolve, chain};
 }

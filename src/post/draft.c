@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drafts: those of the common kinds, and packing one as a parcel. DRAFT-1 is in
- * draft.h. */
+/*
+ * Drafts: the common kinds, and packing one as a parcel. DRAFT-1 is in draft.h.
+ *
+ * The checks come twice: the first, on every send, is quick; the second, after
+ * a failure, finds the sentence for the fault.
+ */
 #include "post/draft.h"
 
 #include "base/fault.h"
@@ -39,39 +43,39 @@ lbx_draft_of_message(const lbx_type *type, const void *message)
 }
 
 enum {
-    NAME_MOST = 256, /* of a type, of an attribute */
-    IDS_MOST = 128,  /* groups, duplicates, tokens */
-    TEXT_MOST = 4096 /* a trace header, an id that is answered */
+    DRAFT_MAX_NAME = 256, /* bytes of a type's or an attribute's name */
+    DRAFT_MAX_ID = 128,   /* of a group, a duplicate id, a token */
+    DRAFT_MAX_TEXT = 4096 /* of a trace header, of in_reply_to */
 };
 
-/* NULL, or UTF-8 of 1 to `most` bytes. */
+/* NULL, or UTF-8 of 1 to `max` bytes. */
 static bool
-text_fits(const char *text, size_t most)
+draft_text_fits(const char *text, size_t max)
 {
-    return !text || (text[0] && strnlen(text, most + 1) <= most &&
-                     lbx__utf8_valid(text));
+    return !text ||
+           (text[0] && strnlen(text, max + 1) <= max && lbx__utf8_valid(text));
 }
 
 /* NULL, or 1 to 128 printable characters of ASCII. */
 static bool
-name_fits(const char *text)
+draft_name_fits(const char *text)
 {
     size_t size = 0;
 
     if (!text)
         return true;
     for (; text[size]; size++) {
-        if (text[size] <= ' ' || text[size] > '~' || size == IDS_MOST)
+        if (text[size] <= ' ' || text[size] > '~' || size == DRAFT_MAX_ID)
             return false;
     }
     return size > 0;
 }
 
 static bool
-attribute_fits(const lbx_attribute *attribute)
+draft_attribute_fits(const lbx_attribute *attribute)
 {
-    if (!attribute->name || !text_fits(attribute->name, NAME_MOST) ||
-        !text_fits(attribute->label, NAME_MOST) ||
+    if (!attribute->name || !draft_text_fits(attribute->name, DRAFT_MAX_NAME) ||
+        !draft_text_fits(attribute->label, DRAFT_MAX_NAME) ||
         (!attribute->value && attribute->size_bytes > 0))
         return false;
     switch (attribute->kind) {
@@ -85,14 +89,14 @@ attribute_fits(const lbx_attribute *attribute)
 }
 
 static bool
-attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
+draft_attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
 {
     if (draft->attribute_count > rules->limits.attributes_most ||
         draft->attribute_count > UINT16_MAX ||
         (draft->attribute_count > 0 && !draft->attributes))
         return false;
     for (size_t i = 0; i < draft->attribute_count; i++) {
-        if (!attribute_fits(&draft->attributes[i]))
+        if (!draft_attribute_fits(&draft->attributes[i]))
             return false;
         for (size_t j = 0; j < i; j++) {
             if (strcmp(draft->attributes[i].name, draft->attributes[j].name) ==
@@ -103,9 +107,9 @@ attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
     return true;
 }
 
-/* SQS: not empty, and only what XML 1.0 allows. */
+/* Not empty, and only characters that XML 1.0 allows. */
 static bool
-is_plain_text(const char *text, size_t left)
+draft_is_plain_text(const char *text, size_t left)
 {
     uint32_t code;
 
@@ -123,10 +127,10 @@ is_plain_text(const char *text, size_t left)
     return true;
 }
 
-/* LBX_OK, and the delay in the parcel, when it is one this box allows. */
+/* Sets the delay of the parcel; INVALID when the box does not allow it. */
 static lbx_status
-set_delay(lbx_parcel *parcel, const lbx_draft *draft,
-          const lbx_box_options *rules)
+draft_set_delay(lbx_parcel *parcel, const lbx_draft *draft,
+                const lbx_box_options *rules)
 {
     parcel->delay_ns = rules->delay_ns;
     if (draft->delay_ns == LBX_DEFAULT)
@@ -140,10 +144,10 @@ set_delay(lbx_parcel *parcel, const lbx_draft *draft,
 }
 
 static lbx_status
-set_body(lbx__draft_packed *packing, const lbx_draft *draft,
-         const lbx_allocator *allocator)
+draft_set_body(lbx__draft_packed *packed, const lbx_draft *draft,
+               const lbx_allocator *allocator)
 {
-    lbx_parcel *parcel = &packing->parcel;
+    lbx_parcel *parcel = &packed->parcel;
     lbx_status status;
 
     if (!draft->type) {
@@ -156,18 +160,18 @@ set_body(lbx__draft_packed *packing, const lbx_draft *draft,
     }
     if (!draft->message)
         return LBX_INVALID;
-    lbx__buffer_init(&packing->body, allocator, LBX__DRAFT_MAX_BYTES);
-    status = lbx_type_encode(draft->type, draft->message, &packing->body);
+    lbx__buffer_init(&packed->body, allocator, LBX__DRAFT_MAX_BYTES);
+    status = lbx_type_encode(draft->type, draft->message, &packed->body);
     if (status != LBX_OK)
         return status == LBX_UNSUPPORTED ? LBX_ENCODING : status;
-    parcel->body = lbx__buffer_text(&packing->body);
-    parcel->body_bytes = packing->body.size;
+    parcel->body = lbx__buffer_text(&packed->body);
+    parcel->body_bytes = packed->body.size;
     parcel->type_name = lbx_type_name(draft->type);
     return LBX_OK;
 }
 
 static lbx_status
-check_size(const lbx_parcel *parcel, const lbx_limits *limits)
+draft_check_size(const lbx_parcel *parcel, const lbx_limits *limits)
 {
     const int64_t size = lbx__body_parcel_bytes(parcel);
 
@@ -176,9 +180,9 @@ check_size(const lbx_parcel *parcel, const lbx_limits *limits)
                : LBX_OK;
 }
 
-/* The id of a duplicate that the sender did not give. */
+/* Computes the duplicate id from the body. */
 static lbx_status
-hash_body(lbx__draft_packed *packing, const lbx_allocator *allocator)
+draft_hash_body(lbx__draft_packed *packed, const lbx_allocator *allocator)
 {
     uint8_t hash[LBX__SHA256_BYTES];
     lbx__digest *digest;
@@ -186,21 +190,21 @@ hash_body(lbx__draft_packed *packing, const lbx_allocator *allocator)
 
     if (status != LBX_OK)
         return status;
-    status = lbx__digest_all(digest, packing->parcel.body,
-                             packing->parcel.body_bytes, hash);
+    status = lbx__digest_all(digest, packed->parcel.body,
+                             packed->parcel.body_bytes, hash);
     lbx__digest_destroy(digest);
     if (status != LBX_OK)
         return status;
-    lbx__hex_encode(hash, sizeof(hash), packing->duplicate_id);
-    packing->parcel.duplicate_id = packing->duplicate_id;
+    lbx__hex_encode(hash, sizeof(hash), packed->duplicate_id);
+    packed->parcel.duplicate_id = packed->duplicate_id;
     return LBX_OK;
 }
 
 static lbx_status
-check_fifo(lbx__draft_packed *packing, const lbx_box_options *rules,
-           const lbx_allocator *allocator)
+draft_check_fifo(lbx__draft_packed *packed, const lbx_box_options *rules,
+                 const lbx_allocator *allocator)
 {
-    const lbx_parcel *parcel = &packing->parcel;
+    const lbx_parcel *parcel = &packed->parcel;
 
     if (!rules->fifo)
         return LBX_OK;
@@ -208,33 +212,34 @@ check_fifo(lbx__draft_packed *packing, const lbx_box_options *rules,
         return LBX_INVALID;
     if (parcel->duplicate_id)
         return LBX_OK;
-    return rules->deduplicate_by_content ? hash_body(packing, allocator)
+    return rules->deduplicate_by_content ? draft_hash_body(packed, allocator)
                                          : LBX_INVALID;
 }
 
 static bool
-texts_fit(const lbx_draft *draft)
+draft_texts_fit(const lbx_draft *draft)
 {
-    return text_fits(draft->type_name, NAME_MOST) && name_fits(draft->group) &&
-           name_fits(draft->duplicate_id) &&
-           text_fits(draft->token, IDS_MOST) &&
-           text_fits(draft->trace, TEXT_MOST) &&
-           text_fits(draft->in_reply_to, TEXT_MOST);
+    return draft_text_fits(draft->type_name, DRAFT_MAX_NAME) &&
+           draft_name_fits(draft->group) &&
+           draft_name_fits(draft->duplicate_id) &&
+           draft_text_fits(draft->token, DRAFT_MAX_ID) &&
+           draft_text_fits(draft->trace, DRAFT_MAX_TEXT) &&
+           draft_text_fits(draft->in_reply_to, DRAFT_MAX_TEXT);
 }
 
 lbx_status
-lbx__draft_pack(lbx__draft_packed *packing, const lbx_draft *draft,
+lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
                 const lbx_box_options *rules, const lbx_allocator *allocator)
 {
-    lbx_parcel *parcel = &packing->parcel;
+    lbx_parcel *parcel = &packed->parcel;
     lbx_status status;
 
-    memset(&packing->body, 0, sizeof(packing->body));
-    if (draft->version != LBX_DRAFT_VERSION || !texts_fit(draft) ||
-        !attributes_fit(draft, rules))
+    memset(&packed->body, 0, sizeof(packed->body));
+    if (draft->version != LBX_DRAFT_VERSION || !draft_texts_fit(draft) ||
+        !draft_attributes_fit(draft, rules))
         return LBX_INVALID;
     *parcel = (lbx_parcel){
-        .routes = lbx_routes_json(draft->routes),
+        .routes = draft->routes ? lbx_routes_json(draft->routes) : NULL,
         .attributes = draft->attributes,
         .attribute_count = draft->attribute_count,
         .group = draft->group,
@@ -243,60 +248,61 @@ lbx__draft_pack(lbx__draft_packed *packing, const lbx_draft *draft,
         .trace = draft->trace,
         .in_reply_to = draft->in_reply_to,
     };
-    status = set_delay(parcel, draft, rules);
+    status = draft_set_delay(parcel, draft, rules);
     if (status == LBX_OK)
-        status = set_body(packing, draft, allocator);
+        status = draft_set_body(packed, draft, allocator);
     if (status == LBX_OK)
-        status = check_size(parcel, &rules->limits);
+        status = draft_check_size(parcel, &rules->limits);
     if (status == LBX_OK && rules->limits.text_only &&
-        !is_plain_text(parcel->body, parcel->body_bytes))
+        !draft_is_plain_text(parcel->body, parcel->body_bytes))
         status = LBX_INVALID;
     if (status == LBX_OK)
-        status = check_fifo(packing, rules, allocator);
+        status = draft_check_fifo(packed, rules, allocator);
     return status;
 }
 
 void
-lbx__draft_packed_fini(lbx__draft_packed *packing)
+lbx__draft_packed_fini(lbx__draft_packed *packed)
 {
-    lbx__buffer_fini(&packing->body);
+    lbx__buffer_fini(&packed->body);
 }
 
-/* ---- Why not ---- */
+/* ---- Faults ---- */
 
 static lbx_status
-explain_texts(const lbx_draft *draft, lbx_fault *fault)
+draft_explain_texts(const lbx_draft *draft, lbx_fault *fault)
 {
     const struct {
         const char *name, *text;
-        size_t most;
+        size_t max;
     } texts[] = {
-        {"type_name", draft->type_name, NAME_MOST},
-        {"token", draft->token, IDS_MOST},
-        {"trace", draft->trace, TEXT_MOST},
-        {"in_reply_to", draft->in_reply_to, TEXT_MOST},
+        {"type_name", draft->type_name, DRAFT_MAX_NAME},
+        {"token", draft->token, DRAFT_MAX_ID},
+        {"trace", draft->trace, DRAFT_MAX_TEXT},
+        {"in_reply_to", draft->in_reply_to, DRAFT_MAX_TEXT},
     };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (!text_fits(texts[i].text, texts[i].most))
+        if (!draft_text_fits(texts[i].text, texts[i].max))
             return lbx__fault_set(
                 fault, LBX_INVALID,
                 "%s: allowed are 1 to %zu bytes of UTF-8, and "
                 "NULL",
-                texts[i].name, texts[i].most);
+                texts[i].name, texts[i].max);
     }
-    if (!name_fits(draft->group) || !name_fits(draft->duplicate_id))
+    if (!draft_name_fits(draft->group) || !draft_name_fits(draft->duplicate_id))
         return lbx__fault_set(
             fault, LBX_INVALID,
             "%s: allowed are 1 to %d printable ASCII characters "
             "without spaces, and NULL",
-            name_fits(draft->group) ? "duplicate_id" : "group", IDS_MOST);
+            draft_name_fits(draft->group) ? "duplicate_id" : "group",
+            DRAFT_MAX_ID);
     return LBX_OK;
 }
 
 static lbx_status
-explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
-                   lbx_fault *fault)
+draft_explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
+                         lbx_fault *fault)
 {
     if (draft->attribute_count > rules->limits.attributes_most)
         return lbx__fault_set(fault, LBX_INVALID,
@@ -308,15 +314,15 @@ explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
             fault, LBX_INVALID,
             "attributes is NULL, and attribute_count is not 0");
     for (size_t i = 0; i < draft->attribute_count; i++) {
-        if (!attribute_fits(&draft->attributes[i]))
+        if (!draft_attribute_fits(&draft->attributes[i]))
             return lbx__fault_set(
                 fault, LBX_INVALID,
                 "attributes[%zu]: name and label are 1 to %d "
                 "bytes of UTF-8, strings and numbers UTF-8, and "
                 "kind an lbx_attribute_kind",
-                i, NAME_MOST);
+                i, DRAFT_MAX_NAME);
     }
-    if (!attributes_fit(draft, rules))
+    if (!draft_attributes_fit(draft, rules))
         return lbx__fault_set(
             fault, LBX_INVALID,
             "attributes: a name is there twice, or they are too "
@@ -325,13 +331,13 @@ explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
 }
 
 static lbx_status
-explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
-              lbx_fault *fault)
+draft_explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
+                    lbx_fault *fault)
 {
     char most[LBX__FAULT_NUMBER_BYTES];
     lbx_parcel unused;
 
-    if (set_delay(&unused, draft, rules) == LBX_OK)
+    if (draft_set_delay(&unused, draft, rules) == LBX_OK)
         return LBX_OK;
     if (rules->fifo)
         return lbx__fault_set(fault, LBX_INVALID,
@@ -344,10 +350,10 @@ explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
         draft->delay_ns, lbx__fault_number(rules->limits.delay_most_ns, most));
 }
 
-/* What is left when texts, attributes and the delay are sound. */
+/* The reasons that are left when texts, attributes and the delay are valid. */
 static lbx_status
-explain_body(const lbx_draft *draft, const lbx_box_options *rules,
-             lbx_fault *fault)
+draft_explain_body(const lbx_draft *draft, const lbx_box_options *rules,
+                   lbx_fault *fault)
 {
     if (draft->type ? !draft->message : !draft->bytes && draft->size_bytes > 0)
         return lbx__fault_set(fault, LBX_INVALID, "the body is NULL");
@@ -382,9 +388,9 @@ lbx__draft_explain(const lbx_draft *draft, const lbx_box_options *rules,
     if (draft->version != LBX_DRAFT_VERSION)
         return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);
-    if (explain_texts(draft, fault) == LBX_OK &&
-        explain_attributes(draft, rules, fault) == LBX_OK &&
-        explain_delay(draft, rules, fault) == LBX_OK)
-        (void)explain_body(draft, rules, fault);
+    if (draft_explain_texts(draft, fault) == LBX_OK &&
+        draft_explain_attributes(draft, rules, fault) == LBX_OK &&
+        draft_explain_delay(draft, rules, fault) == LBX_OK)
+        (void)draft_explain_body(draft, rules, fault);
     return status;
 }

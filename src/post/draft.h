@@ -2,12 +2,14 @@
 /*
  * From a draft to a parcel.
  *
- * DRAFT-1  A draft that passed is a parcel the store need not check: its body is
- *     encoded, its texts and sizes are inside the box's limits, its delay is a
- *     number, and in a fifo box its group and the id of its duplicates are there.
+ * A parcel points into its draft, except for a body that was encoded and a
+ * duplicate id that was computed from the body: these belong to the packed
+ * draft.
  *
- * A parcel points into its draft, but for a body that was encoded and an id that
- * was made of the body: these are the packing's.
+ * DRAFT-1  A parcel that was packed needs no check by the store: its body is
+ *          encoded, its texts and sizes are within the limits of the box, its
+ *          delay is a number, and in a fifo box it has a group and a duplicate
+ *          id.
  */
 #ifndef LBX_POST_DRAFT_H
 #define LBX_POST_DRAFT_H
@@ -24,15 +26,15 @@ typedef struct lbx__draft_packed {
     char duplicate_id[65]; /* SHA-256 of the body, in hexadecimal */
 } lbx__draft_packed;
 
-/* OK; INVALID; TOO_LARGE; ENCODING; NO_MEMORY. The packing is to be ended
- * whatever the answer. */
-lbx_status lbx__draft_pack(lbx__draft_packed *packing, const lbx_draft *draft,
+/* OK; INVALID; TOO_LARGE; ENCODING; NO_MEMORY. Must be finished whatever the
+ * result. */
+lbx_status lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
                            const lbx_box_options *rules,
                            const lbx_allocator *allocator);
-void lbx__draft_packed_fini(lbx__draft_packed *packing);
+void lbx__draft_packed_fini(lbx__draft_packed *packed);
 
-/* Says in a fault, which may be NULL, why a draft was INVALID or TOO_LARGE for a
- * box; answers the status. For others it leaves the fault alone. */
+/* Writes into `fault`, which may be NULL, why a draft was INVALID or TOO_LARGE
+ * for a box; returns the status. For another status it does nothing. */
 lbx_status lbx__draft_explain(const lbx_draft *draft,
                               const lbx_box_options *rules, lbx_status status,
                               lbx_fault *fault);

@@ -1,111 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Letters: a delivery, copied, and what its body means here. F5 and L1 are in
- * letter.h.
+ * Letters: a delivery, copied into one block, and its decoded message. LETTER-1
+ * and LETTER-2 are in letter.h.
  */
 #include "post/letter.h"
 
 #include "base/alloc.h"
+#include "base/fault.h"
+#include "post/parcel_copy.h"
 #include "post/postbox.h"
 
 #include <assert.h>
 #include <stdalign.h>
 #include <string.h>
 
-/* The texts of a delivery, in the order they are copied. */
-#define TEXTS(XX)                                                              \
-    XX(parcel.type_name)                                                       \
-    XX(parcel.routes)                                                          \
-    XX(parcel.group)                                                           \
-    XX(parcel.duplicate_id)                                                    \
-    XX(parcel.trace)                                                           \
-    XX(parcel.in_reply_to)                                                     \
-    XX(dead_letter_source)
-
 static size_t
-text_size(const char *text)
+letter_bytes(const lbx_delivery *delivery)
 {
-    return text ? strlen(text) + 1 : 0;
+    return sizeof(lbx_letter) + lbx__parcel_copy_bytes(&delivery->parcel) +
+           lbx__parcel_copy_text_bytes(delivery->dead_letter_source) +
+           delivery->receipt_bytes;
 }
 
-static size_t
-size_of(const lbx_delivery *delivery)
-{
-    const lbx_parcel *parcel = &delivery->parcel;
-    size_t size = sizeof(lbx_letter);
-
-    size += parcel->attribute_count * sizeof(lbx_attribute);
-    for (size_t i = 0; i < parcel->attribute_count; i++) {
-        const lbx_attribute *attribute = &parcel->attributes[i];
-
-        size += text_size(attribute->name) + text_size(attribute->label) +
-                attribute->size_bytes + 1;
-    }
-#define ADD(field) size += text_size(delivery->field);
-    TEXTS(ADD)
-#undef ADD
-    return size + delivery->receipt_bytes + parcel->body_bytes + 1;
-}
-
-/* Copies bytes to *to, and moves that on. */
-static void *
-keep(char **to, const void *bytes, size_t size)
-{
-    char *copy = *to;
-
-    if (size > 0)
-        memcpy(copy, bytes, size);
-    *to += size;
-    return copy;
-}
-
-static const char *
-keep_text(char **to, const char *text)
-{
-    return text ? keep(to, text, strlen(text) + 1) : NULL;
-}
-
-/* The same, and a NUL behind them. */
-static const void *
-keep_bytes(char **to, const void *bytes, size_t size)
-{
-    const void *copy = keep(to, bytes, size);
-
-    *(*to)++ = '\0';
-    return copy;
-}
-
+/* Copies a delivery into the block of a letter; what only sends use is left
+ * out. */
 static void
-copy_delivery(lbx_letter *letter, const lbx_delivery *from)
+letter_copy(lbx_letter *letter, const lbx_delivery *from)
 {
     lbx_delivery *delivery = &letter->delivery;
-    lbx_parcel *parcel = &delivery->parcel;
-    lbx_attribute *attributes = (lbx_attribute *)(void *)(letter + 1);
-    char *to = (char *)(attributes + from->parcel.attribute_count);
+    char *to;
 
     *delivery = *from;
-    parcel->attributes = attributes;
-    for (size_t i = 0; i < parcel->attribute_count; i++) {
-        attributes[i] = from->parcel.attributes[i];
-        attributes[i].name = keep_text(&to, attributes[i].name);
-        attributes[i].label = keep_text(&to, attributes[i].label);
-        attributes[i].value =
-            keep_bytes(&to, attributes[i].value, attributes[i].size_bytes);
-    }
-#define COPY(field) delivery->field = keep_text(&to, from->field);
-    TEXTS(COPY)
-#undef COPY
-    delivery->receipt = keep(&to, from->receipt, from->receipt_bytes);
-    parcel->body = keep_bytes(&to, from->parcel.body, parcel->body_bytes);
-    parcel->token = NULL;
-    parcel->delay_ns = 0;
-    assert(to == (char *)letter + letter->block_size);
+    delivery->parcel.token = NULL;
+    delivery->parcel.delay_ns = 0;
+    to = lbx__parcel_copy_to(letter + 1, &delivery->parcel, &delivery->parcel);
+    delivery->dead_letter_source =
+        lbx__parcel_copy_text(&to, from->dead_letter_source);
+    delivery->receipt =
+        lbx__parcel_copy_keep(&to, from->receipt, from->receipt_bytes);
+    assert(to <= (char *)letter + letter->block_size);
 }
 
-/* The routes of its JSON. One that is none leaves the letter without routes:
- * it is delivered all the same. */
+/* Reads the routes. Invalid JSON leaves the letter without routes; it is
+ * delivered all the same. */
 static lbx_status
-read_routes(lbx_letter *letter)
+letter_read_routes(lbx_letter *letter)
 {
     const char *json = letter->delivery.parcel.routes;
     lbx_status status;
@@ -117,30 +56,33 @@ read_routes(lbx_letter *letter)
     return status == LBX_NO_MEMORY ? LBX_NO_MEMORY : LBX_OK;
 }
 
-/* What a name means to a postbox. */
+/* The type of a name, if the postbox knows it; NULL. */
 static const lbx_type *
-find_type(const lbx_postbox *postbox, const char *name)
+letter_find_type(const lbx_postbox *postbox, const char *name)
 {
-    const lbx_type *type = lbx_types_find(postbox->options.types, name);
     const lbx_type *expected = postbox->options.body_type;
+    const lbx_type *type;
 
-    if (!type && name && expected && strcmp(lbx_type_name(expected), name) == 0)
+    if (!name)
+        return NULL;
+    type = lbx_types_find(postbox->options.types, name);
+    if (!type && expected && strcmp(lbx_type_name(expected), name) == 0)
         type = expected;
     return type;
 }
 
 lbx_status
-lbx__letter_create(lbx_postbox *postbox, const lbx__called *called,
+lbx__letter_create(lbx_postbox *postbox, const lbx__call_op *call_op,
                    const lbx_delivery *delivery, lbx_letter **ret)
 {
-    const bool peeked = called->call.verb == LBX_VERB_PEEK;
+    const bool peeked = call_op->call.verb == LBX_VERB_PEEK;
     lbx_letter *letter;
     size_t size;
 
     if (delivery->receipt_bytes > LBX_RECEIPT_MOST_BYTES ||
         (delivery->receipt_bytes == 0) != peeked)
         return LBX_INVALID;
-    size = size_of(delivery);
+    size = letter_bytes(delivery);
     letter = lbx__alloc(postbox->allocator, size, alignof(lbx_letter));
     if (!letter)
         return LBX_NO_MEMORY;
@@ -148,10 +90,10 @@ lbx__letter_create(lbx_postbox *postbox, const lbx__called *called,
     letter->postbox = lbx_postbox_ref(postbox);
     letter->block_size = size;
     letter->peeked = peeked;
-    letter->lease_ns = peeked ? 0 : called->u.receive.request.lease_ns;
-    copy_delivery(letter, delivery);
-    letter->type = find_type(postbox, letter->delivery.parcel.type_name);
-    if (read_routes(letter) != LBX_OK) {
+    letter->lease_ns = peeked ? 0 : call_op->u.receive.request.lease_ns;
+    letter_copy(letter, delivery);
+    letter->type = letter_find_type(postbox, letter->delivery.parcel.type_name);
+    if (letter_read_routes(letter) != LBX_OK) {
         lbx_letter_destroy(letter);
         return LBX_NO_MEMORY;
     }
@@ -219,9 +161,10 @@ lbx_letter_routes(const lbx_letter *letter)
     return letter ? letter->routes : NULL;
 }
 
-/* L1. Without memory it is as if nobody had tried. */
+/* LETTER-2. A failure for lack of memory is not kept: the next call tries
+ * again. */
 static lbx_status
-decode(lbx_letter *letter)
+letter_decode(lbx_letter *letter)
 {
     const lbx_parcel *parcel = &letter->delivery.parcel;
     lbx_status status;
@@ -244,7 +187,7 @@ lbx_letter_message(lbx_letter *letter, void **ret)
 
     if (!letter || !ret)
         return LBX_INVALID;
-    status = decode(letter);
+    status = letter_decode(letter);
     if (status == LBX_OK)
         *ret = letter->message;
     return status;
@@ -257,7 +200,7 @@ lbx_letter_take_message(lbx_letter *letter, void **ret)
 
     if (status == LBX_OK) {
         letter->message = NULL;
-        letter->decoded = false; // who asks again gets another
+        letter->decoded = false; // the next call decodes another
     }
     return status;
 }
@@ -272,7 +215,7 @@ lbx_letter_is_decodable(lbx_letter *letter)
     expected = letter->postbox->options.body_type;
     if (letter->type && expected && !lbx_type_is_a(letter->type, expected))
         return false;
-    return decode(letter) != LBX_ENCODING;
+    return letter_decode(letter) != LBX_ENCODING;
 }
 
 bool
@@ -336,13 +279,90 @@ lbx_letter_receipt(const lbx_letter *letter, char *buffer, size_t size_bytes)
 {
     if (!letter || !buffer || size_bytes < LBX_RECEIPT_BYTES || letter->peeked)
         return LBX_INVALID;
-    return lbx__store_receipt_text(letter->postbox->store,
-                                   letter->delivery.receipt,
-                                   letter->delivery.receipt_bytes, buffer);
+    return lbx__store_call_receipt_text(letter->postbox->store,
+                                        letter->delivery.receipt,
+                                        letter->delivery.receipt_bytes, buffer);
 }
 
 bool
 lbx_letter_is_finalized(const lbx_letter *letter)
 {
     return letter && letter->finalized;
+}
+
+/* ---- Settling ---- */
+
+lbx_status
+lbx__letter_unsettled(const lbx_letter *letter)
+{
+    return letter->finalized || letter->peeked ? LBX_FINALIZED : LBX_OK;
+}
+
+lbx_status
+lbx__letter_settled(lbx_letter *letter, lbx_settlement what, lbx_status status)
+{
+    if (status == LBX_OK && what != LBX_EXTEND)
+        letter->finalized = true; // LETTER-1
+    if (letter->postbox->options.wink &&
+        (status == LBX_FINALIZED || status == LBX_GONE))
+        return LBX_EXPIRED; // one word for all that is too late
+    return status;
+}
+
+lbx_status
+lbx__letter_check_time(const lbx_postbox *postbox, lbx_settlement what,
+                       int64_t time_ns)
+{
+    switch (what) {
+    case LBX_ACKNOWLEDGE:
+        return LBX_OK;
+    case LBX_NACK:
+    case LBX_EXTEND:
+        return time_ns >= 0 && time_ns <= postbox->rules.limits.lease_most_ns
+                   ? LBX_OK
+                   : LBX_INVALID;
+    }
+    return LBX_INVALID;
+}
+
+static lbx_status
+letter_settle(lbx_letter *letter, lbx_settlement what, int64_t time_ns)
+{
+    lbx_settle settle = {.what = what, .time_ns = time_ns, .letter = letter};
+
+    return letter ? lbx_postbox_settle_batch(letter->postbox, &settle, 1)
+                  : LBX_INVALID;
+}
+
+lbx_status
+lbx_letter_acknowledge(lbx_letter *letter)
+{
+    return letter_settle(letter, LBX_ACKNOWLEDGE, 0);
+}
+
+lbx_status
+lbx_letter_nack(lbx_letter *letter, int64_t delay_ns)
+{
+    return letter_settle(letter, LBX_NACK, delay_ns);
+}
+
+lbx_status
+lbx_letter_extend(lbx_letter *letter, int64_t lease_ns)
+{
+    return letter_settle(letter, LBX_EXTEND, lease_ns);
+}
+
+lbx_status
+lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
+                                 lbx_sent *ret_sent, lbx_fault *ret_fault)
+{
+    return lbx__postbox_settle_with(letter, NULL, reply, ret_sent, ret_fault);
+}
+
+lbx_status
+lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
+                                const lbx_draft *draft, lbx_sent *ret_sent)
+{
+    return to ? lbx__postbox_settle_with(letter, to, draft, ret_sent, NULL)
+              : LBX_INVALID;
 }

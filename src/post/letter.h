@@ -2,8 +2,10 @@
 /*
  * The inside of a letter: a delivery, copied into one block of memory.
  *
- * F5  `finalized` is set by an LBX_OK of the store only.
- * L1  The message is decoded at most once; what that came to is kept.
+ * LETTER-1  `finalized` is set only after the store has returned LBX_OK.
+ * LETTER-2  The message is decoded at most once; the result is kept.
+ *
+ * Threads: one at a time; the postbox it refers to is any thread's.
  */
 #ifndef LBX_POST_LETTER_H
 #define LBX_POST_LETTER_H
@@ -14,35 +16,40 @@ struct lbx_letter {
     lbx_postbox *postbox; /* counted */
     lbx_letter *next;     /* of the same receive */
     size_t block_size;
-    lbx_delivery delivery; /* what it points to is behind */
-    lbx_routes *routes;    /* NULL: none, or no JSON of routes */
+    lbx_delivery delivery; /* points into the same block */
+    lbx_routes *routes;    /* NULL: none, or their JSON is invalid */
     const lbx_type *type;
     int64_t lease_ns;
     bool finalized;
     bool peeked; /* has no receipt */
 
-    /* L1. */
+    /* LETTER-2. */
     bool decoded;
     lbx_status decoding;
     void *message;
 };
 
 /* A letter of a delivery: NO_MEMORY, INVALID. */
-lbx_status lbx__letter_create(lbx_postbox *postbox, const lbx__called *called,
+lbx_status lbx__letter_create(lbx_postbox *postbox, const lbx__call_op *call_op,
                               const lbx_delivery *delivery, lbx_letter **ret);
 
-/* Ends a list of letters. */
+/* Destroys a list of letters. */
 void lbx__letter_destroy_all(lbx_letter *first);
 
-/* Whether it may be settled or replied to: OK; FINALIZED. */
+/* OK when the letter may be settled or replied to; FINALIZED. */
 lbx_status lbx__letter_unsettled(const lbx_letter *letter);
 
-/* What settling came to, as this postbox words it (W-35); sets `finalized`. */
+/* The result of settling, by the options of the postbox; sets `finalized`. */
 lbx_status lbx__letter_settled(lbx_letter *letter, lbx_settlement what,
                                lbx_status status);
 
-/* LBX_OK when a time fits the settlement and the box. */
-lbx_status lbx__settle_time_check(const lbx_postbox *postbox,
+/* OK when `time_ns` is valid for the settlement and the box. */
+lbx_status lbx__letter_check_time(const lbx_postbox *postbox,
                                   lbx_settlement what, int64_t time_ns);
+
+/* letter_undo.c: puts letters back that the consumer has not seen, and destroys
+ * them, without waiting for either. Without memory for the call they come back
+ * when their leases run out. */
+void lbx__letter_undo(lbx_letter *first);
 
 #endif

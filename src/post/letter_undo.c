@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Letters that were delivered and that nobody has seen go back: a call that no
- * operation waits for. It is a block of memory that its own end frees, with the
- * letters, which keep the postbox and so the store.
+ * Undoing deliveries that the consumer has not seen: a call without an
+ * operation.
+ *
+ * The call is a block of memory that is freed when the call has finished,
+ * together with the letters, which hold references to the postbox and so to the
+ * store. Its result is ignored: letters that were not undone come back when
+ * their leases run out.
  */
-#include "post/call.h"
+#include "post/letter.h"
 
 #include "base/alloc.h"
-#include "post/letter.h"
 #include "post/postbox.h"
 
-struct undoing {
+struct undo_call {
     lbx_call call;
     const lbx_allocator *allocator;
     lbx_settle_request request;
@@ -18,29 +21,28 @@ struct undoing {
     lbx_letter *letters;
 };
 
-/* Whatever it came to: what is not undone comes back by its lease. */
 static void
-finish(lbx_call *call, lbx_status status)
+undo_finish(lbx_call *call, lbx_status status)
 {
-    struct undoing *undoing = lbx__member(call, struct undoing, call);
-    lbx_letter *letters = undoing->letters;
+    struct undo_call *undo = lbx__member(call, struct undo_call, call);
+    lbx_letter *letters = undo->letters;
     lbx_postbox *postbox = lbx_postbox_ref(letters->postbox);
 
     (void)status;
     lbx__letter_destroy_all(letters);
-    lbx__free(undoing->allocator, undoing, sizeof(*undoing));
+    lbx__free(undo->allocator, undo, sizeof(*undo));
     lbx_postbox_unref(postbox);
 }
 
-static const lbx_caller caller = {finish, NULL};
+static const lbx_caller undo_caller = {undo_finish, NULL};
 
-/* Starts undoing the first ten at most; answers the rest. */
+/* Starts undo the first letters, at most a batch; returns the rest. */
 static lbx_letter *
-undo_some(lbx_letter *first)
+undo_batch(lbx_letter *first)
 {
     const lbx_postbox *postbox = first->postbox;
     const lbx_allocator *allocator = postbox->allocator;
-    struct undoing *undoing = lbx__zalloc(allocator, sizeof(*undoing));
+    struct undo_call *undo = lbx__zalloc(allocator, sizeof(*undo));
     lbx_letter *last = first, *rest;
     lbx_status status;
 
@@ -48,26 +50,26 @@ undo_some(lbx_letter *first)
         last = last->next;
     rest = last->next;
     last->next = NULL;
-    if (!undoing || first->peeked) {
+    if (!undo || first->peeked) {
         lbx__letter_destroy_all(first);
-        lbx__free(allocator, undoing, sizeof(*undoing));
+        lbx__free(allocator, undo, sizeof(*undo));
         return rest;
     }
-    undoing->allocator = allocator;
-    undoing->letters = first;
-    undoing->request.box = postbox->box;
-    undoing->request.entries = undoing->entries;
+    undo->allocator = allocator;
+    undo->letters = first;
+    undo->request.box = postbox->box;
+    undo->request.entries = undo->entries;
     for (; first; first = first->next) {
-        undoing->entries[undoing->request.count++] = (lbx_settle_entry){
+        undo->entries[undo->request.count++] = (lbx_settle_entry){
             .what = LBX_NACK,
             .receipt = first->delivery.receipt,
             .receipt_bytes = first->delivery.receipt_bytes,
         };
     }
-    lbx_call_init(&undoing->call, &caller, LBX_VERB_UNDO, &undoing->request);
-    status = lbx__store_start(postbox->store, &undoing->call);
+    lbx_call_init(&undo->call, &undo_caller, LBX_VERB_UNDO, &undo->request);
+    status = lbx__store_call_start(postbox->store, &undo->call);
     if (status != LBX_PENDING)
-        finish(&undoing->call, status);
+        undo_finish(&undo->call, status);
     return rest;
 }
 
@@ -75,5 +77,5 @@ void
 lbx__letter_undo(lbx_letter *first)
 {
     while (first)
-        first = undo_some(first);
+        first = undo_batch(first);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postboxes: references, closing, and finding those that replies go to. B1 and B2
- * are in postbox.h.
+ * Postboxes: references, closing, the addresses and types of replies. PBOX-1
+ * and PBOX-2 are in postbox.h.
  */
 #include "post/postbox.h"
 
@@ -14,7 +14,7 @@
 lbx_postbox *
 lbx_postbox_ref(lbx_postbox *postbox)
 {
-    // Relaxed: who has a reference has all that was written before it.
+    // Relaxed: the caller has a reference already.
     if (postbox)
         (void)lbx__add(&postbox->users, 1, relaxed);
     return postbox;
@@ -25,12 +25,12 @@ lbx_postbox_unref(lbx_postbox *postbox)
 {
     lbx_store *store;
 
-    // Release and acquire: all use comes before the end.
+    // Release and acquire: all use comes before the last unref.
     if (!postbox || lbx__sub(&postbox->users, 1, acq_rel) != 1)
         return;
     store = postbox->store;
-    // Relaxed: nobody else is left.
-    lbx_chain_destroy(lbx__load(&postbox->here, relaxed));
+    // Relaxed: no other thread has a reference.
+    lbx_chain_destroy(lbx__load(&postbox->own_chain, relaxed));
     lbx__free(postbox->allocator, postbox, sizeof(*postbox));
     lbx_store_unref(store);
 }
@@ -51,7 +51,7 @@ void
 lbx_postbox_close(lbx_postbox *postbox)
 {
     if (postbox)
-        lbx__desk_close(&postbox->desk);
+        lbx__call_queue_close(&postbox->calls);
 }
 
 bool
@@ -80,66 +80,67 @@ lbx_postbox_box_options(const lbx_postbox *postbox)
 }
 
 lbx_status
-lbx__postbox_heard(lbx_postbox *postbox, lbx_status status)
+lbx__postbox_note_status(lbx_postbox *postbox, lbx_status status)
 {
     if (status == LBX_CLOSED && !lbx__postbox_closed(postbox))
-        lbx__desk_close(&postbox->desk); // its box was deleted
+        lbx__call_queue_close(&postbox->calls); // the box was deleted
     return status;
 }
 
 lbx_status
-lbx__postbox_heard_box(lbx_postbox *postbox, lbx_status status)
+lbx__postbox_note_box_status(lbx_postbox *postbox, lbx_status status)
 {
-    return lbx__postbox_heard(postbox,
-                              status == LBX_NOT_FOUND ? LBX_CLOSED : status);
+    return lbx__postbox_note_status(
+        postbox, status == LBX_NOT_FOUND ? LBX_CLOSED : status);
 }
 
 void
-lbx__postbox_op_keep(lbx__op *op, const lbx__steps *steps, lbx_postbox *postbox,
-                     int64_t deadline_ns)
+lbx__postbox_op_ref(lbx__op *op, const lbx__call_steps *steps,
+                    lbx_postbox *postbox, int64_t deadline_ns)
 {
     lbx__postbox_op(op, steps, postbox, deadline_ns);
-    lbx__called_of(op)->keeps = lbx_postbox_ref(postbox);
+    lbx__call_op_of(op)->keeps = lbx_postbox_ref(postbox);
 }
 
-/* Places that are boxes of the same store. */
+/* ---- Addresses that are boxes of the same store ---- */
 
 static lbx_status
-open_here(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+postbox_open_here(void *context, const char *address, lbx_postbox **ret,
+                  lbx_fault *fault)
 {
     const lbx_postbox *postbox = context;
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
-    if (!lbx__box_name_valid(place))
+    if (!lbx__box_name_valid(address))
         return LBX_NOT_FOUND;
     options.allocator = postbox->allocator;
     options.fault = fault;
     options.must_exist = true;
     options.send_only = true;
-    return lbx_postbox_open_in(postbox->store, place, &options, ret);
+    return lbx_postbox_open_in(postbox->store, address, &options, ret);
 }
 
-/* The postbox's own chain, made when it is first needed. */
+/* The postbox's own chain, created when it is first needed. */
 static lbx_status
-chain_here(lbx_postbox *postbox, lbx_chain **ret)
+postbox_own_chain(lbx_postbox *postbox, lbx_chain **ret)
 {
     lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
     lbx_chain *seen = NULL;
     lbx_chain *chain;
     lbx_status status;
 
-    // Acquire: pairs with the exchange below; the chain is whole.
-    *ret = lbx__load(&postbox->here, acquire);
+    // Acquire: pairs with the compare-and-swap below.
+    *ret = lbx__load(&postbox->own_chain, acquire);
     if (*ret)
         return LBX_OK;
     options.allocator = postbox->allocator;
-    options.factory = (lbx_resolver){open_here, postbox};
+    options.factory = (lbx_resolver){postbox_open_here, postbox};
     status = lbx_chain_create(&options, &chain);
     if (status != LBX_OK)
         return status;
     *ret = chain;
-    // Release: hands the chain over; acquire: takes the other's.
-    if (!lbx__cas(&postbox->here, &seen, chain, acq_rel)) {
+    // Release: publishes the chain; acquire: sees that of another thread.
+    if (!lbx__cas(&postbox->own_chain, &seen, chain, acq_rel)) {
         lbx_chain_destroy(chain);
         *ret = seen;
     }
@@ -147,42 +148,42 @@ chain_here(lbx_postbox *postbox, lbx_chain **ret)
 }
 
 lbx_status
-lbx__postbox_resolve(lbx_postbox *postbox, const char *place, lbx_postbox **ret,
-                     lbx_fault *fault)
+lbx__postbox_resolve(lbx_postbox *postbox, const char *address,
+                     lbx_postbox **ret, lbx_fault *fault)
 {
     lbx_chain *chain;
     lbx_status status;
 
     if (postbox->options.resolver.resolve)
-        return lbx_resolve(postbox->options.resolver, place, fault, ret);
-    status = chain_here(postbox, &chain);
+        return lbx_resolve(postbox->options.resolver, address, fault, ret);
+    status = postbox_own_chain(postbox, &chain);
     return status == LBX_OK
-               ? lbx_resolve(lbx_chain_resolver(chain), place, fault, ret)
+               ? lbx_resolve(lbx_chain_resolver(chain), address, fault, ret)
                : status;
 }
 
 static lbx_status
-make_place(lbx_postbox *postbox, const char *place)
+postbox_create_reply_box(lbx_postbox *postbox, const char *address)
 {
     static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
-    lbx_box_request request = {.name = place, .options = &defaults};
+    lbx_box_request request = {.name = address, .options = &defaults};
     lbx_postbox *there;
     lbx_status status;
 
-    if (!lbx__box_name_valid(place))
-        return LBX_OK; // somebody's resolver knows it
-    status = lbx__postbox_resolve(postbox, place, &there, NULL);
+    if (!lbx__box_name_valid(address))
+        return LBX_OK; // an address for the resolver of the consumer
+    status = lbx__postbox_resolve(postbox, address, &there, NULL);
     if (status == LBX_OK)
         lbx_postbox_unref(there);
     if (status != LBX_NOT_FOUND)
         return status;
-    status = lbx__call_now(postbox->store, LBX_VERB_CREATE, &request);
-    // A store that makes no boxes, a double, keeps the letter all the same.
+    status = lbx__call_run(postbox->store, LBX_VERB_CREATE, &request);
+    // A store of one box, such as a double, accepts the letter all the same.
     return status == LBX_EXISTS || status == LBX_UNSUPPORTED ? LBX_OK : status;
 }
 
 lbx_status
-lbx__postbox_make_places(lbx_postbox *postbox, const lbx_routes *routes)
+lbx__postbox_create_reply_boxes(lbx_postbox *postbox, const lbx_routes *routes)
 {
     lbx_status status = LBX_OK;
 
@@ -190,9 +191,10 @@ lbx__postbox_make_places(lbx_postbox *postbox, const lbx_routes *routes)
         postbox->options.send_only || postbox->options.no_replies)
         return LBX_OK;
     if (lbx_routes_default(routes))
-        status = make_place(postbox, lbx_routes_default(routes));
+        status = postbox_create_reply_box(postbox, lbx_routes_default(routes));
     for (size_t i = 0; status == LBX_OK && lbx_routes_at(routes, i).place; i++)
-        status = make_place(postbox, lbx_routes_at(routes, i).place);
+        status =
+            postbox_create_reply_box(postbox, lbx_routes_at(routes, i).place);
     return status;
 }
 
@@ -212,8 +214,8 @@ lbx__postbox_type_of(const lbx_postbox *postbox, const lbx_draft *draft)
 }
 
 bool
-lbx__postbox_takes(const lbx_postbox *postbox, const lbx_draft *draft,
-                   const lbx_type *type)
+lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
+                     const lbx_type *type)
 {
     const lbx_type *given;
 
@@ -221,4 +223,31 @@ lbx__postbox_takes(const lbx_postbox *postbox, const lbx_draft *draft,
         return true;
     given = lbx__postbox_type_of(postbox, draft);
     return given && lbx_type_is_a(given, type);
+}
+
+lbx_status
+lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
+                        lbx_fault *ret_fault)
+{
+    lbx__draft_packed packing;
+    lbx_status status;
+
+    if (!postbox || !draft)
+        return lbx__fault_set(ret_fault, LBX_INVALID, "no %s was given",
+                              postbox ? "draft" : "postbox");
+    if (lbx__postbox_closed(postbox))
+        return lbx__fault_set(ret_fault, LBX_CLOSED, "postbox %s is closed",
+                              postbox->name);
+    status =
+        lbx__draft_pack(&packing, draft, &postbox->rules, postbox->allocator);
+    lbx__draft_packed_fini(&packing);
+    if (status == LBX_INVALID || status == LBX_TOO_LARGE)
+        return lbx__draft_explain(draft, &postbox->rules, status, ret_fault);
+    if (status != LBX_OK)
+        return lbx__fault_set(ret_fault, status, "%s", lbx_status_text(status));
+    if (!lbx__postbox_accepts(postbox, draft, postbox->options.body_type))
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "postbox %s takes no letters of this type",
+                              postbox->name);
+    return LBX_OK;
 }

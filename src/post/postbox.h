@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a postbox: a program's handle of one life of a box.
+ * The inside of a postbox: a program's handle of one incarnation of a box.
  *
- * B1  `box` and `rules` are what the store said when the postbox was opened; they
- *     do not change.
- * B2  Each letter and each operation that was started by an _init counts as a user.
+ * PBOX-1  `box` and `rules` are what the store returned when the postbox was
+ *         opened; they do not change.
+ * PBOX-2  Each letter holds a reference to its postbox, and so does each
+ *         operation that was started by an _init function.
+ *
+ * Threads: any. Fields are constant after opening, except `users`, the call
+ * queue (its lock) and `own_chain` (set once, by compare-and-swap).
  */
 #ifndef LBX_POST_POSTBOX_H
 #define LBX_POST_POSTBOX_H
@@ -18,71 +22,83 @@ struct lbx_postbox {
     _Atomic(uint32_t) users;
     lbx_store *store;
     lbx_box box;
-    lbx__desk desk;
-    lbx_postbox_options options; /* without what is borrowed for opening */
+    lbx__call_queue calls;
+    lbx_postbox_options
+        options; /* without the pointers used for opening only */
     lbx_box_options rules;
-    char texts[LBX_BOX_TEXT_BYTES]; /* of the rules */
+    char texts[LBX_BOX_TEXT_BYTES]; /* that the rules point to */
     char name[LBX_BOX_NAME_BYTES];
-    _Atomic(lbx_chain *) here; /* no resolver: boxes of this store, by name */
+    _Atomic(lbx_chain *) own_chain; /* resolves names of boxes of this store */
 };
 
 static inline lbx_postbox *
 lbx__postbox_of(lbx__op *op)
 {
-    return lbx__member(op->subject, lbx_postbox, desk);
+    return lbx__member(op->subject, lbx_postbox, calls);
 }
 
-/* Whether a postbox can be opened with these at all: OK; INVALID, and the fault
- * says why. */
-lbx_status lbx__postbox_options_check(const lbx_postbox_options *options,
-                                      lbx_postbox **ret);
+/* OK when the options and `ret` are valid; INVALID, with a fault. */
+lbx_status lbx__postbox_open_check(const lbx_postbox_options *options,
+                                   lbx_postbox **ret);
 
-/* Starts an operation on a postbox, which the caller keeps alive. */
+/* Starts an operation on a postbox that the caller holds a reference to. */
 static inline void
-lbx__postbox_op(lbx__op *op, const lbx__steps *steps, lbx_postbox *postbox,
+lbx__postbox_op(lbx__op *op, const lbx__call_steps *steps, lbx_postbox *postbox,
                 int64_t deadline_ns)
 {
-    lbx__called_init(op, steps, &postbox->desk,
-                     lbx__store_own_of(postbox->store)->clock, deadline_ns);
+    lbx__call_op_init(op, steps, &postbox->calls,
+                      lbx__store_private_of(postbox->store)->clock,
+                      deadline_ns);
 }
 
-/* The same for an _init: the operation is a user of its own, B2; and what drops
- * that again. */
-void lbx__postbox_op_keep(lbx__op *op, const lbx__steps *steps,
-                          lbx_postbox *postbox, int64_t deadline_ns);
+/* The same for an _init function: the operation holds a reference, PBOX-2. */
+void lbx__postbox_op_ref(lbx__op *op, const lbx__call_steps *steps,
+                         lbx_postbox *postbox, int64_t deadline_ns);
 
-/* CLOSED is the box's end too: what the store says of a life that is over. */
-lbx_status lbx__postbox_heard(lbx_postbox *postbox, lbx_status status);
+/* Returns `status`. CLOSED from the store means that the box was deleted:
+ * closes the postbox. */
+lbx_status lbx__postbox_note_status(lbx_postbox *postbox, lbx_status status);
 
-/* The same for requests that name the box: NOT_FOUND is the end of this box. */
-lbx_status lbx__postbox_heard_box(lbx_postbox *postbox, lbx_status status);
+/* The same for requests by box: NOT_FOUND means that the box was deleted, and
+ * becomes CLOSED. */
+lbx_status lbx__postbox_note_box_status(lbx_postbox *postbox,
+                                        lbx_status status);
 
-/* The postbox of a place in a route, as the letters from here resolve it. */
-lbx_status lbx__postbox_resolve(lbx_postbox *postbox, const char *place,
+/* The postbox at an address in a route, as letters of this postbox resolve
+ * it. */
+lbx_status lbx__postbox_resolve(lbx_postbox *postbox, const char *address,
                                 lbx_postbox **ret, lbx_fault *fault);
 
-/* W-41: makes the boxes that routes name, where places are boxes of the store. */
-lbx_status lbx__postbox_make_places(lbx_postbox *postbox,
-                                    const lbx_routes *routes);
+/* Creates the boxes that routes name, where addresses are boxes of the
+ * store. */
+lbx_status lbx__postbox_create_reply_boxes(lbx_postbox *postbox,
+                                           const lbx_routes *routes);
 
-/* What a body must be: `type` or derived from it. */
-bool lbx__postbox_takes(const lbx_postbox *postbox, const lbx_draft *draft,
-                        const lbx_type *type);
+/* Whether the type of a draft is `type` or derived from it; NULL: any is. */
+bool lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
+                          const lbx_type *type);
 
-/* Packs a draft as a send to here does; the packing is to be ended whatever the
- * answer. */
-lbx_status lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
-                             lbx__draft_packed *packing);
+/* Checks and packs a draft as a send to this postbox does. `packed` must be
+ * finished whatever the result. */
+lbx_status lbx__postbox_send_pack(lbx_postbox *postbox, const lbx_draft *draft,
+                                  lbx__draft_packed *packed);
 
-/* The type of a draft, as far as it is known here; NULL. */
+/* postbox_settle.c: sends a draft to `to`, or by the letter's routes when that
+ * is NULL, and acknowledges the letter, in one step where one store has
+ * both. */
+lbx_status lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
+                                    const lbx_draft *draft, lbx_sent *ret_sent,
+                                    lbx_fault *ret_fault);
+
+/* The type of a draft, if the postbox knows it; NULL. */
 const lbx_type *lbx__postbox_type_of(const lbx_postbox *postbox,
                                      const lbx_draft *draft);
 
 static inline bool
 lbx__postbox_closed(const lbx_postbox *postbox)
 {
-    // Acquire: pairs with the release in lbx__desk_close().
-    return lbx__load(&postbox->desk.closed, acquire) != 0;
+    // Acquire: pairs with the release in lbx__call_queue_close().
+    return lbx__load(&postbox->calls.closed, acquire) != 0;
 }
 
 #endif

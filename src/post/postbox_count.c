@@ -7,28 +7,28 @@
 
 #include "base/alloc.h"
 
-/* The request of an operation, allocated if the caller has none; NULL when there
- * is no memory. */
+/* The request of an operation, allocated if the caller has none; NULL when
+ * there is no memory. */
 static lbx_box_request *
 count_request(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    if (!called->u.box.job)
-        called->u.box.job = lbx__zalloc(lbx__postbox_of(op)->allocator,
-                                        sizeof(lbx_box_request));
-    return called->u.box.job;
+    if (!call_op->u.box.job)
+        call_op->u.box.job = lbx__zalloc(lbx__postbox_of(op)->allocator,
+                                         sizeof(lbx_box_request));
+    return call_op->u.box.job;
 }
 
 static lbx_status
 count_step(lbx__op *op, lbx_status last)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
     lbx_box_request *request;
 
     if (last != LBX_PENDING)
-        return lbx__postbox_heard_box(postbox, last);
+        return lbx__postbox_note_box_status(postbox, last);
     if (lbx__postbox_closed(postbox))
         return LBX_CLOSED;
     request = count_request(op);
@@ -36,25 +36,25 @@ count_step(lbx__op *op, lbx_status last)
         return LBX_NO_MEMORY;
     *request = (lbx_box_request){
         .box = postbox->box,
-        .ret_counts = called->u.box.ret,
+        .ret_counts = call_op->u.box.ret,
     };
-    lbx__called_next(op, postbox->store, LBX_VERB_DESCRIBE, request);
+    lbx__call_op_next(op, postbox->store, LBX_VERB_DESCRIBE, request);
     return LBX_PENDING;
 }
 
 static void
 count_drop(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
-    if (!called->u.box.given)
-        lbx__free(lbx__postbox_of(op)->allocator, called->u.box.job,
+    if (!call_op->u.box.given)
+        lbx__free(lbx__postbox_of(op)->allocator, call_op->u.box.job,
                   sizeof(lbx_box_request));
-    called->u.box.job = NULL;
+    call_op->u.box.job = NULL;
 }
 
-static const lbx__steps count_steps =
-    LBX__STEPS(count_step, count_drop, LBX_TIMEOUT, true, true);
+static const lbx__call_steps count_steps =
+    LBX__CALL_STEPS(count_step, count_drop, LBX_TIMEOUT, true, true);
 
 lbx_status
 lbx_postbox_count_init(lbx_operation *operation, lbx_postbox *postbox,
@@ -64,8 +64,8 @@ lbx_postbox_count_init(lbx_operation *operation, lbx_postbox *postbox,
 
     if (!op || !postbox || !ret)
         return LBX_INVALID;
-    lbx__postbox_op_keep(op, &count_steps, postbox, LBX_FOREVER);
-    lbx__called_of(op)->u.box.ret = ret;
+    lbx__postbox_op_ref(op, &count_steps, postbox, LBX_FOREVER);
+    lbx__call_op_of(op)->u.box.ret = ret;
     return LBX_OK;
 }
 
@@ -79,8 +79,8 @@ lbx_postbox_count(lbx_postbox *postbox, lbx_box_counts *ret)
     if (!postbox || !ret)
         return LBX_INVALID;
     lbx__postbox_op(op, &count_steps, postbox, LBX_FOREVER);
-    lbx__called_of(op)->u.box.ret = ret;
-    lbx__called_of(op)->u.box.job = &request;
-    lbx__called_of(op)->u.box.given = true;
-    return lbx__called_run(op);
+    lbx__call_op_of(op)->u.box.ret = ret;
+    lbx__call_op_of(op)->u.box.job = &request;
+    lbx__call_op_of(op)->u.box.given = true;
+    return lbx__call_op_run(op);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending: drafts become parcels, those that can be sent go to the store in one
- * call, and each draft is told what became of it.
+ * Sending: drafts are packed as parcels, the valid ones go to the store in one
+ * call, and each draft gets a result.
  *
- * D1  Every lbx_sent that was given is written, whatever happens.
- * D2  A draft that is refused here does not hold up the others.
+ * SEND-1  Every lbx_sent that the caller gave is written, whatever happens.
+ * SEND-2  A draft that is refused here does not prevent the others from being
+ *         sent.
  */
 #include "post/postbox.h"
 
@@ -12,9 +13,9 @@
 #include "base/fault.h"
 #include "post/rules/row.h"
 
-struct job {
+struct send_job {
     lbx_send_request request;
-    size_t packed;                     /* drafts that were looked at */
+    size_t packed;                     /* drafts that were packed */
     size_t index[LBX_BATCH_MOST];      /* of each parcel: its draft */
     lbx_status status[LBX_BATCH_MOST]; /* of each draft, before the store */
     lbx_parcel parcels[LBX_BATCH_MOST];
@@ -23,56 +24,29 @@ struct job {
 };
 
 lbx_status
-lbx__postbox_pack(lbx_postbox *postbox, const lbx_draft *draft,
-                  lbx__draft_packed *packing)
+lbx__postbox_send_pack(lbx_postbox *postbox, const lbx_draft *draft,
+                       lbx__draft_packed *packing)
 {
     lbx_status status =
         lbx__draft_pack(packing, draft, &postbox->rules, postbox->allocator);
 
     if (status != LBX_OK)
         return status;
-    if (!lbx__postbox_takes(postbox, draft, postbox->options.body_type))
+    if (!lbx__postbox_accepts(postbox, draft, postbox->options.body_type))
         return LBX_INVALID;
-    return lbx__postbox_make_places(postbox, draft->routes);
-}
-
-lbx_status
-lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
-                        lbx_fault *ret_fault)
-{
-    lbx__draft_packed packing;
-    lbx_status status;
-
-    if (!postbox || !draft)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "no %s was given",
-                              postbox ? "draft" : "postbox");
-    if (lbx__postbox_closed(postbox))
-        return lbx__fault_set(ret_fault, LBX_CLOSED, "postbox %s is closed",
-                              postbox->name);
-    status =
-        lbx__draft_pack(&packing, draft, &postbox->rules, postbox->allocator);
-    lbx__draft_packed_fini(&packing);
-    if (status == LBX_INVALID || status == LBX_TOO_LARGE)
-        return lbx__draft_explain(draft, &postbox->rules, status, ret_fault);
-    if (status != LBX_OK)
-        return lbx__fault_set(ret_fault, status, "%s", lbx_status_text(status));
-    if (!lbx__postbox_takes(postbox, draft, postbox->options.body_type))
-        return lbx__fault_set(ret_fault, LBX_INVALID,
-                              "postbox %s takes no letters of this type",
-                              postbox->name);
-    return LBX_OK;
+    return lbx__postbox_create_reply_boxes(postbox, draft->routes);
 }
 
 static void
-pack(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
-     struct job *job)
+send_pack_all(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
+              struct send_job *job)
 {
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++) {
         lbx__draft_packed *packing = &job->packings[i];
 
-        job->status[i] = lbx__postbox_pack(postbox, &drafts[i], packing);
+        job->status[i] = lbx__postbox_send_pack(postbox, &drafts[i], packing);
         job->packed++;
         if (job->status[i] != LBX_OK)
             continue;
@@ -87,11 +61,11 @@ pack(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
         job->status[i] = LBX_TOO_LARGE;
 }
 
-/* D1: tells each draft, and answers the first failure. */
+/* SEND-1: writes the result of each draft; returns the first failure. */
 static lbx_status
-tell(const lbx__called *called, struct job *job)
+send_report(const lbx__call_op *call_op, struct send_job *job)
 {
-    lbx_sent *ret = called->u.batch.ret;
+    lbx_sent *ret = call_op->u.batch.ret;
     lbx_status first = LBX_OK;
 
     for (size_t i = 0; i < job->request.count; i++) {
@@ -99,7 +73,7 @@ tell(const lbx__called *called, struct job *job)
         if (ret)
             ret[job->index[i]] = job->sent[i];
     }
-    for (size_t i = 0; i < called->u.batch.count; i++) {
+    for (size_t i = 0; i < call_op->u.batch.count; i++) {
         if (first == LBX_OK)
             first = job->status[i];
         if (ret && job->status[i] != LBX_OK)
@@ -108,75 +82,75 @@ tell(const lbx__called *called, struct job *job)
     return first;
 }
 
-/* D1, for a send that never began. */
+/* SEND-1, for a send that did not start. */
 static lbx_status
-tell_all(const lbx__called *called, lbx_status status)
+send_report_all(const lbx__call_op *call_op, lbx_status status)
 {
-    for (size_t i = 0; called->u.batch.ret && i < called->u.batch.count; i++)
-        called->u.batch.ret[i] = (lbx_sent){.status = status};
+    for (size_t i = 0; call_op->u.batch.ret && i < call_op->u.batch.count; i++)
+        call_op->u.batch.ret[i] = (lbx_sent){.status = status};
     return status;
 }
 
 static lbx_status
-begin(lbx__op *op)
+send_begin(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
-    struct job *job = called->u.batch.job;
+    struct send_job *job = call_op->u.batch.job;
 
     if (lbx__postbox_closed(postbox))
-        return tell_all(called, LBX_CLOSED);
+        return send_report_all(call_op, LBX_CLOSED);
     if (!job) {
-        job =
-            lbx__alloc(postbox->allocator, sizeof(*job), _Alignof(struct job));
+        job = lbx__alloc(postbox->allocator, sizeof(*job),
+                         _Alignof(struct send_job));
         if (!job)
-            return tell_all(called, LBX_NO_MEMORY);
-        called->u.batch.job = job;
+            return send_report_all(call_op, LBX_NO_MEMORY);
+        call_op->u.batch.job = job;
     }
     job->request = (lbx_send_request){
         .box = postbox->box, .parcels = job->parcels, .sent = job->sent};
     job->packed = 0;
-    pack(postbox, called->u.batch.what, called->u.batch.count, job);
+    send_pack_all(postbox, call_op->u.batch.what, call_op->u.batch.count, job);
     if (job->request.count == 0)
-        return tell(called, job);
-    lbx__called_next(op, postbox->store, LBX_VERB_SEND, &job->request);
+        return send_report(call_op, job);
+    lbx__call_op_next(op, postbox->store, LBX_VERB_SEND, &job->request);
     return LBX_PENDING;
 }
 
 static lbx_status
 send_step(lbx__op *op, lbx_status last)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
     if (last == LBX_PENDING)
-        return begin(op);
-    if (!called->begun)
-        return tell_all(called, last);
-    return lbx__postbox_heard(lbx__postbox_of(op),
-                              tell(called, called->u.batch.job));
+        return send_begin(op);
+    if (!call_op->begun)
+        return send_report_all(call_op, last);
+    return lbx__postbox_note_status(lbx__postbox_of(op),
+                                    send_report(call_op, call_op->u.batch.job));
 }
 
 static void
 send_drop(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    struct job *job = called->u.batch.job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct send_job *job = call_op->u.batch.job;
 
     if (!job)
         return;
     for (size_t i = 0; i < job->packed; i++)
         lbx__draft_packed_fini(&job->packings[i]);
     job->packed = 0;
-    if (!called->u.batch.given)
+    if (!call_op->u.batch.given)
         lbx__free(lbx__postbox_of(op)->allocator, job, sizeof(*job));
-    called->u.batch.job = NULL;
+    call_op->u.batch.job = NULL;
 }
 
-static const lbx__steps send_steps =
-    LBX__STEPS(send_step, send_drop, LBX_TIMEOUT, true, false);
+static const lbx__call_steps send_steps =
+    LBX__CALL_STEPS(send_step, send_drop, LBX_TIMEOUT, true, false);
 
 static bool
-usable(const lbx_postbox *postbox, const lbx_draft *drafts, size_t count)
+send_usable(const lbx_postbox *postbox, const lbx_draft *drafts, size_t count)
 {
     return postbox && drafts && count >= 1 && count <= LBX_BATCH_MOST;
 }
@@ -187,15 +161,15 @@ lbx_postbox_send_init(lbx_operation *operation, lbx_postbox *postbox,
                       int64_t deadline_ns)
 {
     lbx__op *op = lbx__op_of(operation);
-    lbx__called *called;
+    lbx__call_op *call_op;
 
-    if (!op || !usable(postbox, drafts, count))
+    if (!op || !send_usable(postbox, drafts, count))
         return LBX_INVALID;
-    lbx__postbox_op_keep(op, &send_steps, postbox, deadline_ns);
-    called = lbx__called_of(op);
-    called->u.batch.what = drafts;
-    called->u.batch.count = count;
-    called->u.batch.ret = ret;
+    lbx__postbox_op_ref(op, &send_steps, postbox, deadline_ns);
+    call_op = lbx__call_op_of(op);
+    call_op->u.batch.what = drafts;
+    call_op->u.batch.count = count;
+    call_op->u.batch.ret = ret;
     return LBX_OK;
 }
 
@@ -205,19 +179,19 @@ lbx_postbox_send_batch(lbx_postbox *postbox, const lbx_draft *drafts,
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
-    lbx__called *called = lbx__called_of(op);
-    struct job job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct send_job job;
 
-    if (!usable(postbox, drafts, count))
+    if (!send_usable(postbox, drafts, count))
         return LBX_INVALID;
     lbx__postbox_op(op, &send_steps, postbox, LBX_FOREVER);
-    called->u.batch.what = drafts;
-    called->u.batch.count = count;
-    called->u.batch.ret = ret;
-    called->u.batch.job = &job;
-    called->u.batch.given = true;
+    call_op->u.batch.what = drafts;
+    call_op->u.batch.count = count;
+    call_op->u.batch.ret = ret;
+    call_op->u.batch.job = &job;
+    call_op->u.batch.given = true;
     job.packed = 0;
-    return lbx__called_run(op);
+    return lbx__call_op_run(op);
 }
 
 lbx_status

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling letters, with replies, or other letters, sent along.
+ * Settling letters, with replies or other letters sent along.
  *
  * A batch goes through these steps: each entry is checked and its reply packed;
- * replies to other stores are sent, one by one; what is left is settled in one
- * call, with the replies of the same store attached (P1).
+ * replies to other stores are sent, one by one; the rest is settled in one
+ * call, with the replies to the same store attached (REPLY-1).
  *
- * T1  Nothing is settled whose reply was not sent.
- * T2  Every `status` and, for entries with a reply, every lbx_sent is written.
+ * SETTLE-1  No letter is settled whose reply was not sent.
+ * SETTLE-2  Every `status` is written, and every lbx_sent of an entry with a
+ *           reply.
  */
 #include "base/alloc.h"
 #include "base/fault.h"
@@ -17,58 +18,25 @@
 
 #include <string.h>
 
-typedef char receipt_bytes[LBX_RECEIPT_MOST_BYTES];
+typedef char settle_receipt[LBX_RECEIPT_MOST_BYTES];
 
-struct job {
+struct settle_job {
     lbx_settle_request request;
     lbx_settle_entry entries[LBX_BATCH_MOST];
     size_t index[LBX_BATCH_MOST];      /* of each entry: its settle */
     lbx_status status[LBX_BATCH_MOST]; /* of each settle */
-    receipt_bytes *receipts;           /* parsed from text; NULL: none */
+    settle_receipt *receipts;          /* parsed from text; NULL: none */
     lbx__reply *replies;               /* as many as settles; NULL: none */
-    lbx_postbox *to; /* of these; NULL: where letters' routes lead */
-    size_t replied;  /* of these, looked at */
-    size_t next;     /* of these, to be sent or not */
+    lbx_postbox *to; /* where replies go; NULL: by the routes of each letter */
+    size_t replied;  /* replies that are initialised */
+    size_t next;     /* the first reply that was not sent or skipped */
     bool settling;
     lbx_send_request send;
 };
 
-lbx_status
-lbx__letter_unsettled(const lbx_letter *letter)
-{
-    return letter->finalized || letter->peeked ? LBX_FINALIZED : LBX_OK;
-}
-
-lbx_status
-lbx__letter_settled(lbx_letter *letter, lbx_settlement what, lbx_status status)
-{
-    if (status == LBX_OK && what != LBX_EXTEND)
-        letter->finalized = true; // F5
-    if (letter->postbox->options.wink &&
-        (status == LBX_FINALIZED || status == LBX_GONE))
-        return LBX_EXPIRED; // W-35
-    return status;
-}
-
-lbx_status
-lbx__settle_time_check(const lbx_postbox *postbox, lbx_settlement what,
-                       int64_t time_ns)
-{
-    switch (what) {
-    case LBX_ACKNOWLEDGE:
-        return LBX_OK;
-    case LBX_NACK:
-    case LBX_EXTEND:
-        return time_ns >= 0 && time_ns <= postbox->rules.limits.lease_most_ns
-                   ? LBX_OK
-                   : LBX_INVALID;
-    }
-    return LBX_INVALID;
-}
-
-/* Whether it may be tried; a reply comes later. */
+/* OK when the entry may be settled; its reply is checked later. */
 static lbx_status
-check(const lbx_postbox *postbox, const lbx_settle *settle)
+settle_check(const lbx_postbox *postbox, const lbx_settle *settle)
 {
     const lbx_letter *letter = settle->letter;
 
@@ -77,16 +45,16 @@ check(const lbx_postbox *postbox, const lbx_settle *settle)
     if (letter && (letter->postbox->store != postbox->store ||
                    letter->postbox->box.uid != postbox->box.uid))
         return LBX_INVALID;
-    if (lbx__settle_time_check(postbox, settle->what, settle->time_ns) !=
+    if (lbx__letter_check_time(postbox, settle->what, settle->time_ns) !=
         LBX_OK)
         return LBX_INVALID;
     return letter ? lbx__letter_unsettled(letter) : LBX_OK;
 }
 
-/* The receipts of the batch that are text, as the store has them. */
+/* Fills in the receipt of an entry; one that is text is parsed by the store. */
 static lbx_status
-read_receipt(lbx_postbox *postbox, struct job *job, size_t index,
-             const lbx_settle *settle, lbx_settle_entry *entry)
+settle_read_receipt(lbx_postbox *postbox, struct settle_job *job, size_t index,
+                    const lbx_settle *settle, lbx_settle_entry *entry)
 {
     if (settle->letter) {
         entry->receipt = settle->letter->delivery.receipt;
@@ -95,30 +63,31 @@ read_receipt(lbx_postbox *postbox, struct job *job, size_t index,
     }
     if (!job->receipts) {
         job->receipts = lbx__alloc(postbox->allocator,
-                                   LBX_BATCH_MOST * sizeof(receipt_bytes), 16);
+                                   LBX_BATCH_MOST * sizeof(settle_receipt), 16);
         if (!job->receipts)
             return LBX_NO_MEMORY;
     }
     entry->receipt = job->receipts[index];
-    return lbx__store_receipt_parse(postbox->store, postbox->box,
-                                    settle->receipt, job->receipts[index],
-                                    &entry->receipt_bytes);
+    return lbx__store_call_receipt_parse(postbox->store, postbox->box,
+                                         settle->receipt, job->receipts[index],
+                                         &entry->receipt_bytes);
 }
 
 static bool
-has_reply(const lbx__called *called, size_t index)
+settle_has_reply(const lbx__call_op *call_op, size_t index)
 {
-    return called->u.batch.replies &&
-           called->u.batch.replies[index].version > 0;
+    return call_op->u.batch.replies &&
+           call_op->u.batch.replies[index].version > 0;
 }
 
-/* Finds the place of a reply, and packs it. */
+/* Finds the postbox of a reply, and packs it. */
 static lbx_status
-prepare(const lbx__called *called, struct job *job, size_t index)
+settle_pack_reply(const lbx__call_op *call_op, struct settle_job *job,
+                  size_t index)
 {
     const lbx_settle *settle =
-        &((const lbx_settle *)called->u.batch.what)[index];
-    const lbx_draft *draft = &called->u.batch.replies[index];
+        &((const lbx_settle *)call_op->u.batch.what)[index];
+    const lbx_draft *draft = &call_op->u.batch.replies[index];
 
     if (!settle->letter || settle->what != LBX_ACKNOWLEDGE)
         return LBX_INVALID;
@@ -126,64 +95,66 @@ prepare(const lbx__called *called, struct job *job, size_t index)
         return lbx__reply_init_to(&job->replies[index], settle->letter, draft,
                                   job->to);
     return lbx__reply_init(&job->replies[index], settle->letter, draft,
-                           called->u.batch.fault);
+                           call_op->u.batch.fault);
 }
 
-/* Checks all, and packs the replies. */
+/* Checks all entries, and packs their replies. */
 static void
-look_at_all(lbx__op *op, struct job *job)
+settle_check_all(lbx__op *op, struct settle_job *job)
 {
-    const lbx__called *called = lbx__called_of(op);
-    const lbx_settle *settles = called->u.batch.what;
+    const lbx__call_op *call_op = lbx__call_op_of(op);
+    const lbx_settle *settles = call_op->u.batch.what;
 
-    for (size_t i = 0; i < called->u.batch.count; i++) {
-        job->status[i] = check(lbx__postbox_of(op), &settles[i]);
+    for (size_t i = 0; i < call_op->u.batch.count; i++) {
+        job->status[i] = settle_check(lbx__postbox_of(op), &settles[i]);
         if (!job->replies)
             continue;
         job->replies[i] = (lbx__reply){.sent = {.status = LBX_PENDING}};
         job->replied = i + 1;
-        if (job->status[i] == LBX_OK && has_reply(called, i))
-            job->status[i] = prepare(called, job, i);
+        if (job->status[i] == LBX_OK && settle_has_reply(call_op, i))
+            job->status[i] = settle_pack_reply(call_op, job, i);
     }
 }
 
 static bool
-is_elsewhere(const lbx_postbox *postbox, const lbx__reply *reply)
+settle_is_elsewhere(const lbx_postbox *postbox, const lbx__reply *reply)
 {
     return reply->to && reply->to->store != postbox->store;
 }
 
-/* One that is attached was sent if its letter was settled, and not otherwise: the
- * store may have found that out after it was prepared. */
+/* An attached reply was sent exactly if its letter was settled, whatever the
+ * store wrote while it prepared it. */
 static bool
-was_sent(const lbx_postbox *postbox, const lbx__reply *reply, lbx_status status)
+settle_was_sent(const lbx_postbox *postbox, const lbx__reply *reply,
+                lbx_status status)
 {
     return reply->sent.status == LBX_OK &&
-           (status == LBX_OK || is_elsewhere(postbox, reply));
+           (status == LBX_OK || settle_is_elsewhere(postbox, reply));
 }
 
-/* T2. */
+/* SETTLE-2. */
 static lbx_status
-tell(lbx__op *op, struct job *job)
+settle_report(lbx__op *op, struct settle_job *job)
 {
-    const lbx__called *called = lbx__called_of(op);
+    const lbx__call_op *call_op = lbx__call_op_of(op);
     const lbx_postbox *postbox = lbx__postbox_of(op);
-    lbx_settle *settles = (lbx_settle *)(uintptr_t)called->u.batch.what;
+    lbx_settle *settles = (lbx_settle *)(uintptr_t)call_op->u.batch.what;
     lbx_status first = LBX_OK;
 
     for (size_t i = 0; i < job->request.count; i++)
         job->status[job->index[i]] = job->entries[i].status;
-    for (size_t i = 0; i < called->u.batch.count; i++) {
+    for (size_t i = 0; i < call_op->u.batch.count; i++) {
         const lbx__reply *reply = job->replies ? &job->replies[i] : NULL;
         lbx_status status = job->status[i];
 
-        if (reply && called->u.batch.ret && has_reply(called, i))
-            called->u.batch.ret[i] = was_sent(postbox, reply, status)
-                                         ? reply->sent
-                                         : (lbx_sent){.status = status};
-        // Of its own box a settle would say GONE: what is attached is CLOSED.
-        if (reply && reply->to && !is_elsewhere(postbox, reply))
-            (void)lbx__postbox_heard(reply->to, status);
+        if (reply && call_op->u.batch.ret && settle_has_reply(call_op, i))
+            call_op->u.batch.ret[i] = settle_was_sent(postbox, reply, status)
+                                          ? reply->sent
+                                          : (lbx_sent){.status = status};
+        // CLOSED is of the box of the attachment: of its own box, the store
+        // returns GONE.
+        if (reply && reply->to && !settle_is_elsewhere(postbox, reply))
+            (void)lbx__postbox_note_status(reply->to, status);
         if (settles[i].letter)
             status =
                 lbx__letter_settled(settles[i].letter, settles[i].what, status);
@@ -194,114 +165,115 @@ tell(lbx__op *op, struct job *job)
     return first;
 }
 
-/* The next reply that goes elsewhere, or the settling itself, or the end. */
+/* Calls for the next reply to another store, or for the settling; or ends. */
 static lbx_status
-next_call(lbx__op *op, struct job *job)
+settle_next_call(lbx__op *op, struct settle_job *job)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
-    const lbx_settle *settles = called->u.batch.what;
+    const lbx_settle *settles = call_op->u.batch.what;
 
     while (job->next < job->replied) {
         lbx__reply *reply = &job->replies[job->next++];
 
         if (job->status[job->next - 1] != LBX_OK ||
-            !is_elsewhere(postbox, reply))
+            !settle_is_elsewhere(postbox, reply))
             continue;
         job->send = lbx__reply_request(reply);
-        lbx__called_next(op, reply->to->store, LBX_VERB_SEND, &job->send);
+        lbx__call_op_next(op, reply->to->store, LBX_VERB_SEND, &job->send);
         return LBX_PENDING;
     }
     job->settling = true;
     job->request =
         (lbx_settle_request){.box = postbox->box, .entries = job->entries};
-    for (size_t i = 0; i < called->u.batch.count; i++) {
+    for (size_t i = 0; i < call_op->u.batch.count; i++) {
         lbx_settle_entry *entry = &job->entries[job->request.count];
 
         *entry = (lbx_settle_entry){.what = settles[i].what,
                                     .time_ns = settles[i].time_ns};
         if (job->status[i] == LBX_OK)
-            job->status[i] = read_receipt(postbox, job, i, &settles[i], entry);
+            job->status[i] =
+                settle_read_receipt(postbox, job, i, &settles[i], entry);
         if (job->status[i] != LBX_OK)
-            continue; // T1
+            continue; // SETTLE-1
         if (job->replies && job->replies[i].to &&
-            !is_elsewhere(postbox, &job->replies[i])) {
+            !settle_is_elsewhere(postbox, &job->replies[i])) {
             entry->attachments = &job->replies[i].attachment;
             entry->attachment_count = 1;
         }
         job->index[job->request.count++] = i;
     }
     if (job->request.count == 0)
-        return tell(op, job);
-    lbx__called_next(op, postbox->store, LBX_VERB_SETTLE, &job->request);
+        return settle_report(op, job);
+    lbx__call_op_next(op, postbox->store, LBX_VERB_SETTLE, &job->request);
     return LBX_PENDING;
 }
 
-/* T2, for one that never began. */
+/* SETTLE-2, for a batch that did not start. */
 static lbx_status
-tell_all(const lbx__called *called, lbx_status status)
+settle_report_all(const lbx__call_op *call_op, lbx_status status)
 {
-    lbx_settle *settles = (lbx_settle *)(uintptr_t)called->u.batch.what;
+    lbx_settle *settles = (lbx_settle *)(uintptr_t)call_op->u.batch.what;
 
-    for (size_t i = 0; i < called->u.batch.count; i++) {
+    for (size_t i = 0; i < call_op->u.batch.count; i++) {
         settles[i].status = status;
-        if (called->u.batch.ret && has_reply(called, i))
-            called->u.batch.ret[i] = (lbx_sent){.status = status};
+        if (call_op->u.batch.ret && settle_has_reply(call_op, i))
+            call_op->u.batch.ret[i] = (lbx_sent){.status = status};
     }
     return status;
 }
 
-/* The job of an operation has its replies in the same block. */
+/* A job on the heap has its replies in the same block. */
 static size_t
-job_size(const lbx__called *called)
+settle_job_size(const lbx__call_op *call_op)
 {
-    return sizeof(struct job) +
-           (called->u.batch.replies ? called->u.batch.count : 0) *
+    return sizeof(struct settle_job) +
+           (call_op->u.batch.replies ? call_op->u.batch.count : 0) *
                sizeof(lbx__reply);
 }
 
-static struct job *
-make_job(lbx__op *op)
+static struct settle_job *
+settle_job_create(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    struct job *job =
-        lbx__zalloc(lbx__postbox_of(op)->allocator, job_size(called));
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct settle_job *job =
+        lbx__zalloc(lbx__postbox_of(op)->allocator, settle_job_size(call_op));
 
-    if (job && called->u.batch.replies)
+    if (job && call_op->u.batch.replies)
         job->replies = (lbx__reply *)(void *)(job + 1);
-    called->u.batch.job = job;
+    call_op->u.batch.job = job;
     return job;
 }
 
 static lbx_status
 settle_step(lbx__op *op, lbx_status last)
 {
-    lbx__called *called = lbx__called_of(op);
-    struct job *job = called->u.batch.job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct settle_job *job = call_op->u.batch.job;
 
     if (last == LBX_PENDING) {
         if (!job)
-            job = make_job(op);
+            job = settle_job_create(op);
         if (!job)
-            return tell_all(called, LBX_NO_MEMORY);
-        look_at_all(op, job);
-        return next_call(op, job);
+            return settle_report_all(call_op, LBX_NO_MEMORY);
+        settle_check_all(op, job);
+        return settle_next_call(op, job);
     }
-    if (!called->begun)
-        return tell_all(called, last);
+    if (!call_op->begun)
+        return settle_report_all(call_op, last);
     if (job->settling)
-        return tell(op, job);
+        return settle_report(op, job);
     job->status[job->next - 1] =
-        lbx__postbox_heard(job->replies[job->next - 1].to, last);
-    return next_call(op, job);
+        lbx__postbox_note_status(job->replies[job->next - 1].to, last);
+    return settle_next_call(op, job);
 }
 
 static void
 settle_drop(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
     const lbx_allocator *allocator = lbx__postbox_of(op)->allocator;
-    struct job *job = called->u.batch.job;
+    struct settle_job *job = call_op->u.batch.job;
 
     if (!job)
         return;
@@ -309,14 +281,14 @@ settle_drop(lbx__op *op)
         lbx__reply_fini(&job->replies[i]);
     if (job->receipts)
         lbx__free(allocator, job->receipts,
-                  LBX_BATCH_MOST * sizeof(receipt_bytes));
-    if (!called->u.batch.given)
-        lbx__free(allocator, job, job_size(called));
-    called->u.batch.job = NULL;
+                  LBX_BATCH_MOST * sizeof(settle_receipt));
+    if (!call_op->u.batch.given)
+        lbx__free(allocator, job, settle_job_size(call_op));
+    call_op->u.batch.job = NULL;
 }
 
-static const lbx__steps settle_steps =
-    LBX__STEPS(settle_step, settle_drop, LBX_TIMEOUT, false, false);
+static const lbx__call_steps settle_steps =
+    LBX__CALL_STEPS(settle_step, settle_drop, LBX_TIMEOUT, false, false);
 
 lbx_status
 lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
@@ -324,32 +296,31 @@ lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
                         const lbx_draft *replies, lbx_sent *ret_sent)
 {
     lbx__op *op = lbx__op_of(operation);
-    lbx__called *called;
+    lbx__call_op *call_op;
 
     if (!op || !postbox || !settles || count < 1 || count > LBX_BATCH_MOST)
         return LBX_INVALID;
-    lbx__postbox_op_keep(op, &settle_steps, postbox, LBX_FOREVER);
-    called = lbx__called_of(op);
-    called->u.batch.what = settles;
-    called->u.batch.count = count;
-    called->u.batch.replies = replies;
-    called->u.batch.ret = ret_sent;
+    lbx__postbox_op_ref(op, &settle_steps, postbox, LBX_FOREVER);
+    call_op = lbx__call_op_of(op);
+    call_op->u.batch.what = settles;
+    call_op->u.batch.count = count;
+    call_op->u.batch.replies = replies;
+    call_op->u.batch.ret = ret_sent;
     return LBX_OK;
 }
 
-/* Starts the same in this thread, with a job of the caller's, which need not be
- * cleared. */
+/* Starts the same in this thread, with a job on the caller's stack. */
 static void
-begin_here(lbx__op *op, lbx_postbox *postbox, struct job *job,
-           lbx_settle *settles, size_t count)
+settle_begin(lbx__op *op, lbx_postbox *postbox, struct settle_job *job,
+             lbx_settle *settles, size_t count)
 {
-    lbx__called *called = lbx__called_of(op);
+    lbx__call_op *call_op = lbx__call_op_of(op);
 
     lbx__postbox_op(op, &settle_steps, postbox, LBX_FOREVER);
-    called->u.batch.what = settles;
-    called->u.batch.count = count;
-    called->u.batch.job = job;
-    called->u.batch.given = true;
+    call_op->u.batch.what = settles;
+    call_op->u.batch.count = count;
+    call_op->u.batch.job = job;
+    call_op->u.batch.given = true;
     job->request.count = 0;
     job->receipts = NULL;
     job->replies = NULL;
@@ -364,52 +335,24 @@ lbx_postbox_settle_batch(lbx_postbox *postbox, lbx_settle *settles,
                          size_t count)
 {
     lbx_operation operation;
-    struct job job;
+    struct settle_job job;
 
     if (!postbox || !settles || count < 1 || count > LBX_BATCH_MOST)
         return LBX_INVALID;
-    begin_here(lbx__op_of(&operation), postbox, &job, settles, count);
-    return lbx__called_run(lbx__op_of(&operation));
-}
-
-static lbx_status
-settle_one(lbx_letter *letter, lbx_settlement what, int64_t time_ns)
-{
-    lbx_settle settle = {.what = what, .time_ns = time_ns, .letter = letter};
-
-    return letter ? lbx_postbox_settle_batch(letter->postbox, &settle, 1)
-                  : LBX_INVALID;
+    settle_begin(lbx__op_of(&operation), postbox, &job, settles, count);
+    return lbx__call_op_run(lbx__op_of(&operation));
 }
 
 lbx_status
-lbx_letter_acknowledge(lbx_letter *letter)
-{
-    return settle_one(letter, LBX_ACKNOWLEDGE, 0);
-}
-
-lbx_status
-lbx_letter_nack(lbx_letter *letter, int64_t delay_ns)
-{
-    return settle_one(letter, LBX_NACK, delay_ns);
-}
-
-lbx_status
-lbx_letter_extend(lbx_letter *letter, int64_t lease_ns)
-{
-    return settle_one(letter, LBX_EXTEND, lease_ns);
-}
-
-/* Sends a draft where the letter's routes lead, or to a postbox, and acknowledges
- * the letter. */
-static lbx_status
-acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
-                 lbx_sent *ret_sent, lbx_fault *ret_fault)
+lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
+                         const lbx_draft *draft, lbx_sent *ret_sent,
+                         lbx_fault *ret_fault)
 {
     lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .letter = letter};
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
-    lbx__called *called = lbx__called_of(op);
-    struct job job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct settle_job job;
     lbx__reply reply;
 
     if (!letter || !draft)
@@ -419,27 +362,12 @@ acknowledge_with(lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
         return lbx__fault_version(ret_fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);
     lbx__fault_clear(ret_fault);
-    begin_here(op, letter->postbox, &job, &settle, 1);
+    settle_begin(op, letter->postbox, &job, &settle, 1);
     job.replies = &reply;
     job.to = to;
-    called->u.batch.replies = draft;
-    called->u.batch.ret = ret_sent;
-    called->u.batch.fault = ret_fault;
-    return lbx__fault_complete(ret_fault, lbx__called_run(op), "the reply",
+    call_op->u.batch.replies = draft;
+    call_op->u.batch.ret = ret_sent;
+    call_op->u.batch.fault = ret_fault;
+    return lbx__fault_complete(ret_fault, lbx__call_op_run(op), "the reply",
                                NULL);
-}
-
-lbx_status
-lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
-                                 lbx_sent *ret_sent, lbx_fault *ret_fault)
-{
-    return acknowledge_with(letter, NULL, reply, ret_sent, ret_fault);
-}
-
-lbx_status
-lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
-                                const lbx_draft *draft, lbx_sent *ret_sent)
-{
-    return to ? acknowledge_with(letter, to, draft, ret_sent, NULL)
-              : LBX_INVALID;
 }

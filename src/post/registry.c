@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postboxes by place: a table that a program fills.
+ * Registries: postboxes by address, a table that the program fills.
  *
- * V8  Places are in the order of their bytes, each once; each entry is one user of
- *     its postbox.
+ * REGI-1  Entries are in the order of their addresses' bytes, each address
+ *         once. Each entry holds a reference to its postbox.
  *
- * One lock, held for a search; nothing is called under it but the allocator.
+ * Threads: any. One lock, held for a search; under it only the allocator is
+ * called.
  */
 #include "base/alloc.h"
-#include "base/fault.h"
+#include "base/array.h"
 #include "base/lock.h"
 #include <letterbox/post/postbox.h>
 
 #include <string.h>
 
-struct entry {
-    char *place;
+struct registry_entry {
+    char *address;
     size_t size;
     lbx_postbox *postbox;
 };
@@ -23,9 +24,7 @@ struct entry {
 struct lbx_registry {
     const lbx_allocator *allocator;
     lbx__lock lock;
-    struct entry *entries;
-    size_t count;
-    size_t room;
+    lbx__array(struct registry_entry) entries;
 };
 
 lbx_status
@@ -44,10 +43,11 @@ lbx_registry_create(const lbx_allocator *allocator, lbx_registry **ret)
 }
 
 static void
-end_entry(const lbx_registry *registry, const struct entry *entry)
+registry_release(const lbx_registry *registry,
+                 const struct registry_entry *entry)
 {
     lbx_postbox_unref(entry->postbox);
-    lbx__free(registry->allocator, entry->place, entry->size);
+    lbx__free(registry->allocator, entry->address, entry->size);
 }
 
 void
@@ -55,22 +55,23 @@ lbx_registry_destroy(lbx_registry *registry)
 {
     if (!registry)
         return;
-    for (size_t i = 0; i < registry->count; i++)
-        end_entry(registry, &registry->entries[i]);
-    lbx__free(registry->allocator, registry->entries,
-              registry->room * sizeof(struct entry));
+    for (size_t i = 0; i < registry->entries.count; i++)
+        registry_release(registry, &registry->entries.items[i]);
+    lbx__array_fini(&registry->entries, registry->allocator);
     lbx__free(registry->allocator, registry, sizeof(*registry));
 }
 
-/* Where a place is or would be; true when it is there. Under the lock. */
+/* The index of an address, or where it would be inserted; true when it is
+ * there. Under the lock. */
 static bool
-find(const lbx_registry *registry, const char *place, size_t *ret)
+registry_find(const lbx_registry *registry, const char *address, size_t *ret)
 {
-    size_t low = 0, high = registry->count;
+    size_t low = 0, high = registry->entries.count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(registry->entries[middle].place, place);
+        const int order =
+            strcmp(registry->entries.items[middle].address, address);
 
         if (order == 0) {
             *ret = middle;
@@ -85,101 +86,80 @@ find(const lbx_registry *registry, const char *place, size_t *ret)
     return false;
 }
 
-static bool
-grow(lbx_registry *registry)
-{
-    const size_t room = registry->room ? registry->room * 2 : 16;
-    struct entry *larger;
-
-    if (registry->count < registry->room)
-        return true;
-    larger = lbx__zalloc(registry->allocator, room * sizeof(*larger));
-    if (!larger)
-        return false;
-    if (registry->count > 0)
-        memcpy(larger, registry->entries, registry->count * sizeof(*larger));
-    lbx__free(registry->allocator, registry->entries,
-              registry->room * sizeof(*larger));
-    registry->entries = larger;
-    registry->room = room;
-    return true;
-}
-
-/* Puts an entry in; EXISTS, NO_MEMORY. Under the lock. */
+/* OK; EXISTS; NO_MEMORY. Under the lock. */
 static lbx_status
-enter(lbx_registry *registry, const struct entry *entry)
+registry_insert(lbx_registry *registry, const struct registry_entry *entry)
 {
-    size_t at;
+    struct registry_entry *inserted;
+    size_t index;
 
-    if (find(registry, entry->place, &at))
+    if (registry_find(registry, entry->address, &index))
         return LBX_EXISTS;
-    if (!grow(registry))
+    inserted =
+        lbx__array_insert(&registry->entries, registry->allocator, index);
+    if (!inserted)
         return LBX_NO_MEMORY;
-    memmove(&registry->entries[at + 1], &registry->entries[at],
-            (registry->count - at) * sizeof(*entry));
-    registry->entries[at] = *entry;
-    registry->count++;
+    *inserted = *entry;
     return LBX_OK;
 }
 
 lbx_status
-lbx_registry_add(lbx_registry *registry, const char *place,
+lbx_registry_add(lbx_registry *registry, const char *address,
                  lbx_postbox *postbox)
 {
-    struct entry entry;
+    struct registry_entry entry;
     lbx_status status;
 
-    if (!registry || !place || !place[0] || !postbox)
+    if (!registry || !address || !address[0] || !postbox)
         return LBX_INVALID;
-    entry.size = strlen(place) + 1;
-    entry.place = lbx__alloc(registry->allocator, entry.size, 1);
-    if (!entry.place)
+    entry.size = strlen(address) + 1;
+    entry.address = lbx__alloc(registry->allocator, entry.size, 1);
+    if (!entry.address)
         return LBX_NO_MEMORY;
-    memcpy(entry.place, place, entry.size);
+    memcpy(entry.address, address, entry.size);
     entry.postbox = lbx_postbox_ref(postbox);
     lbx__lock_take(&registry->lock);
-    status = enter(registry, &entry);
+    status = registry_insert(registry, &entry);
     lbx__lock_give(&registry->lock);
     if (status != LBX_OK)
-        end_entry(registry, &entry);
+        registry_release(registry, &entry);
     return status;
 }
 
 bool
-lbx_registry_remove(lbx_registry *registry, const char *place)
+lbx_registry_remove(lbx_registry *registry, const char *address)
 {
-    struct entry entry;
+    struct registry_entry entry;
     bool known;
-    size_t at;
+    size_t index;
 
-    if (!registry || !place)
+    if (!registry || !address)
         return false;
     lbx__lock_take(&registry->lock);
-    known = find(registry, place, &at);
+    known = registry_find(registry, address, &index);
     if (known) {
-        entry = registry->entries[at];
-        registry->count--;
-        memmove(&registry->entries[at], &registry->entries[at + 1],
-                (registry->count - at) * sizeof(entry));
+        entry = registry->entries.items[index];
+        lbx__array_remove(&registry->entries, index);
     }
     lbx__lock_give(&registry->lock);
     if (known)
-        end_entry(registry, &entry);
+        registry_release(registry, &entry);
     return known;
 }
 
 static lbx_status
-resolve(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
+registry_resolve(void *context, const char *address, lbx_postbox **ret,
+                 lbx_fault *fault)
 {
     lbx_registry *registry = context;
-    size_t at;
+    size_t index;
     bool known;
 
     (void)fault;
     lbx__lock_take(&registry->lock);
-    known = find(registry, place, &at);
+    known = registry_find(registry, address, &index);
     if (known)
-        *ret = lbx_postbox_ref(registry->entries[at].postbox);
+        *ret = lbx_postbox_ref(registry->entries.items[index].postbox);
     lbx__lock_give(&registry->lock);
     return known ? LBX_OK : LBX_NOT_FOUND;
 }
@@ -189,5 +169,5 @@ lbx_registry_resolver(lbx_registry *registry)
 {
     if (!registry)
         return (lbx_resolver){NULL, NULL};
-    return (lbx_resolver){resolve, registry};
+    return (lbx_resolver){registry_resolve, registry};
 }

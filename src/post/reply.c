@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies. P1 and P2 are in reply.h. */
+/* Replies: see reply.h, REPLY-1 and REPLY-2. */
 #include "post/reply.h"
 
 #include "base/alloc.h"
@@ -7,9 +7,9 @@
 
 #include <assert.h>
 
-/* Where a body of this type is led to; NULL. */
+/* The address for replies of the draft's type; NULL. */
 static const char *
-place_of(const lbx_letter *letter, const lbx_draft *draft)
+reply_address(const lbx_letter *letter, const lbx_draft *draft)
 {
     const lbx_type *type = lbx__postbox_type_of(letter->postbox, draft);
 
@@ -18,7 +18,7 @@ place_of(const lbx_letter *letter, const lbx_draft *draft)
 }
 
 static const char *
-type_name_of(const lbx_draft *draft)
+reply_type_name(const lbx_draft *draft)
 {
     const char *name =
         draft->type ? lbx_type_name(draft->type) : draft->type_name;
@@ -27,38 +27,39 @@ type_name_of(const lbx_draft *draft)
 }
 
 static lbx_status
-find(const lbx_letter *letter, const lbx_draft *draft, lbx_fault *fault,
-     lbx_postbox **ret)
+reply_find(const lbx_letter *letter, const lbx_draft *draft, lbx_fault *fault,
+           lbx_postbox **ret)
 {
-    const char *place;
+    const char *address;
     lbx_status status;
 
     if (!letter->routes)
         return lbx__fault_set(fault, LBX_NO_REPLY, "the letter has no routes");
-    place = place_of(letter, draft);
-    if (!place)
+    address = reply_address(letter, draft);
+    if (!address)
         return lbx__fault_set(fault, LBX_NO_ROUTE, "no route for %.200s",
-                              type_name_of(draft));
-    status = lbx__postbox_resolve(letter->postbox, place, ret, NULL);
+                              reply_type_name(draft));
+    status = lbx__postbox_resolve(letter->postbox, address, ret, NULL);
     if (status == LBX_OK && !*ret)
-        status = LBX_NOT_FOUND; // a resolver that says OK and has nothing
+        status = LBX_NOT_FOUND; // the resolver returned OK and no postbox
     if (status == LBX_NOT_FOUND || status == LBX_INVALID)
-        return lbx__fault_set(fault, LBX_NO_REPLY, "there is no %.200s", place);
+        return lbx__fault_set(fault, LBX_NO_REPLY, "there is no %.200s",
+                              address);
     if (status != LBX_OK)
-        return lbx__fault_set(fault, status, "%.160s: %s", place,
+        return lbx__fault_set(fault, status, "%.160s: %s", address,
                               lbx_status_text(status));
     return LBX_OK;
 }
 
-/* Whether the letter's postbox lets such a reply out. */
+/* Whether the letter's postbox allows such a reply. */
 static bool
-allowed(const lbx_letter *letter, const lbx_draft *draft)
+reply_allowed(const lbx_letter *letter, const lbx_draft *draft)
 {
     const lbx_postbox *postbox = letter->postbox;
 
     return draft->version == LBX_DRAFT_VERSION &&
            !postbox->options.no_replies &&
-           lbx__postbox_takes(postbox, draft, postbox->options.reply_type);
+           lbx__postbox_accepts(postbox, draft, postbox->options.reply_type);
 }
 
 lbx_status
@@ -69,12 +70,12 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     lbx_status status = lbx__letter_unsettled(letter);
 
     *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
-    if (status == LBX_OK && !allowed(letter, draft))
+    if (status == LBX_OK && !reply_allowed(letter, draft))
         status =
             lbx__fault_set(fault, LBX_INVALID, "no reply of %.200s is expected",
-                           type_name_of(draft));
+                           reply_type_name(draft));
     if (status == LBX_OK)
-        status = find(letter, draft, fault, &reply->to);
+        status = reply_find(letter, draft, fault, &reply->to);
     if (status != LBX_OK)
         return status;
     to = reply->to;
@@ -82,20 +83,20 @@ lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
     if (lbx__postbox_closed(to))
         return lbx__fault_set(fault, LBX_CLOSED, "postbox %s is closed",
                               to->name);
-    if (!lbx__postbox_takes(to, draft, to->options.body_type))
+    if (!lbx__postbox_accepts(to, draft, to->options.body_type))
         return lbx__fault_set(fault, LBX_INVALID, "postbox %s takes no %.100s",
-                              to->name, type_name_of(draft));
+                              to->name, reply_type_name(draft));
     reply->draft = *draft;
     if (!draft->in_reply_to)
-        reply->draft.in_reply_to = letter->delivery.id.text; // P2
+        reply->draft.in_reply_to = letter->delivery.id.text; // REPLY-2
     if (to->rules.fifo && !draft->group)
         reply->draft.group = letter->delivery.parcel.group
                                  ? letter->delivery.parcel.group
                                  : letter->delivery.id.text;
-    status = lbx__draft_pack(&reply->packing, &reply->draft, &to->rules,
+    status = lbx__draft_pack(&reply->packed, &reply->draft, &to->rules,
                              to->allocator);
     reply->attachment =
-        (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
+        (lbx_attachment){to->box, &reply->packed.parcel, &reply->sent};
     return lbx__draft_explain(&reply->draft, &to->rules, status, fault);
 }
 
@@ -111,16 +112,16 @@ lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
     if (status != LBX_OK)
         return status;
     reply->to = lbx_postbox_ref(to);
-    status = lbx__postbox_pack(to, draft, &reply->packing);
+    status = lbx__postbox_send_pack(to, draft, &reply->packed);
     reply->attachment =
-        (lbx_attachment){to->box, &reply->packing.parcel, &reply->sent};
+        (lbx_attachment){to->box, &reply->packed.parcel, &reply->sent};
     return status;
 }
 
 void
 lbx__reply_fini(lbx__reply *reply)
 {
-    lbx__draft_packed_fini(&reply->packing);
+    lbx__draft_packed_fini(&reply->packed);
     lbx_postbox_unref(reply->to);
     reply->to = NULL;
 }
@@ -130,82 +131,85 @@ lbx__reply_request(lbx__reply *reply)
 {
     return (lbx_send_request){
         .box = reply->to->box,
-        .parcels = &reply->packing.parcel,
+        .parcels = &reply->packed.parcel,
         .count = 1,
         .sent = &reply->sent,
     };
 }
 
-/* A reply by itself. */
-struct job {
+/* ---- Sending a reply without settling ---- */
+
+struct reply_job {
     lbx__reply reply;
     lbx_send_request request;
 };
 
 static lbx_status
-tell(const lbx__called *called, const struct job *job, lbx_status status)
+reply_report(const lbx__call_op *call_op, const struct reply_job *job,
+             lbx_status status)
 {
-    if (called->u.batch.ret) {
-        *called->u.batch.ret = (lbx_sent){.status = status};
+    if (call_op->u.batch.ret) {
+        *call_op->u.batch.ret = (lbx_sent){.status = status};
         if (status == LBX_OK && job)
-            *called->u.batch.ret = job->reply.sent;
+            *call_op->u.batch.ret = job->reply.sent;
     }
-    return lbx__fault_complete(called->u.batch.fault, status, "the reply",
+    return lbx__fault_complete(call_op->u.batch.fault, status, "the reply",
                                NULL);
 }
 
 static lbx_status
-begin(lbx__op *op)
+reply_begin(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    const lbx_letter *letter = called->u.batch.what;
-    struct job *job = called->u.batch.job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    const lbx_letter *letter = call_op->u.batch.what;
+    struct reply_job *job = call_op->u.batch.job;
     lbx_status status;
 
     if (!job) {
         job = lbx__zalloc(letter->postbox->allocator, sizeof(*job));
-        called->u.batch.job = job;
+        call_op->u.batch.job = job;
         if (!job)
-            return tell(called, NULL, LBX_NO_MEMORY);
+            return reply_report(call_op, NULL, LBX_NO_MEMORY);
     }
-    status = lbx__reply_init(&job->reply, letter, called->u.batch.replies,
-                             called->u.batch.fault);
+    status = lbx__reply_init(&job->reply, letter, call_op->u.batch.replies,
+                             call_op->u.batch.fault);
     if (status != LBX_OK)
-        return tell(called, job, status);
+        return reply_report(call_op, job, status);
     job->request = lbx__reply_request(&job->reply);
-    lbx__called_next(op, job->reply.to->store, LBX_VERB_SEND, &job->request);
+    lbx__call_op_next(op, job->reply.to->store, LBX_VERB_SEND, &job->request);
     return LBX_PENDING;
 }
 
 static lbx_status
 reply_step(lbx__op *op, lbx_status last)
 {
-    lbx__called *called = lbx__called_of(op);
-    struct job *job = called->u.batch.job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct reply_job *job = call_op->u.batch.job;
 
     if (last == LBX_PENDING)
-        return begin(op);
-    if (!called->begun)
-        return tell(called, NULL, last);
-    return tell(called, job, lbx__postbox_heard(job->reply.to, last));
+        return reply_begin(op);
+    if (!call_op->begun)
+        return reply_report(call_op, NULL, last);
+    return reply_report(call_op, job,
+                        lbx__postbox_note_status(job->reply.to, last));
 }
 
 static void
 reply_drop(lbx__op *op)
 {
-    lbx__called *called = lbx__called_of(op);
-    struct job *job = called->u.batch.job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct reply_job *job = call_op->u.batch.job;
 
     if (!job)
         return;
-    if (called->begun)
+    if (call_op->begun)
         lbx__reply_fini(&job->reply);
-    if (!called->u.batch.given)
+    if (!call_op->u.batch.given)
         lbx__free(lbx__postbox_of(op)->allocator, job, sizeof(*job));
 }
 
-static const lbx__steps reply_steps =
-    LBX__STEPS(reply_step, reply_drop, LBX_TIMEOUT, false, false);
+static const lbx__call_steps reply_steps =
+    LBX__CALL_STEPS(reply_step, reply_drop, LBX_TIMEOUT, false, false);
 
 lbx_status
 lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
@@ -213,7 +217,7 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
                       lbx_fault *ret_fault)
 {
     lbx__op *op = lbx__op_of(operation);
-    lbx__called *called;
+    lbx__call_op *call_op;
 
     if (!op || !letter || !reply)
         return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
@@ -221,12 +225,12 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
                               : !letter ? "the letter"
                                         : "the reply");
     lbx__fault_clear(ret_fault);
-    lbx__postbox_op_keep(op, &reply_steps, letter->postbox, LBX_FOREVER);
-    called = lbx__called_of(op);
-    called->u.batch.what = letter;
-    called->u.batch.replies = reply;
-    called->u.batch.ret = ret_sent;
-    called->u.batch.fault = ret_fault;
+    lbx__postbox_op_ref(op, &reply_steps, letter->postbox, LBX_FOREVER);
+    call_op = lbx__call_op_of(op);
+    call_op->u.batch.what = letter;
+    call_op->u.batch.replies = reply;
+    call_op->u.batch.ret = ret_sent;
+    call_op->u.batch.fault = ret_fault;
     return LBX_OK;
 }
 
@@ -236,19 +240,19 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
-    lbx__called *called = lbx__called_of(op);
-    struct job job;
+    lbx__call_op *call_op = lbx__call_op_of(op);
+    struct reply_job job;
 
     if (!letter || !reply)
         return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
                               letter ? "the reply" : "the letter");
     lbx__fault_clear(ret_fault);
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
-    called->u.batch.fault = ret_fault;
-    called->u.batch.what = letter;
-    called->u.batch.replies = reply;
-    called->u.batch.ret = ret_sent;
-    called->u.batch.job = &job;
-    called->u.batch.given = true;
-    return lbx__called_run(op);
+    call_op->u.batch.fault = ret_fault;
+    call_op->u.batch.what = letter;
+    call_op->u.batch.replies = reply;
+    call_op->u.batch.ret = ret_sent;
+    call_op->u.batch.job = &job;
+    call_op->u.batch.given = true;
+    return lbx__call_op_run(op);
 }

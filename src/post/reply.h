@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replies, and other letters that are sent as one is settled: where one goes, and
- * as what.
+ * Replies, and other letters that are sent as one is settled: the postbox they
+ * go to, and their packed draft.
  *
- * P1  A reply is sent before its letter is acknowledged, or in one step with it;
- *     never after.
- * P2  It carries the letter's id, the same each time.
+ * REPLY-1  A reply is sent before its letter is acknowledged, or in one step
+ *          with it; never after.
+ * REPLY-2  It carries the letter's id, the same on each delivery.
  */
 #ifndef LBX_POST_REPLY_H
 #define LBX_POST_REPLY_H
@@ -14,20 +14,20 @@
 #include "post/postbox.h"
 
 typedef struct lbx__reply {
-    lbx_postbox *to; /* counted; NULL: there is none */
+    lbx_postbox *to; /* a reference; NULL: no reply */
     lbx_draft draft;
-    lbx__draft_packed packing;
-    lbx_attachment attachment; /* where both live in one store */
+    lbx__draft_packed packed;
+    lbx_attachment attachment; /* used when both are in one store */
     lbx_sent sent;
 } lbx__reply;
 
-/* Finds the place and packs the draft. As lbx_letter_reply() answers; the reply
- * is to be ended whatever the answer. */
+/* Finds the postbox by the letter's routes and packs the draft. Statuses as of
+ * lbx_letter_reply(). Must be finished whatever the result. */
 lbx_status lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
                            const lbx_draft *draft, lbx_fault *fault);
 void lbx__reply_fini(lbx__reply *reply);
 
-/* The same for a letter to a postbox of the caller's, as a send to it answers. */
+/* The same for a letter to a postbox of the caller. Statuses as of a send. */
 lbx_status lbx__reply_init_to(lbx__reply *reply, const lbx_letter *letter,
                               const lbx_draft *draft, lbx_postbox *to);
 

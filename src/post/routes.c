@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where replies go.
+ * Routes: the addresses replies go to, by type.
  *
  * Routes are one block of memory: the struct, the table, the texts, their JSON.
- * There are few of them, at most 64, and they are looked through.
+ * There are at most 64, and a lookup compares one by one.
  *
- * V1  Nothing changes after creation but the count of users.
- * V2  No two routes have the same type name; all texts are UTF-8.
- * V3  What the JSON says is what the routes are: reading it gives the same.
+ * ROUTES-1  After creation only the reference count changes.
+ * ROUTES-2  No two routes have the same type name; all texts are UTF-8.
+ * ROUTES-3  Reading the JSON of routes makes equal routes.
+ *
+ * Threads: any.
  */
 #include <letterbox/post/routes.h>
 
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/buffer.h"
+#include "base/fault.h"
 #include "base/utf8.h"
+#include "codec/json.h"
 #include "codec/json_writer.h"
 
 #include <assert.h>
@@ -24,24 +28,25 @@ struct lbx_routes {
     const lbx_allocator *allocator;
     _Atomic(uint32_t) users;
     size_t block_size;
-    const char *default_place; /* NULL: none */
+    const char *default_address; /* NULL: none */
     const char *json;
     size_t count;
     lbx_route table[]; /* then the texts */
 };
 
 static bool
-is_text(const char *text)
+routes_is_text(const char *text)
 {
     return text && text[0] && lbx__utf8_valid(text);
 }
 
-/* V2. */
+/* ROUTES-2. */
 static bool
-table_valid(const lbx_route *table, size_t count)
+routes_table_valid(const lbx_route *table, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!is_text(table[i].type_name) || !is_text(table[i].place))
+        if (!routes_is_text(table[i].type_name) ||
+            !routes_is_text(table[i].place))
             return false;
         for (size_t j = 0; j < i; j++) {
             if (strcmp(table[i].type_name, table[j].type_name) == 0)
@@ -52,15 +57,15 @@ table_valid(const lbx_route *table, size_t count)
 }
 
 static void
-write_json(const lbx_route *table, size_t count, const char *default_place,
-           lbx_buffer *buffer)
+routes_write_json(const lbx_route *table, size_t count,
+                  const char *default_address, lbx_buffer *buffer)
 {
     lbx__json_writer out;
 
     lbx__json_writer_init(&out, buffer);
     lbx__json_writer_object(&out);
     lbx__json_writer_name(&out, "default");
-    lbx__json_writer_text(&out, default_place);
+    lbx__json_writer_text(&out, default_address);
     lbx__json_writer_name(&out, "routes");
     lbx__json_writer_object(&out);
     for (size_t i = 0; i < count; i++) {
@@ -71,9 +76,9 @@ write_json(const lbx_route *table, size_t count, const char *default_place,
     lbx__json_writer_object_end(&out);
 }
 
-/* Copies a text to *to, moves that on, and answers where the copy is. */
+/* Copies a text to *to, and advances it; returns the copy. */
 static const char *
-keep(char **to, const char *text)
+routes_keep(char **to, const char *text)
 {
     const size_t size = strlen(text) + 1;
     char *copy = *to;
@@ -84,21 +89,21 @@ keep(char **to, const char *text)
 }
 
 static size_t
-size_of(const lbx_route *table, size_t count, const char *default_place,
-        const lbx_buffer *json)
+routes_size(const lbx_route *table, size_t count, const char *default_address,
+            const lbx_buffer *json)
 {
     size_t size = sizeof(lbx_routes) + count * sizeof(*table) + json->size + 1;
 
     for (size_t i = 0; i < count; i++)
         size += strlen(table[i].type_name) + strlen(table[i].place) + 2;
-    return size + (default_place ? strlen(default_place) + 1 : 0);
+    return size + (default_address ? strlen(default_address) + 1 : 0);
 }
 
 static lbx_routes *
-build(const lbx_route *table, size_t count, const char *default_place,
-      const lbx_buffer *json)
+routes_build(const lbx_route *table, size_t count, const char *default_address,
+             const lbx_buffer *json)
 {
-    const size_t size = size_of(table, count, default_place, json);
+    const size_t size = routes_size(table, count, default_address, json);
     lbx_routes *routes = lbx__zalloc(json->allocator, size);
     char *to;
 
@@ -110,19 +115,19 @@ build(const lbx_route *table, size_t count, const char *default_place,
     routes->count = count;
     lbx__init(&routes->users, 1);
     for (size_t i = 0; i < count; i++) {
-        routes->table[i].type_name = keep(&to, table[i].type_name);
-        routes->table[i].place = keep(&to, table[i].place);
+        routes->table[i].type_name = routes_keep(&to, table[i].type_name);
+        routes->table[i].place = routes_keep(&to, table[i].place);
     }
-    if (default_place)
-        routes->default_place = keep(&to, default_place);
-    routes->json = keep(&to, lbx__buffer_text(json));
+    if (default_address)
+        routes->default_address = routes_keep(&to, default_address);
+    routes->json = routes_keep(&to, lbx__buffer_text(json));
     assert(to == (char *)routes + size);
     return routes;
 }
 
 lbx_status
 lbx_routes_create(const lbx_route *table, size_t count,
-                  const char *default_place, const lbx_allocator *allocator,
+                  const char *default_address, const lbx_allocator *allocator,
                   lbx_routes **ret)
 {
     lbx_routes *routes = NULL;
@@ -130,18 +135,18 @@ lbx_routes_create(const lbx_route *table, size_t count,
     lbx_status status;
 
     if (!ret || (count > 0 && !table) || !lbx__allocator_usable(allocator) ||
-        (default_place && !is_text(default_place)))
+        (default_address && !routes_is_text(default_address)))
         return LBX_INVALID;
     if (count > LBX_ROUTES_MOST)
         return LBX_TOO_LARGE;
-    if (!table_valid(table, count))
+    if (!routes_table_valid(table, count))
         return LBX_INVALID;
 
     lbx__buffer_init(&json, allocator, LBX_ROUTES_MOST_BYTES);
-    write_json(table, count, default_place, &json);
+    routes_write_json(table, count, default_address, &json);
     status = json.status;
     if (status == LBX_OK) {
-        routes = build(table, count, default_place, &json);
+        routes = routes_build(table, count, default_address, &json);
         status = routes ? LBX_OK : LBX_NO_MEMORY;
     }
     lbx__buffer_fini(&json);
@@ -151,17 +156,17 @@ lbx_routes_create(const lbx_route *table, size_t count,
 }
 
 lbx_status
-lbx_routes_single(const char *place, const lbx_allocator *allocator,
+lbx_routes_single(const char *address, const lbx_allocator *allocator,
                   lbx_routes **ret)
 {
-    return place ? lbx_routes_create(NULL, 0, place, allocator, ret)
-                 : LBX_INVALID;
+    return address ? lbx_routes_create(NULL, 0, address, allocator, ret)
+                   : LBX_INVALID;
 }
 
 lbx_routes *
 lbx_routes_ref(lbx_routes *routes)
 {
-    // Relaxed: who has a reference has all that was written before it.
+    // Relaxed: the caller has a reference already.
     if (routes)
         (void)lbx__add(&routes->users, 1, relaxed);
     return routes;
@@ -170,7 +175,7 @@ lbx_routes_ref(lbx_routes *routes)
 void
 lbx_routes_unref(lbx_routes *routes)
 {
-    // Release and acquire: the last one frees after all others have read.
+    // Release and acquire: all reads come before the free.
     if (routes && lbx__sub(&routes->users, 1, acq_rel) == 1)
         lbx__free(routes->allocator, routes, routes->block_size);
 }
@@ -184,7 +189,7 @@ lbx_routes_json(const lbx_routes *routes)
 const char *
 lbx_routes_default(const lbx_routes *routes)
 {
-    return routes ? routes->default_place : NULL;
+    return routes ? routes->default_address : NULL;
 }
 
 lbx_route
@@ -195,9 +200,9 @@ lbx_routes_at(const lbx_routes *routes, size_t index)
     return routes->table[index];
 }
 
-/* The route of exactly this name; NULL. */
+/* The address of exactly this name; NULL. */
 static const char *
-exact(const lbx_routes *routes, const char *type_name)
+routes_exact(const lbx_routes *routes, const char *type_name)
 {
     for (size_t i = 0; i < routes->count; i++) {
         if (strcmp(routes->table[i].type_name, type_name) == 0)
@@ -209,13 +214,13 @@ exact(const lbx_routes *routes, const char *type_name)
 const char *
 lbx_routes_place_of_name(const lbx_routes *routes, const char *type_name)
 {
-    const char *place = NULL;
+    const char *address = NULL;
 
     if (!routes)
         return NULL;
     if (type_name)
-        place = exact(routes, type_name);
-    return place ? place : routes->default_place;
+        address = routes_exact(routes, type_name);
+    return address ? address : routes->default_address;
 }
 
 const char *
@@ -226,10 +231,155 @@ lbx_routes_place(const lbx_routes *routes, const lbx_type *type)
     if (!routes)
         return NULL;
     for (size_t i = 0; type && (ancestor = lbx_type_ancestor(type, i)); i++) {
-        const char *place = exact(routes, lbx_type_name(ancestor));
+        const char *address = routes_exact(routes, lbx_type_name(ancestor));
 
-        if (place)
-            return place;
+        if (address)
+            return address;
     }
-    return routes->default_place;
+    return routes->default_address;
+}
+
+/* ---- From JSON ----
+ *
+ *     {"default": "address" or null, "routes": {"type.Name": "address", ...}}
+ *
+ * Either member may be missing; others are ignored. The texts are decoded one
+ * after the other into one buffer, and are found by their offsets: the buffer
+ * moves while it grows. */
+
+struct routes_reading {
+    lbx__json json;
+    lbx_buffer texts;
+    const char *why; /* the reason, when it is JSON but not routes */
+    bool has_default;
+    size_t default_at;
+    size_t count;
+    struct {
+        size_t type_name;
+        size_t address;
+    } at[LBX_ROUTES_MOST];
+};
+
+/* Decodes the token into the buffer; returns its offset. */
+static size_t
+routes_json_keep(struct routes_reading *reading)
+{
+    const size_t at = reading->texts.size;
+
+    lbx__json_text(&reading->json, &reading->texts);
+    lbx__buffer_add_byte(&reading->texts, '\0');
+    return at;
+}
+
+static bool
+routes_json_fail(struct routes_reading *reading, const char *why)
+{
+    reading->why = why;
+    return false;
+}
+
+static bool
+routes_read_default(struct routes_reading *reading)
+{
+    switch (lbx__json_next(&reading->json)) {
+    case LBX__JSON_STRING:
+        reading->has_default = true;
+        reading->default_at = routes_json_keep(reading);
+        return true;
+    case LBX__JSON_NULL:
+        return true;
+    default:
+        return routes_json_fail(reading,
+                                "the default should be a string or null");
+    }
+}
+
+static bool
+routes_read_table(struct routes_reading *reading)
+{
+    if (lbx__json_next(&reading->json) != LBX__JSON_OBJECT)
+        return routes_json_fail(reading, "the routes should be an object");
+    while (lbx__json_next(&reading->json) == LBX__JSON_NAME) {
+        if (reading->count == LBX_ROUTES_MOST) {
+            reading->texts.status = LBX_TOO_LARGE;
+            return routes_json_fail(reading, "more than 64 routes");
+        }
+        reading->at[reading->count].type_name = routes_json_keep(reading);
+        if (lbx__json_next(&reading->json) != LBX__JSON_STRING)
+            return routes_json_fail(reading, "an address should be a string");
+        reading->at[reading->count++].address = routes_json_keep(reading);
+    }
+    return reading->json.kind == LBX__JSON_OBJECT_END;
+}
+
+static bool
+routes_read(struct routes_reading *reading)
+{
+    lbx__json *json = &reading->json;
+
+    if (lbx__json_next(json) != LBX__JSON_OBJECT)
+        return routes_json_fail(reading, "routes should be an object");
+    while (lbx__json_next(json) == LBX__JSON_NAME) {
+        const bool done =
+            lbx__json_is(json, "default")  ? routes_read_default(reading)
+            : lbx__json_is(json, "routes") ? routes_read_table(reading)
+                                           : lbx__json_skip(json);
+
+        if (!done)
+            return false;
+    }
+    return json->kind == LBX__JSON_OBJECT_END &&
+           lbx__json_next(json) == LBX__JSON_END;
+}
+
+/* Creates the routes that were read. */
+static lbx_status
+routes_make(struct routes_reading *reading, lbx_routes **ret)
+{
+    const char *texts = reading->texts.bytes;
+    lbx_route table[LBX_ROUTES_MOST];
+
+    for (size_t i = 0; i < reading->count; i++)
+        table[i] = (lbx_route){texts + reading->at[i].type_name,
+                               texts + reading->at[i].address};
+    return lbx_routes_create(table, reading->count,
+                             reading->has_default ? texts + reading->default_at
+                                                  : NULL,
+                             reading->texts.allocator, ret);
+}
+
+lbx_status
+lbx_routes_from_json(const char *json, size_t size_bytes,
+                     const lbx_allocator *allocator, lbx_fault *ret_fault,
+                     lbx_routes **ret)
+{
+    struct routes_reading reading = {.why = NULL};
+    lbx_status status;
+    bool done;
+
+    lbx__fault_clear(ret_fault);
+    if (!json || !ret || !lbx__allocator_usable(allocator))
+        return lbx__fault_set(
+            ret_fault, LBX_INVALID,
+            "the JSON or ret is NULL, or the allocator lacks a "
+            "function");
+    if (size_bytes > LBX_ROUTES_MOST_BYTES)
+        return lbx__fault_set(ret_fault, LBX_TOO_LARGE,
+                              "%zu bytes, and at most %d are allowed",
+                              size_bytes, LBX_ROUTES_MOST_BYTES);
+    lbx__json_init(&reading.json, json, size_bytes, allocator);
+    // A string loses its quotes and gets a NUL: the texts fit the same size.
+    lbx__buffer_init(&reading.texts, allocator, LBX_ROUTES_MOST_BYTES);
+    done = routes_read(&reading);
+    if (reading.texts.status != LBX_OK)
+        status = reading.texts.status;
+    else if (!done)
+        status = lbx__json_fault(&reading.json, reading.why, ret_fault);
+    else
+        status = routes_make(&reading, ret);
+    if (done && status == LBX_INVALID) // JSON with an empty name or address
+        status = lbx__json_fault(&reading.json, "an empty text", ret_fault);
+    lbx__buffer_fini(&reading.texts);
+    lbx__json_fini(&reading.json);
+    return lbx__fault_complete(ret_fault, status, "the routes", NULL);
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schemes that are known: those built in, and those added. */
+/* The known schemes: those built in, and those added. See scheme.h. */
 #include "post/scheme.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    SCHEMES_MOST = 16
+    SCHEMES_MAX = 16
 };
 
-/* Rooms above this one define theirs, as `const lbx__scheme`, and have a line
- * here. */
+/* The rooms of the stores define these. A new store has a line here. */
 extern const lbx__scheme lbx__memory_scheme;
 extern const lbx__scheme lbx__file_scheme;
 
-static const lbx__scheme *schemes[SCHEMES_MOST] = {
+static const lbx__scheme *schemes[SCHEMES_MAX] = {
     &lbx__memory_scheme,
 #ifdef LBX__HAS_FILES
     &lbx__file_scheme,
@@ -34,7 +33,7 @@ lbx__scheme_of(const char *url, const char **ret_rest)
     const char *colon = strchr(url, ':');
     const size_t size = colon ? (size_t)(colon - url) : 0;
 
-    for (size_t i = 0; size > 0 && i < SCHEMES_MOST && schemes[i]; i++) {
+    for (size_t i = 0; size > 0 && i < SCHEMES_MAX && schemes[i]; i++) {
         if (strlen(schemes[i]->name) == size &&
             memcmp(schemes[i]->name, url, size) == 0) {
             *ret_rest = colon + 1;
@@ -50,8 +49,8 @@ lbx__scheme_names(char *text, size_t bytes)
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < SCHEMES_MOST && schemes[i] && used < bytes; i++) {
-        const bool last = i + 1 == SCHEMES_MOST || !schemes[i + 1];
+    for (size_t i = 0; i < SCHEMES_MAX && schemes[i] && used < bytes; i++) {
+        const bool last = i + 1 == SCHEMES_MAX || !schemes[i + 1];
 
         used += (size_t)snprintf(text + used, bytes - used, "%s%s:",
                                  i == 0 ? ""
@@ -64,7 +63,7 @@ lbx__scheme_names(char *text, size_t bytes)
 void
 lbx__scheme_add(const lbx__scheme *scheme)
 {
-    for (size_t i = 0; i < SCHEMES_MOST; i++) {
+    for (size_t i = 0; i < SCHEMES_MAX; i++) {
         if (!schemes[i]) {
             schemes[i] = scheme;
             return;

@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lbx_store: references, the table called and checked, defaults of optional
- * entries. F1 and F3 are in store.h.
+ * lbx_store: references, and its boxes by name. STORE-1 and STORE-2 are in
+ * store.h.
+ *
+ * A function for boxes makes one or two calls of the store in the caller's
+ * thread.
  */
 #include "post/store.h"
 
+#include "base/fault.h"
+#include "post/box.h"
+#include "post/call.h"
 #include "post/stores.h"
 
-#include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
-void
-lbx__desk_init(lbx__desk *desk)
+_Atomic(uint32_t) lbx__store_life = 1;
+static pthread_once_t store_watch_once = PTHREAD_ONCE_INIT;
+
+static void
+store_begin_life(void)
 {
-    lbx__init(&desk->lock.word, 0);
-    lbx__init(&desk->closed, 0);
-    lbx__list_init(&desk->waiting);
+    // Relaxed: a child has one thread.
+    (void)lbx__add(&lbx__store_life, 1, relaxed);
+}
+
+static void
+store_watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, store_begin_life);
+}
+
+uint32_t
+lbx__store_life_now(void)
+{
+    (void)pthread_once(&store_watch_once, store_watch_forks);
+    // Relaxed: as in lbx__store_is_ours().
+    return lbx__load(&lbx__store_life, relaxed);
 }
 
 static bool
-usable(const lbx_store_ops *ops)
+store_ops_usable(const lbx_store_ops *ops)
 {
     return ops && ops->version == LBX_STORE_OPS_VERSION && ops->scheme &&
            ops->durability && ops->create && ops->configure && ops->remove &&
@@ -31,63 +53,56 @@ usable(const lbx_store_ops *ops)
 lbx_status
 lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
 {
-    lbx__store_own *own;
+    lbx__store_private *own;
 
-    if (!store || !usable(ops))
+    if (!store || !store_ops_usable(ops))
         return LBX_INVALID;
-    own = lbx__store_own_of(store);
+    own = lbx__store_private_of(store);
     memset(store, 0, sizeof(*store));
     store->ops = ops;
     lbx__init(&own->users, 1);
     lbx__init(&own->awake, 0);
     own->vain = 0;
-    own->life = lbx__stores_life();
-    lbx__desk_init(&own->desk);
+    own->life = lbx__store_life_now();
+    lbx__call_queue_init(&own->calls);
     return LBX_OK;
 }
 
 void
 lbx__store_set_clock(lbx_store *store, const lbx_clock *clock)
 {
-    lbx__store_own_of(store)->clock = clock;
+    lbx__store_private_of(store)->clock = clock;
 }
 
 lbx_store *
 lbx_store_ref(lbx_store *store)
 {
-    // Relaxed: who has a reference has all that was written before it.
+    // Relaxed: the caller has a reference already.
     if (store)
-        (void)lbx__add(&lbx__store_own_of(store)->users, 1, relaxed);
+        (void)lbx__add(&lbx__store_private_of(store)->users, 1, relaxed);
     return store;
-}
-
-/* F3. */
-static bool
-is_ours(const lbx_store *store)
-{
-    return lbx__store_own_of(store)->life == lbx__stores_life();
 }
 
 void
 lbx_store_unref(lbx_store *store)
 {
-    lbx__store_own *own;
-    void *place;
+    lbx__store_private *own;
+    void *listed;
 
     if (!store)
         return;
-    own = lbx__store_own_of(store);
-    place = own->place;
-    if (place) {
-        if (!lbx__stores_drop(store))
+    own = lbx__store_private_of(store);
+    listed = own->listed;
+    if (listed) {
+        if (!lbx__stores_unref(store))
             return;
-        // Release and acquire: all use of the store comes before its end.
+        // Release and acquire: all use of the store comes before its close.
     } else if (lbx__sub(&own->users, 1, acq_rel) != 1) {
         return;
     }
-    if (is_ours(store))
+    if (lbx__store_is_ours(store))
         store->ops->close(store);
-    lbx__stores_closed(place);
+    lbx__stores_closed(listed);
 }
 
 const char *
@@ -99,177 +114,162 @@ lbx_store_scheme(const lbx_store *store)
 lbx_durability
 lbx_store_durability(const lbx_store *store)
 {
-    if (!store || !is_ours(store))
+    if (!store || !lbx__store_is_ours(store))
         return LBX_SURVIVES_NOTHING;
     return store->ops->durability((lbx_store *)(uintptr_t)store);
 }
 
-void
-lbx__store_clear(const lbx_call *call)
-{
-    if (call->verb == LBX_VERB_SEND) {
-        const lbx_send_request *send = call->request;
-
-        assert(send->count > 0 && send->count <= LBX_BATCH_MOST);
-        for (size_t i = 0; i < send->count; i++)
-            send->sent[i] = (lbx_sent){.status = LBX_PENDING};
-    } else if (call->verb == LBX_VERB_SETTLE || call->verb == LBX_VERB_UNDO) {
-        const lbx_settle_request *settle = call->request;
-
-        assert(settle->count > 0 && settle->count <= LBX_BATCH_MOST);
-        for (size_t i = 0; i < settle->count; i++) {
-            lbx_settle_entry *entry = &settle->entries[i];
-
-            entry->status = LBX_PENDING;
-            for (size_t j = 0; j < entry->attachment_count; j++)
-                *entry->attachments[j].sent = (lbx_sent){.status = LBX_PENDING};
-        }
-    }
-}
+/* ---- Boxes by name ---- */
 
 static lbx_status
-start_box(lbx_store *store, lbx_call *call)
+store_set_box(lbx_store *store, lbx_verb verb, const char *name,
+              const lbx_box_options *options, lbx_fault *fault)
 {
-    const lbx_store_ops *ops = store->ops;
+    static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
+    lbx_box_request request = {
+        .name = name,
+        .options = options ? options : &defaults,
+    };
+    lbx_status status;
 
-    switch (call->verb) {
-    case LBX_VERB_CREATE:
-        return ops->create(store, call, call->request);
-    case LBX_VERB_CONFIGURE:
-        return ops->configure(store, call, call->request);
-    case LBX_VERB_DELETE:
-        return ops->remove(store, call, call->request);
-    case LBX_VERB_DESCRIBE:
-        return ops->describe(store, call, call->request);
-    case LBX_VERB_LIST:
-        return ops->list(store, call, call->request);
-    case LBX_VERB_PURGE: // without one, postbox_count.c receives them all
-        return ops->purge ? ops->purge(store, call, call->request)
-                          : LBX_UNSUPPORTED;
-    case LBX_VERB_MOVE:
-        return ops->move ? ops->move(store, call, call->request)
-                         : LBX_UNSUPPORTED;
-    case LBX_VERB_SYNC:
-        return ops->sync ? ops->sync(store, call) : LBX_UNSUPPORTED;
-    default:
-        return LBX_INVALID;
-    }
+    if (!store)
+        return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
+    status = lbx__box_check(name, request.options, fault);
+    if (status != LBX_OK)
+        return status;
+    status = lbx__call_run(store, verb, &request);
+    return lbx__box_fault_explain(store, verb, &request, status, fault);
 }
 
 lbx_status
-lbx__store_start(lbx_store *store, lbx_call *call)
+lbx_store_create_box(lbx_store *store, const char *name,
+                     const lbx_box_options *options, lbx_fault *ret_fault)
 {
-    const lbx_store_ops *ops = store->ops;
-
-    if (!is_ours(store))
-        return LBX_INVALID;
-    switch (call->verb) {
-    case LBX_VERB_SEND:
-        return ops->send(store, call, call->request);
-    case LBX_VERB_RECEIVE:
-        return ops->receive(store, call, call->request);
-    case LBX_VERB_SETTLE:
-        return ops->settle(store, call, call->request);
-    case LBX_VERB_UNDO: // whose entries are nacks with no delay
-        return ops->undo ? ops->undo(store, call, call->request)
-                         : ops->settle(store, call, call->request);
-    case LBX_VERB_PEEK:
-        return ops->peek ? ops->peek(store, call, call->request)
-                         : LBX_UNSUPPORTED;
-    default:
-        return start_box(store, call);
-    }
-}
-
-void
-lbx__store_cancel(lbx_store *store, lbx_call *call)
-{
-    store->ops->cancel(store, call);
-}
-
-/* The status of an entry; one that has none gets that of the whole. A store that
- * says OK and leaves an entry out has not said what became of it. */
-static lbx_status
-entry_status(lbx_status *entry, lbx_status whole)
-{
-    if (*entry == LBX_PENDING)
-        *entry = whole == LBX_OK ? LBX_UNKNOWN : whole;
-    return *entry;
+    return store_set_box(store, LBX_VERB_CREATE, name, options, ret_fault);
 }
 
 lbx_status
-lbx__store_ended(const lbx_call *call, lbx_status status)
+lbx_store_change_box(lbx_store *store, const char *name,
+                     const lbx_box_options *options, lbx_fault *ret_fault)
 {
-    lbx_status first = LBX_OK, each;
+    if (!options)
+        return lbx__fault_set(ret_fault, LBX_INVALID,
+                              "there are no options to change to: NULL");
+    return store_set_box(store, LBX_VERB_CONFIGURE, name, options, ret_fault);
+}
 
-    if (call->verb == LBX_VERB_SEND) {
-        const lbx_send_request *send = call->request;
+lbx_status
+lbx_store_delete_box(lbx_store *store, const char *name)
+{
+    lbx_box_request request = {.name = name};
 
-        for (size_t i = 0; i < send->count; i++) {
-            each = entry_status(&send->sent[i].status, status);
-            if (first == LBX_OK)
-                first = each;
-        }
-        return first;
-    }
-    if (call->verb == LBX_VERB_SETTLE || call->verb == LBX_VERB_UNDO) {
-        const lbx_settle_request *settle = call->request;
+    if (!store || !name || !lbx__box_name_valid(name))
+        return LBX_INVALID;
+    return lbx__call_run(store, LBX_VERB_DELETE, &request);
+}
 
-        for (size_t i = 0; i < settle->count; i++) {
-            lbx_settle_entry *entry = &settle->entries[i];
+lbx_status
+lbx_store_read_box(lbx_store *store, const char *name, char *buffer,
+                   lbx_box_options *ret_options, lbx_box_counts *ret_counts)
+{
+    lbx_box_request request = {
+        .name = name,
+        .buffer = buffer,
+        .ret_options = ret_options,
+        .ret_counts = ret_counts,
+    };
 
-            each = entry_status(&entry->status, status);
-            for (size_t j = 0; j < entry->attachment_count; j++)
-                (void)entry_status(&entry->attachments[j].sent->status, each);
-            if (first == LBX_OK)
-                first = each;
-        }
-        return first;
-    }
+    if (!store || !name || !lbx__box_name_valid(name) ||
+        (ret_options && !buffer))
+        return LBX_INVALID;
+    return lbx__call_run(store, LBX_VERB_DESCRIBE, &request);
+}
+
+lbx_status
+lbx_store_list_boxes(lbx_store *store, const char *prefix, const char *after,
+                     bool (*each)(void *context, const char *name),
+                     void *context)
+{
+    lbx_list_request request = {
+        .prefix = prefix,
+        .after = after,
+        .each = each,
+        .context = context,
+    };
+
+    if (!store || !each)
+        return LBX_INVALID;
+    return lbx__call_run(store, LBX_VERB_LIST, &request);
+}
+
+lbx_status
+lbx_store_sync(lbx_store *store)
+{
+    return store ? lbx__call_run(store, LBX_VERB_SYNC, NULL) : LBX_INVALID;
+}
+
+/* ---- Moving ---- */
+
+static lbx_status
+store_find_box(lbx_store *store, const char *name, lbx_box *ret)
+{
+    lbx_box_request request = {.name = name};
+    lbx_status status;
+
+    if (!store || !name || !lbx__box_name_valid(name))
+        return LBX_INVALID;
+    status = lbx__call_run(store, LBX_VERB_DESCRIBE, &request);
+    *ret = request.ret_box;
     return status;
 }
 
-bool
-lbx__store_can_purge(const lbx_store *store)
+static lbx_status
+store_move_call(lbx_store *store, const char *from, lbx_move_request *request)
 {
-    return store->ops->purge != NULL;
+    lbx_status status = store_find_box(store, from, &request->from);
+
+    return status == LBX_OK ? lbx__call_run(store, LBX_VERB_MOVE, request)
+                            : status;
 }
 
 lbx_status
-lbx__store_receipt_text(lbx_store *store, const void *receipt,
-                        size_t receipt_bytes, char *buffer)
+lbx_store_move(lbx_store *store, const char *from, const char *to,
+               int64_t letters_per_second)
 {
-    if (!is_ours(store))
+    lbx_move_request request = {
+        .what = LBX_MOVE_START,
+        .letters_per_second = letters_per_second,
+    };
+    lbx_status status;
+
+    if (letters_per_second < 0)
         return LBX_INVALID;
-    if (store->ops->receipt_text)
-        return store->ops->receipt_text(store, receipt, receipt_bytes, buffer);
-    assert(receipt_bytes < LBX_RECEIPT_BYTES);
-    memcpy(buffer, receipt, receipt_bytes);
-    buffer[receipt_bytes] = '\0';
-    return LBX_OK;
+    if (to) {
+        status = store_find_box(store, to, &request.to);
+        if (status != LBX_OK)
+            return status;
+    }
+    return store_move_call(store, from, &request);
 }
 
 lbx_status
-lbx__store_receipt_parse(lbx_store *store, lbx_box box, const char *text,
-                         void *ret_receipt, size_t *ret_bytes)
+lbx_store_move_state(lbx_store *store, const char *from, lbx_move_state *ret)
 {
-    const size_t size = strnlen(text, LBX_RECEIPT_BYTES);
+    lbx_move_request request = {.what = LBX_MOVE_READ};
+    lbx_status status;
 
-    if (!is_ours(store) || size >= LBX_RECEIPT_BYTES)
+    if (!ret)
         return LBX_INVALID;
-    if (store->ops->receipt_parse)
-        return store->ops->receipt_parse(store, box, text, ret_receipt,
-                                         ret_bytes);
-    if (size > LBX_RECEIPT_MOST_BYTES)
-        return LBX_INVALID;
-    memcpy(ret_receipt, text, size);
-    *ret_bytes = size;
-    return LBX_OK;
+    status = store_move_call(store, from, &request);
+    if (status == LBX_OK)
+        *ret = request.ret;
+    return status;
 }
 
-void
-lbx__store_tick(lbx_store *store)
+lbx_status
+lbx_store_cancel_move(lbx_store *store, const char *from)
 {
-    if (store->ops->tick && is_ours(store))
-        store->ops->tick(store);
+    lbx_move_request request = {.what = LBX_MOVE_CANCEL};
+
+    return store_move_call(store, from, &request);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a store by URL. */
+/*
+ * Opening a store by URL: checks of the options, the scheme and its address,
+ * and the durability that the caller demands.
+ */
 #include "post/stores.h"
 
 #include "base/alloc.h"
 #include "base/fault.h"
 
 static const char *
-level_name(lbx_durability level)
+store_level_name(lbx_durability level)
 {
     static const char *const names[] = {
         [LBX_SURVIVES_DEFAULT] = "LBX_SURVIVES_DEFAULT",
@@ -21,10 +24,10 @@ level_name(lbx_durability level)
                                                             : NULL;
 }
 
-/* An OK is never weaker than what was asked for. */
+/* OK when the store is at least as durable as the options demand. */
 static lbx_status
-check_level(const char *url, const lbx_store *store,
-            const lbx_store_options *options)
+store_check_level(const char *url, const lbx_store *store,
+                  const lbx_store_options *options)
 {
     const lbx_durability has = lbx_store_durability(store);
     char shown[LBX__FAULT_QUOTED_BYTES];
@@ -36,13 +39,14 @@ check_level(const char *url, const lbx_store *store,
         options->fault, LBX_UNSUPPORTED,
         "%s: durability is %s, and this store has no more than "
         "%s",
-        lbx__fault_quote(url, shown), level_name(options->durability),
-        level_name(has));
+        lbx__fault_quote(url, shown), store_level_name(options->durability),
+        store_level_name(has));
 }
 
-/* Whether a store can be looked for at all. */
+/* OK when the arguments are valid. */
 static lbx_status
-check(const char *url, const lbx_store_options *options, lbx_store **ret)
+store_check_options(const char *url, const lbx_store_options *options,
+                    lbx_store **ret)
 {
     if (options->version != LBX_STORE_OPTIONS_VERSION)
         return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
@@ -55,7 +59,7 @@ check(const char *url, const lbx_store_options *options, lbx_store **ret)
     if (!lbx__allocator_usable(options->allocator))
         return lbx__fault_set(options->fault, LBX_INVALID,
                               "the allocator lacks a function");
-    if (!level_name(options->durability))
+    if (!store_level_name(options->durability))
         return lbx__fault_set(options->fault, LBX_INVALID,
                               "durability is %d, which is no lbx_durability",
                               (int)options->durability);
@@ -63,7 +67,7 @@ check(const char *url, const lbx_store_options *options, lbx_store **ret)
 }
 
 static lbx_status
-refuse_scheme(const char *url, lbx_fault *fault)
+store_refuse_scheme(const char *url, lbx_fault *fault)
 {
     char names[64], shown[LBX__FAULT_QUOTED_BYTES];
 
@@ -78,7 +82,7 @@ lbx_store_open(const char *url, const lbx_store_options *options,
                lbx_store **ret)
 {
     lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
-    char name[LBX__PLACE_BYTES];
+    char address[LBX__ADDRESS_BYTES];
     const lbx__scheme *scheme;
     lbx_fault unwanted;
     lbx_store *store = NULL;
@@ -90,17 +94,17 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     if (!mine.fault)
         mine.fault = &unwanted;
     lbx__fault_clear(mine.fault);
-    status = check(url, &mine, ret);
+    status = store_check_options(url, &mine, ret);
     if (status != LBX_OK)
         return status;
     scheme = lbx__scheme_of(url, &rest);
     if (!scheme)
-        return refuse_scheme(url, mine.fault);
-    status = scheme->place(rest, name, mine.fault);
+        return store_refuse_scheme(url, mine.fault);
+    status = scheme->address(rest, address, mine.fault);
     if (status == LBX_OK)
-        status = lbx__stores_open(scheme, name, &mine, &store);
+        status = lbx__stores_open(scheme, address, &mine, &store);
     if (status == LBX_OK) {
-        status = check_level(url, store, &mine);
+        status = store_check_level(url, store, &mine);
         if (status == LBX_OK)
             *ret = store;
         else

@@ -2,19 +2,20 @@
 /*
  * Types by name.
  *
- * V4  The types are in the order of their names, each name once.
+ * TYPES-1  The types are in the order of their names, each name once.
+ *
+ * Threads: one at a time while types are added; any afterwards.
  */
 #include <letterbox/post/types.h>
 
 #include "base/alloc.h"
+#include "base/array.h"
 
 #include <string.h>
 
 struct lbx_types {
     const lbx_allocator *allocator;
-    const lbx_type **types;
-    size_t count;
-    size_t room;
+    lbx__array(const lbx_type *) types;
 };
 
 lbx_status
@@ -37,21 +38,20 @@ lbx_types_destroy(lbx_types *types)
 {
     if (!types)
         return;
-    lbx__free(types->allocator, types->types,
-              types->room * sizeof(*types->types));
+    lbx__array_fini(&types->types, types->allocator);
     lbx__free(types->allocator, types, sizeof(*types));
 }
 
-/* Where the first type is whose name is not before this one. */
+/* The index of the first type whose name is not before `name`. */
 static size_t
-place_of(const lbx_types *types, const char *name)
+types_index(const lbx_types *types, const char *name)
 {
-    size_t low = 0, high = types->count;
+    size_t low = 0, high = types->types.count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (strcmp(lbx_type_name(types->types[middle]), name) < 0)
+        if (strcmp(lbx_type_name(types->types.items[middle]), name) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -59,55 +59,36 @@ place_of(const lbx_types *types, const char *name)
     return low;
 }
 
-static bool
-grow(lbx_types *types)
-{
-    const size_t room = types->room ? types->room * 2 : 16;
-    const lbx_type **larger =
-        lbx__zalloc(types->allocator, room * sizeof(*larger));
-
-    if (!larger)
-        return false;
-    if (types->count > 0)
-        memcpy(larger, types->types, types->count * sizeof(*larger));
-    lbx__free(types->allocator, types->types,
-              types->room * sizeof(*types->types));
-    types->types = larger;
-    types->room = room;
-    return true;
-}
-
 lbx_status
 lbx_types_add(lbx_types *types, const lbx_type *type)
 {
-    const lbx_type *there;
-    size_t place;
+    const lbx_type *known;
+    const lbx_type **added;
+    size_t index;
 
     if (!types || !type)
         return LBX_INVALID;
-    there = lbx_types_find(types, lbx_type_name(type));
-    if (there)
-        return there == type ? LBX_OK : LBX_EXISTS;
-    if (types->count == types->room && !grow(types))
+    known = lbx_types_find(types, lbx_type_name(type));
+    if (known)
+        return known == type ? LBX_OK : LBX_EXISTS;
+    index = types_index(types, lbx_type_name(type));
+    added = lbx__array_insert(&types->types, types->allocator, index);
+    if (!added)
         return LBX_NO_MEMORY;
-    place = place_of(types, lbx_type_name(type));
-    memmove(&types->types[place + 1], &types->types[place],
-            (types->count - place) * sizeof(*types->types));
-    types->types[place] = type;
-    types->count++;
+    *added = type;
     return LBX_OK;
 }
 
 const lbx_type *
 lbx_types_find(const lbx_types *types, const char *name)
 {
-    size_t place;
+    size_t index;
 
     if (!types || !name)
         return NULL;
-    place = place_of(types, name);
-    if (place == types->count ||
-        strcmp(lbx_type_name(types->types[place]), name) != 0)
+    index = types_index(types, name);
+    if (index == types->types.count ||
+        strcmp(lbx_type_name(types->types.items[index]), name) != 0)
         return NULL;
-    return types->types[place];
+    return types->types.items[index];
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collecting postbox: keeps what was sent, in order, and gives nothing out
- * (W-29).
+ * The collecting postbox: keeps what was sent, in order, and delivers nothing.
  *
- * C1  Each letter is a block of its own, which stays where it is until a purge or
- *     the end: a draft that was handed out stays good while others are sent.
+ * COLL-1  Each letter is a block of its own, which stays where it is until a
+ *         purge or the close: a draft that a test has read stays valid while
+ *         others are sent.
+ *
+ * Threads: any. One lock, held for the array.
  */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/lock.h"
 #include "post/doubles/double_store.h"
+#include "post/parcel_copy.h"
 
 #include <string.h>
 
@@ -22,14 +26,12 @@ struct collecting {
     lbx__double_store base;
     lbx__lock lock;
     uint64_t next; /* numbers the letters, also over a purge */
-    struct collected **letters;
-    size_t count;
-    size_t room;
+    lbx__array(struct collected *) letters;
     uint64_t bytes;
 };
 
 static void
-end_collected(const lbx_allocator *allocator, struct collected *letter)
+collected_destroy(const lbx_allocator *allocator, struct collected *letter)
 {
     if (!letter)
         return;
@@ -39,7 +41,7 @@ end_collected(const lbx_allocator *allocator, struct collected *letter)
 }
 
 static struct collected *
-collect(const lbx_allocator *allocator, const lbx_parcel *parcel)
+collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
 {
     static const lbx_draft empty = LBX_DRAFT_INIT;
     struct collected *letter = lbx__zalloc(allocator, sizeof(*letter));
@@ -52,7 +54,7 @@ collect(const lbx_allocator *allocator, const lbx_parcel *parcel)
         (parcel->routes &&
          lbx_routes_from_json(parcel->routes, strlen(parcel->routes), allocator,
                               NULL, &letter->routes) != LBX_OK)) {
-        end_collected(allocator, letter);
+        collected_destroy(allocator, letter);
         return NULL;
     }
     kept = &letter->copy->parcel;
@@ -72,45 +74,25 @@ collect(const lbx_allocator *allocator, const lbx_parcel *parcel)
     return letter;
 }
 
-/* Under the lock. */
-static bool
-grow(struct collecting *self)
-{
-    const size_t room = self->room ? self->room * 2 : 16;
-    struct collected **larger;
-
-    if (self->count < self->room)
-        return true;
-    larger = lbx__zalloc(self->base.allocator, room * sizeof(*larger));
-    if (!larger)
-        return false;
-    if (self->count > 0)
-        memcpy(larger, self->letters, self->count * sizeof(*larger));
-    lbx__free(self->base.allocator, self->letters,
-              self->room * sizeof(*larger));
-    self->letters = larger;
-    self->room = room;
-    return true;
-}
-
 static lbx_status
-send_one(struct collecting *self, const lbx_parcel *parcel, lbx_sent *sent)
+collecting_send_one(struct collecting *self, const lbx_parcel *parcel,
+                    lbx_sent *sent)
 {
-    struct collected *letter = collect(self->base.allocator, parcel);
-    bool kept;
+    struct collected *letter = collected_create(self->base.allocator, parcel);
+    struct collected **item;
 
     if (!letter)
         return LBX_NO_MEMORY;
     lbx__lock_take(&self->lock);
-    kept = grow(self);
-    if (kept) {
-        self->letters[self->count++] = letter;
+    item = lbx__array_add(&self->letters, self->base.allocator);
+    if (item) {
+        *item = letter;
         self->bytes += parcel->body_bytes;
         sent->sequence = ++self->next;
     }
     lbx__lock_give(&self->lock);
-    if (!kept) {
-        end_collected(self->base.allocator, letter);
+    if (!item) {
+        collected_destroy(self->base.allocator, letter);
         return LBX_NO_MEMORY;
     }
     sent->id = lbx__double_store_id("collecting", sent->sequence);
@@ -126,8 +108,8 @@ collecting_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
     for (size_t i = 0; i < request->count; i++) {
         lbx_sent *sent = &request->sent[i];
 
-        sent->status =
-            send_one((struct collecting *)store, &request->parcels[i], sent);
+        sent->status = collecting_send_one((struct collecting *)store,
+                                           &request->parcels[i], sent);
         if (first == LBX_OK)
             first = sent->status;
     }
@@ -139,23 +121,18 @@ collecting_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
 {
     struct collecting *self = (struct collecting *)store;
     const lbx_allocator *allocator = self->base.allocator;
-    struct collected **letters;
-    size_t count, room;
+    lbx__array(struct collected *) letters;
 
     (void)call;
     lbx__lock_take(&self->lock);
-    letters = self->letters;
-    count = self->count;
-    room = self->room;
-    self->letters = NULL;
-    self->count = 0;
-    self->room = 0;
+    memcpy(&letters, &self->letters, sizeof(letters));
+    memset(&self->letters, 0, sizeof(self->letters));
     self->bytes = 0;
     lbx__lock_give(&self->lock);
-    for (size_t i = 0; i < count; i++)
-        end_collected(allocator, letters[i]);
-    lbx__free(allocator, letters, room * sizeof(struct collected *));
-    request->ret_purged = count;
+    for (size_t i = 0; i < letters.count; i++)
+        collected_destroy(allocator, letters.items[i]);
+    request->ret_purged = letters.count;
+    lbx__array_fini(&letters, allocator);
     return LBX_OK;
 }
 
@@ -175,7 +152,7 @@ collecting_counts(lbx__double_store *base, lbx_box_counts *ret)
 
     lbx__lock_take(&self->lock);
     *ret = (lbx_box_counts){
-        .ready = self->count, .bytes = self->bytes, .oldest_ns = -1};
+        .ready = self->letters.count, .bytes = self->bytes, .oldest_ns = -1};
     lbx__lock_give(&self->lock);
     return LBX_OK;
 }
@@ -222,7 +199,7 @@ lbx_collecting_count(lbx_postbox *postbox)
     if (!self)
         return 0;
     lbx__lock_take(&self->lock);
-    count = self->count;
+    count = self->letters.count;
     lbx__lock_give(&self->lock);
     return count;
 }
@@ -237,8 +214,8 @@ lbx_collecting_at(lbx_postbox *postbox, size_t index)
     if (!self)
         return NULL;
     lbx__lock_take(&self->lock);
-    if (index < self->count)
-        draft = &self->letters[index]->draft; // C1
+    if (index < self->letters.count)
+        draft = &self->letters.items[index]->draft; // COLL-1
     lbx__lock_give(&self->lock);
     return draft;
 }

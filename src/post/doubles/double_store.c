@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the doubles share; see double.h. */
+/* What the doubles share: see double_store.h. */
 #include "post/doubles/double_store.h"
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lbx_box the_box = {1};
+static const lbx_box double_box = {1};
 
 lbx_status
 lbx__double_store_open(const lbx_store_ops *ops, size_t size_bytes,
@@ -25,7 +25,7 @@ lbx__double_store_open(const lbx_store_ops *ops, size_t size_bytes,
     lbx__double_store *self;
     lbx_status status;
 
-    status = lbx__postbox_options_check(&mine, ret);
+    status = lbx__postbox_open_check(&mine, ret);
     if (status != LBX_OK)
         return status;
     lbx__fault_clear(mine.fault);
@@ -46,7 +46,7 @@ lbx__double_store_open(const lbx_store_ops *ops, size_t size_bytes,
     mine.box = NULL;
     mine.store = NULL;
     status = lbx_postbox_open_in(&self->base, ops->scheme, &mine, ret);
-    lbx_store_unref(&self->base); // the postbox has it now
+    lbx_store_unref(&self->base); // the postbox has a reference
     return status;
 }
 
@@ -74,10 +74,10 @@ lbx__double_store_durability(lbx_store *store)
 }
 
 static bool
-is_the_box(const lbx_store *store, const lbx_box_request *request)
+double_has_box(const lbx_store *store, const lbx_box_request *request)
 {
     return request->box.uid
-               ? request->box.uid == the_box.uid
+               ? request->box.uid == double_box.uid
                : !request->space && request->name &&
                      strcmp(request->name, lbx_store_scheme(store)) == 0;
 }
@@ -90,9 +90,9 @@ lbx__double_store_describe(lbx_store *store, lbx_call *call,
     lbx_status status = LBX_OK;
 
     (void)call;
-    if (!is_the_box(store, request))
+    if (!double_has_box(store, request))
         return LBX_NOT_FOUND;
-    request->ret_box = the_box;
+    request->ret_box = double_box;
     if (request->ret_options)
         *request->ret_options = self->rules;
     if (request->ret_counts)
@@ -104,7 +104,7 @@ lbx_status
 lbx__double_store_create(lbx_store *store, lbx_call *call,
                          lbx_box_request *request)
 {
-    if (!is_the_box(store, request))
+    if (!double_has_box(store, request))
         return LBX_UNSUPPORTED;
     return lbx__double_store_describe(store, call, request);
 }
@@ -150,103 +150,14 @@ lbx__double_store_no_settle(lbx_store *store, lbx_call *call,
     (void)store;
     (void)call;
     (void)request;
-    return LBX_INVALID; // nobody made that receipt
+    return LBX_INVALID; // there are no receipts
 }
 
 void
 lbx__double_store_cancel(lbx_store *store, lbx_call *call)
 {
     (void)store;
-    lbx_call_finish(call, LBX_CANCELLED); // nobody else ever would
-}
-
-/* Copies of parcels. */
-
-#define TEXTS(XX)                                                              \
-    XX(type_name)                                                              \
-    XX(routes)                                                                 \
-    XX(group)                                                                  \
-    XX(duplicate_id)                                                           \
-    XX(token)                                                                  \
-    XX(trace)                                                                  \
-    XX(in_reply_to)
-
-static size_t
-text_size(const char *text)
-{
-    return text ? strlen(text) + 1 : 0;
-}
-
-static size_t
-size_of(const lbx_parcel *parcel)
-{
-    size_t size = sizeof(lbx__parcel_copy) + parcel->body_bytes + 1 +
-                  parcel->attribute_count * sizeof(lbx_attribute);
-
-    for (size_t i = 0; i < parcel->attribute_count; i++)
-        size += text_size(parcel->attributes[i].name) +
-                text_size(parcel->attributes[i].label) +
-                parcel->attributes[i].size_bytes + 1;
-#define ADD(field) size += text_size(parcel->field);
-    TEXTS(ADD)
-#undef ADD
-    return size;
-}
-
-static char *
-keep(char **to, const void *bytes, size_t size)
-{
-    char *copy = *to;
-
-    if (!bytes)
-        return NULL;
-    memcpy(copy, bytes, size);
-    copy[size] = '\0';
-    *to += size + 1;
-    return copy;
-}
-
-static const char *
-keep_text(char **to, const char *text)
-{
-    return keep(to, text, text ? strlen(text) : 0);
-}
-
-lbx__parcel_copy *
-lbx__parcel_copy_create(const lbx_allocator *allocator, const lbx_parcel *from)
-{
-    const size_t size = size_of(from);
-    lbx__parcel_copy *copy = lbx__zalloc(allocator, size);
-    lbx_attribute *attributes;
-    char *to;
-
-    if (!copy)
-        return NULL;
-    attributes = (lbx_attribute *)(void *)(copy + 1);
-    to = (char *)(attributes + from->attribute_count);
-    copy->size = size;
-    copy->parcel = *from;
-    copy->parcel.attributes = attributes;
-    for (size_t i = 0; i < from->attribute_count; i++) {
-        attributes[i] = from->attributes[i];
-        attributes[i].name = keep_text(&to, attributes[i].name);
-        attributes[i].label = keep_text(&to, attributes[i].label);
-        attributes[i].value =
-            keep(&to, attributes[i].value ? attributes[i].value : "",
-                 attributes[i].size_bytes);
-    }
-#define COPY(field) copy->parcel.field = keep_text(&to, from->field);
-    TEXTS(COPY)
-#undef COPY
-    copy->parcel.body = keep(&to, from->body, from->body_bytes);
-    return copy;
-}
-
-void
-lbx__parcel_copy_destroy(const lbx_allocator *allocator, lbx__parcel_copy *copy)
-{
-    if (copy)
-        lbx__free(allocator, copy, copy->size);
+    lbx_call_finish(call, LBX_CANCELLED); // no other thread does
 }
 
 lbx_id

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fake postbox: a box in memory that fails when it is told to (W-29). K1 to
- * K3 are in fake.h.
+ * The fake postbox: a box in memory that fails when a test sets an error.
+ * FAKE-1 to FAKE-3 are in fake.h.
  */
 #include "post/doubles/fake.h"
 
@@ -9,15 +9,16 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/park.h"
+#include "base/time.h"
 #include "post/store.h"
 
 #include <string.h>
 
-/* What lbx_fake_inject() wants of the send it makes, in this thread. */
-static LBX__LOCAL(const lbx__injection *, injecting);
+/* Set by lbx_fake_inject() during the send it makes in this thread. */
+static LBX__LOCAL(const lbx__injection *, fake_injecting);
 
 static bool
-is_taken(const lbx__fake *fake, const char *id)
+fake_id_taken(const lbx__fake *fake, const char *id)
 {
     for (lbx__link *link = fake->letters.next; link != &fake->letters;
          link = link->next) {
@@ -36,7 +37,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
 
     if ((int64_t)fake->count >= fake->base.rules.capacity_letters)
         return LBX_FULL;
-    if (injection && injection->id && is_taken(fake, injection->id))
+    if (injection && injection->id && fake_id_taken(fake, injection->id))
         return LBX_EXISTS;
     letter = lbx__zalloc(allocator, sizeof(*letter));
     if (!letter)
@@ -56,10 +57,8 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
     }
     letter->sent_ns = lbx__fake_now(fake);
     letter->sent_ms = lbx__clock_wall_ms();
-    letter->due_ns = parcel->delay_ns > INT64_MAX - letter->sent_ns
-                         ? INT64_MAX
-                         : letter->sent_ns + parcel->delay_ns;
-    letter->turn = ++fake->turns;
+    letter->due_ns = lbx__time_add(letter->sent_ns, parcel->delay_ns);
+    letter->ticket = ++fake->tickets;
     lbx__list_append(&fake->letters, &letter->link);
     fake->count++;
     *sent = (lbx_sent){
@@ -83,7 +82,7 @@ static lbx_status
 fake_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 {
     lbx__fake *fake = (lbx__fake *)store;
-    const lbx__injection *injection = lbx__local(injecting);
+    const lbx__injection *injection = lbx__local(fake_injecting);
     lbx_status first = LBX_OK;
 
     (void)call;
@@ -99,13 +98,13 @@ fake_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
             first = sent->status;
     }
     lbx__lock_give(&fake->lock);
-    lbx__fake_serve(fake);
+    lbx__fake_receive_serve(fake);
     return first;
 }
 
 /* "sequence.receipt". */
 static bool
-read_receipt(const char *text, size_t size, uint64_t numbers[2])
+fake_read_receipt(const char *text, size_t size, uint64_t numbers[2])
 {
     size_t which = 0, digits = 0;
 
@@ -131,9 +130,9 @@ lbx__fake_find(lbx__fake *fake, const void *receipt, size_t bytes,
 {
     uint64_t numbers[2];
 
-    if (!read_receipt(receipt, bytes, numbers) || numbers[0] > fake->next ||
-        numbers[0] <= fake->purged || numbers[1] > fake->receipts ||
-        numbers[1] == 0)
+    if (!fake_read_receipt(receipt, bytes, numbers) ||
+        numbers[0] > fake->next || numbers[0] <= fake->purged ||
+        numbers[1] > fake->receipts || numbers[1] == 0)
         return LBX_INVALID;
     for (lbx__link *link = fake->letters.next; link != &fake->letters;
          link = link->next) {
@@ -150,17 +149,9 @@ lbx__fake_find(lbx__fake *fake, const void *receipt, size_t bytes,
     return LBX_GONE;
 }
 
-static int64_t
-after(const lbx__fake *fake, int64_t duration_ns)
-{
-    const int64_t now = lbx__fake_now(fake);
-
-    return duration_ns > INT64_MAX - now ? INT64_MAX : now + duration_ns;
-}
-
-/* S3: what is attached and the letter itself, or neither. */
+/* Sends the attachments and settles the letter, or neither. */
 static lbx_status
-settle_one(lbx__fake *fake, lbx_settle_entry *entry)
+fake_settle_one(lbx__fake *fake, lbx_settle_entry *entry)
 {
     lbx__fake_letter *letter;
     lbx_status status =
@@ -182,12 +173,12 @@ settle_one(lbx__fake *fake, lbx_settle_entry *entry)
         break;
     case LBX_NACK:
         letter->receipt = 0;
-        letter->due_ns = after(fake, entry->time_ns);
-        letter->turn = ++fake->turns;
+        letter->due_ns = lbx__time_add(lbx__fake_now(fake), entry->time_ns);
+        letter->ticket = ++fake->tickets;
         break;
     case LBX_EXTEND:
-        letter->due_ns = after(fake, entry->time_ns);
-        letter->turn = ++fake->turns;
+        letter->due_ns = lbx__time_add(lbx__fake_now(fake), entry->time_ns);
+        letter->ticket = ++fake->tickets;
         break;
     }
     return LBX_OK;
@@ -204,12 +195,12 @@ fake_settle(lbx_store *store, lbx_call *call, lbx_settle_request *request)
     for (size_t i = 0; i < request->count; i++) {
         lbx_settle_entry *entry = &request->entries[i];
 
-        entry->status = settle_one(fake, entry);
+        entry->status = fake_settle_one(fake, entry);
         if (first == LBX_OK)
             first = entry->status;
     }
     lbx__lock_give(&fake->lock);
-    lbx__fake_serve(fake);
+    lbx__fake_receive_serve(fake);
     return first;
 }
 
@@ -229,12 +220,12 @@ fake_undo(lbx_store *store, lbx_call *call, lbx_settle_request *request)
         if (entry->status != LBX_OK)
             continue;
         letter->due_ns = letter->old_due_ns;
-        letter->turn = letter->old_turn;
+        letter->ticket = letter->old_ticket;
         letter->receipt = 0;
         letter->deliveries--;
     }
     lbx__lock_give(&fake->lock);
-    lbx__fake_serve(fake);
+    lbx__fake_receive_serve(fake);
     return LBX_OK;
 }
 
@@ -289,7 +280,7 @@ fake_count(lbx__double_store *base, lbx_box_counts *ret)
 static void
 fake_tick(lbx_store *store)
 {
-    lbx__fake_serve((lbx__fake *)store);
+    lbx__fake_receive_serve((lbx__fake *)store);
 }
 
 static void
@@ -317,7 +308,7 @@ const lbx_store_ops lbx__fake_ops = {
     .settle = fake_settle,
     .undo = fake_undo,
     .purge = fake_purge,
-    .cancel = lbx__fake_cancel,
+    .cancel = lbx__fake_receive_cancel,
     .tick = fake_tick,
     .close = fake_close,
 };
@@ -369,7 +360,8 @@ lbx_fake_expire(lbx_postbox *postbox, const lbx_letter *letter)
     lbx__lock_take(&fake->lock);
     status = lbx__fake_find(fake, receipt, strlen(receipt), &found);
     if (status == LBX_OK)
-        found->receipt = ++fake->receipts; // somebody else's
+        found->receipt =
+            ++fake->receipts; // as if another consumer had leased it
     lbx__lock_give(&fake->lock);
     return status == LBX_OK ? LBX_OK : LBX_NOT_FOUND;
 }
@@ -385,7 +377,7 @@ lbx_fake_set_error(lbx_postbox *postbox, lbx_status error)
     lbx__lock_take(&fake->lock);
     fake->error = error;
     lbx__lock_give(&fake->lock);
-    lbx__fake_serve(fake);
+    lbx__fake_receive_serve(fake);
     return LBX_OK;
 }
 
@@ -399,8 +391,8 @@ lbx_fake_inject(lbx_postbox *postbox, const lbx_draft *draft, const char *id,
     if (!lbx__double_store_of(postbox, &lbx__fake_ops) || !draft ||
         (id && (!id[0] || strlen(id) >= sizeof(((lbx_id *)0)->text))))
         return LBX_INVALID;
-    lbx__local(injecting) = &injection;
+    lbx__local(fake_injecting) = &injection;
     status = lbx_postbox_send_draft(postbox, draft, NULL);
-    lbx__local(injecting) = NULL;
+    lbx__local(fake_injecting) = NULL;
     return status;
 }

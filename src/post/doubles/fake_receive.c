@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake postbox: receiving. K1 to K3 are in fake.h. */
+/* The fake postbox: receiving. FAKE-1 to FAKE-3 are in fake.h. */
 #include "post/doubles/fake.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The letter whose turn it is; NULL. Under the lock. */
+/* The letter that is delivered next; NULL. Under the lock. */
 static lbx__fake_letter *
-first_due(const lbx__fake *fake, int64_t now)
+fake_first_due(const lbx__fake *fake, int64_t now)
 {
     lbx__fake_letter *first = NULL;
 
@@ -20,14 +21,14 @@ first_due(const lbx__fake *fake, int64_t now)
 
         if (each->due_ns <= now &&
             (!first || each->due_ns < first->due_ns ||
-             (each->due_ns == first->due_ns && each->turn < first->turn)))
+             (each->due_ns == first->due_ns && each->ticket < first->ticket)))
             first = each;
     }
     return first;
 }
 
 static uint32_t
-count_due(const lbx__fake *fake, int64_t now)
+fake_count_due(const lbx__fake *fake, int64_t now)
 {
     uint32_t count = 0;
 
@@ -38,12 +39,12 @@ count_due(const lbx__fake *fake, int64_t now)
 }
 
 static void
-lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
+fake_lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
 {
     letter->old_due_ns = letter->due_ns;
-    letter->old_turn = letter->turn;
+    letter->old_ticket = letter->ticket;
     letter->due_ns = until_ns;
-    letter->turn = ++fake->turns;
+    letter->ticket = ++fake->tickets;
     letter->receipt = ++fake->receipts;
     letter->deliveries++;
     letter->uses++;
@@ -51,59 +52,59 @@ lease(lbx__fake *fake, lbx__fake_letter *letter, int64_t until_ns)
         letter->first_received_ms = lbx__clock_wall_ms();
 }
 
-/* What a call was given, on its way. */
-struct taken {
+/* A letter that was leased for a call and not delivered yet. */
+struct fake_claim {
     lbx__fake_letter *letter;
     uint64_t receipt;
     uint32_t deliveries;
 };
 
-/* Leases up to as many as the call wants; how many. Under the lock. */
+/* Leases as many letters as the call wants, or all; returns how many. Under the
+ * lock. */
 static size_t
-claim(lbx__fake *fake, const lbx_receive_request *request, struct taken *taken)
+fake_claim_letters(lbx__fake *fake, const lbx_receive_request *request,
+                   struct fake_claim *taken)
 {
     const int64_t now = lbx__fake_now(fake);
     lbx__fake_letter *letter;
     size_t count = 0;
 
     while (count < request->letters_most) {
-        letter = first_due(fake, now);
-        // A lease of 0 is over at once: not the same letter twice.
+        letter = fake_first_due(fake, now);
+        // A lease of 0 ends at once: the same letter must not come twice.
         for (size_t i = 0; letter && i < count; i++) {
             if (taken[i].letter == letter)
                 letter = NULL;
         }
         if (!letter)
             break;
-        lease(fake, letter,
-              request->lease_ns > INT64_MAX - now ? INT64_MAX
-                                                  : now + request->lease_ns);
+        fake_lease(fake, letter, lbx__time_add(now, request->lease_ns));
         taken[count++] =
-            (struct taken){letter, letter->receipt, letter->deliveries};
+            (struct fake_claim){letter, letter->receipt, letter->deliveries};
     }
     return count;
 }
 
-/* A delivery has been made, or could not be. Under the lock. */
+/* Ends a delivery, which was made or failed. Under the lock. */
 static void
-let_go(lbx__fake *fake, const struct taken *taken, bool delivered)
+fake_claim_end(lbx__fake *fake, const struct fake_claim *taken, bool delivered)
 {
     lbx__fake_letter *letter = taken->letter;
 
     if (!delivered && letter->receipt == taken->receipt) {
         letter->due_ns = letter->old_due_ns;
-        letter->turn = letter->old_turn;
+        letter->ticket = letter->old_ticket;
         letter->receipt = 0;
         letter->deliveries--;
     }
-    if (--letter->uses == 0) { // purged meanwhile
+    if (--letter->uses == 0) { // removed during the delivery
         lbx__parcel_copy_destroy(fake->base.allocator, letter->copy);
         lbx__free(fake->base.allocator, letter, sizeof(*letter));
     }
 }
 
 static lbx_status
-deliver_one(lbx_call *call, const struct taken *taken)
+fake_deliver_one(lbx_call *call, const struct fake_claim *taken)
 {
     const lbx__fake_letter *letter = taken->letter;
     char receipt[64];
@@ -123,30 +124,30 @@ deliver_one(lbx_call *call, const struct taken *taken)
     return lbx_call_deliver(call, &delivery);
 }
 
-/* Hands over what was claimed. OK when at least one was. Without the lock. */
+/* Delivers what was claimed. OK when at least one was. Without the lock. */
 static lbx_status
-deliver(lbx__fake *fake, lbx_call *call, const struct taken *taken,
-        size_t count)
+fake_deliver(lbx__fake *fake, lbx_call *call, const struct fake_claim *taken,
+             size_t count)
 {
     lbx_status status = LBX_OK;
     size_t delivered = 0;
 
     while (delivered < count && status == LBX_OK) {
-        status = deliver_one(call, &taken[delivered]);
+        status = fake_deliver_one(call, &taken[delivered]);
         delivered += status == LBX_OK;
     }
     lbx__lock_take(&fake->lock);
     for (size_t i = 0; i < count; i++)
-        let_go(fake, &taken[i], i < delivered);
+        fake_claim_end(fake, &taken[i], i < delivered);
     lbx__lock_give(&fake->lock);
     return delivered > 0 ? LBX_OK : status;
 }
 
-/* K3: the line of those who wait, linked by words[0]; words[1] says that a call
- * is in it. */
+/* ---- FAKE-3: waiting calls, linked by words[0]; words[1] is set while waiting
+ * ---- */
 
 static void
-stand(lbx__fake *fake, lbx_call *call)
+fake_wait(lbx__fake *fake, lbx_call *call)
 {
     call->words[0] = NULL;
     call->words[1] = fake;
@@ -158,7 +159,7 @@ stand(lbx__fake *fake, lbx_call *call)
 }
 
 static void
-leave(lbx__fake *fake, lbx_call *call)
+fake_unwait(lbx__fake *fake, lbx_call *call)
 {
     lbx_call *before = NULL;
 
@@ -178,7 +179,7 @@ lbx__fake_receive(lbx_store *store, lbx_call *call,
                   lbx_receive_request *request)
 {
     lbx__fake *fake = (lbx__fake *)store;
-    struct taken taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_BATCH_MOST];
     lbx_status status;
     size_t count = 0;
 
@@ -187,21 +188,21 @@ lbx__fake_receive(lbx_store *store, lbx_call *call,
     if (status == LBX_OK &&
         (request->wait_ns == 0 ||
          (!fake->waiting &&
-          count_due(fake, lbx__fake_now(fake)) >= request->letters_least)))
-        count = claim(fake, request, taken);
+          fake_count_due(fake, lbx__fake_now(fake)) >= request->letters_least)))
+        count = fake_claim_letters(fake, request, taken);
     if (status == LBX_OK && count == 0) {
         status = request->wait_ns == 0 ? LBX_EMPTY : LBX_PENDING;
         if (status == LBX_PENDING)
-            stand(fake, call);
+            fake_wait(fake, call);
     }
     lbx__lock_give(&fake->lock);
-    return count > 0 ? deliver(fake, call, taken, count) : status;
+    return count > 0 ? fake_deliver(fake, call, taken, count) : status;
 }
 
 void
-lbx__fake_serve(lbx__fake *fake)
+lbx__fake_receive_serve(lbx__fake *fake)
 {
-    struct taken taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_BATCH_MOST];
 
     for (;;) {
         lbx_call *call;
@@ -214,27 +215,28 @@ lbx__fake_serve(lbx__fake *fake)
         if (call && status == LBX_OK) {
             const lbx_receive_request *request = call->request;
 
-            if (count_due(fake, lbx__fake_now(fake)) >= request->letters_least)
-                count = claim(fake, request, taken);
+            if (fake_count_due(fake, lbx__fake_now(fake)) >=
+                request->letters_least)
+                count = fake_claim_letters(fake, request, taken);
         }
         if (call && (status != LBX_OK || count > 0))
-            leave(fake, call);
+            fake_unwait(fake, call);
         else
             call = NULL;
         lbx__lock_give(&fake->lock);
         if (!call)
             return;
         if (count > 0)
-            status = deliver(fake, call, taken, count);
-        lbx_call_finish(call, status); // K2
+            status = fake_deliver(fake, call, taken, count);
+        lbx_call_finish(call, status); // FAKE-2
     }
 }
 
 void
-lbx__fake_cancel(lbx_store *store, lbx_call *call)
+lbx__fake_receive_cancel(lbx_store *store, lbx_call *call)
 {
     lbx__fake *fake = (lbx__fake *)store;
-    struct taken taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_BATCH_MOST];
     lbx_status status = LBX_CANCELLED;
     size_t count = 0;
     bool waits;
@@ -242,12 +244,13 @@ lbx__fake_cancel(lbx_store *store, lbx_call *call)
     lbx__lock_take(&fake->lock);
     waits = call->words[1] != NULL;
     if (waits) {
-        leave(fake, call);
-        count = claim(fake, call->request, taken); // fewer than were wanted
+        fake_unwait(fake, call);
+        count = fake_claim_letters(fake, call->request,
+                                   taken); // fewer than letters_least
     }
     lbx__lock_give(&fake->lock);
     if (count > 0)
-        status = deliver(fake, call, taken, count);
+        status = fake_deliver(fake, call, taken, count);
     if (waits)
         lbx_call_finish(call, status);
 }

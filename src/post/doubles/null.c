@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The null postbox: takes every letter and forgets it (W-29). */
+/*
+ * The null postbox: accepts every letter and keeps none. Sends are numbered;
+ * receives wait for ever.
+ */
 #include "base/atomic.h"
 #include "post/doubles/double_store.h"
 
-struct null {
+struct null_store {
     lbx__double_store base;
     _Atomic(uint64_t) sent;
 };
@@ -11,11 +14,11 @@ struct null {
 static lbx_status
 null_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 {
-    struct null *null = (struct null *)store;
+    struct null_store *null = (struct null_store *)store;
 
     (void)call;
     for (size_t i = 0; i < request->count; i++) {
-        // Relaxed: a number of its own is all that is asked.
+        // Relaxed: only the numbers must differ.
         const uint64_t number = lbx__add(&null->sent, 1, relaxed) + 1;
 
         request->sent[i] = (lbx_sent){
@@ -72,6 +75,6 @@ null_init(lbx__double_store *self, const lbx_postbox_options *options)
 lbx_status
 lbx_null_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
-    return lbx__double_store_open(&null_ops, sizeof(struct null), options,
+    return lbx__double_store_open(&null_ops, sizeof(struct null_store), options,
                                   null_init, ret);
 }

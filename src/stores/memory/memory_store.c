@@ -30,7 +30,7 @@ lbx__memory_store_open(const lbx_store_options *options, lbx_store **ret)
         .allocator = mine.allocator,
         .open = memory_store_open_storage,
         .context = &mine,
-        .closing = lbx__stores_keep,
+        .closing = lbx__stores_close_later,
         .closed = lbx__stores_closed,
         .manual_clock = mine.clock != NULL,
     };
@@ -47,7 +47,7 @@ memory_store_place(const char *rest, char *ret_place, lbx_fault *fault)
 {
     const size_t size = strlen(rest) + 1;
 
-    if (size > LBX__PLACE_BYTES || strchr(rest, '/'))
+    if (size > LBX__ADDRESS_BYTES || strchr(rest, '/'))
         return lbx__fault_set(
             fault, LBX_INVALID,
             "a store in memory is memory: or memory:NAME, and a "
@@ -70,7 +70,8 @@ memory_store_open_place(const char *name, const lbx_store_options *options,
 static bool
 memory_store_suits(lbx_store *store, const lbx_store_options *options)
 {
-    return !options->clock || options->clock == lbx__store_own_of(store)->clock;
+    return !options->clock ||
+           options->clock == lbx__store_private_of(store)->clock;
 }
 
 const lbx__scheme lbx__memory_scheme = {

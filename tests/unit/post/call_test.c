@@ -413,7 +413,7 @@ finish_late(void *context)
     finish_all(context);
 }
 
-/* F8: a thread stays awake for a moment only. */
+/* CALL-4: a thread spins for a moment only. */
 TEST(a_plain_call_that_waits_long_sleeps)
 {
     struct timespec before, after;

@@ -59,7 +59,7 @@ scheme_place(const char *rest, char *ret_place, lbx_fault *fault)
         return lbx__fault_set(fault, lbx__io_status(-errno), "%.160s: %s",
                               above, strerror(errno));
     size = strlen(ret_place);
-    if (size + used + 2 > LBX__PLACE_BYTES)
+    if (size + used + 2 > LBX__ADDRESS_BYTES)
         return lbx__fault_set(fault, LBX_INVALID,
                               "a path of 4096 bytes or more");
     if (used > 0) {
