@@ -6,9 +6,9 @@
  * to the message that finds no room is the mailbox's overflow policy. This
  * program shows the two that lose nothing:
  *
- *   LBX_REJECT  the send answers LBX_FULL at once; the message is still the
+ *   LBX_OVERFLOW_REJECT  the send answers LBX_FULL at once; the message is still the
  *               sender's, who decides: try again later, or do without.
- *   LBX_BLOCK   the send waits for its turn. The producer is slowed down to
+ *   LBX_OVERFLOW_BLOCK   the send waits for its turn. The producer is slowed down to
  *               the consumer's pace, without a line of code in either.
  */
 #include <letterbox/letterbox.h>
@@ -74,7 +74,7 @@ show_reject(void)
     void *message;
 
     printf("REJECT, room for %d\n", ROOM);
-    make_mailbox(LBX_REJECT, &in, &out);
+    make_mailbox(LBX_OVERFLOW_REJECT, &in, &out);
     for (int number = 1; number <= 6; number++) {
         struct job *job = new_job(number);
         lbx_status status = lbx_producer_send(in, job);
@@ -115,7 +115,7 @@ show_block(void)
     void *message;
 
     printf("BLOCK, room for %d\n", ROOM);
-    make_mailbox(LBX_BLOCK, &in, &out);
+    make_mailbox(LBX_OVERFLOW_BLOCK, &in, &out);
     if (pthread_create(&thread, NULL, produce, in) != 0)
         exit(1);
     while (lbx_consumer_receive(out, &message) == LBX_OK) {

@@ -202,15 +202,15 @@ ask_for_reports(lbx_context *context, void *state, void *message)
 }
 
 static lbx_directive
-supervise(lbx_context *context, void *state, lbx_failure *failure)
+supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 {
     (void)context;
     (void)state;
     printf("  %s failed: %s\n", failure->name,
            lbx_status_text(failure->status));
     if (failure->status == LBX_REFUSED)
-        return LBX_SEND_TO_DEAD_LETTERS; // the order; the account goes on
-    return LBX_RESTART; // a fresh teller; the order that it dropped is lost
+        return LBX_DIRECTIVE_DEAD_LETTER; // the order; the account goes on
+    return LBX_DIRECTIVE_RESTART; // a fresh teller; the order that it dropped is lost
 }
 
 static const lbx_match bank_handlers[] = {
@@ -230,7 +230,7 @@ static const lbx_behaviour bank_behaviour = {
 
 /* Hears of every message that nobody handled. */
 static void
-hear(void *context, const lbx_dead_letter *letter)
+hear(void *context, const lbx_dead_letter_event *letter)
 {
     const struct order *order = letter->envelope->message;
 
@@ -267,7 +267,7 @@ main(void)
     must(lbx_type_create(&type, &order_type));
 
     options.threads = 0;
-    options.dead_letters.heard = hear;
+    options.dead_letters.on_dead_letter = hear;
     must(lbx_system_create(&options, &system));
     props.behaviour = &bank_behaviour;
     must(lbx_system_spawn(system, &props, "bank", &bank));

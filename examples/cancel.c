@@ -2,7 +2,7 @@
 /*
  * Cancelling a send that waits.
  *
- * A send to a full mailbox under LBX_BLOCK is an operation: a struct of ours
+ * A send to a full mailbox under LBX_OVERFLOW_BLOCK is an operation: a struct of ours
  * that waits without a thread. We may give it up at any time, and the answer
  * tells whose the message is now:
  *
@@ -68,7 +68,7 @@ main(void)
     lbx_consumer *out;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     must(lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
     must(lbx_producer_send(in, "first")); // now it is full
 

@@ -9,7 +9,7 @@
  * The kind is storage, forty lines of it: keep an envelope, give the next one
  * back. It is called under the mailbox's lock and needs none of its own.
  * Capacity, policies, waiting, closing and counting are the mailbox's; this
- * program uses LBX_DROP_OLDEST and a loss sink without the kind knowing.
+ * program uses LBX_OVERFLOW_DROP_OLDEST and a loss sink without the kind knowing.
  */
 #include <letterbox/letterbox.h>
 #include <stdio.h>
@@ -140,8 +140,8 @@ fair_evict(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops fair_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops fair_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = fair_create,
     .destroy = fair_destroy,
     .push = fair_push,
@@ -179,17 +179,17 @@ main(void)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     char noisy[] = "noisy", quiet[] = "quiet";
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
     lbx_producer *in;
     lbx_consumer *out;
     void *message;
 
-    must(lbx_kinds_create(NULL, &kinds));
-    must(lbx_kinds_add(kinds, "fair", &fair_ops, NULL));
+    must(lbx_kind_registry_create(NULL, &kinds));
+    must(lbx_kind_registry_add(kinds, "fair", &fair_ops, NULL));
 
     options.kinds = kinds;
     options.capacity_messages = 4;
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     options.loss_sink.lost = lost;
     must(lbx_mailbox_create("fair", &options, &in, &out));
 
@@ -203,6 +203,6 @@ main(void)
 
     lbx_producer_unref(in);
     lbx_consumer_unref(out);
-    lbx_kinds_destroy(kinds);
+    lbx_kind_registry_destroy(kinds);
     return 0;
 }

@@ -38,7 +38,7 @@ evaluate(lbx_job *job, void *context)
     (void)context;
     verdict.type_name =
         guess == (number % 7 == 0) ? "example.Passed" : "example.Failed";
-    return lbx_job_answer(job, &verdict);
+    return lbx_job_reply_and_acknowledge(job, &verdict);
 }
 
 /* Takes everything out of a place; how many there were. */
@@ -62,7 +62,7 @@ main(int argc, char **argv)
 {
     lbx_store_options stores = LBX_STORE_OPTIONS_INIT;
     lbx_fault fault;
-    static const lbx_route table[] = {
+    static const lbx_routes_entry table[] = {
         {"example.Passed", "run-1-passed"},
         {"example.Failed", "run-1-failed"},
     };
@@ -97,10 +97,10 @@ main(int argc, char **argv)
     // As many receives as it takes to find the postbox empty once.
     options.postbox = samples;
     options.handle = evaluate;
-    options.letters_most = LBX_BATCH_MOST;
+    options.max_letters = LBX_MAX_BATCH;
     options.wait_ns = 0;
     must(lbx_courier_create(&options, &courier), "courier");
-    must(lbx_courier_run(courier, SAMPLES / LBX_BATCH_MOST + 1), "running");
+    must(lbx_courier_run(courier, SAMPLES / LBX_MAX_BATCH + 1), "running");
 
     good = drain(passed);
     bad = drain(failed);

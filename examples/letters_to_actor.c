@@ -46,12 +46,12 @@ take_payment(lbx_context *context, void *state, void *message)
 
 /* A till that failed goes on: a restart would lose its total. */
 static lbx_directive
-resume(lbx_context *context, void *state, lbx_failure *failure)
+resume(lbx_context *context, void *state, lbx_child_failure *failure)
 {
     (void)context;
     (void)state;
     (void)failure;
-    return LBX_RESUME;
+    return LBX_DIRECTIVE_RESUME;
 }
 
 static const lbx_behaviour till_behaviour = {
@@ -111,14 +111,14 @@ main(void)
     lbx_dead_letter_record *record;
     lbx_courier *courier;
     lbx_letter *letter;
-    lbx_types *types;
+    lbx_type_registry *types;
     lbx_ref shop;
     lbx_operation opened;
     lbx_envelope hello = lbx_envelope_with_default_priority(NULL);
 
-    must(lbx_types_create(NULL, &types), "types");
-    must(lbx_types_add(types, lbx_wink_request_type()), "types");
-    must(lbx_types_add(types, lbx_dead_letter_type()), "types");
+    must(lbx_type_registry_create(NULL, &types), "types");
+    must(lbx_type_registry_add(types, lbx_wink_request_type()), "types");
+    must(lbx_type_registry_add(types, lbx_dead_letter_record_type()), "types");
     options.types = types;
     must(lbx_postbox_open("memory:payments", &options, &payments), "opening");
     must(lbx_postbox_open("memory:payments-dlq", &options, &dead), "opening");
@@ -129,7 +129,7 @@ main(void)
     props.argument = &to.ref;
     must(lbx_system_spawn(to.system, &props, "shop", &shop), "spawning");
     // When the shop has handled its first message it has a till.
-    must(lbx_handled_init(&opened, to.system, shop, &hello, LBX_FOREVER),
+    must(lbx_tell_handled_init(&opened, to.system, shop, &hello, LBX_FOREVER),
          "hello");
     must(lbx_operation_wait(&opened), "hello");
     lbx_operation_fini(&opened);
@@ -139,7 +139,7 @@ main(void)
     pay(payments, "22");
 
     couriers.postbox = payments;
-    couriers.handle = lbx_courier_to_actor;
+    couriers.handle = lbx_courier_tell_actor;
     couriers.context = &to;
     couriers.wait_ns = 0;
     couriers.retry_ns = 0; // at once, for the example's sake
@@ -160,6 +160,6 @@ main(void)
     lbx_system_destroy(to.system);
     lbx_postbox_unref(dead);
     lbx_postbox_unref(payments);
-    lbx_types_destroy(types);
+    lbx_type_registry_destroy(types);
     return 0;
 }

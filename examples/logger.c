@@ -119,7 +119,7 @@ main(void)
     props.dispatcher = "prio-dispatcher";
     props.fault = &fault;
     must(lbx_system_spawn(system, &props, "logger", &a), &fault);
-    must(lbx_ended_until(system, a, LBX_FOREVER), &fault);
+    must(lbx_ref_ended_until(system, a, LBX_FOREVER), &fault);
     lbx_system_destroy(system);
     return 0;
 }

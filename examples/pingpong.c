@@ -116,7 +116,7 @@ int
 main(void)
 {
     static char names[][8] = {"ping", "pong", "umpire"};
-    lbx_envelope ball = lbx_envelope_new((void *)(intptr_t)1, 0);
+    lbx_envelope ball = lbx_envelope_of((void *)(intptr_t)1, 0);
     lbx_envelope question;
     lbx_envelope answer;
     lbx_operation ask;
@@ -130,7 +130,7 @@ main(void)
 
     // An ask is a tell whose answer can be waited for. The umpire answers when
     // pong, who gets the last ball, has ended.
-    question = lbx_envelope_new(lbx_ref_as_sender(pong), 0);
+    question = lbx_envelope_of(lbx_ref_as_sender(pong), 0);
     must(lbx_ask_init(&ask, system, spawn(system, &umpire, names[2]), &question,
                       &answer, LBX_FOREVER));
 

@@ -53,7 +53,7 @@ hand_out(lbx_context *context, void *state, void *argument)
 
     (void)state;
     (void)argument;
-    pool.routing = LBX_BALANCING;
+    pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 5;
     pool.props.behaviour = &worker;
     status = lbx_context_spawn_pool(context, &pool, "workers", &workers);
@@ -97,7 +97,7 @@ main(void)
     must(lbx_system_create(NULL, &system));
     props.behaviour = &adder;
     must(lbx_system_spawn(system, &props, "sum", &sum));
-    must(lbx_ended_until(system, sum, LBX_FOREVER));
+    must(lbx_ref_ended_until(system, sum, LBX_FOREVER));
 
     lbx_system_destroy(system);
     return 0;

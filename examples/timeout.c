@@ -31,7 +31,7 @@ main(void)
     int64_t started;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     must(lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
     must(lbx_producer_send(in, "first")); // now it is full
 

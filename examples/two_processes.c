@@ -53,7 +53,7 @@ work(const char *folder)
 
     receive.wait_ns = 20 * LBX_SECOND;
     receive.lease_ns = LBX_SECOND;
-    receive.letters_most = 1;
+    receive.max_letters = 1;
     while (lbx_postbox_receive_batch(orders, &receive, &letter, &count) ==
            LBX_OK) {
         const char *order = lbx_letter_body(letter, NULL);

@@ -45,12 +45,12 @@ work(lbx_job *job, void *context)
     answer = lbx_draft_of_message(lbx_wink_result_type(), &result);
     if (sscanf(request->payload, "{\"count\":%ld}", &count) != 1) {
         result.error = "there is no count"; // an answer too
-        return lbx_job_answer(job, &answer);
+        return lbx_job_reply_and_acknowledge(job, &answer);
     }
     for (long i = 1; i <= count; i++) {
         sum += i;
         if (i == count / 2) {
-            status = lbx_job_beat(job); // still at it: keeps the lease
+            status = lbx_job_heartbeat(job); // still at it: keeps the lease
             if (status != LBX_OK)
                 return status; // somebody else has it now
             progress.type_name = "example.Progress";
@@ -61,7 +61,7 @@ work(lbx_job *job, void *context)
     }
     snprintf(output, sizeof(output), "%ld", sum);
     result.output = output;
-    return lbx_job_answer(job, &answer);
+    return lbx_job_reply_and_acknowledge(job, &answer);
 }
 
 /* Sends a request; its id is what the result will have. */
@@ -99,7 +99,7 @@ main(int argc, char **argv)
 {
     lbx_store_options stores = LBX_STORE_OPTIONS_INIT;
     lbx_fault fault;
-    static const lbx_route table[] = {
+    static const lbx_routes_entry table[] = {
         {"letterbox.Result", "client-1-results"},
         {"example.Progress", "client-1-progress"},
     };
@@ -110,13 +110,13 @@ main(int argc, char **argv)
     lbx_courier *courier;
     lbx_store *store;
     lbx_routes *routes;
-    lbx_types *types;
+    lbx_type_registry *types;
     lbx_id first, second;
 
     // What both sides know.
-    must(lbx_types_create(NULL, &types), "types");
-    must(lbx_types_add(types, lbx_wink_request_type()), "types");
-    must(lbx_types_add(types, lbx_wink_result_type()), "types");
+    must(lbx_type_registry_create(NULL, &types), "types");
+    must(lbx_type_registry_add(types, lbx_wink_request_type()), "types");
+    must(lbx_type_registry_add(types, lbx_wink_result_type()), "types");
     options.types = types;
     stores.fault = &fault;
     if (lbx_store_open(argc > 1 ? argv[1] : "memory:", &stores, &store) !=
@@ -154,6 +154,6 @@ main(int argc, char **argv)
     lbx_postbox_unref(progress);
     lbx_postbox_unref(results);
     lbx_postbox_unref(requests);
-    lbx_types_destroy(types);
+    lbx_type_registry_destroy(types);
     return 0;
 }

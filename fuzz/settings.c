@@ -85,7 +85,7 @@ check_again(const lbx_settings *settings, lbx_settings_format format,
     char *json_again;
 
     options.fault = &fault;
-    options.depth_max = 500;
+    options.max_depth = 500;
     if (lbx_settings_load_text(text, &options, &again) != LBX_OK) {
         fprintf(stderr, "%s\n%s\n", fault.text, text);
         abort();
@@ -110,11 +110,11 @@ read_all(const lbx_settings *root, const lbx_settings *settings)
     double number;
     bool flag;
 
-    (void)!lbx_settings_read_integer(settings, NULL, &fault, &integer);
-    (void)!lbx_settings_read_number(settings, NULL, &fault, &number);
-    (void)!lbx_settings_read_boolean(settings, NULL, &fault, &flag);
-    (void)!lbx_settings_read_duration(settings, NULL, &fault, &integer);
-    (void)!lbx_settings_read_size(settings, NULL, &fault, &integer);
+    (void)!lbx_settings_read_integer(settings, NULL, &integer, &fault);
+    (void)!lbx_settings_read_number(settings, NULL, &number, &fault);
+    (void)!lbx_settings_read_boolean(settings, NULL, &flag, &fault);
+    (void)!lbx_settings_read_duration(settings, NULL, &integer, &fault);
+    (void)!lbx_settings_read_size(settings, NULL, &integer, &fault);
     (void)!lbx_settings_check(settings, NULL, 0, &fault);
     for (size_t i = 0; i < lbx_settings_count(settings); i++) {
         const lbx_settings *child = lbx_settings_child(settings, i);
@@ -145,8 +145,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.include = include_part;
     options.environment = environment;
     options.context = &parts;
-    options.values_max = 5000;
-    options.memory_max_bytes = 4 << 20;
+    options.max_values = 5000;
+    options.max_memory_bytes = 4 << 20;
     options.allow_duplicates = size % 2 == 0;
     status = lbx_settings_load(&source, 1, &options, &settings);
     if (status != LBX_OK) {

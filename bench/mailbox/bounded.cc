@@ -103,7 +103,7 @@ single(const char *name, const Shape &shape, double goal)
     row.goal = goal;
     row.goal_text = goal_text(goal);
     add_single(row, Side::ours, "letterbox", ours_does, shape,
-               bounded_mailbox(1024, LBX_REJECT));
+               bounded_mailbox(1024, LBX_OVERFLOW_REJECT));
     add_single_peers(row, shape);
     return row;
 }
@@ -140,7 +140,7 @@ batched(const char *name, const Shape &shape, double goal)
     row.goal = goal;
     row.goal_text = goal_text(goal);
     add_batch(row, Side::ours, "letterbox", ours_does, shape,
-              bounded_mailbox(1024, LBX_REJECT));
+              bounded_mailbox(1024, LBX_OVERFLOW_REJECT));
     add_batch_peers(row, shape);
     return row;
 }

@@ -152,7 +152,7 @@ main(int argc, char **argv)
 {
     auto one = mailbox(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER);
     auto many = mailbox(LBX_KIND_UNBOUNDED);
-    auto ring = bounded_mailbox(1024, LBX_REJECT);
+    auto ring = bounded_mailbox(1024, LBX_OVERFLOW_REJECT);
     auto bare_one = fresh<BareSegq<false>>();
     auto bare_many = fresh<BareSegq<true>>();
     auto bare_ring = fresh<BareRing>();

@@ -52,7 +52,7 @@ spinning()
     add_spinning(row, Side::ours, "letterbox-unbounded", ours_does,
                  mailbox(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER));
     add_spinning(row, Side::ours, "letterbox-bounded", ours_does,
-                 bounded_mailbox(1024, LBX_REJECT));
+                 bounded_mailbox(1024, LBX_OVERFLOW_REJECT));
 #ifdef HAVE_CK
     add_spinning(row, Side::peer, "ck-ring-spsc",
                  "one producer and one consumer only", fresh<CkSpsc>());
@@ -90,7 +90,7 @@ add_our_blocking(Row &row)
     add_blocking(row, Side::ours, "letterbox-unbounded", ours_does, 50000,
                  mailbox(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER), PutOne{});
     add_blocking(row, Side::ours, "letterbox-bounded", ours_does, 50000,
-                 bounded_mailbox(1024, LBX_BLOCK), PutOne{});
+                 bounded_mailbox(1024, LBX_OVERFLOW_BLOCK), PutOne{});
 }
 
 Row

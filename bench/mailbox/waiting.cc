@@ -85,7 +85,7 @@ blocked(const char *name, double goal, bool packaged)
     row.goal = goal;
     add_blocked(row, Side::ours, "letterbox",
                 "close, exact depth, waiting sends in FIFO order", 200000,
-                bounded_mailbox(64, LBX_BLOCK));
+                bounded_mailbox(64, LBX_OVERFLOW_BLOCK));
     if (!packaged) {
         row.goal_text = "at least 5 x the speed of a mutex and two conditions";
         add_blocked(row, Side::peer, "mutex-two-conditions",
@@ -165,7 +165,7 @@ idle_cpu()
     row.goal_text = "no processor time: under 2 ms in 1 s";
     add(row, Side::ours, "letterbox", "sleep", "receive and send", [] {
         return sleepers(mailbox(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER),
-                        bounded_mailbox(64, LBX_BLOCK));
+                        bounded_mailbox(64, LBX_OVERFLOW_BLOCK));
     });
     add(row, Side::peer, "mutex-condition", "sleep", "wait", [] {
         return sleepers(fresh<MutexQueue<0>>(), fresh<MutexQueue<64>>());
@@ -175,7 +175,7 @@ idle_cpu()
 
 const char *const banner =
     "Ours: lbx_consumer_receive(), which sleeps when nothing is there, and\n"
-    "lbx_producer_send() under LBX_BLOCK; waiting sends are served in order "
+    "lbx_producer_send() under LBX_OVERFLOW_BLOCK; waiting sends are served in order "
     "of\n"
     "arrival. \"bulk\" takes up to 64 that are there and waits only when none\n"
     "is. moodycamel: BlockingConcurrentQueue with tokens (a semaphore that\n"

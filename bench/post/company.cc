@@ -86,7 +86,7 @@ together(Open open)
 }
 
 struct OurSender {
-    Store store{file_url("company"), LBX_SURVIVES_POWER_CUT};
+    Store store{file_url("company"), LBX_DURABILITY_POWER_CUT};
     Box box{store, "letters", body_bytes};
 
     void send_batch()

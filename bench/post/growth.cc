@@ -57,7 +57,7 @@ struct Kind {
 lbx_durability
 level(const Kind &kind)
 {
-    return kind.file ? LBX_SURVIVES_PROCESS : LBX_SURVIVES_DEFAULT;
+    return kind.file ? LBX_DURABILITY_PROCESS : LBX_DURABILITY_DEFAULT;
 }
 
 std::string
@@ -261,7 +261,7 @@ send_to_group(Box &box, uint64_t group, uint64_t number)
     lbx_draft draft = box.drafts[0];
 
     draft.group = name.c_str();
-    draft.duplicate_id = duplicate.c_str();
+    draft.deduplication_id = duplicate.c_str();
     check(lbx_postbox_send_draft(box.postbox, &draft, nullptr),
           "lbx_postbox_send_draft");
 }

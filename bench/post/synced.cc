@@ -84,7 +84,7 @@ our_sends(std::size_t fleet, std::size_t each, uint64_t letters)
 {
     Sample sample;
     {
-        Store store(url(), LBX_SURVIVES_POWER_CUT);
+        Store store(url(), LBX_DURABILITY_POWER_CUT);
         Box box(store, box_name, body_bytes);
 
         sample =
@@ -101,7 +101,7 @@ our_single_sends(uint64_t letters)
 {
     Sample sample;
     {
-        Store store(url(), LBX_SURVIVES_POWER_CUT);
+        Store store(url(), LBX_DURABILITY_POWER_CUT);
         Box box(store, box_name, body_bytes);
 
         sample = timed(letters, [&] {
@@ -265,12 +265,12 @@ Sample
 our_drain(uint64_t letters)
 {
     {
-        Store store(url(), LBX_SURVIVES_PROCESS);
+        Store store(url(), LBX_DURABILITY_PROCESS);
         Box box(store, box_name, body_bytes);
 
         send_with_fleet(box, under_way, batch_most, letters);
     }
-    Store store(url(), LBX_SURVIVES_POWER_CUT);
+    Store store(url(), LBX_DURABILITY_POWER_CUT);
     Box box(store, box_name, body_bytes);
 
     Sample sample =

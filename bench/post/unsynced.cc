@@ -25,7 +25,7 @@ place(const char *what, uint64_t queued)
 void
 fill(uint64_t queued)
 {
-    Store store(file_url(place("process", queued)), LBX_SURVIVES_PROCESS);
+    Store store(file_url(place("process", queued)), LBX_DURABILITY_PROCESS);
     Box box(store, "letters", body_bytes);
 
     use_store(file_url(place("process", queued)), "letters", body_bytes);
@@ -44,7 +44,7 @@ Sample
 ours(uint64_t queued, std::size_t batches)
 {
     const uint64_t letters = scaled(50000) / batch_most * batch_most;
-    Store store(file_url(place("process", queued)), LBX_SURVIVES_PROCESS);
+    Store store(file_url(place("process", queued)), LBX_DURABILITY_PROCESS);
     Box box(store, "letters", body_bytes);
     Sample sample = timed(letters, [&] {
         if (batches > 1)

@@ -36,7 +36,7 @@ tell(lbx_ref to, uint64_t number)
 inline void
 tell_with_priority(lbx_ref to, uint64_t number, int32_t priority)
 {
-    lbx_envelope envelope = lbx_envelope_new(message_of(number), priority);
+    lbx_envelope envelope = lbx_envelope_of(message_of(number), priority);
 
     lbx_tell_envelope(to, &envelope);
 }

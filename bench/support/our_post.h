@@ -23,7 +23,7 @@
 namespace bench
 {
 
-constexpr std::size_t batch_most = LBX_BATCH_MOST;
+constexpr std::size_t batch_most = LBX_MAX_BATCH;
 
 inline void
 check(lbx_status status, const char *what)
@@ -36,7 +36,7 @@ class Store
 {
   public:
     explicit Store(const std::string &url,
-                   lbx_durability durability = LBX_SURVIVES_DEFAULT)
+                   lbx_durability durability = LBX_DURABILITY_DEFAULT)
     {
         lbx_store_options options = LBX_STORE_OPTIONS_INIT;
         lbx_fault fault = {};
@@ -105,7 +105,7 @@ class Box
         lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
         std::size_t count;
 
-        options.letters_most = uint32_t(most);
+        options.max_letters = uint32_t(most);
         options.lease_ns = lease_ns;
         check(lbx_postbox_receive_batch(postbox, &options, ret, &count),
               "lbx_postbox_receive_batch");
@@ -114,10 +114,11 @@ class Box
 
     void acknowledge(lbx_letter **letters, std::size_t count)
     {
-        lbx_settle settles[batch_most];
+        lbx_settle_item settles[batch_most];
 
         for (std::size_t i = 0; i < count; i++)
-            settles[i] = {LBX_ACKNOWLEDGE, 0, letters[i], nullptr, LBX_OK};
+            settles[i] = {LBX_SETTLE_ACKNOWLEDGE, 0, letters[i], nullptr,
+                          LBX_OK};
         check(lbx_postbox_settle_batch(postbox, settles, count),
               "lbx_postbox_settle_batch");
         for (std::size_t i = 0; i < count; i++)
@@ -175,7 +176,7 @@ class Fleet
         Fleet *fleet;
         Ship *next;
         lbx_letter *letters[batch_most];
-        lbx_settle settles[batch_most];
+        lbx_settle_item settles[batch_most];
         std::size_t count;
         int step;
     };
@@ -293,7 +294,7 @@ inline void
 settle(Fleet::Ship &ship, Box &box)
 {
     for (std::size_t i = 0; i < ship.count; i++)
-        ship.settles[i] = {LBX_ACKNOWLEDGE, 0, ship.letters[i], nullptr,
+        ship.settles[i] = {LBX_SETTLE_ACKNOWLEDGE, 0, ship.letters[i], nullptr,
                            LBX_OK};
     check(lbx_postbox_settle_init(&ship.operation, box.postbox, ship.settles,
                                   ship.count, nullptr, nullptr),
@@ -321,10 +322,10 @@ drain_with_fleet(Box &box, std::size_t under_way, uint64_t letters)
         ship.count = 0;
         if (left == 0)
             return false;
-        options.letters_most = uint32_t(std::min<uint64_t>(batch_most, left));
-        options.letters_least = options.letters_most;
+        options.max_letters = uint32_t(std::min<uint64_t>(batch_most, left));
+        options.min_letters = options.max_letters;
         options.wait_ns = LBX_SECOND;
-        left -= options.letters_most;
+        left -= options.max_letters;
         check(lbx_postbox_receive_init(&ship.operation, box.postbox, &options,
                                        ship.letters, &ship.count),
               "lbx_postbox_receive_init");
@@ -350,7 +351,7 @@ turn_with_fleet(Box &box, std::size_t under_way, uint64_t letters)
     uint64_t left = letters, done = 0;
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
 
-    options.letters_most = options.letters_least = batch_most;
+    options.max_letters = options.min_letters = batch_most;
     options.wait_ns = LBX_SECOND;
     fleet.run([&](Fleet::Ship &ship) {
         switch (ship.step) {

@@ -66,7 +66,7 @@ file_url(const std::string &name)
 inline void
 empty_box(const std::string &url, const char *name)
 {
-    Store store(url, LBX_SURVIVES_PROCESS);
+    Store store(url, LBX_DURABILITY_PROCESS);
     Box box(store, name, 0);
 
     drain_with_fleet(box, under_way, box.letters());
@@ -79,7 +79,7 @@ use_store(const std::string &url, const char *name, std::size_t body_bytes)
 {
     for (int i = 0; i < 3; i++) {
         {
-            Store store(url, LBX_SURVIVES_PROCESS);
+            Store store(url, LBX_DURABILITY_PROCESS);
             Box box(store, name, body_bytes);
 
             send_with_fleet(box, under_way, batch_most, 20000);

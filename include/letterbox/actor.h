@@ -8,7 +8,7 @@
  *     actor/selection.h     which mailbox and dispatcher an actor gets
  *     actor/dead_letters.h  what was told and not handled
  *     actor/context.h       what a handler can do
- *     actor/router.h        pools of actors behind one ref
+ *     actor/pool.h          pools of actors behind one ref
  *     actor/ask.h           questions with an answer, timers
  *
  * docs/actors.md is the tour for newcomers.
@@ -19,9 +19,9 @@
 #include <letterbox/actor/ask.h>
 #include <letterbox/actor/context.h>
 #include <letterbox/actor/dead_letters.h>
+#include <letterbox/actor/pool.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
-#include <letterbox/actor/router.h>
 #include <letterbox/actor/selection.h>
 #include <letterbox/actor/system.h>
 #include <letterbox/compat/vela.h>

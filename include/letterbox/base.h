@@ -108,8 +108,15 @@ LBX_API const char *lbx_status_text(lbx_status status);
  */
 LBX_API const char *lbx_version(void);
 
-/* A sentence about a failed creation, for people: what was wrong and what is
- * allowed. Point an options struct's `fault` at one to have it filled in. */
+/*
+ * A sentence about a failure, for people: what was wrong and what is allowed.
+ *
+ * One convention for the whole library. A function that creates, opens, loads
+ * or spawns something from an options struct writes to the options' `fault`.
+ * Every other function that can explain a failure takes `lbx_fault *fault` as
+ * its last parameter, after the outputs. Either may be NULL. A fault is written
+ * only when the call fails.
+ */
 typedef struct lbx_fault {
     lbx_status status;
     char text[240];

@@ -13,7 +13,7 @@
  *         const char *order = lbx_letter_body(lbx_job_letter(job), NULL);
  *         lbx_draft result = lbx_draft_of_text(compute(order));
  *
- *         return lbx_job_answer(job, &result);
+ *         return lbx_job_reply_and_acknowledge(job, &result);
  *     }
  *
  *     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
@@ -76,7 +76,7 @@ typedef struct lbx_job lbx_job;
 /* What is done about a failed letter. */
 typedef enum lbx_verdict {
     LBX_VERDICT_RETRY = 0,
-    LBX_VERDICT_DEAD,
+    LBX_VERDICT_DEAD_LETTER,
 } lbx_verdict;
 
 /* A failure, as the policy sees it. */
@@ -125,13 +125,13 @@ typedef struct lbx_courier_options {
     uint32_t handlers; /* threads, and jobs at a time; 1 to 1024; 1 */
 
     /* Receiving. */
-    int64_t lease_ns;      /* 300 s; at least 1 ms; LBX_DEFAULT: the box's */
-    int64_t wait_ns;       /* 20 s: how long a long poll is; LBX_DEFAULT: the
+    int64_t lease_ns;     /* 300 s; at least 1 ms; LBX_DEFAULT: the box's */
+    int64_t wait_ns;      /* 20 s: how long a long poll is; LBX_DEFAULT: the
                               box's; other negative ones: for ever */
-    uint32_t letters_most; /* in one receive, for one handler, which takes them
-                              one by one; 1 to LBX_BATCH_MOST; 1 */
+    uint32_t max_letters; /* in one receive, for one handler, which takes them
+                              one by one; 1 to LBX_MAX_BATCH; 1 */
 
-    /* Leases are extended by lbx_job_beat(): by the first one, and then at most
+    /* Leases are extended by lbx_job_heartbeat(): by the first one, and then at most
      * every extend_every_ns, to extend_to_ns from now; with them those of
      * letters that the same handler has received and not begun. A handler that
      * hangs does not beat, and loses its lease. 0: never. */
@@ -139,10 +139,10 @@ typedef struct lbx_courier_options {
     int64_t extend_to_ns;    /* 300 s */
 
     /* Failing. */
-    int64_t retry_ns;      /* 60 s: times deliveries is the delay ... */
-    int64_t retry_most_ns; /* 900 s: ... but no more than this */
+    int64_t retry_ns;     /* 60 s: times deliveries is the delay ... */
+    int64_t max_retry_ns; /* 900 s: ... but no more than this */
     lbx_dead_letter_policy dead_letters;
-    bool answer_failures; /* without a policy: an error reply is sent, and the
+    bool reply_on_failure; /* without a policy: an error reply is sent, and the
                              letter is acknowledged */
 
     /* Told what the courier has to say to people, in its own threads. NULL:
@@ -200,7 +200,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
 
 /*
  * lbx_courier_run() is the main loop in the calling thread, with one handler:
- * until it is stopped, its postbox is closed, or `receives_most` receives have
+ * until it is stopped, its postbox is closed, or `max_receives` receives have
  * been made, empty ones included; negative: any number.
  *
  * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY when
@@ -209,7 +209,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_courier_run(lbx_courier *courier,
-                                                int64_t receives_most);
+                                                int64_t max_receives);
 
 /*
  * lbx_courier_stop() lets handlers finish the letter they have, gives back those
@@ -238,13 +238,13 @@ typedef struct lbx_courier_stats {
     uint64_t received;     /* letters */
     uint64_t acknowledged; /* by the courier, answered ones included */
     uint64_t returned;     /* after a failure */
-    uint64_t dead;         /* put aside */
+    uint64_t dead_letters; /* put aside */
     uint64_t lost_leases;  /* LBX_EXPIRED or LBX_GONE when settling, or before a
                               letter was begun */
     uint64_t extended;     /* leases */
-    uint64_t given_back;   /* not begun when it was stopped */
-    uint64_t unsettled;    /* the store could not: they come again */
-    int64_t silent_ns;     /* since the last sign of life of the handler that
+    uint64_t released_unstarted; /* not begun when it was stopped */
+    uint64_t unsettled;          /* the store could not: they come again */
+    int64_t silent_ns; /* since the last sign of life of the handler that
                               has been silent for longest; 0: not running */
 } lbx_courier_stats;
 
@@ -267,7 +267,7 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret);
 LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
 
 /*
- * lbx_job_beat() is a sign of life: it keeps the watchdog quiet, and extends the
+ * lbx_job_heartbeat() is a sign of life: it keeps the watchdog quiet, and extends the
  * lease when that is due. Call it now and then in long work.
  *
  * Returns    LBX_OK; LBX_EXPIRED or LBX_GONE when the lease was lost: stop, the
@@ -276,7 +276,7 @@ LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
  * Blocks     until the lease is extended, if that is due.
  * Since      0.1
  */
-LBX_API lbx_status lbx_job_beat(lbx_job *job);
+LBX_API lbx_status lbx_job_heartbeat(lbx_job *job);
 
 /*
  * lbx_job_is_stopping() tells whether the courier has been told to stop.
@@ -287,7 +287,7 @@ LBX_API lbx_status lbx_job_beat(lbx_job *job);
 LBX_API bool lbx_job_is_stopping(const lbx_job *job);
 
 /*
- * lbx_job_answer() sends the last reply and acknowledges the letter: in one step
+ * lbx_job_reply_and_acknowledge() sends the last reply and acknowledges the letter: in one step
  * where both live in one store, otherwise one after the other. It is the last
  * thing a handler does, who returns what it answers. For replies before that,
  * lbx_letter_reply().
@@ -301,8 +301,8 @@ LBX_API bool lbx_job_is_stopping(const lbx_job *job);
  * Blocks     until it is durable.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_job_answer(lbx_job *job,
-                                               const lbx_draft *answer);
+LBX_API LBX_MUST_USE lbx_status
+lbx_job_reply_and_acknowledge(lbx_job *job, const lbx_draft *answer);
 
 /*
  * lbx_job_fail() says more about a failure than a status can; both texts are
@@ -320,39 +320,39 @@ LBX_API LBX_MUST_USE lbx_status lbx_job_fail(lbx_job *job, lbx_status status,
                                              const char *error_text);
 
 /*
- * lbx_job_done() and returning LBX_PENDING: work that goes on elsewhere after
+ * lbx_job_finish() and returning LBX_PENDING: work that goes on elsewhere after
  * the handler has returned. The job, its letter and its lease stay until this is
  * called with the final status, once; the handler's thread waits for it.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API void lbx_job_done(lbx_job *job, lbx_status status);
+LBX_API void lbx_job_finish(lbx_job *job, lbx_status status);
 
-/* Whom lbx_courier_to_actor() tells. */
+/* Whom lbx_courier_tell_actor() tells. */
 typedef struct lbx_courier_actor {
     lbx_system *system; /* must outlive the courier's run */
     lbx_ref ref;
 } lbx_courier_actor;
 
 /*
- * lbx_courier_to_actor() is a handler for lbx_courier_options: it tells the
+ * lbx_courier_tell_actor() is a handler for lbx_courier_options: it tells the
  * letter's message, decoded, to an actor, and answers what that answered when it
  * has handled it: the letter is acknowledged when the actor's handler has
- * returned LBX_OK (lbx_handled_init()). The context is an lbx_courier_actor.
+ * returned LBX_OK (lbx_tell_handled_init()). The context is an lbx_courier_actor.
  *
  * Each of the courier's handlers waits for its letter: with one, the actor has
  * the letters one by one and in order; with several, as many at a time. The
  * lease must last for the wait in the mailbox and the work.
  *
  * Returns    what the actor's handler answered; LBX_NOT_FOUND and its kin as
- *            lbx_handled_init(); LBX_ENCODING; LBX_UNSUPPORTED for a body without
+ *            lbx_tell_handled_init(); LBX_ENCODING; LBX_UNSUPPORTED for a body without
  *            a type known here; LBX_NO_MEMORY.
  * Threads    the courier's.
  * Blocks     until the message has been handled.
  * Since      0.1
  */
-LBX_API lbx_status lbx_courier_to_actor(lbx_job *job, void *context);
+LBX_API lbx_status lbx_courier_tell_actor(lbx_job *job, void *context);
 
 /*
  * ---- Dead letters ----
@@ -384,12 +384,12 @@ typedef struct lbx_dead_letter_record {
 } lbx_dead_letter_record;
 
 /*
- * lbx_dead_letter_type() is the type of lbx_dead_letter_record.
+ * lbx_dead_letter_record_type() is the type of lbx_dead_letter_record.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API const lbx_type *lbx_dead_letter_type(void);
+LBX_API const lbx_type *lbx_dead_letter_record_type(void);
 
 /*
  * lbx_dead_letter_send_back() sends the letter that died to `to`, as it was, and
@@ -401,7 +401,7 @@ LBX_API const lbx_type *lbx_dead_letter_type(void);
  *     }
  *
  * It takes what a courier has put aside, which is a record and becomes the letter
- * again, and what a box has moved after `deliveries_most`, which is the letter. Body,
+ * again, and what a box has moved after `max_deliveries`, which is the letter. Body,
  * type, routes, attributes, trace, group and `in_reply_to` are those of the letter;
  * it gets a new id, and starts with no deliveries. (A record that has no routes, as
  * another program wrote it, leads its replies to `reply_mailbox`.)
@@ -420,19 +420,18 @@ LBX_API const lbx_type *lbx_dead_letter_type(void);
  * Blocks     until it is durable.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(lbx_letter *dead,
-                                                          lbx_postbox *to,
-                                                          lbx_sent *ret_sent);
+LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(
+    lbx_letter *dead, lbx_postbox *to, lbx_sent_letter *ret_sent);
 
 /*
- * lbx_courier_options_dead_letters() are the options of a courier on a
+ * lbx_courier_options_for_dead_letters() are the options of a courier on a
  * dead-letter postbox: lease 300 s, wait 20 s, failures come back after an hour,
  * nothing is put aside.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_courier_options lbx_courier_options_dead_letters(void);
+LBX_API lbx_courier_options lbx_courier_options_for_dead_letters(void);
 
 LBX_END
 

@@ -57,7 +57,7 @@ LBX_BEGIN
 /* What close does with what is inside. */
 typedef enum lbx_close_mode {
     LBX_CLOSE_DRAIN = 0,   /* receivers get the rest, then LBX_CLOSED */
-    LBX_CLOSE_IMMEDIATE,   /* the rest is lost: loss sink, LBX_LOST_CLOSED */
+    LBX_CLOSE_IMMEDIATE,   /* the rest is lost: loss sink, LBX_LOSS_CLOSED */
     LBX_CLOSE_DEAD_LETTER, /* the rest goes to the dead letters, even when
                               there is a loss sink */
 } lbx_close_mode;
@@ -83,7 +83,7 @@ typedef struct lbx_mailbox_stats {
     uint64_t suspensions;    /* nesting depth now */
     uint64_t timed_messages; /* messages with known time in mailbox */
     int64_t waited_total_ns; /* their time in mailbox, in all */
-    int64_t waited_max_ns;   /* and the longest */
+    int64_t max_waited_ns;   /* and the longest */
 } lbx_mailbox_stats;
 
 /*

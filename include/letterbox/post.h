@@ -40,10 +40,10 @@
  *     post/draft.h     what is sent: bodies, attributes, delays, groups
  *     post/routes.h    where replies go
  *     post/resolver.h  from a place in a route to a postbox
- *     post/types.h     from a name in a letter to a type
+ *     post/type_registry.h     from a name in a letter to a type
  *     post/box.h       the rules of a box: leases, limits, order, dead letters
  *     post/stores.h    stores: durability, boxes, moving letters
- *     post/file.h      stores in files: checking, copying, salvaging
+ *     post/file_store.h      stores in files: checking, copying, salvaging
  *
  * Not included: <letterbox/courier.h>, workers that run handlers on a postbox;
  * <letterbox/testing.h>, doubles for your tests; <letterbox/store.h>, for those
@@ -56,12 +56,12 @@
 
 #include <letterbox/post/box.h>
 #include <letterbox/post/draft.h>
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 #include <letterbox/post/letter.h>
 #include <letterbox/post/postbox.h>
 #include <letterbox/post/resolver.h>
 #include <letterbox/post/routes.h>
 #include <letterbox/post/stores.h>
-#include <letterbox/post/types.h>
+#include <letterbox/post/type_registry.h>
 
 #endif

@@ -31,7 +31,7 @@
  *         if (status != LBX_OK)
  *             return status; // fault->text: "my.conf:3: expected ..."
  *         status = lbx_settings_read_integer_or(
- *             settings, "bounded-mailbox.mailbox-capacity", 1000, fault, ret);
+ *             settings, "bounded-mailbox.mailbox-capacity", 1000, ret, fault);
  *         lbx_settings_unref(settings);
  *         return status;
  *     }
@@ -128,10 +128,10 @@ typedef struct lbx_settings_options {
     void *context; /* given to the two above */
 
     /* Limits; reaching one is a fault. Expanded substitutions count. */
-    uint32_t depth_max;      /* of nesting and of substitutions; 1 to 500 */
-    size_t values_max;       /* values of the tree */
-    size_t file_max_bytes;   /* length of one source */
-    size_t memory_max_bytes; /* what a load may take besides one source */
+    uint32_t max_depth;      /* of nesting and of substitutions; 1 to 500 */
+    size_t max_values;       /* values of the tree */
+    size_t max_file_bytes;   /* length of one source */
+    size_t max_memory_bytes; /* what a load may take besides one source */
 } lbx_settings_options;
 
 #define LBX_SETTINGS_OPTIONS_INIT                                              \
@@ -360,7 +360,7 @@ LBX_API size_t lbx_settings_path(const lbx_settings *settings, char *buffer,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_string(const lbx_settings *settings, const char *path,
-                         lbx_fault *fault, const char **ret);
+                         const char **ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_string_or() is the same, with `otherwise` for what is not
@@ -373,7 +373,7 @@ lbx_settings_read_string(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_settings_read_string_or(
     const lbx_settings *settings, const char *path, const char *otherwise,
-    lbx_fault *fault, const char **ret);
+    const char **ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_integer() reads a whole number: 1000, "1000", 1e3.
@@ -385,7 +385,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_settings_read_string_or(
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_integer(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, int64_t *ret);
+                          int64_t *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_integer_or() is the same, with `otherwise` for what is not
@@ -397,7 +397,7 @@ lbx_settings_read_integer(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_integer_or(const lbx_settings *settings, const char *path,
-                             int64_t otherwise, lbx_fault *fault, int64_t *ret);
+                             int64_t otherwise, int64_t *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_number() reads a number with or without a fraction, in any
@@ -410,7 +410,7 @@ lbx_settings_read_integer_or(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_number(const lbx_settings *settings, const char *path,
-                         lbx_fault *fault, double *ret);
+                         double *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_number_or() is the same, with `otherwise` for what is not
@@ -422,7 +422,7 @@ lbx_settings_read_number(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_number_or(const lbx_settings *settings, const char *path,
-                            double otherwise, lbx_fault *fault, double *ret);
+                            double otherwise, double *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_boolean() reads true, yes, on; false, no, off.
@@ -433,7 +433,7 @@ lbx_settings_read_number_or(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_boolean(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, bool *ret);
+                          bool *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_boolean_or() is the same, with `otherwise` for what is not
@@ -445,7 +445,7 @@ lbx_settings_read_boolean(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_boolean_or(const lbx_settings *settings, const char *path,
-                             bool otherwise, lbx_fault *fault, bool *ret);
+                             bool otherwise, bool *ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_duration() reads a duration in nanoseconds: 10s, "1.5 h",
@@ -461,7 +461,7 @@ lbx_settings_read_boolean_or(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_duration(const lbx_settings *settings, const char *path,
-                           lbx_fault *fault, int64_t *ret_ns);
+                           int64_t *ret_ns, lbx_fault *fault);
 
 /*
  * lbx_settings_read_duration_or() is the same, with `otherwise_ns` for what is
@@ -473,7 +473,7 @@ lbx_settings_read_duration(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_settings_read_duration_or(
     const lbx_settings *settings, const char *path, int64_t otherwise_ns,
-    lbx_fault *fault, int64_t *ret_ns);
+    int64_t *ret_ns, lbx_fault *fault);
 
 /*
  * lbx_settings_read_size() reads a size in bytes: 512, 64KiB, "1.5 MB". kB (and
@@ -487,7 +487,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_settings_read_duration_or(
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_size(const lbx_settings *settings, const char *path,
-                       lbx_fault *fault, int64_t *ret_bytes);
+                       int64_t *ret_bytes, lbx_fault *fault);
 
 /*
  * lbx_settings_read_size_or() is the same, with `otherwise_bytes` for what is
@@ -499,7 +499,7 @@ lbx_settings_read_size(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_settings_read_size_or(
     const lbx_settings *settings, const char *path, int64_t otherwise_bytes,
-    lbx_fault *fault, int64_t *ret_bytes);
+    int64_t *ret_bytes, lbx_fault *fault);
 
 /*
  * lbx_settings_read_strings() finds a list of plain values; go through it with
@@ -513,7 +513,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_settings_read_size_or(
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_strings(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, const lbx_settings **ret);
+                          const lbx_settings **ret, lbx_fault *fault);
 
 /*
  * lbx_settings_read_section() finds a section. To keep it beyond the life of
@@ -526,7 +526,7 @@ lbx_settings_read_strings(const lbx_settings *settings, const char *path,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_settings_read_section(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, const lbx_settings **ret);
+                          const lbx_settings **ret, lbx_fault *fault);
 
 /* ---- Checking ---- */
 
@@ -548,11 +548,11 @@ typedef struct lbx_settings_rule {
     lbx_settings_type type;
     bool required;
 
-    /* The least and the most of an integer, of a duration in nanoseconds, of a
+    /* The least and the greatest value of an integer, of a duration in nanoseconds, of a
      * size in bytes; both 0 for no limits. For ever is a duration only where
-     * there are no limits or `most` is LBX_FOREVER. */
-    int64_t least;
-    int64_t most;
+     * there are no limits or `max` is LBX_FOREVER. */
+    int64_t min;
+    int64_t max;
 
     /* The words that a string may be; ends with a NULL. NULL: any. */
     const char *const *words;
@@ -567,7 +567,7 @@ typedef struct lbx_settings_rule {
  *     static const lbx_settings_rule rules[] = {
  *         {.key = "mailbox-type", .type = LBX_SETTINGS_TYPE_STRING},
  *         {.key = "mailbox-capacity", .type = LBX_SETTINGS_TYPE_INTEGER,
- *          .least = 1, .most = INT64_MAX},
+ *          .min = 1, .max = INT64_MAX},
  *     };
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NOT_FOUND for a missing required key.
@@ -579,15 +579,15 @@ lbx_settings_check(const lbx_settings *section, const lbx_settings_rule *rules,
                    size_t count, lbx_fault *fault);
 
 /*
- * lbx_settings_complain() writes a fault about a value, "my.conf:4: path: " and
+ * lbx_settings_write_fault() writes a fault about a value, "my.conf:4: path: " and
  * then `what`, for those who find more wrong than a rule can say.
  *
  * Returns    LBX_INVALID, always, to be returned in turn.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_status lbx_settings_complain(const lbx_settings *settings,
-                                         lbx_fault *fault, const char *what);
+LBX_API lbx_status lbx_settings_write_fault(const lbx_settings *settings,
+                                            const char *what, lbx_fault *fault);
 
 /* ---- Printing ---- */
 

@@ -73,25 +73,25 @@ typedef struct lbx_box {
 } lbx_box;
 
 /* Which entry a call is for, so that a queue of calls tells them apart. */
-typedef enum lbx_verb {
-    LBX_VERB_CREATE,    /* lbx_box_request */
-    LBX_VERB_CONFIGURE, /* lbx_box_request */
-    LBX_VERB_DELETE,    /* lbx_box_request */
-    LBX_VERB_DESCRIBE,  /* lbx_box_request */
-    LBX_VERB_LIST,      /* lbx_list_request */
-    LBX_VERB_SEND,      /* lbx_send_request */
-    LBX_VERB_RECEIVE,   /* lbx_receive_request */
-    LBX_VERB_SETTLE,    /* lbx_settle_request */
-    LBX_VERB_UNDO,      /* lbx_settle_request */
-    LBX_VERB_PEEK,      /* lbx_peek_request */
-    LBX_VERB_PURGE,     /* lbx_box_request */
-    LBX_VERB_MOVE,      /* lbx_move_request */
-    LBX_VERB_SYNC,      /* NULL */
-} lbx_verb;
+typedef enum lbx_call_kind {
+    LBX_CALL_CREATE,    /* lbx_box_request */
+    LBX_CALL_CONFIGURE, /* lbx_box_request */
+    LBX_CALL_DELETE,    /* lbx_box_request */
+    LBX_CALL_DESCRIBE,  /* lbx_box_request */
+    LBX_CALL_LIST,      /* lbx_list_request */
+    LBX_CALL_SEND,      /* lbx_send_request */
+    LBX_CALL_RECEIVE,   /* lbx_receive_request */
+    LBX_CALL_SETTLE,    /* lbx_settle_request */
+    LBX_CALL_UNDO,      /* lbx_settle_request */
+    LBX_CALL_PEEK,      /* lbx_peek_request */
+    LBX_CALL_PURGE,     /* lbx_box_request */
+    LBX_CALL_MOVE,      /* lbx_move_request */
+    LBX_CALL_SYNC,      /* NULL */
+} lbx_call_kind;
 
 /* A call under way. */
 typedef struct lbx_call {
-    lbx_verb verb;
+    lbx_call_kind kind;
     void *request;
     void *words[4];       /* the store's, until it finishes the call */
     uint64_t reserved[4]; /* the library's */
@@ -107,7 +107,8 @@ typedef struct lbx_parcel {
     const lbx_attribute *attributes;
     size_t attribute_count;
     const char *group;
-    const char *duplicate_id; /* fifo: always there; made of the body if need
+    const char
+        *deduplication_id; /* fifo: always there; made of the body if need
                                  be */
     const char *token;
     const char *trace;
@@ -118,21 +119,21 @@ typedef struct lbx_parcel {
 typedef struct lbx_send_request {
     lbx_box box;
     const lbx_parcel *parcels;
-    size_t count;   /* 1 to LBX_BATCH_MOST */
-    lbx_sent *sent; /* out: as many */
+    size_t count;          /* 1 to LBX_MAX_BATCH */
+    lbx_sent_letter *sent; /* out: as many */
 } lbx_send_request;
 
 typedef struct lbx_receive_request {
     lbx_box box;
-    uint32_t letters_most;
-    uint32_t letters_least;
+    uint32_t max_letters;
+    uint32_t min_letters;
     int64_t lease_ns;       /* never LBX_DEFAULT */
     int64_t wait_ns;        /* never LBX_DEFAULT; negative: for ever */
     const char *attempt_id; /* fifo; NULL: none */
 } lbx_receive_request;
 
 /* The receipt of a delivery, in the store's own form. */
-#define LBX_RECEIPT_MOST_BYTES 1024
+#define LBX_MAX_RECEIPT_BYTES 1024
 
 /* A delivery, as a store hands it to lbx_call_deliver(): everything is copied. */
 typedef struct lbx_delivery {
@@ -151,14 +152,14 @@ typedef struct lbx_delivery {
 typedef struct lbx_attachment {
     lbx_box box; /* of the same store */
     const lbx_parcel *parcel;
-    lbx_sent *sent; /* out */
+    lbx_sent_letter *sent; /* out */
 } lbx_attachment;
 
 /* A reply, and a dead letter. */
-#define LBX_ATTACHMENTS_MOST 2
+#define LBX_MAX_ATTACHMENTS 2
 
-typedef struct lbx_settle_entry {
-    lbx_settlement what;
+typedef struct lbx_settle_request_entry {
+    lbx_settle_action action;
     int64_t time_ns;
     const void *receipt;
     size_t receipt_bytes;
@@ -166,21 +167,21 @@ typedef struct lbx_settle_entry {
     /* Nothing is sent when the receipt is not current, and nothing is settled
      * when one of these cannot be sent. */
     const lbx_attachment *attachments;
-    size_t attachment_count; /* at most LBX_ATTACHMENTS_MOST */
+    size_t attachment_count; /* at most LBX_MAX_ATTACHMENTS */
 
     lbx_status status; /* out */
-} lbx_settle_entry;
+} lbx_settle_request_entry;
 
 typedef struct lbx_settle_request {
     lbx_box box;
-    lbx_settle_entry *entries;
-    size_t count; /* 1 to LBX_BATCH_MOST */
+    lbx_settle_request_entry *entries;
+    size_t count; /* 1 to LBX_MAX_BATCH */
 } lbx_settle_request;
 
 typedef struct lbx_peek_request {
     lbx_box box;
     uint64_t from; /* sequence */
-    uint32_t letters_most;
+    uint32_t max_letters;
 } lbx_peek_request;
 
 /* Something said about a box: tags, and attributes that only others read. */
@@ -191,7 +192,7 @@ typedef struct lbx_box_text {
 
 /* Boxes have a name in a space: an account and a region, for the server. Boxes of
  * one space do not see those of another. NULL is the space of programs. */
-#define LBX_SPACE_BYTES 32
+#define LBX_BOX_SPACE_BYTES 32
 
 typedef struct lbx_box_request {
     const char *space; /* by name, */
@@ -205,7 +206,7 @@ typedef struct lbx_box_request {
 
     /* Out. CREATE and DESCRIBE: `ret_box`, and into `ret_options`, `ret_counts`
      * and `each_text`, unless NULL, the rest; options' texts are in `buffer`, of
-     * LBX_BOX_TEXT_BYTES. PURGE: `ret_purged`. */
+     * LBX_BOX_OPTIONS_BUFFER_BYTES. PURGE: `ret_purged`. */
     lbx_box ret_box;
     char *buffer;
     lbx_box_options *ret_options;
@@ -226,19 +227,19 @@ typedef struct lbx_list_request {
 } lbx_list_request;
 
 /* What to do about moving. */
-typedef enum lbx_move_what {
-    LBX_MOVE_START,  /* out: the state it starts with */
-    LBX_MOVE_READ,   /* out: the state of the `index`th latest, from 0 */
-    LBX_MOVE_CANCEL, /* the one that runs */
-} lbx_move_what;
+typedef enum lbx_move_action {
+    LBX_MOVE_ACTION_START,    /* out: the state it starts with */
+    LBX_MOVE_ACTION_DESCRIBE, /* out: the state of the `index`th latest, from 0 */
+    LBX_MOVE_ACTION_CANCEL,   /* the one that runs */
+} lbx_move_action;
 
 typedef struct lbx_move_request {
-    lbx_move_what what;
+    lbx_move_action action;
     lbx_box from;
     lbx_box to;                 /* 0: each letter's own source */
     int64_t letters_per_second; /* 0: as fast as it goes */
     uint32_t index;             /* the last ten are kept */
-    lbx_move_state ret;
+    lbx_move_progress ret;
 } lbx_move_request;
 
 #define LBX_STORE_OPS_VERSION 1
@@ -293,7 +294,7 @@ typedef struct lbx_store_ops {
 
     /* Takes deliveries back that nobody has seen: the letter is ready again in
      * its old place, and its count is what it was. The receipt stays used.
-     * Optional: NULL means settle with LBX_NACK, time 0. */
+     * Optional: NULL means settle with LBX_SETTLE_NACK, time 0. */
     lbx_status (*undo)(lbx_store *store, lbx_call *call,
                        lbx_settle_request *request);
 
@@ -381,10 +382,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_call_deliver(lbx_call *call,
 
 /* Who makes a call, and is told what comes of it; for those who call a store
  * themselves: a test of one, or a store that stands before others. */
-typedef struct lbx_caller {
+typedef struct lbx_call_sink {
     void (*finish)(lbx_call *call, lbx_status status);
     lbx_status (*deliver)(lbx_call *call, const lbx_delivery *delivery);
-} lbx_caller;
+} lbx_call_sink;
 
 /*
  * lbx_call_init() makes a call of one's own, to be given to an entry of a store's
@@ -395,8 +396,8 @@ typedef struct lbx_caller {
  *            finished; so must the call.
  * Since      0.1
  */
-LBX_API void lbx_call_init(lbx_call *call, const lbx_caller *caller,
-                           lbx_verb verb, void *request);
+LBX_API void lbx_call_init(lbx_call *call, const lbx_call_sink *caller,
+                           lbx_call_kind kind, void *request);
 
 LBX_END
 

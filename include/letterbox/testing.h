@@ -9,17 +9,17 @@
  *
  * They are lbx_postbox like any other: give them to the code under test.
  *
- *     lbx_collecting_create(NULL, &outbox);
+ *     lbx_collecting_postbox_create(NULL, &outbox);
  *     run(outbox);
- *     assert(lbx_collecting_count(outbox) == 1);
- *     assert(strcmp(lbx_collecting_at(outbox, 0)->bytes, "done") == 0);
+ *     assert(lbx_collecting_postbox_count(outbox) == 1);
+ *     assert(strcmp(lbx_collecting_postbox_at(outbox, 0)->bytes, "done") == 0);
  *
  * Time. A store that was opened with an lbx_test_clock stands still until the
  * test moves it, and what becomes due then happens before the call that moved
  * it returns:
  *
  *     lbx_test_clock time = LBX_TEST_CLOCK_INIT;
- *     lbx_clock clock = lbx_test_clock_interface(&time);
+ *     lbx_clock clock = lbx_test_clock_as_clock(&time);
  *
  *     options.clock = &clock;
  *     lbx_store_open("memory:", &options, &store);
@@ -38,7 +38,7 @@
 LBX_BEGIN
 
 /*
- * lbx_null_create() makes a postbox that forgets what it is sent. Options may be
+ * lbx_null_postbox_create() makes a postbox that forgets what it is sent. Options may be
  * NULL; so in all of these. `box` and `store` in them are not used.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
@@ -46,38 +46,39 @@ LBX_BEGIN
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
-lbx_null_create(const lbx_postbox_options *options, lbx_postbox **ret);
+lbx_null_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_collecting_create() makes a postbox that keeps what it is sent and gives
+ * lbx_collecting_postbox_create() makes a postbox that keeps what it is sent and gives
  * nothing out. A purge forgets it.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_collecting_create(const lbx_postbox_options *options, lbx_postbox **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_collecting_postbox_create(
+    const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_collecting_count() is how many letters were sent; 0 for a postbox of
+ * lbx_collecting_postbox_count() is how many letters were sent; 0 for a postbox of
  * another kind.
  *
  * Since      0.1
  */
-LBX_API size_t lbx_collecting_count(lbx_postbox *postbox);
+LBX_API size_t lbx_collecting_postbox_count(lbx_postbox *postbox);
 
 /*
- * lbx_collecting_at() is a letter that was sent, by its index from 0, as a draft
+ * lbx_collecting_postbox_at() is a letter that was sent, by its index from 0, as a draft
  * with its bytes, which end with a NUL; NULL past the end. It is good until the
  * postbox is purged or ends.
  *
  * Since      0.1
  */
-LBX_API const lbx_draft *lbx_collecting_at(lbx_postbox *postbox, size_t index);
+LBX_API const lbx_draft *lbx_collecting_postbox_at(lbx_postbox *postbox,
+                                                   size_t index);
 
 /*
- * lbx_fake_create() makes a postbox in memory, with a store of its own, that fails
+ * lbx_fake_postbox_create() makes a postbox in memory, with a store of its own, that fails
  * when it is told to. Of its options, `box` is its rules, without fifo and dead
  * letters, and `store` may have a clock. It is plain: what becomes due by itself is
  * given out by the next call or the next move of its clock, not by a timer.
@@ -87,32 +88,32 @@ LBX_API const lbx_draft *lbx_collecting_at(lbx_postbox *postbox, size_t index);
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
-lbx_fake_create(const lbx_postbox_options *options, lbx_postbox **ret);
+lbx_fake_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_fake_expire() makes a letter's receipt worthless, as if its lease had run
+ * lbx_fake_postbox_expire() makes a letter's receipt worthless, as if its lease had run
  * out and somebody else had it: settling answers LBX_EXPIRED.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND when the letter is not leased from this
  *            postbox; LBX_INVALID.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_fake_expire(lbx_postbox *postbox,
-                                                const lbx_letter *letter);
+LBX_API LBX_MUST_USE lbx_status
+lbx_fake_postbox_expire(lbx_postbox *postbox, const lbx_letter *letter);
 
 /*
- * lbx_fake_set_error() makes sends, receives, purges and counts answer `error`
+ * lbx_fake_postbox_set_error() makes sends, receives, purges and counts answer `error`
  * until further notice; LBX_UNREACHABLE is a connection that is down. LBX_OK
  * clears it.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_fake_set_error(lbx_postbox *postbox,
-                                                   lbx_status error);
+LBX_API LBX_MUST_USE lbx_status lbx_fake_postbox_set_error(lbx_postbox *postbox,
+                                                           lbx_status error);
 
 /*
- * lbx_fake_inject() puts a letter in as if it had been sent: `id`, unless NULL,
+ * lbx_fake_postbox_inject() puts a letter in as if it had been sent: `id`, unless NULL,
  * is its id, and it has been delivered `delivery_count` times already.
  *
  * Returns    LBX_OK; LBX_EXISTS for an id that is there; LBX_INVALID;
@@ -120,10 +121,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_fake_set_error(lbx_postbox *postbox,
  * Ownership  all is copied.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_fake_inject(lbx_postbox *postbox,
-                                                const lbx_draft *draft,
-                                                const char *id,
-                                                uint32_t delivery_count);
+LBX_API LBX_MUST_USE lbx_status
+lbx_fake_postbox_inject(lbx_postbox *postbox, const lbx_draft *draft,
+                        const char *id, uint32_t delivery_count);
 
 /* A clock that stands until it is moved. The content is the library's. */
 typedef struct lbx_test_clock {
@@ -137,13 +137,13 @@ typedef struct lbx_test_clock {
     }
 
 /*
- * lbx_test_clock_interface() is the clock as the library wants it; it must
+ * lbx_test_clock_as_clock() is the clock as the library wants it; it must
  * outlive what is given it, and so must `time`.
  *
  * Threads    any; a reader sees the new time at once.
  * Since      0.1
  */
-LBX_API lbx_clock lbx_test_clock_interface(lbx_test_clock *time);
+LBX_API lbx_clock lbx_test_clock_as_clock(lbx_test_clock *time);
 
 /*
  * lbx_test_clock_advance() moves a clock on. With a store, which may be NULL,

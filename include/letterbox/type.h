@@ -135,13 +135,13 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_clone(const lbx_type *type,
                                                const void *message, void **ret);
 
 /*
- * lbx_type_end_message() destroys a message of this type; without a type or a
+ * lbx_type_destroy_message() destroys a message of this type; without a type or a
  * destroy function it does nothing.
  *
  * Threads    any, as far as the type's own function allows.
  * Since      0.1
  */
-LBX_API void lbx_type_end_message(const lbx_type *type, void *message);
+LBX_API void lbx_type_destroy_message(const lbx_type *type, void *message);
 
 /*
  * lbx_type_encode() appends a message of this type, as bytes, to `out`.
@@ -161,7 +161,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_encode(const lbx_type *type,
  *
  * Returns    LBX_OK; LBX_UNSUPPORTED when the type has no decode function;
  *            LBX_ENCODING; LBX_NO_MEMORY; LBX_INVALID.
- * Ownership  the message is the caller's: lbx_type_end_message().
+ * Ownership  the message is the caller's: lbx_type_destroy_message().
  * Threads    any, as far as the type's own function allows.
  * Since      0.1
  */

@@ -313,7 +313,7 @@ lbx_type_clone(const lbx_type *type, const void *message, void **ret)
 }
 
 void
-lbx_type_end_message(const lbx_type *type, void *message)
+lbx_type_destroy_message(const lbx_type *type, void *message)
 {
     if (type && type->destroy)
         type->destroy(message, type->context);

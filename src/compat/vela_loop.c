@@ -166,7 +166,7 @@ vela_loop_spawn_pump(lbx_vela_loop *loop, const lbx_props *props)
 }
 
 lbx_status
-lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *fault)
 {
     lbx_props props = LBX_PROPS_INIT;
     const lbx_vela_loop_options *options;
@@ -179,7 +179,7 @@ lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *ret_fault)
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_begin);
     if (before & LBX__VELA_STARTING ||
         lbx__vela_word_on_begin(before) == before)
-        return vela_loop_refuse_start(ret_fault, before);
+        return vela_loop_refuse_start(fault, before);
     if (options->pre_start)
         status = options->pre_start(loop, options->context);
     if (status == LBX_OK) {
@@ -196,25 +196,25 @@ lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *ret_fault)
 }
 
 lbx_status
-lbx_vela_loop_pause(lbx_vela_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_pause(lbx_vela_loop *loop, lbx_fault *fault)
 {
     if (!loop)
         return LBX_INVALID;
     if (!lbx__vela_word_is(lbx__vela_pump_change(loop, lbx__vela_word_on_pause),
                            LBX_VELA_LOOP_RUNNING))
-        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
+        return lbx__fault_set(fault, LBX_INVALID, "not running");
     return LBX_OK;
 }
 
 lbx_status
-lbx_vela_loop_resume(lbx_vela_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_resume(lbx_vela_loop *loop, lbx_fault *fault)
 {
     if (!loop)
         return LBX_INVALID;
     if (!lbx__vela_word_is(
             lbx__vela_pump_change(loop, lbx__vela_word_on_resume),
             LBX_VELA_LOOP_PAUSED))
-        return lbx__fault_set(ret_fault, LBX_INVALID, "not paused");
+        return lbx__fault_set(fault, LBX_INVALID, "not paused");
     return LBX_OK;
 }
 
@@ -236,8 +236,7 @@ vela_loop_await_end(lbx_vela_loop *loop, int64_t deadline_ns)
 }
 
 lbx_status
-lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns,
-                   lbx_fault *ret_fault)
+lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns, lbx_fault *fault)
 {
     uint32_t before;
 
@@ -246,7 +245,7 @@ lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns,
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_stop);
     if (lbx__vela_word_is(before, LBX_VELA_LOOP_IDLE) ||
         lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPED))
-        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
+        return lbx__fault_set(fault, LBX_INVALID, "not running");
     if (lbx__vela_pump_frame_of(loop))
         return LBX_PENDING;
     return vela_loop_await_end(loop, deadline_ns);
@@ -261,7 +260,7 @@ lbx_vela_loop_send(lbx_vela_loop *loop, void *message)
 }
 
 lbx_status
-lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault)
+lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *fault)
 {
     lbx_envelope envelope;
     uint32_t before;
@@ -272,11 +271,10 @@ lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault)
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_process);
     if (lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING) ||
         lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPING))
-        return lbx__fault_set(ret_fault, LBX_INVALID,
+        return lbx__fault_set(fault, LBX_INVALID,
                               "running: it takes its messages itself");
     if (before & LBX__VELA_HANDLING)
-        return lbx__fault_set(ret_fault, LBX_BUSY,
-                              "a message is being handled");
+        return lbx__fault_set(fault, LBX_BUSY, "a message is being handled");
     found = lbx__vela_pump_take(loop, &envelope);
     if (found)
         (void)lbx__vela_pump_handle(loop, &envelope, false);
@@ -285,7 +283,7 @@ lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault)
 }
 
 lbx_status
-lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *ret_fault)
+lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *fault)
 {
     lbx_envelope envelope = lbx_envelope_with_default_priority(message);
     uint32_t before;
@@ -295,10 +293,9 @@ lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *ret_fault)
         return LBX_INVALID;
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_deliver);
     if (!lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING))
-        return lbx__fault_set(ret_fault, LBX_INVALID, "not running");
+        return lbx__fault_set(fault, LBX_INVALID, "not running");
     if (before & LBX__VELA_HANDLING)
-        return lbx__fault_set(ret_fault, LBX_BUSY,
-                              "a message is being handled");
+        return lbx__fault_set(fault, LBX_BUSY, "a message is being handled");
     status = lbx__vela_pump_handle(loop, &envelope, true);
     (void)lbx__vela_pump_change(loop, lbx__vela_word_on_release);
     return status;

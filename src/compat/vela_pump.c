@@ -82,7 +82,7 @@ pump_notification_lost(lbx_vela_loop *loop)
     // No memory. A stop needs none; the rest waits for the next notification.
     if (lbx__vela_word_is(lbx__vela_pump_change(loop, lbx__vela_word_on_unsent),
                           LBX_VELA_LOOP_STOPPING))
-        lbx_stop(pump);
+        lbx_ref_stop(pump);
 }
 
 /* Sends the notification, by the thread that set NOTIFIED: VELA-1. */
@@ -145,7 +145,7 @@ lbx__vela_pump_end_message(const lbx_vela_loop *loop,
                            const lbx_envelope *envelope)
 {
     if (envelope->type)
-        lbx_type_end_message(envelope->type, envelope->message);
+        lbx_type_destroy_message(envelope->type, envelope->message);
     else if (loop->destroy)
         loop->destroy(envelope->message, loop->destroy_context);
 }

@@ -150,10 +150,10 @@ courier_leave(lbx_courier *courier, uint32_t how_many)
 }
 
 static lbx_status
-courier_loop(lbx__courier_worker *worker, int64_t receives_most)
+courier_loop(lbx__courier_worker *worker, int64_t max_receives)
 {
     const lbx_courier *before = lbx__courier_enter(worker->courier);
-    const lbx_status status = lbx__courier_worker_run(worker, receives_most);
+    const lbx_status status = lbx__courier_worker_run(worker, max_receives);
 
     (void)lbx__courier_enter(before);
     return status;
@@ -304,7 +304,7 @@ lbx_courier_start(lbx_courier *courier)
 }
 
 lbx_status
-lbx_courier_run(lbx_courier *courier, int64_t receives_most)
+lbx_courier_run(lbx_courier *courier, int64_t max_receives)
 {
     lbx_status status;
 
@@ -316,7 +316,7 @@ lbx_courier_run(lbx_courier *courier, int64_t receives_most)
     lbx__lease_mark_alive(&courier->workers[0]);
     status = lbx__watchdog_start(courier);
     if (status == LBX_OK)
-        status = courier_loop(&courier->workers[0], receives_most);
+        status = courier_loop(&courier->workers[0], max_receives);
     lbx__watchdog_stop(courier);
     courier_become_idle(courier);
     courier_leave(courier, 1); // COUR-4
@@ -381,10 +381,10 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
         .received = tallies[LBX__TALLY_RECEIVED],
         .acknowledged = tallies[LBX__TALLY_ACKNOWLEDGED],
         .returned = tallies[LBX__TALLY_RETURNED],
-        .dead = tallies[LBX__TALLY_DEAD],
+        .dead_letters = tallies[LBX__TALLY_DEAD],
         .lost_leases = tallies[LBX__TALLY_LOST_LEASES],
         .extended = tallies[LBX__TALLY_EXTENDED],
-        .given_back = tallies[LBX__TALLY_GIVEN_BACK],
+        .released_unstarted = tallies[LBX__TALLY_GIVEN_BACK],
         .unsettled = tallies[LBX__TALLY_UNSETTLED],
         .silent_ns = courier_longest_silence(courier),
     };

@@ -54,7 +54,7 @@ struct lbx_job {
     bool extended;     /* at extended_ns, for the last time */
     int64_t extended_ns;
 
-    _Atomic(uint32_t) done; /* lbx_job_done() */
+    _Atomic(uint32_t) done; /* lbx_job_finish() */
     lbx_status done_status;
 };
 
@@ -68,8 +68,8 @@ struct lbx__courier_worker {
     lbx_job job;
 
     /* What was received and not begun: from `next` on. */
-    lbx_letter *letters[LBX_BATCH_MOST];
-    bool lost[LBX_BATCH_MOST]; /* its lease */
+    lbx_letter *letters[LBX_MAX_BATCH];
+    bool lost[LBX_MAX_BATCH]; /* its lease */
     size_t count;
     size_t next;
     int64_t leased_ns; /* until when, by our clock */
@@ -127,10 +127,10 @@ const lbx_courier *lbx__courier_enter(const lbx_courier *courier);
 void lbx__courier_worker_wake(lbx__courier_worker *worker);
 
 /* Receives and handles letters in the calling thread. LBX_OK when the courier was
- * stopped or `receives_most` receives were made; otherwise the status that ended
+ * stopped or `max_receives` receives were made; otherwise the status that ended
  * the loop: CLOSED, UNSUPPORTED, INVALID. */
 lbx_status lbx__courier_worker_run(lbx__courier_worker *worker,
-                                   int64_t receives_most);
+                                   int64_t max_receives);
 
 /* ---- job.c ---- */
 

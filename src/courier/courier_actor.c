@@ -11,7 +11,7 @@
 #include <letterbox/courier.h>
 
 lbx_status
-lbx_courier_to_actor(lbx_job *job, void *context)
+lbx_courier_tell_actor(lbx_job *job, void *context)
 {
     const lbx_courier_actor *actor = context;
     lbx_letter *letter = lbx_job_letter(job);
@@ -26,10 +26,10 @@ lbx_courier_to_actor(lbx_job *job, void *context)
     if (status != LBX_OK)
         return status;
     envelope = lbx_envelope_of_type(message, lbx_letter_type(letter));
-    status = lbx_handled_init(&handled, actor->system, actor->ref, &envelope,
-                              LBX_FOREVER);
+    status = lbx_tell_handled_init(&handled, actor->system, actor->ref,
+                                   &envelope, LBX_FOREVER);
     if (status != LBX_OK) {
-        lbx_type_end_message(envelope.type, message);
+        lbx_type_destroy_message(envelope.type, message);
         return status;
     }
     status = lbx_operation_wait(&handled);

@@ -45,14 +45,14 @@ lbx__courier_options_fault(const lbx_courier_options *options)
         return "a postbox and a handler are required";
     if (options->handlers < 1 || options->handlers > MAX_HANDLERS)
         return "handlers must be 1 to 1024";
-    if (options->letters_most < 1 || options->letters_most > LBX_BATCH_MOST)
-        return "letters_most must be 1 to 10";
+    if (options->max_letters < 1 || options->max_letters > LBX_MAX_BATCH)
+        return "max_letters must be 1 to 10";
     if (options->lease_ns < MIN_LEASE_NS && options->lease_ns != LBX_DEFAULT)
         return "lease_ns must be 1 ms at least, or letters are delivered again "
                "before they are handled";
     if (options->extend_every_ns < 0 || options->extend_to_ns < 0 ||
-        options->retry_ns < 0 || options->retry_most_ns < 0)
-        return "extend_every_ns, extend_to_ns, retry_ns and retry_most_ns must "
+        options->retry_ns < 0 || options->max_retry_ns < 0)
+        return "extend_every_ns, extend_to_ns, retry_ns and max_retry_ns must "
                "not be negative";
     if (options->extend_every_ns > 0 &&
         options->extend_to_ns <= options->extend_every_ns)
@@ -75,7 +75,7 @@ courier_options_check_receive(const lbx_courier_options *options,
 {
     const lbx_postbox *postbox = options->postbox;
     const lbx_box_options *box = lbx_postbox_box_options(postbox);
-    const lbx_limits *limits = &box->limits;
+    const lbx_box_limits *limits = &box->limits;
 
     if (options->lease_ns == LBX_DEFAULT && box->lease_ns < MIN_LEASE_NS)
         return lbx__fault_set(
@@ -84,18 +84,18 @@ courier_options_check_receive(const lbx_courier_options *options,
             "than 1 ms: letters are delivered again before they "
             "are handled",
             lbx_postbox_name(postbox));
-    if (options->lease_ns > limits->lease_most_ns)
+    if (options->lease_ns > limits->max_lease_ns)
         return lbx__fault_set(
             fault, LBX_INVALID,
-            "lease_ns is more than limits.lease_most_ns of box "
+            "lease_ns is more than limits.max_lease_ns of box "
             "%s",
             lbx_postbox_name(postbox));
-    if (options->wait_ns > limits->wait_most_ns ||
+    if (options->wait_ns > limits->max_wait_ns ||
         (options->wait_ns < 0 && options->wait_ns != LBX_DEFAULT &&
-         limits->wait_most_ns != LBX_UNLIMITED))
+         limits->max_wait_ns != LBX_UNLIMITED))
         return lbx__fault_set(
             fault, LBX_INVALID,
-            "wait_ns is more than limits.wait_most_ns of box %s",
+            "wait_ns is more than limits.max_wait_ns of box %s",
             lbx_postbox_name(postbox));
     return LBX_OK;
 }
@@ -132,11 +132,11 @@ lbx__courier_options_check_postbox(const lbx_courier_options *options,
 }
 
 lbx_courier_options
-lbx_courier_options_dead_letters(void)
+lbx_courier_options_for_dead_letters(void)
 {
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
 
     options.retry_ns = 3600 * LBX_SECOND;
-    options.retry_most_ns = 3600 * LBX_SECOND;
+    options.max_retry_ns = 3600 * LBX_SECOND;
     return options;
 }

@@ -80,7 +80,7 @@ courier_worker_receive(lbx__courier_worker *worker)
     lbx_operation operation;
     lbx_status status;
 
-    receive.letters_most = options->letters_most;
+    receive.max_letters = options->max_letters;
     receive.lease_ns = options->lease_ns;
     receive.wait_ns = options->wait_ns;
     worker->next = 0;
@@ -101,9 +101,9 @@ courier_worker_receive(lbx__courier_worker *worker)
 static int64_t
 courier_worker_leased_until(const lbx__courier_worker *worker)
 {
-    lbx_letter_facts facts;
+    lbx_letter_info facts;
 
-    if (lbx_letter_facts_read(worker->letters[0], &facts) != LBX_OK)
+    if (lbx_letter_info_read(worker->letters[0], &facts) != LBX_OK)
         return LBX_FOREVER;
     return lbx_deadline_after(worker->courier->options.clock, facts.lease_ns);
 }
@@ -113,13 +113,14 @@ static void
 courier_worker_give_back(lbx__courier_worker *worker)
 {
     lbx_courier *courier = worker->courier;
-    lbx_settle settles[LBX_BATCH_MOST];
+    lbx_settle_item settles[LBX_MAX_BATCH];
     const size_t count = worker->count - worker->next;
     lbx_status status;
 
     for (size_t i = 0; i < count; i++)
-        settles[i] = (lbx_settle){.what = LBX_NACK,
-                                  .letter = worker->letters[worker->next + i]};
+        settles[i] =
+            (lbx_settle_item){.action = LBX_SETTLE_NACK,
+                              .letter = worker->letters[worker->next + i]};
     if (count == 0)
         return;
     status = lbx_postbox_settle_batch(courier->options.postbox, settles, count);
@@ -177,11 +178,11 @@ courier_worker_pause(lbx__courier_worker *worker, lbx_status why,
 {
     const uint32_t seen = courier_worker_read_word(worker);
 
-    lbx__courier_log(worker->courier, "receiving from %s failed: %s%s",
-                     lbx_postbox_name(worker->courier->options.postbox),
-                     lbx_status_text(why),
-                     why == LBX_CORRUPT ? "; lbx_file_check() lists the letters"
-                                        : "");
+    lbx__courier_log(
+        worker->courier, "receiving from %s failed: %s%s",
+        lbx_postbox_name(worker->courier->options.postbox),
+        lbx_status_text(why),
+        why == LBX_CORRUPT ? "; lbx_file_store_check() lists the letters" : "");
     if (!lbx__courier_is_stopping(worker->courier))
         lbx__futex_wait(&worker->word, seen, *pause_ns);
     *pause_ns = *pause_ns > MAX_PAUSE_NS / 2 ? MAX_PAUSE_NS : *pause_ns * 2;
@@ -196,12 +197,12 @@ courier_worker_is_final(lbx_status status)
 }
 
 lbx_status
-lbx__courier_worker_run(lbx__courier_worker *worker, int64_t receives_most)
+lbx__courier_worker_run(lbx__courier_worker *worker, int64_t max_receives)
 {
     lbx_status status = LBX_OK;
     int64_t pause_ns = MIN_PAUSE_NS;
 
-    for (int64_t i = 0; receives_most < 0 || i < receives_most; i++) {
+    for (int64_t i = 0; max_receives < 0 || i < max_receives; i++) {
         if (lbx__courier_is_stopping(worker->courier))
             break;
         lbx__lease_mark_alive(worker);

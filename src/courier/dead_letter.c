@@ -74,7 +74,7 @@ dead_letter_make_type(void)
 }
 
 const lbx_type *
-lbx_dead_letter_type(void)
+lbx_dead_letter_record_type(void)
 {
     (void)pthread_once(&dead_letter_type_once, dead_letter_make_type);
     return dead_letter_type;
@@ -95,7 +95,7 @@ lbx__dead_letter_cover_init(lbx__dead_letter_cover *cover,
                             const lbx_letter *letter,
                             const lbx_allocator *allocator, lbx_draft *draft)
 {
-    lbx_letter_facts facts = {0};
+    lbx_letter_info facts = {0};
     lbx_attribute attribute;
 
     *cover = (lbx__dead_letter_cover){.allocator = allocator};
@@ -110,7 +110,7 @@ lbx__dead_letter_cover_init(lbx__dead_letter_cover *cover,
         for (size_t i = 0; i < cover->count; i++)
             (void)lbx_letter_attribute_at(letter, i, &cover->attributes[i]);
     }
-    if (lbx_letter_facts_read(letter, &facts) == LBX_OK) {
+    if (lbx_letter_info_read(letter, &facts) == LBX_OK) {
         draft->group = facts.group;
         draft->trace = facts.trace;
         draft->in_reply_to = facts.in_reply_to;
@@ -136,7 +136,7 @@ lbx__dead_letter_cover_fini(lbx__dead_letter_cover *cover)
 static lbx_status
 dead_letter_send_covered(lbx_letter *dead, lbx_postbox *to,
                          const lbx_draft *body, const char *reply_mailbox,
-                         lbx_sent *ret_sent)
+                         lbx_sent_letter *ret_sent)
 {
     lbx_draft draft = *body;
     char token[LBX__DEAD_LETTER_TOKEN_BYTES];
@@ -154,7 +154,7 @@ dead_letter_send_covered(lbx_letter *dead, lbx_postbox *to,
     // DEAD-2.
     (void)snprintf(token, sizeof(token), "back:%s", lbx_letter_id(dead));
     draft.token = token;
-    draft.duplicate_id = token;
+    draft.deduplication_id = token;
     if (!draft.group)
         draft.group = lbx_letter_id(dead); // for a fifo box
     if (status == LBX_OK)
@@ -165,7 +165,8 @@ dead_letter_send_covered(lbx_letter *dead, lbx_postbox *to,
 }
 
 static lbx_status
-dead_letter_send_record(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
+dead_letter_send_record(lbx_letter *dead, lbx_postbox *to,
+                        lbx_sent_letter *ret_sent)
 {
     const lbx_dead_letter_record *record;
     lbx_draft draft;
@@ -187,7 +188,8 @@ dead_letter_send_record(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
 }
 
 static lbx_status
-dead_letter_send_itself(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
+dead_letter_send_itself(lbx_letter *dead, lbx_postbox *to,
+                        lbx_sent_letter *ret_sent)
 {
     lbx_draft draft = LBX_DRAFT_INIT;
 
@@ -197,15 +199,16 @@ dead_letter_send_itself(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
 }
 
 lbx_status
-lbx_dead_letter_send_back(lbx_letter *dead, lbx_postbox *to, lbx_sent *ret_sent)
+lbx_dead_letter_send_back(lbx_letter *dead, lbx_postbox *to,
+                          lbx_sent_letter *ret_sent)
 {
-    lbx_sent sent = {.status = LBX_PENDING};
-    lbx_letter_facts facts;
+    lbx_sent_letter sent = {.status = LBX_PENDING};
+    lbx_letter_info facts;
     lbx_status status = LBX_INVALID;
 
     if (dead && to && lbx__dead_letter_is_record(dead))
         status = dead_letter_send_record(dead, to, &sent);
-    else if (dead && to && lbx_letter_facts_read(dead, &facts) == LBX_OK &&
+    else if (dead && to && lbx_letter_info_read(dead, &facts) == LBX_OK &&
              facts.dead_letter_source)
         status = dead_letter_send_itself(dead, to, &sent);
     if (sent.status == LBX_PENDING)

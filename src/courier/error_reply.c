@@ -78,8 +78,8 @@ lbx__error_reply_request_id(const lbx_letter *letter,
 const char *
 lbx__error_reply_address(const lbx_letter *letter)
 {
-    return lbx_routes_place_of_name(lbx_letter_routes(letter),
-                                    error_reply_result_kind.name);
+    return lbx_routes_address_by_name(lbx_letter_routes(letter),
+                                      error_reply_result_kind.name);
 }
 
 lbx_status

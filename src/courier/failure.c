@@ -36,7 +36,7 @@ failure_copy_id(lbx_id *id, const char *text)
 
 static lbx_dead_letter_record
 failure_make_record(const lbx_job *job, const lbx_job_failure *failure,
-                    const lbx_letter_facts *facts)
+                    const lbx_letter_info *facts)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_dead_letter_record record = {
@@ -63,10 +63,11 @@ failure_make_record(const lbx_job *job, const lbx_job_failure *failure,
 static lbx_status
 failure_send_dead_letter(const lbx_job *job,
                          const lbx_dead_letter_record *record,
-                         lbx_sent *ret_sent)
+                         lbx_sent_letter *ret_sent)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
-    lbx_draft draft = lbx_draft_of_message(lbx_dead_letter_type(), record);
+    lbx_draft draft =
+        lbx_draft_of_message(lbx_dead_letter_record_type(), record);
     char token[LBX__DEAD_LETTER_TOKEN_BYTES];
     lbx__dead_letter_cover cover;
     lbx_status status;
@@ -85,7 +86,7 @@ failure_send_dead_letter(const lbx_job *job,
     // For a fifo box; others read neither.
     if (!draft.group)
         draft.group = record->message_id.text;
-    draft.duplicate_id = record->message_id.text;
+    draft.deduplication_id = record->message_id.text;
     status = lbx_letter_send_and_acknowledge(
         job->letter, options->dead_letters.postbox, &draft, ret_sent);
     lbx__dead_letter_cover_fini(&cover);
@@ -94,12 +95,12 @@ failure_send_dead_letter(const lbx_job *job,
 
 static void
 failure_put_aside(lbx_job *job, const lbx_job_failure *failure,
-                  const lbx_letter_facts *facts)
+                  const lbx_letter_info *facts)
 {
     lbx_courier *courier = job->worker->courier;
     const lbx_dead_letter_record record =
         failure_make_record(job, failure, facts);
-    lbx_sent sent = {.status = LBX_PENDING};
+    lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_status status = LBX_OK;
 
     // No program waits for a reply to a letter without routes, and a dead letter
@@ -154,7 +155,7 @@ void
 lbx__failure_handle(lbx_job *job, lbx_status status)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
-    lbx_letter_facts facts = {0};
+    lbx_letter_info facts = {0};
     lbx_job_failure failure = {
         .letter = job->letter,
         .status = status,
@@ -164,18 +165,18 @@ lbx__failure_handle(lbx_job *job, lbx_status status)
             job->error_text[0] ? job->error_text : failure_text(status),
     };
 
-    if (lbx_letter_facts_read(job->letter, &facts) != LBX_OK)
+    if (lbx_letter_info_read(job->letter, &facts) != LBX_OK)
         facts.delivery_count = 1; // a letter has facts
     failure.delivery_count = facts.delivery_count;
     if (lbx__policy_verdict(&options->dead_letters, &failure) ==
-        LBX_VERDICT_DEAD) {
+        LBX_VERDICT_DEAD_LETTER) {
         failure_put_aside(job, &failure, &facts);
         return;
     }
     lbx__courier_log(job->worker->courier, "%s: delivery %u failed: %s: %s",
                      lbx_letter_id(job->letter), (unsigned)facts.delivery_count,
                      failure.error_type, failure.error_text);
-    if (!options->dead_letters.postbox && options->answer_failures)
+    if (!options->dead_letters.postbox && options->reply_on_failure)
         failure_answer(job, &failure);
     else
         (void)lbx__job_return(job);

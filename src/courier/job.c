@@ -77,7 +77,7 @@ job_settle(lbx_job *job, lbx_status status)
 static lbx_status
 job_await(lbx_job *job)
 {
-    // Acquire: pairs with the release in lbx_job_done().
+    // Acquire: pairs with the release in lbx_job_finish().
     while (lbx__load(&job->done, acquire) == 0)
         lbx__futex_wait(&job->done, 0, -1);
     return job->done_status;
@@ -113,7 +113,7 @@ lbx_job_letter(lbx_job *job)
 }
 
 lbx_status
-lbx_job_beat(lbx_job *job)
+lbx_job_heartbeat(lbx_job *job)
 {
     return job ? lbx__lease_heartbeat(job) : LBX_INVALID;
 }
@@ -143,7 +143,7 @@ job_is_handler_error(lbx_status status)
 }
 
 lbx_status
-lbx_job_answer(lbx_job *job, const lbx_draft *answer)
+lbx_job_reply_and_acknowledge(lbx_job *job, const lbx_draft *answer)
 {
     lbx_status status;
 
@@ -197,7 +197,7 @@ lbx_job_fail(lbx_job *job, lbx_status status, const char *error_type,
 }
 
 void
-lbx_job_done(lbx_job *job, lbx_status status)
+lbx_job_finish(lbx_job *job, lbx_status status)
 {
     if (!job)
         return;

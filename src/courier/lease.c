@@ -69,8 +69,8 @@ lease_extend(lbx_job *job, int64_t now)
 {
     lbx__courier_worker *worker = job->worker;
     const lbx_courier_options *options = &worker->courier->options;
-    lbx_settle settles[LBX_BATCH_MOST];
-    size_t indexes[LBX_BATCH_MOST];
+    lbx_settle_item settles[LBX_MAX_BATCH];
+    size_t indexes[LBX_MAX_BATCH];
     size_t count = 0;
     lbx_status status;
 
@@ -78,9 +78,9 @@ lease_extend(lbx_job *job, int64_t now)
         if (worker->lost[i] || lbx_letter_is_finalized(worker->letters[i]))
             continue;
         indexes[count] = i;
-        settles[count++] = (lbx_settle){.what = LBX_EXTEND,
-                                        .time_ns = options->extend_to_ns,
-                                        .letter = worker->letters[i]};
+        settles[count++] = (lbx_settle_item){.action = LBX_SETTLE_EXTEND,
+                                             .time_ns = options->extend_to_ns,
+                                             .letter = worker->letters[i]};
     }
     job->extended = true;
     job->extended_ns = now;

@@ -16,8 +16,7 @@ lbx__policy_retry_delay(const lbx_courier_options *options,
 {
     const int64_t delay_ns = lbx__time_scale(delivery_count, options->retry_ns);
 
-    return delay_ns < options->retry_most_ns ? delay_ns
-                                             : options->retry_most_ns;
+    return delay_ns < options->max_retry_ns ? delay_ns : options->max_retry_ns;
 }
 
 static bool
@@ -38,9 +37,10 @@ policy_apply_rules(const lbx_dead_letter_policy *policy,
         return LBX_VERDICT_RETRY;
     if (policy_names_type(policy->include, policy->include_count,
                           failure->error_type))
-        return LBX_VERDICT_DEAD;
-    return failure->delivery_count >= policy->deliveries ? LBX_VERDICT_DEAD
-                                                         : LBX_VERDICT_RETRY;
+        return LBX_VERDICT_DEAD_LETTER;
+    return failure->delivery_count >= policy->deliveries
+               ? LBX_VERDICT_DEAD_LETTER
+               : LBX_VERDICT_RETRY;
 }
 
 lbx_verdict

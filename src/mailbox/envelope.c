@@ -21,21 +21,21 @@ lbx_envelope_with_channel(void *message, int32_t priority, lbx_channel channel)
 }
 
 lbx_envelope
-lbx_envelope_new(void *message, int32_t priority)
+lbx_envelope_of(void *message, int32_t priority)
 {
-    return lbx_envelope_with_channel(message, priority, LBX_REGULAR);
+    return lbx_envelope_with_channel(message, priority, LBX_CHANNEL_REGULAR);
 }
 
 lbx_envelope
 lbx_envelope_control(void *message, int32_t priority)
 {
-    return lbx_envelope_with_channel(message, priority, LBX_CONTROL);
+    return lbx_envelope_with_channel(message, priority, LBX_CHANNEL_CONTROL);
 }
 
 lbx_envelope
 lbx_envelope_with_default_priority(void *message)
 {
-    return lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
+    return lbx_envelope_of(message, LBX_PRIORITY_DEFAULT);
 }
 
 lbx_envelope
@@ -57,10 +57,10 @@ lbx_system_message_of(int32_t code)
 
     switch (code) {
 #define PRIORITY(name, number, urgency)                                        \
-    case LBX_SYSTEM_##name:                                                    \
+    case LBX_SYSTEM_CODE_##name:                                               \
         system.priority = (urgency);                                           \
         break;
-        LBX_SYSTEM_MAP(PRIORITY)
+        LBX_SYSTEM_CODE_MAP(PRIORITY)
 #undef PRIORITY
     default:
         break;
@@ -116,11 +116,11 @@ lbx_envelope_into_parts(const lbx_envelope *envelope, void **ret_message,
 bool
 lbx_envelope_is_control(const lbx_envelope *envelope)
 {
-    return envelope && envelope->channel == LBX_CONTROL;
+    return envelope && envelope->channel == LBX_CHANNEL_CONTROL;
 }
 
 bool
 lbx_envelope_is_system(const lbx_envelope *envelope)
 {
-    return envelope && envelope->system.code != LBX_SYSTEM_NONE;
+    return envelope && envelope->system.code != LBX_SYSTEM_CODE_NONE;
 }

@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    PRODUCERS = LBX_CAN_MULTI_PRODUCE,
-    BOTH = LBX_CAN_MULTI_PRODUCE | LBX_CAN_MULTI_CONSUME,
+    PRODUCERS = LBX_CAPABILITY_MULTI_PRODUCE,
+    BOTH = LBX_CAPABILITY_MULTI_PRODUCE | LBX_CAPABILITY_MULTI_CONSUME,
 };
 
 #define UNBOUNDED .unlimited = true
@@ -26,17 +26,17 @@ static const lbx__mailbox_kind built_in_kinds[] = {
     {LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, LBX__ORDER_FIFO, PRODUCERS, UNBOUNDED},
     {LBX_KIND_BOUNDED, LBX__ORDER_FIFO, BOTH, BOUNDED},
     {LBX_KIND_UNBOUNDED_PRIORITY, LBX__ORDER_PRIORITY,
-     BOTH | LBX_CAN_PRIORITIZE, UNBOUNDED},
-    {LBX_KIND_BOUNDED_PRIORITY, LBX__ORDER_PRIORITY, BOTH | LBX_CAN_PRIORITIZE,
-     BOUNDED},
+     BOTH | LBX_CAPABILITY_PRIORITIZE, UNBOUNDED},
+    {LBX_KIND_BOUNDED_PRIORITY, LBX__ORDER_PRIORITY,
+     BOTH | LBX_CAPABILITY_PRIORITIZE, BOUNDED},
     {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL,
-     BOTH | LBX_CAN_CONTROL, UNBOUNDED},
-    {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL, BOTH | LBX_CAN_CONTROL,
-     BOUNDED},
-    {LBX_KIND_UNBOUNDED_DEQUE, LBX__ORDER_STORAGE, BOTH | LBX_CAN_SEND_FRONT,
-     UNBOUNDED, .ops = &lbx__deque_ops},
-    {LBX_KIND_BOUNDED_DEQUE, LBX__ORDER_STORAGE, BOTH | LBX_CAN_SEND_FRONT,
-     BOUNDED, .ops = &lbx__deque_ops},
+     BOTH | LBX_CAPABILITY_CONTROL, UNBOUNDED},
+    {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL,
+     BOTH | LBX_CAPABILITY_CONTROL, BOUNDED},
+    {LBX_KIND_UNBOUNDED_DEQUE, LBX__ORDER_STORAGE,
+     BOTH | LBX_CAPABILITY_SEND_FRONT, UNBOUNDED, .ops = &lbx__deque_ops},
+    {LBX_KIND_BOUNDED_DEQUE, LBX__ORDER_STORAGE,
+     BOTH | LBX_CAPABILITY_SEND_FRONT, BOUNDED, .ops = &lbx__deque_ops},
 };
 
 /* Aliases. All priority kinds are stable: equal messages leave in the order of
@@ -59,7 +59,7 @@ struct custom_kind {
     char name[];
 };
 
-struct lbx_kinds {
+struct lbx_kind_registry {
     const lbx_allocator *allocator;
     struct custom_kind *first;
 };
@@ -78,7 +78,7 @@ kinds_find_built_in(const char *name)
 }
 
 const lbx__mailbox_kind *
-lbx__kinds_find(const lbx_kinds *kinds, const char *name)
+lbx__kinds_find(const lbx_kind_registry *kinds, const char *name)
 {
     if (!name)
         name = LBX_KIND_UNBOUNDED;
@@ -89,9 +89,10 @@ lbx__kinds_find(const lbx_kinds *kinds, const char *name)
 }
 
 lbx_status
-lbx_kinds_create(const lbx_allocator *allocator, lbx_kinds **ret)
+lbx_kind_registry_create(const lbx_allocator *allocator,
+                         lbx_kind_registry **ret)
 {
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
 
     if (!ret || !lbx__allocator_usable(allocator))
         return LBX_INVALID;
@@ -104,7 +105,7 @@ lbx_kinds_create(const lbx_allocator *allocator, lbx_kinds **ret)
 }
 
 void
-lbx_kinds_destroy(lbx_kinds *kinds)
+lbx_kind_registry_destroy(lbx_kind_registry *kinds)
 {
     struct custom_kind *added;
 
@@ -119,19 +120,21 @@ lbx_kinds_destroy(lbx_kinds *kinds)
 }
 
 static bool
-kinds_is_complete(const lbx_storage_ops *ops)
+kinds_is_complete(const lbx_kind_ops *ops)
 {
-    const uint32_t allowed = LBX_CAN_SEND_FRONT | LBX_CAN_PRIORITIZE;
+    const uint32_t allowed =
+        LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_PRIORITIZE;
 
-    return ops->version == LBX_STORAGE_OPS_VERSION && ops->create &&
+    return ops->version == LBX_KIND_OPS_VERSION && ops->create &&
            ops->destroy && ops->push && ops->pop &&
            (ops->capabilities & ~allowed) == 0 &&
-           (!(ops->capabilities & LBX_CAN_SEND_FRONT) || ops->push_front);
+           (!(ops->capabilities & LBX_CAPABILITY_SEND_FRONT) ||
+            ops->push_front);
 }
 
 lbx_status
-lbx_kinds_add(lbx_kinds *kinds, const char *name, const lbx_storage_ops *ops,
-              void *kind_context)
+lbx_kind_registry_add(lbx_kind_registry *kinds, const char *name,
+                      const lbx_kind_ops *ops, void *kind_context)
 {
     struct custom_kind *added;
     size_t size;
@@ -157,18 +160,18 @@ lbx_kinds_add(lbx_kinds *kinds, const char *name, const lbx_storage_ops *ops,
 }
 
 uint32_t
-lbx_kinds_capabilities(const lbx_kinds *kinds, const char *name)
+lbx_kind_registry_capabilities(const lbx_kind_registry *kinds, const char *name)
 {
     const lbx__mailbox_kind *kind = lbx__kinds_find(kinds, name);
 
     if (!kind)
         return 0;
     return kind->capabilities |
-           (kind->limited ? LBX_CAN_BOUND | LBX_CAN_BLOCK : 0u);
+           (kind->limited ? LBX_CAPABILITY_BOUND | LBX_CAPABILITY_BLOCK : 0u);
 }
 
 const char *
-lbx_kinds_find(const lbx_kinds *kinds, const char *name,
+lbx_kinds_find(const lbx_kind_registry *kinds, const char *name,
                lbx_kind_capacity *ret_capacity)
 {
     const lbx__mailbox_kind *kind = name ? lbx__kinds_find(kinds, name) : NULL;

@@ -22,12 +22,12 @@ typedef struct lbx__mailbox_kind {
     uint32_t capabilities;
     bool limited;   /* needs a capacity */
     bool unlimited; /* must not have one */
-    const lbx_storage_ops *ops;
+    const lbx_kind_ops *ops;
     void *context;
 } lbx__mailbox_kind;
 
 /* The kind with this name or alias; NULL when there is none. */
-const lbx__mailbox_kind *lbx__kinds_find(const lbx_kinds *kinds,
+const lbx__mailbox_kind *lbx__kinds_find(const lbx_kind_registry *kinds,
                                          const char *name);
 
 #endif

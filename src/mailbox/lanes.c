@@ -36,7 +36,7 @@ lanes_init_quotas(lbx_mailbox *box, const lbx__mailbox_kind *kind)
 {
     const lbx_mailbox_options *options = &box->options;
     bool limited = options->capacity_messages != LBX_UNLIMITED;
-    bool grows = options->overflow == LBX_GROW;
+    bool grows = options->overflow == LBX_OVERFLOW_GROW;
     bool in_ring = kind->order == LBX__ORDER_FIFO && !grows;
 
     if (limited && !in_ring) {
@@ -46,7 +46,7 @@ lanes_init_quotas(lbx_mailbox *box, const lbx__mailbox_kind *kind)
     }
     if (kind->order != LBX__ORDER_CONTROL)
         return;
-    if (options->control_capacity == LBX_SHARED) {
+    if (options->control_capacity == LBX_LIMIT_SHARED) {
         box->control_lane.quota = box->user_lane.quota;
     } else if (options->control_capacity != LBX_UNLIMITED) {
         lbx__quota_init(&box->control_quota,
@@ -73,9 +73,9 @@ lanes_init_fifo(lbx_mailbox *box, lbx__lane *lane, unsigned words)
         return lanes_init_segq(box, lane, words);
     lane->type = LBX__LANE_RING;
     lane->words = words;
-    return lbx__ring_init(&lane->q.ring, (uint64_t)options->capacity_messages,
-                          words, box->many, options->overflow == LBX_BLOCK,
-                          options->allocator);
+    return lbx__ring_init(
+        &lane->q.ring, (uint64_t)options->capacity_messages, words, box->many,
+        options->overflow == LBX_OVERFLOW_BLOCK, options->allocator);
 }
 
 static lbx_status
@@ -281,7 +281,8 @@ lbx__lanes_sample(lbx_mailbox *box)
 static int
 lanes_index_of(const lbx_mailbox *box, const lbx_envelope *envelope)
 {
-    return box->lane[LBX__CONTROL_LANE] && envelope->channel == LBX_CONTROL
+    return box->lane[LBX__CONTROL_LANE] &&
+                   envelope->channel == LBX_CHANNEL_CONTROL
                ? LBX__CONTROL_LANE
                : LBX__USER_LANE;
 }
@@ -333,11 +334,11 @@ lbx__lanes_unpack(lbx_mailbox *box, int lane, const uint64_t *item,
     if (from->words == LBX__ENVELOPE) {
         memcpy(ret, item, sizeof(*ret));
     } else {
-        *ret = lbx_envelope_new(NULL, box->options.default_priority);
+        *ret = lbx_envelope_of(NULL, box->options.default_priority);
         if (from->words == LBX__PAIR)
             ret->priority = (int32_t)(uint32_t)item[1];
         if (lane == LBX__CONTROL_LANE)
-            ret->channel = LBX_CONTROL;
+            ret->channel = LBX_CHANNEL_CONTROL;
         ret->recipient = box->options.owner;
     }
     ret->message = lbx__slot_decode(item[0]);

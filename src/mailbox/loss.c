@@ -14,7 +14,7 @@ static void
 loss_destroy_message(const lbx_mailbox *box, const lbx_envelope *envelope)
 {
     if (envelope->type)
-        lbx_type_end_message(envelope->type, envelope->message);
+        lbx_type_destroy_message(envelope->type, envelope->message);
     else if (box->options.destroy)
         box->options.destroy(envelope->message, box->options.destroy_context);
 }
@@ -23,11 +23,11 @@ static void
 loss_count(lbx_mailbox *box, lbx_loss_reason reason)
 {
     // Relaxed: statistics.
-    if (reason == LBX_LOST_DROPPED_NEWEST)
+    if (reason == LBX_LOSS_DROPPED_NEWEST)
         (void)lbx__add(&box->dropped_newest, 1, relaxed);
-    else if (reason == LBX_LOST_DROPPED_OLDEST)
+    else if (reason == LBX_LOSS_DROPPED_OLDEST)
         (void)lbx__add(&box->dropped_oldest, 1, relaxed);
-    else if (reason == LBX_LOST_EXPIRED)
+    else if (reason == LBX_LOSS_EXPIRED)
         (void)lbx__add(&box->expired, 1, relaxed);
 }
 
@@ -36,13 +36,13 @@ static bool
 loss_metric(lbx_loss_reason reason, lbx_metric *ret)
 {
     switch (reason) {
-    case LBX_LOST_DROPPED_NEWEST:
+    case LBX_LOSS_DROPPED_NEWEST:
         *ret = LBX_METRIC_DROPPED_NEWEST;
         return true;
-    case LBX_LOST_DROPPED_OLDEST:
+    case LBX_LOSS_DROPPED_OLDEST:
         *ret = LBX_METRIC_DROPPED_OLDEST;
         return true;
-    case LBX_LOST_EXPIRED:
+    case LBX_LOSS_EXPIRED:
         *ret = LBX_METRIC_EXPIRED;
         return true;
     default:

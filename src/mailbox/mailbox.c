@@ -69,9 +69,9 @@ mailbox_capabilities(const lbx_mailbox *box, const lbx__mailbox_kind *kind)
 
     if (box->options.capacity_messages == LBX_UNLIMITED)
         return capabilities;
-    capabilities |= LBX_CAN_BOUND;
-    if (box->options.overflow == LBX_BLOCK)
-        capabilities |= LBX_CAN_BLOCK;
+    capabilities |= LBX_CAPABILITY_BOUND;
+    if (box->options.overflow == LBX_OVERFLOW_BLOCK)
+        capabilities |= LBX_CAPABILITY_BLOCK;
     return capabilities;
 }
 
@@ -90,7 +90,7 @@ mailbox_build(const lbx__mailbox_kind *kind, const lbx_mailbox_options *options,
     box->magic = LBX__MAILBOX_MAGIC;
     box->options = *options;
     box->options.fault = NULL;
-    box->many = (kind->capabilities & LBX_CAN_MULTI_CONSUME) != 0;
+    box->many = (kind->capabilities & LBX_CAPABILITY_MULTI_CONSUME) != 0;
     box->lane[LBX__USER_LANE] = &box->user_lane;
     lbx__list_init(&box->receivers);
     lbx__list_init(&box->flushers);
@@ -227,7 +227,7 @@ lbx__mailbox_discard(lbx_mailbox *box)
 
     lbx__mailbox_hold(box);
     while (mailbox_take_rest(box, &envelope))
-        lbx__loss_report(box, &envelope, LBX_LOST_CLOSED);
+        lbx__loss_report(box, &envelope, LBX_LOSS_CLOSED);
     lbx__mailbox_release(box);
 }
 

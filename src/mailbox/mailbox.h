@@ -145,7 +145,7 @@ struct lbx_mailbox {
     _Atomic(uint64_t) high_water;
     _Atomic(uint64_t) timed;
     _Atomic(int64_t) waited_total_ns;
-    _Atomic(int64_t) waited_max_ns;
+    _Atomic(int64_t) max_waited_ns;
     _Atomic(uint32_t) pressed;
     _Atomic(uint32_t) to_dead_letters; /* closed with DEAD_LETTER */
     _Atomic(uint64_t) producers;

@@ -47,7 +47,8 @@ options_settle_capacity(const lbx__mailbox_kind *kind,
     int64_t *capacity = &options->capacity_messages;
 
     if (*capacity == LBX_DEFAULT)
-        *capacity = kind->limited ? LBX_DEFAULT_CAPACITY : LBX_UNLIMITED;
+        *capacity =
+            kind->limited ? LBX_MAILBOX_DEFAULT_CAPACITY : LBX_UNLIMITED;
     if (*capacity != LBX_UNLIMITED && !lbx__options_is_count(*capacity))
         return lbx__options_fail(
             options, LBX_INVALID,
@@ -76,21 +77,21 @@ options_settle_lanes(lbx_mailbox_options *options)
     int64_t *control = &options->control_capacity;
 
     if (*system == LBX_DEFAULT)
-        *system = LBX_DEFAULT_SYSTEM_RESERVATION;
-    if (*system != LBX_DISABLED && *system != LBX_UNLIMITED &&
+        *system = LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION;
+    if (*system != LBX_LIMIT_DISABLED && *system != LBX_UNLIMITED &&
         !lbx__options_is_count(*system))
         return lbx__options_fail(
             options, LBX_INVALID,
-            "system_reservation is %lld: it must be LBX_DISABLED, "
+            "system_reservation is %lld: it must be LBX_LIMIT_DISABLED, "
             "positive, or LBX_UNLIMITED",
             (long long)*system);
     if (*control == LBX_DEFAULT)
-        *control = LBX_SHARED;
-    if (*control != LBX_SHARED && *control != LBX_UNLIMITED &&
+        *control = LBX_LIMIT_SHARED;
+    if (*control != LBX_LIMIT_SHARED && *control != LBX_UNLIMITED &&
         !lbx__options_is_count(*control))
         return lbx__options_fail(
             options, LBX_INVALID,
-            "control_capacity is %lld: it must be LBX_SHARED, "
+            "control_capacity is %lld: it must be LBX_LIMIT_SHARED, "
             "positive, or LBX_UNLIMITED",
             (long long)*control);
     return LBX_OK;
@@ -100,23 +101,26 @@ static lbx_status
 options_settle_policy(const lbx__mailbox_kind *kind,
                       lbx_mailbox_options *options)
 {
-    if ((int)options->overflow < LBX_REJECT || options->overflow > LBX_BLOCK)
+    if ((int)options->overflow < LBX_OVERFLOW_REJECT ||
+        options->overflow > LBX_OVERFLOW_BLOCK)
         return lbx__options_fail(
             options, LBX_INVALID,
-            "overflow is %d: it must be one of LBX_REJECT, "
-            "LBX_DROP_NEWEST, LBX_DROP_OLDEST, LBX_GROW, LBX_BLOCK",
+            "overflow is %d: it must be one of LBX_OVERFLOW_REJECT, "
+            "LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST, "
+            "LBX_OVERFLOW_GROW, LBX_OVERFLOW_BLOCK",
             (int)options->overflow);
-    if (options->after_wait != LBX_REJECT &&
-        options->after_wait != LBX_DROP_NEWEST)
-        return lbx__options_fail(options, LBX_INVALID,
-                                 "after_wait is %d: it must be LBX_REJECT or "
-                                 "LBX_DROP_NEWEST",
-                                 (int)options->after_wait);
-    if (options->overflow == LBX_DROP_OLDEST &&
-        !(kind->capabilities & LBX_CAN_MULTI_CONSUME))
+    if (options->after_wait != LBX_OVERFLOW_REJECT &&
+        options->after_wait != LBX_OVERFLOW_DROP_NEWEST)
         return lbx__options_fail(
             options, LBX_INVALID,
-            "LBX_DROP_OLDEST lets senders take messages out, which a "
+            "after_wait is %d: it must be LBX_OVERFLOW_REJECT or "
+            "LBX_OVERFLOW_DROP_NEWEST",
+            (int)options->after_wait);
+    if (options->overflow == LBX_OVERFLOW_DROP_OLDEST &&
+        !(kind->capabilities & LBX_CAPABILITY_MULTI_CONSUME))
+        return lbx__options_fail(
+            options, LBX_INVALID,
+            "LBX_OVERFLOW_DROP_OLDEST lets senders take messages out, which a "
             "mailbox of kind \"%s\" does not allow; use \"unbounded\" "
             "or \"bounded\"",
             kind->name);
@@ -183,25 +187,25 @@ lbx_mailbox_options_profile(lbx_profile profile)
 
     switch (profile) {
     case LBX_PROFILE_VELA:
-        options.system_reservation = LBX_DISABLED;
+        options.system_reservation = LBX_LIMIT_DISABLED;
         break;
     case LBX_PROFILE_CELLEX:
         options.envelopes = true;
         options.higher_first = true;
         options.default_priority = LBX_PRIORITY_CELLEX;
-        options.newest_to_sender = true;
-        options.system_reservation = LBX_DEFAULT_SYSTEM_RESERVATION;
-        options.overflow = LBX_DROP_OLDEST;
+        options.return_dropped_newest = true;
+        options.system_reservation = LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION;
+        options.overflow = LBX_OVERFLOW_DROP_OLDEST;
         break;
     case LBX_PROFILE_AKKA:
         options.envelopes = true;
         options.system_reservation = LBX_UNLIMITED;
-        options.overflow = LBX_BLOCK;
+        options.overflow = LBX_OVERFLOW_BLOCK;
         options.wait_ns = 10 * LBX_SECOND;
-        options.after_wait = LBX_DROP_NEWEST;
+        options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
         break;
     case LBX_PROFILE_PRODUCTION:
-        options.capacity_messages = LBX_DEFAULT_CAPACITY;
+        options.capacity_messages = LBX_MAILBOX_DEFAULT_CAPACITY;
         break;
     }
     return options;
@@ -212,7 +216,7 @@ lbx_mailbox_options_limit(int64_t limit, int64_t if_default)
 {
     if (limit == LBX_DEFAULT)
         limit = if_default;
-    if (limit == LBX_DISABLED)
+    if (limit == LBX_LIMIT_DISABLED)
         return 0;
     return limit >= 1 && limit != LBX_UNLIMITED ? limit : -1;
 }

@@ -61,10 +61,10 @@ producer_send_slow(lbx_mailbox *box, void *message, int flags)
     }
     if (flags != LBX_FULL && flags != NO_FAST_PATH)
         return lbx__send_refuse(box, &box->user_lane, flags);
-    if (flags == LBX_FULL && (box->options.overflow == LBX_REJECT ||
-                              box->options.overflow == LBX_BLOCK))
+    if (flags == LBX_FULL && (box->options.overflow == LBX_OVERFLOW_REJECT ||
+                              box->options.overflow == LBX_OVERFLOW_BLOCK))
         return lbx__send_reject(box, &box->user_lane);
-    envelope = lbx_envelope_new(message, box->options.default_priority);
+    envelope = lbx_envelope_of(message, box->options.default_priority);
     return lbx_producer_try_send_envelope((lbx_producer *)(void *)box,
                                           &envelope, NULL);
 }
@@ -186,10 +186,10 @@ lbx_producer_send_until(lbx_producer *producer, void *message,
     if (LBX__LIKELY(flags == 0))
         return LBX_OK;
     // An operation is needed only where the policy may wait.
-    if (!(box->capabilities & LBX_CAN_BLOCK) ||
+    if (!(box->capabilities & LBX_CAPABILITY_BLOCK) ||
         (flags != LBX_FULL && flags != NO_FAST_PATH))
         return producer_send_slow(box, message, flags);
-    envelope = lbx_envelope_new(message, box->options.default_priority);
+    envelope = lbx_envelope_of(message, box->options.default_priority);
     return lbx_producer_send_envelope_until(producer, &envelope, deadline_ns,
                                             NULL);
 }
@@ -252,9 +252,9 @@ static lbx_send_result
 producer_fresh_result(const lbx_mailbox *box)
 {
     lbx_send_result result = {
-        .outcome = LBX_NOT_SENT,
+        .outcome = LBX_OUTCOME_NOT_SENT,
         .capacity_messages = 0,
-        .overflow = box ? box->options.overflow : LBX_REJECT,
+        .overflow = box ? box->options.overflow : LBX_OVERFLOW_REJECT,
     };
 
     return result;
@@ -270,7 +270,7 @@ producer_send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
     uint64_t item[LBX__ENVELOPE];
     int flags;
 
-    copy.lost = LBX_NOT_LOST;
+    copy.lost = LBX_LOSS_NONE;
     copy.recipient = box->options.owner;
     memcpy(item, &copy, sizeof(copy));
     item[0] = lbx__slot_encode(copy.message);
@@ -278,7 +278,7 @@ producer_send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
     if (ret_result) {
         *ret_result = producer_fresh_result(box);
         if (flags >= 0)
-            ret_result->outcome = LBX_ENQUEUED;
+            ret_result->outcome = LBX_OUTCOME_ENQUEUED;
     }
     if (flags > 0)
         lbx__send_pushed(box, lane, flags); // the mailbox may be freed here
@@ -296,8 +296,9 @@ lbx_producer_try_send_envelope(lbx_producer *producer,
     lbx_envelope copy;
     lbx__lane *lane;
 
-    if (box && envelope && box->straight && envelope->channel == LBX_REGULAR &&
-        envelope->system.code == LBX_SYSTEM_NONE)
+    if (box && envelope && box->straight &&
+        envelope->channel == LBX_CHANNEL_REGULAR &&
+        envelope->system.code == LBX_SYSTEM_CODE_NONE)
         return producer_send_straight(box, envelope, ret_result);
     result = producer_fresh_result(box);
     if (box && envelope) {
@@ -308,7 +309,7 @@ lbx_producer_try_send_envelope(lbx_producer *producer,
             status = lbx__send_envelope(box, lane, &copy, &result);
     }
     if (status != LBX_OK)
-        result.outcome = LBX_NOT_SENT;
+        result.outcome = LBX_OUTCOME_NOT_SENT;
     if (ret_result)
         *ret_result = result;
     return status;

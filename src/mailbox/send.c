@@ -3,7 +3,7 @@
  * A send that does not wait: check the envelope, find the lane, push, act on
  * the flags that the push returned. When the lane has no capacity, the overflow
  * policy decides: reject, drop this message, send_evict an older one, grow. Waiting
- * sends (LBX_BLOCK) are in send_operation.c, the fast paths in producer.c.
+ * sends (LBX_OVERFLOW_BLOCK) are in send_operation.c, the fast paths in producer.c.
  *
  * Threads    any, with no lock held, except lbx__send_push().
  */
@@ -26,12 +26,12 @@ lbx__send_check(lbx_mailbox *box, lbx_envelope *envelope, lbx__lane **ret_lane)
 
     if (options->may_wait && !options->may_wait(options->may_wait_context))
         return LBX_WOULD_BLOCK;
-    if (envelope->channel > LBX_CONTROL)
+    if (envelope->channel > LBX_CHANNEL_CONTROL)
         return LBX_INVALID;
-    envelope->lost = LBX_NOT_LOST;
+    envelope->lost = LBX_LOSS_NONE;
     envelope->recipient = options->owner;
     if (lbx_envelope_is_system(envelope)) {
-        if (options->system_reservation == LBX_DISABLED)
+        if (options->system_reservation == LBX_LIMIT_DISABLED)
             return LBX_UNSUPPORTED;
         return lbx__lanes_make_system(box, ret_lane);
     }
@@ -42,7 +42,7 @@ lbx__send_check(lbx_mailbox *box, lbx_envelope *envelope, lbx__lane **ret_lane)
         *ret_lane = box->lane[LBX__CONTROL_LANE];
     // Once, before the message is stored, and without a lock.
     if (((*ret_lane)->type == LBX__LANE_PRIORITY ||
-         (box->capabilities & LBX_CAN_PRIORITIZE)) &&
+         (box->capabilities & LBX_CAPABILITY_PRIORITIZE)) &&
         options->priority &&
         !options->priority(envelope->message, options->priority_context,
                            &envelope->priority))
@@ -109,15 +109,15 @@ lbx_status
 lbx__send_drop(lbx_mailbox *box, const lbx_envelope *envelope,
                lbx_send_result *result)
 {
-    if (box->options.newest_to_sender) {
+    if (box->options.return_dropped_newest) {
         // Relaxed: statistics.
         (void)lbx__add(&box->dropped_newest, 1, relaxed);
         lbx__observers_count(box, LBX_METRIC_DROPPED_NEWEST, 1);
         return LBX_FULL;
     }
-    result->outcome = LBX_DROPPED_NEWEST;
+    result->outcome = LBX_OUTCOME_DROPPED_NEWEST;
     result->dropped_messages = 1;
-    lbx__loss_report(box, envelope, LBX_LOST_DROPPED_NEWEST);
+    lbx__loss_report(box, envelope, LBX_LOSS_DROPPED_NEWEST);
     return LBX_OK;
 }
 
@@ -145,9 +145,9 @@ send_evict(lbx_mailbox *box, lbx_send_result *result)
     if (lbx__load(&box->gate, relaxed) & (LBX__GATE_FLUSH | LBX__GATE_CLOSED))
         lbx__visit_serve_flushes(box);
     lbx__lanes_unpack(box, LBX__USER_LANE, item, &oldest);
-    result->outcome = LBX_DROPPED_OLDEST;
+    result->outcome = LBX_OUTCOME_DROPPED_OLDEST;
     result->dropped_messages++;
-    lbx__loss_report(box, &oldest, LBX_LOST_DROPPED_OLDEST);
+    lbx__loss_report(box, &oldest, LBX_LOSS_DROPPED_OLDEST);
     return true;
 }
 
@@ -189,11 +189,11 @@ static void
 send_note_accepted(lbx_mailbox *box, uint64_t grown, lbx_send_result *result)
 {
     if (grown > 0) {
-        result->outcome = LBX_GREW;
+        result->outcome = LBX_OUTCOME_GREW;
         result->capacity_messages = (int64_t)grown;
         lbx__observers_count(box, LBX_METRIC_GREW, grown);
-    } else if (result->outcome == LBX_NOT_SENT) {
-        result->outcome = LBX_ENQUEUED;
+    } else if (result->outcome == LBX_OUTCOME_NOT_SENT) {
+        result->outcome = LBX_OUTCOME_ENQUEUED;
     }
 }
 
@@ -244,9 +244,9 @@ lbx__send_envelope(lbx_mailbox *box, lbx__lane *lane,
     if (lane == lbx__lanes_get(box, LBX__SYSTEM_LANE))
         return lbx__send_reject(box, lane);
     switch (box->options.overflow) {
-    case LBX_DROP_NEWEST:
+    case LBX_OVERFLOW_DROP_NEWEST:
         return lbx__send_drop(box, envelope, result);
-    case LBX_DROP_OLDEST:
+    case LBX_OVERFLOW_DROP_OLDEST:
         return send_evicting(box, lane, envelope, result);
     default:
         return lbx__send_reject(box, lane);
@@ -256,7 +256,7 @@ lbx__send_envelope(lbx_mailbox *box, lbx__lane *lane,
 bool
 lbx__send_dead_letter(lbx_mailbox *box, const lbx_envelope *dead)
 {
-    lbx_send_result result = {.outcome = LBX_NOT_SENT};
+    lbx_send_result result = {.outcome = LBX_OUTCOME_NOT_SENT};
 
     return lbx__send_envelope(box, box->lane[LBX__USER_LANE], dead, &result) ==
            LBX_OK;
@@ -266,16 +266,16 @@ lbx_status
 lbx__send_front(lbx_mailbox *box, void *message)
 {
     lbx_envelope envelope;
-    lbx_send_result result = {.outcome = LBX_NOT_SENT};
+    lbx_send_result result = {.outcome = LBX_OUTCOME_NOT_SENT};
     uint64_t item[LBX__ENVELOPE];
     uint64_t used = 0;
     lbx__lane *lane;
     lbx_status status;
     int flags;
 
-    if (!(box->capabilities & LBX_CAN_SEND_FRONT))
+    if (!(box->capabilities & LBX_CAPABILITY_SEND_FRONT))
         return LBX_UNSUPPORTED;
-    envelope = lbx_envelope_new(message, box->options.default_priority);
+    envelope = lbx_envelope_of(message, box->options.default_priority);
     status = lbx__send_check(box, &envelope, &lane);
     if (status != LBX_OK)
         return status;

@@ -2,7 +2,7 @@
 /*
  * Sends that wait, as operations, and the calls that park on them.
  *
- * Only the overflow policy LBX_BLOCK waits. A send that finds no capacity joins
+ * Only the overflow policy LBX_OVERFLOW_BLOCK waits. A send that finds no capacity joins
  * the list of its lane and sets the lane's flag for waiting senders. Then, in
  * the same visit, it tries once more: a thread that frees capacity has either
  * done so before that try, or sees the flag and moves the first waiting message
@@ -31,9 +31,9 @@ send_prepare(lbx_mailbox *box, lbx__op *op)
     lbx__lane *lane = NULL;
 
     if (lbx__op_send(op)->messages)
-        lbx__op_send(op)->envelope = lbx_envelope_new(
-            lbx__op_send(op)->messages[*lbx__op_send(op)->sent],
-            box->options.default_priority);
+        lbx__op_send(op)->envelope =
+            lbx_envelope_of(lbx__op_send(op)->messages[*lbx__op_send(op)->sent],
+                            box->options.default_priority);
     status = lbx__send_check(box, &lbx__op_send(op)->envelope, &lane);
     lbx__op_send(op)->lane = lane;
     lbx__op_send(op)->prepared = status == LBX_OK;
@@ -44,7 +44,7 @@ send_prepare(lbx_mailbox *box, lbx__op *op)
 static lbx_status
 send_time_out(lbx_mailbox *box, lbx__op *op)
 {
-    if (box->options.after_wait == LBX_DROP_NEWEST &&
+    if (box->options.after_wait == LBX_OVERFLOW_DROP_NEWEST &&
         lbx__op_send(op)->policy_deadline_ns <= op->deadline_ns)
         return lbx__send_drop(box, &lbx__op_send(op)->envelope,
                               &lbx__op_send(op)->made);
@@ -70,7 +70,7 @@ send_granted(lbx__op *op)
     op->state = LBX__IDLE;
     op->registered = false;
     if (op->granted == LBX_OK)
-        lbx__op_send(op)->made.outcome = LBX_ENQUEUED;
+        lbx__op_send(op)->made.outcome = LBX_OUTCOME_ENQUEUED;
     return op->granted;
 }
 
@@ -125,7 +125,7 @@ static lbx_status
 send_poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
 {
     lbx_status status = LBX_OK;
-    bool waits = box->options.overflow == LBX_BLOCK;
+    bool waits = box->options.overflow == LBX_OVERFLOW_BLOCK;
     uint64_t grown;
     int flags;
 
@@ -141,7 +141,7 @@ send_poll_first(lbx_mailbox *box, lbx__op *op, const lbx_waker *waker)
     flags = lbx__send_push(box, lbx__op_send(op)->lane,
                            &lbx__op_send(op)->envelope, false, &grown);
     if (flags >= 0) {
-        lbx__op_send(op)->made.outcome = LBX_ENQUEUED;
+        lbx__op_send(op)->made.outcome = LBX_OUTCOME_ENQUEUED;
         lbx__send_pushed(box, lbx__op_send(op)->lane, flags);
         return LBX_OK;
     }
@@ -182,7 +182,7 @@ send_poll(lbx__op *op, const lbx_waker *waker)
     }
     if (status != LBX_PENDING && lbx__op_send(op)->result) {
         if (status != LBX_OK)
-            lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+            lbx__op_send(op)->made.outcome = LBX_OUTCOME_NOT_SENT;
         *lbx__op_send(op)->result = lbx__op_send(op)->made;
     }
     return status;
@@ -209,7 +209,7 @@ send_leave(lbx__op *op, lbx_status why)
         status = why; // that message was sent, the rest was not
     if (lbx__op_send(op)->result) {
         if (status != LBX_OK)
-            lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+            lbx__op_send(op)->made.outcome = LBX_OUTCOME_NOT_SENT;
         *lbx__op_send(op)->result = lbx__op_send(op)->made;
     }
     return status;
@@ -238,7 +238,7 @@ send_init(lbx_operation *operation, lbx_producer *producer, int64_t deadline_ns)
     assert(box->magic == LBX__MAILBOX_MAGIC);
     lbx__mailbox_hold(box);
     lbx__op_init(op, &send_ops, box, box->options.clock, deadline_ns);
-    lbx__op_send(op)->made.outcome = LBX_NOT_SENT;
+    lbx__op_send(op)->made.outcome = LBX_OUTCOME_NOT_SENT;
     lbx__op_send(op)->made.overflow = box->options.overflow;
     return op;
 }
@@ -251,7 +251,7 @@ lbx_producer_send_init(lbx_operation *operation, lbx_producer *producer,
 
     if (!op)
         return LBX_INVALID;
-    lbx__op_send(op)->envelope = lbx_envelope_new(
+    lbx__op_send(op)->envelope = lbx_envelope_of(
         message, lbx__mailbox_of_producer(producer)->options.default_priority);
     return LBX_OK;
 }
@@ -308,7 +308,7 @@ lbx_producer_send_envelope_until(lbx_producer *producer,
         status = lbx_operation_wait(&operation);
         lbx_operation_fini(&operation);
     } else if (ret_result) {
-        *ret_result = (lbx_send_result){.outcome = LBX_NOT_SENT};
+        *ret_result = (lbx_send_result){.outcome = LBX_OUTCOME_NOT_SENT};
     }
     return status;
 }

@@ -43,7 +43,7 @@ lbx_mailbox_is_full(lbx_mailbox *mailbox)
     lbx__lane *lane;
 
     if (!mailbox || capacity == LBX_UNLIMITED ||
-        mailbox->options.overflow == LBX_GROW)
+        mailbox->options.overflow == LBX_OVERFLOW_GROW)
         return false;
     lane = mailbox->lane[LBX__USER_LANE];
     if (lane->quota)
@@ -112,7 +112,7 @@ lbx_mailbox_stats_read(lbx_mailbox *mailbox, lbx_mailbox_stats *ret)
     stats.capacity_messages = lbx_mailbox_capacity(mailbox);
     stats.timed_messages = lbx__load(&mailbox->timed, relaxed);
     stats.waited_total_ns = lbx__load(&mailbox->waited_total_ns, relaxed);
-    stats.waited_max_ns = lbx__load(&mailbox->waited_max_ns, relaxed);
+    stats.max_waited_ns = lbx__load(&mailbox->max_waited_ns, relaxed);
     stats_read_locked(mailbox, &stats);
     *ret = stats;
     return LBX_OK;

@@ -97,14 +97,14 @@ take_record_time(lbx_mailbox *box, const lbx_envelope *envelope, int64_t now)
 {
     int64_t waited = now - envelope->enqueued_ns;
     // Relaxed, all: statistics.
-    int64_t longest = lbx__load(&box->waited_max_ns, relaxed);
+    int64_t longest = lbx__load(&box->max_waited_ns, relaxed);
 
     if (!box->options.timestamps)
         return -1;
     (void)lbx__add(&box->timed, 1, relaxed);
     (void)lbx__add(&box->waited_total_ns, waited, relaxed);
     while (waited > longest)
-        if (lbx__cas(&box->waited_max_ns, &longest, waited, relaxed))
+        if (lbx__cas(&box->max_waited_ns, &longest, waited, relaxed))
             break;
     return waited;
 }
@@ -127,7 +127,7 @@ take_finish_slow(lbx_mailbox *box, const lbx_envelope *envelope, bool dated,
         int64_t now = lbx_clock_now(box->options.clock);
 
         if (dated && now >= envelope->deadline_ns) {
-            lbx__loss_report(box, envelope, LBX_LOST_EXPIRED);
+            lbx__loss_report(box, envelope, LBX_LOSS_EXPIRED);
             return false;
         }
         event.waited_ns = take_record_time(box, envelope, now);

@@ -14,16 +14,16 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-static const lbx_limits box_sqs_limits = {
-    .lease_most_ns = 12 * HOUR,
-    .wait_most_ns = 20 * LBX_SECOND,
-    .delay_most_ns = 15 * MINUTE,
-    .retention_least_ns = MINUTE,
-    .retention_most_ns = 14 * DAY,
-    .letter_most_bytes = 1 << 20,
-    .batch_most_bytes = 1 << 20,
-    .leased_most = 120000,
-    .attributes_most = 10,
+static const lbx_box_limits box_sqs_limits = {
+    .max_lease_ns = 12 * HOUR,
+    .max_wait_ns = 20 * LBX_SECOND,
+    .max_delay_ns = 15 * MINUTE,
+    .min_retention_ns = MINUTE,
+    .max_retention_ns = 14 * DAY,
+    .max_letter_bytes = 1 << 20,
+    .max_batch_bytes = 1 << 20,
+    .max_leased = 120000,
+    .max_attributes = 10,
     .text_only = true,
 };
 
@@ -33,22 +33,22 @@ enum {
 };
 
 lbx_box_options
-lbx_box_options_set(lbx_box_set set)
+lbx_box_options_preset(lbx_box_preset set)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
 
     switch (set) {
-    case LBX_BOX_SQS_FIFO:
-    case LBX_BOX_SQS:
+    case LBX_BOX_PRESET_SQS_FIFO:
+    case LBX_BOX_PRESET_SQS:
         options.limits = box_sqs_limits;
         options.retention_ns = 4 * DAY;
-        options.fifo = set == LBX_BOX_SQS_FIFO;
+        options.fifo = set == LBX_BOX_PRESET_SQS_FIFO;
         options.strict = options.fifo;
         break;
-    case LBX_BOX_WINK:
-        options.limits.lease_most_ns = box_sqs_limits.lease_most_ns;
+    case LBX_BOX_PRESET_WINK:
+        options.limits.max_lease_ns = box_sqs_limits.max_lease_ns;
         break;
-    case LBX_BOX_SEED:
+    case LBX_BOX_PRESET_DEFAULT:
         break;
     }
     return options;
@@ -124,22 +124,21 @@ box_check_ranges(const struct box_range *ranges, size_t count, lbx_fault *fault)
 static lbx_status
 box_check_numbers(const lbx_box_options *options, lbx_fault *fault)
 {
-    const lbx_limits *limits = &options->limits;
+    const lbx_box_limits *limits = &options->limits;
     const struct box_range ranges[] = {
-        {"limits.lease_most_ns", limits->lease_most_ns, 0, LBX_UNLIMITED},
-        {"limits.wait_most_ns", limits->wait_most_ns, 0, LBX_UNLIMITED},
-        {"limits.delay_most_ns", limits->delay_most_ns, 0, LBX_UNLIMITED},
-        {"limits.retention_least_ns", limits->retention_least_ns, 0,
-         limits->retention_most_ns},
-        {"limits.letter_most_bytes", limits->letter_most_bytes, 1,
-         LBX_UNLIMITED},
-        {"limits.batch_most_bytes", limits->batch_most_bytes, 1, LBX_UNLIMITED},
-        {"limits.leased_most", limits->leased_most, 1, LBX_UNLIMITED},
-        {"lease_ns", options->lease_ns, 0, limits->lease_most_ns},
-        {"delay_ns", options->delay_ns, 0, limits->delay_most_ns},
-        {"wait_ns", options->wait_ns, 0, limits->wait_most_ns},
-        {"retention_ns", options->retention_ns, limits->retention_least_ns,
-         limits->retention_most_ns},
+        {"limits.max_lease_ns", limits->max_lease_ns, 0, LBX_UNLIMITED},
+        {"limits.max_wait_ns", limits->max_wait_ns, 0, LBX_UNLIMITED},
+        {"limits.max_delay_ns", limits->max_delay_ns, 0, LBX_UNLIMITED},
+        {"limits.min_retention_ns", limits->min_retention_ns, 0,
+         limits->max_retention_ns},
+        {"limits.max_letter_bytes", limits->max_letter_bytes, 1, LBX_UNLIMITED},
+        {"limits.max_batch_bytes", limits->max_batch_bytes, 1, LBX_UNLIMITED},
+        {"limits.max_leased", limits->max_leased, 1, LBX_UNLIMITED},
+        {"lease_ns", options->lease_ns, 0, limits->max_lease_ns},
+        {"delay_ns", options->delay_ns, 0, limits->max_delay_ns},
+        {"wait_ns", options->wait_ns, 0, limits->max_wait_ns},
+        {"retention_ns", options->retention_ns, limits->min_retention_ns,
+         limits->max_retention_ns},
         {"capacity_letters", options->capacity_letters, 1, LBX_UNLIMITED},
     };
 
@@ -149,18 +148,18 @@ box_check_numbers(const lbx_box_options *options, lbx_fault *fault)
 static lbx_status
 box_check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
 {
-    const uint32_t most = options->deliveries_most;
+    const uint32_t most = options->max_deliveries;
 
     if (!options->dead_letters && most > 0)
         return lbx__fault_set(fault, LBX_INVALID,
-                              "deliveries_most is %" PRIu32
+                              "max_deliveries is %" PRIu32
                               ", and dead_letters is missing: NULL",
                               most);
     if (!options->dead_letters)
         return LBX_OK;
     if (most < 1 || most > DELIVERIES_MOST)
         return lbx__fault_set(fault, LBX_INVALID,
-                              "deliveries_most is %" PRIu32
+                              "max_deliveries is %" PRIu32
                               "; with dead_letters, allowed are 1 to %d",
                               most, DELIVERIES_MOST);
     return lbx__box_name_check(options->dead_letters, "dead_letters", fault);
@@ -169,21 +168,22 @@ box_check_dead_letters(const lbx_box_options *options, lbx_fault *fault)
 static lbx_status
 box_check_redrive(const lbx_box_options *options, lbx_fault *fault)
 {
-    const bool by_box = options->redrive_allow == LBX_REDRIVE_BY_BOX;
+    const bool by_box =
+        options->dead_letter_allow == LBX_DEAD_LETTER_ALLOW_LISTED;
 
-    if (options->redrive_allow < LBX_REDRIVE_ALLOW_ALL ||
-        options->redrive_allow > LBX_REDRIVE_BY_BOX)
+    if (options->dead_letter_allow < LBX_DEAD_LETTER_ALLOW_ALL ||
+        options->dead_letter_allow > LBX_DEAD_LETTER_ALLOW_LISTED)
         return lbx__fault_set(fault, LBX_INVALID,
-                              "redrive_allow is no lbx_redrive_allow");
-    if (options->redrive_box_count > (by_box ? REDRIVE_BOXES_MOST : 0))
+                              "dead_letter_allow is no lbx_dead_letter_allow");
+    if (options->dead_letter_box_count > (by_box ? REDRIVE_BOXES_MOST : 0))
         return lbx__fault_set(fault, LBX_INVALID,
-                              "redrive_boxes: at most 10, and only with "
-                              "LBX_REDRIVE_BY_BOX");
-    if (options->redrive_box_count > 0 && !options->redrive_boxes)
-        return lbx__fault_set(fault, LBX_INVALID, "redrive_boxes is NULL");
-    for (size_t i = 0; i < options->redrive_box_count; i++) {
-        const lbx_status status = lbx__box_name_check(options->redrive_boxes[i],
-                                                      "redrive_boxes", fault);
+                              "dead_letter_boxes: at most 10, and only with "
+                              "LBX_DEAD_LETTER_ALLOW_LISTED");
+    if (options->dead_letter_box_count > 0 && !options->dead_letter_boxes)
+        return lbx__fault_set(fault, LBX_INVALID, "dead_letter_boxes is NULL");
+    for (size_t i = 0; i < options->dead_letter_box_count; i++) {
+        const lbx_status status = lbx__box_name_check(
+            options->dead_letter_boxes[i], "dead_letter_boxes", fault);
 
         if (status != LBX_OK)
             return status;
@@ -192,30 +192,29 @@ box_check_redrive(const lbx_box_options *options, lbx_fault *fault)
 }
 
 lbx_status
-lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault)
+lbx_box_options_check(const lbx_box_options *options, lbx_fault *fault)
 {
     lbx_status status;
 
     if (!options)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "the options are NULL");
+        return lbx__fault_set(fault, LBX_INVALID, "the options are NULL");
     if (options->version != LBX_BOX_OPTIONS_VERSION)
-        return lbx__fault_version(ret_fault, "LBX_BOX_OPTIONS_INIT",
+        return lbx__fault_version(fault, "LBX_BOX_OPTIONS_INIT",
                                   options->version, LBX_BOX_OPTIONS_VERSION);
-    status = box_check_numbers(options, ret_fault);
+    status = box_check_numbers(options, fault);
     if (status != LBX_OK)
         return status;
-    if (options->deduplication != LBX_DEDUPLICATE_BOX &&
-        options->deduplication != LBX_DEDUPLICATE_GROUP)
-        return lbx__fault_set(ret_fault, LBX_INVALID,
+    if (options->deduplication != LBX_DEDUPLICATION_BOX &&
+        options->deduplication != LBX_DEDUPLICATION_GROUP)
+        return lbx__fault_set(fault, LBX_INVALID,
                               "deduplication is no lbx_deduplication");
     if (!options->fifo && (options->deduplicate_by_content ||
-                           options->deduplication != LBX_DEDUPLICATE_BOX))
-        return lbx__fault_set(ret_fault, LBX_INVALID,
-                              "deduplication needs fifo");
+                           options->deduplication != LBX_DEDUPLICATION_BOX))
+        return lbx__fault_set(fault, LBX_INVALID, "deduplication needs fifo");
     if (options->fifo && !options->strict)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "fifo needs strict");
-    status = box_check_dead_letters(options, ret_fault);
-    return status == LBX_OK ? box_check_redrive(options, ret_fault) : status;
+        return lbx__fault_set(fault, LBX_INVALID, "fifo needs strict");
+    status = box_check_dead_letters(options, fault);
+    return status == LBX_OK ? box_check_redrive(options, fault) : status;
 }
 
 lbx_status

@@ -29,7 +29,7 @@ lbx_status lbx__box_check(const char *name, const lbx_box_options *options,
 
 /* Writes into `fault`, which may be NULL, why CREATE or CONFIGURE of a box
  * failed with `status`; returns the status. */
-lbx_status lbx__box_fault_explain(lbx_store *store, lbx_verb verb,
+lbx_status lbx__box_fault_explain(lbx_store *store, lbx_call_kind verb,
                                   const lbx_box_request *request,
                                   lbx_status status, lbx_fault *fault);
 

@@ -25,14 +25,14 @@ static const struct box_number {
     {                                                                          \
 #field, offsetof(lbx_box_options, field)                               \
     }
-    NUMBER(limits.lease_most_ns),
-    NUMBER(limits.wait_most_ns),
-    NUMBER(limits.delay_most_ns),
-    NUMBER(limits.retention_least_ns),
-    NUMBER(limits.retention_most_ns),
-    NUMBER(limits.letter_most_bytes),
-    NUMBER(limits.batch_most_bytes),
-    NUMBER(limits.leased_most),
+    NUMBER(limits.max_lease_ns),
+    NUMBER(limits.max_wait_ns),
+    NUMBER(limits.max_delay_ns),
+    NUMBER(limits.min_retention_ns),
+    NUMBER(limits.max_retention_ns),
+    NUMBER(limits.max_letter_bytes),
+    NUMBER(limits.max_batch_bytes),
+    NUMBER(limits.max_leased),
     NUMBER(lease_ns),
     NUMBER(delay_ns),
     NUMBER(wait_ns),
@@ -59,11 +59,12 @@ box_same_text(const char *one, const char *other)
 static bool
 box_same_redrive(const lbx_box_options *one, const lbx_box_options *other)
 {
-    if (one->redrive_allow != other->redrive_allow ||
-        one->redrive_box_count != other->redrive_box_count)
+    if (one->dead_letter_allow != other->dead_letter_allow ||
+        one->dead_letter_box_count != other->dead_letter_box_count)
         return false;
-    for (size_t i = 0; i < one->redrive_box_count; i++) {
-        if (!box_same_text(one->redrive_boxes[i], other->redrive_boxes[i]))
+    for (size_t i = 0; i < one->dead_letter_box_count; i++) {
+        if (!box_same_text(one->dead_letter_boxes[i],
+                           other->dead_letter_boxes[i]))
             return false;
     }
     return true;
@@ -79,15 +80,16 @@ box_find_difference(const lbx_box_options *has, const lbx_box_options *asked)
     } others[] = {
         {"fifo", has->fifo == asked->fifo},
         {"strict", has->strict == asked->strict},
-        {"keep_place", has->keep_place == asked->keep_place},
+        {"keep_position", has->keep_position == asked->keep_position},
         {"deduplicate_by_content",
          has->deduplicate_by_content == asked->deduplicate_by_content},
         {"deduplication", has->deduplication == asked->deduplication},
         {"dead_letters", box_same_text(has->dead_letters, asked->dead_letters)},
-        {"deliveries_most", has->deliveries_most == asked->deliveries_most},
-        {"redrive_allow or redrive_boxes", box_same_redrive(has, asked)},
-        {"limits.attributes_most",
-         has->limits.attributes_most == asked->limits.attributes_most},
+        {"max_deliveries", has->max_deliveries == asked->max_deliveries},
+        {"dead_letter_allow or dead_letter_boxes",
+         box_same_redrive(has, asked)},
+        {"limits.max_attributes",
+         has->limits.max_attributes == asked->limits.max_attributes},
         {"limits.text_only", has->limits.text_only == asked->limits.text_only},
     };
 
@@ -102,7 +104,7 @@ static lbx_status
 box_fault_differs(const char *box, const lbx_box_options *has,
                   const lbx_box_options *asked, lbx_fault *fault)
 {
-    static const char hint[] = "; lbx_store_change_box() changes it";
+    static const char hint[] = "; lbx_store_configure_box() changes it";
     const char *name = box_find_difference(has, asked);
     char theirs[LBX__FAULT_NUMBER_BYTES], ours[LBX__FAULT_NUMBER_BYTES];
 
@@ -146,7 +148,7 @@ box_fault_dead_letters(const char *box, const lbx_box_options *asked,
         return lbx__fault_set(
             fault, status,
             "box %s: its dead_letters box %s does not allow it, "
-            "by redrive_allow",
+            "by dead_letter_allow",
             box, dead);
     case LBX_INVALID:
         return lbx__fault_set(
@@ -160,11 +162,11 @@ box_fault_dead_letters(const char *box, const lbx_box_options *asked,
 }
 
 lbx_status
-lbx__box_fault_explain(lbx_store *store, lbx_verb verb,
+lbx__box_fault_explain(lbx_store *store, lbx_call_kind verb,
                        const lbx_box_request *request, lbx_status status,
                        lbx_fault *fault)
 {
-    char texts[LBX_BOX_TEXT_BYTES], box[LBX__FAULT_QUOTED_BYTES];
+    char texts[LBX_BOX_OPTIONS_BUFFER_BYTES], box[LBX__FAULT_QUOTED_BYTES];
     lbx_box_options has = LBX_BOX_OPTIONS_INIT;
     lbx_box_request described = {
         .space = request->space,
@@ -178,15 +180,15 @@ lbx__box_fault_explain(lbx_store *store, lbx_verb verb,
         return status;
     lbx__fault_clear(fault);
     lbx__fault_quote(request->name, box);
-    there = lbx__call_run(store, LBX_VERB_DESCRIBE, &described) == LBX_OK;
+    there = lbx__call_run(store, LBX_CALL_DESCRIBE, &described) == LBX_OK;
     if (status == LBX_EXISTS && there)
         return box_fault_differs(box, &has, request->options, fault);
-    if (status == LBX_INVALID && verb == LBX_VERB_CONFIGURE && there &&
+    if (status == LBX_INVALID && verb == LBX_CALL_CONFIGURE && there &&
         has.fifo != request->options->fifo)
         return lbx__fault_set(
             fault, status, "box %s: fifo cannot be changed; create another box",
             box);
-    if (request->options->dead_letters && (there || verb == LBX_VERB_CREATE))
+    if (request->options->dead_letters && (there || verb == LBX_CALL_CREATE))
         (void)box_fault_dead_letters(box, request->options, status, fault);
     return lbx__fault_complete(fault, status, "box", request->name);
 }

@@ -2,7 +2,7 @@
 /*
  * Calls of stores inside operations. CALL-1 to CALL-4 are in call.h.
  *
- * Of lbx_call.reserved: [0] the lbx_caller, [1] the state word, [2] the status
+ * Of lbx_call.reserved: [0] the lbx_call_sink, [1] the state word, [2] the status
  * the call was finished with.
  */
 #include "post/call.h"
@@ -28,10 +28,10 @@ call_state(lbx_call *call)
 }
 
 void
-lbx_call_init(lbx_call *call, const lbx_caller *caller, lbx_verb verb,
+lbx_call_init(lbx_call *call, const lbx_call_sink *caller, lbx_call_kind verb,
               void *request)
 {
-    *call = (lbx_call){.verb = verb, .request = request};
+    *call = (lbx_call){.kind = verb, .request = request};
     call->reserved[0] = (uint64_t)(uintptr_t)caller;
     lbx__init(call_state(call), (uint32_t)CALL_RUNNING);
     lbx__store_call_clear(call);
@@ -85,12 +85,12 @@ call_op_deliver(lbx_call *call, const lbx_delivery *delivery)
     return LBX_OK;
 }
 
-static const lbx_caller call_op_caller = {call_op_finish, call_op_deliver};
+static const lbx_call_sink call_op_caller = {call_op_finish, call_op_deliver};
 
-static const lbx_caller *
+static const lbx_call_sink *
 call_caller(const lbx_call *call)
 {
-    return (const lbx_caller *)(uintptr_t)call->reserved[0];
+    return (const lbx_call_sink *)(uintptr_t)call->reserved[0];
 }
 
 void
@@ -105,7 +105,7 @@ lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
     if (!call || !delivery || !call_caller(call) ||
         !call_caller(call)->deliver ||
-        (call->verb != LBX_VERB_RECEIVE && call->verb != LBX_VERB_PEEK))
+        (call->kind != LBX_CALL_RECEIVE && call->kind != LBX_CALL_PEEK))
         return LBX_INVALID;
     return call_caller(call)->deliver(call, delivery);
 }
@@ -120,7 +120,8 @@ lbx__call_op_init(lbx__op *op, const lbx__call_steps *steps,
 }
 
 void
-lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_verb verb, void *request)
+lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_call_kind verb,
+                  void *request)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
 
@@ -375,7 +376,7 @@ static const lbx__call_steps call_single_steps = LBX__CALL_STEPS(
     call_single_step, call_single_drop, LBX_TIMEOUT, false, false);
 
 lbx_status
-lbx__call_run(lbx_store *store, lbx_verb verb, void *request)
+lbx__call_run(lbx_store *store, lbx_call_kind verb, void *request)
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);

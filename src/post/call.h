@@ -77,7 +77,7 @@ typedef struct __attribute__((may_alias)) lbx__call_op {
             const void *what; /* drafts, settles, or a letter */
             size_t count;
             const lbx_draft *replies;
-            lbx_sent *ret;
+            lbx_sent_letter *ret;
             lbx_fault *fault;
             void *job;  /* NULL: allocated by the first step */
             bool given; /* the caller owns the job */
@@ -99,7 +99,7 @@ void lbx__call_op_init(lbx__op *op, const lbx__call_steps *steps,
                        int64_t deadline_ns);
 
 /* Sets the next call; the step returns PENDING after it. */
-void lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_verb verb,
+void lbx__call_op_next(lbx__op *op, lbx_store *store, lbx_call_kind verb,
                        void *request);
 
 /* Runs an operation in this thread until it has ended, and releases it. */
@@ -110,7 +110,7 @@ lbx_status lbx__call_op_leave(lbx__op *op, lbx_status why);
 void lbx__call_op_release(lbx__op *op);
 
 /* Makes a single call of a store, in this thread. */
-lbx_status lbx__call_run(lbx_store *store, lbx_verb verb, void *request);
+lbx_status lbx__call_run(lbx_store *store, lbx_call_kind verb, void *request);
 
 void lbx__call_queue_init(lbx__call_queue *queue);
 

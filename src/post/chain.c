@@ -2,7 +2,7 @@
 /*
  * Chains: a resolver, a factory, and a cache of the postboxes the factory made.
  *
- * CHAIN-1  At most kept_most postboxes are cached, each address once, each with
+ * CHAIN-1  At most max_kept postboxes are cached, each address once, each with
  *          a reference. The least recently used is dropped first. A postbox
  *          that is closed is not returned.
  *
@@ -25,19 +25,21 @@ struct chain_entry {
     char address[];
 };
 
-struct lbx_chain {
-    lbx_chain_options options;
+struct lbx_resolver_chain {
+    lbx_resolver_chain_options options;
     lbx__lock lock;
     lbx__link kept; /* the most recently used first */
     size_t count;
 };
 
 lbx_status
-lbx_chain_create(const lbx_chain_options *options, lbx_chain **ret)
+lbx_resolver_chain_create(const lbx_resolver_chain_options *options,
+                          lbx_resolver_chain **ret)
 {
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 
-    if (!options || !ret || options->version != LBX_CHAIN_OPTIONS_VERSION ||
+    if (!options || !ret ||
+        options->version != LBX_RESOLVER_CHAIN_OPTIONS_VERSION ||
         !lbx__allocator_usable(options->allocator))
         return LBX_INVALID;
     chain = lbx__zalloc(options->allocator, sizeof(*chain));
@@ -51,7 +53,7 @@ lbx_chain_create(const lbx_chain_options *options, lbx_chain **ret)
 
 /* Destroys an entry that is not in the cache. Without the lock; takes NULL. */
 static void
-chain_entry_destroy(const lbx_chain *chain, struct chain_entry *kept)
+chain_entry_destroy(const lbx_resolver_chain *chain, struct chain_entry *kept)
 {
     if (!kept)
         return;
@@ -60,7 +62,7 @@ chain_entry_destroy(const lbx_chain *chain, struct chain_entry *kept)
 }
 
 static struct chain_entry *
-chain_entry_remove(lbx_chain *chain, struct chain_entry *kept)
+chain_entry_remove(lbx_resolver_chain *chain, struct chain_entry *kept)
 {
     lbx__list_remove(&kept->link);
     chain->count--;
@@ -68,7 +70,7 @@ chain_entry_remove(lbx_chain *chain, struct chain_entry *kept)
 }
 
 void
-lbx_chain_destroy(lbx_chain *chain)
+lbx_resolver_chain_destroy(lbx_resolver_chain *chain)
 {
     if (!chain)
         return;
@@ -82,7 +84,7 @@ lbx_chain_destroy(lbx_chain *chain)
 
 /* Under the lock. */
 static struct chain_entry *
-chain_find(const lbx_chain *chain, const char *address)
+chain_find(const lbx_resolver_chain *chain, const char *address)
 {
     for (lbx__link *link = chain->kept.next; link != &chain->kept;
          link = link->next) {
@@ -96,7 +98,7 @@ chain_find(const lbx_chain *chain, const char *address)
 
 /* A reference to the cached postbox of an address; NULL. */
 static lbx_postbox *
-chain_recall(lbx_chain *chain, const char *address)
+chain_recall(lbx_resolver_chain *chain, const char *address)
 {
     struct chain_entry *kept, *closed = NULL;
     lbx_postbox *postbox = NULL;
@@ -118,7 +120,8 @@ chain_recall(lbx_chain *chain, const char *address)
 /* Caches a new postbox; or, if another thread was faster, replaces it by that
  * thread's. */
 static void
-chain_keep(lbx_chain *chain, struct chain_entry *kept, lbx_postbox **postbox)
+chain_keep(lbx_resolver_chain *chain, struct chain_entry *kept,
+           lbx_postbox **postbox)
 {
     struct chain_entry *other, *oldest = NULL;
 
@@ -132,7 +135,7 @@ chain_keep(lbx_chain *chain, struct chain_entry *kept, lbx_postbox **postbox)
         kept->postbox = lbx_postbox_ref(*postbox);
         lbx__list_prepend(&chain->kept, &kept->link);
         chain->count++;
-        if (chain->count > chain->options.kept_most)
+        if (chain->count > chain->options.max_kept)
             oldest = chain_entry_remove(
                 chain, lbx__member(chain->kept.prev, struct chain_entry, link));
     }
@@ -141,7 +144,7 @@ chain_keep(lbx_chain *chain, struct chain_entry *kept, lbx_postbox **postbox)
 }
 
 static lbx_status
-chain_make(lbx_chain *chain, const char *address, lbx_postbox **ret,
+chain_make(lbx_resolver_chain *chain, const char *address, lbx_postbox **ret,
            lbx_fault *fault)
 {
     const size_t size = sizeof(struct chain_entry) + strlen(address) + 1;
@@ -150,7 +153,7 @@ chain_make(lbx_chain *chain, const char *address, lbx_postbox **ret,
 
     if (!chain->options.factory.resolve)
         return LBX_NOT_FOUND;
-    if (chain->options.kept_most > 0) {
+    if (chain->options.max_kept > 0) {
         kept = lbx__zalloc(chain->options.allocator, size);
         if (!kept)
             return LBX_NO_MEMORY;
@@ -170,7 +173,7 @@ static lbx_status
 chain_resolve(void *context, const char *address, lbx_postbox **ret,
               lbx_fault *fault)
 {
-    lbx_chain *chain = context;
+    lbx_resolver_chain *chain = context;
     const lbx_resolver *first = &chain->options.first;
     lbx_postbox *postbox;
     lbx_status status = LBX_NOT_FOUND;
@@ -187,7 +190,7 @@ chain_resolve(void *context, const char *address, lbx_postbox **ret,
 }
 
 lbx_resolver
-lbx_chain_resolver(lbx_chain *chain)
+lbx_resolver_chain_as_resolver(lbx_resolver_chain *chain)
 {
     if (!chain)
         return (lbx_resolver){NULL, NULL};

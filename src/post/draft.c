@@ -91,7 +91,7 @@ draft_attribute_fits(const lbx_attribute *attribute)
 static bool
 draft_attributes_fit(const lbx_draft *draft, const lbx_box_options *rules)
 {
-    if (draft->attribute_count > rules->limits.attributes_most ||
+    if (draft->attribute_count > rules->limits.max_attributes ||
         draft->attribute_count > UINT16_MAX ||
         (draft->attribute_count > 0 && !draft->attributes))
         return false;
@@ -135,7 +135,7 @@ draft_set_delay(lbx_parcel *parcel, const lbx_draft *draft,
     parcel->delay_ns = rules->delay_ns;
     if (draft->delay_ns == LBX_DEFAULT)
         return LBX_OK;
-    if (draft->delay_ns < 0 || draft->delay_ns > rules->limits.delay_most_ns ||
+    if (draft->delay_ns < 0 || draft->delay_ns > rules->limits.max_delay_ns ||
         (rules->fifo && draft->delay_ns != 0))
         return LBX_INVALID;
     if (!rules->fifo)
@@ -171,11 +171,11 @@ draft_set_body(lbx__draft_packed *packed, const lbx_draft *draft,
 }
 
 static lbx_status
-draft_check_size(const lbx_parcel *parcel, const lbx_limits *limits)
+draft_check_size(const lbx_parcel *parcel, const lbx_box_limits *limits)
 {
     const int64_t size = lbx__body_parcel_bytes(parcel);
 
-    return size > limits->letter_most_bytes || size > LBX__DRAFT_MAX_BYTES
+    return size > limits->max_letter_bytes || size > LBX__DRAFT_MAX_BYTES
                ? LBX_TOO_LARGE
                : LBX_OK;
 }
@@ -195,8 +195,8 @@ draft_hash_body(lbx__draft_packed *packed, const lbx_allocator *allocator)
     lbx__digest_destroy(digest);
     if (status != LBX_OK)
         return status;
-    lbx__hex_encode(hash, sizeof(hash), packed->duplicate_id);
-    packed->parcel.duplicate_id = packed->duplicate_id;
+    lbx__hex_encode(hash, sizeof(hash), packed->deduplication_id);
+    packed->parcel.deduplication_id = packed->deduplication_id;
     return LBX_OK;
 }
 
@@ -210,7 +210,7 @@ draft_check_fifo(lbx__draft_packed *packed, const lbx_box_options *rules,
         return LBX_OK;
     if (!parcel->group)
         return LBX_INVALID;
-    if (parcel->duplicate_id)
+    if (parcel->deduplication_id)
         return LBX_OK;
     return rules->deduplicate_by_content ? draft_hash_body(packed, allocator)
                                          : LBX_INVALID;
@@ -221,7 +221,7 @@ draft_texts_fit(const lbx_draft *draft)
 {
     return draft_text_fits(draft->type_name, DRAFT_MAX_NAME) &&
            draft_name_fits(draft->group) &&
-           draft_name_fits(draft->duplicate_id) &&
+           draft_name_fits(draft->deduplication_id) &&
            draft_text_fits(draft->token, DRAFT_MAX_ID) &&
            draft_text_fits(draft->trace, DRAFT_MAX_TEXT) &&
            draft_text_fits(draft->in_reply_to, DRAFT_MAX_TEXT);
@@ -243,7 +243,7 @@ lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
         .attributes = draft->attributes,
         .attribute_count = draft->attribute_count,
         .group = draft->group,
-        .duplicate_id = draft->duplicate_id,
+        .deduplication_id = draft->deduplication_id,
         .token = draft->token,
         .trace = draft->trace,
         .in_reply_to = draft->in_reply_to,
@@ -290,12 +290,13 @@ draft_explain_texts(const lbx_draft *draft, lbx_fault *fault)
                 "NULL",
                 texts[i].name, texts[i].max);
     }
-    if (!draft_name_fits(draft->group) || !draft_name_fits(draft->duplicate_id))
+    if (!draft_name_fits(draft->group) ||
+        !draft_name_fits(draft->deduplication_id))
         return lbx__fault_set(
             fault, LBX_INVALID,
             "%s: allowed are 1 to %d printable ASCII characters "
             "without spaces, and NULL",
-            draft_name_fits(draft->group) ? "duplicate_id" : "group",
+            draft_name_fits(draft->group) ? "deduplication_id" : "group",
             DRAFT_MAX_ID);
     return LBX_OK;
 }
@@ -304,11 +305,11 @@ static lbx_status
 draft_explain_attributes(const lbx_draft *draft, const lbx_box_options *rules,
                          lbx_fault *fault)
 {
-    if (draft->attribute_count > rules->limits.attributes_most)
+    if (draft->attribute_count > rules->limits.max_attributes)
         return lbx__fault_set(fault, LBX_INVALID,
                               "attribute_count is %zu; the box allows %" PRIu32,
                               draft->attribute_count,
-                              rules->limits.attributes_most);
+                              rules->limits.max_attributes);
     if (draft->attribute_count > 0 && !draft->attributes)
         return lbx__fault_set(
             fault, LBX_INVALID,
@@ -347,7 +348,7 @@ draft_explain_delay(const lbx_draft *draft, const lbx_box_options *rules,
     return lbx__fault_set(
         fault, LBX_INVALID,
         "delay_ns is %" PRId64 "; the box allows LBX_DEFAULT and 0 to %s",
-        draft->delay_ns, lbx__fault_number(rules->limits.delay_most_ns, most));
+        draft->delay_ns, lbx__fault_number(rules->limits.max_delay_ns, most));
 }
 
 /* The reasons that are left when texts, attributes and the delay are valid. */
@@ -359,10 +360,12 @@ draft_explain_body(const lbx_draft *draft, const lbx_box_options *rules,
         return lbx__fault_set(fault, LBX_INVALID, "the body is NULL");
     if (rules->fifo && !draft->group)
         return lbx__fault_set(fault, LBX_INVALID, "a fifo box needs a group");
-    if (rules->fifo && !draft->duplicate_id && !rules->deduplicate_by_content)
-        return lbx__fault_set(fault, LBX_INVALID,
-                              "a fifo box needs a duplicate_id, unless it has "
-                              "deduplicate_by_content");
+    if (rules->fifo && !draft->deduplication_id &&
+        !rules->deduplicate_by_content)
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "a fifo box needs a deduplication_id, unless it has "
+            "deduplicate_by_content");
     if (rules->limits.text_only)
         return lbx__fault_set(
             fault, LBX_INVALID,
@@ -384,7 +387,7 @@ lbx__draft_explain(const lbx_draft *draft, const lbx_box_options *rules,
             fault, status,
             "the letter is too large: the box allows %s bytes, "
             "and none is more than 64 MiB",
-            lbx__fault_number(rules->limits.letter_most_bytes, most));
+            lbx__fault_number(rules->limits.max_letter_bytes, most));
     if (draft->version != LBX_DRAFT_VERSION)
         return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);

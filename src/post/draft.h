@@ -23,7 +23,7 @@
 typedef struct lbx__draft_packed {
     lbx_parcel parcel;
     lbx_buffer body;
-    char duplicate_id[65]; /* SHA-256 of the body, in hexadecimal */
+    char deduplication_id[65]; /* SHA-256 of the body, in hexadecimal */
 } lbx__draft_packed;
 
 /* OK; INVALID; TOO_LARGE; ENCODING; NO_MEMORY. Must be finished whatever the

@@ -52,7 +52,7 @@ letter_read_routes(lbx_letter *letter)
     if (!json)
         return LBX_OK;
     status = lbx_routes_from_json(
-        json, strlen(json), letter->postbox->allocator, NULL, &letter->routes);
+        json, strlen(json), letter->postbox->allocator, &letter->routes, NULL);
     return status == LBX_NO_MEMORY ? LBX_NO_MEMORY : LBX_OK;
 }
 
@@ -65,7 +65,7 @@ letter_find_type(const lbx_postbox *postbox, const char *name)
 
     if (!name)
         return NULL;
-    type = lbx_types_find(postbox->options.types, name);
+    type = lbx_type_registry_find(postbox->options.types, name);
     if (!type && expected && strcmp(lbx_type_name(expected), name) == 0)
         type = expected;
     return type;
@@ -75,11 +75,11 @@ lbx_status
 lbx__letter_create(lbx_postbox *postbox, const lbx__call_op *call_op,
                    const lbx_delivery *delivery, lbx_letter **ret)
 {
-    const bool peeked = call_op->call.verb == LBX_VERB_PEEK;
+    const bool peeked = call_op->call.kind == LBX_CALL_PEEK;
     lbx_letter *letter;
     size_t size;
 
-    if (delivery->receipt_bytes > LBX_RECEIPT_MOST_BYTES ||
+    if (delivery->receipt_bytes > LBX_MAX_RECEIPT_BYTES ||
         (delivery->receipt_bytes == 0) != peeked)
         return LBX_INVALID;
     size = letter_bytes(delivery);
@@ -110,7 +110,7 @@ lbx_letter_destroy(lbx_letter *letter)
         return;
     postbox = letter->postbox;
     if (letter->message)
-        lbx_type_end_message(letter->type, letter->message);
+        lbx_type_destroy_message(letter->type, letter->message);
     lbx_routes_unref(letter->routes);
     lbx__free(postbox->allocator, letter, letter->block_size);
     lbx_postbox_unref(postbox);
@@ -246,21 +246,21 @@ lbx_letter_attribute_at(const lbx_letter *letter, size_t index,
 }
 
 lbx_status
-lbx_letter_facts_read(const lbx_letter *letter, lbx_letter_facts *ret)
+lbx_letter_info_read(const lbx_letter *letter, lbx_letter_info *ret)
 {
     const lbx_delivery *delivery;
 
     if (!letter || !ret)
         return LBX_INVALID;
     delivery = &letter->delivery;
-    *ret = (lbx_letter_facts){
+    *ret = (lbx_letter_info){
         .delivery_count = delivery->delivery_count,
         .sequence = delivery->sequence,
         .sent_ms = delivery->sent_ms,
         .first_received_ms = delivery->first_received_ms,
         .lease_ns = letter->lease_ns,
         .group = delivery->parcel.group,
-        .duplicate_id = delivery->parcel.duplicate_id,
+        .deduplication_id = delivery->parcel.deduplication_id,
         .trace = delivery->parcel.trace,
         .in_reply_to = delivery->parcel.in_reply_to,
         .dead_letter_source = delivery->dead_letter_source,
@@ -299,9 +299,10 @@ lbx__letter_unsettled(const lbx_letter *letter)
 }
 
 lbx_status
-lbx__letter_settled(lbx_letter *letter, lbx_settlement what, lbx_status status)
+lbx__letter_settled(lbx_letter *letter, lbx_settle_action what,
+                    lbx_status status)
 {
-    if (status == LBX_OK && what != LBX_EXTEND)
+    if (status == LBX_OK && what != LBX_SETTLE_EXTEND)
         letter->finalized = true; // LETTER-1
     if (letter->postbox->options.wink &&
         (status == LBX_FINALIZED || status == LBX_GONE))
@@ -310,15 +311,15 @@ lbx__letter_settled(lbx_letter *letter, lbx_settlement what, lbx_status status)
 }
 
 lbx_status
-lbx__letter_check_time(const lbx_postbox *postbox, lbx_settlement what,
+lbx__letter_check_time(const lbx_postbox *postbox, lbx_settle_action what,
                        int64_t time_ns)
 {
     switch (what) {
-    case LBX_ACKNOWLEDGE:
+    case LBX_SETTLE_ACKNOWLEDGE:
         return LBX_OK;
-    case LBX_NACK:
-    case LBX_EXTEND:
-        return time_ns >= 0 && time_ns <= postbox->rules.limits.lease_most_ns
+    case LBX_SETTLE_NACK:
+    case LBX_SETTLE_EXTEND:
+        return time_ns >= 0 && time_ns <= postbox->rules.limits.max_lease_ns
                    ? LBX_OK
                    : LBX_INVALID;
     }
@@ -326,9 +327,10 @@ lbx__letter_check_time(const lbx_postbox *postbox, lbx_settlement what,
 }
 
 static lbx_status
-letter_settle(lbx_letter *letter, lbx_settlement what, int64_t time_ns)
+letter_settle(lbx_letter *letter, lbx_settle_action what, int64_t time_ns)
 {
-    lbx_settle settle = {.what = what, .time_ns = time_ns, .letter = letter};
+    lbx_settle_item settle = {
+        .action = what, .time_ns = time_ns, .letter = letter};
 
     return letter ? lbx_postbox_settle_batch(letter->postbox, &settle, 1)
                   : LBX_INVALID;
@@ -337,31 +339,32 @@ letter_settle(lbx_letter *letter, lbx_settlement what, int64_t time_ns)
 lbx_status
 lbx_letter_acknowledge(lbx_letter *letter)
 {
-    return letter_settle(letter, LBX_ACKNOWLEDGE, 0);
+    return letter_settle(letter, LBX_SETTLE_ACKNOWLEDGE, 0);
 }
 
 lbx_status
 lbx_letter_nack(lbx_letter *letter, int64_t delay_ns)
 {
-    return letter_settle(letter, LBX_NACK, delay_ns);
+    return letter_settle(letter, LBX_SETTLE_NACK, delay_ns);
 }
 
 lbx_status
 lbx_letter_extend(lbx_letter *letter, int64_t lease_ns)
 {
-    return letter_settle(letter, LBX_EXTEND, lease_ns);
+    return letter_settle(letter, LBX_SETTLE_EXTEND, lease_ns);
 }
 
 lbx_status
 lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
-                                 lbx_sent *ret_sent, lbx_fault *ret_fault)
+                                 lbx_sent_letter *ret_sent, lbx_fault *fault)
 {
-    return lbx__postbox_settle_with(letter, NULL, reply, ret_sent, ret_fault);
+    return lbx__postbox_settle_with(letter, NULL, reply, ret_sent, fault);
 }
 
 lbx_status
 lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
-                                const lbx_draft *draft, lbx_sent *ret_sent)
+                                const lbx_draft *draft,
+                                lbx_sent_letter *ret_sent)
 {
     return to ? lbx__postbox_settle_with(letter, to, draft, ret_sent, NULL)
               : LBX_INVALID;

@@ -40,12 +40,12 @@ void lbx__letter_destroy_all(lbx_letter *first);
 lbx_status lbx__letter_unsettled(const lbx_letter *letter);
 
 /* The result of settling, by the options of the postbox; sets `finalized`. */
-lbx_status lbx__letter_settled(lbx_letter *letter, lbx_settlement what,
+lbx_status lbx__letter_settled(lbx_letter *letter, lbx_settle_action what,
                                lbx_status status);
 
 /* OK when `time_ns` is valid for the settlement and the box. */
 lbx_status lbx__letter_check_time(const lbx_postbox *postbox,
-                                  lbx_settlement what, int64_t time_ns);
+                                  lbx_settle_action what, int64_t time_ns);
 
 /* letter_undo.c: puts letters back that the consumer has not seen, and destroys
  * them, without waiting for either. Without memory for the call they come back

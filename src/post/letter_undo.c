@@ -17,7 +17,7 @@ struct undo_call {
     lbx_call call;
     const lbx_allocator *allocator;
     lbx_settle_request request;
-    lbx_settle_entry entries[LBX_BATCH_MOST];
+    lbx_settle_request_entry entries[LBX_MAX_BATCH];
     lbx_letter *letters;
 };
 
@@ -34,7 +34,7 @@ undo_finish(lbx_call *call, lbx_status status)
     lbx_postbox_unref(postbox);
 }
 
-static const lbx_caller undo_caller = {undo_finish, NULL};
+static const lbx_call_sink undo_caller = {undo_finish, NULL};
 
 /* Starts undo the first letters, at most a batch; returns the rest. */
 static lbx_letter *
@@ -46,7 +46,7 @@ undo_batch(lbx_letter *first)
     lbx_letter *last = first, *rest;
     lbx_status status;
 
-    for (size_t i = 1; i < LBX_BATCH_MOST && last->next; i++)
+    for (size_t i = 1; i < LBX_MAX_BATCH && last->next; i++)
         last = last->next;
     rest = last->next;
     last->next = NULL;
@@ -60,13 +60,13 @@ undo_batch(lbx_letter *first)
     undo->request.box = postbox->box;
     undo->request.entries = undo->entries;
     for (; first; first = first->next) {
-        undo->entries[undo->request.count++] = (lbx_settle_entry){
-            .what = LBX_NACK,
+        undo->entries[undo->request.count++] = (lbx_settle_request_entry){
+            .action = LBX_SETTLE_NACK,
             .receipt = first->delivery.receipt,
             .receipt_bytes = first->delivery.receipt_bytes,
         };
     }
-    lbx_call_init(&undo->call, &undo_caller, LBX_VERB_UNDO, &undo->request);
+    lbx_call_init(&undo->call, &undo_caller, LBX_CALL_UNDO, &undo->request);
     status = lbx__store_call_start(postbox->store, &undo->call);
     if (status != LBX_PENDING)
         undo_finish(&undo->call, status);

@@ -12,7 +12,7 @@
     XX(type_name)                                                              \
     XX(routes)                                                                 \
     XX(group)                                                                  \
-    XX(duplicate_id)                                                           \
+    XX(deduplication_id)                                                       \
     XX(token)                                                                  \
     XX(trace)                                                                  \
     XX(in_reply_to)

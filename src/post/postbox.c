@@ -30,7 +30,7 @@ lbx_postbox_unref(lbx_postbox *postbox)
         return;
     store = postbox->store;
     // Relaxed: no other thread has a reference.
-    lbx_chain_destroy(lbx__load(&postbox->own_chain, relaxed));
+    lbx_resolver_chain_destroy(lbx__load(&postbox->own_chain, relaxed));
     lbx__free(postbox->allocator, postbox, sizeof(*postbox));
     lbx_store_unref(store);
 }
@@ -122,11 +122,11 @@ postbox_open_here(void *context, const char *address, lbx_postbox **ret,
 
 /* The postbox's own chain, created when it is first needed. */
 static lbx_status
-postbox_own_chain(lbx_postbox *postbox, lbx_chain **ret)
+postbox_own_chain(lbx_postbox *postbox, lbx_resolver_chain **ret)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
-    lbx_chain *seen = NULL;
-    lbx_chain *chain;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain *seen = NULL;
+    lbx_resolver_chain *chain;
     lbx_status status;
 
     // Acquire: pairs with the compare-and-swap below.
@@ -135,13 +135,13 @@ postbox_own_chain(lbx_postbox *postbox, lbx_chain **ret)
         return LBX_OK;
     options.allocator = postbox->allocator;
     options.factory = (lbx_resolver){postbox_open_here, postbox};
-    status = lbx_chain_create(&options, &chain);
+    status = lbx_resolver_chain_create(&options, &chain);
     if (status != LBX_OK)
         return status;
     *ret = chain;
     // Release: publishes the chain; acquire: sees that of another thread.
     if (!lbx__cas(&postbox->own_chain, &seen, chain, acq_rel)) {
-        lbx_chain_destroy(chain);
+        lbx_resolver_chain_destroy(chain);
         *ret = seen;
     }
     return LBX_OK;
@@ -151,14 +151,16 @@ lbx_status
 lbx__postbox_resolve(lbx_postbox *postbox, const char *address,
                      lbx_postbox **ret, lbx_fault *fault)
 {
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
     lbx_status status;
 
     if (postbox->options.resolver.resolve)
-        return lbx_resolve(postbox->options.resolver, address, fault, ret);
+        return lbx_resolver_resolve(postbox->options.resolver, address, ret,
+                                    fault);
     status = postbox_own_chain(postbox, &chain);
     return status == LBX_OK
-               ? lbx_resolve(lbx_chain_resolver(chain), address, fault, ret)
+               ? lbx_resolver_resolve(lbx_resolver_chain_as_resolver(chain),
+                                      address, ret, fault)
                : status;
 }
 
@@ -177,7 +179,7 @@ postbox_create_reply_box(lbx_postbox *postbox, const char *address)
         lbx_postbox_unref(there);
     if (status != LBX_NOT_FOUND)
         return status;
-    status = lbx__call_run(postbox->store, LBX_VERB_CREATE, &request);
+    status = lbx__call_run(postbox->store, LBX_CALL_CREATE, &request);
     // A store of one box, such as a double, accepts the letter all the same.
     return status == LBX_EXISTS || status == LBX_UNSUPPORTED ? LBX_OK : status;
 }
@@ -192,9 +194,10 @@ lbx__postbox_create_reply_boxes(lbx_postbox *postbox, const lbx_routes *routes)
         return LBX_OK;
     if (lbx_routes_default(routes))
         status = postbox_create_reply_box(postbox, lbx_routes_default(routes));
-    for (size_t i = 0; status == LBX_OK && lbx_routes_at(routes, i).place; i++)
+    for (size_t i = 0; status == LBX_OK && lbx_routes_at(routes, i).address;
+         i++)
         status =
-            postbox_create_reply_box(postbox, lbx_routes_at(routes, i).place);
+            postbox_create_reply_box(postbox, lbx_routes_at(routes, i).address);
     return status;
 }
 
@@ -210,7 +213,7 @@ lbx__postbox_type_of(const lbx_postbox *postbox, const lbx_draft *draft)
         if (known[i] && strcmp(lbx_type_name(known[i]), draft->type_name) == 0)
             return known[i];
     }
-    return lbx_types_find(postbox->options.types, draft->type_name);
+    return lbx_type_registry_find(postbox->options.types, draft->type_name);
 }
 
 bool
@@ -227,26 +230,26 @@ lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
 
 lbx_status
 lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
-                        lbx_fault *ret_fault)
+                        lbx_fault *fault)
 {
     lbx__draft_packed packing;
     lbx_status status;
 
     if (!postbox || !draft)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "no %s was given",
+        return lbx__fault_set(fault, LBX_INVALID, "no %s was given",
                               postbox ? "draft" : "postbox");
     if (lbx__postbox_closed(postbox))
-        return lbx__fault_set(ret_fault, LBX_CLOSED, "postbox %s is closed",
+        return lbx__fault_set(fault, LBX_CLOSED, "postbox %s is closed",
                               postbox->name);
     status =
         lbx__draft_pack(&packing, draft, &postbox->rules, postbox->allocator);
     lbx__draft_packed_fini(&packing);
     if (status == LBX_INVALID || status == LBX_TOO_LARGE)
-        return lbx__draft_explain(draft, &postbox->rules, status, ret_fault);
+        return lbx__draft_explain(draft, &postbox->rules, status, fault);
     if (status != LBX_OK)
-        return lbx__fault_set(ret_fault, status, "%s", lbx_status_text(status));
+        return lbx__fault_set(fault, status, "%s", lbx_status_text(status));
     if (!lbx__postbox_accepts(postbox, draft, postbox->options.body_type))
-        return lbx__fault_set(ret_fault, LBX_INVALID,
+        return lbx__fault_set(fault, LBX_INVALID,
                               "postbox %s takes no letters of this type",
                               postbox->name);
     return LBX_OK;

@@ -26,9 +26,10 @@ struct lbx_postbox {
     lbx_postbox_options
         options; /* without the pointers used for opening only */
     lbx_box_options rules;
-    char texts[LBX_BOX_TEXT_BYTES]; /* that the rules point to */
+    char texts[LBX_BOX_OPTIONS_BUFFER_BYTES]; /* that the rules point to */
     char name[LBX_BOX_NAME_BYTES];
-    _Atomic(lbx_chain *) own_chain; /* resolves names of boxes of this store */
+    _Atomic(lbx_resolver_chain *)
+        own_chain; /* resolves names of boxes of this store */
 };
 
 static inline lbx_postbox *
@@ -87,8 +88,9 @@ lbx_status lbx__postbox_send_pack(lbx_postbox *postbox, const lbx_draft *draft,
  * is NULL, and acknowledges the letter, in one step where one store has
  * both. */
 lbx_status lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
-                                    const lbx_draft *draft, lbx_sent *ret_sent,
-                                    lbx_fault *ret_fault);
+                                    const lbx_draft *draft,
+                                    lbx_sent_letter *ret_sent,
+                                    lbx_fault *fault);
 
 /* The type of a draft, if the postbox knows it; NULL. */
 const lbx_type *lbx__postbox_type_of(const lbx_postbox *postbox,

@@ -38,7 +38,7 @@ count_step(lbx__op *op, lbx_status last)
         .box = postbox->box,
         .ret_counts = call_op->u.box.ret,
     };
-    lbx__call_op_next(op, postbox->store, LBX_VERB_DESCRIBE, request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_DESCRIBE, request);
     return LBX_PENDING;
 }
 

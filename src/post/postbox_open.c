@@ -28,7 +28,7 @@ postbox_describe(lbx_postbox *postbox)
         .ret_options = &postbox->rules,
     };
     lbx_status status =
-        lbx__call_run(postbox->store, LBX_VERB_DESCRIBE, &request);
+        lbx__call_run(postbox->store, LBX_CALL_DESCRIBE, &request);
 
     postbox->box = request.ret_box;
     return status;
@@ -49,11 +49,11 @@ postbox_create_box(lbx_postbox *postbox, const lbx_box_options *options,
 
     if (status != LBX_OK)
         return status;
-    status = lbx__call_run(postbox->store, LBX_VERB_CREATE, &request);
+    status = lbx__call_run(postbox->store, LBX_CALL_CREATE, &request);
     postbox->box = request.ret_box;
     return status == LBX_EXISTS // created by another process: used as it is
                ? status
-               : lbx__box_fault_explain(postbox->store, LBX_VERB_CREATE,
+               : lbx__box_fault_explain(postbox->store, LBX_CALL_CREATE,
                                         &request, status, fault);
 }
 

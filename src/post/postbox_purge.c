@@ -16,7 +16,7 @@ struct purge_job {
     uint64_t purged;
     lbx_receive_request receive;
     lbx_settle_request settle;
-    lbx_settle_entry entries[LBX_BATCH_MOST];
+    lbx_settle_request_entry entries[LBX_MAX_BATCH];
 };
 
 /* The job, allocated if the caller has none; NULL: no memory. */
@@ -58,11 +58,11 @@ purge_receive(lbx__op *op, struct purge_job *job)
 
     job->receive = (lbx_receive_request){
         .box = postbox->box,
-        .letters_most = LBX_BATCH_MOST,
-        .letters_least = 1,
+        .max_letters = LBX_MAX_BATCH,
+        .min_letters = 1,
         .lease_ns = postbox->rules.lease_ns,
     };
-    lbx__call_op_next(op, postbox->store, LBX_VERB_RECEIVE, &job->receive);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_RECEIVE, &job->receive);
     return LBX_PENDING;
 }
 
@@ -76,14 +76,14 @@ purge_settle(lbx__op *op, struct purge_job *job)
     job->settle =
         (lbx_settle_request){.box = postbox->box, .entries = job->entries};
     for (const lbx_letter *letter = call_op->first;
-         letter && job->settle.count < LBX_BATCH_MOST; letter = letter->next) {
-        job->entries[job->settle.count++] = (lbx_settle_entry){
-            .what = LBX_ACKNOWLEDGE,
+         letter && job->settle.count < LBX_MAX_BATCH; letter = letter->next) {
+        job->entries[job->settle.count++] = (lbx_settle_request_entry){
+            .action = LBX_SETTLE_ACKNOWLEDGE,
             .receipt = letter->delivery.receipt,
             .receipt_bytes = letter->delivery.receipt_bytes,
         };
     }
-    lbx__call_op_next(op, postbox->store, LBX_VERB_SETTLE, &job->settle);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_SETTLE, &job->settle);
     return LBX_PENDING;
 }
 
@@ -92,7 +92,7 @@ purge_by_receiving(lbx__op *op, struct purge_job *job, lbx_status last)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
 
-    if (call_op->call.verb == LBX_VERB_RECEIVE) {
+    if (call_op->call.kind == LBX_CALL_RECEIVE) {
         if (last == LBX_OK && call_op->first)
             return purge_settle(op, job);
         return last == LBX_EMPTY ? LBX_OK : last;
@@ -118,7 +118,7 @@ purge_begin(lbx__op *op)
         return LBX_NO_MEMORY;
     if (!lbx__store_call_has_purge(postbox->store))
         return purge_receive(op, job);
-    lbx__call_op_next(op, postbox->store, LBX_VERB_PURGE, &job->request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_PURGE, &job->request);
     return LBX_PENDING;
 }
 
@@ -133,7 +133,7 @@ purge_step(lbx__op *op, lbx_status last)
         return purge_begin(op);
     if (!call_op->begun)
         return last;
-    if (call_op->call.verb != LBX_VERB_PURGE) {
+    if (call_op->call.kind != LBX_CALL_PURGE) {
         last = purge_by_receiving(op, job, last);
         if (last == LBX_PENDING)
             return last;

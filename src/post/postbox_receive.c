@@ -73,7 +73,7 @@ receive_begin(lbx__op *op)
     request->wait_ns = receive_time_left(op);
     if (request->wait_ns == 0)
         op->poll_by_ns = LBX_FOREVER;
-    lbx__call_op_next(op, postbox->store, LBX_VERB_RECEIVE, request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_RECEIVE, request);
     return LBX_PENDING;
 }
 
@@ -99,7 +99,7 @@ postbox_receive_step(lbx__op *op, lbx_status last)
         lbx__letter_destroy_all(letters);
         return LBX_ENCODING;
     }
-    return receive_return(letters, call_op->u.receive.request.letters_most,
+    return receive_return(letters, call_op->u.receive.request.max_letters,
                           call_op->u.receive.ret, call_op->u.receive.ret_count);
 }
 
@@ -112,13 +112,11 @@ receive_drop(lbx__op *op)
 static const lbx__call_steps receive_steps =
     LBX__CALL_STEPS(postbox_receive_step, receive_drop, LBX_EMPTY, true, true);
 
-/* `letters`, limited to 1 to LBX_BATCH_MOST. */
+/* `letters`, limited to 1 to LBX_MAX_BATCH. */
 static uint32_t
 receive_clamp(uint32_t letters)
 {
-    return letters < 1                ? 1
-           : letters > LBX_BATCH_MOST ? LBX_BATCH_MOST
-                                      : letters;
+    return letters < 1 ? 1 : letters > LBX_MAX_BATCH ? LBX_MAX_BATCH : letters;
 }
 
 /* OK, with the request and the deadline; INVALID. */
@@ -135,20 +133,20 @@ receive_read_options(const lbx_postbox *postbox,
         options->wait_ns == LBX_DEFAULT ? rules->wait_ns : options->wait_ns;
 
     if (options->version != LBX_RECEIVE_OPTIONS_VERSION || lease < 0 ||
-        lease > rules->limits.lease_most_ns ||
+        lease > rules->limits.max_lease_ns ||
         (wait < 0 && (postbox->options.wink ||
-                      rules->limits.wait_most_ns != LBX_UNLIMITED)) ||
-        wait > rules->limits.wait_most_ns)
+                      rules->limits.max_wait_ns != LBX_UNLIMITED)) ||
+        wait > rules->limits.max_wait_ns)
         return LBX_INVALID;
     *ret = (lbx_receive_request){
         .box = postbox->box,
-        .letters_most = receive_clamp(options->letters_most),
-        .letters_least = receive_clamp(options->letters_least),
+        .max_letters = receive_clamp(options->max_letters),
+        .min_letters = receive_clamp(options->min_letters),
         .lease_ns = lease,
         .attempt_id = options->attempt_id,
     };
-    if (ret->letters_least > ret->letters_most)
-        ret->letters_least = ret->letters_most;
+    if (ret->min_letters > ret->max_letters)
+        ret->min_letters = ret->max_letters;
     *ret_deadline_ns =
         wait == 0 ? RECEIVE_NO_WAIT : lbx_deadline_after(clock, wait);
     return LBX_OK;
@@ -233,7 +231,7 @@ peek_step(lbx__op *op, lbx_status last)
     if (last == LBX_PENDING) {
         if (lbx__postbox_closed(postbox))
             return LBX_CLOSED;
-        lbx__call_op_next(op, postbox->store, LBX_VERB_PEEK,
+        lbx__call_op_next(op, postbox->store, LBX_CALL_PEEK,
                           call_op->u.box.job);
         return LBX_PENDING;
     }
@@ -244,7 +242,7 @@ static const lbx__call_steps peek_steps =
     LBX__CALL_STEPS(peek_step, receive_drop, LBX_TIMEOUT, true, false);
 
 lbx_status
-lbx_postbox_peek(lbx_postbox *postbox, uint64_t from, size_t letters_most,
+lbx_postbox_peek(lbx_postbox *postbox, uint64_t from, size_t max_letters,
                  lbx_letter **ret_letters, size_t *ret_count)
 {
     lbx_operation operation;
@@ -253,14 +251,14 @@ lbx_postbox_peek(lbx_postbox *postbox, uint64_t from, size_t letters_most,
     lbx_letter *letters;
     lbx_status status;
 
-    if (!postbox || !ret_letters || !ret_count || letters_most < 1 ||
-        letters_most > UINT32_MAX)
+    if (!postbox || !ret_letters || !ret_count || max_letters < 1 ||
+        max_letters > UINT32_MAX)
         return LBX_INVALID;
     *ret_count = 0;
     request = (lbx_peek_request){
         .box = postbox->box,
         .from = from,
-        .letters_most = (uint32_t)letters_most,
+        .max_letters = (uint32_t)max_letters,
     };
     lbx__postbox_op(op, &peek_steps, postbox, LBX_FOREVER);
     lbx__call_op_of(op)->u.box.job = &request;
@@ -270,5 +268,5 @@ lbx_postbox_peek(lbx_postbox *postbox, uint64_t from, size_t letters_most,
         lbx__letter_destroy_all(letters);
         return status;
     }
-    return receive_return(letters, letters_most, ret_letters, ret_count);
+    return receive_return(letters, max_letters, ret_letters, ret_count);
 }

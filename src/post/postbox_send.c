@@ -3,7 +3,7 @@
  * Sending: drafts are packed as parcels, the valid ones go to the store in one
  * call, and each draft gets a result.
  *
- * SEND-1  Every lbx_sent that the caller gave is written, whatever happens.
+ * SEND-1  Every lbx_sent_letter that the caller gave is written, whatever happens.
  * SEND-2  A draft that is refused here does not prevent the others from being
  *         sent.
  */
@@ -15,12 +15,12 @@
 
 struct send_job {
     lbx_send_request request;
-    size_t packed;                     /* drafts that were packed */
-    size_t index[LBX_BATCH_MOST];      /* of each parcel: its draft */
-    lbx_status status[LBX_BATCH_MOST]; /* of each draft, before the store */
-    lbx_parcel parcels[LBX_BATCH_MOST];
-    lbx_sent sent[LBX_BATCH_MOST];
-    lbx__draft_packed packings[LBX_BATCH_MOST];
+    size_t packed;                    /* drafts that were packed */
+    size_t index[LBX_MAX_BATCH];      /* of each parcel: its draft */
+    lbx_status status[LBX_MAX_BATCH]; /* of each draft, before the store */
+    lbx_parcel parcels[LBX_MAX_BATCH];
+    lbx_sent_letter sent[LBX_MAX_BATCH];
+    lbx__draft_packed packings[LBX_MAX_BATCH];
 };
 
 lbx_status
@@ -54,7 +54,7 @@ send_pack_all(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
         job->parcels[job->request.count] = packing->parcel;
         job->index[job->request.count++] = i;
     }
-    if (bytes <= postbox->rules.limits.batch_most_bytes)
+    if (bytes <= postbox->rules.limits.max_batch_bytes)
         return;
     job->request.count = 0;
     for (size_t i = 0; i < count; i++)
@@ -65,7 +65,7 @@ send_pack_all(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
 static lbx_status
 send_report(const lbx__call_op *call_op, struct send_job *job)
 {
-    lbx_sent *ret = call_op->u.batch.ret;
+    lbx_sent_letter *ret = call_op->u.batch.ret;
     lbx_status first = LBX_OK;
 
     for (size_t i = 0; i < job->request.count; i++) {
@@ -77,7 +77,7 @@ send_report(const lbx__call_op *call_op, struct send_job *job)
         if (first == LBX_OK)
             first = job->status[i];
         if (ret && job->status[i] != LBX_OK)
-            ret[i] = (lbx_sent){.status = job->status[i]};
+            ret[i] = (lbx_sent_letter){.status = job->status[i]};
     }
     return first;
 }
@@ -87,7 +87,7 @@ static lbx_status
 send_report_all(const lbx__call_op *call_op, lbx_status status)
 {
     for (size_t i = 0; call_op->u.batch.ret && i < call_op->u.batch.count; i++)
-        call_op->u.batch.ret[i] = (lbx_sent){.status = status};
+        call_op->u.batch.ret[i] = (lbx_sent_letter){.status = status};
     return status;
 }
 
@@ -113,7 +113,7 @@ send_begin(lbx__op *op)
     send_pack_all(postbox, call_op->u.batch.what, call_op->u.batch.count, job);
     if (job->request.count == 0)
         return send_report(call_op, job);
-    lbx__call_op_next(op, postbox->store, LBX_VERB_SEND, &job->request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_SEND, &job->request);
     return LBX_PENDING;
 }
 
@@ -152,13 +152,13 @@ static const lbx__call_steps send_steps =
 static bool
 send_usable(const lbx_postbox *postbox, const lbx_draft *drafts, size_t count)
 {
-    return postbox && drafts && count >= 1 && count <= LBX_BATCH_MOST;
+    return postbox && drafts && count >= 1 && count <= LBX_MAX_BATCH;
 }
 
 lbx_status
 lbx_postbox_send_init(lbx_operation *operation, lbx_postbox *postbox,
-                      const lbx_draft *drafts, size_t count, lbx_sent *ret,
-                      int64_t deadline_ns)
+                      const lbx_draft *drafts, size_t count,
+                      lbx_sent_letter *ret, int64_t deadline_ns)
 {
     lbx__op *op = lbx__op_of(operation);
     lbx__call_op *call_op;
@@ -175,7 +175,7 @@ lbx_postbox_send_init(lbx_operation *operation, lbx_postbox *postbox,
 
 lbx_status
 lbx_postbox_send_batch(lbx_postbox *postbox, const lbx_draft *drafts,
-                       size_t count, lbx_sent *ret)
+                       size_t count, lbx_sent_letter *ret)
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
@@ -196,7 +196,7 @@ lbx_postbox_send_batch(lbx_postbox *postbox, const lbx_draft *drafts,
 
 lbx_status
 lbx_postbox_send_draft(lbx_postbox *postbox, const lbx_draft *draft,
-                       lbx_sent *ret)
+                       lbx_sent_letter *ret)
 {
     return lbx_postbox_send_batch(postbox, draft, 1, ret);
 }
@@ -206,7 +206,7 @@ lbx_postbox_send(lbx_postbox *postbox, const void *bytes, size_t size_bytes,
                  lbx_id *ret_id)
 {
     const lbx_draft draft = lbx_draft_of_bytes(bytes, size_bytes);
-    lbx_sent sent;
+    lbx_sent_letter sent;
     lbx_status status = lbx_postbox_send_batch(postbox, &draft, 1, &sent);
 
     if (status == LBX_OK && ret_id)

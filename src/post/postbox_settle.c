@@ -7,7 +7,7 @@
  * call, with the replies to the same store attached (REPLY-1).
  *
  * SETTLE-1  No letter is settled whose reply was not sent.
- * SETTLE-2  Every `status` is written, and every lbx_sent of an entry with a
+ * SETTLE-2  Every `status` is written, and every lbx_sent_letter of an entry with a
  *           reply.
  */
 #include "base/alloc.h"
@@ -18,15 +18,15 @@
 
 #include <string.h>
 
-typedef char settle_receipt[LBX_RECEIPT_MOST_BYTES];
+typedef char settle_receipt[LBX_MAX_RECEIPT_BYTES];
 
 struct settle_job {
     lbx_settle_request request;
-    lbx_settle_entry entries[LBX_BATCH_MOST];
-    size_t index[LBX_BATCH_MOST];      /* of each entry: its settle */
-    lbx_status status[LBX_BATCH_MOST]; /* of each settle */
-    settle_receipt *receipts;          /* parsed from text; NULL: none */
-    lbx__reply *replies;               /* as many as settles; NULL: none */
+    lbx_settle_request_entry entries[LBX_MAX_BATCH];
+    size_t index[LBX_MAX_BATCH];      /* of each entry: its settle */
+    lbx_status status[LBX_MAX_BATCH]; /* of each settle */
+    settle_receipt *receipts;         /* parsed from text; NULL: none */
+    lbx__reply *replies;              /* as many as settles; NULL: none */
     lbx_postbox *to; /* where replies go; NULL: by the routes of each letter */
     size_t replied;  /* replies that are initialised */
     size_t next;     /* the first reply that was not sent or skipped */
@@ -36,7 +36,7 @@ struct settle_job {
 
 /* OK when the entry may be settled; its reply is checked later. */
 static lbx_status
-settle_check(const lbx_postbox *postbox, const lbx_settle *settle)
+settle_check(const lbx_postbox *postbox, const lbx_settle_item *settle)
 {
     const lbx_letter *letter = settle->letter;
 
@@ -45,7 +45,7 @@ settle_check(const lbx_postbox *postbox, const lbx_settle *settle)
     if (letter && (letter->postbox->store != postbox->store ||
                    letter->postbox->box.uid != postbox->box.uid))
         return LBX_INVALID;
-    if (lbx__letter_check_time(postbox, settle->what, settle->time_ns) !=
+    if (lbx__letter_check_time(postbox, settle->action, settle->time_ns) !=
         LBX_OK)
         return LBX_INVALID;
     return letter ? lbx__letter_unsettled(letter) : LBX_OK;
@@ -54,7 +54,8 @@ settle_check(const lbx_postbox *postbox, const lbx_settle *settle)
 /* Fills in the receipt of an entry; one that is text is parsed by the store. */
 static lbx_status
 settle_read_receipt(lbx_postbox *postbox, struct settle_job *job, size_t index,
-                    const lbx_settle *settle, lbx_settle_entry *entry)
+                    const lbx_settle_item *settle,
+                    lbx_settle_request_entry *entry)
 {
     if (settle->letter) {
         entry->receipt = settle->letter->delivery.receipt;
@@ -63,7 +64,7 @@ settle_read_receipt(lbx_postbox *postbox, struct settle_job *job, size_t index,
     }
     if (!job->receipts) {
         job->receipts = lbx__alloc(postbox->allocator,
-                                   LBX_BATCH_MOST * sizeof(settle_receipt), 16);
+                                   LBX_MAX_BATCH * sizeof(settle_receipt), 16);
         if (!job->receipts)
             return LBX_NO_MEMORY;
     }
@@ -85,11 +86,11 @@ static lbx_status
 settle_pack_reply(const lbx__call_op *call_op, struct settle_job *job,
                   size_t index)
 {
-    const lbx_settle *settle =
-        &((const lbx_settle *)call_op->u.batch.what)[index];
+    const lbx_settle_item *settle =
+        &((const lbx_settle_item *)call_op->u.batch.what)[index];
     const lbx_draft *draft = &call_op->u.batch.replies[index];
 
-    if (!settle->letter || settle->what != LBX_ACKNOWLEDGE)
+    if (!settle->letter || settle->action != LBX_SETTLE_ACKNOWLEDGE)
         return LBX_INVALID;
     if (job->to)
         return lbx__reply_init_to(&job->replies[index], settle->letter, draft,
@@ -103,7 +104,7 @@ static void
 settle_check_all(lbx__op *op, struct settle_job *job)
 {
     const lbx__call_op *call_op = lbx__call_op_of(op);
-    const lbx_settle *settles = call_op->u.batch.what;
+    const lbx_settle_item *settles = call_op->u.batch.what;
 
     for (size_t i = 0; i < call_op->u.batch.count; i++) {
         job->status[i] = settle_check(lbx__postbox_of(op), &settles[i]);
@@ -138,7 +139,8 @@ settle_report(lbx__op *op, struct settle_job *job)
 {
     const lbx__call_op *call_op = lbx__call_op_of(op);
     const lbx_postbox *postbox = lbx__postbox_of(op);
-    lbx_settle *settles = (lbx_settle *)(uintptr_t)call_op->u.batch.what;
+    lbx_settle_item *settles =
+        (lbx_settle_item *)(uintptr_t)call_op->u.batch.what;
     lbx_status first = LBX_OK;
 
     for (size_t i = 0; i < job->request.count; i++)
@@ -150,14 +152,14 @@ settle_report(lbx__op *op, struct settle_job *job)
         if (reply && call_op->u.batch.ret && settle_has_reply(call_op, i))
             call_op->u.batch.ret[i] = settle_was_sent(postbox, reply, status)
                                           ? reply->sent
-                                          : (lbx_sent){.status = status};
+                                          : (lbx_sent_letter){.status = status};
         // CLOSED is of the box of the attachment: of its own box, the store
         // returns GONE.
         if (reply && reply->to && !settle_is_elsewhere(postbox, reply))
             (void)lbx__postbox_note_status(reply->to, status);
         if (settles[i].letter)
-            status =
-                lbx__letter_settled(settles[i].letter, settles[i].what, status);
+            status = lbx__letter_settled(settles[i].letter, settles[i].action,
+                                         status);
         settles[i].status = status;
         if (first == LBX_OK)
             first = status;
@@ -171,7 +173,7 @@ settle_next_call(lbx__op *op, struct settle_job *job)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
-    const lbx_settle *settles = call_op->u.batch.what;
+    const lbx_settle_item *settles = call_op->u.batch.what;
 
     while (job->next < job->replied) {
         lbx__reply *reply = &job->replies[job->next++];
@@ -180,17 +182,17 @@ settle_next_call(lbx__op *op, struct settle_job *job)
             !settle_is_elsewhere(postbox, reply))
             continue;
         job->send = lbx__reply_request(reply);
-        lbx__call_op_next(op, reply->to->store, LBX_VERB_SEND, &job->send);
+        lbx__call_op_next(op, reply->to->store, LBX_CALL_SEND, &job->send);
         return LBX_PENDING;
     }
     job->settling = true;
     job->request =
         (lbx_settle_request){.box = postbox->box, .entries = job->entries};
     for (size_t i = 0; i < call_op->u.batch.count; i++) {
-        lbx_settle_entry *entry = &job->entries[job->request.count];
+        lbx_settle_request_entry *entry = &job->entries[job->request.count];
 
-        *entry = (lbx_settle_entry){.what = settles[i].what,
-                                    .time_ns = settles[i].time_ns};
+        *entry = (lbx_settle_request_entry){.action = settles[i].action,
+                                            .time_ns = settles[i].time_ns};
         if (job->status[i] == LBX_OK)
             job->status[i] =
                 settle_read_receipt(postbox, job, i, &settles[i], entry);
@@ -205,7 +207,7 @@ settle_next_call(lbx__op *op, struct settle_job *job)
     }
     if (job->request.count == 0)
         return settle_report(op, job);
-    lbx__call_op_next(op, postbox->store, LBX_VERB_SETTLE, &job->request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_SETTLE, &job->request);
     return LBX_PENDING;
 }
 
@@ -213,12 +215,13 @@ settle_next_call(lbx__op *op, struct settle_job *job)
 static lbx_status
 settle_report_all(const lbx__call_op *call_op, lbx_status status)
 {
-    lbx_settle *settles = (lbx_settle *)(uintptr_t)call_op->u.batch.what;
+    lbx_settle_item *settles =
+        (lbx_settle_item *)(uintptr_t)call_op->u.batch.what;
 
     for (size_t i = 0; i < call_op->u.batch.count; i++) {
         settles[i].status = status;
         if (call_op->u.batch.ret && settle_has_reply(call_op, i))
-            call_op->u.batch.ret[i] = (lbx_sent){.status = status};
+            call_op->u.batch.ret[i] = (lbx_sent_letter){.status = status};
     }
     return status;
 }
@@ -281,7 +284,7 @@ settle_drop(lbx__op *op)
         lbx__reply_fini(&job->replies[i]);
     if (job->receipts)
         lbx__free(allocator, job->receipts,
-                  LBX_BATCH_MOST * sizeof(settle_receipt));
+                  LBX_MAX_BATCH * sizeof(settle_receipt));
     if (!call_op->u.batch.given)
         lbx__free(allocator, job, settle_job_size(call_op));
     call_op->u.batch.job = NULL;
@@ -292,13 +295,13 @@ static const lbx__call_steps settle_steps =
 
 lbx_status
 lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
-                        lbx_settle *settles, size_t count,
-                        const lbx_draft *replies, lbx_sent *ret_sent)
+                        lbx_settle_item *settles, size_t count,
+                        const lbx_draft *replies, lbx_sent_letter *ret_sent)
 {
     lbx__op *op = lbx__op_of(operation);
     lbx__call_op *call_op;
 
-    if (!op || !postbox || !settles || count < 1 || count > LBX_BATCH_MOST)
+    if (!op || !postbox || !settles || count < 1 || count > LBX_MAX_BATCH)
         return LBX_INVALID;
     lbx__postbox_op_ref(op, &settle_steps, postbox, LBX_FOREVER);
     call_op = lbx__call_op_of(op);
@@ -312,7 +315,7 @@ lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
 /* Starts the same in this thread, with a job on the caller's stack. */
 static void
 settle_begin(lbx__op *op, lbx_postbox *postbox, struct settle_job *job,
-             lbx_settle *settles, size_t count)
+             lbx_settle_item *settles, size_t count)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
 
@@ -331,13 +334,13 @@ settle_begin(lbx__op *op, lbx_postbox *postbox, struct settle_job *job,
 }
 
 lbx_status
-lbx_postbox_settle_batch(lbx_postbox *postbox, lbx_settle *settles,
+lbx_postbox_settle_batch(lbx_postbox *postbox, lbx_settle_item *settles,
                          size_t count)
 {
     lbx_operation operation;
     struct settle_job job;
 
-    if (!postbox || !settles || count < 1 || count > LBX_BATCH_MOST)
+    if (!postbox || !settles || count < 1 || count > LBX_MAX_BATCH)
         return LBX_INVALID;
     settle_begin(lbx__op_of(&operation), postbox, &job, settles, count);
     return lbx__call_op_run(lbx__op_of(&operation));
@@ -345,10 +348,11 @@ lbx_postbox_settle_batch(lbx_postbox *postbox, lbx_settle *settles,
 
 lbx_status
 lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
-                         const lbx_draft *draft, lbx_sent *ret_sent,
-                         lbx_fault *ret_fault)
+                         const lbx_draft *draft, lbx_sent_letter *ret_sent,
+                         lbx_fault *fault)
 {
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .letter = letter};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE,
+                              .letter = letter};
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
     lbx__call_op *call_op = lbx__call_op_of(op);
@@ -356,18 +360,17 @@ lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
     lbx__reply reply;
 
     if (!letter || !draft)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
                               letter ? "the reply" : "the letter");
     if (draft->version != LBX_DRAFT_VERSION)
-        return lbx__fault_version(ret_fault, "LBX_DRAFT_INIT", draft->version,
+        return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
                                   LBX_DRAFT_VERSION);
-    lbx__fault_clear(ret_fault);
+    lbx__fault_clear(fault);
     settle_begin(op, letter->postbox, &job, &settle, 1);
     job.replies = &reply;
     job.to = to;
     call_op->u.batch.replies = draft;
     call_op->u.batch.ret = ret_sent;
-    call_op->u.batch.fault = ret_fault;
-    return lbx__fault_complete(ret_fault, lbx__call_op_run(op), "the reply",
-                               NULL);
+    call_op->u.batch.fault = fault;
+    return lbx__fault_complete(fault, lbx__call_op_run(op), "the reply", NULL);
 }

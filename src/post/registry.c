@@ -21,16 +21,17 @@ struct registry_entry {
     lbx_postbox *postbox;
 };
 
-struct lbx_registry {
+struct lbx_postbox_registry {
     const lbx_allocator *allocator;
     lbx__lock lock;
     lbx__array(struct registry_entry) entries;
 };
 
 lbx_status
-lbx_registry_create(const lbx_allocator *allocator, lbx_registry **ret)
+lbx_postbox_registry_create(const lbx_allocator *allocator,
+                            lbx_postbox_registry **ret)
 {
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
 
     if (!ret || !lbx__allocator_usable(allocator))
         return LBX_INVALID;
@@ -43,7 +44,7 @@ lbx_registry_create(const lbx_allocator *allocator, lbx_registry **ret)
 }
 
 static void
-registry_release(const lbx_registry *registry,
+registry_release(const lbx_postbox_registry *registry,
                  const struct registry_entry *entry)
 {
     lbx_postbox_unref(entry->postbox);
@@ -51,7 +52,7 @@ registry_release(const lbx_registry *registry,
 }
 
 void
-lbx_registry_destroy(lbx_registry *registry)
+lbx_postbox_registry_destroy(lbx_postbox_registry *registry)
 {
     if (!registry)
         return;
@@ -64,7 +65,8 @@ lbx_registry_destroy(lbx_registry *registry)
 /* The index of an address, or where it would be inserted; true when it is
  * there. Under the lock. */
 static bool
-registry_find(const lbx_registry *registry, const char *address, size_t *ret)
+registry_find(const lbx_postbox_registry *registry, const char *address,
+              size_t *ret)
 {
     size_t low = 0, high = registry->entries.count;
 
@@ -88,7 +90,8 @@ registry_find(const lbx_registry *registry, const char *address, size_t *ret)
 
 /* OK; EXISTS; NO_MEMORY. Under the lock. */
 static lbx_status
-registry_insert(lbx_registry *registry, const struct registry_entry *entry)
+registry_insert(lbx_postbox_registry *registry,
+                const struct registry_entry *entry)
 {
     struct registry_entry *inserted;
     size_t index;
@@ -104,8 +107,8 @@ registry_insert(lbx_registry *registry, const struct registry_entry *entry)
 }
 
 lbx_status
-lbx_registry_add(lbx_registry *registry, const char *address,
-                 lbx_postbox *postbox)
+lbx_postbox_registry_add(lbx_postbox_registry *registry, const char *address,
+                         lbx_postbox *postbox)
 {
     struct registry_entry entry;
     lbx_status status;
@@ -127,7 +130,7 @@ lbx_registry_add(lbx_registry *registry, const char *address,
 }
 
 bool
-lbx_registry_remove(lbx_registry *registry, const char *address)
+lbx_postbox_registry_remove(lbx_postbox_registry *registry, const char *address)
 {
     struct registry_entry entry;
     bool known;
@@ -151,7 +154,7 @@ static lbx_status
 registry_resolve(void *context, const char *address, lbx_postbox **ret,
                  lbx_fault *fault)
 {
-    lbx_registry *registry = context;
+    lbx_postbox_registry *registry = context;
     size_t index;
     bool known;
 
@@ -165,7 +168,7 @@ registry_resolve(void *context, const char *address, lbx_postbox **ret,
 }
 
 lbx_resolver
-lbx_registry_resolver(lbx_registry *registry)
+lbx_postbox_registry_as_resolver(lbx_postbox_registry *registry)
 {
     if (!registry)
         return (lbx_resolver){NULL, NULL};

@@ -13,8 +13,8 @@ reply_address(const lbx_letter *letter, const lbx_draft *draft)
 {
     const lbx_type *type = lbx__postbox_type_of(letter->postbox, draft);
 
-    return type ? lbx_routes_place(letter->routes, type)
-                : lbx_routes_place_of_name(letter->routes, draft->type_name);
+    return type ? lbx_routes_address(letter->routes, type)
+                : lbx_routes_address_by_name(letter->routes, draft->type_name);
 }
 
 static const char *
@@ -149,7 +149,7 @@ reply_report(const lbx__call_op *call_op, const struct reply_job *job,
              lbx_status status)
 {
     if (call_op->u.batch.ret) {
-        *call_op->u.batch.ret = (lbx_sent){.status = status};
+        *call_op->u.batch.ret = (lbx_sent_letter){.status = status};
         if (status == LBX_OK && job)
             *call_op->u.batch.ret = job->reply.sent;
     }
@@ -176,7 +176,7 @@ reply_begin(lbx__op *op)
     if (status != LBX_OK)
         return reply_report(call_op, job, status);
     job->request = lbx__reply_request(&job->reply);
-    lbx__call_op_next(op, job->reply.to->store, LBX_VERB_SEND, &job->request);
+    lbx__call_op_next(op, job->reply.to->store, LBX_CALL_SEND, &job->request);
     return LBX_PENDING;
 }
 
@@ -213,30 +213,30 @@ static const lbx__call_steps reply_steps =
 
 lbx_status
 lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
-                      const lbx_draft *reply, lbx_sent *ret_sent,
-                      lbx_fault *ret_fault)
+                      const lbx_draft *reply, lbx_sent_letter *ret_sent,
+                      lbx_fault *fault)
 {
     lbx__op *op = lbx__op_of(operation);
     lbx__call_op *call_op;
 
     if (!op || !letter || !reply)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
                               !op       ? "the operation"
                               : !letter ? "the letter"
                                         : "the reply");
-    lbx__fault_clear(ret_fault);
+    lbx__fault_clear(fault);
     lbx__postbox_op_ref(op, &reply_steps, letter->postbox, LBX_FOREVER);
     call_op = lbx__call_op_of(op);
     call_op->u.batch.what = letter;
     call_op->u.batch.replies = reply;
     call_op->u.batch.ret = ret_sent;
-    call_op->u.batch.fault = ret_fault;
+    call_op->u.batch.fault = fault;
     return LBX_OK;
 }
 
 lbx_status
-lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
-                 lbx_fault *ret_fault)
+lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply,
+                 lbx_sent_letter *ret_sent, lbx_fault *fault)
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
@@ -244,11 +244,11 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply, lbx_sent *ret_sent,
     struct reply_job job;
 
     if (!letter || !reply)
-        return lbx__fault_set(ret_fault, LBX_INVALID, "%s is NULL",
+        return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
                               letter ? "the reply" : "the letter");
-    lbx__fault_clear(ret_fault);
+    lbx__fault_clear(fault);
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
-    call_op->u.batch.fault = ret_fault;
+    call_op->u.batch.fault = fault;
     call_op->u.batch.what = letter;
     call_op->u.batch.replies = reply;
     call_op->u.batch.ret = ret_sent;

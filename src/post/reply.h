@@ -18,7 +18,7 @@ typedef struct lbx__reply {
     lbx_draft draft;
     lbx__draft_packed packed;
     lbx_attachment attachment; /* used when both are in one store */
-    lbx_sent sent;
+    lbx_sent_letter sent;
 } lbx__reply;
 
 /* Finds the postbox by the letter's routes and packs the draft. Statuses as of

@@ -9,13 +9,13 @@
 #include <letterbox/post/postbox.h>
 
 lbx_status
-lbx_resolve(lbx_resolver resolver, const char *address, lbx_fault *ret_fault,
-            lbx_postbox **ret)
+lbx_resolver_resolve(lbx_resolver resolver, const char *address,
+                     lbx_postbox **ret, lbx_fault *fault)
 {
     lbx_fault unwanted = {.status = LBX_OK};
-    lbx_fault *fault = ret_fault ? ret_fault : &unwanted;
     lbx_status status;
 
+    fault = fault ? fault : &unwanted;
     if (!address || !ret)
         return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
                               address ? "ret" : "the address");

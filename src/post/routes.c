@@ -31,7 +31,7 @@ struct lbx_routes {
     const char *default_address; /* NULL: none */
     const char *json;
     size_t count;
-    lbx_route table[]; /* then the texts */
+    lbx_routes_entry table[]; /* then the texts */
 };
 
 static bool
@@ -42,11 +42,11 @@ routes_is_text(const char *text)
 
 /* ROUTES-2. */
 static bool
-routes_table_valid(const lbx_route *table, size_t count)
+routes_table_valid(const lbx_routes_entry *table, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!routes_is_text(table[i].type_name) ||
-            !routes_is_text(table[i].place))
+            !routes_is_text(table[i].address))
             return false;
         for (size_t j = 0; j < i; j++) {
             if (strcmp(table[i].type_name, table[j].type_name) == 0)
@@ -57,7 +57,7 @@ routes_table_valid(const lbx_route *table, size_t count)
 }
 
 static void
-routes_write_json(const lbx_route *table, size_t count,
+routes_write_json(const lbx_routes_entry *table, size_t count,
                   const char *default_address, lbx_buffer *buffer)
 {
     lbx__json_writer out;
@@ -70,7 +70,7 @@ routes_write_json(const lbx_route *table, size_t count,
     lbx__json_writer_object(&out);
     for (size_t i = 0; i < count; i++) {
         lbx__json_writer_name(&out, table[i].type_name);
-        lbx__json_writer_text(&out, table[i].place);
+        lbx__json_writer_text(&out, table[i].address);
     }
     lbx__json_writer_object_end(&out);
     lbx__json_writer_object_end(&out);
@@ -89,19 +89,19 @@ routes_keep(char **to, const char *text)
 }
 
 static size_t
-routes_size(const lbx_route *table, size_t count, const char *default_address,
-            const lbx_buffer *json)
+routes_size(const lbx_routes_entry *table, size_t count,
+            const char *default_address, const lbx_buffer *json)
 {
     size_t size = sizeof(lbx_routes) + count * sizeof(*table) + json->size + 1;
 
     for (size_t i = 0; i < count; i++)
-        size += strlen(table[i].type_name) + strlen(table[i].place) + 2;
+        size += strlen(table[i].type_name) + strlen(table[i].address) + 2;
     return size + (default_address ? strlen(default_address) + 1 : 0);
 }
 
 static lbx_routes *
-routes_build(const lbx_route *table, size_t count, const char *default_address,
-             const lbx_buffer *json)
+routes_build(const lbx_routes_entry *table, size_t count,
+             const char *default_address, const lbx_buffer *json)
 {
     const size_t size = routes_size(table, count, default_address, json);
     lbx_routes *routes = lbx__zalloc(json->allocator, size);
@@ -116,7 +116,7 @@ routes_build(const lbx_route *table, size_t count, const char *default_address,
     lbx__init(&routes->users, 1);
     for (size_t i = 0; i < count; i++) {
         routes->table[i].type_name = routes_keep(&to, table[i].type_name);
-        routes->table[i].place = routes_keep(&to, table[i].place);
+        routes->table[i].address = routes_keep(&to, table[i].address);
     }
     if (default_address)
         routes->default_address = routes_keep(&to, default_address);
@@ -126,7 +126,7 @@ routes_build(const lbx_route *table, size_t count, const char *default_address,
 }
 
 lbx_status
-lbx_routes_create(const lbx_route *table, size_t count,
+lbx_routes_create(const lbx_routes_entry *table, size_t count,
                   const char *default_address, const lbx_allocator *allocator,
                   lbx_routes **ret)
 {
@@ -137,12 +137,12 @@ lbx_routes_create(const lbx_route *table, size_t count,
     if (!ret || (count > 0 && !table) || !lbx__allocator_usable(allocator) ||
         (default_address && !routes_is_text(default_address)))
         return LBX_INVALID;
-    if (count > LBX_ROUTES_MOST)
+    if (count > LBX_MAX_ROUTES)
         return LBX_TOO_LARGE;
     if (!routes_table_valid(table, count))
         return LBX_INVALID;
 
-    lbx__buffer_init(&json, allocator, LBX_ROUTES_MOST_BYTES);
+    lbx__buffer_init(&json, allocator, LBX_MAX_ROUTES_BYTES);
     routes_write_json(table, count, default_address, &json);
     status = json.status;
     if (status == LBX_OK) {
@@ -192,11 +192,11 @@ lbx_routes_default(const lbx_routes *routes)
     return routes ? routes->default_address : NULL;
 }
 
-lbx_route
+lbx_routes_entry
 lbx_routes_at(const lbx_routes *routes, size_t index)
 {
     if (!routes || index >= routes->count)
-        return (lbx_route){NULL, NULL};
+        return (lbx_routes_entry){NULL, NULL};
     return routes->table[index];
 }
 
@@ -206,13 +206,13 @@ routes_exact(const lbx_routes *routes, const char *type_name)
 {
     for (size_t i = 0; i < routes->count; i++) {
         if (strcmp(routes->table[i].type_name, type_name) == 0)
-            return routes->table[i].place;
+            return routes->table[i].address;
     }
     return NULL;
 }
 
 const char *
-lbx_routes_place_of_name(const lbx_routes *routes, const char *type_name)
+lbx_routes_address_by_name(const lbx_routes *routes, const char *type_name)
 {
     const char *address = NULL;
 
@@ -224,7 +224,7 @@ lbx_routes_place_of_name(const lbx_routes *routes, const char *type_name)
 }
 
 const char *
-lbx_routes_place(const lbx_routes *routes, const lbx_type *type)
+lbx_routes_address(const lbx_routes *routes, const lbx_type *type)
 {
     const lbx_type *ancestor;
 
@@ -257,7 +257,7 @@ struct routes_reading {
     struct {
         size_t type_name;
         size_t address;
-    } at[LBX_ROUTES_MOST];
+    } at[LBX_MAX_ROUTES];
 };
 
 /* Decodes the token into the buffer; returns its offset. */
@@ -300,7 +300,7 @@ routes_read_table(struct routes_reading *reading)
     if (lbx__json_next(&reading->json) != LBX__JSON_OBJECT)
         return routes_json_fail(reading, "the routes should be an object");
     while (lbx__json_next(&reading->json) == LBX__JSON_NAME) {
-        if (reading->count == LBX_ROUTES_MOST) {
+        if (reading->count == LBX_MAX_ROUTES) {
             reading->texts.status = LBX_TOO_LARGE;
             return routes_json_fail(reading, "more than 64 routes");
         }
@@ -337,11 +337,11 @@ static lbx_status
 routes_make(struct routes_reading *reading, lbx_routes **ret)
 {
     const char *texts = reading->texts.bytes;
-    lbx_route table[LBX_ROUTES_MOST];
+    lbx_routes_entry table[LBX_MAX_ROUTES];
 
     for (size_t i = 0; i < reading->count; i++)
-        table[i] = (lbx_route){texts + reading->at[i].type_name,
-                               texts + reading->at[i].address};
+        table[i] = (lbx_routes_entry){texts + reading->at[i].type_name,
+                                      texts + reading->at[i].address};
     return lbx_routes_create(table, reading->count,
                              reading->has_default ? texts + reading->default_at
                                                   : NULL,
@@ -350,36 +350,36 @@ routes_make(struct routes_reading *reading, lbx_routes **ret)
 
 lbx_status
 lbx_routes_from_json(const char *json, size_t size_bytes,
-                     const lbx_allocator *allocator, lbx_fault *ret_fault,
-                     lbx_routes **ret)
+                     const lbx_allocator *allocator, lbx_routes **ret,
+                     lbx_fault *fault)
 {
     struct routes_reading reading = {.why = NULL};
     lbx_status status;
     bool done;
 
-    lbx__fault_clear(ret_fault);
+    lbx__fault_clear(fault);
     if (!json || !ret || !lbx__allocator_usable(allocator))
         return lbx__fault_set(
-            ret_fault, LBX_INVALID,
+            fault, LBX_INVALID,
             "the JSON or ret is NULL, or the allocator lacks a "
             "function");
-    if (size_bytes > LBX_ROUTES_MOST_BYTES)
-        return lbx__fault_set(ret_fault, LBX_TOO_LARGE,
+    if (size_bytes > LBX_MAX_ROUTES_BYTES)
+        return lbx__fault_set(fault, LBX_TOO_LARGE,
                               "%zu bytes, and at most %d are allowed",
-                              size_bytes, LBX_ROUTES_MOST_BYTES);
+                              size_bytes, LBX_MAX_ROUTES_BYTES);
     lbx__json_init(&reading.json, json, size_bytes, allocator);
     // A string loses its quotes and gets a NUL: the texts fit the same size.
-    lbx__buffer_init(&reading.texts, allocator, LBX_ROUTES_MOST_BYTES);
+    lbx__buffer_init(&reading.texts, allocator, LBX_MAX_ROUTES_BYTES);
     done = routes_read(&reading);
     if (reading.texts.status != LBX_OK)
         status = reading.texts.status;
     else if (!done)
-        status = lbx__json_fault(&reading.json, reading.why, ret_fault);
+        status = lbx__json_fault(&reading.json, reading.why, fault);
     else
         status = routes_make(&reading, ret);
     if (done && status == LBX_INVALID) // JSON with an empty name or address
-        status = lbx__json_fault(&reading.json, "an empty text", ret_fault);
+        status = lbx__json_fault(&reading.json, "an empty text", fault);
     lbx__buffer_fini(&reading.texts);
     lbx__json_fini(&reading.json);
-    return lbx__fault_complete(ret_fault, status, "the routes", NULL);
+    return lbx__fault_complete(fault, status, "the routes", NULL);
 }

@@ -115,14 +115,14 @@ lbx_durability
 lbx_store_durability(const lbx_store *store)
 {
     if (!store || !lbx__store_is_ours(store))
-        return LBX_SURVIVES_NOTHING;
+        return LBX_DURABILITY_NONE;
     return store->ops->durability((lbx_store *)(uintptr_t)store);
 }
 
 /* ---- Boxes by name ---- */
 
 static lbx_status
-store_set_box(lbx_store *store, lbx_verb verb, const char *name,
+store_set_box(lbx_store *store, lbx_call_kind verb, const char *name,
               const lbx_box_options *options, lbx_fault *fault)
 {
     static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
@@ -143,19 +143,19 @@ store_set_box(lbx_store *store, lbx_verb verb, const char *name,
 
 lbx_status
 lbx_store_create_box(lbx_store *store, const char *name,
-                     const lbx_box_options *options, lbx_fault *ret_fault)
+                     const lbx_box_options *options, lbx_fault *fault)
 {
-    return store_set_box(store, LBX_VERB_CREATE, name, options, ret_fault);
+    return store_set_box(store, LBX_CALL_CREATE, name, options, fault);
 }
 
 lbx_status
-lbx_store_change_box(lbx_store *store, const char *name,
-                     const lbx_box_options *options, lbx_fault *ret_fault)
+lbx_store_configure_box(lbx_store *store, const char *name,
+                        const lbx_box_options *options, lbx_fault *fault)
 {
     if (!options)
-        return lbx__fault_set(ret_fault, LBX_INVALID,
+        return lbx__fault_set(fault, LBX_INVALID,
                               "there are no options to change to: NULL");
-    return store_set_box(store, LBX_VERB_CONFIGURE, name, options, ret_fault);
+    return store_set_box(store, LBX_CALL_CONFIGURE, name, options, fault);
 }
 
 lbx_status
@@ -165,12 +165,12 @@ lbx_store_delete_box(lbx_store *store, const char *name)
 
     if (!store || !name || !lbx__box_name_valid(name))
         return LBX_INVALID;
-    return lbx__call_run(store, LBX_VERB_DELETE, &request);
+    return lbx__call_run(store, LBX_CALL_DELETE, &request);
 }
 
 lbx_status
-lbx_store_read_box(lbx_store *store, const char *name, char *buffer,
-                   lbx_box_options *ret_options, lbx_box_counts *ret_counts)
+lbx_store_describe_box(lbx_store *store, const char *name, char *buffer,
+                       lbx_box_options *ret_options, lbx_box_counts *ret_counts)
 {
     lbx_box_request request = {
         .name = name,
@@ -182,7 +182,7 @@ lbx_store_read_box(lbx_store *store, const char *name, char *buffer,
     if (!store || !name || !lbx__box_name_valid(name) ||
         (ret_options && !buffer))
         return LBX_INVALID;
-    return lbx__call_run(store, LBX_VERB_DESCRIBE, &request);
+    return lbx__call_run(store, LBX_CALL_DESCRIBE, &request);
 }
 
 lbx_status
@@ -199,13 +199,13 @@ lbx_store_list_boxes(lbx_store *store, const char *prefix, const char *after,
 
     if (!store || !each)
         return LBX_INVALID;
-    return lbx__call_run(store, LBX_VERB_LIST, &request);
+    return lbx__call_run(store, LBX_CALL_LIST, &request);
 }
 
 lbx_status
 lbx_store_sync(lbx_store *store)
 {
-    return store ? lbx__call_run(store, LBX_VERB_SYNC, NULL) : LBX_INVALID;
+    return store ? lbx__call_run(store, LBX_CALL_SYNC, NULL) : LBX_INVALID;
 }
 
 /* ---- Moving ---- */
@@ -218,7 +218,7 @@ store_find_box(lbx_store *store, const char *name, lbx_box *ret)
 
     if (!store || !name || !lbx__box_name_valid(name))
         return LBX_INVALID;
-    status = lbx__call_run(store, LBX_VERB_DESCRIBE, &request);
+    status = lbx__call_run(store, LBX_CALL_DESCRIBE, &request);
     *ret = request.ret_box;
     return status;
 }
@@ -228,16 +228,16 @@ store_move_call(lbx_store *store, const char *from, lbx_move_request *request)
 {
     lbx_status status = store_find_box(store, from, &request->from);
 
-    return status == LBX_OK ? lbx__call_run(store, LBX_VERB_MOVE, request)
+    return status == LBX_OK ? lbx__call_run(store, LBX_CALL_MOVE, request)
                             : status;
 }
 
 lbx_status
-lbx_store_move(lbx_store *store, const char *from, const char *to,
-               int64_t letters_per_second)
+lbx_store_start_move(lbx_store *store, const char *from, const char *to,
+                     int64_t letters_per_second)
 {
     lbx_move_request request = {
-        .what = LBX_MOVE_START,
+        .action = LBX_MOVE_ACTION_START,
         .letters_per_second = letters_per_second,
     };
     lbx_status status;
@@ -253,9 +253,10 @@ lbx_store_move(lbx_store *store, const char *from, const char *to,
 }
 
 lbx_status
-lbx_store_move_state(lbx_store *store, const char *from, lbx_move_state *ret)
+lbx_store_describe_move(lbx_store *store, const char *from,
+                        lbx_move_progress *ret)
 {
-    lbx_move_request request = {.what = LBX_MOVE_READ};
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE};
     lbx_status status;
 
     if (!ret)
@@ -269,7 +270,7 @@ lbx_store_move_state(lbx_store *store, const char *from, lbx_move_state *ret)
 lbx_status
 lbx_store_cancel_move(lbx_store *store, const char *from)
 {
-    lbx_move_request request = {.what = LBX_MOVE_CANCEL};
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_CANCEL};
 
     return store_move_call(store, from, &request);
 }

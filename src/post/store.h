@@ -68,7 +68,7 @@ lbx__store_is_ours(const lbx_store *store)
 /* Before a call: sets the status of each entry to PENDING. */
 void lbx__store_call_clear(const lbx_call *call);
 
-/* Calls the entry of call->verb, or its default. PENDING, or final. */
+/* Calls the entry of call->kind, or its default. PENDING, or final. */
 lbx_status lbx__store_call_start(lbx_store *store, lbx_call *call);
 
 /* Asks a store to finish a pending call. */

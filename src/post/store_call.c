@@ -11,22 +11,23 @@
 void
 lbx__store_call_clear(const lbx_call *call)
 {
-    if (call->verb == LBX_VERB_SEND) {
+    if (call->kind == LBX_CALL_SEND) {
         const lbx_send_request *send = call->request;
 
-        assert(send->count > 0 && send->count <= LBX_BATCH_MOST);
+        assert(send->count > 0 && send->count <= LBX_MAX_BATCH);
         for (size_t i = 0; i < send->count; i++)
-            send->sent[i] = (lbx_sent){.status = LBX_PENDING};
-    } else if (call->verb == LBX_VERB_SETTLE || call->verb == LBX_VERB_UNDO) {
+            send->sent[i] = (lbx_sent_letter){.status = LBX_PENDING};
+    } else if (call->kind == LBX_CALL_SETTLE || call->kind == LBX_CALL_UNDO) {
         const lbx_settle_request *settle = call->request;
 
-        assert(settle->count > 0 && settle->count <= LBX_BATCH_MOST);
+        assert(settle->count > 0 && settle->count <= LBX_MAX_BATCH);
         for (size_t i = 0; i < settle->count; i++) {
-            lbx_settle_entry *entry = &settle->entries[i];
+            lbx_settle_request_entry *entry = &settle->entries[i];
 
             entry->status = LBX_PENDING;
             for (size_t j = 0; j < entry->attachment_count; j++)
-                *entry->attachments[j].sent = (lbx_sent){.status = LBX_PENDING};
+                *entry->attachments[j].sent =
+                    (lbx_sent_letter){.status = LBX_PENDING};
         }
     }
 }
@@ -36,24 +37,24 @@ store_call_start_box(lbx_store *store, lbx_call *call)
 {
     const lbx_store_ops *ops = store->ops;
 
-    switch (call->verb) {
-    case LBX_VERB_CREATE:
+    switch (call->kind) {
+    case LBX_CALL_CREATE:
         return ops->create(store, call, call->request);
-    case LBX_VERB_CONFIGURE:
+    case LBX_CALL_CONFIGURE:
         return ops->configure(store, call, call->request);
-    case LBX_VERB_DELETE:
+    case LBX_CALL_DELETE:
         return ops->remove(store, call, call->request);
-    case LBX_VERB_DESCRIBE:
+    case LBX_CALL_DESCRIBE:
         return ops->describe(store, call, call->request);
-    case LBX_VERB_LIST:
+    case LBX_CALL_LIST:
         return ops->list(store, call, call->request);
-    case LBX_VERB_PURGE: // without one, see postbox_purge.c
+    case LBX_CALL_PURGE: // without one, see postbox_purge.c
         return ops->purge ? ops->purge(store, call, call->request)
                           : LBX_UNSUPPORTED;
-    case LBX_VERB_MOVE:
+    case LBX_CALL_MOVE:
         return ops->move ? ops->move(store, call, call->request)
                          : LBX_UNSUPPORTED;
-    case LBX_VERB_SYNC:
+    case LBX_CALL_SYNC:
         return ops->sync ? ops->sync(store, call) : LBX_UNSUPPORTED;
     default:
         return LBX_INVALID;
@@ -67,17 +68,17 @@ lbx__store_call_start(lbx_store *store, lbx_call *call)
 
     if (!lbx__store_is_ours(store))
         return LBX_INVALID;
-    switch (call->verb) {
-    case LBX_VERB_SEND:
+    switch (call->kind) {
+    case LBX_CALL_SEND:
         return ops->send(store, call, call->request);
-    case LBX_VERB_RECEIVE:
+    case LBX_CALL_RECEIVE:
         return ops->receive(store, call, call->request);
-    case LBX_VERB_SETTLE:
+    case LBX_CALL_SETTLE:
         return ops->settle(store, call, call->request);
-    case LBX_VERB_UNDO: // its entries are nacks with no delay
+    case LBX_CALL_UNDO: // its entries are nacks with no delay
         return ops->undo ? ops->undo(store, call, call->request)
                          : ops->settle(store, call, call->request);
-    case LBX_VERB_PEEK:
+    case LBX_CALL_PEEK:
         return ops->peek ? ops->peek(store, call, call->request)
                          : LBX_UNSUPPORTED;
     default:
@@ -106,7 +107,7 @@ lbx__store_call_result(const lbx_call *call, lbx_status status)
 {
     lbx_status first = LBX_OK, each;
 
-    if (call->verb == LBX_VERB_SEND) {
+    if (call->kind == LBX_CALL_SEND) {
         const lbx_send_request *send = call->request;
 
         for (size_t i = 0; i < send->count; i++) {
@@ -116,11 +117,11 @@ lbx__store_call_result(const lbx_call *call, lbx_status status)
         }
         return first;
     }
-    if (call->verb == LBX_VERB_SETTLE || call->verb == LBX_VERB_UNDO) {
+    if (call->kind == LBX_CALL_SETTLE || call->kind == LBX_CALL_UNDO) {
         const lbx_settle_request *settle = call->request;
 
         for (size_t i = 0; i < settle->count; i++) {
-            lbx_settle_entry *entry = &settle->entries[i];
+            lbx_settle_request_entry *entry = &settle->entries[i];
 
             each = store_call_entry(&entry->status, status);
             for (size_t j = 0; j < entry->attachment_count; j++)
@@ -165,7 +166,7 @@ lbx__store_call_receipt_parse(lbx_store *store, lbx_box box, const char *text,
     if (store->ops->receipt_parse)
         return store->ops->receipt_parse(store, box, text, ret_receipt,
                                          ret_bytes);
-    if (size > LBX_RECEIPT_MOST_BYTES)
+    if (size > LBX_MAX_RECEIPT_BYTES)
         return LBX_INVALID;
     memcpy(ret_receipt, text, size);
     *ret_bytes = size;

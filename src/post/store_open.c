@@ -12,12 +12,12 @@ static const char *
 store_level_name(lbx_durability level)
 {
     static const char *const names[] = {
-        [LBX_SURVIVES_DEFAULT] = "LBX_SURVIVES_DEFAULT",
-        [LBX_SURVIVES_NOTHING] = "LBX_SURVIVES_NOTHING",
-        [LBX_SURVIVES_PROCESS] = "LBX_SURVIVES_PROCESS",
-        [LBX_SURVIVES_INTERVAL] = "LBX_SURVIVES_INTERVAL",
-        [LBX_SURVIVES_POWER_CUT] = "LBX_SURVIVES_POWER_CUT",
-        [LBX_SURVIVES_MACHINE] = "LBX_SURVIVES_MACHINE",
+        [LBX_DURABILITY_DEFAULT] = "LBX_DURABILITY_DEFAULT",
+        [LBX_DURABILITY_NONE] = "LBX_DURABILITY_NONE",
+        [LBX_DURABILITY_PROCESS] = "LBX_DURABILITY_PROCESS",
+        [LBX_DURABILITY_INTERVAL] = "LBX_DURABILITY_INTERVAL",
+        [LBX_DURABILITY_POWER_CUT] = "LBX_DURABILITY_POWER_CUT",
+        [LBX_DURABILITY_MACHINE] = "LBX_DURABILITY_MACHINE",
     };
 
     return (size_t)level < sizeof(names) / sizeof(names[0]) ? names[level]
@@ -32,7 +32,7 @@ store_check_level(const char *url, const lbx_store *store,
     const lbx_durability has = lbx_store_durability(store);
     char shown[LBX__FAULT_QUOTED_BYTES];
 
-    if (options->durability == LBX_SURVIVES_DEFAULT ||
+    if (options->durability == LBX_DURABILITY_DEFAULT ||
         options->durability <= has)
         return LBX_OK;
     return lbx__fault_set(

@@ -6,22 +6,23 @@
  *
  * Threads: one at a time while types are added; any afterwards.
  */
-#include <letterbox/post/types.h>
+#include <letterbox/post/type_registry.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
 
 #include <string.h>
 
-struct lbx_types {
+struct lbx_type_registry {
     const lbx_allocator *allocator;
     lbx__array(const lbx_type *) types;
 };
 
 lbx_status
-lbx_types_create(const lbx_allocator *allocator, lbx_types **ret)
+lbx_type_registry_create(const lbx_allocator *allocator,
+                         lbx_type_registry **ret)
 {
-    lbx_types *types;
+    lbx_type_registry *types;
 
     if (!ret || !lbx__allocator_usable(allocator))
         return LBX_INVALID;
@@ -34,7 +35,7 @@ lbx_types_create(const lbx_allocator *allocator, lbx_types **ret)
 }
 
 void
-lbx_types_destroy(lbx_types *types)
+lbx_type_registry_destroy(lbx_type_registry *types)
 {
     if (!types)
         return;
@@ -44,7 +45,7 @@ lbx_types_destroy(lbx_types *types)
 
 /* The index of the first type whose name is not before `name`. */
 static size_t
-types_index(const lbx_types *types, const char *name)
+types_index(const lbx_type_registry *types, const char *name)
 {
     size_t low = 0, high = types->types.count;
 
@@ -60,7 +61,7 @@ types_index(const lbx_types *types, const char *name)
 }
 
 lbx_status
-lbx_types_add(lbx_types *types, const lbx_type *type)
+lbx_type_registry_add(lbx_type_registry *types, const lbx_type *type)
 {
     const lbx_type *known;
     const lbx_type **added;
@@ -68,7 +69,7 @@ lbx_types_add(lbx_types *types, const lbx_type *type)
 
     if (!types || !type)
         return LBX_INVALID;
-    known = lbx_types_find(types, lbx_type_name(type));
+    known = lbx_type_registry_find(types, lbx_type_name(type));
     if (known)
         return known == type ? LBX_OK : LBX_EXISTS;
     index = types_index(types, lbx_type_name(type));
@@ -80,7 +81,7 @@ lbx_types_add(lbx_types *types, const lbx_type *type)
 }
 
 const lbx_type *
-lbx_types_find(const lbx_types *types, const char *name)
+lbx_type_registry_find(const lbx_type_registry *types, const char *name)
 {
     size_t index;
 

@@ -113,9 +113,9 @@ deque_pop(void *storage, lbx_envelope *ret)
     return true;
 }
 
-const lbx_storage_ops lbx__deque_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
-    .capabilities = LBX_CAN_SEND_FRONT,
+const lbx_kind_ops lbx__deque_ops = {
+    .version = LBX_KIND_OPS_VERSION,
+    .capabilities = LBX_CAPABILITY_SEND_FRONT,
     .create = deque_create,
     .destroy = deque_destroy,
     .push = deque_push,

@@ -5,6 +5,6 @@
 
 #include <letterbox/mailbox/factory.h>
 
-extern const lbx_storage_ops lbx__deque_ops;
+extern const lbx_kind_ops lbx__deque_ops;
 
 #endif

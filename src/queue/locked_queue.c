@@ -11,7 +11,7 @@
 #include "queue/locked_queue.h"
 
 void
-lbx__locked_queue_init(lbx__locked_queue *q, const lbx_storage_ops *ops,
+lbx__locked_queue_init(lbx__locked_queue *q, const lbx_kind_ops *ops,
                        void *storage)
 {
     lbx__init(&q->lock.word, 0);

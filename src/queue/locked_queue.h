@@ -2,7 +2,7 @@
 /*
  * The locked queue: any storage behind a lock.
  *
- * Deques and users' kinds are tables of operations (lbx_storage_ops). The lock
+ * Deques and users' kinds are tables of operations (lbx_kind_ops). The lock
  * makes each of their operations, with flags and counts, one step.
  *
  * LOCKQ-1  accepted, taken, fronts and flags change under the lock only. The
@@ -18,7 +18,7 @@
 
 typedef struct lbx__locked_queue {
     lbx__lock lock;
-    const lbx_storage_ops *ops;
+    const lbx_kind_ops *ops;
     void *storage; /* owned */
     unsigned flags;
     _Atomic(uint64_t) accepted;
@@ -26,7 +26,7 @@ typedef struct lbx__locked_queue {
     _Atomic(uint64_t) fronts; /* accepted at the front */
 } lbx__locked_queue;
 
-void lbx__locked_queue_init(lbx__locked_queue *q, const lbx_storage_ops *ops,
+void lbx__locked_queue_init(lbx__locked_queue *q, const lbx_kind_ops *ops,
                             void *storage);
 void lbx__locked_queue_fini(lbx__locked_queue *q);
 

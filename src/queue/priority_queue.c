@@ -46,7 +46,7 @@ prioq_pop_inbox(lbx__priority_queue *q, uint64_t *items, size_t max)
 static void
 prioq_widen(const uint64_t *pair, uint64_t *item)
 {
-    lbx_envelope envelope = lbx_envelope_new(NULL, (int32_t)(uint32_t)pair[1]);
+    lbx_envelope envelope = lbx_envelope_of(NULL, (int32_t)(uint32_t)pair[1]);
 
     memcpy(item, &envelope, sizeof(envelope));
     item[0] = pair[0];

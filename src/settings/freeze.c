@@ -195,7 +195,7 @@ lbx__freeze_tree(lbx__loader *load, const lbx__expr *root,
         return lbx__loader_no_memory(load);
     }
     lbx__arena_init(&freeze.tree->arena, allocator,
-                    load->options.memory_max_bytes);
+                    load->options.max_memory_bytes);
     lbx__init(&freeze.tree->references, 1);
     freeze.tree->is_document =
         !model || (!model->parent && model->tree->is_document);

@@ -27,7 +27,7 @@ lbx__loader_no_memory(lbx__loader *load)
     if (load->arena.full)
         return lbx__loader_fail(load, LBX_INVALID, origin,
                                 "the settings take more than %zu bytes",
-                                load->options.memory_max_bytes);
+                                load->options.max_memory_bytes);
     return lbx__loader_fail(load, LBX_NO_MEMORY, origin, "out of memory");
 }
 
@@ -55,23 +55,23 @@ bool
 lbx__loader_count_value(lbx__loader *load, lbx__fault_line origin)
 {
     load->steps++;
-    if (load->values++ < load->options.values_max)
+    if (load->values++ < load->options.max_values)
         return true;
     return lbx__loader_fail(load, LBX_INVALID, origin,
                             "more than %zu values, substitutions included",
-                            load->options.values_max);
+                            load->options.max_values);
 }
 
 bool
 lbx__loader_check_depth(lbx__loader *load, lbx__fault_line origin,
                         uint32_t depth)
 {
-    if (depth <= load->options.depth_max)
+    if (depth <= load->options.max_depth)
         return true;
     return lbx__loader_fail(load, LBX_INVALID, origin,
                             "nested deeper than %u, substitutions and includes "
                             "included",
-                            (unsigned)load->options.depth_max);
+                            (unsigned)load->options.max_depth);
 }
 
 const char *

@@ -19,7 +19,7 @@
 #include "settings/arena.h"
 
 enum {
-    LBX__LOADER_DEPTH_CAP = 500, /* the largest depth_max */
+    LBX__LOADER_DEPTH_CAP = 500, /* the largest max_depth */
     LBX__LOADER_KEY_BYTES = 1024 /* bytes of a key, with its NUL */
 };
 

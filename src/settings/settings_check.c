@@ -142,19 +142,19 @@ settings_check_limits(const lbx_settings *value, const lbx_settings_rule *rule,
         rule->type == LBX_SETTINGS_TYPE_DURATION && amount < 0;
     char least[40], most[40];
 
-    if (rule->least == 0 && rule->most == 0)
+    if (rule->min == 0 && rule->max == 0)
         return LBX_OK;
-    if (for_ever && rule->most == LBX_FOREVER)
+    if (for_ever && rule->max == LBX_FOREVER)
         return LBX_OK;
-    settings_check_write_limit(rule, rule->least, least, sizeof(least));
-    settings_check_write_limit(rule, rule->most, most, sizeof(most));
-    if (for_ever || amount > rule->most)
+    settings_check_write_limit(rule, rule->min, least, sizeof(least));
+    settings_check_write_limit(rule, rule->max, most, sizeof(most));
+    if (for_ever || amount > rule->max)
         return lbx__settings_fault(value, fault, LBX_INVALID,
                                    "%.40s is too large; %s to %s is allowed",
                                    value->text, least, most);
-    if (amount >= rule->least)
+    if (amount >= rule->min)
         return LBX_OK;
-    if (rule->most == INT64_MAX)
+    if (rule->max == INT64_MAX)
         return lbx__settings_fault(value, fault, LBX_INVALID,
                                    "%.40s is too small; at least %s is allowed",
                                    value->text, least);
@@ -199,25 +199,25 @@ settings_check_value(const lbx_settings *value, const lbx_settings_rule *rule,
     case LBX_SETTINGS_TYPE_ANY:
         return LBX_OK;
     case LBX_SETTINGS_TYPE_STRING:
-        status = lbx_settings_read_string(value, NULL, fault, &text);
+        status = lbx_settings_read_string(value, NULL, &text, fault);
         return status == LBX_OK ? settings_check_words(value, rule, fault)
                                 : status;
     case LBX_SETTINGS_TYPE_NUMBER:
-        return lbx_settings_read_number(value, NULL, fault, &number);
+        return lbx_settings_read_number(value, NULL, &number, fault);
     case LBX_SETTINGS_TYPE_BOOLEAN:
-        return lbx_settings_read_boolean(value, NULL, fault, &flag);
+        return lbx_settings_read_boolean(value, NULL, &flag, fault);
     case LBX_SETTINGS_TYPE_STRINGS:
-        return lbx_settings_read_strings(value, NULL, fault, &part);
+        return lbx_settings_read_strings(value, NULL, &part, fault);
     case LBX_SETTINGS_TYPE_SECTION:
-        return lbx_settings_read_section(value, NULL, fault, &part);
+        return lbx_settings_read_section(value, NULL, &part, fault);
     case LBX_SETTINGS_TYPE_INTEGER:
-        status = lbx_settings_read_integer(value, NULL, fault, &amount);
+        status = lbx_settings_read_integer(value, NULL, &amount, fault);
         break;
     case LBX_SETTINGS_TYPE_DURATION:
-        status = lbx_settings_read_duration(value, NULL, fault, &amount);
+        status = lbx_settings_read_duration(value, NULL, &amount, fault);
         break;
     case LBX_SETTINGS_TYPE_SIZE:
-        status = lbx_settings_read_size(value, NULL, fault, &amount);
+        status = lbx_settings_read_size(value, NULL, &amount, fault);
         break;
     default:
         return LBX_INVALID;
@@ -268,7 +268,7 @@ lbx_settings_check(const lbx_settings *section, const lbx_settings_rule *rows,
 
     if (!section || !settings_check_rules_usable(&rules))
         return LBX_INVALID;
-    status = lbx_settings_read_section(section, NULL, fault, &section);
+    status = lbx_settings_read_section(section, NULL, &section, fault);
     for (size_t i = 0; status == LBX_OK && i < section->count; i++) {
         const lbx_settings_rule *rule;
 

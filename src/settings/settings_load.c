@@ -43,11 +43,11 @@ settings_load_take_options(lbx__loader *load,
     if (!lbx__allocator_usable(load->options.allocator))
         return lbx__loader_fail(load, LBX_INVALID, nowhere,
                                 "an allocator needs both its functions");
-    if (load->options.depth_max < 1 ||
-        load->options.depth_max > LBX__LOADER_DEPTH_CAP)
+    if (load->options.max_depth < 1 ||
+        load->options.max_depth > LBX__LOADER_DEPTH_CAP)
         return lbx__loader_fail(
-            load, LBX_INVALID, nowhere, "depth_max is %u; 1 to %d is allowed",
-            (unsigned)load->options.depth_max, LBX__LOADER_DEPTH_CAP);
+            load, LBX_INVALID, nowhere, "max_depth is %u; 1 to %d is allowed",
+            (unsigned)load->options.max_depth, LBX__LOADER_DEPTH_CAP);
     if (load->options.fallback &&
         load->options.fallback->kind != LBX_SETTINGS_KIND_SECTION)
         return lbx__loader_fail(load, LBX_INVALID, nowhere,
@@ -64,9 +64,9 @@ settings_load_begin(lbx__loader *load)
     const lbx__fault_line nowhere = {NULL, 0};
 
     lbx__arena_init(&load->arena, load->options.allocator,
-                    load->options.memory_max_bytes);
+                    load->options.max_memory_bytes);
     load->trail =
-        lbx__loader_take(load, load->options.depth_max * sizeof(*load->trail));
+        lbx__loader_take(load, load->options.max_depth * sizeof(*load->trail));
     return load->trail ? lbx__expr_create(load, LBX__EXPR_SECTION, nowhere)
                        : NULL;
 }
@@ -156,9 +156,9 @@ settings_load_begin_merge(lbx__loader *load, const lbx_allocator *allocator)
     *load = (lbx__loader){.options = defaults};
     load->options.allocator = allocator;
     load->options.allow_duplicates = true; // trees have no braces
-    load->options.depth_max = LBX__LOADER_DEPTH_CAP;
-    load->options.values_max = SIZE_MAX;
-    load->options.memory_max_bytes = SIZE_MAX / 2;
+    load->options.max_depth = LBX__LOADER_DEPTH_CAP;
+    load->options.max_values = SIZE_MAX;
+    load->options.max_memory_bytes = SIZE_MAX / 2;
     return settings_load_begin(load);
 }
 

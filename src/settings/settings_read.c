@@ -9,8 +9,8 @@
 #include "settings/scalar.h"
 
 lbx_status
-lbx_settings_complain(const lbx_settings *settings, lbx_fault *fault,
-                      const char *what)
+lbx_settings_write_fault(const lbx_settings *settings, const char *what,
+                         lbx_fault *fault)
 {
     if (!settings || !what)
         return LBX_INVALID;
@@ -94,8 +94,8 @@ typedef int64_t size_value;
 /* A read, and the same read with a default; they differ in types only. */
 #define READ(name, needed, convert)                                            \
     lbx_status lbx_settings_read_##name(const lbx_settings *settings,          \
-                                        const char *path, lbx_fault *fault,    \
-                                        name##_value *ret)                     \
+                                        const char *path, name##_value *ret,   \
+                                        lbx_fault *fault)                      \
     {                                                                          \
         const char *why = NULL;                                                \
         const lbx_settings *value;                                             \
@@ -114,12 +114,12 @@ typedef int64_t size_value;
                                                                                \
     lbx_status lbx_settings_read_##name##_or(                                  \
         const lbx_settings *settings, const char *path,                        \
-        name##_value otherwise, lbx_fault *fault, name##_value *ret)           \
+        name##_value otherwise, name##_value *ret, lbx_fault *fault)           \
     {                                                                          \
         if (!settings || !ret)                                                 \
             return LBX_INVALID;                                                \
         if (lbx_settings_has(settings, path))                                  \
-            return lbx_settings_read_##name(settings, path, fault, ret);       \
+            return lbx_settings_read_##name(settings, path, ret, fault);       \
         *ret = otherwise;                                                      \
         return LBX_OK;                                                         \
     }
@@ -141,7 +141,7 @@ READ(size, "a size", lbx__scalar_to_size)
 
 lbx_status
 lbx_settings_read_strings(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, const lbx_settings **ret)
+                          const lbx_settings **ret, lbx_fault *fault)
 {
     const lbx_settings *value;
     lbx_status status;
@@ -170,7 +170,7 @@ lbx_settings_read_strings(const lbx_settings *settings, const char *path,
 
 lbx_status
 lbx_settings_read_section(const lbx_settings *settings, const char *path,
-                          lbx_fault *fault, const lbx_settings **ret)
+                          const lbx_settings **ret, lbx_fault *fault)
 {
     const lbx_settings *value;
     lbx_status status;

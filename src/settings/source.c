@@ -73,10 +73,10 @@ source_read_all(lbx__loader *load, int descriptor, lbx__fault_line origin,
         if (got == 0)
             return true;
         text->count += (size_t)got;
-        if (text->count > load->options.file_max_bytes)
+        if (text->count > load->options.max_file_bytes)
             return lbx__loader_fail(load, LBX_INVALID, origin,
                                     "%.100s is longer than %zu bytes", file,
-                                    load->options.file_max_bytes);
+                                    load->options.max_file_bytes);
     }
 }
 
@@ -114,10 +114,10 @@ source_parse(lbx__loader *load, lbx__loader_reading *reading,
 {
     bool done;
 
-    if (text->count > load->options.file_max_bytes)
+    if (text->count > load->options.max_file_bytes)
         return lbx__loader_fail(load, LBX_INVALID, origin,
                                 "%.100s is longer than %zu bytes",
-                                reading->name, load->options.file_max_bytes);
+                                reading->name, load->options.max_file_bytes);
     if (source_is_open(load, reading))
         return lbx__loader_fail(load, LBX_INVALID, origin,
                                 "%.100s includes itself", reading->name);

@@ -32,7 +32,7 @@ lbx_status backend_start(lbx_store *store, lbx_call *call);
 
 /* The stores that the tests have. `threaded` is the store in memory with a thread
  * that owns the letters, as the store in files has one; `quick` is the one in files
- * at level LBX_SURVIVES_PROCESS, `shared` when another process has it open too;
+ * at level LBX_DURABILITY_PROCESS, `shared` when another process has it open too;
  * `relay` is a stranger's. */
 extern const struct backend memory_backend;
 extern const struct backend threaded_backend;

@@ -14,12 +14,12 @@ promise_a_box_is_created_once(struct desk *desk)
 
     CHECK(make_box(desk, "orders", NULL).uid == box.uid);
     other.lease_ns = 7 * LBX_SECOND;
-    CHECK_STATUS(LBX_EXISTS, run(desk, LBX_VERB_CREATE, &request));
+    CHECK_STATUS(LBX_EXISTS, run(desk, LBX_CALL_CREATE, &request));
     CHECK(make_box(desk, "others", &other).uid != box.uid);
     other.dead_letters = "nowhere";
-    other.deliveries_most = 3;
+    other.max_deliveries = 3;
     request.name = "third";
-    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_VERB_CREATE, &request));
+    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_CALL_CREATE, &request));
 }
 
 void
@@ -28,9 +28,9 @@ promise_a_box_that_is_not_there_is_not_found(struct desk *desk)
     const lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box_request request = {.name = "nowhere", .options = &options};
 
-    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_VERB_DESCRIBE, &request));
-    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_VERB_CONFIGURE, &request));
-    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_VERB_DELETE, &request));
+    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_CALL_DESCRIBE, &request));
+    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_CALL_CONFIGURE, &request));
+    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_CALL_DELETE, &request));
 }
 
 void
@@ -38,7 +38,7 @@ promise_a_box_can_be_configured(struct desk *desk)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box_options read = LBX_BOX_OPTIONS_INIT;
-    char buffer[LBX_BOX_TEXT_BYTES];
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     const lbx_box box = make_box(desk, "orders", NULL);
     lbx_box_request change = {.box = box, .options = &options};
     lbx_box_request look = {
@@ -46,8 +46,8 @@ promise_a_box_can_be_configured(struct desk *desk)
 
     options.capacity_letters = 2;
     options.lease_ns = 5 * LBX_SECOND;
-    CHECK_OK(run(desk, LBX_VERB_CONFIGURE, &change));
-    CHECK_OK(run(desk, LBX_VERB_DESCRIBE, &look));
+    CHECK_OK(run(desk, LBX_CALL_CONFIGURE, &change));
+    CHECK_OK(run(desk, LBX_CALL_DESCRIBE, &look));
     CHECK(look.ret_box.uid == box.uid);
     CHECK_INT(2, read.capacity_letters);
     CHECK_INT(5 * LBX_SECOND, read.lease_ns);
@@ -73,7 +73,7 @@ add_name(void *context, const char *name)
         lbx_box_request request = {.name = name};
 
         // A store calls back with no lock of its own.
-        CHECK_OK(run(names->desk, LBX_VERB_DESCRIBE, &request));
+        CHECK_OK(run(names->desk, LBX_CALL_DESCRIBE, &request));
     }
     return --names->most > 0;
 }
@@ -86,7 +86,7 @@ check_list(struct desk *desk, const char *prefix, const char *after, int most,
     lbx_list_request request = {
         .prefix = prefix, .after = after, .each = add_name, .context = &names};
 
-    CHECK_OK(run(desk, LBX_VERB_LIST, &request));
+    CHECK_OK(run(desk, LBX_CALL_LIST, &request));
     CHECK_STR(expected, names.text);
 }
 
@@ -122,7 +122,7 @@ promise_boxes_are_listed_in_order(struct desk *desk)
         snprintf(name, sizeof(name), "many-%04d", i);
         make_box(desk, name, NULL);
     }
-    CHECK_OK(run(desk, LBX_VERB_LIST, &request));
+    CHECK_OK(run(desk, LBX_CALL_LIST, &request));
     CHECK_INT(600, many);
 }
 
@@ -137,10 +137,10 @@ promise_spaces_do_not_see_each_other(struct desk *desk)
     lbx_list_request list = {
         .space = "other", .each = add_name, .context = &names};
 
-    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_VERB_DESCRIBE, &request));
-    CHECK_OK(run(desk, LBX_VERB_LIST, &list));
+    CHECK_STATUS(LBX_NOT_FOUND, run(desk, LBX_CALL_DESCRIBE, &request));
+    CHECK_OK(run(desk, LBX_CALL_LIST, &list));
     CHECK_STR("", names.text);
-    CHECK_OK(run(desk, LBX_VERB_CREATE, &request));
+    CHECK_OK(run(desk, LBX_CALL_CREATE, &request));
     CHECK(request.ret_box.uid != ours.uid);
     mail(desk, ours, "ours");
     receive_none(desk, request.ret_box);
@@ -150,10 +150,10 @@ void
 promise_sends_get_ids_and_growing_sequences(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
-    const lbx_sent first = mail(desk, box, "a");
-    const lbx_sent second = mail(desk, box, "b");
+    const lbx_sent_letter first = mail(desk, box, "a");
+    const lbx_sent_letter second = mail(desk, box, "b");
     struct taken letter = receive(desk, box, "a");
-    lbx_sent third;
+    lbx_sent_letter third;
 
     CHECK(first.id.text[0] != '\0');
     CHECK(strcmp(first.id.text, second.id.text) != 0);
@@ -170,12 +170,12 @@ promise_a_batch_is_sent_letter_by_letter(struct desk *desk)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_parcel parcels[3] = {parcel_of("a"), parcel_of("b"), parcel_of("c")};
-    lbx_sent sent[3];
+    lbx_sent_letter sent[3];
     lbx_send_request request = {.parcels = parcels, .count = 3, .sent = sent};
 
     options.capacity_letters = 2;
     request.box = make_box(desk, "orders", &options);
-    CHECK_STATUS(LBX_FULL, run(desk, LBX_VERB_SEND, &request));
+    CHECK_STATUS(LBX_FULL, run(desk, LBX_CALL_SEND, &request));
     CHECK_OK(sent[0].status);
     CHECK_OK(sent[1].status);
     CHECK_STATUS(LBX_FULL, sent[2].status);
@@ -223,7 +223,7 @@ finish_checked(lbx_call *call, lbx_status status)
 void
 promise_a_letter_arrives_as_it_was_sent(struct desk *desk)
 {
-    static const lbx_caller checking = {finish_checked, check_delivery};
+    static const lbx_call_sink checking = {finish_checked, check_delivery};
     const lbx_attribute attributes[2] = {
         {"lang", LBX_ATTRIBUTE_STRING, NULL, "de", 2},
         {"price", LBX_ATTRIBUTE_NUMBER, "float", "1.5", 3},
@@ -242,13 +242,13 @@ promise_a_letter_arrives_as_it_was_sent(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     int seen = 0;
     struct getting mine = {
-        .request = {.box = box, .letters_most = 1, .lease_ns = LBX_SECOND},
+        .request = {.box = box, .max_letters = 1, .lease_ns = LBX_SECOND},
         .context = &seen,
     };
     lbx_status status;
 
     send_parcel(desk, box, &parcel);
-    lbx_call_init(&mine.call, &checking, LBX_VERB_RECEIVE, &mine.request);
+    lbx_call_init(&mine.call, &checking, LBX_CALL_RECEIVE, &mine.request);
     status = desk->store->ops->receive(desk->store, &mine.call, &mine.request);
     if (status == LBX_PENDING)
         status = end_wait(&mine);
@@ -279,8 +279,8 @@ promise_a_token_sends_once(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
     lbx_parcel parcel = parcel_of("a");
-    lbx_sent first;
-    lbx_sent second;
+    lbx_sent_letter first;
+    lbx_sent_letter second;
 
     parcel.token = "token";
     first = send_parcel(desk, box, &parcel);

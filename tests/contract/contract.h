@@ -138,7 +138,7 @@ struct taken {
     char source[16]; /* where it died */
     uint64_t sequence;
     uint32_t delivery_count;
-    uint8_t receipt[LBX_RECEIPT_MOST_BYTES];
+    uint8_t receipt[LBX_MAX_RECEIPT_BYTES];
     size_t receipt_bytes;
 };
 
@@ -148,7 +148,7 @@ struct getting {
     lbx_receive_request request;
     struct desk *desk;
     size_t count;
-    struct taken letters[LBX_BATCH_MOST];
+    struct taken letters[LBX_MAX_BATCH];
     void (*then)(struct getting *getting); /* called by its end */
     void *context;
     lbx_status status; /* when `over` */
@@ -156,7 +156,7 @@ struct getting {
 };
 
 /* A call that is started and waited for: its status. */
-lbx_status run(struct desk *desk, lbx_verb verb, void *request);
+lbx_status run(struct desk *desk, lbx_call_kind verb, void *request);
 
 lbx_box make_box(struct desk *desk, const char *name,
                  const lbx_box_options *options);
@@ -166,10 +166,11 @@ uint64_t purge(struct desk *desk, lbx_box box);
 void advance(struct desk *desk, int64_t duration_ns);
 
 /* Sends a text; with a delay; with its own parcel. All must succeed. */
-lbx_sent mail(struct desk *desk, lbx_box box, const char *body);
+lbx_sent_letter mail(struct desk *desk, lbx_box box, const char *body);
 void send_later(struct desk *desk, lbx_box box, const char *body,
                 int64_t delay_ns);
-lbx_sent send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel);
+lbx_sent_letter send_parcel(struct desk *desk, lbx_box box,
+                            const lbx_parcel *parcel);
 lbx_status try_send(struct desk *desk, lbx_box box, const char *body);
 lbx_parcel parcel_of(const char *body);
 
@@ -209,12 +210,12 @@ void got(struct getting *getting, const char *body);
 void got_after(struct getting *getting, int64_t duration_ns, const char *body);
 
 lbx_status settle(struct desk *desk, lbx_box box, const struct taken *letter,
-                  lbx_settlement what, int64_t time_ns);
+                  lbx_settle_action what, int64_t time_ns);
 lbx_status acknowledge(struct desk *desk, lbx_box box,
                        const struct taken *letter);
 lbx_status undo(struct desk *desk, lbx_box box, const struct taken *letter);
 lbx_status settle_and_send(struct desk *desk, lbx_box box,
                            const struct taken *letter, lbx_box to,
-                           const char *body, lbx_sent *ret);
+                           const char *body, lbx_sent_letter *ret);
 
 #endif

@@ -27,10 +27,10 @@ static lbx_status
 deliver_nothing(lbx_call *call, const lbx_delivery *delivery)
 {
     (void)delivery;
-    FAIL("a delivery to a call of verb %d", (int)call->verb);
+    FAIL("a delivery to a call of verb %d", (int)call->kind);
 }
 
-static const lbx_caller plain_caller = {finish_plain, deliver_nothing};
+static const lbx_call_sink plain_caller = {finish_plain, deliver_nothing};
 
 static void
 finish_getting(lbx_call *call, lbx_status status)
@@ -59,7 +59,7 @@ deliver_getting(lbx_call *call, const lbx_delivery *delivery)
     struct getting *mine = (struct getting *)call;
     struct taken *letter = &mine->letters[mine->count];
 
-    CHECK(mine->count < mine->request.letters_most);
+    CHECK(mine->count < mine->request.max_letters);
     CHECK(atomic_load(&mine->over) == 0);
     CHECK(delivery->parcel.body_bytes < sizeof(letter->body));
     *letter = (struct taken){
@@ -79,10 +79,10 @@ deliver_getting(lbx_call *call, const lbx_delivery *delivery)
     return LBX_OK;
 }
 
-static const lbx_caller getting_caller = {finish_getting, deliver_getting};
+static const lbx_call_sink getting_caller = {finish_getting, deliver_getting};
 
 lbx_status
-run(struct desk *desk, lbx_verb verb, void *request)
+run(struct desk *desk, lbx_call_kind verb, void *request)
 {
     struct plain plain = {.status = LBX_PENDING};
     lbx_status status;
@@ -125,7 +125,7 @@ make_box(struct desk *desk, const char *name, const lbx_box_options *options)
         .options = options ? options : &plain,
     };
 
-    CHECK_OK(run(desk, LBX_VERB_CREATE, &request));
+    CHECK_OK(run(desk, LBX_CALL_CREATE, &request));
     CHECK(request.ret_box.uid != 0);
     return request.ret_box;
 }
@@ -136,7 +136,7 @@ count(struct desk *desk, lbx_box box)
     lbx_box_counts counts = {0};
     lbx_box_request request = {.box = box, .ret_counts = &counts};
 
-    CHECK_OK(run(desk, LBX_VERB_DESCRIBE, &request));
+    CHECK_OK(run(desk, LBX_CALL_DESCRIBE, &request));
     return counts;
 }
 
@@ -145,7 +145,7 @@ delete_box(struct desk *desk, lbx_box box)
 {
     lbx_box_request request = {.box = box};
 
-    return run(desk, LBX_VERB_DELETE, &request);
+    return run(desk, LBX_CALL_DELETE, &request);
 }
 
 uint64_t
@@ -153,7 +153,7 @@ purge(struct desk *desk, lbx_box box)
 {
     lbx_box_request request = {.box = box};
 
-    CHECK_OK(run(desk, LBX_VERB_PURGE, &request));
+    CHECK_OK(run(desk, LBX_CALL_PURGE, &request));
     return request.ret_purged;
 }
 
@@ -165,18 +165,18 @@ parcel_of(const char *body)
     return (lbx_parcel){.body = body, .body_bytes = strlen(body)};
 }
 
-lbx_sent
+lbx_sent_letter
 send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel)
 {
-    lbx_sent sent = {.status = LBX_PENDING};
+    lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_send_request request = {box, parcel, 1, &sent};
 
-    CHECK_OK(run(desk, LBX_VERB_SEND, &request));
+    CHECK_OK(run(desk, LBX_CALL_SEND, &request));
     CHECK_OK(sent.status);
     return sent;
 }
 
-lbx_sent
+lbx_sent_letter
 mail(struct desk *desk, lbx_box box, const char *body)
 {
     const lbx_parcel parcel = parcel_of(body);
@@ -197,9 +197,9 @@ lbx_status
 try_send(struct desk *desk, lbx_box box, const char *body)
 {
     const lbx_parcel parcel = parcel_of(body);
-    lbx_sent sent = {.status = LBX_PENDING};
+    lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_send_request request = {box, &parcel, 1, &sent};
-    const lbx_status status = run(desk, LBX_VERB_SEND, &request);
+    const lbx_status status = run(desk, LBX_CALL_SEND, &request);
 
     CHECK_STATUS(status, sent.status);
     return status;
@@ -217,8 +217,8 @@ prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
         .request =
             {
                 .box = box,
-                .letters_most = most,
-                .letters_least = 1,
+                .max_letters = most,
+                .min_letters = 1,
                 .lease_ns = LEASE_S * LBX_SECOND,
             },
         .desk = desk,
@@ -226,7 +226,7 @@ prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
         .then = then,
         .context = context,
     };
-    lbx_call_init(&mine->call, &getting_caller, LBX_VERB_RECEIVE,
+    lbx_call_init(&mine->call, &getting_caller, LBX_CALL_RECEIVE,
                   &mine->request);
 }
 
@@ -270,7 +270,7 @@ look_at(struct desk *desk, lbx_box box, uint64_t from, uint32_t most,
 
     *ret = (struct getting){.count = 0};
     prepare(ret, desk, box, most);
-    lbx_call_init(&ret->call, &getting_caller, LBX_VERB_PEEK, &request);
+    lbx_call_init(&ret->call, &getting_caller, LBX_CALL_PEEK, &request);
     begin(ret);
     return end_wait(ret);
 }
@@ -280,7 +280,7 @@ receive_none(struct desk *desk, lbx_box box)
 {
     struct getting mine;
 
-    CHECK_STATUS(LBX_EMPTY, receive_some(desk, box, LBX_BATCH_MOST,
+    CHECK_STATUS(LBX_EMPTY, receive_some(desk, box, LBX_MAX_BATCH,
                                          LEASE_S * LBX_SECOND, &mine));
     CHECK_INT(0, mine.count);
 }
@@ -313,7 +313,7 @@ begin_wait_for(struct getting *getting, struct desk *desk, lbx_box box,
                uint32_t most, uint32_t least)
 {
     prepare(getting, desk, box, most);
-    getting->request.letters_least = least;
+    getting->request.min_letters = least;
     getting->request.wait_ns = -1;
     begin(getting);
 }
@@ -360,11 +360,11 @@ got_after(struct getting *getting, int64_t duration_ns, const char *body)
 
 /* ---- Settling ---- */
 
-static lbx_settle_entry
-entry_of(const struct taken *letter, lbx_settlement what, int64_t time_ns)
+static lbx_settle_request_entry
+entry_of(const struct taken *letter, lbx_settle_action what, int64_t time_ns)
 {
-    return (lbx_settle_entry){
-        .what = what,
+    return (lbx_settle_request_entry){
+        .action = what,
         .time_ns = time_ns,
         .receipt = letter->receipt,
         .receipt_bytes = letter->receipt_bytes,
@@ -373,8 +373,8 @@ entry_of(const struct taken *letter, lbx_settlement what, int64_t time_ns)
 }
 
 static lbx_status
-settle_one(struct desk *desk, lbx_verb verb, lbx_box box,
-           lbx_settle_entry *entry)
+settle_one(struct desk *desk, lbx_call_kind verb, lbx_box box,
+           lbx_settle_request_entry *entry)
 {
     lbx_settle_request request = {box, entry, 1};
     const lbx_status status = run(desk, verb, &request);
@@ -385,37 +385,38 @@ settle_one(struct desk *desk, lbx_verb verb, lbx_box box,
 
 lbx_status
 settle(struct desk *desk, lbx_box box, const struct taken *letter,
-       lbx_settlement what, int64_t time_ns)
+       lbx_settle_action what, int64_t time_ns)
 {
-    lbx_settle_entry entry = entry_of(letter, what, time_ns);
+    lbx_settle_request_entry entry = entry_of(letter, what, time_ns);
 
-    return settle_one(desk, LBX_VERB_SETTLE, box, &entry);
+    return settle_one(desk, LBX_CALL_SETTLE, box, &entry);
 }
 
 lbx_status
 acknowledge(struct desk *desk, lbx_box box, const struct taken *letter)
 {
-    return settle(desk, box, letter, LBX_ACKNOWLEDGE, 0);
+    return settle(desk, box, letter, LBX_SETTLE_ACKNOWLEDGE, 0);
 }
 
 lbx_status
 undo(struct desk *desk, lbx_box box, const struct taken *letter)
 {
-    lbx_settle_entry entry = entry_of(letter, LBX_NACK, 0);
+    lbx_settle_request_entry entry = entry_of(letter, LBX_SETTLE_NACK, 0);
 
-    return settle_one(desk, LBX_VERB_UNDO, box, &entry);
+    return settle_one(desk, LBX_CALL_UNDO, box, &entry);
 }
 
 lbx_status
 settle_and_send(struct desk *desk, lbx_box box, const struct taken *letter,
-                lbx_box to, const char *body, lbx_sent *ret)
+                lbx_box to, const char *body, lbx_sent_letter *ret)
 {
-    lbx_settle_entry entry = entry_of(letter, LBX_ACKNOWLEDGE, 0);
+    lbx_settle_request_entry entry =
+        entry_of(letter, LBX_SETTLE_ACKNOWLEDGE, 0);
     const lbx_parcel parcel = parcel_of(body);
     const lbx_attachment attachment = {to, &parcel, ret};
 
-    *ret = (lbx_sent){.status = LBX_PENDING};
+    *ret = (lbx_sent_letter){.status = LBX_PENDING};
     entry.attachments = &attachment;
     entry.attachment_count = 1;
-    return settle_one(desk, LBX_VERB_SETTLE, box, &entry);
+    return settle_one(desk, LBX_CALL_SETTLE, box, &entry);
 }

@@ -48,14 +48,14 @@ static lbx_store *
 open_alone(void **ret_context)
 {
     *ret_context = NULL;
-    return open_new(LBX_SURVIVES_POWER_CUT);
+    return open_new(LBX_DURABILITY_POWER_CUT);
 }
 
 static lbx_store *
 open_quick(void **ret_context)
 {
     *ret_context = NULL;
-    return open_new(LBX_SURVIVES_PROCESS);
+    return open_new(LBX_DURABILITY_PROCESS);
 }
 
 static lbx_store *
@@ -107,7 +107,7 @@ static pid_t company;
 static _Noreturn void
 keep_company(const char *path, int to)
 {
-    (void)open_folder(path, LBX_SURVIVES_PROCESS);
+    (void)open_folder(path, LBX_DURABILITY_PROCESS);
     if (write(to, "", 1) != 1)
         _exit(1);
     for (;;)
@@ -120,7 +120,7 @@ reopen_shared(lbx_store *store, void *context)
 {
     (void)context;
     lbx_store_unref(store);
-    return open_folder(place, LBX_SURVIVES_PROCESS);
+    return open_folder(place, LBX_DURABILITY_PROCESS);
 }
 
 static lbx_store *
@@ -140,8 +140,8 @@ open_shared(void **ret_context)
     (void)close(ends[0]);
     (void)close(ends[1]);
     // A level below what company has.
-    store = open_folder(place, LBX_SURVIVES_PROCESS);
-    CHECK_INT(LBX_SURVIVES_POWER_CUT, (int)lbx_store_durability(store));
+    store = open_folder(place, LBX_DURABILITY_PROCESS);
+    CHECK_INT(LBX_DURABILITY_POWER_CUT, (int)lbx_store_durability(store));
     *ret_context = NULL;
     return store;
 }

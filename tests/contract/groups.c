@@ -14,14 +14,14 @@ make_fifo(struct desk *desk)
     return make_box(desk, "orders.fifo", &options);
 }
 
-static lbx_sent
+static lbx_sent_letter
 mail_to_group(struct desk *desk, lbx_box box, const char *group,
               const char *body)
 {
     lbx_parcel parcel = parcel_of(body);
 
     parcel.group = group;
-    parcel.duplicate_id = body;
+    parcel.deduplication_id = body;
     return send_parcel(desk, box, &parcel);
 }
 
@@ -37,7 +37,7 @@ promise_a_group_comes_one_by_one(struct desk *desk)
     letter = receive(desk, box, "1");
     CHECK_STR("g", letter.group);
     receive_none(desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     letter = receive(desk, box, "1"); // never the second before the first
     CHECK_OK(acknowledge(desk, box, &letter));
     receive(desk, box, "2");
@@ -76,7 +76,7 @@ promise_an_open_group_ends_a_wait(struct desk *desk)
     CHECK(!is_over(&mine));
     CHECK_OK(acknowledge(desk, box, &letter));
     got(&mine, "2");
-    CHECK_OK(settle(desk, box, &mine.letters[0], LBX_NACK, LBX_SECOND));
+    CHECK_OK(settle(desk, box, &mine.letters[0], LBX_SETTLE_NACK, LBX_SECOND));
     begin_wait(&mine, desk, box);
     got_after(&mine, LBX_SECOND, "2");
     begin_wait(&mine, desk, box);
@@ -88,9 +88,9 @@ void
 promise_a_duplicate_is_not_there_twice(struct desk *desk)
 {
     const lbx_box box = make_fifo(desk);
-    const lbx_sent first = mail_to_group(desk, box, "g", "1");
+    const lbx_sent_letter first = mail_to_group(desk, box, "g", "1");
     struct taken letter = receive(desk, box, "1");
-    lbx_sent again;
+    lbx_sent_letter again;
 
     CHECK_OK(acknowledge(desk, box, &letter));
     advance(desk, 299 * LBX_SECOND);
@@ -111,7 +111,7 @@ make_mortal(struct desk *desk, lbx_box *ret_dead, uint32_t most)
 
     *ret_dead = make_box(desk, "dead", NULL);
     options.dead_letters = "dead";
-    options.deliveries_most = most;
+    options.max_deliveries = most;
     return make_box(desk, "orders", &options);
 }
 
@@ -120,7 +120,7 @@ promise_a_letter_dies_of_too_many_deliveries(struct desk *desk)
 {
     lbx_box dead;
     const lbx_box box = make_mortal(desk, &dead, 2);
-    const lbx_sent sent = mail(desk, box, "a");
+    const lbx_sent_letter sent = mail(desk, box, "a");
     struct taken letter;
 
     receive(desk, box, "a");
@@ -128,7 +128,7 @@ promise_a_letter_dies_of_too_many_deliveries(struct desk *desk)
     letter = receive(desk, box, "a");
     CHECK_INT(2, letter.delivery_count);
     receive_none(desk, dead);
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     receive_none(desk, box);
     CHECK_INT(0, count(desk, box).leased + count(desk, box).ready);
     letter = receive(desk, dead, "a");
@@ -149,7 +149,7 @@ promise_a_dead_letter_ends_a_wait(struct desk *desk)
     letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, dead);
     begin_wait(&other, desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     got(&mine, "a");
     CHECK(!is_over(&other));
     CHECK_STATUS(LBX_CANCELLED, cancel_wait(&other));
@@ -160,7 +160,8 @@ promise_letters_can_be_moved(struct desk *desk)
 {
     const lbx_box from = make_box(desk, "from", NULL);
     const lbx_box to = make_box(desk, "to", NULL);
-    lbx_move_request move = {.what = LBX_MOVE_START, .from = from, .to = to};
+    lbx_move_request move = {
+        .action = LBX_MOVE_ACTION_START, .from = from, .to = to};
     struct getting mine = {.count = 0};
 
     if (!desk->store->ops->move)
@@ -168,14 +169,14 @@ promise_letters_can_be_moved(struct desk *desk)
     begin_wait(&mine, desk, to);
     for (char c = 'a'; c <= 'z'; c++)
         mail(desk, from, (char[]){c, '\0'});
-    CHECK_OK(run(desk, LBX_VERB_MOVE, &move));
+    CHECK_OK(run(desk, LBX_CALL_MOVE, &move));
     got(&mine, "a");
-    move.what = LBX_MOVE_READ;
+    move.action = LBX_MOVE_ACTION_DESCRIBE;
     do {
         advance(desk, LBX_SECOND);
-        CHECK_OK(run(desk, LBX_VERB_MOVE, &move));
-    } while (move.ret.phase == LBX_MOVE_RUNNING);
-    CHECK_INT(LBX_MOVE_COMPLETED, move.ret.phase);
+        CHECK_OK(run(desk, LBX_CALL_MOVE, &move));
+    } while (move.ret.phase == LBX_MOVE_PHASE_RUNNING);
+    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, move.ret.phase);
     CHECK_INT(26, move.ret.moved);
     receive_none(desk, from);
     for (char c = 'b'; c <= 'z'; c++)

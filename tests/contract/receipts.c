@@ -31,7 +31,7 @@ promise_a_letter_is_in_one_state(struct desk *desk)
     advance(desk, LEASE_S * LBX_SECOND);
     check_counts(desk, box, 1, 0, 0);
     letter = receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 2 * LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 2 * LBX_SECOND));
     check_counts(desk, box, 0, 0, 1);
     advance(desk, 2 * LBX_SECOND);
     letter = receive(desk, box, "a");
@@ -57,7 +57,7 @@ promise_each_delivery_has_its_own_receipt(struct desk *desk)
 
     first = mail_and_receive(desk, box, "a");
     CHECK(first.receipt_bytes > 0);
-    CHECK_OK(settle(desk, box, &first, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &first, LBX_SETTLE_NACK, 0));
     second = receive(desk, box, "a");
     CHECK_OK(undo(desk, box, &second));
     third = receive(desk, box, "a");
@@ -79,9 +79,9 @@ promise_an_old_receipt_changes_nothing(struct desk *desk)
     advance(desk, LEASE_S * LBX_SECOND);
     current = receive(desk, box, "a");
     CHECK_STATUS(LBX_EXPIRED, acknowledge(desk, box, &old));
-    CHECK_STATUS(LBX_EXPIRED, settle(desk, box, &old, LBX_NACK, 0));
+    CHECK_STATUS(LBX_EXPIRED, settle(desk, box, &old, LBX_SETTLE_NACK, 0));
     CHECK_STATUS(LBX_EXPIRED,
-                 settle(desk, box, &old, LBX_EXTEND, 999 * LBX_SECOND));
+                 settle(desk, box, &old, LBX_SETTLE_EXTEND, 999 * LBX_SECOND));
     CHECK_STATUS(LBX_EXPIRED, undo(desk, box, &old));
     check_counts(desk, box, 0, 1, 0);
     receive_none(desk, box);
@@ -97,7 +97,7 @@ promise_a_deleted_letter_is_gone(struct desk *desk)
     letter = mail_and_receive(desk, box, "a");
     CHECK_OK(acknowledge(desk, box, &letter));
     CHECK_STATUS(LBX_GONE, acknowledge(desk, box, &letter));
-    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     advance(desk, 2 * LEASE_S * LBX_SECOND);
     receive_none(desk, box);
 }
@@ -111,8 +111,9 @@ promise_letters_are_gone_with_their_box(struct desk *desk)
 
     CHECK_OK(delete_box(desk, box));
     CHECK_STATUS(LBX_GONE, acknowledge(desk, box, &letter));
-    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_NACK, 0));
-    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
+    CHECK_STATUS(LBX_GONE, settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
+    CHECK_STATUS(LBX_GONE,
+                 settle(desk, box, &letter, LBX_SETTLE_EXTEND, LBX_SECOND));
     CHECK_STATUS(LBX_GONE, undo(desk, box, &letter));
     // A new box of that name changes nothing, and knows nothing of it.
     again = make_box(desk, "orders", NULL);
@@ -150,7 +151,7 @@ promise_receipts_nobody_made_are_invalid(struct desk *desk)
     CHECK_STATUS(LBX_INVALID, acknowledge(desk, box, &wrong));
     wrong.receipt_bytes = letter.receipt_bytes - 1;
     CHECK_STATUS(LBX_INVALID, acknowledge(desk, box, &wrong));
-    wrong.receipt_bytes = LBX_RECEIPT_MOST_BYTES;
+    wrong.receipt_bytes = LBX_MAX_RECEIPT_BYTES;
     CHECK_STATUS(LBX_INVALID, acknowledge(desk, box, &wrong));
     wrong = letter;
     memset(wrong.receipt, 0xff, wrong.receipt_bytes);
@@ -198,10 +199,10 @@ promise_strict_receipts_end_with_the_lease(struct desk *desk)
 
     letter = mail_and_receive(desk, box, "a");
     advance(desk, LEASE_S * LBX_SECOND - 1);
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, LBX_SECOND));
     advance(desk, LBX_SECOND);
     CHECK_STATUS(LBX_EXPIRED, acknowledge(desk, box, &letter));
-    CHECK_STATUS(LBX_EXPIRED, settle(desk, box, &letter, LBX_EXTEND, 1));
+    CHECK_STATUS(LBX_EXPIRED, settle(desk, box, &letter, LBX_SETTLE_EXTEND, 1));
     receive(desk, box, "a");
 }
 
@@ -231,7 +232,7 @@ promise_a_batch_is_settled_letter_by_letter(struct desk *desk)
 {
     const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine;
-    lbx_settle_entry entries[4];
+    lbx_settle_request_entry entries[4];
     lbx_settle_request request = {box, entries, 4};
 
     mail(desk, box, "a");
@@ -240,8 +241,8 @@ promise_a_batch_is_settled_letter_by_letter(struct desk *desk)
     CHECK_OK(receive_some(desk, box, 3, LEASE_S * LBX_SECOND, &mine));
     CHECK_INT(3, mine.count);
     for (int i = 0; i < 4; i++)
-        entries[i] = (lbx_settle_entry){
-            .what = i == 2 ? LBX_NACK : LBX_ACKNOWLEDGE,
+        entries[i] = (lbx_settle_request_entry){
+            .action = i == 2 ? LBX_SETTLE_NACK : LBX_SETTLE_ACKNOWLEDGE,
             .receipt = mine.letters[i == 1   ? 0
                                     : i == 0 ? 0
                                              : i - 1]
@@ -249,7 +250,7 @@ promise_a_batch_is_settled_letter_by_letter(struct desk *desk)
             .receipt_bytes = mine.letters[0].receipt_bytes,
             .status = LBX_PENDING,
         };
-    CHECK_STATUS(LBX_GONE, run(desk, LBX_VERB_SETTLE, &request));
+    CHECK_STATUS(LBX_GONE, run(desk, LBX_CALL_SETTLE, &request));
     CHECK_OK(entries[0].status);
     CHECK_STATUS(LBX_GONE, entries[1].status); // the same once more
     CHECK_OK(entries[2].status);
@@ -264,7 +265,7 @@ promise_what_is_attached_is_sent_in_the_same_step(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     const lbx_box replies = make_box(desk, "replies", NULL);
     struct taken letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     letter = mail_and_receive(desk, box, "question");
     CHECK_OK(settle_and_send(desk, box, &letter, replies, "answer", &sent));
@@ -281,7 +282,7 @@ promise_nothing_is_sent_with_an_old_receipt(struct desk *desk)
     const lbx_box replies = make_box(desk, "replies", NULL);
     struct taken old;
     struct taken letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     old = mail_and_receive(desk, box, "question");
     advance(desk, LEASE_S * LBX_SECOND);
@@ -303,7 +304,7 @@ promise_nothing_is_settled_unless_it_was_sent(struct desk *desk)
     lbx_box full;
     const lbx_box closed = make_box(desk, "closed", NULL);
     struct taken letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     small.capacity_letters = 1;
     full = make_box(desk, "full", &small);
@@ -351,6 +352,6 @@ promise_the_delivery_count_grows_by_one(struct desk *desk)
         if (i % 2)
             advance(desk, LEASE_S * LBX_SECOND);
         else
-            CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+            CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     }
 }

@@ -63,9 +63,9 @@ deliver(lbx_call *call, const lbx_delivery *delivery)
 }
 
 static struct leg *
-begin(lbx_store *store, lbx_call *from, lbx_verb verb, void *request)
+begin(lbx_store *store, lbx_call *from, lbx_call_kind verb, void *request)
 {
-    static const lbx_caller caller = {finish, deliver};
+    static const lbx_call_sink caller = {finish, deliver};
     struct leg *leg = calloc(1, sizeof(*leg));
 
     if (!leg)
@@ -97,24 +97,24 @@ answer(struct leg *leg, lbx_status status)
                    : LBX_NO_MEMORY;                                            \
     }
 
-ENTRY(create, LBX_VERB_CREATE, lbx_box_request)
-ENTRY(configure, LBX_VERB_CONFIGURE, lbx_box_request)
-ENTRY(remove, LBX_VERB_DELETE, lbx_box_request)
-ENTRY(describe, LBX_VERB_DESCRIBE, lbx_box_request)
-ENTRY(list, LBX_VERB_LIST, lbx_list_request)
-ENTRY(send, LBX_VERB_SEND, lbx_send_request)
-ENTRY(receive, LBX_VERB_RECEIVE, lbx_receive_request)
-ENTRY(settle, LBX_VERB_SETTLE, lbx_settle_request)
-ENTRY(undo, LBX_VERB_UNDO, lbx_settle_request)
-ENTRY(peek, LBX_VERB_PEEK, lbx_peek_request)
-ENTRY(purge, LBX_VERB_PURGE, lbx_box_request)
-ENTRY(move, LBX_VERB_MOVE, lbx_move_request)
+ENTRY(create, LBX_CALL_CREATE, lbx_box_request)
+ENTRY(configure, LBX_CALL_CONFIGURE, lbx_box_request)
+ENTRY(remove, LBX_CALL_DELETE, lbx_box_request)
+ENTRY(describe, LBX_CALL_DESCRIBE, lbx_box_request)
+ENTRY(list, LBX_CALL_LIST, lbx_list_request)
+ENTRY(send, LBX_CALL_SEND, lbx_send_request)
+ENTRY(receive, LBX_CALL_RECEIVE, lbx_receive_request)
+ENTRY(settle, LBX_CALL_SETTLE, lbx_settle_request)
+ENTRY(undo, LBX_CALL_UNDO, lbx_settle_request)
+ENTRY(peek, LBX_CALL_PEEK, lbx_peek_request)
+ENTRY(purge, LBX_CALL_PURGE, lbx_box_request)
+ENTRY(move, LBX_CALL_MOVE, lbx_move_request)
 
 static lbx_status
 sync_all(lbx_store *store, lbx_call *call)
 {
     lbx_store *to = relay_of(store)->to;
-    struct leg *leg = begin(store, call, LBX_VERB_SYNC, NULL);
+    struct leg *leg = begin(store, call, LBX_CALL_SYNC, NULL);
 
     return leg ? answer(leg, to->ops->sync(to, &leg->call)) : LBX_NO_MEMORY;
 }

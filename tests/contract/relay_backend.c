@@ -19,7 +19,7 @@ open_relay(void **ret_context)
     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
     lbx_store *behind, *store;
 
-    clock_of_relay = lbx_test_clock_interface(&now);
+    clock_of_relay = lbx_test_clock_as_clock(&now);
     options.clock = &clock_of_relay;
     CHECK_OK(lbx_store_open("memory:", &options, &behind));
     store = relay_create(behind);

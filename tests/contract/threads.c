@@ -169,20 +169,20 @@ handle(struct race *race, const struct taken *letter, uint32_t dice)
     lbx_status status;
 
     if (dice % 8 == 0) {
-        status = settle(desk, race->box, letter, LBX_NACK, 0);
+        status = settle(desk, race->box, letter, LBX_SETTLE_NACK, 0);
         atomic_fetch_add(&race->kinds[GIVEN_BACK], 1);
     } else if (dice % 8 == 1) {
         status = undo(desk, race->box, letter);
         atomic_fetch_add(&race->kinds[UNDONE], 1);
     } else if (dice % 8 == 2) {
         // Given back by a lease that ends at once; then acknowledged, too late.
-        (void)settle(desk, race->box, letter, LBX_EXTEND, 0);
+        (void)settle(desk, race->box, letter, LBX_SETTLE_EXTEND, 0);
         status = acknowledge(desk, race->box, letter);
         CHECK(status == LBX_EXPIRED || status == LBX_GONE);
         atomic_fetch_add(&race->kinds[STALE], 1);
         return;
     } else if (dice % 8 == 3) {
-        status = settle(desk, race->box, letter, LBX_NACK, LBX_MS);
+        status = settle(desk, race->box, letter, LBX_SETTLE_NACK, LBX_MS);
         atomic_fetch_add(&race->kinds[FORGOTTEN], 1);
     } else {
         status = acknowledge(desk, race->box, letter);

@@ -43,7 +43,7 @@ promise_a_nack_gives_back_at_once(struct desk *desk)
     struct taken letter;
 
     letter = mail_and_receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     CHECK_STATUS(LBX_EXPIRED, acknowledge(desk, box, &letter));
     receive(desk, box, "a");
 }
@@ -55,7 +55,7 @@ promise_a_nack_can_wait(struct desk *desk)
     struct taken letter;
 
     letter = mail_and_receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 40 * LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 40 * LBX_SECOND));
     // Its lease is long over by then.
     receive_after(desk, box, 40 * LBX_SECOND, "a");
 }
@@ -69,7 +69,8 @@ promise_a_lease_can_be_extended(struct desk *desk)
     letter = mail_and_receive(desk, box, "a");
     for (int i = 0; i < 5; i++) {
         advance(desk, (LEASE_S - 1) * LBX_SECOND);
-        CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LEASE_S * LBX_SECOND));
+        CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND,
+                        LEASE_S * LBX_SECOND));
     }
     letter = receive_after(desk, box, LEASE_S * LBX_SECOND, "a");
     CHECK_INT(2, letter.delivery_count);
@@ -82,10 +83,10 @@ promise_a_lease_can_be_cut_short(struct desk *desk)
     struct taken letter;
 
     letter = mail_and_receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, LBX_SECOND));
     advance(desk, LBX_SECOND);
     letter = receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, 0));
     receive(desk, box, "a");
 }
 
@@ -127,9 +128,9 @@ promise_what_comes_back_goes_to_the_end(struct desk *desk)
     mail(desk, box, "b");
     mail(desk, box, "c");
     letter = receive(desk, box, "a");
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     letter = receive(desk, box, "b");
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, LBX_SECOND));
     advance(desk, LBX_SECOND);
     receive(desk, box, "c");
     receive(desk, box, "a");
@@ -143,14 +144,14 @@ promise_what_comes_back_can_keep_its_place(struct desk *desk)
     struct taken letter;
     lbx_box box;
 
-    options.keep_place = true;
+    options.keep_position = true;
     box = make_box(desk, "orders", &options);
     mail(desk, box, "a");
     mail(desk, box, "b");
     letter = receive(desk, box, "a");
     advance(desk, LBX_SECOND);
     mail(desk, box, "c");
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     receive(desk, box, "a");
     receive(desk, box, "b");
     receive(desk, box, "c");
@@ -184,7 +185,7 @@ promise_only_so_many_are_leased(struct desk *desk)
     struct taken letter;
     lbx_box box;
 
-    options.limits.leased_most = 1;
+    options.limits.max_leased = 1;
     box = make_box(desk, "orders", &options);
     mail(desk, box, "a");
     mail(desk, box, "b");

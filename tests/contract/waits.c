@@ -36,7 +36,7 @@ promise_a_nack_ends_a_wait(struct desk *desk)
     letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
     CHECK(!is_over(&mine));
-    CHECK_OK(settle(desk, box, &letter, LBX_NACK, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
     got(&mine, "a");
     CHECK_INT(2, mine.letters[0].delivery_count);
 }
@@ -63,7 +63,7 @@ promise_a_short_lease_ends_a_wait(struct desk *desk)
 
     letter = mail_and_receive(desk, box, "a");
     begin_wait(&mine, desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, 2 * LBX_SECOND));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, 2 * LBX_SECOND));
     CHECK(!is_over(&mine));
     advance(desk, 2 * LBX_SECOND);
     got(&mine, "a");
@@ -71,7 +71,7 @@ promise_a_short_lease_ends_a_wait(struct desk *desk)
     got_after(&mine, LEASE_S * LBX_SECOND, "a");
     letter = mine.letters[0];
     begin_wait(&mine, desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, 0));
+    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, 0));
     got(&mine, "a");
 }
 
@@ -103,7 +103,8 @@ promise_the_end_of_a_lease_ends_a_wait(struct desk *desk)
     begin_wait(&mine, desk, box);
     advance(desk, LEASE_S * LBX_SECOND - 1);
     CHECK(!is_over(&mine));
-    CHECK_OK(settle(desk, box, &letter, LBX_EXTEND, LEASE_S * LBX_SECOND));
+    CHECK_OK(
+        settle(desk, box, &letter, LBX_SETTLE_EXTEND, LEASE_S * LBX_SECOND));
     got_after(&mine, LEASE_S * LBX_SECOND, "a");
 }
 
@@ -114,7 +115,7 @@ promise_what_is_attached_ends_a_wait(struct desk *desk)
     const lbx_box replies = make_box(desk, "replies", NULL);
     struct getting mine = {.count = 0};
     struct taken letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     letter = mail_and_receive(desk, box, "question");
     begin_wait(&mine, desk, replies);
@@ -128,12 +129,12 @@ promise_a_wait_ends_with_the_first_letter(struct desk *desk)
     const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
 
-    begin_wait_for(&mine, desk, box, LBX_BATCH_MOST, 1);
+    begin_wait_for(&mine, desk, box, LBX_MAX_BATCH, 1);
     mail(desk, box, "a");
     got(&mine, "a");
     mail(desk, box, "b");
     mail(desk, box, "c");
-    begin_wait_for(&mine, desk, box, LBX_BATCH_MOST, 1);
+    begin_wait_for(&mine, desk, box, LBX_MAX_BATCH, 1);
     CHECK_OK(end_wait(&mine));
     CHECK_INT(2, mine.count); // what is there, at once
 }

@@ -177,7 +177,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered, 240)
     struct score score = {0};
 
     be_quick();
-    record_life(LBX_SURVIVES_POWER_CUT, groups);
+    record_life(LBX_DURABILITY_POWER_CUT, groups);
     cut_everywhere(NULL, sums, seed, test_rounds(6, 40), &score);
     report("alone", &score);
     check_clean(&score);
@@ -195,7 +195,7 @@ TEST_LIMIT(without_flushes_a_power_cut_loses_but_does_not_damage, 240)
     struct score score = {0};
 
     be_quick();
-    record_life(LBX_SURVIVES_PROCESS, groups);
+    record_life(LBX_DURABILITY_PROCESS, groups);
     cut_everywhere(NULL, sums, seed, 4, &score);
     report("control, level process", &score);
     CHECK(score.lost > 0);
@@ -219,7 +219,7 @@ TEST_LIMIT(a_disk_that_lies_is_found_out, 240)
     uint64_t *sums = workload_sums(60);
 
     be_quick();
-    record_life(LBX_SURVIVES_POWER_CUT, 60);
+    record_life(LBX_DURABILITY_POWER_CUT, 60);
     for (size_t i = 0; i < 3; i++) {
         struct score score = {0};
 
@@ -285,11 +285,11 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    options.durability = LBX_SURVIVES_PROCESS;
+    options.durability = LBX_DURABILITY_PROCESS;
     disk_start(path);
     storage = fixture_open(path, &options, NULL);
     CHECK(!lbx__file_is_exclusive(storage));
-    CHECK_INT(LBX_SURVIVES_POWER_CUT, storage->ops->durability(storage));
+    CHECK_INT(LBX_DURABILITY_POWER_CUT, storage->ops->durability(storage));
     work(storage, 1, groups);
     lbx__storage_close(storage);
     disk_stop();

@@ -181,19 +181,19 @@ kill_at(lbx_durability level, const char *name, struct rounds rounds)
 
 TEST_LIMIT(no_kill_loses_what_was_answered_at_level_sync, 240)
 {
-    kill_at(LBX_SURVIVES_POWER_CUT, "sync",
+    kill_at(LBX_DURABILITY_POWER_CUT, "sync",
             rounds_of(test_rounds(60, 20000), 10, 12));
 }
 
 TEST_LIMIT(no_kill_loses_what_was_answered_at_level_interval, 240)
 {
-    kill_at(LBX_SURVIVES_INTERVAL, "interval",
+    kill_at(LBX_DURABILITY_INTERVAL, "interval",
             rounds_of(test_rounds(20, 2000), 5, 6));
 }
 
 TEST_LIMIT(no_kill_loses_what_was_answered_at_level_process, 240)
 {
-    kill_at(LBX_SURVIVES_PROCESS, "process",
+    kill_at(LBX_DURABILITY_PROCESS, "process",
             rounds_of(test_rounds(20, 2000), 5, 6));
 }
 

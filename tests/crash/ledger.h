@@ -85,7 +85,7 @@ struct ledger_letter {
 
 /* Where a sender or receiver is at: outlives it. */
 struct ledger_slot {
-    _Atomic(uint64_t) pending[LBX_BATCH_MOST]; /* numbers being sent */
+    _Atomic(uint64_t) pending[LBX_MAX_BATCH]; /* numbers being sent */
     _Atomic(uint64_t) last_of_group;
     _Atomic(int64_t) beat_ns; /* when it last got on; 0: it is not there */
 };

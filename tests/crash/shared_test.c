@@ -395,7 +395,7 @@ TEST_LIMIT(alone_refuses_company_both_ways, 60)
     (void)snprintf(path, sizeof(path), "%s", test_path());
     start(&owner, path, -1);
     await_report(&owner, 1, &owner);
-    options.alone = true;
+    options.exclusive = true;
     options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx__file_open(path, &options, NULL, &storage));
     CHECK(fault.text[0]);

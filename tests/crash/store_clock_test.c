@@ -91,11 +91,11 @@ await(lbx_postbox *box, int64_t until, const char *name, const char *when,
     lbx_letter_destroy(letter);
 }
 
-static lbx_sent
+static lbx_sent_letter
 send_once(lbx_postbox *box, const char *token)
 {
     lbx_draft draft = lbx_draft_of_text("tick");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     draft.token = token;
     CHECK_OK(lbx_postbox_send_draft(box, &draft, &sent));

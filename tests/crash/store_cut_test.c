@@ -74,7 +74,7 @@ cut_options(lbx_durability level)
 {
     lbx_store_options options = fixture_options();
 
-    clock_of_store = lbx_test_clock_interface(&now);
+    clock_of_store = lbx_test_clock_as_clock(&now);
     options.clock = &clock_of_store;
     options.durability = level;
     return options;
@@ -473,7 +473,7 @@ TEST_LIMIT(no_cut_loses_a_letter, 240)
     struct tally tally = {0};
 
     be_quick();
-    cut_many(LBX_SURVIVES_POWER_CUT, false, test_rounds(50000, 20000000),
+    cut_many(LBX_DURABILITY_POWER_CUT, false, test_rounds(50000, 20000000),
              &tally);
     report("letters", &tally);
     check_clean(&tally);
@@ -485,7 +485,7 @@ TEST_LIMIT(no_cut_in_company_loses_a_letter, 240)
     struct tally tally = {0};
 
     be_quick();
-    cut_many(LBX_SURVIVES_PROCESS, true, test_rounds(6000, 2000000), &tally);
+    cut_many(LBX_DURABILITY_PROCESS, true, test_rounds(6000, 2000000), &tally);
     report("letters in company", &tally);
     check_clean(&tally);
 }
@@ -522,7 +522,7 @@ TEST_LIMIT(cuts_without_flushes_lose_letters_and_do_no_damage, 240)
 {
     struct tally tally = {0};
 
-    cut_until((struct life){.level = LBX_SURVIVES_PROCESS, .steps = 40},
+    cut_until((struct life){.level = LBX_DURABILITY_PROCESS, .steps = 40},
               has_forgotten, &tally);
     report("control, letters at level process", &tally);
     CHECK(has_forgotten(&tally));
@@ -535,7 +535,7 @@ TEST_LIMIT(cuts_of_a_disk_that_lies_are_found_out, 240)
     static const struct disk_lies lies = {.journal = true};
     struct tally tally = {0};
 
-    cut_until((struct life){.level = LBX_SURVIVES_POWER_CUT,
+    cut_until((struct life){.level = LBX_DURABILITY_POWER_CUT,
                             .lies = &lies,
                             .steps = 10},
               has_suffered, &tally);

@@ -310,7 +310,7 @@ TEST_LIMIT(a_full_disk_refuses_sends_and_delivers, 120)
     lbx_store_options options = fixture_options();
     char path[512], url[600];
 
-    options.durability = LBX_SURVIVES_PROCESS; // quicker, and the same here
+    options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     test_paths_in_memory();
     (void)new_url(path, url);
     (void)snprintf(url, sizeof(url), "file:%s/box", path);

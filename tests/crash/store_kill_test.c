@@ -86,21 +86,21 @@ kill_at(lbx_durability level, const char *name, struct rounds rounds,
 
 TEST_LIMIT(kills_lose_no_letter, 200)
 {
-    kill_at(LBX_SURVIVES_POWER_CUT, "level sync",
+    kill_at(LBX_DURABILITY_POWER_CUT, "level sync",
             rounds_of(test_rounds(120, 20000), 15, 20),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
 TEST_LIMIT(kills_lose_no_letter_at_level_process, 120)
 {
-    kill_at(LBX_SURVIVES_PROCESS, "level process",
+    kill_at(LBX_DURABILITY_PROCESS, "level process",
             rounds_of(test_rounds(25, 2000), 5, 6),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
 TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
 {
-    kill_at(LBX_SURVIVES_INTERVAL, "level interval",
+    kill_at(LBX_DURABILITY_INTERVAL, "level interval",
             rounds_of(test_rounds(15, 2000), 5, 6),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }

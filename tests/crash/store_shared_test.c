@@ -190,7 +190,7 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
     struct house house;
     struct score score;
 
-    options.durability = LBX_SURVIVES_PROCESS;
+    options.durability = LBX_DURABILITY_PROCESS;
     options.journal_bytes = 1 << 20;
     score = live_together(&workers, test_rounds(16, 7200) * LBX_SECOND, &house);
     score_report("company", house.kills, &score);

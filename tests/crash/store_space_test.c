@@ -49,7 +49,7 @@ open_box(const char *path)
     lbx_postbox *box;
     char url[600];
 
-    options.durability = LBX_SURVIVES_PROCESS; // quicker, and the same here
+    options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     options.journal_bytes = JOURNAL;
     mine.store = &options;
     (void)snprintf(url, sizeof(url), "file:%s/box", path);
@@ -61,28 +61,28 @@ static void
 send_ten(lbx_postbox *box, int64_t delay_ns)
 {
     static char body[BODY];
-    lbx_draft drafts[LBX_BATCH_MOST];
+    lbx_draft drafts[LBX_MAX_BATCH];
 
-    for (int i = 0; i < LBX_BATCH_MOST; i++) {
+    for (int i = 0; i < LBX_MAX_BATCH; i++) {
         drafts[i] = lbx_draft_of_bytes(body, sizeof(body));
         drafts[i].delay_ns = delay_ns;
     }
-    CHECK_OK(lbx_postbox_send_batch(box, drafts, LBX_BATCH_MOST, NULL));
+    CHECK_OK(lbx_postbox_send_batch(box, drafts, LBX_MAX_BATCH, NULL));
 }
 
 static void
 delete_ten(lbx_postbox *box)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
-    lbx_settle settles[LBX_BATCH_MOST];
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_settle_item settles[LBX_MAX_BATCH];
+    lbx_letter *letters[LBX_MAX_BATCH];
     size_t count;
 
-    options.letters_most = LBX_BATCH_MOST;
+    options.max_letters = LBX_MAX_BATCH;
     CHECK_OK(lbx_postbox_receive_batch(box, &options, letters, &count));
     for (size_t i = 0; i < count; i++)
-        settles[i] =
-            (lbx_settle){.what = LBX_ACKNOWLEDGE, .letter = letters[i]};
+        settles[i] = (lbx_settle_item){.action = LBX_SETTLE_ACKNOWLEDGE,
+                                       .letter = letters[i]};
     CHECK_OK(lbx_postbox_settle_batch(box, settles, count));
     for (size_t i = 0; i < count; i++)
         lbx_letter_destroy(letters[i]);
@@ -91,7 +91,7 @@ delete_ten(lbx_postbox *box)
 static uint64_t
 live_bytes(void)
 {
-    return (uint64_t)(DELAYED + BATCHES * LBX_BATCH_MOST) * BODY;
+    return (uint64_t)(DELAYED + BATCHES * LBX_MAX_BATCH) * BODY;
 }
 
 static uint64_t
@@ -110,7 +110,7 @@ TEST_LIMIT(what_was_deleted_takes_no_room, 120)
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     box = open_box(path);
-    for (int i = 0; i < DELAYED / LBX_BATCH_MOST; i++)
+    for (int i = 0; i < DELAYED / LBX_MAX_BATCH; i++)
         send_ten(box, 86400 * LBX_SECOND);
     for (long i = 0; i < rounds; i++) {
         send_ten(box, 0);
@@ -124,7 +124,7 @@ TEST_LIMIT(what_was_deleted_takes_no_room, 120)
     lbx_postbox_unref(box);
     test_figure("crash, room: %ld operations, %.1f MiB of bodies alive, %.1f "
                 "MiB on the disk at most, %.1f MiB after a quarter",
-                rounds * 3 * LBX_BATCH_MOST, (double)live_bytes() / (1 << 20),
+                rounds * 3 * LBX_MAX_BATCH, (double)live_bytes() / (1 << 20),
                 (double)most / (1 << 20), (double)early / (1 << 20));
     CHECK(most > 0 && most <= bound_bytes());
     CHECK(most <= early + early / 10);

@@ -216,15 +216,15 @@ walk_over(lbx_durability level)
 
 TEST_LIMIT(files_and_memory_agree_row_by_row, 60)
 {
-    walk_over(LBX_SURVIVES_POWER_CUT);
+    walk_over(LBX_DURABILITY_POWER_CUT);
 }
 
 TEST_LIMIT(files_and_memory_agree_at_level_process, 60)
 {
-    walk_over(LBX_SURVIVES_PROCESS);
+    walk_over(LBX_DURABILITY_PROCESS);
 }
 
 TEST_LIMIT(files_and_memory_agree_at_level_interval, 60)
 {
-    walk_over(LBX_SURVIVES_INTERVAL);
+    walk_over(LBX_DURABILITY_INTERVAL);
 }

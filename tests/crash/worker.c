@@ -33,8 +33,8 @@ static uint32_t
 draw_batch(struct worker *worker)
 {
     return worker_draw(worker, 4)
-               ? LBX_BATCH_MOST
-               : 1 + (uint32_t)worker_draw(worker, LBX_BATCH_MOST);
+               ? LBX_MAX_BATCH
+               : 1 + (uint32_t)worker_draw(worker, LBX_MAX_BATCH);
 }
 
 static int64_t
@@ -61,11 +61,11 @@ tell(const struct worker *worker, const struct ledger_event *event)
 struct pile {
     enum workers_box box;
     size_t count;
-    uint64_t numbers[LBX_BATCH_MOST];
+    uint64_t numbers[LBX_MAX_BATCH];
     uint64_t after;
-    lbx_draft drafts[LBX_BATCH_MOST];
-    uint8_t bodies[LBX_BATCH_MOST][LEDGER_BODY_MAX];
-    char tokens[LBX_BATCH_MOST][24];
+    lbx_draft drafts[LBX_MAX_BATCH];
+    uint8_t bodies[LBX_MAX_BATCH][LEDGER_BODY_MAX];
+    char tokens[LBX_MAX_BATCH][24];
     char group[16];
 };
 
@@ -84,7 +84,7 @@ add_draft(struct worker *worker, struct pile *pile, uint64_t number)
     if (pile->box == BOX_FIFO) {
         (void)snprintf(pile->group, sizeof(pile->group), "g%u", worker->index);
         draft->group = pile->group;
-        draft->duplicate_id = pile->tokens[at];
+        draft->deduplication_id = pile->tokens[at];
     } else if (worker_draw(worker, 16) == 0) {
         draft->delay_ns =
             (int64_t)worker_draw(worker, (uint64_t)worker->workers->lease_ns);
@@ -128,7 +128,7 @@ static bool
 send_pile(struct worker *worker, struct pile *pile)
 {
     const int64_t begun = now_of(worker);
-    lbx_sent sent[LBX_BATCH_MOST];
+    lbx_sent_letter sent[LBX_MAX_BATCH];
     lbx_status status;
 
     tell_sends(worker, pile, begun);
@@ -152,7 +152,7 @@ worker_send_again(struct worker *worker)
 {
     struct ledger *ledger = worker->workers->ledger;
 
-    for (size_t i = 0; i < LBX_BATCH_MOST; i++) {
+    for (size_t i = 0; i < LBX_MAX_BATCH; i++) {
         const uint64_t number = atomic_load(&worker->place->pending[i]);
         struct pile pile = {.count = 0};
 
@@ -294,7 +294,8 @@ tell_stale(const struct worker *worker, const struct ledger_receipt *old,
 static void
 try_stale(const struct worker *worker, const struct ledger_receipt *old)
 {
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .receipt = old->text};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE,
+                              .receipt = old->text};
 
     (void)!lbx_postbox_settle_batch(worker->boxes->boxes[old->box], &settle, 1);
     tell_stale(worker, old, settle.status);
@@ -384,13 +385,13 @@ delete_all(const struct worker *worker, enum workers_box box,
            struct find **finds, size_t count)
 {
     const int64_t begun = now_of(worker);
-    lbx_settle settles[LBX_BATCH_MOST];
+    lbx_settle_item settles[LBX_MAX_BATCH];
 
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++) {
-        settles[i] =
-            (lbx_settle){.what = LBX_ACKNOWLEDGE, .letter = finds[i]->letter};
+        settles[i] = (lbx_settle_item){.action = LBX_SETTLE_ACKNOWLEDGE,
+                                       .letter = finds[i]->letter};
         tell_delete(worker, finds[i], LEDGER_DELETE, begun, LBX_PENDING);
         if (worker->workers->tells_deleted_early)
             tell_delete(worker, finds[i], LEDGER_DELETED, begun, LBX_OK);
@@ -441,17 +442,17 @@ decide(struct worker *worker, struct find *find)
 
 static size_t
 receive_some(struct worker *worker, enum workers_box box, int64_t wait_ns,
-             struct find finds[LBX_BATCH_MOST])
+             struct find finds[LBX_MAX_BATCH])
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_letter *letters[LBX_MAX_BATCH];
     const int64_t begun = now_of(worker);
     size_t count;
     lbx_status status;
 
     // Two letters of a group in one receive are in order, but in flight
     // together; one at a time is what can be judged.
-    options.letters_most = box == BOX_FIFO ? 1 : draw_batch(worker);
+    options.max_letters = box == BOX_FIFO ? 1 : draw_batch(worker);
     options.lease_ns =
         worker->workers->lease_ns / 2 +
         (int64_t)worker_draw(worker, (uint64_t)worker->workers->lease_ns);
@@ -475,7 +476,7 @@ worker_receive(struct worker *worker)
     const enum workers_box box = drawn < 12   ? BOX_PLAIN
                                  : drawn < 15 ? BOX_FIFO
                                               : BOX_DEAD;
-    struct find finds[LBX_BATCH_MOST], *done[LBX_BATCH_MOST];
+    struct find finds[LBX_MAX_BATCH], *done[LBX_MAX_BATCH];
     struct ledger_receipt old;
     const size_t count = receive_some(
         worker, box,
@@ -504,14 +505,14 @@ worker_cancel_receive(struct worker *worker)
 {
     const enum workers_box box = worker_draw(worker, 2) ? BOX_PLAIN : BOX_DEAD;
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_letter *letters[LBX_MAX_BATCH];
     const int64_t begun = now_of(worker);
     struct find find = {.box = box};
     lbx_operation operation;
     size_t count = 0;
     lbx_status status;
 
-    options.letters_most = LBX_BATCH_MOST;
+    options.max_letters = LBX_MAX_BATCH;
     options.lease_ns = worker->workers->lease_ns;
     options.wait_ns = worker->workers->wait_ns;
     status = lbx_postbox_receive_init(&operation, worker->boxes->boxes[box],
@@ -538,8 +539,8 @@ worker_cancel_receive(struct worker *worker)
 
 /* Receipts of one box, to be tried in one call. */
 struct batch {
-    struct ledger_receipt receipts[LBX_BATCH_MOST];
-    bool stale[LBX_BATCH_MOST];
+    struct ledger_receipt receipts[LBX_MAX_BATCH];
+    bool stale[LBX_MAX_BATCH];
     size_t count;
 };
 
@@ -547,13 +548,14 @@ static void
 try_batch(struct worker *worker, struct batch *batch)
 {
     struct ledger *ledger = worker->workers->ledger;
-    lbx_settle settles[LBX_BATCH_MOST];
+    lbx_settle_item settles[LBX_MAX_BATCH];
 
     if (batch->count == 0)
         return;
     for (size_t i = 0; i < batch->count; i++)
-        settles[i] = (lbx_settle){
-            .what = batch->stale[i] ? LBX_ACKNOWLEDGE : LBX_EXTEND,
+        settles[i] = (lbx_settle_item){
+            .action =
+                batch->stale[i] ? LBX_SETTLE_ACKNOWLEDGE : LBX_SETTLE_EXTEND,
             .time_ns = worker->workers->lease_ns,
             .receipt = batch->receipts[i].text,
         };
@@ -588,7 +590,7 @@ worker_try_receipts(struct worker *worker)
             if (!*stale && !ledger_is_good(ledger, receipt->number,
                                            receipt->delivery, now_of(worker)))
                 continue;
-            if (++batch.count == LBX_BATCH_MOST)
+            if (++batch.count == LBX_MAX_BATCH)
                 try_batch(worker, &batch);
         }
         try_batch(worker, &batch);
@@ -615,7 +617,7 @@ count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
 static size_t
 drain_some(struct worker *worker, enum workers_box box, int64_t wait_ns)
 {
-    struct find finds[LBX_BATCH_MOST], *done[LBX_BATCH_MOST];
+    struct find finds[LBX_MAX_BATCH], *done[LBX_MAX_BATCH];
     const size_t count = receive_some(worker, box, wait_ns, finds);
 
     for (size_t i = 0; i < count; i++)

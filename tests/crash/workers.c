@@ -17,7 +17,7 @@ rules_of(enum workers_box box, const struct workers *workers)
     rules.strict = box != BOX_DEAD;
     if (box == BOX_PLAIN) {
         rules.dead_letters = names[BOX_DEAD];
-        rules.deliveries_most = 4;
+        rules.max_deliveries = 4;
     }
     return rules;
 }
@@ -72,7 +72,7 @@ look_around(const struct runner *runner, bool *was_alone)
 {
     const struct workers *workers = runner->worker.workers;
     const bool is_alone = lbx_store_durability(runner->worker.boxes->store) <
-                          LBX_SURVIVES_POWER_CUT;
+                          LBX_DURABILITY_POWER_CUT;
 
     atomic_fetch_add(
         is_alone ? &workers->ledger->alone : &workers->ledger->together, 1);
@@ -94,7 +94,7 @@ send_until(void *argument)
 {
     struct runner *runner = argument;
     bool alone = lbx_store_durability(runner->worker.boxes->store) <
-                 LBX_SURVIVES_POWER_CUT;
+                 LBX_DURABILITY_POWER_CUT;
 
     worker_send_again(&runner->worker);
     while (!is_over(runner)) {

@@ -45,7 +45,7 @@ end_letter(void *message, void *context)
 }
 
 static void
-hear(void *context, const lbx_dead_letter *dead)
+hear(void *context, const lbx_dead_letter_event *dead)
 {
     if (!dead->suppressed)
         ((struct stage *)context)->dead++;
@@ -138,7 +138,7 @@ struct role {
     unsigned char room[200];
 };
 
-static lbx_receive receive;
+static lbx_actor_handler receive;
 
 static lbx_status
 do_spawn(lbx_context *context, struct stage *stage)
@@ -304,7 +304,7 @@ spawn_body(struct torture *memory, void *context)
     stage_begin(&stage, memory);
     props = props_of(&stage);
     if (how->has_strategy)
-        props.strategy.directive = LBX_STOP;
+        props.strategy.directive = LBX_DIRECTIVE_STOP;
     status = lbx_system_spawn(stage.system, &props, how->name, &ref);
     relent(&stage);
     if (status != LBX_OK) {
@@ -474,7 +474,7 @@ notice_body(struct torture *memory, void *context)
     stage.status = LBX_EMPTY;
     stage_tell(&stage, ref, WATCH);
     stage_run(&stage);
-    lbx_stop(stage.other);
+    lbx_ref_stop(stage.other);
     stage_run(&stage);
     CHECK_INT(stage.status == LBX_OK ? 1 : 0, stage.notices);
     check_works(&stage, ref);
@@ -502,7 +502,7 @@ tell_body(struct torture *memory, void *context)
     stage_begin(&stage, memory);
     ref = spawn_well(&stage, "ref");
     for (int i = 0; i < LETTERS; i++) {
-        lbx_envelope envelope = lbx_envelope_new(letter(WRITE), 10);
+        lbx_envelope envelope = lbx_envelope_of(letter(WRITE), 10);
         lbx_status status;
 
         stage_tell(&stage, ref, WRITE);
@@ -529,7 +529,7 @@ static void
 ask_body(struct torture *memory, void *context)
 {
     struct stage stage;
-    lbx_envelope question = lbx_envelope_new(letter(WRITE), 10);
+    lbx_envelope question = lbx_envelope_of(letter(WRITE), 10);
     lbx_envelope answer = question;
     lbx_operation ask;
     lbx_status status;
@@ -573,7 +573,7 @@ timer_body(struct torture *memory, void *context)
     stage_begin(&stage, memory);
     ref = spawn_well(&stage, "ref");
     for (int i = 0; i < TIMERS; i++) {
-        lbx_envelope envelope = lbx_envelope_new(letter(WRITE), 10);
+        lbx_envelope envelope = lbx_envelope_of(letter(WRITE), 10);
         lbx_status status = lbx_timer_start(stage.system, ref, &envelope,
                                             10 + i % 7, 0, &timers[i]);
 

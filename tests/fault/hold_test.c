@@ -103,9 +103,9 @@ make(const lbx_allocator *allocator, lbx_ref *ret_hog)
     CHECK_OK(lbx_system_create(&options, &system));
     props.behaviour = &child;
     CHECK_OK(lbx_system_spawn(system, &props, NULL, ret_hog));
-    CHECK_OK(lbx_suspend(*ret_hog));
+    CHECK_OK(lbx_ref_suspend(*ret_hog));
     props.behaviour = &grandparent;
-    props.strategy.directive = LBX_RESUME;
+    props.strategy.directive = LBX_DIRECTIVE_RESUME;
     CHECK_OK(lbx_system_spawn(system, &props, NULL, &ref));
     run(system, UINT64_MAX);
     return system;
@@ -115,7 +115,7 @@ make(const lbx_allocator *allocator, lbx_ref *ret_hog)
 static void
 use_all_nodes(struct torture *memory, lbx_ref hog)
 {
-    lbx_envelope envelope = lbx_envelope_new(NULL, LBX_PRIORITY_DEFAULT);
+    lbx_envelope envelope = lbx_envelope_of(NULL, LBX_PRIORITY_DEFAULT);
     bool once = memory->once;
     long failures = memory->failures;
     lbx_status status = LBX_OK;

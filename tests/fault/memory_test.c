@@ -204,7 +204,7 @@ system_body(struct torture *memory, void *context)
         return;
     for (int number = 1; number <= MANY; number++) {
         lbx_envelope envelope = lbx_envelope_from_system(
-            lbx_system_message_of(LBX_SYSTEM_STOP), letter(number));
+            lbx_system_message_of(LBX_SYSTEM_CODE_STOP), letter(number));
 
         send_or_retry(&nest, &envelope);
     }
@@ -322,7 +322,7 @@ EVERY_KIND(KIND_TEST, batches_survive_every_failing_allocation)
 static void
 grow_body(struct torture *memory, void *context)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_GROW);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_GROW);
     struct nest nest;
 
     if (!nest_make(&nest, memory, context, options))
@@ -359,7 +359,7 @@ hand_over_body(struct torture *memory, void *context)
     int in = 0;
     int out = 0;
 
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     if (!nest_make(&nest, memory, context, options))
         return;
     for (int i = 0; i < 2; i++) {
@@ -452,7 +452,7 @@ TEST(priority_kind_without_memory_loses_order_but_no_message)
     CHECK(nest_make(&nest, &memory, LBX_KIND_UNBOUNDED_PRIORITY,
                     plain_options()));
     for (int number = 1; number <= MANY; number++)
-        box_send_envelope(&nest.box, lbx_envelope_new(letter(number), -number));
+        box_send_envelope(&nest.box, lbx_envelope_of(letter(number), -number));
     starve(&memory);
     for (int i = 0; i < MANY / 2; i++)
         seen[box_next(&nest.box)] = true;
@@ -474,7 +474,7 @@ drops_the_oldest_without_memory(const char *kind)
     struct losses losses = {.count = 0};
     struct nest nest;
 
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     options.loss_sink = losses_sink(&losses);
     CHECK(nest_make(&nest, &memory, kind, options));
     box_send_numbers(&nest.box, 1, 10);
@@ -492,7 +492,7 @@ LIMITED_KINDS(KIND_TEST, drops_the_oldest_without_memory)
 static void
 dead_letter_body(struct torture *memory, void *context)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_DROP_NEWEST);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_DROP_NEWEST);
     _Atomic int ended = 0;
     struct nest dead;
     struct box box;
@@ -678,8 +678,8 @@ cup_pop(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops cup_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops cup_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = cup_create,
     .destroy = cup_destroy,
     .push = cup_push,
@@ -690,8 +690,8 @@ static void
 registry_body(struct torture *memory, void *context)
 {
     lbx_allocator allocator = torture_allocator(memory);
-    lbx_kinds *kinds = letter(7);
-    lbx_status status = lbx_kinds_create(&allocator, &kinds);
+    lbx_kind_registry *kinds = letter(7);
+    lbx_status status = lbx_kind_registry_create(&allocator, &kinds);
     char name[] = "cup-00";
 
     (void)context;
@@ -703,17 +703,17 @@ registry_body(struct torture *memory, void *context)
     for (int i = 0; i < 40; i++) {
         name[4] = (char)('0' + i / 10);
         name[5] = (char)('0' + i % 10);
-        status = lbx_kinds_add(kinds, name, &cup_ops, NULL);
+        status = lbx_kind_registry_add(kinds, name, &cup_ops, NULL);
         if (status == LBX_OK)
             continue;
         CHECK_STATUS(LBX_NO_MEMORY, status);
-        CHECK_INT(0, lbx_kinds_capabilities(kinds, name));
+        CHECK_INT(0, lbx_kind_registry_capabilities(kinds, name));
         relent(memory);
-        CHECK_OK(lbx_kinds_add(kinds, name, &cup_ops, NULL));
+        CHECK_OK(lbx_kind_registry_add(kinds, name, &cup_ops, NULL));
     }
-    CHECK(lbx_kinds_capabilities(kinds, "cup-00") != 0);
-    CHECK(lbx_kinds_capabilities(kinds, "cup-39") != 0);
-    lbx_kinds_destroy(kinds);
+    CHECK(lbx_kind_registry_capabilities(kinds, "cup-00") != 0);
+    CHECK(lbx_kind_registry_capabilities(kinds, "cup-39") != 0);
+    lbx_kind_registry_destroy(kinds);
 }
 
 TEST(kinds_registry_survives_every_failing_allocation)
@@ -740,12 +740,12 @@ own_kind_body(struct torture *memory, void *context)
 
 TEST(own_kind_survives_every_failing_allocation)
 {
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
-    CHECK_OK(lbx_kinds_add(kinds, "cup", &cup_ops, NULL));
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
+    CHECK_OK(lbx_kind_registry_add(kinds, "cup", &cup_ops, NULL));
     CHECK(torture_every_allocation(own_kind_body, kinds) > 1);
-    lbx_kinds_destroy(kinds);
+    lbx_kind_registry_destroy(kinds);
 }
 
 static void

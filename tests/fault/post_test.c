@@ -27,7 +27,7 @@ send_one(lbx_postbox *postbox, const lbx_routes *routes)
     lbx_draft draft = lbx_draft_of_text("body");
     lbx_operation operation;
     lbx_status status;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     draft.routes = routes;
     draft.attributes = &attribute;
@@ -46,10 +46,11 @@ answer(lbx_postbox *postbox, lbx_letter *letter)
 {
     lbx_draft reply = lbx_draft_of_text("reply");
     char receipt[LBX_RECEIPT_BYTES];
-    lbx_settle settle = {.what = LBX_EXTEND, .time_ns = LBX_SECOND};
+    lbx_settle_item settle = {.action = LBX_SETTLE_EXTEND,
+                              .time_ns = LBX_SECOND};
     lbx_operation operation;
     lbx_status status;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
     settle.receipt = receipt;
@@ -68,7 +69,7 @@ use_fake(struct torture *memory, void *context)
     const lbx_allocator allocator = torture_allocator(memory);
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_postbox *postbox = NULL, *outbox = NULL;
-    lbx_registry *registry = NULL;
+    lbx_postbox_registry *registry = NULL;
     lbx_routes *routes = NULL;
     lbx_box_counts counts;
     lbx_letter *letter;
@@ -76,13 +77,13 @@ use_fake(struct torture *memory, void *context)
 
     (void)context;
     options.allocator = &allocator;
-    if (!worked(lbx_collecting_create(&options, &outbox)) ||
-        !worked(lbx_registry_create(&allocator, &registry)) ||
-        !worked(lbx_registry_add(registry, "there", outbox)) ||
+    if (!worked(lbx_collecting_postbox_create(&options, &outbox)) ||
+        !worked(lbx_postbox_registry_create(&allocator, &registry)) ||
+        !worked(lbx_postbox_registry_add(registry, "there", outbox)) ||
         !worked(lbx_routes_single("there", &allocator, &routes)))
         goto out;
-    options.resolver = lbx_registry_resolver(registry);
-    if (!worked(lbx_fake_create(&options, &postbox)))
+    options.resolver = lbx_postbox_registry_as_resolver(registry);
+    if (!worked(lbx_fake_postbox_create(&options, &postbox)))
         goto out;
     if (send_one(postbox, routes)) {
         status = lbx_postbox_receive(postbox, 0, &letter);
@@ -100,7 +101,7 @@ use_fake(struct torture *memory, void *context)
 out:
     lbx_postbox_unref(postbox);
     lbx_routes_unref(routes);
-    lbx_registry_destroy(registry);
+    lbx_postbox_registry_destroy(registry);
     lbx_postbox_unref(outbox);
 }
 
@@ -120,11 +121,11 @@ pass_on(struct torture *memory, void *context)
     lbx_box_counts counts;
     lbx_letter *letter;
     lbx_status status;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     (void)context;
     options.allocator = &allocator;
-    if (!worked(lbx_fake_create(&options, &postbox)))
+    if (!worked(lbx_fake_postbox_create(&options, &postbox)))
         return;
     if (send_one(postbox, NULL) &&
         worked(lbx_postbox_receive(postbox, 0, &letter))) {
@@ -163,7 +164,7 @@ cancel_receive(struct torture *memory, void *context)
     (void)context;
     options.allocator = &allocator;
     wait.wait_ns = -1;
-    if (!worked(lbx_fake_create(&options, &postbox)))
+    if (!worked(lbx_fake_postbox_create(&options, &postbox)))
         return;
     CHECK_OK(
         lbx_postbox_receive_init(&operation, postbox, &wait, &letter, &count));
@@ -190,29 +191,29 @@ make_null(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
     (void)place;
     (void)fault;
     options.allocator = context;
-    return lbx_null_create(&options, ret);
+    return lbx_null_postbox_create(&options, ret);
 }
 
 static void
 use_chain(struct torture *memory, void *context)
 {
     lbx_allocator allocator = torture_allocator(memory);
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
     lbx_postbox *found;
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 
     (void)context;
     options.allocator = &allocator;
     options.factory = (lbx_resolver){make_null, &allocator};
-    options.kept_most = 1;
-    if (!worked(lbx_chain_create(&options, &chain)))
+    options.max_kept = 1;
+    if (!worked(lbx_resolver_chain_create(&options, &chain)))
         return;
     for (int i = 0; i < 3; i++) {
-        if (worked(lbx_resolve(lbx_chain_resolver(chain), i % 2 ? "a" : "b",
-                               NULL, &found)))
+        if (worked(lbx_resolver_resolve(lbx_resolver_chain_as_resolver(chain),
+                                        i % 2 ? "a" : "b", &found, NULL)))
             lbx_postbox_unref(found);
     }
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
 }
 
 TEST(chains_survive_every_failing_allocation)

@@ -69,7 +69,7 @@ static void
 note_loss(void *context, const lbx_loss *loss)
 {
     (void)context;
-    if (loss->envelope->lost == LBX_LOST_DROPPED_NEWEST) {
+    if (loss->envelope->lost == LBX_LOSS_DROPPED_NEWEST) {
         current->was_dropped = true; // never enqueued
         return;
     }
@@ -375,7 +375,7 @@ LIN_TEST(blocking_is_linearizable,
          .box = {.name = "bounded 8, BLOCK",
                  .kind = LBX_KIND_BOUNDED,
                  .capacity = 8,
-                 .overflow = LBX_BLOCK},
+                 .overflow = LBX_OVERFLOW_BLOCK},
          .style = LIN_WAITS,
          .rules = {.claims = true, .drained = true, .capacity = 8})
 
@@ -383,7 +383,7 @@ LIN_TEST(dropping_the_oldest_is_linearizable,
          .box = {.name = "bounded 16, DROP_OLDEST",
                  .kind = LBX_KIND_BOUNDED,
                  .capacity = 16,
-                 .overflow = LBX_DROP_OLDEST,
+                 .overflow = LBX_OVERFLOW_DROP_OLDEST,
                  .sink = {note_loss, NULL}},
          .rules = {.claims = true, .drained = true, .capacity = 16})
 
@@ -391,7 +391,7 @@ LIN_TEST(growing_is_linearizable,
          .box = {.name = "bounded 4, GROW",
                  .kind = LBX_KIND_BOUNDED,
                  .capacity = 4,
-                 .overflow = LBX_GROW},
+                 .overflow = LBX_OVERFLOW_GROW},
          PLAIN)
 
 LIN_TEST(deque_is_linearizable,

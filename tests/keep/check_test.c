@@ -4,7 +4,7 @@
 
 #include "stores/file/fixture.h"
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include "support/threads.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static void
-print_damage(void *context, const lbx_damage *part)
+print_damage(void *context, const lbx_file_store_damage *part)
 {
     (void)context;
     test_note("damage: box %s, %s, letters %" PRIu64 " to %" PRIu64
@@ -27,14 +27,14 @@ print_damage(void *context, const lbx_damage *part)
 TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
 {
     static struct known known;
-    lbx_file_report report;
+    lbx_file_store_report report;
     char path[512];
 
     test_paths_in_memory();
     for (int killed = 0; killed < 2; killed++) {
         (void)snprintf(path, sizeof(path), "%s", test_path());
         known_make(&known, path, 300, killed, NULL);
-        CHECK_OK(lbx_file_check(path, print_damage, NULL, &report));
+        CHECK_OK(lbx_file_store_check(path, print_damage, NULL, &report));
         CHECK_INT(KNOWN_BOXES, report.boxes);
         CHECK_INT(known.alive, report.letters);
         CHECK_INT(0, report.damaged + report.missing);
@@ -47,18 +47,18 @@ TEST(a_sound_store_is_salvaged_whole)
 {
     static struct known known;
     struct known_found found;
-    lbx_file_report report;
+    lbx_file_store_report report;
     char path[512], saved[512];
 
     test_paths_in_memory();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(saved, sizeof(saved), "%s", test_path());
     known_make(&known, path, 300, true, NULL);
-    CHECK_OK(lbx_file_salvage(path, saved, print_damage, NULL, &report));
+    CHECK_OK(lbx_file_store_salvage(path, saved, print_damage, NULL, &report));
     CHECK_INT(KNOWN_BOXES, report.boxes);
     CHECK_INT(known.alive, report.letters);
     CHECK_INT(0, report.damaged + report.missing);
-    CHECK_OK(lbx_file_check(saved, print_damage, NULL, &report));
+    CHECK_OK(lbx_file_store_check(saved, print_damage, NULL, &report));
     CHECK_INT(known.alive, report.letters);
     known_read(&known, saved, false, &found);
     CHECK_OK(found.status);
@@ -107,7 +107,7 @@ kill_children(void *context)
 TEST(a_check_that_is_killed_says_nothing_of_damage)
 {
     static struct known known;
-    lbx_file_report report;
+    lbx_file_store_report report;
     struct thread thread;
     atomic_bool over = false;
     int killed = 0;
@@ -118,7 +118,8 @@ TEST(a_check_that_is_killed_says_nothing_of_damage)
     known_make(&known, path, 300, false, NULL);
     thread_start(&thread, kill_children, &over);
     for (int i = 0; i < 100; i++) {
-        lbx_status status = lbx_file_check(path, print_damage, NULL, &report);
+        lbx_status status =
+            lbx_file_store_check(path, print_damage, NULL, &report);
 
         if (status == LBX_NO_MEMORY)
             killed++;

@@ -9,7 +9,7 @@
 #include "support/threads.h"
 
 #include <letterbox/post.h>
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include <dirent.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ count_box(const char *folder, const char *name)
     lbx_store *store = open_store(folder);
     lbx_box_counts counts;
 
-    CHECK_OK(lbx_store_read_box(store, name, NULL, NULL, &counts));
+    CHECK_OK(lbx_store_describe_box(store, name, NULL, NULL, &counts));
     lbx_store_unref(store);
     return counts.ready + counts.leased + counts.delayed;
 }
@@ -62,9 +62,9 @@ count_box(const char *folder, const char *name)
 static void
 check_sound(const char *folder, uint64_t letters)
 {
-    lbx_file_report report;
+    lbx_file_store_report report;
 
-    CHECK_OK(lbx_file_check(folder, NULL, NULL, &report));
+    CHECK_OK(lbx_file_store_check(folder, NULL, NULL, &report));
     CHECK_INT(letters, report.letters);
     CHECK_INT(0, report.damaged + report.missing);
 }
@@ -116,7 +116,7 @@ TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
         EVENTUALLY(sender.sent > before + 50);
         before = sender.sent;
         (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        CHECK_OK(lbx_file_copy(store, copy));
+        CHECK_OK(lbx_file_store_copy(store, copy));
         first = count_box(copy, "first");
         second = count_box(copy, "second");
         CHECK(second >= before && first >= second && first <= second + 1);
@@ -144,10 +144,10 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
     thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(20, 400); i++) {
         const uint64_t before = sender.sent;
-        lbx_file_report report;
+        lbx_file_store_report report;
 
         EVENTUALLY(sender.sent > before + 50);
-        CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+        CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
         CHECK_INT(2, report.boxes);
         CHECK(report.letters > 0);
     }
@@ -189,10 +189,10 @@ TEST_LIMIT(a_store_in_company_is_checked_while_all_of_them_write, 120)
     thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(100, 400); i++) {
         const uint64_t before = sender.sent;
-        lbx_file_report report;
+        lbx_file_store_report report;
 
         EVENTUALLY(sender.sent > before + 5);
-        CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+        CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
         CHECK(report.letters > 0);
     }
     sender.stop = true;
@@ -258,7 +258,7 @@ TEST(a_copy_has_every_letter_and_is_small)
 {
     static struct known known;
     struct known_found found;
-    char copy[512], buffer[LBX_BOX_TEXT_BYTES];
+    char copy[512], buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     lbx_box_options options;
     lbx_store *store;
 
@@ -267,14 +267,14 @@ TEST(a_copy_has_every_letter_and_is_small)
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
     known_make(&known, path, 300, true, NULL);
     store = open_store(path);
-    CHECK_OK(lbx_file_copy(store, copy));
+    CHECK_OK(lbx_file_store_copy(store, copy));
     lbx_store_unref(store);
     check_sound(copy, known.alive);
     CHECK(fixture_size(copy, "data.mdb") <= fixture_size(path, "data.mdb"));
     store = open_store(copy);
-    CHECK_OK(lbx_store_read_box(store, "orders", buffer, &options, NULL));
+    CHECK_OK(lbx_store_describe_box(store, "orders", buffer, &options, NULL));
     CHECK_STR("dead", options.dead_letters);
-    CHECK_INT(2, options.deliveries_most);
+    CHECK_INT(2, options.max_deliveries);
     lbx_store_unref(store);
     known_read(&known, copy, false, &found);
     CHECK_OK(found.status);
@@ -286,7 +286,8 @@ TEST(a_copy_has_every_letter_and_is_small)
 TEST(receipts_are_not_good_in_a_copy)
 {
     char copy[512], receipt[LBX_RECEIPT_BYTES];
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE, .receipt = receipt};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE,
+                              .receipt = receipt};
     lbx_postbox *postbox, *other;
     lbx_letter *letter;
     lbx_store *store;
@@ -298,7 +299,7 @@ TEST(receipts_are_not_good_in_a_copy)
     CHECK_OK(lbx_postbox_send(postbox, "a", 1, NULL));
     CHECK_OK(lbx_postbox_receive(postbox, 0, &letter));
     CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
-    CHECK_OK(lbx_file_copy(store, copy));
+    CHECK_OK(lbx_file_store_copy(store, copy));
     other = open_box(copy, "box");
     CHECK_STATUS(LBX_INVALID, lbx_postbox_settle_batch(other, &settle, 1));
     CHECK_INT(1, count_box(copy, "box"));
@@ -323,7 +324,8 @@ count_entries(const char *folder)
 }
 
 static void
-check_fault(const lbx_file_report *report, lbx_status status, const char *said)
+check_fault(const lbx_file_store_report *report, lbx_status status,
+            const char *said)
 {
     CHECK_STATUS(status, report->fault.status);
     if (!strstr(report->fault.text, said) ||
@@ -351,9 +353,9 @@ TEST(why_a_copy_was_not_made_is_logged)
     (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(url, sizeof(url), "file:%s", path);
     CHECK_OK(lbx_store_open(url, &options, &store));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_copy(store, "/nowhere/at/all"));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_store_copy(store, "/nowhere/at/all"));
     CHECK(strstr(logged, "not copied") && strstr(logged, "/nowhere/at/all"));
-    CHECK_STATUS(LBX_EXISTS, lbx_file_copy(store, path));
+    CHECK_STATUS(LBX_EXISTS, lbx_file_store_copy(store, path));
     CHECK(strstr(logged, "there is a") && strstr(logged, path));
     lbx_store_unref(store);
 }
@@ -361,7 +363,7 @@ TEST(why_a_copy_was_not_made_is_logged)
 static int missing;
 
 static void
-note_missing(void *context, const lbx_damage *part)
+note_missing(void *context, const lbx_file_store_damage *part)
 {
     (void)context;
     missing += strcmp(part->what, "missing journal") == 0;
@@ -372,7 +374,7 @@ TEST(a_missing_journal_is_told_as_missing)
 {
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
-    lbx_file_report report;
+    lbx_file_store_report report;
     lbx_store *store;
     char url[600], file[600], saved[600];
 
@@ -390,16 +392,16 @@ TEST(a_missing_journal_is_told_as_missing)
         CHECK(strstr(fault.text, "journal: it is missing"));
     }
     CHECK_STATUS(LBX_CORRUPT,
-                 lbx_file_check(path, note_missing, NULL, &report));
+                 lbx_file_store_check(path, note_missing, NULL, &report));
     check_fault(&report, LBX_CORRUPT, path);
     CHECK_INT(1, missing);
-    CHECK_OK(lbx_file_salvage(path, saved, note_missing, NULL, &report));
+    CHECK_OK(lbx_file_store_salvage(path, saved, note_missing, NULL, &report));
     CHECK_INT(2, missing);
 }
 
 TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
 {
-    lbx_file_report report;
+    lbx_file_store_report report;
     lbx_store *store, *memory;
     char other[512], above[480];
     int entries;
@@ -408,41 +410,43 @@ TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
     CHECK(mkdir(above, 0700) == 0);
     (void)snprintf(path, sizeof(path), "%.400s/store", above);
     (void)snprintf(other, sizeof(other), "%.400s/other", above);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_check(path, NULL, NULL, &report));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_file_store_check(path, NULL, NULL, &report));
     check_fault(&report, LBX_NOT_FOUND, path);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_file_salvage(path, other, NULL, NULL, &report));
+                 lbx_file_store_salvage(path, other, NULL, NULL, &report));
     check_fault(&report, LBX_NOT_FOUND, path);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_file_check("/etc/passwd", NULL, NULL, &report));
+                 lbx_file_store_check("/etc/passwd", NULL, NULL, &report));
     check_fault(&report, LBX_INVALID, "/etc/passwd is not a folder");
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_file_salvage("/etc/passwd", other, NULL, NULL, &report));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_salvage("/etc/passwd", other, NULL,
+                                                     NULL, &report));
     check_fault(&report, LBX_INVALID, "/etc/passwd is not a folder");
-    CHECK_STATUS(LBX_INVALID, lbx_file_check(NULL, NULL, NULL, &report));
-    CHECK_STATUS(LBX_INVALID, lbx_file_check(path, NULL, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_check(NULL, NULL, NULL, &report));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_check(path, NULL, NULL, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_file_salvage(path, NULL, NULL, NULL, &report));
+                 lbx_file_store_salvage(path, NULL, NULL, NULL, &report));
     store = open_store(path);
     entries = count_entries(above);
     // It is there, and is not written to.
-    CHECK_STATUS(LBX_EXISTS, lbx_file_copy(store, path));
-    CHECK_STATUS(LBX_INVALID, lbx_file_copy(store, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_file_copy(NULL, other));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_copy(store, "/nowhere/at/all"));
+    CHECK_STATUS(LBX_EXISTS, lbx_file_store_copy(store, path));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_copy(store, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_copy(NULL, other));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_file_store_copy(store, "/nowhere/at/all"));
     CHECK_OK(lbx_store_open("memory:keep", NULL, &memory));
-    CHECK_STATUS(LBX_UNSUPPORTED, lbx_file_copy(memory, other));
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_file_store_copy(memory, other));
     lbx_store_unref(memory);
-    CHECK_STATUS(LBX_BUSY, lbx_file_salvage(path, other, NULL, NULL, &report));
+    CHECK_STATUS(LBX_BUSY,
+                 lbx_file_store_salvage(path, other, NULL, NULL, &report));
     check_fault(&report, LBX_BUSY, "has it open");
     CHECK_INT(entries, count_entries(above));
-    CHECK_OK(lbx_file_copy(store, other));
+    CHECK_OK(lbx_file_store_copy(store, other));
     CHECK_INT(entries + 1, count_entries(above));
     lbx_store_unref(store);
     CHECK_STATUS(LBX_EXISTS,
-                 lbx_file_salvage(path, other, NULL, NULL, &report));
+                 lbx_file_store_salvage(path, other, NULL, NULL, &report));
     check_fault(&report, LBX_EXISTS, other);
-    CHECK_OK(lbx_file_check(path, NULL, NULL, &report));
+    CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
     check_fault(&report, LBX_OK, "");
     CHECK_INT(entries + 1, count_entries(above));
 }

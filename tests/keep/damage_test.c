@@ -22,7 +22,7 @@
 #include "stores/file/repair/view.h"
 #include "stores/file/rounds.h"
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -247,7 +247,7 @@ touches(const struct mutation *mutation, const struct place *place)
 /* ---- Judging ---- */
 
 static void
-count_part(void *context, const lbx_damage *part)
+count_part(void *context, const lbx_file_store_damage *part)
 {
     (void)part;
     ++*(long *)context;
@@ -266,19 +266,20 @@ judge_salvage(const struct subject *subject, const char *copy,
 {
     struct known_found found;
     long reported = 0;
-    lbx_file_report report, sound;
+    lbx_file_store_report report, sound;
     char saved[600];
     lbx_status status;
 
     (void)snprintf(saved, sizeof(saved), "%s.saved", copy);
-    status = lbx_file_salvage(copy, saved, count_part, &reported, &report);
+    status =
+        lbx_file_store_salvage(copy, saved, count_part, &reported, &report);
     if (status != LBX_OK) {
         // A version that is another one, or a file that is gone.
         CHECK(status == LBX_NEWER || status == LBX_NOT_FOUND);
         score->refused++;
         return;
     }
-    if (lbx_file_check(saved, NULL, NULL, &sound) != LBX_OK ||
+    if (lbx_file_store_check(saved, NULL, NULL, &sound) != LBX_OK ||
         sound.letters != report.letters)
         fail(mutation, "a salvage is not a sound store");
     known_read(&subject->known, saved, true, &found);
@@ -331,7 +332,7 @@ try_one(const struct subject *subject, const struct mutation *mutation,
 {
     struct known_found found;
     long reported = 0;
-    lbx_file_report report;
+    lbx_file_store_report report;
     char copy[512];
     lbx_status status;
     bool lived, whole;
@@ -340,7 +341,7 @@ try_one(const struct subject *subject, const struct mutation *mutation,
     known_copy(subject->path, copy);
     damage(subject, copy, mutation);
     score->tried++;
-    status = lbx_file_check(copy, count_part, &reported, &report);
+    status = lbx_file_store_check(copy, count_part, &reported, &report);
     if (status == LBX_CORRUPT && reported == 0)
         fail(mutation, "damage without a part");
     score->found += status != LBX_OK;
@@ -467,7 +468,7 @@ struct wanted {
 };
 
 static void
-look_for(void *context, const lbx_damage *part)
+look_for(void *context, const lbx_file_store_damage *part)
 {
     struct wanted *wanted = context;
 
@@ -481,13 +482,14 @@ static void
 find_range(const struct subject *subject, const struct mutation *mutation,
            struct wanted *wanted)
 {
-    lbx_file_report report;
+    lbx_file_store_report report;
     char copy[512];
 
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
     known_copy(subject->path, copy);
     damage(subject, copy, mutation);
-    CHECK_STATUS(LBX_CORRUPT, lbx_file_check(copy, look_for, wanted, &report));
+    CHECK_STATUS(LBX_CORRUPT,
+                 lbx_file_store_check(copy, look_for, wanted, &report));
     CHECK(report.damaged + report.missing > 0);
     if (!wanted->reported)
         fail(mutation, "the letter is not named");

@@ -101,10 +101,10 @@ create(struct maker *maker, int box)
     lbx_box_request request = {.name = known_boxes[box], .options = &options};
 
     options.fifo = box == LINE;
-    options.keep_place = box == PURGED;
+    options.keep_position = box == PURGED;
     if (box == ORDERS) {
         options.dead_letters = "dead";
-        options.deliveries_most = 2;
+        options.max_deliveries = 2;
     }
     CHECK_OK(lbx__storage_begin(maker->storage));
     CHECK_OK(lbx__box_admin_create(maker->rules, &request));
@@ -119,7 +119,7 @@ post(struct maker *maker, int box, int number)
         .name = "colour", .value = "red", .size_bytes = 3};
     char body[BODY_MOST], group[16], duplicate[32], token[32];
     struct known_letter *letter = &maker->known->letters[box][number];
-    lbx_sent sent;
+    lbx_sent_letter sent;
     lbx_parcel parcel = {
         .body = body,
         .body_bytes = body_of(box, number, body),
@@ -134,7 +134,7 @@ post(struct maker *maker, int box, int number)
         group_of(number, group);
         (void)snprintf(duplicate, sizeof(duplicate), "d%d", number);
         parcel.group = group;
-        parcel.duplicate_id = duplicate;
+        parcel.deduplication_id = duplicate;
     }
     if (number % 10 == 1) {
         (void)snprintf(token, sizeof(token), "t%d", number);
@@ -205,7 +205,7 @@ receive(struct maker *maker, int box, struct got *got)
     const lbx__sink sink = {take, got};
     const lbx_receive_request request = {
         .box = maker->boxes[box],
-        .letters_most = 1,
+        .max_letters = 1,
         .lease_ns = 3600 * LBX_SECOND,
     };
     uint32_t count;
@@ -219,10 +219,11 @@ receive(struct maker *maker, int box, struct got *got)
 }
 
 static void
-settle(struct maker *maker, int box, const struct got *got, lbx_settlement what)
+settle(struct maker *maker, int box, const struct got *got,
+       lbx_settle_action what)
 {
-    lbx_settle_entry entry = {
-        .what = what,
+    lbx_settle_request_entry entry = {
+        .action = what,
         .receipt = got->receipt,
         .receipt_bytes = sizeof(got->receipt),
     };
@@ -230,7 +231,7 @@ settle(struct maker *maker, int box, const struct got *got, lbx_settlement what)
     struct known_letter *letter = &maker->known->letters[got->box][got->number];
 
     CHECK_OK(lbx__settle_apply(maker->rules, &request));
-    if (what == LBX_ACKNOWLEDGE) {
+    if (what == LBX_SETTLE_ACKNOWLEDGE) {
         letter->fate = KNOWN_GONE;
         maker->known->alive--;
     }
@@ -248,12 +249,12 @@ step(struct maker *maker, int number)
         post(maker, LINE, number / 2);
     if (number % 3 == 0 && receive(maker, ORDERS, &got)) {
         if (number % 9 == 0)
-            settle(maker, ORDERS, &got, LBX_ACKNOWLEDGE);
+            settle(maker, ORDERS, &got, LBX_SETTLE_ACKNOWLEDGE);
         else if (number % 9 == 3)
-            settle(maker, ORDERS, &got, LBX_NACK);
+            settle(maker, ORDERS, &got, LBX_SETTLE_NACK);
     }
     if (number % 8 == 0 && receive(maker, LINE, &got) && number % 16 == 0)
-        settle(maker, LINE, &got, LBX_ACKNOWLEDGE);
+        settle(maker, LINE, &got, LBX_SETTLE_ACKNOWLEDGE);
     if (number % 10 == 0)
         post(maker, PURGED, number / 10);
     commit(maker);
@@ -267,7 +268,7 @@ kill_some(struct maker *maker)
 
     CHECK_OK(lbx__storage_begin(maker->storage));
     for (int i = 0; i < 24 && receive(maker, ORDERS, &got); i++)
-        settle(maker, ORDERS, &got, LBX_NACK);
+        settle(maker, ORDERS, &got, LBX_SETTLE_NACK);
     commit(maker);
 }
 
@@ -352,7 +353,7 @@ struct looker {
     lbx__storage *storage;
     struct known_found *found;
     bool salvaged;
-    lbx_settle_entry entries[10];
+    lbx_settle_request_entry entries[10];
     uint8_t receipts[10][24];
     uint32_t count;
 };
@@ -365,8 +366,8 @@ look_at(void *context, const lbx_delivery *delivery)
     const struct known_letter *letter;
     int box, number = recognise(delivery, &box);
 
-    looker->entries[looker->count] = (lbx_settle_entry){
-        .what = LBX_ACKNOWLEDGE,
+    looker->entries[looker->count] = (lbx_settle_request_entry){
+        .action = LBX_SETTLE_ACKNOWLEDGE,
         .receipt = looker->receipts[looker->count],
         .receipt_bytes = 24,
     };
@@ -405,7 +406,7 @@ look_into(void *context, const char *name)
 {
     struct looker *looker = context;
     const lbx__sink sink = {look_at, looker};
-    char buffer[LBX_BOX_TEXT_BYTES];
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     lbx_box_options options;
     lbx_box_request describe = {
         .name = name, .ret_options = &options, .buffer = buffer};
@@ -417,13 +418,13 @@ look_into(void *context, const char *name)
     }
     // All of them: none dies on the way.
     options.dead_letters = NULL;
-    options.limits.leased_most = LBX_UNLIMITED;
+    options.limits.max_leased = LBX_UNLIMITED;
     describe.options = &options;
     note(looker->found, lbx__box_admin_configure(looker->rules, &describe));
     for (;;) {
         const lbx_receive_request request = {
             .box = describe.ret_box,
-            .letters_most = 10,
+            .max_letters = 10,
             .lease_ns = 1000000 * LBX_SECOND,
         };
         lbx_settle_request settle_all = {describe.ret_box, looker->entries, 0};

@@ -10,7 +10,7 @@
 #include "stores/file/fixture.h"
 #include "stores/file/repair/view.h"
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,9 +72,9 @@ build(struct yard *yard, const char *space, const char *name, bool fifo,
             .body = "letter",
             .body_bytes = 6,
             .group = fifo ? "group" : NULL,
-            .duplicate_id = fifo ? id : NULL,
+            .deduplication_id = fifo ? id : NULL,
         };
-        lbx_sent sent;
+        lbx_sent_letter sent;
         lbx_send_request send = {box.ret_box, &parcel, 1, &sent};
 
         (void)snprintf(id, sizeof(id), "%d", i);
@@ -111,12 +111,14 @@ forge(struct yard *yard, lbx__table table, const lbx__key *key,
 static void
 check_saved(const struct yard *yard, uint64_t boxes, uint64_t letters)
 {
-    lbx_file_report report;
+    lbx_file_store_report report;
 
-    CHECK_STATUS(LBX_CORRUPT, lbx_file_check(yard->path, NULL, NULL, &report));
-    CHECK_OK(lbx_file_salvage(yard->path, yard->saved, NULL, NULL, &report));
+    CHECK_STATUS(LBX_CORRUPT,
+                 lbx_file_store_check(yard->path, NULL, NULL, &report));
+    CHECK_OK(
+        lbx_file_store_salvage(yard->path, yard->saved, NULL, NULL, &report));
     CHECK_INT(letters, report.letters);
-    CHECK_OK(lbx_file_check(yard->saved, NULL, NULL, &report));
+    CHECK_OK(lbx_file_store_check(yard->saved, NULL, NULL, &report));
     CHECK_INT(boxes, report.boxes);
     CHECK_INT(letters, report.letters);
 }

@@ -82,7 +82,7 @@ model_expire(struct model *model, int box)
             leave(model, box, at, (model_place){end, 0});
         else if ((at->leased || at->delayed) && at->place.due <= model->now) {
             at->leased = at->delayed = false;
-            if (options->keep_place && !options->fifo)
+            if (options->keep_position && !options->fifo)
                 at->place = at->claimed;
         }
     }
@@ -144,7 +144,7 @@ may_lease(struct model *model, int box)
 
     while ((at = model_next(model, box, at)))
         leased += at->leased;
-    return leased < (uint64_t)model->boxes[box].options.limits.leased_most;
+    return leased < (uint64_t)model->boxes[box].options.limits.max_leased;
 }
 
 /* ---- Sending ---- */
@@ -185,7 +185,7 @@ lbx_status
 model_may_send(struct model *model, int box, const lbx_parcel *parcel,
                unsigned group, unsigned more, const model_seen **ret_seen)
 {
-    const char *id = parcel->duplicate_id;
+    const char *id = parcel->deduplication_id;
 
     *ret_seen = find_seen(model, box, MODEL_TOKEN, ALL, parcel->token);
     if (!*ret_seen)
@@ -197,10 +197,11 @@ model_may_send(struct model *model, int box, const lbx_parcel *parcel,
 
 void
 model_add(struct model *model, int box, const lbx_parcel *parcel,
-          unsigned group, unsigned number, const lbx_sent *sent)
+          unsigned group, unsigned number, const lbx_sent_letter *sent)
 {
     model_box *mine = &model->boxes[box];
-    const bool by_group = mine->options.deduplication == LBX_DEDUPLICATE_GROUP;
+    const bool by_group =
+        mine->options.deduplication == LBX_DEDUPLICATION_GROUP;
 
     arrive(model, box,
            &(model_letter){
@@ -217,9 +218,9 @@ model_add(struct model *model, int box, const lbx_parcel *parcel,
     mine->last_sequence = sent->sequence;
     if (parcel->token)
         remember(model, box, MODEL_TOKEN, ALL, parcel->token)->sent = *sent;
-    if (parcel->duplicate_id)
+    if (parcel->deduplication_id)
         remember(model, box, MODEL_ID, by_group ? group : ALL,
-                 parcel->duplicate_id)
+                 parcel->deduplication_id)
             ->sent = *sent;
 }
 
@@ -251,7 +252,7 @@ dies(struct model *model, int box, model_letter *letter)
     model_letter dead = *letter;
 
     if (to < 0 || !model->boxes[to].there ||
-        letter->deliveries - letter->carried < mine->options.deliveries_most ||
+        letter->deliveries - letter->carried < mine->options.max_deliveries ||
         mine->options.fifo != model->boxes[to].options.fifo ||
         (to != box && !has_room(model, to, 1)))
         return false;
@@ -286,7 +287,7 @@ serve(struct model *model, int box, uint64_t last,
 
     if (!at)
         return false;
-    for (; at && *count < request->letters_most;
+    for (; at && *count < request->max_letters;
          at = next_of_group(model, box, at, at->group)) {
         if (at->leased || at->delayed || at->arrival > last)
             break;
@@ -314,7 +315,7 @@ repeat(struct model *model, const model_seen *seen,
         if (seen->letters[i]->life != seen->life || !seen->letters[i]->leased ||
             seen->letters[i]->place.turn != seen->turns[i])
             return 0;
-    for (; count < seen->count && count < request->letters_most; count++) {
+    for (; count < seen->count && count < request->max_letters; count++) {
         ret[count] = seen->letters[count];
         lease(model, ret[count], request->lease_ns);
     }
@@ -323,7 +324,7 @@ repeat(struct model *model, const model_seen *seen,
 
 lbx_status
 model_receive(struct model *model, int box, const lbx_receive_request *request,
-              model_letter *ret[LBX_BATCH_MOST], uint32_t *ret_count)
+              model_letter *ret[LBX_MAX_BATCH], uint32_t *ret_count)
 {
     const uint64_t last = model->turns;
     const model_seen *before =
@@ -337,7 +338,7 @@ model_receive(struct model *model, int box, const lbx_receive_request *request,
     if (before)
         *ret_count = repeat(model, before, request, ret);
     if (*ret_count == 0)
-        while (*ret_count < request->letters_most &&
+        while (*ret_count < request->max_letters &&
                serve(model, box, last, request, ret, ret_count)) {
         }
     if (*ret_count == 0)
@@ -357,10 +358,10 @@ model_receive(struct model *model, int box, const lbx_receive_request *request,
 
 lbx_status
 model_judge(struct model *model, int box, const model_receipt *receipt,
-            lbx_settlement what, int64_t time_ns, model_letter **ret)
+            lbx_settle_action what, int64_t time_ns, model_letter **ret)
 {
     const lbx_box_options *options = &model->boxes[box].options;
-    const int64_t most = options->limits.lease_most_ns;
+    const int64_t most = options->limits.max_lease_ns;
     model_letter *at = NULL;
 
     model_expire(model, box);
@@ -376,8 +377,8 @@ model_judge(struct model *model, int box, const model_receipt *receipt,
         return LBX_GONE;
     if (at->epoch != receipt->epoch || (options->strict && !at->leased))
         return LBX_EXPIRED;
-    if ((what == LBX_NACK && time_ns > most) ||
-        (what == LBX_EXTEND && most != LBX_UNLIMITED &&
+    if ((what == LBX_SETTLE_NACK && time_ns > most) ||
+        (what == LBX_SETTLE_EXTEND && most != LBX_UNLIMITED &&
          later(model->now, time_ns) > later(at->received, most)))
         return LBX_INVALID;
     return LBX_OK;
@@ -385,16 +386,16 @@ model_judge(struct model *model, int box, const model_receipt *receipt,
 
 void
 model_settle(struct model *model, int box, model_letter *letter,
-             lbx_settlement what, int64_t time_ns)
+             lbx_settle_action what, int64_t time_ns)
 {
     const uint64_t turn = ++model->turns;
 
-    if (what == LBX_ACKNOWLEDGE) {
+    if (what == LBX_SETTLE_ACKNOWLEDGE) {
         leave(model, box, letter, (model_place){model->now, turn});
         return;
     }
-    letter->leased = what == LBX_EXTEND;
-    letter->delayed = what == LBX_NACK;
+    letter->leased = what == LBX_SETTLE_EXTEND;
+    letter->delayed = what == LBX_SETTLE_NACK;
     letter->place = (model_place){later(model->now, time_ns), turn};
     model_expire(model, box);
 }

@@ -62,10 +62,10 @@ typedef struct model_seen {
     unsigned group; /* MODEL_GROUPS: whatever the group */
     char text[24];
     int64_t until;
-    lbx_sent sent;
+    lbx_sent_letter sent;
     uint32_t count; /* attempts: of the letters they got, */
-    model_letter *letters[LBX_BATCH_MOST];
-    uint64_t turns[LBX_BATCH_MOST]; /* with these turns */
+    model_letter *letters[LBX_MAX_BATCH];
+    uint64_t turns[LBX_MAX_BATCH]; /* with these turns */
 } model_seen;
 
 /* One delivery of a letter. */
@@ -108,20 +108,19 @@ lbx_status model_may_send(struct model *model, int box,
                           const lbx_parcel *parcel, unsigned group,
                           unsigned more, const model_seen **ret_seen);
 void model_add(struct model *model, int box, const lbx_parcel *parcel,
-               unsigned group, unsigned number, const lbx_sent *sent);
+               unsigned group, unsigned number, const lbx_sent_letter *sent);
 
 /* OK: the letters that a receive must get, leased; EMPTY; FULL. */
 lbx_status model_receive(struct model *model, int box,
                          const lbx_receive_request *request,
-                         model_letter *ret[LBX_BATCH_MOST],
-                         uint32_t *ret_count);
+                         model_letter *ret[LBX_MAX_BATCH], uint32_t *ret_count);
 
 /* What a settle must answer, and on OK the letter of the receipt. */
 lbx_status model_judge(struct model *model, int box,
-                       const model_receipt *receipt, lbx_settlement what,
+                       const model_receipt *receipt, lbx_settle_action what,
                        int64_t time_ns, model_letter **ret);
 void model_settle(struct model *model, int box, model_letter *letter,
-                  lbx_settlement what, int64_t time_ns);
+                  lbx_settle_action what, int64_t time_ns);
 void model_undo(model_letter *letter);
 
 /* Moves the next letter, to where it died when `to` is negative: OK; EMPTY: none

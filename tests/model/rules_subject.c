@@ -209,36 +209,36 @@ deliver(void *context, const lbx_delivery *delivery)
 }
 
 static lbx_status
-run(lbx__rules *rules, lbx_verb verb, void *request, const lbx__sink *sink)
+run(lbx__rules *rules, lbx_call_kind verb, void *request, const lbx__sink *sink)
 {
     uint32_t count;
 
     switch (verb) {
-    case LBX_VERB_CREATE:
+    case LBX_CALL_CREATE:
         return lbx__box_admin_create(rules, request);
-    case LBX_VERB_CONFIGURE:
+    case LBX_CALL_CONFIGURE:
         return lbx__box_admin_configure(rules, request);
-    case LBX_VERB_DELETE:
+    case LBX_CALL_DELETE:
         return lbx__box_admin_delete(rules, request);
-    case LBX_VERB_DESCRIBE:
+    case LBX_CALL_DESCRIBE:
         return lbx__catalog_describe(rules, request);
-    case LBX_VERB_LIST:
+    case LBX_CALL_LIST:
         return lbx__catalog_list(rules, request);
-    case LBX_VERB_SEND:
+    case LBX_CALL_SEND:
         return lbx__send_apply(rules, request);
-    case LBX_VERB_RECEIVE:
+    case LBX_CALL_RECEIVE:
         return lbx__receive_apply(rules, request, 0, sink, &count);
-    case LBX_VERB_SETTLE:
+    case LBX_CALL_SETTLE:
         return lbx__settle_apply(rules, request);
-    case LBX_VERB_UNDO:
+    case LBX_CALL_UNDO:
         return lbx__settle_undo(rules, request);
-    case LBX_VERB_PEEK:
+    case LBX_CALL_PEEK:
         return lbx__receive_peek(rules, request, sink);
-    case LBX_VERB_PURGE:
+    case LBX_CALL_PURGE:
         return lbx__box_admin_purge(rules, request);
-    case LBX_VERB_MOVE:
+    case LBX_CALL_MOVE:
         return lbx__move_apply(rules, request);
-    case LBX_VERB_SYNC:
+    case LBX_CALL_SYNC:
         break;
     }
     return LBX_UNSUPPORTED;
@@ -247,7 +247,7 @@ run(lbx__rules *rules, lbx_verb verb, void *request, const lbx__sink *sink)
 /* Each call is a group of its own; some background goes before it, in budgets
  * that are never the same for long. */
 static lbx_status
-call(void *context, lbx_verb verb, void *request,
+call(void *context, lbx_call_kind verb, void *request,
      void (*each)(void *context, const lbx_delivery *delivery),
      void *each_context)
 {

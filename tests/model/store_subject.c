@@ -35,11 +35,11 @@ deliver(lbx_call *call, const lbx_delivery *delivery)
 }
 
 static lbx_status
-call(void *context, lbx_verb verb, void *request,
+call(void *context, lbx_call_kind verb, void *request,
      void (*each)(void *context, const lbx_delivery *delivery),
      void *each_context)
 {
-    static const lbx_caller caller = {finish, deliver};
+    static const lbx_call_sink caller = {finish, deliver};
     const store_subject *subject = context;
     struct calling mine = {.deliver = each, .context = each_context};
     lbx_status status;

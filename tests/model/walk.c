@@ -97,14 +97,14 @@ collect(void *context, const lbx_delivery *delivery)
 
 /* The status of an entry of a batch; NULL: there is none. */
 static lbx_status *
-entry_of(lbx_verb verb, void *request, size_t index)
+entry_of(lbx_call_kind verb, void *request, size_t index)
 {
     lbx_send_request *send = request;
     lbx_settle_request *settle = request;
 
-    if (verb == LBX_VERB_SEND && index < send->count)
+    if (verb == LBX_CALL_SEND && index < send->count)
         return &send->sent[index].status;
-    if ((verb == LBX_VERB_SETTLE || verb == LBX_VERB_UNDO) &&
+    if ((verb == LBX_CALL_SETTLE || verb == LBX_CALL_UNDO) &&
         index < settle->count)
         return &settle->entries[index].status;
     return NULL;
@@ -113,7 +113,7 @@ entry_of(lbx_verb verb, void *request, size_t index)
 /* A call says OK, or the first failure of its entries; those that have no status
  * of their own get that of the call. */
 lbx_status
-walk_call(struct walk *walk, lbx_verb verb, void *request)
+walk_call(struct walk *walk, lbx_call_kind verb, void *request)
 {
     lbx_status status, first = LBX_OK, *entry;
 

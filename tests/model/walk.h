@@ -18,7 +18,7 @@ typedef struct model_subject {
 
     /* Runs a verb of the contract to its end, without waiting: a receive that
      * finds nothing is LBX_EMPTY. */
-    lbx_status (*call)(void *context, lbx_verb verb, void *request,
+    lbx_status (*call)(void *context, lbx_call_kind verb, void *request,
                        void (*deliver)(void *context,
                                        const lbx_delivery *delivery),
                        void *deliver_context);
@@ -54,7 +54,7 @@ enum {
 struct walk_ticket {
     int box;
     model_receipt means;
-    uint8_t bytes[LBX_RECEIPT_MOST_BYTES];
+    uint8_t bytes[LBX_MAX_RECEIPT_BYTES];
     size_t size;
 };
 
@@ -66,7 +66,7 @@ struct walk_got {
     uint32_t deliveries;
     char group[16];
     char source[16];
-    uint8_t receipt[LBX_RECEIPT_MOST_BYTES];
+    uint8_t receipt[LBX_MAX_RECEIPT_BYTES];
     size_t receipt_bytes;
 };
 
@@ -89,7 +89,7 @@ struct walk {
 /* A parcel with its texts. */
 struct walk_package {
     lbx_parcel parcel;
-    char body[32], duplicate_id[16], token[16];
+    char body[32], deduplication_id[16], token[16];
     unsigned group;
     unsigned number;
 };
@@ -102,7 +102,7 @@ void walk_differ(struct walk *walk, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void walk_expect(struct walk *walk, const char *what, lbx_status expected,
                  lbx_status actual);
-lbx_status walk_call(struct walk *walk, lbx_verb verb, void *request);
+lbx_status walk_call(struct walk *walk, lbx_call_kind verb, void *request);
 
 /* The kinds: three plain ones, three in order. */
 const char *walk_box_name(int box);
@@ -123,7 +123,8 @@ void walk_move_letters(struct walk *walk, int from);
 /* walk_letters.c */
 void walk_draw_package(struct walk *walk, int box, struct walk_package *ret);
 void walk_check_sent(struct walk *walk, int box,
-                     const struct walk_package *package, const lbx_sent *sent);
+                     const struct walk_package *package,
+                     const lbx_sent_letter *sent);
 void walk_send_letters(struct walk *walk, int box);
 void walk_receive_letters(struct walk *walk, int box);
 void walk_peek_letters(struct walk *walk, int box);

@@ -12,26 +12,26 @@ draw_options(struct walk *walk, int box, int *ret_dead)
     *ret_dead = -1;
     options.fifo = walk_is_fifo(box);
     options.strict = options.fifo || walk_chance(walk, 50);
-    options.keep_place = walk_chance(walk, 30);
+    options.keep_position = walk_chance(walk, 30);
     if (walk_chance(walk, 40))
         options.retention_ns = 10 * LBX_SECOND + walk_seconds(walk, 30);
     if (walk_chance(walk, 30))
         options.capacity_letters = 3 + walk_below(walk, 8);
     if (walk_chance(walk, 30))
-        options.limits.leased_most = 1 + walk_below(walk, 5);
+        options.limits.max_leased = 1 + walk_below(walk, 5);
     if (walk_chance(walk, 30)) {
-        options.limits.lease_most_ns = 8 * LBX_SECOND;
+        options.limits.max_lease_ns = 8 * LBX_SECOND;
         options.lease_ns = LBX_SECOND;
     }
     if (options.fifo && walk_chance(walk, 50))
-        options.deduplication = LBX_DEDUPLICATE_GROUP;
+        options.deduplication = LBX_DEDUPLICATION_GROUP;
     if (walk_chance(walk, 50)) {
         const int dead = walk_box_like(walk, box);
 
         if (walk->model.boxes[dead].there || dead == box) {
             *ret_dead = dead;
             options.dead_letters = walk_box_name(dead);
-            options.deliveries_most = 1 + walk_below(walk, 3);
+            options.max_deliveries = 1 + walk_below(walk, 3);
         }
     }
     return options;
@@ -45,7 +45,7 @@ walk_create_box(struct walk *walk, int box)
     lbx_box_request request = {.name = walk_box_name(box), .options = &options};
 
     walk_expect(walk, "create", LBX_OK,
-                walk_call(walk, LBX_VERB_CREATE, &request));
+                walk_call(walk, LBX_CALL_CREATE, &request));
     if (request.ret_box.uid == walk->uids[box].uid)
         walk_differ(walk, "create: the uid of an earlier life");
     walk->uids[box] = request.ret_box;
@@ -68,7 +68,7 @@ walk_change_box(struct walk *walk, int box)
     switch (walk_below(walk, 6)) {
     case 0:
         walk_expect(walk, "delete", LBX_OK,
-                    walk_call(walk, LBX_VERB_DELETE, &request));
+                    walk_call(walk, LBX_CALL_DELETE, &request));
         model_empty(&walk->model, box);
         there->there = false;
         break;
@@ -77,7 +77,7 @@ walk_change_box(struct walk *walk, int box)
             const lbx_box_counts counts = model_counts(&walk->model, box);
 
             walk_expect(walk, "purge", LBX_OK,
-                        walk_call(walk, LBX_VERB_PURGE, &request));
+                        walk_call(walk, LBX_CALL_PURGE, &request));
             if (request.ret_purged !=
                 counts.ready + counts.leased + counts.delayed)
                 walk_differ(walk, "purge: another number of letters");
@@ -87,7 +87,7 @@ walk_change_box(struct walk *walk, int box)
     default:
         request.options = &options;
         walk_expect(walk, "configure", LBX_OK,
-                    walk_call(walk, LBX_VERB_CONFIGURE, &request));
+                    walk_call(walk, LBX_CALL_CONFIGURE, &request));
         model_create(&walk->model, box, &options, dead);
     }
 }
@@ -101,7 +101,7 @@ walk_check_counts(struct walk *walk, int box)
     const bool there = walk->model.boxes[box].there;
 
     walk_expect(walk, "describe", there ? LBX_OK : LBX_NOT_FOUND,
-                walk_call(walk, LBX_VERB_DESCRIBE, &request));
+                walk_call(walk, LBX_CALL_DESCRIBE, &request));
     if (!there)
         return;
     expected = model_counts(&walk->model, box);
@@ -126,7 +126,7 @@ walk_move_letters(struct walk *walk, int from)
 {
     const int to = walk_box_like(walk, from);
     const bool back = walk_chance(walk, 40);
-    lbx_move_request request = {.what = LBX_MOVE_START,
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_START,
                                 .from = walk->uids[from]};
     lbx_status status;
     uint64_t moved = 0;
@@ -136,7 +136,7 @@ walk_move_letters(struct walk *walk, int from)
             return;
         request.to = walk->uids[to];
     }
-    status = walk_call(walk, LBX_VERB_MOVE, &request);
+    status = walk_call(walk, LBX_CALL_MOVE, &request);
     if (!walk->model.boxes[from].there) {
         walk_expect(walk, "move", LBX_NOT_FOUND, status);
         return;
@@ -149,19 +149,19 @@ walk_move_letters(struct walk *walk, int from)
             return;
     }
     walk_expect(walk, "move", LBX_OK, status);
-    request.what = LBX_MOVE_READ;
+    request.action = LBX_MOVE_ACTION_DESCRIBE;
     for (int i = 0; i < WALK_GOT_MOST && !walk->failed; i++) {
         walk_expect(walk, "move", LBX_OK,
-                    walk_call(walk, LBX_VERB_MOVE, &request));
-        if (request.ret.phase != LBX_MOVE_RUNNING)
+                    walk_call(walk, LBX_CALL_MOVE, &request));
+        if (request.ret.phase != LBX_MOVE_PHASE_RUNNING)
             break;
     }
     while ((status = model_move(&walk->model, from, back ? -1 : to)) == LBX_OK)
         moved++;
     if (status == LBX_EMPTY) {
-        if (request.ret.phase != LBX_MOVE_COMPLETED)
+        if (request.ret.phase != LBX_MOVE_PHASE_COMPLETED)
             walk_differ(walk, "move: not completed but %d", request.ret.phase);
-    } else if (request.ret.phase != LBX_MOVE_FAILED)
+    } else if (request.ret.phase != LBX_MOVE_PHASE_FAILED)
         walk_differ(walk, "move: not failed but %d", request.ret.phase);
     else
         walk_expect(walk, "move", status, request.ret.reason);

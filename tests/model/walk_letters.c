@@ -16,9 +16,9 @@ walk_draw_package(struct walk *walk, int box, struct walk_package *ret)
     ret->group = walk_below(walk, MODEL_GROUPS);
     if (walk_is_fifo(box)) {
         // A tenth of all ids come again.
-        snprintf(ret->duplicate_id, sizeof(ret->duplicate_id), "d%u",
+        snprintf(ret->deduplication_id, sizeof(ret->deduplication_id), "d%u",
                  walk_chance(walk, 10) ? walk_below(walk, 20) : ret->number);
-        ret->parcel.duplicate_id = ret->duplicate_id;
+        ret->parcel.deduplication_id = ret->deduplication_id;
         ret->parcel.group = walk_group_name(ret->group);
     }
     if (walk_chance(walk, 10)) {
@@ -32,7 +32,7 @@ walk_draw_package(struct walk *walk, int box, struct walk_package *ret)
 /* What was sent: as the first time, or a new letter. */
 void
 walk_check_sent(struct walk *walk, int box, const struct walk_package *package,
-                const lbx_sent *sent)
+                const lbx_sent_letter *sent)
 {
     model_box *there = &walk->model.boxes[box];
     const model_seen *seen;
@@ -60,9 +60,9 @@ walk_check_sent(struct walk *walk, int box, const struct walk_package *package,
 void
 walk_send_letters(struct walk *walk, int box)
 {
-    struct walk_package packages[LBX_BATCH_MOST];
-    lbx_parcel parcels[LBX_BATCH_MOST];
-    lbx_sent sent[LBX_BATCH_MOST];
+    struct walk_package packages[LBX_MAX_BATCH];
+    lbx_parcel parcels[LBX_MAX_BATCH];
+    lbx_sent_letter sent[LBX_MAX_BATCH];
     lbx_send_request request = {.box = walk->uids[box],
                                 .parcels = parcels,
                                 .count = 1 + walk_below(walk, 3),
@@ -72,7 +72,7 @@ walk_send_letters(struct walk *walk, int box)
         walk_draw_package(walk, box, &packages[i]);
         parcels[i] = packages[i].parcel;
     }
-    (void)walk_call(walk, LBX_VERB_SEND, &request);
+    (void)walk_call(walk, LBX_CALL_SEND, &request);
     for (size_t i = 0; i < request.count && !walk->failed; i++) {
         const model_seen *seen;
         lbx_status status = LBX_CLOSED;
@@ -106,14 +106,14 @@ walk_receive_letters(struct walk *walk, int box)
     static const char *const attempts[] = {NULL, NULL, "first", "second"};
     lbx_receive_request request = {
         .box = walk->uids[box],
-        .letters_most =
-            1 + walk_below(walk, walk_chance(walk, 50) ? 2 : LBX_BATCH_MOST),
-        .letters_least = 1,
+        .max_letters =
+            1 + walk_below(walk, walk_chance(walk, 50) ? 2 : LBX_MAX_BATCH),
+        .min_letters = 1,
         .lease_ns = walk_seconds(walk, 6),
         .attempt_id = walk_is_fifo(box) ? attempts[walk_below(walk, 4)] : NULL,
     };
-    lbx_status status = walk_call(walk, LBX_VERB_RECEIVE, &request);
-    model_letter *letters[LBX_BATCH_MOST];
+    lbx_status status = walk_call(walk, LBX_CALL_RECEIVE, &request);
+    model_letter *letters[LBX_MAX_BATCH];
     uint32_t count;
 
     if (!walk->model.boxes[box].there) {
@@ -136,8 +136,8 @@ void
 walk_peek_letters(struct walk *walk, int box)
 {
     lbx_peek_request request = {.box = walk->uids[box],
-                                .letters_most = WALK_GOT_MOST};
-    lbx_status status = walk_call(walk, LBX_VERB_PEEK, &request);
+                                .max_letters = WALK_GOT_MOST};
+    lbx_status status = walk_call(walk, LBX_CALL_PEEK, &request);
     model_letter *letter = NULL;
     unsigned at = 0;
 

@@ -4,15 +4,15 @@
 
 struct settling {
     const struct walk_ticket *ticket;
-    struct walk_package packages[LBX_ATTACHMENTS_MOST];
-    int boxes[LBX_ATTACHMENTS_MOST];
-    lbx_attachment attachments[LBX_ATTACHMENTS_MOST];
-    lbx_sent sent[LBX_ATTACHMENTS_MOST];
+    struct walk_package packages[LBX_MAX_ATTACHMENTS];
+    int boxes[LBX_MAX_ATTACHMENTS];
+    lbx_attachment attachments[LBX_MAX_ATTACHMENTS];
+    lbx_sent_letter sent[LBX_MAX_ATTACHMENTS];
 };
 
 static void
 draw_settling(struct walk *walk, int box, struct settling *settling,
-              lbx_settle_entry *ret)
+              lbx_settle_request_entry *ret)
 {
     const unsigned known =
         walk->ticket_count < WALK_TICKETS ? walk->ticket_count : WALK_TICKETS;
@@ -24,14 +24,14 @@ draw_settling(struct walk *walk, int box, struct settling *settling,
             &walk->tickets[(walk->ticket_count - 1 - walk_below(walk, known)) %
                            WALK_TICKETS];
     settling->ticket = ticket;
-    *ret = (lbx_settle_entry){
-        .what = (lbx_settlement)walk_below(walk, 3),
+    *ret = (lbx_settle_request_entry){
+        .action = (lbx_settle_action)walk_below(walk, 3),
         .time_ns = walk_seconds(walk, 10),
         .receipt = ticket->bytes,
         .receipt_bytes = ticket->size,
         .attachments = settling->attachments,
         .attachment_count = walk_chance(walk, 30)
-                                ? 1 + walk_below(walk, LBX_ATTACHMENTS_MOST)
+                                ? 1 + walk_below(walk, LBX_MAX_ATTACHMENTS)
                                 : 0,
     };
     for (size_t i = 0; i < ret->attachment_count; i++) {
@@ -70,20 +70,20 @@ may_attach(struct walk *walk, const struct settling *settling, size_t count)
 
 static void
 check_settled(struct walk *walk, int box, const struct settling *settling,
-              const lbx_settle_entry *entry, bool undo)
+              const lbx_settle_request_entry *entry, bool undo)
 {
     model_letter *letter = NULL;
     lbx_status expected = model_judge(
         &walk->model, box, &settling->ticket->means,
-        undo ? LBX_ACKNOWLEDGE : entry->what, entry->time_ns, &letter);
+        undo ? LBX_SETTLE_ACKNOWLEDGE : entry->action, entry->time_ns, &letter);
 
     if (expected == LBX_OK && !undo)
         expected = may_attach(walk, settling, entry->attachment_count);
     walk_expect(walk,
-                undo                             ? "undo"
-                : entry->what == LBX_ACKNOWLEDGE ? "acknowledge"
-                : entry->what == LBX_NACK        ? "nack"
-                                                 : "extend",
+                undo                                      ? "undo"
+                : entry->action == LBX_SETTLE_ACKNOWLEDGE ? "acknowledge"
+                : entry->action == LBX_SETTLE_NACK        ? "nack"
+                                                          : "extend",
                 expected, entry->status);
     if (expected != LBX_OK || walk->failed)
         return;
@@ -91,7 +91,7 @@ check_settled(struct walk *walk, int box, const struct settling *settling,
         model_undo(letter);
         return;
     }
-    model_settle(&walk->model, box, letter, entry->what, entry->time_ns);
+    model_settle(&walk->model, box, letter, entry->action, entry->time_ns);
     for (size_t i = 0; i < entry->attachment_count && !walk->failed; i++) {
         walk_expect(walk, "attached", LBX_OK, settling->sent[i].status);
         walk_check_sent(walk, settling->boxes[i], &settling->packages[i],
@@ -102,8 +102,8 @@ check_settled(struct walk *walk, int box, const struct settling *settling,
 void
 walk_settle_letters(struct walk *walk, int box)
 {
-    struct settling settlings[LBX_BATCH_MOST];
-    lbx_settle_entry entries[LBX_BATCH_MOST];
+    struct settling settlings[LBX_MAX_BATCH];
+    lbx_settle_request_entry entries[LBX_MAX_BATCH];
     lbx_settle_request request = {.box = walk->uids[box],
                                   .entries = entries,
                                   .count = 1 + walk_below(walk, 3)};
@@ -116,7 +116,7 @@ walk_settle_letters(struct walk *walk, int box)
         if (undo)
             entries[i].attachment_count = 0;
     }
-    (void)walk_call(walk, undo ? LBX_VERB_UNDO : LBX_VERB_SETTLE, &request);
+    (void)walk_call(walk, undo ? LBX_CALL_UNDO : LBX_CALL_SETTLE, &request);
     for (size_t i = 0; i < request.count && !walk->failed; i++)
         check_settled(walk, box, &settlings[i], &entries[i], undo);
 }

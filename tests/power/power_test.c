@@ -152,7 +152,7 @@ report(const char *what, long count, const struct score *score)
 TEST_LIMIT(no_power_cut_loses_a_letter, 120)
 {
     const long count = test_rounds(3, 500);
-    const struct score score = cut_often(LBX_SURVIVES_POWER_CUT, count);
+    const struct score score = cut_often(LBX_DURABILITY_POWER_CUT, count);
 
     report("level sync", count, &score);
     score_check(&score);
@@ -161,7 +161,7 @@ TEST_LIMIT(no_power_cut_loses_a_letter, 120)
 TEST_LIMIT(power_cuts_at_level_process_lose_and_do_no_damage, 120)
 {
     const long count = test_rounds(1, 20);
-    const struct score score = cut_often(LBX_SURVIVES_PROCESS, count);
+    const struct score score = cut_often(LBX_DURABILITY_PROCESS, count);
 
     report("control, level process", count, &score);
     CHECK(score.lost > 0);

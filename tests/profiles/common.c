@@ -293,15 +293,15 @@ shelf_pop(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops shelf_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops shelf_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = shelf_create,
     .destroy = shelf_destroy,
     .push = shelf_push,
     .pop = shelf_pop,
 };
 
-lbx_storage_ops
+lbx_kind_ops
 fussy_ops(void)
 {
     return shelf_ops;
@@ -314,8 +314,9 @@ fussy_create(struct fussy *fussy, int64_t capacity_messages,
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
     *fussy = (struct fussy){.answer = LBX_OK};
-    CHECK_OK(lbx_kinds_create(NULL, &fussy->kinds));
-    CHECK_OK(lbx_kinds_add(fussy->kinds, FUSSY_KIND, &shelf_ops, fussy));
+    CHECK_OK(lbx_kind_registry_create(NULL, &fussy->kinds));
+    CHECK_OK(
+        lbx_kind_registry_add(fussy->kinds, FUSSY_KIND, &shelf_ops, fussy));
     options.kinds = fussy->kinds;
     options.capacity_messages = capacity_messages;
     options.overflow = overflow;
@@ -326,5 +327,5 @@ void
 fussy_destroy(struct fussy *fussy, struct box *box)
 {
     box_destroy(box);
-    lbx_kinds_destroy(fussy->kinds);
+    lbx_kind_registry_destroy(fussy->kinds);
 }

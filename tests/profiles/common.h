@@ -132,13 +132,13 @@ lbx_metric_event events_last(const struct events *events, lbx_metric metric);
 
 struct fussy {
     lbx_status answer; /* what the next pushes say; LBX_OK stores */
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
 };
 
 #define FUSSY_KIND "fussy"
 
 /* The kind's table, to register it under other names. */
-lbx_storage_ops fussy_ops(void);
+lbx_kind_ops fussy_ops(void);
 
 /* A mailbox of that kind, "fussy": FIFO, with these two settings. */
 struct box fussy_create(struct fussy *fussy, int64_t capacity_messages,

@@ -78,7 +78,7 @@ note_outcome(const void *message)
 }
 
 static void
-hear(void *context, const lbx_dead_letter *letter)
+hear(void *context, const lbx_dead_letter_event *letter)
 {
     (void)context;
     if (letter->envelope->type == lbx_terminated_type()) {
@@ -191,7 +191,7 @@ static void
 end_worker(struct storm_random *random, lbx_ref worker)
 {
     if (storm_once_in(random, 2))
-        lbx_stop(worker);
+        lbx_ref_stop(worker);
     else
         lbx_tell(worker, lbx_poison_pill());
     atomic_fetch_add(&tempest.stopped, 1);
@@ -255,19 +255,20 @@ keeper_receive(lbx_context *context, void *state, void *message)
 }
 
 static lbx_directive
-keeper_supervise(lbx_context *context, void *state, lbx_failure *failure)
+keeper_supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 {
-    static const lbx_directive choices[] = {LBX_RESUME, LBX_RESTART, LBX_STOP,
-                                            LBX_SEND_TO_DEAD_LETTERS};
+    static const lbx_directive choices[] = {
+        LBX_DIRECTIVE_RESUME, LBX_DIRECTIVE_RESTART, LBX_DIRECTIVE_STOP,
+        LBX_DIRECTIVE_DEAD_LETTER};
     struct keeper *keeper = state;
 
     (void)context;
     if (failure->status == LBX_BUSY) {
         failure->retry_ns = storm_random_below(&keeper->random, 2) * 20000;
-        return LBX_RETRY;
+        return LBX_DIRECTIVE_RETRY;
     }
     if (storm_once_in(&keeper->random, 256))
-        return LBX_ESCALATE;
+        return LBX_DIRECTIVE_ESCALATE;
     return choices[storm_random_below(&keeper->random, 4)];
 }
 
@@ -317,13 +318,13 @@ root_receive(lbx_context *context, void *state, void *message)
 }
 
 static lbx_directive
-root_supervise(lbx_context *context, void *state, lbx_failure *failure)
+root_supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 {
     (void)context;
     (void)state;
     (void)failure;
     atomic_fetch_add(&tempest.restarted, 1);
-    return LBX_RESTART;
+    return LBX_DIRECTIVE_RESTART;
 }
 
 static const lbx_behaviour root_behaviour = {
@@ -410,7 +411,7 @@ TEST_CITING_LIMIT(
     CHECK(tempest.outcomes);
     options.threads = 2;
     options.destroy = end_number;
-    options.dead_letters.heard = hear;
+    options.dead_letters.on_dead_letter = hear;
     CHECK_OK(lbx_system_create(&options, &tempest.system));
     props.behaviour = &root_behaviour;
     props.strategy.max_restarts = -1;

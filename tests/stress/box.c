@@ -26,10 +26,10 @@ box_envelope(const struct box *box, void *message)
     unsigned rank = box_rank(box->ranks, storm_number(message));
 
     if (box->ranks == BOX_PRIORITIES)
-        return lbx_envelope_new(message, (int32_t)rank);
+        return lbx_envelope_of(message, (int32_t)rank);
     if (box->ranks == BOX_LANES && rank == 0)
-        return lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_USER),
-                                        message);
+        return lbx_envelope_from_system(
+            lbx_system_message_of(LBX_SYSTEM_CODE_USER), message);
     if (box->ranks == BOX_LANES && rank == 1)
         return lbx_envelope_control(message, LBX_PRIORITY_DEFAULT);
     return lbx_envelope_with_default_priority(message);

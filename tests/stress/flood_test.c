@@ -181,7 +181,7 @@ TEST_LIMIT(floods_arrive_whole_and_in_order, 120)
         {{.name = "bounded 100 BLOCK",
           .kind = LBX_KIND_BOUNDED,
           .capacity = 100,
-          .overflow = LBX_BLOCK},
+          .overflow = LBX_OVERFLOW_BLOCK},
          10},
         {{.name = "control-aware, user lane",
           .kind = LBX_KIND_UNBOUNDED_CONTROL_AWARE},

@@ -75,7 +75,7 @@ static const lbx_behaviour citizen_behaviour = {
 };
 
 static void
-hear(void *context, const lbx_dead_letter *letter)
+hear(void *context, const lbx_dead_letter_event *letter)
 {
     (void)context;
     if (!letter->suppressed)
@@ -144,7 +144,7 @@ stop(uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         if (i % 2 == 0)
-            lbx_stop(census.refs[i]);
+            lbx_ref_stop(census.refs[i]);
         else
             lbx_tell(census.refs[i], lbx_poison_pill());
         census.stopped++;
@@ -171,7 +171,7 @@ TEST_CITING_LIMIT("ACTOR-3 ACTOR-8", a_million_actors_come_and_go, 180)
     options.allocator = &allocator;
     options.threads = 2;
     options.destroy = end_message;
-    options.dead_letters.heard = hear;
+    options.dead_letters.on_dead_letter = hear;
     CHECK_OK(lbx_system_create(&options, &census.system));
 
     empty_bytes = live_bytes();

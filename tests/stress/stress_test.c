@@ -49,7 +49,7 @@ struct stress_case {
 struct counts {
     uint64_t calls;     // of the library
     uint64_t sent;      // LBX_OK
-    uint64_t swallowed; // of these, outcome LBX_DROPPED_NEWEST
+    uint64_t swallowed; // of these, outcome LBX_OUTCOME_DROPPED_NEWEST
     uint64_t full;
     uint64_t timeouts;
     uint64_t received;
@@ -84,9 +84,9 @@ stress_lost(void *context, const lbx_loss *loss)
 {
     struct stress *stress = context;
 
-    CHECK(loss->envelope->lost != LBX_NOT_LOST);
+    CHECK(loss->envelope->lost != LBX_LOSS_NONE);
     atomic_fetch_add(&stress->lost, 1);
-    if (loss->envelope->lost == LBX_LOST_DROPPED_NEWEST)
+    if (loss->envelope->lost == LBX_LOSS_DROPPED_NEWEST)
         atomic_fetch_add(&stress->lost_newest, 1);
     ledger_end(&stress->ledger, loss->envelope->message);
 }
@@ -200,7 +200,7 @@ send_some(struct worker *worker)
     void *message = storm_message(worker->next);
     lbx_envelope envelope = box_envelope(&stress->box, message);
     unsigned rank = box_rank(how->box.ranks, worker->next);
-    lbx_send_result result = {.outcome = LBX_ENQUEUED};
+    lbx_send_result result = {.outcome = LBX_OUTCOME_ENQUEUED};
     lbx_status status;
     int64_t soon = storm_deadline_us(storm_random_below(&worker->random, 30));
     bool plain = how->box.ranks == BOX_PLAIN;
@@ -243,7 +243,7 @@ send_some(struct worker *worker)
         break;
     }
     worker->counts->swallowed +=
-        status == LBX_OK && result.outcome == LBX_DROPPED_NEWEST;
+        status == LBX_OK && result.outcome == LBX_OUTCOME_DROPPED_NEWEST;
     note_send(worker, status);
 }
 
@@ -353,7 +353,7 @@ look(struct worker *worker)
     CHECK_OK(lbx_mailbox_stats_read(stress->mailbox, &stats));
     lbx_mailbox_is_empty(stress->mailbox);
     lbx_mailbox_is_full(stress->mailbox);
-    if (limit == 0 || stress->how->box.overflow == LBX_GROW ||
+    if (limit == 0 || stress->how->box.overflow == LBX_OVERFLOW_GROW ||
         stress->how->box.ranks == BOX_LANES)
         return;
 
@@ -483,16 +483,17 @@ check_counts(struct stress *stress, const struct counts *sum,
               stats.lost);
     CHECK_INT(sum->received + stats.lost, ended_before);
     // DROP_OLDEST loses the new one when there is nothing to push out.
-    if (overflow != LBX_DROP_NEWEST && overflow != LBX_DROP_OLDEST)
+    if (overflow != LBX_OVERFLOW_DROP_NEWEST &&
+        overflow != LBX_OVERFLOW_DROP_OLDEST)
         CHECK_INT(0, stats.dropped_newest);
-    if (overflow != LBX_DROP_OLDEST)
+    if (overflow != LBX_OVERFLOW_DROP_OLDEST)
         CHECK_INT(0, stats.dropped_oldest);
-    if (overflow == LBX_REJECT)
+    if (overflow == LBX_OVERFLOW_REJECT)
         CHECK_INT(sum->full, stats.rejected);
     // These always find a way, except that system and control messages are
     // never pushed out.
-    if (overflow == LBX_DROP_NEWEST || overflow == LBX_DROP_OLDEST ||
-        overflow == LBX_GROW) {
+    if (overflow == LBX_OVERFLOW_DROP_NEWEST ||
+        overflow == LBX_OVERFLOW_DROP_OLDEST || overflow == LBX_OVERFLOW_GROW) {
         if (stress->how->box.ranks != BOX_LANES && sum->full > 0)
             FAIL("%s: %" PRIu64 " sends of %" PRIu64 " answered LBX_FULL",
                  stress->how->box.name, sum->full, sum->calls);
@@ -636,29 +637,29 @@ TEST_LIMIT(unbounded_kinds_keep_their_promises, 120)
     {.box = {.name = title " REJECT",                                          \
              .kind = (kind_name),                                              \
              .capacity = (limit),                                              \
-             .overflow = LBX_REJECT,                                           \
+             .overflow = LBX_OVERFLOW_REJECT,                                  \
              __VA_ARGS__}},                                                    \
         {.box = {.name = title " DROP_NEWEST",                                 \
                  .kind = (kind_name),                                          \
                  .capacity = (limit),                                          \
-                 .overflow = LBX_DROP_NEWEST,                                  \
+                 .overflow = LBX_OVERFLOW_DROP_NEWEST,                         \
                  __VA_ARGS__}},                                                \
         {.box = {.name = title " DROP_OLDEST",                                 \
                  .kind = (kind_name),                                          \
                  .capacity = (limit),                                          \
-                 .overflow = LBX_DROP_OLDEST,                                  \
+                 .overflow = LBX_OVERFLOW_DROP_OLDEST,                         \
                  __VA_ARGS__}},                                                \
         {.box = {.name = title " GROW",                                        \
                  .kind = (kind_name),                                          \
                  .capacity = (limit),                                          \
-                 .overflow = LBX_GROW,                                         \
+                 .overflow = LBX_OVERFLOW_GROW,                                \
                  __VA_ARGS__}},                                                \
     {                                                                          \
         .box = {                                                               \
             .name = title " BLOCK",                                            \
             .kind = (kind_name),                                               \
             .capacity = (limit),                                               \
-            .overflow = LBX_BLOCK,                                             \
+            .overflow = LBX_OVERFLOW_BLOCK,                                    \
             __VA_ARGS__                                                        \
         }                                                                      \
     }
@@ -670,12 +671,12 @@ TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 120)
         {.box = {.name = "bounded 5 DROP_OLDEST, envelopes",
                  .kind = LBX_KIND_BOUNDED,
                  .capacity = 5,
-                 .overflow = LBX_DROP_OLDEST},
+                 .overflow = LBX_OVERFLOW_DROP_OLDEST},
          .envelopes = true},
         {.box = {.name = "bounded 5 BLOCK, envelopes",
                  .kind = LBX_KIND_BOUNDED,
                  .capacity = 5,
-                 .overflow = LBX_BLOCK},
+                 .overflow = LBX_OVERFLOW_BLOCK},
          .envelopes = true},
     };
 

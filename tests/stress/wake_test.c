@@ -321,9 +321,9 @@ exchange_open(struct exchange *exchange, const struct box_case *how)
 {
     box_open(&exchange->requests, how);
     box_open(&exchange->replies, how);
-    exchange->burst = how->overflow == LBX_BLOCK ? 3
-                      : how->capacity > 0        ? 1
-                                                 : 2;
+    exchange->burst = how->overflow == LBX_OVERFLOW_BLOCK ? 3
+                      : how->capacity > 0                 ? 1
+                                                          : 2;
     exchange->patience_ms = STORM_STALL_MS;
 }
 
@@ -336,14 +336,14 @@ static const struct box_case kinds[] = {
     {.name = "bounded 1 BLOCK",
      .kind = LBX_KIND_BOUNDED,
      .capacity = 1,
-     .overflow = LBX_BLOCK},
+     .overflow = LBX_OVERFLOW_BLOCK},
     {.name = "priority",
      .kind = LBX_KIND_UNBOUNDED_PRIORITY,
      .ranks = BOX_PRIORITIES},
     {.name = "bounded priority 1 BLOCK",
      .kind = LBX_KIND_BOUNDED_PRIORITY,
      .capacity = 1,
-     .overflow = LBX_BLOCK,
+     .overflow = LBX_OVERFLOW_BLOCK,
      .ranks = BOX_PRIORITIES},
     {.name = "control-aware",
      .kind = LBX_KIND_UNBOUNDED_CONTROL_AWARE,
@@ -351,7 +351,7 @@ static const struct box_case kinds[] = {
     {.name = "bounded control-aware 1 BLOCK",
      .kind = LBX_KIND_BOUNDED_CONTROL_AWARE,
      .capacity = 1,
-     .overflow = LBX_BLOCK,
+     .overflow = LBX_OVERFLOW_BLOCK,
      .ranks = BOX_LANES},
     {.name = "deque", .kind = LBX_KIND_UNBOUNDED_DEQUE},
 };
@@ -381,7 +381,7 @@ exchange_storm(const char *name, struct exchange_style style)
 
         if (style.servers > 1 && kinds[i].one_consumer)
             continue;
-        if (style.suspends && kinds[i].overflow == LBX_BLOCK)
+        if (style.suspends && kinds[i].overflow == LBX_OVERFLOW_BLOCK)
             continue; // a burst that waits for room would never be taken
         for (uint64_t some; (some = slices_next(&slices)) > 0;) {
             memset(&exchange, 0, sizeof(exchange));
@@ -527,7 +527,7 @@ TEST_LIMIT(flush_is_woken_by_the_last_take, 120)
         struct slices slices =
             slices_begin(storm_count(10000, 2000, 1500, 250), KINDS);
 
-        if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_BLOCK)
+        if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_OVERFLOW_BLOCK)
             continue;
         for (uint64_t some; (some = slices_next(&slices)) > 0;) {
             memset(&exchange, 0, sizeof(exchange));
@@ -870,7 +870,7 @@ TEST_LIMIT(message_for_one_who_gave_up_goes_to_the_next, 120)
     uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
     for (unsigned i = 0; i < KINDS; i++) {
-        if (kinds[i].one_consumer || kinds[i].overflow == LBX_BLOCK)
+        if (kinds[i].one_consumer || kinds[i].overflow == LBX_OVERFLOW_BLOCK)
             continue;
         hand_over_storm(kinds[i].name, &kinds[i], false, FRONT_FLAG, rounds);
         hand_over_storm(kinds[i].name, &kinds[i], false, FRONT_PARK,
@@ -884,7 +884,8 @@ TEST_LIMIT(room_for_one_who_gave_up_goes_to_the_next, 120)
     uint64_t rounds = storm_count(20000, 4000, 3000, 250);
 
     for (unsigned i = 0; i < KINDS; i++) {
-        if (kinds[i].overflow != LBX_BLOCK || kinds[i].ranks != BOX_PLAIN)
+        if (kinds[i].overflow != LBX_OVERFLOW_BLOCK ||
+            kinds[i].ranks != BOX_PLAIN)
             continue;
         hand_over_storm(kinds[i].name, &kinds[i], true, FRONT_FLAG, rounds);
         hand_over_storm(kinds[i].name, &kinds[i], true, FRONT_PARK, rounds / 4);
@@ -984,7 +985,7 @@ TEST_LIMIT(threads_that_park_at_random_do_not_stall, 120)
         uint64_t received = 0;
         uint64_t timeouts = 0;
 
-        if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_BLOCK)
+        if (kinds[i].capacity > 0 && kinds[i].overflow != LBX_OVERFLOW_BLOCK)
             continue;
         memset(&run, 0, sizeof(run));
         box_open(&run.box, &kinds[i]);

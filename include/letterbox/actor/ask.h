@@ -6,7 +6,7 @@
  * itself, and is done when that sender is told something.
  *
  *     lbx_operation ask;
- *     lbx_envelope question = lbx_envelope_new(order, 10), answer;
+ *     lbx_envelope question = lbx_envelope_of(order, 10), answer;
  *
  *     lbx_ask_init(&ask, system, till, &question, &answer,
  *                  lbx_deadline_after(NULL, LBX_SECOND));
@@ -62,7 +62,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_until(lbx_system *system, lbx_ref to,
                                               int64_t deadline_ns);
 
 /*
- * lbx_handled_init() starts an operation that tells an actor a message and is
+ * lbx_tell_handled_init() starts an operation that tells an actor a message and is
  * done when it has been handled. The message is told by the first poll.
  *
  * Final statuses are what the handler answered, LBX_OK as a rule. A message that
@@ -81,13 +81,12 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_until(lbx_system *system, lbx_ref to,
  * Threads    one at a time per operation.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_handled_init(lbx_operation *operation,
-                                                 lbx_system *system, lbx_ref to,
-                                                 const lbx_envelope *message,
-                                                 int64_t deadline_ns);
+LBX_API LBX_MUST_USE lbx_status
+lbx_tell_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
+                      const lbx_envelope *message, int64_t deadline_ns);
 
 /*
- * lbx_ended_init() starts an operation that is done when an actor has ended:
+ * lbx_ref_ended_init() starts an operation that is done when an actor has ended:
  * watching for those who are no actors. Final statuses are LBX_OK, also when it
  * had ended before; LBX_TIMEOUT; LBX_CANCELLED; LBX_NO_MEMORY.
  *
@@ -96,21 +95,23 @@ LBX_API LBX_MUST_USE lbx_status lbx_handled_init(lbx_operation *operation,
  * Threads    one at a time per operation.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_ended_init(lbx_operation *operation,
-                                               lbx_system *system, lbx_ref ref,
-                                               int64_t deadline_ns);
+LBX_API LBX_MUST_USE lbx_status lbx_ref_ended_init(lbx_operation *operation,
+                                                   lbx_system *system,
+                                                   lbx_ref ref,
+                                                   int64_t deadline_ns);
 
 /*
- * lbx_ended_until() waits for the end of an actor. Not for handlers, and not
+ * lbx_ref_ended_until() waits for the end of an actor. Not for handlers, and not
  * for a system without threads, which nobody would run meanwhile.
  *
- * Returns    the final statuses of lbx_ended_init(); LBX_INVALID.
+ * Returns    the final statuses of lbx_ref_ended_init(); LBX_INVALID.
  * Threads    any but an actor's.
  * Blocks     until `deadline_ns`.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_ended_until(lbx_system *system, lbx_ref ref,
-                                                int64_t deadline_ns);
+LBX_API LBX_MUST_USE lbx_status lbx_ref_ended_until(lbx_system *system,
+                                                    lbx_ref ref,
+                                                    int64_t deadline_ns);
 
 /* A timer's name, for cancelling. All zero is none. */
 typedef struct lbx_timer {

@@ -105,7 +105,7 @@ LBX_API void lbx_context_stop(lbx_context *context);
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_context_become(lbx_context *context,
-                                                   lbx_receive *receive);
+                                                   lbx_actor_handler *receive);
 
 /*
  * lbx_context_unbecome() undoes the last lbx_context_become(), if any.

@@ -9,9 +9,9 @@
  *     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
  *
  *     log.print = print_line;
- *     lbx_system_add_listener(system, lbx_dead_letter_log_listener(&log));
+ *     lbx_system_add_dead_letter_listener(system, lbx_dead_letter_log_as_listener(&log));
  *
- * Messages whose type is derived from lbx_suppressed_type(), and those of the
+ * Messages whose type is derived from lbx_dead_letter_suppressed_type(), and those of the
  * library's own (a poison pill, a notice of an end), are expected to get lost:
  * they are marked, and the log leaves them out.
  */
@@ -22,39 +22,40 @@
 
 LBX_BEGIN
 
-#define LBX_MOST_LISTENERS 8
+#define LBX_MAX_DEAD_LETTER_LISTENERS 8
 
 /*
- * lbx_system_add_listener() lets one more listener hear of dead letters, beside
+ * lbx_system_add_dead_letter_listener() lets one more listener hear of dead letters, beside
  * the one in the system's options.
  *
- * Returns    LBX_OK; LBX_FULL for more than LBX_MOST_LISTENERS; LBX_INVALID.
+ * Returns    LBX_OK; LBX_FULL for more than LBX_MAX_DEAD_LETTER_LISTENERS; LBX_INVALID.
  * Ownership  the listener's context must live until it is removed, or until
  *            the system is destroyed.
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_system_add_listener(lbx_system *system, lbx_dead_letter_listener listener);
+LBX_API LBX_MUST_USE lbx_status lbx_system_add_dead_letter_listener(
+    lbx_system *system, lbx_dead_letter_listener listener);
 
 /*
- * lbx_system_remove_listener() takes a listener off; false when it was not
+ * lbx_system_remove_dead_letter_listener() takes a listener off; false when it was not
  * there. A thread that was already reporting may still call it once.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API bool lbx_system_remove_listener(lbx_system *system,
-                                        lbx_dead_letter_listener listener);
+LBX_API bool
+lbx_system_remove_dead_letter_listener(lbx_system *system,
+                                       lbx_dead_letter_listener listener);
 
 /*
- * lbx_suppressed_type() is a base for types whose messages may get lost
+ * lbx_dead_letter_suppressed_type() is a base for types whose messages may get lost
  * without anybody minding.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API const lbx_type *lbx_suppressed_type(void);
+LBX_API const lbx_type *lbx_dead_letter_suppressed_type(void);
 
 /*
  * lbx_loss_reason_text() is a reason in words, "dropped: the mailbox was full".
@@ -64,13 +65,13 @@ LBX_API const lbx_type *lbx_suppressed_type(void);
  */
 LBX_API const char *lbx_loss_reason_text(lbx_loss_reason reason);
 
-/* A listener that writes lines for people, and not too many: the first `most`,
+/* A listener that writes lines for people, and not too many: the first `max_lines`,
  * then none for `pause_ns`, then how many were left out, and from the start. */
 typedef struct lbx_dead_letter_log {
     void (*print)(void *context, const char *line);
     void *context;
     const lbx_clock *clock;
-    uint64_t most;        /* 10 */
+    uint64_t max_lines;   /* 10 */
     int64_t pause_ns;     /* 5 minutes; negative: for ever */
     bool during_stop;     /* also while the system is being terminated */
     uint64_t reserved[4]; /* 0: the library's */
@@ -85,7 +86,7 @@ typedef struct lbx_dead_letter_log {
     }
 
 /*
- * lbx_dead_letter_log_listener() is a log as a listener.
+ * lbx_dead_letter_log_as_listener() is a log as a listener.
  *
  * Ownership  the log must live as long as the listener is used.
  * Threads    any; `print` is called by whichever thread loses a message, one
@@ -93,7 +94,7 @@ typedef struct lbx_dead_letter_log {
  * Since      0.1
  */
 LBX_API lbx_dead_letter_listener
-lbx_dead_letter_log_listener(lbx_dead_letter_log *log);
+lbx_dead_letter_log_as_listener(lbx_dead_letter_log *log);
 
 LBX_END
 

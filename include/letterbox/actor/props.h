@@ -46,30 +46,31 @@ LBX_BEGIN
 
 typedef struct lbx_context lbx_context;
 
-typedef lbx_status lbx_receive(lbx_context *context, void *state,
-                               void *message);
+typedef lbx_status lbx_actor_handler(lbx_context *context, void *state,
+                                     void *message);
 
 /* What a supervisor does about a child that failed. */
 typedef enum lbx_directive {
-    LBX_RESUME = 0, /* go on with the next message; the state stays. After a
+    LBX_DIRECTIVE_RESUME =
+        0, /* go on with the next message; the state stays. After a
                        `start` that failed there is no going on: it is
-                       LBX_RESTART, with its limit */
-    LBX_RESTART,    /* stop and start hooks, fresh state, same mailbox */
-    LBX_STOP,       /* end the child */
-    LBX_ESCALATE,   /* fail oneself, with the child's status */
-    LBX_RETRY,      /* the failed message, or `start`, again after the delay */
-    LBX_SEND_TO_DEAD_LETTERS, /* the failed message; then resume */
+                       LBX_DIRECTIVE_RESTART, with its limit */
+    LBX_DIRECTIVE_RESTART, /* stop and start hooks, fresh state, same mailbox */
+    LBX_DIRECTIVE_STOP,    /* end the child */
+    LBX_DIRECTIVE_ESCALATE, /* fail oneself, with the child's status */
+    LBX_DIRECTIVE_RETRY, /* the failed message, or `start`, again after the delay */
+    LBX_DIRECTIVE_DEAD_LETTER, /* the failed message; then resume */
 } lbx_directive;
 
 /* A failure, as a supervisor sees it. */
-typedef struct lbx_failure {
+typedef struct lbx_child_failure {
     lbx_ref child;
     lbx_status status; /* what the handler answered */
     uint32_t failures; /* of this child so far, this one included */
     int64_t retry_ns;  /* in: the strategy's delay; may be changed for
-                            LBX_RETRY */
+                            LBX_DIRECTIVE_RETRY */
     const char *name;  /* of the child's behaviour */
-} lbx_failure;
+} lbx_child_failure;
 
 /* What supervisors do when the behaviour has no `supervise` of its own. */
 typedef struct lbx_strategy {
@@ -78,12 +79,12 @@ typedef struct lbx_strategy {
     int32_t max_restarts; /* in `within_ns`; then the child is stopped;
                                negative: no limit */
     int64_t within_ns;    /* negative: ever */
-    int64_t retry_ns;     /* LBX_RETRY: how long to wait */
+    int64_t retry_ns;     /* LBX_DIRECTIVE_RETRY: how long to wait */
 } lbx_strategy;
 
 #define LBX_STRATEGY_INIT                                                      \
     {                                                                          \
-        LBX_RESTART, false, 10, 60 * LBX_SECOND, 100 * LBX_MS                  \
+        LBX_DIRECTIVE_RESTART, false, 10, 60 * LBX_SECOND, 100 * LBX_MS        \
     }
 
 /* One row of a match table: messages of `type` or derived from it, for which
@@ -93,7 +94,7 @@ typedef struct lbx_match {
     const lbx_type *const *type; /* where the type will be, so that the table
                                     can be constant; NULL: any */
     bool (*accepts)(const void *message);
-    lbx_receive *receive;
+    lbx_actor_handler *receive;
 } lbx_match;
 
 #define LBX_BEHAVIOUR_VERSION 1
@@ -108,8 +109,8 @@ typedef struct lbx_behaviour {
     lbx_status (*start)(lbx_context *context, void *state, void *argument);
 
     /* Called for each message that no row of `matches` fits. NULL: such
-     * messages are dead letters, reason LBX_LOST_UNHANDLED. */
-    lbx_receive *receive;
+     * messages are dead letters, reason LBX_LOSS_UNHANDLED. */
+    lbx_actor_handler *receive;
     const lbx_match *matches;
     size_t match_count;
 
@@ -125,7 +126,7 @@ typedef struct lbx_behaviour {
 
     /* What to do about a child that failed; NULL: the props' strategy. */
     lbx_directive (*supervise)(lbx_context *context, void *state,
-                               lbx_failure *failure);
+                               lbx_child_failure *failure);
 
     /* What its mailbox must be able to do: LBX_CAN_*; and the name of the
      * semantics, mapped to a mailbox in `mailbox.requirements`. */

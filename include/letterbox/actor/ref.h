@@ -12,7 +12,7 @@
  *
  * Telling always takes the message: it is handled, or it becomes a dead letter,
  * once. It does not wait, except from outside an actor to one whose full
- * mailbox lets senders wait (LBX_BLOCK). From a handler such a message waits in
+ * mailbox lets senders wait (LBX_OVERFLOW_BLOCK). From a handler such a message waits in
  * the actor's outbox, and the actor handles nothing more until it has been
  * accepted, or has waited as long as that mailbox says. In a system without
  * threads nobody would make room while you wait outside: use lbx_try_tell(),
@@ -39,11 +39,11 @@ typedef struct lbx_ref {
 } lbx_ref;
 
 /*
- * lbx_nobody() is the ref of no actor.
+ * lbx_ref_nobody() is the ref of no actor.
  *
  * Since      0.1
  */
-LBX_API lbx_ref lbx_nobody(void);
+LBX_API lbx_ref lbx_ref_nobody(void);
 
 /*
  * lbx_ref_equal() tells whether two refs name the same life of the same actor.
@@ -128,32 +128,32 @@ LBX_API void *lbx_ref_as_sender(lbx_ref ref);
 LBX_API lbx_ref lbx_ref_of_sender(const void *sender);
 
 /*
- * lbx_stop() ends an actor: after the message it is handling, and before any
+ * lbx_ref_stop() ends an actor: after the message it is handling, and before any
  * other. Its children are stopped first; what is left in its mailbox becomes
  * dead letters; those who watch it are told. Stopping one that has ended does
  * nothing.
  *
  * Since      0.1
  */
-LBX_API void lbx_stop(lbx_ref ref);
+LBX_API void lbx_ref_stop(lbx_ref ref);
 
 /*
- * lbx_suspend() lets an actor handle no messages, after the one it is handling,
+ * lbx_ref_suspend() lets an actor handle no messages, after the one it is handling,
  * until it is resumed as often as it was suspended (255 times at most). It can
  * still be stopped, and its children are not suspended with it.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_suspend(lbx_ref ref);
+LBX_API LBX_MUST_USE lbx_status lbx_ref_suspend(lbx_ref ref);
 
 /*
- * lbx_resume() takes one lbx_suspend() back; one too many does nothing.
+ * lbx_ref_resume() takes one lbx_ref_suspend() back; one too many does nothing.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_resume(lbx_ref ref);
+LBX_API LBX_MUST_USE lbx_status lbx_ref_resume(lbx_ref ref);
 
 /* An actor's numbers, each at its own instant. */
 typedef struct lbx_actor_stats {
@@ -171,18 +171,18 @@ typedef struct lbx_actor_stats {
                                 none, messages lie in the cell */
     uint64_t timed_messages; /* that were taken after a known time */
     int64_t waited_total_ns; /* their time in the mailbox, in all */
-    int64_t waited_max_ns;   /* and the longest */
+    int64_t max_waited_ns;   /* and the longest */
 } lbx_actor_stats;
 
 /*
- * lbx_ref_stats() reads an actor's numbers.
+ * lbx_ref_stats_read() reads an actor's numbers.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_INVALID.
  * Ownership  a copy.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_ref_stats(lbx_ref ref,
-                                              lbx_actor_stats *ret);
+LBX_API LBX_MUST_USE lbx_status lbx_ref_stats_read(lbx_ref ref,
+                                                   lbx_actor_stats *ret);
 
 /*
  * lbx_poison_pill() is a message that stops the actor when its turn comes, in

@@ -87,7 +87,7 @@ struct lbx_mailbox_type {
     /* How it keeps messages: the name of a kind, built in or of the system's
      * `kinds`; or a storage of its own. One of the two. */
     const char *kind;
-    const lbx_storage_ops *storage;
+    const lbx_kind_ops *storage;
     void *storage_context;
 
     /* Names of what it is, for requirements; ends with a NULL. NULL: none. */
@@ -126,14 +126,14 @@ typedef struct lbx_mailbox_library {
 #define LBX_MAILBOX_LIBRARY_SYMBOL "lbx_exported_mailbox_types"
 
 /*
- * lbx_system_reference() is the text of the settings that stand below all
+ * lbx_system_reference_settings() is the text of the settings that stand below all
  * others, with every default. To use one in a substitution, load it as the
  * first source.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API const char *lbx_system_reference(void);
+LBX_API const char *lbx_system_reference_settings(void);
 
 /*
  * lbx_system_explain() tells how an actor with these props would get its

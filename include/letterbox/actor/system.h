@@ -31,18 +31,18 @@ typedef struct lbx_mailbox_type lbx_mailbox_type; /* actor/selection.h */
 
 /* A message that was not handled. `envelope` says why (`lost`), from whom and
  * to whom. */
-typedef struct lbx_dead_letter {
+typedef struct lbx_dead_letter_event {
     lbx_system *system;
     const lbx_envelope *envelope;
     lbx_ref sender;
     lbx_ref recipient;
     bool suppressed; /* its type asks not to be reported as a mishap */
-} lbx_dead_letter;
+} lbx_dead_letter_event;
 
 /* Hears of dead letters, in the thread that made them, with no lock held. The
  * message is borrowed: it is ended when all listeners have heard of it. */
 typedef struct lbx_dead_letter_listener {
-    void (*heard)(void *context, const lbx_dead_letter *letter);
+    void (*on_dead_letter)(void *context, const lbx_dead_letter_event *letter);
     void *context;
 } lbx_dead_letter_listener;
 
@@ -53,12 +53,13 @@ typedef struct lbx_system_options {
     const char *name;
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;
-    const lbx_kinds *kinds; /* mailboxes of your own; NULL: the built-in */
-    lbx_fault *fault;       /* filled in when creation fails */
-    int64_t threads;        /* of the default dispatcher; LBX_DEFAULT: as the
+    const lbx_kind_registry
+        *kinds;         /* mailboxes of your own; NULL: the built-in */
+    lbx_fault *fault;   /* filled in when creation fails */
+    int64_t threads;    /* of the default dispatcher; LBX_DEFAULT: as the
                            settings say, one for each processor; 0: none, of
                            no dispatcher, see lbx_system_run() */
-    int64_t throughput;     /* messages before an actor lets others run, or
+    int64_t throughput; /* messages before an actor lets others run, or
                            fewer when it has sent more than 512 meanwhile;
                            LBX_DEFAULT: as the settings say, 5 */
     lbx_dead_letter_listener dead_letters;
@@ -69,7 +70,8 @@ typedef struct lbx_system_options {
     void *destroy_context;
 
     /* Which mailbox and dispatcher an actor gets: actor/selection.h. */
-    const lbx_settings *settings; /* over lbx_system_reference(); a reference
+    const lbx_settings
+        *settings; /* over lbx_system_reference_settings(); a reference
                                      is taken; NULL: only that */
     const lbx_mailbox_type *mailbox_types; /* your own */
     size_t mailbox_type_count;
@@ -145,7 +147,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_find(lbx_system *system,
 /*
  * lbx_system_run() runs actors of a system without threads in the calling
  * thread, until none is ready or `most` turns have been taken; how many turns
- * goes to *ret_turns, which may be NULL. Timers that are due fire first. For
+ * goes to *ret_runs, which may be NULL. Timers that are due fire first. For
  * tests, and for programs with a loop of their own.
  *
  * With a `seed` in the options the order of turns is drawn at random, and can
@@ -160,8 +162,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_find(lbx_system *system,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_system_run(lbx_system *system,
-                                               uint64_t most,
-                                               uint64_t *ret_turns);
+                                               uint64_t max_runs,
+                                               uint64_t *ret_runs);
 
 /*
  * lbx_system_terminate() stops all actors, children before parents, and waits
@@ -194,7 +196,7 @@ typedef struct lbx_system_stats {
     uint64_t spawned;      /* ever */
     uint64_t dead_letters; /* ever */
     uint64_t suppressed;   /* of those */
-    uint64_t turns;        /* runs of an actor */
+    uint64_t runs;         /* runs of an actor */
     uint64_t handled;      /* messages */
     uint64_t failures;
     uint64_t steals;   /* actors a thread took from another's queue */
@@ -217,7 +219,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_stats_read(lbx_system *system,
 typedef struct lbx_dispatcher_stats {
     const char *name; /* its id in the settings, valid as long as the system */
     uint64_t threads; /* 0: lbx_system_run() runs it */
-    uint64_t turns;   /* as in lbx_system_stats, from here on */
+    uint64_t runs;    /* as in lbx_system_stats, from here on */
     uint64_t handled;
     uint64_t steals;
     uint64_t parks;

@@ -164,7 +164,7 @@ LBX_API void lbx_vela_loop_destroy(lbx_vela_loop *loop);
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_start(lbx_vela_loop *loop,
-                                                    lbx_fault *ret_fault);
+                                                    lbx_fault *fault);
 
 /*
  * lbx_vela_loop_pause() lets the mailbox fill. When it returns no further
@@ -177,7 +177,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_start(lbx_vela_loop *loop,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_pause(lbx_vela_loop *loop,
-                                                    lbx_fault *ret_fault);
+                                                    lbx_fault *fault);
 
 /*
  * lbx_vela_loop_resume() goes on after a pause, with what has come meanwhile.
@@ -188,7 +188,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_pause(lbx_vela_loop *loop,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_resume(lbx_vela_loop *loop,
-                                                     lbx_fault *ret_fault);
+                                                     lbx_fault *fault);
 
 /*
  * lbx_vela_loop_stop() ends the loop after the message that is being handled,
@@ -208,7 +208,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_resume(lbx_vela_loop *loop,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_stop(lbx_vela_loop *loop,
                                                    int64_t deadline_ns,
-                                                   lbx_fault *ret_fault);
+                                                   lbx_fault *fault);
 
 /*
  * lbx_vela_loop_send() puts a message into the mailbox, in any state of the
@@ -232,8 +232,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_send(lbx_vela_loop *loop,
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault);
+LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_process_next(lbx_vela_loop *loop,
+                                                           lbx_fault *fault);
 
 /*
  * lbx_vela_loop_deliver() gives a message to `receive` in the calling thread,
@@ -250,7 +250,7 @@ lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *ret_fault);
  */
 LBX_API LBX_MUST_USE lbx_status lbx_vela_loop_deliver(lbx_vela_loop *loop,
                                                       void *message,
-                                                      lbx_fault *ret_fault);
+                                                      lbx_fault *fault);
 
 /*
  * lbx_vela_loop_take() keeps the message that is being handled: the loop will

@@ -69,7 +69,7 @@ LBX_API lbx_wink_result lbx_wink_result_of(const lbx_wink_request *request);
 
 /*
  * lbx_wink_request_type() is the type of lbx_wink_request: messages are lbx_wink_request, and
- * are encoded as JSON. Put it into your lbx_types. A record that lacks what is
+ * are encoded as JSON. Put it into your lbx_type_registry. A record that lacks what is
  * required, or whose JSON is none, is LBX_ENCODING.
  *
  * Threads    any.

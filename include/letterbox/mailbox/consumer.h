@@ -185,7 +185,7 @@ LBX_API lbx_consumer *lbx_consumer_ref(lbx_consumer *consumer);
 
 /*
  * lbx_consumer_unref() gives a handle up. With the last one the mailbox is
- * closed and what it holds is lost, with reason LBX_LOST_CLOSED. Takes NULL.
+ * closed and what it holds is lost, with reason LBX_LOSS_CLOSED. Takes NULL.
  *
  * Threads    any.
  * Since      0.1

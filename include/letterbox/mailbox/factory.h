@@ -52,16 +52,16 @@ LBX_BEGIN
 #define LBX_KIND_UNBOUNDED_DEQUE           "unbounded-deque"
 #define LBX_KIND_BOUNDED_DEQUE             "bounded-deque"
 
-/* What a mailbox can do. LBX_CAN_BOUND and LBX_CAN_BLOCK depend on its options
+/* What a mailbox can do. LBX_CAPABILITY_BOUND and LBX_CAPABILITY_BLOCK depend on its options
  * as well as its kind. */
 typedef enum lbx_capability {
-    LBX_CAN_MULTI_PRODUCE = 1 << 0,
-    LBX_CAN_MULTI_CONSUME = 1 << 1,
-    LBX_CAN_SEND_FRONT = 1 << 2, /* a deque */
-    LBX_CAN_CONTROL = 1 << 3,
-    LBX_CAN_PRIORITIZE = 1 << 4,
-    LBX_CAN_BOUND = 1 << 5,
-    LBX_CAN_BLOCK = 1 << 6, /* sends may wait for room */
+    LBX_CAPABILITY_MULTI_PRODUCE = 1 << 0,
+    LBX_CAPABILITY_MULTI_CONSUME = 1 << 1,
+    LBX_CAPABILITY_SEND_FRONT = 1 << 2, /* a deque */
+    LBX_CAPABILITY_CONTROL = 1 << 3,
+    LBX_CAPABILITY_PRIORITIZE = 1 << 4,
+    LBX_CAPABILITY_BOUND = 1 << 5,
+    LBX_CAPABILITY_BLOCK = 1 << 6, /* sends may wait for room */
 } lbx_capability;
 
 /*
@@ -90,9 +90,10 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
  * storage lock: they must be quick, must not use the mailbox, and need no
  * locking of their own. Envelopes are copied in and out.
  */
-typedef struct lbx_storage_ops {
-    uint32_t version;      /* LBX_STORAGE_OPS_VERSION */
-    uint32_t capabilities; /* LBX_CAN_SEND_FRONT and LBX_CAN_PRIORITIZE, if you
+typedef struct lbx_kind_ops {
+    uint32_t version; /* LBX_KIND_OPS_VERSION */
+    uint32_t
+        capabilities; /* LBX_CAPABILITY_SEND_FRONT and LBX_CAPABILITY_PRIORITIZE, if you
                               have them */
 
     /* Makes an empty storage for a new mailbox. `kind_context` is the kind's.
@@ -112,19 +113,19 @@ typedef struct lbx_storage_ops {
     /* Takes the next message out; false when there is none. Required. */
     bool (*pop)(void *storage, lbx_envelope *ret);
 
-    /* Like push, but to be taken next. Needed for LBX_CAN_SEND_FRONT, else
+    /* Like push, but to be taken next. Needed for LBX_CAPABILITY_SEND_FRONT, else
      * NULL. */
     lbx_status (*push_front)(void *storage, const lbx_envelope *envelope);
 
-    /* Takes out the message that matters least, for LBX_DROP_OLDEST; false
+    /* Takes out the message that matters least, for LBX_OVERFLOW_DROP_OLDEST; false
      * when there is none. NULL: the next one, as pop. */
     bool (*evict)(void *storage, lbx_envelope *ret);
-} lbx_storage_ops;
+} lbx_kind_ops;
 
-#define LBX_STORAGE_OPS_VERSION 1
+#define LBX_KIND_OPS_VERSION 1
 
 /*
- * lbx_kinds_create() makes a registry that knows the built-in kinds.
+ * lbx_kind_registry_create() makes a registry that knows the built-in kinds.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the registry is the caller's and must outlive the mailboxes made
@@ -132,18 +133,18 @@ typedef struct lbx_storage_ops {
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_kinds_create(const lbx_allocator *allocator,
-                                                 lbx_kinds **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_kind_registry_create(
+    const lbx_allocator *allocator, lbx_kind_registry **ret);
 
 /*
- * lbx_kinds_destroy() ends a registry. Takes NULL.
+ * lbx_kind_registry_destroy() ends a registry. Takes NULL.
  *
  * Since      0.1
  */
-LBX_API void lbx_kinds_destroy(lbx_kinds *kinds);
+LBX_API void lbx_kind_registry_destroy(lbx_kind_registry *kinds);
 
 /*
- * lbx_kinds_add() registers a kind of your own under `name`, which is copied.
+ * lbx_kind_registry_add() registers a kind of your own under `name`, which is copied.
  *
  * Returns    LBX_OK; LBX_EXISTS when the name is taken; LBX_INVALID for an
  *            empty name, a table of another version, or one with a required
@@ -152,20 +153,20 @@ LBX_API void lbx_kinds_destroy(lbx_kinds *kinds);
  * Threads    one at a time, and not while mailboxes are created from it.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_kinds_add(lbx_kinds *kinds,
-                                              const char *name,
-                                              const lbx_storage_ops *ops,
-                                              void *kind_context);
+LBX_API LBX_MUST_USE lbx_status lbx_kind_registry_add(lbx_kind_registry *kinds,
+                                                      const char *name,
+                                                      const lbx_kind_ops *ops,
+                                                      void *kind_context);
 
 /*
- * lbx_kinds_capabilities() says what mailboxes of the kind called `name` can
+ * lbx_kind_registry_capabilities() says what mailboxes of the kind called `name` can
  * do; 0 when there is no such kind. `kinds` may be NULL for the built-in.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API uint32_t lbx_kinds_capabilities(const lbx_kinds *kinds,
-                                        const char *name);
+LBX_API uint32_t lbx_kind_registry_capabilities(const lbx_kind_registry *kinds,
+                                                const char *name);
 
 /* Whether mailboxes of a kind have a capacity. */
 typedef enum lbx_kind_capacity {
@@ -180,10 +181,11 @@ typedef enum lbx_kind_capacity {
  * kind. `kinds` may be NULL for the built-in; `ret_capacity` may be NULL.
  *
  * Ownership  the name is the registry's; those of built-in kinds are static.
- * Threads    any, but not during lbx_kinds_add().
+ * Threads    any, but not during lbx_kind_registry_add().
  * Since      0.1
  */
-LBX_API const char *lbx_kinds_find(const lbx_kinds *kinds, const char *name,
+LBX_API const char *lbx_kinds_find(const lbx_kind_registry *kinds,
+                                   const char *name,
                                    lbx_kind_capacity *ret_capacity);
 
 LBX_END

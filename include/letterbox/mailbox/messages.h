@@ -32,8 +32,8 @@
 LBX_BEGIN
 
 typedef enum lbx_channel {
-    LBX_REGULAR = 0,
-    LBX_CONTROL = 1,
+    LBX_CHANNEL_REGULAR = 0,
+    LBX_CHANNEL_CONTROL = 1,
 } lbx_channel;
 
 /* cellex's numbers: eight levels, the default in the middle, higher first. */
@@ -42,8 +42,8 @@ typedef enum lbx_channel {
 
 /* System messages: name, code, and the priority they have unless told
  * otherwise (cellex's table, relative to 4, higher is more urgent). Codes from
- * LBX_SYSTEM_USER on are yours; they start at the default. */
-#define LBX_SYSTEM_MAP(XX)                                                     \
+ * LBX_SYSTEM_CODE_USER on are yours; they start at the default. */
+#define LBX_SYSTEM_CODE_MAP(XX)                                                \
     XX(WATCH, 1, LBX_PRIORITY_CELLEX + 5)                                      \
     XX(UNWATCH, 2, LBX_PRIORITY_CELLEX + 5)                                    \
     XX(RECEIVE_TIMEOUT, 3, LBX_PRIORITY_CELLEX + 8)                            \
@@ -55,32 +55,33 @@ typedef enum lbx_channel {
     XX(ESCALATE, 9, LBX_PRIORITY_CELLEX + 13)
 
 typedef enum lbx_system_code {
-    LBX_SYSTEM_NONE = 0,
-#define LBX_SYSTEM_ENUM(name, code, priority) LBX_SYSTEM_##name = (code),
-    LBX_SYSTEM_MAP(LBX_SYSTEM_ENUM)
-#undef LBX_SYSTEM_ENUM
-    LBX_SYSTEM_USER = 1000,
+    LBX_SYSTEM_CODE_NONE = 0,
+#define LBX_SYSTEM_CODE_ENUM(name, code, priority)                             \
+    LBX_SYSTEM_CODE_##name = (code),
+    LBX_SYSTEM_CODE_MAP(LBX_SYSTEM_CODE_ENUM)
+#undef LBX_SYSTEM_CODE_ENUM
+    LBX_SYSTEM_CODE_USER = 1000,
 } lbx_system_code;
 
 /* A system message: what it is and how urgent. Its payload is the envelope's
  * message. */
 typedef struct lbx_system_message {
-    int32_t code; /* lbx_system_code, or LBX_SYSTEM_USER and up */
+    int32_t code; /* lbx_system_code, or LBX_SYSTEM_CODE_USER and up */
     int32_t priority;
 } lbx_system_message;
 
 /* Why a message was lost. 0 in an envelope: it was not. */
 typedef enum lbx_loss_reason {
-    LBX_NOT_LOST = 0,
-    LBX_LOST_DROPPED_NEWEST, /* refused by DROP_NEWEST, or after its wait */
-    LBX_LOST_DROPPED_OLDEST, /* pushed out by a newer one */
-    LBX_LOST_EXPIRED,        /* its deadline had passed when it was taken */
-    LBX_LOST_CLOSED,         /* still inside when the mailbox was closed */
-    LBX_LOST_NO_ACTOR,       /* its actor has ended */
-    LBX_LOST_UNHANDLED,      /* its actor has no handler for it */
-    LBX_LOST_FAILED,    /* its handler failed, and the supervisor said so */
-    LBX_LOST_NO_MEMORY, /* there was no memory to send it */
-    LBX_LOST_REFUSED,   /* its actor's mailbox refused it */
+    LBX_LOSS_NONE = 0,
+    LBX_LOSS_DROPPED_NEWEST, /* refused by DROP_NEWEST, or after its wait */
+    LBX_LOSS_DROPPED_OLDEST, /* pushed out by a newer one */
+    LBX_LOSS_EXPIRED,        /* its deadline had passed when it was taken */
+    LBX_LOSS_CLOSED,         /* still inside when the mailbox was closed */
+    LBX_LOSS_NO_ACTOR,       /* its actor has ended */
+    LBX_LOSS_UNHANDLED,      /* its actor has no handler for it */
+    LBX_LOSS_FAILED,    /* its handler failed, and the supervisor said so */
+    LBX_LOSS_NO_MEMORY, /* there was no memory to send it */
+    LBX_LOSS_REFUSED,   /* its actor's mailbox refused it */
 } lbx_loss_reason;
 
 typedef struct lbx_envelope {
@@ -95,16 +96,17 @@ typedef struct lbx_envelope {
     uint8_t channel;     /* lbx_channel */
     uint8_t lost;        /* lbx_loss_reason, in envelopes of dead letters */
     uint8_t reserved[2]; /* 0 */
-    lbx_system_message system; /* code LBX_SYSTEM_NONE: an ordinary message */
+    lbx_system_message
+        system; /* code LBX_SYSTEM_CODE_NONE: an ordinary message */
 } lbx_envelope;
 
 /*
- * lbx_envelope_new() is a regular envelope with the given priority.
+ * lbx_envelope_of() is a regular envelope with the given priority.
  *
  * Threads    any, as all of these: they only make values.
  * Since      0.1
  */
-LBX_API lbx_envelope lbx_envelope_new(void *message, int32_t priority);
+LBX_API lbx_envelope lbx_envelope_of(void *message, int32_t priority);
 
 /*
  * lbx_envelope_with_channel() is an envelope for the given channel.
@@ -147,7 +149,7 @@ LBX_API lbx_system_message lbx_system_message_of(int32_t code);
 
 /*
  * lbx_envelope_from_system() copies `system` into an envelope for the system
- * lane: channel LBX_CONTROL, the system message's own priority, and `message`
+ * lane: channel LBX_CHANNEL_CONTROL, the system message's own priority, and `message`
  * as its payload (often NULL).
  *
  * Since      0.1
@@ -188,7 +190,7 @@ LBX_API void lbx_envelope_into_parts(const lbx_envelope *envelope,
                                      lbx_system_message *ret_system);
 
 /*
- * lbx_envelope_is_control() tells whether the channel is LBX_CONTROL.
+ * lbx_envelope_is_control() tells whether the channel is LBX_CHANNEL_CONTROL.
  *
  * Since      0.1
  */

@@ -7,11 +7,11 @@
  *     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
  *
  *     options.capacity_messages = 128;
- *     options.overflow = LBX_BLOCK;
+ *     options.overflow = LBX_OVERFLOW_BLOCK;
  *     options.wait_ns = 2 * LBX_SECOND;
  *
  * Three settings decide what happens to a message that finds no room: the
- * overflow policy, the time a send may wait (LBX_BLOCK only), and the loss
+ * overflow policy, the time a send may wait (LBX_OVERFLOW_BLOCK only), and the loss
  * sink, which is told of every message that was accepted or swallowed and
  * will not be delivered. A message that was *refused* (LBX_FULL, LBX_TIMEOUT,
  * LBX_CLOSED) is not lost: it is still the sender's.
@@ -32,7 +32,7 @@
 LBX_BEGIN
 
 typedef struct lbx_envelope lbx_envelope;
-typedef struct lbx_kinds lbx_kinds;
+typedef struct lbx_kind_registry lbx_kind_registry;
 typedef struct lbx_mailbox lbx_mailbox;
 typedef struct lbx_producer lbx_producer;
 typedef struct lbx_consumer lbx_consumer;
@@ -40,38 +40,40 @@ typedef struct lbx_consumer lbx_consumer;
 /* Limits, besides LBX_DEFAULT (what the kind says; 1000 if bounded) and
  * LBX_UNLIMITED. Any number from 1 up is exact, never rounded; 0 and other
  * negative numbers are refused. */
-#define LBX_DISABLED (INT64_MIN + 1) /* no such lane: sends get UNSUPPORTED */
-#define LBX_SHARED   (INT64_MIN + 2) /* counts against capacity_messages */
+#define LBX_LIMIT_DISABLED                                                     \
+    (INT64_MIN + 1) /* no such lane: sends get UNSUPPORTED */
+#define LBX_LIMIT_SHARED (INT64_MIN + 2) /* counts against capacity_messages */
 
-#define LBX_DEFAULT_CAPACITY           1000
-#define LBX_DEFAULT_SYSTEM_RESERVATION 4
+#define LBX_MAILBOX_DEFAULT_CAPACITY           1000
+#define LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION 4
 
 /* What a send to a full mailbox does. */
 typedef enum lbx_overflow {
-    LBX_REJECT = 0,  /* LBX_FULL; the message stays the sender's (default) */
-    LBX_DROP_NEWEST, /* the new message is lost; the sender sees LBX_OK */
-    LBX_DROP_OLDEST, /* the oldest, in priority kinds the least urgent and
+    LBX_OVERFLOW_REJECT =
+        0, /* LBX_FULL; the message stays the sender's (default) */
+    LBX_OVERFLOW_DROP_NEWEST, /* the new message is lost; the sender sees LBX_OK */
+    LBX_OVERFLOW_DROP_OLDEST, /* the oldest, in priority kinds the least urgent and
                         among those the oldest, user message is lost; if none
                         can be taken out, because senders are about to put
                         them in, the new one */
-    LBX_GROW,        /* the capacity doubles */
-    LBX_BLOCK,       /* the send waits its turn, in order of arrival */
+    LBX_OVERFLOW_GROW,        /* the capacity doubles */
+    LBX_OVERFLOW_BLOCK,       /* the send waits its turn, in order of arrival */
 } lbx_overflow;
 
 /* What became of a message, beside the status. */
 typedef enum lbx_outcome {
-    LBX_ENQUEUED = 0,
-    LBX_DROPPED_NEWEST, /* LBX_OK, but it is the sent message that was lost */
-    LBX_DROPPED_OLDEST,
-    LBX_GREW,
-    LBX_NOT_SENT, /* any status but LBX_OK */
+    LBX_OUTCOME_ENQUEUED = 0,
+    LBX_OUTCOME_DROPPED_NEWEST, /* LBX_OK, but it is the sent message that was lost */
+    LBX_OUTCOME_DROPPED_OLDEST,
+    LBX_OUTCOME_GREW,
+    LBX_OUTCOME_NOT_SENT, /* any status but LBX_OK */
 } lbx_outcome;
 
 /* Always written when asked for, also on failure. */
 typedef struct lbx_send_result {
     lbx_outcome outcome;
     uint32_t dropped_messages; /* LBX_DROPPED_*: how many were lost */
-    int64_t capacity_messages; /* LBX_GREW: the new capacity */
+    int64_t capacity_messages; /* LBX_OUTCOME_GREW: the new capacity */
     lbx_overflow overflow;     /* the policy that decided */
 } lbx_send_result;
 
@@ -140,23 +142,26 @@ typedef struct lbx_mailbox_options {
     void *owner;      /* becomes the recipient in envelopes; yours */
     const lbx_allocator *allocator; /* borrowed, like the next two */
     const lbx_clock *clock;
-    const lbx_kinds *kinds; /* where to look kinds up; NULL: the built-in */
-    lbx_fault *fault;       /* filled in when creation fails; may be NULL */
+    const lbx_kind_registry
+        *kinds;       /* where to look kinds up; NULL: the built-in */
+    lbx_fault *fault; /* filled in when creation fails; may be NULL */
 
     /* Limits. The control lane's matters to control-aware kinds. */
     int64_t capacity_messages;
-    int64_t system_reservation; /* LBX_DISABLED, n, LBX_UNLIMITED; 4 */
-    int64_t control_capacity;   /* LBX_SHARED, n, LBX_UNLIMITED; SHARED */
+    int64_t system_reservation; /* LBX_LIMIT_DISABLED, n, LBX_UNLIMITED; 4 */
+    int64_t control_capacity;   /* LBX_LIMIT_SHARED, n, LBX_UNLIMITED; SHARED */
 
     /* Overflow. */
     lbx_overflow overflow;
-    int64_t wait_ns;         /* LBX_BLOCK: how long; negative: for ever;
+    int64_t wait_ns; /* LBX_OVERFLOW_BLOCK: how long; negative: for ever;
                                 0: not at all */
-    lbx_overflow after_wait; /* when wait_ns has passed. LBX_REJECT: LBX_TIMEOUT
-                                and the message back; LBX_DROP_NEWEST: lost, as
+    lbx_overflow
+        after_wait; /* when wait_ns has passed. LBX_OVERFLOW_REJECT: LBX_TIMEOUT
+                                and the message back; LBX_OVERFLOW_DROP_NEWEST: lost, as
                                 in Akka. A deadline of the call's own always
                                 gives the message back. */
-    bool newest_to_sender;   /* LBX_DROP_NEWEST answers LBX_FULL and leaves the
+    bool
+        return_dropped_newest; /* LBX_OVERFLOW_DROP_NEWEST answers LBX_FULL and leaves the
                                 message to the sender, as cellex does; it is
                                 counted as dropped */
     lbx_loss_sink loss_sink;
@@ -206,17 +211,17 @@ typedef struct lbx_mailbox_options {
 #define LBX_MAILBOX_OPTIONS_INIT                                               \
     {                                                                          \
         LBX_MAILBOX_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,       \
-            LBX_DEFAULT, LBX_DEFAULT, LBX_DEFAULT, LBX_REJECT, -1, LBX_REJECT, \
-            false, {NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL, NULL,     \
-            false, LBX_PRIORITY_DEFAULT, false, false, false, NULL, NULL,      \
-            LBX_DEFAULT                                                        \
+            LBX_DEFAULT, LBX_DEFAULT, LBX_DEFAULT, LBX_OVERFLOW_REJECT, -1,    \
+            LBX_OVERFLOW_REJECT, false, {NULL, NULL}, NULL, NULL, NULL, NULL,  \
+            NULL, NULL, NULL, false, LBX_PRIORITY_DEFAULT, false, false,       \
+            false, NULL, NULL, LBX_DEFAULT                                     \
     }
 
 /* The seeds' systems as presets. Nothing else differs. */
 typedef enum lbx_profile {
     LBX_PROFILE_VELA,   /* REJECT, default priority 10, no system lane */
     LBX_PROFILE_CELLEX, /* envelopes, higher priorities first and 4 by default,
-                           4 system slots, DROP_OLDEST, newest_to_sender. With
+                           4 system slots, DROP_OLDEST, return_dropped_newest. With
                            the single-consumer kind set another policy. */
     LBX_PROFILE_AKKA,   /* envelopes, unlimited system lane, BLOCK 10 s and then
                            DROP_NEWEST */
@@ -234,7 +239,7 @@ LBX_API lbx_mailbox_options lbx_mailbox_options_profile(lbx_profile profile);
 
 /*
  * lbx_mailbox_options_limit() reads a limit field: the number, 0 for
- * LBX_DISABLED, or -1 when there is no limit of its own. `limit` is a field of
+ * LBX_LIMIT_DISABLED, or -1 when there is no limit of its own. `limit` is a field of
  * LBX_MAILBOX_OPTIONS_INIT or a profile; LBX_DEFAULT counts as `if_default`:
  *
  *     lbx_mailbox_options_limit(options.system_reservation, 4)

@@ -5,11 +5,11 @@
  * Four ways to send, the same message and the same rules:
  *
  *   try_send     never waits, whatever the policy
- *   send         waits as the mailbox's policy says (LBX_BLOCK: wait_ns)
+ *   send         waits as the mailbox's policy says (LBX_OVERFLOW_BLOCK: wait_ns)
  *   send_until   the same, at the latest until a deadline
  *   send_init    as an operation, for event loops and cancellation
  *
- * Only LBX_BLOCK ever waits; the other policies decide at once. It waits until
+ * Only LBX_OVERFLOW_BLOCK ever waits; the other policies decide at once. It waits until
  * the mailbox's wait_ns or the call's own deadline has passed, whichever comes
  * first, and then answers LBX_TIMEOUT, or ends as the mailbox's `after_wait`
  * says; LBX_FULL comes from sends that never wait. Messages of one thread
@@ -25,7 +25,7 @@
  * Threads    any, on one handle or several.
  *
  * Caveats
- * - Under LBX_BLOCK, a thread that is also the only consumer waits for ever.
+ * - Under LBX_OVERFLOW_BLOCK, a thread that is also the only consumer waits for ever.
  */
 #ifndef LETTERBOX_MAILBOX_PRODUCER_H
 #define LETTERBOX_MAILBOX_PRODUCER_H
@@ -56,7 +56,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_try_send(lbx_producer *producer,
  *            passed.
  * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
  * Threads    any.
- * Blocks     only under LBX_BLOCK.
+ * Blocks     only under LBX_OVERFLOW_BLOCK.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_producer_send(lbx_producer *producer,
@@ -69,7 +69,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send(lbx_producer *producer,
  * Returns    as lbx_producer_send().
  * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
  * Threads    any.
- * Blocks     only under LBX_BLOCK, until `deadline_ns`.
+ * Blocks     only under LBX_OVERFLOW_BLOCK, until `deadline_ns`.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_producer_send_until(lbx_producer *producer,
@@ -116,7 +116,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_try_send_envelope(
  * Returns    as lbx_producer_try_send_envelope(); LBX_TIMEOUT.
  * Ownership  on LBX_OK the mailbox owns the message; otherwise the caller does.
  * Threads    any.
- * Blocks     only under LBX_BLOCK, until `deadline_ns`.
+ * Blocks     only under LBX_OVERFLOW_BLOCK, until `deadline_ns`.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_producer_send_envelope_until(
@@ -143,7 +143,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send_envelope_init(
  * it is received next. It never evicts and never waits.
  *
  * Returns    LBX_OK; LBX_FULL; LBX_CLOSED; LBX_NO_MEMORY; LBX_UNSUPPORTED when
- *            the kind has no LBX_CAN_SEND_FRONT.
+ *            the kind has no LBX_CAPABILITY_SEND_FRONT.
  * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
  * Threads    any.
  * Since      0.1

@@ -6,17 +6,17 @@
  * handle of one. The rules of a box are set when it is created, can be changed
  * later, and live in the store: every program that opens the box sees the same.
  *
- *     lbx_box_options box = lbx_box_options_set(LBX_BOX_SQS);
+ *     lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
  *
  *     lbx_store_create_box(store, "orders-dlq", &box, &fault);
  *     box.lease_ns = 300 * LBX_SECOND;
  *     box.dead_letters = "orders-dlq";    // which must be there
- *     box.deliveries_most = 5;
+ *     box.max_deliveries = 5;
  *     lbx_store_create_box(store, "orders", &box, &fault);
  *
- * Two sets to start from. LBX_BOX_SEED (and LBX_BOX_OPTIONS_INIT): no upper
+ * Two sets to start from. LBX_BOX_PRESET_DEFAULT (and LBX_BOX_OPTIONS_INIT): no upper
  * limits, letters are kept until acknowledged, a receipt is good as long as
- * its lease (`strict`). LBX_BOX_SQS: the limits and defaults of SQS: letters
+ * its lease (`strict`). LBX_BOX_PRESET_SQS: the limits and defaults of SQS: letters
  * are kept for four days, leases last 12 hours at most, bodies are text.
  *
  * The life of a letter:
@@ -27,7 +27,7 @@
  *
  * Order. Letters become ready in the order of the moments they are due, and in
  * that order they are received; one that comes back goes to the end, unless
- * `keep_place` is set. In a `fifo` box each group is strictly in order: while
+ * `keep_position` is set. In a `fifo` box each group is strictly in order: while
  * one letter of a group is leased, no later one of that group is delivered.
  */
 #ifndef LETTERBOX_POST_BOX_H
@@ -39,50 +39,50 @@
 LBX_BEGIN
 
 /* Letters in one send, receive or settle. */
-#define LBX_BATCH_MOST 10
+#define LBX_MAX_BATCH 10
 
 /* A box's name, with the NUL: printable ASCII without spaces and '/'. */
 #define LBX_BOX_NAME_BYTES 128
 
 /* How far the other numbers may go. LBX_UNLIMITED is no limit. */
-typedef struct lbx_limits {
-    int64_t lease_most_ns; /* of one lease, and of all extensions since receive;
+typedef struct lbx_box_limits {
+    int64_t max_lease_ns; /* of one lease, and of all extensions since receive;
                               SQS: 12 h */
-    int64_t wait_most_ns;  /* of a long poll; SQS: 20 s */
-    int64_t delay_most_ns; /* SQS: 15 min */
-    int64_t retention_least_ns; /* SQS: 1 min */
-    int64_t retention_most_ns;  /* SQS: 14 days */
-    int64_t letter_most_bytes; /* body and attributes; SQS: 1 MiB. With all else
+    int64_t max_wait_ns;  /* of a long poll; SQS: 20 s */
+    int64_t max_delay_ns; /* SQS: 15 min */
+    int64_t min_retention_ns; /* SQS: 1 min */
+    int64_t max_retention_ns; /* SQS: 14 days */
+    int64_t max_letter_bytes; /* body and attributes; SQS: 1 MiB. With all else
                                    that is kept of it (type, routes, group, ids,
                                    trace, and about 100 bytes of the store's) a
                                    letter is never more than 64 MiB: a body is
                                    always somewhat less. */
-    int64_t batch_most_bytes;  /* the sum of a send; SQS: 1 MiB */
-    int64_t leased_most;       /* SQS: 120,000 */
-    uint32_t attributes_most;  /* SQS: 10 */
+    int64_t max_batch_bytes;  /* the sum of a send; SQS: 1 MiB */
+    int64_t max_leased;       /* SQS: 120,000 */
+    uint32_t max_attributes;  /* SQS: 10 */
     bool text_only; /* bodies are not empty, UTF-8, and have no characters that
                        XML 1.0 does not allow; SQS */
-} lbx_limits;
+} lbx_box_limits;
 
 /* Over what an id of a duplicate is looked for (fifo). */
 typedef enum lbx_deduplication {
-    LBX_DEDUPLICATE_BOX = 0, /* SQS: queue */
-    LBX_DEDUPLICATE_GROUP,   /* SQS: messageGroup */
+    LBX_DEDUPLICATION_BOX = 0, /* SQS: queue */
+    LBX_DEDUPLICATION_GROUP,   /* SQS: messageGroup */
 } lbx_deduplication;
 
 /* Whose dead letters a box takes. */
-typedef enum lbx_redrive_allow {
-    LBX_REDRIVE_ALLOW_ALL = 0,
-    LBX_REDRIVE_DENY_ALL,
-    LBX_REDRIVE_BY_BOX, /* those in redrive_boxes */
-} lbx_redrive_allow;
+typedef enum lbx_dead_letter_allow {
+    LBX_DEAD_LETTER_ALLOW_ALL = 0,
+    LBX_DEAD_LETTER_ALLOW_NONE,
+    LBX_DEAD_LETTER_ALLOW_LISTED, /* those in dead_letter_boxes */
+} lbx_dead_letter_allow;
 
 #define LBX_BOX_OPTIONS_VERSION 1
 
 /* The rules of a box. Durations are not negative. */
 typedef struct lbx_box_options {
     uint32_t version;
-    lbx_limits limits;
+    lbx_box_limits limits;
 
     /* What a letter gets that does not say otherwise. */
     int64_t lease_ns;     /* how long a receiver has it; 30 s */
@@ -100,7 +100,7 @@ typedef struct lbx_box_options {
     bool strict;
 
     /* A letter that comes back takes the place it had, not the last one. */
-    bool keep_place;
+    bool keep_position;
 
     /* Strict order within groups, and no duplicates for five minutes. Cannot be
      * changed later. */
@@ -108,19 +108,19 @@ typedef struct lbx_box_options {
     bool deduplicate_by_content; /* fifo: without an id, the body's hash */
     lbx_deduplication deduplication;
 
-    /* A letter that was delivered deliveries_most times is moved, when it is
+    /* A letter that was delivered max_deliveries times is moved, when it is
      * due again, to this box of the same store, in one step. It must be there
      * already, be another box, and be `fifo` if this one is. NULL: never. */
     const char *dead_letters;
-    uint32_t deliveries_most; /* 1 to 1000; 0 without dead_letters */
+    uint32_t max_deliveries; /* 1 to 1000; 0 without dead_letters */
 
     /* Who may name this box as its dead letters. */
-    lbx_redrive_allow redrive_allow;
-    const char *const *redrive_boxes;
-    size_t redrive_box_count; /* at most 10 */
+    lbx_dead_letter_allow dead_letter_allow;
+    const char *const *dead_letter_boxes;
+    size_t dead_letter_box_count; /* at most 10 */
 } lbx_box_options;
 
-#define LBX_LIMITS_NONE                                                        \
+#define LBX_BOX_LIMITS_NONE                                                    \
     {                                                                          \
         LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, 0, LBX_UNLIMITED,         \
             LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, UINT32_MAX, false     \
@@ -128,27 +128,27 @@ typedef struct lbx_box_options {
 
 #define LBX_BOX_OPTIONS_INIT                                                   \
     {                                                                          \
-        LBX_BOX_OPTIONS_VERSION, LBX_LIMITS_NONE, 30 * LBX_SECOND, 0, 0,       \
+        LBX_BOX_OPTIONS_VERSION, LBX_BOX_LIMITS_NONE, 30 * LBX_SECOND, 0, 0,   \
             LBX_UNLIMITED, LBX_UNLIMITED, true, false, false, false,           \
-            LBX_DEDUPLICATE_BOX, NULL, 0, LBX_REDRIVE_ALLOW_ALL, NULL, 0       \
+            LBX_DEDUPLICATION_BOX, NULL, 0, LBX_DEAD_LETTER_ALLOW_ALL, NULL, 0 \
     }
 
 /* What to start from. */
-typedef enum lbx_box_set {
-    LBX_BOX_SEED = 0, /* LBX_BOX_OPTIONS_INIT */
-    LBX_BOX_SQS,      /* a standard queue of SQS */
-    LBX_BOX_SQS_FIFO, /* a FIFO queue of SQS */
-    LBX_BOX_WINK,     /* LBX_BOX_SEED, but leases of 12 h at most (W-31) */
-} lbx_box_set;
+typedef enum lbx_box_preset {
+    LBX_BOX_PRESET_DEFAULT = 0, /* LBX_BOX_OPTIONS_INIT */
+    LBX_BOX_PRESET_SQS,         /* a standard queue of SQS */
+    LBX_BOX_PRESET_SQS_FIFO,    /* a FIFO queue of SQS */
+    LBX_BOX_PRESET_WINK, /* LBX_BOX_PRESET_DEFAULT, but leases of 12 h at most (W-31) */
+} lbx_box_preset;
 
 /*
- * lbx_box_options_set() is a set of options; for a number that is no set,
+ * lbx_box_options_preset() is a set of options; for a number that is no set,
  * LBX_BOX_OPTIONS_INIT.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_box_options lbx_box_options_set(lbx_box_set set);
+LBX_API lbx_box_options lbx_box_options_preset(lbx_box_preset set);
 
 /*
  * lbx_box_options_check() tells whether options can be kept, and if not, in the
@@ -160,7 +160,7 @@ LBX_API lbx_box_options lbx_box_options_set(lbx_box_set set);
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
-lbx_box_options_check(const lbx_box_options *options, lbx_fault *ret_fault);
+lbx_box_options_check(const lbx_box_options *options, lbx_fault *fault);
 
 /* How many letters are in a box, exactly, at one moment. What is due counts as
  * ready, whether or not the store has moved it yet. */

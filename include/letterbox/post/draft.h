@@ -72,7 +72,7 @@ typedef struct lbx_draft {
      * box takes the body's hash. In other boxes the group is kept and read by
      * nobody. 1 to 128 printable ASCII characters. */
     const char *group;
-    const char *duplicate_id;
+    const char *deduplication_id;
 
     /* Sending again after LBX_UNKNOWN: a send with a token that the box has seen
      * in the last five minutes sends nothing and answers as the first did. In
@@ -119,12 +119,12 @@ LBX_API lbx_draft lbx_draft_of_message(const lbx_type *type,
                                        const void *message);
 
 /* What became of a draft. Always written, also on failure. */
-typedef struct lbx_sent {
+typedef struct lbx_sent_letter {
     lbx_status status; /* of this one */
     lbx_id id;         /* LBX_OK: its id; that of the first for a duplicate */
     uint64_t sequence; /* LBX_OK: its number in the box; growing */
     bool duplicate;    /* it was sent before, and is not there twice */
-} lbx_sent;
+} lbx_sent_letter;
 
 LBX_END
 

@@ -88,7 +88,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_message(lbx_letter *letter,
  * lbx_letter_take_message() is the same, but the message goes to the caller.
  *
  * Returns    as lbx_letter_message().
- * Ownership  the message is the caller's; lbx_type_end_message() ends it.
+ * Ownership  the message is the caller's; lbx_type_destroy_message() ends it.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_letter_take_message(lbx_letter *letter,
@@ -146,28 +146,28 @@ LBX_API bool lbx_letter_attribute_at(const lbx_letter *letter, size_t index,
                                      lbx_attribute *ret);
 
 /* What is known of a letter and this delivery of it. Texts are the letter's. */
-typedef struct lbx_letter_facts {
+typedef struct lbx_letter_info {
     uint32_t delivery_count;   /* this one included: 1 is the first */
     uint64_t sequence;         /* its number in the box */
     int64_t sent_ms;           /* wall time, ms since 1970, UTC; for people */
     int64_t first_received_ms; /* the same */
     int64_t lease_ns;          /* how long it was leased, from the receive on */
     const char *group;         /* NULL: none; so below */
-    const char *duplicate_id;
+    const char *deduplication_id;
     const char *trace;
     const char *in_reply_to;
     const char *dead_letter_source; /* the box it died in */
-} lbx_letter_facts;
+} lbx_letter_info;
 
 /*
- * lbx_letter_facts_read() copies what is known of a letter.
+ * lbx_letter_info_read() copies what is known of a letter.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a copy; its texts are the letter's.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_letter_facts_read(const lbx_letter *letter,
-                                                      lbx_letter_facts *ret);
+LBX_API LBX_MUST_USE lbx_status lbx_letter_info_read(const lbx_letter *letter,
+                                                     lbx_letter_info *ret);
 
 /*
  * lbx_letter_delivery_count() is how often the letter has been delivered, this
@@ -237,7 +237,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_extend(lbx_letter *letter,
  * type. Its `in_reply_to` is set, and in fifo boxes its group, unless given.
  * The reply is durable before this returns.
  *
- * Returns    LBX_OK; LBX_FINALIZED; LBX_NO_ROUTE, and then `ret_fault` names
+ * Returns    LBX_OK; LBX_FINALIZED; LBX_NO_ROUTE, and then `fault` names
  *            the type; LBX_NO_REPLY without routes, or when the place they name
  *            cannot be found, which the fault names; LBX_INVALID for a body
  *            that the postbox does not take for a reply; and what a send to the
@@ -249,8 +249,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_extend(lbx_letter *letter,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_letter_reply(lbx_letter *letter,
                                                  const lbx_draft *reply,
-                                                 lbx_sent *ret_sent,
-                                                 lbx_fault *ret_fault);
+                                                 lbx_sent_letter *ret_sent,
+                                                 lbx_fault *fault);
 
 /*
  * lbx_letter_reply_init() starts the same as an operation.
@@ -265,8 +265,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply(lbx_letter *letter,
 LBX_API LBX_MUST_USE lbx_status lbx_letter_reply_init(lbx_operation *operation,
                                                       lbx_letter *letter,
                                                       const lbx_draft *reply,
-                                                      lbx_sent *ret_sent,
-                                                      lbx_fault *ret_fault);
+                                                      lbx_sent_letter *ret_sent,
+                                                      lbx_fault *fault);
 
 /*
  * lbx_letter_reply_and_acknowledge() sends a reply and deletes the letter: in
@@ -283,7 +283,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply_init(lbx_operation *operation,
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
-                                 lbx_sent *ret_sent, lbx_fault *ret_fault);
+                                 lbx_sent_letter *ret_sent, lbx_fault *fault);
 
 /*
  * lbx_letter_send_and_acknowledge() sends a draft to `to` and deletes the letter:
@@ -300,9 +300,9 @@ lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
  * Blocks     until it is durable.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_letter_send_and_acknowledge(lbx_letter *letter, lbx_postbox *to,
-                                const lbx_draft *draft, lbx_sent *ret_sent);
+LBX_API LBX_MUST_USE lbx_status lbx_letter_send_and_acknowledge(
+    lbx_letter *letter, lbx_postbox *to, const lbx_draft *draft,
+    lbx_sent_letter *ret_sent);
 
 LBX_END
 

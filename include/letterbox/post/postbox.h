@@ -44,7 +44,7 @@
 #include <letterbox/post/letter.h>
 #include <letterbox/post/resolver.h>
 #include <letterbox/post/stores.h>
-#include <letterbox/post/types.h>
+#include <letterbox/post/type_registry.h>
 
 LBX_BEGIN
 
@@ -64,7 +64,7 @@ typedef struct lbx_postbox_options {
     const lbx_store_options *store; /* by URL: for the store. NULL: defaults */
 
     /* What letters are. */
-    const lbx_types *types;     /* decodes received bodies; may be NULL */
+    const lbx_type_registry *types; /* decodes received bodies; may be NULL */
     const lbx_type *body_type;  /* what is sent: bodies of this type or derived
                                    from it; others are LBX_INVALID. NULL: any */
     const lbx_type *reply_type; /* the same for replies to letters from here */
@@ -209,11 +209,11 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send(lbx_postbox *postbox,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_draft(lbx_postbox *postbox,
                                                        const lbx_draft *draft,
-                                                       lbx_sent *ret);
+                                                       lbx_sent_letter *ret);
 
 /*
  * lbx_postbox_check_draft() tells whether a send of this draft would be refused
- * for what is in it, and `ret_fault`, which may be NULL, names the field and what
+ * for what is in it, and `fault`, which may be NULL, names the field and what
  * is allowed. It sends nothing; a message is encoded to see how large it is.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_TOO_LARGE; LBX_ENCODING; LBX_CLOSED;
@@ -222,10 +222,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_draft(lbx_postbox *postbox,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_check_draft(lbx_postbox *postbox,
                                                         const lbx_draft *draft,
-                                                        lbx_fault *ret_fault);
+                                                        lbx_fault *fault);
 
 /*
- * lbx_postbox_send_batch() sends up to LBX_BATCH_MOST drafts. Each is wholly
+ * lbx_postbox_send_batch() sends up to LBX_MAX_BATCH drafts. Each is wholly
  * sent or not at all, and `ret[i]` says which; in a fifo box one that fails does
  * not hold up the others. `ret` may be NULL.
  *
@@ -237,7 +237,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_check_draft(lbx_postbox *postbox,
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_batch(lbx_postbox *postbox,
                                                        const lbx_draft *drafts,
                                                        size_t count,
-                                                       lbx_sent *ret);
+                                                       lbx_sent_letter *ret);
 
 /*
  * lbx_postbox_send_init() starts the same as an operation. Its final statuses
@@ -252,18 +252,17 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_batch(lbx_postbox *postbox,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_init(
     lbx_operation *operation, lbx_postbox *postbox, const lbx_draft *drafts,
-    size_t count, lbx_sent *ret, int64_t deadline_ns);
+    size_t count, lbx_sent_letter *ret, int64_t deadline_ns);
 
 #define LBX_RECEIVE_OPTIONS_VERSION 1
 
 typedef struct lbx_receive_options {
     uint32_t version;
-    uint32_t letters_most; /* 1 to LBX_BATCH_MOST, else the nearer of the two */
-    uint32_t
-        letters_least; /* a wait ends when so many are there, or it is over;
+    uint32_t max_letters; /* 1 to LBX_MAX_BATCH, else the nearer of the two */
+    uint32_t min_letters; /* a wait ends when so many are there, or it is over;
                                1. Those that came are leased meanwhile. */
-    int64_t lease_ns;  /* LBX_DEFAULT: the box's; 0: ready again at once */
-    int64_t wait_ns;   /* for the first letter. LBX_DEFAULT: the box's; 0:
+    int64_t lease_ns;     /* LBX_DEFAULT: the box's; 0: ready again at once */
+    int64_t wait_ns;      /* for the first letter. LBX_DEFAULT: the box's; 0:
                                not at all; negative: for ever */
     const char *attempt_id; /* fifo: a receive that is repeated with the same id
                                within five minutes gets the same letters, as
@@ -282,8 +281,8 @@ typedef struct lbx_receive_options {
  * A letter that is damaged in its store is never handed out. Those behind it are; in
  * a fifo box, those of other groups. When it is the only one there, this answers
  * LBX_CORRUPT at once, and not that there is none; and also when there are very many
- * of them, which a few more receives will have passed. lbx_file_check()
- * (<letterbox/post/file.h>) tells which they are.
+ * of them, which a few more receives will have passed. lbx_file_store_check()
+ * (<letterbox/post/file_store.h>) tells which they are.
  *
  * Returns    LBX_OK; LBX_EMPTY when none came; LBX_CLOSED; LBX_FULL when the
  *            box has as many leased as it may; LBX_UNREACHABLE; LBX_UNKNOWN;
@@ -302,7 +301,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive(lbx_postbox *postbox,
  *
  * Returns    LBX_OK with 1 letter or more; as lbx_postbox_receive(), with none.
  * Ownership  the letters are the caller's. `ret_letters` has room for
- *            letters_most; `*ret_count` is always written.
+ *            max_letters; `*ret_count` is always written.
  * Blocks     until there is one.
  * Since      0.1
  */
@@ -327,22 +326,22 @@ lbx_postbox_receive_init(lbx_operation *operation, lbx_postbox *postbox,
                          lbx_letter **ret_letters, size_t *ret_count);
 
 /* What to do with a letter. */
-typedef enum lbx_settlement {
-    LBX_ACKNOWLEDGE = 0,
-    LBX_NACK,   /* time_ns: after how long it is ready again */
-    LBX_EXTEND, /* time_ns: how long from now it stays leased */
-} lbx_settlement;
+typedef enum lbx_settle_action {
+    LBX_SETTLE_ACKNOWLEDGE = 0,
+    LBX_SETTLE_NACK,   /* time_ns: after how long it is ready again */
+    LBX_SETTLE_EXTEND, /* time_ns: how long from now it stays leased */
+} lbx_settle_action;
 
-typedef struct lbx_settle {
-    lbx_settlement what;
+typedef struct lbx_settle_item {
+    lbx_settle_action action;
     int64_t time_ns;
     lbx_letter *letter;  /* either a letter, */
     const char *receipt; /* or a receipt as text, from lbx_letter_receipt() */
     lbx_status status;   /* out; always written */
-} lbx_settle;
+} lbx_settle_item;
 
 /*
- * lbx_postbox_settle_batch() settles up to LBX_BATCH_MOST letters of this
+ * lbx_postbox_settle_batch() settles up to LBX_MAX_BATCH letters of this
  * postbox, each by itself.
  *
  * Returns    LBX_OK when all were settled; otherwise the first failure, as for
@@ -354,9 +353,8 @@ typedef struct lbx_settle {
  * Blocks     until it is durable.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(lbx_postbox *postbox,
-                                                         lbx_settle *settles,
-                                                         size_t count);
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(
+    lbx_postbox *postbox, lbx_settle_item *settles, size_t count);
 
 /*
  * lbx_postbox_settle_init() starts the same as an operation, with replies that
@@ -371,8 +369,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(lbx_postbox *postbox,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_init(
-    lbx_operation *operation, lbx_postbox *postbox, lbx_settle *settles,
-    size_t count, const lbx_draft *replies, lbx_sent *ret_sent);
+    lbx_operation *operation, lbx_postbox *postbox, lbx_settle_item *settles,
+    size_t count, const lbx_draft *replies, lbx_sent_letter *ret_sent);
 
 /*
  * lbx_postbox_purge() deletes every letter: ready, delayed and leased. Their
@@ -423,7 +421,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_count_init(lbx_operation *operation,
                                                        lbx_box_counts *ret);
 
 /*
- * lbx_postbox_peek() shows letters without leasing them, `letters_most` at the
+ * lbx_postbox_peek() shows letters without leasing them, `max_letters` at the
  * most, from sequence `from` on, whatever their state. They cannot be settled or
  * replied to (LBX_FINALIZED). Damaged ones are left out, as in
  * lbx_postbox_receive().
@@ -435,7 +433,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_count_init(lbx_operation *operation,
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_peek(lbx_postbox *postbox,
                                                  uint64_t from,
-                                                 size_t letters_most,
+                                                 size_t max_letters,
                                                  lbx_letter **ret_letters,
                                                  size_t *ret_count);
 

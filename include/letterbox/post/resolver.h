@@ -6,10 +6,10 @@
  * postboxes you gave it; URLs, which opens what the place says; and a chain,
  * which asks a registry first and then a factory, and remembers what that made.
  *
- *     lbx_registry_create(NULL, &registry);
- *     lbx_registry_add(registry, "client-123:success", success);
- *     lbx_registry_add(registry, "client-123:errors", errors);
- *     options.resolver = lbx_registry_resolver(registry);
+ *     lbx_postbox_registry_create(NULL, &registry);
+ *     lbx_postbox_registry_add(registry, "client-123:success", success);
+ *     lbx_postbox_registry_add(registry, "client-123:errors", errors);
+ *     options.resolver = lbx_postbox_registry_as_resolver(registry);
  *
  * A postbox without a resolver takes a place for the name of a box in its own
  * store: then replies need no registry at all, and reply-and-acknowledge is one
@@ -44,66 +44,67 @@ typedef struct lbx_resolver {
 } lbx_resolver;
 
 /*
- * lbx_resolve() asks a resolver.
+ * lbx_resolver_resolve() asks a resolver.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND, and then `ret_fault`, which may be NULL,
+ * Returns    LBX_OK; LBX_NOT_FOUND, and then `fault`, which may be NULL,
  *            has the place; LBX_INVALID; what the resolver answers.
  * Ownership  the postbox is the caller's: lbx_postbox_unref().
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_resolve(lbx_resolver resolver,
-                                            const char *place,
-                                            lbx_fault *ret_fault,
-                                            lbx_postbox **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_resolver_resolve(lbx_resolver resolver,
+                                                     const char *place,
+                                                     lbx_postbox **ret,
+                                                     lbx_fault *fault);
 
-typedef struct lbx_registry lbx_registry;
+typedef struct lbx_postbox_registry lbx_postbox_registry;
 
 /*
- * lbx_registry_create() makes an empty registry.
+ * lbx_postbox_registry_create() makes an empty registry.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
- * Ownership  the registry is the caller's; end it with lbx_registry_destroy()
+ * Ownership  the registry is the caller's; end it with lbx_postbox_registry_destroy()
  *            after the postboxes that resolve with it.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_registry_create(const lbx_allocator *allocator, lbx_registry **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_registry_create(
+    const lbx_allocator *allocator, lbx_postbox_registry **ret);
 
 /*
- * lbx_registry_destroy() ends a registry and gives its postboxes up. Takes NULL.
+ * lbx_postbox_registry_destroy() ends a registry and gives its postboxes up. Takes NULL.
  *
  * Since      0.1
  */
-LBX_API void lbx_registry_destroy(lbx_registry *registry);
+LBX_API void lbx_postbox_registry_destroy(lbx_postbox_registry *registry);
 
 /*
- * lbx_registry_add() makes a postbox known under a place, which is copied.
+ * lbx_postbox_registry_add() makes a postbox known under a place, which is copied.
  *
  * Returns    LBX_OK; LBX_EXISTS; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the registry takes a reference of its own.
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_registry_add(lbx_registry *registry,
-                                                 const char *place,
-                                                 lbx_postbox *postbox);
+LBX_API LBX_MUST_USE lbx_status lbx_postbox_registry_add(
+    lbx_postbox_registry *registry, const char *place, lbx_postbox *postbox);
 
 /*
- * lbx_registry_remove() forgets a place; false when it was not known.
+ * lbx_postbox_registry_remove() forgets a place; false when it was not known.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API bool lbx_registry_remove(lbx_registry *registry, const char *place);
+LBX_API bool lbx_postbox_registry_remove(lbx_postbox_registry *registry,
+                                         const char *place);
 
 /*
- * lbx_registry_resolver() is the registry as a resolver.
+ * lbx_postbox_registry_as_resolver() is the registry as a resolver.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_resolver lbx_registry_resolver(lbx_registry *registry);
+LBX_API lbx_resolver
+lbx_postbox_registry_as_resolver(lbx_postbox_registry *registry);
 
 /*
  * lbx_url_resolver() is a resolver that opens a place as a URL
@@ -117,51 +118,52 @@ LBX_API lbx_resolver lbx_registry_resolver(lbx_registry *registry);
  */
 LBX_API lbx_resolver lbx_url_resolver(const lbx_store_options *options);
 
-#define LBX_CHAIN_OPTIONS_VERSION 1
+#define LBX_RESOLVER_CHAIN_OPTIONS_VERSION 1
 
-typedef struct lbx_chain_options {
+typedef struct lbx_resolver_chain_options {
     uint32_t version;
     const lbx_allocator *allocator;
     lbx_resolver first;   /* asked first; a registry, as a rule */
     lbx_resolver factory; /* makes what `first` does not know */
-    size_t kept_most;     /* how many made by the factory are kept open; the one
+    size_t max_kept;      /* how many made by the factory are kept open; the one
                              that was not used for longest goes. 64; 0: none */
-} lbx_chain_options;
+} lbx_resolver_chain_options;
 
-#define LBX_CHAIN_OPTIONS_INIT                                                 \
+#define LBX_RESOLVER_CHAIN_OPTIONS_INIT                                        \
     {                                                                          \
-        LBX_CHAIN_OPTIONS_VERSION, NULL, {NULL, NULL}, {NULL, NULL}, 64        \
+        LBX_RESOLVER_CHAIN_OPTIONS_VERSION, NULL, {NULL, NULL}, {NULL, NULL},  \
+            64                                                                 \
     }
 
-typedef struct lbx_chain lbx_chain;
+typedef struct lbx_resolver_chain lbx_resolver_chain;
 
 /*
- * lbx_chain_create() makes a resolver of two, with a cache. What `first` does
+ * lbx_resolver_chain_create() makes a resolver of two, with a cache. What `first` does
  * not know (LBX_NOT_FOUND) the factory makes; any other failure is passed on.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
- * Ownership  the chain is the caller's; end it with lbx_chain_destroy() after
+ * Ownership  the chain is the caller's; end it with lbx_resolver_chain_destroy() after
  *            the postboxes that resolve with it.
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_chain_create(const lbx_chain_options *options, lbx_chain **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_resolver_chain_create(
+    const lbx_resolver_chain_options *options, lbx_resolver_chain **ret);
 
 /*
- * lbx_chain_destroy() gives what it kept up. Takes NULL.
+ * lbx_resolver_chain_destroy() gives what it kept up. Takes NULL.
  *
  * Since      0.1
  */
-LBX_API void lbx_chain_destroy(lbx_chain *chain);
+LBX_API void lbx_resolver_chain_destroy(lbx_resolver_chain *chain);
 
 /*
- * lbx_chain_resolver() is the chain as a resolver.
+ * lbx_resolver_chain_as_resolver() is the chain as a resolver.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_resolver lbx_chain_resolver(lbx_chain *chain);
+LBX_API lbx_resolver lbx_resolver_chain_as_resolver(lbx_resolver_chain *chain);
 
 LBX_END
 

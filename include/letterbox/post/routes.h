@@ -6,7 +6,7 @@
  * certain types. A place is an identifier, a plain text; the resolver of the
  * postbox that the letter was received from makes a postbox of it.
  *
- *     static const lbx_route table[] = {
+ *     static const lbx_routes_entry table[] = {
  *         {"shop.Receipt", "client-123:success"},
  *         {"shop.Error", "client-123:errors"},
  *     };
@@ -40,14 +40,14 @@ LBX_BEGIN
 typedef struct lbx_routes lbx_routes;
 
 /* Replies of this type, and of types derived from it, go there. */
-typedef struct lbx_route {
+typedef struct lbx_routes_entry {
     const char *type_name; /* "shop.Receipt" */
-    const char *place;     /* "client-123:success" */
-} lbx_route;
+    const char *address;   /* "client-123:success" */
+} lbx_routes_entry;
 
 /* What a set of routes may be at most. */
-#define LBX_ROUTES_MOST       64
-#define LBX_ROUTES_MOST_BYTES 65536 /* as JSON */
+#define LBX_MAX_ROUTES       64
+#define LBX_MAX_ROUTES_BYTES 65536 /* as JSON */
 
 /*
  * lbx_routes_create() makes routes from a table, in which no type stands
@@ -61,7 +61,7 @@ typedef struct lbx_route {
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_routes_create(
-    const lbx_route *table, size_t count, const char *default_place,
+    const lbx_routes_entry *table, size_t count, const char *default_place,
     const lbx_allocator *allocator, lbx_routes **ret);
 
 /*
@@ -80,7 +80,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_routes_single(
  * members are ignored, but a name twice, a place that is no string, or bytes
  * that are not UTF-8 are refused.
  *
- * Returns    LBX_OK; LBX_ENCODING, and then `ret_fault`, which may be NULL,
+ * Returns    LBX_OK; LBX_ENCODING, and then `fault`, which may be NULL,
  *            says what and where; LBX_TOO_LARGE; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  as lbx_routes_create(). The fault is the caller's.
  * Threads    any.
@@ -88,7 +88,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_routes_single(
  */
 LBX_API LBX_MUST_USE lbx_status lbx_routes_from_json(
     const char *json, size_t size_bytes, const lbx_allocator *allocator,
-    lbx_fault *ret_fault, lbx_routes **ret);
+    lbx_routes **ret, lbx_fault *fault);
 
 /*
  * lbx_routes_json() is their JSON, with a NUL behind it. The default comes
@@ -116,24 +116,24 @@ LBX_API lbx_routes *lbx_routes_ref(lbx_routes *routes);
 LBX_API void lbx_routes_unref(lbx_routes *routes);
 
 /*
- * lbx_routes_place() is where a reply of `type` goes; NULL when there is no
+ * lbx_routes_address() is where a reply of `type` goes; NULL when there is no
  * route for it. A NULL type is the root: the default.
  *
  * Threads    any. Never allocates.
  * Since      0.1
  */
-LBX_API const char *lbx_routes_place(const lbx_routes *routes,
-                                     const lbx_type *type);
+LBX_API const char *lbx_routes_address(const lbx_routes *routes,
+                                       const lbx_type *type);
 
 /*
- * lbx_routes_place_of_name() is where a reply goes of which only the name of
+ * lbx_routes_address_by_name() is where a reply goes of which only the name of
  * the type is known: the route of that name, or the default.
  *
  * Threads    any. Never allocates.
  * Since      0.1
  */
-LBX_API const char *lbx_routes_place_of_name(const lbx_routes *routes,
-                                             const char *type_name);
+LBX_API const char *lbx_routes_address_by_name(const lbx_routes *routes,
+                                               const char *type_name);
 
 /*
  * lbx_routes_default() is the default place; NULL when there is none.
@@ -150,7 +150,7 @@ LBX_API const char *lbx_routes_default(const lbx_routes *routes);
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_route lbx_routes_at(const lbx_routes *routes, size_t index);
+LBX_API lbx_routes_entry lbx_routes_at(const lbx_routes *routes, size_t index);
 
 LBX_END
 

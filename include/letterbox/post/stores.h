@@ -13,18 +13,18 @@
  *
  *     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
  *
- *     options.durability = LBX_SURVIVES_POWER_CUT;       // the default
+ *     options.durability = LBX_DURABILITY_POWER_CUT;       // the default
  *     lbx_store_open("file:/var/lib/shop", &options, &store);
  *
  * Durability is a promise about LBX_OK. Each level keeps what those above keep:
  *
  *   level                      an OK survives
- *   LBX_SURVIVES_NOTHING       (memory:) nothing outside the process
- *   LBX_SURVIVES_PROCESS       kill -9 of any process; of a power cut or a crash
+ *   LBX_DURABILITY_NONE       (memory:) nothing outside the process
+ *   LBX_DURABILITY_PROCESS       kill -9 of any process; of a power cut or a crash
  *                              of the system, what the kernel had written
- *   LBX_SURVIVES_INTERVAL      the same, and a power cut but for the last
+ *   LBX_DURABILITY_INTERVAL      the same, and a power cut but for the last
  *                              `interval_ms`
- *   LBX_SURVIVES_POWER_CUT     kill -9, system crash, power cut on a disk that
+ *   LBX_DURABILITY_POWER_CUT     kill -9, system crash, power cut on a disk that
  *                              does not lie (`sync`, the default of file:)
  *
  * No level can damage a store; they differ in what may be missing. A call that
@@ -81,12 +81,12 @@ typedef struct lbx_store_options lbx_store_options;
 
 /* What an OK survives; more is greater. */
 typedef enum lbx_durability {
-    LBX_SURVIVES_DEFAULT = 0, /* in options: what suits the store */
-    LBX_SURVIVES_NOTHING,
-    LBX_SURVIVES_PROCESS,
-    LBX_SURVIVES_INTERVAL,
-    LBX_SURVIVES_POWER_CUT,
-    LBX_SURVIVES_MACHINE, /* and the loss of one machine: replicated stores */
+    LBX_DURABILITY_DEFAULT = 0, /* in options: what suits the store */
+    LBX_DURABILITY_NONE,
+    LBX_DURABILITY_PROCESS,
+    LBX_DURABILITY_INTERVAL,
+    LBX_DURABILITY_POWER_CUT,
+    LBX_DURABILITY_MACHINE, /* and the loss of one machine: replicated stores */
 } lbx_durability;
 
 #define LBX_STORE_OPTIONS_VERSION 1
@@ -104,9 +104,10 @@ struct lbx_store_options {
 
     /* file: */
     int64_t interval_ms; /* INTERVAL: 1 or more; 100 */
-    bool alone; /* refuse other processes: the second gets LBX_BUSY, and so do
+    bool
+        exclusive; /* refuse other processes: the second gets LBX_BUSY, and so do
                      we when there is one */
-    bool check; /* check every record before opening, as lbx_file_check()
+    bool check; /* check every record before opening, as lbx_file_store_check()
                      does; slow. Damage is LBX_CORRUPT and the fault says
                      where. Not of one that this process has open already */
     int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
@@ -123,7 +124,7 @@ struct lbx_store_options {
 #define LBX_STORE_OPTIONS_INIT                                                 \
     {                                                                          \
         LBX_STORE_OPTIONS_VERSION, NULL, NULL, NULL, false,                    \
-            LBX_SURVIVES_DEFAULT, 100, false, false, (int64_t)64 << 30,        \
+            LBX_DURABILITY_DEFAULT, 100, false, false, (int64_t)64 << 30,      \
             (int64_t)64 << 20, NULL, NULL                                      \
     }
 
@@ -135,7 +136,7 @@ struct lbx_store_options {
  * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
  *            must_exist; LBX_BUSY when someone has it alone, or we want to and
  *            cannot; LBX_UNSUPPORTED for a durability above what the store has,
- *            as anything but LBX_SURVIVES_NOTHING in memory; LBX_NEWER;
+ *            as anything but LBX_DURABILITY_NONE in memory; LBX_NEWER;
  *            LBX_CORRUPT; LBX_DENIED; LBX_INVALID; LBX_NO_MEMORY; and any I/O
  *            failure. options->fault says more.
  * Ownership  the store is the caller's: lbx_store_unref().
@@ -193,7 +194,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_sync(lbx_store *store);
  *
  * Returns    LBX_OK; LBX_EXISTS for other options; LBX_NOT_FOUND when
  *            `dead_letters` names no box; LBX_DENIED when that box does not
- *            allow it; LBX_INVALID, and `ret_fault`, which may be NULL, says
+ *            allow it; LBX_INVALID, and `fault`, which may be NULL, says
  *            why; and any failure of the store.
  * Ownership  the fault is the caller's.
  * Blocks     until it is durable.
@@ -201,10 +202,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_sync(lbx_store *store);
  */
 LBX_API LBX_MUST_USE lbx_status
 lbx_store_create_box(lbx_store *store, const char *name,
-                     const lbx_box_options *options, lbx_fault *ret_fault);
+                     const lbx_box_options *options, lbx_fault *fault);
 
 /*
- * lbx_store_change_box() gives a box new options. Letters that are inside are
+ * lbx_store_configure_box() gives a box new options. Letters that are inside are
  * subject to them from now on: a shorter retention ends them sooner.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID, also for a change of `fifo`;
@@ -214,8 +215,8 @@ lbx_store_create_box(lbx_store *store, const char *name,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
-lbx_store_change_box(lbx_store *store, const char *name,
-                     const lbx_box_options *options, lbx_fault *ret_fault);
+lbx_store_configure_box(lbx_store *store, const char *name,
+                        const lbx_box_options *options, lbx_fault *fault);
 
 /*
  * lbx_store_delete_box() deletes a box and every letter in it. Receives that
@@ -229,21 +230,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_delete_box(lbx_store *store,
                                                      const char *name);
 
 /*
- * lbx_store_read_box() reads a box's options and counts; either may be NULL.
+ * lbx_store_describe_box() reads a box's options and counts; either may be NULL.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
  * Ownership  copies; texts inside the options are in `buffer`, which must be
- *            of LBX_BOX_TEXT_BYTES if the options are wanted, and may be NULL
+ *            of LBX_BOX_OPTIONS_BUFFER_BYTES if the options are wanted, and may be NULL
  *            otherwise.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_store_read_box(lbx_store *store,
-                                                   const char *name,
-                                                   char *buffer,
-                                                   lbx_box_options *ret_options,
-                                                   lbx_box_counts *ret_counts);
+LBX_API LBX_MUST_USE lbx_status lbx_store_describe_box(
+    lbx_store *store, const char *name, char *buffer,
+    lbx_box_options *ret_options, lbx_box_counts *ret_counts);
 
-#define LBX_BOX_TEXT_BYTES 2048
+#define LBX_BOX_OPTIONS_BUFFER_BYTES 2048
 
 /*
  * lbx_store_list_boxes() calls `each` for the boxes whose name begins with
@@ -259,25 +258,25 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_list_boxes(
 
 /* What a move is at. */
 typedef enum lbx_move_phase {
-    LBX_MOVE_RUNNING = 0,
-    LBX_MOVE_COMPLETED,
-    LBX_MOVE_CANCELLING,
-    LBX_MOVE_CANCELLED,
-    LBX_MOVE_FAILED, /* `reason` says why */
+    LBX_MOVE_PHASE_RUNNING = 0,
+    LBX_MOVE_PHASE_COMPLETED,
+    LBX_MOVE_PHASE_CANCELLING,
+    LBX_MOVE_PHASE_CANCELLED,
+    LBX_MOVE_PHASE_FAILED, /* `reason` says why */
 } lbx_move_phase;
 
 /* How far a move has come. */
-typedef struct lbx_move_state {
+typedef struct lbx_move_progress {
     uint64_t task; /* its number; growing */
     lbx_move_phase phase;
     lbx_status reason; /* LBX_NOT_FOUND: where they should go is gone */
     uint64_t moved;
     uint64_t left;      /* in the box it takes from */
     int64_t started_ms; /* wall time, ms since 1970 */
-} lbx_move_state;
+} lbx_move_progress;
 
 /*
- * lbx_store_move() moves letters from one box to another, each in one step; a
+ * lbx_store_start_move() moves letters from one box to another, each in one step; a
  * NULL `to` brings letters that a box moved by its `dead_letters` back to the boxes
  * they died in. It starts a task in the store, which goes on when this process ends
  * and another has the store open. Moved letters get a new id and start with no
@@ -286,8 +285,8 @@ typedef struct lbx_move_state {
  * What a courier has put aside is another letter, a record, which came from no box:
  * for those, lbx_dead_letter_send_back() (<letterbox/courier.h>).
  *
- * A task that meets a letter with nowhere to go ends there, LBX_MOVE_FAILED: what
- * has become of it is in lbx_store_move_state() only. If the very first letter has
+ * A task that meets a letter with nowhere to go ends there, LBX_MOVE_PHASE_FAILED: what
+ * has become of it is in lbx_store_describe_move() only. If the very first letter has
  * nowhere to go back to, no task is started.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for a box that does not exist, or a first letter
@@ -298,20 +297,20 @@ typedef struct lbx_move_state {
  * Blocks     until the task is durable, not for its end.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_store_move(lbx_store *store,
-                                               const char *from, const char *to,
-                                               int64_t letters_per_second);
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_start_move(lbx_store *store, const char *from, const char *to,
+                     int64_t letters_per_second);
 
 /*
- * lbx_store_move_state() tells how far the latest move out of a box has come.
+ * lbx_store_describe_move() tells how far the latest move out of a box has come.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
  * Ownership  a copy.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_store_move_state(lbx_store *store,
-                                                     const char *from,
-                                                     lbx_move_state *ret);
+LBX_API LBX_MUST_USE lbx_status lbx_store_describe_move(lbx_store *store,
+                                                        const char *from,
+                                                        lbx_move_progress *ret);
 
 /*
  * lbx_store_cancel_move() stops it after the letter it is at.

@@ -104,7 +104,7 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
         options.kinds = system->options.kinds;
     options.owner = (void *)(uintptr_t)lbx__cell_ref(cell); // ABOX-3
     options.envelopes = true;
-    options.system_reservation = LBX_DISABLED;
+    options.system_reservation = LBX_LIMIT_DISABLED;
     options.loss_sink.lost = actor_mailbox_lost;
     options.loss_sink.context = system;
     status = lbx_mailbox_create(kind, &options, &box->in, &box->out);

@@ -77,7 +77,7 @@ ask_finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
     lbx__lock_give(&ask->lock);
     lbx__wakes_run(&wakes);
     if (!wanted && answer)
-        lbx__dead_letter_publish(ask->system, answer, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish(ask->system, answer, LBX_LOSS_NO_ACTOR);
 }
 
 /* A system message in the promise's name. */
@@ -108,7 +108,7 @@ ask_end_promise(lbx_context *context)
     cell->phase = LBX__PHASE_ENDED;
     (void)lbx__add(&cell->generation, 1, seq_cst); // LIFE-2
     while ((node = lbx__cell_pop(cell)))
-        lbx__dead_letter_publish_node(system, node, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish_node(system, node, LBX_LOSS_NO_ACTOR);
     lbx__facilities_free(cell);
     while ((node = lbx__node_list_take(&watchers)))
         lbx__watch_notify(system, node);
@@ -129,11 +129,11 @@ lbx__ask_answer(lbx_context *context)
     if (!node)
         return;
     if (node->recipient != lbx__cell_ref(cell)) {
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_NO_ACTOR);
         return;
     }
     if (ask->handled && node->code != LBX__REPORT_STATUS) {
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_NO_ACTOR);
         return;
     }
     answer = lbx__node_envelope(node);
@@ -239,7 +239,7 @@ ask_abandon(lbx__op *op)
     lbx__op_settle(op);
     op->state = LBX__IDLE;
     if (had) // ASK-2
-        lbx__dead_letter_publish(ask->system, &ask->answer, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish(ask->system, &ask->answer, LBX_LOSS_NO_ACTOR);
     lbx__cell_stop(lbx__cell_of(ask->promise),
                    lbx__generation_of(ask->promise));
 }
@@ -325,8 +325,8 @@ lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
 }
 
 lbx_status
-lbx_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
-                 const lbx_envelope *message, int64_t deadline_ns)
+lbx_tell_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
+                      const lbx_envelope *message, int64_t deadline_ns)
 {
     lbx_envelope nothing; // there is no answer
     lbx_status status =
@@ -340,8 +340,8 @@ lbx_handled_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
 }
 
 lbx_status
-lbx_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
-               int64_t deadline_ns)
+lbx_ref_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
+                   int64_t deadline_ns)
 {
     lbx__op *op = operation ? lbx__op_of(operation) : NULL;
 
@@ -379,10 +379,10 @@ lbx_ask_until(lbx_system *system, lbx_ref to, const lbx_envelope *question,
 }
 
 lbx_status
-lbx_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
+lbx_ref_ended_until(lbx_system *system, lbx_ref ref, int64_t deadline_ns)
 {
     lbx_operation operation;
 
-    return ask_wait(lbx_ended_init(&operation, system, ref, deadline_ns),
+    return ask_wait(lbx_ref_ended_init(&operation, system, ref, deadline_ns),
                     &operation);
 }

@@ -57,7 +57,7 @@ void
 lbx_context_reply(lbx_context *context, void *message)
 {
     lbx_ref sender = lbx_context_sender(context);
-    lbx_envelope envelope = lbx_envelope_new(message, LBX_PRIORITY_DEFAULT);
+    lbx_envelope envelope = lbx_envelope_of(message, LBX_PRIORITY_DEFAULT);
 
     if (!context)
         return;
@@ -67,7 +67,7 @@ lbx_context_reply(lbx_context *context, void *message)
     }
     envelope.sender = lbx_ref_as_sender(lbx_context_self(context));
     lbx__dead_letter_publish(context->cell->system, &envelope,
-                             LBX_LOST_NO_ACTOR);
+                             LBX_LOSS_NO_ACTOR);
 }
 
 void
@@ -101,10 +101,10 @@ lbx_context_stop(lbx_context *context)
 }
 
 lbx_status
-lbx_context_become(lbx_context *context, lbx_receive *receive)
+lbx_context_become(lbx_context *context, lbx_actor_handler *receive)
 {
     lbx__facilities *facilities;
-    lbx_receive **top;
+    lbx_actor_handler **top;
 
     if (!context || !receive)
         return LBX_INVALID;

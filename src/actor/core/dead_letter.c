@@ -16,7 +16,7 @@ dead_letter_is_suppressed(const lbx_type *type, const void *message)
     return message == (const void *)&lbx__message_poison ||
            type == lbx_terminated_type() ||
            type == lbx_receive_timeout_type() ||
-           (type && lbx_type_is_a(type, lbx_suppressed_type()));
+           (type && lbx_type_is_a(type, lbx_dead_letter_suppressed_type()));
 }
 
 /* What a loss is called as the answer to who waits. */
@@ -24,17 +24,17 @@ static lbx_status
 dead_letter_status(lbx_loss_reason reason)
 {
     switch (reason) {
-    case LBX_LOST_DROPPED_NEWEST:
-    case LBX_LOST_DROPPED_OLDEST:
+    case LBX_LOSS_DROPPED_NEWEST:
+    case LBX_LOSS_DROPPED_OLDEST:
         return LBX_FULL;
-    case LBX_LOST_EXPIRED:
+    case LBX_LOSS_EXPIRED:
         return LBX_TIMEOUT;
-    case LBX_LOST_UNHANDLED:
+    case LBX_LOSS_UNHANDLED:
         return LBX_UNSUPPORTED;
-    case LBX_LOST_NO_MEMORY:
+    case LBX_LOSS_NO_MEMORY:
         return LBX_NO_MEMORY;
-    case LBX_LOST_FAILED:
-    case LBX_LOST_REFUSED:
+    case LBX_LOSS_FAILED:
+    case LBX_LOSS_REFUSED:
         return LBX_REFUSED;
     default:
         return LBX_NOT_FOUND;
@@ -45,10 +45,10 @@ void
 lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
                          lbx_loss_reason reason)
 {
-    lbx_dead_letter_listener listeners[LBX_MOST_LISTENERS + 1];
+    lbx_dead_letter_listener listeners[LBX_MAX_DEAD_LETTER_LISTENERS + 1];
     uint32_t count = 0;
     lbx_envelope dead = *envelope;
-    lbx_dead_letter letter = {
+    lbx_dead_letter_event letter = {
         .system = system,
         .envelope = &dead,
         .sender = lbx_ref_of_sender(envelope->sender),
@@ -62,7 +62,7 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
     (void)lbx__add(&system->dead_letters, 1, relaxed);
     if (letter.suppressed)
         (void)lbx__add(&system->suppressed, 1, relaxed);
-    if (system->options.dead_letters.heard)
+    if (system->options.dead_letters.on_dead_letter)
         listeners[count++] = system->options.dead_letters;
     // No callback runs under the lock, so they are copied.
     lbx__lock_take(&system->listeners_lock);
@@ -70,21 +70,22 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
         listeners[count++] = system->listeners[i];
     lbx__lock_give(&system->listeners_lock);
     for (uint32_t i = 0; i < count; i++)
-        listeners[i].heard(listeners[i].context, &letter);
+        listeners[i].on_dead_letter(listeners[i].context, &letter);
     lbx__message_destroy(system, envelope->type, envelope->message);
     if (envelope->reserved[0] == LBX__REPORT_DUE)
         lbx__ask_report(system, letter.sender.word, dead_letter_status(reason));
 }
 
 lbx_status
-lbx_system_add_listener(lbx_system *system, lbx_dead_letter_listener listener)
+lbx_system_add_dead_letter_listener(lbx_system *system,
+                                    lbx_dead_letter_listener listener)
 {
     lbx_status status = LBX_FULL;
 
-    if (!system || !listener.heard)
+    if (!system || !listener.on_dead_letter)
         return LBX_INVALID;
     lbx__lock_take(&system->listeners_lock);
-    if (system->listener_count < LBX_MOST_LISTENERS) {
+    if (system->listener_count < LBX_MAX_DEAD_LETTER_LISTENERS) {
         system->listeners[system->listener_count++] = listener;
         status = LBX_OK;
     }
@@ -93,8 +94,8 @@ lbx_system_add_listener(lbx_system *system, lbx_dead_letter_listener listener)
 }
 
 bool
-lbx_system_remove_listener(lbx_system *system,
-                           lbx_dead_letter_listener listener)
+lbx_system_remove_dead_letter_listener(lbx_system *system,
+                                       lbx_dead_letter_listener listener)
 {
     bool found = false;
 
@@ -102,8 +103,9 @@ lbx_system_remove_listener(lbx_system *system,
         return false;
     lbx__lock_take(&system->listeners_lock);
     for (uint32_t i = 0; i < system->listener_count && !found; i++) {
-        found = system->listeners[i].heard == listener.heard &&
-                system->listeners[i].context == listener.context;
+        found =
+            system->listeners[i].on_dead_letter == listener.on_dead_letter &&
+            system->listeners[i].context == listener.context;
         if (found)
             system->listeners[i] = system->listeners[--system->listener_count];
     }
@@ -119,7 +121,7 @@ lbx__dead_letter_publish_node(lbx_system *system, lbx__node *node,
 
     if (node->code == LBX__REPORT_STATUS)
         return; // nobody waits for it any more
-    if (node->code == LBX__REPORT_DUE && reason == LBX_LOST_FAILED) {
+    if (node->code == LBX__REPORT_DUE && reason == LBX_LOSS_FAILED) {
         lbx__ask_report(system, node->sender,
                         (lbx_status)lbx__peek(&node->number));
         envelope.reserved[0] = LBX__REPORT_NONE;

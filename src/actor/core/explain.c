@@ -37,7 +37,8 @@ is_balanced(const lbx_system *system, const char *path)
     const lbx__deployment_entry *deploy =
         lbx__deployment_find(system->selection->deployment, path);
 
-    return deploy && deploy->router && deploy->routing == LBX_BALANCING;
+    return deploy && deploy->router &&
+           deploy->routing == LBX_POOL_ROUTING_BALANCING;
 }
 
 lbx_status
@@ -61,7 +62,7 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
         request.parent = find_parent(system, path);
     if (is_balanced(system, path))
-        request.needs = LBX_CAN_MULTI_CONSUME;
+        request.needs = LBX_CAPABILITY_MULTI_CONSUME;
     status = lbx__choice_make(system->selection, &request, &choice);
     if (status != LBX_OK) {
         char line[LINE_BYTES];

@@ -351,7 +351,7 @@ life_clear_facilities(lbx__cell *cell)
         return;
     if (facilities->failed) {
         lbx__dead_letter_publish_node(system, facilities->failed,
-                                      LBX_LOST_FAILED);
+                                      LBX_LOSS_FAILED);
         lbx__node_pool_put(system->pool, facilities->failed);
         facilities->failed = NULL;
     }
@@ -363,7 +363,7 @@ life_clear_facilities(lbx__cell *cell)
     facilities->again = NULL;
     while ((node = lbx__node_list_take(&facilities->ahead)) ||
            (node = lbx__node_list_take(&facilities->stash))) {
-        lbx__dead_letter_publish_node(system, node, LBX_LOST_CLOSED);
+        lbx__dead_letter_publish_node(system, node, LBX_LOSS_CLOSED);
         lbx__node_pool_put(system->pool, node);
     }
 }
@@ -374,7 +374,7 @@ life_clear_inbox(lbx__cell *cell)
     lbx__node *node;
 
     while ((node = lbx__cell_pop(cell)))
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_CLOSED);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_CLOSED);
 }
 
 void

@@ -39,15 +39,15 @@ log_decide(lbx_dead_letter_log *log)
     int64_t now = lbx_clock_now(log->clock);
 
     lbx__lock_take(&mine->lock);
-    if (mine->printed >= log->most && log->pause_ns >= 0 &&
+    if (mine->printed >= log->max_lines && log->pause_ns >= 0 &&
         now - mine->paused_ns >= log->pause_ns) {
         verdict.skipped = mine->skipped;
         mine->skipped = 0;
         mine->printed = 0;
     }
-    if (mine->printed < log->most) {
+    if (mine->printed < log->max_lines) {
         verdict.print = true;
-        verdict.last = ++mine->printed == log->most;
+        verdict.last = ++mine->printed == log->max_lines;
         mine->paused_ns = now;
     } else {
         mine->skipped++;
@@ -67,7 +67,7 @@ log_describe_ref(lbx_ref ref, char *text, size_t size_bytes)
 }
 
 static void
-log_heard(void *context, const lbx_dead_letter *letter)
+log_heard(void *context, const lbx_dead_letter_event *letter)
 {
     lbx_dead_letter_log *log = context;
     const lbx_type *type = letter->envelope->type;
@@ -98,7 +98,7 @@ log_heard(void *context, const lbx_dead_letter *letter)
 }
 
 lbx_dead_letter_listener
-lbx_dead_letter_log_listener(lbx_dead_letter_log *log)
+lbx_dead_letter_log_as_listener(lbx_dead_letter_log *log)
 {
     lbx_dead_letter_listener listener = {log_heard, log};
 
@@ -109,25 +109,25 @@ const char *
 lbx_loss_reason_text(lbx_loss_reason reason)
 {
     switch (reason) {
-    case LBX_NOT_LOST:
+    case LBX_LOSS_NONE:
         return "it was not lost";
-    case LBX_LOST_DROPPED_NEWEST:
+    case LBX_LOSS_DROPPED_NEWEST:
         return "dropped: the mailbox was full";
-    case LBX_LOST_DROPPED_OLDEST:
+    case LBX_LOSS_DROPPED_OLDEST:
         return "dropped: a newer one took its place";
-    case LBX_LOST_EXPIRED:
+    case LBX_LOSS_EXPIRED:
         return "its deadline had passed";
-    case LBX_LOST_CLOSED:
+    case LBX_LOSS_CLOSED:
         return "its actor ended before its turn";
-    case LBX_LOST_NO_ACTOR:
+    case LBX_LOSS_NO_ACTOR:
         return "its actor had ended";
-    case LBX_LOST_UNHANDLED:
+    case LBX_LOSS_UNHANDLED:
         return "its actor has no handler for it";
-    case LBX_LOST_FAILED:
+    case LBX_LOSS_FAILED:
         return "its handler failed";
-    case LBX_LOST_NO_MEMORY:
+    case LBX_LOSS_NO_MEMORY:
         return "there was no memory";
-    case LBX_LOST_REFUSED:
+    case LBX_LOSS_REFUSED:
         return "the mailbox refused it";
     }
     return "?";

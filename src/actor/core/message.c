@@ -50,7 +50,7 @@ lbx_receive_timeout_type(void)
 }
 
 const lbx_type *
-lbx_suppressed_type(void)
+lbx_dead_letter_suppressed_type(void)
 {
     (void)pthread_once(&once, message_make_types);
     return suppressed_type;
@@ -70,7 +70,7 @@ lbx__message_destroy(lbx_system *system, const lbx_type *type, void *message)
     const lbx_system_options *options = &system->options;
 
     if (type)
-        lbx_type_end_message(type, message);
+        lbx_type_destroy_message(type, message);
     else if (options->destroy && message != (const void *)&lbx__message_poison)
         options->destroy(message, options->destroy_context);
 }

@@ -222,7 +222,7 @@ lbx__node_fill(lbx__node *node, const lbx_envelope *envelope,
 lbx_envelope
 lbx__node_envelope(const lbx__node *node)
 {
-    lbx_envelope envelope = lbx_envelope_new(node->message, node->priority);
+    lbx_envelope envelope = lbx_envelope_of(node->message, node->priority);
 
     envelope.type = node->type;
     envelope.sender = (void *)(uintptr_t)node->sender;

@@ -63,8 +63,8 @@ outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
         lbx__actor_mailbox_wake(outgoing->box, lbx__cell_of(outgoing->to.word));
     else
         lbx__dead_letter_publish(system, &outgoing->envelope,
-                                 status == LBX_TIMEOUT ? LBX_LOST_DROPPED_NEWEST
-                                                       : LBX_LOST_NO_ACTOR);
+                                 status == LBX_TIMEOUT ? LBX_LOSS_DROPPED_NEWEST
+                                                       : LBX_LOSS_NO_ACTOR);
 }
 
 /* Polls; false when it is final and gone. */

@@ -77,7 +77,7 @@ ask_pool(const lbx__cell *cell, bool balances, lbx__choice_request *request)
     if (!pool)
         return;
     request->behaviour = pool->props.behaviour; // who will use it
-    request->needs = LBX_CAN_MULTI_CONSUME;
+    request->needs = LBX_CAPABILITY_MULTI_CONSUME;
 }
 
 /* The mailbox that a cell shares with its parent. */
@@ -107,7 +107,7 @@ must_count(const lbx__cell *parent)
 {
     const lbx_pool *pool = lbx__router_pool(parent);
 
-    return pool && pool->routing == LBX_SMALLEST_MAILBOX;
+    return pool && pool->routing == LBX_POOL_ROUTING_SMALLEST_MAILBOX;
 }
 
 static lbx_status
@@ -160,7 +160,7 @@ warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
     char line[LINE_BYTES];
 
     // Relaxed: who is first does not matter.
-    if (!options->warn || !(mailbox->capabilities & LBX_CAN_BLOCK) ||
+    if (!options->warn || !(mailbox->capabilities & LBX_CAPABILITY_BLOCK) ||
         lbx__exchange(&selection->warned, 1u, relaxed) != 0)
         return;
     (void)snprintf(line, sizeof(line),

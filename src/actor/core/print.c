@@ -148,7 +148,7 @@ print_add_numbers(lbx_ref ref, char *line, size_t size_bytes)
     lbx_actor_stats stats;
     size_t used = strlen(line);
 
-    if (lbx_ref_stats(ref, &stats) != LBX_OK) {
+    if (lbx_ref_stats_read(ref, &stats) != LBX_OK) {
         (void)snprintf(line + used, size_bytes - used, " ended");
         return;
     }
@@ -164,7 +164,7 @@ print_add_numbers(lbx_ref ref, char *line, size_t size_bytes)
                        ", waited %lld us, at most %lld us",
                        (long long)stats.waited_total_ns /
                            (long long)stats.timed_messages / 1000,
-                       (long long)stats.waited_max_ns / 1000);
+                       (long long)stats.max_waited_ns / 1000);
 }
 
 lbx_status

@@ -6,7 +6,7 @@
 #include <string.h>
 
 lbx_ref
-lbx_nobody(void)
+lbx_ref_nobody(void)
 {
     lbx_ref nobody = {0};
 
@@ -73,7 +73,8 @@ ref_push(lbx_ref to, const lbx_envelope *envelope)
 
     if (!lbx_ref_is_alive(to))
         return LBX_NOT_FOUND;
-    if (lbx_envelope_is_system(envelope) || envelope->channel > LBX_CONTROL)
+    if (lbx_envelope_is_system(envelope) ||
+        envelope->channel > LBX_CHANNEL_CONTROL)
         return LBX_INVALID; // system messages are the library's own here
     // Relaxed: lbx__actor_mailbox_ref() looks again.
     if (lbx__load(&cell->box, relaxed))
@@ -102,15 +103,15 @@ ref_loss_reason(lbx_status status)
 {
     switch (status) {
     case LBX_NO_MEMORY:
-        return LBX_LOST_NO_MEMORY;
+        return LBX_LOSS_NO_MEMORY;
     case LBX_FULL:
     case LBX_TIMEOUT:
-        return LBX_LOST_DROPPED_NEWEST;
+        return LBX_LOSS_DROPPED_NEWEST;
     case LBX_NOT_FOUND:
     case LBX_CLOSED:
-        return LBX_LOST_NO_ACTOR;
+        return LBX_LOSS_NO_ACTOR;
     default:
-        return LBX_LOST_REFUSED;
+        return LBX_LOSS_REFUSED;
     }
 }
 
@@ -119,7 +120,7 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
 {
     lbx_envelope copy;
     if (!envelope || lbx_envelope_is_system(envelope) ||
-        envelope->channel > LBX_CONTROL)
+        envelope->channel > LBX_CHANNEL_CONTROL)
         return LBX_INVALID;
     if (!to.word)
         return LBX_NOT_FOUND;
@@ -146,7 +147,7 @@ ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
 
     if (!box)
         return LBX_NOT_FOUND;
-    if (!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BLOCK)) {
+    if (!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BLOCK)) {
         lbx__actor_mailbox_unref(box);
         return LBX_FULL;
     }
@@ -169,9 +170,9 @@ ref_tell_nobody(const lbx_envelope *envelope)
 
     if (context)
         lbx__dead_letter_publish(context->cell->system, envelope,
-                                 LBX_LOST_NO_ACTOR);
+                                 LBX_LOSS_NO_ACTOR);
     else
-        lbx_type_end_message(envelope->type, envelope->message);
+        lbx_type_destroy_message(envelope->type, envelope->message);
 }
 
 /* Sends in the name that the envelope has, or in nobody's. What was not accepted
@@ -216,7 +217,7 @@ ref_send_plain(lbx_ref to, const lbx_type *type, void *message,
     node->recipient = to.word;
     node->deadline_ns = 0;
     node->priority = priority;
-    node->channel = LBX_REGULAR;
+    node->channel = LBX_CHANNEL_REGULAR;
     node->code = 0;
     node->notice = false;
     node->plain = message != (const void *)&lbx__message_poison;
@@ -236,7 +237,7 @@ ref_tell_slowly(lbx_ref to, const lbx_type *type, void *message,
             to, type, message, priority, 0,
             lbx__node_pool_cache(lbx__cell_of(to.word)->system->pool)))
         return;
-    envelope = lbx_envelope_new(message, priority);
+    envelope = lbx_envelope_of(message, priority);
     envelope.type = type;
     envelope.sender = ref_sender(&envelope);
     ref_send(to, &envelope, true);
@@ -323,19 +324,19 @@ ref_send_system(lbx_ref to, uint8_t code)
 }
 
 lbx_status
-lbx_suspend(lbx_ref ref)
+lbx_ref_suspend(lbx_ref ref)
 {
     return ref_send_system(ref, LBX__CODE_SUSPEND);
 }
 
 lbx_status
-lbx_resume(lbx_ref ref)
+lbx_ref_resume(lbx_ref ref)
 {
     return ref_send_system(ref, LBX__CODE_RESUME);
 }
 
 void
-lbx_stop(lbx_ref ref)
+lbx_ref_stop(lbx_ref ref)
 {
     if (lbx_ref_is_alive(ref))
         lbx__cell_stop(lbx__cell_of(ref.word), lbx__generation_of(ref.word));

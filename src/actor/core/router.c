@@ -17,7 +17,7 @@
 #include <string.h>
 
 typedef struct router {
-    lbx_routing routing;
+    lbx_pool_routing routing;
     uint32_t count;
     uint32_t next;
     lbx_ref *routees;
@@ -156,9 +156,9 @@ router_receive(lbx_context *context, void *state, void *message)
     }
     if (mine->count == 0)
         return LBX_OK; // it is about to end
-    if (mine->routing == LBX_BROADCAST)
+    if (mine->routing == LBX_POOL_ROUTING_BROADCAST)
         return router_broadcast(context, mine);
-    if (mine->routing == LBX_SMALLEST_MAILBOX)
+    if (mine->routing == LBX_POOL_ROUTING_SMALLEST_MAILBOX)
         lbx_context_forward(context, router_least_loaded(mine));
     else
         lbx_context_forward(context, mine->routees[mine->next++ % mine->count]);
@@ -211,7 +211,8 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     lbx_status status;
 
     if (!ret || !pool || pool->version != LBX_POOL_VERSION ||
-        pool->routees == 0 || (unsigned)pool->routing > LBX_BALANCING)
+        pool->routees == 0 ||
+        (unsigned)pool->routing > LBX_POOL_ROUTING_BALANCING)
         return LBX_INVALID;
     copy = router_copy_pool(system, pool);
     if (!copy)
@@ -219,15 +220,16 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     props.behaviour = &router_behaviour;
     props.argument = copy;
     props.strategy = pool->strategy;
-    if (pool->routing == LBX_BALANCING) {
+    if (pool->routing == LBX_POOL_ROUTING_BALANCING) {
         props.mailbox = pool->props.mailbox;
         props.mailbox_options = pool->props.mailbox_options;
         copy->props.mailbox = NULL; // they get their parent's
     }
     props.fault = pool->props.fault;
     copy->props.fault = NULL; // it may be gone when they are made
-    status = lbx__life_spawn_pool(system, parent, &props, name,
-                                  pool->routing == LBX_BALANCING, ret);
+    status =
+        lbx__life_spawn_pool(system, parent, &props, name,
+                             pool->routing == LBX_POOL_ROUTING_BALANCING, ret);
     if (status != LBX_OK)
         lbx__free(system->options.allocator, copy, sizeof(*copy));
     return status;

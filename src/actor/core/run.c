@@ -146,7 +146,7 @@ run_handle_system(lbx_context *context)
 }
 
 /* The handler of the first matching row. */
-static lbx_receive *
+static lbx_actor_handler *
 run_find_match(const lbx_behaviour *behaviour, const lbx__node *node)
 {
     for (size_t i = 0; i < behaviour->match_count; i++) {
@@ -160,7 +160,7 @@ run_find_match(const lbx_behaviour *behaviour, const lbx__node *node)
     return behaviour->receive;
 }
 
-static lbx_receive *
+static lbx_actor_handler *
 run_find_receive(const lbx__cell *cell, const lbx__node *node)
 {
     const lbx__facilities *facilities = cell->facilities;
@@ -183,13 +183,13 @@ run_end_current(lbx_context *context)
 
 /* Returns the status of the handler; UNSUPPORTED without one. */
 static inline lbx_status
-run_deliver(lbx_context *context, lbx__node *node, lbx_receive *receive)
+run_deliver(lbx_context *context, lbx__node *node, lbx_actor_handler *receive)
 {
     lbx__cell *cell = context->cell;
     lbx_status status;
 
     if (!receive) {
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_UNHANDLED);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_UNHANDLED);
         return LBX_UNSUPPORTED;
     }
     context->node = node;
@@ -231,13 +231,13 @@ run_handle(lbx_context *context, lbx__node *node)
 
     if (node->recipient != lbx__cell_ref(cell))
         lbx__dead_letter_publish_node(cell->system, node,
-                                      LBX_LOST_NO_ACTOR); // CELL-3
+                                      LBX_LOSS_NO_ACTOR); // CELL-3
     else if (node->message == (const void *)&lbx__message_poison)
         lbx__life_poison(context);
     else if (node->notice && !lbx__watch_expects(cell, node))
         return; // no longer awaited
     else if (run_has_expired(cell, node))
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_EXPIRED);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_EXPIRED);
     else if (node->code == LBX__REPORT_DUE)
         run_deliver_reporting(context, node);
     else
@@ -435,7 +435,7 @@ run_discard_inbox(lbx__cell *cell)
     lbx__node *node;
 
     while ((node = lbx__cell_pop(cell)))
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_NO_ACTOR);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_NO_ACTOR);
 }
 
 /* Returns whether there is more to do. */

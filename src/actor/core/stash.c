@@ -57,7 +57,7 @@ stash_sorting_mailbox(const lbx__cell *cell)
     const lbx__actor_mailbox *box = lbx__load(&cell->box, relaxed);
 
     if (!box || !(lbx_mailbox_capabilities(box->mailbox) &
-                  (LBX_CAN_PRIORITIZE | LBX_CAN_CONTROL)))
+                  (LBX_CAPABILITY_PRIORITIZE | LBX_CAPABILITY_CONTROL)))
         return NULL;
     return box->mailbox;
 }

@@ -47,13 +47,13 @@ stats_read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
         stats->depth += numbers.depth;
         stats->timed_messages = numbers.timed_messages;
         stats->waited_total_ns = numbers.waited_total_ns;
-        stats->waited_max_ns = numbers.waited_max_ns;
+        stats->max_waited_ns = numbers.max_waited_ns;
     }
     lbx__actor_mailbox_unref(box);
 }
 
 lbx_status
-lbx_ref_stats(lbx_ref ref, lbx_actor_stats *ret)
+lbx_ref_stats_read(lbx_ref ref, lbx_actor_stats *ret)
 {
     lbx__cell *cell = lbx__cell_of(ref.word);
     lbx_actor_stats stats = {0};
@@ -93,7 +93,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
     stats.suppressed = lbx__load(&system->suppressed, relaxed);
     stats.handled = dispatcher.handled;
     stats.failures = lbx__load(&system->failures, relaxed);
-    stats.turns = dispatcher.runs;
+    stats.runs = dispatcher.runs;
     stats.steals = dispatcher.steals;
     stats.parks = dispatcher.parks;
     *ret = stats;
@@ -116,7 +116,7 @@ lbx_system_each_dispatcher(lbx_system *system,
 
         lbx__thread_pools_add_stats(&entry->pools, &numbers);
         stats.threads = numbers.threads;
-        stats.turns = numbers.runs;
+        stats.runs = numbers.runs;
         stats.handled = numbers.handled;
         stats.steals = numbers.steals;
         stats.parks = numbers.parks;

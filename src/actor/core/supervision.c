@@ -132,9 +132,9 @@ supervision_direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
 {
     const lbx_strategy *strategy = supervision_strategy(cell);
     int64_t duration_ns =
-        directive == LBX_RETRY ? delay_ns : strategy->within_ns;
+        directive == LBX_DIRECTIVE_RETRY ? delay_ns : strategy->within_ns;
 
-    if (directive == LBX_STOP ||
+    if (directive == LBX_DIRECTIVE_STOP ||
         !supervision_send(cell, child, LBX__CODE_DIRECTIVE, (int64_t)directive,
                           duration_ns, strategy->max_restarts))
         lbx__cell_stop(child, child->life);
@@ -152,7 +152,7 @@ supervision_direct_all(lbx__cell *cell, lbx_directive directive,
 }
 
 static lbx_directive
-supervision_choose(lbx_context *context, lbx_failure *failure)
+supervision_choose(lbx_context *context, lbx_child_failure *failure)
 {
     lbx__cell *cell = context->cell;
 
@@ -167,7 +167,7 @@ lbx__supervision_decide(lbx_context *context, const lbx__node *message)
     lbx__cell *cell = context->cell;
     const lbx_strategy *strategy = supervision_strategy(cell);
     lbx__cell *child = lbx__cell_of(message->sender);
-    lbx_failure failure = {
+    lbx_child_failure failure = {
         .child = {message->sender},
         .status = (lbx_status)lbx__peek(&message->number),
         .failures = (uint32_t)message->deadline_ns,
@@ -181,12 +181,12 @@ lbx__supervision_decide(lbx_context *context, const lbx__node *message)
         return;
     failure.name = child->behaviour->name;
     directive = supervision_choose(context, &failure);
-    if (directive == LBX_ESCALATE && cell->parent) {
+    if (directive == LBX_DIRECTIVE_ESCALATE && cell->parent) {
         (void)lbx__supervision_fail(context, failure.status);
         return;
     }
-    if (directive == LBX_ESCALATE)
-        directive = LBX_STOP; // nobody is above "/user"
+    if (directive == LBX_DIRECTIVE_ESCALATE)
+        directive = LBX_DIRECTIVE_STOP; // nobody is above "/user"
     if (strategy->all_for_one)
         supervision_direct_all(cell, directive, failure.retry_ns);
     else
@@ -203,7 +203,7 @@ supervision_drop_failed(lbx__cell *cell, bool dead)
         return;
     cell->facilities->failed = NULL;
     if (dead) {
-        lbx__dead_letter_publish_node(cell->system, node, LBX_LOST_FAILED);
+        lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_FAILED);
     } else {
         lbx__message_destroy(cell->system, node->type, node->message);
         if (node->code == LBX__REPORT_DUE)
@@ -261,7 +261,7 @@ supervision_resume(lbx_context *context, bool dead)
     if (!cell->held)
         supervision_hold_children(cell, false);
     // Children whose failure was escalated to us wait for a word.
-    supervision_direct_all(cell, LBX_RESUME, 0);
+    supervision_direct_all(cell, LBX_DIRECTIVE_RESUME, 0);
 }
 
 void
@@ -315,17 +315,18 @@ lbx__supervision_obey(lbx_context *context, const lbx__node *message)
 
     if (cell->restarting)
         return; // that is on its way already
-    if (directive == LBX_RESTART && cell->phase <= LBX__PHASE_FAILED) {
+    if (directive == LBX_DIRECTIVE_RESTART &&
+        cell->phase <= LBX__PHASE_FAILED) {
         supervision_restart(context, message);
         return;
     }
     if (cell->phase != LBX__PHASE_FAILED ||
         (cell->facilities && cell->facilities->retrying))
         return;
-    if (directive == LBX_RETRY)
+    if (directive == LBX_DIRECTIVE_RETRY)
         supervision_retry_later(context, message->deadline_ns);
     else if (cell->half_started)
         supervision_restart(context, message);
     else
-        supervision_resume(context, directive == LBX_SEND_TO_DEAD_LETTERS);
+        supervision_resume(context, directive == LBX_DIRECTIVE_DEAD_LETTER);
 }

@@ -58,7 +58,7 @@ struct lbx_system {
 
     lbx__lock listeners_lock;
     uint32_t listener_count;
-    lbx_dead_letter_listener listeners[LBX_MOST_LISTENERS];
+    lbx_dead_letter_listener listeners[LBX_MAX_DEAD_LETTER_LISTENERS];
     _Atomic(uint32_t) stopping; /* terminate was called */
 
     _Atomic(uint32_t) terminated; /* "/user" has ended; a futex */
@@ -82,7 +82,7 @@ struct lbx__facilities {
     lbx__map watching; /* of refs, each its own address */
 
     /* Handlers set by become: a stack, its top last. */
-    lbx__array(lbx_receive *) receives;
+    lbx__array(lbx_actor_handler *) receives;
 
     /* The stash, and what was unstashed: STASH-1 in stash.c. */
     lbx__node_list stash;

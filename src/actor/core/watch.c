@@ -32,7 +32,7 @@ lbx__watch_notify(lbx_system *system, lbx__node *node)
     node->recipient = watcher;
     node->deadline_ns = 0;
     node->priority = LBX_PRIORITY_DEFAULT;
-    node->channel = LBX_REGULAR;
+    node->channel = LBX_CHANNEL_REGULAR;
     node->code = 0;
     node->notice = true;
     node->plain = false;

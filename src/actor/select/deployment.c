@@ -23,18 +23,18 @@ static const lbx_settings_rule deployment_rules[] = {
     {.key = "router", .type = LBX_SETTINGS_TYPE_STRING},
     {.key = "nr-of-instances",
      .type = LBX_SETTINGS_TYPE_INTEGER,
-     .least = 1,
-     .most = INT32_MAX},
+     .min = 1,
+     .max = INT32_MAX},
 };
 
 static const struct {
     const char *name;
-    lbx_routing routing;
+    lbx_pool_routing routing;
 } router_names[] = {
-    {"round-robin-pool", LBX_ROUND_ROBIN},
-    {"smallest-mailbox-pool", LBX_SMALLEST_MAILBOX},
-    {"broadcast-pool", LBX_BROADCAST},
-    {"balancing-pool", LBX_BALANCING},
+    {"round-robin-pool", LBX_POOL_ROUTING_ROUND_ROBIN},
+    {"smallest-mailbox-pool", LBX_POOL_ROUTING_SMALLEST_MAILBOX},
+    {"broadcast-pool", LBX_POOL_ROUTING_BROADCAST},
+    {"balancing-pool", LBX_POOL_ROUTING_BALANCING},
 };
 
 /* Names between slashes, with "**" only as the last. */
@@ -104,7 +104,7 @@ deployment_read_router(const lbx_settings *section, lbx_fault *fault,
     status = deployment_read_routing(section, fault, ret);
     if (status == LBX_OK)
         status = lbx_settings_read_integer_or(section, "nr-of-instances", 1,
-                                              fault, &routees);
+                                              &routees, fault);
     if (status == LBX_OK)
         ret->routees = (uint32_t)routees;
     return status;
@@ -150,7 +150,7 @@ lbx__deployment_create(const lbx_allocator *allocator,
     const lbx_settings *section;
     lbx__deployment *deployment;
     lbx_status status = lbx_settings_read_section(
-        settings, "letterbox.actor.deployment", fault, &section);
+        settings, "letterbox.actor.deployment", &section, fault);
 
     if (status != LBX_OK)
         return status;

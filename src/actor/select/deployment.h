@@ -10,7 +10,7 @@
 #ifndef LBX_ACTOR_SELECT_DEPLOYMENT_H
 #define LBX_ACTOR_SELECT_DEPLOYMENT_H
 
-#include <letterbox/actor/router.h>
+#include <letterbox/actor/pool.h>
 #include <letterbox/settings.h>
 
 typedef struct lbx__deployment lbx__deployment;
@@ -21,7 +21,7 @@ typedef struct lbx__deployment_entry {
     const char *mailbox;    /* NULL: not set */
     const char *dispatcher; /* the same */
     const char *router;     /* the same; else what follows is set */
-    lbx_routing routing;
+    lbx_pool_routing routing;
     uint32_t routees;
 } lbx__deployment_entry;
 

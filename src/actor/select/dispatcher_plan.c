@@ -82,9 +82,10 @@ dispatcher_plan_read_sort(const lbx__dispatcher_plans *plans,
                                   "'*'");
     plan->sort = dispatcher_sort_of(lbx_settings_text(type));
     // Several actors will receive from one mailbox.
-    plan->requirement = lbx__requirement_of(
-        required,
-        plan->sort == LBX__DISPATCHER_BALANCING ? LBX_CAN_MULTI_CONSUME : 0);
+    plan->requirement =
+        lbx__requirement_of(required, plan->sort == LBX__DISPATCHER_BALANCING
+                                          ? LBX_CAPABILITY_MULTI_CONSUME
+                                          : 0);
     plan->requirement.by = plan->id;
     switch (plan->sort) {
     case LBX__DISPATCHER_CALLING_THREAD:
@@ -114,17 +115,17 @@ dispatcher_plan_read_numbers(lbx__dispatcher_plan *plan,
 
     plan->stash_capacity = LBX_DEFAULT;
     if (status == LBX_OK)
-        status = lbx_settings_read_integer(whole, "throughput", fault,
-                                           &plan->throughput);
+        status = lbx_settings_read_integer(whole, "throughput",
+                                           &plan->throughput, fault);
     if (status == LBX_OK)
         status = lbx_settings_read_duration(whole, "throughput-deadline-time",
-                                            fault, &plan->deadline_ns);
+                                            &plan->deadline_ns, fault);
     if (status == LBX_OK)
-        status = lbx_settings_read_duration(whole, "shutdown-timeout", fault,
-                                            &plan->linger_ns);
+        status = lbx_settings_read_duration(whole, "shutdown-timeout",
+                                            &plan->linger_ns, fault);
     if (status == LBX_OK)
         status = lbx_settings_read_integer_or(
-            whole, "stash-capacity", LBX_DEFAULT, fault, &plan->stash_capacity);
+            whole, "stash-capacity", LBX_DEFAULT, &plan->stash_capacity, fault);
     return status;
 }
 
@@ -277,8 +278,8 @@ lbx__dispatcher_plans_create(lbx_system_options *options,
     plans->options = options;
     plans->settings = settings;
     plans->types = types;
-    status = lbx_settings_read_section(settings, default_dispatcher_id, fault,
-                                       &plans->default_section);
+    status = lbx_settings_read_section(settings, default_dispatcher_id,
+                                       &plans->default_section, fault);
     if (status == LBX_OK)
         status = lbx__dispatcher_plans_find(plans, default_dispatcher_id, NULL,
                                             fault, &plans->default_plan);

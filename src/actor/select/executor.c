@@ -16,8 +16,8 @@ enum {
 
 #define COUNT(name)                                                            \
     {                                                                          \
-        .key = (name), .type = LBX_SETTINGS_TYPE_INTEGER, .least = 1,          \
-        .most = EXECUTOR_MAX_THREADS                                           \
+        .key = (name), .type = LBX_SETTINGS_TYPE_INTEGER, .min = 1,            \
+        .max = EXECUTOR_MAX_THREADS                                            \
     }
 #define FACTOR(name)                                                           \
     {                                                                          \
@@ -100,20 +100,20 @@ executor_count_threads(const struct executor *executor,
     lbx_status status;
 
     if (fixed && strcmp(lbx_settings_text(fixed), "off") != 0) {
-        status = lbx_settings_read_integer(fixed, NULL, fault, ret);
+        status = lbx_settings_read_integer(fixed, NULL, ret, fault);
         if (status == LBX_OK && (*ret < 1 || *ret > EXECUTOR_MAX_THREADS))
             return lbx__section_fault(fault, LBX_INVALID, fixed,
                                       "'off' or 1 to 1024 threads are allowed");
         return status;
     }
     status =
-        lbx_settings_read_integer_or(section, executor->min, 1, fault, &min);
+        lbx_settings_read_integer_or(section, executor->min, 1, &min, fault);
     if (status == LBX_OK)
         status = lbx_settings_read_integer_or(
-            section, executor->max, EXECUTOR_MAX_THREADS, fault, &max);
+            section, executor->max, EXECUTOR_MAX_THREADS, &max, fault);
     if (status == LBX_OK)
         status = lbx_settings_read_number_or(section, executor->factor, 1,
-                                             fault, &factor);
+                                             &factor, fault);
     if (status != LBX_OK)
         return status;
     if (min > max)

@@ -139,11 +139,12 @@ mailbox_plan_set_capabilities(lbx__mailbox_plan *plan)
     const lbx_mailbox_options *options = &plan->options;
     uint32_t capabilities = plan->type.capabilities;
 
-    capabilities &= ~(uint32_t)LBX_CAN_BLOCK;
+    capabilities &= ~(uint32_t)LBX_CAPABILITY_BLOCK;
     if (lbx_mailbox_options_limit(options->capacity_messages, -1) > 0)
-        capabilities |= LBX_CAN_BOUND;
-    if ((capabilities & LBX_CAN_BOUND) && options->overflow == LBX_BLOCK)
-        capabilities |= LBX_CAN_BLOCK;
+        capabilities |= LBX_CAPABILITY_BOUND;
+    if ((capabilities & LBX_CAPABILITY_BOUND) &&
+        options->overflow == LBX_OVERFLOW_BLOCK)
+        capabilities |= LBX_CAPABILITY_BLOCK;
     plan->capabilities = capabilities;
 }
 
@@ -173,9 +174,10 @@ mailbox_options_default(void)
 static void
 mailbox_options_set_wait(lbx_mailbox_options *options, int64_t wait_ns)
 {
-    options->overflow = wait_ns == 0 ? LBX_DROP_NEWEST : LBX_BLOCK;
+    options->overflow =
+        wait_ns == 0 ? LBX_OVERFLOW_DROP_NEWEST : LBX_OVERFLOW_BLOCK;
     options->wait_ns = wait_ns;
-    options->after_wait = LBX_DROP_NEWEST;
+    options->after_wait = LBX_OVERFLOW_DROP_NEWEST;
 }
 
 /* Fills in the options from a checked section. `own` is the section before the
@@ -187,14 +189,14 @@ mailbox_plan_read_options(lbx__mailbox_plan *plan, const lbx_settings *whole,
     lbx_mailbox_options *options = &plan->options;
     int64_t capacity, wait_ns;
     lbx_status status =
-        lbx_settings_read_integer(whole, "mailbox-capacity", fault, &capacity);
+        lbx_settings_read_integer(whole, "mailbox-capacity", &capacity, fault);
 
     if (status == LBX_OK)
         status = lbx_settings_read_duration(whole, "mailbox-push-timeout-time",
-                                            fault, &wait_ns);
+                                            &wait_ns, fault);
     if (status == LBX_OK)
-        status = lbx_settings_read_boolean(whole, "mailbox-timestamps", fault,
-                                           &options->timestamps);
+        status = lbx_settings_read_boolean(whole, "mailbox-timestamps",
+                                           &options->timestamps, fault);
     if (status != LBX_OK)
         return status;
     plan->in_cell = plan->type.in_cell && !options->timestamps;
@@ -298,8 +300,8 @@ mailbox_plan_fill_in(lbx__mailbox_plans *plans, lbx__mailbox_plan *plan,
     plan->stash_capacity = LBX_DEFAULT;
     if (plan->section && plan->section != plans->default_section)
         status = lbx_settings_read_integer_or(plan->section, "stash-capacity",
-                                              LBX_DEFAULT, fault,
-                                              &plan->stash_capacity);
+                                              LBX_DEFAULT,
+                                              &plan->stash_capacity, fault);
     if (status == LBX_OK)
         status =
             mailbox_plan_read_options(plan, plan->whole, plan->section, fault);

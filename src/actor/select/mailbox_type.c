@@ -29,8 +29,8 @@ struct mailbox_library {
 
 struct lbx__mailbox_types {
     const lbx_allocator *allocator;
-    const lbx_kinds *kinds; /* the user's */
-    lbx_kinds *storages;    /* for types with a storage of their own */
+    const lbx_kind_registry *kinds; /* the user's */
+    lbx_kind_registry *storages;    /* for types with a storage of their own */
     lbx__array(const lbx_mailbox_type *) list;
     lbx__array(struct mailbox_library) libraries;
 };
@@ -84,7 +84,8 @@ lbx__mailbox_types_find(const lbx__mailbox_types *types, const char *name,
         return false;
     if (found.user)
         found.name = found.user->name; // these live as long as the set
-    found.capabilities = lbx_kinds_capabilities(found.kinds, found.kind);
+    found.capabilities =
+        lbx_kind_registry_capabilities(found.kinds, found.kind);
     found.in_cell = !found.user && kind_is_in_cell(found.kind);
     *ret = found;
     return true;
@@ -135,8 +136,8 @@ types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
             "mailbox type %s is of kind %s, which there is not", name,
             type->kind);
     if (type->storage) {
-        lbx_status status = lbx_kinds_add(types->storages, name, type->storage,
-                                          type->storage_context);
+        lbx_status status = lbx_kind_registry_add(
+            types->storages, name, type->storage, type->storage_context);
 
         if (status != LBX_OK)
             return lbx__section_fault(
@@ -232,11 +233,11 @@ lbx__mailbox_types_create(const lbx_system_options *options,
     types->allocator = options->allocator;
     types->kinds = options->kinds;
     status = lbx_settings_read_strings(
-        settings, "letterbox.actor.mailbox-libraries", fault, &libraries);
+        settings, "letterbox.actor.mailbox-libraries", &libraries, fault);
     if (status == LBX_OK)
         status = types_open_libraries(types, libraries, fault);
     if (status == LBX_OK)
-        status = lbx_kinds_create(types->allocator, &types->storages);
+        status = lbx_kind_registry_create(types->allocator, &types->storages);
     if (status == LBX_OK)
         status = types_add_all(types, options, libraries, fault);
     if (status != LBX_OK) {
@@ -252,7 +253,7 @@ lbx__mailbox_types_destroy(lbx__mailbox_types *types)
 {
     if (!types)
         return;
-    lbx_kinds_destroy(types->storages);
+    lbx_kind_registry_destroy(types->storages);
     lbx__array_fini(&types->list, types->allocator);
     for (size_t i = types->libraries.count; i > 0; i--)
         library_close(&types->libraries.items[i - 1]);
@@ -266,12 +267,12 @@ static const struct {
     uint32_t capability;
     const char *word;
 } capability_words[] = {
-    {LBX_CAN_BOUND, "bounded"},
-    {LBX_CAN_BLOCK, "blocking"},
-    {LBX_CAN_MULTI_CONSUME, "multi-consumer"},
-    {LBX_CAN_SEND_FRONT, "deque"},
-    {LBX_CAN_CONTROL, "control-aware"},
-    {LBX_CAN_PRIORITIZE, "priority"},
+    {LBX_CAPABILITY_BOUND, "bounded"},
+    {LBX_CAPABILITY_BLOCK, "blocking"},
+    {LBX_CAPABILITY_MULTI_CONSUME, "multi-consumer"},
+    {LBX_CAPABILITY_SEND_FRONT, "deque"},
+    {LBX_CAPABILITY_CONTROL, "control-aware"},
+    {LBX_CAPABILITY_PRIORITIZE, "priority"},
 };
 
 /* What happens to a message that does not fit. */
@@ -280,11 +281,11 @@ type_describe_limit(const lbx_mailbox_options *options, char *text,
                     size_t size_bytes)
 {
     long long capacity = (long long)lbx_mailbox_options_limit(
-        options->capacity_messages, LBX_DEFAULT_CAPACITY);
+        options->capacity_messages, LBX_MAILBOX_DEFAULT_CAPACITY);
 
-    if (options->overflow != LBX_BLOCK)
+    if (options->overflow != LBX_OVERFLOW_BLOCK)
         (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
-                       options->overflow == LBX_DROP_NEWEST
+                       options->overflow == LBX_OVERFLOW_DROP_NEWEST
                            ? "the rest to dead letters"
                            : "by its overflow policy");
     else if (options->wait_ns < 0)
@@ -310,9 +311,9 @@ lbx__mailbox_type_describe(const lbx__mailbox_type *type, uint32_t capabilities,
         if (capabilities & capability_words[i].capability)
             used += (size_t)snprintf(able + used, sizeof(able) - used, " %s",
                                      capability_words[i].word);
-    if (!(capabilities & LBX_CAN_MULTI_CONSUME))
+    if (!(capabilities & LBX_CAPABILITY_MULTI_CONSUME))
         (void)snprintf(able + used, sizeof(able) - used, " single-consumer");
-    if (options && (capabilities & LBX_CAN_BOUND))
+    if (options && (capabilities & LBX_CAPABILITY_BOUND))
         type_describe_limit(options, limit, sizeof(limit));
     (void)snprintf(line, size_bytes, "type %s, kind %s%s:%s%s", type->name,
                    type->kind, options ? "" : ", in the cell", able, limit);

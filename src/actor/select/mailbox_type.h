@@ -17,12 +17,12 @@ typedef struct lbx__mailbox_types lbx__mailbox_types;
 typedef struct lbx__mailbox_type {
     const char *name;
     const char *kind;
-    const lbx_kinds *kinds;       /* where the kind is; NULL: built in */
-    uint32_t capabilities;        /* of the kind */
-    bool never_waits;             /* whatever the push timeout */
-    lbx_kind_capacity capacity;   /* whether it has one */
-    bool in_cell;                 /* the cell's own inbox does as well */
-    const lbx_mailbox_type *user; /* NULL: none of the users' */
+    const lbx_kind_registry *kinds; /* where the kind is; NULL: built in */
+    uint32_t capabilities;          /* of the kind */
+    bool never_waits;               /* whatever the push timeout */
+    lbx_kind_capacity capacity;     /* whether it has one */
+    bool in_cell;                   /* the cell's own inbox does as well */
+    const lbx_mailbox_type *user;   /* NULL: none of the users' */
 } lbx__mailbox_type;
 
 /* From the system's options, and the libraries that the settings name. */

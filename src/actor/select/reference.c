@@ -94,7 +94,7 @@ static const char reference_text[] =
     "}\n";
 
 const char *
-lbx_system_reference(void)
+lbx_system_reference_settings(void)
 {
     return reference_text;
 }

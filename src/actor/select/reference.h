@@ -8,7 +8,7 @@
 
 #include <letterbox/settings.h>
 
-/* lbx_system_reference(), read. A tree that is made from it must be given an
+/* lbx_system_reference_settings(), read. A tree that is made from it must be given an
  * allocator. */
 const lbx_settings *lbx__reference_settings(void);
 

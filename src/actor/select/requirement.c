@@ -14,22 +14,25 @@ static const struct semantics {
     uint32_t needs;
     uint32_t must_not;
 } semantics_table[] = {
-    {"akka.dispatch.MultipleConsumerSemantics", LBX_CAN_MULTI_CONSUME, 0},
-    {"akka.dispatch.BoundedMessageQueueSemantics", LBX_CAN_BOUND, 0},
-    {"akka.dispatch.UnboundedMessageQueueSemantics", 0, LBX_CAN_BOUND},
-    {"akka.dispatch.DequeBasedMessageQueueSemantics", LBX_CAN_SEND_FRONT, 0},
+    {"akka.dispatch.MultipleConsumerSemantics", LBX_CAPABILITY_MULTI_CONSUME,
+     0},
+    {"akka.dispatch.BoundedMessageQueueSemantics", LBX_CAPABILITY_BOUND, 0},
+    {"akka.dispatch.UnboundedMessageQueueSemantics", 0, LBX_CAPABILITY_BOUND},
+    {"akka.dispatch.DequeBasedMessageQueueSemantics", LBX_CAPABILITY_SEND_FRONT,
+     0},
     {"akka.dispatch.BoundedDequeBasedMessageQueueSemantics",
-     LBX_CAN_SEND_FRONT | LBX_CAN_BOUND, 0},
+     LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_BOUND, 0},
     {"akka.dispatch.UnboundedDequeBasedMessageQueueSemantics",
-     LBX_CAN_SEND_FRONT, LBX_CAN_BOUND},
-    {"akka.dispatch.ControlAwareMessageQueueSemantics", LBX_CAN_CONTROL, 0},
+     LBX_CAPABILITY_SEND_FRONT, LBX_CAPABILITY_BOUND},
+    {"akka.dispatch.ControlAwareMessageQueueSemantics", LBX_CAPABILITY_CONTROL,
+     0},
     {"akka.dispatch.BoundedControlAwareMessageQueueSemantics",
-     LBX_CAN_CONTROL | LBX_CAN_BOUND, 0},
+     LBX_CAPABILITY_CONTROL | LBX_CAPABILITY_BOUND, 0},
     {"akka.dispatch.UnboundedControlAwareMessageQueueSemantics",
-     LBX_CAN_CONTROL, LBX_CAN_BOUND},
-    {"letterbox.PriorityMessageQueueSemantics", LBX_CAN_PRIORITIZE, 0},
+     LBX_CAPABILITY_CONTROL, LBX_CAPABILITY_BOUND},
+    {"letterbox.PriorityMessageQueueSemantics", LBX_CAPABILITY_PRIORITIZE, 0},
     {"letterbox.BoundedPriorityMessageQueueSemantics",
-     LBX_CAN_PRIORITIZE | LBX_CAN_BOUND, 0},
+     LBX_CAPABILITY_PRIORITIZE | LBX_CAPABILITY_BOUND, 0},
 };
 
 enum {
@@ -40,13 +43,13 @@ static const struct {
     uint32_t capability;
     const char *text; /* about a mailbox without it */
 } lacks_table[] = {
-    {LBX_CAN_BOUND, "it is not bounded"},
-    {LBX_CAN_MULTI_CONSUME, "it is for one consumer only"},
-    {LBX_CAN_SEND_FRONT, "it is no deque"},
-    {LBX_CAN_CONTROL, "it is not control-aware"},
-    {LBX_CAN_PRIORITIZE, "it has no priorities"},
-    {LBX_CAN_BLOCK, "its senders do not wait"},
-    {LBX_CAN_MULTI_PRODUCE, "it is for one producer only"},
+    {LBX_CAPABILITY_BOUND, "it is not bounded"},
+    {LBX_CAPABILITY_MULTI_CONSUME, "it is for one consumer only"},
+    {LBX_CAPABILITY_SEND_FRONT, "it is no deque"},
+    {LBX_CAPABILITY_CONTROL, "it is not control-aware"},
+    {LBX_CAPABILITY_PRIORITIZE, "it has no priorities"},
+    {LBX_CAPABILITY_BLOCK, "its senders do not wait"},
+    {LBX_CAPABILITY_MULTI_PRODUCE, "it is for one producer only"},
 };
 
 static const struct semantics *
@@ -99,7 +102,7 @@ lbx__requirement_lack(const lbx__requirement *requirement,
     for (size_t i = 0; i < sizeof(lacks_table) / sizeof(lacks_table[0]); i++)
         if (lacks & lacks_table[i].capability)
             return lacks_table[i].text;
-    if (requirement->must_not & capabilities & LBX_CAN_BOUND)
+    if (requirement->must_not & capabilities & LBX_CAPABILITY_BOUND)
         return "it is bounded";
     if (requirement->declared && !is_declared(requirement->name, semantics))
         return "its type does not declare that";
@@ -160,7 +163,7 @@ lbx__requirement_check_map(const lbx_settings *settings,
 {
     const lbx_settings *map;
     lbx_status status =
-        lbx_settings_read_section(settings, requirement_map_path, fault, &map);
+        lbx_settings_read_section(settings, requirement_map_path, &map, fault);
 
     for (size_t i = 0; status == LBX_OK && i < lbx_settings_count(map); i++)
         status = map_check_row(types, lbx_settings_child(map, i), fault);

@@ -15,7 +15,7 @@ typedef struct lbx__requirement {
     const char *name;  /* NULL: none */
     const char *by;    /* the dispatcher or behaviour, for messages */
     uint32_t needs;    /* LBX_CAN_* */
-    uint32_t must_not; /* LBX_CAN_*: "unbounded" is LBX_CAN_BOUND */
+    uint32_t must_not; /* LBX_CAN_*: "unbounded" is LBX_CAPABILITY_BOUND */
     bool declared;     /* the name is not built in: types declare it */
 } lbx__requirement;
 

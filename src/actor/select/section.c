@@ -27,7 +27,7 @@ static const char *const executor_names[] = {
 static const lbx_settings_rule section_rules[] = {
     {.key = "id", STRING},
     {.key = "mailbox-type", STRING},
-    {.key = "mailbox-capacity", INTEGER, .least = 0, .most = INT64_MAX},
+    {.key = "mailbox-capacity", INTEGER, .min = 0, .max = INT64_MAX},
     {.key = "mailbox-push-timeout-time", DURATION},
     {.key = "mailbox-timestamps", BOOLEAN},
     {.key = "stash-capacity", INTEGER},
@@ -37,7 +37,7 @@ static const lbx_settings_rule section_rules[] = {
     {.key = "fork-join-executor", SECTION},
     {.key = "thread-pool-executor", SECTION},
     {.key = "shutdown-timeout", DURATION},
-    {.key = "throughput", INTEGER, .least = 1, .most = INT64_MAX},
+    {.key = "throughput", INTEGER, .min = 1, .max = INT64_MAX},
     {.key = "throughput-deadline-time", DURATION},
     {.key = "attempt-teamwork", BOOLEAN},
     {.key = "mailbox-requirement", STRING},
@@ -52,9 +52,10 @@ lbx__section_check(const lbx_settings *section, const lbx_mailbox_type *type,
     size_t more = type ? type->rule_count : 0;
 
     if (more > SECTION_RULES - count)
-        return lbx_settings_complain(section, fault,
-                                     "its type has more keys than can be "
-                                     "checked");
+        return lbx_settings_write_fault(section,
+                                        "its type has more keys than can be "
+                                        "checked",
+                                        fault);
     memcpy(rules, section_rules, sizeof(section_rules));
     if (more > 0)
         memcpy(rules + count, type->rules, more * sizeof(rules[0]));
@@ -75,7 +76,7 @@ lbx__section_fault(lbx_fault *fault, lbx_status status, const lbx_settings *at,
                                   format, arguments);
     } else {
         (void)vsnprintf(text, sizeof(text), format, arguments);
-        (void)lbx_settings_complain(at, fault, text);
+        (void)lbx_settings_write_fault(at, text, fault);
         fault->status = status;
     }
     va_end(arguments);

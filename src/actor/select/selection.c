@@ -73,8 +73,8 @@ selection_fill_in(lbx__selection *selection, lbx_fault *fault)
 
     if (status == LBX_OK)
         status = lbx_settings_read_integer(
-            settings, "letterbox.actor.default-mailbox.stash-capacity", fault,
-            &selection->stash_capacity);
+            settings, "letterbox.actor.default-mailbox.stash-capacity",
+            &selection->stash_capacity, fault);
     if (status == LBX_OK)
         status = lbx__mailbox_types_create(options, settings, fault,
                                            &selection->types);

@@ -53,7 +53,7 @@ collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
     if (!letter->copy ||
         (parcel->routes &&
          lbx_routes_from_json(parcel->routes, strlen(parcel->routes), allocator,
-                              NULL, &letter->routes) != LBX_OK)) {
+                              &letter->routes, NULL) != LBX_OK)) {
         collected_destroy(allocator, letter);
         return NULL;
     }
@@ -67,7 +67,7 @@ collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
     letter->draft.attributes = kept->attributes;
     letter->draft.attribute_count = kept->attribute_count;
     letter->draft.group = kept->group;
-    letter->draft.duplicate_id = kept->duplicate_id;
+    letter->draft.deduplication_id = kept->deduplication_id;
     letter->draft.token = kept->token;
     letter->draft.trace = kept->trace;
     letter->draft.in_reply_to = kept->in_reply_to;
@@ -76,7 +76,7 @@ collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
 
 static lbx_status
 collecting_send_one(struct collecting *self, const lbx_parcel *parcel,
-                    lbx_sent *sent)
+                    lbx_sent_letter *sent)
 {
     struct collected *letter = collected_create(self->base.allocator, parcel);
     struct collected **item;
@@ -106,7 +106,7 @@ collecting_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 
     (void)call;
     for (size_t i = 0; i < request->count; i++) {
-        lbx_sent *sent = &request->sent[i];
+        lbx_sent_letter *sent = &request->sent[i];
 
         sent->status = collecting_send_one((struct collecting *)store,
                                            &request->parcels[i], sent);
@@ -183,14 +183,15 @@ collecting_init(lbx__double_store *self, const lbx_postbox_options *options)
 }
 
 lbx_status
-lbx_collecting_create(const lbx_postbox_options *options, lbx_postbox **ret)
+lbx_collecting_postbox_create(const lbx_postbox_options *options,
+                              lbx_postbox **ret)
 {
     return lbx__double_store_open(&collecting_ops, sizeof(struct collecting),
                                   options, collecting_init, ret);
 }
 
 size_t
-lbx_collecting_count(lbx_postbox *postbox)
+lbx_collecting_postbox_count(lbx_postbox *postbox)
 {
     struct collecting *self =
         (struct collecting *)lbx__double_store_of(postbox, &collecting_ops);
@@ -205,7 +206,7 @@ lbx_collecting_count(lbx_postbox *postbox)
 }
 
 const lbx_draft *
-lbx_collecting_at(lbx_postbox *postbox, size_t index)
+lbx_collecting_postbox_at(lbx_postbox *postbox, size_t index)
 {
     struct collecting *self =
         (struct collecting *)lbx__double_store_of(postbox, &collecting_ops);

@@ -70,7 +70,7 @@ lbx_durability
 lbx__double_store_durability(lbx_store *store)
 {
     (void)store;
-    return LBX_SURVIVES_NOTHING;
+    return LBX_DURABILITY_NONE;
 }
 
 static bool

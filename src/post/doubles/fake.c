@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Set by lbx_fake_inject() during the send it makes in this thread. */
+/* Set by lbx_fake_postbox_inject() during the send it makes in this thread. */
 static LBX__LOCAL(const lbx__injection *, fake_injecting);
 
 static bool
@@ -30,7 +30,7 @@ fake_id_taken(const lbx__fake *fake, const char *id)
 
 lbx_status
 lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
-              const lbx__injection *injection, lbx_sent *sent)
+              const lbx__injection *injection, lbx_sent_letter *sent)
 {
     const lbx_allocator *allocator = fake->base.allocator;
     lbx__fake_letter *letter;
@@ -61,7 +61,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
     letter->ticket = ++fake->tickets;
     lbx__list_append(&fake->letters, &letter->link);
     fake->count++;
-    *sent = (lbx_sent){
+    *sent = (lbx_sent_letter){
         .status = LBX_OK, .id = letter->id, .sequence = letter->sequence};
     return LBX_OK;
 }
@@ -88,7 +88,7 @@ fake_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
     (void)call;
     lbx__lock_take(&fake->lock);
     for (size_t i = 0; i < request->count; i++) {
-        lbx_sent *sent = &request->sent[i];
+        lbx_sent_letter *sent = &request->sent[i];
 
         sent->status = injection ? LBX_OK : fake->error;
         if (sent->status == LBX_OK)
@@ -151,7 +151,7 @@ lbx__fake_find(lbx__fake *fake, const void *receipt, size_t bytes,
 
 /* Sends the attachments and settles the letter, or neither. */
 static lbx_status
-fake_settle_one(lbx__fake *fake, lbx_settle_entry *entry)
+fake_settle_one(lbx__fake *fake, lbx_settle_request_entry *entry)
 {
     lbx__fake_letter *letter;
     lbx_status status =
@@ -167,16 +167,16 @@ fake_settle_one(lbx__fake *fake, lbx_settle_entry *entry)
     }
     if (status != LBX_OK)
         return status;
-    switch (entry->what) {
-    case LBX_ACKNOWLEDGE:
+    switch (entry->action) {
+    case LBX_SETTLE_ACKNOWLEDGE:
         lbx__fake_remove(fake, letter);
         break;
-    case LBX_NACK:
+    case LBX_SETTLE_NACK:
         letter->receipt = 0;
         letter->due_ns = lbx__time_add(lbx__fake_now(fake), entry->time_ns);
         letter->ticket = ++fake->tickets;
         break;
-    case LBX_EXTEND:
+    case LBX_SETTLE_EXTEND:
         letter->due_ns = lbx__time_add(lbx__fake_now(fake), entry->time_ns);
         letter->ticket = ++fake->tickets;
         break;
@@ -193,7 +193,7 @@ fake_settle(lbx_store *store, lbx_call *call, lbx_settle_request *request)
     (void)call;
     lbx__lock_take(&fake->lock);
     for (size_t i = 0; i < request->count; i++) {
-        lbx_settle_entry *entry = &request->entries[i];
+        lbx_settle_request_entry *entry = &request->entries[i];
 
         entry->status = fake_settle_one(fake, entry);
         if (first == LBX_OK)
@@ -213,7 +213,7 @@ fake_undo(lbx_store *store, lbx_call *call, lbx_settle_request *request)
     (void)call;
     lbx__lock_take(&fake->lock);
     for (size_t i = 0; i < request->count; i++) {
-        lbx_settle_entry *entry = &request->entries[i];
+        lbx_settle_request_entry *entry = &request->entries[i];
 
         entry->status =
             lbx__fake_find(fake, entry->receipt, entry->receipt_bytes, &letter);
@@ -325,10 +325,10 @@ fake_init(lbx__double_store *self, const lbx_postbox_options *options)
         status = lbx_box_options_check(options->box, options->fault);
         if (status == LBX_OK &&
             (options->box->fifo || options->box->dead_letters ||
-             options->box->redrive_box_count > 0))
+             options->box->dead_letter_box_count > 0))
             status = lbx__fault_set(options->fault, LBX_INVALID,
                                     "a fake has no fifo, dead_letters and "
-                                    "redrive_boxes");
+                                    "dead_letter_boxes");
         self->rules = *options->box;
     }
     if (options->store)
@@ -338,14 +338,14 @@ fake_init(lbx__double_store *self, const lbx_postbox_options *options)
 }
 
 lbx_status
-lbx_fake_create(const lbx_postbox_options *options, lbx_postbox **ret)
+lbx_fake_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
     return lbx__double_store_open(&lbx__fake_ops, sizeof(lbx__fake), options,
                                   fake_init, ret);
 }
 
 lbx_status
-lbx_fake_expire(lbx_postbox *postbox, const lbx_letter *letter)
+lbx_fake_postbox_expire(lbx_postbox *postbox, const lbx_letter *letter)
 {
     lbx__fake *fake =
         (lbx__fake *)lbx__double_store_of(postbox, &lbx__fake_ops);
@@ -367,7 +367,7 @@ lbx_fake_expire(lbx_postbox *postbox, const lbx_letter *letter)
 }
 
 lbx_status
-lbx_fake_set_error(lbx_postbox *postbox, lbx_status error)
+lbx_fake_postbox_set_error(lbx_postbox *postbox, lbx_status error)
 {
     lbx__fake *fake =
         (lbx__fake *)lbx__double_store_of(postbox, &lbx__fake_ops);
@@ -382,8 +382,8 @@ lbx_fake_set_error(lbx_postbox *postbox, lbx_status error)
 }
 
 lbx_status
-lbx_fake_inject(lbx_postbox *postbox, const lbx_draft *draft, const char *id,
-                uint32_t delivery_count)
+lbx_fake_postbox_inject(lbx_postbox *postbox, const lbx_draft *draft,
+                        const char *id, uint32_t delivery_count)
 {
     const lbx__injection injection = {id, delivery_count};
     lbx_status status;

@@ -55,7 +55,7 @@ typedef struct lbx__fake {
 
 extern const lbx_store_ops lbx__fake_ops;
 
-/* What lbx_fake_inject() sets that a send does not. */
+/* What lbx_fake_postbox_inject() sets that a send does not. */
 typedef struct lbx__injection {
     const char *id;
     uint32_t delivery_count;
@@ -63,7 +63,8 @@ typedef struct lbx__injection {
 
 /* Adds a letter. OK; FULL; EXISTS; NO_MEMORY. Under the lock. */
 lbx_status lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
-                         const lbx__injection *injection, lbx_sent *sent);
+                         const lbx__injection *injection,
+                         lbx_sent_letter *sent);
 
 /* The letter that a receipt leases: OK; EXPIRED, GONE, INVALID. Under the
  * lock. */

@@ -69,7 +69,7 @@ fake_claim_letters(lbx__fake *fake, const lbx_receive_request *request,
     lbx__fake_letter *letter;
     size_t count = 0;
 
-    while (count < request->letters_most) {
+    while (count < request->max_letters) {
         letter = fake_first_due(fake, now);
         // A lease of 0 ends at once: the same letter must not come twice.
         for (size_t i = 0; letter && i < count; i++) {
@@ -179,7 +179,7 @@ lbx__fake_receive(lbx_store *store, lbx_call *call,
                   lbx_receive_request *request)
 {
     lbx__fake *fake = (lbx__fake *)store;
-    struct fake_claim taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_MAX_BATCH];
     lbx_status status;
     size_t count = 0;
 
@@ -188,7 +188,7 @@ lbx__fake_receive(lbx_store *store, lbx_call *call,
     if (status == LBX_OK &&
         (request->wait_ns == 0 ||
          (!fake->waiting &&
-          fake_count_due(fake, lbx__fake_now(fake)) >= request->letters_least)))
+          fake_count_due(fake, lbx__fake_now(fake)) >= request->min_letters)))
         count = fake_claim_letters(fake, request, taken);
     if (status == LBX_OK && count == 0) {
         status = request->wait_ns == 0 ? LBX_EMPTY : LBX_PENDING;
@@ -202,7 +202,7 @@ lbx__fake_receive(lbx_store *store, lbx_call *call,
 void
 lbx__fake_receive_serve(lbx__fake *fake)
 {
-    struct fake_claim taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_MAX_BATCH];
 
     for (;;) {
         lbx_call *call;
@@ -216,7 +216,7 @@ lbx__fake_receive_serve(lbx__fake *fake)
             const lbx_receive_request *request = call->request;
 
             if (fake_count_due(fake, lbx__fake_now(fake)) >=
-                request->letters_least)
+                request->min_letters)
                 count = fake_claim_letters(fake, request, taken);
         }
         if (call && (status != LBX_OK || count > 0))
@@ -236,7 +236,7 @@ void
 lbx__fake_receive_cancel(lbx_store *store, lbx_call *call)
 {
     lbx__fake *fake = (lbx__fake *)store;
-    struct fake_claim taken[LBX_BATCH_MOST];
+    struct fake_claim taken[LBX_MAX_BATCH];
     lbx_status status = LBX_CANCELLED;
     size_t count = 0;
     bool waits;
@@ -246,7 +246,7 @@ lbx__fake_receive_cancel(lbx_store *store, lbx_call *call)
     if (waits) {
         fake_unwait(fake, call);
         count = fake_claim_letters(fake, call->request,
-                                   taken); // fewer than letters_least
+                                   taken); // fewer than min_letters
     }
     lbx__lock_give(&fake->lock);
     if (count > 0)

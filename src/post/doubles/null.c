@@ -21,7 +21,7 @@ null_send(lbx_store *store, lbx_call *call, lbx_send_request *request)
         // Relaxed: only the numbers must differ.
         const uint64_t number = lbx__add(&null->sent, 1, relaxed) + 1;
 
-        request->sent[i] = (lbx_sent){
+        request->sent[i] = (lbx_sent_letter){
             .status = LBX_OK,
             .id = lbx__double_store_id("null", number),
             .sequence = number,
@@ -73,7 +73,7 @@ null_init(lbx__double_store *self, const lbx_postbox_options *options)
 }
 
 lbx_status
-lbx_null_create(const lbx_postbox_options *options, lbx_postbox **ret)
+lbx_null_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret)
 {
     return lbx__double_store_open(&null_ops, sizeof(struct null_store), options,
                                   null_init, ret);

@@ -18,7 +18,7 @@ test_clock_read(void *context)
 }
 
 lbx_clock
-lbx_test_clock_interface(lbx_test_clock *time)
+lbx_test_clock_as_clock(lbx_test_clock *time)
 {
     return (lbx_clock){test_clock_read, time};
 }

@@ -16,12 +16,12 @@
 
 enum {
     LETTER_BYTES = 20,
-    ATTEMPT_BYTES = 8 + 4 + LBX_BATCH_MOST * LETTER_BYTES
+    ATTEMPT_BYTES = 8 + 4 + LBX_MAX_BATCH * LETTER_BYTES
 };
 
 struct attempt {
     uint8_t hash[LBX__HASH_BYTES];
-    lbx__letter_record letters[LBX_BATCH_MOST];
+    lbx__letter_record letters[LBX_MAX_BATCH];
     uint32_t count;
 };
 
@@ -62,7 +62,7 @@ find(lbx__rules *rules, const lbx__box_record *head, struct attempt *attempt)
         return LBX_CORRUPT;
     memcpy(row, value.data, sizeof(row));
     attempt->count = lbx__get_le32(row + 8);
-    if (attempt->count > LBX_BATCH_MOST)
+    if (attempt->count > LBX_MAX_BATCH)
         return LBX_CORRUPT;
     if ((int64_t)lbx__get_le64(row) <= rules->now)
         return LBX_NOT_FOUND;

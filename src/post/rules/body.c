@@ -29,7 +29,7 @@ texts_of(const lbx_parcel *parcel, const char *source, const char *ret[TEXTS])
     ret[0] = parcel->type_name;
     ret[1] = parcel->routes;
     ret[2] = parcel->group;
-    ret[3] = parcel->duplicate_id;
+    ret[3] = parcel->deduplication_id;
     ret[4] = parcel->trace;
     ret[5] = parcel->in_reply_to;
     ret[6] = source;
@@ -213,7 +213,7 @@ lbx__body_decode_rest(lbx__bytes value, lbx__attributes *attributes,
     parcel->type_name = texts[0];
     parcel->routes = texts[1];
     parcel->group = texts[2];
-    parcel->duplicate_id = texts[3];
+    parcel->deduplication_id = texts[3];
     parcel->trace = texts[4];
     parcel->in_reply_to = texts[5];
     ret->source = texts[6];

@@ -21,14 +21,14 @@ static const lbx_box_options default_options = LBX_BOX_OPTIONS_INIT;
 static bool
 allows(const lbx_box_options *options, const char *source)
 {
-    switch (options->redrive_allow) {
-    case LBX_REDRIVE_ALLOW_ALL:
+    switch (options->dead_letter_allow) {
+    case LBX_DEAD_LETTER_ALLOW_ALL:
         return true;
-    case LBX_REDRIVE_DENY_ALL:
+    case LBX_DEAD_LETTER_ALLOW_NONE:
         return false;
-    case LBX_REDRIVE_BY_BOX:
-        for (size_t i = 0; i < options->redrive_box_count; i++) {
-            if (strcmp(options->redrive_boxes[i], source) == 0)
+    case LBX_DEAD_LETTER_ALLOW_LISTED:
+        for (size_t i = 0; i < options->dead_letter_box_count; i++) {
+            if (strcmp(options->dead_letter_boxes[i], source) == 0)
                 return true;
         }
         return false;
@@ -42,7 +42,7 @@ static lbx_status
 check_dead_letters(lbx__rules *rules, const char *space, const char *name,
                    const lbx_box_options *options)
 {
-    char buffer[LBX_BOX_TEXT_BYTES];
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     lbx_box_options theirs;
     lbx__box_row row;
     lbx__bytes value;

@@ -84,7 +84,7 @@ lbx__box_row_decode(lbx__bytes value, lbx__box_row *ret)
     name = lbx__get_le32(at + 8);
     ret->options.size = lbx__get_le32(at + 12);
     ret->texts.size = lbx__get_le32(at + 16);
-    if (space < 1 || space > LBX_SPACE_BYTES || name < 1 ||
+    if (space < 1 || space > LBX_BOX_SPACE_BYTES || name < 1 ||
         name > LBX_BOX_NAME_BYTES ||
         ROW_FIXED + space + name + ret->options.size + ret->texts.size !=
             value.size)
@@ -118,39 +118,39 @@ lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text)
 void
 lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
 {
-    const lbx_limits *limits = &options->limits;
+    const lbx_box_limits *limits = &options->limits;
     const uint64_t flags = (uint64_t)options->strict |
-                           (uint64_t)options->keep_place << 1 |
+                           (uint64_t)options->keep_position << 1 |
                            (uint64_t)options->fifo << 2 |
                            (uint64_t)options->deduplicate_by_content << 3 |
                            (uint64_t)limits->text_only << 4;
     const uint64_t numbers[NUMBERS] = {
         options->version,
-        (uint64_t)limits->lease_most_ns,
-        (uint64_t)limits->wait_most_ns,
-        (uint64_t)limits->delay_most_ns,
-        (uint64_t)limits->retention_least_ns,
-        (uint64_t)limits->retention_most_ns,
-        (uint64_t)limits->letter_most_bytes,
-        (uint64_t)limits->batch_most_bytes,
-        (uint64_t)limits->leased_most,
-        limits->attributes_most,
+        (uint64_t)limits->max_lease_ns,
+        (uint64_t)limits->max_wait_ns,
+        (uint64_t)limits->max_delay_ns,
+        (uint64_t)limits->min_retention_ns,
+        (uint64_t)limits->max_retention_ns,
+        (uint64_t)limits->max_letter_bytes,
+        (uint64_t)limits->max_batch_bytes,
+        (uint64_t)limits->max_leased,
+        limits->max_attributes,
         (uint64_t)options->lease_ns,
         (uint64_t)options->delay_ns,
         (uint64_t)options->wait_ns,
         (uint64_t)options->retention_ns,
         (uint64_t)options->capacity_letters,
         flags | (uint64_t)options->deduplication << 8 |
-            (uint64_t)options->redrive_allow << 16,
-        options->deliveries_most,
-        options->redrive_box_count,
+            (uint64_t)options->dead_letter_allow << 16,
+        options->max_deliveries,
+        options->dead_letter_box_count,
     };
 
     for (size_t i = 0; i < NUMBERS; i++)
         add_number(out, numbers[i]);
     add_text(out, options->dead_letters);
-    for (size_t i = 0; i < options->redrive_box_count; i++)
-        add_text(out, options->redrive_boxes[i]);
+    for (size_t i = 0; i < options->dead_letter_box_count; i++)
+        add_text(out, options->dead_letter_boxes[i]);
 }
 
 static void
@@ -162,15 +162,15 @@ decode_numbers(const uint64_t numbers[NUMBERS], lbx_box_options *ret)
         .version = (uint32_t)numbers[0],
         .limits =
             {
-                .lease_most_ns = (int64_t)numbers[1],
-                .wait_most_ns = (int64_t)numbers[2],
-                .delay_most_ns = (int64_t)numbers[3],
-                .retention_least_ns = (int64_t)numbers[4],
-                .retention_most_ns = (int64_t)numbers[5],
-                .letter_most_bytes = (int64_t)numbers[6],
-                .batch_most_bytes = (int64_t)numbers[7],
-                .leased_most = (int64_t)numbers[8],
-                .attributes_most = (uint32_t)numbers[9],
+                .max_lease_ns = (int64_t)numbers[1],
+                .max_wait_ns = (int64_t)numbers[2],
+                .max_delay_ns = (int64_t)numbers[3],
+                .min_retention_ns = (int64_t)numbers[4],
+                .max_retention_ns = (int64_t)numbers[5],
+                .max_letter_bytes = (int64_t)numbers[6],
+                .max_batch_bytes = (int64_t)numbers[7],
+                .max_leased = (int64_t)numbers[8],
+                .max_attributes = (uint32_t)numbers[9],
                 .text_only = flags >> 4 & 1,
             },
         .lease_ns = (int64_t)numbers[10],
@@ -179,13 +179,13 @@ decode_numbers(const uint64_t numbers[NUMBERS], lbx_box_options *ret)
         .retention_ns = (int64_t)numbers[13],
         .capacity_letters = (int64_t)numbers[14],
         .strict = flags & 1,
-        .keep_place = flags >> 1 & 1,
+        .keep_position = flags >> 1 & 1,
         .fifo = flags >> 2 & 1,
         .deduplicate_by_content = flags >> 3 & 1,
         .deduplication = (lbx_deduplication)(flags >> 8 & 0xff),
-        .redrive_allow = (lbx_redrive_allow)(flags >> 16 & 0xff),
-        .deliveries_most = (uint32_t)numbers[16],
-        .redrive_box_count = (size_t)numbers[17],
+        .dead_letter_allow = (lbx_dead_letter_allow)(flags >> 16 & 0xff),
+        .max_deliveries = (uint32_t)numbers[16],
+        .dead_letter_box_count = (size_t)numbers[17],
     };
 }
 
@@ -202,7 +202,7 @@ keep_text(char *buffer, size_t *used, const char *text)
 }
 
 /* Puts the texts into the caller's buffer: the list of pointers, then what they
- * point to. LBX_BOX_TEXT_BYTES hold eleven names and ten pointers. */
+ * point to. LBX_BOX_OPTIONS_BUFFER_BYTES hold eleven names and ten pointers. */
 static lbx_status
 keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
            lbx_box_options *ret)
@@ -215,17 +215,17 @@ keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
 
     _Static_assert((REDRIVE_MOST + 1) * sizeof(char *) +
                            (size_t)(REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
-                       LBX_BOX_TEXT_BYTES,
+                       LBX_BOX_OPTIONS_BUFFER_BYTES,
                    "options' texts fit");
     if (dead_letters)
         ret->dead_letters = keep_text(buffer, &used, dead_letters);
-    for (size_t i = 0; i < ret->redrive_box_count; i++) {
+    for (size_t i = 0; i < ret->dead_letter_box_count; i++) {
         if (!take_text(&left, &text) || !text ||
             strlen(text) >= LBX_BOX_NAME_BYTES)
             return LBX_CORRUPT;
         list[i] = keep_text(buffer, &used, text);
     }
-    ret->redrive_boxes = ret->redrive_box_count > 0 ? list : NULL;
+    ret->dead_letter_boxes = ret->dead_letter_box_count > 0 ? list : NULL;
     return LBX_OK;
 }
 
@@ -243,7 +243,8 @@ lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
     decode_numbers(numbers, ret);
     bytes.data = (const uint8_t *)bytes.data + OPTIONS_FIXED;
     bytes.size -= OPTIONS_FIXED;
-    if (ret->redrive_box_count > REDRIVE_MOST || !take_text(&bytes, &text) ||
+    if (ret->dead_letter_box_count > REDRIVE_MOST ||
+        !take_text(&bytes, &text) ||
         (text && strlen(text) >= LBX_BOX_NAME_BYTES))
         return LBX_CORRUPT;
     if (buffer)

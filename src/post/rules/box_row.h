@@ -27,7 +27,7 @@ void lbx__box_row_encode(const lbx__box_row *row, lbx_buffer *out);
 void lbx__box_row_encode_options(const lbx_box_options *options,
                                  lbx_buffer *out);
 
-/* With the texts in `buffer`, of LBX_BOX_TEXT_BYTES; NULL: without them. OK;
+/* With the texts in `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without them. OK;
  * CORRUPT. */
 lbx_status lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                                        lbx_box_options *ret);

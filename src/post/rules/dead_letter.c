@@ -12,7 +12,7 @@
  * letter is delivered as before: none is lost, and none stands in the way.
  *
  * L1  A letter is in one of the two boxes at every commit.
- * L2  It is moved when a delivery would be the (deliveries_most + 1)th here.
+ * L2  It is moved when a delivery would be the (max_deliveries + 1)th here.
  * L3  Id, body, attributes and the time it was sent stay; in a fifo box its age
  *     counts anew, and its id of a duplicate becomes its own id.
  * L4  It is moved once in a receive: it gets a turn that this receive leaves
@@ -45,7 +45,7 @@ lbx__dead_letter_target(lbx__rules *rules, lbx__box_record *head,
 
     *ret = NULL;
     if (!head->facts->dead ||
-        state->deliveries - state->carried < options->deliveries_most)
+        state->deliveries - state->carried < options->max_deliveries)
         return LBX_OK;
     status = lbx__box_record_find(rules, head->facts->space,
                                   head->facts->dead_letters, &to);
@@ -84,7 +84,7 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
     body.source = from->facts->name;
     if (fifo) {
         lbx__uuid_format(body.id, id);
-        body.parcel.duplicate_id = id;
+        body.parcel.deduplication_id = id;
         body.sent_ns = rules->now;
         status = lbx__group_hash(rules, body.parcel.group, hash);
         lbx__group_need_join(&need);

@@ -59,7 +59,7 @@ typedef struct lbx__facts {
     uint32_t configured; /* which options of that box: see the head */
     bool dead;           /* it has dead letters; their box is named below */
     lbx_box_options options;
-    char space[LBX_SPACE_BYTES];
+    char space[LBX_BOX_SPACE_BYTES];
     char name[LBX_BOX_NAME_BYTES];
     char dead_letters[LBX_BOX_NAME_BYTES];
 } lbx__facts;
@@ -272,7 +272,7 @@ void lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *head);
 /* A parcel on its way into a box. The first two are set by who sends. */
 typedef struct lbx__sending {
     lbx__box_record *head;
-    lbx_sent *sent;
+    lbx_sent_letter *sent;
     lbx__body body; /* pointers are the request's */
     size_t encoded_at;
     size_t encoded_bytes;
@@ -318,8 +318,8 @@ typedef struct lbx__claim {
     struct {
         uint64_t sequence, turn;
         uint32_t epoch;
-    } got[LBX_BATCH_MOST]; /* for the attempt */
-    uint32_t stopped;      /* groups, by damage */
+    } got[LBX_MAX_BATCH]; /* for the attempt */
+    uint32_t stopped;     /* groups, by damage */
 } lbx__claim;
 
 /* Leases a letter and delivers it, or moves it to the dead letters. OK; FULL: as

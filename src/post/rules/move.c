@@ -158,7 +158,7 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
 {
     const bool fifo = from->facts->options.fifo;
     lbx__need need = {.count = 0};
-    lbx_sent sent;
+    lbx_sent_letter sent;
     lbx__sending posting = {.head = to, .sent = &sent};
     lbx_status status;
 
@@ -183,7 +183,7 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
 static lbx_status
 fail(struct task *task, lbx_status reason)
 {
-    task->phase = LBX_MOVE_FAILED;
+    task->phase = LBX_MOVE_PHASE_FAILED;
     task->reason = reason;
     return LBX_OK;
 }
@@ -241,21 +241,21 @@ run(lbx__rules *rules, struct task *task, uint32_t *budget, int64_t *ret_due)
     const uint64_t moved = task->moved;
     lbx_status status = LBX_OK;
 
-    while (*budget > 0 && task->phase == LBX_MOVE_RUNNING) {
+    while (*budget > 0 && task->phase == LBX_MOVE_PHASE_RUNNING) {
         if (next_due(task) > rules->now)
             break;
         status = step(rules, task);
         (void)lbx__box_record_close_all(rules, LBX_OK); // sources may be many
         if (status == LBX_NOT_FOUND)
-            task->phase = LBX_MOVE_COMPLETED;
+            task->phase = LBX_MOVE_PHASE_COMPLETED;
         else if (status != LBX_OK)
             break;
         (*budget)--;
     }
     // Only what changed: other processes are told of each write, and look.
-    if (task->moved != moved || task->phase != LBX_MOVE_RUNNING)
+    if (task->moved != moved || task->phase != LBX_MOVE_PHASE_RUNNING)
         write_task(rules, task);
-    if (task->phase == LBX_MOVE_RUNNING && next_due(task) < *ret_due)
+    if (task->phase == LBX_MOVE_PHASE_RUNNING && next_due(task) < *ret_due)
         *ret_due = next_due(task);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
@@ -269,7 +269,7 @@ lbx__move_step(lbx__rules *rules, uint32_t *budget, int64_t *ret_due)
 
     while ((status = seek_task(rules, &from, 0, &task)) == LBX_OK) {
         from = lbx__key_2(task.from, task.number + 1);
-        if (task.phase == LBX_MOVE_RUNNING)
+        if (task.phase == LBX_MOVE_PHASE_RUNNING)
             status = run(rules, &task, budget, ret_due);
         if (status != LBX_OK)
             return status;
@@ -280,9 +280,10 @@ lbx__move_step(lbx__rules *rules, uint32_t *budget, int64_t *ret_due)
 /* ---- The verb ---- */
 
 static void
-tell(const lbx__box_record *head, const struct task *task, lbx_move_state *ret)
+tell(const lbx__box_record *head, const struct task *task,
+     lbx_move_progress *ret)
 {
-    *ret = (lbx_move_state){
+    *ret = (lbx_move_progress){
         .task = task->number,
         .phase = task->phase,
         .reason = task->reason,
@@ -325,7 +326,7 @@ start(lbx__rules *rules, lbx__box_record *head, const struct task *tasks,
         .started_ms = rules->options.wall_ms(rules->options.wall_context),
     };
 
-    if (count > 0 && tasks[count - 1].phase == LBX_MOVE_RUNNING)
+    if (count > 0 && tasks[count - 1].phase == LBX_MOVE_PHASE_RUNNING)
         return LBX_BUSY; // M2
     if (request->letters_per_second < 0)
         return LBX_INVALID;
@@ -360,9 +361,9 @@ static lbx_status
 cancel(lbx__rules *rules, const lbx__box_record *head, struct task *tasks,
        size_t count, lbx_move_request *request)
 {
-    if (count == 0 || tasks[count - 1].phase != LBX_MOVE_RUNNING)
+    if (count == 0 || tasks[count - 1].phase != LBX_MOVE_PHASE_RUNNING)
         return LBX_NOT_FOUND;
-    tasks[count - 1].phase = LBX_MOVE_CANCELLED;
+    tasks[count - 1].phase = LBX_MOVE_PHASE_CANCELLED;
     write_task(rules, &tasks[count - 1]);
     tell(head, &tasks[count - 1], &request->ret);
     return LBX_OK;
@@ -386,14 +387,14 @@ lbx__move_apply(lbx__rules *rules, lbx_move_request *request)
         status = read_tasks(rules, head->uid, tasks, &count);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    switch (request->what) {
-    case LBX_MOVE_START:
+    switch (request->action) {
+    case LBX_MOVE_ACTION_START:
         status = start(rules, head, tasks, count, request);
         break;
-    case LBX_MOVE_CANCEL:
+    case LBX_MOVE_ACTION_CANCEL:
         status = cancel(rules, head, tasks, count, request);
         break;
-    case LBX_MOVE_READ:
+    case LBX_MOVE_ACTION_DESCRIBE:
         status = request->index < count ? LBX_OK : LBX_NOT_FOUND;
         if (status == LBX_OK)
             tell(head, &tasks[count - 1 - request->index], &request->ret);

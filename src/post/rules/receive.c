@@ -78,7 +78,7 @@ lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
         return status;
     if (dead)
         return lbx__dead_letter_move(rules, head, letter, dead);
-    if (head->leased >= (uint64_t)options->limits.leased_most)
+    if (head->leased >= (uint64_t)options->limits.max_leased)
         return LBX_FULL;
     lbx__letter_record_need_change(&need, &letter->state);
     if (options->fifo)
@@ -227,7 +227,7 @@ claim_plain(lbx__rules *rules, lbx__claim *claim)
     lbx_status status = LBX_OK;
 
     if (claim->head->leased >=
-        (uint64_t)claim->head->facts->options.limits.leased_most)
+        (uint64_t)claim->head->facts->options.limits.max_leased)
         return LBX_FULL;
     while (status == LBX_OK && claim->count < claim->most) {
         status = lbx__receive_next(rules, claim->head, &letter);
@@ -258,9 +258,8 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
     lbx__claim claim = {.request = request, .sink = sink};
     lbx_status status;
 
-    assert(request->letters_most >= 1 &&
-           request->letters_most <= LBX_BATCH_MOST &&
-           before < request->letters_most && request->lease_ns >= 0);
+    assert(request->max_letters >= 1 && request->max_letters <= LBX_MAX_BATCH &&
+           before < request->max_letters && request->lease_ns >= 0);
     *ret_count = 0;
     lbx__rules_start(rules);
     status = lbx__box_record_open(rules, request->box, &claim.head);
@@ -268,7 +267,7 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
         status = lbx__sweep(rules, claim.head);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    claim.most = request->letters_most - before;
+    claim.most = request->max_letters - before;
     claim.turns_end = claim.head->next;
     if (!claim.head->facts->options.fifo)
         status = claim_plain(rules, &claim);
@@ -316,7 +315,7 @@ lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
         status = lbx__sweep(rules, head);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    if (head->leased >= (uint64_t)head->facts->options.limits.leased_most)
+    if (head->leased >= (uint64_t)head->facts->options.limits.max_leased)
         status = next_wait(rules, head, &due);
     else if (head->facts->options.fifo)
         status = lbx__group_next_due(rules, head, &due);
@@ -348,7 +347,7 @@ lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
     status = lbx__box_record_open(rules, request->box, &head);
     if (status == LBX_OK)
         status = lbx__sweep_age(rules, head);
-    while (shown < request->letters_most && status == LBX_OK) {
+    while (shown < request->max_letters && status == LBX_OK) {
         bool damaged;
 
         status = lbx__letter_record_seek(rules, head, from, &letter);

@@ -118,9 +118,9 @@ typedef struct lbx__sink {
 lbx_status lbx__send_apply(lbx__rules *rules, lbx_send_request *request);
 
 /*
- * Leases and delivers letters: at most letters_most less `before`, which is how
+ * Leases and delivers letters: at most max_letters less `before`, which is how
  * many this call has had from an earlier try. (While before + *ret_count is less
- * than letters_least, a call that may wait goes on waiting; letters_least and wait_ns
+ * than min_letters, a call that may wait goes on waiting; min_letters and wait_ns
  * are the service's.) `*ret_count` is always written.
  *
  * OK: one at least; EMPTY: none; FULL: as many are leased as may be, and none was

@@ -20,7 +20,7 @@
 /* OK, and `sent` is as it was the first time; NOT_FOUND. */
 static lbx_status
 find_seen(lbx__rules *rules, const lbx__box_record *head,
-          const uint8_t hash[LBX__HASH_BYTES], lbx_sent *sent)
+          const uint8_t hash[LBX__HASH_BYTES], lbx_sent_letter *sent)
 {
     const lbx__key key = lbx__key_hash(head->box, hash);
     lbx__bytes value;
@@ -65,7 +65,7 @@ look_for_seen(lbx__rules *rules, lbx__sending *posting, const char *token)
     const lbx__box_record *head = posting->head;
     const lbx_parcel *parcel = &posting->body.parcel;
     const bool by_group =
-        head->facts->options.deduplication == LBX_DEDUPLICATE_GROUP;
+        head->facts->options.deduplication == LBX_DEDUPLICATION_GROUP;
     uint8_t hashes[2][LBX__HASH_BYTES];
     lbx_status status;
 
@@ -80,10 +80,11 @@ look_for_seen(lbx__rules *rules, lbx__sending *posting, const char *token)
     }
     if (!head->facts->options.fifo)
         return LBX_NOT_FOUND;
-    assert(parcel->group && parcel->duplicate_id);
-    status = lbx__rules_hash(rules, 'd', parcel->duplicate_id, NULL, hashes[0]);
+    assert(parcel->group && parcel->deduplication_id);
+    status =
+        lbx__rules_hash(rules, 'd', parcel->deduplication_id, NULL, hashes[0]);
     if (status == LBX_OK)
-        status = lbx__rules_hash(rules, 'd', parcel->duplicate_id,
+        status = lbx__rules_hash(rules, 'd', parcel->deduplication_id,
                                  parcel->group, hashes[1]);
     for (int i = 0; i < 2 && status == LBX_OK; i++) {
         status = find_seen(rules, head, hashes[i], posting->sent);
@@ -179,7 +180,7 @@ lbx__send_prepare_moved(lbx__rules *rules, lbx__sending *posting,
 void
 lbx__send_write(lbx__rules *rules, lbx__sending *posting)
 {
-    lbx_sent *sent = posting->sent;
+    lbx_sent_letter *sent = posting->sent;
     lbx__box_record *head = posting->head;
     const int64_t due = lbx__later(rules->now, posting->delay_ns);
     const uint64_t sequence = head->next;
@@ -219,7 +220,7 @@ lbx__send_write(lbx__rules *rules, lbx__sending *posting)
 
 static lbx_status
 send_one(lbx__rules *rules, lbx__box_record *head, const lbx_parcel *parcel,
-         lbx_sent *sent)
+         lbx_sent_letter *sent)
 {
     lbx__need need;
     lbx__sending posting = {.head = head, .sent = sent};
@@ -242,11 +243,11 @@ lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
     lbx_status first = LBX_OK, opened;
     lbx__box_record *head;
 
-    assert(request->count >= 1 && request->count <= LBX_BATCH_MOST);
+    assert(request->count >= 1 && request->count <= LBX_MAX_BATCH);
     lbx__rules_start(rules);
     opened = lbx__box_record_open(rules, request->box, &head);
     for (size_t i = 0; i < request->count; i++) {
-        lbx_sent *sent = &request->sent[i];
+        lbx_sent_letter *sent = &request->sent[i];
 
         memset(sent, 0, sizeof(*sent));
         sent->status = opened;

@@ -7,7 +7,7 @@
  *     made (INVALID); of a letter that is gone, by itself or with its box (GONE);
  *     of an earlier delivery, an earlier era, and in strict boxes of a lease that
  *     is over (EXPIRED).
- * R5  A lease, with all its extensions, is no longer than lease_most_ns from the
+ * R5  A lease, with all its extensions, is no longer than max_lease_ns from the
  *     receive on; more is INVALID, and the lease is as it was.
  * T1  Nothing that is attached is sent unless the receipt is current, and nothing
  *     is settled unless all of it was sent.
@@ -36,7 +36,7 @@ judge(const lbx__rules *rules, const lbx__box_record *head,
 }
 
 static bool
-is_receipt(const lbx_settle_entry *entry)
+is_receipt(const lbx_settle_request_entry *entry)
 {
     return entry->receipt && entry->receipt_bytes == LBX__RECEIPT_PACKED;
 }
@@ -44,7 +44,7 @@ is_receipt(const lbx_settle_entry *entry)
 /* The letter of a receipt: OK; INVALID, GONE, EXPIRED; CORRUPT; IO. */
 static lbx_status
 find(lbx__rules *rules, const lbx__box_record *head,
-     const lbx_settle_entry *entry, lbx__letter_record *ret)
+     const lbx_settle_request_entry *entry, lbx__letter_record *ret)
 {
     lbx__receipt receipt;
     lbx_status status;
@@ -64,20 +64,20 @@ find(lbx__rules *rules, const lbx__box_record *head,
 /* ---- What is attached ---- */
 
 struct attached {
-    lbx__sending postings[LBX_ATTACHMENTS_MOST];
+    lbx__sending postings[LBX_MAX_ATTACHMENTS];
     size_t count;
 };
 
 static lbx_status
-prepare_attached(lbx__rules *rules, const lbx_settle_entry *entry,
+prepare_attached(lbx__rules *rules, const lbx_settle_request_entry *entry,
                  struct attached *ret, lbx__need *need)
 {
     lbx_status status = LBX_OK;
 
-    assert(entry->attachment_count <= LBX_ATTACHMENTS_MOST);
+    assert(entry->attachment_count <= LBX_MAX_ATTACHMENTS);
     lbx__buffer_reset(&rules->encoded);
     for (size_t i = 0; i < entry->attachment_count; i++)
-        memset(entry->attachments[i].sent, 0, sizeof(lbx_sent));
+        memset(entry->attachments[i].sent, 0, sizeof(lbx_sent_letter));
     for (size_t i = 0; i < entry->attachment_count && status == LBX_OK; i++) {
         const lbx_attachment *attachment = &entry->attachments[i];
         uint64_t pending = 0;
@@ -99,10 +99,10 @@ prepare_attached(lbx__rules *rules, const lbx_settle_entry *entry,
 
 /* None of it is sent, for this reason. */
 static lbx_status
-refuse_attached(const lbx_settle_entry *entry, lbx_status status)
+refuse_attached(const lbx_settle_request_entry *entry, lbx_status status)
 {
     for (size_t i = 0; i < entry->attachment_count; i++)
-        *entry->attachments[i].sent = (lbx_sent){.status = status};
+        *entry->attachments[i].sent = (lbx_sent_letter){.status = status};
     return status;
 }
 
@@ -135,7 +135,7 @@ put_back(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *letter,
     to.kind = kind;
     if (kind != LBX__IS_LEASED && time_ns == 0)
         to.kind = LBX__IS_READY;
-    if (to.kind == LBX__IS_READY && options->keep_place && !options->fifo) {
+    if (to.kind == LBX__IS_READY && options->keep_position && !options->fifo) {
         to.due = to.place_due;
         to.turn = to.place_turn;
     }
@@ -148,17 +148,17 @@ put_back(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *letter,
 /* Whether times are within the box's limits (R5). */
 static lbx_status
 check_time(const lbx__rules *rules, const lbx__box_record *head,
-           const lbx_settle_entry *entry, const lbx__state *state)
+           const lbx_settle_request_entry *entry, const lbx__state *state)
 {
-    const int64_t most = head->facts->options.limits.lease_most_ns;
+    const int64_t most = head->facts->options.limits.max_lease_ns;
 
-    switch (entry->what) {
-    case LBX_ACKNOWLEDGE:
+    switch (entry->action) {
+    case LBX_SETTLE_ACKNOWLEDGE:
         return LBX_OK;
-    case LBX_NACK:
+    case LBX_SETTLE_NACK:
         return entry->time_ns >= 0 && entry->time_ns <= most ? LBX_OK
                                                              : LBX_INVALID;
-    case LBX_EXTEND:
+    case LBX_SETTLE_EXTEND:
         if (entry->time_ns < 0 ||
             (most != LBX_UNLIMITED && lbx__later(rules->now, entry->time_ns) >
                                           lbx__later(state->received_ns, most)))
@@ -170,7 +170,7 @@ check_time(const lbx__rules *rules, const lbx__box_record *head,
 
 static lbx_status
 settle_one(lbx__rules *rules, lbx__box_record *head,
-           const lbx_settle_entry *entry)
+           const lbx_settle_request_entry *entry)
 {
     struct attached attached;
     lbx__need need;
@@ -187,7 +187,7 @@ settle_one(lbx__rules *rules, lbx__box_record *head,
         status = prepare_attached(rules, entry, &attached, &need);
     if (status != LBX_OK)
         return refuse_attached(entry, status);
-    if (entry->what != LBX_ACKNOWLEDGE)
+    if (entry->action != LBX_SETTLE_ACKNOWLEDGE)
         lbx__letter_record_need_change(&need, &letter.state);
     if (head->facts->options.fifo)
         lbx__group_need_requeue(&need);
@@ -196,11 +196,12 @@ settle_one(lbx__rules *rules, lbx__box_record *head,
                              attached.count > 0 ? LBX__GROWS : LBX__SHRINKS);
     if (status != LBX_OK)
         return refuse_attached(entry, status);
-    if (entry->what == LBX_ACKNOWLEDGE)
+    if (entry->action == LBX_SETTLE_ACKNOWLEDGE)
         take_out(rules, head, &letter);
     else
         put_back(rules, head, &letter,
-                 entry->what == LBX_NACK ? LBX__IS_DELAYED : LBX__IS_LEASED,
+                 entry->action == LBX_SETTLE_NACK ? LBX__IS_DELAYED
+                                                  : LBX__IS_LEASED,
                  entry->time_ns);
     for (size_t i = 0; i < attached.count; i++)
         lbx__send_write(rules, &attached.postings[i]);
@@ -211,7 +212,7 @@ settle_one(lbx__rules *rules, lbx__box_record *head,
  * receipt stays used: the epoch goes on. */
 static lbx_status
 undo_one(lbx__rules *rules, lbx__box_record *head,
-         const lbx_settle_entry *entry)
+         const lbx_settle_request_entry *entry)
 {
     lbx__need need = {.count = 0};
     lbx__letter_record letter;
@@ -247,7 +248,7 @@ undo_one(lbx__rules *rules, lbx__box_record *head,
 /* ---- The verbs ---- */
 
 typedef lbx_status one(lbx__rules *rules, lbx__box_record *head,
-                       const lbx_settle_entry *entry);
+                       const lbx_settle_request_entry *entry);
 
 static lbx_status
 each_entry(lbx__rules *rules, lbx_settle_request *request, one *run)
@@ -255,11 +256,11 @@ each_entry(lbx__rules *rules, lbx_settle_request *request, one *run)
     lbx_status first = LBX_OK, opened;
     lbx__box_record *head;
 
-    assert(request->count >= 1 && request->count <= LBX_BATCH_MOST);
+    assert(request->count >= 1 && request->count <= LBX_MAX_BATCH);
     lbx__rules_start(rules);
     opened = lbx__box_record_open(rules, request->box, &head);
     for (size_t i = 0; i < request->count; i++) {
-        lbx_settle_entry *entry = &request->entries[i];
+        lbx_settle_request_entry *entry = &request->entries[i];
 
         if (opened == LBX_CLOSED) // S2: its letters went with it
             entry->status = is_receipt(entry) ? LBX_GONE : LBX_INVALID;

@@ -162,7 +162,7 @@ become_ready(lbx__rules *rules, lbx__box_record *head,
     lbx_status status;
 
     to.kind = LBX__IS_READY;
-    if (options->keep_place && !options->fifo) {
+    if (options->keep_position && !options->fifo) {
         to.due = to.place_due;
         to.turn = to.place_turn;
     }

@@ -46,11 +46,10 @@ end(struct turn *turn, lbx_call *call, lbx_status status)
 static uint32_t
 enough(const lbx_receive_request *request)
 {
-    if (request->wait_ns == 0 || request->letters_least < 1)
+    if (request->wait_ns == 0 || request->min_letters < 1)
         return 1;
-    return request->letters_least < request->letters_most
-               ? request->letters_least
-               : request->letters_most;
+    return request->min_letters < request->max_letters ? request->min_letters
+                                                       : request->max_letters;
 }
 
 /* How a receive ends that has had some letters already: they count, unless the
@@ -186,17 +185,17 @@ run(struct turn *turn, lbx_call *call)
     lbx_status status;
 
     assert(lbx__call_note(call).place == LBX__RUNNING);
-    if (call->verb == LBX_VERB_RECEIVE) {
+    if (call->kind == LBX_CALL_RECEIVE) {
         run_receive(turn, call);
         return;
     }
     lbx__service_let_go(service);
     status = lbx__dispatch_run(service, call);
     lbx__service_take_back(service);
-    if (call->verb == LBX_VERB_PURGE || call->verb == LBX_VERB_DELETE ||
-        call->verb == LBX_VERB_MOVE)
+    if (call->kind == LBX_CALL_PURGE || call->kind == LBX_CALL_DELETE ||
+        call->kind == LBX_CALL_MOVE)
         service->work_ns = 0; // there may be some
-    turn->sync |= call->verb == LBX_VERB_SYNC;
+    turn->sync |= call->kind == LBX_CALL_SYNC;
     end(turn, call, status);
 }
 
@@ -307,7 +306,7 @@ make_durable(struct turn *turn)
 
     for (lbx_call *call = turn->ran.first; turn->sync && call;
          call = lbx__call_next(call))
-        if (call->verb == LBX_VERB_SYNC) {
+        if (call->kind == LBX_CALL_SYNC) {
             lbx__note note = lbx__call_note(call);
 
             note.status = (int8_t)(status == LBX_OK ? synced : status);

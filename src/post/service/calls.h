@@ -33,7 +33,7 @@ typedef struct lbx__note {
 } lbx__note;
 
 _Static_assert(sizeof(lbx__note) <= sizeof(void *), "a note is one word");
-_Static_assert(LBX_BATCH_MOST <= UINT8_MAX, "given counts a batch");
+_Static_assert(LBX_MAX_BATCH <= UINT8_MAX, "given counts a batch");
 
 enum {
     LBX__WORD_NEXT,

@@ -33,9 +33,9 @@ calls_back(const lbx_call *call)
 {
     const lbx_box_request *request = call->request;
 
-    if (call->verb == LBX_VERB_CREATE || call->verb == LBX_VERB_DESCRIBE)
+    if (call->kind == LBX_CALL_CREATE || call->kind == LBX_CALL_DESCRIBE)
         return request->each_text != NULL;
-    return call->verb == LBX_VERB_LIST;
+    return call->kind == LBX_CALL_LIST;
 }
 
 static page *
@@ -157,7 +157,7 @@ lbx__page_tell(lbx_call *call, lbx_status status)
 
     if (!mine || status != LBX_OK)
         return false;
-    if (call->verb == LBX_VERB_LIST)
+    if (call->kind == LBX_CALL_LIST)
         more = tell_names(mine, call->request) && mine->full;
     else
         tell_texts(mine, call->request);
@@ -200,7 +200,7 @@ run_box(lbx__service *service, lbx_call *call,
     status = rule(service->rules, &kept);
     request->ret_box = kept.ret_box;
     // A box that was created is there, though its texts cannot be told.
-    return status == LBX_OK && call->verb == LBX_VERB_DESCRIBE
+    return status == LBX_OK && call->kind == LBX_CALL_DESCRIBE
                ? mine->texts.status
                : status;
 }
@@ -217,32 +217,32 @@ lbx__dispatch_run(lbx__service *service, lbx_call *call)
     lbx__rules *rules = service->rules;
     const lbx__sink sink = {lbx__dispatch_deliver, call};
 
-    switch (call->verb) {
-    case LBX_VERB_CREATE:
+    switch (call->kind) {
+    case LBX_CALL_CREATE:
         return run_box(service, call, lbx__box_admin_create);
-    case LBX_VERB_CONFIGURE:
+    case LBX_CALL_CONFIGURE:
         return run_box(service, call, lbx__box_admin_configure);
-    case LBX_VERB_DELETE:
+    case LBX_CALL_DELETE:
         return run_box(service, call, lbx__box_admin_delete);
-    case LBX_VERB_DESCRIBE:
+    case LBX_CALL_DESCRIBE:
         return run_box(service, call, lbx__catalog_describe);
-    case LBX_VERB_PURGE:
+    case LBX_CALL_PURGE:
         return run_box(service, call, lbx__box_admin_purge);
-    case LBX_VERB_LIST:
+    case LBX_CALL_LIST:
         return run_list(service, call);
-    case LBX_VERB_SEND:
+    case LBX_CALL_SEND:
         return lbx__send_apply(rules, call->request);
-    case LBX_VERB_SETTLE:
+    case LBX_CALL_SETTLE:
         return lbx__settle_apply(rules, call->request);
-    case LBX_VERB_UNDO:
+    case LBX_CALL_UNDO:
         return lbx__settle_undo(rules, call->request);
-    case LBX_VERB_PEEK:
+    case LBX_CALL_PEEK:
         return lbx__receive_peek(rules, call->request, &sink);
-    case LBX_VERB_MOVE:
+    case LBX_CALL_MOVE:
         return lbx__move_apply(rules, call->request);
-    case LBX_VERB_SYNC: // after the flush
+    case LBX_CALL_SYNC: // after the flush
         return LBX_OK;
-    case LBX_VERB_RECEIVE: // service_turn.c: it may wait
+    case LBX_CALL_RECEIVE: // service_turn.c: it may wait
         break;
     }
     assert(false);
@@ -257,11 +257,11 @@ status_of(const lbx_call *call, size_t index)
     const lbx_send_request *send = call->request;
     const lbx_settle_request *settle = call->request;
 
-    switch (call->verb) {
-    case LBX_VERB_SEND:
+    switch (call->kind) {
+    case LBX_CALL_SEND:
         return index < send->count ? &send->sent[index].status : NULL;
-    case LBX_VERB_SETTLE:
-    case LBX_VERB_UNDO:
+    case LBX_CALL_SETTLE:
+    case LBX_CALL_UNDO:
         return index < settle->count ? &settle->entries[index].status : NULL;
     default:
         return NULL;

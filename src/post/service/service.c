@@ -105,11 +105,11 @@ ask_here(lbx__service *service, lbx_call *call)
 }
 
 static lbx_status
-ask(lbx_store *store, lbx_call *call, lbx_verb verb, void *request)
+ask(lbx_store *store, lbx_call *call, lbx_call_kind verb, void *request)
 {
     lbx__service *service = lbx__service_of(store);
 
-    call->verb = verb;
+    call->kind = verb;
     call->request = request;
     call->words[LBX__WORD_OF] = NULL;
     lbx__call_set_note(call, (lbx__note){.place = LBX__ASKED});
@@ -212,23 +212,23 @@ tick(lbx_store *store)
         return ask(store, call, verb, request);                                \
     }
 
-ENTRY(create, LBX_VERB_CREATE, lbx_box_request *)
-ENTRY(configure, LBX_VERB_CONFIGURE, lbx_box_request *)
-ENTRY(remove_box, LBX_VERB_DELETE, lbx_box_request *)
-ENTRY(describe, LBX_VERB_DESCRIBE, lbx_box_request *)
-ENTRY(purge, LBX_VERB_PURGE, lbx_box_request *)
-ENTRY(list, LBX_VERB_LIST, lbx_list_request *)
-ENTRY(send, LBX_VERB_SEND, lbx_send_request *)
-ENTRY(receive, LBX_VERB_RECEIVE, lbx_receive_request *)
-ENTRY(settle, LBX_VERB_SETTLE, lbx_settle_request *)
-ENTRY(undo, LBX_VERB_UNDO, lbx_settle_request *)
-ENTRY(peek, LBX_VERB_PEEK, lbx_peek_request *)
-ENTRY(move, LBX_VERB_MOVE, lbx_move_request *)
+ENTRY(create, LBX_CALL_CREATE, lbx_box_request *)
+ENTRY(configure, LBX_CALL_CONFIGURE, lbx_box_request *)
+ENTRY(remove_box, LBX_CALL_DELETE, lbx_box_request *)
+ENTRY(describe, LBX_CALL_DESCRIBE, lbx_box_request *)
+ENTRY(purge, LBX_CALL_PURGE, lbx_box_request *)
+ENTRY(list, LBX_CALL_LIST, lbx_list_request *)
+ENTRY(send, LBX_CALL_SEND, lbx_send_request *)
+ENTRY(receive, LBX_CALL_RECEIVE, lbx_receive_request *)
+ENTRY(settle, LBX_CALL_SETTLE, lbx_settle_request *)
+ENTRY(undo, LBX_CALL_UNDO, lbx_settle_request *)
+ENTRY(peek, LBX_CALL_PEEK, lbx_peek_request *)
+ENTRY(move, LBX_CALL_MOVE, lbx_move_request *)
 
 static lbx_status
 sync_all(lbx_store *store, lbx_call *call)
 {
-    return ask(store, call, LBX_VERB_SYNC, NULL);
+    return ask(store, call, LBX_CALL_SYNC, NULL);
 }
 
 static lbx_durability

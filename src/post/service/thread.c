@@ -150,7 +150,7 @@ static void
 gather(lbx__service *service)
 {
     if (service->options.one_thread && !service->options.manual_clock &&
-        lbx__peek(&service->durability) >= LBX_SURVIVES_POWER_CUT)
+        lbx__peek(&service->durability) >= LBX_DURABILITY_POWER_CUT)
         (void)await_asks(service, service->awaited, GATHER_NS);
 }
 

@@ -234,7 +234,7 @@ file_durability(lbx__storage *storage)
     const lbx__file *file = file_of(storage);
 
     return lbx__file_has_exclusive_mode(file) ? file->options.durability
-                                              : LBX_SURVIVES_POWER_CUT;
+                                              : LBX_DURABILITY_POWER_CUT;
 }
 
 uint32_t

@@ -75,7 +75,7 @@ open_enlist(lbx__file *file, const char *path)
                                 "%s is open in this process", path);
     } else {
         status = lbx__membership_open(&file->membership, file->io,
-                                      file->folder.fd, file->options.alone);
+                                      file->folder.fd, file->options.exclusive);
         if (status != LBX_OK)
             (void)lbx__fault_set(file->options.fault, status, "%s: %s",
                                  LBX__WAKE, lbx_status_text(status));
@@ -117,9 +117,9 @@ lbx__file_open_undo(lbx__file *file)
 static const char *
 open_find_fault(const lbx_store_options *options)
 {
-    if (options->durability < LBX_SURVIVES_PROCESS ||
-        options->durability > LBX_SURVIVES_POWER_CUT)
-        return "durability: a store in files has LBX_SURVIVES_PROCESS, "
+    if (options->durability < LBX_DURABILITY_PROCESS ||
+        options->durability > LBX_DURABILITY_POWER_CUT)
+        return "durability: a store in files has LBX_DURABILITY_PROCESS, "
                "_INTERVAL and _POWER_CUT";
     if (options->interval_ms < 1 || options->interval_ms > INT64_MAX / LBX_MS)
         return "interval_ms: 1 or more";
@@ -150,8 +150,8 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     file->pid = getpid();
     file->folder.fd = -1;
     file->time_ns = 1;
-    if (file->options.durability == LBX_SURVIVES_DEFAULT)
-        file->options.durability = LBX_SURVIVES_POWER_CUT;
+    if (file->options.durability == LBX_DURABILITY_DEFAULT)
+        file->options.durability = LBX_DURABILITY_POWER_CUT;
     wrong = open_find_fault(&file->options);
     if (wrong)
         status = lbx__fault_set(options->fault, LBX_INVALID, "%s", wrong);
@@ -162,7 +162,8 @@ lbx__file_open(const char *path, const lbx_store_options *options,
         status = open_enlist(file, path);
     if (status == LBX_OK)
         status = lbx__recover_file(file, path);
-    if (status == LBX_OK && file->options.durability == LBX_SURVIVES_INTERVAL &&
+    if (status == LBX_OK &&
+        file->options.durability == LBX_DURABILITY_INTERVAL &&
         !lbx__interval_flush_start(&file->interval, &file->journal,
                                    file->options.interval_ms * LBX_MS))
         status = LBX_NO_MEMORY;

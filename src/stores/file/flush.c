@@ -171,9 +171,9 @@ flush_journal(lbx__file *file, lbx_durability level)
         return lbx__flush_checkpoint(file, false) == LBX_OK
                    ? LBX_OK
                    : lbx__file_poison(file);
-    if (level == LBX_SURVIVES_POWER_CUT)
+    if (level == LBX_DURABILITY_POWER_CUT)
         status = lbx__journal_flush(journal);
-    else if (level == LBX_SURVIVES_INTERVAL)
+    else if (level == LBX_DURABILITY_INTERVAL)
         status = lbx__interval_flush_written(&file->interval);
     if (status != LBX_OK)
         return lbx__file_poison(file);
@@ -247,7 +247,7 @@ lbx__flush_sync(lbx__file *file)
 
     if (!flush_has_holds(file))
         return lbx__file_has_exclusive_mode(file)
-                   ? flush_journal(file, LBX_SURVIVES_POWER_CUT)
+                   ? flush_journal(file, LBX_DURABILITY_POWER_CUT)
                    : LBX_OK;
     if (lbx__file_has_exclusive_mode(file) &&
         lbx__flush_checkpoint(file, false) != LBX_OK)

@@ -248,7 +248,7 @@ recover_continue_time(lbx__file *file)
     if (now < file->time_ns)
         now = file->time_ns;
     header->offset_ns = now - file->io->boot_ns(file->io);
-    if (!header->idle && header->level < LBX_SURVIVES_POWER_CUT)
+    if (!header->idle && header->level < LBX_DURABILITY_POWER_CUT)
         header->era++;
 }
 
@@ -383,8 +383,9 @@ recover_refuse_entry(lbx__file *file, lbx_status status, const char *path)
 {
     return lbx__fault_set(
         file->options.fault, status,
-        file->options.alone ? "%s is wanted alone, but another process has it "
-                              "open"
+        file->options.exclusive
+            ? "%s is wanted alone, but another process has it "
+              "open"
         : lbx__membership_is_refused(&file->membership)
             ? "another process has %s open, alone"
             : "another process has %s open, and has not let this one join for "

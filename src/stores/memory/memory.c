@@ -235,7 +235,7 @@ static lbx_durability
 memory_durability(lbx__storage *storage)
 {
     (void)storage;
-    return LBX_SURVIVES_NOTHING;
+    return LBX_DURABILITY_NONE;
 }
 
 static void

@@ -36,7 +36,7 @@ watch_and_reply(lbx_context *context)
 static void
 suspend_and_reply(lbx_context *context)
 {
-    EXPECT_OK(lbx_suspend(lbx_context_sender(context)));
+    EXPECT_OK(lbx_ref_suspend(lbx_context_sender(context)));
     reply(context);
 }
 
@@ -62,7 +62,7 @@ begin(int64_t deadline_ns)
     lbx_waker waker = bell_waker(&bell);
     lbx_envelope question;
 
-    question = lbx_envelope_new(stage_message(&asked), 0);
+    question = lbx_envelope_of(stage_message(&asked), 0);
     EXPECT_OK(
         lbx_ask_init(&ask, stage, asked.ref, &question, &answer, deadline_ns));
     EXPECT(lbx_operation_poll(&ask, &waker) == LBX_PENDING);
@@ -99,8 +99,8 @@ setup_after_suspended(void)
     asked.plays = watch_and_reply;
     stage_spawn(&earlier);
     stage_run();
-    EXPECT_OK(lbx_suspend(earlier.ref));
-    lbx_stop(earlier.ref);
+    EXPECT_OK(lbx_ref_suspend(earlier.ref));
+    lbx_ref_stop(earlier.ref);
     stage_run();
     begin(LBX_FOREVER);
     EXPECT(lbx__cell_of(earlier.ref.word)->role == LBX__ROLE_PROMISE);
@@ -156,7 +156,7 @@ cancel(void)
 static void
 stop(void)
 {
-    lbx_stop(asked.ref);
+    lbx_ref_stop(asked.ref);
 }
 
 static void

@@ -10,7 +10,7 @@ static void
 lost(void *context, const lbx_loss *loss)
 {
     (void)context;
-    EXPECT(loss->envelope->lost != LBX_NOT_LOST);
+    EXPECT(loss->envelope->lost != LBX_LOSS_NONE);
     ledger_lost((uint64_t)(uintptr_t)loss->envelope->message);
 }
 

@@ -68,7 +68,7 @@ static void
 setup_stopped(void)
 {
     setup();
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 // A pool of one, about to look into its empty mailbox. Who tells the first tells
@@ -79,7 +79,7 @@ setup_pool(uint32_t routees)
     lbx_pool pool = LBX_POOL_INIT;
 
     reset();
-    pool.routing = LBX_BALANCING;
+    pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = routees;
     pool.props = stage_props(&first);
     EXPECT_OK(lbx_system_spawn_pool(stage, &pool, NULL, &first.ref));
@@ -116,7 +116,7 @@ setup_waiting(void)
 
     reset();
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.wait_ns = LBX_FOREVER;
     first.plays = tell_second;
     stage_spawn(&first);
@@ -139,12 +139,12 @@ setup_in_time(void)
     lbx__init(&time_ns, LBX_SECOND);
     stage_create_with_clock(&moving_clock);
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.wait_ns = LBX_MS;
     first.plays = tell_second;
     stage_spawn(&first);
     stage_spawn_boxed(&second, &options);
-    EXPECT_OK(lbx_suspend(second.ref));
+    EXPECT_OK(lbx_ref_suspend(second.ref));
     stage_run();
     stage_tell(&second);
     stage_run();
@@ -156,7 +156,7 @@ static void
 setup_waiting_and_stopped(void)
 {
     setup_waiting();
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 /* ---- Threads ---- */
@@ -170,19 +170,19 @@ tell(void)
 static void
 stop(void)
 {
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 static void
 stop_second(void)
 {
-    lbx_stop(second.ref);
+    lbx_ref_stop(second.ref);
 }
 
 static void
 suspend_second(void)
 {
-    EXPECT_OK(lbx_suspend(second.ref));
+    EXPECT_OK(lbx_ref_suspend(second.ref));
 }
 
 static void
@@ -231,7 +231,7 @@ finish_in_time(void)
     stage_tell(&first);
     stage_run();
     EXPECT(first.handled == 2);
-    EXPECT_OK(lbx_resume(second.ref));
+    EXPECT_OK(lbx_ref_resume(second.ref));
     stage_finish();
 }
 

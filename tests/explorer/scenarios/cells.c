@@ -53,7 +53,7 @@ static void
 setup_stopped(void)
 {
     setup();
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 // It ends by itself, and will be stopped as well.
@@ -79,7 +79,7 @@ setup_watch(void)
     stage_spawn(&second);
     stage_run();
     stage_tell(&second);
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 /* ---- Threads ---- */
@@ -100,14 +100,14 @@ tell_2(void)
 static void
 stop(void)
 {
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
 }
 
 static void
 stop_and_tell(void)
 {
     stage_tell(&first); // so that nodes are at hand for the next
-    lbx_stop(first.ref);
+    lbx_ref_stop(first.ref);
     stage_tell(&first);
 }
 

@@ -27,7 +27,7 @@ setup_full(void)
     lbx_mailbox_options options = box_options();
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     box_create(&box, LBX_KIND_BOUNDED, &options);
     EXPECT_OK(box_try_send(&box));
 }
@@ -70,7 +70,7 @@ setup_dead_letters_empty(void)
     box_create(&dead, LBX_KIND_UNBOUNDED, &options);
     options.envelopes = false;
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.dead_letters = dead.in;
     box_create(&box, LBX_KIND_BOUNDED, &options);
 }
@@ -111,9 +111,9 @@ send_twice_to_full(void)
 static void
 send_to_two_lanes(void)
 {
-    lbx_envelope control = lbx_envelope_new(NULL, 0);
+    lbx_envelope control = lbx_envelope_of(NULL, 0);
 
-    control.channel = LBX_CONTROL;
+    control.channel = LBX_CHANNEL_CONTROL;
     if (box_try_send_envelope(&box, control) == LBX_CLOSED)
         EXPECT(box_try_send(&box) == LBX_CLOSED);
 }

@@ -22,7 +22,7 @@ setup_empty(void)
     lbx_mailbox_options options = box_options();
 
     options.capacity_messages = 1;
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     box_create(&box, LBX_KIND_BOUNDED, &options);
     memset(operations, 0, sizeof(operations));
     memset(bells, 0, sizeof(bells));

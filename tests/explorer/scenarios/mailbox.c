@@ -63,7 +63,7 @@ setup_drop_oldest(void)
     lbx_mailbox_options options = box_options();
 
     options.capacity_messages = 1;
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     box_create(&box, LBX_KIND_BOUNDED, &options);
 }
 
@@ -73,7 +73,7 @@ setup_grow(void)
     lbx_mailbox_options options = box_options();
 
     options.capacity_messages = 1;
-    options.overflow = LBX_GROW;
+    options.overflow = LBX_OVERFLOW_GROW;
     box_create(&box, LBX_KIND_BOUNDED, &options);
 }
 
@@ -115,21 +115,21 @@ send_maybe_2(void)
 static void
 send_urgent(void)
 {
-    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_new(NULL, 5)));
-    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_new(NULL, 1)));
+    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_of(NULL, 5)));
+    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_of(NULL, 1)));
 }
 
 static void
 send_control(void)
 {
-    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_new(NULL, 5)));
+    EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_of(NULL, 5)));
     EXPECT_OK(box_try_send_envelope(&box, lbx_envelope_control(NULL, 5)));
 }
 
 static void
 send_system(void)
 {
-    lbx_system_message watch = lbx_system_message_of(LBX_SYSTEM_WATCH);
+    lbx_system_message watch = lbx_system_message_of(LBX_SYSTEM_CODE_WATCH);
 
     EXPECT_OK(
         box_try_send_envelope(&box, lbx_envelope_from_system(watch, NULL)));

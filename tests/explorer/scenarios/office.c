@@ -18,7 +18,7 @@ struct errand {
         lbx_receive_request receive;
     } request;
     lbx_parcel parcel;
-    lbx_sent sent;
+    lbx_sent_letter sent;
     unsigned letters; /* delivered */
     lbx_status status;
     _Atomic(uint32_t) over;
@@ -87,7 +87,7 @@ static lbx_durability
 durability(lbx__storage *storage)
 {
     (void)storage;
-    return LBX_SURVIVES_NOTHING;
+    return LBX_DURABILITY_NONE;
 }
 
 static uint32_t
@@ -381,7 +381,7 @@ office_receive(void)
     struct errand *errand = make();
 
     errand->request.receive = (lbx_receive_request){
-        .box = {1}, .letters_most = 1, .letters_least = 1, .wait_ns = -1};
+        .box = {1}, .max_letters = 1, .min_letters = 1, .wait_ns = -1};
     return begun(errand, store->ops->receive(store, &errand->call,
                                              &errand->request.receive));
 }
@@ -405,9 +405,9 @@ office_await(struct errand *errand)
     status = errand->status;
     EXPECT(status == LBX_OK || status == LBX_CANCELLED);
     EXPECT(errand->letters ==
-           (status == LBX_OK && errand->call.verb == LBX_VERB_RECEIVE));
+           (status == LBX_OK && errand->call.kind == LBX_CALL_RECEIVE));
     office.received[self] += errand->letters;
-    office.sent[self] += status == LBX_OK && errand->call.verb == LBX_VERB_SEND;
+    office.sent[self] += status == LBX_OK && errand->call.kind == LBX_CALL_SEND;
     lbx__free(&explorer_memory, errand, sizeof(*errand));
     return status;
 }

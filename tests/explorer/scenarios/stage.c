@@ -57,7 +57,7 @@ static const lbx_behaviour behaviour = {
 };
 
 static void
-heard(void *context, const lbx_dead_letter *letter)
+heard(void *context, const lbx_dead_letter_event *letter)
 {
     (void)context;
     if (!letter->suppressed)
@@ -75,7 +75,7 @@ create(int64_t threads, const lbx_clock *clock, const lbx_settings *settings)
     options.clock = clock;
     options.threads = threads;
     options.settings = settings;
-    options.dead_letters.heard = heard;
+    options.dead_letters.on_dead_letter = heard;
     EXPECT_OK(lbx_system_create(&options, &stage));
 }
 

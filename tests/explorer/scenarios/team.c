@@ -93,7 +93,7 @@ static void
 setup_deaf(void)
 {
     setup_two();
-    EXPECT_OK(lbx_suspend(members[0]));
+    EXPECT_OK(lbx_ref_suspend(members[0]));
     stage_run();
 }
 
@@ -102,7 +102,7 @@ static void
 setup_stopped(void)
 {
     setup_one();
-    lbx_stop(members[0]);
+    lbx_ref_stop(members[0]);
 }
 
 /* ---- Threads ---- */
@@ -116,7 +116,7 @@ tell_first(void)
 static void
 stop_first(void)
 {
-    lbx_stop(members[0]);
+    lbx_ref_stop(members[0]);
 }
 
 static void

@@ -65,7 +65,7 @@ send(void)
 static void
 send_expired(void)
 {
-    lbx_envelope envelope = lbx_envelope_new(NULL, 0);
+    lbx_envelope envelope = lbx_envelope_of(NULL, 0);
 
     envelope.deadline_ns = 1;
     EXPECT_OK(box_try_send_envelope(&box, envelope));

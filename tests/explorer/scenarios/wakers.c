@@ -33,7 +33,7 @@ setup_full(void)
 
     memset(bells, 0, sizeof(bells));
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     box_create(&box, LBX_KIND_BOUNDED, &options);
     EXPECT_OK(box_try_send(&box));
 }

@@ -146,11 +146,11 @@ STAGE_TEST("ActorMailboxSpec 4 A-02", deque_when_only_stash_needs_it)
     CHECK_GETS(stage,
                ((struct wish){.semantics = STASH, .argument = &argument}), "s2",
                4, DEQUE);
-    CHECK_GETS(stage, NEEDS(LBX_CAN_SEND_FRONT), "s3", 4, DEQUE);
-    CHECK_GETS(
-        stage,
-        ((struct wish){.needs = LBX_CAN_SEND_FRONT, .argument = &argument}),
-        "s4", 4, DEQUE);
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_SEND_FRONT), "s3", 4, DEQUE);
+    CHECK_GETS(stage,
+               ((struct wish){.needs = LBX_CAPABILITY_SEND_FRONT,
+                              .argument = &argument}),
+               "s4", 4, DEQUE);
 }
 
 GETS("5", "A-06", bounded_by_deployment, 1, BOUNDED, "bounded", .mailbox = NULL)

@@ -109,7 +109,7 @@ TEST_CITING_LIMIT("ActorModelSpec 1 A1", one_message_is_handled_at_a_time, 60)
     stage_tell(model.self, WAIT);
     EVENTUALLY(atomic_load(&model.waits));
     stage_tell(model.self, COUNT); // the handler would see the other inside
-    CHECK_OK(lbx_ref_stats(model.self, &stats));
+    CHECK_OK(lbx_ref_stats_read(model.self, &stats));
     CHECK_INT(1, stats.depth);
     CHECK_INT(0, atomic_load(&model.handled));
     atomic_store(&model.open, true);
@@ -146,17 +146,17 @@ TEST_CITING_LIMIT("ActorModelSpec 3 R-16",
 
     model_begin();
     other = stage_spawn(&model.stage, ANY, "other");
-    CHECK_OK(lbx_suspend(model.self));
+    CHECK_OK(lbx_ref_suspend(model.self));
     for (int i = 0; i < 10; i++)
         stage_tell(model.self, COUNT);
     // Others go on meanwhile; what the suspended one has to say is nothing.
     stage_tell(other, 1);
-    lbx_stop(other);
-    CHECK_OK(lbx_ended_until(model.stage.system, other, LBX_FOREVER));
+    lbx_ref_stop(other);
+    CHECK_OK(lbx_ref_ended_until(model.stage.system, other, LBX_FOREVER));
     CHECK_INT(0, atomic_load(&model.handled));
-    CHECK_OK(lbx_ref_stats(model.self, &stats));
+    CHECK_OK(lbx_ref_stats_read(model.self, &stats));
     CHECK_INT(10, stats.depth);
-    CHECK_OK(lbx_resume(model.self));
+    CHECK_OK(lbx_ref_resume(model.self));
     EVENTUALLY(atomic_load(&model.handled) == 10);
     stage_end(&model.stage);
 }
@@ -263,7 +263,7 @@ stop_it(unsigned index, void *context)
     lbx_ref ref = *(lbx_ref *)context;
 
     if (index % 2 == 0)
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
     else
         lbx_tell(ref, lbx_poison_pill());
 }
@@ -285,7 +285,7 @@ TEST_CITING_LIMIT("ActorModelSpec 7 A11", actor_is_deregistered_once, 60)
                    LBX_OK);
         stage_tell(ref, FAIL_NOW); // one more way to end
         threads_run(4, stop_it, &ref);
-        CHECK_OK(lbx_ended_until(model.stage.system, ref, LBX_FOREVER));
+        CHECK_OK(lbx_ref_ended_until(model.stage.system, ref, LBX_FOREVER));
         EVENTUALLY(living() == 1);
         CHECK_STATUS(LBX_NOT_FOUND,
                      lbx_system_find(model.stage.system, "/user/one", &ref));

@@ -66,7 +66,7 @@ static const lbx_behaviour worker_behaviour = {
 };
 
 static void
-crew_begin(lbx_routing routing, unsigned size, unsigned blocking,
+crew_begin(lbx_pool_routing routing, unsigned size, unsigned blocking,
            const char *name)
 {
     lbx_pool pool = LBX_POOL_INIT;
@@ -93,7 +93,8 @@ crew_end(void)
 static void
 delivers_to_the_free_worker(const char *name)
 {
-    crew_begin(LBX_BALANCING, POOL_SIZE, 2, name); // all but one wait
+    crew_begin(LBX_POOL_ROUTING_BALANCING, POOL_SIZE, 2,
+               name); // all but one wait
     for (int i = 0; i < MESSAGES; i++)
         stage_tell(crew.pool, i);
     EVENTUALLY(atomic_load(&crew.total) == MESSAGES - POOL_SIZE + 1);
@@ -142,18 +143,18 @@ TEST_CITING_LIMIT("BalancingDispatcherSpec 1",
 {
     lbx_actor_stats stats;
 
-    crew_begin(LBX_BALANCING, 2, 2, "team");
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 2, 2, "team");
     for (int i = 0; i < 110; i++)
         stage_tell(crew.pool, i);
     EVENTUALLY(atomic_load(&crew.total) == 109);
-    CHECK_OK(lbx_ref_stats(crew.pool, &stats));
+    CHECK_OK(lbx_ref_stats_read(crew.pool, &stats));
     CHECK_INT(0, stats.depth);
     CHECK_INT(109, atomic_load(&crew.handled[1]));
     CHECK_INT(0, atomic_load(&crew.handled[2]));
     atomic_store(&crew.open, true);
     EVENTUALLY(atomic_load(&crew.total) == 110);
     CHECK_INT(1, atomic_load(&crew.handled[2]));
-    CHECK_OK(lbx_ref_stats(crew.pool, &stats));
+    CHECK_OK(lbx_ref_stats_read(crew.pool, &stats));
     CHECK_INT(0, stats.depth);
     crew_end();
 }
@@ -219,7 +220,7 @@ TEST_CITING_LIMIT("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker,
     stage_prepare(&smallest.stage, NULL);
     smallest.stage.options.threads = 3;
     stage_open(&smallest.stage);
-    pool.routing = LBX_SMALLEST_MAILBOX;
+    pool.routing = LBX_POOL_ROUTING_SMALLEST_MAILBOX;
     pool.routees = 3;
     pool.props.behaviour = &behaviour;
     CHECK_OK(lbx_system_spawn_pool(smallest.stage.system, &pool, "p", &ref));

@@ -108,7 +108,7 @@ waiting(lbx_ref ref)
 {
     lbx_actor_stats stats;
 
-    CHECK_OK(lbx_ref_stats(ref, &stats));
+    CHECK_OK(lbx_ref_stats_read(ref, &stats));
     return stats.depth;
 }
 
@@ -169,13 +169,13 @@ STAGE_TEST("A-24 R-37", shared_mailboxes_keep_their_messages)
     stage_run(stage);
     for (int i = 0; i < 10; i++)
         stage_tell(refs[0], i);
-    lbx_stop(refs[0]);
+    lbx_ref_stop(refs[0]);
     stage_run(stage);
     CHECK_INT(10, crew.total);
     CHECK_INT(0, stage->dead);
     // The order of turns is the order of waking: these stop first.
-    lbx_stop(refs[1]);
-    lbx_stop(refs[2]);
+    lbx_ref_stop(refs[1]);
+    lbx_ref_stop(refs[2]);
     for (int i = 0; i < 10; i++)
         stage_tell(refs[1], i);
     stage_run(stage);
@@ -198,19 +198,19 @@ STAGE_TEST("R-37 A-20", deaf_members_leave_the_work_to_others)
     a = hire(stage, &worker, "b", 0);
     b = hire(stage, &worker, "b", 1);
     stage_run(stage);
-    CHECK_OK(lbx_suspend(a));
+    CHECK_OK(lbx_ref_suspend(a));
     stage_run(stage);
     for (int i = 0; i < 20; i++)
         stage_tell(a, i);
     stage_run(stage);
     CHECK_INT(20, crew.handled[1]);
-    CHECK_OK(lbx_suspend(b));
+    CHECK_OK(lbx_ref_suspend(b));
     stage_run(stage);
     stage_tell(b, 1);
     stage_run(stage);
     CHECK_INT(20, crew.total);
     CHECK_INT(1, waiting(a));
-    CHECK_OK(lbx_resume(a));
+    CHECK_OK(lbx_ref_resume(a));
     stage_run(stage);
     CHECK_INT(1, crew.handled[0]);
     stage_tell(b, FAILS); // by either; it restarts, and nothing is lost
@@ -229,7 +229,7 @@ STAGE_TEST("A-01", teams_are_of_one_behaviour)
     a = hire(stage, &worker, "b", 0);
     b = hire(stage, &clerk, "b", 1);
     stage_run(stage);
-    CHECK_OK(lbx_suspend(a));
+    CHECK_OK(lbx_ref_suspend(a));
     stage_run(stage);
     stage_tell(a, 1);
     stage_tell(b, 2);
@@ -291,7 +291,7 @@ STAGE_TEST("A-01", default_dispatcher_may_balance)
     a = hire(stage, &worker, NULL, 0);
     b = hire(stage, &worker, NULL, 1);
     stage_run(stage);
-    lbx_stop(a);
+    lbx_ref_stop(a);
     stage_tell(a, 1);
     stage_tell(b, 2);
     stage_run(stage);
@@ -348,7 +348,7 @@ check_heirs(struct stage *stage, lbx_ref some)
     crew.total = 0;
     stage_tell(some, HOLDS);
     stage_run(stage);
-    lbx_stop(victim);
+    lbx_ref_stop(victim);
     stage_run(stage);
     CHECK_INT(1, crew.total);
     CHECK_INT(0, stage->dead);
@@ -364,7 +364,7 @@ STAGE_TEST("A-01 A-24 R-37", what_one_tells_itself_is_for_all)
     (void)hire(stage, &testator, "b", 0);
     check_heirs(stage, hire(stage, &testator, "b", 1));
     pool.props.behaviour = &testator;
-    pool.routing = LBX_BALANCING;
+    pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 2;
     CHECK_OK(lbx_system_spawn_pool(stage->system, &pool, NULL, &ref));
     check_heirs(stage, ref);
@@ -383,7 +383,7 @@ come_and_go(unsigned index, void *context)
         CHECK_OK(try_hire(stage, &worker, "b", NULL, index, &ref));
         for (int j = 0; j < 5; j++)
             stage_tell(ref, j);
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
     }
     done = true;
 }

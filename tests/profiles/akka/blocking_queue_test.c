@@ -18,7 +18,7 @@ struct queue {
 static void
 queue_begin(struct queue *queue, int64_t capacity)
 {
-    lbx_mailbox_options options = limited_options(capacity, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(capacity, LBX_OVERFLOW_BLOCK);
 
     *queue = (struct queue){.time = TEST_CLOCK_INIT};
     queue->clock = test_clock_interface(&queue->time);
@@ -65,7 +65,8 @@ SPEC(constructor_refuses_a_capacity_that_is_not_positive)
     lbx_consumer *out;
 
     for (size_t i = 0; i < 3; i++) {
-        lbx_mailbox_options options = limited_options(capacities[i], LBX_BLOCK);
+        lbx_mailbox_options options =
+            limited_options(capacities[i], LBX_OVERFLOW_BLOCK);
 
         CHECK_STATUS(LBX_INVALID,
                      lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));

@@ -105,7 +105,7 @@ sends_the_eleventh_to_dead_letters(const char *kind)
     CHECK_INT(11, number_of(envelope.message));
     CHECK_PTR(&sender, envelope.sender);
     CHECK_PTR(&owner, envelope.recipient);
-    CHECK_INT(LBX_LOST_DROPPED_NEWEST, envelope.lost);
+    CHECK_INT(LBX_LOSS_DROPPED_NEWEST, envelope.lost);
     CHECK_NOTHING(&cell.dead);
 
     CHECK_INT(10, lbx_mailbox_depth(cell.box.mailbox));
@@ -172,10 +172,11 @@ static void
 run_traffic(const char *kind, int64_t capacity, int64_t push_timeout_ns)
 {
     static struct traffic traffic;
-    unsigned capabilities = lbx_kinds_capabilities(NULL, kind);
+    unsigned capabilities = lbx_kind_registry_capabilities(NULL, kind);
 
     traffic.cell = cell_make(kind, capacity, push_timeout_ns, NULL);
-    traffic.receivers = capabilities & LBX_CAN_MULTI_CONSUME ? RECEIVERS : 1;
+    traffic.receivers =
+        capabilities & LBX_CAPABILITY_MULTI_CONSUME ? RECEIVERS : 1;
     traffic.sending = SENDERS;
     threads_run(traffic.receivers + SENDERS, take_part, &traffic);
     for (int i = 0; i < MESSAGES; i++) {
@@ -267,8 +268,8 @@ closet_pop(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops closet_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops closet_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = closet_create,
     .destroy = closet_destroy,
     .push = closet_push,
@@ -281,11 +282,11 @@ TEST_CITING("A-15 A-16", custom_mailbox_type_is_used_and_told_its_owner)
 {
     struct closet closet = {.count = 0};
     lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
     struct box box;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
-    CHECK_OK(lbx_kinds_add(kinds, "my.Closet", &closet_ops, &closet));
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
+    CHECK_OK(lbx_kind_registry_add(kinds, "my.Closet", &closet_ops, &closet));
     options.kinds = kinds;
     options.owner = &owner;
     box = box_make("my.Closet", &options);
@@ -295,7 +296,7 @@ TEST_CITING("A-15 A-16", custom_mailbox_type_is_used_and_told_its_owner)
     CHECK_INT(3, closet.count);
     CHECK_RECEIVES(&box, 1, 2, 3);
     box_end(&box);
-    lbx_kinds_destroy(kinds);
+    lbx_kind_registry_destroy(kinds);
 }
 
 // cleanUp moves everything left into the dead letters with the
@@ -326,11 +327,11 @@ TEST_CITING("A-15", custom_mailbox_type_cleans_up_into_dead_letters)
     lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
     lbx_mailbox_options keep = envelope_options();
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
     struct box box;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
-    CHECK_OK(lbx_kinds_add(kinds, "my.Closet", &closet_ops, &closet));
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
+    CHECK_OK(lbx_kind_registry_add(kinds, "my.Closet", &closet_ops, &closet));
     options.kinds = kinds;
     options.dead_letters = dead.in;
     box = box_make("my.Closet", &options);
@@ -339,7 +340,7 @@ TEST_CITING("A-15", custom_mailbox_type_cleans_up_into_dead_letters)
     CHECK_RECEIVES(&dead, 1, 2, 3);
     box_end(&box);
     box_end(&dead);
-    lbx_kinds_destroy(kinds);
+    lbx_kind_registry_destroy(kinds);
 }
 
 // negative is an error; the heap kinds need a positive value.

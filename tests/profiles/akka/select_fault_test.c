@@ -155,7 +155,8 @@ STAGE_TEST("A-04 R-26", refused_actor_leaves_no_trace)
 
     stage_begin(stage, NULL);
     CHECK_REFUSED(
-        stage, ((struct wish){.mailbox = "unbounded", .needs = LBX_CAN_BOUND}),
+        stage,
+        ((struct wish){.mailbox = "unbounded", .needs = LBX_CAPABILITY_BOUND}),
         "a", LBX_UNSUPPORTED,
         "unbounded: it is not bounded, but behaviour reporter "
         "requires akka.dispatch.BoundedMessageQueueSemantics (by "
@@ -183,18 +184,20 @@ STAGE_TEST("R-26", fault_may_be_left_out)
 STAGE_TEST("R-26", mask_alone_is_looked_up_and_verified)
 {
     stage_begin(stage, NULL);
-    CHECK_GETS(stage, NEEDS(LBX_CAN_BOUND), "a", 4,
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_BOUND), "a", 4,
                "bounded blocking multi-consumer");
-    CHECK_GETS(stage, NEEDS(LBX_CAN_BOUND | LBX_CAN_SEND_FRONT), "b", 4,
-               "bounded blocking multi-consumer deque");
-    CHECK_GETS(stage, NEEDS(LBX_CAN_PRIORITIZE), "c", 4,
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_BOUND | LBX_CAPABILITY_SEND_FRONT),
+               "b", 4, "bounded blocking multi-consumer deque");
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_PRIORITIZE), "c", 4,
                "multi-consumer priority");
-    CHECK_GETS(stage, NEEDS(LBX_CAN_CONTROL), "d", 4,
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_CONTROL), "d", 4,
                "multi-consumer control-aware");
-    CHECK_GETS(stage, NEEDS(LBX_CAN_MULTI_PRODUCE), "e", 6, "multi-consumer");
+    CHECK_GETS(stage, NEEDS(LBX_CAPABILITY_MULTI_PRODUCE), "e", 6,
+               "multi-consumer");
     // No name stands for just these: the default is tried, and is not enough.
-    CHECK_REFUSED(stage, NEEDS(LBX_CAN_CONTROL | LBX_CAN_SEND_FRONT), "f",
-                  LBX_UNSUPPORTED, "(by step 6, default mailbox)");
+    CHECK_REFUSED(stage,
+                  NEEDS(LBX_CAPABILITY_CONTROL | LBX_CAPABILITY_SEND_FRONT),
+                  "f", LBX_UNSUPPORTED, "(by step 6, default mailbox)");
 }
 
 // A name and a mask: both must hold.
@@ -203,7 +206,7 @@ STAGE_TEST("R-26", mask_and_name_are_both_verified)
     stage_begin(stage, NULL);
     CHECK_REFUSED(
         stage,
-        ((struct wish){.needs = LBX_CAN_PRIORITIZE,
+        ((struct wish){.needs = LBX_CAPABILITY_PRIORITIZE,
                        .semantics =
                            "akka.dispatch.UnboundedMessageQueueSemantics"}),
         "a", LBX_UNSUPPORTED, "it has no priorities");

@@ -142,7 +142,7 @@ TEST_CITING("A-12", throughput_of_the_default_is_5_or_as_the_settings_say)
         stage_tell(a, i);
     stage_run(&stage);
     CHECK_OK(lbx_system_stats_read(stage.system, &after));
-    CHECK_INT(2, after.turns - before.turns);
+    CHECK_INT(2, after.runs - before.runs);
     stage_end(&stage);
 
     stage_begin(&stage, "akka.actor.default-dispatcher.throughput = 10");
@@ -153,7 +153,7 @@ TEST_CITING("A-12", throughput_of_the_default_is_5_or_as_the_settings_say)
         stage_tell(a, i);
     stage_run(&stage);
     CHECK_OK(lbx_system_stats_read(stage.system, &after));
-    CHECK_INT(1, after.turns - before.turns);
+    CHECK_INT(1, after.runs - before.runs);
     stage_end(&stage);
 }
 
@@ -329,7 +329,7 @@ STAGE_TEST("A-06", props_options_replace_what_the_settings_say)
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
     options.capacity_messages = 6;
-    options.overflow = LBX_DROP_NEWEST;
+    options.overflow = LBX_OVERFLOW_DROP_NEWEST;
     stage_begin(stage, "m { mailbox-type = bounded }\n"
                        "akka.actor.deployment { /d { mailbox = m } }");
     CHECK_GETS(stage, ((struct wish){.mailbox = "m", .options = &options}), "a",
@@ -356,7 +356,7 @@ STAGE_TEST("R-27", explanation_says_every_step)
                        "akka.actor.mailbox.requirements {\n"
                        "  \"akka.dispatch.BoundedMessageQueueSemantics\" = m\n"
                        "}");
-    props = stage_props(stage, NEEDS(LBX_CAN_BOUND));
+    props = stage_props(stage, NEEDS(LBX_CAPABILITY_BOUND));
     CHECK_OK(stage_foretell(stage, &props, "/a"));
     CHECK_STR("deployment: /a (my.conf:5)\n"
               "dispatcher: d, by deployment\n"
@@ -404,10 +404,11 @@ STAGE_TEST("R-27", explanation_refuses_nonsense)
                  lbx_system_explain(stage->system, &props, "/a", NULL, NULL));
     ref = stage_spawn(stage, ANY, "a");
     CHECK_STATUS(LBX_INVALID, lbx_ref_explain(ref, NULL, NULL));
-    lbx_stop(ref);
+    lbx_ref_stop(ref);
     stage_run(stage);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_explain(ref, ignore, NULL));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_explain(lbx_nobody(), ignore, NULL));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_ref_explain(lbx_ref_nobody(), ignore, NULL));
 }
 
 // The reference is settings like any other: it loads, and can be built upon.
@@ -418,7 +419,7 @@ STAGE_TEST("A-12", reference_can_be_the_first_source)
                                       {.origin = "mine"}};
     lbx_fault fault;
 
-    sources[0].text = lbx_system_reference();
+    sources[0].text = lbx_system_reference_settings();
     sources[0].length_bytes = strlen(sources[0].text);
     sources[1].text = "m = ${akka.actor.default-mailbox} { mailbox-type = "
                       "bounded }";

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static lbx_status
-spawn_pool(struct stage *stage, lbx_routing routing, struct wish wish,
+spawn_pool(struct stage *stage, lbx_pool_routing routing, struct wish wish,
            const char *name, lbx_ref *ret)
 {
     lbx_pool pool = LBX_POOL_INIT;
@@ -28,12 +28,14 @@ STAGE_TEST("A-01 R-37", balancing_pool_shares_a_selected_mailbox)
 
     stage_begin(stage, "m { mailbox-type = bounded, mailbox-capacity = 9 }\n"
                        "akka.actor.deployment { /deployed { mailbox = m } }");
-    CHECK_OK(spawn_pool(stage, LBX_BALANCING, ANY, "plain", &pool));
+    CHECK_OK(
+        spawn_pool(stage, LBX_POOL_ROUTING_BALANCING, ANY, "plain", &pool));
     CHECK(strstr(stage_explain(stage, pool),
                  "4 behaviour's requirement: decided: mailbox "
                  "letterbox.actor.mailbox.unbounded-queue-based"));
     CHECK(!strstr(stage->said, "in the cell"));
-    CHECK_OK(spawn_pool(stage, LBX_BALANCING, ANY, "deployed", &pool));
+    CHECK_OK(
+        spawn_pool(stage, LBX_POOL_ROUTING_BALANCING, ANY, "deployed", &pool));
     CHECK(strstr(stage_explain(stage, pool), "1 deployment: decided"));
     CHECK(strstr(stage->said, "capacity 9,"));
     for (int i = 1; i <= 4; i++)
@@ -48,16 +50,16 @@ STAGE_TEST("A-05 R-37", balancing_pool_is_refused_what_cannot_be_shared)
 
     stage_begin(stage, NULL);
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 spawn_pool(stage, LBX_BALANCING,
+                 spawn_pool(stage, LBX_POOL_ROUTING_BALANCING,
                             MAILBOX("unbounded-single-consumer"), "a", &pool));
     CHECK(strstr(stage->fault.text, "it is for one consumer only"));
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 spawn_pool(stage, LBX_BALANCING,
+                 spawn_pool(stage, LBX_POOL_ROUTING_BALANCING,
                             (struct wish){.mailbox = "unbounded",
-                                          .needs = LBX_CAN_BOUND},
+                                          .needs = LBX_CAPABILITY_BOUND},
                             "a", &pool));
     CHECK(strstr(stage->fault.text, "it is not bounded"));
-    CHECK_OK(spawn_pool(stage, LBX_BALANCING,
+    CHECK_OK(spawn_pool(stage, LBX_POOL_ROUTING_BALANCING,
                         SEMANTICS("akka.dispatch.BoundedMessageQueueSemantics"),
                         "a", &pool));
     CHECK(strstr(stage_explain(stage, pool), "mailbox.bounded-queue-based"));
@@ -81,7 +83,8 @@ STAGE_TEST("A-01 R-27", routees_explain_that_they_share)
     lbx_ref pool, routee;
 
     stage_begin(stage, "d {}");
-    CHECK_OK(spawn_pool(stage, LBX_BALANCING, DISPATCHER("d"), "p", &pool));
+    CHECK_OK(spawn_pool(stage, LBX_POOL_ROUTING_BALANCING, DISPATCHER("d"), "p",
+                        &pool));
     stage_run(stage);
     CHECK_OK(lbx_system_print(stage->system, collect, tree));
     at = strstr(tree, "/user/p/$");
@@ -98,7 +101,8 @@ STAGE_TEST("", smallest_mailbox_pool_counts_what_settings_choose)
     lbx_ref pool;
 
     stage_begin(stage, NULL);
-    CHECK_OK(spawn_pool(stage, LBX_SMALLEST_MAILBOX, ANY, "p", &pool));
+    CHECK_OK(
+        spawn_pool(stage, LBX_POOL_ROUTING_SMALLEST_MAILBOX, ANY, "p", &pool));
     for (int i = 1; i <= 3; i++)
         stage_tell(pool, i);
     stage_run(stage);
@@ -217,11 +221,12 @@ STAGE_TEST("A-06", deployed_router_beats_the_codes)
     lbx_ref ref;
 
     stage_begin(stage, routed);
-    CHECK_OK(spawn_pool(stage, LBX_ROUND_ROBIN, ANY, "cast", &ref));
+    CHECK_OK(
+        spawn_pool(stage, LBX_POOL_ROUTING_ROUND_ROBIN, ANY, "cast", &ref));
     CHECK_INT(4, count_routees(stage, "cast"));
     stage_tell(ref, 1);
     CHECK_RECEIVED(stage, 1, 1, 1, 1);
-    CHECK_OK(spawn_pool(stage, LBX_BROADCAST, ANY, "code", &ref));
+    CHECK_OK(spawn_pool(stage, LBX_POOL_ROUTING_BROADCAST, ANY, "code", &ref));
     CHECK_INT(2, count_routees(stage, "code"));
 }
 

@@ -260,8 +260,8 @@ pile_pop(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops pile_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops pile_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = pile_create,
     .destroy = pile_destroy,
     .push = pile_push,
@@ -306,7 +306,7 @@ STAGE_TEST("A-15", custom_type_leaves_its_rest_to_dead_letters)
     ref = stage_spawn(stage, MAILBOX("org.example.MyMailbox"), "a");
     stage_tell(ref, 1);
     stage_tell(ref, 2);
-    lbx_stop(ref);
+    lbx_ref_stop(ref);
     stage_run(stage);
     CHECK_INT(2, stage->dead);
     CHECK(lbx_ref_equal(ref, stage->dead_recipient));
@@ -332,21 +332,21 @@ configure(void *context, const lbx_settings *section,
     lbx_status status;
 
     CHECK(fault);
-    CHECK_OK(lbx_settings_read_string(section, "id", fault, &id));
-    CHECK_OK(lbx_settings_read_string(section, "mailbox-type", fault, &type));
+    CHECK_OK(lbx_settings_read_string(section, "id", &id, fault));
+    CHECK_OK(lbx_settings_read_string(section, "mailbox-type", &type, fault));
     snprintf(log->id, sizeof(log->id), "%s", id);
     snprintf(log->type, sizeof(log->type), "%s", type);
-    CHECK_OK(lbx_settings_read_integer(section, "mailbox-capacity", fault,
-                                       &log->capacity));
-    CHECK_OK(lbx_settings_read_integer(section, "stash-capacity", fault,
-                                       &log->stash));
-    status = lbx_settings_read_integer_or(section, "urgency", 0, fault,
-                                          &log->urgency);
+    CHECK_OK(lbx_settings_read_integer(section, "mailbox-capacity",
+                                       &log->capacity, fault));
+    CHECK_OK(lbx_settings_read_integer(section, "stash-capacity", &log->stash,
+                                       fault));
+    status = lbx_settings_read_integer_or(section, "urgency", 0, &log->urgency,
+                                          fault);
     if (status != LBX_OK)
         return status;
     if (log->urgency > 9)
-        return lbx_settings_complain(lbx_settings_at(section, "urgency"), fault,
-                                     "calm down");
+        return lbx_settings_write_fault(lbx_settings_at(section, "urgency"),
+                                        "calm down", fault);
     if (log->urgency == 8)
         return LBX_REFUSED;
     options->capacity_messages = 3;
@@ -515,7 +515,7 @@ refuse_type(lbx_mailbox_type type, lbx_status status, const char *words)
 
 TEST_CITING("A-16 A-30", types_that_cannot_be_used_are_refused)
 {
-    const lbx_storage_ops hollow = {.version = LBX_STORAGE_OPS_VERSION};
+    const lbx_kind_ops hollow = {.version = LBX_KIND_OPS_VERSION};
     lbx_mailbox_type type = urgent;
 
     type.name = "akka.dispatch.BoundedMailbox";

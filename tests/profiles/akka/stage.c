@@ -35,7 +35,7 @@ receive(lbx_context *context, void *state, void *message)
 }
 
 static void
-heard(void *context, const lbx_dead_letter *letter)
+heard(void *context, const lbx_dead_letter_event *letter)
 {
     struct stage *stage = context;
 
@@ -56,7 +56,7 @@ prepare(struct stage *stage)
     current = stage;
     options.threads = 0;
     options.fault = &stage->fault;
-    options.dead_letters.heard = heard;
+    options.dead_letters.on_dead_letter = heard;
     options.dead_letters.context = stage;
     stage->options = options;
 }

@@ -208,7 +208,7 @@ TEST_CITING("Stash 5", unstashed_notice_of_an_end_is_heard_again)
     watched = stage_spawn(&stage, ANY, "watched");
     stage_tell(ref, HELLO);
     stage_run(&stage);
-    lbx_stop(watched);
+    lbx_ref_stop(watched);
     stage_run(&stage);
     CHECK_INT(0, stage.received_count);
     stage_tell(ref, WORLD);

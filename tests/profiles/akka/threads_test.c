@@ -89,7 +89,7 @@ put(struct stage *stage, const char *dispatcher, intptr_t number)
 static void
 end(lbx_ref ref)
 {
-    lbx_stop(ref);
+    lbx_ref_stop(ref);
     EVENTUALLY(!lbx_ref_is_alive(ref));
 }
 
@@ -233,9 +233,9 @@ come_and_go(unsigned index, void *context)
         props.dispatcher = dispatchers[(index + i) % 3];
         CHECK_OK(lbx_system_spawn(stage->system, &props, NULL, &ref));
         if (i % 2)
-            lbx_stop(ref);
+            lbx_ref_stop(ref);
         lbx_tell(ref, (void *)(intptr_t)index);
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
     }
 }
 
@@ -264,7 +264,7 @@ STAGE_TEST("", pinned_actors_of_a_system_without_threads_have_none)
         stage_tell(refs[i], i);
     }
     CHECK_RECEIVED(stage, 0, 1);
-    lbx_stop(refs[0]);
+    lbx_ref_stop(refs[0]);
     stage_run(stage);
     stage_tell(refs[1], 2);
     CHECK_RECEIVED(stage, 2);

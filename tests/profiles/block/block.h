@@ -14,7 +14,7 @@
 static inline struct box
 block_full(int64_t capacity_messages)
 {
-    struct box box = box_bounded(capacity_messages, LBX_BLOCK);
+    struct box box = box_bounded(capacity_messages, LBX_OVERFLOW_BLOCK);
 
     box_fill(&box, 1, (intptr_t)capacity_messages);
     return box;
@@ -29,7 +29,7 @@ block_full_timed(const lbx_clock *clock, int64_t wait_ns,
     struct box box;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.wait_ns = wait_ns;
     options.after_wait = after_wait;
     options.clock = clock;

@@ -57,7 +57,7 @@ TEST_CITING("B-09 R-12", close_destroys_only_what_was_accepted)
     struct box box;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.destroy = free_message;
     options.destroy_context = &destroyed;
     box = box_create(LBX_KIND_BOUNDED, &options);
@@ -109,7 +109,7 @@ TEST_CITING("B-04 R-14", close_can_hand_back_what_was_inside)
 /* Closing an empty mailbox preserves nothing, and is no error. */
 TEST_CITING("B-04", close_of_an_empty_mailbox_hands_back_nothing)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     int kept = 0;
 
     CHECK_OK(lbx_mailbox_close_into(box.mailbox, keep_rest, &kept));
@@ -141,7 +141,7 @@ TEST_CITING("B-06", flush_is_done_when_what_was_sent_before_is_taken)
 
 TEST_CITING("B-06", flush_of_an_empty_mailbox_is_done_at_once)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter flush;
 
     waiter_init(&flush);

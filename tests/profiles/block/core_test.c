@@ -5,14 +5,14 @@
 static lbx_envelope
 system_message(intptr_t number)
 {
-    return lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_WATCH),
-                                    message_of(number));
+    return lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_WATCH), message_of(number));
 }
 
 /* Build a mailbox, offer three times: the third is pending until a poll. */
 TEST_CITING("B-10 B-02", third_of_three_offers_is_pending_until_a_poll)
 {
-    struct box box = box_bounded(2, LBX_BLOCK);
+    struct box box = box_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter offers[3], take;
 
     for (int i = 0; i < 3; i++) {
@@ -56,7 +56,7 @@ TEST_CITING("B-14 C-38", system_lane_answers_full_at_once)
     struct box box = block_full(1);
     struct waiter offer;
 
-    for (int i = 0; i < LBX_DEFAULT_SYSTEM_RESERVATION; i++)
+    for (int i = 0; i < LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION; i++)
         CHECK_OK(box_post(&box, system_message(10 + i), NULL));
     CHECK_STATUS(LBX_FULL, box_post(&box, system_message(99), NULL));
     waiter_post(&offer, &box, system_message(99), LBX_FOREVER);
@@ -115,7 +115,7 @@ TEST_CITING("B-07 B-08", hook_is_called_when_the_waiting_message_is_in)
 /* Signalling stays synchronous, and can be waited on as an operation. */
 TEST_CITING("B-07 B-14", signal_is_notified_after_a_successful_send)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     lbx_signal *signal = NULL;
     struct waiter wait, offer;
 
@@ -188,7 +188,7 @@ TEST_CITING("B-06", block_on_an_operation)
 /* A batch waits as often as it needs to, and counts what is in. */
 TEST_CITING("B-06 B-03", batch_offer_waits_as_often_as_needed)
 {
-    struct box box = box_bounded(2, LBX_BLOCK);
+    struct box box = box_bounded(2, LBX_OVERFLOW_BLOCK);
     void *messages[5];
     struct waiter batch;
     size_t sent = 0;

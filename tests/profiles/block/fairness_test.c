@@ -74,7 +74,7 @@ TEST_CITING("B-15", new_offer_waits_behind_those_that_wait)
 /* Receivers are served in order of arrival too. */
 TEST_CITING("B-03 R-34", three_consumers_are_served_in_fifo_order)
 {
-    struct box box = box_bounded(3, LBX_BLOCK);
+    struct box box = box_bounded(3, LBX_OVERFLOW_BLOCK);
     struct waiter takes[3];
 
     for (int i = 0; i < 3; i++)
@@ -146,7 +146,7 @@ send_or_receive(unsigned index, void *context)
  * small that everyone waits all the time. */
 TEST_CITING("B-01 B-15", many_threads_through_a_mailbox_of_one)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
 
     threads_run(SENDERS + 1, send_or_receive, &box);
     CHECK_NOTHING(&box);

@@ -62,7 +62,7 @@ TEST_CITING("B-01", no_thread_is_blocked_by_waiting_offers)
 /* Where there is room nothing waits, nothing is registered, nobody woken. */
 TEST_CITING("B-15 B-03", offer_with_room_adds_no_waiting)
 {
-    struct box box = box_bounded(3, LBX_BLOCK);
+    struct box box = box_bounded(3, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
     for (int i = 1; i <= 3; i++) {
@@ -79,7 +79,7 @@ TEST_CITING("B-15 B-03", offer_with_room_adds_no_waiting)
 /* The poll path mirrors the offer's: empty registers, a message resumes. */
 TEST_CITING("B-03", poll_on_empty_is_pending_and_resumes_after_offer)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter take, offer;
 
     waiter_receive_pending(&take, &box);
@@ -177,7 +177,7 @@ TEST_CITING("B-13", waiting_allocates_nothing)
     struct box box;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.allocator = &allocator;
     box = box_create(LBX_KIND_BOUNDED, &options);
     before = memory.allocations;

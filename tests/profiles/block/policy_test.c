@@ -11,13 +11,13 @@ plain(intptr_t number)
 /* [1, 2] with offer 3 leaves [2, 3] and reports one dropped. */
 TEST_CITING("B-15 B-11", drop_oldest_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_DROP_OLDEST);
+    struct box box = box_bounded(2, LBX_OVERFLOW_DROP_OLDEST);
     struct waiter offer;
 
     box_fill(&box, 1, 2);
     waiter_post(&offer, &box, plain(3), LBX_FOREVER);
     CHECK_OK(waiter_poll(&offer));
-    CHECK_INT(LBX_DROPPED_OLDEST, offer.result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, offer.result.outcome);
     CHECK_INT(1, offer.result.dropped_messages);
     CHECK_TAKES(&box, 2, 3);
     CHECK_NOTHING(&box);
@@ -27,13 +27,13 @@ TEST_CITING("B-15 B-11", drop_oldest_is_unchanged)
 
 TEST_CITING("B-11", drop_newest_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_DROP_NEWEST);
+    struct box box = box_bounded(2, LBX_OVERFLOW_DROP_NEWEST);
     struct waiter offer;
 
     box_fill(&box, 1, 2);
     waiter_post(&offer, &box, plain(3), LBX_FOREVER);
     CHECK_OK(waiter_poll(&offer));
-    CHECK_INT(LBX_DROPPED_NEWEST, offer.result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, offer.result.outcome);
     CHECK_TAKES(&box, 1, 2);
     CHECK_NOTHING(&box);
     waiter_fini(&offer);
@@ -42,13 +42,13 @@ TEST_CITING("B-11", drop_newest_is_unchanged)
 
 TEST_CITING("B-11", grow_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_GROW);
+    struct box box = box_bounded(2, LBX_OVERFLOW_GROW);
     struct waiter offer;
 
     box_fill(&box, 1, 2);
     waiter_post(&offer, &box, plain(3), LBX_FOREVER);
     CHECK_OK(waiter_poll(&offer));
-    CHECK_INT(LBX_GREW, offer.result.outcome);
+    CHECK_INT(LBX_OUTCOME_GREW, offer.result.outcome);
     CHECK_INT(4, offer.result.capacity_messages);
     CHECK_TAKES(&box, 1, 2, 3);
     waiter_fini(&offer);
@@ -58,7 +58,7 @@ TEST_CITING("B-11", grow_is_unchanged)
 /* "Block = immediate error" was rejected; that is REJECT's, by name. */
 TEST_CITING("B-16 B-11", reject_answers_full_at_once)
 {
-    struct box box = box_bounded(1, LBX_REJECT);
+    struct box box = box_bounded(1, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     CHECK_OK(box_send(&box, 1));
@@ -66,7 +66,7 @@ TEST_CITING("B-16 B-11", reject_answers_full_at_once)
     CHECK_STATUS(LBX_FULL, waiter_poll(&offer));
     waiter_fini(&offer);
     CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, message_of(2)));
-    CHECK(!(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BLOCK));
+    CHECK(!(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BLOCK));
     box_destroy(&box);
 }
 
@@ -74,8 +74,8 @@ TEST_CITING("B-16 B-11", reject_answers_full_at_once)
  * comes back at once. */
 TEST_CITING("B-11 C-27", other_policies_never_park_a_thread)
 {
-    static const lbx_overflow policies[] = {LBX_DROP_OLDEST, LBX_DROP_NEWEST,
-                                            LBX_GROW};
+    static const lbx_overflow policies[] = {
+        LBX_OVERFLOW_DROP_OLDEST, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_GROW};
 
     for (size_t i = 0; i < 3; i++) {
         struct box box = box_bounded(1, policies[i]);
@@ -103,7 +103,7 @@ TEST_CITING("B-05 B-02", every_bounded_kind_blocks)
         struct box box;
 
         options.capacity_messages = 1;
-        options.overflow = LBX_BLOCK;
+        options.overflow = LBX_OVERFLOW_BLOCK;
         box = box_create(kinds[i], &options);
         CHECK_OK(box_send(&box, 1));
         waiter_send_pending(&second, &box, 2);
@@ -122,7 +122,7 @@ TEST_CITING("B-05 B-02", every_bounded_kind_blocks)
 TEST_CITING("B-05 B-02", kind_of_ones_own_blocks)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 1, LBX_BLOCK);
+    struct box box = fussy_create(&fussy, 1, LBX_OVERFLOW_BLOCK);
     struct waiter second, third;
 
     CHECK_OK(box_send(&box, 1));
@@ -142,7 +142,7 @@ TEST_CITING("B-05 B-02", kind_of_ones_own_blocks)
 TEST_CITING("B-05 B-08 R-12", storage_that_fails_ends_one_wait_only)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 1, LBX_BLOCK);
+    struct box box = fussy_create(&fussy, 1, LBX_OVERFLOW_BLOCK);
     struct waiter second, third;
 
     CHECK_OK(box_send(&box, 1));
@@ -176,7 +176,7 @@ TEST_CITING("B-05", unlimited_kinds_complete_immediately)
         struct waiter offer;
         struct box box;
 
-        options.overflow = LBX_BLOCK;
+        options.overflow = LBX_OVERFLOW_BLOCK;
         box = box_create(kinds[i], &options);
         for (int number = 1; number <= 100; number++) {
             waiter_send(&offer, &box, number, LBX_FOREVER);
@@ -196,7 +196,7 @@ TEST_CITING("B-08 C-33", errors_are_mapped_unchanged)
 
     for (size_t i = 0; i < 2; i++) {
         struct fussy fussy;
-        struct box box = fussy_create(&fussy, 2, LBX_BLOCK);
+        struct box box = fussy_create(&fussy, 2, LBX_OVERFLOW_BLOCK);
         struct waiter offer;
 
         fussy.answer = failures[i];

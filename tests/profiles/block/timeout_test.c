@@ -10,7 +10,7 @@ TEST_CITING("B-16 R-02", offer_ends_at_its_deadline_and_not_before)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_REJECT);
+    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, LBX_SECOND));
@@ -31,7 +31,7 @@ TEST_CITING("B-16 R-12", timed_out_offer_leaves_nothing_behind)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, LBX_MS, LBX_REJECT);
+    struct box box = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send_pending(&offer, &box, 2);
@@ -53,7 +53,8 @@ TEST_CITING("B-16 R-02", earlier_of_two_deadlines_ends_the_wait)
     for (size_t i = 0; i < 2; i++) {
         struct test_clock time = TEST_CLOCK_INIT;
         lbx_clock clock = test_clock_interface(&time);
-        struct box box = block_full_timed(&clock, waits[i], LBX_REJECT);
+        struct box box =
+            block_full_timed(&clock, waits[i], LBX_OVERFLOW_REJECT);
         struct waiter offer;
 
         waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, waits[1 - i]));
@@ -72,7 +73,7 @@ TEST_CITING("B-16 R-34", handed_over_before_the_deadline_is_sent)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, LBX_MS, LBX_REJECT);
+    struct box box = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send_pending(&offer, &box, 2);
@@ -89,7 +90,7 @@ TEST_CITING("B-16 B-15", timeout_in_the_line_lets_the_next_proceed)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_REJECT);
+    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter hurried, patient;
 
     waiter_send(&hurried, &box, 2, lbx_deadline_after(&clock, LBX_MS));
@@ -117,9 +118,9 @@ TEST_CITING("B-16 R-01", wait_that_ends_in_drop_newest_is_a_loss)
     struct box box;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.wait_ns = LBX_MS;
-    options.after_wait = LBX_DROP_NEWEST;
+    options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
     options.loss_sink = losses_sink(&losses);
     options.clock = &clock;
     box = box_create(LBX_KIND_BOUNDED, &options);
@@ -130,10 +131,10 @@ TEST_CITING("B-16 R-01", wait_that_ends_in_drop_newest_is_a_loss)
     CHECK_INT(0, losses.count);
     test_clock_advance(&time, LBX_MS);
     CHECK_OK(waiter_poll(&offer));
-    CHECK_INT(LBX_DROPPED_NEWEST, offer.result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, offer.result.outcome);
     CHECK_INT(1, losses.count);
     CHECK_INT(2, number_of(losses.envelopes[0].message));
-    CHECK_INT(LBX_LOST_DROPPED_NEWEST, losses.envelopes[0].lost);
+    CHECK_INT(LBX_LOSS_DROPPED_NEWEST, losses.envelopes[0].lost);
     CHECK_TAKES(&box, 1);
     CHECK_NOTHING(&box);
     waiter_fini(&offer);
@@ -145,7 +146,8 @@ TEST_CITING("B-16 R-12", own_deadline_never_drops)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, LBX_SECOND, LBX_DROP_NEWEST);
+    struct box box =
+        block_full_timed(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST);
     struct waiter offer;
 
     waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, LBX_MS));
@@ -160,7 +162,7 @@ TEST_CITING("B-16 R-12", own_deadline_never_drops)
 /* A deadline in the past is one try and no wait. */
 TEST_CITING("B-16 R-02", past_deadline_is_one_try)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
 
     CHECK_OK(lbx_producer_send_until(box.in, message_of(1), 1));
     CHECK_STATUS(LBX_TIMEOUT,
@@ -175,7 +177,7 @@ TEST_CITING("B-16 R-02", zero_wait_never_waits)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, 0, LBX_REJECT);
+    struct box box = block_full_timed(&clock, 0, LBX_OVERFLOW_REJECT);
 
     CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send(box.in, message_of(2)));
     CHECK_TAKES(&box, 1);
@@ -200,7 +202,7 @@ TEST_CITING("B-16 B-03", receive_ends_at_its_deadline_too)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_REJECT);
+    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter take;
 
     CHECK_TAKES(&box, 1);

@@ -9,7 +9,7 @@
 static struct box
 full_box(int64_t capacity)
 {
-    lbx_mailbox_options options = limited_options(capacity, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(capacity, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     box_send_numbers(&box, 1, (int)capacity);
@@ -267,7 +267,7 @@ TEST_CITING("MSG-2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
 TEST_CITING("MSG-2 WAIT-4",
             send_to_a_destroyed_mailbox_never_reaches_its_namesake)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender old;
     struct box first;
     struct box second;
@@ -320,7 +320,7 @@ TEST_CITING("MSG-6", waiting_allocates_nothing)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct receiver receiver;
     struct sender sender;
     struct box box;

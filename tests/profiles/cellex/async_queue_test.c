@@ -9,7 +9,7 @@
 
 TEST_CITING("C-22 C-23", offer_then_poll_are_ready_at_once)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter offer, take;
 
     waiter_send(&offer, &box, 1, LBX_FOREVER);
@@ -25,7 +25,7 @@ TEST_CITING("C-22 C-23", offer_then_poll_are_ready_at_once)
 /* The operations work on the two handles by themselves, clones included. */
 TEST_CITING("C-22", pair_round_trip)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     lbx_producer *producer = lbx_producer_ref(box.in);
     lbx_operation offer;
 
@@ -41,7 +41,7 @@ TEST_CITING("C-22", pair_round_trip)
 /* Nothing happens before the first poll. */
 TEST_CITING("C-23 C-30", operation_does_nothing_until_polled)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
     waiter_send(&offer, &box, 1, LBX_FOREVER);
@@ -54,7 +54,7 @@ TEST_CITING("C-23 C-30", operation_does_nothing_until_polled)
 
 TEST_CITING("C-36", close_prevents_further_operations)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter take, again, offer;
 
     CHECK_OK(box_send(&box, 1));
@@ -75,7 +75,7 @@ TEST_CITING("C-36", close_prevents_further_operations)
 /* The seed's scenario: capacity 2 with 2 messages, and a third offer. */
 TEST_CITING("C-26 C-23 C-29", offer_blocks_until_space_available)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter third;
 
     box_fill(&box, 1, 2);
@@ -91,7 +91,7 @@ TEST_CITING("C-26 C-23 C-29", offer_blocks_until_space_available)
 
 TEST_CITING("C-24", poll_blocks_until_item_available)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter take;
 
     waiter_receive_pending(&take, &box);
@@ -108,7 +108,7 @@ TEST_CITING("C-24", poll_blocks_until_item_available)
 
 TEST_CITING("C-36 R-35", close_wakes_waiting_consumer)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter takes[3];
 
     for (int i = 0; i < 3; i++)
@@ -137,7 +137,7 @@ interrupt_box(bool *may_wait)
         lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
 
     options.capacity_messages = 2;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.may_wait = not_here;
     options.may_wait_context = may_wait;
     return box_create(LBX_KIND_BOUNDED, &options);
@@ -156,7 +156,7 @@ TEST_CITING("C-41", interrupt_context_sends_would_block)
     CHECK_STATUS(LBX_WOULD_BLOCK,
                  lbx_producer_send_until(box.in, NULL, LBX_FOREVER));
     CHECK_STATUS(LBX_WOULD_BLOCK, box_post(&box, regular(1), &result));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     CHECK_STATUS(LBX_WOULD_BLOCK,
                  lbx_producer_try_send_batch(box.in, batch, 1, &sent));
     CHECK_INT(0, sent);
@@ -214,10 +214,10 @@ TEST_CITING("C-25 C-27", other_policies_answer_on_the_first_poll)
         lbx_status status;
         lbx_outcome outcome;
     } rows[] = {
-        {LBX_REJECT, LBX_FULL, LBX_NOT_SENT},
-        {LBX_DROP_NEWEST, LBX_FULL, LBX_NOT_SENT},
-        {LBX_DROP_OLDEST, LBX_OK, LBX_DROPPED_OLDEST},
-        {LBX_GROW, LBX_OK, LBX_GREW},
+        {LBX_OVERFLOW_REJECT, LBX_FULL, LBX_OUTCOME_NOT_SENT},
+        {LBX_OVERFLOW_DROP_NEWEST, LBX_FULL, LBX_OUTCOME_NOT_SENT},
+        {LBX_OVERFLOW_DROP_OLDEST, LBX_OK, LBX_OUTCOME_DROPPED_OLDEST},
+        {LBX_OVERFLOW_GROW, LBX_OK, LBX_OUTCOME_GREW},
     };
 
     for (size_t i = 0; i < 4; i++) {
@@ -237,7 +237,7 @@ TEST_CITING("C-25 C-27", other_policies_answer_on_the_first_poll)
 /* Any waker will do, and none at all: no runtime is presumed. */
 TEST_CITING("C-28", operations_need_no_runtime)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     lbx_operation offer;
 
     CHECK_OK(box_send(&box, 1));
@@ -289,7 +289,7 @@ use_the_mailbox(void *context)
 
 TEST_CITING("C-31", no_lock_is_held_at_pending_or_in_a_waker)
 {
-    struct box box = cellex_bounded(2, LBX_BLOCK);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     lbx_waker waker = {use_the_mailbox, &box};
     lbx_operation third;
 
@@ -308,7 +308,7 @@ TEST_CITING("C-31", no_lock_is_held_at_pending_or_in_a_waker)
 /* The seed's scenario: destroyed after registering, then room appears. */
 TEST_CITING("C-32", dropped_operation_releases_wait_registration)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
     CHECK_OK(box_send(&box, 1));
@@ -325,7 +325,7 @@ TEST_CITING("C-32", dropped_operation_releases_wait_registration)
 /* The same for a receive: nothing is taken on its behalf. */
 TEST_CITING("C-32", dropped_receive_takes_nothing)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter take;
 
     waiter_receive_pending(&take, &box);
@@ -341,7 +341,7 @@ TEST_CITING("C-32", dropped_receive_takes_nothing)
  * the next in line gets what the first was promised. */
 TEST_CITING("C-32 R-34", dropped_after_wake_passes_the_message_on)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter first, second;
 
     waiter_receive_pending(&first, &box);

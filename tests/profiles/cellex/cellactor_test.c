@@ -12,9 +12,9 @@ TEST_CITING("C-37", system_before_user)
     struct box box = cellex_unbounded();
 
     CHECK_OK(box_send(&box, 1));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 2), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 2), NULL));
     CHECK_OK(box_send(&box, 3));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, 4), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
     CHECK_TAKES(&box, 2, 4, 1, 3);
     box_destroy(&box);
 }
@@ -40,7 +40,7 @@ TEST_CITING("C-37 R-41", lengths_of_both_lanes)
     struct box box = cellex_unbounded();
 
     box_fill(&box, 1, 3);
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, 4), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
     CHECK_INT(4, box_depth(&box));
     CHECK_INT(1, box_stats(&box).system_depth);
     CHECK_TAKES(&box, 4);
@@ -91,7 +91,7 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
     struct waiter offer;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_BLOCK;
+    options.overflow = LBX_OVERFLOW_BLOCK;
     options.clock = &clock;
     box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
@@ -100,7 +100,7 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
     CHECK_STATUS(LBX_PENDING, waiter_poll(&offer));
     test_clock_advance(&time, 10 * LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
-    CHECK_INT(LBX_NOT_SENT, offer.result.outcome);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, offer.result.outcome);
     CHECK_INT(0, box_stats(&box).waiting_senders);
     waiter_fini(&offer);
     CHECK_OK(box_post(&spare, offer.sent, NULL));
@@ -130,17 +130,17 @@ TEST_CITING("C-24", poll_future_pending_then_ready)
  * poll is that answer. */
 TEST_CITING("C-23", enqueue_outcome_is_enqueued_or_pending)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter first, second;
 
     waiter_post(&first, &box, regular(1), LBX_FOREVER);
     CHECK_OK(waiter_poll(&first));
-    CHECK_INT(LBX_ENQUEUED, first.result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, first.result.outcome);
     waiter_post(&second, &box, regular(2), LBX_FOREVER);
     CHECK_STATUS(LBX_PENDING, waiter_poll(&second));
     CHECK_TAKES(&box, 1);
     CHECK_OK(waiter_poll(&second));
-    CHECK_INT(LBX_ENQUEUED, second.result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, second.result.outcome);
     waiter_fini(&first);
     waiter_fini(&second);
     box_destroy(&box);
@@ -151,10 +151,11 @@ TEST_CITING("C-23", enqueue_outcome_is_enqueued_or_pending)
 TEST_CITING("C-04 R-21", registry_registers_a_type)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
+    struct box box = fussy_create(&fussy, 4, LBX_OVERFLOW_REJECT);
 
-    CHECK(lbx_kinds_capabilities(fussy.kinds, FUSSY_KIND) != 0);
-    CHECK_INT(0, lbx_kinds_capabilities(NULL, FUSSY_KIND)); // in its own only
+    CHECK(lbx_kind_registry_capabilities(fussy.kinds, FUSSY_KIND) != 0);
+    CHECK_INT(
+        0, lbx_kind_registry_capabilities(NULL, FUSSY_KIND)); // in its own only
     box_fill(&box, 1, 4);
     CHECK_STATUS(LBX_FULL, box_send(&box, 5));
     CHECK_TAKES(&box, 1, 2, 3, 4);
@@ -169,9 +170,9 @@ TEST_CITING("C-34 R-21", registered_type_works_with_every_policy)
         lbx_outcome outcome;
         int first;
     } rows[] = {
-        {LBX_DROP_OLDEST, LBX_DROPPED_OLDEST, 2},
-        {LBX_DROP_NEWEST, LBX_DROPPED_NEWEST, 1},
-        {LBX_GROW, LBX_GREW, 1},
+        {LBX_OVERFLOW_DROP_OLDEST, LBX_OUTCOME_DROPPED_OLDEST, 2},
+        {LBX_OVERFLOW_DROP_NEWEST, LBX_OUTCOME_DROPPED_NEWEST, 1},
+        {LBX_OVERFLOW_GROW, LBX_OUTCOME_GREW, 1},
     };
 
     for (size_t i = 0; i < 3; i++) {
@@ -190,13 +191,13 @@ TEST_CITING("C-34 R-21", registered_type_works_with_every_policy)
 TEST_CITING("C-04 R-21", registry_refuses_duplicates)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
-    lbx_storage_ops ops = fussy_ops();
+    struct box box = fussy_create(&fussy, 4, LBX_OVERFLOW_REJECT);
+    lbx_kind_ops ops = fussy_ops();
 
     CHECK_STATUS(LBX_EXISTS,
-                 lbx_kinds_add(fussy.kinds, FUSSY_KIND, &ops, NULL));
-    CHECK_STATUS(LBX_EXISTS,
-                 lbx_kinds_add(fussy.kinds, LBX_KIND_BOUNDED, &ops, NULL));
+                 lbx_kind_registry_add(fussy.kinds, FUSSY_KIND, &ops, NULL));
+    CHECK_STATUS(LBX_EXISTS, lbx_kind_registry_add(
+                                 fussy.kinds, LBX_KIND_BOUNDED, &ops, NULL));
     CHECK_OK(box_send(&box, 1)); // the first is still the one
     CHECK_TAKES(&box, 1);
     fussy_destroy(&fussy, &box);
@@ -205,31 +206,31 @@ TEST_CITING("C-04 R-21", registry_refuses_duplicates)
 TEST_CITING("C-04 R-21", registry_does_not_know_unregistered_types)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    lbx_kinds *kinds = NULL;
+    lbx_kind_registry *kinds = NULL;
     lbx_producer *in;
     lbx_consumer *out;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
     options.kinds = kinds;
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_mailbox_create("unknown", &options, &in, &out));
-    CHECK_INT(0, lbx_kinds_capabilities(kinds, "unknown"));
-    lbx_kinds_destroy(kinds);
+    CHECK_INT(0, lbx_kind_registry_capabilities(kinds, "unknown"));
+    lbx_kind_registry_destroy(kinds);
 }
 
 /* cellactor makes sure that "default" exists; ours is always there. */
 TEST_CITING("C-05 R-21 R-28", registry_always_has_the_default)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    lbx_kinds *kinds = NULL;
+    lbx_kind_registry *kinds = NULL;
     struct box box;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
     options.kinds = kinds;
     box = box_create(NULL, &options);
     CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
     box_destroy(&box);
-    lbx_kinds_destroy(kinds);
+    lbx_kind_registry_destroy(kinds);
 }
 
 /* Requirement flags are checked against what a kind can do. */
@@ -240,17 +241,21 @@ TEST_CITING("C-04 R-25", capabilities_answer_requirements)
         uint32_t can;
         uint32_t cannot;
     } rows[] = {
-        {LBX_KIND_UNBOUNDED_DEQUE, LBX_CAN_SEND_FRONT, LBX_CAN_BOUND},
-        {LBX_KIND_BOUNDED_DEQUE, LBX_CAN_SEND_FRONT | LBX_CAN_BOUND,
-         LBX_CAN_CONTROL},
-        {LBX_KIND_BOUNDED, LBX_CAN_BOUND, LBX_CAN_SEND_FRONT},
-        {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX_CAN_CONTROL | LBX_CAN_BOUND,
-         LBX_CAN_PRIORITIZE},
-        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_CAN_PRIORITIZE, LBX_CAN_BOUND},
+        {LBX_KIND_UNBOUNDED_DEQUE, LBX_CAPABILITY_SEND_FRONT,
+         LBX_CAPABILITY_BOUND},
+        {LBX_KIND_BOUNDED_DEQUE,
+         LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_BOUND,
+         LBX_CAPABILITY_CONTROL},
+        {LBX_KIND_BOUNDED, LBX_CAPABILITY_BOUND, LBX_CAPABILITY_SEND_FRONT},
+        {LBX_KIND_BOUNDED_CONTROL_AWARE,
+         LBX_CAPABILITY_CONTROL | LBX_CAPABILITY_BOUND,
+         LBX_CAPABILITY_PRIORITIZE},
+        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_CAPABILITY_PRIORITIZE,
+         LBX_CAPABILITY_BOUND},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        uint32_t has = lbx_kinds_capabilities(NULL, rows[i].kind);
+        uint32_t has = lbx_kind_registry_capabilities(NULL, rows[i].kind);
 
         CHECK_INT(rows[i].can, has & rows[i].can);
         CHECK_INT(0, has & rows[i].cannot);
@@ -280,7 +285,7 @@ watched_box(int64_t capacity_messages, int64_t pressure_messages,
 
     options.capacity_messages = capacity_messages;
     options.pressure_messages = pressure_messages;
-    options.overflow = LBX_REJECT;
+    options.overflow = LBX_OVERFLOW_REJECT;
     box = box_create(LBX_KIND_BOUNDED, &options);
     events_watch(events, &box);
     return box;
@@ -334,14 +339,14 @@ TEST_CITING("C-13", policy_can_be_read_back)
 {
     lbx_mailbox_options options =
         lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
-    struct box box = cellex_bounded(7, LBX_BLOCK);
+    struct box box = cellex_bounded(7, LBX_OVERFLOW_BLOCK);
     lbx_send_result result;
 
-    CHECK_INT(LBX_DROP_OLDEST, options.overflow);
+    CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, options.overflow);
     CHECK_INT(7, lbx_mailbox_capacity(box.mailbox));
     CHECK_INT(7, box_stats(&box).capacity_messages);
     CHECK_OK(box_post(&box, regular(1), &result));
-    CHECK_INT(LBX_BLOCK, result.overflow);
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BLOCK);
+    CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BLOCK);
     box_destroy(&box);
 }

@@ -41,7 +41,7 @@ cellex_bounded(int64_t capacity_messages, lbx_overflow overflow)
 static inline lbx_envelope
 regular(intptr_t number)
 {
-    return lbx_envelope_new(message_of(number), LBX_PRIORITY_CELLEX);
+    return lbx_envelope_of(message_of(number), LBX_PRIORITY_CELLEX);
 }
 
 static inline lbx_envelope

@@ -12,7 +12,7 @@
 TEST_CITING("C-33", from_queue_error_maps_variants)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 1, LBX_REJECT);
+    struct box box = fussy_create(&fussy, 1, LBX_OVERFLOW_REJECT);
 
     CHECK_NOTHING(&box);        // empty
     fussy.answer = LBX_REFUSED; // offer-error
@@ -32,7 +32,8 @@ TEST_CITING("C-33", from_queue_error_maps_variants)
 /* A refusal names the policy that decided. */
 TEST_CITING("C-33 R-38", with_policy_applies_hint)
 {
-    static const lbx_overflow policies[] = {LBX_REJECT, LBX_BLOCK};
+    static const lbx_overflow policies[] = {LBX_OVERFLOW_REJECT,
+                                            LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 2; i++) {
         struct box box = cellex_bounded(1, policies[i]);
@@ -40,7 +41,7 @@ TEST_CITING("C-33 R-38", with_policy_applies_hint)
 
         CHECK_OK(box_send(&box, 1));
         CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
-        CHECK_INT(LBX_NOT_SENT, result.outcome);
+        CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
         CHECK_INT(policies[i], result.overflow);
         box_destroy(&box);
     }
@@ -71,7 +72,8 @@ TEST_CITING("C-33", statuses_round_trip_through_their_names)
 TEST_CITING("C-33", empty_is_never_a_send_error)
 {
     static const lbx_overflow policies[] = {
-        LBX_REJECT, LBX_DROP_NEWEST, LBX_DROP_OLDEST, LBX_GROW, LBX_BLOCK};
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST,
+        LBX_OVERFLOW_GROW, LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 5; i++) {
         struct box box = cellex_bounded(1, policies[i]);
@@ -95,7 +97,7 @@ static void
 check_stays_open_after(lbx_status failure)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
+    struct box box = fussy_create(&fussy, 4, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&box, 1));
     fussy.answer = failure;
@@ -153,7 +155,7 @@ TEST_CITING("C-33 C-41", backpressure_keeps_mailbox_open)
 TEST_CITING("C-33", only_closed_marks_the_mailbox_closed)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, 4, LBX_REJECT);
+    struct box box = fussy_create(&fussy, 4, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK(lbx_mailbox_is_closed(box.mailbox));
@@ -166,14 +168,14 @@ TEST_CITING("C-33", only_closed_marks_the_mailbox_closed)
 /* The result is written on failure too, so that it never tells an old story. */
 TEST_CITING("C-33 C-35 R-13", failed_send_overwrites_the_result)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     lbx_send_result result;
 
     CHECK_OK(box_post(&box, regular(1), &result));
-    CHECK_INT(LBX_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, box_post(&box, regular(2), &result));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     CHECK_INT(0, result.dropped_messages);
     box_destroy(&box);
 }
@@ -185,11 +187,11 @@ TEST_CITING("C-12", priority_table_matches_expected_values)
         lbx_system_code code;
         int32_t above_default;
     } rows[] = {
-        {LBX_SYSTEM_WATCH, 5},           {LBX_SYSTEM_UNWATCH, 5},
-        {LBX_SYSTEM_STOP, 10},           {LBX_SYSTEM_FAILURE, 12},
-        {LBX_SYSTEM_RESTART, 11},        {LBX_SYSTEM_SUSPEND, 9},
-        {LBX_SYSTEM_RESUME, 9},          {LBX_SYSTEM_ESCALATE, 13},
-        {LBX_SYSTEM_RECEIVE_TIMEOUT, 8},
+        {LBX_SYSTEM_CODE_WATCH, 5},           {LBX_SYSTEM_CODE_UNWATCH, 5},
+        {LBX_SYSTEM_CODE_STOP, 10},           {LBX_SYSTEM_CODE_FAILURE, 12},
+        {LBX_SYSTEM_CODE_RESTART, 11},        {LBX_SYSTEM_CODE_SUSPEND, 9},
+        {LBX_SYSTEM_CODE_RESUME, 9},          {LBX_SYSTEM_CODE_ESCALATE, 13},
+        {LBX_SYSTEM_CODE_RECEIVE_TIMEOUT, 8},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -199,5 +201,5 @@ TEST_CITING("C-12", priority_table_matches_expected_values)
         CHECK_INT(4 + rows[i].above_default, message.priority);
     }
     CHECK_INT(8, LBX_PRIORITY_LEVELS);
-    CHECK_INT(4, lbx_system_message_of(LBX_SYSTEM_USER + 1).priority);
+    CHECK_INT(4, lbx_system_message_of(LBX_SYSTEM_CODE_USER + 1).priority);
 }

@@ -46,7 +46,7 @@ mpsc_create(void)
     lbx_mailbox_options options =
         lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
 
-    options.overflow = LBX_REJECT; // a single consumer cannot evict
+    options.overflow = LBX_OVERFLOW_REJECT; // a single consumer cannot evict
     return (struct race){
         .box = box_create(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, &options)};
 }
@@ -155,7 +155,7 @@ TEST_CITING("R-04", stable_priority_entry_ordering)
     struct box box = box_create("unbounded-stable-priority", NULL);
 
     for (int i = 0; i < 30; i++)
-        CHECK_OK(box_post(&box, lbx_envelope_new(message_of(i), i % 3), NULL));
+        CHECK_OK(box_post(&box, lbx_envelope_of(message_of(i), i % 3), NULL));
     for (int priority = 0; priority < 3; priority++) {
         for (int i = priority; i < 30; i += 3)
             CHECK_TAKES(&box, i);
@@ -173,26 +173,31 @@ TEST_CITING("C-04 R-21 R-25", selection_picks_the_right_queue_for_each_config)
         uint32_t capabilities;
     } rows[] = {
         {LBX_KIND_UNBOUNDED, 0},
-        {LBX_KIND_BOUNDED, LBX_CAN_BOUND},
-        {LBX_KIND_UNBOUNDED_DEQUE, LBX_CAN_SEND_FRONT},
-        {LBX_KIND_BOUNDED_DEQUE, LBX_CAN_SEND_FRONT | LBX_CAN_BOUND},
-        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_CAN_PRIORITIZE},
-        {LBX_KIND_BOUNDED_PRIORITY, LBX_CAN_PRIORITIZE | LBX_CAN_BOUND},
-        {"unbounded-stable-priority", LBX_CAN_PRIORITIZE},
-        {"bounded-stable-priority", LBX_CAN_PRIORITIZE | LBX_CAN_BOUND},
-        {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX_CAN_CONTROL},
-        {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX_CAN_CONTROL | LBX_CAN_BOUND},
+        {LBX_KIND_BOUNDED, LBX_CAPABILITY_BOUND},
+        {LBX_KIND_UNBOUNDED_DEQUE, LBX_CAPABILITY_SEND_FRONT},
+        {LBX_KIND_BOUNDED_DEQUE,
+         LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_BOUND},
+        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_CAPABILITY_PRIORITIZE},
+        {LBX_KIND_BOUNDED_PRIORITY,
+         LBX_CAPABILITY_PRIORITIZE | LBX_CAPABILITY_BOUND},
+        {"unbounded-stable-priority", LBX_CAPABILITY_PRIORITIZE},
+        {"bounded-stable-priority",
+         LBX_CAPABILITY_PRIORITIZE | LBX_CAPABILITY_BOUND},
+        {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX_CAPABILITY_CONTROL},
+        {LBX_KIND_BOUNDED_CONTROL_AWARE,
+         LBX_CAPABILITY_CONTROL | LBX_CAPABILITY_BOUND},
     };
-    uint32_t telling = LBX_CAN_BOUND | LBX_CAN_SEND_FRONT | LBX_CAN_PRIORITIZE |
-                       LBX_CAN_CONTROL;
+    uint32_t telling = LBX_CAPABILITY_BOUND | LBX_CAPABILITY_SEND_FRONT |
+                       LBX_CAPABILITY_PRIORITIZE | LBX_CAPABILITY_CONTROL;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct box box = box_create(rows[i].kind, NULL);
         uint32_t has = lbx_mailbox_capabilities(box.mailbox);
 
         CHECK_INT(rows[i].capabilities, has & telling);
-        CHECK(has & LBX_CAN_MULTI_CONSUME);
-        CHECK_INT(rows[i].capabilities & LBX_CAN_BOUND ? 1000 : LBX_UNLIMITED,
+        CHECK(has & LBX_CAPABILITY_MULTI_CONSUME);
+        CHECK_INT(rows[i].capabilities & LBX_CAPABILITY_BOUND ? 1000
+                                                              : LBX_UNLIMITED,
                   lbx_mailbox_capacity(box.mailbox));
         box_destroy(&box);
     }
@@ -206,9 +211,10 @@ TEST_CITING("R-25 R-26", selection_refuses_what_cannot_be)
         int64_t capacity_messages;
         lbx_overflow overflow;
     } rows[] = {
-        {LBX_KIND_UNBOUNDED, 10, LBX_REJECT},
-        {LBX_KIND_BOUNDED, LBX_UNLIMITED, LBX_REJECT},
-        {LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, LBX_DEFAULT, LBX_DROP_OLDEST},
+        {LBX_KIND_UNBOUNDED, 10, LBX_OVERFLOW_REJECT},
+        {LBX_KIND_BOUNDED, LBX_UNLIMITED, LBX_OVERFLOW_REJECT},
+        {LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, LBX_DEFAULT,
+         LBX_OVERFLOW_DROP_OLDEST},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -10,7 +10,7 @@
 
 TEST_CITING("R-16", enqueue_accepts_when_suspended_and_delivers_after_resume)
 {
-    struct box box = cellex_bounded(4, LBX_REJECT);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_REJECT);
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
     box_fill(&box, 1, 3);
@@ -23,7 +23,7 @@ TEST_CITING("R-16", enqueue_accepts_when_suspended_and_delivers_after_resume)
 /* Capacity counts while suspended, as always. */
 TEST_CITING("R-16 R-01", suspended_mailbox_still_keeps_its_policy)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
     box_fill(&box, 1, 3);
@@ -64,7 +64,7 @@ office_create(const char *kind, int64_t capacity_messages,
 
     options.capacity_messages = capacity_messages;
     options.overflow = overflow;
-    options.newest_to_sender = false; // fraktor: a loss is the sender's OK
+    options.return_dropped_newest = false; // fraktor: a loss is the sender's OK
     options.dead_letters = office.dead.in;
     options.owner = message_of(77);
     office.box = box_create(kind, &options);
@@ -91,29 +91,32 @@ check_dead(struct office *office, int number, lbx_loss_reason reason)
 
 TEST_CITING("R-20 C-34", drop_newest_records_dead_letters)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED, 1, LBX_DROP_NEWEST);
+    struct office office =
+        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_NEWEST);
 
     box_fill(&office.box, 1, 3);
-    check_dead(&office, 2, LBX_LOST_DROPPED_NEWEST);
-    check_dead(&office, 3, LBX_LOST_DROPPED_NEWEST);
+    check_dead(&office, 2, LBX_LOSS_DROPPED_NEWEST);
+    check_dead(&office, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_NOTHING(&office.dead);
     office_destroy(&office);
 }
 
 TEST_CITING("R-20 C-34", drop_oldest_records_dead_letters)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED, 1, LBX_DROP_OLDEST);
+    struct office office =
+        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&office.box, 1, 3);
-    check_dead(&office, 1, LBX_LOST_DROPPED_OLDEST);
-    check_dead(&office, 2, LBX_LOST_DROPPED_OLDEST);
+    check_dead(&office, 1, LBX_LOSS_DROPPED_OLDEST);
+    check_dead(&office, 2, LBX_LOSS_DROPPED_OLDEST);
     CHECK_NOTHING(&office.dead);
     office_destroy(&office);
 }
 
 TEST_CITING("R-20 C-34", grow_records_no_dead_letters)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED, 1, LBX_GROW);
+    struct office office =
+        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_GROW);
 
     box_fill(&office.box, 1, 9);
     CHECK_NOTHING(&office.dead);
@@ -124,7 +127,8 @@ TEST_CITING("R-20 C-34", grow_records_no_dead_letters)
 /* A refusal is not a loss: the message is still its sender's. */
 TEST_CITING("R-20 R-12", reject_records_no_dead_letters)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED, 1, LBX_REJECT);
+    struct office office =
+        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&office.box, 1));
     CHECK_STATUS(LBX_FULL, box_send(&office.box, 2));
@@ -135,8 +139,9 @@ TEST_CITING("R-20 R-12", reject_records_no_dead_letters)
 /* A dead letter says from whom and to whom, and what it was. */
 TEST_CITING("R-20", dead_letters_keep_their_envelope)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED, 1, LBX_DROP_OLDEST);
-    lbx_envelope first = lbx_envelope_new(message_of(1), 6);
+    struct office office =
+        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
+    lbx_envelope first = lbx_envelope_of(message_of(1), 6);
     lbx_envelope letter;
 
     first.sender = message_of(55);
@@ -153,17 +158,17 @@ TEST_CITING("R-20", dead_letters_keep_their_envelope)
 TEST_CITING("R-14 R-20", cleanup_drains_user_and_system_to_dead_letters)
 {
     struct office office =
-        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_REJECT);
+        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
 
     box_fill(&office.box, 1, 2);
-    CHECK_OK(box_post(&office.box, system_of(LBX_SYSTEM_STOP, 3), NULL));
+    CHECK_OK(box_post(&office.box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
     CHECK_OK(lbx_mailbox_close(office.box.mailbox, LBX_CLOSE_DEAD_LETTER));
     CHECK_INT(0, box_depth(&office.box));
     CHECK_ENDED(&office.box);
     // In the order in which they would have been received.
-    check_dead(&office, 3, LBX_LOST_CLOSED);
-    check_dead(&office, 1, LBX_LOST_CLOSED);
-    check_dead(&office, 2, LBX_LOST_CLOSED);
+    check_dead(&office, 3, LBX_LOSS_CLOSED);
+    check_dead(&office, 1, LBX_LOSS_CLOSED);
+    check_dead(&office, 2, LBX_LOSS_CLOSED);
     CHECK_NOTHING(&office.dead);
     office_destroy(&office);
 }
@@ -181,7 +186,7 @@ TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
     options.dead_letters = dead.in;
     box = box_create(LBX_KIND_UNBOUNDED, &options);
     for (int i = 1; i <= 6; i++)
-        CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, i), NULL));
+        CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, i), NULL));
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DEAD_LETTER));
     CHECK_TAKES(&dead, 1, 2, 3, 4, 5, 6);
     box_destroy(&box);
@@ -192,7 +197,7 @@ TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
 TEST_CITING("R-37", leaving_consumer_keeps_the_shared_queue)
 {
     struct office office =
-        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_REJECT);
+        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
     lbx_consumer *other = lbx_consumer_ref(office.box.out);
 
     box_fill(&office.box, 1, 2);
@@ -224,7 +229,7 @@ send_front(struct box *box, intptr_t number)
 /* Put back in reverse, they come out in their first order. */
 TEST_CITING("R-17", prepend_preserves_order)
 {
-    struct box box = deque_create(8, LBX_REJECT);
+    struct box box = deque_create(8, LBX_OVERFLOW_REJECT);
 
     box_fill(&box, 4, 5);
     for (int number = 3; number >= 1; number--)
@@ -235,7 +240,7 @@ TEST_CITING("R-17", prepend_preserves_order)
 
 TEST_CITING("R-17", prepend_to_an_empty_mailbox)
 {
-    struct box box = deque_create(2, LBX_REJECT);
+    struct box box = deque_create(2, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(send_front(&box, 1));
     CHECK_OK(box_send(&box, 2));
@@ -247,8 +252,9 @@ TEST_CITING("R-17", prepend_to_an_empty_mailbox)
 /* Under no policy does it evict, wait or grow: full is full. */
 TEST_CITING("R-17", bounded_deque_front_insert_rejects_when_full)
 {
-    static const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_OLDEST,
-                                            LBX_DROP_NEWEST, LBX_BLOCK};
+    static const lbx_overflow policies[] = {
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_OLDEST, LBX_OVERFLOW_DROP_NEWEST,
+        LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 4; i++) {
         struct box box = deque_create(2, policies[i]);
@@ -263,7 +269,7 @@ TEST_CITING("R-17", bounded_deque_front_insert_rejects_when_full)
 
 TEST_CITING("R-17 R-12", prepend_errors_keep_existing_messages)
 {
-    struct box box = deque_create(2, LBX_REJECT);
+    struct box box = deque_create(2, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
@@ -311,7 +317,7 @@ TEST_CITING("R-17", prepend_is_atomic_against_concurrent_enqueue)
 TEST_CITING("C-34 R-07", bounded_control_aware_grow)
 {
     struct office office =
-        office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2, LBX_GROW);
+        office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2, LBX_OVERFLOW_GROW);
     struct box *box = &office.box;
 
     box_fill(box, 1, 2);
@@ -326,14 +332,14 @@ TEST_CITING("C-34 R-07", bounded_control_aware_grow)
 /* A control message evicts a user message, never another control message. */
 TEST_CITING("C-34 R-07", bounded_control_aware_drop_oldest_spares_control)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2, LBX_DROP_OLDEST);
+    struct office office = office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2,
+                                         LBX_OVERFLOW_DROP_OLDEST);
     struct box *box = &office.box;
 
     CHECK_OK(box_post(box, control(1, 1), NULL));
     CHECK_OK(box_send(box, 2));
     CHECK_OK(box_post(box, control(3, 1), NULL));
-    check_dead(&office, 2, LBX_LOST_DROPPED_OLDEST);
+    check_dead(&office, 2, LBX_LOSS_DROPPED_OLDEST);
     CHECK_TAKES(box, 1, 3);
     CHECK_NOTHING(box);
     office_destroy(&office);

@@ -12,7 +12,7 @@ static int64_t
 priority_capacity_limit(const lbx_mailbox_options *options)
 {
     return lbx_mailbox_options_limit(options->system_reservation,
-                                     LBX_DEFAULT_SYSTEM_RESERVATION);
+                                     LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION);
 }
 
 /* Defaults: no limit for messages, 4 places for system messages. */
@@ -22,7 +22,7 @@ TEST_CITING("C-13 C-14 C-16", default_reservation_applied)
     lbx_mailbox_options cellex =
         lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
 
-    CHECK_INT(4, LBX_DEFAULT_SYSTEM_RESERVATION);
+    CHECK_INT(4, LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION);
     CHECK_INT(4, priority_capacity_limit(&plain));
     CHECK_INT(-1, capacity_limit(&plain));
     CHECK_INT(4, priority_capacity_limit(&cellex));
@@ -57,14 +57,14 @@ TEST_CITING("C-16 R-08", limitless_reservation_is_not_a_missing_lane)
     options.system_reservation = LBX_UNLIMITED;
     box = box_create(LBX_KIND_UNBOUNDED, &options);
     for (int i = 1; i <= 100; i++)
-        CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_WATCH, i), NULL));
+        CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, i), NULL));
     CHECK_INT(100, box_stats(&box).system_depth);
     box_destroy(&box);
 
-    options.system_reservation = LBX_DISABLED;
+    options.system_reservation = LBX_LIMIT_DISABLED;
     box = box_create(LBX_KIND_UNBOUNDED, &options);
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 box_post(&box, system_of(LBX_SYSTEM_WATCH, 1), NULL));
+                 box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, 1), NULL));
     CHECK_OK(box_send(&box, 2)); // it is only the lane that is missing
     box_destroy(&box);
 }
@@ -104,12 +104,12 @@ add(int32_t priority, void *context)
 
 TEST_CITING("C-07 C-08 C-10", priority_envelope_exposes_priority)
 {
-    lbx_envelope envelope = lbx_envelope_new(message_of(5), 7);
+    lbx_envelope envelope = lbx_envelope_of(message_of(5), 7);
     int32_t priority = 0;
     void *message = NULL;
 
     CHECK_INT(7, envelope.priority);
-    CHECK_INT(LBX_REGULAR, envelope.channel);
+    CHECK_INT(LBX_CHANNEL_REGULAR, envelope.channel);
     CHECK(!lbx_envelope_is_control(&envelope));
     CHECK(!lbx_envelope_is_system(&envelope));
     lbx_envelope_into_parts(&envelope, &message, &priority, NULL, NULL);
@@ -120,15 +120,15 @@ TEST_CITING("C-07 C-08 C-10", priority_envelope_exposes_priority)
 TEST_CITING("C-08", envelope_constructors_set_channel_and_priority)
 {
     lbx_envelope by_channel =
-        lbx_envelope_with_channel(message_of(1), 6, LBX_CONTROL);
+        lbx_envelope_with_channel(message_of(1), 6, LBX_CHANNEL_CONTROL);
     lbx_envelope by_name = lbx_envelope_control(message_of(1), 6);
     lbx_envelope plain = lbx_envelope_with_default_priority(message_of(1));
 
-    CHECK_INT(LBX_CONTROL, by_channel.channel);
+    CHECK_INT(LBX_CHANNEL_CONTROL, by_channel.channel);
     CHECK_INT(6, by_channel.priority);
     CHECK(lbx_envelope_is_control(&by_name));
     CHECK_INT(6, by_name.priority);
-    CHECK_INT(LBX_REGULAR, plain.channel);
+    CHECK_INT(LBX_CHANNEL_REGULAR, plain.channel);
     CHECK_INT(LBX_PRIORITY_DEFAULT, plain.priority);
 }
 
@@ -163,23 +163,23 @@ TEST_CITING("C-08", envelope_map_priority_changes_the_number_only)
 /* into_parts_with_channel, and the system message with it. */
 TEST_CITING("C-08", envelope_comes_apart_into_all_its_parts)
 {
-    lbx_envelope envelope = system_of(LBX_SYSTEM_STOP, 3);
+    lbx_envelope envelope = system_of(LBX_SYSTEM_CODE_STOP, 3);
     void *message = NULL;
     int32_t priority = 0;
-    lbx_channel channel = LBX_REGULAR;
+    lbx_channel channel = LBX_CHANNEL_REGULAR;
     lbx_system_message system = {0, 0};
 
     lbx_envelope_into_parts(&envelope, &message, &priority, &channel, &system);
     CHECK_INT(3, number_of(message));
     CHECK_INT(14, priority);
-    CHECK_INT(LBX_CONTROL, channel);
-    CHECK_INT(LBX_SYSTEM_STOP, system.code);
+    CHECK_INT(LBX_CHANNEL_CONTROL, channel);
+    CHECK_INT(LBX_SYSTEM_CODE_STOP, system.code);
     CHECK_INT(14, system.priority);
 }
 
 TEST_CITING("C-09 C-12", from_system_is_above_the_default)
 {
-    lbx_envelope envelope = system_of(LBX_SYSTEM_SUSPEND, 1);
+    lbx_envelope envelope = system_of(LBX_SYSTEM_CODE_SUSPEND, 1);
 
     CHECK(lbx_envelope_is_system(&envelope));
     CHECK(lbx_envelope_is_control(&envelope));
@@ -190,12 +190,12 @@ TEST_CITING("C-09 C-12", from_system_is_above_the_default)
 /* The seed's scenario: a system message of priority 42. */
 TEST_CITING("C-11 R-39", control_message_keeps_metadata_intact)
 {
-    lbx_system_message urgent = {LBX_SYSTEM_STOP, 42};
+    lbx_system_message urgent = {LBX_SYSTEM_CODE_STOP, 42};
     lbx_envelope envelope = lbx_envelope_from_system(urgent, NULL);
 
     urgent.priority = 0; // it was copied
-    CHECK_INT(LBX_CONTROL, envelope.channel);
-    CHECK_INT(LBX_SYSTEM_STOP, envelope.system.code);
+    CHECK_INT(LBX_CHANNEL_CONTROL, envelope.channel);
+    CHECK_INT(LBX_SYSTEM_CODE_STOP, envelope.system.code);
     CHECK_INT(42, envelope.system.priority);
     CHECK_INT(42, envelope.priority);
 }
@@ -204,7 +204,7 @@ TEST_CITING("C-11 R-39", control_message_keeps_metadata_intact)
 TEST_CITING("C-09 C-11 R-39", envelope_travels_unchanged)
 {
     struct box box = cellex_unbounded();
-    lbx_system_message urgent = {LBX_SYSTEM_USER + 1, 42};
+    lbx_system_message urgent = {LBX_SYSTEM_CODE_USER + 1, 42};
     lbx_envelope received;
 
     CHECK_OK(
@@ -212,7 +212,7 @@ TEST_CITING("C-09 C-11 R-39", envelope_travels_unchanged)
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
     CHECK_INT(42, received.priority);
     CHECK_INT(42, received.system.priority);
-    CHECK_INT(LBX_SYSTEM_USER + 1, received.system.code);
+    CHECK_INT(LBX_SYSTEM_CODE_USER + 1, received.system.code);
     CHECK(lbx_envelope_is_control(&received));
     CHECK_INT(1, number_of(received.message));
     box_destroy(&box);
@@ -224,7 +224,7 @@ send_many(unsigned index, void *context)
     struct box *box = context;
 
     for (int i = 0; i < 500; i++) {
-        lbx_envelope envelope = lbx_envelope_new(message_of(i), (int32_t)index);
+        lbx_envelope envelope = lbx_envelope_of(message_of(i), (int32_t)index);
 
         envelope.sender = message_of((intptr_t)index + 1);
         CHECK_OK(box_post(box, envelope, NULL));

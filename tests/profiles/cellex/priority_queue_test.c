@@ -30,7 +30,7 @@ by_priority(void)
 
 TEST_CITING("C-40 R-07", control_before_regular)
 {
-    struct box box = two_lanes(LBX_SHARED, 10, LBX_REJECT);
+    struct box box = two_lanes(LBX_LIMIT_SHARED, 10, LBX_OVERFLOW_REJECT);
 
     box_fill(&box, 1, 2);
     CHECK_OK(box_post(&box, control(3, 1), NULL));
@@ -41,13 +41,13 @@ TEST_CITING("C-40 R-07", control_before_regular)
 
 TEST_CITING("C-39 C-40", metrics_reach_all_lanes)
 {
-    struct box box = two_lanes(2, 2, LBX_REJECT);
+    struct box box = two_lanes(2, 2, LBX_OVERFLOW_REJECT);
     struct events events = {0};
 
     events_watch(&events, &box);
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(box_post(&box, control(2, 1), NULL));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 3), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
     CHECK_INT(3, events_count(&events, LBX_METRIC_ENQUEUED));
     CHECK_TAKES(&box, 3, 2, 1);
     CHECK_INT(3, events_count(&events, LBX_METRIC_DEQUEUED));
@@ -57,7 +57,7 @@ TEST_CITING("C-39 C-40", metrics_reach_all_lanes)
 /* Two control levels of 2 and a regular lane of 3 hold 7 in all. */
 TEST_CITING("C-37 C-40", length_and_capacity_are_sums)
 {
-    struct box box = two_lanes(4, 3, LBX_REJECT);
+    struct box box = two_lanes(4, 3, LBX_OVERFLOW_REJECT);
 
     for (int i = 0; i < 4; i++)
         CHECK_OK(box_post(&box, control(10 + i, 1), NULL));
@@ -102,9 +102,9 @@ TEST_CITING("C-12 R-06", default_priority_is_4)
     lbx_envelope received;
 
     CHECK_INT(4, LBX_PRIORITY_CELLEX);
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 3), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 3), NULL));
     CHECK_OK(box_send(&box, 2));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(3), 5), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(3), 5), NULL));
     CHECK_TAKES(&box, 3);
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
     CHECK_INT(2, number_of(received.message));
@@ -115,7 +115,7 @@ TEST_CITING("C-12 R-06", default_priority_is_4)
 
 TEST_CITING("C-40", capacity_split_refuses_the_third_regular)
 {
-    struct box box = two_lanes(2, 2, LBX_REJECT);
+    struct box box = two_lanes(2, 2, LBX_OVERFLOW_REJECT);
 
     box_fill(&box, 1, 2);
     CHECK_STATUS(LBX_FULL, box_send(&box, 3));
@@ -133,8 +133,8 @@ cellex_order(const lbx_envelope *a, const lbx_envelope *b, void *context)
 {
     (void)context;
     if (a->channel != b->channel)
-        return a->channel == LBX_CONTROL ? -1 : 1;
-    if (a->channel == LBX_REGULAR)
+        return a->channel == LBX_CHANNEL_CONTROL ? -1 : 1;
+    if (a->channel == LBX_CHANNEL_REGULAR)
         return 0;
     return (a->priority < b->priority) - (a->priority > b->priority);
 }
@@ -147,10 +147,10 @@ TEST_CITING("C-40", regular_messages_are_never_reordered)
 
     options.compare = cellex_order;
     box = box_create(LBX_KIND_UNBOUNDED_PRIORITY, &options);
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 0), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), 7), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 0), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(2), 7), NULL));
     CHECK_OK(box_post(&box, control(3, 1), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(4), 3), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(4), 3), NULL));
     CHECK_OK(box_post(&box, control(5, 6), NULL));
     CHECK_OK(box_post(&box, control(6, 1), NULL));
     CHECK_TAKES(&box, 5, 3, 6, 1, 2, 4);
@@ -163,8 +163,8 @@ TEST_CITING("C-10 R-03", higher_first_keeps_the_number)
     struct box box = by_priority();
     lbx_envelope received;
 
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), INT32_MIN), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), INT32_MAX), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), INT32_MIN), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(2), INT32_MAX), NULL));
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
     CHECK_INT(INT32_MAX, received.priority);
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
@@ -182,13 +182,13 @@ TEST_CITING("C-34 C-40", drop_oldest_evicts_the_least_urgent)
     struct box box;
 
     options.capacity_messages = 3;
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     options.loss_sink = losses_sink(&losses);
     box = box_create(LBX_KIND_BOUNDED_PRIORITY, &options);
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(1), 9), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(2), 1), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(3), 1), NULL));
-    CHECK_OK(box_post(&box, lbx_envelope_new(message_of(4), 5), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 9), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(2), 1), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(3), 1), NULL));
+    CHECK_OK(box_post(&box, lbx_envelope_of(message_of(4), 5), NULL));
     CHECK_INT(1, losses.count);
     CHECK_INT(2, number_of(losses.envelopes[0].message));
     CHECK_TAKES(&box, 1, 4, 3);
@@ -199,7 +199,7 @@ TEST_CITING("C-34 C-40", drop_oldest_evicts_the_least_urgent)
  * messages: the full lane says so, and nothing is evicted in vain. */
 TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
 {
-    struct box box = two_lanes(1, 2, LBX_DROP_OLDEST);
+    struct box box = two_lanes(1, 2, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&box, 1, 2);
     CHECK_OK(box_post(&box, control(3, 1), NULL));
@@ -222,10 +222,10 @@ TEST_CITING("C-40 R-39", control_lane_is_sorted_and_regular_lane_is_not)
     options.control_by_priority = true;
     options.capacity_messages = 2;
     options.control_capacity = 3;
-    options.overflow = LBX_REJECT;
+    options.overflow = LBX_OVERFLOW_REJECT;
     box = box_create(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     for (int i = 0; i < 2; i++) {
-        lbx_envelope regular_one = lbx_envelope_new(message_of(i + 1), 7 - i);
+        lbx_envelope regular_one = lbx_envelope_of(message_of(i + 1), 7 - i);
 
         CHECK_OK(box_post(&box, regular_one, &result));
     }

@@ -14,13 +14,13 @@ TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
     struct box box;
 
     options.capacity_messages = 1;
-    options.overflow = LBX_DROP_NEWEST;
+    options.overflow = LBX_OVERFLOW_DROP_NEWEST;
     options.loss_sink = losses_sink(&losses);
     box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
-    CHECK_INT(LBX_DROP_NEWEST, result.overflow);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, result.overflow);
     CHECK_INT(1, box_stats(&box).dropped_newest);
     CHECK_INT(0, losses.count); // it is still the sender's
     CHECK_TAKES(&box, 1);
@@ -31,7 +31,7 @@ TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
 /* REJECT answers the same, and counts it as rejected. */
 TEST_CITING("C-34 C-18", reject_gives_the_message_back)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_send(&box, 2));
@@ -43,7 +43,7 @@ TEST_CITING("C-34 C-18", reject_gives_the_message_back)
 
 TEST_CITING("C-34", drop_oldest_keeps_mailbox_usable)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&box, 1, 2);
     CHECK_TAKES(&box, 2);
@@ -55,12 +55,12 @@ TEST_CITING("C-34", drop_oldest_keeps_mailbox_usable)
 
 TEST_CITING("C-34 R-02", block_policy_is_reported_on_the_non_blocking_path)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     lbx_send_result result;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
-    CHECK_INT(LBX_BLOCK, result.overflow);
+    CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_TAKES(&box, 1);
     box_destroy(&box);
@@ -68,7 +68,7 @@ TEST_CITING("C-34 R-02", block_policy_is_reported_on_the_non_blocking_path)
 
 TEST_CITING("C-33 C-34", drop_oldest_does_not_close)
 {
-    struct box box = cellex_bounded(2, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&box, 1, 10);
     CHECK(!lbx_mailbox_is_closed(box.mailbox));
@@ -79,40 +79,40 @@ TEST_CITING("C-33 C-34", drop_oldest_does_not_close)
 
 TEST_CITING("C-35", producer_reports_dropped_oldest)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     lbx_send_result result;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(box_post(&box, regular(2), &result));
-    CHECK_INT(LBX_DROPPED_OLDEST, result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, result.outcome);
     CHECK_INT(1, result.dropped_messages);
-    CHECK_INT(LBX_DROP_OLDEST, result.overflow);
+    CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, result.overflow);
     box_destroy(&box);
 }
 
 TEST_CITING("C-35", producer_reports_enqueued)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     lbx_send_result result;
 
     CHECK_OK(box_post(&box, regular(1), &result));
-    CHECK_INT(LBX_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
     CHECK_INT(0, result.dropped_messages);
     box_destroy(&box);
 }
 
 TEST_CITING("C-34 C-35", producer_reports_grew_to)
 {
-    struct box box = cellex_bounded(2, LBX_GROW);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_GROW);
     lbx_send_result result;
 
     box_fill(&box, 1, 2);
     CHECK_OK(box_post(&box, regular(3), &result));
-    CHECK_INT(LBX_GREW, result.outcome);
+    CHECK_INT(LBX_OUTCOME_GREW, result.outcome);
     CHECK_INT(4, result.capacity_messages);
     CHECK_INT(4, lbx_mailbox_capacity(box.mailbox));
     CHECK_OK(box_post(&box, regular(4), &result));
-    CHECK_INT(LBX_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
     CHECK_TAKES(&box, 1, 2, 3, 4);
     box_destroy(&box);
 }
@@ -206,7 +206,7 @@ TEST_CITING("C-37 B-07", send_notifies_signal_then_metrics_then_hook)
 /* A refused message tells nobody that there is something to do. */
 TEST_CITING("C-37", refused_send_calls_no_hook)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     struct diary diary = {0};
     lbx_metrics_sink sink = {mark_metric, &diary};
     lbx_scheduler_hook hook = {mark_hook, &diary};
@@ -254,7 +254,7 @@ TEST_CITING("C-39", metrics_for_enqueue_and_dequeue)
 
 TEST_CITING("C-39", metrics_for_drop_oldest)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     struct events events = {0};
 
     events_watch(&events, &box);
@@ -268,7 +268,7 @@ TEST_CITING("C-39", metrics_for_drop_oldest)
 /* A message that was dropped at the door was never enqueued. */
 TEST_CITING("C-39", metrics_for_drop_newest)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_NEWEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_NEWEST);
     struct events events = {0};
 
     events_watch(&events, &box);
@@ -282,7 +282,7 @@ TEST_CITING("C-39", metrics_for_drop_newest)
 
 TEST_CITING("C-39", metrics_for_grow)
 {
-    struct box box = cellex_bounded(1, LBX_GROW);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_GROW);
     struct events events = {0};
 
     events_watch(&events, &box);
@@ -296,7 +296,7 @@ TEST_CITING("C-39", metrics_for_grow)
 
 TEST_CITING("C-39", metrics_for_block_say_nothing_until_it_is_in)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct events events = {0};
     struct waiter second;
 
@@ -336,7 +336,7 @@ look_around(void *context, const lbx_metric_event *event)
 
 TEST_CITING("C-39 R-42", metrics_sink_may_use_the_mailbox)
 {
-    struct box box = cellex_bounded(4, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_DROP_OLDEST);
     uint64_t depth = 0;
     lbx_metrics_sink sink = {look_around, &depth};
 

@@ -4,7 +4,7 @@
 
 TEST_CITING("C-22", ring_round_trip)
 {
-    struct box box = cellex_bounded(4, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_DROP_OLDEST);
 
     for (int lap = 0; lap < 5; lap++) {
         box_fill(&box, 1, 3);
@@ -16,7 +16,7 @@ TEST_CITING("C-22", ring_round_trip)
 
 TEST_CITING("C-34", ring_drop_oldest_replaces_head)
 {
-    struct box box = cellex_bounded(3, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(3, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&box, 1, 5);
     CHECK_INT(3, box_depth(&box));
@@ -27,7 +27,7 @@ TEST_CITING("C-34", ring_drop_oldest_replaces_head)
 
 TEST_CITING("C-34", ring_drop_newest_discards)
 {
-    struct box box = cellex_bounded(3, LBX_DROP_NEWEST);
+    struct box box = cellex_bounded(3, LBX_OVERFLOW_DROP_NEWEST);
 
     box_fill(&box, 1, 3);
     CHECK_STATUS(LBX_FULL, box_send(&box, 4));
@@ -41,7 +41,7 @@ TEST_CITING("C-34", ring_drop_newest_discards)
 
 TEST_CITING("C-34", ring_grows_from_one_to_two)
 {
-    struct box box = cellex_bounded(1, LBX_GROW);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_GROW);
 
     box_fill(&box, 1, 2);
     CHECK_INT(2, lbx_mailbox_capacity(box.mailbox));
@@ -52,7 +52,7 @@ TEST_CITING("C-34", ring_grows_from_one_to_two)
 /* Growing in the middle of a lap keeps the order over the ring's end. */
 TEST_CITING("C-34", ring_grows_in_mid_lap)
 {
-    struct box box = cellex_bounded(4, LBX_GROW);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_GROW);
 
     box_fill(&box, 1, 4);
     CHECK_TAKES(&box, 1, 2, 3);
@@ -65,7 +65,7 @@ TEST_CITING("C-34", ring_grows_in_mid_lap)
 
 TEST_CITING("C-36", ring_closed_refuses_drains_then_disconnects)
 {
-    struct box box = cellex_bounded(4, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_DROP_OLDEST);
 
     box_fill(&box, 1, 2);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
@@ -79,8 +79,9 @@ TEST_CITING("C-36", ring_closed_refuses_drains_then_disconnects)
  * that it refuses. */
 TEST_CITING("C-36 C-34", closed_comes_before_the_policy)
 {
-    static const lbx_overflow policies[] = {LBX_DROP_OLDEST, LBX_DROP_NEWEST,
-                                            LBX_GROW, LBX_BLOCK};
+    static const lbx_overflow policies[] = {
+        LBX_OVERFLOW_DROP_OLDEST, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_GROW,
+        LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 4; i++) {
         struct box box = cellex_bounded(1, policies[i]);
@@ -107,7 +108,7 @@ TEST_CITING("C-22", queue_is_fifo)
 
 TEST_CITING("C-34", queue_block_reports_full)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_send(&box, 2));
@@ -125,8 +126,8 @@ TEST_CITING("C-22 R-03", priority_queue_gives_the_least_first)
     static const int32_t order[] = {30, 10, 50, 20, 40};
 
     for (size_t i = 0; i < 5; i++)
-        CHECK_OK(box_post(
-            &box, lbx_envelope_new(message_of(order[i]), order[i]), NULL));
+        CHECK_OK(box_post(&box, lbx_envelope_of(message_of(order[i]), order[i]),
+                          NULL));
     CHECK_TAKES(&box, 10, 20, 30, 40, 50);
     box_destroy(&box);
 }
@@ -197,7 +198,7 @@ TEST_CITING("C-37", length_is_the_sum_of_the_lanes)
     box_fill(&box, 1, 3);
     CHECK_OK(box_post(&box, control(4, 1), NULL));
     CHECK_OK(box_post(&box, control(5, 1), NULL));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 6), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 6), NULL));
     stats = box_stats(&box);
     CHECK_INT(6, stats.depth);
     CHECK_INT(6, box_depth(&box));
@@ -211,7 +212,7 @@ TEST_CITING("C-37", length_is_the_sum_of_the_lanes)
 
 TEST_CITING("C-35", user_queue_poll_yields_message_then_empty)
 {
-    struct box box = cellex_bounded(2, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_DROP_OLDEST);
 
     CHECK_OK(box_send(&box, 1));
     CHECK_TAKES(&box, 1);
@@ -239,9 +240,9 @@ TEST_CITING("C-35", poll_outcomes_have_one_status_each)
  * different counts. */
 TEST_CITING("C-35 R-41", each_outcome_has_its_own_count)
 {
-    struct box reject = cellex_bounded(1, LBX_REJECT);
-    struct box newest = cellex_bounded(1, LBX_DROP_NEWEST);
-    struct box oldest = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box reject = cellex_bounded(1, LBX_OVERFLOW_REJECT);
+    struct box newest = cellex_bounded(1, LBX_OVERFLOW_DROP_NEWEST);
+    struct box oldest = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
 
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(i == 0 ? LBX_OK : LBX_FULL, box_send(&reject, i));

@@ -5,13 +5,13 @@
 static lbx_status
 post_system(struct box *box, intptr_t number)
 {
-    return box_post(box, system_of(LBX_SYSTEM_WATCH, number), NULL);
+    return box_post(box, system_of(LBX_SYSTEM_CODE_WATCH, number), NULL);
 }
 
 /* The user's places are used up; the system's are not. */
 TEST_CITING("C-38", reservation_accepts_control_when_user_full)
 {
-    struct box box = cellex_bounded(2, LBX_REJECT);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_REJECT);
 
     box_fill(&box, 1, 2);
     CHECK_STATUS(LBX_FULL, box_send(&box, 3));
@@ -23,7 +23,7 @@ TEST_CITING("C-38", reservation_accepts_control_when_user_full)
 
 TEST_CITING("C-38 C-39", reservation_exhaustion_is_reported_and_measured)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     struct events events = {0};
 
     events_watch(&events, &box);
@@ -43,7 +43,8 @@ TEST_CITING("C-38 C-39", reservation_exhaustion_is_reported_and_measured)
 TEST_CITING("C-37 C-38", system_lane_full_does_not_fall_through)
 {
     static const lbx_overflow policies[] = {
-        LBX_REJECT, LBX_DROP_NEWEST, LBX_DROP_OLDEST, LBX_GROW, LBX_BLOCK};
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST,
+        LBX_OVERFLOW_GROW, LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 5; i++) {
         struct box box = cellex_bounded(8, policies[i]);
@@ -61,7 +62,7 @@ TEST_CITING("C-37 C-38", system_lane_full_does_not_fall_through)
 /* Only system messages enter; control messages use the user's places. */
 TEST_CITING("C-38 R-07", only_system_messages_use_the_reservation)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_post(&box, control(1, 9), NULL));
     CHECK_INT(0, box_stats(&box).system_depth);
@@ -91,7 +92,7 @@ TEST_CITING("C-38", reservation_is_given_back_by_a_take)
 /* Drop-oldest evicts user messages only. */
 TEST_CITING("C-34 C-38", drop_oldest_never_evicts_system_messages)
 {
-    struct box box = cellex_bounded(1, LBX_DROP_OLDEST);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
 
     CHECK_OK(post_system(&box, 1));
     box_fill(&box, 2, 5);
@@ -105,7 +106,7 @@ TEST_CITING("C-34 C-38", drop_oldest_never_evicts_system_messages)
  * message: 4 places are its default. */
 TEST_CITING("C-14 C-38", plain_mailbox_has_the_default_reservation)
 {
-    struct box box = box_bounded(1, LBX_REJECT);
+    struct box box = box_bounded(1, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&box, 1));
     for (int i = 2; i <= 5; i++)
@@ -119,7 +120,7 @@ TEST_CITING("C-14 C-38", plain_mailbox_has_the_default_reservation)
  * first; cellex's close throws one of them away. */
 TEST_CITING("C-36 C-38", close_delivers_the_system_lane_too)
 {
-    struct box box = cellex_bounded(2, LBX_REJECT);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_REJECT);
 
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(post_system(&box, 2));

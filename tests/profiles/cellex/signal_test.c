@@ -212,7 +212,7 @@ TEST_CITING("C-05 C-14", local_mailbox_is_limitless_and_fifo)
         lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
     struct box box;
 
-    options.overflow = LBX_REJECT; // a single consumer cannot evict
+    options.overflow = LBX_OVERFLOW_REJECT; // a single consumer cannot evict
     box = box_create(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, &options);
     CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
     box_fill(&box, 1, 500);

@@ -80,14 +80,14 @@ TEST_CITING("C-03", try_dequeue_on_a_disconnected_queue)
  * of itself: how many may use each end, and how it stores. */
 TEST_CITING("C-04 R-25", factory_states_its_concurrency)
 {
-    uint32_t several = lbx_kinds_capabilities(NULL, LBX_KIND_UNBOUNDED);
-    uint32_t one =
-        lbx_kinds_capabilities(NULL, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER);
+    uint32_t several = lbx_kind_registry_capabilities(NULL, LBX_KIND_UNBOUNDED);
+    uint32_t one = lbx_kind_registry_capabilities(
+        NULL, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER);
 
-    CHECK(several & LBX_CAN_MULTI_PRODUCE);
-    CHECK(several & LBX_CAN_MULTI_CONSUME);
-    CHECK(one & LBX_CAN_MULTI_PRODUCE);
-    CHECK(!(one & LBX_CAN_MULTI_CONSUME));
+    CHECK(several & LBX_CAPABILITY_MULTI_PRODUCE);
+    CHECK(several & LBX_CAPABILITY_MULTI_CONSUME);
+    CHECK(one & LBX_CAPABILITY_MULTI_PRODUCE);
+    CHECK(!(one & LBX_CAPABILITY_MULTI_CONSUME));
 }
 
 /* The default mailbox is the factory with default options, nothing else. */
@@ -108,7 +108,7 @@ TEST_CITING("C-05", default_mailbox_reuses_the_factory)
 /* Capacity 128 is kept, and the producer feeds that very mailbox. */
 TEST_CITING("C-06 C-05", factory_respects_custom_capacity)
 {
-    struct box box = cellex_bounded(128, LBX_REJECT);
+    struct box box = cellex_bounded(128, LBX_OVERFLOW_REJECT);
 
     CHECK_INT(128, lbx_mailbox_capacity(box.mailbox));
     box_fill(&box, 1, 128);
@@ -147,14 +147,14 @@ TEST_CITING("C-17 C-43", hooks_do_nothing_by_default)
  * status, the policy in the result, and the message that stayed ours. */
 TEST_CITING("C-18 R-12 R-38", full_mailbox_hands_the_message_back)
 {
-    struct box box = cellex_bounded(1, LBX_REJECT);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     lbx_envelope second = regular(2);
     lbx_send_result result;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, second, &result));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
-    CHECK_INT(LBX_REJECT, result.overflow);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_REJECT, result.overflow);
     CHECK_TAKES(&box, 1);
     CHECK_OK(box_post(&box, second, NULL)); // ours, so it can be sent again
     CHECK_TAKES(&box, 2);
@@ -166,7 +166,7 @@ TEST_CITING("C-18 R-12 R-38", full_mailbox_hands_the_message_back)
 TEST_CITING("C-43", generic_mailbox_defaults)
 {
     struct fussy fussy;
-    struct box box = fussy_create(&fussy, LBX_UNLIMITED, LBX_REJECT);
+    struct box box = fussy_create(&fussy, LBX_UNLIMITED, LBX_OVERFLOW_REJECT);
 
     CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
     CHECK(!lbx_mailbox_is_closed(box.mailbox));
@@ -185,7 +185,7 @@ TEST_CITING("C-42", metadata_is_kept_or_refused_never_mixed_up)
 {
     struct box plain = box_create(LBX_KIND_UNBOUNDED, NULL);
     struct box keeping = cellex_unbounded();
-    lbx_envelope marked = lbx_envelope_new(message_of(1), 99);
+    lbx_envelope marked = lbx_envelope_of(message_of(1), 99);
     lbx_envelope received;
 
     marked.sender = &marked;

@@ -110,12 +110,12 @@ TEST_CITING("R-16", backpressure_release_delivers_pending)
 /* Full of user messages, suspended, and the system message still comes. */
 TEST_CITING("C-37 R-16", system_message_first_under_saturation)
 {
-    struct box box = cellex_bounded(2, LBX_REJECT);
+    struct box box = cellex_bounded(2, LBX_OVERFLOW_REJECT);
 
     box_fill(&box, 1, 2);
     CHECK_STATUS(LBX_FULL, box_send(&box, 3));
     CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_RESUME, 9), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_RESUME, 9), NULL));
     CHECK_TAKES(&box, 9);
     CHECK_NOTHING(&box);
     CHECK(lbx_mailbox_resume(box.mailbox));
@@ -151,7 +151,7 @@ TEST_CITING("R-16 R-07", suspension_holds_control_messages_too)
     CHECK(lbx_mailbox_suspend(box.mailbox));
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(box_post(&box, control(2, 5), NULL));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_STOP, 3), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
     CHECK_TAKES(&box, 3);
     CHECK_NOTHING(&box);
     CHECK(lbx_mailbox_resume(box.mailbox));
@@ -169,7 +169,7 @@ TEST_CITING("C-37 R-16", waiting_receiver_gets_system_messages_while_suspended)
     CHECK(lbx_mailbox_suspend(box.mailbox));
     CHECK_OK(box_send(&box, 1));
     waiter_receive_pending(&receiver, &box);
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_RESUME, 2), NULL));
+    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_RESUME, 2), NULL));
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(2, number_of(receiver.message));
@@ -198,6 +198,6 @@ TEST_CITING("C-39", dequeue_metric_says_how_long_a_message_waited)
     stats = box_stats(&box);
     CHECK_INT(2, stats.timed_messages);
     CHECK_INT(9 * LBX_MS, stats.waited_total_ns);
-    CHECK_INT(7 * LBX_MS, stats.waited_max_ns);
+    CHECK_INT(7 * LBX_MS, stats.max_waited_ns);
     box_destroy(&box);
 }

@@ -7,7 +7,7 @@
 
 TEST_CITING("C-23", wait_queue_new_is_empty)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
 
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_INT(0, box_stats(&box).waiting_receivers);
@@ -17,7 +17,7 @@ TEST_CITING("C-23", wait_queue_new_is_empty)
 /* Polling again keeps the one registration, with the new waker. */
 TEST_CITING("C-23 C-30", wait_queue_registers_once_per_operation)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer, other;
 
     waiter_init(&other);
@@ -37,7 +37,7 @@ TEST_CITING("C-23 C-30", wait_queue_registers_once_per_operation)
 
 TEST_CITING("C-23 R-35", wait_queue_notifies_one)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter first, second;
 
     waiter_receive_pending(&first, &box);
@@ -55,7 +55,7 @@ TEST_CITING("C-23 R-35", wait_queue_notifies_one)
 /* With nobody waiting, the room and the message stay for whoever comes. */
 TEST_CITING("C-23", wait_queue_notify_with_none)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer, take;
 
     CHECK_OK(box_send(&box, 1));
@@ -72,7 +72,7 @@ TEST_CITING("C-23", wait_queue_notify_with_none)
 
 TEST_CITING("C-24 R-34", wait_queue_serves_several_in_order)
 {
-    struct box box = cellex_bounded(4, LBX_BLOCK);
+    struct box box = cellex_bounded(4, LBX_OVERFLOW_BLOCK);
     struct waiter takes[4];
 
     for (int i = 0; i < 4; i++)
@@ -95,7 +95,7 @@ TEST_CITING("C-24 R-34", wait_queue_serves_several_in_order)
 /* cellactor hands one error to all; closing is our only such error. */
 TEST_CITING("C-33 R-14", wait_queue_error_goes_to_all)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offers[3];
 
     CHECK_OK(box_send(&box, 1));
@@ -118,7 +118,7 @@ TEST_CITING("C-33 R-14", wait_queue_error_goes_to_all)
  * each of ours still has the message it tried to send. */
 TEST_CITING("C-33 R-12", wait_queue_error_leaves_each_its_message)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct box spare = cellex_unbounded();
     struct waiter offers[3];
 
@@ -131,7 +131,7 @@ TEST_CITING("C-33 R-12", wait_queue_error_leaves_each_its_message)
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(LBX_CLOSED, waiter_poll(&offers[i]));
-        CHECK_INT(LBX_NOT_SENT, offers[i].result.outcome);
+        CHECK_INT(LBX_OUTCOME_NOT_SENT, offers[i].result.outcome);
         waiter_fini(&offers[i]);
         CHECK_OK(box_post(&spare, offers[i].sent, NULL));
     }
@@ -143,7 +143,7 @@ TEST_CITING("C-33 R-12", wait_queue_error_leaves_each_its_message)
 /* Ending operations that never waited, or were never started, is harmless. */
 TEST_CITING("C-32", wait_queue_empty_cases)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
     lbx_operation zeroed = {{0}};
 
@@ -160,7 +160,7 @@ TEST_CITING("C-32", wait_queue_empty_cases)
 /* A waiter in the middle leaves without a trace; the others keep their turn. */
 TEST_CITING("C-32 R-34", wait_queue_cancelled_in_the_middle)
 {
-    struct box box = cellex_bounded(1, LBX_BLOCK);
+    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offers[3];
 
     CHECK_OK(box_send(&box, 1));

@@ -8,13 +8,13 @@ BOX_TEST("V-18", create_unbounded_mailbox,
          vela_create("unbounded", LBX_DEFAULT))
 {
     CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box->mailbox));
-    CHECK(!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BOUND));
+    CHECK(!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BOUND));
 }
 
 BOX_TEST("V-18", create_bounded_mailbox, vela_create("bounded", 500))
 {
     CHECK_INT(500, lbx_mailbox_capacity(box->mailbox));
-    CHECK(lbx_mailbox_capabilities(box->mailbox) & LBX_CAN_BOUND);
+    CHECK(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BOUND);
 }
 
 /* Without any options at all, as create_mailbox(BOUNDED) in Vela. */
@@ -23,7 +23,7 @@ TEST_CITING("V-12 V-18", create_bounded_mailbox_default_capacity)
     struct box box = box_create("bounded", NULL);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
-    CHECK_INT(1000, LBX_DEFAULT_CAPACITY);
+    CHECK_INT(1000, LBX_MAILBOX_DEFAULT_CAPACITY);
     box_fill(&box, 1, 1000);
     CHECK_STATUS(LBX_FULL, box_send(&box, 1001));
     box_destroy(&box);
@@ -44,7 +44,7 @@ TEST_CITING("V-18", create_priority_mailbox)
 
     options.priority = priority_is_the_number;
     box = box_create("priority", &options);
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_PRIORITIZE);
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_PRIORITIZE);
     CHECK_OK(box_send(&box, 20));
     CHECK_OK(box_send(&box, 10));
     CHECK_TAKES(&box, 10, 20);
@@ -116,7 +116,7 @@ TEST_CITING("V-13 V-38 R-28", production_profile_is_bounded_and_refuses)
         lbx_mailbox_options_profile(LBX_PROFILE_PRODUCTION);
     struct box box;
 
-    CHECK_INT(LBX_REJECT, options.overflow);
+    CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
     box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
     box_fill(&box, 1, 1000);

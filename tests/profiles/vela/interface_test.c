@@ -6,13 +6,14 @@
  * required entries cannot be registered, so that no mailbox can have it. */
 TEST_CITING("V-02", mailbox_is_abstract)
 {
-    lbx_storage_ops hollow = {.version = LBX_STORAGE_OPS_VERSION};
-    lbx_kinds *kinds;
+    lbx_kind_ops hollow = {.version = LBX_KIND_OPS_VERSION};
+    lbx_kind_registry *kinds;
 
-    CHECK_OK(lbx_kinds_create(NULL, &kinds));
-    CHECK_STATUS(LBX_INVALID, lbx_kinds_add(kinds, "hollow", &hollow, NULL));
-    CHECK_INT(0, lbx_kinds_capabilities(kinds, "hollow"));
-    lbx_kinds_destroy(kinds);
+    CHECK_OK(lbx_kind_registry_create(NULL, &kinds));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_kind_registry_add(kinds, "hollow", &hollow, NULL));
+    CHECK_INT(0, lbx_kind_registry_capabilities(kinds, "hollow"));
+    lbx_kind_registry_destroy(kinds);
 }
 
 /* The four operations are the same calls for every kind. */
@@ -36,7 +37,7 @@ TEST_CITING("V-01 V-02", mailbox_has_required_methods)
 BOX_TEST("V-02 R-08", profile_has_no_system_lane, vela_unbounded())
 {
     lbx_envelope stop = lbx_envelope_from_system(
-        lbx_system_message_of(LBX_SYSTEM_STOP), message_of(1));
+        lbx_system_message_of(LBX_SYSTEM_CODE_STOP), message_of(1));
 
     CHECK_STATUS(LBX_UNSUPPORTED, box_post(box, stop, NULL));
     CHECK_INT(0, box_depth(box));

@@ -327,7 +327,7 @@ TEST_CITING("V-37", loop_gives_room_to_senders_that_wait)
     struct thread sender;
 
     box.capacity_messages = 1;
-    box.overflow = LBX_BLOCK;
+    box.overflow = LBX_OVERFLOW_BLOCK;
     actor.options.mailbox = LBX_KIND_BOUNDED;
     actor.options.mailbox_options = &box;
     actor_create(&actor, system);

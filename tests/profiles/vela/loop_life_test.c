@@ -303,7 +303,7 @@ check_taken_away(bool run_first)
     CHECK_OK(lbx_system_print(system, find_loop, path));
     CHECK_OK(lbx_system_find(system, path, &pump));
     actor_send(&actor, 1);
-    lbx_stop(pump);
+    lbx_ref_stop(pump);
     run(system);
     CHECK_STATE(STOPPED, &actor);
     CHECK_INT(1, actor.hook_count);

@@ -44,7 +44,7 @@ BOX_TEST("V-37", try_receive_closed, vela_unbounded())
 /* A send to a full mailbox of 1 is done only after a receive. */
 TEST_CITING("V-37", bounded_backpressure)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter second;
 
     CHECK_OK(box_send(&box, 1));
@@ -67,7 +67,7 @@ send_and_wait(void *context)
 /* The same with a thread that really waits. */
 TEST_CITING("V-37", bounded_backpressure_of_a_thread)
 {
-    struct box box = box_bounded(1, LBX_BLOCK);
+    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct thread sender;
     void *message = NULL;
 

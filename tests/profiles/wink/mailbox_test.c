@@ -46,7 +46,7 @@ WINK_TEST("W-07 W-10 W-33", send_and_receive)
 WINK_TEST("W-10", enqueue_time_is_utc)
 {
     struct mailbox mailbox;
-    lbx_letter_facts facts;
+    lbx_letter_info facts;
     lbx_letter *letter;
     struct timespec now;
 
@@ -54,7 +54,7 @@ WINK_TEST("W-10", enqueue_time_is_utc)
     mailbox_open(&mailbox);
     mailbox_send(&mailbox, "x");
     letter = mailbox_receive(&mailbox);
-    CHECK_OK(lbx_letter_facts_read(letter, &facts));
+    CHECK_OK(lbx_letter_info_read(letter, &facts));
     clock_gettime(CLOCK_REALTIME, &now);
     CHECK(facts.sent_ms <= (int64_t)now.tv_sec * 1000 + 999);
     CHECK(facts.sent_ms > ((int64_t)now.tv_sec - 60) * 1000);
@@ -64,7 +64,7 @@ WINK_TEST("W-10", enqueue_time_is_utc)
 
 WINK_TEST("W-28", reply_routes_survive_the_trip)
 {
-    static const lbx_route table[] = {{"t.A", "a"}};
+    static const lbx_routes_entry table[] = {{"t.A", "a"}};
     lbx_draft draft = lbx_draft_of_text("x");
     struct mailbox mailbox;
     lbx_routes *routes;
@@ -86,7 +86,7 @@ WINK_TEST("W-28", reply_routes_survive_the_trip)
 WINK_TEST("W-07", batch_limit_keeps_order)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_letter *letters[LBX_MAX_BATCH];
     struct mailbox mailbox;
     size_t count;
 
@@ -94,7 +94,7 @@ WINK_TEST("W-07", batch_limit_keeps_order)
     mailbox_open(&mailbox);
     for (int i = 0; i < 5; i++)
         mailbox_send(&mailbox, (const char *[]){"0", "1", "2", "3", "4"}[i]);
-    options.letters_most = 3;
+    options.max_letters = 3;
     CHECK_OK(
         lbx_postbox_receive_batch(mailbox.postbox, &options, letters, &count));
     CHECK_INT(3, count);
@@ -103,7 +103,7 @@ WINK_TEST("W-07", batch_limit_keeps_order)
                   *(const char *)lbx_letter_body(letters[i], NULL));
         lbx_letter_destroy(letters[i]);
     }
-    options.letters_most = 99; // clamped, not refused (W-31)
+    options.max_letters = 99; // clamped, not refused (W-31)
     CHECK_OK(
         lbx_postbox_receive_batch(mailbox.postbox, &options, letters, &count));
     CHECK_INT(2, count);
@@ -282,14 +282,14 @@ send_later(void *context)
 WINK_TEST("W-07 W-44 R-29", a_long_poll_ends_when_one_arrives)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_letter *letters[LBX_MAX_BATCH];
     struct mailbox mailbox;
     struct thread thread;
     size_t count;
 
     mailbox_init(&mailbox);
     mailbox_open(&mailbox);
-    options.letters_most = 10; // and does not wait for ten
+    options.max_letters = 10; // and does not wait for ten
     options.wait_ns = 3600 * LBX_SECOND;
     thread_start(&thread, send_later, &mailbox);
     CHECK_OK(
@@ -377,9 +377,9 @@ TEST_CITING("W-09", the_doubles_close_too)
     lbx_postbox *doubles[3];
     lbx_letter *letter;
 
-    CHECK_OK(lbx_null_create(NULL, &doubles[0]));
-    CHECK_OK(lbx_collecting_create(NULL, &doubles[1]));
-    CHECK_OK(lbx_fake_create(NULL, &doubles[2]));
+    CHECK_OK(lbx_null_postbox_create(NULL, &doubles[0]));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &doubles[1]));
+    CHECK_OK(lbx_fake_postbox_create(NULL, &doubles[2]));
     for (int i = 0; i < 3; i++) {
         CHECK(!lbx_postbox_is_closed(doubles[i]));
         lbx_postbox_close(doubles[i]);

@@ -23,10 +23,10 @@ make_type(const char *name, const lbx_type *base)
 /* A worker's mailbox whose replies go to two collecting ones. */
 struct office {
     struct mailbox requests;
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     lbx_postbox *success;
     lbx_postbox *errors;
-    lbx_types *types;
+    lbx_type_registry *types;
     lbx_type *result;
     lbx_type *detailed; /* derived from result */
     lbx_type *summary;  /* derived from result */
@@ -35,7 +35,7 @@ struct office {
 };
 
 static void
-office_open(struct office *office, const lbx_route *table, size_t count,
+office_open(struct office *office, const lbx_routes_entry *table, size_t count,
             const char *rest)
 {
     lbx_draft draft = lbx_draft_of_text("do it");
@@ -45,18 +45,21 @@ office_open(struct office *office, const lbx_route *table, size_t count,
     office->detailed = make_type("t.Detailed", office->result);
     office->summary = make_type("t.Summary", office->result);
     office->error = make_type("t.Error", NULL);
-    CHECK_OK(lbx_types_create(NULL, &office->types));
-    CHECK_OK(lbx_types_add(office->types, office->result));
-    CHECK_OK(lbx_types_add(office->types, office->detailed));
-    CHECK_OK(lbx_types_add(office->types, office->summary));
-    CHECK_OK(lbx_types_add(office->types, office->error));
-    CHECK_OK(lbx_collecting_create(NULL, &office->success));
-    CHECK_OK(lbx_collecting_create(NULL, &office->errors));
-    CHECK_OK(lbx_registry_create(NULL, &office->registry));
-    CHECK_OK(lbx_registry_add(office->registry, "c:success", office->success));
-    CHECK_OK(lbx_registry_add(office->registry, "c:errors", office->errors));
+    CHECK_OK(lbx_type_registry_create(NULL, &office->types));
+    CHECK_OK(lbx_type_registry_add(office->types, office->result));
+    CHECK_OK(lbx_type_registry_add(office->types, office->detailed));
+    CHECK_OK(lbx_type_registry_add(office->types, office->summary));
+    CHECK_OK(lbx_type_registry_add(office->types, office->error));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &office->success));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &office->errors));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &office->registry));
+    CHECK_OK(lbx_postbox_registry_add(office->registry, "c:success",
+                                      office->success));
+    CHECK_OK(
+        lbx_postbox_registry_add(office->registry, "c:errors", office->errors));
     mailbox_init(&office->requests);
-    office->requests.options.resolver = lbx_registry_resolver(office->registry);
+    office->requests.options.resolver =
+        lbx_postbox_registry_as_resolver(office->registry);
     office->requests.options.types = office->types;
     mailbox_open(&office->requests);
     CHECK_OK(lbx_routes_create(table, count, rest, NULL, &routes));
@@ -71,10 +74,10 @@ office_close(struct office *office)
 {
     lbx_letter_destroy(office->letter);
     mailbox_close(&office->requests);
-    lbx_registry_destroy(office->registry);
+    lbx_postbox_registry_destroy(office->registry);
     lbx_postbox_unref(office->errors);
     lbx_postbox_unref(office->success);
-    lbx_types_destroy(office->types);
+    lbx_type_registry_destroy(office->types);
     lbx_type_destroy(office->error);
     lbx_type_destroy(office->summary);
     lbx_type_destroy(office->detailed);
@@ -85,7 +88,7 @@ static lbx_status
 reply(struct office *office, const char *type_name, const char *text)
 {
     lbx_draft draft = lbx_draft_of_text(text);
-    lbx_sent sent;
+    lbx_sent_letter sent;
     lbx_status status;
 
     draft.type_name = type_name;
@@ -95,8 +98,8 @@ reply(struct office *office, const char *type_name, const char *text)
     return status;
 }
 
-static const lbx_route both[] = {{"t.Result", "c:success"},
-                                 {"t.Error", "c:errors"}};
+static const lbx_routes_entry both[] = {{"t.Result", "c:success"},
+                                        {"t.Error", "c:errors"}};
 
 WINK_TEST("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
 {
@@ -105,11 +108,11 @@ WINK_TEST("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
     office_open(&office, both, 2, NULL);
     CHECK_OK(reply(&office, "t.Result", "done"));
     CHECK_OK(reply(&office, "t.Error", "failed"));
-    CHECK_INT(1, lbx_collecting_count(office.success));
-    CHECK_STR("done", lbx_collecting_at(office.success, 0)->bytes);
+    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
+    CHECK_STR("done", lbx_collecting_postbox_at(office.success, 0)->bytes);
     CHECK_STR(lbx_letter_id(office.letter),
-              lbx_collecting_at(office.success, 0)->in_reply_to);
-    CHECK_STR("failed", lbx_collecting_at(office.errors, 0)->bytes);
+              lbx_collecting_postbox_at(office.success, 0)->in_reply_to);
+    CHECK_STR("failed", lbx_collecting_postbox_at(office.errors, 0)->bytes);
     CHECK(!lbx_letter_is_finalized(office.letter));
     CHECK_OK(lbx_letter_acknowledge(office.letter));
     office_close(&office);
@@ -122,7 +125,7 @@ WINK_TEST("W-02 W-21 W-30", inheritance_routing)
     office_open(&office, both, 2, NULL);
     CHECK_OK(reply(&office, "t.Detailed", "1"));
     CHECK_OK(reply(&office, "t.Summary", "2"));
-    CHECK_INT(2, lbx_collecting_count(office.success));
+    CHECK_INT(2, lbx_collecting_postbox_count(office.success));
     office_close(&office);
 }
 
@@ -152,9 +155,9 @@ WINK_TEST("W-02 W-03 W-04 W-30", default_fallback)
     CHECK_OK(reply(&office, "t.Error", "1"));
     CHECK_OK(reply(&office, NULL, "2")); // the root goes to the default
     CHECK_OK(reply(&office, "t.NobodyKnows", "3"));
-    CHECK_INT(3, lbx_collecting_count(office.errors));
+    CHECK_INT(3, lbx_collecting_postbox_count(office.errors));
     CHECK_OK(reply(&office, "t.Result", "4"));
-    CHECK_INT(1, lbx_collecting_count(office.success));
+    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
     office_close(&office);
 }
 
@@ -165,7 +168,7 @@ WINK_TEST("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
     office_open(&office, NULL, 0, "c:success");
     CHECK_OK(lbx_letter_acknowledge(office.letter));
     CHECK_STATUS(LBX_FINALIZED, reply(&office, NULL, "late"));
-    CHECK_INT(0, lbx_collecting_count(office.success));
+    CHECK_INT(0, lbx_collecting_postbox_count(office.success));
     office_close(&office);
 }
 
@@ -209,9 +212,9 @@ TEST_CITING("W-35", a_failed_acknowledge_leaves_replies_possible)
     struct office office;
 
     office_open(&office, NULL, 0, "c:success");
-    CHECK_OK(lbx_fake_expire(office.requests.postbox, office.letter));
+    CHECK_OK(lbx_fake_postbox_expire(office.requests.postbox, office.letter));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(office.letter));
     CHECK_OK(reply(&office, NULL, "still"));
-    CHECK_INT(1, lbx_collecting_count(office.success));
+    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
     office_close(&office);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ported: WINK's test_mailbox_resolvers.py (behaviours 5.2; W-40). Its resolve()
- * is an lbx_resolve() that must not fail, its resolve_optional() one for which
+ * is an lbx_resolver_resolve() that must not fail, its resolve_optional() one for which
  * LBX_NOT_FOUND, and nothing else, means that there is none. */
 #include <letterbox/post.h>
 #include <letterbox/testing.h>
@@ -23,43 +23,44 @@ make(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
     maker->made++;
     if (strcmp(place, "refused") == 0)
         return maker->status;
-    return lbx_null_create(NULL, ret);
+    return lbx_null_postbox_create(NULL, ret);
 }
 
 struct composite {
     struct maker maker;
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     lbx_postbox *known;
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 };
 
 static void
 begin(struct composite *test, bool with_factory)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
 
     test->maker = (struct maker){0, LBX_NOT_FOUND};
-    CHECK_OK(lbx_null_create(NULL, &test->known));
-    CHECK_OK(lbx_registry_create(NULL, &test->registry));
-    CHECK_OK(lbx_registry_add(test->registry, "known", test->known));
-    options.first = lbx_registry_resolver(test->registry);
+    CHECK_OK(lbx_null_postbox_create(NULL, &test->known));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &test->registry));
+    CHECK_OK(lbx_postbox_registry_add(test->registry, "known", test->known));
+    options.first = lbx_postbox_registry_as_resolver(test->registry);
     if (with_factory)
         options.factory = (lbx_resolver){make, &test->maker};
-    CHECK_OK(lbx_chain_create(&options, &test->chain));
+    CHECK_OK(lbx_resolver_chain_create(&options, &test->chain));
 }
 
 static void
 end(struct composite *test)
 {
-    lbx_chain_destroy(test->chain);
-    lbx_registry_destroy(test->registry);
+    lbx_resolver_chain_destroy(test->chain);
+    lbx_postbox_registry_destroy(test->registry);
     lbx_postbox_unref(test->known);
 }
 
 static lbx_status
 resolve(struct composite *test, const char *place, lbx_postbox **ret)
 {
-    return lbx_resolve(lbx_chain_resolver(test->chain), place, NULL, ret);
+    return lbx_resolver_resolve(lbx_resolver_chain_as_resolver(test->chain),
+                                place, ret, NULL);
 }
 
 TEST_CITING("W-40", registry_resolves_what_it_knows_and_nothing_else)
@@ -69,13 +70,15 @@ TEST_CITING("W-40", registry_resolves_what_it_knows_and_nothing_else)
     lbx_fault fault;
 
     begin(&test, false);
-    CHECK_OK(lbx_resolve(lbx_registry_resolver(test.registry), "known", NULL,
-                         &found));
+    CHECK_OK(
+        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test.registry),
+                             "known", &found, NULL));
     CHECK_PTR(test.known, found);
     lbx_postbox_unref(found);
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_resolve(lbx_registry_resolver(test.registry), "unknown",
-                             &fault, &found));
+    CHECK_STATUS(
+        LBX_NOT_FOUND,
+        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test.registry),
+                             "unknown", &found, &fault));
     CHECK(strstr(fault.text, "unknown")); // with the identifier (W-14)
     end(&test);
 }

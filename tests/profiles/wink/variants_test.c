@@ -14,7 +14,7 @@ TEST_CITING("W-29", the_null_mailbox_accepts_and_discards)
     uint64_t purged = 9;
     lbx_id first, second;
 
-    CHECK_OK(lbx_null_create(NULL, &null));
+    CHECK_OK(lbx_null_postbox_create(NULL, &null));
     CHECK_OK(lbx_postbox_send(null, "x", 1, &first));
     CHECK_OK(lbx_postbox_send(null, "x", 1, &second));
     CHECK(first.text[0] && strcmp(first.text, second.text) != 0);
@@ -33,18 +33,18 @@ TEST_CITING("W-29", the_collecting_mailbox_keeps_what_was_sent_in_order)
     lbx_box_counts counts;
     uint64_t purged;
 
-    CHECK_OK(lbx_collecting_create(NULL, &outbox));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &outbox));
     CHECK_OK(lbx_postbox_send(outbox, "one", 3, NULL));
     CHECK_OK(lbx_postbox_send(outbox, "two", 3, NULL));
-    CHECK_INT(2, lbx_collecting_count(outbox));
-    CHECK_STR("one", lbx_collecting_at(outbox, 0)->bytes);
-    CHECK_STR("two", lbx_collecting_at(outbox, 1)->bytes);
+    CHECK_INT(2, lbx_collecting_postbox_count(outbox));
+    CHECK_STR("one", lbx_collecting_postbox_at(outbox, 0)->bytes);
+    CHECK_STR("two", lbx_collecting_postbox_at(outbox, 1)->bytes);
     CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(outbox, 0, &letter));
     CHECK_OK(lbx_postbox_count(outbox, &counts));
     CHECK_INT(2, counts.ready);
     CHECK_OK(lbx_postbox_purge(outbox, &purged));
     CHECK_INT(2, purged);
-    CHECK_INT(0, lbx_collecting_count(outbox));
+    CHECK_INT(0, lbx_collecting_postbox_count(outbox));
     lbx_postbox_unref(outbox);
 }
 
@@ -57,11 +57,12 @@ TEST_CITING("W-29", an_expired_handle_affects_all_settling)
     mailbox_open(&mailbox);
     mailbox_send(&mailbox, "x");
     letter = mailbox_receive(&mailbox);
-    CHECK_OK(lbx_fake_expire(mailbox.postbox, letter));
+    CHECK_OK(lbx_fake_postbox_expire(mailbox.postbox, letter));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(letter));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_nack(letter, 0));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_extend(letter, LBX_SECOND));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_fake_expire(mailbox.postbox, letter));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_fake_postbox_expire(mailbox.postbox, letter));
     CHECK_PTR(NULL, mailbox_receive(&mailbox)); // somebody else has it
     mailbox_pass(&mailbox, 30 * LBX_SECOND);
     lbx_letter_destroy(letter);
@@ -82,7 +83,7 @@ TEST_CITING("W-14 W-29", a_connection_error_affects_all_but_settling)
     mailbox_open(&mailbox);
     mailbox_send(&mailbox, "x");
     letter = mailbox_receive(&mailbox);
-    CHECK_OK(lbx_fake_set_error(mailbox.postbox, LBX_UNREACHABLE));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_UNREACHABLE));
     CHECK_STATUS(LBX_UNREACHABLE,
                  lbx_postbox_send(mailbox.postbox, "y", 1, NULL));
     CHECK_STATUS(LBX_UNREACHABLE,
@@ -90,7 +91,7 @@ TEST_CITING("W-14 W-29", a_connection_error_affects_all_but_settling)
     CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_purge(mailbox.postbox, &purged));
     CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_count(mailbox.postbox, &counts));
     CHECK_OK(lbx_letter_acknowledge(letter));
-    CHECK_OK(lbx_fake_set_error(mailbox.postbox, LBX_OK)); // cleared
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_OK)); // cleared
     mailbox_send(&mailbox, "y");
     CHECK_INT(1, mailbox_count(&mailbox));
     lbx_letter_destroy(letter);
@@ -108,18 +109,19 @@ TEST_CITING("W-29", letters_are_injected_with_id_count_and_routes)
     mailbox_open(&mailbox);
     CHECK_OK(lbx_routes_single("there", NULL, &routes));
     draft.routes = routes;
-    CHECK_OK(lbx_fake_set_error(mailbox.postbox, LBX_UNREACHABLE));
-    CHECK_OK(lbx_fake_inject(mailbox.postbox, &draft, "my-id", 4));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_UNREACHABLE));
+    CHECK_OK(lbx_fake_postbox_inject(mailbox.postbox, &draft, "my-id", 4));
     CHECK_STATUS(LBX_EXISTS,
-                 lbx_fake_inject(mailbox.postbox, &draft, "my-id", 0));
-    CHECK_STATUS(LBX_INVALID, lbx_fake_inject(mailbox.postbox, &draft, "", 0));
-    CHECK_OK(lbx_fake_set_error(mailbox.postbox, LBX_OK));
+                 lbx_fake_postbox_inject(mailbox.postbox, &draft, "my-id", 0));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_fake_postbox_inject(mailbox.postbox, &draft, "", 0));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_OK));
     letter = mailbox_receive(&mailbox);
     CHECK_STR("my-id", lbx_letter_id(letter));
     CHECK_INT(5, lbx_letter_delivery_count(letter));
     CHECK_STR("there", lbx_routes_default(lbx_letter_routes(letter)));
     lbx_letter_destroy(letter);
-    CHECK_OK(lbx_fake_inject(mailbox.postbox, &draft, NULL, 0));
+    CHECK_OK(lbx_fake_postbox_inject(mailbox.postbox, &draft, NULL, 0));
     letter = mailbox_receive(&mailbox);
     CHECK_INT(1, lbx_letter_delivery_count(letter));
     lbx_letter_destroy(letter);
@@ -130,7 +132,7 @@ TEST_CITING("W-29", letters_are_injected_with_id_count_and_routes)
 TEST_CITING("W-29 W-17", an_unknown_handle_is_an_error)
 {
     struct mailbox mailbox;
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     static const char *const texts[] = {"", "1", "1.", "x.1", "99.1", "1.99"};
 
     mailbox_init(&mailbox);

@@ -18,10 +18,10 @@ mailbox_init(struct mailbox *mailbox)
     static const lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
     mailbox->time = start;
-    mailbox->clock = lbx_test_clock_interface(&mailbox->time);
+    mailbox->clock = lbx_test_clock_as_clock(&mailbox->time);
     mailbox->store = store;
     mailbox->store.clock = &mailbox->clock;
-    mailbox->box = lbx_box_options_set(LBX_BOX_WINK);
+    mailbox->box = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
     mailbox->options = options;
     mailbox->options.wink = true;
     mailbox->options.box = &mailbox->box;
@@ -37,7 +37,7 @@ void
 mailbox_open(struct mailbox *mailbox)
 {
     if (wink_store == WINK_FAKE)
-        CHECK_OK(lbx_fake_create(&mailbox->options, &mailbox->postbox));
+        CHECK_OK(lbx_fake_postbox_create(&mailbox->options, &mailbox->postbox));
     else
         CHECK_OK(lbx_postbox_open(mailbox->url, &mailbox->options,
                                   &mailbox->postbox));

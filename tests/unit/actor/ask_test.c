@@ -44,8 +44,8 @@ ask_poll(struct asking *asking)
 static void
 ask_make(struct asking *asking, int number, int64_t deadline_ns)
 {
-    asking->question = lbx_envelope_new(letter(number), 10);
-    asking->answer = lbx_envelope_new(letter(-1), 10);
+    asking->question = lbx_envelope_of(letter(number), 10);
+    asking->answer = lbx_envelope_of(letter(-1), 10);
     CHECK_OK(lbx_ask_init(&asking->ask, asking->world.system, asking->a.self,
                           &asking->question, &asking->answer, deadline_ns));
 }
@@ -113,7 +113,7 @@ TEST(late_answer_is_a_dead_letter)
     CHECK_STATUS(LBX_TIMEOUT, ask_poll(&asking));
     CHECK_DIARY(&asking.world, "a:21");
     CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 42, LBX_LOST_NO_ACTOR);
+    world_check_dead(&asking.world, 0, 42, LBX_LOSS_NO_ACTOR);
     CHECK(lbx_ref_equal(asking.a.self, asking.world.dead[0].sender));
     CHECK_INT(2, atomic_load(&asking.world.ended));
     lbx_operation_fini(&asking.ask);
@@ -131,7 +131,7 @@ TEST(second_answer_is_a_dead_letter)
     CHECK_OK(ask_poll(&asking));
     CHECK_INT(100, number_of(asking.answer.message));
     CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 51, LBX_LOST_NO_ACTOR);
+    world_check_dead(&asking.world, 0, 51, LBX_LOSS_NO_ACTOR);
     lbx_operation_fini(&asking.ask);
     world_end(&asking.world);
     CHECK_INT(2, atomic_load(&asking.world.ended));
@@ -188,14 +188,14 @@ TEST(ask_of_the_dead_is_not_found)
     struct asking asking;
 
     asking_begin(&asking);
-    lbx_stop(asking.a.self);
+    lbx_ref_stop(asking.a.self);
     CHECK_DIARY(&asking.world, "a-");
     ask_make(&asking, 21, LBX_FOREVER);
     CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
     (void)world_run(&asking.world);
     CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
     CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 21, LBX_LOST_NO_ACTOR);
+    world_check_dead(&asking.world, 0, 21, LBX_LOSS_NO_ACTOR);
     CHECK_INT(1, atomic_load(&asking.world.ended));
     lbx_operation_fini(&asking.ask);
     world_end(&asking.world);
@@ -210,7 +210,7 @@ TEST(ask_of_one_that_ends_without_answering_is_not_found)
     CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
     CHECK_DIARY(&asking.world, "a:0");
     CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    lbx_stop(asking.a.self);
+    lbx_ref_stop(asking.a.self);
     CHECK_DIARY(&asking.world, "a-");
     CHECK_INT(1, atomic_load(&asking.rings));
     CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
@@ -238,14 +238,14 @@ TEST(ask_refuses_nonsense)
 {
     struct asking asking;
     struct world other;
-    lbx_envelope strange =
-        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_USER), NULL);
+    lbx_envelope strange = lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_USER), NULL);
     lbx_system *system;
 
     asking_begin(&asking);
     world_begin(&other);
     system = asking.world.system;
-    asking.question = lbx_envelope_new(letter(1), 10);
+    asking.question = lbx_envelope_of(letter(1), 10);
     CHECK_STATUS(LBX_INVALID,
                  lbx_ask_init(NULL, system, asking.a.self, &asking.question,
                               &asking.answer, LBX_FOREVER));
@@ -253,7 +253,7 @@ TEST(ask_refuses_nonsense)
                  lbx_ask_init(&asking.ask, NULL, asking.a.self,
                               &asking.question, &asking.answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, system, lbx_nobody(),
+                 lbx_ask_init(&asking.ask, system, lbx_ref_nobody(),
                               &asking.question, &asking.answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID, lbx_ask_init(&asking.ask, system, asking.a.self,
                                            NULL, &asking.answer, LBX_FOREVER));
@@ -434,8 +434,8 @@ TEST(ask_that_loses_a_select_is_cancelled)
 TEST(ask_until_waits_for_the_answer)
 {
     struct asking asking;
-    lbx_envelope question = lbx_envelope_new(letter(21), 10);
-    lbx_envelope late = lbx_envelope_new(letter(22), 10);
+    lbx_envelope question = lbx_envelope_of(letter(21), 10);
+    lbx_envelope late = lbx_envelope_of(letter(22), 10);
     lbx_envelope answer;
 
     world_begin_threads(&asking.world, 1);
@@ -447,8 +447,9 @@ TEST(ask_until_waits_for_the_answer)
     CHECK_INT(42, number_of(answer.message));
     CHECK_STATUS(LBX_INVALID, lbx_ask_until(asking.world.system, asking.a.self,
                                             NULL, &answer, LBX_FOREVER));
-    lbx_stop(asking.a.self);
-    CHECK_OK(lbx_ended_until(asking.world.system, asking.a.self, LBX_FOREVER));
+    lbx_ref_stop(asking.a.self);
+    CHECK_OK(
+        lbx_ref_ended_until(asking.world.system, asking.a.self, LBX_FOREVER));
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_ask_until(asking.world.system, asking.a.self, &late,
                                &answer, LBX_FOREVER));
@@ -498,7 +499,7 @@ ask_often(unsigned index, void *context)
 
     for (int i = 1; i <= rounds; i++) {
         int number = i * 8 + (int)index;
-        lbx_envelope question = lbx_envelope_new(letter(number), 10);
+        lbx_envelope question = lbx_envelope_of(letter(number), 10);
         lbx_envelope answer;
         lbx_operation ask;
         // One in four gives up at about the time the answer comes. The last one
@@ -561,7 +562,7 @@ ask_the_dying(unsigned index, void *context)
     a.receive = answer_quietly;
     for (int i = 1; i <= test_rounds(4000, 100000); i++) {
         lbx_props props = part_props(&a);
-        lbx_envelope question = lbx_envelope_new(letter(i), 10);
+        lbx_envelope question = lbx_envelope_of(letter(i), 10);
         lbx_envelope answer;
         lbx_operation ask;
         lbx_status status;
@@ -572,7 +573,7 @@ ask_the_dying(unsigned index, void *context)
                               LBX_FOREVER));
         status = lbx_operation_poll(&ask, NULL);
         CHECK(status == LBX_PENDING || status == LBX_OK);
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
         status = lbx_operation_wait(&ask);
         CHECK(status == LBX_OK || status == LBX_NOT_FOUND);
         lbx_operation_fini(&ask);

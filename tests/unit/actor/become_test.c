@@ -4,7 +4,7 @@
 
 static struct world *stage; // one test, one process
 
-static lbx_receive angry;
+static lbx_actor_handler angry;
 
 static lbx_status
 calm(lbx_context *context, void *state, void *message)

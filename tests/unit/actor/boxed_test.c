@@ -76,10 +76,10 @@ TEST_CITING("2.4.3", control_messages_overtake)
 
 TEST_CITING("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
 {
-    lbx_mailbox_options options = bounded(2, LBX_DROP_NEWEST, 0);
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_DROP_NEWEST, 0);
     struct world world;
     struct part a;
-    lbx_envelope third = lbx_envelope_new(letter(3), 10);
+    lbx_envelope third = lbx_envelope_of(letter(3), 10);
 
     world_begin(&world);
     part_init(&a, &world, "a");
@@ -89,7 +89,7 @@ TEST_CITING("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
     lbx_tell(a.self, letter(2));
     lbx_tell_envelope(a.self, &third);
     CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    world_check_dead(&world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK(lbx_ref_equal(world.dead[0].sender, a.self));
     CHECK(lbx_ref_equal(world.dead[0].recipient, a.self));
     CHECK_DIARY(&world, "a+ a:1 a:2");
@@ -110,17 +110,17 @@ TEST_CITING("A-24", what_is_left_in_the_mailbox_becomes_dead_letters)
     lbx_tell(a.self, letter(2));
     CHECK_DIARY(&world, "a+ a-");
     CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOST_CLOSED);
+    world_check_dead(&world, 0, 1, LBX_LOSS_CLOSED);
     lbx_tell(a.self, letter(3));
-    world_check_dead(&world, 2, 3, LBX_LOST_NO_ACTOR);
+    world_check_dead(&world, 2, 3, LBX_LOSS_NO_ACTOR);
     world_end(&world);
     CHECK_INT(4, atomic_load(&world.ended));
 }
 
 TEST(a_full_mailbox_gives_a_try_its_message_back)
 {
-    lbx_mailbox_options options = bounded(1, LBX_BLOCK, -1);
-    lbx_envelope envelope = lbx_envelope_new(letter(2), 10);
+    lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_BLOCK, -1);
+    lbx_envelope envelope = lbx_envelope_of(letter(2), 10);
     struct world world;
     struct part a;
 
@@ -158,8 +158,8 @@ TEST(an_unknown_kind_is_not_found_and_costs_no_name)
 // to be, wherever the actor's messages lie.
 TEST(a_system_message_is_refused_and_reported_so)
 {
-    lbx_envelope system =
-        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_STOP), NULL);
+    lbx_envelope system = lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_STOP), NULL);
     struct world world;
     struct part a;
     struct part b;
@@ -173,8 +173,8 @@ TEST(a_system_message_is_refused_and_reported_so)
     lbx_tell_envelope(a.self, &system);
     lbx_tell_envelope(b.self, &system);
     CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOST_REFUSED);
-    world_check_dead(&world, 1, 1, LBX_LOST_REFUSED);
+    world_check_dead(&world, 0, 1, LBX_LOSS_REFUSED);
+    world_check_dead(&world, 1, 1, LBX_LOSS_REFUSED);
     CHECK_DIARY(&world, "a+ b+");
     world_end(&world);
 }
@@ -196,7 +196,7 @@ tell_four(lbx_context *context, struct part *part, void *argument)
 // A sender that must wait handles nothing else until all is accepted, in order.
 TEST_CITING("A-25", a_sender_rests_until_there_is_room)
 {
-    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
     struct world world;
     struct part a;
     struct part b;
@@ -207,11 +207,11 @@ TEST_CITING("A-25", a_sender_rests_until_there_is_room)
     part_spawn(&a);
     CHECK_DIARY(&world, "a+");
     spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_suspend(b.self));
+    CHECK_OK(lbx_ref_suspend(b.self));
     bid(&a, tell_four, &b);
     lbx_tell(a.self, letter(9));
     CHECK_DIARY(&world, "b+ told");
-    CHECK_OK(lbx_resume(b.self));
+    CHECK_OK(lbx_ref_resume(b.self));
     CHECK_DIARY(&world, "b:1 b:2 b:3 b:4 a:9");
     world_end(&world);
     CHECK_INT(0, atomic_load(&world.dead_count));
@@ -219,7 +219,7 @@ TEST_CITING("A-25", a_sender_rests_until_there_is_room)
 
 TEST_CITING("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
 {
-    lbx_mailbox_options options = bounded(2, LBX_BLOCK, LBX_SECOND);
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, LBX_SECOND);
     struct world world;
     struct part a;
     struct part b;
@@ -229,23 +229,23 @@ TEST_CITING("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
     part_init(&b, &world, "b");
     part_spawn(&a);
     spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_suspend(b.self));
+    CHECK_OK(lbx_ref_suspend(b.self));
     bid(&a, tell_four, &b);
     lbx_tell(a.self, letter(9));
     CHECK_DIARY(&world, "a+ told b+");
     world_advance(&world, LBX_SECOND);
     CHECK_DIARY(&world, "a:9");
     CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOST_DROPPED_NEWEST);
-    world_check_dead(&world, 1, 4, LBX_LOST_DROPPED_NEWEST);
-    CHECK_OK(lbx_resume(b.self));
+    world_check_dead(&world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
+    world_check_dead(&world, 1, 4, LBX_LOSS_DROPPED_NEWEST);
+    CHECK_OK(lbx_ref_resume(b.self));
     CHECK_DIARY(&world, "b:1 b:2");
     world_end(&world);
 }
 
 TEST(a_sender_that_ends_while_it_waits_takes_its_messages_along)
 {
-    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
     struct world world;
     struct part a;
     struct part b;
@@ -255,20 +255,20 @@ TEST(a_sender_that_ends_while_it_waits_takes_its_messages_along)
     part_init(&b, &world, "b");
     part_spawn(&a);
     spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_suspend(b.self));
+    CHECK_OK(lbx_ref_suspend(b.self));
     bid(&a, tell_four, &b);
     CHECK_DIARY(&world, "a+ told b+");
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "a-");
     CHECK_INT(2, atomic_load(&world.dead_count));
-    CHECK_OK(lbx_resume(b.self));
+    CHECK_OK(lbx_ref_resume(b.self));
     CHECK_DIARY(&world, "b:1 b:2");
     world_end(&world);
 }
 
 TEST(a_recipient_that_ends_lets_its_senders_go_on)
 {
-    lbx_mailbox_options options = bounded(2, LBX_BLOCK, -1);
+    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
     struct world world;
     struct part a;
     struct part b;
@@ -278,11 +278,11 @@ TEST(a_recipient_that_ends_lets_its_senders_go_on)
     part_init(&b, &world, "b");
     part_spawn(&a);
     spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_suspend(b.self));
+    CHECK_OK(lbx_ref_suspend(b.self));
     bid(&a, tell_four, &b);
     lbx_tell(a.self, letter(9));
     CHECK_DIARY(&world, "a+ told b+");
-    lbx_stop(b.self);
+    lbx_ref_stop(b.self);
     CHECK_DIARY(&world, "b- a:9");
     CHECK_INT(4, atomic_load(&world.dead_count));
     world_end(&world);
@@ -298,20 +298,20 @@ TEST_CITING("A-20", suspension_nests_and_spares_a_stop)
     world_begin(&world);
     part_init(&a, &world, "a");
     part_spawn(&a);
-    CHECK_OK(lbx_suspend(a.self));
-    CHECK_OK(lbx_suspend(a.self));
+    CHECK_OK(lbx_ref_suspend(a.self));
+    CHECK_OK(lbx_ref_suspend(a.self));
     lbx_tell(a.self, letter(1));
     CHECK_DIARY(&world, "a+");
-    CHECK_OK(lbx_resume(a.self));
+    CHECK_OK(lbx_ref_resume(a.self));
     CHECK_DIARY(&world, "");
-    CHECK_OK(lbx_resume(a.self));
-    CHECK_OK(lbx_resume(a.self)); // one too many
+    CHECK_OK(lbx_ref_resume(a.self));
+    CHECK_OK(lbx_ref_resume(a.self)); // one too many
     CHECK_DIARY(&world, "a:1");
-    CHECK_OK(lbx_suspend(a.self));
-    lbx_stop(a.self);
+    CHECK_OK(lbx_ref_suspend(a.self));
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "a-");
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_suspend(a.self));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resume(a.self));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_suspend(a.self));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_resume(a.self));
     world_end(&world);
 }
 
@@ -320,7 +320,7 @@ stats_of(const struct part *part)
 {
     lbx_actor_stats stats;
 
-    CHECK_OK(lbx_ref_stats(part->self, &stats));
+    CHECK_OK(lbx_ref_stats_read(part->self, &stats));
     return stats;
 }
 
@@ -345,10 +345,11 @@ TEST(numbers_of_an_actor_add_up)
     lbx_tell(a.self, letter(FAILS));
     (void)world_run(&world);
     CHECK_INT(1, stats_of(&a).failures);
-    CHECK_STATUS(LBX_INVALID, lbx_ref_stats(a.self, NULL));
-    lbx_stop(a.self);
+    CHECK_STATUS(LBX_INVALID, lbx_ref_stats_read(a.self, NULL));
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_stats(a.self, &(lbx_actor_stats){0}));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_ref_stats_read(a.self, &(lbx_actor_stats){0}));
     world_end(&world);
 }
 

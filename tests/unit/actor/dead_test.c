@@ -53,9 +53,9 @@ TEST_CITING("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
     (void)world_run(&world);
     envelope.sender = lbx_ref_as_sender(b.self);
     envelope.priority = 3;
-    envelope.channel = LBX_CONTROL;
+    envelope.channel = LBX_CHANNEL_CONTROL;
     lbx_tell_envelope(a.self, &envelope);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     CHECK_INT(1, atomic_load(&world.dead_count));
     CHECK(lbx_ref_equal(b.self, world.dead[0].sender));
@@ -63,8 +63,8 @@ TEST_CITING("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
     CHECK_PTR(type, world.dead[0].envelope.type);
     CHECK_PTR(envelope.message, world.dead[0].envelope.message);
     CHECK_INT(3, world.dead[0].envelope.priority);
-    CHECK_INT(LBX_CONTROL, world.dead[0].envelope.channel);
-    CHECK_INT(LBX_LOST_CLOSED, world.dead[0].envelope.lost);
+    CHECK_INT(LBX_CHANNEL_CONTROL, world.dead[0].envelope.channel);
+    CHECK_INT(LBX_LOSS_CLOSED, world.dead[0].envelope.lost);
     CHECK(!world.dead[0].suppressed);
     CHECK_INT(1, atomic_load(&ended));
     CHECK_INT(1, world_stats(&world).dead_letters);
@@ -75,7 +75,7 @@ TEST_CITING("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
 
 // The message is still whole when listeners hear of it.
 static void
-read_number(void *context, const lbx_dead_letter *letter)
+read_number(void *context, const lbx_dead_letter_event *letter)
 {
     *(int *)context += *(const int *)letter->envelope->message;
 }
@@ -111,7 +111,7 @@ TEST(listener_may_read_the_message)
     part_spawn(&a);
     lbx_tell(a.self, new_number(3));
     lbx_tell(a.self, new_number(4));
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     lbx_tell(a.self, new_number(5));
     CHECK_INT(12, sum);
@@ -124,12 +124,12 @@ TEST(without_a_listener_messages_are_still_ended)
     struct part a;
     lbx_system_options options = world_options(&world);
 
-    options.dead_letters.heard = NULL;
+    options.dead_letters.on_dead_letter = NULL;
     world_begin_with(&world, &options);
     part_init(&a, &world, "a");
     part_spawn(&a);
     lbx_tell(a.self, letter(1));
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     lbx_tell(a.self, letter(2));
     CHECK_INT(2, atomic_load(&world.ended));
@@ -154,7 +154,7 @@ TEST(without_destroy_messages_are_left_alone)
 
 // A listener may use the system; it holds no lock.
 static void
-tell_morgue(void *context, const lbx_dead_letter *letter)
+tell_morgue(void *context, const lbx_dead_letter_event *letter)
 {
     struct part *morgue = context;
 
@@ -176,7 +176,7 @@ TEST(listener_may_tell)
     part_spawn(&morgue);
     part_spawn(&a);
     lbx_tell(a.self, letter(1));
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "m+ m:1");
     lbx_tell(a.self, letter(2));
     CHECK_DIARY(&world, "m:2");
@@ -251,7 +251,7 @@ swap_targets(void *context)
 
         CHECK_OK(lbx_system_spawn(storm->world.system, &props, NULL, &ref));
         atomic_store(&storm->target, ref.word);
-        lbx_stop(old);
+        lbx_ref_stop(old);
         sched_yield();
     }
 }
@@ -320,7 +320,7 @@ TEST_CITING("ACTOR-3", message_is_handled_or_dead_and_never_both)
         for (int j = 0; j < 12; j++) {
             lbx_tell_typed(ref, storm.type, copy_parcel(NULL, NULL));
             if (j == i % 12)
-                lbx_stop(ref);
+                lbx_ref_stop(ref);
             sent++;
         }
     }

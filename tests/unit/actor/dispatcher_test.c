@@ -43,7 +43,7 @@ TEST_CITING("A-22 V-30 V-31", throughput_is_respected)
         lbx_tell(b.self, letter(i));
     }
     CHECK_DIARY(&world, "a+ a:1 b+ b:1 a:2 b:2 a:3 b:3");
-    CHECK_INT(6, world_stats(&world).turns);
+    CHECK_INT(6, world_stats(&world).runs);
     world_end(&world);
 }
 
@@ -72,7 +72,7 @@ stop_sibling(lbx_context *context, struct part *part, void *message)
     (void)context;
     world_write(part->world, "%s:%d", part->name, number_of(message));
     if (number_of(message) == 2)
-        lbx_stop(part->self);
+        lbx_ref_stop(part->self);
     return LBX_OK;
 }
 
@@ -208,12 +208,12 @@ check_fairness(int64_t threads)
     quiet.silent = true;
     part_spawn(&quiet);
     for (unsigned i = 1; i <= 100; i++) {
-        uint64_t before = world_stats(&world).turns;
+        uint64_t before = world_stats(&world).runs;
         uint64_t waited;
 
         lbx_tell(quiet.self, letter(1));
         EVENTUALLY(atomic_load(&quiet.received) == i);
-        waited = world_stats(&world).turns - before;
+        waited = world_stats(&world).runs - before;
         if (waited > most)
             most = waited;
     }
@@ -252,7 +252,7 @@ check_ping_pong(int64_t threads)
     struct part b;
     struct part quiet;
     struct noise noise = {false};
-    lbx_envelope ball = lbx_envelope_new(letter(1), 10);
+    lbx_envelope ball = lbx_envelope_of(letter(1), 10);
 
     world_begin_threads(&world, threads);
     part_init(&a, &world, "a");
@@ -399,7 +399,7 @@ TEST(a_handler_may_wait_for_one_that_only_it_has_told)
     for (int i = 0; i < 20; i++)
         lbx_tell(first, NULL);
     lbx_tell(first, lbx_poison_pill());
-    CHECK_OK(lbx_ended_until(system, first, LBX_FOREVER));
+    CHECK_OK(lbx_ref_ended_until(system, first, LBX_FOREVER));
     lbx_system_destroy(system);
     lbx_signal_unref(heard);
 }
@@ -409,7 +409,7 @@ TEST(idle_threads_use_no_processor)
 {
     struct world world;
     struct part a;
-    lbx_envelope question = lbx_envelope_new(letter(1), 10);
+    lbx_envelope question = lbx_envelope_of(letter(1), 10);
     lbx_envelope answer;
     lbx_operation ask;
     int64_t used;
@@ -488,7 +488,7 @@ TEST_CITING_LIMIT("V-36", ten_thousand_actors_run, 60)
         threads_run(2, tell_everyone, &many);
         EVENTUALLY(atomic_load(&many.received) == 2L * wave * MANY);
         for (int i = 0; i < MANY; i++)
-            lbx_stop(refs[i]);
+            lbx_ref_stop(refs[i]);
         EVENTUALLY(world_stats(&many.world).actors == 0);
     }
     world_end(&many.world);

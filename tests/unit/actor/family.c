@@ -60,10 +60,11 @@ busy_once(lbx_context *context, struct part *part, void *message)
 }
 
 lbx_directive
-retry_busy(lbx_context *context, struct part *part, lbx_failure *failure)
+retry_busy(lbx_context *context, struct part *part, lbx_child_failure *failure)
 {
     (void)context;
     (void)part;
     failure->retry_ns = 100;
-    return failure->status == LBX_BUSY ? LBX_RETRY : LBX_RESTART;
+    return failure->status == LBX_BUSY ? LBX_DIRECTIVE_RETRY
+                                       : LBX_DIRECTIVE_RESTART;
 }

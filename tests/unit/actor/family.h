@@ -4,7 +4,7 @@
  *
  *     struct family family;
  *
- *     family_init(&family, LBX_RESUME); // p's strategy; change the parts
+ *     family_init(&family, LBX_DIRECTIVE_RESUME); // p's strategy; change the parts
  *     family_begin(&family);
  *     lbx_tell(family.a.self, letter(FAILS));
  *     CHECK_DIARY(&family.world, "a:1000");
@@ -43,9 +43,9 @@ void line_end(struct line *line);
 /* For a part's `receive`: LBX_BUSY for its first letter. */
 lbx_status busy_once(lbx_context *context, struct part *part, void *message);
 
-/* For a part's `decide`: LBX_RETRY after 100 ns for LBX_BUSY, else
- * LBX_RESTART. */
+/* For a part's `decide`: LBX_DIRECTIVE_RETRY after 100 ns for LBX_BUSY, else
+ * LBX_DIRECTIVE_RESTART. */
 lbx_directive retry_busy(lbx_context *context, struct part *part,
-                         lbx_failure *failure);
+                         lbx_child_failure *failure);
 
 #endif

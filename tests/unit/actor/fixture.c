@@ -21,13 +21,13 @@ number_of(const void *message)
 }
 
 static void
-hear(void *context, const lbx_dead_letter *dead)
+hear(void *context, const lbx_dead_letter_event *dead)
 {
     struct world *world = context;
     unsigned count;
 
     CHECK_PTR(world->system, dead->system);
-    CHECK(dead->envelope->lost != LBX_NOT_LOST);
+    CHECK(dead->envelope->lost != LBX_LOSS_NONE);
     if (dead->suppressed) {
         atomic_fetch_add(&world->suppressed_count, 1);
         return;
@@ -208,7 +208,7 @@ start(lbx_context *context, void *state, void *argument)
     CHECK(!role->stashes);
     CHECK_PTR(part->world->system, lbx_context_system(context));
     CHECK(lbx_ref_is_alive(lbx_context_self(context)));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(context)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_sender(context)));
     role->part = part;
     atomic_fetch_add(&part->starts, 1);
     if (!part->silent)
@@ -224,7 +224,7 @@ stop(lbx_context *context, void *state)
 {
     struct part *part = ((struct role *)state)->part;
 
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(context)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_sender(context)));
     atomic_fetch_add(&part->stops, 1);
     if (!part->silent)
         world_write(part->world, "%s-", part->name);
@@ -283,7 +283,7 @@ handle_error(lbx_context *context, void *state, lbx_status status,
 }
 
 static lbx_directive
-supervise(lbx_context *context, void *state, lbx_failure *failure)
+supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 {
     struct part *part = ((struct role *)state)->part;
 

@@ -130,7 +130,7 @@ struct part {
     lbx_status (*mend)(lbx_context *context, struct part *part,
                        lbx_status status, void *message);
     lbx_directive (*decide)(lbx_context *context, struct part *part,
-                            lbx_failure *failure);
+                            lbx_child_failure *failure);
 };
 
 void part_init(struct part *part, struct world *world, const char *name);

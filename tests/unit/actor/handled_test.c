@@ -44,10 +44,10 @@ waiting_begin(struct waiting *waiting)
 static void
 tell(struct waiting *waiting, int number)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(number), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(number), 10);
 
-    CHECK_OK(lbx_handled_init(&waiting->handled, waiting->world.system,
-                              waiting->a.self, &envelope, LBX_FOREVER));
+    CHECK_OK(lbx_tell_handled_init(&waiting->handled, waiting->world.system,
+                                   waiting->a.self, &envelope, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, look(waiting));
 }
 
@@ -120,7 +120,7 @@ TEST(a_failure_that_was_mended_is_ok)
 /* ---- A supervisor that decides ---- */
 
 static lbx_directive
-decide(lbx_context *context, struct part *part, lbx_failure *failure)
+decide(lbx_context *context, struct part *part, lbx_child_failure *failure)
 {
     (void)context;
     failure->retry_ns = LBX_SECOND;
@@ -150,7 +150,7 @@ supervised(struct waiting *waiting, lbx_directive *directive)
 
 TEST(a_message_that_is_retried_is_reported_when_it_succeeds)
 {
-    lbx_directive directive = LBX_RETRY;
+    lbx_directive directive = LBX_DIRECTIVE_RETRY;
     struct waiting waiting;
 
     supervised(&waiting, &directive);
@@ -167,11 +167,11 @@ TEST(whatever_a_supervisor_decides_the_failure_is_reported)
     static const struct {
         lbx_directive directive;
         unsigned dead;
-    } ways[] = {{LBX_RESUME, 0},
-                {LBX_RESTART, 0},
-                {LBX_STOP, 1},
-                {LBX_ESCALATE, 0},
-                {LBX_SEND_TO_DEAD_LETTERS, 1}};
+    } ways[] = {{LBX_DIRECTIVE_RESUME, 0},
+                {LBX_DIRECTIVE_RESTART, 0},
+                {LBX_DIRECTIVE_STOP, 1},
+                {LBX_DIRECTIVE_ESCALATE, 0},
+                {LBX_DIRECTIVE_DEAD_LETTER, 1}};
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         lbx_directive directive = ways[i].directive;
@@ -196,7 +196,7 @@ TEST(an_actor_that_has_ended_handles_nothing)
     waiting_begin(&waiting);
     part_spawn(&waiting.a);
     world_run(&waiting.world);
-    lbx_stop(waiting.a.self);
+    lbx_ref_stop(waiting.a.self);
     world_run(&waiting.world);
     tell(&waiting, 7);
     waiting_end(&waiting, LBX_NOT_FOUND, 1);
@@ -210,7 +210,7 @@ TEST(an_actor_that_ends_first_has_not_handled_it)
     part_spawn(&waiting.a);
     world_run(&waiting.world);
     tell(&waiting, 7);
-    lbx_stop(waiting.a.self); // overtakes it
+    lbx_ref_stop(waiting.a.self); // overtakes it
     waiting_end(&waiting, LBX_NOT_FOUND, 1);
 }
 
@@ -251,15 +251,15 @@ TEST(an_actor_without_a_handler_does_not_support_it)
 
 TEST(a_message_whose_deadline_has_passed_is_too_late)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     struct waiting waiting;
 
     waiting_begin(&waiting);
     part_spawn(&waiting.a);
     world_run(&waiting.world);
     envelope.deadline_ns = waiting.world.time.now_ns + LBX_SECOND;
-    CHECK_OK(lbx_handled_init(&waiting.handled, waiting.world.system,
-                              waiting.a.self, &envelope, LBX_FOREVER));
+    CHECK_OK(lbx_tell_handled_init(&waiting.handled, waiting.world.system,
+                                   waiting.a.self, &envelope, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, look(&waiting));
     world_advance(&waiting.world, 2 * LBX_SECOND);
     waiting_end(&waiting, LBX_TIMEOUT, 1);
@@ -311,7 +311,7 @@ TEST(a_stash_that_ends_with_its_actor_has_not_handled)
     bid(&waiting.a, do_stash, NULL);
     tell(&waiting, 7);
     world_run(&waiting.world);
-    lbx_stop(waiting.a.self);
+    lbx_ref_stop(waiting.a.self);
     waiting_end(&waiting, LBX_NOT_FOUND, 1);
 }
 
@@ -410,7 +410,7 @@ TEST(a_message_that_a_mailbox_drops_found_it_full)
 
     waiting_begin(&waiting);
     options.capacity_messages = 1;
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     props = part_props(&waiting.a);
     props.mailbox = LBX_KIND_BOUNDED;
     props.mailbox_options = &options;
@@ -423,8 +423,9 @@ TEST(a_message_that_a_mailbox_drops_found_it_full)
 
 TEST(a_pool_passes_the_wait_on)
 {
-    static const lbx_routing routings[] = {
-        LBX_ROUND_ROBIN, LBX_SMALLEST_MAILBOX, LBX_BROADCAST, LBX_BALANCING};
+    static const lbx_pool_routing routings[] = {
+        LBX_POOL_ROUTING_ROUND_ROBIN, LBX_POOL_ROUTING_SMALLEST_MAILBOX,
+        LBX_POOL_ROUTING_BROADCAST, LBX_POOL_ROUTING_BALANCING};
 
     for (size_t i = 0; i < sizeof(routings) / sizeof(routings[0]); i++) {
         lbx_pool pool = LBX_POOL_INIT;
@@ -461,7 +462,7 @@ TEST(who_gives_up_does_not_take_the_message_back)
 
 TEST(what_a_stranger_left_in_an_envelope_is_no_duty)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     struct waiting waiting;
 
     waiting_begin(&waiting);
@@ -477,13 +478,13 @@ TEST(what_a_stranger_left_in_an_envelope_is_no_duty)
 
 TEST(a_wait_for_nobody_is_invalid)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     struct waiting waiting;
 
     waiting_begin(&waiting);
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_handled_init(&waiting.handled, waiting.world.system,
-                                  lbx_nobody(), &envelope, LBX_FOREVER));
+    CHECK_STATUS(LBX_INVALID, lbx_tell_handled_init(
+                                  &waiting.handled, waiting.world.system,
+                                  lbx_ref_nobody(), &envelope, LBX_FOREVER));
     world_end(&waiting.world);
 }
 
@@ -495,7 +496,7 @@ wait_once(struct torture *memory, void *context)
     lbx_allocator allocator = torture_allocator(memory);
     lbx_system_options options;
     struct waiting waiting;
-    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     lbx_props props;
     lbx_status status;
 
@@ -511,8 +512,8 @@ wait_once(struct torture *memory, void *context)
         return;
     if (lbx_system_spawn(waiting.world.system, &props, "a", &waiting.a.self) ==
         LBX_OK) {
-        CHECK_OK(lbx_handled_init(&waiting.handled, waiting.world.system,
-                                  waiting.a.self, &envelope, LBX_FOREVER));
+        CHECK_OK(lbx_tell_handled_init(&waiting.handled, waiting.world.system,
+                                       waiting.a.self, &envelope, LBX_FOREVER));
         status = lbx_operation_poll(&waiting.handled, NULL);
         CHECK(status == LBX_PENDING || status == LBX_NO_MEMORY);
         CHECK_OK(lbx_system_run(waiting.world.system, UINT64_MAX, NULL));
@@ -543,10 +544,10 @@ TEST(waits_end_under_threads_too)
     atomic_store(&waiting.rings, 0);
     part_spawn(&waiting.a);
     for (int i = 0; i < test_rounds(2000, 20000); i++) {
-        lbx_envelope envelope = lbx_envelope_new(letter(i % 2), 10);
+        lbx_envelope envelope = lbx_envelope_of(letter(i % 2), 10);
 
-        CHECK_OK(lbx_handled_init(&waiting.handled, waiting.world.system,
-                                  waiting.a.self, &envelope, LBX_FOREVER));
+        CHECK_OK(lbx_tell_handled_init(&waiting.handled, waiting.world.system,
+                                       waiting.a.self, &envelope, LBX_FOREVER));
         if (i % 10 == 9) { // and some are given up at any moment
             (void)look(&waiting);
             (void)lbx_operation_cancel(&waiting.handled);

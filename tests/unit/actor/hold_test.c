@@ -10,7 +10,7 @@ static void
 line_init_patient(struct line *line)
 {
     line_init(line);
-    line->g.strategy.directive = LBX_RETRY;
+    line->g.strategy.directive = LBX_DIRECTIVE_RETRY;
     line->g.strategy.retry_ns = 100;
     line->p.receive = busy_once;
 }
@@ -46,7 +46,7 @@ TEST_CITING("ACTOR-5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
     lbx_tell(line.c.self, letter(1));
     CHECK_DIARY(&line.world, "p:1000 c- p- p+ c+");
     CHECK_INT(1, atomic_load(&line.world.dead_count));
-    world_check_dead(&line.world, 0, 1, LBX_LOST_CLOSED);
+    world_check_dead(&line.world, 0, 1, LBX_LOSS_CLOSED);
     lbx_tell(line.c.self, letter(2)); // the new one is free
     CHECK_DIARY(&line.world, "c:2");
     line_end(&line);
@@ -77,14 +77,15 @@ TEST(those_born_below_a_failed_actor_start_and_wait)
     lbx_tell(d.self, letter(1));
     lbx_tell(e.self, letter(2));
     CHECK_DIARY(&line.world, "");
-    lbx_stop(line.p.self); // the order would spawn d again
+    lbx_ref_stop(line.p.self); // the order would spawn d again
     CHECK_DIARY(&line.world, "c- e- d- p-");
     CHECK_INT(2 + 1, atomic_load(&line.world.dead_count));
     line_end(&line);
 }
 
 static lbx_directive
-spawn_and_retry(lbx_context *context, struct part *part, lbx_failure *failure)
+spawn_and_retry(lbx_context *context, struct part *part,
+                lbx_child_failure *failure)
 {
     CHECK_OK(part_spawn_in(context, part->context));
     return retry_busy(context, part, failure);
@@ -110,7 +111,7 @@ TEST(child_that_a_failed_actor_spawns_is_released_with_the_others)
     CHECK_DIARY(&line.world, "c:1 p:1000 d+");
     lbx_tell(d.self, letter(2));
     CHECK_DIARY(&line.world, "");
-    CHECK_OK(lbx_suspend(line.p.self)); // it would fail again
+    CHECK_OK(lbx_ref_suspend(line.p.self)); // it would fail again
     world_advance(&line.world, 100);
     CHECK_DIARY(&line.world, "c:1 d:2");
     line_end(&line);
@@ -126,12 +127,12 @@ TEST_CITING("R-16", held_actor_is_not_resumed_by_others)
     lbx_tell(line.p.self, letter(1));
     lbx_tell(line.c.self, letter(2));
     CHECK_DIARY(&line.world, "p:1");
-    CHECK_OK(lbx_resume(line.c.self)); // one too many
+    CHECK_OK(lbx_ref_resume(line.c.self)); // one too many
     CHECK_DIARY(&line.world, "");
-    CHECK_OK(lbx_suspend(line.c.self));
+    CHECK_OK(lbx_ref_suspend(line.c.self));
     world_advance(&line.world, 100);
     CHECK_DIARY(&line.world, "p:1");
-    CHECK_OK(lbx_resume(line.c.self));
+    CHECK_OK(lbx_ref_resume(line.c.self));
     CHECK_DIARY(&line.world, "c:2");
     line_end(&line);
 }
@@ -144,7 +145,7 @@ TEST_CITING("ACTOR-6", held_actor_can_be_stopped)
     line_begin(&line);
     lbx_tell(line.p.self, letter(1));
     CHECK_DIARY(&line.world, "p:1");
-    lbx_stop(line.c.self);
+    lbx_ref_stop(line.c.self);
     CHECK_DIARY(&line.world, "c-");
     world_advance(&line.world, 100);
     CHECK_DIARY(&line.world, "p:1");
@@ -160,7 +161,7 @@ TEST_CITING("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
 
     line_init_patient(&line);
     line.g.strategy.retry_ns = 300;
-    line.p.strategy.directive = LBX_RETRY;
+    line.p.strategy.directive = LBX_DIRECTIVE_RETRY;
     line.p.strategy.retry_ns = 100;
     line.c.receive = busy_once;
     part_init(&d, &line.world, "d");
@@ -216,7 +217,7 @@ TEST_LIMIT(children_come_and_go_while_their_parent_fails, 60)
     line_init(&line);
     world_end(&line.world);
     world_begin_threads(&line.world, 3);
-    line.g.strategy.directive = LBX_RESUME;
+    line.g.strategy.directive = LBX_DIRECTIVE_RESUME;
     line.p.receive = spawn_or_fail;
     line.p.silent = true;
     line.c.silent = true;

@@ -208,7 +208,7 @@ TEST(name_is_taken_until_its_actor_has_ended)
     part_spawn(&b); // a failed spawn does no harm
     (void)world_run(&world);
     CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
     (void)world_run(&world);
     CHECK_OK(lbx_system_spawn(world.system, &props, "a", &ref));
@@ -269,7 +269,7 @@ TEST(many_names_come_and_go)
 
             CHECK_OK(lbx_system_find(world.system, path, &found));
             CHECK(lbx_ref_equal(refs[i], found));
-            lbx_stop(refs[i]);
+            lbx_ref_stop(refs[i]);
         }
         (void)world_run(&world);
         CHECK_INT(0, world_stats(&world).actors);
@@ -290,14 +290,14 @@ TEST_CITING("ACTOR-6", stop_comes_before_what_is_in_the_mailbox)
     CHECK_DIARY(&world, "a+");
     lbx_tell(a.self, letter(1));
     lbx_tell(a.self, letter(2));
-    lbx_stop(a.self);
-    lbx_stop(a.self); // again does nothing
+    lbx_ref_stop(a.self);
+    lbx_ref_stop(a.self); // again does nothing
     CHECK(lbx_ref_is_alive(a.self));
     CHECK_DIARY(&world, "a-");
     CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOST_CLOSED);
-    world_check_dead(&world, 1, 2, LBX_LOST_CLOSED);
-    lbx_stop(a.self);
+    world_check_dead(&world, 0, 1, LBX_LOSS_CLOSED);
+    world_check_dead(&world, 1, 2, LBX_LOSS_CLOSED);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "");
     world_end(&world);
     CHECK_INT(2, atomic_load(&world.ended));
@@ -316,7 +316,7 @@ TEST(stop_from_a_handler_comes_after_the_current_message)
     lbx_tell(a.self, letter(2));
     CHECK_DIARY(&world, "a+ a:1 a-");
     CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 2, LBX_LOST_CLOSED);
+    world_check_dead(&world, 0, 2, LBX_LOSS_CLOSED);
     world_end(&world);
 }
 
@@ -329,7 +329,7 @@ TEST(one_that_never_started_needs_no_stop_hook)
     part_init(&a, &world, "a");
     part_spawn(&a);
     lbx_tell(a.self, letter(1));
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "");
     CHECK_INT(1, atomic_load(&world.dead_count));
     world_end(&world);
@@ -350,7 +350,7 @@ TEST_CITING("A-13", poison_pill_stops_in_its_turn)
     lbx_tell(a.self, lbx_poison_pill());
     CHECK_DIARY(&world, "a+ a:1 a:2 a-");
     CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOST_CLOSED);
+    world_check_dead(&world, 0, 3, LBX_LOSS_CLOSED);
     CHECK_INT(1, atomic_load(&world.suppressed_count)); // the second pill
     world_end(&world);
     CHECK_INT(3, atomic_load(&world.ended)); // pills are nobody's to end
@@ -376,7 +376,7 @@ TEST_CITING("ACTOR-11", children_end_before_their_parents)
     a.children[1] = &d;
     part_spawn(&a);
     CHECK_DIARY(&world, "a+ b+ d+ c+");
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     lbx_tell(a.self, letter(1));
     CHECK_DIARY(&world, "d- c- b- a-");
     CHECK_INT(1, atomic_load(&world.dead_count));
@@ -396,7 +396,7 @@ TEST(child_may_end_alone)
     a.children[0] = &b;
     part_spawn(&a);
     (void)world_run(&world);
-    lbx_stop(b.self);
+    lbx_ref_stop(b.self);
     (void)world_run(&world);
     bid(&a, do_spawn, &b); // its name is free
     lbx_tell(a.self, letter(1));
@@ -423,7 +423,7 @@ TEST(spawning_while_ending_is_closed)
     a.context = &b;
     part_spawn(&a);
     (void)world_run(&world);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "a+ a-");
     world_end(&world);
 }
@@ -627,12 +627,12 @@ TEST_CITING("ACTOR-8", stale_stop_never_stops_the_next_life)
         CHECK_OK(lbx_system_spawn(world.system, &props, "a", &old[i]));
         for (int j = i < 70 ? 0 : i - 70; j < i; j++) {
             CHECK(!lbx_ref_equal(old[i], old[j]));
-            lbx_stop(old[j]);
+            lbx_ref_stop(old[j]);
         }
         lbx_tell(old[i], letter(1));
         (void)world_run(&world);
         CHECK(lbx_ref_is_alive(old[i]));
-        lbx_stop(old[i]);
+        lbx_ref_stop(old[i]);
         (void)world_run(&world);
         CHECK(!lbx_ref_is_alive(old[i]));
     }
@@ -654,7 +654,7 @@ abuse_stale(void *context)
     while (!atomic_load(&stale->is_over)) {
         lbx_ref ref = {atomic_load(&stale->last)};
 
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
         lbx_tell(ref, letter(9)); // a dead letter, or it raced with the end
         atomic_fetch_add(&stale->told, 1);
     }
@@ -693,7 +693,7 @@ TEST_CITING("ACTOR-8", stale_refs_race_with_new_lives)
         lbx_tell(ref, letter(1));
         EVENTUALLY(atomic_load(&a.received) == (unsigned)i + 1);
         CHECK(lbx_ref_is_alive(ref));
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
         EVENTUALLY(!lbx_ref_is_alive(ref));
         atomic_store(&stale.last, ref.word);
     }

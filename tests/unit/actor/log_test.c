@@ -22,7 +22,7 @@ keep(void *context, const char *line)
 static void
 lose(struct world *world, int count)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 10);
     struct part a;
     static int names;
     char name[16];
@@ -32,7 +32,7 @@ lose(struct world *world, int count)
     part_init(&a, world, name);
     a.silent = true;
     part_spawn(&a);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(world);
     for (int i = 0; i < count; i++)
         lbx_tell_envelope(a.self, &envelope);
@@ -48,10 +48,10 @@ TEST_CITING("2.4.6 5.4", the_log_pauses_and_says_how_many_it_left_out)
     log.print = keep;
     log.context = &lines;
     log.clock = &world.clock;
-    log.most = 4;
+    log.max_lines = 4;
     log.pause_ns = 2 * LBX_SECOND;
-    CHECK_OK(lbx_system_add_listener(world.system,
-                                     lbx_dead_letter_log_listener(&log)));
+    CHECK_OK(lbx_system_add_dead_letter_listener(
+        world.system, lbx_dead_letter_log_as_listener(&log)));
     lose(&world, 6);
     CHECK_INT(4, lines.count);
     CHECK(strstr(lines.last, "no more will be logged"));
@@ -70,7 +70,7 @@ TEST_CITING("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
     struct lines lines = {.count = 0};
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    const lbx_type *bases[] = {lbx_suppressed_type()};
+    const lbx_type *bases[] = {lbx_dead_letter_suppressed_type()};
     lbx_type *type;
     struct world world;
     struct part a;
@@ -82,13 +82,13 @@ TEST_CITING("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
     world_begin(&world);
     log.print = keep;
     log.context = &lines;
-    CHECK_OK(lbx_system_add_listener(world.system,
-                                     lbx_dead_letter_log_listener(&log)));
+    CHECK_OK(lbx_system_add_dead_letter_listener(
+        world.system, lbx_dead_letter_log_as_listener(&log)));
     part_init(&a, &world, "a");
     part_spawn(&a);
     lbx_tell_typed(a.self, type, letter(1)); // handled
     CHECK_DIARY(&world, "a+ a:1");
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     lbx_tell_typed(a.self, type, letter(1));
     (void)world_run(&world);
     lbx_tell(a.self, lbx_poison_pill());
@@ -107,31 +107,33 @@ TEST(listeners_come_and_go)
 {
     struct lines lines = {.count = 0};
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
-    lbx_dead_letter_listener listener = lbx_dead_letter_log_listener(&log);
+    lbx_dead_letter_listener listener = lbx_dead_letter_log_as_listener(&log);
     struct world world;
 
     world_begin(&world);
     log.print = keep;
     log.context = &lines;
-    for (int i = 0; i < LBX_MOST_LISTENERS; i++)
-        CHECK_OK(lbx_system_add_listener(world.system, listener));
-    CHECK_STATUS(LBX_FULL, lbx_system_add_listener(world.system, listener));
-    for (int i = 1; i < LBX_MOST_LISTENERS; i++)
-        CHECK(lbx_system_remove_listener(world.system, listener));
+    for (int i = 0; i < LBX_MAX_DEAD_LETTER_LISTENERS; i++)
+        CHECK_OK(lbx_system_add_dead_letter_listener(world.system, listener));
+    CHECK_STATUS(LBX_FULL,
+                 lbx_system_add_dead_letter_listener(world.system, listener));
+    for (int i = 1; i < LBX_MAX_DEAD_LETTER_LISTENERS; i++)
+        CHECK(lbx_system_remove_dead_letter_listener(world.system, listener));
     lose(&world, 1);
     CHECK_INT(1, lines.count);
-    CHECK(lbx_system_remove_listener(world.system, listener));
-    CHECK(!lbx_system_remove_listener(world.system, listener));
+    CHECK(lbx_system_remove_dead_letter_listener(world.system, listener));
+    CHECK(!lbx_system_remove_dead_letter_listener(world.system, listener));
     lose(&world, 1);
     CHECK_INT(1, lines.count);
-    listener.heard = NULL;
-    CHECK_STATUS(LBX_INVALID, lbx_system_add_listener(world.system, listener));
+    listener.on_dead_letter = NULL;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_system_add_dead_letter_listener(world.system, listener));
     world_end(&world);
 }
 
 TEST(every_reason_has_words)
 {
-    for (int i = 0; i <= (int)LBX_LOST_REFUSED; i++)
+    for (int i = 0; i <= (int)LBX_LOSS_REFUSED; i++)
         CHECK(strlen(lbx_loss_reason_text((lbx_loss_reason)i)) > 5);
     CHECK(strcmp("?", lbx_loss_reason_text((lbx_loss_reason)99)) == 0);
 }

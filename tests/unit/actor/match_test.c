@@ -139,8 +139,8 @@ TEST(unhandled_message_is_a_dead_letter)
     lbx_tell_typed(ref, apple, letter(3));
     CHECK_DIARY(&world, "on_fruit:3");
     CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOST_UNHANDLED);
-    world_check_dead(&world, 1, 2, LBX_LOST_UNHANDLED);
+    world_check_dead(&world, 0, 1, LBX_LOSS_UNHANDLED);
+    world_check_dead(&world, 1, 2, LBX_LOSS_UNHANDLED);
     CHECK_PTR(stone, world.dead[0].envelope.type);
     CHECK(lbx_ref_equal(ref, world.dead[0].recipient));
     CHECK_INT(2, atomic_load(&destroyed));

@@ -31,12 +31,12 @@ TEST(stale_ref_makes_a_dead_letter)
     world_begin(&world);
     part_init(&a, &world, "a");
     part_spawn(&a);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "");
     CHECK(!lbx_ref_is_alive(a.self));
     lbx_tell(a.self, letter(5));
     CHECK_INT(1, atomic_load(&world.dead_count)); // at once
-    world_check_dead(&world, 0, 5, LBX_LOST_NO_ACTOR);
+    world_check_dead(&world, 0, 5, LBX_LOSS_NO_ACTOR);
     CHECK(lbx_ref_equal(a.self, world.dead[0].recipient));
     CHECK_INT(1, atomic_load(&world.ended));
     world_end(&world);
@@ -52,14 +52,14 @@ TEST_CITING("ACTOR-8", stale_ref_never_reaches_the_next_of_that_name)
     world_begin(&world);
     part_init(&a, &world, "a");
     old = part_spawn(&a);
-    lbx_stop(old);
+    lbx_ref_stop(old);
     (void)world_run(&world);
     part_spawn(&a);
     CHECK(!lbx_ref_equal(old, a.self));
     lbx_tell(old, letter(1));
     lbx_tell(a.self, letter(2));
     CHECK_DIARY(&world, "a+ a:2");
-    world_check_dead(&world, 0, 1, LBX_LOST_NO_ACTOR);
+    world_check_dead(&world, 0, 1, LBX_LOSS_NO_ACTOR);
     world_end(&world);
 }
 
@@ -67,7 +67,7 @@ TEST(try_tell_says_what_happened)
 {
     struct world world;
     struct part a;
-    lbx_envelope envelope = lbx_envelope_new(letter(3), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(3), 10);
     lbx_envelope strange = envelope;
 
     world_begin(&world);
@@ -77,12 +77,12 @@ TEST(try_tell_says_what_happened)
     CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, NULL));
     strange.channel = 99;
     CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, &strange));
-    strange = lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_USER),
-                                       letter(1));
+    strange = lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_USER), letter(1));
     CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, &strange));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(lbx_nobody(), &envelope));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(lbx_ref_nobody(), &envelope));
     CHECK_DIARY(&world, "a+ a:3");
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(a.self, &envelope));
     world_end(&world);
@@ -96,7 +96,7 @@ TEST(try_tell_to_an_ending_actor_is_closed)
     struct world world;
     struct part parent;
     struct part child;
-    lbx_envelope envelope = lbx_envelope_new(letter(3), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(3), 10);
     lbx_status status;
 
     world_begin(&world);
@@ -105,7 +105,7 @@ TEST(try_tell_to_an_ending_actor_is_closed)
     parent.children[0] = &child;
     part_spawn(&parent);
     CHECK_DIARY(&world, "p+ c+");
-    lbx_stop(parent.self);
+    lbx_ref_stop(parent.self);
     CHECK_INT(1, world_run_most(&world, 1)); // the parent; not yet the child
     CHECK(lbx_ref_is_alive(parent.self));
     status = lbx_try_tell(parent.self, &envelope);
@@ -132,13 +132,13 @@ TEST(telling_nobody_ends_a_typed_message_at_once)
     options.destroy = count_end;
     options.context = &ended;
     CHECK_OK(lbx_type_create(&options, &type));
-    lbx_tell(lbx_nobody(), letter(1));
-    lbx_tell_typed(lbx_nobody(), type, letter(2));
+    lbx_tell(lbx_ref_nobody(), letter(1));
+    lbx_tell_typed(lbx_ref_nobody(), type, letter(2));
     CHECK_INT(1, ended);
-    lbx_tell_envelope(lbx_nobody(), NULL);
-    lbx_stop(lbx_nobody());
-    CHECK(!lbx_ref_is_alive(lbx_nobody()));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_nobody()));
+    lbx_tell_envelope(lbx_ref_nobody(), NULL);
+    lbx_ref_stop(lbx_ref_nobody());
+    CHECK(!lbx_ref_is_alive(lbx_ref_nobody()));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_ref_nobody()));
     CHECK_INT(0, atomic_load(&world.dead_count));
     world_end(&world);
     lbx_type_destroy(type);
@@ -182,8 +182,8 @@ TEST(path_names_the_ancestors)
     CHECK_STR("/user/s", path);
     CHECK_STATUS(LBX_INVALID, lbx_ref_path(till.self, NULL, 8));
     CHECK_STATUS(LBX_INVALID, lbx_ref_path(till.self, path, 0));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(lbx_nobody(), path, 8));
-    lbx_stop(till.self);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(lbx_ref_nobody(), path, 8));
+    lbx_ref_stop(till.self);
     (void)world_run(&world);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(till.self, path, 8));
     world_end(&world);
@@ -252,7 +252,7 @@ TEST(find_goes_down_the_path)
     CHECK_STATUS(LBX_INVALID, lbx_system_find(NULL, "/user", &found));
     CHECK_STATUS(LBX_INVALID, lbx_system_find(world.system, NULL, &found));
     CHECK_STATUS(LBX_INVALID, lbx_system_find(world.system, "/user", NULL));
-    lbx_stop(shop.self);
+    lbx_ref_stop(shop.self);
     (void)world_run(&world);
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_system_find(world.system, "/user/shop", &found));
@@ -343,7 +343,7 @@ TEST(envelope_may_name_another_sender)
     struct world world;
     struct part a;
     struct part b;
-    lbx_envelope envelope = lbx_envelope_new(letter(4), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(4), 10);
 
     world_begin(&world);
     part_init(&a, &world, "a");
@@ -370,9 +370,9 @@ TEST(reply_to_nobody_is_a_dead_letter)
     lbx_tell(b.self, letter(4));
     CHECK_DIARY(&world, "b+ b:4");
     CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 8, LBX_LOST_NO_ACTOR);
+    world_check_dead(&world, 0, 8, LBX_LOSS_NO_ACTOR);
     CHECK(lbx_ref_equal(b.self, world.dead[0].sender));
-    CHECK(lbx_ref_equal(lbx_nobody(), world.dead[0].recipient));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), world.dead[0].recipient));
     CHECK_INT(2, atomic_load(&world.ended));
     world_end(&world);
 }
@@ -414,7 +414,7 @@ TEST(forwarding_to_nobody_ends_the_message)
 {
     struct world world;
     struct part b;
-    lbx_ref nobody = lbx_nobody();
+    lbx_ref nobody = lbx_ref_nobody();
 
     world_begin(&world);
     part_init(&b, &world, "b");
@@ -455,7 +455,7 @@ TEST_CITING("R-17", message_past_its_deadline_is_a_dead_letter)
 {
     struct world world;
     struct part a;
-    lbx_envelope envelope = lbx_envelope_new(letter(4), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(4), 10);
 
     world_begin(&world);
     part_init(&a, &world, "a");
@@ -466,7 +466,7 @@ TEST_CITING("R-17", message_past_its_deadline_is_a_dead_letter)
     lbx_tell_envelope(a.self, &envelope);
     world_advance(&world, 10);
     CHECK_DIARY(&world, "");
-    world_check_dead(&world, 0, 4, LBX_LOST_EXPIRED);
+    world_check_dead(&world, 0, 4, LBX_LOSS_EXPIRED);
     CHECK_INT(2, atomic_load(&world.ended));
     world_end(&world);
 }
@@ -645,7 +645,7 @@ TEST(path_may_be_read_while_the_actor_ends)
             sched_yield();
         CHECK_OK(status);
         atomic_store(&paths.word, ref.word);
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
     }
     atomic_store(&paths.is_over, true);
     thread_join(&thread);

@@ -233,7 +233,7 @@ TEST_CITING("A-13", priorities_hold_in_every_order)
         CHECK_OK(lbx_system_spawn(world.system, &props, "a", &a.self));
         part_spawn(&b);
         for (int i = 0; i < 4; i++) {
-            lbx_envelope envelope = lbx_envelope_new(letter(4 - i), 4 - i);
+            lbx_envelope envelope = lbx_envelope_of(letter(4 - i), 4 - i);
 
             lbx_tell_envelope(a.self, &envelope);
             lbx_tell(b.self, letter(i));
@@ -298,7 +298,7 @@ TEST_CITING("ACTOR-7 ACTOR-11", families_end_in_order_under_every_seed)
         part_spawn(&parent);
         part_spawn(&watcher);
         bid(&watcher, do_watch, &parent);
-        lbx_stop(parent.self);
+        lbx_ref_stop(parent.self);
         lbx_tell(parent.self, letter(1));
         (void)world_run(&world);
         parent_ends = strstr(world.diary, "p-");

@@ -16,7 +16,7 @@ TEST_CITING("ACTOR-5", retry_waits_and_handles_the_message_again)
 {
     struct family family;
 
-    family_init(&family, LBX_RETRY);
+    family_init(&family, LBX_DIRECTIVE_RETRY);
     family.p.strategy.retry_ns = 100;
     family.a.receive = fail_twice;
     family_begin(&family);
@@ -40,7 +40,7 @@ TEST(retry_without_delay_is_at_once)
 {
     struct family family;
 
-    family_init(&family, LBX_RETRY);
+    family_init(&family, LBX_DIRECTIVE_RETRY);
     family.p.strategy.retry_ns = 0;
     family.a.receive = fail_twice;
     family_begin(&family);
@@ -54,11 +54,11 @@ TEST(stop_while_waiting_for_a_retry_makes_a_dead_letter)
 {
     struct family family;
 
-    family_init(&family, LBX_RETRY);
+    family_init(&family, LBX_DIRECTIVE_RETRY);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     CHECK_DIARY(&family.world, "a:1000");
-    lbx_stop(family.a.self);
+    lbx_ref_stop(family.a.self);
     CHECK_DIARY(&family.world, "a-");
     CHECK_INT(1, atomic_load(&family.world.dead_count));
     CHECK_INT(1, atomic_load(&family.world.ended));
@@ -73,7 +73,7 @@ TEST(system_ends_while_a_retry_is_due_later)
 {
     struct family family;
 
-    family_init(&family, LBX_RETRY);
+    family_init(&family, LBX_DIRECTIVE_RETRY);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     CHECK_DIARY(&family.world, "a:1000");
@@ -88,8 +88,8 @@ TEST_CITING("ACTOR-5", parents_resume_does_not_cut_a_childs_retry_short)
     struct line line;
 
     line_init(&line);
-    line.g.strategy.directive = LBX_RESUME;
-    line.p.strategy.directive = LBX_RETRY;
+    line.g.strategy.directive = LBX_DIRECTIVE_RESUME;
+    line.p.strategy.directive = LBX_DIRECTIVE_RETRY;
     line.p.strategy.retry_ns = 100;
     line.c.receive = busy_once;
     line_begin(&line);
@@ -117,7 +117,7 @@ TEST(retry_does_not_interrupt_a_restart)
     struct family family;
     struct part c;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     part_init(&c, &family.world, "c");
     family.p.strategy.all_for_one = true;
     family.p.decide = retry_busy;

@@ -65,7 +65,7 @@ static const lbx_behaviour worker_behaviour = {
 };
 
 static void
-crew_begin(lbx_routing routing, int64_t threads)
+crew_begin(lbx_pool_routing routing, int64_t threads)
 {
     lbx_pool pool = LBX_POOL_INIT;
 
@@ -82,7 +82,7 @@ crew_begin(lbx_routing routing, int64_t threads)
 
 TEST(round_robin_gives_everybody_the_same)
 {
-    crew_begin(LBX_ROUND_ROBIN, 0);
+    crew_begin(LBX_POOL_ROUTING_ROUND_ROBIN, 0);
     for (int i = 0; i < 10 * ROUTEES; i++)
         lbx_tell(crew.pool, letter(1));
     (void)world_run(&crew.world);
@@ -95,7 +95,7 @@ static lbx_status
 worker_replies(lbx_context *context, void *state, void *message)
 {
     (void)state;
-    CHECK(lbx_ref_equal(lbx_context_sender(context), lbx_nobody()));
+    CHECK(lbx_ref_equal(lbx_context_sender(context), lbx_ref_nobody()));
     lbx_context_reply(context, message);
     crew.total++;
     return LBX_OK;
@@ -106,8 +106,9 @@ TEST(what_nobody_sent_has_no_sender_behind_a_pool_either)
 {
     static const lbx_behaviour replies = {LBX_BEHAVIOUR_VERSION, "replies",
                                           .receive = worker_replies};
-    static const lbx_routing routings[] = {LBX_BALANCING, LBX_ROUND_ROBIN,
-                                           LBX_SMALLEST_MAILBOX};
+    static const lbx_pool_routing routings[] = {
+        LBX_POOL_ROUTING_BALANCING, LBX_POOL_ROUTING_ROUND_ROBIN,
+        LBX_POOL_ROUTING_SMALLEST_MAILBOX};
     lbx_pool pool = LBX_POOL_INIT;
 
     world_begin(&crew.world);
@@ -127,7 +128,7 @@ TEST(what_nobody_sent_has_no_sender_behind_a_pool_either)
 
 TEST(broadcast_copies_for_everybody)
 {
-    crew_begin(LBX_BROADCAST, 0);
+    crew_begin(LBX_POOL_ROUTING_BROADCAST, 0);
     // Untyped messages that must be ended cannot be copied: a failure.
     lbx_tell(crew.pool, letter(1));
     (void)world_run(&crew.world);
@@ -154,7 +155,7 @@ TEST(broadcast_uses_the_types_clone)
     options.clone = copy_letter;
     options.context = &copies;
     CHECK_OK(lbx_type_create(&options, &type));
-    crew_begin(LBX_BROADCAST, 0);
+    crew_begin(LBX_POOL_ROUTING_BROADCAST, 0);
     lbx_tell_typed(crew.pool, type, letter(1));
     (void)world_run(&crew.world);
     CHECK_INT(ROUTEES, crew.total);
@@ -167,7 +168,7 @@ TEST_CITING("2.4.9 5.4", smallest_mailbox_avoids_the_busy_worker)
 {
     int busy = 0;
 
-    crew_begin(LBX_SMALLEST_MAILBOX, 3);
+    crew_begin(LBX_POOL_ROUTING_SMALLEST_MAILBOX, 3);
     lbx_tell(crew.pool, letter(BLOCKS));
     while (!atomic_load(&crew.gate.reached))
         sched_yield();
@@ -188,7 +189,7 @@ TEST_CITING("2.4.9 5.4", smallest_mailbox_avoids_the_busy_worker)
 // One worker is held up; the others take what comes, and nothing is stuck.
 TEST_CITING("A-01 R-37 2.4.8 5.4", a_balancing_pool_works_around_a_busy_worker)
 {
-    crew_begin(LBX_BALANCING, 2);
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 2);
     lbx_tell(crew.pool, letter(BLOCKS));
     while (!atomic_load(&crew.gate.reached))
         sched_yield();
@@ -207,7 +208,7 @@ TEST_CITING("A-01 R-37 2.4.8 5.4", a_balancing_pool_works_around_a_busy_worker)
 // another takes it.
 TEST_CITING("R-37", a_busy_routee_told_directly_leaves_it_to_the_others)
 {
-    crew_begin(LBX_BALANCING, 2);
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 2);
     lbx_tell(crew.pool, letter(BLOCKS));
     while (!atomic_load(&crew.gate.reached))
         sched_yield();
@@ -226,7 +227,7 @@ TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
     lbx_ref ref;
 
     world_begin(&crew.world);
-    pool.routing = LBX_BALANCING;
+    pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 2;
     pool.props.behaviour = &worker_behaviour;
     pool.props.mailbox = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
@@ -248,12 +249,12 @@ TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
     lbx_ref worker;
     unsigned found = 0;
 
-    crew_begin(LBX_BALANCING, 0);
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 0);
     (void)world_run(&crew.world);
     for (unsigned i = 0; i < 100 && found < ROUTEES - 1; i++) {
         (void)snprintf(path, sizeof(path), "/user/pool/$%x", i);
         if (lbx_system_find(crew.world.system, path, &worker) == LBX_OK) {
-            lbx_stop(worker);
+            lbx_ref_stop(worker);
             found++;
         }
     }
@@ -269,7 +270,7 @@ TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
 // The pill is for the pool, whoever finds it in the shared mailbox.
 TEST_CITING("A-13 R-37", a_poison_pill_ends_a_balancing_pool_in_order)
 {
-    crew_begin(LBX_BALANCING, 0);
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 0);
     for (int i = 0; i < 20; i++)
         lbx_tell(crew.pool, letter(1));
     lbx_tell(crew.pool, lbx_poison_pill());
@@ -282,14 +283,14 @@ TEST_CITING("A-13 R-37", a_poison_pill_ends_a_balancing_pool_in_order)
     CHECK_INT(0, world_stats(&crew.world).actors);
     CHECK_INT(3, atomic_load(&crew.world.dead_count));
     for (unsigned i = 0; i < 3; i++)
-        world_check_dead(&crew.world, i, 2, LBX_LOST_CLOSED);
+        world_check_dead(&crew.world, i, 2, LBX_LOSS_CLOSED);
     world_end(&crew.world);
 }
 
 // A worker at work finishes what it has taken.
 TEST_CITING_LIMIT("A-13 R-37", a_poison_pill_waits_for_busy_workers, 60)
 {
-    crew_begin(LBX_BALANCING, 3);
+    crew_begin(LBX_POOL_ROUTING_BALANCING, 3);
     lbx_tell(crew.pool, letter(BLOCKS));
     while (!atomic_load(&crew.gate.reached))
         sched_yield();
@@ -300,7 +301,7 @@ TEST_CITING_LIMIT("A-13 R-37", a_poison_pill_waits_for_busy_workers, 60)
         sched_yield();
     CHECK(lbx_ref_is_alive(crew.pool));
     atomic_store(&crew.gate.is_open, true);
-    CHECK_OK(lbx_ended_until(crew.world.system, crew.pool, LBX_FOREVER));
+    CHECK_OK(lbx_ref_ended_until(crew.world.system, crew.pool, LBX_FOREVER));
     CHECK_INT(501, crew.total);
     world_end(&crew.world);
     CHECK_INT(0, atomic_load(&crew.world.dead_count));
@@ -311,12 +312,12 @@ TEST(a_pool_without_routees_ends)
     char path[64];
     lbx_ref worker;
 
-    crew_begin(LBX_ROUND_ROBIN, 0);
+    crew_begin(LBX_POOL_ROUTING_ROUND_ROBIN, 0);
     (void)world_run(&crew.world);
     for (unsigned i = 0; i < 100; i++) {
         (void)snprintf(path, sizeof(path), "/user/pool/$%x", i);
         if (lbx_system_find(crew.world.system, path, &worker) == LBX_OK)
-            lbx_stop(worker);
+            lbx_ref_stop(worker);
     }
     (void)world_run(&crew.world);
     CHECK(!lbx_ref_is_alive(crew.pool));

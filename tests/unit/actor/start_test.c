@@ -13,7 +13,7 @@ TEST(start_that_fails_is_a_failure)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.a.start = fail_first_starts;
     part_spawn(&family.p);
     CHECK_DIARY(&family.world, "p+ a+ b+ a- a+ a- a+ a- a+");
@@ -40,15 +40,15 @@ resume_after_a_failed_start(lbx_directive directive)
 
 TEST_CITING("ACTOR-5", actor_that_could_not_start_is_not_resumed_but_restarted)
 {
-    resume_after_a_failed_start(LBX_RESUME);
-    resume_after_a_failed_start(LBX_SEND_TO_DEAD_LETTERS);
+    resume_after_a_failed_start(LBX_DIRECTIVE_RESUME);
+    resume_after_a_failed_start(LBX_DIRECTIVE_DEAD_LETTER);
 }
 
 TEST_CITING("ACTOR-5", retry_of_a_start_waits)
 {
     struct family family;
 
-    family_init(&family, LBX_RETRY);
+    family_init(&family, LBX_DIRECTIVE_RETRY);
     family.p.strategy.retry_ns = 100;
     family.a.start = fail_first_starts;
     family_begin(&family);
@@ -123,8 +123,8 @@ never_starts(lbx_directive directive)
 
 TEST(start_that_never_succeeds_is_not_resumed_for_ever)
 {
-    never_starts(LBX_RESUME);
-    never_starts(LBX_SEND_TO_DEAD_LETTERS);
+    never_starts(LBX_DIRECTIVE_RESUME);
+    never_starts(LBX_DIRECTIVE_DEAD_LETTER);
 }
 
 static void
@@ -139,7 +139,7 @@ TEST(stop_before_a_restart_spawns_nobody)
     struct family family;
     struct part c;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     part_init(&c, &family.world, "c");
     family.a.stop = spawn_in_stop;
     family.a.context = &c;

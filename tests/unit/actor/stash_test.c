@@ -80,11 +80,11 @@ TEST_CITING("2.4.4", full_stash_refuses_and_the_message_is_as_before)
         lbx_tell(a.self, letter(i));
     CHECK_DIARY(&world, "a+ LBX_FULL:4 LBX_FULL:5");
     CHECK_INT(2, atomic_load(&world.ended)); // handled, after all
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_DIARY(&world, "a-");
     CHECK_INT(3, atomic_load(&world.dead_count)); // the stashed ones
     for (unsigned i = 0; i < 3; i++)
-        world_check_dead(&world, i, (int)i + 1, LBX_LOST_CLOSED);
+        world_check_dead(&world, i, (int)i + 1, LBX_LOSS_CLOSED);
     CHECK_INT(5, atomic_load(&world.ended));
     world_end(&world);
 }
@@ -310,7 +310,7 @@ TEST(stashed_message_keeps_its_sender)
     struct world world;
     struct part a;
     struct part b;
-    lbx_envelope envelope = lbx_envelope_new(letter(5), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(5), 10);
 
     world_begin(&world);
     part_init(&a, &world, "a");
@@ -373,7 +373,7 @@ TEST(termination_notice_can_be_stashed)
     CHECK_OK(lbx_system_spawn(world.system, &props, "a", &a));
     lbx_tell(a, letter(1));
     (void)world_run(&world);
-    lbx_stop(b.self);
+    lbx_ref_stop(b.self);
     CHECK_DIARY(&world, "b+ b- ended");
     lbx_tell(a, letter(0));
     CHECK_DIARY(&world, "ended");

@@ -11,7 +11,7 @@ stats_of(lbx_ref ref)
 {
     lbx_actor_stats stats;
 
-    CHECK_OK(lbx_ref_stats(ref, &stats));
+    CHECK_OK(lbx_ref_stats_read(ref, &stats));
     return stats;
 }
 
@@ -56,7 +56,7 @@ TEST(time_in_a_mailbox_is_known_with_timestamps)
     stats = stats_of(a.self);
     CHECK_INT(2, stats.timed_messages);
     CHECK_INT(400, stats.waited_total_ns);
-    CHECK_INT(300, stats.waited_max_ns);
+    CHECK_INT(300, stats.max_waited_ns);
     CHECK_STR(LBX_KIND_BOUNDED, stats.mailbox);
     CHECK_INT(2, stats.handled);
     lbx_tell(a.self, letter(3));
@@ -84,7 +84,7 @@ TEST(time_in_a_mailbox_is_not_known_without_timestamps)
     CHECK_STR(LBX_KIND_UNBOUNDED_PRIORITY, stats.mailbox);
     stats = stats_of(b.self);
     CHECK_INT(0, stats.timed_messages);
-    CHECK_INT(0, stats.waited_max_ns);
+    CHECK_INT(0, stats.max_waited_ns);
     CHECK_PTR(NULL, stats.mailbox); // in the cell
     world_end(&world);
 }
@@ -183,7 +183,7 @@ TEST(tree_shows_who_has_ended)
     part_init(&a, &world, "a");
     part_spawn(&a);
     (void)world_run(&world);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     CHECK_INT(1, world_run_most(&world, 1)); // a's turn, not "/user"'s
     check_line(&world, "/user/a ", "/user/a (player) ended");
     (void)world_run(&world);
@@ -247,7 +247,7 @@ TEST(each_dispatcher_has_its_own_numbers)
     (void)world_run(&world);
     stats = dispatcher_named(&world, "d");
     CHECK_INT(4, stats.handled);
-    CHECK_INT(1 + 4, stats.turns); // it started in the first
+    CHECK_INT(1 + 4, stats.runs); // it started in the first
     CHECK_INT(0, stats.queued);
     CHECK_INT(0, stats.threads);
     stats = dispatcher_named(&world, DEFAULT);

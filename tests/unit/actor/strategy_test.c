@@ -8,7 +8,7 @@ TEST(child_that_restarts_too_often_is_stopped)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.p.strategy.max_restarts = 2;
     family.p.strategy.within_ns = 1000;
     family_begin(&family);
@@ -29,7 +29,7 @@ TEST(negative_limits_are_none)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.p.strategy.max_restarts = -1;
     family.a.silent = true;
     part_spawn(&family.p);
@@ -45,7 +45,7 @@ TEST(negative_window_is_for_ever)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.p.strategy.max_restarts = 1;
     family.p.strategy.within_ns = -1;
     family_begin(&family);
@@ -61,7 +61,7 @@ TEST(no_restarts_allowed_is_stop)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.p.strategy.max_restarts = 0;
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
@@ -75,7 +75,7 @@ TEST(all_for_one_restarts_every_child)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.p.strategy.all_for_one = true;
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
@@ -89,7 +89,7 @@ TEST(all_for_one_stops_every_child)
 {
     struct family family;
 
-    family_init(&family, LBX_STOP);
+    family_init(&family, LBX_DIRECTIVE_STOP);
     family.p.strategy.all_for_one = true;
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
@@ -106,7 +106,7 @@ TEST(two_failures_at_once_still_wait_for_grandchildren)
     struct family family;
     struct part c;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     part_init(&c, &family.world, "c");
     family.p.strategy.all_for_one = true;
     family.a.children[0] = &c;
@@ -124,23 +124,24 @@ TEST(two_failures_at_once_still_wait_for_grandchildren)
 // ---- The supervisor's own function ----
 
 static lbx_directive
-decide_by_status(lbx_context *context, struct part *part, lbx_failure *failure)
+decide_by_status(lbx_context *context, struct part *part,
+                 lbx_child_failure *failure)
 {
     world_write(part->world, "%s(%s %s %u)", part->name, failure->name,
                 lbx_status_name(failure->status), failure->failures);
     CHECK(lbx_ref_equal(part->children[0]->self, failure->child));
     CHECK(lbx_ref_equal(part->self, lbx_context_self(context)));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(context)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_sender(context)));
     failure->retry_ns = 50;
     switch (failure->status) {
     case LBX_EMPTY:
-        return LBX_RESUME;
+        return LBX_DIRECTIVE_RESUME;
     case LBX_FULL:
-        return LBX_STOP;
+        return LBX_DIRECTIVE_STOP;
     case LBX_BUSY:
-        return LBX_RETRY;
+        return LBX_DIRECTIVE_RETRY;
     default:
-        return LBX_RESTART;
+        return LBX_DIRECTIVE_RESTART;
     }
 }
 
@@ -150,7 +151,8 @@ TEST(supervise_sees_the_failure_and_decides)
     static lbx_status full = LBX_FULL;
     struct family family;
 
-    family_init(&family, LBX_STOP); // the function comes before the strategy
+    family_init(&family,
+                LBX_DIRECTIVE_STOP); // the function comes before the strategy
     family.p.decide = decide_by_status;
     family_begin(&family);
     bid(&family.a, do_fail, &empty);
@@ -166,7 +168,7 @@ TEST(supervise_may_change_the_retry_delay)
 {
     struct family family;
 
-    family_init(&family, LBX_STOP);
+    family_init(&family, LBX_DIRECTIVE_STOP);
     family.p.decide = decide_by_status;
     family.a.receive = busy_once;
     family_begin(&family);
@@ -203,7 +205,7 @@ TEST_CITING("ACTOR-5", failed_parent_still_decides_by_its_own_function)
 
     line_init(&line);
     part_init(&d, &line.world, "d");
-    line.g.strategy.directive = LBX_RESUME;
+    line.g.strategy.directive = LBX_DIRECTIVE_RESUME;
     line.p.decide = retry_busy; // the strategy beside it says: restart
     d.start = fail_first_start;
     line_begin(&line);

@@ -10,7 +10,7 @@ TEST_CITING("ACTOR-5", resume_goes_on_with_the_next_message)
 {
     struct family family;
 
-    family_init(&family, LBX_RESUME);
+    family_init(&family, LBX_DIRECTIVE_RESUME);
     family_begin(&family);
     lbx_tell(family.a.self, letter(1));
     lbx_tell(family.a.self, letter(FAILS));
@@ -27,7 +27,7 @@ TEST_CITING("ACTOR-5", restart_keeps_the_mailbox)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family_begin(&family);
     lbx_tell(family.a.self, letter(1));
     lbx_tell(family.a.self, letter(FAILS));
@@ -44,7 +44,7 @@ TEST(restart_is_what_happens_without_a_strategy)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family_begin(&family);
     lbx_tell(family.p.self, letter(FAILS)); // "/user" supervises p
     CHECK_DIARY(&family.world, "p:1000 b- a- p- p+ a+ b+");
@@ -55,7 +55,7 @@ TEST_CITING("ACTOR-5", stop_ends_the_child_and_its_mail_is_dead)
 {
     struct family family;
 
-    family_init(&family, LBX_STOP);
+    family_init(&family, LBX_DIRECTIVE_STOP);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     lbx_tell(family.a.self, letter(1));
@@ -71,13 +71,13 @@ TEST_CITING("ACTOR-5", dead_letters_get_the_failed_message)
 {
     struct family family;
 
-    family_init(&family, LBX_SEND_TO_DEAD_LETTERS);
+    family_init(&family, LBX_DIRECTIVE_DEAD_LETTER);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS + 7));
     lbx_tell(family.a.self, letter(1));
     CHECK_DIARY(&family.world, "a:1007 a:1");
     CHECK_INT(1, atomic_load(&family.world.dead_count));
-    world_check_dead(&family.world, 0, FAILS + 7, LBX_LOST_FAILED);
+    world_check_dead(&family.world, 0, FAILS + 7, LBX_LOSS_FAILED);
     CHECK(lbx_ref_equal(family.a.self, family.world.dead[0].recipient));
     CHECK_INT(2, atomic_load(&family.world.ended)); // once each
     CHECK_INT(1, atomic_load(&family.a.starts));
@@ -90,7 +90,7 @@ TEST(escalate_fails_the_parent)
 {
     struct family family;
 
-    family_init(&family, LBX_ESCALATE);
+    family_init(&family, LBX_DIRECTIVE_ESCALATE);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     lbx_tell(family.p.self, letter(5));
@@ -109,7 +109,7 @@ TEST(escalate_goes_to_the_top)
         static const char *const names[3] = {"g", "p", "c"};
 
         part_init(&parts[i], &world, names[i]);
-        parts[i].strategy.directive = LBX_ESCALATE;
+        parts[i].strategy.directive = LBX_DIRECTIVE_ESCALATE;
         if (i > 0)
             parts[i - 1].children[0] = &parts[i];
     }
@@ -127,8 +127,8 @@ TEST(escalated_failure_that_is_resumed_resumes_the_child)
     struct line line;
 
     line_init(&line);
-    line.g.strategy.directive = LBX_RESUME;
-    line.p.strategy.directive = LBX_ESCALATE;
+    line.g.strategy.directive = LBX_DIRECTIVE_RESUME;
+    line.p.strategy.directive = LBX_DIRECTIVE_ESCALATE;
     line_begin(&line);
     lbx_tell(line.c.self, letter(FAILS));
     lbx_tell(line.c.self, letter(1));
@@ -143,7 +143,7 @@ TEST(failed_actor_handles_nothing_until_decided)
 {
     struct family family;
 
-    family_init(&family, LBX_RESUME);
+    family_init(&family, LBX_DIRECTIVE_RESUME);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     CHECK_INT(1, world_run_most(&family.world, 1));
@@ -157,11 +157,11 @@ TEST_CITING("ACTOR-6", failed_actor_can_be_stopped)
 {
     struct family family;
 
-    family_init(&family, LBX_RESUME);
+    family_init(&family, LBX_DIRECTIVE_RESUME);
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
     CHECK_INT(1, world_run_most(&family.world, 1));
-    lbx_stop(family.a.self);
+    lbx_ref_stop(family.a.self);
     CHECK_DIARY(&family.world, "a:1000 a-");
     CHECK_INT(1, atomic_load(&family.world.ended));
     family_end(&family);
@@ -180,7 +180,7 @@ TEST(stopping_wins_over_failing)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family_begin(&family);
     bid(&family.a, stop_and_fail, NULL);
     CHECK_DIARY(&family.world, "a-");
@@ -201,7 +201,7 @@ TEST(taken_message_stays_the_handlers_when_it_fails)
 {
     struct family family;
 
-    family_init(&family, LBX_SEND_TO_DEAD_LETTERS);
+    family_init(&family, LBX_DIRECTIVE_DEAD_LETTER);
     family.a.receive = take_and_fail;
     family_begin(&family);
     lbx_tell(family.a.self, letter(1));
@@ -227,7 +227,7 @@ TEST_CITING("V-21 V-32", handle_error_may_settle_the_matter)
 {
     struct family family;
 
-    family_init(&family, LBX_RESTART);
+    family_init(&family, LBX_DIRECTIVE_RESTART);
     family.a.mend = mend_small;
     family_begin(&family);
     lbx_tell(family.a.self, letter(FAILS));
@@ -246,7 +246,7 @@ TEST_CITING("V-32 V-33", loop_goes_on_after_an_error)
 {
     struct family family;
 
-    family_init(&family, LBX_RESUME);
+    family_init(&family, LBX_DIRECTIVE_RESUME);
     family.a.mend = mend_small;
     family_begin(&family);
     lbx_tell(family.a.self, letter(1));

@@ -137,14 +137,14 @@ TEST(nulls_are_refused)
     CHECK_STATUS(LBX_INVALID, lbx_system_terminate(NULL, 0));
     CHECK_STATUS(LBX_INVALID, lbx_system_print(NULL, NULL, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_system_print(world.system, NULL, NULL));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_self(NULL)));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_parent(NULL)));
-    CHECK(lbx_ref_equal(lbx_nobody(), lbx_context_sender(NULL)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_self(NULL)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_parent(NULL)));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_sender(NULL)));
     CHECK_PTR(NULL, lbx_context_system(NULL));
     CHECK_PTR(NULL, lbx_context_type(NULL));
     CHECK_PTR(NULL, lbx_context_take(NULL));
     lbx_context_reply(NULL, letter(1));
-    lbx_context_forward(NULL, lbx_nobody());
+    lbx_context_forward(NULL, lbx_ref_nobody());
     lbx_context_stop(NULL);
     world_end(&world);
 }
@@ -167,7 +167,7 @@ TEST(run_takes_at_most_so_many_turns)
     CHECK_STR("a+ b+", world.diary);
     CHECK_OK(lbx_system_run(world.system, UINT64_MAX, NULL));
     CHECK_STR("a+ b+ c+", world.diary);
-    CHECK_INT(3, world_stats(&world).turns);
+    CHECK_INT(3, world_stats(&world).runs);
     world_end(&world);
 }
 
@@ -187,7 +187,7 @@ TEST_CITING("V-33", numbers_are_kept)
     lbx_tell(a.self, letter(FAILS));
     lbx_tell(b.self, letter(2));
     (void)world_run(&world);
-    lbx_stop(b.self);
+    lbx_ref_stop(b.self);
     (void)world_run(&world);
     lbx_tell(b.self, letter(3));
     stats = world_stats(&world);
@@ -199,7 +199,7 @@ TEST_CITING("V-33", numbers_are_kept)
     CHECK_INT(0, stats.suppressed);
     CHECK_INT(0, stats.steals);
     CHECK_INT(0, stats.parks);
-    CHECK(stats.turns >= 3);
+    CHECK(stats.runs >= 3);
     world_end(&world);
 }
 
@@ -308,7 +308,7 @@ TEST(systems_may_talk_to_each_other)
     struct world two;
     struct part a;
     struct part b;
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 10);
 
     world_begin(&one);
     world_begin(&two);

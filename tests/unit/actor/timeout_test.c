@@ -126,7 +126,7 @@ TEST(timeout_of_an_ended_actor_is_over)
     a.start = set_in_start;
     part_spawn(&a);
     (void)world_run(&world);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     world_advance(&world, 1000);
     CHECK_DIARY(&world, "a+ a-");

@@ -8,7 +8,7 @@
 static lbx_timer
 timer_start(struct part *part, int number, int64_t delay_ns, int64_t period_ns)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(number), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(number), 10);
     lbx_timer timer;
 
     CHECK_OK(lbx_timer_start(part->world->system, part->self, &envelope,
@@ -174,11 +174,11 @@ TEST(timer_for_an_ended_actor_makes_one_dead_letter)
     part_init(&a, &world, "a");
     part_spawn(&a);
     timer_start(&a, 1, 100, 0);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     world_advance(&world, 100);
     CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOST_NO_ACTOR);
+    world_check_dead(&world, 0, 1, LBX_LOSS_NO_ACTOR);
     CHECK_INT(1, atomic_load(&world.ended));
     world_end(&world);
 }
@@ -201,9 +201,9 @@ TEST(timer_start_refuses_nonsense)
 {
     struct world world;
     struct part a;
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 10);
-    lbx_envelope system_envelope =
-        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_USER), NULL);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 10);
+    lbx_envelope system_envelope = lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_USER), NULL);
     lbx_timer timer = {7};
 
     world_begin(&world);
@@ -211,7 +211,7 @@ TEST(timer_start_refuses_nonsense)
     part_spawn(&a);
     CHECK_STATUS(LBX_INVALID,
                  lbx_timer_start(NULL, a.self, &envelope, 1, 0, &timer));
-    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, lbx_nobody(),
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, lbx_ref_nobody(),
                                               &envelope, 1, 0, &timer));
     CHECK_STATUS(LBX_INVALID,
                  lbx_timer_start(world.system, a.self, NULL, 1, 0, &timer));
@@ -346,7 +346,7 @@ TEST(periodic_timer_of_an_ended_actor_is_over)
     part_spawn(&a);
     CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 10, &timer));
     world_advance(&world, 10);
-    lbx_stop(a.self);
+    lbx_ref_stop(a.self);
     (void)world_run(&world);
     for (int i = 0; i < 3; i++)
         world_advance(&world, 10);
@@ -382,7 +382,7 @@ TEST(message_that_cannot_be_copied_is_no_periodic_one)
 static lbx_status
 start_timer(lbx_context *context, struct part *part, void *argument)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(7), 10);
+    lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     lbx_timer timer;
 
     (void)argument;

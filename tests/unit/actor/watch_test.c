@@ -27,7 +27,7 @@ TEST_CITING("ACTOR-7", watcher_is_told_of_the_end)
     pair_begin(&pair);
     bid(&pair.a, do_watch, &pair.b);
     CHECK_DIARY(&pair.world, "");
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
     CHECK(lbx_ref_equal(pair.b.self, pair.a.ended));
     world_end(&pair.world);
@@ -40,7 +40,7 @@ TEST_CITING("ACTOR-7", watching_the_dead_is_told_at_once)
     struct pair pair;
 
     pair_begin(&pair);
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b-");
     bid(&pair.a, do_watch, &pair.b);
     CHECK_DIARY(&pair.world, "a!");
@@ -57,7 +57,7 @@ TEST_CITING("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
     pair_begin(&pair);
     old = pair.b;
     for (int i = 0; i < 200; i++) {
-        lbx_stop(pair.b.self);
+        lbx_ref_stop(pair.b.self);
         (void)world_run(&pair.world);
         pair.b.silent = true;
         part_spawn(&pair.b);
@@ -66,7 +66,7 @@ TEST_CITING("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
     bid(&pair.a, do_watch, &old);
     CHECK_DIARY(&pair.world, "a!");
     CHECK(lbx_ref_equal(old.self, pair.a.ended));
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "");
     world_end(&pair.world);
 }
@@ -81,7 +81,7 @@ TEST_CITING("ACTOR-7", watching_twice_is_watching_once)
     lbx_tell(pair.a.self, letter(1));
     bid(&pair.a, do_watch, &pair.b);
     CHECK_DIARY(&pair.world, "a:1");
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
     world_end(&pair.world);
     CHECK_INT(0, atomic_load(&pair.world.suppressed_count));
@@ -95,7 +95,7 @@ TEST_CITING("ACTOR-7", watching_twice_around_the_end_is_watching_once)
     pair_begin(&pair);
     bid(&pair.a, do_watch, &pair.b);
     CHECK_DIARY(&pair.world, "");
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     bid(&pair.a, do_watch, &pair.b); // before the notice in a's mailbox
     CHECK_DIARY(&pair.world, "b- a!");
     world_end(&pair.world);
@@ -107,7 +107,7 @@ TEST(watching_again_after_the_notice_brings_another)
 
     pair_begin(&pair);
     bid(&pair.a, do_watch, &pair.b);
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
     bid(&pair.a, do_watch, &pair.b);
     CHECK_DIARY(&pair.world, "a!");
@@ -123,7 +123,7 @@ TEST(unwatching_takes_the_watch_back)
     bid(&pair.a, do_unwatch, &pair.b);
     bid(&pair.a, do_unwatch, &pair.b); // nothing to take back
     (void)world_run(&pair.world);
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b-");
     bid(&pair.a, do_unwatch, &pair.b); // nor of the dead
     CHECK_DIARY(&pair.world, "");
@@ -139,7 +139,7 @@ TEST(watch_unwatch_watch_is_a_watch)
     bid(&pair.a, do_unwatch, &pair.b);
     bid(&pair.a, do_watch, &pair.b);
     (void)world_run(&pair.world);
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
     world_end(&pair.world);
 }
@@ -169,7 +169,7 @@ TEST(each_of_several_watchers_is_told)
     for (int i = 0; i < WATCHERS; i += 3) // the first, the last, and between
         bid(&watchers[i], do_unwatch, &b);
     (void)world_run(&world);
-    lbx_stop(b.self);
+    lbx_ref_stop(b.self);
     CHECK_DIARY(&world, "b+ b- 1! 2! 4! 5! 7! 8!");
     world_end(&world);
 }
@@ -181,9 +181,9 @@ TEST(notice_for_a_dead_watcher_is_suppressed)
     pair_begin(&pair);
     bid(&pair.a, do_watch, &pair.b);
     (void)world_run(&pair.world);
-    lbx_stop(pair.a.self);
+    lbx_ref_stop(pair.a.self);
     CHECK_DIARY(&pair.world, "a-");
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b-");
     CHECK_INT(0, atomic_load(&pair.world.dead_count));
     CHECK_INT(1, atomic_load(&pair.world.suppressed_count));
@@ -201,9 +201,9 @@ TEST(two_may_watch_each_other)
     bid(&pair.a, do_watch, &pair.b);
     bid(&pair.b, do_watch, &pair.a);
     (void)world_run(&pair.world);
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
-    lbx_stop(pair.a.self);
+    lbx_ref_stop(pair.a.self);
     CHECK_DIARY(&pair.world, "a-");
     world_end(&pair.world);
 }
@@ -237,7 +237,7 @@ TEST(restart_keeps_watches_on_both_sides)
     lbx_tell(pair.a.self, letter(FAILS));
     lbx_tell(pair.b.self, letter(FAILS));
     CHECK_DIARY(&pair.world, "a:1000 b:1000 a- a+ b- b+");
-    lbx_stop(pair.b.self);
+    lbx_ref_stop(pair.b.self);
     CHECK_DIARY(&pair.world, "b- a!");
     world_end(&pair.world);
 }
@@ -245,12 +245,12 @@ TEST(restart_keeps_watches_on_both_sides)
 static lbx_status
 watch_nonsense(lbx_context *context, struct part *part, void *argument)
 {
-    CHECK_STATUS(LBX_INVALID, lbx_context_watch(context, lbx_nobody()));
+    CHECK_STATUS(LBX_INVALID, lbx_context_watch(context, lbx_ref_nobody()));
     CHECK_STATUS(LBX_INVALID,
                  lbx_context_watch(context, lbx_context_self(context)));
     CHECK_STATUS(LBX_INVALID,
                  lbx_context_watch(context, ((struct part *)argument)->self));
-    lbx_context_unwatch(context, lbx_nobody());
+    lbx_context_unwatch(context, lbx_ref_nobody());
     lbx_context_unwatch(context, ((struct part *)argument)->self);
     world_write(part->world, "no");
     return LBX_OK;
@@ -336,10 +336,10 @@ TEST_CITING("ACTOR-7", watch_races_with_the_end)
 
         CHECK_OK(lbx_system_spawn(race.world.system, &mortal, NULL, &ref));
         // The terminated type's disguise serves to pass a ref on.
-        envelope = lbx_envelope_new(lbx_ref_as_sender(ref), 10);
+        envelope = lbx_envelope_of(lbx_ref_as_sender(ref), 10);
         lbx_tell_envelope(to[0], &envelope);
         lbx_tell_envelope(to[1], &envelope);
-        lbx_stop(ref);
+        lbx_ref_stop(ref);
     }
     EVENTUALLY(atomic_load(&race.notices) == 2 * race.rounds);
     world_end(&race.world);

@@ -15,23 +15,23 @@ check_plain(const lbx_envelope *envelope)
     CHECK_PTR(NULL, envelope->recipient);
     CHECK_INT(LBX_FOREVER, envelope->deadline_ns);
     CHECK_INT(0, envelope->enqueued_ns);
-    CHECK_INT(LBX_NOT_LOST, envelope->lost);
+    CHECK_INT(LBX_LOSS_NONE, envelope->lost);
     CHECK_INT(0, envelope->reserved[0]);
     CHECK_INT(0, envelope->reserved[1]);
 }
 
 TEST_CITING("C-07 C-08", envelope_constructors)
 {
-    lbx_envelope made = lbx_envelope_new(letter, -3);
+    lbx_envelope made = lbx_envelope_of(letter, -3);
 
     CHECK_PTR(letter, made.message);
     CHECK_INT(-3, made.priority);
-    CHECK_INT(LBX_REGULAR, made.channel);
+    CHECK_INT(LBX_CHANNEL_REGULAR, made.channel);
     CHECK(!lbx_envelope_is_control(&made));
     CHECK(!lbx_envelope_is_system(&made));
     check_plain(&made);
 
-    made = lbx_envelope_with_channel(letter, 7, LBX_CONTROL);
+    made = lbx_envelope_with_channel(letter, 7, LBX_CHANNEL_CONTROL);
     CHECK_INT(7, made.priority);
     CHECK(lbx_envelope_is_control(&made));
     CHECK(!lbx_envelope_is_system(&made));
@@ -47,7 +47,7 @@ TEST_CITING("V-15 R-06", envelope_default_priority_is_ten)
     lbx_envelope made = lbx_envelope_with_default_priority(letter);
 
     CHECK_INT(10, made.priority);
-    CHECK_INT(LBX_REGULAR, made.channel);
+    CHECK_INT(LBX_CHANNEL_REGULAR, made.channel);
     check_plain(&made);
 }
 
@@ -83,11 +83,11 @@ TEST_CITING("C-12", system_messages_have_the_catalogue_priorities)
     static const struct {
         int32_t code, above_default;
     } catalogue[] = {
-        {LBX_SYSTEM_WATCH, 5},           {LBX_SYSTEM_UNWATCH, 5},
-        {LBX_SYSTEM_RECEIVE_TIMEOUT, 8}, {LBX_SYSTEM_SUSPEND, 9},
-        {LBX_SYSTEM_RESUME, 9},          {LBX_SYSTEM_STOP, 10},
-        {LBX_SYSTEM_RESTART, 11},        {LBX_SYSTEM_FAILURE, 12},
-        {LBX_SYSTEM_ESCALATE, 13},
+        {LBX_SYSTEM_CODE_WATCH, 5},           {LBX_SYSTEM_CODE_UNWATCH, 5},
+        {LBX_SYSTEM_CODE_RECEIVE_TIMEOUT, 8}, {LBX_SYSTEM_CODE_SUSPEND, 9},
+        {LBX_SYSTEM_CODE_RESUME, 9},          {LBX_SYSTEM_CODE_STOP, 10},
+        {LBX_SYSTEM_CODE_RESTART, 11},        {LBX_SYSTEM_CODE_FAILURE, 12},
+        {LBX_SYSTEM_CODE_ESCALATE, 13},
     };
 
     CHECK_INT(4, LBX_PRIORITY_CELLEX);
@@ -101,9 +101,9 @@ TEST_CITING("C-12", system_messages_have_the_catalogue_priorities)
 
 TEST(system_messages_of_ones_own_start_at_the_default)
 {
-    lbx_system_message made = lbx_system_message_of(LBX_SYSTEM_USER + 5);
+    lbx_system_message made = lbx_system_message_of(LBX_SYSTEM_CODE_USER + 5);
 
-    CHECK_INT(LBX_SYSTEM_USER + 5, made.code);
+    CHECK_INT(LBX_SYSTEM_CODE_USER + 5, made.code);
     CHECK_INT(LBX_PRIORITY_CELLEX, made.priority);
     made = lbx_system_message_of(-1);
     CHECK_INT(LBX_PRIORITY_CELLEX, made.priority);
@@ -111,7 +111,7 @@ TEST(system_messages_of_ones_own_start_at_the_default)
 
 TEST_CITING("C-09 C-11 R-39", envelope_from_system_keeps_its_priority)
 {
-    lbx_system_message stop = lbx_system_message_of(LBX_SYSTEM_STOP);
+    lbx_system_message stop = lbx_system_message_of(LBX_SYSTEM_CODE_STOP);
     lbx_envelope made;
 
     stop.priority = 42;
@@ -120,7 +120,7 @@ TEST_CITING("C-09 C-11 R-39", envelope_from_system_keeps_its_priority)
     CHECK_PTR(letter, made.message);
     CHECK_INT(42, made.priority);
     CHECK_INT(42, made.system.priority);
-    CHECK_INT(LBX_SYSTEM_STOP, made.system.code);
+    CHECK_INT(LBX_SYSTEM_CODE_STOP, made.system.code);
     CHECK(lbx_envelope_is_control(&made));
     CHECK(lbx_envelope_is_system(&made));
     check_plain(&made);
@@ -171,17 +171,17 @@ TEST_CITING("C-08", envelope_map_priority_keeps_everything_else)
 TEST_CITING("C-08", envelope_comes_apart)
 {
     lbx_envelope made = lbx_envelope_from_system(
-        lbx_system_message_of(LBX_SYSTEM_SUSPEND), letter);
+        lbx_system_message_of(LBX_SYSTEM_CODE_SUSPEND), letter);
     lbx_system_message system = {0, 0};
-    lbx_channel channel = LBX_REGULAR;
+    lbx_channel channel = LBX_CHANNEL_REGULAR;
     void *message = NULL;
     int32_t priority = 0;
 
     lbx_envelope_into_parts(&made, &message, &priority, &channel, &system);
     CHECK_PTR(letter, message);
     CHECK_INT(13, priority);
-    CHECK_INT(LBX_CONTROL, channel);
-    CHECK_INT(LBX_SYSTEM_SUSPEND, system.code);
+    CHECK_INT(LBX_CHANNEL_CONTROL, channel);
+    CHECK_INT(LBX_SYSTEM_CODE_SUSPEND, system.code);
 
     lbx_envelope_into_parts(&made, NULL, NULL, NULL, NULL);
     lbx_envelope_into_parts(NULL, &message, NULL, NULL, NULL);

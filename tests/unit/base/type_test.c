@@ -248,7 +248,7 @@ TEST(type_functions_take_no_type)
     void *copy = NULL;
 
     lbx_type_destroy(NULL);
-    lbx_type_end_message(NULL, &copy);
+    lbx_type_destroy_message(NULL, &copy);
     CHECK_STR("", lbx_type_name(NULL));
     CHECK_INT(LBX_PRIORITY_DEFAULT, lbx_type_default_priority(NULL));
     CHECK(!lbx_type_is_a(NULL, a));
@@ -307,7 +307,7 @@ TEST_CITING("C-09", type_clones_and_ends_messages)
     calls.out_of_memory = true;
     CHECK_STATUS(LBX_NO_MEMORY, lbx_type_clone(type, message, &copy));
     CHECK_PTR(NULL, copy);
-    lbx_type_end_message(type, message);
+    lbx_type_destroy_message(type, message);
     CHECK_INT(1, calls.destroyed);
     CHECK_INT(2, calls.cloned);
     lbx_type_destroy(type);
@@ -330,7 +330,7 @@ TEST(type_functions_are_not_inherited)
     derived = NEW_TYPE("derived", base);
 
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_type_clone(derived, message, &copy));
-    lbx_type_end_message(derived, message);
+    lbx_type_destroy_message(derived, message);
     CHECK_INT(0, calls.destroyed + calls.cloned);
     lbx_type_destroy(derived);
     lbx_type_destroy(base);

@@ -70,7 +70,7 @@ bridge_open(struct bridge *bridge)
     CHECK_OK(lbx_system_spawn(bridge->till.system, &props, "till",
                               &bridge->till.ref));
     bridge->actor = (lbx_courier_actor){bridge->till.system, bridge->till.ref};
-    bridge->fx.options.handle = lbx_courier_to_actor;
+    bridge->fx.options.handle = lbx_courier_tell_actor;
     bridge->fx.options.context = &bridge->actor;
 }
 
@@ -153,8 +153,9 @@ TEST(an_actor_that_has_ended_fails_letters)
     struct bridge bridge;
 
     bridge_open(&bridge);
-    lbx_stop(bridge.till.ref);
-    CHECK_OK(lbx_ended_until(bridge.till.system, bridge.till.ref, LBX_FOREVER));
+    lbx_ref_stop(bridge.till.ref);
+    CHECK_OK(
+        lbx_ref_ended_until(bridge.till.system, bridge.till.ref, LBX_FOREVER));
     bridge_send(&bridge, "1");
     fixture_run(&bridge.fx, 1);
     CHECK_COUNTS(&bridge.fx, "requests", 0, 0, 1);

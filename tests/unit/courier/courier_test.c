@@ -81,21 +81,21 @@ TEST(a_courier_keeps_to_the_limits_of_its_box)
     fixture_open(&fx);
     box.lease_ns = 0;
     options.box = &box;
-    CHECK_OK(lbx_fake_create(&options, &fake));
+    CHECK_OK(lbx_fake_postbox_create(&options, &fake));
     fx.options.postbox = fake;
     fx.options.lease_ns = LBX_DEFAULT;
     check_refused(&fx, LBX_INVALID, "lease_ns is LBX_DEFAULT");
     lbx_postbox_unref(fake);
-    box = lbx_box_options_set(LBX_BOX_SQS);
-    CHECK_OK(lbx_fake_create(&options, &fake));
+    box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
+    CHECK_OK(lbx_fake_postbox_create(&options, &fake));
     fx.options.postbox = fake;
     fx.options.lease_ns = 13 * 3600 * LBX_SECOND;
-    check_refused(&fx, LBX_INVALID, "limits.lease_most_ns");
+    check_refused(&fx, LBX_INVALID, "limits.max_lease_ns");
     fx.options.lease_ns = LBX_DEFAULT;
     fx.options.wait_ns = -1;
-    check_refused(&fx, LBX_INVALID, "limits.wait_most_ns");
+    check_refused(&fx, LBX_INVALID, "limits.max_wait_ns");
     fx.options.wait_ns = 21 * LBX_SECOND;
-    check_refused(&fx, LBX_INVALID, "limits.wait_most_ns");
+    check_refused(&fx, LBX_INVALID, "limits.max_wait_ns");
     fx.options.wait_ns = LBX_DEFAULT;
     CHECK_OK(lbx_courier_create(&fx.options, &fx.courier));
     lbx_postbox_unref(fake);
@@ -127,7 +127,7 @@ count(lbx_job *job, void *context)
            !atomic_compare_exchange_weak(&tally->most, &most, now))
         ;
     seen = atomic_fetch_add(&tally->seen[number], 1);
-    CHECK_OK(lbx_job_beat(job));
+    CHECK_OK(lbx_job_heartbeat(job));
     sched_yield();
     atomic_fetch_sub(&tally->at_work, 1);
     return seen < tally->fail_each ? LBX_REFUSED : LBX_OK;
@@ -151,7 +151,7 @@ TEST_CITING("W-19", several_handlers_share_the_letters)
 
     fixture_open_with(&fx, count, &tally);
     fx.options.handlers = 4;
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fx.options.wait_ns = -1;
     send_numbers(&fx);
     CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
@@ -274,7 +274,7 @@ fall_silent(lbx_job *job, void *context)
     test_clock_advance(&guard->fx->time, 100 * LBX_SECOND - 1);
     CHECK_INT(start + 100 * LBX_SECOND, lbx__watchdog_check(courier));
     CHECK_INT(0, atomic_load(&guard->stuck));
-    CHECK_OK(lbx_job_beat(job)); // in time
+    CHECK_OK(lbx_job_heartbeat(job)); // in time
     test_clock_advance(&guard->fx->time, 100 * LBX_SECOND - 1);
     (void)lbx__watchdog_check(courier);
     CHECK_INT(0, atomic_load(&guard->stuck));
@@ -287,7 +287,7 @@ fall_silent(lbx_job *job, void *context)
     test_clock_advance(&guard->fx->time, 500 * LBX_SECOND);
     (void)lbx__watchdog_check(courier);
     CHECK_INT(1, atomic_load(&guard->stuck)); // once for each silence
-    (void)lbx_job_beat(job);
+    (void)lbx_job_heartbeat(job);
     test_clock_advance(&guard->fx->time, 100 * LBX_SECOND);
     (void)lbx__watchdog_check(courier);
     CHECK_INT(2, atomic_load(&guard->stuck));
@@ -380,7 +380,7 @@ answer_or_fail(lbx_job *job, void *context)
 
     (void)context;
     if (strcmp(lbx_letter_body(lbx_job_letter(job), NULL), "good") == 0)
-        return lbx_job_answer(job, &answer);
+        return lbx_job_reply_and_acknowledge(job, &answer);
     return lbx_job_fail(job, LBX_REFUSED, "bad", "bad");
 }
 

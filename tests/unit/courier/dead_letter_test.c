@@ -102,7 +102,7 @@ send_order(const struct shop *shop)
         {"weight", LBX_ATTRIBUTE_NUMBER, "float", "1.5", 3},
         {"key", LBX_ATTRIBUTE_BINARY, NULL, "\0\1", 2},
     };
-    static const lbx_route table[] = {{"letterbox.Result", "results"}};
+    static const lbx_routes_entry table[] = {{"letterbox.Result", "results"}};
     lbx_draft draft = lbx_draft_of_bytes(bytes, sizeof(bytes));
     lbx_routes *routes;
 
@@ -122,7 +122,7 @@ static void
 check_order(lbx_letter *letter)
 {
     lbx_attribute attribute;
-    lbx_letter_facts facts;
+    lbx_letter_info facts;
     size_t size;
     const void *body = lbx_letter_body(letter, &size);
 
@@ -140,7 +140,7 @@ check_order(lbx_letter *letter)
     CHECK(lbx_letter_attribute(letter, "key", &attribute));
     CHECK(attribute.size_bytes == 2 && !memcmp(attribute.value, "\0\1", 2));
     CHECK(!lbx_letter_attribute_at(letter, 3, &attribute));
-    CHECK_OK(lbx_letter_facts_read(letter, &facts));
+    CHECK_OK(lbx_letter_info_read(letter, &facts));
     CHECK_STR("trace-1", facts.trace);
     CHECK_STR("another", facts.in_reply_to);
     CHECK_STR("customer-7", facts.group);
@@ -152,7 +152,7 @@ TEST_CITING("R-44", what_a_courier_has_put_aside_comes_back_as_it_was)
 {
     struct shop shop;
     lbx_letter *letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     open_shop(&shop, NULL);
     send_order(&shop);
@@ -212,7 +212,7 @@ TEST(what_a_box_has_moved_comes_back_the_same_way)
     lbx_letter *letter;
 
     box.dead_letters = "dead";
-    box.deliveries_most = 1;
+    box.max_deliveries = 1;
     open_shop(&shop, &box);
     send_order(&shop);
     letter = take(shop.orders);
@@ -238,7 +238,7 @@ TEST_CITING("R-44", the_way_back_is_never_taken_for_a_duplicate)
     lbx_draft draft = lbx_draft_of_text("a book");
     struct shop shop;
     lbx_letter *letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     box.fifo = true;
     box.deduplicate_by_content = true;
@@ -265,7 +265,7 @@ TEST(what_is_no_dead_letter_is_refused_and_left_alone)
     lbx_draft draft = lbx_draft_of_text("{\"message_id\": 7}");
     struct shop shop;
     lbx_letter *letter;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     open_shop(&shop, NULL);
     CHECK_STATUS(LBX_INVALID,
@@ -309,8 +309,8 @@ TEST(a_record_of_another_hand_has_its_replies_in_one_place)
     letter = take(shop.orders);
     CHECK_STR("a book", lbx_letter_body(letter, NULL));
     CHECK_PTR(NULL, lbx_letter_type_name(letter));
-    CHECK_STR("answers", lbx_routes_place(lbx_letter_routes(letter),
-                                          lbx_wink_request_type()));
+    CHECK_STR("answers", lbx_routes_address(lbx_letter_routes(letter),
+                                            lbx_wink_request_type()));
     lbx_letter_destroy(letter);
     close_shop(&shop);
 }
@@ -324,12 +324,12 @@ struct fate {
 };
 
 static lbx_status
-strike(void *context, lbx_verb verb, const void *request)
+strike(void *context, lbx_call_kind verb, const void *request)
 {
     struct fate *fate = context;
 
     (void)request;
-    if (verb != LBX_VERB_SEND && verb != LBX_VERB_SETTLE)
+    if (verb != LBX_CALL_SEND && verb != LBX_CALL_SETTLE)
         return LBX_OK;
     return ++fate->calls == fate->at ? LBX_UNREACHABLE : LBX_OK;
 }

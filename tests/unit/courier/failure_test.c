@@ -62,7 +62,7 @@ TEST_CITING("W-25 R-44", the_fifth_failure_puts_a_letter_aside_with_all_of_it)
     fixture_run(&fx, 1);
     CHECK_COUNTS(&fx, "requests", 0, 0, 0);
     CHECK_COUNTS(&fx, "dead", 1, 0, 0);
-    CHECK_INT(1, fixture_stats(&fx)->dead);
+    CHECK_INT(1, fixture_stats(&fx)->dead_letters);
     CHECK_INT(4, fixture_stats(&fx)->returned);
     CHECK_INT(1, fixture_stats(&fx)->acknowledged);
 
@@ -183,22 +183,23 @@ struct diary {
 };
 
 static lbx_status
-write_down(void *context, lbx_verb verb, const void *request)
+write_down(void *context, lbx_call_kind verb, const void *request)
 {
     struct diary *diary = context;
     const lbx_send_request *send = request;
     const lbx_settle_request *settle = request;
     const size_t used = strlen(diary->text);
 
-    if (verb == LBX_VERB_SEND)
+    if (verb == LBX_CALL_SEND)
         diary->text[used] =
             strcmp(send->parcels[0].type_name, "letterbox.DeadLetter") == 0
                 ? 'D'
                 : 'R';
-    else if (verb == LBX_VERB_SETTLE)
-        diary->text[used] = settle->entries[0].what != LBX_ACKNOWLEDGE ? 'N'
-                            : settle->entries[0].attachment_count > 0  ? 'B'
-                                                                       : 'A';
+    else if (verb == LBX_CALL_SETTLE)
+        diary->text[used] = settle->entries[0].action != LBX_SETTLE_ACKNOWLEDGE
+                                ? 'N'
+                            : settle->entries[0].attachment_count > 0 ? 'B'
+                                                                      : 'A';
     else
         return LBX_OK;
     return diary->fail_at == (int)used + 1 ? diary->status : LBX_OK;
@@ -249,7 +250,7 @@ TEST_CITING("R-44", what_cannot_be_put_aside_is_not_lost)
         CHECK_STR("RBN", diary.text);
         CHECK_COUNTS(&fx, "dead", 0, 0, 0);
         CHECK_COUNTS(&fx, "requests", 0, 0, 1);
-        CHECK_INT(0, fixture_stats(&fx)->dead);
+        CHECK_INT(0, fixture_stats(&fx)->dead_letters);
         CHECK_INT(1, fixture_stats(&fx)->returned);
         CHECK(fixture_has_logged(&fx, "not put aside"));
     }
@@ -276,7 +277,7 @@ TEST_CITING("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside)
     CHECK_COUNTS(&fx, "dead", 0, 0, 0);
     CHECK_COUNTS(&fx, "requests", 1, 0, 0);
     CHECK_INT(1, fixture_stats(&fx)->lost_leases);
-    CHECK_INT(0, fixture_stats(&fx)->dead);
+    CHECK_INT(0, fixture_stats(&fx)->dead_letters);
 }
 
 /* ---- Dead letters in another store ---- */
@@ -337,7 +338,7 @@ TEST_CITING("R-44", in_another_store_the_dead_letter_comes_before_the_end)
     struct apart apart;
 
     run_apart(&apart, &diary, "RDA", 1, 0, 0);
-    CHECK_INT(1, fixture_stats(&apart.fx)->dead);
+    CHECK_INT(1, fixture_stats(&apart.fx)->dead_letters);
     CHECK_INT(1, fixture_stats(&apart.fx)->acknowledged);
     close_apart(&apart);
 }
@@ -348,7 +349,7 @@ TEST_CITING("R-44", what_another_store_does_not_take_is_not_lost)
     struct apart apart;
 
     run_apart(&apart, &diary, "RDN", 0, 0, 1);
-    CHECK_INT(0, fixture_stats(&apart.fx)->dead);
+    CHECK_INT(0, fixture_stats(&apart.fx)->dead_letters);
     close_apart(&apart);
 }
 
@@ -396,7 +397,7 @@ TEST_CITING("R-44", without_a_policy_the_error_can_be_the_answer)
     void *message;
 
     fixture_open_with(&fx, fail_badly, NULL);
-    fx.options.answer_failures = true;
+    fx.options.reply_on_failure = true;
     fixture_send(&fx, "a book");
     fixture_send_draft(&fx, lbx_draft_of_text("without routes"));
     fixture_run(&fx, 2);
@@ -416,7 +417,7 @@ TEST_CITING("R-44", an_error_that_cannot_be_answered_comes_again)
     FIXTURE(fx);
 
     fixture_open_with(&fx, fail_badly, NULL);
-    fx.options.answer_failures = true;
+    fx.options.reply_on_failure = true;
     fixture_send(&fx, "a book");
     fixture_before(&fx, write_down, &diary);
     fixture_run(&fx, 1);
@@ -460,7 +461,7 @@ inspect(lbx_job *job, void *context)
 TEST_CITING("R-44", dead_letters_are_consumed_by_the_hour)
 {
     lbx_courier *consumer;
-    lbx_courier_options options = lbx_courier_options_dead_letters();
+    lbx_courier_options options = lbx_courier_options_for_dead_letters();
     FIXTURE(fx);
     int seen = 0;
 

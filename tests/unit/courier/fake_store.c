@@ -39,7 +39,7 @@ free_letter(struct fake_store_letter *letter)
 
 /* What the test wants to happen first. */
 static lbx_status
-begin(struct fake_store *fake, lbx_verb verb, const void *request)
+begin(struct fake_store *fake, lbx_call_kind verb, const void *request)
 {
     atomic_fetch_add(&fake->calls[verb], 1);
     return fake->before ? fake->before(fake->context, verb, request) : LBX_OK;
@@ -73,7 +73,7 @@ static lbx_durability
 durability(lbx_store *store)
 {
     (void)store;
-    return LBX_SURVIVES_NOTHING;
+    return LBX_DURABILITY_NONE;
 }
 
 /* CREATE and DESCRIBE. */
@@ -147,7 +147,7 @@ id_of(const struct fake_store_box *box)
 
 static void
 put(struct fake_store *fake, lbx_box uid, const lbx_parcel *parcel,
-    lbx_sent *sent)
+    lbx_sent_letter *sent)
 {
     struct fake_store_box *box = box_of(fake, uid);
     struct fake_store_letter *letter = find_token(box, parcel->token);
@@ -169,7 +169,7 @@ put(struct fake_store *fake, lbx_box uid, const lbx_parcel *parcel,
         letter->token = copy_text(parcel->token);
         letter->due_ns = test_clock_now(fake->time) + parcel->delay_ns;
     }
-    *sent = (lbx_sent){
+    *sent = (lbx_sent_letter){
         .status = LBX_OK, .id = letter->id, .sequence = letter->sequence};
 }
 
@@ -220,7 +220,7 @@ claim(struct fake_store *fake, lbx_call *call,
     uint32_t found = 0;
     lbx_status status = LBX_OK;
 
-    for (size_t i = 0; i < box->count && found < request->letters_most; i++) {
+    for (size_t i = 0; i < box->count && found < request->max_letters; i++) {
         if (box->letters[i].due_ns > now)
             continue;
         status = deliver(fake, call, request->box, &box->letters[i],
@@ -267,7 +267,7 @@ static lbx_status
 receive(lbx_store *store, lbx_call *call, lbx_receive_request *request)
 {
     struct fake_store *fake = fake_store_of(store);
-    lbx_status status = begin(fake, LBX_VERB_RECEIVE, request);
+    lbx_status status = begin(fake, LBX_CALL_RECEIVE, request);
 
     if (status != LBX_OK)
         return status;
@@ -303,7 +303,7 @@ static lbx_status
 send(lbx_store *store, lbx_call *call, lbx_send_request *request)
 {
     struct fake_store *fake = fake_store_of(store);
-    lbx_status status = begin(fake, LBX_VERB_SEND, request);
+    lbx_status status = begin(fake, LBX_CALL_SEND, request);
 
     (void)call;
     if (status != LBX_OK)
@@ -328,7 +328,8 @@ remove_letter(struct fake_store_box *box, size_t index)
 }
 
 static void
-settle_one(struct fake_store *fake, lbx_box uid, lbx_settle_entry *entry)
+settle_one(struct fake_store *fake, lbx_box uid,
+           lbx_settle_request_entry *entry)
 {
     struct fake_store_box *box = box_of(fake, uid);
     const int64_t now = test_clock_now(fake->time);
@@ -352,12 +353,12 @@ settle_one(struct fake_store *fake, lbx_box uid, lbx_settle_entry *entry)
         put(fake, entry->attachments[i].box, entry->attachments[i].parcel,
             entry->attachments[i].sent);
     entry->status = LBX_OK;
-    if (entry->what == LBX_ACKNOWLEDGE) {
+    if (entry->action == LBX_SETTLE_ACKNOWLEDGE) {
         remove_letter(box, index);
         return;
     }
     box->letters[index].due_ns = now + entry->time_ns;
-    if (entry->what == LBX_NACK)
+    if (entry->action == LBX_SETTLE_NACK)
         box->letters[index].leased = false;
 }
 
@@ -365,7 +366,7 @@ static lbx_status
 settle(lbx_store *store, lbx_call *call, lbx_settle_request *request)
 {
     struct fake_store *fake = fake_store_of(store);
-    lbx_status status = begin(fake, LBX_VERB_SETTLE, request);
+    lbx_status status = begin(fake, LBX_CALL_SETTLE, request);
 
     (void)call;
     if (status != LBX_OK)

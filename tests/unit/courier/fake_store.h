@@ -57,10 +57,11 @@ struct fake_store {
     struct fake_store_box *boxes[FAKE_STORE_BOXES];
     lbx_call *waiting[FAKE_STORE_WAITING];
     size_t waiting_count;
-    _Atomic long calls[LBX_VERB_SYNC + 1];
+    _Atomic long calls[LBX_CALL_SYNC + 1];
 
     /* Set before use; anything but LBX_OK is the call's answer. */
-    lbx_status (*before)(void *context, lbx_verb verb, const void *request);
+    lbx_status (*before)(void *context, lbx_call_kind verb,
+                         const void *request);
     void *context;
 };
 

@@ -37,10 +37,10 @@ fixture_open(struct fixture *fx)
                            .log_lock = PTHREAD_MUTEX_INITIALIZER};
     fx->clock = test_clock_interface(&fx->time);
     fake_store_open(&fx->store, &fx->time);
-    CHECK_OK(lbx_types_create(NULL, &fx->types));
-    CHECK_OK(lbx_types_add(fx->types, lbx_wink_request_type()));
-    CHECK_OK(lbx_types_add(fx->types, lbx_wink_result_type()));
-    CHECK_OK(lbx_types_add(fx->types, lbx_dead_letter_type()));
+    CHECK_OK(lbx_type_registry_create(NULL, &fx->types));
+    CHECK_OK(lbx_type_registry_add(fx->types, lbx_wink_request_type()));
+    CHECK_OK(lbx_type_registry_add(fx->types, lbx_wink_result_type()));
+    CHECK_OK(lbx_type_registry_add(fx->types, lbx_dead_letter_record_type()));
     requests.types = fx->types;
     CHECK_OK(lbx_postbox_open_in(&fx->store.base, "requests", &requests,
                                  &fx->requests));
@@ -69,7 +69,7 @@ fixture_open_with(struct fixture *fx, lbx_status (*handle)(lbx_job *, void *),
 
 void
 fixture_before(struct fixture *fx,
-               lbx_status (*before)(void *, lbx_verb, const void *),
+               lbx_status (*before)(void *, lbx_call_kind, const void *),
                void *context)
 {
     fx->store.before = before;
@@ -84,7 +84,7 @@ fixture_close(struct fixture *fx)
     lbx_postbox_unref(fx->dead);
     lbx_postbox_unref(fx->answers);
     lbx_postbox_unref(fx->requests);
-    lbx_types_destroy(fx->types);
+    lbx_type_registry_destroy(fx->types);
     lbx_store_unref(&fx->store.base);
 }
 

@@ -20,7 +20,7 @@ struct fixture {
     struct test_clock time;
     lbx_clock clock;
     struct fake_store store;
-    lbx_types *types;
+    lbx_type_registry *types;
     lbx_postbox *requests;
     lbx_postbox *answers; /* the replies' default address */
     lbx_postbox *dead;
@@ -45,7 +45,7 @@ void fixture_close(struct fixture *fx);
 
 /* Calls `before` ahead of each call of the store; see fake_store.h. */
 void fixture_before(struct fixture *fx,
-                    lbx_status (*before)(void *, lbx_verb, const void *),
+                    lbx_status (*before)(void *, lbx_call_kind, const void *),
                     void *context);
 
 /* A text, or a draft, to `requests`; with routes to `answers`. */

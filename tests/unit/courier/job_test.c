@@ -103,7 +103,7 @@ report(lbx_job *job, void *context)
 
     (void)context;
     CHECK_OK(lbx_letter_reply(lbx_job_letter(job), &progress, NULL, NULL));
-    status = lbx_job_answer(job, &result);
+    status = lbx_job_reply_and_acknowledge(job, &result);
     CHECK(status != LBX_OK || lbx_letter_is_finalized(lbx_job_letter(job)));
     return status;
 }
@@ -132,7 +132,7 @@ answer_whole(lbx_job *job, void *context)
     lbx_draft result = lbx_draft_of_text("whole");
 
     (void)context;
-    return lbx_job_answer(job, &result);
+    return lbx_job_reply_and_acknowledge(job, &result);
 }
 
 TEST_CITING("W-20", a_letter_without_routes_is_acknowledged_without_an_answer)
@@ -149,12 +149,12 @@ TEST_CITING("W-20", a_letter_without_routes_is_acknowledged_without_an_answer)
 
 /* The box of the answers is full: the reply cannot be attached. */
 static lbx_status
-no_room(void *context, lbx_verb verb, const void *request)
+no_room(void *context, lbx_call_kind verb, const void *request)
 {
     const lbx_settle_request *settle = request;
     const _Atomic bool *full = context;
 
-    if (atomic_load(full) && verb == LBX_VERB_SETTLE &&
+    if (atomic_load(full) && verb == LBX_CALL_SETTLE &&
         settle->entries[0].attachment_count > 0)
         return LBX_FULL;
     return LBX_OK;
@@ -186,13 +186,13 @@ static lbx_status
 answer_nothing(lbx_job *job, void *context)
 {
     (void)context;
-    CHECK_STATUS(LBX_INVALID, lbx_job_answer(job, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_job_answer(NULL, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_job_beat(NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_job_reply_and_acknowledge(job, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_job_reply_and_acknowledge(NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_job_heartbeat(NULL));
     CHECK(!lbx_job_is_stopping(NULL));
     CHECK_PTR(NULL, lbx_job_letter(NULL));
     CHECK_STATUS(LBX_DENIED, lbx_job_fail(NULL, LBX_DENIED, NULL, NULL));
-    lbx_job_done(NULL, LBX_OK);
+    lbx_job_finish(NULL, LBX_OK);
     return LBX_OK;
 }
 
@@ -219,7 +219,7 @@ TEST(jobs_refuse_nonsense)
     CHECK_STATUS(LBX_INVALID, lbx_courier_run(NULL, 1));
     CHECK_STATUS(LBX_INVALID, lbx_courier_stop(NULL, 0));
     CHECK_STATUS(LBX_INVALID, lbx_courier_stats_read(NULL, &stats));
-    CHECK_STATUS(LBX_INVALID, lbx_courier_to_actor(NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_courier_tell_actor(NULL, NULL));
     CHECK(!lbx_courier_is_running(NULL));
     lbx_courier_destroy(NULL);
 }
@@ -254,13 +254,13 @@ TEST(a_letter_that_the_handler_has_settled_is_left_alone)
 /* ---- Stores that fail ---- */
 
 struct failing {
-    lbx_verb verb;
+    lbx_call_kind verb;
     lbx_status status;
     int times;
 };
 
 static lbx_status
-fail_some(void *context, lbx_verb verb, const void *request)
+fail_some(void *context, lbx_call_kind verb, const void *request)
 {
     struct failing *failing = context;
 
@@ -276,7 +276,7 @@ TEST_CITING("W-25", an_acknowledgement_that_fails_lets_the_letter_come_again)
     static const lbx_status failures[] = {LBX_UNREACHABLE, LBX_UNKNOWN, LBX_IO};
 
     for (size_t i = 0; i < 3; i++) {
-        struct failing failing = {LBX_VERB_SETTLE, failures[i], 1};
+        struct failing failing = {LBX_CALL_SETTLE, failures[i], 1};
         FIXTURE(fx);
         struct clerk clerk;
 
@@ -294,12 +294,12 @@ TEST_CITING("W-25", an_acknowledgement_that_fails_lets_the_letter_come_again)
     }
 }
 
-/* Receives fail some times, and then work; the log names lbx_file_check() when
+/* Receives fail some times, and then work; the log names lbx_file_store_check() when
  * the store is damaged. */
 static void
 receive_after(lbx_status status, int times)
 {
-    struct failing failing = {LBX_VERB_RECEIVE, status, times};
+    struct failing failing = {LBX_CALL_RECEIVE, status, times};
     FIXTURE(fx);
     struct clerk clerk;
 
@@ -308,7 +308,7 @@ receive_after(lbx_status status, int times)
     fixture_deliver(&fx, "a book", times + 1);
     CHECK_INT(1, clerk.jobs);
     CHECK(fixture_has_logged(&fx, "receiving from requests failed"));
-    CHECK(fixture_has_logged(&fx, "lbx_file_check()") ==
+    CHECK(fixture_has_logged(&fx, "lbx_file_store_check()") ==
           (status == LBX_CORRUPT));
 }
 
@@ -359,7 +359,7 @@ finish_elsewhere(void *context)
 
     EVENTUALLY((job = atomic_load(&elsewhere->job)) != NULL);
     CHECK(lbx_job_letter(job) != NULL); // it stays
-    lbx_job_done(job, elsewhere->status);
+    lbx_job_finish(job, elsewhere->status);
 }
 
 TEST(work_that_goes_on_elsewhere_is_settled_when_it_is_done)
@@ -381,7 +381,7 @@ static lbx_status
 done_at_once(lbx_job *job, void *context)
 {
     (void)context;
-    lbx_job_done(job, LBX_REFUSED); // before the handler has returned
+    lbx_job_finish(job, LBX_REFUSED); // before the handler has returned
     return LBX_PENDING;
 }
 

@@ -23,7 +23,7 @@ work(lbx_job *job, void *context)
     for (int i = 0; i < work->steps; i++) {
         fixture_advance(work->fx, work->step_ns);
         if (work->beats) {
-            work->last_beat = lbx_job_beat(job);
+            work->last_beat = lbx_job_heartbeat(job);
             if (work->last_beat != LBX_OK)
                 return work->last_beat;
         }
@@ -120,10 +120,10 @@ beat_on(lbx_job *job, void *context)
     long calls;
 
     fixture_advance(fx, 301 * LBX_SECOND);
-    CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
-    calls = atomic_load(&fx->store.calls[LBX_VERB_SETTLE]);
-    CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
-    CHECK_INT(calls, atomic_load(&fx->store.calls[LBX_VERB_SETTLE]));
+    CHECK_STATUS(LBX_EXPIRED, lbx_job_heartbeat(job));
+    calls = atomic_load(&fx->store.calls[LBX_CALL_SETTLE]);
+    CHECK_STATUS(LBX_EXPIRED, lbx_job_heartbeat(job));
+    CHECK_INT(calls, atomic_load(&fx->store.calls[LBX_CALL_SETTLE]));
     return LBX_OK; // and does not care
 }
 
@@ -144,7 +144,7 @@ answer_late(lbx_job *job, void *context)
     struct fixture *fx = context;
 
     fixture_advance(fx, 301 * LBX_SECOND);
-    return lbx_job_answer(job, &answer);
+    return lbx_job_reply_and_acknowledge(job, &answer);
 }
 
 TEST_CITING("W-17", an_answer_after_the_lease_is_not_sent)
@@ -159,12 +159,13 @@ TEST_CITING("W-17", an_answer_after_the_lease_is_not_sent)
 }
 
 static lbx_status
-refuse_extending(void *context, lbx_verb verb, const void *request)
+refuse_extending(void *context, lbx_call_kind verb, const void *request)
 {
     const lbx_settle_request *settle = request;
 
     (void)context;
-    return verb == LBX_VERB_SETTLE && settle->entries[0].what == LBX_EXTEND
+    return verb == LBX_CALL_SETTLE &&
+                   settle->entries[0].action == LBX_SETTLE_EXTEND
                ? LBX_UNREACHABLE
                : LBX_OK;
 }
@@ -187,7 +188,7 @@ settle_and_beat(lbx_job *job, void *context)
 {
     (void)context;
     CHECK_OK(lbx_letter_acknowledge(lbx_job_letter(job)));
-    CHECK_OK(lbx_job_beat(job)); // there is nothing to extend
+    CHECK_OK(lbx_job_heartbeat(job)); // there is nothing to extend
     return LBX_OK;
 }
 
@@ -209,7 +210,7 @@ TEST_CITING("W-25", letters_that_are_not_begun_are_extended_too)
     FIXTURE(fx);
 
     open_work(&fx, &context, 5, 100 * LBX_SECOND, true);
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fixture_send_many(&fx, "a book", 3);
     fixture_run(&fx, 1);
     CHECK_INT(3, context.jobs);
@@ -224,7 +225,7 @@ TEST_CITING("W-16", letters_whose_lease_is_over_are_not_begun)
     FIXTURE(fx);
 
     open_work(&fx, &context, 1, 300 * LBX_SECOND, false);
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fixture_send_many(&fx, "a book", 3);
     fixture_run(&fx, 1);
     CHECK_INT(1, context.jobs); // the leases of the others are over
@@ -246,12 +247,12 @@ steal(lbx_job *job, void *context)
         return LBX_OK;
     // Both leases run out, and another consumer takes both letters.
     fixture_advance(work->fx, 300 * LBX_SECOND);
-    options.letters_most = 2;
+    options.max_letters = 2;
     options.lease_ns = 300 * LBX_SECOND;
     CHECK_OK(lbx_postbox_receive_batch(work->fx->requests, &options, letters,
                                        &count));
     CHECK_INT(2, count);
-    CHECK_STATUS(LBX_EXPIRED, lbx_job_beat(job));
+    CHECK_STATUS(LBX_EXPIRED, lbx_job_heartbeat(job));
     for (size_t i = 0; i < count; i++) {
         CHECK_OK(lbx_letter_acknowledge(letters[i]));
         lbx_letter_destroy(letters[i]);
@@ -266,7 +267,7 @@ TEST_CITING("W-17", letters_that_another_consumer_has_are_not_begun)
 
     open_work(&fx, &context, 0, 0, false);
     fx.options.handle = steal;
-    fx.options.letters_most = 2;
+    fx.options.max_letters = 2;
     fixture_send(&fx, "a book");
     fixture_deliver(&fx, "a pen", 1);
     CHECK_INT(1, context.jobs);

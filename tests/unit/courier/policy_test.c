@@ -26,13 +26,13 @@ TEST(delays_keep_their_limits_whatever_these_are)
     CHECK_INT(0, lbx__policy_retry_delay(&options, 3));
     options.retry_ns = INT64_MAX;
     CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, 1));
-    options.retry_most_ns = INT64_MAX;
+    options.max_retry_ns = INT64_MAX;
     CHECK_INT(INT64_MAX, lbx__policy_retry_delay(&options, 1));
     CHECK_INT(INT64_MAX, lbx__policy_retry_delay(&options, 2)); // would not fit
     options.retry_ns = 60 * LBX_SECOND;
-    options.retry_most_ns = 0;
+    options.max_retry_ns = 0;
     CHECK_INT(0, lbx__policy_retry_delay(&options, 1));
-    options = lbx_courier_options_dead_letters();
+    options = lbx_courier_options_for_dead_letters();
     CHECK_INT(3600 * LBX_SECOND, lbx__policy_retry_delay(&options, 1));
     CHECK_INT(3600 * LBX_SECOND, lbx__policy_retry_delay(&options, 99));
     CHECK_INT(300 * LBX_SECOND, options.lease_ns);
@@ -73,11 +73,11 @@ TEST_CITING("R-44", the_fifth_delivery_is_the_last)
 
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 1));
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 4));
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 5));
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 6));
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "x", 5));
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "x", 6));
     rules.deliveries = 6; // WINK's "more than five"
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 5));
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 6));
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "x", 6));
     rules.postbox = NULL; // no policy
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 1000));
 }
@@ -92,12 +92,12 @@ TEST_CITING("R-44", errors_can_be_included_and_excluded_by_whole_names)
     rules.include_count = 2;
     rules.exclude = exclude;
     rules.exclude_count = 2;
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "shop.Bad", 1));    // at once
-    CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.Busy", 99)); // never
-    CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.Both", 99)); // it wins
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "shop.Bad", 1)); // at once
+    CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.Busy", 99));     // never
+    CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.Both", 99));     // it wins
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.BadOrder", 1));
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "shop.Ba", 1));
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "shop.BusyToo", 5));
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "shop.BusyToo", 5));
 }
 
 static lbx_verdict
@@ -106,8 +106,9 @@ turn_round(void *context, const lbx_job_failure *failure)
     int *asked = context;
 
     ++*asked;
-    return failure->verdict == LBX_VERDICT_DEAD ? LBX_VERDICT_RETRY
-                                                : LBX_VERDICT_DEAD;
+    return failure->verdict == LBX_VERDICT_DEAD_LETTER
+               ? LBX_VERDICT_RETRY
+               : LBX_VERDICT_DEAD_LETTER;
 }
 
 TEST_CITING("R-44", a_program_can_decide_knowing_the_rules)
@@ -117,7 +118,7 @@ TEST_CITING("R-44", a_program_can_decide_knowing_the_rules)
 
     rules.decide = turn_round;
     rules.context = &asked;
-    CHECK_INT(LBX_VERDICT_DEAD, judge(&rules, "x", 1));
+    CHECK_INT(LBX_VERDICT_DEAD_LETTER, judge(&rules, "x", 1));
     CHECK_INT(LBX_VERDICT_RETRY, judge(&rules, "x", 5));
     CHECK_INT(2, asked);
     rules.postbox = NULL;
@@ -167,15 +168,15 @@ TEST(options_that_cannot_be_kept_are_named)
     REFUSED(options.handle = NULL);
     REFUSED(options.handlers = 0);
     REFUSED(options.handlers = 1025);
-    REFUSED(options.letters_most = 0);
-    REFUSED(options.letters_most = 11);
+    REFUSED(options.max_letters = 0);
+    REFUSED(options.max_letters = 11);
     REFUSED(options.lease_ns = -1);
     REFUSED(options.lease_ns = 0);
     REFUSED(options.lease_ns = LBX_MS - 1);
     REFUSED(options.extend_every_ns = -1);
     REFUSED(options.extend_to_ns = options.extend_every_ns);
     REFUSED(options.retry_ns = -1);
-    REFUSED(options.retry_most_ns = -1);
+    REFUSED(options.max_retry_ns = -1);
     REFUSED(options.stuck = stuck; options.watchdog_ns = 20 * LBX_SECOND);
     REFUSED(options.stuck = stuck; options.watchdog_ns = 0;
             options.wait_ns = LBX_DEFAULT);

@@ -52,7 +52,7 @@ decode(const lbx_type *type, const char *json)
     lbx_status status = lbx_type_decode(type, json, strlen(json), &record);
 
     if (status == LBX_OK)
-        lbx_type_end_message(type, record);
+        lbx_type_destroy_message(type, record);
     return status;
 }
 
@@ -87,7 +87,7 @@ TEST_CITING("W-24", requests_travel_as_json)
     CHECK_INT(request.deadline_ms, back->deadline_ms);
     CHECK_INT(request.created_ms, back->created_ms);
     CHECK_STR("r-1", back->request_id.text);
-    lbx_type_end_message(lbx_wink_request_type(), back);
+    lbx_type_destroy_message(lbx_wink_request_type(), back);
 }
 
 TEST_CITING("W-24", new_requests_have_a_random_id_and_the_time)
@@ -103,7 +103,7 @@ TEST_CITING("W-24", new_requests_have_a_random_id_and_the_time)
     CHECK_STR("1", back->payload);
     CHECK_PTR(NULL, back->budget);
     CHECK_INT(0, back->deadline_ms);
-    lbx_type_end_message(lbx_wink_request_type(), back);
+    lbx_type_destroy_message(lbx_wink_request_type(), back);
 }
 
 TEST_CITING("W-24", results_travel_as_json)
@@ -125,7 +125,7 @@ TEST_CITING("W-24", results_travel_as_json)
     CHECK_STR(result.error, back->error);
     CHECK_STR("s-1", back->session_id.text);
     CHECK_INT(1, back->completed_ms);
-    lbx_type_end_message(lbx_wink_result_type(), back);
+    lbx_type_destroy_message(lbx_wink_result_type(), back);
 }
 
 static lbx_dead_letter_record
@@ -152,7 +152,7 @@ TEST_CITING("W-25 R-44", dead_letters_carry_all_that_is_known)
 {
     lbx_dead_letter_record record = dead_letter("a book", 6);
     lbx_dead_letter_record *back =
-        there_and_back(lbx_dead_letter_type(), &record,
+        there_and_back(lbx_dead_letter_record_type(), &record,
                        "{\"message_id\":\"m-1\",\"body\":\"a book\","
                        "\"body_type\":\"shop.Order\","
                        "\"source_mailbox\":\"orders\",\"delivery_count\":5,"
@@ -176,7 +176,7 @@ TEST_CITING("W-25 R-44", dead_letters_carry_all_that_is_known)
     CHECK_STR("r-1", back->request_id.text);
     CHECK_STR("answers", back->reply_mailbox);
     CHECK_STR("t-1", back->trace_id);
-    lbx_type_end_message(lbx_dead_letter_type(), back);
+    lbx_type_destroy_message(lbx_dead_letter_record_type(), back);
 }
 
 /* Whatever bytes a letter had come out of its dead letter again. */
@@ -202,14 +202,15 @@ TEST_CITING("W-25", bodies_that_are_no_text_travel_in_base64)
         lbx_buffer json;
 
         lbx__buffer_init(&json, NULL, JSON_MOST);
-        CHECK_OK(lbx_type_encode(lbx_dead_letter_type(), &record, &json));
+        CHECK_OK(
+            lbx_type_encode(lbx_dead_letter_record_type(), &record, &json));
         CHECK(strstr(lbx__buffer_text(&json), bodies[i].name) != NULL);
-        CHECK_OK(lbx_type_decode(lbx_dead_letter_type(),
+        CHECK_OK(lbx_type_decode(lbx_dead_letter_record_type(),
                                  lbx__buffer_text(&json), json.size,
                                  (void **)&back));
         CHECK_INT(bodies[i].size, back->body_bytes);
         CHECK(memcmp(bodies[i].bytes, back->body, bodies[i].size + 1) == 0);
-        lbx_type_end_message(lbx_dead_letter_type(), back);
+        lbx_type_destroy_message(lbx_dead_letter_record_type(), back);
         lbx__buffer_fini(&json);
     }
 }
@@ -244,9 +245,9 @@ TEST_CITING("W-24", records_without_what_is_required_are_not_encoded)
     memset(result.request_id.text, 'x', sizeof(result.request_id.text));
     CHECK_STATUS(LBX_ENCODING, encode(lbx_wink_result_type(), &result));
 
-    CHECK_OK(encode(lbx_dead_letter_type(), &dead));
+    CHECK_OK(encode(lbx_dead_letter_record_type(), &dead));
     dead.body = NULL;
-    CHECK_STATUS(LBX_ENCODING, encode(lbx_dead_letter_type(), &dead));
+    CHECK_STATUS(LBX_ENCODING, encode(lbx_dead_letter_record_type(), &dead));
 }
 
 /* A payload may be as deep as the reader allows, less the record around it. */
@@ -264,7 +265,7 @@ TEST(payloads_that_could_not_be_read_again_are_not_encoded)
                 there_and_back(lbx_wink_request_type(), &request, NULL);
 
             CHECK_STR(deep, back->payload);
-            lbx_type_end_message(lbx_wink_request_type(), back);
+            lbx_type_destroy_message(lbx_wink_request_type(), back);
         } else {
             CHECK_STATUS(LBX_ENCODING,
                          encode(lbx_wink_request_type(), &request));
@@ -286,7 +287,7 @@ TEST_CITING("W-24", foreign_records_are_read_with_nulls_and_strangers)
     CHECK_STR("r-1", request->request_id.text);
     CHECK_PTR(NULL, request->budget);
     CHECK_INT(1794826295123, request->created_ms);
-    lbx_type_end_message(type, request);
+    lbx_type_destroy_message(type, request);
 }
 
 TEST(texts_that_are_no_records_are_refused)
@@ -327,11 +328,11 @@ TEST(texts_that_are_no_records_are_refused)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (decode(lbx_wink_request_type(), bad[i]) != LBX_ENCODING)
             FAIL("%s", bad[i]);
-    CHECK_OK(decode(lbx_dead_letter_type(),
+    CHECK_OK(decode(lbx_dead_letter_record_type(),
                     "{\"message_id\":\"m\",\"body_base64\":\"\","
                     "\"delivery_count\":4294967295}"));
     for (size_t i = 0; i < sizeof(bad_dead) / sizeof(bad_dead[0]); i++)
-        if (decode(lbx_dead_letter_type(), bad_dead[i]) != LBX_ENCODING)
+        if (decode(lbx_dead_letter_record_type(), bad_dead[i]) != LBX_ENCODING)
             FAIL("%s", bad_dead[i]);
 }
 

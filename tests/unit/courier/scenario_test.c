@@ -64,13 +64,13 @@ evaluate(lbx_job *job, void *context)
                                              : types->failed;
     lbx_draft verdict = lbx_draft_of_message(type, sample);
 
-    return lbx_job_answer(job, &verdict);
+    return lbx_job_reply_and_acknowledge(job, &verdict);
 }
 
 /* Samples 1 to `count`, with these routes. */
 static void
-evaluate_all(struct fixture *fx, struct types *types, const lbx_route *table,
-             size_t routes, int count)
+evaluate_all(struct fixture *fx, struct types *types,
+             const lbx_routes_entry *table, size_t routes, int count)
 {
     fixture_open(fx);
     lbx_routes_unref(fx->routes);
@@ -78,7 +78,7 @@ evaluate_all(struct fixture *fx, struct types *types, const lbx_route *table,
     make_types(types);
     fx->options.handle = evaluate;
     fx->options.context = types;
-    fx->options.letters_most = 4;
+    fx->options.max_letters = 4;
     for (int i = 1; i <= count; i++) {
         char text[16];
 
@@ -91,7 +91,7 @@ evaluate_all(struct fixture *fx, struct types *types, const lbx_route *table,
 
 TEST_CITING("W-21", answers_of_derived_types_take_the_route_of_their_base)
 {
-    static const lbx_route table[] = {{"t.Outcome", "answers"}};
+    static const lbx_routes_entry table[] = {{"t.Outcome", "answers"}};
     struct types types;
     struct fixture fx;
     lbx_letter *letter;
@@ -108,7 +108,7 @@ TEST_CITING("W-21", answers_of_derived_types_take_the_route_of_their_base)
 
 TEST_CITING("W-20 W-21", an_answer_without_a_route_is_a_warning)
 {
-    static const lbx_route table[] = {{"t.Outcome", "answers"}};
+    static const lbx_routes_entry table[] = {{"t.Outcome", "answers"}};
     struct types types;
     struct fixture fx;
 
@@ -123,7 +123,7 @@ TEST_CITING("W-20 W-21", an_answer_without_a_route_is_a_warning)
 
 TEST_CITING("W-19 W-22", an_evaluation_run_has_a_place_for_each_outcome)
 {
-    static const lbx_route table[] = {
+    static const lbx_routes_entry table[] = {
         {"t.Passed", "answers"}, {"t.Failed", "dead"}, {"t.Other", "dead"}};
     size_t passed, failed, leased, delayed;
     struct types types;

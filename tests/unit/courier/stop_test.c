@@ -31,7 +31,7 @@ pass(struct moment *moment)
 }
 
 static lbx_status
-pass_store(void *context, lbx_verb verb, const void *request)
+pass_store(void *context, lbx_call_kind verb, const void *request)
 {
     (void)verb;
     (void)request;
@@ -49,8 +49,9 @@ pass_job(lbx_job *job, void *context)
     pass(moment);
     CHECK(lbx_job_is_stopping(job) == (!moment->again && moment->stop_at > 0 &&
                                        moment->stop_at <= moment->now));
-    CHECK_OK(lbx_job_beat(job));
-    return moment->jobs % 2 ? lbx_job_answer(job, &answer) : LBX_OK;
+    CHECK_OK(lbx_job_heartbeat(job));
+    return moment->jobs % 2 ? lbx_job_reply_and_acknowledge(job, &answer)
+                            : LBX_OK;
 }
 
 static void
@@ -62,7 +63,7 @@ stop_at(int when, int *ret_moments)
 
     moment.fx = &fx;
     fixture_open_with(&fx, pass_job, &moment);
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fixture_send_many(&fx, "a book", 6);
     fixture_before(&fx, pass_store, &moment);
     fixture_courier(&fx);
@@ -71,7 +72,7 @@ stop_at(int when, int *ret_moments)
     stats = fixture_stats(&fx);
     // All that was begun is done, and nothing is left leased (COUR-2).
     CHECK_INT(moment.jobs, stats->acknowledged);
-    CHECK_INT(stats->received, stats->acknowledged + stats->given_back);
+    CHECK_INT(stats->received, stats->acknowledged + stats->released_unstarted);
     CHECK_COUNTS(&fx, "requests", (size_t)(6 - moment.jobs), 0, 0);
     CHECK_INT(0, stats->lost_leases + stats->unsettled + stats->returned);
     CHECK(!lbx_courier_is_running(fx.courier));
@@ -140,7 +141,7 @@ TEST_CITING("W-25", a_stop_waits_for_the_letter_that_was_begun)
     FIXTURE(fx);
 
     fixture_open_with(&fx, wait_at_gate, &gate);
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fixture_send_many(&fx, "a book", 3);
     CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
     EVENTUALLY(atomic_load(&gate.reached));
@@ -149,16 +150,16 @@ TEST_CITING("W-25", a_stop_waits_for_the_letter_that_was_begun)
     atomic_store(&gate.is_open, true);
     CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
     CHECK_INT(1, fixture_stats(&fx)->acknowledged);
-    CHECK_INT(2, fixture_stats(&fx)->given_back);
+    CHECK_INT(2, fixture_stats(&fx)->released_unstarted);
     CHECK_COUNTS(&fx, "requests", 2, 0, 0);
 }
 
 static lbx_status
-unreachable(void *context, lbx_verb verb, const void *request)
+unreachable(void *context, lbx_call_kind verb, const void *request)
 {
     (void)context;
     (void)request;
-    return verb == LBX_VERB_RECEIVE ? LBX_UNREACHABLE : LBX_OK;
+    return verb == LBX_CALL_RECEIVE ? LBX_UNREACHABLE : LBX_OK;
 }
 
 TEST(a_stop_ends_a_pause)
@@ -185,12 +186,13 @@ stop_and_cut(lbx_job *job, void *context)
 }
 
 static lbx_status
-cut_nacks(void *context, lbx_verb verb, const void *request)
+cut_nacks(void *context, lbx_call_kind verb, const void *request)
 {
     const lbx_settle_request *settle = request;
 
     (void)context;
-    return verb == LBX_VERB_SETTLE && settle->entries[0].what == LBX_NACK
+    return verb == LBX_CALL_SETTLE &&
+                   settle->entries[0].action == LBX_SETTLE_NACK
                ? LBX_UNREACHABLE
                : LBX_OK;
 }
@@ -202,7 +204,7 @@ TEST(letters_that_cannot_be_given_back_come_when_their_lease_ends)
 
     moment.fx = &fx;
     fixture_open_with(&fx, stop_and_cut, &moment);
-    fx.options.letters_most = 3;
+    fx.options.max_letters = 3;
     fixture_send_many(&fx, "a book", 3);
     fx.store.before = cut_nacks;
     fixture_courier(&fx);

@@ -47,7 +47,7 @@ EVERY_KIND(KIND_TEST, sends_and_receives_batches_in_order)
 static void
 full_in_mid_batch_takes_what_fits(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_REJECT);
     struct box box = box_make(kind, &options);
     void *messages[BATCH];
     size_t sent = 99;
@@ -64,7 +64,7 @@ LIMITED_KINDS(KIND_TEST, full_in_mid_batch_takes_what_fits)
 
 TEST(batch_follows_the_overflow_policy)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     void *messages[BATCH];
     size_t sent = 0;
@@ -76,7 +76,7 @@ TEST(batch_follows_the_overflow_policy)
     CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
     CHECK_INT(5, sent);
     CHECK_INT(3, losses.count);
-    losses_check(&losses, 2, 3, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 2, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 4, 5);
     box_end(&box);
 }
@@ -84,7 +84,7 @@ TEST(batch_follows_the_overflow_policy)
 // Lost by DROP_NEWEST is swallowed, hence sent: the sink owns those.
 TEST(batch_beyond_drop_newest_is_sent_and_lost)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_NEWEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     void *messages[BATCH];
     size_t sent = 0;
@@ -96,7 +96,7 @@ TEST(batch_beyond_drop_newest_is_sent_and_lost)
     CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
     CHECK_INT(5, sent);
     CHECK_INT(3, losses.count);
-    losses_check(&losses, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1, 2);
     box_end(&box);
 }
@@ -142,7 +142,7 @@ TEST(large_batch_crosses_segments)
 // producer.h: waits for room as often as needed; *ret_sent counts as they go.
 TEST(waiting_batch_goes_in_as_room_appears)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct bell bell = {0};
     lbx_operation send;
@@ -169,7 +169,7 @@ TEST(waiting_batch_goes_in_as_room_appears)
 // WAIT-4: part in, part out, and the count says which.
 TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_operation send;
     void *messages[BATCH];
@@ -191,7 +191,7 @@ TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
 // head, and behind those who came first.
 TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender before;
     struct bell bell = {0};
@@ -220,7 +220,7 @@ TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
 
 TEST_CITING("CLOSE-4", close_ends_a_waiting_batch)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_operation send;
     void *messages[BATCH];
@@ -302,7 +302,7 @@ TEST_CITING("R-34", receive_batch_leaves_promised_messages_alone)
 // Each taken message makes room for one waiting sender, also in a batch.
 TEST_CITING("MSG-9", receive_batch_lets_as_many_senders_in)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender senders[3];
     void *received[3];

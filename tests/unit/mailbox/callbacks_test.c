@@ -81,7 +81,7 @@ meddling_priority(const void *message, void *context, int32_t *ret)
 static void
 loss_sink_may_use_the_mailbox(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct world world = {.left = 1};
 
     options.loss_sink = (lbx_loss_sink){meddling_loss, &world};
@@ -98,7 +98,7 @@ LIMITED_KINDS(KIND_CITING, "R-42", loss_sink_may_use_the_mailbox)
 static void
 destroy_function_may_use_the_mailbox(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_NEWEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_NEWEST);
     struct world world = {.left = 1};
 
     options.destroy = meddling_destroy;
@@ -215,7 +215,7 @@ close_from_loss(void *context, const lbx_loss *loss)
 // send that caused it was sent or refused, and says which.
 TEST_CITING("CLOSE-5", mailbox_may_be_closed_from_its_loss_sink)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_DROP_OLDEST);
     struct closer closer = {.calls = 0};
     lbx_status status;
 
@@ -318,7 +318,7 @@ TEST_CITING("MSG-7", last_handles_may_go_inside_the_scheduler_hook)
 TEST_CITING("MSG-7", last_handles_may_go_while_an_envelope_is_sent)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 0);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 0);
     struct dropper dropper;
     lbx_scheduler_hook hook = {end_from_hook, &dropper};
     lbx_send_result result;
@@ -329,7 +329,7 @@ TEST_CITING("MSG-7", last_handles_may_go_while_an_envelope_is_sent)
     CHECK_OK(
         lbx_producer_try_send_envelope(dropper.box.in, &envelope, &result));
     CHECK_PTR(NULL, dropper.box.in);
-    CHECK_INT(LBX_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
 }
 
 struct stubborn {
@@ -352,7 +352,7 @@ send_again(void *context, const lbx_loss *loss)
 // long as it stops.
 TEST_CITING("R-42", loss_sink_may_send_into_the_mailbox_that_lost)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_DROP_OLDEST);
     struct stubborn stubborn = {.left = 100};
 
     options.loss_sink = (lbx_loss_sink){send_again, &stubborn};

@@ -72,7 +72,7 @@ closed_immediately_loses_the_rest_in_order(const char *kind)
     CHECK_ENDED(&box);
     CHECK_INT(4, losses.count);
     for (unsigned i = 0; i < 4; i++)
-        losses_check(&losses, i, (int)i + 1, LBX_LOST_CLOSED);
+        losses_check(&losses, i, (int)i + 1, LBX_LOSS_CLOSED);
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
     check_refuses_every_send(&box);
     box_end(&box);
@@ -106,7 +106,7 @@ closed_to_dead_letters_sends_the_rest_there(const char *kind)
     for (int number = 1; number <= 3; number++) {
         CHECK_OK(lbx_consumer_try_receive_envelope(dead.out, &envelope));
         CHECK_INT(number, number_of(envelope.message));
-        CHECK_INT(LBX_LOST_CLOSED, envelope.lost);
+        CHECK_INT(LBX_LOSS_CLOSED, envelope.lost);
         CHECK_PTR(&options, envelope.recipient);
     }
     CHECK_NOTHING(&dead);
@@ -212,7 +212,7 @@ TEST_CITING("CLOSE-5 R-14", stricter_close_after_drain_loses_what_is_left)
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_INT(2, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_CLOSED);
+    losses_check(&losses, 0, 2, LBX_LOSS_CLOSED);
     CHECK_ENDED(&box);
     box_end(&box);
 }
@@ -244,7 +244,7 @@ LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-35", close_wakes_every_waiting_receiver)
 static void
 close_wakes_every_waiting_sender(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct losses losses = {.count = 0};
     struct sender senders[5];
     struct box box;
@@ -269,7 +269,7 @@ LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-12", close_wakes_every_waiting_sender)
 
 TEST_CITING("CLOSE-4", close_wakes_parked_threads)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box full = box_make(LBX_KIND_BOUNDED, &options);
     struct box empty = box_make(LBX_KIND_BOUNDED, &options);
     struct parked sender;
@@ -317,7 +317,7 @@ TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 1, LBX_LOST_CLOSED);
+    losses_check(&losses, 0, 1, LBX_LOSS_CLOSED);
     lbx_operation_fini(&receiver.operation);
     box_end(&box);
 }
@@ -342,7 +342,7 @@ TEST_CITING("CLOSE-3 MSG-1",
 // A send that a receiver completed before the close was sent.
 TEST_CITING("CLOSE-6", send_completed_by_hand_over_survives_a_close)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
 
@@ -401,7 +401,7 @@ close_racing_with_sends_loses_nothing(const char *kind)
 
         if (kind_is_limited(kind)) {
             options.capacity_messages = 8;
-            options.overflow = LBX_BLOCK;
+            options.overflow = LBX_OVERFLOW_BLOCK;
         }
         options.loss_sink = losses_sink(&losses);
         race.box = box_make(kind, &options);
@@ -483,7 +483,7 @@ EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
 static void
 flush_is_done_when_the_rest_is_evicted(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct box box = box_make(kind, &options);
     struct bell bell = {0};
     lbx_operation flush;
@@ -552,8 +552,8 @@ TEST_CITING("B-06", flush_is_not_deceived_by_a_more_urgent_message)
     box_send(&box, 1);
     CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
-    box_send_envelope(&box, lbx_envelope_new(letter(2), -1));
-    box_send_envelope(&box, lbx_envelope_new(letter(3), 99));
+    box_send_envelope(&box, lbx_envelope_of(letter(2), -1));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), 99));
     CHECK_INT(2, box_next(&box));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
     CHECK_INT(1, box_next(&box));

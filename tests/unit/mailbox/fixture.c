@@ -9,7 +9,8 @@
 bool
 kind_is_limited(const char *kind)
 {
-    return (lbx_kinds_capabilities(NULL, kind) & LBX_CAN_BOUND) != 0;
+    return (lbx_kind_registry_capabilities(NULL, kind) &
+            LBX_CAPABILITY_BOUND) != 0;
 }
 
 struct box
@@ -73,7 +74,7 @@ lbx_status
 box_try_send_system(const struct box *box, int number)
 {
     lbx_envelope envelope = lbx_envelope_from_system(
-        lbx_system_message_of(LBX_SYSTEM_WATCH), letter(number));
+        lbx_system_message_of(LBX_SYSTEM_CODE_WATCH), letter(number));
 
     return lbx_producer_try_send_envelope(box->in, &envelope, NULL);
 }

@@ -73,10 +73,10 @@ loses_the_rest_with_its_last_consumer(const char *kind)
     lbx_consumer_unref(box.out);
     box.out = NULL;
     CHECK_INT(4, losses.count);
-    losses_check(&losses, 0, 4, LBX_LOST_CLOSED); // system first, as received
-    losses_check(&losses, 1, 1, LBX_LOST_CLOSED);
-    losses_check(&losses, 2, 2, LBX_LOST_CLOSED);
-    losses_check(&losses, 3, 3, LBX_LOST_CLOSED);
+    losses_check(&losses, 0, 4, LBX_LOSS_CLOSED); // system first, as received
+    losses_check(&losses, 1, 1, LBX_LOSS_CLOSED);
+    losses_check(&losses, 2, 2, LBX_LOSS_CLOSED);
+    losses_check(&losses, 3, 3, LBX_LOSS_CLOSED);
     CHECK_STATUS(LBX_CLOSED, lbx_producer_try_send(box.in, letter(5)));
     box_end(&box);
     CHECK_INT(4, losses.count);
@@ -124,7 +124,7 @@ TEST_CITING("CLOSE-4", last_producer_wakes_waiting_receivers)
 // Their messages stay theirs.
 TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct losses losses = {.count = 0};
     struct sender sender;
     struct box box;

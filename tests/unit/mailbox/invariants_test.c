@@ -57,14 +57,15 @@ delivers_each_message_once_and_in_order(const char *kind)
 {
     static struct crowd crowd;
     lbx_mailbox_options options = plain_options();
-    unsigned capabilities = lbx_kinds_capabilities(NULL, kind);
+    unsigned capabilities = lbx_kind_registry_capabilities(NULL, kind);
 
     if (kind_is_limited(kind)) {
         options.capacity_messages = 16;
-        options.overflow = LBX_BLOCK;
+        options.overflow = LBX_OVERFLOW_BLOCK;
     }
     crowd.box = box_make(kind, &options);
-    crowd.consumers = capabilities & LBX_CAN_MULTI_CONSUME ? CONSUMERS : 1;
+    crowd.consumers =
+        capabilities & LBX_CAPABILITY_MULTI_CONSUME ? CONSUMERS : 1;
     crowd.producing = PRODUCERS;
     threads_run(crowd.consumers + PRODUCERS, join_crowd, &crowd);
     for (int i = 0; i < ALL; i++)
@@ -89,7 +90,7 @@ send_whole(unsigned index, void *context)
 
     for (int i = 1; i <= 1000; i++) {
         lbx_envelope envelope =
-            lbx_envelope_new(letter(i), (int32_t)(i * 7 + (int)index));
+            lbx_envelope_of(letter(i), (int32_t)(i * 7 + (int)index));
         lbx_envelope got;
 
         if (index < 2) {
@@ -159,7 +160,8 @@ press_and_watch(unsigned index, void *context)
 static void
 never_holds_more_than_its_capacity(const char *kind)
 {
-    const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_OLDEST};
+    const lbx_overflow policies[] = {LBX_OVERFLOW_REJECT,
+                                     LBX_OVERFLOW_DROP_OLDEST};
 
     for (size_t i = 0; i < 2; i++) {
         lbx_mailbox_options options = limited_options(3, policies[i]);
@@ -184,8 +186,8 @@ TEST_CITING("MSG-4 R-04", priorities_come_out_sorted_and_stable)
 
     for (int number = 0; number < 5000; number++) {
         random = random * 1103515245u + 12345u;
-        box_send_envelope(&box, lbx_envelope_new(letter(number),
-                                                 (int32_t)(random >> 16) % 20));
+        box_send_envelope(&box, lbx_envelope_of(letter(number),
+                                                (int32_t)(random >> 16) % 20));
     }
     for (int i = 0; i < 5000; i++) {
         lbx_envelope envelope;
@@ -207,7 +209,7 @@ allocates_nothing_after_creation(const char *kind)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = limited_options(8, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(8, LBX_OVERFLOW_REJECT);
     struct box box;
     long before;
 
@@ -375,7 +377,7 @@ hands_over_what_was_written_before(const char *kind)
 
     if (kind_is_limited(kind)) {
         options.capacity_messages = 2;
-        options.overflow = LBX_BLOCK;
+        options.overflow = LBX_OVERFLOW_BLOCK;
     }
     box = box_make(kind, &options);
     threads_run(2, pass_payloads, &box);

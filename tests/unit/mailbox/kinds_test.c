@@ -96,8 +96,8 @@ stack_evict(void *storage, lbx_envelope *ret)
     return true;
 }
 
-static const lbx_storage_ops stack_ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
+static const lbx_kind_ops stack_ops = {
+    .version = LBX_KIND_OPS_VERSION,
     .create = stack_create,
     .destroy = stack_destroy,
     .push = stack_push,
@@ -107,7 +107,7 @@ static const lbx_storage_ops stack_ops = {
 
 struct street {
     struct shop shop;
-    lbx_kinds *kinds;
+    lbx_kind_registry *kinds;
     lbx_mailbox_options options;
 };
 
@@ -116,8 +116,9 @@ street_begin(struct street *street)
 {
     memset(street, 0, sizeof(*street));
     street->options = plain_options();
-    CHECK_OK(lbx_kinds_create(NULL, &street->kinds));
-    CHECK_OK(lbx_kinds_add(street->kinds, "stack", &stack_ops, &street->shop));
+    CHECK_OK(lbx_kind_registry_create(NULL, &street->kinds));
+    CHECK_OK(lbx_kind_registry_add(street->kinds, "stack", &stack_ops,
+                                   &street->shop));
     street->options.kinds = street->kinds;
 }
 
@@ -125,7 +126,7 @@ static void
 street_end(struct street *street)
 {
     CHECK_INT(street->shop.created, street->shop.destroyed);
-    lbx_kinds_destroy(street->kinds);
+    lbx_kind_registry_destroy(street->kinds);
 }
 
 TEST_CITING("R-21 A-16", own_kind_keeps_messages_its_own_way)
@@ -165,7 +166,7 @@ TEST_CITING("A-16", own_kind_receives_its_options_and_owner)
 TEST(own_kind_keeps_whole_envelopes)
 {
     struct street street;
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 6);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 6);
     struct box box;
 
     street_begin(&street);
@@ -210,8 +211,9 @@ TEST_CITING("R-12", refusals_of_the_storage_reach_the_sender)
 // turn the storage's FULL into a loss; a BLOCK mailbox does not wait for it.
 TEST(refusals_of_the_storage_pass_the_policy_by)
 {
-    const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_NEWEST,
-                                     LBX_DROP_OLDEST, LBX_GROW, LBX_BLOCK};
+    const lbx_overflow policies[] = {
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST,
+        LBX_OVERFLOW_GROW, LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 5; i++) {
         struct losses losses = {.count = 0};
@@ -245,7 +247,7 @@ TEST_CITING("MSG-9", storage_that_refuses_a_waiting_send_serves_the_next)
 
     street_begin(&street);
     street.options.capacity_messages = 1;
-    street.options.overflow = LBX_BLOCK;
+    street.options.overflow = LBX_OVERFLOW_BLOCK;
     box = box_make("stack", &street.options);
     box_send(&box, 1);
     sender_wait(&first, &box, 2);
@@ -288,14 +290,14 @@ TEST_CITING("R-21 MSG-5", own_kind_gets_capacity_and_policy_from_the_mailbox)
 
     street_begin(&street);
     street.options.capacity_messages = 3;
-    street.options.overflow = LBX_DROP_OLDEST;
+    street.options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     street.options.loss_sink = losses_sink(&losses);
     box = box_make("stack", &street.options);
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BOUND);
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BOUND);
     box_send_numbers(&box, 1, 5);
     CHECK_INT(2, losses.count);
-    losses_check(&losses, 0, 1, LBX_LOST_DROPPED_OLDEST); // by evict
-    losses_check(&losses, 1, 2, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 0, 1, LBX_LOSS_DROPPED_OLDEST); // by evict
+    losses_check(&losses, 1, 2, LBX_LOSS_DROPPED_OLDEST);
     box_send_system(&box, 9);
     CHECK_RECEIVES(&box, 9, 5, 4, 3);
     box_end(&box);
@@ -311,7 +313,7 @@ TEST_CITING("R-21 R-34", own_kind_gets_waiting_from_the_mailbox)
 
     street_begin(&street);
     street.options.capacity_messages = 1;
-    street.options.overflow = LBX_BLOCK;
+    street.options.overflow = LBX_OVERFLOW_BLOCK;
     box = box_make("stack", &street.options);
     receiver_wait(&receiver, &box);
     box_send(&box, 1);
@@ -342,8 +344,8 @@ TEST_CITING("A-15", own_kind_is_emptied_before_it_is_destroyed)
     box_send_numbers(&box, 1, 3);
     box_end(&box);
     CHECK_INT(3, losses.count);
-    losses_check(&losses, 0, 3, LBX_LOST_CLOSED);
-    losses_check(&losses, 2, 1, LBX_LOST_CLOSED);
+    losses_check(&losses, 0, 3, LBX_LOSS_CLOSED);
+    losses_check(&losses, 2, 1, LBX_LOSS_CLOSED);
     street_end(&street);
 }
 
@@ -351,20 +353,20 @@ TEST_CITING("A-15", own_kind_is_emptied_before_it_is_destroyed)
 TEST(kind_without_evict_drops_what_comes_next)
 {
     struct losses losses = {.count = 0};
-    lbx_storage_ops ops = stack_ops;
+    lbx_kind_ops ops = stack_ops;
     struct street street;
     struct box box;
 
     street_begin(&street);
     ops.evict = NULL;
-    CHECK_OK(lbx_kinds_add(street.kinds, "pile", &ops, &street.shop));
+    CHECK_OK(lbx_kind_registry_add(street.kinds, "pile", &ops, &street.shop));
     street.options.capacity_messages = 2;
-    street.options.overflow = LBX_DROP_OLDEST;
+    street.options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     street.options.loss_sink = losses_sink(&losses);
     box = box_make("pile", &street.options);
     box_send_numbers(&box, 1, 3);
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 3, 1);
     box_end(&box);
     street_end(&street);
@@ -373,15 +375,16 @@ TEST(kind_without_evict_drops_what_comes_next)
 // A stack's push is also a push to the front.
 TEST(kind_with_a_front_can_be_sent_to_its_front)
 {
-    lbx_storage_ops ops = stack_ops;
+    lbx_kind_ops ops = stack_ops;
     struct street street;
     struct box box;
 
     street_begin(&street);
     ops.push_front = stack_push;
-    ops.capabilities = LBX_CAN_SEND_FRONT;
-    CHECK_OK(lbx_kinds_add(street.kinds, "deck", &ops, &street.shop));
-    CHECK(lbx_kinds_capabilities(street.kinds, "deck") & LBX_CAN_SEND_FRONT);
+    ops.capabilities = LBX_CAPABILITY_SEND_FRONT;
+    CHECK_OK(lbx_kind_registry_add(street.kinds, "deck", &ops, &street.shop));
+    CHECK(lbx_kind_registry_capabilities(street.kinds, "deck") &
+          LBX_CAPABILITY_SEND_FRONT);
     box = box_make("deck", &street.options);
     box_send(&box, 1);
     CHECK_OK(lbx_producer_try_send_front(box.in, letter(2)));
@@ -401,15 +404,15 @@ number_is_priority(const void *message, void *context, int32_t *ret)
 // A kind that sorts is told what to sort by: the mailbox asks, once.
 TEST_CITING("R-05", kind_that_sorts_is_given_priorities)
 {
-    lbx_storage_ops ops = stack_ops;
+    lbx_kind_ops ops = stack_ops;
     lbx_envelope envelope;
     struct street street;
     struct box box;
     int asked = 0;
 
     street_begin(&street);
-    ops.capabilities = LBX_CAN_PRIORITIZE;
-    CHECK_OK(lbx_kinds_add(street.kinds, "sorted", &ops, &street.shop));
+    ops.capabilities = LBX_CAPABILITY_PRIORITIZE;
+    CHECK_OK(lbx_kind_registry_add(street.kinds, "sorted", &ops, &street.shop));
     street.options.priority = number_is_priority;
     street.options.priority_context = &asked;
     box = box_make("sorted", &street.options);
@@ -430,8 +433,9 @@ TEST(registry_knows_the_built_in_kinds_and_its_own)
     street_begin(&street);
     box = box_make(LBX_KIND_BOUNDED, &street.options);
     box_end(&box);
-    CHECK(lbx_kinds_capabilities(street.kinds, "stack") != 0);
-    CHECK_INT(0, lbx_kinds_capabilities(NULL, "stack")); // not in the built-in
+    CHECK(lbx_kind_registry_capabilities(street.kinds, "stack") != 0);
+    CHECK_INT(0, lbx_kind_registry_capabilities(
+                     NULL, "stack")); // not in the built-in
     street_end(&street);
 }
 
@@ -440,12 +444,12 @@ TEST(name_that_is_taken_exists)
     struct street street;
 
     street_begin(&street);
-    CHECK_STATUS(LBX_EXISTS, lbx_kinds_add(street.kinds, "stack", &stack_ops,
-                                           &street.shop));
-    CHECK_STATUS(LBX_EXISTS, lbx_kinds_add(street.kinds, "unbounded",
-                                           &stack_ops, &street.shop));
-    CHECK_STATUS(LBX_EXISTS, lbx_kinds_add(street.kinds, "priority", &stack_ops,
-                                           &street.shop));
+    CHECK_STATUS(LBX_EXISTS, lbx_kind_registry_add(street.kinds, "stack",
+                                                   &stack_ops, &street.shop));
+    CHECK_STATUS(LBX_EXISTS, lbx_kind_registry_add(street.kinds, "unbounded",
+                                                   &stack_ops, &street.shop));
+    CHECK_STATUS(LBX_EXISTS, lbx_kind_registry_add(street.kinds, "priority",
+                                                   &stack_ops, &street.shop));
     street_end(&street);
 }
 
@@ -456,7 +460,8 @@ TEST(name_of_a_kind_is_copied)
     struct box box;
 
     street_begin(&street);
-    CHECK_OK(lbx_kinds_add(street.kinds, name, &stack_ops, &street.shop));
+    CHECK_OK(
+        lbx_kind_registry_add(street.kinds, name, &stack_ops, &street.shop));
     memset(name, 'x', sizeof(name) - 1);
     box = box_make("pile", &street.options);
     box_end(&box);
@@ -467,7 +472,7 @@ TEST(name_of_a_kind_is_copied)
 TEST(incomplete_tables_are_invalid)
 {
     struct street street;
-    lbx_storage_ops ops[6];
+    lbx_kind_ops ops[6];
 
     street_begin(&street);
     for (int i = 0; i < 6; i++)
@@ -477,19 +482,21 @@ TEST(incomplete_tables_are_invalid)
     ops[2].push = NULL;
     ops[3].pop = NULL;
     ops[4].version++;
-    ops[5].capabilities = LBX_CAN_SEND_FRONT; // and no push_front
+    ops[5].capabilities = LBX_CAPABILITY_SEND_FRONT; // and no push_front
     for (int i = 0; i < 6; i++)
         CHECK_STATUS(LBX_INVALID,
-                     lbx_kinds_add(street.kinds, "new", &ops[i], NULL));
+                     lbx_kind_registry_add(street.kinds, "new", &ops[i], NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_kinds_add(street.kinds, "", &stack_ops, NULL));
+                 lbx_kind_registry_add(street.kinds, "", &stack_ops, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_kinds_add(street.kinds, NULL, &stack_ops, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_kinds_add(street.kinds, "new", NULL, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_kinds_add(NULL, "new", &stack_ops, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_kinds_create(NULL, NULL));
-    lbx_kinds_destroy(NULL);
-    CHECK_INT(0, lbx_kinds_capabilities(street.kinds, "new"));
+                 lbx_kind_registry_add(street.kinds, NULL, &stack_ops, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_kind_registry_add(street.kinds, "new", NULL, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_kind_registry_add(NULL, "new", &stack_ops, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_kind_registry_create(NULL, NULL));
+    lbx_kind_registry_destroy(NULL);
+    CHECK_INT(0, lbx_kind_registry_capabilities(street.kinds, "new"));
     street_end(&street);
 }
 
@@ -516,7 +523,7 @@ TEST(storage_is_called_by_one_thread_at_a_time)
 
     street_begin(&street);
     street.options.capacity_messages = 4;
-    street.options.overflow = LBX_BLOCK;
+    street.options.overflow = LBX_OVERFLOW_BLOCK;
     box = box_make("stack", &street.options);
     threads_run(4, crowd_a_stack, &box);
     CHECK_NOTHING(&box);

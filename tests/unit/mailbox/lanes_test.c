@@ -47,7 +47,7 @@ without_a_control_lane_keeps_control_messages_in_turn(const char *kind)
     CHECK_INT(2, box_next(&box));
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK_INT(3, number_of(envelope.message));
-    CHECK_INT(LBX_CONTROL, envelope.channel);
+    CHECK_INT(LBX_CHANNEL_CONTROL, envelope.channel);
     CHECK_RECEIVES(&box, 4);
     box_end(&box);
 }
@@ -66,13 +66,13 @@ TEST_CITING("R-39", system_message_travels_with_code_and_priority)
 {
     lbx_mailbox_options options = envelope_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
-    lbx_system_message stop = lbx_system_message_of(LBX_SYSTEM_STOP);
+    lbx_system_message stop = lbx_system_message_of(LBX_SYSTEM_CODE_STOP);
     lbx_envelope envelope = lbx_envelope_from_system(stop, letter(1));
 
     box_send_envelope(&box, envelope);
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK(lbx_envelope_is_system(&envelope));
-    CHECK_INT(LBX_SYSTEM_STOP, envelope.system.code);
+    CHECK_INT(LBX_SYSTEM_CODE_STOP, envelope.system.code);
     CHECK_INT(LBX_PRIORITY_CELLEX + 10, envelope.system.priority);
     CHECK_INT(1, number_of(envelope.message));
     box_end(&box);
@@ -99,7 +99,7 @@ TEST_CITING("R-08", disabled_system_lane_is_unsupported)
     lbx_mailbox_options options = envelope_options();
     struct box box;
 
-    options.system_reservation = LBX_DISABLED;
+    options.system_reservation = LBX_LIMIT_DISABLED;
     box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_STATUS(LBX_UNSUPPORTED, box_try_send_system(&box, 1));
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
@@ -125,7 +125,7 @@ TEST_CITING("R-08", limited_system_lane_is_full_at_its_limit)
 
 TEST_CITING("R-08", unlimited_system_lane_takes_them_all)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     struct box box;
 
     options.envelopes = true;
@@ -163,7 +163,8 @@ LIMITED_KINDS(KIND_CITING, "R-08", when_full_still_takes_system_messages)
 // not matter how much room users have.
 TEST_CITING("C-37", full_system_lane_does_not_spill_into_the_user_lane)
 {
-    lbx_mailbox_options options = limited_options(100, LBX_DROP_OLDEST);
+    lbx_mailbox_options options =
+        limited_options(100, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -181,7 +182,7 @@ TEST_CITING("C-37", full_system_lane_does_not_spill_into_the_user_lane)
 // Taking a system message makes no room for a waiting user message.
 TEST_CITING("R-07", system_messages_do_not_use_user_room)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
     struct box box;
 
@@ -210,9 +211,9 @@ control_by_priority_sorts_the_control_lane_alone(const char *kind)
     options.control_by_priority = true;
     options.higher_first = true;
     box = box_make(kind, &options);
-    box_send_envelope(&box, lbx_envelope_new(letter(5), 1));
+    box_send_envelope(&box, lbx_envelope_of(letter(5), 1));
     box_send_envelope(&box, lbx_envelope_control(letter(4), 1));
-    box_send_envelope(&box, lbx_envelope_new(letter(6), 7));
+    box_send_envelope(&box, lbx_envelope_of(letter(6), 7));
     box_send_envelope(&box, lbx_envelope_control(letter(1), 7));
     box_send_envelope(&box, lbx_envelope_control(letter(2), 5));
     box_send_envelope(&box, lbx_envelope_control(letter(3), 5));
@@ -229,9 +230,9 @@ KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "C-40",
 // mailbox to stop must not itself wait in line.
 TEST_CITING("C-38", system_send_never_waits)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
-    lbx_envelope stop =
-        lbx_envelope_from_system(lbx_system_message_of(LBX_SYSTEM_STOP), NULL);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
+    lbx_envelope stop = lbx_envelope_from_system(
+        lbx_system_message_of(LBX_SYSTEM_CODE_STOP), NULL);
     struct box box;
 
     options.envelopes = true;
@@ -247,7 +248,7 @@ TEST_CITING("C-38", system_send_never_waits)
 // Akka: one capacity for both classes.
 TEST_CITING("R-07", shared_control_capacity_counts_against_the_whole)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_REJECT);
     lbx_envelope control = lbx_envelope_control(letter(9), 0);
     struct box box;
 
@@ -266,7 +267,7 @@ TEST_CITING("R-07", shared_control_capacity_counts_against_the_whole)
 // cellex: control has room of its own.
 TEST_CITING("R-07", control_capacity_of_its_own_is_apart_from_the_users)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     lbx_envelope control = lbx_envelope_control(letter(9), 0);
     struct box box;
 
@@ -288,7 +289,7 @@ TEST_CITING("R-07", control_capacity_of_its_own_is_apart_from_the_users)
 
 TEST_CITING("R-07", unlimited_control_capacity_takes_them_all)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     struct box box;
 
     options.envelopes = true;
@@ -308,14 +309,14 @@ TEST_CITING("R-39", system_priorities_are_kept_beyond_eight_levels)
 {
     lbx_mailbox_options options = envelope_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
-    lbx_system_message urgent = {LBX_SYSTEM_USER + 1, 42};
+    lbx_system_message urgent = {LBX_SYSTEM_CODE_USER + 1, 42};
     lbx_envelope envelope = lbx_envelope_from_system(urgent, NULL);
 
     box_send_envelope(&box, envelope);
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK_INT(42, envelope.priority);
     CHECK_INT(42, envelope.system.priority);
-    CHECK_INT(LBX_CONTROL, envelope.channel);
+    CHECK_INT(LBX_CHANNEL_CONTROL, envelope.channel);
     box_end(&box);
 }
 
@@ -353,7 +354,7 @@ KIND_TEST(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE,
 TEST(deques_keep_envelopes_without_being_asked)
 {
     struct box box = box_make(LBX_KIND_BOUNDED_DEQUE, NULL);
-    lbx_envelope envelope = lbx_envelope_new(letter(1), 3);
+    lbx_envelope envelope = lbx_envelope_of(letter(1), 3);
 
     envelope.sender = &box;
     box_send_envelope(&box, envelope);
@@ -376,10 +377,10 @@ TEST(plain_mailbox_gives_envelopes_with_defaults)
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK_INT(1, number_of(envelope.message));
     CHECK_INT(LBX_PRIORITY_DEFAULT, envelope.priority);
-    CHECK_INT(LBX_REGULAR, envelope.channel);
+    CHECK_INT(LBX_CHANNEL_REGULAR, envelope.channel);
     CHECK_INT(LBX_FOREVER, envelope.deadline_ns);
     CHECK_INT(0, envelope.enqueued_ns);
-    CHECK_INT(LBX_SYSTEM_NONE, envelope.system.code);
+    CHECK_INT(LBX_SYSTEM_CODE_NONE, envelope.system.code);
     CHECK_PTR(NULL, envelope.sender);
     CHECK_PTR(&options, envelope.recipient);
     box_end(&box);
@@ -508,7 +509,7 @@ TEST_CITING("R-16 MSG-9", system_message_wakes_a_receiver_while_suspended)
 // Full stays full: suspension stops receivers, not the count.
 TEST_CITING("R-16 MSG-5", suspended_mailbox_is_full_at_its_capacity)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK(lbx_mailbox_suspend(box.mailbox));

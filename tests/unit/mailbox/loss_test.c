@@ -12,7 +12,7 @@ static int owner;
 static lbx_envelope
 from_someone(int number)
 {
-    lbx_envelope envelope = lbx_envelope_new(letter(number), 3);
+    lbx_envelope envelope = lbx_envelope_of(letter(number), 3);
 
     envelope.sender = &someone;
     return envelope;
@@ -31,7 +31,7 @@ owned_options(lbx_overflow overflow)
 
 TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -41,7 +41,7 @@ TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
     box_send_envelope(&box, from_someone(2));
 
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_NEWEST);
     CHECK_PTR(&someone, losses.envelopes[0].sender);
     CHECK_PTR(&owner, losses.envelopes[0].recipient);
     CHECK_INT(3, losses.envelopes[0].priority);
@@ -53,7 +53,7 @@ TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
 // The sink can tell "the third" from "three at once".
 TEST_CITING("R-20", losses_are_counted_one_by_one)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_OLDEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -62,20 +62,20 @@ TEST_CITING("R-20", losses_are_counted_one_by_one)
     box_send_numbers(&box, 1, 5);
     CHECK_INT(4, losses.count);
     for (unsigned i = 0; i < 4; i++) {
-        losses_check(&losses, i, (int)i + 1, LBX_LOST_DROPPED_OLDEST);
+        losses_check(&losses, i, (int)i + 1, LBX_LOSS_DROPPED_OLDEST);
         CHECK_INT(i + 1, losses.totals[i]);
     }
     CHECK_INT(4, box_stats(&box).lost);
     box_end(&box);
     CHECK_INT(5, losses.count); // the last one goes with the consumer
-    losses_check(&losses, 4, 5, LBX_LOST_CLOSED);
+    losses_check(&losses, 4, 5, LBX_LOSS_CLOSED);
 }
 
 // The recipient is filled in by the mailbox, also for messages that are
 // delivered, whatever the sender wrote there.
 TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
 {
-    lbx_mailbox_options options = owned_options(LBX_REJECT);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_envelope envelope = from_someone(1);
 
@@ -84,14 +84,14 @@ TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK_PTR(&someone, envelope.sender);
     CHECK_PTR(&owner, envelope.recipient);
-    CHECK_INT(LBX_NOT_LOST, envelope.lost);
+    CHECK_INT(LBX_LOSS_NONE, envelope.lost);
     box_end(&box);
 }
 
 // Without a sink, lost envelopes are sent to the dead letters as they are.
 TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     lbx_mailbox_options keep = envelope_options();
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
     struct box box;
@@ -104,7 +104,7 @@ TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 
     CHECK_OK(lbx_consumer_try_receive_envelope(dead.out, &envelope));
     CHECK_INT(2, number_of(envelope.message));
-    CHECK_INT(LBX_LOST_DROPPED_NEWEST, envelope.lost);
+    CHECK_INT(LBX_LOSS_DROPPED_NEWEST, envelope.lost);
     CHECK_PTR(&someone, envelope.sender);
     CHECK_PTR(&owner, envelope.recipient);
     box_end(&box);
@@ -114,7 +114,7 @@ TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 
 TEST(sink_comes_before_dead_letters)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     lbx_mailbox_options keep = envelope_options();
     struct losses losses = {.count = 0};
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
@@ -134,7 +134,7 @@ TEST(sink_comes_before_dead_letters)
 // its own handle first.
 TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     lbx_mailbox_options keep = envelope_options();
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
     struct box box;
@@ -154,7 +154,7 @@ TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
 // MSG-1: what the dead letters refuse is still ended, once.
 TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     lbx_mailbox_options keep = envelope_options();
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
     _Atomic int ended = 0;
@@ -175,7 +175,7 @@ TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
 // A type knows better than the mailbox how its messages end.
 TEST(type_ends_its_own_lost_messages)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
     _Atomic int by_mailbox = 0;
     _Atomic int by_type = 0;
@@ -204,7 +204,7 @@ TEST(type_ends_its_own_lost_messages)
 // The sink owns what it is given: nobody else may end it.
 TEST(sink_owns_the_message_and_nobody_destroys_it)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_OLDEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     _Atomic int ended = 0;
     struct box box;
@@ -222,7 +222,7 @@ TEST(sink_owns_the_message_and_nobody_destroys_it)
 // A message that was received is the receiver's: never lost, never ended.
 TEST_CITING("MSG-1", received_messages_are_never_lost)
 {
-    lbx_mailbox_options options = owned_options(LBX_REJECT);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_REJECT);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -241,7 +241,7 @@ TEST_CITING("MSG-1", received_messages_are_never_lost)
 // (akka-core#27265): the reasons differ.
 TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 {
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -250,8 +250,8 @@ TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
     box_send_numbers(&box, 1, 2);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_INT(2, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_NEWEST);
-    losses_check(&losses, 1, 1, LBX_LOST_CLOSED);
+    losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_NEWEST);
+    losses_check(&losses, 1, 1, LBX_LOSS_CLOSED);
     box_end(&box);
     CHECK_INT(2, losses.count);
 }
@@ -260,8 +260,8 @@ TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 // ends, nothing is lost twice.
 TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
 {
-    lbx_mailbox_options small = limited_options(1, LBX_DROP_OLDEST);
-    lbx_mailbox_options options = owned_options(LBX_DROP_NEWEST);
+    lbx_mailbox_options small = limited_options(1, LBX_OVERFLOW_DROP_OLDEST);
+    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct box dead;
     struct box box;
@@ -273,8 +273,8 @@ TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
     box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 4); // 2, 3, 4 are lost; 2, 3 are lost again
     CHECK_INT(2, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_OLDEST);
-    losses_check(&losses, 1, 3, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_OLDEST);
+    losses_check(&losses, 1, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&dead, 4);
     CHECK_RECEIVES(&box, 1);
     box_end(&box);

@@ -41,7 +41,7 @@ EVERY_KIND(KIND_CITING, "R-41", counts_exactly)
 
 TEST_CITING("R-41", empty_and_full_are_told_by_the_depth)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK(lbx_mailbox_is_empty(box.mailbox));
@@ -78,7 +78,7 @@ EVERY_KIND(KIND_CITING, "R-28", high_water_mark_is_within_a_batch_of_the_peak)
 
 TEST(stats_count_those_who_wait)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct receiver receiver;
     struct sender sender;
@@ -98,7 +98,7 @@ TEST(stats_count_those_who_wait)
 // Kamon#673: external counters drift; ours do not, whatever happened.
 TEST_CITING("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_DROP_OLDEST);
     lbx_envelope late = lbx_envelope_with_default_priority(letter(9));
     lbx_mailbox_stats stats;
     struct box box;
@@ -219,7 +219,7 @@ EVERY_KIND(KIND_CITING, "C-39", tells_of_each_message_in_and_out)
 // B-10: also when the message came in by hand-over.
 TEST_CITING("C-39 B-10", send_that_waited_is_told_once)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct watched watched;
     struct sender sender;
 
@@ -237,7 +237,7 @@ TEST_CITING("C-39 B-10", send_that_waited_is_told_once)
 
 TEST_CITING("C-39", refused_send_is_not_told)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     struct watched watched;
 
     watch(&watched, LBX_KIND_BOUNDED, &options);
@@ -249,7 +249,7 @@ TEST_CITING("C-39", refused_send_is_not_told)
 
 TEST_CITING("C-39", dropped_and_grown_are_told_with_their_numbers)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct watched watched;
 
     watch(&watched, LBX_KIND_BOUNDED, &options);
@@ -258,7 +258,7 @@ TEST_CITING("C-39", dropped_and_grown_are_told_with_their_numbers)
     CHECK_INT(1, events_last(&watched.events, LBX_METRIC_DROPPED_OLDEST).count);
     box_end(&watched.box);
 
-    options.overflow = LBX_DROP_NEWEST;
+    options.overflow = LBX_OVERFLOW_DROP_NEWEST;
     watch(&watched, LBX_KIND_BOUNDED, &options);
     box_send_numbers(&watched.box, 1, 3);
     CHECK_INT(1, events_of(&watched.events, LBX_METRIC_DROPPED_NEWEST));
@@ -266,7 +266,7 @@ TEST_CITING("C-39", dropped_and_grown_are_told_with_their_numbers)
     CHECK_INT(2, events_of(&watched.events, LBX_METRIC_ENQUEUED));
     box_end(&watched.box);
 
-    options.overflow = LBX_GROW;
+    options.overflow = LBX_OVERFLOW_GROW;
     watch(&watched, LBX_KIND_BOUNDED, &options);
     box_send_numbers(&watched.box, 1, 3);
     CHECK_INT(1, events_of(&watched.events, LBX_METRIC_GREW));
@@ -362,7 +362,7 @@ TEST_CITING("C-39", time_in_mailbox_and_expiry_are_told)
 // An event at 75 %, once each time the depth rises to it.
 TEST(pressure_is_told_once_each_time_it_rises)
 {
-    lbx_mailbox_options options = limited_options(4, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(4, LBX_OVERFLOW_REJECT);
     struct watched watched;
 
     watch(&watched, LBX_KIND_BOUNDED, &options);

@@ -40,7 +40,7 @@ EVERY_KIND(KIND_CITING, "R-11", delivers_null_like_any_message)
 // also when it is lost, handed over, or pushed to the front.
 TEST_CITING("R-11", null_is_lost_and_handed_over_like_any_message)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_DROP_NEWEST);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct sender sender;
     struct box box;
@@ -50,10 +50,10 @@ TEST_CITING("R-11", null_is_lost_and_handed_over_like_any_message)
     box_send(&box, 1);
     box_send(&box, 0);
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 0, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 0, 0, LBX_LOSS_DROPPED_NEWEST);
     box_end(&box);
 
-    options = limited_options(1, LBX_BLOCK);
+    options = limited_options(1, LBX_OVERFLOW_BLOCK);
     box = box_make(LBX_KIND_BOUNDED_DEQUE, &options);
     CHECK_OK(lbx_producer_try_send_front(box.in, NULL));
     sender_wait(&sender, &box, 0);
@@ -208,7 +208,7 @@ TEST_CITING("R-13", result_is_always_written)
     memset(&result, 0xa5, sizeof(result));
     CHECK_STATUS(LBX_INVALID,
                  lbx_producer_try_send_envelope(box.in, NULL, &result));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     box_end(&box);
 }
 

@@ -48,7 +48,7 @@ TEST_CITING("WAIT-1", cancelled_operation_stays_cancelled)
 // consumer.h: nothing happens before the first poll.
 TEST(operation_does_nothing_before_its_first_poll)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_operation send;
     lbx_operation receive;
@@ -172,7 +172,7 @@ TEST(receive_of_an_envelope_waits_like_any_other)
     CHECK_OK(lbx_consumer_receive_envelope_init(&receive, box.out, &envelope,
                                                 LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
-    box_send_envelope(&box, lbx_envelope_new(letter(1), -3));
+    box_send_envelope(&box, lbx_envelope_of(letter(1), -3));
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&receive, &bell));
     CHECK_INT(1, number_of(envelope.message));
@@ -324,7 +324,7 @@ TEST(outputs_are_written_only_on_success)
 // The result of a waiting send is written when it is final.
 TEST_CITING("R-13", waiting_send_reports_its_outcome)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     lbx_send_result result;
@@ -337,15 +337,15 @@ TEST_CITING("R-13", waiting_send_reports_its_outcome)
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_operation_poll(&send, NULL));
-    CHECK_INT(LBX_ENQUEUED, result.outcome);
-    CHECK_INT(LBX_BLOCK, result.overflow);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
     lbx_operation_fini(&send);
 
     CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
                                              LBX_FOREVER, &result));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     lbx_operation_fini(&send);
     box_end(&box);
 }
@@ -484,7 +484,7 @@ TEST_CITING("WAIT-6", operation_may_be_freed_inside_its_waker_by_close)
 // WAIT-4 with WAIT-6: the send that a receiver completes is freed by its waker.
 TEST_CITING("WAIT-6", send_may_be_freed_inside_its_own_waker)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct inside inside = {.deed = FREE_IT};
     lbx_waker waker = {act_inside, &inside};
@@ -581,7 +581,7 @@ TEST_CITING("WAIT-5 MSG-10",
 // Two waiters of different sorts on one mailbox, freed by one another.
 TEST_CITING("WAIT-6", waker_of_a_receive_may_end_a_waiting_send)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct together together = {.second = malloc(sizeof(lbx_operation))};
     lbx_waker waker = {free_the_second, &together};
@@ -724,7 +724,7 @@ take_or_give_up(unsigned index, void *context)
 // WAIT-4 under a race: what cancel called sent is in, what it did not is out.
 TEST_CITING("WAIT-4 MSG-1", racing_cancelled_sends_are_wholly_in_or_out)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
     struct give_up world = {.got = 0};
 
     world.box = box_make(LBX_KIND_BOUNDED, &options);

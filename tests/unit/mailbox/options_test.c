@@ -28,7 +28,8 @@ check_refused(const char *kind, lbx_mailbox_options options, const char *word)
 static void
 check_capacity_refused(int64_t capacity)
 {
-    lbx_mailbox_options options = limited_options(capacity, LBX_REJECT);
+    lbx_mailbox_options options =
+        limited_options(capacity, LBX_OVERFLOW_REJECT);
 
     check_refused(LBX_KIND_BOUNDED, options, "capacity");
 }
@@ -83,7 +84,7 @@ TEST_CITING("R-09", capacity_beyond_this_machines_memory_is_no_memory)
 
     for (int bits = 40; bits <= 56; bits++) {
         lbx_mailbox_options options =
-            limited_options((int64_t)1 << bits, LBX_REJECT);
+            limited_options((int64_t)1 << bits, LBX_OVERFLOW_REJECT);
 
         options.allocator = &allocator;
         options.envelopes = bits % 2 == 0;
@@ -95,8 +96,8 @@ TEST_CITING("R-09", capacity_beyond_this_machines_memory_is_no_memory)
 // The words of other limits mean nothing as a capacity.
 TEST(words_of_other_limits_are_no_capacity)
 {
-    check_capacity_refused(LBX_DISABLED);
-    check_capacity_refused(LBX_SHARED);
+    check_capacity_refused(LBX_LIMIT_DISABLED);
+    check_capacity_refused(LBX_LIMIT_SHARED);
 }
 
 TEST_CITING("R-08", system_reservation_of_zero_or_less_is_refused)
@@ -107,7 +108,7 @@ TEST_CITING("R-08", system_reservation_of_zero_or_less_is_refused)
     check_refused(LBX_KIND_UNBOUNDED, options, "reservation");
     options.system_reservation = -4;
     check_refused(LBX_KIND_UNBOUNDED, options, "reservation");
-    options.system_reservation = LBX_SHARED;
+    options.system_reservation = LBX_LIMIT_SHARED;
     check_refused(LBX_KIND_UNBOUNDED, options, "reservation");
 }
 
@@ -119,7 +120,7 @@ TEST_CITING("R-07", control_capacity_of_zero_or_less_is_refused)
     check_refused(LBX_KIND_UNBOUNDED_CONTROL_AWARE, options, "control");
     options.control_capacity = -1;
     check_refused(LBX_KIND_UNBOUNDED_CONTROL_AWARE, options, "control");
-    options.control_capacity = LBX_DISABLED;
+    options.control_capacity = LBX_LIMIT_DISABLED;
     check_refused(LBX_KIND_UNBOUNDED_CONTROL_AWARE, options, "control");
 }
 
@@ -145,14 +146,14 @@ TEST(drop_oldest_needs_a_kind_with_several_consumers)
 {
     lbx_mailbox_options options = plain_options();
 
-    options.overflow = LBX_DROP_OLDEST;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
     check_refused(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, options, "DROP_OLDEST");
 }
 
 static void
 refuses_a_limit(const char *kind)
 {
-    check_refused(kind, limited_options(10, LBX_REJECT), "capacity");
+    check_refused(kind, limited_options(10, LBX_OVERFLOW_REJECT), "capacity");
 }
 
 UNLIMITED_KINDS(KIND_CITING, "R-09", refuses_a_limit)
@@ -160,7 +161,8 @@ UNLIMITED_KINDS(KIND_CITING, "R-09", refuses_a_limit)
 static void
 refuses_to_be_unlimited(const char *kind)
 {
-    check_refused(kind, limited_options(LBX_UNLIMITED, LBX_REJECT), "capacity");
+    check_refused(kind, limited_options(LBX_UNLIMITED, LBX_OVERFLOW_REJECT),
+                  "capacity");
 }
 
 LIMITED_KINDS(KIND_CITING, "R-09", refuses_to_be_unlimited)
@@ -209,13 +211,13 @@ TEST(unknown_overflow_policy_is_refused)
 // After its wait a message is given back or lost; it cannot wait again.
 TEST(after_wait_is_reject_or_drop_newest)
 {
-    lbx_mailbox_options options = limited_options(10, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(10, LBX_OVERFLOW_BLOCK);
 
-    options.after_wait = LBX_BLOCK;
+    options.after_wait = LBX_OVERFLOW_BLOCK;
     check_refused(LBX_KIND_BOUNDED, options, "after_wait");
-    options.after_wait = LBX_GROW;
+    options.after_wait = LBX_OVERFLOW_GROW;
     check_refused(LBX_KIND_BOUNDED, options, "after_wait");
-    options.after_wait = LBX_DROP_OLDEST;
+    options.after_wait = LBX_OVERFLOW_DROP_OLDEST;
     check_refused(LBX_KIND_BOUNDED, options, "after_wait");
 }
 
@@ -303,7 +305,7 @@ TEST(successful_creation_leaves_the_fault_alone)
 // The options are the caller's: a constant struct may be used many times.
 TEST(options_may_be_reused_and_forgotten)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
     struct box one = box_make(LBX_KIND_BOUNDED, &options);
     struct box two = box_make(LBX_KIND_BOUNDED, &options);
 
@@ -322,7 +324,7 @@ holds_a_thousand_by_default(const char *kind)
 {
     struct box box = box_make(kind, NULL);
 
-    CHECK_INT(LBX_DEFAULT_CAPACITY, lbx_mailbox_capacity(box.mailbox));
+    CHECK_INT(LBX_MAILBOX_DEFAULT_CAPACITY, lbx_mailbox_capacity(box.mailbox));
     box_send_numbers(&box, 1, 1000);
     CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(1001)));
     CHECK(lbx_mailbox_is_full(box.mailbox));
@@ -339,7 +341,7 @@ keeps_every_capacity_exactly(const char *kind)
 
     for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
         lbx_mailbox_options options =
-            limited_options(capacities[i], LBX_REJECT);
+            limited_options(capacities[i], LBX_OVERFLOW_REJECT);
         struct box box = box_make(kind, &options);
 
         box_send_numbers(&box, 1, capacities[i]);
@@ -361,44 +363,51 @@ TEST_CITING("R-25", capabilities_of_each_kind)
         const char *kind;
         unsigned capabilities;
     } rows[] = {
-        {"unbounded", LBX_CAN_MULTI_CONSUME},
+        {"unbounded", LBX_CAPABILITY_MULTI_CONSUME},
         {"unbounded-single-consumer", 0},
-        {"bounded", LBX_CAN_MULTI_CONSUME | LBX_CAN_BOUND},
-        {"unbounded-priority", LBX_CAN_MULTI_CONSUME | LBX_CAN_PRIORITIZE},
-        {"bounded-priority",
-         LBX_CAN_MULTI_CONSUME | LBX_CAN_PRIORITIZE | LBX_CAN_BOUND},
-        {"unbounded-control-aware", LBX_CAN_MULTI_CONSUME | LBX_CAN_CONTROL},
-        {"bounded-control-aware",
-         LBX_CAN_MULTI_CONSUME | LBX_CAN_CONTROL | LBX_CAN_BOUND},
-        {"unbounded-deque", LBX_CAN_MULTI_CONSUME | LBX_CAN_SEND_FRONT},
-        {"bounded-deque",
-         LBX_CAN_MULTI_CONSUME | LBX_CAN_SEND_FRONT | LBX_CAN_BOUND},
+        {"bounded", LBX_CAPABILITY_MULTI_CONSUME | LBX_CAPABILITY_BOUND},
+        {"unbounded-priority",
+         LBX_CAPABILITY_MULTI_CONSUME | LBX_CAPABILITY_PRIORITIZE},
+        {"bounded-priority", LBX_CAPABILITY_MULTI_CONSUME |
+                                 LBX_CAPABILITY_PRIORITIZE |
+                                 LBX_CAPABILITY_BOUND},
+        {"unbounded-control-aware",
+         LBX_CAPABILITY_MULTI_CONSUME | LBX_CAPABILITY_CONTROL},
+        {"bounded-control-aware", LBX_CAPABILITY_MULTI_CONSUME |
+                                      LBX_CAPABILITY_CONTROL |
+                                      LBX_CAPABILITY_BOUND},
+        {"unbounded-deque",
+         LBX_CAPABILITY_MULTI_CONSUME | LBX_CAPABILITY_SEND_FRONT},
+        {"bounded-deque", LBX_CAPABILITY_MULTI_CONSUME |
+                              LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_BOUND},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        unsigned expected = rows[i].capabilities | LBX_CAN_MULTI_PRODUCE;
+        unsigned expected = rows[i].capabilities | LBX_CAPABILITY_MULTI_PRODUCE;
         struct box box = box_make(rows[i].kind, NULL);
 
-        CHECK_INT(expected, lbx_kinds_capabilities(NULL, rows[i].kind) &
-                                ~(unsigned)LBX_CAN_BLOCK);
+        CHECK_INT(expected, lbx_kind_registry_capabilities(NULL, rows[i].kind) &
+                                ~(unsigned)LBX_CAPABILITY_BLOCK);
         CHECK_INT(expected, lbx_mailbox_capabilities(box.mailbox) &
-                                ~(unsigned)LBX_CAN_BLOCK);
+                                ~(unsigned)LBX_CAPABILITY_BLOCK);
         box_end(&box);
     }
-    CHECK_INT(0, lbx_kinds_capabilities(NULL, "bottomless"));
+    CHECK_INT(0, lbx_kind_registry_capabilities(NULL, "bottomless"));
 }
 
 // Whether sends may wait is a matter of the policy.
 TEST_CITING("R-25", only_block_makes_a_mailbox_that_can_block)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box waits = box_make(LBX_KIND_BOUNDED, &options);
     struct box refuses = box_make(LBX_KIND_BOUNDED, NULL);
 
-    CHECK(lbx_kinds_capabilities(NULL, LBX_KIND_BOUNDED) & LBX_CAN_BLOCK);
-    CHECK(!(lbx_kinds_capabilities(NULL, LBX_KIND_UNBOUNDED) & LBX_CAN_BLOCK));
-    CHECK(lbx_mailbox_capabilities(waits.mailbox) & LBX_CAN_BLOCK);
-    CHECK(!(lbx_mailbox_capabilities(refuses.mailbox) & LBX_CAN_BLOCK));
+    CHECK(lbx_kind_registry_capabilities(NULL, LBX_KIND_BOUNDED) &
+          LBX_CAPABILITY_BLOCK);
+    CHECK(!(lbx_kind_registry_capabilities(NULL, LBX_KIND_UNBOUNDED) &
+            LBX_CAPABILITY_BLOCK));
+    CHECK(lbx_mailbox_capabilities(waits.mailbox) & LBX_CAPABILITY_BLOCK);
+    CHECK(!(lbx_mailbox_capabilities(refuses.mailbox) & LBX_CAPABILITY_BLOCK));
     box_end(&waits);
     box_end(&refuses);
 }
@@ -411,15 +420,16 @@ TEST_CITING("R-04", stable_priority_names_are_the_same_kinds)
     struct box control = box_make("control-aware", NULL); // short names
     struct box deque = box_make("deque", NULL);
 
-    CHECK(lbx_mailbox_capabilities(control.mailbox) & LBX_CAN_CONTROL);
-    CHECK(lbx_mailbox_capabilities(deque.mailbox) & LBX_CAN_SEND_FRONT);
+    CHECK(lbx_mailbox_capabilities(control.mailbox) & LBX_CAPABILITY_CONTROL);
+    CHECK(lbx_mailbox_capabilities(deque.mailbox) & LBX_CAPABILITY_SEND_FRONT);
     box_end(&control);
     box_end(&deque);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct box box = box_make(names[i], NULL);
 
-        CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_PRIORITIZE);
+        CHECK(lbx_mailbox_capabilities(box.mailbox) &
+              LBX_CAPABILITY_PRIORITIZE);
         box_end(&box);
     }
 }
@@ -449,8 +459,8 @@ TEST(limits_are_read_as_numbers_or_minus_one)
 {
     CHECK_INT(7, lbx_mailbox_options_limit(7, 4));
     CHECK_INT(4, lbx_mailbox_options_limit(LBX_DEFAULT, 4));
-    CHECK_INT(0, lbx_mailbox_options_limit(LBX_DISABLED, 4));
-    CHECK_INT(-1, lbx_mailbox_options_limit(LBX_SHARED, 4));
+    CHECK_INT(0, lbx_mailbox_options_limit(LBX_LIMIT_DISABLED, 4));
+    CHECK_INT(-1, lbx_mailbox_options_limit(LBX_LIMIT_SHARED, 4));
     CHECK_INT(-1, lbx_mailbox_options_limit(LBX_UNLIMITED, 4));
     CHECK_INT(-1, lbx_mailbox_options_limit(LBX_DEFAULT, LBX_UNLIMITED));
 }
@@ -460,8 +470,8 @@ TEST(vela_profile)
     lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
     struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
 
-    CHECK_INT(LBX_REJECT, options.overflow);
-    CHECK_INT(LBX_DISABLED, options.system_reservation);
+    CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
+    CHECK_INT(LBX_LIMIT_DISABLED, options.system_reservation);
     CHECK(!options.higher_first);
     CHECK_STATUS(LBX_UNSUPPORTED, box_try_send_system(&box, 1));
     box_end(&box);
@@ -475,9 +485,9 @@ TEST(cellex_profile)
 
     CHECK(options.envelopes && options.higher_first);
     CHECK_INT(4, lbx_mailbox_options_limit(options.system_reservation, 4));
-    CHECK_INT(LBX_DROP_OLDEST, options.overflow);
-    box_send_envelope(&box, lbx_envelope_new(letter(1), 1));
-    box_send_envelope(&box, lbx_envelope_new(letter(7), 7));
+    CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, options.overflow);
+    box_send_envelope(&box, lbx_envelope_of(letter(1), 1));
+    box_send_envelope(&box, lbx_envelope_of(letter(7), 7));
     CHECK_RECEIVES(&box, 7, 1);
     box_end(&box);
 }
@@ -488,9 +498,9 @@ TEST(akka_profile)
 
     CHECK(options.envelopes && !options.higher_first);
     CHECK_INT(LBX_UNLIMITED, options.system_reservation);
-    CHECK_INT(LBX_BLOCK, options.overflow);
+    CHECK_INT(LBX_OVERFLOW_BLOCK, options.overflow);
     CHECK_INT(10 * LBX_SECOND, options.wait_ns);
-    CHECK_INT(LBX_DROP_NEWEST, options.after_wait);
+    CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, options.after_wait);
 }
 
 TEST_CITING("R-28", production_profile)
@@ -500,7 +510,7 @@ TEST_CITING("R-28", production_profile)
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
-    CHECK_INT(LBX_REJECT, options.overflow);
+    CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
     box_end(&box);
 }
 
@@ -538,6 +548,6 @@ TEST_CITING("R-28", capacity_without_a_kind_makes_it_bounded)
     struct box box = box_make(NULL, &options);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAN_BOUND);
+    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BOUND);
     box_end(&box);
 }

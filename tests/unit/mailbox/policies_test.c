@@ -38,11 +38,11 @@ static void
 rejects_without_a_trace(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_REJECT, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_REJECT, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_FULL);
 
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
-    CHECK_INT(LBX_REJECT, result.overflow);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_REJECT, result.overflow);
     CHECK_INT(2, lbx_mailbox_depth(box.mailbox));
     CHECK_INT(2, box_stats(&box).accepted);
     CHECK_INT(1, box_stats(&box).rejected);
@@ -58,14 +58,14 @@ static void
 drops_the_newest(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_DROP_NEWEST, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_DROP_NEWEST, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
-    CHECK_INT(LBX_DROPPED_NEWEST, result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, result.outcome);
     CHECK_INT(1, result.dropped_messages);
-    CHECK_INT(LBX_DROP_NEWEST, result.overflow);
+    CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, result.overflow);
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 3, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_INT(1, box_stats(&box).dropped_newest);
     CHECK_RECEIVES(&box, 1, 2);
     box_end(&box);
@@ -77,18 +77,18 @@ LIMITED_KINDS(KIND_CITING, "R-01 R-13", drops_the_newest)
 static void
 newest_to_sender_gives_the_message_back(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_NEWEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     lbx_send_result result;
     struct box box;
 
-    options.newest_to_sender = true;
+    options.return_dropped_newest = true;
     options.loss_sink = losses_sink(&losses);
     box = box_make(kind, &options);
     box_send_numbers(&box, 1, 2);
     result = send_for_result(&box, 3, LBX_FULL);
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
-    CHECK_INT(LBX_DROP_NEWEST, result.overflow);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, result.overflow);
     CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, letter(4)));
     CHECK_INT(2, box_stats(&box).dropped_newest);
     CHECK_INT(0, losses.count); // nothing is lost that somebody still has
@@ -103,14 +103,14 @@ static void
 drops_the_oldest(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_DROP_OLDEST, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
-    CHECK_INT(LBX_DROPPED_OLDEST, result.outcome);
+    CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, result.outcome);
     CHECK_INT(1, result.dropped_messages);
-    CHECK_INT(LBX_DROP_OLDEST, result.overflow);
+    CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, result.overflow);
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 1, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 0, 1, LBX_LOSS_DROPPED_OLDEST);
     CHECK_INT(2, lbx_mailbox_depth(box.mailbox));
     CHECK_RECEIVES(&box, 2, 3);
     CHECK_INT(1, box_stats(&box).dropped_oldest);
@@ -126,13 +126,13 @@ static void
 grows_to_twice_its_size(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_GROW, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_GROW, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
-    CHECK_INT(LBX_GREW, result.outcome);
+    CHECK_INT(LBX_OUTCOME_GREW, result.outcome);
     CHECK_INT(4, result.capacity_messages);
     CHECK_INT(4, lbx_mailbox_capacity(box.mailbox));
-    CHECK_INT(LBX_ENQUEUED, send_for_result(&box, 4, LBX_OK).outcome);
+    CHECK_INT(LBX_OUTCOME_ENQUEUED, send_for_result(&box, 4, LBX_OK).outcome);
     CHECK(!lbx_mailbox_is_full(box.mailbox)); // a send finds room, always
     CHECK_INT(8, send_for_result(&box, 5, LBX_OK).capacity_messages);
     CHECK_RECEIVES(&box, 1, 2, 3, 4, 5);
@@ -147,11 +147,11 @@ static void
 under_block_try_send_is_refused(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_BLOCK, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_FULL);
 
-    CHECK_INT(LBX_NOT_SENT, result.outcome);
-    CHECK_INT(LBX_BLOCK, result.overflow);
+    CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
+    CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_RECEIVES(&box, 1, 2);
     CHECK_INT(0, losses.count);
@@ -165,7 +165,7 @@ static void
 under_block_a_send_waits_for_room(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_BLOCK, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
     struct sender sender;
 
     sender_wait(&sender, &box, 3);
@@ -186,13 +186,15 @@ LIMITED_KINDS(KIND_CITING, "C-26 B-01", under_block_a_send_waits_for_room)
 // an operation with all the time in the world.
 TEST_CITING("R-02", other_policies_never_wait)
 {
-    const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_NEWEST,
-                                     LBX_DROP_OLDEST, LBX_GROW};
+    const lbx_overflow policies[] = {
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST,
+        LBX_OVERFLOW_GROW};
 
     for (size_t i = 0; i < 4; i++) {
         struct losses losses = {.count = 0};
         struct box box = full_box(LBX_KIND_BOUNDED, policies[i], &losses);
-        lbx_status expected = policies[i] == LBX_REJECT ? LBX_FULL : LBX_OK;
+        lbx_status expected =
+            policies[i] == LBX_OVERFLOW_REJECT ? LBX_FULL : LBX_OK;
         lbx_operation operation;
 
         CHECK_OK(
@@ -209,7 +211,7 @@ TEST_CITING("R-02", other_policies_never_wait)
 static lbx_mailbox_options
 waiting_options(const lbx_clock *clock, int64_t wait_ns, lbx_overflow after)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
 
     options.clock = clock;
     options.wait_ns = wait_ns;
@@ -223,7 +225,7 @@ TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_REJECT);
+        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
     struct losses losses = {.count = 0};
     struct sender sender;
     struct box box;
@@ -249,7 +251,7 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_DROP_NEWEST);
+        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct sender sender;
     struct box box;
@@ -261,7 +263,7 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
     test_clock_advance(&time, 5 * LBX_MS);
     CHECK_OK(sender_poll(&sender));
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 2, LBX_LOST_DROPPED_NEWEST);
+    losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1);
     lbx_operation_fini(&sender.operation);
     box_end(&box);
@@ -274,7 +276,8 @@ with_a_negative_wait_waits_for_ever(const char *kind)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = waiting_options(&clock, -1, LBX_REJECT);
+    lbx_mailbox_options options =
+        waiting_options(&clock, -1, LBX_OVERFLOW_REJECT);
     struct sender sender;
     struct box box = box_make(kind, &options);
 
@@ -293,7 +296,7 @@ LIMITED_KINDS(KIND_CITING, "R-02", with_a_negative_wait_waits_for_ever)
 // Akka's zero push timeout: one look, no wait.
 TEST_CITING("A-25", wait_of_zero_is_one_try)
 {
-    lbx_mailbox_options options = waiting_options(NULL, 0, LBX_REJECT);
+    lbx_mailbox_options options = waiting_options(NULL, 0, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK_OK(lbx_producer_send(box.in, letter(1)));
@@ -308,7 +311,7 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_REJECT);
+        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender hasty;
     struct sender patient;
@@ -337,7 +340,7 @@ TEST_CITING("R-12", own_deadline_gives_the_message_back)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_mailbox_options options =
-        waiting_options(&clock, LBX_SECOND, LBX_DROP_NEWEST);
+        waiting_options(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct sender sender;
     struct box box;
@@ -360,7 +363,7 @@ TEST(wait_is_measured_from_the_first_poll)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_REJECT);
+        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender = {.bell = {0}};
 
@@ -378,12 +381,12 @@ static void
 loses_each_overflowing_message_once(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_DROP_OLDEST, &losses);
+    struct box box = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
 
     box_send_numbers(&box, 3, 1000);
     CHECK_INT(998, losses.count);
     for (unsigned i = 0; i < LOSSES_KEPT; i++)
-        losses_check(&losses, i, (int)i + 1, LBX_LOST_DROPPED_OLDEST);
+        losses_check(&losses, i, (int)i + 1, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 999, 1000);
     box_end(&box);
 }
@@ -393,20 +396,20 @@ LIMITED_KINDS(KIND_CITING, "R-01 R-20", loses_each_overflowing_message_once)
 // DESIGN 5: a priority kind evicts the least urgent, and of those the oldest.
 TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
 {
-    lbx_mailbox_options options = limited_options(4, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(4, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     struct box box;
 
     options.loss_sink = losses_sink(&losses);
     box = box_make(LBX_KIND_BOUNDED_PRIORITY, &options);
-    box_send_envelope(&box, lbx_envelope_new(letter(1), 9));
-    box_send_envelope(&box, lbx_envelope_new(letter(2), 5));
-    box_send_envelope(&box, lbx_envelope_new(letter(3), 9));
-    box_send_envelope(&box, lbx_envelope_new(letter(4), 1));
-    box_send_envelope(&box, lbx_envelope_new(letter(5), 2));
-    losses_check(&losses, 0, 1, LBX_LOST_DROPPED_OLDEST);
-    box_send_envelope(&box, lbx_envelope_new(letter(6), 3));
-    losses_check(&losses, 1, 3, LBX_LOST_DROPPED_OLDEST);
+    box_send_envelope(&box, lbx_envelope_of(letter(1), 9));
+    box_send_envelope(&box, lbx_envelope_of(letter(2), 5));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), 9));
+    box_send_envelope(&box, lbx_envelope_of(letter(4), 1));
+    box_send_envelope(&box, lbx_envelope_of(letter(5), 2));
+    losses_check(&losses, 0, 1, LBX_LOSS_DROPPED_OLDEST);
+    box_send_envelope(&box, lbx_envelope_of(letter(6), 3));
+    losses_check(&losses, 1, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 4, 5, 6, 2);
     box_end(&box);
 }
@@ -414,7 +417,7 @@ TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
 // Dropping must never remove a control or system message.
 TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -427,7 +430,7 @@ TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
     box_send(&box, 4);
     box_send(&box, 5);
     CHECK_INT(1, losses.count);
-    losses_check(&losses, 0, 3, LBX_LOST_DROPPED_OLDEST);
+    losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 1, 2, 4, 5);
     box_end(&box);
 }
@@ -435,7 +438,7 @@ TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 // With nothing to evict, a send is refused rather than making room by force.
 TEST(drop_oldest_with_only_control_messages_inside_refuses)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_DROP_OLDEST);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     struct box box;
 
@@ -454,8 +457,9 @@ TEST(drop_oldest_with_only_control_messages_inside_refuses)
 static void
 sending_to_the_front_never_evicts_nor_waits(const char *kind)
 {
-    const lbx_overflow policies[] = {LBX_REJECT, LBX_DROP_NEWEST,
-                                     LBX_DROP_OLDEST, LBX_BLOCK};
+    const lbx_overflow policies[] = {
+        LBX_OVERFLOW_REJECT, LBX_OVERFLOW_DROP_NEWEST, LBX_OVERFLOW_DROP_OLDEST,
+        LBX_OVERFLOW_BLOCK};
 
     for (size_t i = 0; i < 4; i++) {
         struct losses losses = {.count = 0};
@@ -499,9 +503,9 @@ TEST_CITING("R-03 R-05", extreme_priorities_keep_their_order)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
 
-    box_send_envelope(&box, lbx_envelope_new(letter(3), INT32_MAX));
-    box_send_envelope(&box, lbx_envelope_new(letter(2), 0));
-    box_send_envelope(&box, lbx_envelope_new(letter(1), INT32_MIN));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), INT32_MAX));
+    box_send_envelope(&box, lbx_envelope_of(letter(2), 0));
+    box_send_envelope(&box, lbx_envelope_of(letter(1), INT32_MIN));
     CHECK_RECEIVES(&box, 1, 2, 3);
     box_end(&box);
 }
@@ -516,9 +520,9 @@ TEST_CITING("R-03", higher_first_turns_the_order_and_keeps_the_number)
 
     options.higher_first = true;
     box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
-    box_send_envelope(&box, lbx_envelope_new(letter(1), INT32_MIN));
-    box_send_envelope(&box, lbx_envelope_new(letter(2), INT32_MAX));
-    box_send_envelope(&box, lbx_envelope_new(letter(3), -1));
+    box_send_envelope(&box, lbx_envelope_of(letter(1), INT32_MIN));
+    box_send_envelope(&box, lbx_envelope_of(letter(2), INT32_MAX));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), -1));
     CHECK_INT(2, box_next(&box));
     CHECK_INT(3, box_next(&box));
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
@@ -611,10 +615,10 @@ TEST_CITING("R-06", default_priority_can_be_chosen)
 
     options.default_priority = 3;
     box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
-    box_send_envelope(&box, lbx_envelope_new(letter(3), 4));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), 4));
     box_send(&box, 2);
     CHECK_OK(lbx_producer_send(box.in, letter(22)));
-    box_send_envelope(&box, lbx_envelope_new(letter(1), 2));
+    box_send_envelope(&box, lbx_envelope_of(letter(1), 2));
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK_INT(2, number_of(envelope.message));
@@ -636,7 +640,7 @@ TEST_CITING("R-06", types_default_priority_orders_its_messages)
     CHECK_OK(lbx_type_create(&type_options, &urgent));
     box_send(&box, 1); // 10, Vela's default
     box_send_envelope(&box, lbx_envelope_of_type(letter(2), urgent));
-    box_send_envelope(&box, lbx_envelope_new(letter(3), 9));
+    box_send_envelope(&box, lbx_envelope_of(letter(3), 9));
     CHECK_RECEIVES(&box, 2, 3, 1);
     box_end(&box);
     lbx_type_destroy(urgent);

@@ -27,7 +27,8 @@ enum {
 static unsigned
 receivers_of(const char *kind)
 {
-    return lbx_kinds_capabilities(NULL, kind) & LBX_CAN_MULTI_CONSUME
+    return lbx_kind_registry_capabilities(NULL, kind) &
+                   LBX_CAPABILITY_MULTI_CONSUME
                ? RECEIVERS
                : 1;
 }
@@ -107,14 +108,15 @@ press(unsigned index, void *context)
 static void
 accounts_for_every_message_under_each_policy(const char *kind)
 {
-    for (int policy = LBX_REJECT; policy <= LBX_BLOCK; policy++) {
+    for (int policy = LBX_OVERFLOW_REJECT; policy <= LBX_OVERFLOW_BLOCK;
+         policy++) {
         static struct ledger ledger;
 
         ledger_begin(&ledger, kind, 3, (lbx_overflow)policy);
         threads_run(SENDERS + RECEIVERS, press, &ledger);
         ledger_check(&ledger);
         CHECK_INT(SENDERS * ROUNDS, ledger.sent + ledger.refused);
-        if (policy != LBX_REJECT && policy != LBX_BLOCK)
+        if (policy != LBX_OVERFLOW_REJECT && policy != LBX_OVERFLOW_BLOCK)
             CHECK_INT(0, ledger.refused);
         box_end(&ledger.box);
     }
@@ -152,7 +154,7 @@ sends_that_time_out_are_wholly_in_or_out(const char *kind)
 {
     static struct ledger ledger;
 
-    ledger_begin(&ledger, kind, 1, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 1, LBX_OVERFLOW_BLOCK);
     threads_run(SENDERS + RECEIVERS, send_impatiently, &ledger);
     ledger_check(&ledger);
     box_end(&ledger.box);
@@ -192,7 +194,7 @@ receives_that_time_out_lose_nothing(const char *kind)
 {
     static struct ledger ledger;
 
-    ledger_begin(&ledger, kind, 2, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 2, LBX_OVERFLOW_BLOCK);
     threads_run(SENDERS + receivers_of(kind), receive_impatiently, &ledger);
     ledger_check(&ledger);
     CHECK_INT(SENDERS * ROUNDS, ledger.received);
@@ -237,7 +239,7 @@ suspended_and_resumed_all_the_time_loses_nothing(const char *kind)
 {
     static struct ledger ledger;
 
-    ledger_begin(&ledger, kind, 4, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 4, LBX_OVERFLOW_BLOCK);
     threads_run(1 + SENDERS + receivers_of(kind), work_while_disturbed,
                 &ledger);
     ledger_check(&ledger);
@@ -277,7 +279,7 @@ flushed_over_and_over_never_hangs(const char *kind)
 {
     static struct ledger ledger;
 
-    ledger_begin(&ledger, kind, 2, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 2, LBX_OVERFLOW_BLOCK);
     threads_run(1 + receivers_of(kind), flush_or_drain, &ledger);
     ledger_check(&ledger);
     CHECK_INT(900, ledger.received);
@@ -337,7 +339,7 @@ watched_on_and_off_loses_nothing(const char *kind)
 {
     static struct ledger ledger;
 
-    ledger_begin(&ledger, kind, 4, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 4, LBX_OVERFLOW_BLOCK);
     threads_run(1 + SENDERS + receivers_of(kind), work_while_watched, &ledger);
     ledger_check(&ledger);
     CHECK_INT(SENDERS * ROUNDS, ledger.received);
@@ -378,7 +380,7 @@ is_emptied_by_following_its_signal(const char *kind)
     static struct ledger ledger;
     lbx_signal *signal;
 
-    ledger_begin(&ledger, kind, 4, LBX_BLOCK);
+    ledger_begin(&ledger, kind, 4, LBX_OVERFLOW_BLOCK);
     CHECK_OK(lbx_consumer_signal(ledger.box.out, &signal));
     threads_run(SENDERS + 1, follow_the_signal, &ledger);
     ledger_check(&ledger);
@@ -428,7 +430,7 @@ closed_into_hands_while_busy_loses_nothing(const char *kind)
     for (int round = 0; round < 20; round++) {
         static struct ledger ledger;
 
-        ledger_begin(&ledger, kind, 4, LBX_BLOCK);
+        ledger_begin(&ledger, kind, 4, LBX_OVERFLOW_BLOCK);
         threads_run(4, close_into_hands, &ledger);
         ledger_check(&ledger);
         CHECK_INT(0, lbx_mailbox_depth(ledger.box.mailbox));
@@ -466,7 +468,8 @@ drop_or_bury(unsigned index, void *context)
 static void
 buried_while_dropping_loses_each_message_once(const char *kind)
 {
-    const lbx_overflow policies[] = {LBX_DROP_NEWEST, LBX_DROP_OLDEST};
+    const lbx_overflow policies[] = {LBX_OVERFLOW_DROP_NEWEST,
+                                     LBX_OVERFLOW_DROP_OLDEST};
 
     for (int round = 0; round < 20; round++) {
         static struct burial burial;

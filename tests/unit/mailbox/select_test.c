@@ -293,7 +293,7 @@ TEST(cancelled_select_takes_nothing)
 // says LBX_OK.
 TEST_CITING("WAIT-4", losing_send_says_whether_it_was_sent)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box full = box_make(LBX_KIND_BOUNDED, &options);
     struct box empty = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation send;

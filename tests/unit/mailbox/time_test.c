@@ -49,8 +49,8 @@ expired_messages_become_losses(const char *kind)
     CHECK_INT(4, lbx_mailbox_depth(timed.box.mailbox));
     CHECK_RECEIVES(&timed.box, 2, 4);
     CHECK_INT(2, timed.losses.count);
-    losses_check(&timed.losses, 0, 1, LBX_LOST_EXPIRED);
-    losses_check(&timed.losses, 1, 3, LBX_LOST_EXPIRED);
+    losses_check(&timed.losses, 0, 1, LBX_LOSS_EXPIRED);
+    losses_check(&timed.losses, 1, 3, LBX_LOSS_EXPIRED);
     CHECK_INT(2, box_stats(&timed.box).expired);
     CHECK_INT(0, lbx_mailbox_depth(timed.box.mailbox));
     box_end(&timed.box);
@@ -84,7 +84,7 @@ TEST(message_sent_after_its_deadline_is_never_delivered)
     box_send(&timed.box, 2);
     CHECK_RECEIVES(&timed.box, 2);
     CHECK_INT(1, timed.losses.count);
-    losses_check(&timed.losses, 0, 1, LBX_LOST_EXPIRED);
+    losses_check(&timed.losses, 0, 1, LBX_LOSS_EXPIRED);
     box_end(&timed.box);
 }
 
@@ -134,7 +134,7 @@ TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
     struct sender sender;
     struct box box;
@@ -158,7 +158,7 @@ TEST(message_may_expire_while_its_send_waits)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     struct losses losses = {.count = 0};
     lbx_operation send;
@@ -177,7 +177,7 @@ TEST(message_may_expire_while_its_send_waits)
     CHECK_RECEIVES(&box, 1);
     CHECK_OK(lbx_operation_poll(&send, NULL)); // it was sent,
     CHECK_INT(1, losses.count);                // and lost when taken
-    losses_check(&losses, 0, 2, LBX_LOST_EXPIRED);
+    losses_check(&losses, 0, 2, LBX_LOSS_EXPIRED);
     lbx_operation_fini(&send);
     box_end(&box);
 }
@@ -202,7 +202,7 @@ timestamps_tell_when_and_how_long(const char *kind)
     CHECK_INT(2, box_next(&timed.box));
     CHECK_INT(2, box_stats(&timed.box).timed_messages);
     CHECK_INT(8 * LBX_MS, box_stats(&timed.box).waited_total_ns);
-    CHECK_INT(5 * LBX_MS, box_stats(&timed.box).waited_max_ns);
+    CHECK_INT(5 * LBX_MS, box_stats(&timed.box).max_waited_ns);
     box_end(&timed.box);
 }
 
@@ -214,7 +214,7 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
     struct box box;
 
@@ -228,7 +228,7 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
     test_clock_advance(&time, 1 * LBX_MS);
     CHECK_INT(2, box_next(&box));
     CHECK_INT(11 * LBX_MS, box_stats(&box).waited_total_ns);
-    CHECK_INT(10 * LBX_MS, box_stats(&box).waited_max_ns);
+    CHECK_INT(10 * LBX_MS, box_stats(&box).max_waited_ns);
     CHECK_OK(sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
     box_end(&box);
@@ -256,7 +256,7 @@ TEST_CITING("MSG-6", mailbox_without_timestamps_does_not_read_the_clock)
 // WAIT-9: one try, no wait.
 TEST_CITING("WAIT-9 R-02", deadline_in_the_past_is_one_try)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     void *message = NULL;
 
@@ -348,7 +348,7 @@ TEST_CITING("R-33", enormous_wait_is_for_ever)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
     struct box box;
 

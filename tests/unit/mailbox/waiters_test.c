@@ -9,7 +9,7 @@
 static void
 serves_waiting_senders_in_order_of_arrival(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(kind, &options);
     struct sender senders[4];
 
@@ -94,7 +94,7 @@ TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 // No barging: capacity that became free belongs to the first waiting sender.
 TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
 
@@ -111,7 +111,7 @@ TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
 // A loser that re-registers must not lose its place.
 TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender first;
     struct sender second;
@@ -132,7 +132,7 @@ TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 // a receive holds a reservation, not the message, until it is polled.
 TEST_CITING("WAIT-3 R-34", promised_message_stays_in_its_place)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_REJECT);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct receiver receiver;
 
@@ -152,8 +152,8 @@ TEST_CITING("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls)
     struct receiver receiver;
 
     receiver_wait(&receiver, &box);
-    box_send_envelope(&box, lbx_envelope_new(letter(2), 5));
-    box_send_envelope(&box, lbx_envelope_new(letter(1), 1));
+    box_send_envelope(&box, lbx_envelope_of(letter(2), 5));
+    box_send_envelope(&box, lbx_envelope_of(letter(1), 1));
     receiver_check(&receiver, 1);
     CHECK_RECEIVES(&box, 2);
     box_end(&box);
@@ -162,7 +162,7 @@ TEST_CITING("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls)
 // a send completed by hand-over is sent: cancelling it reports OK.
 TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
 
@@ -178,7 +178,7 @@ TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 // WAIT-4: or it is wholly out, and its message the caller's.
 TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
 
@@ -196,7 +196,7 @@ TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 // C-32: in the middle of the line, without disturbing the others.
 TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender senders[3];
 
@@ -215,7 +215,7 @@ TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
 // fits goes in. Here: a large batch is taken at once.
 TEST_CITING("MSG-9", all_room_that_appears_is_given_away)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender senders[2];
     void *taken[3];
@@ -290,7 +290,7 @@ push_and_pull(unsigned index, void *context)
 static void
 of_one_message_passes_thousands(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_BLOCK);
+    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct box box = box_make(kind, &options);
 
     threads_run(4, push_and_pull, &box);

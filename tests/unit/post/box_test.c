@@ -9,21 +9,21 @@ TEST_CITING("R-33 W-26 W-31", box_sets_pass_their_own_check)
 {
     lbx_box_options options;
 
-    for (int set = LBX_BOX_SEED; set <= LBX_BOX_WINK; set++) {
-        options = lbx_box_options_set((lbx_box_set)set);
+    for (int set = LBX_BOX_PRESET_DEFAULT; set <= LBX_BOX_PRESET_WINK; set++) {
+        options = lbx_box_options_preset((lbx_box_preset)set);
         CHECK_OK(lbx_box_options_check(&options, NULL));
         CHECK(options.lease_ns == 30 * LBX_SECOND);
     }
-    options = lbx_box_options_set(LBX_BOX_SEED);
+    options = lbx_box_options_preset(LBX_BOX_PRESET_DEFAULT);
     options.lease_ns = INT64_MAX; // no upper limit
     options.wait_ns = INT64_MAX;
     CHECK_OK(lbx_box_options_check(&options, NULL));
-    options = lbx_box_options_set(LBX_BOX_WINK);
+    options = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
     options.lease_ns = 43200 * LBX_SECOND;
     CHECK_OK(lbx_box_options_check(&options, NULL));
     options.lease_ns += 1;
     CHECK_STATUS(LBX_INVALID, lbx_box_options_check(&options, NULL));
-    options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     CHECK(options.fifo && options.strict);
     CHECK(options.retention_ns == 345600 * LBX_SECOND);
 }
@@ -43,7 +43,8 @@ TEST(sqs_boxes_have_sqs_limits)
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         for (int end = 0; end < 4; end++) {
-            lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+            lbx_box_options options =
+                lbx_box_options_preset(LBX_BOX_PRESET_SQS);
             int64_t *field =
                 (int64_t *)(void *)((char *)&options + fields[i].offset);
 
@@ -65,7 +66,7 @@ TEST(box_options_that_contradict_themselves_are_refused)
 
 #define REFUSED(change, word)                                                  \
     do {                                                                       \
-        options = lbx_box_options_set(LBX_BOX_SEED);                           \
+        options = lbx_box_options_preset(LBX_BOX_PRESET_DEFAULT);              \
         change;                                                                \
         memset(&fault, 0, sizeof(fault));                                      \
         CHECK_STATUS(LBX_INVALID, lbx_box_options_check(&options, &fault));    \
@@ -76,42 +77,45 @@ TEST(box_options_that_contradict_themselves_are_refused)
     REFUSED(options.version = 0, "LBX_BOX_OPTIONS_INIT");
     REFUSED(options.lease_ns = -1, "lease_ns");
     REFUSED(options.capacity_letters = 0, "capacity_letters");
-    REFUSED(options.limits.leased_most = 0, "leased_most");
-    REFUSED(options.limits.retention_least_ns = -1, "retention_least_ns");
+    REFUSED(options.limits.max_leased = 0, "max_leased");
+    REFUSED(options.limits.min_retention_ns = -1, "min_retention_ns");
     REFUSED(options.lease_ns = -1, "-1; allowed are 0 or more");
-    REFUSED((options = lbx_box_options_set(LBX_BOX_SQS),
+    REFUSED((options = lbx_box_options_preset(LBX_BOX_PRESET_SQS),
              options.lease_ns = LBX_UNLIMITED),
             "lease_ns is LBX_UNLIMITED; allowed are 0 to 43200000000000");
-    REFUSED(options.deliveries_most = 3,
-            "deliveries_most is 3, and dead_letters is missing");
+    REFUSED(options.max_deliveries = 3,
+            "max_deliveries is 3, and dead_letters is missing");
     REFUSED(options.dead_letters = "dlq",
-            "deliveries_most is 0; with dead_letters, allowed are 1 to 1000");
-    REFUSED((options.dead_letters = "", options.deliveries_most = 1),
+            "max_deliveries is 0; with dead_letters, allowed are 1 to 1000");
+    REFUSED((options.dead_letters = "", options.max_deliveries = 1),
             "dead_letters: '' is no name");
-    REFUSED((options.dead_letters = "d", options.deliveries_most = 1001),
+    REFUSED((options.dead_letters = "d", options.max_deliveries = 1001),
             "1 to 1000");
-    REFUSED((options.dead_letters = "a b", options.deliveries_most = 1),
+    REFUSED((options.dead_letters = "a b", options.max_deliveries = 1),
             "dead_letters");
     REFUSED(options.deduplicate_by_content = true, "fifo");
-    REFUSED(options.deduplication = LBX_DEDUPLICATE_GROUP, "fifo");
+    REFUSED(options.deduplication = LBX_DEDUPLICATION_GROUP, "fifo");
     REFUSED((options.fifo = true, options.strict = false), "strict");
     REFUSED(options.deduplication = (lbx_deduplication)7, "deduplication");
-    REFUSED(options.redrive_allow = (lbx_redrive_allow)7, "redrive_allow");
-    REFUSED(options.redrive_box_count = 1, "redrive_boxes");
-    REFUSED((options.redrive_allow = LBX_REDRIVE_BY_BOX,
-             options.redrive_box_count = 1),
+    REFUSED(options.dead_letter_allow = (lbx_dead_letter_allow)7,
+            "dead_letter_allow");
+    REFUSED(options.dead_letter_box_count = 1, "dead_letter_boxes");
+    REFUSED((options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED,
+             options.dead_letter_box_count = 1),
             "NULL");
-    REFUSED((options.redrive_allow = LBX_REDRIVE_BY_BOX,
-             options.redrive_boxes = names, options.redrive_box_count = 2),
+    REFUSED((options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED,
+             options.dead_letter_boxes = names,
+             options.dead_letter_box_count = 2),
             "not/good");
-    REFUSED((options.redrive_allow = LBX_REDRIVE_BY_BOX,
-             options.redrive_boxes = names, options.redrive_box_count = 11),
+    REFUSED((options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED,
+             options.dead_letter_boxes = names,
+             options.dead_letter_box_count = 11),
             "at most 10");
 #undef REFUSED
-    options = lbx_box_options_set(LBX_BOX_SEED);
-    options.redrive_allow = LBX_REDRIVE_BY_BOX;
-    options.redrive_boxes = names;
-    options.redrive_box_count = 1;
+    options = lbx_box_options_preset(LBX_BOX_PRESET_DEFAULT);
+    options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED;
+    options.dead_letter_boxes = names;
+    options.dead_letter_box_count = 1;
     CHECK_OK(lbx_box_options_check(&options, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_box_options_check(NULL, NULL));
 }

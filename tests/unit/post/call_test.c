@@ -17,7 +17,7 @@
 struct world {
     struct script script;
     lbx_postbox *postbox;
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_letter *letters[LBX_MAX_BATCH];
     size_t count;
     _Atomic int wakes;
     lbx_operation operation;
@@ -167,7 +167,7 @@ TEST(a_send_that_is_cancelled_says_what_happened)
 {
     const lbx_draft draft = lbx_draft_of_text("x");
     struct world world;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world);
     world.script.hold = true;

@@ -26,10 +26,10 @@ begin(struct timed *test)
     static const lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
     test->time = start;
-    test->clock = lbx_test_clock_interface(&test->time);
+    test->clock = lbx_test_clock_as_clock(&test->time);
     test->store = store;
     test->store.clock = &test->clock;
-    test->box = lbx_box_options_set(LBX_BOX_SEED);
+    test->box = lbx_box_options_preset(LBX_BOX_PRESET_DEFAULT);
     test->options = options;
     test->options.store = &test->store;
     test->options.box = &test->box;
@@ -45,7 +45,7 @@ advance(struct timed *test, int64_t duration_ns)
 TEST_CITING("W-29", a_clock_stands_until_it_is_moved)
 {
     lbx_test_clock time = LBX_TEST_CLOCK_INIT;
-    const lbx_clock clock = lbx_test_clock_interface(&time);
+    const lbx_clock clock = lbx_test_clock_as_clock(&time);
     const int64_t start = lbx_clock_now(&clock);
 
     CHECK_INT(start, lbx_clock_now(&clock));
@@ -58,20 +58,20 @@ TEST_CITING("W-29", a_clock_stands_until_it_is_moved)
 TEST(a_double_that_cannot_be_made_says_why)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options line = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_fault fault = {LBX_OK, ""};
     lbx_postbox *postbox;
 
     options.fault = &fault;
     options.version = 0;
-    CHECK_STATUS(LBX_INVALID, lbx_null_create(&options, &postbox));
+    CHECK_STATUS(LBX_INVALID, lbx_null_postbox_create(&options, &postbox));
     CHECK(strstr(fault.text, "LBX_POSTBOX_OPTIONS_INIT"));
     options.version = LBX_POSTBOX_OPTIONS_VERSION;
     options.box = &line;
-    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&options, &postbox));
+    CHECK_STATUS(LBX_INVALID, lbx_fake_postbox_create(&options, &postbox));
     CHECK(strstr(fault.text, "a fake has no fifo"));
     line.lease_ns = -1;
-    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&options, &postbox));
+    CHECK_STATUS(LBX_INVALID, lbx_fake_postbox_create(&options, &postbox));
     CHECK(strstr(fault.text, "lease_ns is -1"));
 }
 
@@ -85,7 +85,7 @@ TEST(a_move_of_the_clock_serves_those_who_wait)
     size_t count;
 
     begin(&test);
-    CHECK_OK(lbx_fake_create(&test.options, &test.fake));
+    CHECK_OK(lbx_fake_postbox_create(&test.options, &test.fake));
     draft.delay_ns = 10 * LBX_SECOND;
     CHECK_OK(lbx_postbox_send_draft(test.fake, &draft, NULL));
     wait.wait_ns = 60 * LBX_SECOND;
@@ -116,10 +116,10 @@ TEST_CITING("R-29", fewer_than_wanted_come_at_the_end_of_the_wait)
     size_t count;
 
     begin(&test);
-    CHECK_OK(lbx_fake_create(&test.options, &test.fake));
+    CHECK_OK(lbx_fake_postbox_create(&test.options, &test.fake));
     wait.wait_ns = 5 * LBX_SECOND;
-    wait.letters_most = 3;
-    wait.letters_least = 3;
+    wait.max_letters = 3;
+    wait.min_letters = 3;
     CHECK_OK(lbx_postbox_receive_init(&operation, test.fake, &wait, letters,
                                       &count));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
@@ -145,7 +145,7 @@ TEST(a_cancelled_receive_does_not_count_as_a_delivery)
     size_t count;
 
     begin(&test);
-    CHECK_OK(lbx_fake_create(&test.options, &test.fake));
+    CHECK_OK(lbx_fake_postbox_create(&test.options, &test.fake));
     wait.wait_ns = -1;
     CHECK_OK(lbx_postbox_receive_init(&operation, test.fake, &wait, &letter,
                                       &count));
@@ -165,7 +165,7 @@ TEST_CITING("W-36 R-30", strict_receipts_end_with_the_lease_and_others_do_not)
     lbx_letter *letter;
 
     begin(&test);
-    CHECK_OK(lbx_fake_create(&test.options, &test.fake));
+    CHECK_OK(lbx_fake_postbox_create(&test.options, &test.fake));
     CHECK_OK(lbx_postbox_send(test.fake, "x", 1, NULL));
     CHECK_OK(lbx_postbox_receive(test.fake, 0, &letter));
     advance(&test, 30 * LBX_SECOND);
@@ -174,7 +174,7 @@ TEST_CITING("W-36 R-30", strict_receipts_end_with_the_lease_and_others_do_not)
     lbx_postbox_unref(test.fake);
 
     test.box.strict = false;
-    CHECK_OK(lbx_fake_create(&test.options, &test.fake));
+    CHECK_OK(lbx_fake_postbox_create(&test.options, &test.fake));
     CHECK_OK(lbx_postbox_send(test.fake, "x", 1, NULL));
     CHECK_OK(lbx_postbox_receive(test.fake, 0, &letter));
     advance(&test, 30 * LBX_SECOND);
@@ -189,10 +189,12 @@ TEST(a_fake_is_too_plain_for_fifo)
 
     begin(&test);
     test.box.fifo = true;
-    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&test.options, &test.fake));
-    test.box = lbx_box_options_set(LBX_BOX_SEED);
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_fake_postbox_create(&test.options, &test.fake));
+    test.box = lbx_box_options_preset(LBX_BOX_PRESET_DEFAULT);
     test.box.lease_ns = -1;
-    CHECK_STATUS(LBX_INVALID, lbx_fake_create(&test.options, &test.fake));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_fake_postbox_create(&test.options, &test.fake));
 }
 
 TEST(an_error_ends_those_who_wait)
@@ -203,15 +205,15 @@ TEST(an_error_ends_those_who_wait)
     lbx_letter *letter;
     size_t count;
 
-    CHECK_OK(lbx_fake_create(NULL, &fake));
+    CHECK_OK(lbx_fake_postbox_create(NULL, &fake));
     wait.wait_ns = -1;
     CHECK_OK(
         lbx_postbox_receive_init(&operation, fake, &wait, &letter, &count));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
-    CHECK_OK(lbx_fake_set_error(fake, LBX_UNREACHABLE));
+    CHECK_OK(lbx_fake_postbox_set_error(fake, LBX_UNREACHABLE));
     CHECK_STATUS(LBX_UNREACHABLE, lbx_operation_poll(&operation, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_fake_set_error(fake, LBX_PENDING));
-    CHECK_STATUS(LBX_INVALID, lbx_fake_set_error(NULL, LBX_OK));
+    CHECK_STATUS(LBX_INVALID, lbx_fake_postbox_set_error(fake, LBX_PENDING));
+    CHECK_STATUS(LBX_INVALID, lbx_fake_postbox_set_error(NULL, LBX_OK));
     lbx_operation_fini(&operation);
     lbx_postbox_unref(fake);
 }
@@ -225,8 +227,8 @@ TEST(collected_drafts_say_all_that_was_sent)
     lbx_postbox *outbox, *null;
     lbx_routes *routes;
 
-    CHECK_OK(lbx_collecting_create(NULL, &outbox));
-    CHECK_OK(lbx_null_create(NULL, &null));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &outbox));
+    CHECK_OK(lbx_null_postbox_create(NULL, &null));
     CHECK_OK(lbx_routes_single("there", NULL, &routes));
     draft.routes = routes;
     draft.attributes = &attribute;
@@ -236,7 +238,7 @@ TEST(collected_drafts_say_all_that_was_sent)
     draft.delay_ns = 3;
     CHECK_OK(lbx_postbox_send_draft(outbox, &draft, NULL));
     lbx_routes_unref(routes);
-    seen = lbx_collecting_at(outbox, 0);
+    seen = lbx_collecting_postbox_at(outbox, 0);
     CHECK_INT(2, seen->size_bytes);
     CHECK(memcmp("b\0", seen->bytes, 3) == 0);
     CHECK_STR("there", lbx_routes_default(seen->routes));
@@ -247,10 +249,10 @@ TEST(collected_drafts_say_all_that_was_sent)
     CHECK_INT(3, seen->delay_ns);
     for (int i = 0; i < 100; i++) // and stays where it is
         CHECK_OK(lbx_postbox_send(outbox, "x", 1, NULL));
-    CHECK_PTR(seen, lbx_collecting_at(outbox, 0));
-    CHECK_PTR(NULL, lbx_collecting_at(outbox, 101));
-    CHECK_INT(0, lbx_collecting_count(null));
-    CHECK_PTR(NULL, lbx_collecting_at(null, 0));
+    CHECK_PTR(seen, lbx_collecting_postbox_at(outbox, 0));
+    CHECK_PTR(NULL, lbx_collecting_postbox_at(outbox, 101));
+    CHECK_INT(0, lbx_collecting_postbox_count(null));
+    CHECK_PTR(NULL, lbx_collecting_postbox_at(null, 0));
     lbx_postbox_unref(null);
     lbx_postbox_unref(outbox);
 }
@@ -298,7 +300,7 @@ TEST_CITING("W-07 W-17", threads_share_a_fake_and_every_letter_comes_once)
 {
     struct race race = {.received = 0};
 
-    CHECK_OK(lbx_fake_create(NULL, &race.fake));
+    CHECK_OK(lbx_fake_postbox_create(NULL, &race.fake));
     threads_run(2 * SENDERS, send_or_receive, &race);
     lbx_postbox_unref(race.fake);
 }

@@ -39,7 +39,7 @@ TEST(ids_are_uuids)
 
 TEST(delays_are_the_box_s_or_within_its_limit)
 {
-    lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_box_options rules = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_draft draft = lbx_draft_of_text("x");
     lbx__draft_packed packing;
 
@@ -59,12 +59,12 @@ TEST(delays_are_the_box_s_or_within_its_limit)
 
 TEST(fifo_needs_a_group_and_an_id)
 {
-    lbx_box_options rules = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options rules = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_draft draft = lbx_draft_of_text("abc");
     lbx__draft_packed packing;
 
     rules.delay_ns = 7;
-    draft.duplicate_id = "d";
+    draft.deduplication_id = "d";
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     draft.group = "g";
     CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
@@ -72,13 +72,13 @@ TEST(fifo_needs_a_group_and_an_id)
     draft.delay_ns = 1; // not for one letter alone
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     draft.delay_ns = 0;
-    draft.duplicate_id = NULL;
+    draft.deduplication_id = NULL;
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     rules.deduplicate_by_content = true;
     CHECK_OK(lbx__draft_pack(&packing, &draft, &rules, NULL));
     CHECK_STR("ba7816bf8f01cfea414140de5dae2223"
               "b00361a396177a9cb410ff61f20015ad",
-              packing.parcel.duplicate_id);
+              packing.parcel.deduplication_id);
 }
 
 TEST(texts_are_short_and_printable)
@@ -123,12 +123,12 @@ TEST(attributes_have_names_of_their_own)
     // body; "a" "String" "1"; "b" "Number.float" "2.5"
     CHECK_INT(4 + 1 + 6 + 1 + 1 + 12 + 3,
               lbx__body_parcel_bytes(&packing.parcel));
-    rules.limits.letter_most_bytes = 28;
+    rules.limits.max_letter_bytes = 28;
     CHECK_OK(pack(&draft, &rules));
-    rules.limits.letter_most_bytes = 27;
+    rules.limits.max_letter_bytes = 27;
     CHECK_STATUS(LBX_TOO_LARGE, pack(&draft, &rules));
     rules = seed;
-    rules.limits.attributes_most = 1;
+    rules.limits.max_attributes = 1;
     CHECK_STATUS(LBX_INVALID, pack(&draft, &rules));
     attributes[1].name = "a";
     CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
@@ -147,8 +147,9 @@ TEST(attributes_have_names_of_their_own)
 /* Each draft is wrong in one way, and the fault says which. */
 TEST(a_draft_that_is_refused_can_be_explained)
 {
-    const lbx_box_options sqs = lbx_box_options_set(LBX_BOX_SQS);
-    const lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    const lbx_box_options sqs = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
+    const lbx_box_options line =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_attribute twice[2] = {{"a", LBX_ATTRIBUTE_STRING, NULL, "v", 1},
                               {"a", LBX_ATTRIBUTE_STRING, NULL, "v", 1}};
     lbx_attribute nameless = {"", LBX_ATTRIBUTE_STRING, NULL, "v", 1};
@@ -176,7 +177,8 @@ TEST(a_draft_that_is_refused_can_be_explained)
     REFUSED(LBX_INVALID, &seed, draft.token = "", "token: allowed are 1 to");
     REFUSED(LBX_INVALID, &seed, draft.type_name = "\xff", "type_name");
     REFUSED(LBX_INVALID, &seed, draft.group = "a b", "group: allowed");
-    REFUSED(LBX_INVALID, &seed, draft.duplicate_id = "", "duplicate_id: all");
+    REFUSED(LBX_INVALID, &seed, draft.deduplication_id = "",
+            "deduplication_id: all");
     REFUSED(LBX_INVALID, &seed, draft.attribute_count = 2, "NULL");
     REFUSED(LBX_INVALID, &seed,
             (draft.attribute_count = 2, draft.attributes = twice), "twice");
@@ -185,11 +187,12 @@ TEST(a_draft_that_is_refused_can_be_explained)
             "attributes[0]");
     REFUSED(LBX_INVALID, &sqs, draft.attribute_count = 11, "allows 10");
     REFUSED(LBX_INVALID, &seed, draft.delay_ns = -1, "delay_ns is -1");
-    REFUSED(LBX_INVALID, &line,
-            (draft.delay_ns = 1, draft.group = "g", draft.duplicate_id = "d"),
-            "fifo box allows LBX_DEFAULT and 0");
-    REFUSED(LBX_INVALID, &line, draft.duplicate_id = "d", "needs a group");
-    REFUSED(LBX_INVALID, &line, draft.group = "g", "needs a duplicate_id");
+    REFUSED(
+        LBX_INVALID, &line,
+        (draft.delay_ns = 1, draft.group = "g", draft.deduplication_id = "d"),
+        "fifo box allows LBX_DEFAULT and 0");
+    REFUSED(LBX_INVALID, &line, draft.deduplication_id = "d", "needs a group");
+    REFUSED(LBX_INVALID, &line, draft.group = "g", "needs a deduplication_id");
     REFUSED(LBX_INVALID, &seed, draft = lbx_draft_of_bytes(NULL, 1),
             "the body is NULL");
     REFUSED(LBX_INVALID, &sqs, draft = lbx_draft_of_text(""), "text only");
@@ -199,7 +202,7 @@ TEST(a_draft_that_is_refused_can_be_explained)
 
 TEST(text_only_boxes_take_what_xml_takes)
 {
-    const lbx_box_options sqs = lbx_box_options_set(LBX_BOX_SQS);
+    const lbx_box_options sqs = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_draft draft = lbx_draft_of_text("a\tb\n\xc3\xa9");
 
     CHECK_OK(pack(&draft, &sqs));

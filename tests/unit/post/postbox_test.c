@@ -130,7 +130,7 @@ TEST_CITING("W-06 W-14", failures_of_the_store_are_passed_on_one_to_one)
         LBX_CORRUPT, LBX_IO,       LBX_NO_MEMORY};
     struct world world;
     lbx_letter *letter;
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
     lbx_draft drafts[2];
 
     begin(&world, NULL);
@@ -151,7 +151,7 @@ TEST(a_batch_tells_each_of_its_drafts)
 {
     struct world world;
     lbx_draft drafts[4];
-    lbx_sent sent[4];
+    lbx_sent_letter sent[4];
 
     begin(&world, NULL);
     for (size_t i = 0; i < 4; i++)
@@ -167,7 +167,7 @@ TEST(a_batch_tells_each_of_its_drafts)
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_send_batch(world.postbox, drafts, 0, sent));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_send_batch(world.postbox, drafts,
-                                                     LBX_BATCH_MOST + 1, sent));
+                                                     LBX_MAX_BATCH + 1, sent));
 
     // A store that forgets one has not said what became of it.
     world.script.forget = 2;
@@ -185,10 +185,10 @@ TEST(a_batch_that_is_too_large_is_not_sent)
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;
     lbx_draft drafts[2];
     struct world world;
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
 
-    box.limits.letter_most_bytes = 4;
-    box.limits.batch_most_bytes = 6;
+    box.limits.max_letter_bytes = 4;
+    box.limits.max_batch_bytes = 6;
     options.box = &box;
     begin(&world, &options);
     drafts[0] = lbx_draft_of_text("1234");
@@ -259,8 +259,8 @@ TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
     lbx_postbox_options postbox = LBX_POSTBOX_OPTIONS_INIT;
-    lbx_box_options box = lbx_box_options_set(LBX_BOX_SQS);
-    lbx_letter *letters[LBX_BATCH_MOST];
+    lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
+    lbx_letter *letters[LBX_MAX_BATCH];
     struct world world;
     size_t count;
 
@@ -271,16 +271,16 @@ TEST_CITING("W-07 W-31 R-29", a_receive_says_what_it_wants)
     CHECK_INT(30 * LBX_SECOND, world.script.received.lease_ns);
     CHECK(world.script.received.wait_ns > 2 * LBX_SECOND &&
           world.script.received.wait_ns <= 3 * LBX_SECOND);
-    CHECK_INT(1, world.script.received.letters_most);
+    CHECK_INT(1, world.script.received.max_letters);
     lbx_letter_destroy(letters[0]);
-    options.letters_most = 100;
-    options.letters_least = 0;
+    options.max_letters = 100;
+    options.min_letters = 0;
     options.lease_ns = 0;
     options.wait_ns = 0;
     CHECK_OK(
         lbx_postbox_receive_batch(world.postbox, &options, letters, &count));
-    CHECK_INT(10, world.script.received.letters_most);
-    CHECK_INT(1, world.script.received.letters_least);
+    CHECK_INT(10, world.script.received.max_letters);
+    CHECK_INT(1, world.script.received.min_letters);
     CHECK_INT(0, world.script.received.lease_ns);
     lbx_letter_destroy(letters[0]);
     options.wait_ns = 20 * LBX_SECOND + 1;
@@ -396,12 +396,12 @@ TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
     lbx_type *derived = make_type("t.Derived", number);
     lbx_type *other = make_type("t.Other", NULL);
     struct world world;
-    lbx_types *types;
+    lbx_type_registry *types;
     lbx_draft draft;
     int seven = 7, minus = -1;
 
-    CHECK_OK(lbx_types_create(NULL, &types));
-    CHECK_OK(lbx_types_add(types, derived));
+    CHECK_OK(lbx_type_registry_create(NULL, &types));
+    CHECK_OK(lbx_type_registry_add(types, derived));
     options.body_type = number;
     options.types = types;
     begin(&world, &options);
@@ -425,7 +425,7 @@ TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_send_draft(world.postbox, &draft, NULL));
     end(&world);
-    lbx_types_destroy(types);
+    lbx_type_registry_destroy(types);
     lbx_type_destroy(other);
     lbx_type_destroy(derived);
     lbx_type_destroy(number);
@@ -495,12 +495,12 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
         .attributes = attributes,
         .attribute_count = 2,
         .group = "g",
-        .duplicate_id = "dup",
+        .deduplication_id = "dup",
         .trace = "tr",
         .in_reply_to = "q",
     };
     char receipt[LBX_RECEIPT_BYTES];
-    lbx_letter_facts facts;
+    lbx_letter_info facts;
     lbx_attribute found;
     struct world world;
     lbx_letter *letter;
@@ -512,7 +512,8 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
     CHECK_STR("id-1", lbx_letter_id(letter));
     CHECK(memcmp("b\0dy", lbx_letter_body(letter, &size), 5) == 0);
     CHECK_INT(4, size);
-    CHECK_STR("r", lbx_routes_place_of_name(lbx_letter_routes(letter), "t.R"));
+    CHECK_STR("r",
+              lbx_routes_address_by_name(lbx_letter_routes(letter), "t.R"));
     CHECK_STR("d", lbx_routes_default(lbx_letter_routes(letter)));
     CHECK(lbx_letter_attribute(letter, "two", &found));
     CHECK_INT(2, found.size_bytes);
@@ -522,11 +523,11 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
     CHECK(lbx_letter_attribute_at(letter, 0, &found));
     CHECK_STR("one", found.name);
     CHECK(!lbx_letter_attribute_at(letter, 2, &found));
-    CHECK_OK(lbx_letter_facts_read(letter, &facts));
+    CHECK_OK(lbx_letter_info_read(letter, &facts));
     CHECK_INT(1, facts.delivery_count);
     CHECK_INT(30 * LBX_SECOND, facts.lease_ns);
     CHECK_STR("g", facts.group);
-    CHECK_STR("dup", facts.duplicate_id);
+    CHECK_STR("dup", facts.deduplication_id);
     CHECK_STR("tr", facts.trace);
     CHECK_STR("q", facts.in_reply_to);
     CHECK_PTR(NULL, facts.dead_letter_source);
@@ -541,7 +542,8 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
 
 TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
 {
-    static const lbx_route table[] = {{"t.A", "a"}, {"t.B", "no box's name"}};
+    static const lbx_routes_entry table[] = {{"t.A", "a"},
+                                             {"t.B", "no box's name"}};
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_routes *routes;
     struct world world;

@@ -15,55 +15,59 @@
 
 TEST_CITING("W-40", a_registry_knows_what_it_was_given)
 {
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     lbx_postbox *one, *found = NULL;
     lbx_fault fault;
 
-    CHECK_OK(lbx_null_create(NULL, &one));
-    CHECK_OK(lbx_registry_create(NULL, &registry));
-    CHECK_OK(lbx_registry_add(registry, "client:b", one));
-    CHECK_OK(lbx_registry_add(registry, "client:a", one));
-    CHECK_STATUS(LBX_EXISTS, lbx_registry_add(registry, "client:b", one));
-    CHECK_STATUS(LBX_INVALID, lbx_registry_add(registry, "", one));
-    CHECK_OK(lbx_resolve(lbx_registry_resolver(registry), "client:a", &fault,
-                         &found));
+    CHECK_OK(lbx_null_postbox_create(NULL, &one));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &registry));
+    CHECK_OK(lbx_postbox_registry_add(registry, "client:b", one));
+    CHECK_OK(lbx_postbox_registry_add(registry, "client:a", one));
+    CHECK_STATUS(LBX_EXISTS,
+                 lbx_postbox_registry_add(registry, "client:b", one));
+    CHECK_STATUS(LBX_INVALID, lbx_postbox_registry_add(registry, "", one));
+    CHECK_OK(lbx_resolver_resolve(lbx_postbox_registry_as_resolver(registry),
+                                  "client:a", &found, &fault));
     CHECK_PTR(one, found);
     lbx_postbox_unref(found);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
-                                            "client:c", &fault, &found));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolver_resolve(
+                                    lbx_postbox_registry_as_resolver(registry),
+                                    "client:c", &found, &fault));
     CHECK(strstr(fault.text, "client:c"));
-    CHECK(lbx_registry_remove(registry, "client:a"));
-    CHECK(!lbx_registry_remove(registry, "client:a"));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
-                                            "client:a", NULL, &found));
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_resolve((lbx_resolver){NULL, NULL}, "x", NULL, &found));
-    lbx_registry_destroy(registry);
+    CHECK(lbx_postbox_registry_remove(registry, "client:a"));
+    CHECK(!lbx_postbox_registry_remove(registry, "client:a"));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolver_resolve(
+                                    lbx_postbox_registry_as_resolver(registry),
+                                    "client:a", &found, NULL));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolver_resolve((lbx_resolver){NULL, NULL},
+                                                     "x", &found, NULL));
+    lbx_postbox_registry_destroy(registry);
     lbx_postbox_unref(one);
 }
 
 TEST(a_registry_of_many_finds_each)
 {
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     lbx_postbox *one, *found;
     char place[16];
 
-    CHECK_OK(lbx_null_create(NULL, &one));
-    CHECK_OK(lbx_registry_create(NULL, &registry));
+    CHECK_OK(lbx_null_postbox_create(NULL, &one));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &registry));
     for (int i = 0; i < 100; i++) {
         (void)snprintf(place, sizeof(place), "p%d", i * 37 % 100);
-        CHECK_OK(lbx_registry_add(registry, place, one));
+        CHECK_OK(lbx_postbox_registry_add(registry, place, one));
     }
     for (int i = 0; i < 100; i++) {
         (void)snprintf(place, sizeof(place), "p%d", i);
-        CHECK_OK(
-            lbx_resolve(lbx_registry_resolver(registry), place, NULL, &found));
+        CHECK_OK(lbx_resolver_resolve(
+            lbx_postbox_registry_as_resolver(registry), place, &found, NULL));
         lbx_postbox_unref(found);
-        CHECK(i % 2 == 0 || lbx_registry_remove(registry, place));
+        CHECK(i % 2 == 0 || lbx_postbox_registry_remove(registry, place));
     }
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(lbx_registry_resolver(registry),
-                                            "p99", NULL, &found));
-    lbx_registry_destroy(registry);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolver_resolve(
+                                    lbx_postbox_registry_as_resolver(registry),
+                                    "p99", &found, NULL));
+    lbx_postbox_registry_destroy(registry);
     lbx_postbox_unref(one);
 }
 
@@ -81,16 +85,16 @@ make(void *context, const char *place, lbx_postbox **ret, lbx_fault *fault)
     (void)place;
     (void)fault;
     factory->made++;
-    return factory->status == LBX_OK ? lbx_null_create(NULL, ret)
+    return factory->status == LBX_OK ? lbx_null_postbox_create(NULL, ret)
                                      : factory->status;
 }
 
 static lbx_status
-resolve(lbx_chain *chain, const char *place)
+resolve(lbx_resolver_chain *chain, const char *place)
 {
     lbx_postbox *found;
-    lbx_status status =
-        lbx_resolve(lbx_chain_resolver(chain), place, NULL, &found);
+    lbx_status status = lbx_resolver_resolve(
+        lbx_resolver_chain_as_resolver(chain), place, &found, NULL);
 
     if (status == LBX_OK)
         lbx_postbox_unref(found);
@@ -99,19 +103,19 @@ resolve(lbx_chain *chain, const char *place)
 
 TEST_CITING("W-40 R-23", a_chain_keeps_what_its_factory_made_up_to_a_bound)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
     struct factory factory = {0, LBX_OK};
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     lbx_postbox *known;
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 
-    CHECK_OK(lbx_null_create(NULL, &known));
-    CHECK_OK(lbx_registry_create(NULL, &registry));
-    CHECK_OK(lbx_registry_add(registry, "known", known));
-    options.first = lbx_registry_resolver(registry);
+    CHECK_OK(lbx_null_postbox_create(NULL, &known));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &registry));
+    CHECK_OK(lbx_postbox_registry_add(registry, "known", known));
+    options.first = lbx_postbox_registry_as_resolver(registry);
     options.factory = (lbx_resolver){make, &factory};
-    options.kept_most = 2;
-    CHECK_OK(lbx_chain_create(&options, &chain));
+    options.max_kept = 2;
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain));
     CHECK_OK(resolve(chain, "known"));
     CHECK_INT(0, factory.made);
     CHECK_OK(resolve(chain, "a"));
@@ -124,52 +128,53 @@ TEST_CITING("W-40 R-23", a_chain_keeps_what_its_factory_made_up_to_a_bound)
     CHECK_INT(3, factory.made);
     CHECK_OK(resolve(chain, "b")); // had gone
     CHECK_INT(4, factory.made);
-    lbx_chain_destroy(chain);
-    lbx_registry_destroy(registry);
+    lbx_resolver_chain_destroy(chain);
+    lbx_postbox_registry_destroy(registry);
     lbx_postbox_unref(known);
 }
 
 TEST_CITING("W-40", a_chain_passes_failures_on)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
     struct factory factory = {0, LBX_UNREACHABLE};
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 
-    CHECK_OK(lbx_chain_create(&options, &chain)); // neither
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain)); // neither
     CHECK_STATUS(LBX_NOT_FOUND, resolve(chain, "a"));
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
     options.factory = (lbx_resolver){make, &factory};
-    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain));
     CHECK_STATUS(LBX_UNREACHABLE, resolve(chain, "a"));
     factory.status = LBX_OK;
     CHECK_OK(resolve(chain, "a")); // a failure is not kept
     CHECK_INT(2, factory.made);
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
     options.first = options.factory; // its own failure, no factory asked
     factory.status = LBX_DENIED;
-    CHECK_OK(lbx_chain_create(&options, &chain));
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain));
     CHECK_STATUS(LBX_DENIED, resolve(chain, "a"));
     CHECK_INT(3, factory.made);
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
     options.version = 0;
-    CHECK_STATUS(LBX_INVALID, lbx_chain_create(&options, &chain));
+    CHECK_STATUS(LBX_INVALID, lbx_resolver_chain_create(&options, &chain));
 }
 
 TEST(a_chain_does_not_give_out_what_is_closed)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
     struct factory factory = {0, LBX_OK};
     lbx_postbox *found;
-    lbx_chain *chain;
+    lbx_resolver_chain *chain;
 
     options.factory = (lbx_resolver){make, &factory};
-    CHECK_OK(lbx_chain_create(&options, &chain));
-    CHECK_OK(lbx_resolve(lbx_chain_resolver(chain), "a", NULL, &found));
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain));
+    CHECK_OK(lbx_resolver_resolve(lbx_resolver_chain_as_resolver(chain), "a",
+                                  &found, NULL));
     lbx_postbox_close(found);
     lbx_postbox_unref(found);
     CHECK_OK(resolve(chain, "a"));
     CHECK_INT(2, factory.made);
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
 }
 
 static void
@@ -188,19 +193,19 @@ make_quietly(void *context, const char *place, lbx_postbox **ret,
     (void)context;
     (void)place;
     (void)fault;
-    return lbx_null_create(NULL, ret);
+    return lbx_null_postbox_create(NULL, ret);
 }
 
 TEST(threads_share_a_chain)
 {
-    lbx_chain_options options = LBX_CHAIN_OPTIONS_INIT;
-    lbx_chain *chain;
+    lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
+    lbx_resolver_chain *chain;
 
     options.factory = (lbx_resolver){make_quietly, NULL};
-    options.kept_most = 3;
-    CHECK_OK(lbx_chain_create(&options, &chain));
+    options.max_kept = 3;
+    CHECK_OK(lbx_resolver_chain_create(&options, &chain));
     threads_run(4, resolve_many, chain);
-    lbx_chain_destroy(chain);
+    lbx_resolver_chain_destroy(chain);
 }
 
 /* Stores by URL: a scheme of the test's own, whose places are case-blind. */
@@ -252,7 +257,7 @@ static bool
 suits(lbx_store *store, const lbx_store_options *options)
 {
     (void)store;
-    return !options->alone;
+    return !options->exclusive;
 }
 
 static const lbx__scheme scheme = {"try", place_of, open_one, suits};
@@ -270,7 +275,7 @@ TEST(a_store_is_open_once_per_place)
     CHECK_OK(lbx_store_open("try:other", NULL, &other));
     CHECK(other != first);
     CHECK_INT(2, opened);
-    options.alone = true;
+    options.exclusive = true;
     options.fault = &fault;
     CHECK_STATUS(LBX_INVALID, lbx_store_open("try:shop", &options, &second));
     CHECK(strstr(fault.text, "other options"));
@@ -295,7 +300,7 @@ TEST_CITING("W-42", urls_lead_to_postboxes_for_sending)
     lbx__scheme_add(&scheme);
     CHECK_OK(lbx_postbox_open("try:/shop/orders", NULL, &postbox));
     CHECK_STR("orders", lbx_postbox_name(postbox));
-    CHECK_OK(lbx_resolve(urls, "try:/shop/other", &fault, &found));
+    CHECK_OK(lbx_resolver_resolve(urls, "try:/shop/other", &found, &fault));
     CHECK_PTR(lbx_postbox_store(postbox), lbx_postbox_store(found));
     CHECK_OK(lbx_postbox_send(found, "x", 1, NULL));
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_postbox_receive(found, 0, &letter));
@@ -303,11 +308,14 @@ TEST_CITING("W-42", urls_lead_to_postboxes_for_sending)
     lbx_postbox_unref(postbox);
     CHECK_INT(1, closed);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_resolve(urls, "nothing:a/b", &fault, &found));
+                 lbx_resolver_resolve(urls, "nothing:a/b", &found, &fault));
     CHECK(strstr(fault.text, "nothing:"));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "no URL", &fault, &found));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_resolve(urls, "try:shop/", NULL, &found));
-    CHECK_STATUS(LBX_CORRUPT, lbx_resolve(urls, "try:broken/b", NULL, &found));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_resolver_resolve(urls, "no URL", &found, &fault));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_resolver_resolve(urls, "try:shop/", &found, NULL));
+    CHECK_STATUS(LBX_CORRUPT,
+                 lbx_resolver_resolve(urls, "try:broken/b", &found, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:broken/a b", NULL, &found));
     CHECK_STATUS(LBX_INVALID, lbx_postbox_open("try:bad/b", NULL, &found));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_postbox_open("nothing:b", NULL, &found));

@@ -23,7 +23,8 @@ make_type(const char *name, const lbx_type *base)
 
 TEST_CITING("W-01 W-02 W-21", routes_go_by_type_then_ancestors_then_default)
 {
-    static const lbx_route table[] = {{"t.Base", "base"}, {"t.Exact", "exact"}};
+    static const lbx_routes_entry table[] = {{"t.Base", "base"},
+                                             {"t.Exact", "exact"}};
     lbx_type *base = make_type("t.Base", NULL);
     lbx_type *middle = make_type("t.Middle", base);
     lbx_type *exact = make_type("t.Exact", middle);
@@ -32,13 +33,13 @@ TEST_CITING("W-01 W-02 W-21", routes_go_by_type_then_ancestors_then_default)
     lbx_routes *routes;
 
     CHECK_OK(lbx_routes_create(table, 2, "rest", NULL, &routes));
-    CHECK_STR("base", lbx_routes_place(routes, base));
-    CHECK_STR("base", lbx_routes_place(routes, middle));
-    CHECK_STR("exact", lbx_routes_place(routes, exact));
-    CHECK_STR("exact", lbx_routes_place(routes, leaf)); // the nearest
-    CHECK_STR("rest", lbx_routes_place(routes, stranger));
-    CHECK_STR("exact", lbx_routes_place_of_name(routes, "t.Exact"));
-    CHECK_STR("rest", lbx_routes_place_of_name(routes, "t.Leaf"));
+    CHECK_STR("base", lbx_routes_address(routes, base));
+    CHECK_STR("base", lbx_routes_address(routes, middle));
+    CHECK_STR("exact", lbx_routes_address(routes, exact));
+    CHECK_STR("exact", lbx_routes_address(routes, leaf)); // the nearest
+    CHECK_STR("rest", lbx_routes_address(routes, stranger));
+    CHECK_STR("exact", lbx_routes_address_by_name(routes, "t.Exact"));
+    CHECK_STR("rest", lbx_routes_address_by_name(routes, "t.Leaf"));
     lbx_routes_unref(routes);
     lbx_type_destroy(stranger);
     lbx_type_destroy(leaf);
@@ -49,18 +50,18 @@ TEST_CITING("W-01 W-02 W-21", routes_go_by_type_then_ancestors_then_default)
 
 TEST_CITING("W-02 W-04", routes_without_a_default_may_lead_nowhere)
 {
-    static const lbx_route table[] = {{"t.Only", "only"}};
+    static const lbx_routes_entry table[] = {{"t.Only", "only"}};
     lbx_type *other = make_type("t.Other", NULL);
     lbx_routes *routes;
 
     CHECK_OK(lbx_routes_create(table, 1, NULL, NULL, &routes));
-    CHECK_PTR(NULL, lbx_routes_place(routes, other));
-    CHECK_PTR(NULL, lbx_routes_place(routes, NULL)); // the root
-    CHECK_PTR(NULL, lbx_routes_place_of_name(routes, NULL));
+    CHECK_PTR(NULL, lbx_routes_address(routes, other));
+    CHECK_PTR(NULL, lbx_routes_address(routes, NULL)); // the root
+    CHECK_PTR(NULL, lbx_routes_address_by_name(routes, NULL));
     CHECK_PTR(NULL, lbx_routes_default(routes));
-    CHECK_STR("only", lbx_routes_place_of_name(routes, "t.Only"));
+    CHECK_STR("only", lbx_routes_address_by_name(routes, "t.Only"));
     lbx_routes_unref(routes);
-    CHECK_PTR(NULL, lbx_routes_place(NULL, other));
+    CHECK_PTR(NULL, lbx_routes_address(NULL, other));
     lbx_type_destroy(other);
 }
 
@@ -70,8 +71,8 @@ TEST_CITING("W-03 W-04", single_routes_lead_everything_to_one_place)
     lbx_routes *routes;
 
     CHECK_OK(lbx_routes_single("client-123", NULL, &routes));
-    CHECK_STR("client-123", lbx_routes_place(routes, type));
-    CHECK_STR("client-123", lbx_routes_place(routes, NULL));
+    CHECK_STR("client-123", lbx_routes_address(routes, type));
+    CHECK_STR("client-123", lbx_routes_address(routes, NULL));
     CHECK_STR("client-123", lbx_routes_default(routes));
     CHECK_PTR(NULL, lbx_routes_at(routes, 0).type_name);
     CHECK_PTR(routes, lbx_routes_ref(routes));
@@ -91,18 +92,18 @@ TEST_CITING("W-28 R-22", routes_read_and_write_the_seeds_json)
         "        \"myapp.models.ErrorResult\": \"client-123:errors\"\n    }\n}";
     lbx_routes *routes, *again;
 
-    CHECK_OK(lbx_routes_from_json(text, strlen(text), NULL, NULL, &routes));
+    CHECK_OK(lbx_routes_from_json(text, strlen(text), NULL, &routes, NULL));
     CHECK_STR("client-123", lbx_routes_default(routes));
     CHECK_STR("myapp.models.ErrorResult", lbx_routes_at(routes, 1).type_name);
-    CHECK_STR("client-123:errors", lbx_routes_at(routes, 1).place);
-    CHECK_PTR(NULL, lbx_routes_at(routes, 2).place);
+    CHECK_STR("client-123:errors", lbx_routes_at(routes, 1).address);
+    CHECK_PTR(NULL, lbx_routes_at(routes, 2).address);
     CHECK_STR("{\"default\":\"client-123\",\"routes\":{"
               "\"myapp.models.SuccessResult\":\"client-123:success\","
               "\"myapp.models.ErrorResult\":\"client-123:errors\"}}",
               lbx_routes_json(routes));
     CHECK_OK(lbx_routes_from_json(lbx_routes_json(routes),
-                                  strlen(lbx_routes_json(routes)), NULL, NULL,
-                                  &again));
+                                  strlen(lbx_routes_json(routes)), NULL, &again,
+                                  NULL));
     CHECK_STR(lbx_routes_json(routes), lbx_routes_json(again));
     lbx_routes_unref(again);
     lbx_routes_unref(routes);
@@ -120,10 +121,10 @@ TEST(routes_json_may_leave_members_out_and_have_others)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         lbx_routes *routes;
 
-        CHECK_OK(lbx_routes_from_json(texts[i], strlen(texts[i]), NULL, NULL,
-                                      &routes));
+        CHECK_OK(lbx_routes_from_json(texts[i], strlen(texts[i]), NULL, &routes,
+                                      NULL));
         CHECK_STR("{\"default\":null,\"routes\":{}}", lbx_routes_json(routes));
-        CHECK_PTR(NULL, lbx_routes_place(routes, NULL));
+        CHECK_PTR(NULL, lbx_routes_address(routes, NULL));
         lbx_routes_unref(routes);
     }
 }
@@ -153,7 +154,7 @@ TEST(routes_json_that_is_wrong_is_refused_with_a_reason)
 
         CHECK_STATUS(LBX_ENCODING,
                      lbx_routes_from_json(texts[i], strlen(texts[i]), NULL,
-                                          &fault, &routes));
+                                          &routes, &fault));
         CHECK_STATUS(LBX_ENCODING, fault.status);
         CHECK(strncmp(fault.text, "JSON, byte ", 11) == 0);
         CHECK_PTR(NULL, routes);
@@ -162,33 +163,33 @@ TEST(routes_json_that_is_wrong_is_refused_with_a_reason)
 
 TEST(routes_have_limits)
 {
-    char names[LBX_ROUTES_MOST + 1][16], json[8192] = "{\"routes\":{";
-    static char wide[LBX_ROUTES_MOST_BYTES + 1];
-    lbx_route table[LBX_ROUTES_MOST + 1];
+    char names[LBX_MAX_ROUTES + 1][16], json[8192] = "{\"routes\":{";
+    static char wide[LBX_MAX_ROUTES_BYTES + 1];
+    lbx_routes_entry table[LBX_MAX_ROUTES + 1];
     lbx_routes *routes;
 
-    for (size_t i = 0; i <= LBX_ROUTES_MOST; i++) {
+    for (size_t i = 0; i <= LBX_MAX_ROUTES; i++) {
         snprintf(names[i], sizeof(names[i]), "type.N%zu", i);
-        table[i] = (lbx_route){names[i], "place"};
+        table[i] = (lbx_routes_entry){names[i], "place"};
         snprintf(json + strlen(json), 64, "%s\"%s\":\"p\"", i ? "," : "",
                  names[i]);
     }
     strncat(json, "}}", 3);
-    CHECK_OK(lbx_routes_create(table, LBX_ROUTES_MOST, NULL, NULL, &routes));
+    CHECK_OK(lbx_routes_create(table, LBX_MAX_ROUTES, NULL, NULL, &routes));
     lbx_routes_unref(routes);
-    CHECK_STATUS(LBX_TOO_LARGE, lbx_routes_create(table, LBX_ROUTES_MOST + 1,
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_routes_create(table, LBX_MAX_ROUTES + 1,
                                                   NULL, NULL, &routes));
     CHECK_STATUS(LBX_TOO_LARGE,
-                 lbx_routes_from_json(json, strlen(json), NULL, NULL, &routes));
+                 lbx_routes_from_json(json, strlen(json), NULL, &routes, NULL));
     memset(wide, 'x', sizeof(wide) - 1);
     CHECK_STATUS(LBX_TOO_LARGE, lbx_routes_single(wide, NULL, &routes));
     CHECK_STATUS(LBX_TOO_LARGE,
-                 lbx_routes_from_json(wide, sizeof(wide), NULL, NULL, &routes));
+                 lbx_routes_from_json(wide, sizeof(wide), NULL, &routes, NULL));
     table[1].type_name = table[0].type_name;
     CHECK_STATUS(LBX_INVALID, lbx_routes_create(table, 2, NULL, NULL, &routes));
-    table[1] = (lbx_route){"", "place"};
+    table[1] = (lbx_routes_entry){"", "place"};
     CHECK_STATUS(LBX_INVALID, lbx_routes_create(table, 2, NULL, NULL, &routes));
-    table[1] = (lbx_route){"a", NULL};
+    table[1] = (lbx_routes_entry){"a", NULL};
     CHECK_STATUS(LBX_INVALID, lbx_routes_create(table, 2, NULL, NULL, &routes));
     CHECK_STATUS(LBX_INVALID, lbx_routes_create(NULL, 1, "x", NULL, &routes));
     CHECK_STATUS(LBX_INVALID, lbx_routes_single(NULL, NULL, &routes));
@@ -202,7 +203,7 @@ make_both_ways(struct torture *memory, void *context)
     lbx_allocator allocator = torture_allocator(memory);
     static const char text[] =
         "{\"default\":\"d\",\"routes\":{\"a\":\"\\u0062\"}}";
-    static const lbx_route table[] = {{"t.A", "a"}};
+    static const lbx_routes_entry table[] = {{"t.A", "a"}};
     lbx_routes *routes = NULL;
     lbx_status status = lbx_routes_create(table, 1, "d", &allocator, &routes);
 
@@ -211,7 +212,7 @@ make_both_ways(struct torture *memory, void *context)
     lbx_routes_unref(routes);
     routes = NULL;
     status =
-        lbx_routes_from_json(text, sizeof(text) - 1, &allocator, NULL, &routes);
+        lbx_routes_from_json(text, sizeof(text) - 1, &allocator, &routes, NULL);
     CHECK(status == LBX_OK || status == LBX_NO_MEMORY);
     CHECK((status == LBX_OK) == (routes != NULL));
     lbx_routes_unref(routes);

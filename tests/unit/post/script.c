@@ -32,7 +32,7 @@ static lbx_durability
 durability(lbx_store *store)
 {
     (void)store;
-    return LBX_SURVIVES_PROCESS;
+    return LBX_DURABILITY_PROCESS;
 }
 
 /* The index of a box; SCRIPT_BOXES. */
@@ -128,11 +128,11 @@ list(lbx_store *store, lbx_call *call, lbx_list_request *request)
 
 /* Does what a call asks for. */
 
-static lbx_sent
+static lbx_sent_letter
 sent_of(struct script *script, lbx_status status)
 {
     const unsigned number = ++script->sequence;
-    lbx_sent sent = {.status = status, .sequence = number};
+    lbx_sent_letter sent = {.status = status, .sequence = number};
 
     (void)snprintf(sent.id.text, sizeof(sent.id.text), "id-%u", number);
     return sent;
@@ -179,7 +179,7 @@ do_settle(struct script *script, const lbx_settle_request *request)
     static const char *const words[] = {"ack", "nack", "extend"};
 
     for (size_t i = 0; i < request->count; i++) {
-        const lbx_settle_entry *entry = &request->entries[i];
+        const lbx_settle_request_entry *entry = &request->entries[i];
 
         for (size_t j = 0; j < entry->attachment_count; j++) {
             const lbx_attachment *attached = &entry->attachments[j];
@@ -192,8 +192,8 @@ do_settle(struct script *script, const lbx_settle_request *request)
                  to ? to : "");
             *attached->sent = sent_of(script, LBX_OK);
         }
-        note(script, "%s %.*s; ", words[entry->what], (int)entry->receipt_bytes,
-             (const char *)entry->receipt);
+        note(script, "%s %.*s; ", words[entry->action],
+             (int)entry->receipt_bytes, (const char *)entry->receipt);
         if (!(script->forget & 1u << i))
             request->entries[i].status = LBX_OK;
     }
@@ -202,21 +202,21 @@ do_settle(struct script *script, const lbx_settle_request *request)
 static lbx_status
 work(struct script *script, lbx_call *call)
 {
-    switch (call->verb) {
-    case LBX_VERB_SEND:
+    switch (call->kind) {
+    case LBX_CALL_SEND:
         do_send(script, call->request);
         return LBX_OK;
-    case LBX_VERB_RECEIVE:
+    case LBX_CALL_RECEIVE:
         return do_receive(script, call);
-    case LBX_VERB_SETTLE:
+    case LBX_CALL_SETTLE:
         do_settle(script, call->request);
         return LBX_OK;
-    case LBX_VERB_UNDO:
+    case LBX_CALL_UNDO:
         note(script, "undo %zu; ",
              ((const lbx_settle_request *)call->request)->count);
         return LBX_OK;
     default:
-        FAIL("a script has no verb %d", (int)call->verb);
+        FAIL("a script has no verb %d", (int)call->kind);
     }
 }
 

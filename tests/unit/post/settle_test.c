@@ -98,7 +98,7 @@ TEST_CITING("W-35", wink_calls_a_settled_or_deleted_letter_expired)
 
 TEST_CITING("W-31", times_are_inside_the_box_s_limits)
 {
-    const lbx_box_options box = lbx_box_options_set(LBX_BOX_WINK);
+    const lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
     const int64_t most = 43200 * LBX_SECOND;
     struct world world = WORLD;
 
@@ -120,16 +120,17 @@ TEST(a_batch_settles_each_by_itself)
     struct world world = WORLD;
     lbx_postbox *other;
     lbx_letter *strange;
-    lbx_settle settles[4];
+    lbx_settle_item settles[4];
 
     begin(&world, NULL);
     CHECK_OK(lbx_postbox_open_in(&world.script.base, "other", NULL, &other));
     CHECK_OK(lbx_postbox_receive(other, 0, &strange));
     script_clear(&world.script);
-    settles[0] = (lbx_settle){.letter = strange};
-    settles[1] = (lbx_settle){.what = LBX_NACK, .receipt = "as text"};
-    settles[2] = (lbx_settle){.letter = world.letter};
-    settles[3] = (lbx_settle){.letter = world.letter, .receipt = "both"};
+    settles[0] = (lbx_settle_item){.letter = strange};
+    settles[1] =
+        (lbx_settle_item){.action = LBX_SETTLE_NACK, .receipt = "as text"};
+    settles[2] = (lbx_settle_item){.letter = world.letter};
+    settles[3] = (lbx_settle_item){.letter = world.letter, .receipt = "both"};
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_settle_batch(world.postbox, settles, 4));
     CHECK_STATUS(LBX_INVALID, settles[0].status); // of another postbox
@@ -152,7 +153,7 @@ TEST_CITING("W-11", a_reply_without_routes_is_not_available)
     struct world world = WORLD;
     const lbx_draft reply = lbx_draft_of_text("r");
     lbx_fault fault;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, NULL);
     CHECK_STATUS(LBX_NO_REPLY,
@@ -271,7 +272,7 @@ TEST_CITING("W-11", any_number_of_replies_before_the_end)
 {
     struct world world = WORLD;
     const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, "{\"default\":\"box\"}");
     CHECK_OK(lbx_letter_reply(world.letter, &reply, &sent, NULL));
@@ -287,7 +288,7 @@ TEST(reply_and_acknowledge_is_one_step_in_one_store)
 {
     struct world world = WORLD;
     const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, "{\"default\":\"box\"}");
     world.script.answer = LBX_EXPIRED;
@@ -309,7 +310,7 @@ TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
 {
     struct world world = WORLD;
     const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, "{\"default\":\"box\"}");
     world.script.forget = 1; // nobody knows what became of the letter
@@ -324,17 +325,18 @@ TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
 struct elsewhere {
     struct world world;
     lbx_postbox *there;
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
 };
 
 static void
 begin_elsewhere(struct elsewhere *test)
 {
     test->world = (struct world)WORLD;
-    CHECK_OK(lbx_collecting_create(NULL, &test->there));
-    CHECK_OK(lbx_registry_create(NULL, &test->registry));
-    CHECK_OK(lbx_registry_add(test->registry, "there", test->there));
-    test->world.options.resolver = lbx_registry_resolver(test->registry);
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &test->there));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &test->registry));
+    CHECK_OK(lbx_postbox_registry_add(test->registry, "there", test->there));
+    test->world.options.resolver =
+        lbx_postbox_registry_as_resolver(test->registry);
     begin(&test->world, "{\"default\":\"there\"}");
 }
 
@@ -342,7 +344,7 @@ static void
 end_elsewhere(struct elsewhere *test)
 {
     end(&test->world);
-    lbx_registry_destroy(test->registry);
+    lbx_postbox_registry_destroy(test->registry);
     lbx_postbox_unref(test->there);
 }
 
@@ -350,20 +352,20 @@ TEST_CITING("W-11 W-25", a_reply_elsewhere_is_sent_before_the_letter_goes)
 {
     struct elsewhere test;
     const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin_elsewhere(&test);
     test.world.script.answer = LBX_EXPIRED; // twice, but never not at all
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_reply_and_acknowledge(
                                   test.world.letter, &reply, &sent, NULL));
     CHECK_OK(sent.status);
-    CHECK_INT(1, lbx_collecting_count(test.there));
+    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
     CHECK(!lbx_letter_is_finalized(test.world.letter));
     test.world.script.answer = LBX_OK;
     CHECK_OK(lbx_letter_reply_and_acknowledge(test.world.letter, &reply, &sent,
                                               NULL));
     CHECK_STR("ack receipt; ", test.world.script.log);
-    CHECK_STR("id-1", lbx_collecting_at(test.there, 1)->in_reply_to);
+    CHECK_STR("id-1", lbx_collecting_postbox_at(test.there, 1)->in_reply_to);
     end_elsewhere(&test);
 }
 
@@ -371,7 +373,7 @@ TEST(a_letter_whose_reply_was_not_sent_is_not_settled)
 {
     struct elsewhere test;
     const lbx_draft reply = lbx_draft_of_text("r");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin_elsewhere(&test);
     lbx_postbox_close(test.there);
@@ -388,7 +390,7 @@ TEST(send_and_acknowledge_is_one_step_in_one_store)
     struct world world = WORLD;
     lbx_draft draft = lbx_draft_of_text("done");
     lbx_postbox *next;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, NULL);
     CHECK_OK(lbx_postbox_open_in(&world.script.base, "next", NULL, &next));
@@ -415,7 +417,7 @@ TEST(what_is_sent_elsewhere_is_there_before_the_letter_goes)
 {
     struct elsewhere test;
     const lbx_draft draft = lbx_draft_of_text("done");
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin_elsewhere(&test);
     test.world.script.answer = LBX_EXPIRED;
@@ -423,8 +425,8 @@ TEST(what_is_sent_elsewhere_is_there_before_the_letter_goes)
                  lbx_letter_send_and_acknowledge(test.world.letter, test.there,
                                                  &draft, &sent));
     CHECK_OK(sent.status);
-    CHECK_INT(1, lbx_collecting_count(test.there));
-    CHECK(lbx_collecting_at(test.there, 0)->in_reply_to == NULL);
+    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
+    CHECK(lbx_collecting_postbox_at(test.there, 0)->in_reply_to == NULL);
     test.world.script.answer = LBX_OK;
     CHECK_OK(lbx_letter_send_and_acknowledge(test.world.letter, test.there,
                                              &draft, NULL));
@@ -437,7 +439,7 @@ TEST(what_could_not_be_sent_settles_nothing)
     struct elsewhere test;
     const lbx_draft draft = lbx_draft_of_text("done");
     const lbx_draft none = {.version = 0};
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin_elsewhere(&test);
     CHECK_STATUS(LBX_INVALID, lbx_letter_send_and_acknowledge(
@@ -463,7 +465,7 @@ TEST(a_postbox_whose_box_was_deleted_is_closed_by_what_is_sent_along)
     const lbx_draft draft = lbx_draft_of_text("done");
     struct script other;
     lbx_postbox *here, *there;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     script_init(&other);
     begin(&world, NULL);
@@ -489,23 +491,23 @@ TEST(settles_with_replies_are_an_operation)
 {
     struct elsewhere test;
     lbx_draft replies[2] = {LBX_DRAFT_INIT, LBX_DRAFT_INIT};
-    lbx_settle settles[2];
+    lbx_settle_item settles[2];
     lbx_operation operation;
     lbx_letter *second;
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
 
     begin_elsewhere(&test);
     CHECK_OK(lbx_postbox_receive(test.world.postbox, 0, &second));
     script_clear(&test.world.script);
-    settles[0] = (lbx_settle){.letter = test.world.letter};
-    settles[1] = (lbx_settle){.what = LBX_NACK, .letter = second};
+    settles[0] = (lbx_settle_item){.letter = test.world.letter};
+    settles[1] = (lbx_settle_item){.action = LBX_SETTLE_NACK, .letter = second};
     replies[0] = lbx_draft_of_text("r");
     replies[1].version = 0; // none
     test.world.script.hold = true;
     CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
                                      replies, sent));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
-    CHECK_INT(1, lbx_collecting_count(test.there));
+    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
     script_finish(&test.world.script, 0, LBX_OK);
     CHECK_OK(lbx_operation_poll(&operation, NULL));
     CHECK_STR("ack receipt; nack receipt; ", test.world.script.log);
@@ -517,7 +519,7 @@ TEST(settles_with_replies_are_an_operation)
     CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
                                      replies, sent)); // finalized by now
     CHECK_STATUS(LBX_FINALIZED, lbx_operation_poll(&operation, NULL));
-    CHECK_INT(1, lbx_collecting_count(test.there));
+    CHECK_INT(1, lbx_collecting_postbox_count(test.there));
     lbx_operation_fini(&operation);
     lbx_letter_destroy(second);
     end_elsewhere(&test);
@@ -528,11 +530,11 @@ TEST(a_settle_that_is_cancelled_says_what_happened)
     struct elsewhere test;
     const lbx_draft reply = lbx_draft_of_text("r");
     lbx_operation operation;
-    lbx_settle settle;
-    lbx_sent sent;
+    lbx_settle_item settle;
+    lbx_sent_letter sent;
 
     begin_elsewhere(&test);
-    settle = (lbx_settle){.letter = test.world.letter};
+    settle = (lbx_settle_item){.letter = test.world.letter};
     test.world.script.hold = true;
     CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
                                      &reply, &sent));
@@ -564,19 +566,19 @@ TEST(a_cancel_between_reply_and_settling_settles_nothing)
     struct world world = WORLD;
     struct script other;
     lbx_postbox *there;
-    lbx_registry *registry;
+    lbx_postbox_registry *registry;
     const lbx_draft reply = lbx_draft_of_text("r");
     lbx_operation operation;
-    lbx_settle settle;
-    lbx_sent sent;
+    lbx_settle_item settle;
+    lbx_sent_letter sent;
 
     script_init(&other);
     CHECK_OK(lbx_postbox_open_in(&other.base, "there", NULL, &there));
-    CHECK_OK(lbx_registry_create(NULL, &registry));
-    CHECK_OK(lbx_registry_add(registry, "there", there));
-    world.options.resolver = lbx_registry_resolver(registry);
+    CHECK_OK(lbx_postbox_registry_create(NULL, &registry));
+    CHECK_OK(lbx_postbox_registry_add(registry, "there", there));
+    world.options.resolver = lbx_postbox_registry_as_resolver(registry);
     begin(&world, "{\"default\":\"there\"}");
-    settle = (lbx_settle){.letter = world.letter};
+    settle = (lbx_settle_item){.letter = world.letter};
     other.hold = true;
     other.cancel = SCRIPT_HAPPENED;
     CHECK_OK(lbx_postbox_settle_init(&operation, world.postbox, &settle, 1,
@@ -589,7 +591,7 @@ TEST(a_cancel_between_reply_and_settling_settles_nothing)
     CHECK_STR("send 1 r; ", other.log);
     lbx_operation_fini(&operation);
     end(&world);
-    lbx_registry_destroy(registry);
+    lbx_postbox_registry_destroy(registry);
     lbx_postbox_unref(there);
     script_fini(&other);
 }
@@ -600,7 +602,7 @@ TEST(a_reply_is_an_operation_too)
     const lbx_draft reply = lbx_draft_of_text("r");
     lbx_operation operation;
     lbx_fault fault;
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     begin(&world, "{\"default\":\"box\"}");
     world.script.hold = true;

@@ -35,7 +35,7 @@ TEST(the_last_reference_closes)
     lbx_postbox_unref(postbox);
     CHECK(!script.closed);
     CHECK_STR("script", lbx_store_scheme(&script.base));
-    CHECK_INT(LBX_SURVIVES_PROCESS, lbx_store_durability(&script.base));
+    CHECK_INT(LBX_DURABILITY_PROCESS, lbx_store_durability(&script.base));
     lbx_letter_destroy(letter);
     CHECK(script.closed);
     lbx_store_unref(NULL);
@@ -52,7 +52,7 @@ count(void *context, const char *name)
 TEST(boxes_are_managed_by_name)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT, read;
-    char texts[LBX_BOX_TEXT_BYTES];
+    char texts[LBX_BOX_OPTIONS_BUFFER_BYTES];
     lbx_box_counts counts;
     struct script script;
     lbx_fault fault;
@@ -64,14 +64,14 @@ TEST(boxes_are_managed_by_name)
                  lbx_store_create_box(&script.base, "a b", NULL, &fault));
     CHECK(strstr(fault.text, "a b"));
     options.lease_ns = 9;
-    CHECK_OK(lbx_store_change_box(&script.base, "a", &options, &fault));
-    CHECK_OK(lbx_store_read_box(&script.base, "a", texts, &read, &counts));
+    CHECK_OK(lbx_store_configure_box(&script.base, "a", &options, &fault));
+    CHECK_OK(lbx_store_describe_box(&script.base, "a", texts, &read, &counts));
     CHECK_INT(9, read.lease_ns);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_store_read_box(&script.base, "a", NULL, &read, NULL));
+                 lbx_store_describe_box(&script.base, "a", NULL, &read, NULL));
     options.lease_ns = -9;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_store_change_box(&script.base, "a", &options, &fault));
+                 lbx_store_configure_box(&script.base, "a", &options, &fault));
     CHECK(strstr(fault.text, "lease_ns"));
     CHECK_OK(lbx_store_list_boxes(&script.base, NULL, NULL, count, &names));
     CHECK_INT(1, names);
@@ -83,7 +83,7 @@ TEST(boxes_are_managed_by_name)
 TEST(what_a_store_cannot_do_is_unsupported)
 {
     struct script script;
-    lbx_move_state state;
+    lbx_move_progress state;
     lbx_postbox *postbox;
     lbx_letter *letter;
     size_t letters;
@@ -91,11 +91,14 @@ TEST(what_a_store_cannot_do_is_unsupported)
     script_init(&script);
     CHECK_OK(lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_sync(&script.base));
-    CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_move(&script.base, "a", NULL, 0));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_store_move(&script.base, "a", "b", 0));
-    CHECK_STATUS(LBX_INVALID, lbx_store_move(&script.base, "a", NULL, -1));
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 lbx_store_move_state(&script.base, "a", &state));
+                 lbx_store_start_move(&script.base, "a", NULL, 0));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_store_start_move(&script.base, "a", "b", 0));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_store_start_move(&script.base, "a", NULL, -1));
+    CHECK_STATUS(LBX_UNSUPPORTED,
+                 lbx_store_describe_move(&script.base, "a", &state));
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_cancel_move(&script.base, "a"));
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_postbox_peek(postbox, 0, 1, &letter, &letters));
@@ -109,7 +112,7 @@ static lbx_status
 peek(lbx_store *store, lbx_call *call, lbx_peek_request *request)
 {
     (void)store;
-    for (uint32_t i = 0; i < request->letters_most && i < 2; i++) {
+    for (uint32_t i = 0; i < request->max_letters && i < 2; i++) {
         const lbx_delivery delivery = {
             .parcel = {.body = "seen", .body_bytes = 4},
             .id = {"x"},
@@ -130,7 +133,7 @@ TEST(what_was_only_seen_cannot_be_settled)
     lbx_letter *letters[5];
     struct script script;
     lbx_postbox *postbox;
-    lbx_letter_facts facts;
+    lbx_letter_info facts;
     size_t letter_count;
 
     script_init(&script);
@@ -139,7 +142,7 @@ TEST(what_was_only_seen_cannot_be_settled)
     CHECK_OK(lbx_postbox_open_in(&script.base, "a", NULL, &postbox));
     CHECK_OK(lbx_postbox_peek(postbox, 40, 5, letters, &letter_count));
     CHECK_INT(2, letter_count);
-    CHECK_OK(lbx_letter_facts_read(letters[1], &facts));
+    CHECK_OK(lbx_letter_info_read(letters[1], &facts));
     CHECK_INT(41, facts.sequence);
     CHECK_STATUS(LBX_FINALIZED, lbx_letter_acknowledge(letters[0]));
     CHECK_STATUS(LBX_FINALIZED,
@@ -157,7 +160,7 @@ TEST(what_was_only_seen_cannot_be_settled)
 TEST(a_store_cannot_deliver_without_a_receive)
 {
     const lbx_delivery delivery = {.id = {"x"}};
-    lbx_call call = {.verb = LBX_VERB_SEND};
+    lbx_call call = {.kind = LBX_CALL_SEND};
 
     CHECK_STATUS(LBX_INVALID, lbx_call_deliver(&call, &delivery));
     CHECK_STATUS(LBX_INVALID, lbx_call_deliver(NULL, &delivery));

@@ -113,8 +113,8 @@ beats_as_it_pops(const lbx__bucket_order *order)
 
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 8; j++) {
-            lbx_envelope a = lbx_envelope_new(NULL, priorities[i]);
-            lbx_envelope b = lbx_envelope_new(NULL, priorities[j]);
+            lbx_envelope a = lbx_envelope_of(NULL, priorities[i]);
+            lbx_envelope b = lbx_envelope_of(NULL, priorities[j]);
             bool first = order->higher_first ? i > j : i < j;
 
             make(LBX__PAIR, order);

@@ -4,7 +4,7 @@
 
 #include "queue/fixture.h"
 
-static const lbx_storage_ops *const ops = &lbx__deque_ops;
+static const lbx_kind_ops *const ops = &lbx__deque_ops;
 static void *deque;
 
 static void
@@ -25,7 +25,7 @@ end(void)
 static lbx_status
 push(uint64_t number, bool front)
 {
-    lbx_envelope envelope = lbx_envelope_new((void *)(uintptr_t)number, 3);
+    lbx_envelope envelope = lbx_envelope_of((void *)(uintptr_t)number, 3);
 
     return front ? ops->push_front(deque, &envelope)
                  : ops->push(deque, &envelope);

@@ -62,9 +62,9 @@ puppet_destroy(void *storage)
     puppet.destroyed++;
 }
 
-static lbx_storage_ops ops = {
-    .version = LBX_STORAGE_OPS_VERSION,
-    .capabilities = LBX_CAN_SEND_FRONT,
+static lbx_kind_ops ops = {
+    .version = LBX_KIND_OPS_VERSION,
+    .capabilities = LBX_CAPABILITY_SEND_FRONT,
     .destroy = puppet_destroy,
     .push = puppet_push,
     .pop = puppet_pop,

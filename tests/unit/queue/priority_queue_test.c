@@ -80,8 +80,8 @@ TEST_CITING("PRIOQ-1 MSG-4", take_chooses_among_all_that_has_arrived)
 
 TEST_CITING("PRIOQ-1 R-36", what_has_arrived_beats_what_is_less_urgent)
 {
-    lbx_envelope urgent = lbx_envelope_new(NULL, 10);
-    lbx_envelope usual = lbx_envelope_new(NULL, 30);
+    lbx_envelope urgent = lbx_envelope_of(NULL, 10);
+    lbx_envelope usual = lbx_envelope_of(NULL, 30);
 
     make(LBX__PAIR);
     CHECK(!lbx__priority_queue_beats(&sorter, &usual));

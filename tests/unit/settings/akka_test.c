@@ -11,8 +11,8 @@ static const lbx_settings_rule mailbox_rules[] = {
     {.key = "mailbox-type", .type = LBX_SETTINGS_TYPE_STRING},
     {.key = "mailbox-capacity",
      .type = LBX_SETTINGS_TYPE_INTEGER,
-     .least = 0,
-     .most = INT64_MAX},
+     .min = 0,
+     .max = INT64_MAX},
     {.key = "mailbox-push-timeout-time", .type = LBX_SETTINGS_TYPE_DURATION},
     {.key = "stash-capacity", .type = LBX_SETTINGS_TYPE_INTEGER},
     {.key = "id", .type = LBX_SETTINGS_TYPE_STRING},
@@ -31,7 +31,7 @@ string_at(const lbx_settings *settings, const char *path)
 {
     const char *text = NULL;
 
-    CHECK_OK(lbx_settings_read_string(settings, path, NULL, &text));
+    CHECK_OK(lbx_settings_read_string(settings, path, &text, NULL));
     return text;
 }
 
@@ -42,15 +42,15 @@ TEST_CITING("A-02 A-11", bounded_requirement_example_loads_as_printed)
     int64_t capacity, timeout;
 
     CHECK_OK(
-        lbx_settings_read_section(settings, "bounded-mailbox", NULL, &section));
+        lbx_settings_read_section(settings, "bounded-mailbox", &section, NULL));
     CHECK_OK(check_mailbox(section, NULL));
     CHECK_STR("akka.dispatch.BoundedMailbox",
               string_at(section, "mailbox-type"));
-    CHECK_OK(lbx_settings_read_integer(section, "mailbox-capacity", NULL,
-                                       &capacity));
+    CHECK_OK(lbx_settings_read_integer(section, "mailbox-capacity", &capacity,
+                                       NULL));
     CHECK_INT(1000, capacity);
     CHECK_OK(lbx_settings_read_duration(section, "mailbox-push-timeout-time",
-                                        NULL, &timeout));
+                                        &timeout, NULL));
     CHECK_INT(10 * LBX_SECOND, timeout);
     CHECK_STR("bounded-mailbox",
               string_at(settings,
@@ -177,13 +177,13 @@ TEST_CITING("A-12", negative_and_infinite_timeouts_are_for_ever)
         load_text("a = -1s, b = infinite, c = 0, d = \"-5 ms\"");
     int64_t wait;
 
-    CHECK_OK(lbx_settings_read_duration(settings, "a", NULL, &wait));
+    CHECK_OK(lbx_settings_read_duration(settings, "a", &wait, NULL));
     CHECK_INT(-1, wait);
-    CHECK_OK(lbx_settings_read_duration(settings, "b", NULL, &wait));
+    CHECK_OK(lbx_settings_read_duration(settings, "b", &wait, NULL));
     CHECK_INT(-1, wait);
-    CHECK_OK(lbx_settings_read_duration(settings, "c", NULL, &wait));
+    CHECK_OK(lbx_settings_read_duration(settings, "c", &wait, NULL));
     CHECK_INT(0, wait);
-    CHECK_OK(lbx_settings_read_duration(settings, "d", NULL, &wait));
+    CHECK_OK(lbx_settings_read_duration(settings, "d", &wait, NULL));
     CHECK_INT(-1, wait);
     lbx_settings_unref(settings);
 }
@@ -205,9 +205,9 @@ TEST_CITING("A-30", a_user_can_complain_about_a_value)
 
     CHECK_STATUS(
         LBX_INVALID,
-        lbx_settings_complain(
+        lbx_settings_write_fault(
             lbx_settings_at(settings, "akka.actor.deployment./a.mailbox"),
-            &fault, "there is no mailbox of that id"));
+            "there is no mailbox of that id", &fault));
     CHECK_STR("text:2: letterbox.actor.deployment./a.mailbox: there is no "
               "mailbox of that id",
               fault.text);

@@ -76,7 +76,7 @@ TEST(five_hundred_levels_are_possible)
     char *text = new_text();
     char *at = text;
 
-    options.depth_max = 500;
+    options.max_depth = 500;
     for (int i = 0; i < 250; i++)
         at = stpcpy(at, "a{");
     at = stpcpy(at, "a=");
@@ -171,7 +171,7 @@ TEST(the_number_of_values_is_limited)
     lbx_settings_options options = test_options();
     lbx_settings *settings;
 
-    options.values_max = 10;
+    options.max_values = 10;
     lbx_settings_unref(load_text_with("a=[1,2,3]", &options));
     CHECK_STATUS(LBX_INVALID, lbx_settings_load_text("a=[1,2,3,4,5,6,7,8,9]",
                                                      &options, &settings));
@@ -185,7 +185,7 @@ TEST(the_length_of_a_source_is_limited)
     lbx_settings *settings;
     char path[100];
 
-    options.file_max_bytes = 10;
+    options.max_file_bytes = 10;
     folder_write(&folder, "a.conf", "a = 123456");
     folder_write(&folder, "b.conf", "a = 1234567");
     snprintf(path, sizeof(path), "%s/a.conf", folder.path);
@@ -207,11 +207,11 @@ TEST(the_memory_of_a_load_is_limited)
 
     memcpy(text, "a=[", 3);
     strcat(text, "]");
-    options.memory_max_bytes = 100000;
+    options.max_memory_bytes = 100000;
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_load_text(text, &options, &settings));
     CHECK_FAULT(LBX_INVALID, "more than 100000 bytes");
-    options.memory_max_bytes = 10 << 20;
+    options.max_memory_bytes = 10 << 20;
     lbx_settings_unref(load_text_with(text, &options));
     free(text);
 }

@@ -157,7 +157,7 @@ TEST(reading_needs_no_memory)
     options.allocator = &allocator;
     settings = load_text_with("a { b = 10s }", &options);
     before = memory.allocations;
-    CHECK_OK(lbx_settings_read_duration(settings, "a.b", NULL, &value));
+    CHECK_OK(lbx_settings_read_duration(settings, "a.b", &value, NULL));
     (void)lbx_settings_render(settings, LBX_SETTINGS_FORMAT_EXPLAIN, text,
                               sizeof(text));
     lbx_settings_unref(lbx_settings_ref(settings));

@@ -13,17 +13,17 @@ TEST(plain_values_are_read_as_text)
         load_text("a = x, b = 1.50, c = true, d = [], e {}");
     const char *text;
 
-    CHECK_OK(lbx_settings_read_string(settings, "a", &fault, &text));
+    CHECK_OK(lbx_settings_read_string(settings, "a", &text, &fault));
     CHECK_STR("x", text);
-    CHECK_OK(lbx_settings_read_string(settings, "b", &fault, &text));
+    CHECK_OK(lbx_settings_read_string(settings, "b", &text, &fault));
     CHECK_STR("1.50", text);
-    CHECK_OK(lbx_settings_read_string(settings, "c", &fault, &text));
+    CHECK_OK(lbx_settings_read_string(settings, "c", &text, &fault));
     CHECK_STR("true", text);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_string(settings, "d", &fault, &text));
+                 lbx_settings_read_string(settings, "d", &text, &fault));
     CHECK_STR("text:1: d: is a list, but a string is needed", fault.text);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_string(settings, "e", &fault, &text));
+                 lbx_settings_read_string(settings, "e", &text, &fault));
     lbx_settings_unref(settings);
 }
 
@@ -35,21 +35,21 @@ TEST(what_is_missing_or_null_is_not_found)
     const char *text = "before";
 
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_settings_read_string(section, "b.c", &fault, &text));
+                 lbx_settings_read_string(section, "b.c", &text, &fault));
     CHECK_STR("text:1: s: there is no b.c in it", fault.text);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_settings_read_string(section, "a", &fault, &text));
+                 lbx_settings_read_string(section, "a", &text, &fault));
     CHECK_STR("text:2: s.a: is null, but a value is needed", fault.text);
     CHECK_STR("before", text);
-    CHECK_OK(lbx_settings_read_string_or(section, "a", "other", &fault, &text));
+    CHECK_OK(lbx_settings_read_string_or(section, "a", "other", &text, &fault));
     CHECK_STR("other", text);
     lbx_settings_unref(settings);
 }
 
 /* Reads a text as the value of a key. */
 static lbx_status
-read_as(lbx_status (*read)(const lbx_settings *, const char *, lbx_fault *,
-                           int64_t *),
+read_as(lbx_status (*read)(const lbx_settings *, const char *, int64_t *,
+                           lbx_fault *),
         const char *value, int64_t *ret)
 {
     char text[100];
@@ -58,7 +58,7 @@ read_as(lbx_status (*read)(const lbx_settings *, const char *, lbx_fault *,
 
     snprintf(text, sizeof(text), "a = %s", value);
     settings = load_text(text);
-    status = read(settings, "a", &fault, ret);
+    status = read(settings, "a", ret, &fault);
     lbx_settings_unref(settings);
     return status;
 }
@@ -125,15 +125,15 @@ TEST(numbers_do_not_depend_on_the_locale)
     double number;
 
     (void)setlocale(LC_ALL, "de_DE.UTF-8"); // where there is one
-    CHECK_OK(lbx_settings_read_number(settings, "a", &fault, &number));
+    CHECK_OK(lbx_settings_read_number(settings, "a", &number, &fault));
     CHECK(number == 1.5e-3);
-    CHECK_OK(lbx_settings_read_number(settings, "b", &fault, &number));
+    CHECK_OK(lbx_settings_read_number(settings, "b", &number, &fault));
     CHECK(number == -2);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_number(settings, "c", &fault, &number));
+                 lbx_settings_read_number(settings, "c", &number, &fault));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_number(settings, "d", &fault, &number));
-    CHECK_OK(lbx_settings_read_number_or(settings, "e", 0.5, &fault, &number));
+                 lbx_settings_read_number(settings, "d", &number, &fault));
+    CHECK_OK(lbx_settings_read_number_or(settings, "e", 0.5, &number, &fault));
     CHECK(number == 0.5);
     lbx_settings_unref(settings);
 }
@@ -147,25 +147,25 @@ TEST(booleans_are_six_words)
     for (size_t i = 0; i < 4; i++) {
         flag = false;
         CHECK_OK(lbx_settings_read_boolean(
-            lbx_settings_child(lbx_settings_at(settings, "t"), i), NULL, NULL,
-            &flag));
+            lbx_settings_child(lbx_settings_at(settings, "t"), i), NULL, &flag,
+            NULL));
         CHECK(flag);
     }
     for (size_t i = 0; i < 3; i++) {
         flag = true;
         CHECK_OK(lbx_settings_read_boolean(
-            lbx_settings_child(lbx_settings_at(settings, "f"), i), NULL, NULL,
-            &flag));
+            lbx_settings_child(lbx_settings_at(settings, "f"), i), NULL, &flag,
+            NULL));
         CHECK(!flag);
         CHECK_STATUS(LBX_INVALID,
                      lbx_settings_read_boolean(
                          lbx_settings_child(lbx_settings_at(settings, "x"), i),
-                         NULL, &fault, &flag));
+                         NULL, &flag, &fault));
     }
     CHECK_STR("text:1: x: 'y' is no boolean; true, yes, on, false, no and off "
               "are allowed",
               fault.text);
-    CHECK_OK(lbx_settings_read_boolean_or(settings, "no", true, NULL, &flag));
+    CHECK_OK(lbx_settings_read_boolean_or(settings, "no", true, &flag, NULL));
     CHECK(flag);
     lbx_settings_unref(settings);
 }
@@ -324,7 +324,7 @@ TEST(a_size_that_is_absent_is_the_default)
     lbx_settings *settings = load_text("a = one");
     int64_t value;
 
-    CHECK_OK(lbx_settings_read_size_or(settings, "b", 7, &fault, &value));
+    CHECK_OK(lbx_settings_read_size_or(settings, "b", 7, &value, &fault));
     CHECK_INT(7, value);
     lbx_settings_unref(settings);
 }
@@ -335,21 +335,21 @@ TEST(lists_of_strings_are_checked_as_a_whole)
         load_text("a = [x, 1, true], b = [], c = [x, [y]], d = x, e = [null]");
     const lbx_settings *list;
 
-    CHECK_OK(lbx_settings_read_strings(settings, "a", &fault, &list));
+    CHECK_OK(lbx_settings_read_strings(settings, "a", &list, &fault));
     CHECK_INT(3, lbx_settings_count(list));
     CHECK_STR("x", lbx_settings_text(lbx_settings_child(list, 0)));
     CHECK_STR("1", lbx_settings_text(lbx_settings_child(list, 1)));
     CHECK_PTR(NULL, lbx_settings_child(list, 3));
-    CHECK_OK(lbx_settings_read_strings(settings, "b", &fault, &list));
+    CHECK_OK(lbx_settings_read_strings(settings, "b", &list, &fault));
     CHECK_INT(0, lbx_settings_count(list));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_strings(settings, "c", &fault, &list));
+                 lbx_settings_read_strings(settings, "c", &list, &fault));
     CHECK_STR("text:1: c: member 2 is a list, but a list of strings is needed",
               fault.text);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_strings(settings, "d", &fault, &list));
+                 lbx_settings_read_strings(settings, "d", &list, &fault));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_strings(settings, "e", &fault, &list));
+                 lbx_settings_read_strings(settings, "e", &list, &fault));
     lbx_settings_unref(settings);
 }
 
@@ -359,11 +359,11 @@ TEST(a_wrong_value_is_refused_by_the_or_form_too)
     int64_t value = 5;
 
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_integer_or(settings, "a", 1, NULL, &value));
+                 lbx_settings_read_integer_or(settings, "a", 1, &value, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_duration_or(settings, "a", 1, NULL, &value));
+                 lbx_settings_read_duration_or(settings, "a", 1, &value, NULL));
     CHECK_INT(5, value);
-    CHECK_OK(lbx_settings_read_duration_or(settings, "b", 1, NULL, &value));
+    CHECK_OK(lbx_settings_read_duration_or(settings, "b", 1, &value, NULL));
     CHECK_INT(1, value);
     lbx_settings_unref(settings);
 }
@@ -376,19 +376,19 @@ TEST(reads_refuse_null_arguments)
     int64_t value;
 
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_integer(NULL, "a", NULL, &value));
+                 lbx_settings_read_integer(NULL, "a", &value, NULL));
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_integer(settings, "a", NULL, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_integer_or(NULL, "a", 1, NULL, &value));
+                 lbx_settings_read_integer_or(NULL, "a", 1, &value, NULL));
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_integer_or(settings, "a", 1, NULL, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_settings_read_string(NULL, "", NULL, &text));
-    CHECK_STATUS(LBX_INVALID, lbx_settings_read_section(NULL, "", NULL, &part));
+    CHECK_STATUS(LBX_INVALID, lbx_settings_read_string(NULL, "", &text, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_settings_read_section(NULL, "", &part, NULL));
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_section(settings, "", NULL, NULL));
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_strings(settings, "", NULL, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_settings_complain(NULL, NULL, "x"));
+    CHECK_STATUS(LBX_INVALID, lbx_settings_write_fault(NULL, "x", NULL));
     lbx_settings_unref(settings);
 }

@@ -140,7 +140,7 @@ TEST(a_part_keeps_its_path)
                                         empty, &part));
     CHECK_OK(lbx_settings_with_string(part, "y.z", "w\n", &again));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_settings_read_integer(again, "y.z", &fault, &value));
+                 lbx_settings_read_integer(again, "y.z", &value, &fault));
     CHECK_STR("a.\"b.c\".y.z: 'w\n' is no whole number", fault.text);
     CHECK_INT(0, lbx_settings_line(lbx_settings_at(again, "y.z")));
     lbx_settings_unref(again);
@@ -206,9 +206,9 @@ TEST(loads_refuse_bad_arguments)
     CHECK_STATUS(LBX_INVALID, lbx_settings_load_text("", &options, &settings));
     CHECK_STR("", last_fault()->text);
     options = test_options();
-    options.depth_max = 501;
+    options.max_depth = 501;
     CHECK_STATUS(LBX_INVALID, lbx_settings_load_text("", &options, &settings));
-    CHECK_FAULT(LBX_INVALID, "depth_max is 501; 1 to 500 is allowed");
+    CHECK_FAULT(LBX_INVALID, "max_depth is 501; 1 to 500 is allowed");
     options = test_options();
     options.allocator = &half;
     CHECK_STATUS(LBX_INVALID, lbx_settings_load_text("", &options, &settings));
@@ -224,7 +224,7 @@ read_and_let_go(unsigned index, void *context)
         lbx_settings *part = lbx_settings_ref(lbx_settings_at(settings, "a"));
         int64_t value;
 
-        CHECK_OK(lbx_settings_read_integer(part, "b", NULL, &value));
+        CHECK_OK(lbx_settings_read_integer(part, "b", &value, NULL));
         CHECK_INT(7, value);
         lbx_settings_unref(part);
     }

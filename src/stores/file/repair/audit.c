@@ -38,7 +38,8 @@ audit_walk(lbx__audit *audit, lbx__table table, lbx__audit_each *each)
         return status;
     if (!audit->view->tables.has[table] ||
         (!audit->view->is_whole[table] && reported == audit->log->reported)) {
-        const lbx_damage part = {.what = lbx__audit_report_word(table)};
+        const lbx_file_store_damage part = {.what =
+                                                lbx__audit_report_word(table)};
 
         lbx__audit_report_damage(audit->log, &part);
     }
@@ -175,7 +176,8 @@ audit_check_meta(lbx__audit *audit)
 {
     const lbx__key store = lbx__key_text("store");
     const lbx__key numbers = lbx__key_text("numbers");
-    const lbx_damage part = {.what = lbx__audit_report_word(LBX__META)};
+    const lbx_file_store_damage part = {.what =
+                                            lbx__audit_report_word(LBX__META)};
     lbx__bytes value;
     const lbx_status status =
         lbx__view_get(audit->view, LBX__META, &store, &value);
@@ -220,7 +222,7 @@ AUDIT_COUNT_ROWS(age, LBX__AGE)
 static void
 audit_check_unused(lbx__audit *audit)
 {
-    const lbx_damage part = {.what = "free pages"};
+    const lbx_file_store_damage part = {.what = "free pages"};
 
     if (!audit->view->tables.knows_unused ||
         lbx__mdb_tables_overlap(&audit->view->tables))

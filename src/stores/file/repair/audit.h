@@ -13,14 +13,15 @@
 #include "stores/file/membership.h"
 #include "stores/file/repair/view.h"
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 /* Where damage is reported and counted. */
 typedef struct lbx__audit_log {
-    void (*damage)(void *context, const lbx_damage *part); /* may be NULL */
+    void (*damage)(void *context,
+                   const lbx_file_store_damage *part); /* may be NULL */
     void *context;
     uint64_t reported;
-    lbx_file_report report;
+    lbx_file_store_report report;
 } lbx__audit_log;
 
 typedef struct lbx__audit_counts {
@@ -81,13 +82,14 @@ void lbx__audit_letters_counts(lbx__audit *audit, const lbx__audit_box *box);
 
 /* ---- audit_report.c ---- */
 
-/* In an lbx_damage: there is no journal. */
+/* In an lbx_file_store_damage: there is no journal. */
 #define LBX__NO_JOURNAL "missing journal"
 
-/* What a row of a table is called in an lbx_damage. */
+/* What a row of a table is called in an lbx_file_store_damage. */
 const char *lbx__audit_report_word(lbx__table table);
 
-void lbx__audit_report_damage(lbx__audit_log *log, const lbx_damage *part);
+void lbx__audit_report_damage(lbx__audit_log *log,
+                              const lbx_file_store_damage *part);
 
 /* Damage of a box, of letters `first` to `last`; 0: not of letters. */
 void lbx__audit_report_box(lbx__audit *audit, uint64_t uid, const char *what,
@@ -105,7 +107,7 @@ int lbx__audit_report_compare(const void *a, const void *b);
 
 /* The result of a check or a salvage: `status`, with a sentence about `dir` if
  * the fault has none. */
-lbx_status lbx__audit_report_end(lbx_file_report *ret, lbx_status status,
+lbx_status lbx__audit_report_end(lbx_file_store_report *ret, lbx_status status,
                                  const lbx_fault *fault, const char *dir);
 
 #endif

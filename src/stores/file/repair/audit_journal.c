@@ -25,7 +25,7 @@ struct journal_audit {
 static void
 audit_report_journal(lbx__audit_log *log, uint64_t from, uint64_t end)
 {
-    const lbx_damage part = {
+    const lbx_file_store_damage part = {
         .what = end > 0 ? "journal" : LBX__NO_JOURNAL,
         .offset_bytes = from,
         .size_bytes = end > from ? end - from : 0,
@@ -85,7 +85,7 @@ audit_read_strictly(const lbx__journal *journal, struct journal_audit *audit,
     lbx_status status;
 
     if (lbx__journal_read_generation(journal) > generation) {
-        const lbx_damage part = {.what = "meta page"};
+        const lbx_file_store_damage part = {.what = "meta page"};
 
         lbx__audit_report_damage(log, &part); // data.mdb shows an older state
         return LBX_CORRUPT;

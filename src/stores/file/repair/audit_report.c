@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 void
-lbx__audit_report_damage(lbx__audit_log *log, const lbx_damage *part)
+lbx__audit_report_damage(lbx__audit_log *log, const lbx_file_store_damage *part)
 {
     log->reported++;
     if (log->damage)
@@ -22,7 +22,7 @@ lbx__audit_report_damage(lbx__audit_log *log, const lbx_damage *part)
 }
 
 lbx_status
-lbx__audit_report_end(lbx_file_report *ret, lbx_status status,
+lbx__audit_report_end(lbx_file_store_report *ret, lbx_status status,
                       const lbx_fault *fault, const char *dir)
 {
     lbx_fault said = *fault;
@@ -68,7 +68,7 @@ void
 lbx__audit_report_box(lbx__audit *audit, uint64_t uid, const char *what,
                       uint64_t first, uint64_t last)
 {
-    const lbx_damage part = {
+    const lbx_file_store_damage part = {
         .box = audit_name(audit, uid),
         .what = what,
         .first_sequence = first,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lbx_file_check(): has a process of its own read a store (check_child.c), and
+ * lbx_file_store_check(): has a process of its own read a store (check_child.c), and
  * reports the damage that it finds.
  *
  * Why a process. The caller may have the store open, and a second environment of
@@ -50,7 +50,8 @@ check_receive(int pipe, lbx__check_message *ret)
 /* All messages of a child; false when the last one, `ret`, did not come. */
 static bool
 check_receive_all(int pipe,
-                  void (*damage)(void *context, const lbx_damage *part),
+                  void (*damage)(void *context,
+                                 const lbx_file_store_damage *part),
                   void *context, lbx__check_message *ret)
 {
     while (check_receive(pipe, ret)) {
@@ -66,10 +67,12 @@ check_receive_all(int pipe,
 
 /* CHECK-2: the result for a child that ended without its last message. */
 static lbx_status
-check_judge_exit(int how, void (*damage)(void *context, const lbx_damage *part),
+check_judge_exit(int how,
+                 void (*damage)(void *context,
+                                const lbx_file_store_damage *part),
                  void *context, lbx__check_message *ret)
 {
-    const lbx_damage part = {.what = "page"};
+    const lbx_file_store_damage part = {.what = "page"};
 
     memset(ret, 0, sizeof(*ret));
     if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
@@ -86,8 +89,9 @@ check_judge_exit(int how, void (*damage)(void *context, const lbx_damage *part),
 
 lbx_status
 lbx__check_store(const char *dir,
-                 void (*damage)(void *context, const lbx_damage *part),
-                 void *context, lbx_file_report *ret, lbx_fault *fault)
+                 void (*damage)(void *context,
+                                const lbx_file_store_damage *part),
+                 void *context, lbx_file_store_report *ret, lbx_fault *fault)
 {
     const pid_t self = getpid();
     lbx__check_message end;
@@ -121,9 +125,10 @@ lbx__check_store(const char *dir,
 }
 
 lbx_status
-lbx_file_check(const char *dir,
-               void (*damage)(void *context, const lbx_damage *part),
-               void *context, lbx_file_report *ret)
+lbx_file_store_check(const char *dir,
+                     void (*damage)(void *context,
+                                    const lbx_file_store_damage *part),
+                     void *context, lbx_file_store_report *ret)
 {
     lbx_fault fault = {LBX_OK, ""};
     lbx_status status;
@@ -138,7 +143,7 @@ lbx_file_check(const char *dir,
 
 /* The first part that a check finds, as a sentence. */
 static void
-check_note_damage(void *context, const lbx_damage *part)
+check_note_damage(void *context, const lbx_file_store_damage *part)
 {
     lbx_fault *fault = context;
 
@@ -170,7 +175,7 @@ lbx_status
 lbx__check_before_open(const char *path, lbx_fault *fault)
 {
     lbx_fault found = {LBX_OK, ""}, said = {LBX_OK, ""};
-    lbx_file_report report;
+    lbx_file_store_report report;
     const lbx_status status =
         lbx__check_store(path, check_note_damage, &found, &report, &said);
 

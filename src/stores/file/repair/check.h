@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking a store; see <letterbox/post/file.h>. */
+/* Checking a store; see <letterbox/post/file_store.h>. */
 #ifndef LBX_STORES_FILE_REPAIR_CHECK_H
 #define LBX_STORES_FILE_REPAIR_CHECK_H
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
-/* lbx_file_check(); `fault`, unless NULL, gets the sentence for a failure. */
-lbx_status
-lbx__check_store(const char *dir,
-                 void (*damage)(void *context, const lbx_damage *part),
-                 void *context, lbx_file_report *ret, lbx_fault *fault);
+/* lbx_file_store_check(); `fault`, unless NULL, gets the sentence for a failure. */
+lbx_status lbx__check_store(const char *dir,
+                            void (*damage)(void *context,
+                                           const lbx_file_store_damage *part),
+                            void *context, lbx_file_store_report *ret,
+                            lbx_fault *fault);
 
 /* options.check: OK when the store may be opened, also when there is none or the
  * folder would be refused. Otherwise the fault names the first damage. */

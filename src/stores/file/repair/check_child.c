@@ -63,7 +63,7 @@ check_send(struct check_child *child)
 }
 
 static void
-check_send_part(void *context, const lbx_damage *part)
+check_send_part(void *context, const lbx_file_store_damage *part)
 {
     struct check_child *child = context;
     lbx__check_message *message = &child->message;
@@ -155,16 +155,16 @@ check_is_latest(const lbx__view *view)
 static void
 check_report_meta(lbx__audit_log *log)
 {
-    const lbx_damage part = {.what = "meta page"};
+    const lbx_file_store_damage part = {.what = "meta page"};
 
     lbx__audit_report_damage(log, &part);
 }
 
 /* A journal that is read strictly has at most one damaged part. */
 static void
-check_keep_part(void *context, const lbx_damage *part)
+check_keep_part(void *context, const lbx_file_store_damage *part)
 {
-    *(lbx_damage *)context = *part;
+    *(lbx_file_store_damage *)context = *part;
 }
 
 /* Reads the tables, and the journal over them. BUSY: the journal was started anew
@@ -174,7 +174,7 @@ check_read_journal(struct check_child *child, const lbx__membership_state *peek,
                    bool last, lbx__audit_log *log)
 {
     lbx__view *view = &child->view;
-    lbx_damage part;
+    lbx_file_store_damage part;
     lbx__audit_log kept = {.damage = check_keep_part, .context = &part};
     lbx_status status = lbx__view_find_tables(view);
 

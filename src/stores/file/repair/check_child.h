@@ -3,7 +3,7 @@
 #ifndef LBX_STORES_FILE_REPAIR_CHECK_CHILD_H
 #define LBX_STORES_FILE_REPAIR_CHECK_CHILD_H
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include <sys/types.h>
 
@@ -12,10 +12,10 @@ typedef struct lbx__check_message {
     bool is_end;
     bool has_box;
     lbx_status status; /* of the end */
-    lbx_damage part;
+    lbx_file_store_damage part;
     char box[LBX_BOX_NAME_BYTES];
     char what[24];
-    lbx_file_report report;
+    lbx_file_store_report report;
     lbx_fault fault;
 } lbx__check_message;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lbx_file_copy(): a store as it is at one moment, in a new folder.
+ * lbx_file_store_copy(): a store as it is at one moment, in a new folder.
  *
  * The storage's thread only marks the moment (lbx__flush_hold): it brings
  * everything into LMDB and begins a read transaction, which keeps the pages of
@@ -27,7 +27,7 @@
 #include "stores/file/repair/staging.h"
 #include "stores/file/repair/view.h"
 
-#include <letterbox/post/file.h>
+#include <letterbox/post/file_store.h>
 
 #include <string.h>
 
@@ -276,7 +276,7 @@ copy_sync_store(void *context)
 }
 
 lbx_status
-lbx_file_copy(lbx_store *store, const char *dir)
+lbx_file_store_copy(lbx_store *store, const char *dir)
 {
     if (!store || !dir || !*dir)
         return LBX_INVALID;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of a storage that is open; see <letterbox/post/file.h>. */
+/* Copies of a storage that is open; see <letterbox/post/file_store.h>. */
 #ifndef LBX_STORES_FILE_REPAIR_COPY_H
 #define LBX_STORES_FILE_REPAIR_COPY_H
 

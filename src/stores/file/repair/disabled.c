@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <letterbox/post/file.h> in a library that was built without stores in files. */
-#include <letterbox/post/file.h>
+/* <letterbox/post/file_store.h> in a library that was built without stores in files. */
+#include <letterbox/post/file_store.h>
 
 static lbx_status
-disabled_refuse(lbx_file_report *ret)
+disabled_refuse(lbx_file_store_report *ret)
 {
     if (ret)
         ret->fault = (lbx_fault){
@@ -12,9 +12,10 @@ disabled_refuse(lbx_file_report *ret)
 }
 
 lbx_status
-lbx_file_check(const char *dir,
-               void (*damage)(void *context, const lbx_damage *part),
-               void *context, lbx_file_report *ret)
+lbx_file_store_check(const char *dir,
+                     void (*damage)(void *context,
+                                    const lbx_file_store_damage *part),
+                     void *context, lbx_file_store_report *ret)
 {
     (void)dir;
     (void)damage;
@@ -23,7 +24,7 @@ lbx_file_check(const char *dir,
 }
 
 lbx_status
-lbx_file_copy(lbx_store *store, const char *dir)
+lbx_file_store_copy(lbx_store *store, const char *dir)
 {
     (void)store;
     (void)dir;
@@ -31,9 +32,10 @@ lbx_file_copy(lbx_store *store, const char *dir)
 }
 
 lbx_status
-lbx_file_salvage(const char *dir, const char *new_dir,
-                 void (*damage)(void *context, const lbx_damage *part),
-                 void *context, lbx_file_report *ret)
+lbx_file_store_salvage(const char *dir, const char *new_dir,
+                       void (*damage)(void *context,
+                                      const lbx_file_store_damage *part),
+                       void *context, lbx_file_store_report *ret)
 {
     (void)dir;
     (void)new_dir;

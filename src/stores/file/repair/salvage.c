@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lbx_file_salvage(): what is intact of a damaged store, as a new one.
+ * lbx_file_store_salvage(): what is intact of a damaged store, as a new one.
  *
  * The damaged store is read page by page, without LMDB (view.h), in this process:
  * nothing in it can crash the reader. No other process may have it open, which the
@@ -101,7 +101,7 @@ salvage_make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
 static lbx_status
 salvage_read_store(lbx__salvage *salvage, int folder)
 {
-    const lbx_damage part = {.what = "meta page"};
+    const lbx_file_store_damage part = {.what = "meta page"};
     const lbx__membership_state unused = {.in_use = false};
     lbx__view *view = &salvage->view;
     const char *why;
@@ -128,7 +128,7 @@ static lbx_status
 salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
                const char *new_dir, lbx_fault *fault)
 {
-    lbx_file_report *report = &salvage->log->report;
+    lbx_file_store_report *report = &salvage->log->report;
     lbx__membership membership;
     uint64_t expected;
     lbx_status status =
@@ -151,9 +151,10 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
 }
 
 lbx_status
-lbx_file_salvage(const char *dir, const char *new_dir,
-                 void (*damage)(void *context, const lbx_damage *part),
-                 void *context, lbx_file_report *ret)
+lbx_file_store_salvage(const char *dir, const char *new_dir,
+                       void (*damage)(void *context,
+                                      const lbx_file_store_damage *part),
+                       void *context, lbx_file_store_report *ret)
 {
     lbx__audit_log log = {.damage = damage, .context = context};
     lbx__salvage salvage = {.log = &log, .view = {.tables = {.fd = -1}}};

@@ -92,7 +92,7 @@ rows_have_groups(lbx__salvage *salvage, uint64_t box)
 struct rows_described {
     lbx__box_row row;
     lbx_box_options options;
-    char buffer[LBX_BOX_TEXT_BYTES];
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
 };
 
 /* OK; NOT_FOUND: it is lost, or not valid; NO_MEMORY. */
@@ -204,7 +204,7 @@ rows_configure(lbx__salvage *salvage, const lbx__salvage_box *box)
 {
     struct rows_described found;
     lbx_box_request request = {.box = box->made, .options = &found.options};
-    lbx_damage part = {.what = "dead letters"};
+    lbx_file_store_damage part = {.what = "dead letters"};
     lbx_status status = rows_read_box(salvage, box, &found);
 
     if (status != LBX_OK || !found.options.dead_letters)
@@ -236,7 +236,7 @@ rows_convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
     if (ret->kind != LBX__IS_LEASED)
         return true;
     ret->kind = LBX__IS_READY;
-    if (options->keep_place && !options->fifo) {
+    if (options->keep_position && !options->fifo) {
         ret->due = ret->place_due;
         ret->turn = ret->place_turn;
     } else if (ret->due > salvage->rules->now) {

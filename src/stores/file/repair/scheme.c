@@ -89,11 +89,11 @@ scheme_suits(lbx_store *store, const lbx_store_options *wanted)
 
     if (wanted->clock && wanted->clock != have->clock)
         return false;
-    if (wanted->alone && !have->alone)
+    if (wanted->exclusive && !have->exclusive)
         return false;
-    return wanted->durability == LBX_SURVIVES_DEFAULT ||
+    return wanted->durability == LBX_DURABILITY_DEFAULT ||
            (wanted->durability == have->durability &&
-            (wanted->durability != LBX_SURVIVES_INTERVAL ||
+            (wanted->durability != LBX_DURABILITY_INTERVAL ||
              wanted->interval_ms == have->interval_ms));
 }
 

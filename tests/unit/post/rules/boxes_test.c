@@ -12,7 +12,7 @@
 /* sqs.md 1.7: idempotent with the same options, as they are now. */
 TEST(creating_twice_is_one_box_if_the_options_agree)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_box_request request = {.name = "box", .options = &options};
     struct rig rig;
     lbx_box box;
@@ -44,10 +44,10 @@ join_text(void *context, const lbx_box_text *text)
 TEST(options_and_texts_are_told_as_they_were_given)
 {
     static const char *const friends[] = {"one", "two"};
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS), told;
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS), told;
     const lbx_box_text texts[] = {{"tag:team", "red"}, {"sqs:Policy", "{}"}};
     const lbx_box_text changes[] = {{"tag:team", NULL}, {"tag:new", "1"}};
-    char buffer[LBX_BOX_TEXT_BYTES + 1], all[200] = "";
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES + 1], all[200] = "";
     lbx_box_request request = {.name = "box",
                                .options = &options,
                                .texts = texts,
@@ -59,30 +59,30 @@ TEST(options_and_texts_are_told_as_they_were_given)
     struct rig rig;
 
     options.dead_letters = "box";
-    options.deliveries_most = 7;
-    options.redrive_allow = LBX_REDRIVE_BY_BOX;
-    options.redrive_boxes = friends;
-    options.redrive_box_count = 2;
+    options.max_deliveries = 7;
+    options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED;
+    options.dead_letter_boxes = friends;
+    options.dead_letter_box_count = 2;
     rig_init(&rig);
     CHECK_STATUS(LBX_DENIED,
                  RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
     options.dead_letters = NULL;
-    options.deliveries_most = 0;
+    options.max_deliveries = 0;
     CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
     CHECK_STR("tag:team=red;sqs:Policy={};", all);
-    CHECK_INT(options.limits.leased_most, told.limits.leased_most);
+    CHECK_INT(options.limits.max_leased, told.limits.max_leased);
     CHECK_INT(options.retention_ns, told.retention_ns);
     CHECK(told.limits.text_only && !told.strict && !told.dead_letters);
-    CHECK_INT(2, told.redrive_box_count);
-    CHECK_STR("one", told.redrive_boxes[0]);
-    CHECK_STR("two", told.redrive_boxes[1]);
+    CHECK_INT(2, told.dead_letter_box_count);
+    CHECK_STR("one", told.dead_letter_boxes[0]);
+    CHECK_STR("two", told.dead_letter_boxes[1]);
     request.options = NULL;
     request.texts = changes;
     CHECK_OK(RIG_CALL(&rig, lbx__box_admin_configure(rig.rules, &request)));
     all[0] = '\0';
     CHECK_OK(RIG_CALL(&rig, lbx__catalog_describe(rig.rules, &request)));
     CHECK_STR("sqs:Policy={};tag:new=1;", all);
-    CHECK_INT(2, told.redrive_box_count);
+    CHECK_INT(2, told.dead_letter_box_count);
     rig_fini(&rig);
 }
 
@@ -128,7 +128,7 @@ TEST(boxes_are_listed_by_name_and_space)
     rig_init(&rig);
     dead = rig_create(&rig, "b", NULL);
     options.dead_letters = "b";
-    options.deliveries_most = 1;
+    options.max_deliveries = 1;
     rig_create(&rig, "aa", &options);
     rig_create(&rig, "ab", NULL);
     rig_create(&rig, "a", &options);
@@ -257,7 +257,7 @@ TEST_CITING("D4 D7", damage_is_told_and_never_read_as_empty)
         box = rig_create(&rig, "box", NULL);
         CHECK_OK(rig_send(&rig, box, "a"));
         CHECK_INT(1, rig_receive(&rig, box, 1, S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_NACK, 0));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
         rig_reopen(&rig); // nothing is cached
         flip(&rig, tables[i], 5);
         CHECK_INT(0, rig_receive(&rig, box, 1, S));
@@ -300,18 +300,19 @@ live(struct rig *rig, lbx_box plain, lbx_box fifo)
     if (status == LBX_OK && rig_receive(rig, plain, 1, S) != 1)
         status = rig->status;
     if (status == LBX_OK)
-        status = rig_settle(rig, plain, &rig->got[0], LBX_NACK, S);
+        status = rig_settle(rig, plain, &rig->got[0], LBX_SETTLE_NACK, S);
     if (status == LBX_OK && rig_attempt(rig, fifo, 1, S, "try") != 1)
         status = rig->status;
     if (status == LBX_OK)
-        status = rig_settle(rig, fifo, &rig->got[0], LBX_ACKNOWLEDGE, 0);
+        status = rig_settle(rig, fifo, &rig->got[0], LBX_SETTLE_ACKNOWLEDGE, 0);
     return status;
 }
 
 /* U1: a refusal leaves nothing behind. */
 TEST(every_failing_allocation_is_a_refusal_without_a_trace)
 {
-    const lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    const lbx_box_options options =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
 
     for (int allowed = 0;; allowed++) {
         struct torture memory = TORTURE_INIT;

@@ -81,7 +81,8 @@ TEST_CITING("D4 D7", a_damaged_letter_stands_in_nobodys_way)
         CHECK_INT(4, rig_receive(&rig, box, 10, 30 * S));
         CHECK_STR(left[n], rig_bodies(&rig));
         for (int i = 0; i < 4; i++)
-            CHECK_OK(rig_settle(&rig, box, &rig.got[i], LBX_ACKNOWLEDGE, 0));
+            CHECK_OK(
+                rig_settle(&rig, box, &rig.got[i], LBX_SETTLE_ACKNOWLEDGE, 0));
         check_only_damage_left(&rig, box);
         check_only_damage_left(&rig, box); // again and again
         CHECK_INT(1, rig_counts(&rig, box).ready);
@@ -96,7 +97,7 @@ TEST_CITING("D4 D7", a_damaged_letter_stands_in_nobodys_way)
         CHECK_STR("f", rig_bodies(&rig));
 
         // And nothing was deleted.
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
         flip(&rig, LBX__BODIES, 0);
         rig_reopen(&rig);
         CHECK_INT(1, rig_receive(&rig, box, 10, S));
@@ -208,7 +209,7 @@ TEST_CITING("D7", many_damaged_letters_are_passed_in_bounded_steps)
         CHECK_OK(rig_send(&rig, box, "done"));
     CHECK_INT(3, rig_receive(&rig, box, 10, S));
     for (int i = 0; i < 3; i++)
-        CHECK_OK(rig_settle(&rig, box, &rig.got[i], LBX_ACKNOWLEDGE, 0));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[i], LBX_SETTLE_ACKNOWLEDGE, 0));
     for (int i = 0; i < 200; i++)
         CHECK_OK(rig_send(&rig, box, "x"));
     CHECK_OK(rig_send(&rig, box, "intact"));
@@ -292,7 +293,7 @@ TEST_CITING("D7", a_damaged_letter_grows_old_in_peace)
     struct rig rig;
     lbx_box box;
 
-    options.limits.retention_least_ns = 0;
+    options.limits.min_retention_ns = 0;
     options.retention_ns = 100 * S;
     rig_init(&rig);
     box = fill(&rig, 3, &options);
@@ -321,7 +322,7 @@ TEST_CITING("D7", hundreds_of_old_damaged_letters_refuse_nothing)
     struct rig rig;
     lbx_box box;
 
-    options.limits.retention_least_ns = 0;
+    options.limits.min_retention_ns = 0;
     options.retention_ns = 100 * S;
     rig_init(&rig);
     box = fill(&rig, 100, &options);
@@ -346,10 +347,10 @@ TEST_CITING("D7", a_dead_letter_that_is_damaged_grows_old_in_peace)
         struct rig rig;
         lbx_box dead, box;
 
-        options.limits.retention_least_ns = 0;
+        options.limits.min_retention_ns = 0;
         options.retention_ns = 100 * S;
         dying.dead_letters = "dead";
-        dying.deliveries_most = 1;
+        dying.max_deliveries = 1;
         rig_init(&rig);
         dead = rig_create(&rig, "dead", &options);
         box = fill(&rig, 2, &dying);
@@ -393,7 +394,7 @@ acknowledge_all(struct rig *rig, lbx_box box)
 
     memcpy(got, rig->got, sizeof(got));
     for (int i = 0; i < count; i++)
-        CHECK_OK(rig_settle(rig, box, &got[i], LBX_ACKNOWLEDGE, 0));
+        CHECK_OK(rig_settle(rig, box, &got[i], LBX_SETTLE_ACKNOWLEDGE, 0));
 }
 
 TEST_CITING("Q1 D7", a_damaged_letter_stops_its_own_group_only)
@@ -430,7 +431,7 @@ TEST_CITING("Q1 D7", a_damaged_letter_stops_its_own_group_only)
 TEST_CITING("M1 D7", a_move_takes_what_is_intact_and_says_that_it_is_not_all)
 {
     struct rig rig;
-    lbx_move_request request = {.what = LBX_MOVE_START};
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_START};
 
     rig_init(&rig);
     request.from = fill(&rig, 5, NULL);
@@ -438,9 +439,9 @@ TEST_CITING("M1 D7", a_move_takes_what_is_intact_and_says_that_it_is_not_all)
     flip(&rig, LBX__BODIES, 1);
     CHECK_OK(RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
     rig_work(&rig);
-    request.what = LBX_MOVE_READ;
+    request.action = LBX_MOVE_ACTION_DESCRIBE;
     CHECK_OK(RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
-    CHECK_INT(LBX_MOVE_FAILED, request.ret.phase);
+    CHECK_INT(LBX_MOVE_PHASE_FAILED, request.ret.phase);
     CHECK_STATUS(LBX_CORRUPT, request.ret.reason);
     CHECK_INT(4, request.ret.moved);
     CHECK_INT(1, request.ret.left);

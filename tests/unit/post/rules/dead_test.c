@@ -11,7 +11,7 @@ dying_into(const char *name, uint32_t deliveries)
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
 
     options.dead_letters = name;
-    options.deliveries_most = deliveries;
+    options.max_deliveries = deliveries;
     return options;
 }
 
@@ -41,7 +41,8 @@ TEST_CITING("R-44 L1 L2 L3", a_letter_dies_when_it_would_come_once_too_often)
     CHECK_STATUS(LBX_EMPTY, rig.status);
     CHECK_INT(dead.uid, rig.ready_box);
     CHECK_INT(0, rig_counts(&rig, box).ready);
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &first, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &first, LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(1, rig_receive(&rig, dead, 1, S));
     CHECK_STR("a", rig.got[0].body);
     CHECK_STR(first.id, rig.got[0].id);
@@ -145,16 +146,16 @@ TEST(dead_letters_need_a_box_that_allows_them)
     rig_init(&rig);
     CHECK_STATUS(LBX_NOT_FOUND,
                  RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
-    dead.redrive_allow = LBX_REDRIVE_BY_BOX;
-    dead.redrive_boxes = only;
-    dead.redrive_box_count = 1;
+    dead.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED;
+    dead.dead_letter_boxes = only;
+    dead.dead_letter_box_count = 1;
     box = rig_create(&rig, "dead", &dead);
     CHECK_STATUS(LBX_DENIED,
                  RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
     request.name = "friend";
     CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
-    dead.redrive_allow = LBX_REDRIVE_DENY_ALL;
-    dead.redrive_box_count = 0;
+    dead.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_NONE;
+    dead.dead_letter_box_count = 0;
     CHECK_OK(rig_configure(&rig, box, &dead));
     CHECK_STATUS(LBX_DENIED, rig_configure(&rig, request.ret_box, &options));
     options.fifo = true;
@@ -168,11 +169,11 @@ TEST(dead_letters_need_a_box_that_allows_them)
 /* ---- Moves ---- */
 
 static lbx_status
-move(struct rig *rig, lbx_move_what what, lbx_box from, lbx_box to,
-     int64_t rate, lbx_move_state *ret)
+move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
+     int64_t rate, lbx_move_progress *ret)
 {
     lbx_move_request request = {
-        .what = what, .from = from, .to = to, .letters_per_second = rate};
+        .action = what, .from = from, .to = to, .letters_per_second = rate};
     lbx_status status = RIG_CALL(rig, lbx__move_apply(rig->rules, &request));
 
     if (status == LBX_OK && ret)
@@ -186,7 +187,7 @@ TEST_CITING("L4", dead_letters_move_back_to_their_own_boxes)
     const lbx_box_options options = dying_into("dead", 1);
     struct rig rig;
     struct rig_got first;
-    lbx_move_state state;
+    lbx_move_progress state;
     lbx_box a, b, dead;
 
     rig_init(&rig);
@@ -200,14 +201,15 @@ TEST_CITING("L4", dead_letters_move_back_to_their_own_boxes)
     CHECK_INT(0, rig_receive(&rig, a, 1, 0));
     CHECK_INT(1, rig_receive(&rig, b, 1, 0));
     CHECK_INT(0, rig_receive(&rig, b, 1, 0));
-    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, &state));
-    CHECK_INT(LBX_MOVE_RUNNING, state.phase);
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_RUNNING, state.phase);
     CHECK_INT(2, state.left);
-    CHECK_STATUS(LBX_BUSY,
-                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_STATUS(LBX_BUSY, move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0},
+                                0, NULL));
     rig_work(&rig);
-    CHECK_OK(move(&rig, LBX_MOVE_READ, dead, (lbx_box){0}, 0, &state));
-    CHECK_INT(LBX_MOVE_COMPLETED, state.phase);
+    CHECK_OK(
+        move(&rig, LBX_MOVE_ACTION_DESCRIBE, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase);
     CHECK_INT(2, state.moved);
     CHECK_INT(0, state.left);
     CHECK_INT(1, rig_receive(&rig, a, 1, 0));
@@ -224,43 +226,45 @@ TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
     const lbx_box_options options = dying_into("dead", 1);
     const lbx_box_options round = dying_into("ring", 1);
     struct rig rig;
-    lbx_move_state state;
+    lbx_move_progress state;
     lbx_box a, dead, ring;
 
     rig_init(&rig);
     dead = rig_create(&rig, "dead", NULL);
     a = rig_create(&rig, "a", &options);
-    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL)); // empty
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0,
+                  NULL)); // empty
     rig_work(&rig);
     CHECK_OK(rig_send(&rig, dead, "was sent here"));
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_ACTION_START, dead,
+                                     (lbx_box){0}, 0, NULL));
     CHECK_INT(1, rig_receive(&rig, dead, 1, S)); // not ready: not looked at
-    CHECK_OK(move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0, NULL));
     rig_work(&rig);
 
     CHECK_OK(rig_send(&rig, a, "died"));
     CHECK_INT(1, rig_receive(&rig, a, 1, 0));
     CHECK_INT(0, rig_receive(&rig, a, 1, 0));
     CHECK_OK(rig_delete(&rig, a)); // where it died is gone
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 move(&rig, LBX_MOVE_START, dead, (lbx_box){0}, 0, NULL));
-    CHECK_OK(move(&rig, LBX_MOVE_READ, dead, (lbx_box){0}, 0, &state));
-    CHECK_INT(LBX_MOVE_COMPLETED, state.phase); // the one before
+    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_ACTION_START, dead,
+                                     (lbx_box){0}, 0, NULL));
+    CHECK_OK(
+        move(&rig, LBX_MOVE_ACTION_DESCRIBE, dead, (lbx_box){0}, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase); // the one before
 
     ring = rig_create(&rig, "ring", &round); // its own dead letters
     CHECK_OK(rig_send(&rig, ring, "round"));
     CHECK_INT(1, rig_receive(&rig, ring, 1, 0));
     CHECK_INT(0, rig_receive(&rig, ring, 1, 0));
-    CHECK_STATUS(LBX_INVALID,
-                 move(&rig, LBX_MOVE_START, ring, (lbx_box){0}, 0, NULL));
+    CHECK_STATUS(LBX_INVALID, move(&rig, LBX_MOVE_ACTION_START, ring,
+                                   (lbx_box){0}, 0, NULL));
     rig_fini(&rig);
 }
 
 TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 {
     struct rig rig;
-    lbx_move_state state;
+    lbx_move_progress state;
     lbx_box from, to;
     int64_t due;
 
@@ -269,7 +273,7 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
     to = rig_create(&rig, "to", NULL);
     for (int i = 0; i < 20; i++)
         CHECK_OK(rig_send(&rig, from, "x"));
-    CHECK_OK(move(&rig, LBX_MOVE_START, from, to, 4, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, from, to, 4, NULL));
     rig_work(&rig);
     CHECK_INT(1, rig_counts(&rig, to).ready);
     rig_pass(&rig, S);
@@ -277,9 +281,10 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
     CHECK_INT(5, rig_counts(&rig, to).ready);
     CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 9, &due)));
     CHECK_INT(test_clock_now(&rig.time) + S / 4, due);
-    CHECK_OK(move(&rig, LBX_MOVE_CANCEL, from, to, 0, &state));
-    CHECK_INT(LBX_MOVE_CANCELLED, state.phase);
-    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_CANCEL, from, to, 0, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_CANCELLED, state.phase);
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, NULL));
     rig_pass(&rig, S);
     rig_work(&rig);
     CHECK_INT(5, rig_counts(&rig, to).ready);
@@ -291,7 +296,7 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
 {
     struct rig rig;
-    lbx_move_state state;
+    lbx_move_progress state;
     lbx_box from, to;
 
     rig_init(&rig);
@@ -299,24 +304,25 @@ TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
     to = rig_create(&rig, "to", NULL);
     for (int i = 0; i < 3; i++)
         CHECK_OK(rig_send(&rig, from, "x"));
-    CHECK_OK(move(&rig, LBX_MOVE_START, from, to, 1, NULL));
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, from, to, 1, NULL));
     rig_work(&rig);
     CHECK_OK(rig_delete(&rig, to));
     rig_pass(&rig, S);
     rig_work(&rig);
-    CHECK_OK(move(&rig, LBX_MOVE_READ, from, to, 0, &state));
-    CHECK_INT(LBX_MOVE_FAILED, state.phase);
+    CHECK_OK(move(&rig, LBX_MOVE_ACTION_DESCRIBE, from, to, 0, &state));
+    CHECK_INT(LBX_MOVE_PHASE_FAILED, state.phase);
     CHECK_STATUS(LBX_NOT_FOUND, state.reason);
     CHECK_INT(1, state.moved);
     CHECK_INT(2, rig_counts(&rig, from).ready);
-    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_START, from, to, 0, NULL));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(&rig, LBX_MOVE_ACTION_START, from, to, 0, NULL));
     rig_fini(&rig);
 }
 
 TEST(the_last_ten_moves_are_kept)
 {
     struct rig rig;
-    lbx_move_request request = {.what = LBX_MOVE_READ};
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE};
     lbx_box to;
     uint64_t last = 0;
 
@@ -324,7 +330,7 @@ TEST(the_last_ten_moves_are_kept)
     request.from = rig_create(&rig, "from", NULL);
     to = rig_create(&rig, "to", NULL);
     for (int i = 0; i < 12; i++) {
-        CHECK_OK(move(&rig, LBX_MOVE_START, request.from, to, 0, NULL));
+        CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, request.from, to, 0, NULL));
         rig_work(&rig);
     }
     for (request.index = 0; request.index < 10; request.index++) {

@@ -9,7 +9,8 @@
 static lbx_box
 ordered(struct rig *rig)
 {
-    const lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    const lbx_box_options options =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
 
     rig_init(rig);
     return rig_create(rig, "box.fifo", &options);
@@ -51,10 +52,10 @@ TEST_CITING("Q2", a_group_opens_when_all_of_it_is_settled)
     put(&rig, box, "g1m3");
     CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
     memcpy(got, rig.got, sizeof(got));
-    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
     rig.readies = 0;
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK(rig.readies > 0);
     CHECK_INT(1, rig_receive(&rig, box, 10, 30 * S));
     CHECK_STR("g1m3", rig_bodies(&rig));
@@ -72,9 +73,9 @@ TEST_CITING("Q2", the_second_settled_first_does_not_open_the_group)
     put(&rig, box, "g1m3");
     CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
     memcpy(got, rig.got, sizeof(got));
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_NACK, 0));
+    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_SETTLE_NACK, 0));
     CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
     CHECK_STR("g1m1 g1m3", rig_bodies(&rig));
     rig_fini(&rig);
@@ -89,7 +90,7 @@ TEST(a_group_that_comes_back_stands_last)
     put(&rig, box, "g1m1");
     put(&rig, box, "g2m1");
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 0));
     CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
     CHECK_STR("g2m1 g1m1", rig_bodies(&rig));
     rig_fini(&rig);
@@ -108,7 +109,7 @@ TEST(what_is_before_an_extended_letter_comes_again)
         put(&rig, box, "g1m2");
         put(&rig, box, "g1m3");
         CHECK_INT(3, rig_receive(&rig, box, 3, S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[k], LBX_EXTEND, 4 * S));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[k], LBX_SETTLE_EXTEND, 4 * S));
         rig_pass(&rig, 5 * S / 2);
         CHECK_INT(k, rig_receive(&rig, box, 10, 30 * S));
         CHECK_STR(again[k], rig_bodies(&rig));
@@ -122,7 +123,7 @@ TEST(a_delayed_letter_does_not_hold_up_an_older_one)
     const lbx_parcel late = {.body = "late",
                              .body_bytes = 4,
                              .group = "g1",
-                             .duplicate_id = "late",
+                             .deduplication_id = "late",
                              .delay_ns = 60 * S};
     struct rig rig;
     lbx_box box = ordered(&rig);
@@ -131,7 +132,7 @@ TEST(a_delayed_letter_does_not_hold_up_an_older_one)
     CHECK_OK(rig_send_parcel(&rig, box, &late));
     put(&rig, box, "g1m3");
     CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(0, rig_receive(&rig, box, 10, S)); // Q1: m3 waits for it
     rig_pass(&rig, 60 * S);
     CHECK_INT(2, rig_receive(&rig, box, 10, S));
@@ -142,13 +143,13 @@ TEST(a_delayed_letter_does_not_hold_up_an_older_one)
 TEST_CITING("Q3 Q4", a_duplicate_answers_as_the_first_for_five_minutes)
 {
     struct rig rig;
-    lbx_sent first;
+    lbx_sent_letter first;
     lbx_box box = ordered(&rig);
 
     CHECK_OK(rig_send_in(&rig, box, "a", "g1", "same"));
     first = rig.sent;
     CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_reopen(&rig);
     rig_pass(&rig, 300 * S - 1);
     CHECK_OK(rig_send_in(&rig, box, "b", "g2", "same"));
@@ -166,12 +167,12 @@ TEST_CITING("Q3 Q4", a_duplicate_answers_as_the_first_for_five_minutes)
 /* sqs.md 1.9, 2: the scope; and a change of it forgives nothing. */
 TEST_CITING("Q3", duplicates_are_looked_for_in_their_scope)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig rig;
     lbx_box box = ordered(&rig);
 
     CHECK_OK(rig_send_in(&rig, box, "a", "g1", "x"));
-    options.deduplication = LBX_DEDUPLICATE_GROUP;
+    options.deduplication = LBX_DEDUPLICATION_GROUP;
     CHECK_OK(rig_configure(&rig, box, &options));
     CHECK_OK(rig_send_in(&rig, box, "b", "g2", "x"));
     CHECK(rig.sent.duplicate);
@@ -221,7 +222,7 @@ TEST(an_attempt_is_repeated_until_something_is_settled)
     }
     rig_pass(&rig, 20 * S); // the leases began anew
     CHECK_INT(2, rig_counts(&rig, box).leased);
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(1, rig_attempt(&rig, box, 2, 30 * S, "try"));
     CHECK_STR("g3m1", rig.got[0].body);
     rig_fini(&rig);
@@ -236,7 +237,7 @@ TEST_CITING("R3", a_lease_that_is_over_cannot_be_settled)
     CHECK_INT(1, rig_receive(&rig, box, 1, S));
     rig_pass(&rig, S);
     CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(1, rig_counts(&rig, box).ready);
     rig_fini(&rig);
 }
@@ -244,12 +245,12 @@ TEST_CITING("R3", a_lease_that_is_over_cannot_be_settled)
 /* sqs.md 1.5: no error, simply no letters; one that is settled makes room. */
 TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig rig;
     int64_t due;
     lbx_box box;
 
-    options.limits.leased_most = 1;
+    options.limits.max_leased = 1;
     rig_init(&rig);
     box = rig_create(&rig, "box.fifo", &options);
     put(&rig, box, "g1m1");
@@ -276,7 +277,7 @@ TEST(groups_leave_nothing_behind)
     }
     CHECK_INT(20, lbx__memory_rows(rig.storage, LBX__GROUPS));
     while (rig_receive(&rig, box, 1, S) == 1)
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     for (int table = LBX__BODIES; table <= LBX__GIDS; table++)
         CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
     rig_fini(&rig);
@@ -286,7 +287,7 @@ TEST(groups_leave_nothing_behind)
  * own, and what was behind it goes on. */
 TEST_CITING("L1 L4 Q1", a_dead_letter_keeps_its_group)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig rig;
     struct rig_got first;
     lbx_box box, dead;
@@ -294,7 +295,7 @@ TEST_CITING("L1 L4 Q1", a_dead_letter_keeps_its_group)
     rig_init(&rig);
     dead = rig_create(&rig, "dead.fifo", &options);
     options.dead_letters = "dead.fifo";
-    options.deliveries_most = 1;
+    options.max_deliveries = 1;
     box = rig_create(&rig, "box.fifo", &options);
     put(&rig, box, "g1m1");
     put(&rig, box, "g1m2");
@@ -307,7 +308,7 @@ TEST_CITING("L1 L4 Q1", a_dead_letter_keeps_its_group)
     CHECK_STR("g1m1", rig.got[0].body);
     CHECK_STR("g1", rig.got[0].group);
     CHECK_STR(first.id, rig.got[0].id);
-    CHECK_STR(first.id, rig.got[0].duplicate_id);
+    CHECK_STR(first.id, rig.got[0].deduplication_id);
     CHECK_INT(2, rig.got[0].deliveries);
     rig_fini(&rig);
 }

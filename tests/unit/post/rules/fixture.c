@@ -175,12 +175,12 @@ rig_send_parcel(struct rig *rig, lbx_box box, const lbx_parcel *parcel)
 
 lbx_status
 rig_send_in(struct rig *rig, lbx_box box, const char *body, const char *group,
-            const char *duplicate_id)
+            const char *deduplication_id)
 {
     const lbx_parcel parcel = {.body = body,
                                .body_bytes = strlen(body),
                                .group = group,
-                               .duplicate_id = duplicate_id};
+                               .deduplication_id = deduplication_id};
 
     return rig_send_parcel(rig, box, &parcel);
 }
@@ -207,8 +207,8 @@ collect(void *context, const lbx_delivery *delivery)
     snprintf(got->id, sizeof(got->id), "%s", delivery->id.text);
     snprintf(got->group, sizeof(got->group), "%s",
              parcel->group ? parcel->group : "");
-    snprintf(got->duplicate_id, sizeof(got->duplicate_id), "%s",
-             parcel->duplicate_id ? parcel->duplicate_id : "");
+    snprintf(got->deduplication_id, sizeof(got->deduplication_id), "%s",
+             parcel->deduplication_id ? parcel->deduplication_id : "");
     snprintf(got->source, sizeof(got->source), "%s",
              delivery->dead_letter_source ? delivery->dead_letter_source : "");
     got->receipt_bytes = delivery->receipt_bytes;
@@ -228,8 +228,8 @@ rig_attempt(struct rig *rig, lbx_box box, uint32_t most, int64_t lease,
             const char *attempt_id)
 {
     const lbx_receive_request request = {.box = box,
-                                         .letters_most = most,
-                                         .letters_least = 1,
+                                         .max_letters = most,
+                                         .min_letters = 1,
                                          .lease_ns = lease,
                                          .attempt_id = attempt_id};
     const lbx__sink sink = {collect, rig};
@@ -251,27 +251,27 @@ rig_receive(struct rig *rig, lbx_box box, uint32_t most, int64_t lease)
 int
 rig_peek(struct rig *rig, lbx_box box)
 {
-    const lbx_peek_request request = {.box = box, .letters_most = 60};
+    const lbx_peek_request request = {.box = box, .max_letters = 60};
     const lbx__sink sink = {collect, rig};
 
     rig->status = RIG_CALL(rig, lbx__receive_peek(rig->rules, &request, &sink));
     return (int)rig->count;
 }
 
-static lbx_settle_entry
-entry_of(const struct rig_got *got, lbx_settlement what, int64_t time)
+static lbx_settle_request_entry
+entry_of(const struct rig_got *got, lbx_settle_action what, int64_t time)
 {
-    return (lbx_settle_entry){.what = what,
-                              .time_ns = time,
-                              .receipt = got->receipt,
-                              .receipt_bytes = got->receipt_bytes};
+    return (lbx_settle_request_entry){.action = what,
+                                      .time_ns = time,
+                                      .receipt = got->receipt,
+                                      .receipt_bytes = got->receipt_bytes};
 }
 
 lbx_status
 rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
-           lbx_settlement what, int64_t time)
+           lbx_settle_action what, int64_t time)
 {
-    lbx_settle_entry entry = entry_of(got, what, time);
+    lbx_settle_request_entry entry = entry_of(got, what, time);
     lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
     lbx_status status = RIG_CALL(rig, lbx__settle_apply(rig->rules, &request));
 
@@ -282,7 +282,7 @@ rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
 lbx_status
 rig_undo(struct rig *rig, lbx_box box, const struct rig_got *got)
 {
-    lbx_settle_entry entry = entry_of(got, LBX_NACK, 0);
+    lbx_settle_request_entry entry = entry_of(got, LBX_SETTLE_NACK, 0);
     lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
 
     return RIG_CALL(rig, lbx__settle_undo(rig->rules, &request));

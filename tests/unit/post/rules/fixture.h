@@ -27,7 +27,7 @@ struct rig_got {
     char body[64];
     char id[40];
     char group[32];
-    char duplicate_id[64];
+    char deduplication_id[64];
     char source[32];
     uint8_t receipt[LBX__RECEIPT_PACKED];
     size_t receipt_bytes;
@@ -48,7 +48,7 @@ struct rig {
     uint32_t count;
     uint32_t refuse;   /* so many deliveries go well, then NO_MEMORY; 0: all */
     lbx_status status; /* of the latest receive */
-    lbx_sent sent;     /* of the latest send */
+    lbx_sent_letter sent; /* of the latest send */
 
     uint64_t ready_box; /* what the rules told last */
     int64_t ready_due;
@@ -83,7 +83,7 @@ void rig_work(struct rig *rig);
 /* A send of one: its status; the rest is in rig->sent. */
 lbx_status rig_send(struct rig *rig, lbx_box box, const char *body);
 lbx_status rig_send_in(struct rig *rig, lbx_box box, const char *body,
-                       const char *group, const char *duplicate_id);
+                       const char *group, const char *deduplication_id);
 lbx_status rig_send_parcel(struct rig *rig, lbx_box box,
                            const lbx_parcel *parcel);
 
@@ -95,7 +95,7 @@ int rig_peek(struct rig *rig, lbx_box box);
 
 /* By a delivery of rig->got, copied or not. */
 lbx_status rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
-                      lbx_settlement what, int64_t time);
+                      lbx_settle_action what, int64_t time);
 lbx_status rig_undo(struct rig *rig, lbx_box box, const struct rig_got *got);
 
 /* The bodies that came last, "a b c". */

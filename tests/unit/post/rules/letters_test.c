@@ -40,7 +40,7 @@ TEST(a_fresh_letter_has_one_row)
     for (int table = LBX__STATES; table <= LBX__AGE; table++)
         CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     for (int table = LBX__BODIES; table <= LBX__AGE; table++)
         CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
     rig_fini(&rig);
@@ -114,13 +114,13 @@ TEST(what_comes_back_goes_last_or_keeps_its_place)
         struct rig rig;
         lbx_box box;
 
-        options.keep_place = keep;
+        options.keep_position = keep;
         rig_init(&rig);
         box = rig_create(&rig, "box", &options);
         CHECK_OK(rig_send(&rig, box, "a"));
         CHECK_OK(rig_send(&rig, box, "b"));
         CHECK_INT(1, rig_receive(&rig, box, 1, 5 * S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_NACK, 0));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
         CHECK_INT(1, rig_receive(&rig, box, 1, 5 * S));
         CHECK_STR(keep ? "a" : "b", rig.got[0].body);
         rig_pass(&rig, 5 * S); // the lease is over: the same
@@ -145,7 +145,7 @@ TEST_CITING("V4", undo_leaves_no_trace_but_the_receipt)
     CHECK_OK(rig_undo(&rig, box, &first));
     CHECK_STATUS(LBX_EXPIRED, rig_undo(&rig, box, &first));
     CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &first, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &first, LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
     CHECK_STR("a b", rig_bodies(&rig));
     CHECK_INT(1, rig.got[0].deliveries);
@@ -198,7 +198,8 @@ TEST(letters_end_with_their_retention)
     rig_pass(&rig, 1);
     CHECK_INT(1, rig_peek(&rig, box));
     CHECK_INT(30 * S, rig_counts(&rig, box).oldest_ns);
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &leased, LBX_EXTEND, S));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &leased, LBX_SETTLE_EXTEND, S));
     options.retention_ns = 30 * S;
     CHECK_OK(rig_configure(&rig, box, &options));
     CHECK_INT(0, rig_counts(&rig, box).ready);
@@ -221,7 +222,7 @@ TEST(a_full_box_refuses_and_counts_all_that_is_inside)
     CHECK_STATUS(LBX_FULL, rig_send(&rig, box, "c"));
     CHECK_INT(2, rig_peek(&rig, box));
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_OK(rig_send(&rig, box, "c"));
     rig_fini(&rig);
 }
@@ -233,7 +234,7 @@ TEST(no_more_are_leased_than_may_be)
     struct rig rig;
     lbx_box box;
 
-    options.limits.leased_most = 2;
+    options.limits.max_leased = 2;
     rig_init(&rig);
     box = rig_create(&rig, "box", &options);
     for (int i = 0; i < 3; i++)
@@ -250,7 +251,7 @@ TEST(a_token_sends_once_in_five_minutes)
 {
     const lbx_parcel parcel = {.body = "a", .body_bytes = 1, .token = "once"};
     struct rig rig;
-    lbx_sent first;
+    lbx_sent_letter first;
     lbx_box box;
 
     rig_init(&rig);
@@ -259,7 +260,7 @@ TEST(a_token_sends_once_in_five_minutes)
     first = rig.sent;
     CHECK(!first.duplicate);
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_pass(&rig, 300 * S - 1);
     CHECK_OK(rig_send_parcel(&rig, box, &parcel));
     CHECK(rig.sent.duplicate);

@@ -18,7 +18,7 @@ one_leased(struct rig *rig, const lbx_box_options *options)
 
 TEST_CITING("R1 R2", only_the_latest_receipt_changes_anything)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     struct rig rig;
     lbx_box box = one_leased(&rig, &options);
     struct rig_got old = rig.got[0], new;
@@ -26,14 +26,18 @@ TEST_CITING("R1 R2", only_the_latest_receipt_changes_anything)
     rig_pass(&rig, 30 * S);
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
     new = rig.got[0];
-    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_NACK, 0));
-    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_EXTEND, 0));
+    CHECK_STATUS(LBX_EXPIRED,
+                 rig_settle(&rig, box, &old, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_SETTLE_NACK, 0));
+    CHECK_STATUS(LBX_EXPIRED,
+                 rig_settle(&rig, box, &old, LBX_SETTLE_EXTEND, 0));
     CHECK_STATUS(LBX_EXPIRED, rig_undo(&rig, box, &old));
     CHECK_INT(1, rig_counts(&rig, box).leased);
-    CHECK_OK(rig_settle(&rig, box, &new, LBX_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &new, LBX_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &old, LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &new, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &new, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &old, LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_fini(&rig);
 }
 
@@ -48,19 +52,20 @@ TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
         options.strict = strict;
         box = one_leased(&rig, &options);
         rig_pass(&rig, 30 * S - 1);
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, 10 * S));
+        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 10 * S));
         rig_pass(&rig, 10 * S); // R5: the current deadline counts
         if (strict) {
             CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &rig.got[0],
-                                                 LBX_ACKNOWLEDGE, 0));
+                                                 LBX_SETTLE_ACKNOWLEDGE, 0));
             CHECK_INT(1, rig_counts(&rig, box).ready);
         } else {
             CHECK_INT(1, rig_counts(&rig, box).ready);
             // sqs.md 1.7: hides it again.
-            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, S));
+            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, S));
             CHECK_INT(1, rig_counts(&rig, box).leased);
             rig_pass(&rig, S);
-            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+            CHECK_OK(
+                rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
         }
         rig_fini(&rig);
     }
@@ -71,10 +76,11 @@ TEST_CITING("R-31 R2", acknowledging_twice_is_gone)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
 
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &rig.got[0], LBX_NACK, 0));
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
     rig_fini(&rig);
 }
 
@@ -87,30 +93,32 @@ TEST_CITING("R4", receipts_that_are_not_of_this_box_are_invalid)
 
     other = rig_create(&rig, "other", NULL);
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, other, &got, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, other, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
     forged.receipt_bytes--;
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
     forged.receipt_bytes++;
     receipt.epoch++;
     lbx__receipt_pack(&receipt, forged.receipt);
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
     receipt.epoch--;
     receipt.sequence += 1000;
     lbx__receipt_pack(&receipt, forged.receipt);
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(1, rig_purge(&rig, box));
-    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_OK(rig_delete(&rig, box));
-    CHECK_STATUS(LBX_GONE, rig_settle(&rig, box, &got, LBX_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_GONE,
+                 rig_settle(&rig, box, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
     forged.receipt_bytes--;
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
     again = rig_create(&rig, "box", NULL);
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, again, &got, LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, again, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_fini(&rig);
 }
 
@@ -122,27 +130,29 @@ TEST_CITING("D11", receipts_of_an_earlier_era_are_expired)
     CHECK_OK(lbx__rules_new_era(rig.rules));
     rig_reopen(&rig);
     CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_pass(&rig, 30 * S);
     CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_ACKNOWLEDGE, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     rig_fini(&rig);
 }
 
 TEST_CITING("R5", extensions_end_with_the_limit_from_the_receive_on)
 {
-    lbx_box_options options = lbx_box_options_set(LBX_BOX_SQS);
-    const int64_t most = options.limits.lease_most_ns;
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
+    const int64_t most = options.limits.max_lease_ns;
     struct rig rig;
     lbx_box box = one_leased(&rig, &options);
 
     rig_pass(&rig, 10 * S);
-    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0], LBX_EXTEND,
-                                         most - 10 * S + 1));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, most - 10 * S));
+    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0],
+                                         LBX_SETTLE_EXTEND, most - 10 * S + 1));
+    CHECK_OK(
+        rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, most - 10 * S));
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &rig.got[0], LBX_NACK, most + 1));
-    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0], LBX_NACK, -1));
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, most + 1));
+    CHECK_STATUS(LBX_INVALID,
+                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, -1));
     CHECK_INT(1, rig_counts(&rig, box).leased);
     rig_fini(&rig);
 }
@@ -154,7 +164,7 @@ TEST_CITING("R5", extending_by_nothing_gives_the_letter_back)
     lbx_box box = one_leased(&rig, NULL);
 
     rig.readies = 0;
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_EXTEND, 0));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 0));
     CHECK_INT(1, rig.readies);
     CHECK_INT(box.uid, rig.ready_box);
     CHECK_INT(test_clock_now(&rig.time), rig.ready_due);
@@ -167,7 +177,7 @@ TEST(a_nacked_letter_waits_for_its_delay)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
 
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_NACK, 7 * S));
+    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 7 * S));
     CHECK_INT(1, rig_counts(&rig, box).delayed);
     rig_pass(&rig, 7 * S - 1);
     CHECK_INT(0, rig_receive(&rig, box, 1, S));
@@ -181,15 +191,15 @@ TEST(a_nacked_letter_waits_for_its_delay)
 
 static lbx_status
 settle_with(struct rig *rig, lbx_box box, const struct rig_got *got,
-            const lbx_box *to, lbx_sent *sent, size_t count)
+            const lbx_box *to, lbx_sent_letter *sent, size_t count)
 {
     static const lbx_parcel reply = {.body = "reply", .body_bytes = 5};
-    lbx_attachment attachments[LBX_ATTACHMENTS_MOST];
-    lbx_settle_entry entry = {.what = LBX_ACKNOWLEDGE,
-                              .receipt = got->receipt,
-                              .receipt_bytes = got->receipt_bytes,
-                              .attachments = attachments,
-                              .attachment_count = count};
+    lbx_attachment attachments[LBX_MAX_ATTACHMENTS];
+    lbx_settle_request_entry entry = {.action = LBX_SETTLE_ACKNOWLEDGE,
+                                      .receipt = got->receipt,
+                                      .receipt_bytes = got->receipt_bytes,
+                                      .attachments = attachments,
+                                      .attachment_count = count};
     lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
 
     for (size_t i = 0; i < count; i++)
@@ -212,7 +222,7 @@ TEST_CITING("P1 T1", a_reply_that_finds_the_disk_full_was_not_sent)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), to[2];
     struct rig_got got = rig.got[0];
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
 
     to[0] = rig_create(&rig, "replies", NULL);
     to[1] = rig_create(&rig, "others", NULL);
@@ -229,7 +239,7 @@ TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), to[2];
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
     struct rig_got got = rig.got[0];
 
     small.capacity_letters = 1;
@@ -255,7 +265,7 @@ TEST_CITING("P4", a_reply_to_a_box_that_is_gone_settles_nothing)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), to;
     struct rig_got got = rig.got[0];
-    lbx_sent sent;
+    lbx_sent_letter sent;
 
     to = rig_create(&rig, "replies", NULL);
     CHECK_OK(rig_delete(&rig, to));
@@ -270,7 +280,7 @@ TEST(two_replies_need_room_for_two)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), to[2];
     struct rig_got got = rig.got[0];
-    lbx_sent sent[2];
+    lbx_sent_letter sent[2];
 
     small.capacity_letters = 1;
     to[0] = to[1] = rig_create(&rig, "small", &small);

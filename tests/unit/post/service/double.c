@@ -88,7 +88,7 @@ static lbx_durability
 durability(lbx__storage *storage)
 {
     (void)storage;
-    return LBX_SURVIVES_PROCESS;
+    return LBX_DURABILITY_PROCESS;
 }
 
 static void
@@ -201,8 +201,8 @@ lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
     struct ask *ask = (struct ask *)call;
 
-    CHECK_INT(LBX_VERB_RECEIVE, call->verb);
-    CHECK(ask->count < LBX_BATCH_MOST);
+    CHECK_INT(LBX_CALL_RECEIVE, call->kind);
+    CHECK(ask->count < LBX_MAX_BATCH);
     ask->sequences[ask->count++] = delivery->sequence;
     return LBX_OK;
 }
@@ -243,8 +243,8 @@ ask_receive_some(struct ask *ask, lbx_store *store, uint64_t box, uint32_t most,
     prepare(ask, store);
     ask->request.receive = (lbx_receive_request){
         .box = {box},
-        .letters_most = most,
-        .letters_least = least,
+        .max_letters = most,
+        .min_letters = least,
         .lease_ns = LBX_SECOND,
         .wait_ns = -1,
     };
@@ -257,8 +257,8 @@ ask_receive(struct ask *ask, lbx_store *store, uint64_t box, int64_t wait_ns)
     prepare(ask, store);
     ask->request.receive = (lbx_receive_request){
         .box = {box},
-        .letters_most = 1,
-        .letters_least = 1,
+        .max_letters = 1,
+        .min_letters = 1,
         .lease_ns = LBX_SECOND,
         .wait_ns = wait_ns,
     };

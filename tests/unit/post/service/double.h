@@ -72,9 +72,9 @@ struct ask {
         lbx_list_request list;
     } request;
     lbx_parcel parcel;
-    lbx_sent sent;
-    lbx_settle_entry entry;
-    uint64_t sequences[LBX_BATCH_MOST]; /* what was delivered */
+    lbx_sent_letter sent;
+    lbx_settle_request_entry entry;
+    uint64_t sequences[LBX_MAX_BATCH]; /* what was delivered */
     size_t count;
     lbx_status status;
     _Atomic int over;

@@ -100,7 +100,7 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
     if (rules->deleted[box])
         return LBX_CLOSED;
     for (size_t i = 0;
-         i < rules->count && before + *ret_count < request->letters_most; i++) {
+         i < rules->count && before + *ret_count < request->max_letters; i++) {
         struct letter *letter = &rules->letters[i];
 
         if (letter->box != box || letter->due_ns > now_ns)

@@ -26,7 +26,7 @@ BOTH(a_send_is_received)
     struct ask receive = {.count = 0};
 
     CHECK_STR("double", store->ops->scheme);
-    CHECK_INT(LBX_SURVIVES_PROCESS, store->ops->durability(store));
+    CHECK_INT(LBX_DURABILITY_PROCESS, store->ops->durability(store));
     ask_receive(&receive, store, 1, 0);
     CHECK_STATUS(LBX_EMPTY, end_of(&receive));
     CHECK_OK(send_now(store, 1));

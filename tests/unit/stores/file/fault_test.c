@@ -63,7 +63,7 @@ TEST(a_flush_that_fails_in_the_background_poisons)
     (void)snprintf(path, sizeof(path), "%s", test_path());
     faulty_init(&faulty);
     faulty.syncs_left = 0;
-    options.durability = LBX_SURVIVES_INTERVAL;
+    options.durability = LBX_DURABILITY_INTERVAL;
     options.interval_ms = 1;
     storage = fixture_open(path, &options, &faulty.io);
     while (status == LBX_OK) {
@@ -257,7 +257,7 @@ TEST_LIMIT(a_full_disk_refuses_sends_and_lets_removals_through, 120)
     faulty_init(&faulty);
     faulty.error = ENOSPC;
     faulty.for_ever = true;
-    options.durability = LBX_SURVIVES_PROCESS; // quicker, and the same here
+    options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     storage = fixture_open(test_path(), &options, &faulty.io);
     // Some room first: the file grows a few times, then never again.
     faulty.allocates_left = 4;
@@ -270,7 +270,7 @@ TEST_LIMIT(a_full_map_refuses_sends_and_lets_removals_through, 120)
     lbx_store_options options = fixture_options();
     lbx__storage *storage;
 
-    options.durability = LBX_SURVIVES_PROCESS;
+    options.durability = LBX_DURABILITY_PROCESS;
     options.map_bytes = 24 << 20;
     storage = fixture_open(test_path(), &options, NULL);
     fill_and_empty(storage, 1000000);

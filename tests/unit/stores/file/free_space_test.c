@@ -32,7 +32,7 @@ small_options(int64_t map_bytes)
 {
     lbx_store_options options = fixture_options();
 
-    options.durability = LBX_SURVIVES_PROCESS; // quicker, and the same here
+    options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     options.map_bytes = map_bytes;
     options.journal_bytes = 4 << 20;
     return options;

@@ -76,15 +76,16 @@ TEST_LIMIT(an_idle_store_lets_others_in, 20)
     new_store_path();
     child = spawn(idle, &from);
     hear(from);
-    options.durability = LBX_SURVIVES_PROCESS;
+    options.durability = LBX_DURABILITY_PROCESS;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
-    CHECK_INT(LBX_SURVIVES_POWER_CUT, (int)lbx_store_durability(store));
+    CHECK_INT(LBX_DURABILITY_POWER_CUT, (int)lbx_store_durability(store));
     CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
     mail(postbox, "together");
     CHECK(kill(child, SIGKILL) == 0);
     CHECK(waitpid(child, NULL, 0) == child);
     (void)close(from);
-    for (int i = 0; lbx_store_durability(store) != LBX_SURVIVES_PROCESS; i++) {
+    for (int i = 0; lbx_store_durability(store) != LBX_DURABILITY_PROCESS;
+         i++) {
         mail(postbox, "alone again?");
         CHECK(i < 1000);
     }
@@ -238,7 +239,7 @@ TEST_LIMIT(who_wants_to_be_alone_is, 20)
     int from;
 
     new_store_path();
-    options.alone = true;
+    options.exclusive = true;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     child = spawn(fail_to_enter, &from);
     hear(from);
@@ -289,7 +290,7 @@ start_a_move(int to)
 {
     lbx_store *store = open_store();
 
-    CHECK_OK(lbx_store_move(store, "orders", "others", 20));
+    CHECK_OK(lbx_store_start_move(store, "orders", "others", 20));
     say(to);
     for (;;)
         pause();

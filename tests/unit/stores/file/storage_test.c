@@ -276,9 +276,9 @@ TEST(options_out_of_their_limits_are_invalid)
     const char *path = test_path();
     lbx_fault fault;
 
-    options.durability = LBX_SURVIVES_NOTHING;
+    options.durability = LBX_DURABILITY_NONE;
     CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
-    options.durability = LBX_SURVIVES_MACHINE;
+    options.durability = LBX_DURABILITY_MACHINE;
     CHECK_STATUS(LBX_INVALID, try_open(path, &options, &fault));
     options = fixture_options();
     options.interval_ms = 0;
@@ -413,9 +413,9 @@ TEST(each_level_flushes_as_it_says)
         lbx_durability level;
         long least, most; /* flushes of the journal, by 50 groups */
     } levels[] = {
-        {LBX_SURVIVES_POWER_CUT, 50, 50},
-        {LBX_SURVIVES_PROCESS, 0, 0},
-        {LBX_SURVIVES_INTERVAL, 1, 49},
+        {LBX_DURABILITY_POWER_CUT, 50, 50},
+        {LBX_DURABILITY_PROCESS, 0, 0},
+        {LBX_DURABILITY_INTERVAL, 1, 49},
     };
 
     for (size_t i = 0; i < 3; i++) {
@@ -432,7 +432,7 @@ TEST(each_level_flushes_as_it_says)
         before = faulty.syncs;
         for (int group = 0; group < 50; group++)
             CHECK_OK(store_text(storage, "k", "v"));
-        if (levels[i].level == LBX_SURVIVES_INTERVAL)
+        if (levels[i].level == LBX_DURABILITY_INTERVAL)
             EVENTUALLY(faulty.syncs > before);
         CHECK(faulty.syncs - before >= levels[i].least);
         CHECK(faulty.syncs - before <= levels[i].most);
@@ -466,7 +466,7 @@ TEST(a_slow_flush_is_waited_for_by_who_writes)
     int64_t written;
 
     io.fdatasync = slow_sync;
-    options.durability = LBX_SURVIVES_INTERVAL;
+    options.durability = LBX_DURABILITY_INTERVAL;
     options.interval_ms = 20;
     storage = fixture_open(test_path(), &options, &io);
     CHECK_OK(store_text(storage, "a", "1"));
@@ -553,10 +553,10 @@ TEST(the_era_grows_after_a_reboot_below_level_sync)
         bool boots;
         uint32_t era;
     } cases[] = {
-        {LBX_SURVIVES_POWER_CUT, true, 0},
-        {LBX_SURVIVES_PROCESS, false, 0},
-        {LBX_SURVIVES_PROCESS, true, 1},
-        {LBX_SURVIVES_INTERVAL, true, 1},
+        {LBX_DURABILITY_POWER_CUT, true, 0},
+        {LBX_DURABILITY_PROCESS, false, 0},
+        {LBX_DURABILITY_PROCESS, true, 1},
+        {LBX_DURABILITY_INTERVAL, true, 1},
     };
 
     for (size_t i = 0; i < 4; i++) {

@@ -82,19 +82,19 @@ TEST(options_must_not_contradict_those_it_is_open_with)
     lbx_store *store, *other;
 
     new_store_path();
-    options.durability = LBX_SURVIVES_INTERVAL;
+    options.durability = LBX_DURABILITY_INTERVAL;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
-    CHECK_INT(LBX_SURVIVES_INTERVAL, (int)lbx_store_durability(store));
+    CHECK_INT(LBX_DURABILITY_INTERVAL, (int)lbx_store_durability(store));
     CHECK_OK(lbx_store_open(url(""), NULL, &other)); // says nothing
     lbx_store_unref(other);
     CHECK_OK(lbx_store_open(url(""), &options, &other)); // says the same
     lbx_store_unref(other);
     options.interval_ms++;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
-    options.durability = LBX_SURVIVES_POWER_CUT;
+    options.durability = LBX_DURABILITY_POWER_CUT;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
-    options.durability = LBX_SURVIVES_DEFAULT;
-    options.alone = true;
+    options.durability = LBX_DURABILITY_DEFAULT;
+    options.exclusive = true;
     CHECK_STATUS(LBX_INVALID, lbx_store_open(url(""), &options, &other));
     lbx_store_unref(store);
 }
@@ -115,7 +115,7 @@ TEST(what_must_exist_is_not_made)
 TEST_CITING("W-10 W-17", letters_and_receipts_survive_a_restart)
 {
     char receipt[LBX_RECEIPT_BYTES];
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     lbx_postbox *postbox;
     lbx_box_counts counts;
     lbx_letter *letter;
@@ -146,7 +146,7 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
 {
     lbx_store_options options = fixture_options();
     char receipt[LBX_RECEIPT_BYTES], copy[480];
-    lbx_settle settle = {.what = LBX_ACKNOWLEDGE};
+    lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     struct faulty_io faulty;
     lbx_postbox *postbox;
     lbx_letter *letter;
@@ -156,7 +156,7 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
     (void)snprintf(copy, sizeof(copy), "%s", test_path());
     faulty_init(&faulty);
     faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
-    options.durability = LBX_SURVIVES_PROCESS;
+    options.durability = LBX_DURABILITY_PROCESS;
     CHECK_OK(lbx__file_store_open(store_path, &options, &faulty.io, &store));
     CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
     mail(postbox, "one");
@@ -210,7 +210,7 @@ end_by_waker(struct ending *ending)
 {
     const lbx_waker waker = {end_it, ending};
     const lbx_draft draft = lbx_draft_of_bytes("x", 1);
-    lbx_sent sent;
+    lbx_sent_letter sent;
     lbx_status status;
 
     ending->postbox = open_box("orders");

@@ -63,27 +63,27 @@ TEST(memory_survives_nothing_and_says_so)
     lbx_fault fault;
 
     options.fault = &fault;
-    for (int level = LBX_SURVIVES_PROCESS; level <= LBX_SURVIVES_MACHINE;
+    for (int level = LBX_DURABILITY_PROCESS; level <= LBX_DURABILITY_MACHINE;
          level++) {
         options.durability = (lbx_durability)level;
         CHECK_STATUS(LBX_UNSUPPORTED,
                      lbx_store_open("memory:shop", &options, &store));
         CHECK_STATUS(LBX_UNSUPPORTED, fault.status);
     }
-    options.durability = LBX_SURVIVES_POWER_CUT;
+    options.durability = LBX_DURABILITY_POWER_CUT;
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_store_open("memory:shop", &options, &store));
-    CHECK(strstr(fault.text, "LBX_SURVIVES_POWER_CUT"));
-    CHECK(strstr(fault.text, "LBX_SURVIVES_NOTHING"));
-    options.durability = LBX_SURVIVES_NOTHING;
+    CHECK(strstr(fault.text, "LBX_DURABILITY_POWER_CUT"));
+    CHECK(strstr(fault.text, "LBX_DURABILITY_NONE"));
+    options.durability = LBX_DURABILITY_NONE;
     CHECK_OK(lbx_store_open("memory:shop", &options, &store));
-    options.durability = LBX_SURVIVES_POWER_CUT; // it is open already
+    options.durability = LBX_DURABILITY_POWER_CUT; // it is open already
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_store_open("memory:shop", &options, &again));
     options.durability = (lbx_durability)77;
     CHECK_STATUS(LBX_INVALID, lbx_store_open("memory:shop", &options, &again));
     CHECK(strstr(fault.text, "77"));
-    options.durability = LBX_SURVIVES_DEFAULT;
+    options.durability = LBX_DURABILITY_DEFAULT;
     CHECK_OK(lbx_store_open("memory:shop", &options, &again));
     CHECK_PTR(store, again);
     lbx_store_unref(again);
@@ -103,7 +103,8 @@ TEST(memory_survives_nothing_and_says_so)
 
 TEST(a_box_for_dead_letters_that_does_not_do_is_named)
 {
-    const lbx_box_options line = lbx_box_options_set(LBX_BOX_SQS_FIFO);
+    const lbx_box_options line =
+        lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     lbx_box_options deny = LBX_BOX_OPTIONS_INIT;
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_postbox_options opening = LBX_POSTBOX_OPTIONS_INIT;
@@ -111,8 +112,8 @@ TEST(a_box_for_dead_letters_that_does_not_do_is_named)
     lbx_store *store;
     lbx_fault fault;
 
-    deny.redrive_allow = LBX_REDRIVE_DENY_ALL;
-    options.deliveries_most = 3;
+    deny.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_NONE;
+    options.max_deliveries = 3;
     opening.box = &options;
     opening.fault = &fault;
     CHECK_OK(lbx_store_open("memory:", NULL, &store));
@@ -123,10 +124,11 @@ TEST(a_box_for_dead_letters_that_does_not_do_is_named)
             "box 'q': its dead_letters box 'dlq' does not exist");
     REFUSED(LBX_NOT_FOUND, lbx_postbox_open_in(store, "q", &opening, &postbox),
             "box 'q': its dead_letters box 'dlq' does not exist");
-    REFUSED(LBX_NOT_FOUND, lbx_store_change_box(store, "q", &options, &fault),
+    REFUSED(LBX_NOT_FOUND,
+            lbx_store_configure_box(store, "q", &options, &fault),
             "box 'q': no such name");
     REFUSED(LBX_NOT_FOUND,
-            lbx_store_change_box(store, "deny", &options, &fault),
+            lbx_store_configure_box(store, "deny", &options, &fault),
             "'dlq' does not exist");
     options.dead_letters = "deny";
     REFUSED(LBX_DENIED, lbx_store_create_box(store, "q", &options, &fault),
@@ -140,7 +142,7 @@ TEST(a_box_for_dead_letters_that_does_not_do_is_named)
     REFUSED(LBX_INVALID, lbx_postbox_open_in(store, "q", &opening, &postbox),
             "dead_letters is the box itself");
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_store_read_box(store, "q", NULL, NULL, NULL));
+                 lbx_store_describe_box(store, "q", NULL, NULL, NULL));
     options.dead_letters = "dlq"; // as <letterbox/post/box.h> does
     CHECK_OK(lbx_store_create_box(store, "dlq", NULL, &fault));
     CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
@@ -157,23 +159,23 @@ TEST(a_box_with_other_options_says_which)
     CHECK_OK(lbx_store_create_box(store, "q", NULL, &fault));
     options.lease_ns = 1;
     REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
-            "lease_ns is 30000000000, not 1; lbx_store_change_box()");
+            "lease_ns is 30000000000, not 1; lbx_store_configure_box()");
     options.lease_ns = 30 * LBX_SECOND;
     options.retention_ns = 0;
     REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
             "retention_ns is LBX_UNLIMITED, not 0");
     options.retention_ns = LBX_UNLIMITED;
-    options.keep_place = true;
+    options.keep_position = true;
     REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
-            "keep_place differs; lbx_store_change_box()");
-    CHECK_OK(lbx_store_change_box(store, "q", &options, &fault));
+            "keep_position differs; lbx_store_configure_box()");
+    CHECK_OK(lbx_store_configure_box(store, "q", &options, &fault));
     CHECK_OK(lbx_store_create_box(store, "q", &options, &fault));
     options.fifo = true;
     REFUSED(LBX_EXISTS, lbx_store_create_box(store, "q", &options, &fault),
             "fifo differs, which cannot be changed");
-    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", &options, &fault),
+    REFUSED(LBX_INVALID, lbx_store_configure_box(store, "q", &options, &fault),
             "fifo cannot be changed");
-    REFUSED(LBX_INVALID, lbx_store_change_box(store, "q", NULL, &fault),
+    REFUSED(LBX_INVALID, lbx_store_configure_box(store, "q", NULL, &fault),
             "NULL");
     lbx_store_unref(store);
 }
@@ -222,7 +224,7 @@ TEST(a_delayed_letter_comes_by_itself)
 TEST(a_wait_ends_by_the_clock_of_the_store)
 {
     lbx_test_clock time = LBX_TEST_CLOCK_INIT;
-    const lbx_clock clock = lbx_test_clock_interface(&time);
+    const lbx_clock clock = lbx_test_clock_as_clock(&time);
     lbx_store_options store_options = LBX_STORE_OPTIONS_INIT;
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
     lbx_operation receive;
@@ -234,7 +236,7 @@ TEST(a_wait_ends_by_the_clock_of_the_store)
     store_options.clock = &clock;
     CHECK_OK(lbx_store_open("memory:", &store_options, &store));
     CHECK_STR("memory", lbx_store_scheme(store));
-    CHECK_INT(LBX_SURVIVES_NOTHING, lbx_store_durability(store));
+    CHECK_INT(LBX_DURABILITY_NONE, lbx_store_durability(store));
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_store_sync(store));
     CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
     options.wait_ns = LBX_SECOND;

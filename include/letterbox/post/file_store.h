@@ -9,18 +9,18 @@
  *     journal       what has been answered and is not in data.mdb yet
  *     wake          how processes find each other
  *
- * Copy it with lbx_file_copy(), which makes it small again; copying the files
+ * Copy it with lbx_file_store_copy(), which makes it small again; copying the files
  * while a program has them open makes a store that may not open. Damage is
- * never repaired in place and never read as "empty": lbx_file_check() tells
- * what is damaged, lbx_file_salvage() puts what is intact into a new store.
+ * never repaired in place and never read as "empty": lbx_file_store_check() tells
+ * what is damaged, lbx_file_store_salvage() puts what is intact into a new store.
  *
  * Example:
  *
- *     #include <letterbox/post/file.h>
+ *     #include <letterbox/post/file_store.h>
  *     #include <stdio.h>
  *
  *     static void
- *     tell(void *context, const lbx_damage *part)
+ *     tell(void *context, const lbx_file_store_damage *part)
  *     {
  *         (void)context;
  *         printf("%s: %s\n", part->box ? part->box : "store", part->what);
@@ -29,11 +29,11 @@
  *     int
  *     main(void)
  *     {
- *         lbx_file_report report;
- *         lbx_status status = lbx_file_check("shop", tell, NULL, &report);
+ *         lbx_file_store_report report;
+ *         lbx_status status = lbx_file_store_check("shop", tell, NULL, &report);
  *
  *         if (status == LBX_CORRUPT)
- *             status = lbx_file_salvage("shop", "shop-saved", tell, NULL,
+ *             status = lbx_file_store_salvage("shop", "shop-saved", tell, NULL,
  *                                       &report);
  *         return status != LBX_OK;
  *     }
@@ -95,17 +95,17 @@ LBX_BEGIN
  *     group            fifo: the group
  *     seen             what is remembered of tokens, duplicates and attempts
  */
-typedef struct lbx_damage {
+typedef struct lbx_file_store_damage {
     const char *box;         /* its name, if that is known; else NULL */
     const char *what;        /* a word, above */
     uint64_t first_sequence; /* the letters it concerns; 0: none or unknown */
     uint64_t last_sequence;
     uint64_t offset_bytes; /* journal: where */
     uint64_t size_bytes;
-} lbx_damage;
+} lbx_file_store_damage;
 
 /* What a check or a salvage found. */
-typedef struct lbx_file_report {
+typedef struct lbx_file_store_report {
     uint64_t boxes;
     uint64_t letters;         /* intact */
     uint64_t damaged;         /* records */
@@ -114,10 +114,10 @@ typedef struct lbx_file_report {
     uint64_t torn_bytes;      /* of the journal's end, never answered */
     lbx_fault fault;          /* why it was not LBX_OK, for people; written for
                                  every answer */
-} lbx_file_report;
+} lbx_file_store_report;
 
 /*
- * lbx_file_check() reads every record of the store in folder `dir` and compares
+ * lbx_file_store_check() reads every record of the store in folder `dir` and compares
  * checksums, counts and indexes, as they are at one moment. It runs in a process
  * of its own, so that a damaged page harms nobody here; the store may be in use,
  * also by the caller. `damage`, which may be NULL, is called for each part.
@@ -131,12 +131,13 @@ typedef struct lbx_file_report {
  * Blocks     as long as reading it all takes.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_file_check(
-    const char *dir, void (*damage)(void *context, const lbx_damage *part),
-    void *context, lbx_file_report *ret);
+LBX_API LBX_MUST_USE lbx_status lbx_file_store_check(
+    const char *dir,
+    void (*damage)(void *context, const lbx_file_store_damage *part),
+    void *context, lbx_file_store_report *ret);
 
 /*
- * lbx_file_copy() makes a compact copy of an open store in the new folder
+ * lbx_file_store_copy() makes a compact copy of an open store in the new folder
  * `dir`, as it was at one moment, while the store is in use: it has all that was
  * answered before. Receipts from before the copy are not good in it. Meanwhile the
  * store keeps the pages of that moment, and grows by what is written to it. Who is
@@ -149,26 +150,26 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_check(
  * Blocks     as long as writing it all takes.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_file_copy(lbx_store *store,
-                                              const char *dir);
+LBX_API LBX_MUST_USE lbx_status lbx_file_store_copy(lbx_store *store,
+                                                    const char *dir);
 
 /*
- * lbx_file_salvage() puts every letter of `dir` that is intact into a new store
+ * lbx_file_store_salvage() puts every letter of `dir` that is intact into a new store
  * in `new_dir`, with its id, its sequence, when it was sent and how often it was
  * delivered. Leased letters become ready. A box whose options are lost gets those
  * of LBX_BOX_OPTIONS_INIT and the name salvaged-NAME, or salvaged-NUMBER. The
  * damaged store is left as it is.
  *
  * Returns    LBX_OK, also when something was damaged; LBX_EXISTS; LBX_BUSY when
- *            a process has it open; as lbx_file_check().
+ *            a process has it open; as lbx_file_store_check().
  * Ownership  the report is a copy, written for LBX_OK, and its fault always.
  * Blocks     as long as that takes.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_file_salvage(const char *dir, const char *new_dir,
-                 void (*damage)(void *context, const lbx_damage *part),
-                 void *context, lbx_file_report *ret);
+LBX_API LBX_MUST_USE lbx_status lbx_file_store_salvage(
+    const char *dir, const char *new_dir,
+    void (*damage)(void *context, const lbx_file_store_damage *part),
+    void *context, lbx_file_store_report *ret);
 
 LBX_END
 

@@ -4,7 +4,7 @@
  *
  *     lbx_pool pool = LBX_POOL_INIT;
  *
- *     pool.routing = LBX_BALANCING;
+ *     pool.routing = LBX_POOL_ROUTING_BALANCING;
  *     pool.routees = 5;
  *     pool.props.behaviour = &worker;
  *     lbx_system_spawn_pool(system, &pool, "workers", &workers);
@@ -19,7 +19,7 @@
  *
  * A poison pill ends a balancing pool and all its routees when what was sent
  * before it has been handled; also one that is told to a routee, since the
- * mailbox is the same: use lbx_stop() for one of them. Other pools end when
+ * mailbox is the same: use lbx_ref_stop() for one of them. Other pools end when
  * their own turn comes to it, their routees after the message they are at.
  */
 #ifndef LETTERBOX_ACTOR_ROUTER_H
@@ -30,27 +30,28 @@
 LBX_BEGIN
 
 /* Who gets a message. */
-typedef enum lbx_routing {
-    LBX_ROUND_ROBIN = 0,
-    LBX_SMALLEST_MAILBOX, /* who has the fewest waiting, the idle first */
-    LBX_BROADCAST,        /* everybody, a copy each (the type's clone) */
-    LBX_BALANCING,        /* whoever is free: all share one mailbox */
-} lbx_routing;
+typedef enum lbx_pool_routing {
+    LBX_POOL_ROUTING_ROUND_ROBIN = 0,
+    LBX_POOL_ROUTING_SMALLEST_MAILBOX, /* who has the fewest waiting, the idle first */
+    LBX_POOL_ROUTING_BROADCAST, /* everybody, a copy each (the type's clone) */
+    LBX_POOL_ROUTING_BALANCING, /* whoever is free: all share one mailbox */
+} lbx_pool_routing;
 
 #define LBX_POOL_VERSION 1
 
 typedef struct lbx_pool {
     uint32_t version;
-    lbx_routing routing;
+    lbx_pool_routing routing;
     uint32_t routees;
-    lbx_props props; /* of the routees. LBX_BALANCING: `mailbox` is the one that
+    lbx_props
+        props; /* of the routees. LBX_POOL_ROUTING_BALANCING: `mailbox` is the one that
                         they share, and must serve several consumers */
     lbx_strategy strategy; /* for the routees */
 } lbx_pool;
 
 #define LBX_POOL_INIT                                                          \
     {                                                                          \
-        LBX_POOL_VERSION, LBX_ROUND_ROBIN, 1, LBX_PROPS_INIT,                  \
+        LBX_POOL_VERSION, LBX_POOL_ROUTING_ROUND_ROBIN, 1, LBX_PROPS_INIT,     \
             LBX_STRATEGY_INIT                                                  \
     }
 

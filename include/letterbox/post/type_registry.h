@@ -6,8 +6,8 @@
  * registry looks the name up, so that lbx_letter_message() can decode, and
  * replies sent by name find the routes of their ancestors.
  *
- *     lbx_types_create(NULL, &types);
- *     lbx_types_add(types, order_type);
+ *     lbx_type_registry_create(NULL, &types);
+ *     lbx_type_registry_add(types, order_type);
  *     options.types = types;
  *
  * How messages become bytes is part of the type: `encode` and `decode` in
@@ -24,29 +24,29 @@
 
 LBX_BEGIN
 
-typedef struct lbx_types lbx_types;
+typedef struct lbx_type_registry lbx_type_registry;
 
 /*
- * lbx_types_create() makes an empty registry.
+ * lbx_type_registry_create() makes an empty registry.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
- * Ownership  the registry is the caller's; end it with lbx_types_destroy()
+ * Ownership  the registry is the caller's; end it with lbx_type_registry_destroy()
  *            after the postboxes that use it.
  * Threads    any.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_types_create(const lbx_allocator *allocator,
-                                                 lbx_types **ret);
+LBX_API LBX_MUST_USE lbx_status lbx_type_registry_create(
+    const lbx_allocator *allocator, lbx_type_registry **ret);
 
 /*
- * lbx_types_destroy() ends a registry, not the types in it. Takes NULL.
+ * lbx_type_registry_destroy() ends a registry, not the types in it. Takes NULL.
  *
  * Since      0.1
  */
-LBX_API void lbx_types_destroy(lbx_types *types);
+LBX_API void lbx_type_registry_destroy(lbx_type_registry *types);
 
 /*
- * lbx_types_add() registers a type under its name.
+ * lbx_type_registry_add() registers a type under its name.
  *
  * Returns    LBX_OK, also when this very type is there already; LBX_EXISTS
  *            when another one has its name; LBX_INVALID; LBX_NO_MEMORY.
@@ -54,17 +54,17 @@ LBX_API void lbx_types_destroy(lbx_types *types);
  * Threads    one at a time.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_types_add(lbx_types *types,
-                                              const lbx_type *type);
+LBX_API LBX_MUST_USE lbx_status lbx_type_registry_add(lbx_type_registry *types,
+                                                      const lbx_type *type);
 
 /*
- * lbx_types_find() is the type of that name; NULL when there is none.
+ * lbx_type_registry_find() is the type of that name; NULL when there is none.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API const lbx_type *lbx_types_find(const lbx_types *types,
-                                       const char *name);
+LBX_API const lbx_type *lbx_type_registry_find(const lbx_type_registry *types,
+                                               const char *name);
 
 LBX_END
 
