@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Letterbox: everything. */
+/*
+ * Letterbox: everything that a program needs to run.
+ *
+ *     base.h operation.h type.h settings.h    what the others stand on
+ *     mailbox.h mailbox/messages.h            queues inside a process
+ *     actor.h                                 actors, supervised
+ *     post.h store.h                          queues of letters in a store
+ *     courier.h                               workers on a postbox
+ *
+ * Not included, because few programs need them:
+ *
+ *     store_driver.h   for those who write a store
+ *     testing.h        postboxes and a clock for your tests
+ *     compat/akka.h compat/cellex.h compat/vela.h compat/wink.h
+ *                      what exists for one of the systems that users come from
+ */
 #ifndef LETTERBOX_LETTERBOX_H
 #define LETTERBOX_LETTERBOX_H
 
 #include <letterbox/actor.h>
 #include <letterbox/base.h>
+#include <letterbox/courier.h>
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>
 #include <letterbox/post.h>
 #include <letterbox/settings.h>
+#include <letterbox/store.h>
 #include <letterbox/type.h>
 #include <letterbox/version.h>
 

@@ -35,19 +35,19 @@
  *
  * This header includes:
  *
- *     post/postbox.h   opening, sending, receiving
- *     post/letter.h    what was received: settling it, replying to it
- *     post/draft.h     what is sent: bodies, attributes, delays, groups
- *     post/routes.h    where replies go
- *     post/resolver.h  from a place in a route to a postbox
- *     post/type_registry.h     from a name in a letter to a type
- *     post/box.h       the rules of a box: leases, limits, order, dead letters
- *     post/stores.h    stores: durability, boxes, moving letters
- *     post/file_store.h      stores in files: checking, copying, salvaging
+ *     post/postbox.h        opening, sending, receiving
+ *     post/letter.h         what was received: settling it, replying to it
+ *     post/draft.h          what is sent: bodies, attributes, delays, groups
+ *     post/routes.h         where replies go
+ *     post/resolver.h       from an address in a route to a postbox
+ *     post/type_registry.h  from a name in a letter to a type
+ *     post/box.h            the rules of a box: leases, limits, dead letters
+ *     post/file_store.h     stores in files: checking, copying, salvaging
+ *     store.h               stores: durability, boxes, moving letters
  *
  * Not included: <letterbox/courier.h>, workers that run handlers on a postbox;
- * <letterbox/testing.h>, doubles for your tests; <letterbox/store.h>, for those
- * who write a store of their own.
+ * <letterbox/testing.h>, postboxes for your tests; <letterbox/store_driver.h>,
+ * for those who write a store.
  *
  * docs/postboxes.md is the tour for newcomers.
  */
@@ -61,7 +61,7 @@
 #include <letterbox/post/postbox.h>
 #include <letterbox/post/resolver.h>
 #include <letterbox/post/routes.h>
-#include <letterbox/post/stores.h>
 #include <letterbox/post/type_registry.h>
+#include <letterbox/store.h>
 
 #endif

@@ -1,403 +1,326 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store contract: for those who write a store of their own.
+ * Stores: what keeps letters, and what an OK from them survives.
  *
- * A store keeps boxes of letters. Postboxes, letters, routes, types, couriers
- * and the server are built on the one table below; a store that keeps the
- * contract gets them all. Its promises are checked by the same suite and the
- * same model for every store (tests/contract, tests/model).
+ *     file:DIR/BOX       a folder, shared by the processes of one machine
+ *     memory:BOX         this process; gone when it ends
+ *     memory:NAME/BOX    one of several stores in memory, by name
  *
- *     struct my_store {
- *         lbx_store base; // first: an lbx_store * is a my_store *
- *         ...
- *     };
+ * A store is opened by URL, once per process and place however often it is
+ * asked for, and closed when its last user has gone. lbx_postbox_open() does
+ * that by itself; open a store yourself to set its options, to manage its
+ * boxes, or to have several postboxes in it for certain.
  *
- *     lbx_store_init(&mine->base, &my_ops);
- *     lbx_postbox_open_in(&mine->base, "orders", NULL, &orders);
+ *     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
  *
- * Calls. Every entry gets an lbx_call and a request, both the caller's and
- * there until the call is finished. It answers a final status at once, or
- * LBX_PENDING, and then finishes the call, once, from any thread, with
- * lbx_call_finish(); that may come before the entry has returned. Requests are
- * batches: the status of the call is LBX_OK, or the first failure among the
- * entries; each entry has its own. A failure of the whole (LBX_UNREACHABLE,
- * LBX_UNKNOWN, LBX_IO) need not be written to the entries: those that have no
- * status of their own get that of the call.
+ *     options.durability = LBX_DURABILITY_POWER_CUT;       // the default
+ *     lbx_store_open("file:/var/lib/shop", &options, &store);
  *
- * Statuses. LBX_OK means that the effect survives what `durability` says, and
- * that it can be seen by everyone. A definite failure means that nothing
- * happened. Everything else is LBX_UNKNOWN: never guess.
+ * Durability is a promise about LBX_OK. Each level keeps what those above keep:
  *
- * What the library does for a store, above the table: it checks arguments
- * against the box's limits, encodes and decodes, resolves replies, keeps the
- * letters. A store is never called with a lock of the library's held, and calls
- * lbx_call_finish() with none of its own: wakers run in it. lbx_call_deliver() runs
- * nothing but an allocator, and may be called under one.
+ *   level                      an OK survives
+ *   LBX_DURABILITY_NONE       (memory:) nothing outside the process
+ *   LBX_DURABILITY_PROCESS       kill -9 of any process; of a power cut or a crash
+ *                              of the system, what the kernel had written
+ *   LBX_DURABILITY_INTERVAL      the same, and a power cut but for the last
+ *                              `interval_ms`
+ *   LBX_DURABILITY_POWER_CUT     kill -9, system crash, power cut on a disk that
+ *                              does not lie (`sync`, the default of file:)
  *
- * Rules every store keeps (the numbers are those of docs/adr/0013):
+ * No level can damage a store; they differ in what may be missing. A call that
+ * cannot reach the level answers a failure, never a weaker OK.
+ * lbx_store_durability() tells which is in force.
  *
- * S1  A letter is in exactly one state: delayed, ready, leased, gone.
- * S2  Each delivery has a receipt of its own. Only the latest receipt of a
- *     letter changes anything; others answer LBX_EXPIRED, or LBX_GONE when the
- *     letter was deleted, by itself or with its box. A receipt of another box,
- *     of a former life of this one, of before a purge, or that nobody made, is
- *     LBX_INVALID.
- * S3  Claiming letters and leasing them is one step; so is each entry of a
- *     settle, with what is attached to it; so is moving to dead letters.
- * S4  No letter is delivered before it is due. One that is due is delivered
- *     within a second while someone waits, and at once after a send, a nack, an
- *     end of a delay or a lease, or a move.
- * S5  The delivery count grows by one with each delivery, and only `undo` takes
- *     one back.
- * S6  Waiting receives belong to the life of a box: when it is deleted they end
- *     with LBX_CLOSED, and never see a later box of that name.
- * S7  Order and groups are as <letterbox/post/box.h> says.
+ * Several processes may open the same folder at the same time, without being
+ * told of each other. One alone is faster: a second one makes the first change
+ * its way of writing, and back when it is alone again. `alone` refuses company.
+ * A process may be killed at any moment without harm to the others.
  *
- * Threads    entries are called by any thread, at the same time.
+ * Time in a store goes on while its programs do not run: leases, delays and
+ * retention count through restarts and reboots. Setting the wall clock does not
+ * move them.
+ *
+ * A store in files can hold what `map_bytes` leaves after what is set aside, so
+ * that a full one can still deliver and acknowledge: 8 MiB (of a map below 128 MiB
+ * less, down to a sixteenth if its letters are large), and 256 bytes for each letter
+ * that has never been received. A body of 2 KiB or more takes whole pages of 4 KiB
+ * in a row. Of the smallest map, 16 MiB, that leaves room for 12 bodies of 1 MiB, 220
+ * of 64 KiB, or 15,000 of 100 bytes. Sends beyond that answer LBX_NO_SPACE until
+ * letters have been acknowledged.
+ *
+ * `map_bytes` is address space, not memory, and every process that opens the store
+ * needs as much: where there is less than 64 GiB (ulimit -v, valgrind, small
+ * machines) opening answers LBX_NO_MEMORY, unless the first opener asked for less.
+ *
+ * Threads    any, for everything here.
+ *
+ * Caveats
+ * - A folder of a store must be the user's own, with nobody else's right to
+ *   write, not a symbolic link, and not on a network file system.
+ * - A store is made in a folder that is new or empty. One that has files of others
+ *   is LBX_DENIED, so that file:./orders with its box forgotten does not fill the
+ *   current folder; names that begin with a dot, and lost+found, do not count.
+ * - The files of a store belong together. While a program has it open, deleting
+ *   `wake` or `lock.mdb` hides it from the next, and both would write.
+ * - After fork() a child must open its stores anew; what it has inherited
+ *   answers LBX_INVALID.
+ * - After LBX_IO a file store writes nothing more until every user of it in
+ *   every process has closed it and it is opened again.
  */
 #ifndef LETTERBOX_STORE_H
 #define LETTERBOX_STORE_H
 
 #include <letterbox/base.h>
+#include <letterbox/operation.h>
 #include <letterbox/post/box.h>
-#include <letterbox/post/draft.h>
-#include <letterbox/post/postbox.h>
-#include <letterbox/post/stores.h>
 
 LBX_BEGIN
 
-/* One life of a box: what a name meant when it was looked up. A box that is
- * deleted and made again has another. Purging does not change it. 0 is none. */
-typedef struct lbx_box {
-    uint64_t uid;
-} lbx_box;
+typedef struct lbx_store lbx_store;
+typedef struct lbx_store_options lbx_store_options;
 
-/* Which entry a call is for, so that a queue of calls tells them apart. */
-typedef enum lbx_call_kind {
-    LBX_CALL_CREATE,    /* lbx_box_request */
-    LBX_CALL_CONFIGURE, /* lbx_box_request */
-    LBX_CALL_DELETE,    /* lbx_box_request */
-    LBX_CALL_DESCRIBE,  /* lbx_box_request */
-    LBX_CALL_LIST,      /* lbx_list_request */
-    LBX_CALL_SEND,      /* lbx_send_request */
-    LBX_CALL_RECEIVE,   /* lbx_receive_request */
-    LBX_CALL_SETTLE,    /* lbx_settle_request */
-    LBX_CALL_UNDO,      /* lbx_settle_request */
-    LBX_CALL_PEEK,      /* lbx_peek_request */
-    LBX_CALL_PURGE,     /* lbx_box_request */
-    LBX_CALL_MOVE,      /* lbx_move_request */
-    LBX_CALL_SYNC,      /* NULL */
-} lbx_call_kind;
+/* What an OK survives; more is greater. */
+typedef enum lbx_durability {
+    LBX_DURABILITY_DEFAULT = 0, /* in options: what suits the store */
+    LBX_DURABILITY_NONE,
+    LBX_DURABILITY_PROCESS,
+    LBX_DURABILITY_INTERVAL,
+    LBX_DURABILITY_POWER_CUT,
+    LBX_DURABILITY_MACHINE, /* and the loss of one machine: replicated stores */
+} lbx_durability;
 
-/* A call under way. */
-typedef struct lbx_call {
-    lbx_call_kind kind;
-    void *request;
-    void *words[4];       /* the store's, until it finishes the call */
-    uint64_t reserved[4]; /* the library's */
-} lbx_call;
+#define LBX_STORE_OPTIONS_VERSION 1
 
-/* A letter's content, as a store keeps it. Texts end with a NUL, and are NULL
- * when there is none. */
-typedef struct lbx_parcel {
-    const void *body;
-    size_t body_bytes;
-    const char *type_name;
-    const char *routes; /* JSON */
-    const lbx_attribute *attributes;
-    size_t attribute_count;
-    const char *group;
-    const char
-        *deduplication_id; /* fifo: always there; made of the body if need
-                                 be */
-    const char *token;
-    const char *trace;
-    const char *in_reply_to;
-    int64_t delay_ns; /* never LBX_DEFAULT */
-} lbx_parcel;
+struct lbx_store_options {
+    uint32_t version;
+    const lbx_allocator *allocator; /* borrowed, as all pointers here */
+    const lbx_clock *clock; /* for tests: replaces the store's time. NULL: time
+                               since boot, continued over boots */
+    lbx_fault *fault;       /* filled in when opening fails */
+    bool must_exist;        /* do not create it */
 
-typedef struct lbx_send_request {
-    lbx_box box;
-    const lbx_parcel *parcels;
-    size_t count;          /* 1 to LBX_MAX_BATCH */
-    lbx_sent_letter *sent; /* out: as many */
-} lbx_send_request;
+    /* file: PROCESS, INTERVAL or POWER_CUT, the default; memory: NOTHING */
+    lbx_durability durability;
 
-typedef struct lbx_receive_request {
-    lbx_box box;
-    uint32_t max_letters;
-    uint32_t min_letters;
-    int64_t lease_ns;       /* never LBX_DEFAULT */
-    int64_t wait_ns;        /* never LBX_DEFAULT; negative: for ever */
-    const char *attempt_id; /* fifo; NULL: none */
-} lbx_receive_request;
+    /* file: */
+    int64_t interval_ms; /* INTERVAL: 1 or more; 100 */
+    bool
+        exclusive; /* refuse other processes: the second gets LBX_BUSY, and so do
+                     we when there is one */
+    bool check; /* check every record before opening, as lbx_file_store_check()
+                     does; slow. Damage is LBX_CORRUPT and the fault says
+                     where. Not of one that this process has open already */
+    int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
+                               first opener. 16 MiB or more; 64 GiB */
+    int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
 
-/* The receipt of a delivery, in the store's own form. */
-#define LBX_MAX_RECEIPT_BYTES 1024
-
-/* A delivery, as a store hands it to lbx_call_deliver(): everything is copied. */
-typedef struct lbx_delivery {
-    lbx_parcel parcel; /* without token and delay */
-    lbx_id id;
-    const void *receipt;
-    size_t receipt_bytes;
-    uint64_t sequence;
-    uint32_t delivery_count;
-    int64_t sent_ms; /* wall time */
-    int64_t first_received_ms;
-    const char *dead_letter_source;
-} lbx_delivery;
-
-/* A letter that is sent in the same step as another is settled. */
-typedef struct lbx_attachment {
-    lbx_box box; /* of the same store */
-    const lbx_parcel *parcel;
-    lbx_sent_letter *sent; /* out */
-} lbx_attachment;
-
-/* A reply, and a dead letter. */
-#define LBX_MAX_ATTACHMENTS 2
-
-typedef struct lbx_settle_request_entry {
-    lbx_settle_action action;
-    int64_t time_ns;
-    const void *receipt;
-    size_t receipt_bytes;
-
-    /* Nothing is sent when the receipt is not current, and nothing is settled
-     * when one of these cannot be sent. */
-    const lbx_attachment *attachments;
-    size_t attachment_count; /* at most LBX_MAX_ATTACHMENTS */
-
-    lbx_status status; /* out */
-} lbx_settle_request_entry;
-
-typedef struct lbx_settle_request {
-    lbx_box box;
-    lbx_settle_request_entry *entries;
-    size_t count; /* 1 to LBX_MAX_BATCH */
-} lbx_settle_request;
-
-typedef struct lbx_peek_request {
-    lbx_box box;
-    uint64_t from; /* sequence */
-    uint32_t max_letters;
-} lbx_peek_request;
-
-/* Something said about a box: tags, and attributes that only others read. */
-typedef struct lbx_box_text {
-    const char *name;
-    const char *value; /* NULL in a change: take it away */
-} lbx_box_text;
-
-/* Boxes have a name in a space: an account and a region, for the server. Boxes of
- * one space do not see those of another. NULL is the space of programs. */
-#define LBX_BOX_SPACE_BYTES 32
-
-typedef struct lbx_box_request {
-    const char *space; /* by name, */
-    const char *name;
-    lbx_box box; /* or, if not 0, this very life of it */
-
-    /* CREATE and CONFIGURE. */
-    const lbx_box_options *options;
-    const lbx_box_text *texts; /* "tag:team", "sqs:Policy" */
-    size_t text_count;
-
-    /* Out. CREATE and DESCRIBE: `ret_box`, and into `ret_options`, `ret_counts`
-     * and `each_text`, unless NULL, the rest; options' texts are in `buffer`, of
-     * LBX_BOX_OPTIONS_BUFFER_BYTES. PURGE: `ret_purged`. */
-    lbx_box ret_box;
-    char *buffer;
-    lbx_box_options *ret_options;
-    lbx_box_counts *ret_counts;
-    void (*each_text)(void *context, const lbx_box_text *text);
-    void *context;
-    uint64_t ret_purged;
-} lbx_box_request;
-
-typedef struct lbx_list_request {
-    const char *space;
-    lbx_box dead_letters; /* only those that put their dead letters there; 0:
-                             all */
-    const char *prefix;   /* NULL: all */
-    const char *after;    /* NULL: from the first; else behind this name */
-    bool (*each)(void *context, const char *name);
-    void *context;
-} lbx_list_request;
-
-/* What to do about moving. */
-typedef enum lbx_move_action {
-    LBX_MOVE_ACTION_START,    /* out: the state it starts with */
-    LBX_MOVE_ACTION_DESCRIBE, /* out: the state of the `index`th latest, from 0 */
-    LBX_MOVE_ACTION_CANCEL,   /* the one that runs */
-} lbx_move_action;
-
-typedef struct lbx_move_request {
-    lbx_move_action action;
-    lbx_box from;
-    lbx_box to;                 /* 0: each letter's own source */
-    int64_t letters_per_second; /* 0: as fast as it goes */
-    uint32_t index;             /* the last ten are kept */
-    lbx_move_progress ret;
-} lbx_move_request;
-
-#define LBX_STORE_OPS_VERSION 1
-
-/*
- * What a store can do. One const table for each kind of store. Entries marked
- * optional may be NULL, and then the library does what is said there.
- */
-typedef struct lbx_store_ops {
-    uint32_t version;   /* LBX_STORE_OPS_VERSION */
-    const char *scheme; /* "memory", "file" */
-
-    /* What an OK survives now. Required. Never waits. */
-    lbx_durability (*durability)(lbx_store *store);
-
-    /* Boxes. CREATE of one that exists with the given options is LBX_OK, with
-     * others LBX_EXISTS; LBX_NOT_FOUND when dead_letters is not there.
-     * CONFIGURE, DELETE and DESCRIBE: LBX_NOT_FOUND. Required. */
-    lbx_status (*create)(lbx_store *store, lbx_call *call,
-                         lbx_box_request *request);
-    lbx_status (*configure)(lbx_store *store, lbx_call *call,
-                            lbx_box_request *request);
-    lbx_status (*remove)(lbx_store *store, lbx_call *call,
-                         lbx_box_request *request);
-    lbx_status (*describe)(lbx_store *store, lbx_call *call,
-                           lbx_box_request *request);
-    lbx_status (*list)(lbx_store *store, lbx_call *call,
-                       lbx_list_request *request);
-
-    /* Keeps each parcel, all of it or none, and fills in `sent`. A token or an
-     * id of a duplicate that was seen answers as the first time. Required.
-     * Statuses: OK, FULL, TOO_LARGE, NO_SPACE, CLOSED (the box's life is over),
-     * NO_MEMORY, UNREACHABLE, UNKNOWN, IO, CORRUPT. */
-    lbx_status (*send)(lbx_store *store, lbx_call *call,
-                       lbx_send_request *request);
-
-    /* Leases letters and hands each to lbx_call_deliver(), before it finishes;
-     * they count only if the call ends with OK. PENDING while there is none; but
-     * with a wait_ns of 0 it answers EMPTY by itself, and is not cancelled for
-     * that. The store need not watch a wait_ns: when it is over, the library
-     * cancels; a store that has a server wait for it answers EMPTY. A letter that cannot be
-     * handed over (NO_MEMORY) is put back as by undo. Required. Statuses: OK,
-     * EMPTY, FULL (as many leased as may be), CLOSED, and as above. */
-    lbx_status (*receive)(lbx_store *store, lbx_call *call,
-                          lbx_receive_request *request);
-
-    /* Deletes, returns or extends by receipt, with what is attached. Required.
-     * Statuses: OK, EXPIRED, GONE, INVALID, those of send for what is attached,
-     * UNREACHABLE, UNKNOWN, IO, CORRUPT. */
-    lbx_status (*settle)(lbx_store *store, lbx_call *call,
-                         lbx_settle_request *request);
-
-    /* Takes deliveries back that nobody has seen: the letter is ready again in
-     * its old place, and its count is what it was. The receipt stays used.
-     * Optional: NULL means settle with LBX_SETTLE_NACK, time 0. */
-    lbx_status (*undo)(lbx_store *store, lbx_call *call,
-                       lbx_settle_request *request);
-
-    /* Shows letters, by lbx_call_deliver() with receipt_bytes 0. Optional: NULL
-     * means LBX_UNSUPPORTED. */
-    lbx_status (*peek)(lbx_store *store, lbx_call *call,
-                       lbx_peek_request *request);
-
-    /* Deletes every letter of a box, and what it remembers of duplicates, in
-     * one step. Optional: NULL means receive and acknowledge each. */
-    lbx_status (*purge)(lbx_store *store, lbx_call *call,
-                        lbx_box_request *request);
-
-    /* Moves letters between boxes, each in one step. Optional: NULL means
-     * LBX_UNSUPPORTED. */
-    lbx_status (*move)(lbx_store *store, lbx_call *call,
-                       lbx_move_request *request);
-
-    /* Makes all that was answered survive a power cut. Optional: NULL means
-     * LBX_UNSUPPORTED. */
-    lbx_status (*sync)(lbx_store *store, lbx_call *call);
-
-    /* The caller has given up on a PENDING call. What has not begun finishes
-     * with LBX_CANCELLED, now or soon; what has, with what happened: a receive
-     * that has letters already, with OK. It may be finished at this very moment
-     * by another thread: `words` are as the store left them, and it is not
-     * finished again. Finishing must not depend on anybody else: the caller
-     * waits for it. Required. */
-    void (*cancel)(lbx_store *store, lbx_call *call);
-
-    /* A receipt as text, of LBX_RECEIPT_BYTES at most, and back. INVALID for a
-     * text that was not made by this store. Optional: NULL means that receipts
-     * are text already. Never waits. */
-    lbx_status (*receipt_text)(lbx_store *store, const void *receipt,
-                               size_t receipt_bytes, char *buffer);
-    lbx_status (*receipt_parse)(lbx_store *store, lbx_box box, const char *text,
-                                void *ret_receipt, size_t *ret_bytes);
-
-    /* An injected clock has moved. Optional: NULL means nothing to do. */
-    void (*tick)(lbx_store *store);
-
-    /* Frees everything. Required. Called once, last, with no call under way;
-     * cannot fail. */
-    void (*close)(lbx_store *store);
-} lbx_store_ops;
-
-/* What the struct of a store begins with. */
-struct lbx_store {
-    const lbx_store_ops *ops;
-    uint64_t reserved[7]; /* the library's */
+    /* Told what the store has to say to people: what recovery cut off, that
+     * another process has come. NULL: nobody. Any thread, no lock held, but in
+     * the middle of something: it must not use the store. */
+    void (*log)(void *context, const char *line);
+    void *log_context;
 };
 
-/*
- * lbx_store_init() makes a store of a table: one reference, the caller's. It
- * ends, with `close`, when the last is given up.
- *
- * Returns    LBX_OK; LBX_INVALID for a table of another version or one with a
- *            required entry missing.
- * Ownership  the table must outlive the store; the memory stays the caller's,
- *            who frees it in `close`.
- * Since      0.1
- */
-LBX_API LBX_MUST_USE lbx_status lbx_store_init(lbx_store *store,
-                                               const lbx_store_ops *ops);
+#define LBX_STORE_OPTIONS_INIT                                                 \
+    {                                                                          \
+        LBX_STORE_OPTIONS_VERSION, NULL, NULL, NULL, false,                    \
+            LBX_DURABILITY_DEFAULT, 100, false, false, (int64_t)64 << 30,      \
+            (int64_t)64 << 20, NULL, NULL                                      \
+    }
 
 /*
- * lbx_call_finish() ends a pending call. The call and its request must not be
- * touched afterwards.
+ * lbx_store_open() opens the store of a URL without a box: "memory:",
+ * "memory:name", "file:dir". One that this process has open already is given
+ * again; its options must then not contradict.
  *
- * Threads    any; once per call that was answered LBX_PENDING.
+ * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
+ *            must_exist; LBX_BUSY when someone has it alone, or we want to and
+ *            cannot; LBX_UNSUPPORTED for a durability above what the store has,
+ *            as anything but LBX_DURABILITY_NONE in memory; LBX_NEWER;
+ *            LBX_CORRUPT; LBX_DENIED; LBX_INVALID; LBX_NO_MEMORY; and any I/O
+ *            failure. options->fault says more.
+ * Ownership  the store is the caller's: lbx_store_unref().
+ * Blocks     for recovery, if the last user was killed.
  * Since      0.1
  */
-LBX_API void lbx_call_finish(lbx_call *call, lbx_status status);
+LBX_API LBX_MUST_USE lbx_status lbx_store_open(const char *url,
+                                               const lbx_store_options *options,
+                                               lbx_store **ret);
 
 /*
- * lbx_call_deliver() hands a letter to a receive or a peek that is not finished.
+ * lbx_store_ref() counts one more user.
  *
- * Returns    LBX_OK; LBX_NO_MEMORY: it was not handed over.
- * Ownership  everything is copied.
- * Threads    the one that works on the call.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status lbx_call_deliver(lbx_call *call,
-                                                 const lbx_delivery *delivery);
-
-/* Who makes a call, and is told what comes of it; for those who call a store
- * themselves: a test of one, or a store that stands before others. */
-typedef struct lbx_call_sink {
-    void (*finish)(lbx_call *call, lbx_status status);
-    lbx_status (*deliver)(lbx_call *call, const lbx_delivery *delivery);
-} lbx_call_sink;
+LBX_API lbx_store *lbx_store_ref(lbx_store *store);
 
 /*
- * lbx_call_init() makes a call of one's own, to be given to an entry of a store's
- * table with the same request. A status that the entry answers at once is told
- * by nobody else.
+ * lbx_store_unref() gives one use up; the last closes the store, when its
+ * postboxes and operations are gone too. Takes NULL.
  *
- * Ownership  the caller and the request must be there until the call is
- *            finished; so must the call.
+ * Blocks     the last: for what is being written.
  * Since      0.1
  */
-LBX_API void lbx_call_init(lbx_call *call, const lbx_call_sink *caller,
-                           lbx_call_kind kind, void *request);
+LBX_API void lbx_store_unref(lbx_store *store);
+
+/*
+ * lbx_store_scheme() is how its URLs begin: "memory", "file".
+ *
+ * Since      0.1
+ */
+LBX_API const char *lbx_store_scheme(const lbx_store *store);
+
+/*
+ * lbx_store_durability() is what an OK survives now, as the store found it when
+ * it was opened, or better: several processes on one folder write through.
+ *
+ * Since      0.1
+ */
+LBX_API lbx_durability lbx_store_durability(const lbx_store *store);
+
+/*
+ * lbx_store_sync() waits until everything that was answered before it survives
+ * a power cut, whatever the level. LBX_UNSUPPORTED in memory.
+ *
+ * Returns    LBX_OK; LBX_UNSUPPORTED; LBX_INVALID; LBX_IO.
+ * Blocks     for one flush.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_sync(lbx_store *store);
+
+/*
+ * lbx_store_create_box() makes a box by its options; NULL is
+ * LBX_BOX_OPTIONS_INIT. One that exists with the same options is left as it is.
+ *
+ * Returns    LBX_OK; LBX_EXISTS for other options; LBX_NOT_FOUND when
+ *            `dead_letters` names no box; LBX_DENIED when that box does not
+ *            allow it; LBX_INVALID, and `fault`, which may be NULL, says
+ *            why; and any failure of the store.
+ * Ownership  the fault is the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_create_box(lbx_store *store, const char *name,
+                     const lbx_box_options *options, lbx_fault *fault);
+
+/*
+ * lbx_store_configure_box() gives a box new options. Letters that are inside are
+ * subject to them from now on: a shorter retention ends them sooner.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID, also for a change of `fifo`;
+ *            as lbx_store_create_box().
+ * Ownership  the fault is the caller's.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_configure_box(lbx_store *store, const char *name,
+                        const lbx_box_options *options, lbx_fault *fault);
+
+/*
+ * lbx_store_delete_box() deletes a box and every letter in it. Receives that
+ * wait on it end with LBX_CLOSED, and never see a new box of that name.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_delete_box(lbx_store *store,
+                                                     const char *name);
+
+/*
+ * lbx_store_describe_box() reads a box's options and counts; either may be NULL.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Ownership  copies; texts inside the options are in `buffer`, which must be
+ *            of LBX_BOX_OPTIONS_BUFFER_BYTES if the options are wanted, and may be NULL
+ *            otherwise.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_describe_box(
+    lbx_store *store, const char *name, char *buffer,
+    lbx_box_options *ret_options, lbx_box_counts *ret_counts);
+
+#define LBX_BOX_OPTIONS_BUFFER_BYTES 2048
+
+/*
+ * lbx_store_list_boxes() calls `each` for the boxes whose name begins with
+ * `prefix`, in the order of their bytes, beginning behind `after`, until it
+ * answers false. Both texts may be NULL.
+ *
+ * Returns    LBX_OK; LBX_INVALID; and any failure of the store.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_list_boxes(
+    lbx_store *store, const char *prefix, const char *after,
+    bool (*each)(void *context, const char *name), void *context);
+
+/* What a move is at. */
+typedef enum lbx_move_phase {
+    LBX_MOVE_PHASE_RUNNING = 0,
+    LBX_MOVE_PHASE_COMPLETED,
+    LBX_MOVE_PHASE_CANCELLING,
+    LBX_MOVE_PHASE_CANCELLED,
+    LBX_MOVE_PHASE_FAILED, /* `reason` says why */
+} lbx_move_phase;
+
+/* How far a move has come. */
+typedef struct lbx_move_progress {
+    uint64_t task; /* its number; growing */
+    lbx_move_phase phase;
+    lbx_status reason; /* LBX_NOT_FOUND: where they should go is gone */
+    uint64_t moved;
+    uint64_t left;      /* in the box it takes from */
+    int64_t started_ms; /* wall time, ms since 1970 */
+} lbx_move_progress;
+
+/*
+ * lbx_store_start_move() moves letters from one box to another, each in one step; a
+ * NULL `to` brings letters that a box moved by its `dead_letters` back to the boxes
+ * they died in. It starts a task in the store, which goes on when this process ends
+ * and another has the store open. Moved letters get a new id and start with no
+ * deliveries.
+ *
+ * What a courier has put aside is another letter, a record, which came from no box:
+ * for those, lbx_dead_letter_send_back() (<letterbox/courier.h>).
+ *
+ * A task that meets a letter with nowhere to go ends there, LBX_MOVE_PHASE_FAILED: what
+ * has become of it is in lbx_store_describe_move() only. If the very first letter has
+ * nowhere to go back to, no task is started.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND for a box that does not exist, or a first letter
+ *            that did not die in a box, or in one that is gone; LBX_BUSY while
+ *            another task takes from the same box; LBX_INVALID, also for two boxes
+ *            of which one is fifo, and for a box and itself; and any failure of the
+ *            store.
+ * Blocks     until the task is durable, not for its end.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_store_start_move(lbx_store *store, const char *from, const char *to,
+                     int64_t letters_per_second);
+
+/*
+ * lbx_store_describe_move() tells how far the latest move out of a box has come.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
+ * Ownership  a copy.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_describe_move(lbx_store *store,
+                                                        const char *from,
+                                                        lbx_move_progress *ret);
+
+/*
+ * lbx_store_cancel_move() stops it after the letter it is at.
+ *
+ * Returns    LBX_OK; LBX_NOT_FOUND when none runs; LBX_INVALID; and any failure
+ *            of the store.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_store_cancel_move(lbx_store *store,
+                                                      const char *from);
 
 LBX_END
 

@@ -13,7 +13,7 @@
 #define LBX_POST_BOX_H
 
 #include <letterbox/post/box.h>
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 /* 1 to 127 bytes of printable ASCII, without '/' and spaces. */
 bool lbx__box_name_valid(const char *name);

@@ -15,7 +15,7 @@
 #define LBX_POST_DRAFT_H
 
 #include "base/buffer.h"
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 /* No letter is larger, whatever the limits of its box. */
 #define LBX__DRAFT_MAX_BYTES ((int64_t)64 << 20)

@@ -9,7 +9,7 @@
 #ifndef LBX_POST_PARCEL_COPY_H
 #define LBX_POST_PARCEL_COPY_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 /* The bytes that lbx__parcel_copy_to() writes for a parcel. */
 size_t lbx__parcel_copy_bytes(const lbx_parcel *parcel);

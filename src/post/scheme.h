@@ -9,7 +9,7 @@
 #ifndef LBX_POST_SCHEME_H
 #define LBX_POST_SCHEME_H
 
-#include <letterbox/post/stores.h>
+#include <letterbox/store.h>
 
 enum {
     LBX__ADDRESS_BYTES = 4096 /* with the NUL; PATH_MAX */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A store as the front calls it: references, and calls of its table, checked
- * before and after. The contract is <letterbox/store.h>.
+ * before and after. The contract is <letterbox/store_driver.h>.
  *
  * STORE-1  Only store.c and store_call.c call `->ops->`.
  * STORE-2  A store that was opened before a fork() is not called in the child:
@@ -17,7 +17,7 @@
 #include "base/atomic.h"
 #include "base/list.h"
 #include "base/lock.h"
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 /* The operations that wait for calls of one store or one postbox, and whether
  * it is closed. The fields belong to the lock, except reads of `closed`. */

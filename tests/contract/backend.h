@@ -7,7 +7,7 @@
 #ifndef LBX_TEST_CONTRACT_BACKEND_H
 #define LBX_TEST_CONTRACT_BACKEND_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 struct backend {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every store promises, written once: <letterbox/store.h> S1 to S7, and of
+ * What every store promises, written once: <letterbox/store_driver.h> S1 to S7, and of
  * the seed W-05 to W-18, R-29 to R-31. Nothing is used but that header, so that
  * whoever writes a store can run this: describe it in a struct backend
  * (backend.h), and stamp the promises over it as memory_test.c does.
@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 #include "backend.h"
 #include "support/test.h"

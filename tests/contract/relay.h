@@ -7,7 +7,7 @@
 #ifndef LBX_TEST_CONTRACT_RELAY_H
 #define LBX_TEST_CONTRACT_RELAY_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 /* Makes a store that stands before `to`, whose reference it takes over. NULL: no
  * memory. */

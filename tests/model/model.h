@@ -14,7 +14,7 @@
 #ifndef LBX_TEST_MODEL_H
 #define LBX_TEST_MODEL_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 enum {
     MODEL_BOXES = 6,

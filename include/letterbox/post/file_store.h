@@ -57,7 +57,7 @@
 #define LETTERBOX_POST_FILE_H
 
 #include <letterbox/base.h>
-#include <letterbox/post/stores.h>
+#include <letterbox/store.h>
 
 LBX_BEGIN
 

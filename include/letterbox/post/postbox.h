@@ -43,8 +43,8 @@
 #include <letterbox/post/draft.h>
 #include <letterbox/post/letter.h>
 #include <letterbox/post/resolver.h>
-#include <letterbox/post/stores.h>
 #include <letterbox/post/type_registry.h>
+#include <letterbox/store.h>
 
 LBX_BEGIN
 

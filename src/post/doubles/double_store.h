@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the doubles share: a store of one box that cannot be changed. The
- * doubles use the contract <letterbox/store.h>, as stores outside
+ * doubles use the contract <letterbox/store_driver.h>, as stores outside
  * the library do.
  *
  * Threads: any. The box and its options are constant after opening.
@@ -9,7 +9,7 @@
 #ifndef LBX_POST_DOUBLE_H
 #define LBX_POST_DOUBLE_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 #include <letterbox/testing.h>
 
 typedef struct lbx__double_store {

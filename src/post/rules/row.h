@@ -19,7 +19,7 @@
 #include "codec/endian.h"
 #include "post/rules/storage.h"
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 enum {
     LBX__SUM_BYTES = 4,

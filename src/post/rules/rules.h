@@ -2,7 +2,7 @@
 /*
  * The rules: what a send, a receive, a settle means, over ordered rows.
  *
- * One function for each verb of <letterbox/store.h>. Each takes the request of
+ * One function for each verb of <letterbox/store_driver.h>. Each takes the request of
  * that contract, works at once, and answers a final status, never PENDING; what
  * it answers holds when the group's ticket is durable:
  *
@@ -51,7 +51,7 @@
 
 #include "post/rules/storage.h"
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 typedef struct lbx__rules lbx__rules;
 

@@ -40,7 +40,7 @@
 #define LBX_POST_STORAGE_H
 
 #include <letterbox/base.h>
-#include <letterbox/post/stores.h>
+#include <letterbox/store.h>
 
 #include <assert.h>
 

@@ -10,7 +10,7 @@
 #ifndef LBX_POST_CALLS_H
 #define LBX_POST_CALLS_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service's door: the entries of <letterbox/store.h>, giving up, ticks. The
+ * The service's door: the entries of <letterbox/store_driver.h>, giving up, ticks. The
  * invariants are in machine.h.
  */
 #include "post/service/internal.h"

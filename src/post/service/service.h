@@ -21,7 +21,7 @@
 #define LBX_POST_SERVICE_H
 
 #include "post/rules/storage.h"
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 typedef struct lbx__service_options {
     const lbx_allocator *allocator;

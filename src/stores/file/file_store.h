@@ -5,7 +5,7 @@
 #define LBX_STORES_FILE_FILE_STORE_H
 
 #include "stores/file/io.h"
-#include <letterbox/post/stores.h>
+#include <letterbox/store.h>
 
 /* Opens the store in a folder; NULL `io` is the system's. What the options point
  * to, but the fault, and `io` must outlive the store, which the caller owns.

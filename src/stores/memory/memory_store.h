@@ -4,7 +4,7 @@
 #define LBX_STORES_MEMORY_MEMORY_STORE_H
 
 #include "post/scheme.h"
-#include <letterbox/post/stores.h>
+#include <letterbox/store.h>
 
 /* A new store, empty. Of the options: allocator, and clock, with which nothing
  * happens by itself (post/service/service.h); NULL: defaults. Both must outlive the

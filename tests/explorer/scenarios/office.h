@@ -10,7 +10,7 @@
 #ifndef LBX_EXPLORER_OFFICE_H
 #define LBX_EXPLORER_OFFICE_H
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 struct errand;
 

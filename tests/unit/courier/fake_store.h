@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fake store: a few hundred lines, written against <letterbox/store.h> alone.
+ * A fake store: a few hundred lines, written against <letterbox/store_driver.h> alone.
  *
  * Letters are in arrays, leases end by a clock that the test moves, everything is
  * under one lock. `before` is called ahead of each call of the store, without the
@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 #include "support/clock.h"
 #include "support/test.h"

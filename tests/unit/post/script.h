@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store that does what the test says, written against <letterbox/store.h>.
+ * A store that does what the test says, written against <letterbox/store_driver.h>.
  *
  * It keeps boxes by name and no letters. Sends, receives and settles answer
  * `answer` at once, or are held until the test finishes them; each leaves a line in
@@ -10,7 +10,7 @@
 #define LBX_TEST_POST_SCRIPT_H
 
 #include <letterbox/post.h>
-#include <letterbox/store.h>
+#include <letterbox/store_driver.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What post/rules/storage.h and <letterbox/post/stores.h> promise, of storage in
+/* What post/rules/storage.h and <letterbox/store.h> promise, of storage in
  * files: folders, levels, time, memory. */
 #include "fixture.h"
 #include "stores/file/private.h"
