@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A6: no wake-up is lost (MSG-9), and one that reaches somebody who has just given
- * up is passed on (MSG-10).
+ * No wake-up is lost (MSG-9), and one for a waiter that is just being cancelled
+ * is passed on (MSG-10).
  *
  * A flood does not find a lost wake-up, because the next message covers it.
  * So the storms here have one message, or one burst, in flight and wait for the
