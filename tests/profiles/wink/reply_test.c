@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ported: WINK's message and route tests, the five scenarios of its testing page,
- * and its resolvers (behaviours 5.2; W-30). */
+ * and its resolvers (docs/origins.md, W-30). */
 #include "profiles/wink/wink.h"
 
 #include "support/test.h"
@@ -101,7 +101,7 @@ reply(struct office *office, const char *type_name, const char *text)
 static const lbx_routes_entry both[] = {{"t.Result", "c:success"},
                                         {"t.Error", "c:errors"}};
 
-WINK_TEST("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
+WINK_TEST_UNOPENED("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
 {
     struct office office;
 
@@ -118,7 +118,7 @@ WINK_TEST("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
     office_close(&office);
 }
 
-WINK_TEST("W-02 W-21 W-30", inheritance_routing)
+WINK_TEST_UNOPENED("W-02 W-21 W-30", inheritance_routing)
 {
     struct office office;
 
@@ -129,7 +129,7 @@ WINK_TEST("W-02 W-21 W-30", inheritance_routing)
     office_close(&office);
 }
 
-WINK_TEST("W-02 W-04 W-30", no_route_raises_with_the_type)
+WINK_TEST_UNOPENED("W-02 W-04 W-30", no_route_raises_with_the_type)
 {
     lbx_draft draft = lbx_draft_of_text("x");
     struct office office;
@@ -147,7 +147,7 @@ WINK_TEST("W-02 W-04 W-30", no_route_raises_with_the_type)
     office_close(&office);
 }
 
-WINK_TEST("W-02 W-03 W-04 W-30", default_fallback)
+WINK_TEST_UNOPENED("W-02 W-03 W-04 W-30", default_fallback)
 {
     struct office office;
 
@@ -161,7 +161,7 @@ WINK_TEST("W-02 W-03 W-04 W-30", default_fallback)
     office_close(&office);
 }
 
-WINK_TEST("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
+WINK_TEST_UNOPENED("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
 {
     struct office office;
 
@@ -172,7 +172,7 @@ WINK_TEST("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
     office_close(&office);
 }
 
-WINK_TEST("W-11 W-13", reply_after_nack_is_finalized)
+WINK_TEST_UNOPENED("W-11 W-13", reply_after_nack_is_finalized)
 {
     struct office office;
 
@@ -182,7 +182,7 @@ WINK_TEST("W-11 W-13", reply_after_nack_is_finalized)
     office_close(&office);
 }
 
-WINK_TEST("W-11 W-40", an_unknown_route_is_not_available)
+WINK_TEST_UNOPENED("W-11 W-40", an_unknown_route_is_not_available)
 {
     struct office office;
 
@@ -194,17 +194,13 @@ WINK_TEST("W-11 W-40", an_unknown_route_is_not_available)
 
 WINK_TEST("W-11", reply_without_routes_is_not_available)
 {
-    struct mailbox mailbox;
     const lbx_draft draft = lbx_draft_of_text("x");
     lbx_letter *letter;
 
-    mailbox_init(&mailbox);
-    mailbox_open(&mailbox);
-    mailbox_send(&mailbox, "x");
-    letter = mailbox_receive(&mailbox);
+    mailbox_send(mailbox, "x");
+    letter = mailbox_receive(mailbox);
     CHECK_STATUS(LBX_NO_REPLY, lbx_letter_reply(letter, &draft, NULL, NULL));
     lbx_letter_destroy(letter);
-    mailbox_close(&mailbox);
 }
 
 TEST_CITING("W-35", a_failed_acknowledge_leaves_replies_possible)

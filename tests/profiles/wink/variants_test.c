@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ported: WINK's test_mailbox_variants.py (behaviours 5.2; W-29). */
+/* Ported: WINK's test_mailbox_variants.py (docs/origins.md, W-29). */
 #include "profiles/wink/wink.h"
 
 #include "support/test.h"

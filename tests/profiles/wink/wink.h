@@ -34,14 +34,6 @@ extern enum wink_store wink_store;
 #define WINK_ON_FILE(behaviour, name)
 #endif
 
-/* A test for each. */
-#define WINK_TEST(behaviour, name)                                             \
-    static void wink_##name(void);                                             \
-    WINK_ON(behaviour, name, WINK_FAKE, with_the_fake)                         \
-    WINK_ON(behaviour, name, WINK_MEMORY, in_memory)                           \
-    WINK_ON_FILE(behaviour, name)                                              \
-    static void wink_##name(void)
-
 struct mailbox {
     lbx_test_clock time;
     lbx_clock clock;
@@ -67,5 +59,27 @@ lbx_letter *mailbox_receive(struct mailbox *mailbox);
 
 /* pending and in flight: approximate_count(). */
 uint64_t mailbox_count(struct mailbox *mailbox);
+
+/* A test for each store, whose mailbox is open. */
+#define WINK_TEST(behaviour, name)                                             \
+    static void wink_##name##_opened(struct mailbox *mailbox);                 \
+    WINK_TEST_UNOPENED(behaviour, name)                                        \
+    {                                                                          \
+        struct mailbox mailbox;                                                \
+                                                                               \
+        mailbox_init(&mailbox);                                                \
+        mailbox_open(&mailbox);                                                \
+        wink_##name##_opened(&mailbox);                                        \
+        mailbox_close(&mailbox);                                               \
+    }                                                                          \
+    static void wink_##name##_opened(struct mailbox *mailbox)
+
+/* The same for a test that opens its mailbox itself. */
+#define WINK_TEST_UNOPENED(behaviour, name)                                    \
+    static void wink_##name(void);                                             \
+    WINK_ON(behaviour, name, WINK_FAKE, with_the_fake)                         \
+    WINK_ON(behaviour, name, WINK_MEMORY, in_memory)                           \
+    WINK_ON_FILE(behaviour, name)                                              \
+    static void wink_##name(void)
 
 #endif

@@ -28,7 +28,7 @@ TEST_CITING("R-33 W-26 W-31", box_sets_pass_their_own_check)
     CHECK(options.retention_ns == 345600 * LBX_SECOND);
 }
 
-/* SQS's own ranges (sqs.md 1.5), both ends of each. */
+/* The ranges that SQS documents, both ends of each. */
 TEST(sqs_boxes_have_sqs_limits)
 {
     static const struct {
