@@ -179,7 +179,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered, 240)
     be_quick();
     record_life(LBX_DURABILITY_POWER_CUT, groups);
     cut_everywhere(NULL, sums, seed, test_rounds(6, 40), &score);
-    report("alone", &score);
+    report("exclusive mode", &score);
     check_clean(&score);
     free(sums);
 }
@@ -265,8 +265,8 @@ TEST_LIMIT(a_power_cut_during_recovery_loses_nothing, 240)
     free(sums);
 }
 
-/* In company each group is a commit of LMDB's, whatever the level. */
-TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
+/* In shared mode each batch is a commit of LMDB's, whatever the level. */
+TEST_LIMIT(no_power_cut_loses_what_was_answered_in_shared_mode, 240)
 {
     const uint64_t groups = (uint64_t)test_rounds(100, 1000);
     const uint64_t seed = rounds_seed();
@@ -281,7 +281,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
     be_quick();
     (void)snprintf(path, sizeof(path), "%s", test_path());
     lbx__storage_close(fixture_open(path, NULL, NULL));
-    // The company: somebody else who has the right to write, too.
+    // Shared mode: another process has the right to write, too.
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
@@ -295,7 +295,7 @@ TEST_LIMIT(no_power_cut_loses_what_was_answered_in_company, 240)
     disk_stop();
     CHECK(close(fd) == 0);
     cut_everywhere(NULL, sums, seed, test_rounds(4, 40), &score);
-    report("in company", &score);
+    report("in shared mode", &score);
     check_clean(&score);
     free(sums);
 }

@@ -303,7 +303,7 @@ REAL(int, fsync, int fd)
 REAL(int, ftruncate, int fd, off_t size)
 {
     if (file_of(fd) >= 0)
-        FAIL("nobody was known to shrink a file");
+        FAIL("no code was known to shrink a file");
     return __real_ftruncate(fd, size);
 }
 

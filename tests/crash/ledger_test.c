@@ -146,7 +146,7 @@ TEST(a_letter_that_never_comes_is_lost)
     ledger_destroy(ledger);
 }
 
-TEST(a_letter_that_nobody_sent_is_a_phantom)
+TEST(a_letter_that_was_never_sent_is_a_phantom)
 {
     struct ledger *ledger = one_sent();
 
@@ -247,7 +247,7 @@ TEST(the_second_of_a_group_before_the_first_is_reordered)
     ledger_destroy(ledger);
 }
 
-TEST(a_changed_body_is_nobodys)
+TEST(a_changed_body_is_of_no_letter)
 {
     uint8_t body[LEDGER_BODY_MAX];
 

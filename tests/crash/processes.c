@@ -39,7 +39,7 @@ processes_sleep_ms(uint64_t ms)
     (void)nanosleep(&time, NULL);
 }
 
-/* Waits for the end of a child, but not for ever: nobody is stuck. */
+/* Waits for the end of a child, but not for ever: then it is stuck. */
 int
 processes_await(pid_t child)
 {

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 enum {
-    PROCESS_PATIENCE_MS = 30000 /* after that somebody is stuck */
+    PROCESS_PATIENCE_MS = 30000 /* then a process hangs */
 };
 
 /* "file:" and a new folder of the test's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several processes on one store: alone, in company, alone again; one of them
+ * Several processes on one store: exclusive, shared, exclusive again; one of them
  * killed at any time. Nobody is stuck, nothing is lost, and groups of different
  * processes do not mix.
  *
@@ -91,7 +91,7 @@ count_for_ever(const char *path, int who, int to)
     }
 }
 
-/* Has the store open, and does nothing but look when the bell rings. */
+/* Has the store open, and begins a batch at each notification. */
 static _Noreturn void
 idle_for_ever(const char *path, int to)
 {
@@ -233,7 +233,7 @@ check_counts(const char *path, const struct child *children)
     lbx__storage_close(storage);
 }
 
-TEST_LIMIT(processes_come_and_are_killed_and_nobody_is_stuck, 240)
+TEST_LIMIT(processes_come_and_are_killed_and_none_is_stuck, 240)
 {
     struct rounds rounds = rounds_of(test_rounds(160, 20000), 40, 15);
     uint64_t state = rounds_seed();
@@ -252,7 +252,7 @@ TEST_LIMIT(processes_come_and_are_killed_and_nobody_is_stuck, 240)
             end(child); // maybe while it opens
             killed++;
         }
-        // Everyone who is there gets on, several times: alone again in between.
+        // Each process gets on, several times: in exclusive mode in between.
         for (int i = 0; i < PROCESSES; i++) {
             const uint64_t reports = rounds_draw(&state, 24);
 
@@ -279,14 +279,14 @@ TEST_LIMIT(processes_come_and_are_killed_and_nobody_is_stuck, 240)
         together += children[i].together;
         answered += children[i].answered;
     }
-    test_figure("crash company: %ld kills, %" PRIu64
-                " acknowledged groups, lost=0 phantom=0; %ld alone, %ld in "
-                "company",
+    test_figure("crash shared: %ld kills, %" PRIu64
+                " acknowledged groups, lost=0 phantom=0; %ld exclusive, %ld "
+                "shared",
                 killed, answered, alone, together);
     CHECK(killed > 0 && alone > 0 && together > 0);
 }
 
-/* An owner that sleeps is woken by who comes, and is alone again when they have
+/* An owner that sleeps is woken by a join request, and is exclusive again when the others have
  * gone. */
 TEST_LIMIT(an_owner_that_sleeps_lets_others_in, 60)
 {
@@ -306,7 +306,7 @@ TEST_LIMIT(an_owner_that_sleeps_lets_others_in, 60)
         CHECK_OK(store_text(storage, "a", "1"));
         check_text(storage, "a", "1");
         lbx__storage_close(storage);
-        // It looks because we have left, and finds itself alone.
+        // It is notified because we have left, and becomes exclusive.
         while (owner.alone == alone)
             await_report(&owner, 1, &owner);
     }
@@ -335,7 +335,7 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     faulty_init(&faulty);
     storage = fixture_open(path, NULL, &faulty.io);
     CHECK_OK(store_text(storage, "a", "1"));
-    // Ours, when it is alone: kill the company, and fail.
+    // Ours, in exclusive mode: kill the others, and fail.
     end(&owner);
     for (int i = 0; i < 40 && !lbx__file_is_exclusive(storage); i++)
         CHECK_OK(store_text(storage, "a", "2"));
@@ -345,11 +345,11 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     // Nobody gets in while we are there; and we do nothing any more.
     CHECK_STATUS(LBX_IO, lbx__storage_begin(storage));
     lbx__storage_close(storage);
-    // The word is left; who comes alone and recovers clears it.
+    // The word is left; the next exclusive opener recovers and clears it.
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "b", "4"));
     check_text(storage, "b", "4");
-    // In company: the word alone stops the other.
+    // In shared mode the word is enough to stop the other.
     start(&owner, path, -1);
     while (lbx__file_is_exclusive(storage)) {
         CHECK_OK(lbx__storage_begin(storage));
@@ -361,7 +361,7 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 2);
     CHECK(close(owner.from) == 0);
     CHECK_STATUS(LBX_IO, lbx__storage_begin(storage));
-    // And whoever comes while we are still there.
+    // And a process that comes while we are still there.
     {
         const pid_t child = fork();
 
@@ -382,8 +382,8 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     lbx__storage_close(storage);
 }
 
-/* `alone`: who has it refuses, and who wants it is refused. */
-TEST_LIMIT(alone_refuses_company_both_ways, 60)
+/* options.exclusive: its owner refuses others, and is refused by them. */
+TEST_LIMIT(exclusive_mode_refuses_to_share_both_ways, 60)
 {
     struct child owner = {0, 0, 0, 0, 0};
     lbx_store_options options = fixture_options();
@@ -411,16 +411,16 @@ TEST_LIMIT(alone_refuses_company_both_ways, 60)
     lbx__storage_close(storage);
 }
 
-/* MEMB-2: an owner is killed just when someone gets the right to write shared. Who
+/* MEMB-2: an owner is killed just when another gets the right to write shared. Who
  * finds the journal not idle must not go on as if there were nothing in it. */
-TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_company, 60)
+TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_shared_mode, 60)
 {
     enum {
-        KNOCKS_AT = 24 /* in wake: after the magic and the boot's id */
+        REQUESTS_AT = 24 /* in wake: after the magic and the boot's id */
     };
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
     char path[512], wake[600];
-    uint32_t before, knocks;
+    uint32_t before, requests;
     pid_t child;
     int fd, status;
 
@@ -442,7 +442,7 @@ TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_company, 60)
     // Someone who has it shared, as another that was faster would.
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -458,13 +458,13 @@ TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_company, 60)
                   ? 0
                   : 2);
     }
-    // It waits for us: it knocks, and does not take the store as it is.
+    // It waits for us: it asks to join, and does not take the store as it is.
     do {
         if (waitpid(child, &status, WNOHANG) == child)
             FAIL("it did not wait: %d", WEXITSTATUS(status));
-        CHECK_INT(sizeof(knocks),
-                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
-    } while (knocks == before);
+        CHECK_INT(sizeof(requests),
+                  pread(fd, &requests, sizeof(requests), REQUESTS_AT));
+    } while (requests == before);
     lock.l_type = F_UNLCK;
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
     CHECK(waitpid(child, &status, 0) == child);

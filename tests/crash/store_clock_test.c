@@ -133,7 +133,7 @@ TEST_LIMIT(a_jump_of_the_wall_clock_moves_no_lease, 60)
                 JUMPS, JUMPS);
 }
 
-/* While the machine is off nobody knows the time but the wall clock: one that
+/* While the machine is off only the wall clock knows the time: one that
  * was set back makes leases end later, by no more than their length. */
 TEST_LIMIT(a_clock_that_was_set_back_over_a_boot_shortens_no_lease, 60)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of the system that fail under a store: every write,
- * every flush and every piece of room in turn, LMDB's too. What was acknowledged
+ * every flush and every allocation in turn, LMDB's too. What was acknowledged
  * before is there when the store is opened again; after a flush that failed
- * nothing is acknowledged until then (D9). And the full disk (D10): sends are
+ * nothing is acknowledged until then. And the full disk: sends are
  * refused, everything else goes on.
  */
 #include "disk.h"

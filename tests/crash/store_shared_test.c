@@ -2,11 +2,11 @@
 /*
  * Several processes on one store, which open it, send, wait, acknowledge and
  * close it again as they like, and are killed at any moment; from one to several
- * and back, many times. Nothing is lost and nobody is stuck: everybody who is
+ * and back, many times. Nothing is lost and no process is stuck: every one that is
  * alive gets on.
  *
- * They ask for level PROCESS, which a store gives to who is alone: so what
- * lbx_store_durability() says tells whether there is company.
+ * They ask for level PROCESS, which a store has in exclusive mode only: so
+ * lbx_store_durability() shows the mode.
  */
 #include "processes.h"
 #include "stores/file/rounds.h"
@@ -35,7 +35,7 @@ come_and_go(const struct workers *workers)
     while (!atomic_load(&workers->ledger->stop)) {
         lbx_status status;
 
-        atomic_store(&door->beat_ns, lbx_clock_now(NULL));
+        atomic_store(&door->progress_ns, lbx_clock_now(NULL));
         status = workers_run(workers,
                              (int64_t)(1 + rounds_draw(&state, 400)) * LBX_MS);
         if (status != LBX_OK)
@@ -48,7 +48,7 @@ come_and_go(const struct workers *workers)
 
 struct house {
     struct workers crews[PROCESSES];
-    pid_t children[PROCESSES]; /* 0: nobody */
+    pid_t children[PROCESSES]; /* 0: none */
     int64_t since_ns[PROCESSES];
     long kills;
     uint64_t state;
@@ -60,7 +60,8 @@ let_in(struct house *house, int who)
     struct workers *workers = &house->crews[who];
 
     for (unsigned i = 0; i < EACH; i++)
-        atomic_store(&workers->ledger->places[workers->place + i].beat_ns, 0);
+        atomic_store(&workers->ledger->places[workers->place + i].progress_ns,
+                     0);
     workers->seed += PROCESSES;
     house->since_ns[who] = lbx_clock_now(NULL);
     house->children[who] = processes_start(workers, come_and_go);
@@ -89,16 +90,16 @@ watch(const struct house *house)
 
         if (house->children[i] == 0)
             continue;
-        if (places[DOORS + i].beat_ns > latest)
-            latest = places[DOORS + i].beat_ns;
-        // A thread that has begun and not got on; or nobody has begun.
+        if (places[DOORS + i].progress_ns > latest)
+            latest = places[DOORS + i].progress_ns;
+        // A thread that has begun and not got on; or none has begun.
         for (unsigned k = 0; k < EACH; k++) {
-            const int64_t beat = places[workers->place + k].beat_ns;
+            const int64_t progress = places[workers->place + k].progress_ns;
 
-            if (beat && now - beat > PROCESS_PATIENCE_MS * LBX_MS)
+            if (progress && now - progress > PROCESS_PATIENCE_MS * LBX_MS)
                 FAIL("process %d, thread %u is stuck", i, k);
-            if (beat > latest)
-                latest = beat;
+            if (progress > latest)
+                latest = progress;
         }
         if (now - latest > PROCESS_PATIENCE_MS * LBX_MS)
             FAIL("process %d is stuck at the door", i);
@@ -114,7 +115,7 @@ stand_by(const struct house *house, uint64_t ms)
     }
 }
 
-/* So many processes, whoever they are. */
+/* So many processes, whichever they are. */
 static void
 have(struct house *house, uint64_t wanted)
 {
@@ -193,10 +194,11 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
     options.durability = LBX_DURABILITY_PROCESS;
     options.journal_bytes = 1 << 20;
     score = live_together(&workers, test_rounds(16, 7200) * LBX_SECOND, &house);
-    score_report("company", house.kills, &score);
-    test_figure("crash, company: opened %u times, %u changes between one and "
-                "several; nobody stuck",
-                (unsigned)ledger->open_count, (unsigned)ledger->changes);
+    score_report("shared mode", house.kills, &score);
+    test_figure(
+        "crash, shared mode: opened %u times, %u changes between one and "
+        "several; none stuck",
+        (unsigned)ledger->open_count, (unsigned)ledger->changes);
     score_check(&score);
     // Only what a sender sees between two of its own sends.
     CHECK(ledger->changes > 1 && house.kills > 20);
@@ -212,7 +214,8 @@ TEST_LIMIT(processes_without_a_common_store_lose, 60)
     struct house house;
     const struct score score = live_together(&workers, LBX_SECOND, &house);
 
-    score_report("control, company without a store", house.kills, &score);
+    score_report("control, processes without a common store", house.kills,
+                 &score);
     CHECK(score.lost > 0);
     ledger_destroy(ledger);
 }

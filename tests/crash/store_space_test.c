@@ -130,7 +130,7 @@ TEST_LIMIT(what_was_deleted_takes_no_room, 120)
     CHECK(most <= early + early / 10);
 }
 
-/* The control: letters that nobody deletes do not fit the bound. */
+/* The control: letters that are not deleted do not fit the bound. */
 TEST_LIMIT(what_was_not_deleted_takes_room, 60)
 {
     char path[512];

@@ -138,7 +138,7 @@ send_pile(struct worker *worker, struct pile *pile)
         tell_sent(worker, pile->numbers[i], sent[i].status, begun);
         if (pile->box == BOX_FIFO && sent[i].status == LBX_OK)
             atomic_store(&worker->place->last_of_group, pile->numbers[i]);
-        // What is unknown stays: whoever comes next asks again.
+        // What is unknown stays: the next worker asks again.
         if (sent[i].status != LBX_UNKNOWN)
             atomic_store(&worker->place->pending[i], 0);
     }
@@ -216,7 +216,7 @@ hash_of(const char *id)
     return hash ? hash : 1;
 }
 
-/* False when it is nobody's letter. */
+/* False when it is no letter of the ledger's. */
 static bool
 take_up(const struct worker *worker, struct find *find, int64_t begun,
         int64_t lease_ns)
@@ -351,8 +351,8 @@ give_back(struct worker *worker, const struct find *find)
     if (status != LBX_OK)
         return;
     tell_hidden(worker, find, LEDGER_RETURN, begun, begun + delay, LBX_OK);
-    // Its receipt is not good any more, though nobody has it yet; but where the
-    // box is not strict it is until somebody has.
+    // Its receipt is not good any more, though it is not delivered again yet;
+    // but where the box is not strict it is until then.
     if (find->box != BOX_DEAD && worker_draw(worker, 2))
         try_again(worker, find);
 }

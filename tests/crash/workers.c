@@ -66,19 +66,20 @@ is_over(const struct runner *runner)
            (runner->until_ns && lbx_clock_now(NULL) >= runner->until_ns);
 }
 
-/* Whether there is company: the store then gives more than was asked for. */
+/* Notes the mode: in shared mode the store gives more than was asked for. */
 static void
-look_around(const struct runner *runner, bool *was_alone)
+look_around(const struct runner *runner, bool *was_exclusive)
 {
     const struct workers *workers = runner->worker.workers;
-    const bool is_alone = lbx_store_durability(runner->worker.boxes->store) <
-                          LBX_DURABILITY_POWER_CUT;
+    const bool is_exclusive =
+        lbx_store_durability(runner->worker.boxes->store) <
+        LBX_DURABILITY_POWER_CUT;
 
     atomic_fetch_add(
-        is_alone ? &workers->ledger->alone : &workers->ledger->together, 1);
-    if (is_alone != *was_alone)
+        is_exclusive ? &workers->ledger->alone : &workers->ledger->together, 1);
+    if (is_exclusive != *was_exclusive)
         atomic_fetch_add(&workers->ledger->changes, 1);
-    *was_alone = is_alone;
+    *was_exclusive = is_exclusive;
 }
 
 static void
@@ -98,12 +99,12 @@ send_until(void *argument)
 
     worker_send_again(&runner->worker);
     while (!is_over(runner)) {
-        atomic_store(&runner->worker.place->beat_ns, lbx_clock_now(NULL));
+        atomic_store(&runner->worker.place->progress_ns, lbx_clock_now(NULL));
         if (!worker_send(&runner->worker))
             rest();
         look_around(runner, &alone);
     }
-    atomic_store(&runner->worker.place->beat_ns, 0);
+    atomic_store(&runner->worker.place->progress_ns, 0);
     return NULL;
 }
 
@@ -113,13 +114,13 @@ receive_until(void *argument)
     struct runner *runner = argument;
 
     while (!is_over(runner)) {
-        atomic_store(&runner->worker.place->beat_ns, lbx_clock_now(NULL));
+        atomic_store(&runner->worker.place->progress_ns, lbx_clock_now(NULL));
         if (worker_draw(&runner->worker, 16) == 0)
             worker_cancel_receive(&runner->worker);
         else
             (void)worker_receive(&runner->worker);
     }
-    atomic_store(&runner->worker.place->beat_ns, 0);
+    atomic_store(&runner->worker.place->progress_ns, 0);
     return NULL;
 }
 

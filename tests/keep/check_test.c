@@ -67,7 +67,7 @@ TEST(a_sound_store_is_salvaged_whole)
     CHECK_INT(0, found.miscounted);
 }
 
-TEST(the_estate_is_what_it_says)
+TEST(the_known_store_has_what_is_known)
 {
     static struct known known;
     struct known_found found;
@@ -103,7 +103,7 @@ kill_children(void *context)
     }
 }
 
-/* I2: that is no damage. */
+/* CHECK-2: that is no damage. */
 TEST(a_check_that_is_killed_says_nothing_of_damage)
 {
     static struct known known;

@@ -175,8 +175,8 @@ fork_sender(void)
 }
 
 /* Two processes write, each group a commit of LMDB's: whenever it is that the
- * check has its turn, one has just been made. */
-TEST_LIMIT(a_store_in_company_is_checked_while_all_of_them_write, 120)
+ * check has the lock, one has just been made. */
+TEST_LIMIT(a_shared_store_is_checked_while_all_of_them_write, 120)
 {
     struct sender sender = {.sent = 0};
     struct thread thread;
@@ -211,7 +211,7 @@ read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
 }
 
 /* Who comes looks at pages that others write; the more there are, the longer. */
-TEST_LIMIT(a_store_in_company_is_opened_while_all_of_them_write, 120)
+TEST_LIMIT(a_shared_store_is_opened_while_all_of_them_write, 120)
 {
     struct sender sender = {.sent = 0};
     struct thread thread;
@@ -282,7 +282,7 @@ TEST(a_copy_has_every_letter_and_is_small)
     CHECK_INT(0, found.invented + found.twice + found.risen + found.miscounted);
 }
 
-/* D11: a receipt is good in the store that gave it, and in no copy. */
+/* A receipt is good in the store that gave it, and in no copy. */
 TEST(receipts_are_not_good_in_a_copy)
 {
     char copy[512], receipt[LBX_RECEIPT_BYTES];

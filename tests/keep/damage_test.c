@@ -7,12 +7,12 @@
  * Each damaged store is checked, salvaged, and used as if nothing had happened.
  * What must hold:
  *
- *   - nobody hands out a letter that was never sent, or that is not as it was;
+ *   - no letter is delivered that was never sent, or that is not as it was;
  *   - a store whose check says OK has every letter;
  *   - without a check, a letter is missing only if some call said so. LMDB may
  *     bring the process down that reads a damaged page: that is counted, and
  *     lbx_store_options.check is what prevents it;
- *   - a salvage brings down nobody, and has every letter whose own rows were not
+ *   - a salvage does not crash, and has every letter whose own rows were not
  *     in the damaged place.
  */
 #include "known_store.h"
@@ -310,7 +310,7 @@ judge_salvage(const struct subject *subject, const char *copy,
     known_remove(saved);
 }
 
-/* What ends a process that does not check harms nobody who does. */
+/* What ends a process that does not check does not harm one that does. */
 static void
 refuse_to_open(const char *copy, const struct mutation *mutation)
 {
@@ -352,12 +352,12 @@ try_one(const struct subject *subject, const struct mutation *mutation,
     if (found.invented)
         fail(mutation, "a wrong letter was received");
     if (found.twice && found.status == LBX_OK)
-        fail(mutation, "a letter was received twice, and nobody said so");
+        fail(mutation, "a letter was received twice, and it was not reported");
     if (status == LBX_OK && !whole && !looks_torn(subject, mutation))
         fail(mutation, "a check said OK, and not all was there");
     if (lived && found.status == LBX_OK && !whole &&
         !looks_torn(subject, mutation))
-        fail(mutation, "letters are missing, and nobody said so");
+        fail(mutation, "letters are missing, and it was not reported");
     if (!lived)
         refuse_to_open(copy, mutation);
     score->whole += whole;
@@ -496,7 +496,7 @@ find_range(const struct subject *subject, const struct mutation *mutation,
     known_remove(copy);
 }
 
-/* D6: damage is reported with its range. */
+/* Damage is reported with its range. */
 TEST_LIMIT(a_damaged_letter_is_named_and_so_are_those_of_a_lost_page, 60)
 {
     static struct subject subject;

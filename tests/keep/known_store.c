@@ -280,7 +280,7 @@ purge(struct maker *maker)
 
     CHECK_OK(lbx__storage_begin(maker->storage));
     CHECK_OK(lbx__box_admin_purge(maker->rules, &request));
-    // Some of its rows are still there, and nobody's.
+    // Some of its rows are still there, and of no box.
     CHECK_OK(lbx__background_work(maker->rules, 3, &due));
     commit(maker);
     for (int i = 0; i < KNOWN_LETTERS; i++) {

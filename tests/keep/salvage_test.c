@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Salvages of stores that are damaged in ways that chance does not find: names
- * that meet, rows that somebody has made up with the right sums, trees that lead
- * round in circles. All letters are saved, and nobody is brought down.
+ * that meet, rows that were made up with the right sums, trees that lead
+ * round in circles. All letters are saved, and nothing crashes.
  */
 #include "known_store.h"
 
@@ -171,7 +171,7 @@ TEST_LIMIT(rows_with_keys_that_no_row_has_are_damage, 60)
     }
 }
 
-TEST(a_letter_of_no_box_is_saved_and_harms_nobody)
+TEST(a_letter_of_no_box_is_saved_and_harms_no_other)
 {
     static const uint8_t body[80];
     const lbx__key key = lbx__key_2(0, 1);
@@ -184,7 +184,7 @@ TEST(a_letter_of_no_box_is_saved_and_harms_nobody)
     check_saved(&yard, 2, 4);
 }
 
-/* S2: its first row id is known to be given up, though its head is lost. */
+/* SALV-2: its first row id is known to be given up, though its head is lost. */
 TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
 {
     struct yard yard = {.path = ""};

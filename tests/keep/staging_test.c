@@ -32,7 +32,7 @@ is_there(const char *folder, const char *name)
 
 /* Copies are made inside of folders of stores, too. The flush of the folder above
  * is the last thing that can fail. */
-TEST(a_cradle_that_fails_at_any_flush_leaves_the_folder_above_alone)
+TEST(a_staging_folder_that_fails_at_any_flush_leaves_no_trace)
 {
     for (int before = 0; before < 2; before++) {
         struct flushes flushes = {lbx__io_system, before};

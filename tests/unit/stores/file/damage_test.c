@@ -103,7 +103,7 @@ cut_file(const char *path, const char *name, off_t size)
     CHECK(truncate(full, size) == 0);
 }
 
-/* D7: a file that is gone is no new store. */
+/* A file that is gone is no new store. */
 TEST(a_missing_file_is_damage_not_a_new_store)
 {
     char path[512];
@@ -296,7 +296,7 @@ TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
     CHECK(refused > 0);
 }
 
-/* A row that somebody has put into data.mdb, with LMDB's own tools. */
+/* A row that was put into data.mdb, with LMDB's own tools. */
 static void
 insert(const char *path, const char *table, MDB_val key)
 {

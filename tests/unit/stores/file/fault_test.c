@@ -22,7 +22,7 @@ key_text(char key[16], int number)
     (void)snprintf(key, 16, "k%06d", number);
 }
 
-/* G2 and D9. */
+/* After a failed flush the storage is poisoned. */
 TEST(a_failed_flush_poisons_until_the_store_is_opened_again)
 {
     struct faulty_io faulty;

@@ -356,15 +356,15 @@ keep_company(int to)
     lbx__storage *storage = fixture_open(company_path, &options, NULL);
 
     say(to);
-    for (;;) { // hears knocks
+    for (;;) { // grants join requests
         CHECK_OK(lbx__storage_begin(storage));
         lbx__storage_commit(storage);
         (void)usleep(2000);
     }
 }
 
-/* In company each group is a commit, but the last one's pages wait for another. */
-TEST_LIMIT(in_company_it_holds_as_much_again, 120)
+/* In shared mode each batch is a commit, but the last one's pages wait for another. */
+TEST_LIMIT(in_shared_mode_it_holds_as_much_again, 120)
 {
     const lbx_store_options options = small_options(16 << 20);
     lbx__storage *storage;

@@ -34,7 +34,7 @@ answer_pings(int to)
     lbx_postbox_unref(pings);
 }
 
-/* If bells were lost, each would take a second: 200 s. */
+/* If notifications were lost, each would take a second: 200 s. */
 TEST_LIMIT(processes_wake_each_other, 60)
 {
     lbx_postbox *pings, *pongs;
@@ -99,11 +99,11 @@ TEST_LIMIT(an_idle_store_lets_others_in, 20)
 TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
 {
     enum {
-        KNOCKS_AT = 24 /* in wake: after the magic and the boot's id */
+        REQUESTS_AT = 24 /* in wake: after the magic and the boot's id */
     };
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
     char wake[512];
-    uint32_t before, knocks;
+    uint32_t before, requests;
     pid_t children[3];
     int from[3], fd;
 
@@ -113,17 +113,17 @@ TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
     CHECK(kill(children[0], SIGKILL) == 0);
     CHECK(waitpid(children[0], NULL, 0) == children[0]);
     (void)close(from[0]);
-    // As if both had it shared for a moment: nobody can recover yet.
+    // As if both had it shared for a moment: no process can recover yet.
     (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
     for (int i = 1; i < 3; i++)
         children[i] = spawn(idle, &from[i]);
     do {
-        CHECK_INT(sizeof(knocks),
-                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
-    } while (knocks - before < 100);
+        CHECK_INT(sizeof(requests),
+                  pread(fd, &requests, sizeof(requests), REQUESTS_AT));
+    } while (requests - before < 100);
     lock.l_type = F_UNLCK;
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
     for (int i = 1; i < 3; i++)
@@ -141,12 +141,12 @@ TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
 TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
 {
     enum {
-        KNOCKS_AT = 24,
+        REQUESTS_AT = 24,
         META_BYTES = 8192
     };
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
     char made[480], wake[512], data[512];
-    uint32_t before, knocks;
+    uint32_t before, requests;
     MDB_env *env;
     pid_t child;
     int from, fd;
@@ -164,12 +164,12 @@ TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
     fd = open(wake, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     CHECK(fd >= 0 && ftruncate(fd, 65536) == 0);
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), KNOCKS_AT));
+    CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
     child = spawn(idle, &from);
     do {
-        CHECK_INT(sizeof(knocks),
-                  pread(fd, &knocks, sizeof(knocks), KNOCKS_AT));
-    } while (knocks - before < 20);
+        CHECK_INT(sizeof(requests),
+                  pread(fd, &requests, sizeof(requests), REQUESTS_AT));
+    } while (requests - before < 20);
     CHECK(kill(child, SIGSTOP) == 0);
     CHECK(waitpid(child, NULL, WUNTRACED) == child);
     (void)snprintf(data, sizeof(data), "%s/data.mdb", store_path);
@@ -230,7 +230,7 @@ fail_to_enter(int to)
     say(to);
 }
 
-TEST_LIMIT(who_wants_to_be_alone_is, 20)
+TEST_LIMIT(exclusive_mode_is_granted_or_refused, 20)
 {
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};

@@ -360,7 +360,7 @@ TEST(a_journal_of_another_size_is_made_anew)
     lbx__storage_close(storage);
 }
 
-/* D10: on a full disk it stays as it is, and nothing is left behind. */
+/* On a full disk it stays as it is, and nothing is left behind. */
 TEST(a_larger_journal_that_finds_no_room_is_done_without)
 {
     lbx_store_options options = fixture_options();
@@ -479,7 +479,7 @@ TEST(a_slow_flush_is_waited_for_by_who_writes)
     lbx__storage_close(storage);
 }
 
-/* G2: a ticket of a group without writes needs no flush of its own. */
+/* A ticket of a group without writes needs no flush of its own. */
 TEST(groups_that_only_read_do_not_flush)
 {
     struct faulty_io faulty;
@@ -496,7 +496,7 @@ TEST(groups_that_only_read_do_not_flush)
     lbx__storage_close(storage);
 }
 
-/* M3 of files: through kills and boots; setting the wall clock does not move
+/* Store time never goes back: through kills and boots; setting the wall clock does not move
  * it. */
 TEST(time_goes_on_through_boots_and_never_back)
 {
@@ -512,7 +512,7 @@ TEST(time_goes_on_through_boots_and_never_back)
     storage = fixture_open(path, NULL, &faulty.io);
     before = lbx__storage_now(storage);
     faulty.boot_ns += 10 * LBX_SECOND;
-    faulty.wall_ns += 5000 * LBX_SECOND; // set by someone
+    faulty.wall_ns += 5000 * LBX_SECOND; // set by hand
     CHECK_INT(before + 10 * LBX_SECOND, lbx__storage_now(storage));
     faulty.wall_ns -= 4990 * LBX_SECOND;
     lbx__storage_close(storage);
@@ -545,7 +545,7 @@ TEST(time_goes_on_through_boots_and_never_back)
     lbx__storage_close(storage);
 }
 
-/* D11: below level sync a reboot may have lost answers; receipts must show. */
+/* Below level sync a reboot may have lost answers; receipts must show. */
 TEST(the_era_grows_after_a_reboot_below_level_sync)
 {
     static const struct {

@@ -141,7 +141,7 @@ TEST_CITING("W-10 W-17", letters_and_receipts_survive_a_restart)
     lbx_postbox_unref(postbox);
 }
 
-/* D11: what was acknowledged may be back, so nobody's receipt is good. */
+/* What was acknowledged may be back, so no receipt is good. */
 TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
 {
     lbx_store_options options = fixture_options();

@@ -42,7 +42,7 @@ check_value(const char *wanted, lbx__storage *storage, lbx__table table,
     CHECK(memcmp(wanted, value.data, value.size) == 0);
 }
 
-/* G1: a group sees what it has written, in order, and tables are apart. */
+/* A group sees what it has written, in order, and tables are apart. */
 TEST(storage_shows_its_own_writes_in_order)
 {
     static const char *const keys[] = {"b", "a", "ab", "\xff", "aa"};
@@ -89,7 +89,7 @@ TEST(storage_shows_its_own_writes_in_order)
     lbx__storage_close(storage);
 }
 
-/* G6: what is not larger takes the old row's place, without a reservation. */
+/* What is not larger takes the old row's place, without a reservation. */
 TEST(storage_overwrites_in_place_or_with_what_was_reserved)
 {
     const lbx__bytes parts[] = {{"on", 2}, {"", 0}, {"ly", 2}};
@@ -120,7 +120,7 @@ TEST(storage_overwrites_in_place_or_with_what_was_reserved)
     lbx__storage_close(storage);
 }
 
-/* M1: a refused reservation leaves no trace, and what was reserved before it is
+/* MEM-1: a refused reservation leaves no trace, and what was reserved before it is
  * still there. */
 static void
 reserve_and_put(struct torture *memory, void *context)
@@ -185,7 +185,7 @@ TEST(storage_gives_unused_reservations_back)
     CHECK_INT(0, memory.live_bytes);
 }
 
-/* M3: a clock that is set back holds the store's time still. */
+/* MEM-3: a clock that is set back holds the store's time still. */
 TEST(storage_time_never_goes_back)
 {
     struct test_clock time = TEST_CLOCK_INIT;
@@ -206,7 +206,7 @@ TEST(storage_time_never_goes_back)
     lbx__storage_close(NULL);
 }
 
-/* M4: a large row that goes leaves its block to the next, whose key and value may
+/* MEM-4: a large row that goes leaves its block to the next, whose key and value may
  * be of other sizes; what it holds is bounded, and freed at the end. */
 TEST(storage_uses_the_last_large_block_again)
 {
