@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "codec/digest.h"
 #include "codec/hex.h"
-#include "post/rules/row.h"
+#include "post/rules/body.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
-#include "post/rules/row.h"
+#include "post/rules/body.h"
 
 struct send_job {
     lbx_send_request request;

@@ -17,6 +17,7 @@
  */
 #include "known_store.h"
 
+#include "post/rules/body.h"
 #include "stores/file/fixture.h"
 #include "stores/file/journal.h"
 #include "stores/file/repair/view.h"

@@ -36,10 +36,10 @@ count_rows(lbx__storage *storage, lbx__table table, uint64_t box)
 }
 
 static lbx_status
-scan_letter(lbx__rules *rules, const lbx__box_record *head,
+scan_letter(lbx__rules *rules, const lbx__box_record *box,
             lbx__letter_record *letter, struct scan *scan)
 {
-    const lbx__key key = lbx__key_2(head->box, letter->sequence);
+    const lbx__key key = lbx__key_2(box->row_id, letter->sequence);
     const lbx__state *state = &letter->state;
 
     scan->letters++;
@@ -50,26 +50,26 @@ scan_letter(lbx__rules *rules, const lbx__box_record *head,
     scan->lines += letter->body.gid != 0;
     if (state->stored) {
         const lbx__key due =
-            lbx__key_3(head->box, (uint64_t)state->due, state->turn);
+            lbx__key_3(box->row_id, (uint64_t)state->due, state->ticket);
         const bool is_ready = state->kind == LBX__IS_READY;
         lbx__bytes value;
 
         scan->stored++;
         scan->sum += lbx__row_hash(LBX__STATES, &key, state->sum);
         scan->waits += !is_ready;
-        scan->ready += is_ready && !head->facts->options.fifo;
-        if ((!is_ready || !head->facts->options.fifo) &&
+        scan->ready += is_ready && !box->facts->options.fifo;
+        if ((!is_ready || !box->facts->options.fifo) &&
             (lbx__row_get(rules->storage, is_ready ? LBX__READY : LBX__WAITS,
                           &due, &value) != LBX_OK ||
              lbx__get_le64(value.data) != letter->sequence))
             return LBX_CORRUPT;
-    } else if (!head->facts->options.fifo && letter->sequence < head->fresh)
+    } else if (!box->facts->options.fifo && letter->sequence < box->fresh)
         return LBX_CORRUPT;
     return LBX_OK;
 }
 
 static const char *
-audit_box(lbx__rules *rules, const lbx__box_record *head, char *buffer,
+audit_box(lbx__rules *rules, const lbx__box_record *box, char *buffer,
           size_t bytes)
 {
     lbx__storage *storage = rules->storage;
@@ -78,10 +78,10 @@ audit_box(lbx__rules *rules, const lbx__box_record *head, char *buffer,
     uint64_t from = 0;
     lbx_status status;
 
-    while ((status = lbx__letter_record_seek(rules, head, from, &letter)) ==
+    while ((status = lbx__letter_record_seek(rules, box, from, &letter)) ==
            LBX_OK) {
         from = letter.sequence + 1;
-        if (scan_letter(rules, head, &letter, &scan) != LBX_OK) {
+        if (scan_letter(rules, box, &letter, &scan) != LBX_OK) {
             snprintf(buffer, bytes, "letter %d has not the rows it should",
                      (int)letter.sequence);
             return buffer;
@@ -89,21 +89,21 @@ audit_box(lbx__rules *rules, const lbx__box_record *head, char *buffer,
     }
     if (status != LBX_NOT_FOUND)
         return "a row does not check";
-    if (scan.letters != head->letters || scan.leased != head->leased ||
-        scan.delayed != head->delayed || scan.bytes != head->bytes)
+    if (scan.letters != box->letters || scan.leased != box->leased ||
+        scan.delayed != box->delayed || scan.bytes != box->bytes)
         return "counts are not what a scan counts";
-    if (scan.sum != head->sum)
+    if (scan.sum != box->sum)
         return "the sum of row hashes is another";
-    if (scan.stored != count_rows(storage, LBX__STATES, head->box) ||
-        scan.waits != count_rows(storage, LBX__WAITS, head->box) ||
-        scan.ready != count_rows(storage, LBX__READY, head->box) ||
-        scan.lines != count_rows(storage, LBX__LINES, head->box))
+    if (scan.stored != count_rows(storage, LBX__STATES, box->row_id) ||
+        scan.waits != count_rows(storage, LBX__WAITS, box->row_id) ||
+        scan.ready != count_rows(storage, LBX__READY, box->row_id) ||
+        scan.lines != count_rows(storage, LBX__LINES, box->row_id))
         return "there are rows of letters that are gone";
-    if (count_rows(storage, LBX__GROUPS, head->box) !=
-            count_rows(storage, LBX__GIDS, head->box) ||
-        count_rows(storage, LBX__GROUPS, head->box) !=
-            count_rows(storage, LBX__GROUP_DUE, head->box) ||
-        (scan.lines == 0 && count_rows(storage, LBX__GIDS, head->box) > 0))
+    if (count_rows(storage, LBX__GROUPS, box->row_id) !=
+            count_rows(storage, LBX__GIDS, box->row_id) ||
+        count_rows(storage, LBX__GROUPS, box->row_id) !=
+            count_rows(storage, LBX__GROUP_DUE, box->row_id) ||
+        (scan.lines == 0 && count_rows(storage, LBX__GIDS, box->row_id) > 0))
         return "groups have not one row in each table";
     return NULL;
 }
@@ -122,12 +122,12 @@ rules_audit(lbx__storage *storage, char *buffer, size_t bytes)
     while (!wrong && lbx__row_seek(storage, LBX__BOX_RECORDS, &from, 0, &at,
                                    &value) == LBX_OK) {
         const uint64_t uid = lbx__key_number(at, 0);
-        lbx__box_record *head;
+        lbx__box_record *box;
 
-        rules.head_count = 0;
-        if (lbx__box_record_open(&rules, (lbx_box){uid}, &head) != LBX_OK)
-            return "a head does not check";
-        wrong = audit_box(&rules, head, buffer, bytes);
+        rules.open_count = 0;
+        if (lbx__box_record_open(&rules, (lbx_box){uid}, &box) != LBX_OK)
+            return "a box does not check";
+        wrong = audit_box(&rules, box, buffer, bytes);
         from = lbx__key_1(uid + 1);
     }
     return wrong;

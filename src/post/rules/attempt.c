@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attempts: a receive of a fifo box that is repeated with the same id, because
- * its answer was lost, gets the same letters under the same receipts, and their
- * leases begin anew. So the lost answer does not hold up its groups.
+ * its response was lost, gets the same letters with the same receipts, and their
+ * leases start again. So a lost response does not hold up the groups.
  *
- * The row of an attempt has, for each letter, sequence, turn and epoch. A turn is
- * drawn with each lease, extension and return: as long as turn and epoch are
- * the same and the letter is leased, nobody has touched it.
+ * The row of an attempt has the sequence, ticket and epoch of each letter. A
+ * ticket is drawn with each lease, extension and return: while ticket and epoch
+ * are the same and the letter is leased, nothing has changed it.
  *
- * A repeated attempt is no new delivery: the count stays.
+ * A repeated attempt is no new delivery: the delivery count stays.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/internal.h"
 
 #include <string.h>
 
 enum {
-    LETTER_BYTES = 20,
-    ATTEMPT_BYTES = 8 + 4 + LBX_MAX_BATCH * LETTER_BYTES
+    ATTEMPT_LETTER_BYTES = 20,
+    ATTEMPT_BYTES = 8 + 4 + LBX_MAX_BATCH * ATTEMPT_LETTER_BYTES
 };
 
 struct attempt {
@@ -26,20 +28,20 @@ struct attempt {
 };
 
 static void
-keep(lbx__rules *rules, const lbx__claim *claim,
-     const uint8_t hash[LBX__HASH_BYTES])
+attempt_write(lbx__rules *rules, const lbx__claim *claim,
+              const uint8_t hash[LBX__HASH_BYTES])
 {
-    const uint64_t box = claim->head->box;
-    const int64_t until = lbx__later(rules->now, LBX__REMEMBERED_NS);
-    const lbx__key key = lbx__key_hash(box, hash);
-    const lbx__key due = lbx__key_due_hash(box, until, hash);
+    const uint64_t row_id = claim->box->row_id;
+    const int64_t until = lbx__time_add(rules->now, LBX__REMEMBERED_NS);
+    const lbx__key key = lbx__key_hash(row_id, hash);
+    const lbx__key due = lbx__key_due_hash(row_id, until, hash);
     uint8_t bytes[ATTEMPT_BYTES] = {0};
     uint8_t *at = lbx__put_le64(bytes, (uint64_t)until);
 
     at = lbx__put_le32(at, claim->count);
     for (uint32_t i = 0; i < claim->count; i++) {
         at = lbx__put_le64(at, claim->got[i].sequence);
-        at = lbx__put_le64(at, claim->got[i].turn);
+        at = lbx__put_le64(at, claim->got[i].ticket);
         at = lbx__put_le32(at, claim->got[i].epoch);
     }
     lbx__row_put(rules->storage, LBX__SEEN, &key,
@@ -49,9 +51,10 @@ keep(lbx__rules *rules, const lbx__claim *claim,
 
 /* The letters of an attempt that can be repeated: OK; NOT_FOUND. */
 static lbx_status
-find(lbx__rules *rules, const lbx__box_record *head, struct attempt *attempt)
+attempt_find(lbx__rules *rules, const lbx__box_record *box,
+             struct attempt *attempt)
 {
-    const lbx__key key = lbx__key_hash(head->box, attempt->hash);
+    const lbx__key key = lbx__key_hash(box->row_id, attempt->hash);
     uint8_t row[ATTEMPT_BYTES];
     lbx__bytes value;
     lbx_status status = lbx__row_get(rules->storage, LBX__SEEN, &key, &value);
@@ -67,14 +70,14 @@ find(lbx__rules *rules, const lbx__box_record *head, struct attempt *attempt)
     if ((int64_t)lbx__get_le64(row) <= rules->now)
         return LBX_NOT_FOUND;
     for (uint32_t i = 0; i < attempt->count; i++) {
-        const uint8_t *at = row + 12 + (size_t)i * LETTER_BYTES;
+        const uint8_t *at = row + 12 + (size_t)i * ATTEMPT_LETTER_BYTES;
         lbx__letter_record *letter = &attempt->letters[i];
 
-        status = lbx__letter_record_get(rules, head, lbx__get_le64(at), letter);
+        status = lbx__letter_record_get(rules, box, lbx__get_le64(at), letter);
         if (status != LBX_OK)
             return status;
         if (letter->state.kind != LBX__IS_LEASED ||
-            letter->state.turn != lbx__get_le64(at + 8) ||
+            letter->state.ticket != lbx__get_le64(at + 8) ||
             letter->state.epoch != lbx__get_le32(at + 16))
             return LBX_NOT_FOUND;
     }
@@ -82,9 +85,9 @@ find(lbx__rules *rules, const lbx__box_record *head, struct attempt *attempt)
 }
 
 static lbx_status
-replay_one(lbx__rules *rules, lbx__claim *claim, lbx__letter_record *letter)
+attempt_repeat(lbx__rules *rules, lbx__claim *claim, lbx__letter_record *letter)
 {
-    lbx__box_record *head = claim->head;
+    lbx__box_record *box = claim->box;
     lbx__state to = letter->state;
     lbx__need need = {.count = 0};
     lbx_status status;
@@ -95,16 +98,16 @@ replay_one(lbx__rules *rules, lbx__claim *claim, lbx__letter_record *letter)
                                   LBX__SHRINKS);
     if (status == LBX_OK)
         status =
-            lbx__receive_deliver(rules, head, letter, &to, claim->sink, true);
+            lbx__receive_deliver(rules, box, letter, &to, claim->sink, true);
     if (status != LBX_OK)
         return status;
-    to.due = lbx__later(rules->now, claim->request->lease_ns);
-    to.turn = head->next++;
+    to.due = lbx__time_add(rules->now, claim->request->lease_ns);
+    to.ticket = box->next++;
     to.received_ns = rules->now;
-    lbx__letter_record_change(rules, head, letter, &to);
-    lbx__group_requeue(rules, head, letter, LBX__GROUP_LAST, 0);
+    lbx__letter_record_change(rules, box, letter, &to);
+    lbx__group_requeue(rules, box, letter, LBX__GROUP_LAST, 0);
     claim->got[claim->count].sequence = letter->sequence;
-    claim->got[claim->count].turn = to.turn;
+    claim->got[claim->count].ticket = to.ticket;
     claim->got[claim->count].epoch = to.epoch;
     claim->count++;
     return LBX_OK;
@@ -120,22 +123,22 @@ lbx__attempt_receive(lbx__rules *rules, lbx__claim *claim)
 
     if (status != LBX_OK)
         return status;
-    lbx__sweep_seen(rules, claim->head);
+    lbx__sweep_seen(rules, claim->box);
     lbx__need_row(&need, 24, ATTEMPT_BYTES);
     lbx__need_row(&need, 32, 0);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__SHRINKS);
     if (status != LBX_OK)
         return status;
-    status = find(rules, claim->head, &attempt);
+    status = attempt_find(rules, claim->box, &attempt);
     if (status == LBX_OK) {
-        for (uint32_t i = 0; i < attempt.count && claim->count < claim->most &&
-                             status == LBX_OK;
+        for (uint32_t i = 0;
+             i < attempt.count && claim->count < claim->max && status == LBX_OK;
              i++)
-            status = replay_one(rules, claim, &attempt.letters[i]);
+            status = attempt_repeat(rules, claim, &attempt.letters[i]);
     } else if (status == LBX_NOT_FOUND)
         status = lbx__group_receive(rules, claim);
     if (claim->count > 0)
-        keep(rules, claim, attempt.hash);
+        attempt_write(rules, claim, attempt.hash);
     return status;
 }

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The background: rows that belong to nobody any more, and moves.
+ * Background work: removes the rows of purged and deleted boxes, and advances
+ * moves.
  *
- * A row id that was abandoned by a purge or a delete has a row in old. Everything
- * under it is removed, some rows at a time; then that row.
+ * A row id that a purge or a delete has abandoned has a row in garbage. All rows
+ * under it are removed, some at a time; then that row.
  *
- * X3  What is removed here can be reached by nobody: the head that named its row
- *     id is gone or names another, and row ids are not used again.
+ * BGWORK-1  No rule can reach the rows that are removed here: the record that had
+ *           their row id is gone or has another, and row ids are not used again.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/internal.h"
 
 #include <string.h>
 
-/* Whose keys begin with a row id. */
-static const lbx__table tables[] = {
+/* The tables whose keys begin with a row id. */
+static const lbx__table row_id_tables[] = {
     LBX__BODIES, LBX__STATES,    LBX__READY,  LBX__WAITS,
     LBX__LINES,  LBX__GROUP_DUE, LBX__GROUPS, LBX__GIDS,
     LBX__SEEN,   LBX__SEEN_DUE,  LBX__AGE,
 };
 
-/* Removes rows of one table under a row id; true when none is left. Their sums do
- * not matter any more. */
+/* Removes rows of one table under a row id, without checking their sums;
+ * `*ret_done` when none is left. */
 static lbx_status
-clear(lbx__rules *rules, lbx__table table, uint64_t box, uint32_t *budget,
-      bool *ret_done)
+background_clear(lbx__rules *rules, lbx__table table, uint64_t row_id,
+                 uint32_t *budget, bool *ret_done)
 {
-    const lbx__key from = lbx__key_1(box);
+    const lbx__key from = lbx__key_1(row_id);
     lbx__bytes at, value;
     lbx_status status;
 
@@ -52,7 +55,7 @@ clear(lbx__rules *rules, lbx__table table, uint64_t box, uint32_t *budget,
 }
 
 static lbx_status
-reclaim(lbx__rules *rules, uint32_t *budget)
+background_reclaim(lbx__rules *rules, uint32_t *budget)
 {
     const lbx__key from = lbx__key_1(0);
     lbx__bytes at, value;
@@ -67,14 +70,15 @@ reclaim(lbx__rules *rules, uint32_t *budget)
         if (status != LBX_OK)
             break;
         key = lbx__key_1(lbx__key_number(at, 0));
-        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && done; i++)
-            status = clear(rules, tables[i], lbx__get_be64(key.bytes), budget,
-                           &done);
+        for (size_t i = 0;
+             i < sizeof(row_id_tables) / sizeof(row_id_tables[0]) && done; i++)
+            status = background_clear(rules, row_id_tables[i],
+                                      lbx__get_be64(key.bytes), budget, &done);
         if (status != LBX_OK)
             return status;
         if (done) {
             lbx__row_drop(rules->storage, LBX__GARBAGE, &key);
-            (*budget)--; // so that it ends, though the row be damaged
+            (*budget)--; // the loop ends although the row may be damaged
         }
     }
     return status == LBX_NOT_FOUND ? LBX_OK : status;
@@ -87,7 +91,7 @@ lbx__background_work(lbx__rules *rules, uint32_t budget, int64_t *ret_due_ns)
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = reclaim(rules, &budget);
+    status = background_reclaim(rules, &budget);
     if (status == LBX_OK)
         status = lbx__move_step(rules, &budget, &due);
     if (status == LBX_OK)

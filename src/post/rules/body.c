@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The values of bodies and states; see rows.h.
- *
- *   body   id 16  sent_ns 8  sent_ms 8  gid 8  counted 4  body 4  attributes 4
- *          sizes of seven texts, with their NUL, 4 each; 0: none
- *          the texts; the attributes; the body
- *
- *   attribute   kind 1  zeros 3  name, label, value sizes 4 each
- *               name NUL  label NUL (if it has one)  value
- *
- * Texts lie there with their NULs, so that a delivery points into the row.
- */
-#include "post/rules/row.h"
+/* Bodies and states of letters, to and from their rows; see body.h. */
+#include "post/rules/body.h"
 
 #include "base/alloc.h"
+#include "codec/endian.h"
+
+#include <string.h>
 
 enum {
     TEXTS = 7,
@@ -24,7 +16,8 @@ _Static_assert(LBX__BODY_FIXED == 16 + 3 * 8 + 3 * 4 + TEXTS * 4,
                "the fixed part is as long as it says");
 
 static void
-texts_of(const lbx_parcel *parcel, const char *source, const char *ret[TEXTS])
+body_texts_of(const lbx_parcel *parcel, const char *source,
+              const char *ret[TEXTS])
 {
     ret[0] = parcel->type_name;
     ret[1] = parcel->routes;
@@ -36,16 +29,16 @@ texts_of(const lbx_parcel *parcel, const char *source, const char *ret[TEXTS])
 }
 
 static size_t
-text_bytes(const char *text)
+body_text_bytes(const char *text)
 {
     return text ? strlen(text) + 1 : 0;
 }
 
 static void
-encode_attribute(const lbx_attribute *attribute, lbx_buffer *out)
+body_encode_attribute(const lbx_attribute *attribute, lbx_buffer *out)
 {
     const size_t name = strlen(attribute->name) + 1;
-    const size_t label = text_bytes(attribute->label);
+    const size_t label = body_text_bytes(attribute->label);
     uint8_t fixed[ATTRIBUTE_FIXED] = {(uint8_t)attribute->kind};
     uint8_t *at = fixed + 4;
 
@@ -65,13 +58,13 @@ lbx__body_encode(const lbx_parcel *parcel, const char *source, lbx_buffer *out)
 {
     const char *texts[TEXTS];
 
-    texts_of(parcel, source, texts);
+    body_texts_of(parcel, source, texts);
     for (size_t i = 0; i < TEXTS; i++) {
         if (texts[i])
             lbx__buffer_add(out, texts[i], strlen(texts[i]) + 1);
     }
     for (size_t i = 0; i < parcel->attribute_count; i++)
-        encode_attribute(&parcel->attributes[i], out);
+        body_encode_attribute(&parcel->attributes[i], out);
 }
 
 void
@@ -87,9 +80,9 @@ lbx__body_fixed(const lbx__body *body, uint8_t fixed[LBX__BODY_FIXED])
     at = lbx__put_le32(at, body->counted_bytes);
     at = lbx__put_le32(at, (uint32_t)body->parcel.body_bytes);
     at = lbx__put_le32(at, (uint32_t)body->parcel.attribute_count);
-    texts_of(&body->parcel, body->source, texts);
+    body_texts_of(&body->parcel, body->source, texts);
     for (size_t i = 0; i < TEXTS; i++)
-        at = lbx__put_le32(at, (uint32_t)text_bytes(texts[i]));
+        at = lbx__put_le32(at, (uint32_t)body_text_bytes(texts[i]));
 }
 
 lbx_status
@@ -111,9 +104,9 @@ lbx__body_decode_fixed(lbx__bytes value, lbx__body *ret)
     return LBX_OK;
 }
 
-/* The next `size` bytes of a value; NULL when it has not so many. */
+/* The next `size` bytes of a value; NULL when fewer are left. */
 static const uint8_t *
-take(lbx__bytes *left, size_t size)
+body_take(lbx__bytes *left, size_t size)
 {
     const uint8_t *at = left->data;
 
@@ -126,37 +119,38 @@ take(lbx__bytes *left, size_t size)
 
 /* A text with its NUL; NULL for a size of 0. */
 static bool
-take_text(lbx__bytes *left, size_t size, const char **ret)
+body_take_text(lbx__bytes *left, size_t size, const char **ret)
 {
     *ret = NULL;
     if (size == 0)
         return true;
-    *ret = (const char *)take(left, size);
+    *ret = (const char *)body_take(left, size);
     return *ret && (*ret)[size - 1] == '\0';
 }
 
 static bool
-take_attribute(lbx__bytes *left, lbx_attribute *ret)
+body_take_attribute(lbx__bytes *left, lbx_attribute *ret)
 {
-    const uint8_t *fixed = take(left, ATTRIBUTE_FIXED);
+    const uint8_t *fixed = body_take(left, ATTRIBUTE_FIXED);
 
     if (!fixed || fixed[0] > LBX_ATTRIBUTE_BINARY)
         return false;
     ret->kind = (lbx_attribute_kind)fixed[0];
     ret->size_bytes = lbx__get_le32(fixed + 12);
-    if (!take_text(left, lbx__get_le32(fixed + 4), &ret->name) || !ret->name ||
-        !take_text(left, lbx__get_le32(fixed + 8), &ret->label))
+    if (!body_take_text(left, lbx__get_le32(fixed + 4), &ret->name) ||
+        !ret->name ||
+        !body_take_text(left, lbx__get_le32(fixed + 8), &ret->label))
         return false;
-    ret->value = take(left, ret->size_bytes);
+    ret->value = body_take(left, ret->size_bytes);
     return ret->value != NULL;
 }
 
 static bool
-make_room(lbx__attributes *attributes, size_t count)
+body_reserve_attributes(lbx__attributes *attributes, size_t count)
 {
     lbx_attribute *array;
 
-    if (count <= attributes->room)
+    if (count <= attributes->capacity)
         return true;
     array = lbx__alloc(attributes->allocator, count * sizeof(*array),
                        _Alignof(lbx_attribute));
@@ -164,7 +158,7 @@ make_room(lbx__attributes *attributes, size_t count)
         return false;
     lbx__body_attributes_fini(attributes);
     attributes->array = array;
-    attributes->room = count;
+    attributes->capacity = count;
     return true;
 }
 
@@ -172,23 +166,23 @@ void
 lbx__body_attributes_fini(lbx__attributes *attributes)
 {
     lbx__free(attributes->allocator, attributes->array,
-              attributes->room * sizeof(*attributes->array));
+              attributes->capacity * sizeof(*attributes->array));
     attributes->array = NULL;
-    attributes->room = 0;
+    attributes->capacity = 0;
 }
 
 static lbx_status
-decode_attributes(lbx__bytes *left, lbx__attributes *attributes,
-                  lbx_parcel *parcel)
+body_decode_attributes(lbx__bytes *left, lbx__attributes *attributes,
+                       lbx_parcel *parcel)
 {
     const size_t count = parcel->attribute_count;
 
     if (count > left->size / ATTRIBUTE_FIXED)
         return LBX_CORRUPT;
-    if (!make_room(attributes, count))
+    if (!body_reserve_attributes(attributes, count))
         return LBX_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        if (!take_attribute(left, &attributes->array[i]))
+        if (!body_take_attribute(left, &attributes->array[i]))
             return LBX_CORRUPT;
     }
     parcel->attributes = attributes->array;
@@ -205,9 +199,9 @@ lbx__body_decode_rest(lbx__bytes value, lbx__attributes *attributes,
     lbx_parcel *parcel = &ret->parcel;
     lbx_status status;
 
-    take(&value, LBX__BODY_FIXED);
+    body_take(&value, LBX__BODY_FIXED);
     for (size_t i = 0; i < TEXTS; i++) {
-        if (!take_text(&value, lbx__get_le32(sizes + 4 * i), &texts[i]))
+        if (!body_take_text(&value, lbx__get_le32(sizes + 4 * i), &texts[i]))
             return LBX_CORRUPT;
     }
     parcel->type_name = texts[0];
@@ -218,7 +212,7 @@ lbx__body_decode_rest(lbx__bytes value, lbx__attributes *attributes,
     parcel->in_reply_to = texts[5];
     ret->source = texts[6];
     if (parcel->attribute_count > 0) {
-        status = decode_attributes(&value, attributes, parcel);
+        status = body_decode_attributes(&value, attributes, parcel);
         if (status != LBX_OK)
             return status;
     }
@@ -270,9 +264,9 @@ lbx__body_encode_state(const lbx__state *state, uint8_t bytes[LBX__STATE_BYTES])
     at = lbx__put_le32(at, state->deliveries);
     at = lbx__put_le32(at, state->carried);
     at = lbx__put_le64(at, (uint64_t)state->due);
-    at = lbx__put_le64(at, state->turn);
-    at = lbx__put_le64(at, (uint64_t)state->place_due);
-    at = lbx__put_le64(at, state->place_turn);
+    at = lbx__put_le64(at, state->ticket);
+    at = lbx__put_le64(at, (uint64_t)state->claimed_due);
+    at = lbx__put_le64(at, state->claimed_ticket);
     at = lbx__put_le64(at, (uint64_t)state->first_ms);
     lbx__put_le64(at, (uint64_t)state->received_ns);
 }
@@ -284,15 +278,15 @@ lbx__body_decode_state(lbx__bytes value, lbx__state *ret)
 
     if (value.size != LBX__STATE_BYTES || lbx__get_le32(at) > LBX__IS_DELAYED)
         return LBX_CORRUPT;
-    ret->kind = (lbx__kind)lbx__get_le32(at);
+    ret->kind = (lbx__letter_kind)lbx__get_le32(at);
     ret->stored = true;
     ret->epoch = lbx__get_le32(at + 4);
     ret->deliveries = lbx__get_le32(at + 8);
     ret->carried = lbx__get_le32(at + 12);
     ret->due = (int64_t)lbx__get_le64(at + 16);
-    ret->turn = lbx__get_le64(at + 24);
-    ret->place_due = (int64_t)lbx__get_le64(at + 32);
-    ret->place_turn = lbx__get_le64(at + 40);
+    ret->ticket = lbx__get_le64(at + 24);
+    ret->claimed_due = (int64_t)lbx__get_le64(at + 32);
+    ret->claimed_ticket = lbx__get_le64(at + 40);
     ret->first_ms = (int64_t)lbx__get_le64(at + 48);
     ret->received_ns = (int64_t)lbx__get_le64(at + 56);
     return LBX_OK;

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boxes: create, configure, delete, purge.
+ * Boxes: create, configure, purge, delete.
  *
- * A box has a uid for its life, under which its options and its head stand, and
- * a row id, under which its letters do. A purge is a new row id; what stands
- * under the old one belongs to nobody, and is reclaimed later (reclaim.c).
+ * A box has a uid for its whole life, under which its options and its record are
+ * stored, and a row id, under which its letters are. A purge draws a new row id;
+ * the rows under the old one are unreachable from then on, and background.c
+ * removes them later.
  *
- * X1  Row ids and uids are never used twice.
- * X2  A purge or a delete is one step, whatever is inside.
+ * BOXADM-1  A purge or a delete is one step, however many letters there are.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/box_row.h"
 #include "post/rules/internal.h"
 
 #include <string.h>
 
-static const lbx_box_options default_options = LBX_BOX_OPTIONS_INIT;
+static const lbx_box_options box_admin_defaults = LBX_BOX_OPTIONS_INIT;
 
 /* ---- Options ---- */
 
 static bool
-allows(const lbx_box_options *options, const char *source)
+box_admin_allows(const lbx_box_options *options, const char *source)
 {
     switch (options->dead_letter_allow) {
     case LBX_DEAD_LETTER_ALLOW_ALL:
@@ -36,28 +38,28 @@ allows(const lbx_box_options *options, const char *source)
     return false;
 }
 
-/* Whether the box that should take dead letters is there, is of the same kind,
- * and allows it: OK; NOT_FOUND; INVALID; DENIED; CORRUPT; IO. */
+/* Checks that the dead-letter box exists, is fifo if this one is, and allows it:
+ * OK; NOT_FOUND; INVALID; DENIED; CORRUPT; IO. */
 static lbx_status
-check_dead_letters(lbx__rules *rules, const char *space, const char *name,
-                   const lbx_box_options *options)
+box_admin_check_dead_letters(lbx__rules *rules, const char *space,
+                             const char *name, const lbx_box_options *options)
 {
     char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     lbx_box_options theirs;
     lbx__box_row row;
     lbx__bytes value;
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx__key key;
     lbx_status status;
 
     if (!options->dead_letters)
         return LBX_OK;
     if (strcmp(options->dead_letters, name) == 0)
-        return allows(options, name) ? LBX_OK : LBX_DENIED;
-    status = lbx__box_record_find(rules, space, options->dead_letters, &head);
+        return box_admin_allows(options, name) ? LBX_OK : LBX_DENIED;
+    status = lbx__box_record_find(rules, space, options->dead_letters, &box);
     if (status != LBX_OK)
         return status;
-    key = lbx__key_1(head->uid);
+    key = lbx__key_1(box->uid);
     status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
@@ -67,13 +69,14 @@ check_dead_letters(lbx__rules *rules, const char *space, const char *name,
         return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
     if (theirs.fifo != options->fifo)
         return LBX_INVALID;
-    return allows(&theirs, name) ? LBX_OK : LBX_DENIED;
+    return box_admin_allows(&theirs, name) ? LBX_OK : LBX_DENIED;
 }
 
-/* The texts of a box after a change: what it had, without those that are named,
- * and those that have a value. */
+/* The texts of a box after a change: the old ones that the request does not name,
+ * and the new ones that have a value. */
 static void
-merge_texts(lbx__bytes had, const lbx_box_request *request, lbx_buffer *out)
+box_admin_merge_texts(lbx__bytes had, const lbx_box_request *request,
+                      lbx_buffer *out)
 {
     lbx_box_text text;
 
@@ -93,8 +96,8 @@ merge_texts(lbx__bytes had, const lbx_box_request *request, lbx_buffer *out)
 
 /* Encodes options and texts into `copied`, and the whole row into `encoded`. */
 static lbx_status
-encode_row(lbx__rules *rules, lbx__box_row *row, const lbx_box_options *options,
-           const lbx_box_request *request)
+box_admin_encode(lbx__rules *rules, lbx__box_row *row,
+                 const lbx_box_options *options, const lbx_box_request *request)
 {
     lbx_buffer *parts = &rules->copied, *whole = &rules->encoded;
     const lbx__bytes had_options = row->options, had_texts = row->texts;
@@ -106,7 +109,7 @@ encode_row(lbx__rules *rules, lbx__box_row *row, const lbx_box_options *options,
     else
         lbx__buffer_add(parts, had_options.data, had_options.size);
     row->options.size = parts->size;
-    merge_texts(had_texts, request, parts);
+    box_admin_merge_texts(had_texts, request, parts);
     if (parts->status != LBX_OK)
         return parts->status;
     row->options.data = parts->bytes;
@@ -117,7 +120,7 @@ encode_row(lbx__rules *rules, lbx__box_row *row, const lbx_box_options *options,
 }
 
 static void
-write_row(lbx__rules *rules, uint64_t uid)
+box_admin_write(lbx__rules *rules, uint64_t uid)
 {
     const lbx__key key = lbx__key_1(uid);
 
@@ -127,12 +130,12 @@ write_row(lbx__rules *rules, uint64_t uid)
 
 /* ---- Create ---- */
 
-/* There is one already: OK when it has the options that are given. */
+/* The box exists already: OK when it has the given options. */
 static lbx_status
-compare(lbx__rules *rules, const lbx__box_record *head,
-        const lbx_box_options *options)
+box_admin_compare(lbx__rules *rules, const lbx__box_record *box,
+                  const lbx_box_options *options)
 {
-    const lbx__key key = lbx__key_1(head->uid);
+    const lbx__key key = lbx__key_1(box->uid);
     lbx__box_row row;
     lbx__bytes value;
     lbx_status status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
@@ -154,16 +157,16 @@ compare(lbx__rules *rules, const lbx__box_record *head,
 }
 
 static lbx_status
-create(lbx__rules *rules, lbx_box_request *request)
+box_admin_insert(lbx__rules *rules, lbx_box_request *request)
 {
     const lbx_box_options *options =
-        request->options ? request->options : &default_options;
+        request->options ? request->options : &box_admin_defaults;
     const char *space = request->space ? request->space : "";
     const lbx__key name = lbx__key_name(space, request->name);
     lbx__box_row row = {.space = space, .name = request->name};
     lbx__need need = {.count = 0};
-    lbx__box_record head = {.next = 1, .fresh = 1};
-    lbx_status status = encode_row(rules, &row, options, request);
+    lbx__box_record box = {.next = 1, .fresh = 1};
+    lbx_status status = box_admin_encode(rules, &row, options, request);
 
     if (status != LBX_OK)
         return status;
@@ -173,72 +176,73 @@ create(lbx__rules *rules, lbx_box_request *request)
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__GROWS);
     if (status == LBX_OK)
-        status = lbx__rules_number(rules, &head.uid);
+        status = lbx__rules_number(rules, &box.uid);
     if (status == LBX_OK)
-        status = lbx__rules_number(rules, &head.box);
+        status = lbx__rules_number(rules, &box.row_id);
     if (status != LBX_OK)
         return status;
-    lbx__row_put_number(rules->storage, LBX__NAMES, &name, head.uid);
-    write_row(rules, head.uid);
-    lbx__box_record_write(rules, &head);
-    request->ret_box.uid = head.uid;
+    lbx__row_put_number(rules->storage, LBX__NAMES, &name, box.uid);
+    box_admin_write(rules, box.uid);
+    lbx__box_record_write(rules, &box);
+    request->ret_box.uid = box.uid;
     return LBX_OK;
 }
 
 lbx_status
 lbx__box_admin_create(lbx__rules *rules, lbx_box_request *request)
 {
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__box_record_find(rules, request->space, request->name, &head);
+    status = lbx__box_record_find(rules, request->space, request->name, &box);
     if (status == LBX_NOT_FOUND) {
-        status = request->options
-                     ? check_dead_letters(rules, request->space, request->name,
-                                          request->options)
-                     : LBX_OK;
+        status =
+            request->options
+                ? box_admin_check_dead_letters(rules, request->space,
+                                               request->name, request->options)
+                : LBX_OK;
         if (status == LBX_OK)
-            status = create(rules, request);
+            status = box_admin_insert(rules, request);
         if (status == LBX_OK)
-            status = lbx__box_record_open(rules, request->ret_box, &head);
+            status = lbx__box_record_open(rules, request->ret_box, &box);
     } else if (status == LBX_OK)
-        status = compare(rules, head, request->options);
+        status = box_admin_compare(rules, box, request->options);
     if (status == LBX_OK)
-        status = lbx__catalog_fill(rules, head, request);
+        status = lbx__catalog_fill(rules, box, request);
     return lbx__box_record_close_all(rules, status);
 }
 
 /* ---- Change ---- */
 
 static lbx_status
-configure(lbx__rules *rules, lbx__box_record *head,
-          const lbx_box_request *request)
+box_admin_change(lbx__rules *rules, lbx__box_record *box,
+                 const lbx_box_request *request)
 {
-    const lbx__key key = lbx__key_1(head->uid);
+    const lbx__key key = lbx__key_1(box->uid);
     lbx__need need = {.count = 0};
     lbx__box_row row;
     lbx__bytes value;
     lbx_status status;
 
     if (request->options) {
-        if (request->options->fifo != head->facts->options.fifo)
+        if (request->options->fifo != box->facts->options.fifo)
             return LBX_INVALID;
-        status = check_dead_letters(rules, head->facts->space,
-                                    head->facts->name, request->options);
+        status = box_admin_check_dead_letters(
+            rules, box->facts->space, box->facts->name, request->options);
         if (status != LBX_OK)
             return status;
     }
-    // By the old options, up to now: what they have decided stays.
-    status = lbx__sweep(rules, head);
+    // Up to now the old options apply.
+    status = lbx__sweep_due(rules, box);
     if (status == LBX_OK)
         status = lbx__row_get(rules->storage, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
         status = lbx__box_row_decode(value, &row);
     if (status != LBX_OK)
         return status == LBX_NOT_FOUND ? LBX_CORRUPT : status;
-    row.configured = head->configured + 1;
-    status = encode_row(rules, &row, request->options, request);
+    row.configured = box->configured + 1;
+    status = box_admin_encode(rules, &row, request->options, request);
     if (status != LBX_OK)
         return status;
     lbx__need_row(&need, 8, rules->encoded.size);
@@ -246,35 +250,35 @@ configure(lbx__rules *rules, lbx__box_record *head,
                                   LBX__GROWS);
     if (status != LBX_OK)
         return status;
-    write_row(rules, head->uid);
-    head->configured++;
-    head->dirty = true;
-    lbx__tell_ready(rules, head, rules->now);
+    box_admin_write(rules, box->uid);
+    box->configured++;
+    box->dirty = true;
+    lbx__rules_note_change(rules, box->uid, rules->now);
     return LBX_OK;
 }
 
 lbx_status
 lbx__box_admin_configure(lbx__rules *rules, lbx_box_request *request)
 {
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__catalog_find(rules, request, &head);
+    status = lbx__catalog_find(rules, request, &box);
     if (status == LBX_OK)
-        status = configure(rules, head, request);
+        status = box_admin_change(rules, box, request);
     if (status == LBX_OK)
-        request->ret_box.uid = head->uid;
+        request->ret_box.uid = box->uid;
     return lbx__box_record_close_all(rules, status);
 }
 
 /* ---- Purge and delete ---- */
 
-/* What stands under the row id belongs to nobody from now on. */
+/* Marks all rows under the row id as garbage, and draws a new row id. */
 static lbx_status
-abandon(lbx__rules *rules, lbx__box_record *head, uint64_t *ret_new)
+box_admin_abandon(lbx__rules *rules, lbx__box_record *box, uint64_t *ret_new)
 {
-    const lbx__key key = lbx__key_1(head->box);
+    const lbx__key key = lbx__key_1(box->row_id);
     lbx__need need = {.count = 0};
     lbx_status status;
 
@@ -291,23 +295,23 @@ abandon(lbx__rules *rules, lbx__box_record *head, uint64_t *ret_new)
 lbx_status
 lbx__box_admin_purge(lbx__rules *rules, lbx_box_request *request)
 {
-    lbx__box_record *head;
-    uint64_t box;
+    lbx__box_record *box;
+    uint64_t row_id;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__catalog_find(rules, request, &head);
+    status = lbx__catalog_find(rules, request, &box);
     if (status == LBX_OK)
-        status = lbx__sweep_age(rules, head);
+        status = lbx__sweep_age(rules, box);
     if (status == LBX_OK)
-        status = abandon(rules, head, &box);
+        status = box_admin_abandon(rules, box, &row_id);
     if (status == LBX_OK) {
-        request->ret_purged = head->letters;
-        head->box = box;
-        head->letters = head->leased = head->delayed = 0;
-        head->bytes = head->sum = 0;
-        head->fresh = head->next;
-        head->dirty = true;
+        request->ret_purged = box->letters;
+        box->row_id = row_id;
+        box->letters = box->leased = box->delayed = 0;
+        box->bytes = box->sum = 0;
+        box->fresh = box->next;
+        box->dirty = true;
     }
     return lbx__box_record_close_all(rules, status);
 }
@@ -315,26 +319,24 @@ lbx__box_admin_purge(lbx__rules *rules, lbx_box_request *request)
 lbx_status
 lbx__box_admin_delete(lbx__rules *rules, lbx_box_request *request)
 {
-    const lbx__rules_events *events = &rules->options.events;
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx__key name, key;
     uint64_t unused;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__catalog_find(rules, request, &head);
+    status = lbx__catalog_find(rules, request, &box);
     if (status == LBX_OK)
-        status = abandon(rules, head, &unused);
+        status = box_admin_abandon(rules, box, &unused);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    name = lbx__key_name(head->facts->space, head->facts->name);
-    key = lbx__key_1(head->uid);
+    name = lbx__key_name(box->facts->space, box->facts->name);
+    key = lbx__key_1(box->uid);
     lbx__row_drop(rules->storage, LBX__NAMES, &name);
     lbx__row_drop(rules->storage, LBX__BOXES, &key);
     lbx__row_drop(rules->storage, LBX__BOX_RECORDS, &key);
-    lbx__move_forget(rules, head->uid);
-    if (events->ended)
-        events->ended(events->context, (lbx_box){head->uid});
-    lbx__box_record_forget(rules, head);
+    lbx__move_forget(rules, box->uid);
+    lbx__rules_note_change(rules, box->uid, rules->now);
+    lbx__box_record_forget(rules, box);
     return LBX_OK;
 }

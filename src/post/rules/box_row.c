@@ -2,17 +2,19 @@
 /* The row of a box; see box_row.h. */
 #include "post/rules/box_row.h"
 
+#include "codec/endian.h"
+
 #include <string.h>
 
 enum {
     ROW_FIXED = 20,
-    NUMBERS = 18,
-    OPTIONS_FIXED = NUMBERS * 8,
-    REDRIVE_MOST = 10
+    OPTION_NUMBERS = 18,
+    OPTIONS_FIXED = OPTION_NUMBERS * 8,
+    REDRIVE_MAX = 10
 };
 
 static void
-add_number(lbx_buffer *out, uint64_t number)
+box_row_add_number(lbx_buffer *out, uint64_t number)
 {
     uint8_t bytes[8];
 
@@ -22,7 +24,7 @@ add_number(lbx_buffer *out, uint64_t number)
 
 /* Size with the NUL, text, NUL; a size of 0 is NULL. */
 static void
-add_text(lbx_buffer *out, const char *text)
+box_row_put_text(lbx_buffer *out, const char *text)
 {
     const size_t size = text ? strlen(text) + 1 : 0;
     uint8_t bytes[4];
@@ -34,7 +36,7 @@ add_text(lbx_buffer *out, const char *text)
 }
 
 static bool
-take_text(lbx__bytes *left, const char **ret)
+box_row_take_text(lbx__bytes *left, const char **ret)
 {
     const uint8_t *at = left->data;
     size_t size;
@@ -102,15 +104,15 @@ lbx__box_row_decode(lbx__bytes value, lbx__box_row *ret)
 bool
 lbx__box_row_next_text(lbx__bytes *left, lbx_box_text *ret)
 {
-    return left->size > 0 && take_text(left, &ret->name) && ret->name &&
-           take_text(left, &ret->value) && ret->value;
+    return left->size > 0 && box_row_take_text(left, &ret->name) && ret->name &&
+           box_row_take_text(left, &ret->value) && ret->value;
 }
 
 void
 lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text)
 {
-    add_text(out, text->name);
-    add_text(out, text->value);
+    box_row_put_text(out, text->name);
+    box_row_put_text(out, text->value);
 }
 
 /* ---- Options ---- */
@@ -124,7 +126,7 @@ lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
                            (uint64_t)options->fifo << 2 |
                            (uint64_t)options->deduplicate_by_content << 3 |
                            (uint64_t)limits->text_only << 4;
-    const uint64_t numbers[NUMBERS] = {
+    const uint64_t numbers[OPTION_NUMBERS] = {
         options->version,
         (uint64_t)limits->max_lease_ns,
         (uint64_t)limits->max_wait_ns,
@@ -146,15 +148,16 @@ lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
         options->dead_letter_box_count,
     };
 
-    for (size_t i = 0; i < NUMBERS; i++)
-        add_number(out, numbers[i]);
-    add_text(out, options->dead_letters);
+    for (size_t i = 0; i < OPTION_NUMBERS; i++)
+        box_row_add_number(out, numbers[i]);
+    box_row_put_text(out, options->dead_letters);
     for (size_t i = 0; i < options->dead_letter_box_count; i++)
-        add_text(out, options->dead_letter_boxes[i]);
+        box_row_put_text(out, options->dead_letter_boxes[i]);
 }
 
 static void
-decode_numbers(const uint64_t numbers[NUMBERS], lbx_box_options *ret)
+box_row_decode_numbers(const uint64_t numbers[OPTION_NUMBERS],
+                       lbx_box_options *ret)
 {
     const uint64_t flags = numbers[15];
 
@@ -189,9 +192,9 @@ decode_numbers(const uint64_t numbers[NUMBERS], lbx_box_options *ret)
     };
 }
 
-/* Copies a text to the caller's buffer; answers where it is now. */
+/* Copies a text to the caller's buffer; returns the copy. */
 static const char *
-keep_text(char *buffer, size_t *used, const char *text)
+box_row_keep_text(char *buffer, size_t *used, const char *text)
 {
     const size_t size = strlen(text) + 1;
     char *at = buffer + *used;
@@ -204,26 +207,26 @@ keep_text(char *buffer, size_t *used, const char *text)
 /* Puts the texts into the caller's buffer: the list of pointers, then what they
  * point to. LBX_BOX_OPTIONS_BUFFER_BYTES hold eleven names and ten pointers. */
 static lbx_status
-keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
-           lbx_box_options *ret)
+box_row_keep_texts(lbx__bytes left, const char *dead_letters, char *buffer,
+                   lbx_box_options *ret)
 {
     const size_t align = _Alignof(const char *);
     const size_t skip = (align - (uintptr_t)buffer % align) % align;
     const char **list = (const char **)(void *)(buffer + skip);
-    size_t used = skip + REDRIVE_MOST * sizeof(*list);
+    size_t used = skip + REDRIVE_MAX * sizeof(*list);
     const char *text;
 
-    _Static_assert((REDRIVE_MOST + 1) * sizeof(char *) +
-                           (size_t)(REDRIVE_MOST + 1) * LBX_BOX_NAME_BYTES <=
+    _Static_assert((REDRIVE_MAX + 1) * sizeof(char *) +
+                           (size_t)(REDRIVE_MAX + 1) * LBX_BOX_NAME_BYTES <=
                        LBX_BOX_OPTIONS_BUFFER_BYTES,
                    "options' texts fit");
     if (dead_letters)
-        ret->dead_letters = keep_text(buffer, &used, dead_letters);
+        ret->dead_letters = box_row_keep_text(buffer, &used, dead_letters);
     for (size_t i = 0; i < ret->dead_letter_box_count; i++) {
-        if (!take_text(&left, &text) || !text ||
+        if (!box_row_take_text(&left, &text) || !text ||
             strlen(text) >= LBX_BOX_NAME_BYTES)
             return LBX_CORRUPT;
-        list[i] = keep_text(buffer, &used, text);
+        list[i] = box_row_keep_text(buffer, &used, text);
     }
     ret->dead_letter_boxes = ret->dead_letter_box_count > 0 ? list : NULL;
     return LBX_OK;
@@ -233,22 +236,22 @@ lbx_status
 lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                             lbx_box_options *ret)
 {
-    uint64_t numbers[NUMBERS];
+    uint64_t numbers[OPTION_NUMBERS];
     const char *text;
 
     if (bytes.size < OPTIONS_FIXED)
         return LBX_CORRUPT;
-    for (size_t i = 0; i < NUMBERS; i++)
+    for (size_t i = 0; i < OPTION_NUMBERS; i++)
         numbers[i] = lbx__get_le64((const uint8_t *)bytes.data + 8 * i);
-    decode_numbers(numbers, ret);
+    box_row_decode_numbers(numbers, ret);
     bytes.data = (const uint8_t *)bytes.data + OPTIONS_FIXED;
     bytes.size -= OPTIONS_FIXED;
-    if (ret->dead_letter_box_count > REDRIVE_MOST ||
-        !take_text(&bytes, &text) ||
+    if (ret->dead_letter_box_count > REDRIVE_MAX ||
+        !box_row_take_text(&bytes, &text) ||
         (text && strlen(text) >= LBX_BOX_NAME_BYTES))
         return LBX_CORRUPT;
     if (buffer)
-        return keep_texts(bytes, text, buffer, ret);
+        return box_row_keep_texts(bytes, text, buffer, ret);
     ret->dead_letters = text; // in the row
     return LBX_OK;
 }

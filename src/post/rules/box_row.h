@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The row of a box: its name, its options, and what others say about it.
+ * The row of a box: its name, its options, and texts that programs attach.
  *
- *   configured 4  space, name, options, texts sizes 4 each
+ *   configured 4  sizes of space, name, options, texts 4 each
  *   space NUL  name NUL  options  texts
  *
- * Options of equal content are equal bytes, which is how a second create is
- * compared with the first.
+ * A new option of a box is added here: to lbx__box_row_encode_options() and
+ * lbx__box_row_decode_options(), at the end of the numbers or as a flag.
+ *
+ * BOXROW-1  Equal options are equal bytes: a second create is compared with the
+ *           first by memcmp().
+ *
+ * Threads    any: values only.
  */
-#ifndef LBX_POST_BOX_ROW_H
-#define LBX_POST_BOX_ROW_H
+#ifndef LBX_POST_RULES_BOX_ROW_H
+#define LBX_POST_RULES_BOX_ROW_H
 
-#include "post/rules/internal.h"
+#include "base/buffer.h"
+#include "post/rules/box_record.h"
 
-/* A decoded row: pointers into it. */
+/* A decoded row; its pointers point into the value. */
 typedef struct lbx__box_row {
     uint32_t configured;
     const char *space, *name;
@@ -27,27 +33,16 @@ void lbx__box_row_encode(const lbx__box_row *row, lbx_buffer *out);
 void lbx__box_row_encode_options(const lbx_box_options *options,
                                  lbx_buffer *out);
 
-/* With the texts in `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without them. OK;
- * CORRUPT. */
+/* Texts are copied to `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without the list of
+ * boxes. OK; CORRUPT. */
 lbx_status lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                                        lbx_box_options *ret);
 
-/* What the rules ask; only `uid` is not written. */
+/* Fills in everything except `uid`. */
 lbx_status lbx__box_row_decode_facts(lbx__bytes value, lbx__facts *ret);
 
-/* The texts of a row one after the other: false at the end, or when the rest is
- * no texts. */
+/* Takes the next text of a row; false at the end, or when the rest is damaged. */
 bool lbx__box_row_next_text(lbx__bytes *left, lbx_box_text *ret);
 void lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text);
-
-/* ---- describe.c ---- */
-
-/* The box of a request, by uid or by name: OK; NOT_FOUND; CORRUPT; IO. */
-lbx_status lbx__catalog_find(lbx__rules *rules, const lbx_box_request *request,
-                             lbx__box_record **ret);
-
-/* Fills in what a request asks to be told. */
-lbx_status lbx__catalog_fill(lbx__rules *rules, lbx__box_record *head,
-                             lbx_box_request *request);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boxes: finding them, describing them, listing them.
+ * The catalog of boxes: finding, describing and listing them.
  *
- * Counts are told after a sweep, and so exact: what is due is ready, whoever
- * asked last.
+ * Counts are taken after a sweep, and so are exact: a letter that is due counts
+ * as ready.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/box_row.h"
 #include "post/rules/internal.h"
@@ -25,10 +27,10 @@ lbx__catalog_find(lbx__rules *rules, const lbx_box_request *request,
 /* ---- Describe ---- */
 
 static lbx_status
-describe_row(lbx__rules *rules, const lbx__box_record *head,
-             lbx_box_request *request)
+catalog_read_row(lbx__rules *rules, const lbx__box_record *box,
+                 lbx_box_request *request)
 {
-    const lbx__key key = lbx__key_1(head->uid);
+    const lbx__key key = lbx__key_1(box->uid);
     lbx_box_text text;
     lbx__box_row row = {.configured = 0};
     lbx__bytes value;
@@ -46,40 +48,40 @@ describe_row(lbx__rules *rules, const lbx__box_record *head,
     return LBX_OK;
 }
 
-/* When the first letter by its sequence was sent, of those that are intact: OK;
- * NOT_FOUND; CORRUPT; IO. */
+/* When the first intact letter, by sequence, was sent: OK; NOT_FOUND; CORRUPT;
+ * IO. */
 static lbx_status
-first_sent(lbx__rules *rules, const lbx__box_record *head, int64_t *ret)
+catalog_first_sent(lbx__rules *rules, const lbx__box_record *box, int64_t *ret)
 {
-    uint32_t steps = 0;
+    uint32_t skips = 0;
     lbx__letter_record letter;
-    lbx_status status = lbx__letter_record_seek(rules, head, 0, &letter);
+    lbx_status status = lbx__letter_record_seek(rules, box, 0, &letter);
 
-    while (lbx__letter_record_skip(status, &letter, &steps))
+    while (lbx__letter_record_skip(status, &letter, &skips))
         status =
-            lbx__letter_record_seek(rules, head, letter.sequence + 1, &letter);
+            lbx__letter_record_seek(rules, box, letter.sequence + 1, &letter);
     if (status == LBX_OK)
         *ret = letter.body.sent_ns;
-    else if (steps > 0 && (status == LBX_NOT_FOUND || letter.damaged)) {
-        // Nothing is known but that it was not before this.
-        *ret = head->oldest < rules->now ? head->oldest : rules->now;
+    else if (skips > 0 && (status == LBX_NOT_FOUND || letter.damaged)) {
+        // No more is known than this lower bound.
+        *ret = box->oldest < rules->now ? box->oldest : rules->now;
         status = LBX_OK;
     }
     return status;
 }
 
-/* Exact counts, after a sweep; damaged letters are among them. */
+/* Exact counts, which include damaged letters. */
 static lbx_status
-count(lbx__rules *rules, lbx__box_record *head, lbx_box_counts *ret)
+catalog_count(lbx__rules *rules, lbx__box_record *box, lbx_box_counts *ret)
 {
-    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    const lbx__key from = lbx__key_3(box->row_id, 0, 0);
     int64_t oldest = LBX_FOREVER;
     lbx__bytes at = {NULL, 0}, value = {NULL, 0};
-    lbx_status status = lbx__sweep(rules, head);
+    lbx_status status = lbx__sweep_due(rules, box);
 
     if (status != LBX_OK)
         return status;
-    status = first_sent(rules, head, &oldest);
+    status = catalog_first_sent(rules, box, &oldest);
     if (status == LBX_OK)
         status = lbx__row_seek(rules->storage, LBX__AGE, &from, 8, &at, &value);
     if (status == LBX_OK && (int64_t)lbx__key_number(at, 1) < oldest)
@@ -88,65 +90,66 @@ count(lbx__rules *rules, lbx__box_record *head, lbx_box_counts *ret)
         !lbx__row_damaged(status, value))
         return status;
     *ret = (lbx_box_counts){
-        .ready = head->letters - head->leased - head->delayed,
-        .leased = head->leased,
-        .delayed = head->delayed,
-        .bytes = head->bytes,
-        .oldest_ns = head->letters > 0 ? rules->now - oldest : -1,
+        .ready = box->letters - box->leased - box->delayed,
+        .leased = box->leased,
+        .delayed = box->delayed,
+        .bytes = box->bytes,
+        .oldest_ns = box->letters > 0 ? rules->now - oldest : -1,
     };
     return LBX_OK;
 }
 
 lbx_status
-lbx__catalog_fill(lbx__rules *rules, lbx__box_record *head,
+lbx__catalog_fill(lbx__rules *rules, lbx__box_record *box,
                   lbx_box_request *request)
 {
     lbx_status status = LBX_OK;
 
     if (request->ret_options || request->each_text)
-        status = describe_row(rules, head, request);
+        status = catalog_read_row(rules, box, request);
     if (status == LBX_OK && request->ret_counts)
-        status = count(rules, head, request->ret_counts);
+        status = catalog_count(rules, box, request->ret_counts);
     if (status == LBX_OK)
-        request->ret_box.uid = head->uid;
+        request->ret_box.uid = box->uid;
     return status;
 }
 
 lbx_status
 lbx__catalog_describe(lbx__rules *rules, lbx_box_request *request)
 {
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__catalog_find(rules, request, &head);
+    status = lbx__catalog_find(rules, request, &box);
     if (status == LBX_OK)
-        status = lbx__catalog_fill(rules, head, request);
+        status = lbx__catalog_fill(rules, box, request);
     return lbx__box_record_close_all(rules, status);
 }
 
 /* ---- List ---- */
 
-/* Whether a box puts its dead letters into another. */
+/* Reads whether `dead` is the dead-letter box of another box. */
 static lbx_status
-feeds(lbx__rules *rules, uint64_t uid, const lbx__box_record *dead, bool *ret)
+catalog_feeds(lbx__rules *rules, uint64_t uid, const lbx__box_record *dead,
+              bool *ret)
 {
-    lbx__box_record *head;
-    lbx_status status = lbx__box_record_open(rules, (lbx_box){uid}, &head);
+    lbx__box_record *box;
+    lbx_status status = lbx__box_record_open(rules, (lbx_box){uid}, &box);
 
     if (status != LBX_OK)
         return status == LBX_CLOSED ? LBX_CORRUPT : status;
-    *ret = head->facts->dead &&
-           strcmp(head->facts->dead_letters, dead->facts->name) == 0 &&
-           strcmp(head->facts->space, dead->facts->space) == 0;
-    if (head != dead)
-        rules->head_count = 1; // `dead` alone stays open
+    *ret = box->facts->dead &&
+           strcmp(box->facts->dead_letters, dead->facts->name) == 0 &&
+           strcmp(box->facts->space, dead->facts->space) == 0;
+    if (box != dead)
+        rules->open_count = 1; // `dead` alone stays open
     return LBX_OK;
 }
 
 static lbx_status
-list(lbx__rules *rules, const lbx_list_request *request,
-     const lbx__box_record *dead)
+catalog_each(lbx__rules *rules, const lbx_list_request *request,
+             const lbx__box_record *dead)
 {
     const char *prefix = request->prefix ? request->prefix : "";
     const lbx__key limit = lbx__key_name(request->space, prefix);
@@ -162,7 +165,7 @@ list(lbx__rules *rules, const lbx_list_request *request,
         lbx_status status = lbx__row_seek(rules->storage, LBX__NAMES, &from,
                                           limit.size, &at, &value);
 
-        // `from` may lie behind the last name that begins with the prefix.
+        // `from` may be after the last name that begins with the prefix.
         if (status == LBX_NOT_FOUND ||
             (status == LBX_OK && memcmp(at.data, limit.bytes, limit.size) != 0))
             return LBX_OK;
@@ -173,15 +176,16 @@ list(lbx__rules *rules, const lbx_list_request *request,
         memcpy(name, (const char *)at.data + skip, at.size - skip);
         name[at.size - skip] = '\0';
         if (strlen(name) != at.size - skip)
-            return LBX_CORRUPT; // it would come again and again
+            return LBX_CORRUPT; // the loop would never get past it
         if (dead)
-            status = feeds(rules, lbx__get_le64(value.data), dead, &wanted);
+            status =
+                catalog_feeds(rules, lbx__get_le64(value.data), dead, &wanted);
         if (status != LBX_OK)
             return status;
         if (wanted && !(request->after && strcmp(name, request->after) == 0) &&
             !request->each(request->context, name))
             return LBX_OK;
-        // A NUL more: the least key behind this one.
+        // With one more NUL: the smallest key after this one.
         from = lbx__key_name(request->space, name);
         from.bytes[from.size++] = 0;
     }
@@ -199,6 +203,6 @@ lbx__catalog_list(lbx__rules *rules, const lbx_list_request *request)
     if (status == LBX_CLOSED)
         status = LBX_NOT_FOUND;
     if (status == LBX_OK)
-        status = list(rules, request, dead);
+        status = catalog_each(rules, request, dead);
     return lbx__box_record_close_all(rules, status);
 }

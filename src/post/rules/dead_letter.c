@@ -1,65 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dead letters: a letter that was delivered too often goes to another box when it
- * would be claimed again, in the same step.
+ * Dead letters: a letter that was delivered too often is moved to another box
+ * when it would be claimed again, in the same step.
  *
- * What counts are the deliveries in this box: a letter that died into it starts
- * anew here, so that chains of boxes work, and a box that is its own dead letters
- * turns its letters round instead of never delivering them. The count that is
- * shown goes on.
+ * Only deliveries in this box count: a letter that was moved into it starts with
+ * none here. So chains of boxes work, and a box that is its own dead-letter box
+ * rotates its letters instead of never delivering them. The delivery count that
+ * callers see goes on.
  *
- * When there is no box that takes it (deleted, full, or of the other order), the
- * letter is delivered as before: none is lost, and none stands in the way.
+ * When no box can take the letter (deleted, full, or not of the same order), it
+ * is delivered as before: no letter is lost, and none blocks the box.
  *
- * L1  A letter is in one of the two boxes at every commit.
- * L2  It is moved when a delivery would be the (max_deliveries + 1)th here.
- * L3  Id, body, attributes and the time it was sent stay; in a fifo box its age
- *     counts anew, and its id of a duplicate becomes its own id.
- * L4  It is moved once in a receive: it gets a turn that this receive leaves
- *     alone.
+ * DEADLET-1  A letter is in exactly one of the two boxes at every commit.
+ * DEADLET-2  It is moved when a delivery would be the (max_deliveries + 1)th in
+ *            this box.
+ * DEADLET-3  Id, body, attributes and the time it was sent stay. In a fifo box
+ *            its age starts again, and its duplicate id becomes its own id.
+ * DEADLET-4  It is moved once in a receive: it draws a ticket that this receive
+ *            does not claim.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 lbx_status
-lbx__letter_record_copy(lbx__rules *rules, lbx__letter_record *letter)
-{
-    if (letter->value.data == rules->copied.bytes)
-        return LBX_OK; // it is one
-    lbx__buffer_reset(&rules->copied);
-    lbx__buffer_add(&rules->copied, letter->value.data, letter->value.size);
-    if (rules->copied.status != LBX_OK)
-        return rules->copied.status;
-    letter->value.data = rules->copied.bytes;
-    return lbx__letter_record_decode(rules, letter);
-}
-
-lbx_status
-lbx__dead_letter_target(lbx__rules *rules, lbx__box_record *head,
+lbx__dead_letter_target(lbx__rules *rules, lbx__box_record *box,
                         lbx__letter_record *letter, lbx__box_record **ret)
 {
-    const lbx_box_options *options = &head->facts->options;
+    const lbx_box_options *options = &box->facts->options;
     const lbx__state *state = &letter->state;
     lbx__box_record *to;
     lbx_status status;
 
     *ret = NULL;
-    if (!head->facts->dead ||
+    if (!box->facts->dead ||
         state->deliveries - state->carried < options->max_deliveries)
         return LBX_OK;
-    status = lbx__box_record_find(rules, head->facts->space,
-                                  head->facts->dead_letters, &to);
+    status = lbx__box_record_find(rules, box->facts->space,
+                                  box->facts->dead_letters, &to);
     if (status == LBX_NOT_FOUND)
         return LBX_OK;
-    if (status == LBX_OK && to != head) {
-        status = lbx__letter_record_copy(rules, letter); // sweeping writes: G5
+    if (status == LBX_OK && to != box) {
+        status =
+            lbx__letter_record_copy(rules, letter); // a sweep writes: STORAGE-5
         if (status == LBX_OK)
             status = lbx__sweep_age(rules, to);
     }
     if (status != LBX_OK)
         return status;
     if (to->facts->options.fifo != options->fifo ||
-        (to != head &&
+        (to != box &&
          to->letters >= (uint64_t)to->facts->options.capacity_letters))
         return LBX_OK;
     *ret = to;
@@ -105,9 +96,9 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
         .deliveries = letter->state.deliveries,
         .carried = letter->state.deliveries,
         .due = rules->now,
-        .turn = to->next,
-        .place_due = rules->now,
-        .place_turn = to->next,
+        .ticket = to->next,
+        .claimed_due = rules->now,
+        .claimed_ticket = to->next,
         .first_ms = letter->state.first_ms,
         .stored = true,
     };
@@ -116,10 +107,10 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
     lbx__letter_record_remove(rules, from, letter);
     to->next++;
     if (fifo)
-        body.gid = lbx__group_join(rules, to, hash, state.turn, rules->now);
+        body.gid = lbx__group_join(rules, to, hash, state.ticket, rules->now);
     lbx__letter_record_insert(
-        rules, to, state.turn, &body,
+        rules, to, state.ticket, &body,
         (lbx__bytes){rules->encoded.bytes, rules->encoded.size}, &state);
-    lbx__tell_ready(rules, to, rules->now);
+    lbx__rules_note_change(rules, to->uid, rules->now);
     return LBX_OK;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves: letters that go from one box to another, a few at a time.
+ * Moves: tasks that move letters from one box to another, a few at a time.
  *
- * A task is a row, {from, number}; the last ten of a box are kept. It is stepped
- * by whoever has the store open: a step is part of a group, and groups of all
- * processes come one after the other, so that no task needs an owner. Its pace
- * is the store's time: by now, so many should have been moved.
+ * A task is a row {from, number}; the last ten of a box are kept. Any process
+ * that has the store open advances it: a step is part of a batch, and batches of
+ * all processes are serialized, so that a task needs no owner. Its rate is
+ * measured in store time since it started.
  *
- * It takes what is ready, in the order it would be received, and ends when
- * nothing is. A letter gets a new id and starts with no deliveries; it is a new
- * letter of the other box, but for its content.
+ * A task takes the letters that are ready, in the order of receives, and ends when
+ * none is. A moved letter gets a new id and starts with no deliveries; except for
+ * its content it is a new letter of the other box.
  *
- * M1  One letter is in one box at every commit.
- * M2  One task at most runs for a box.
+ * MOVE-1  A letter is in exactly one box at every commit.
+ * MOVE-2  At most one task runs for a box.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/internal.h"
 
@@ -20,10 +22,10 @@
 
 enum {
     TASK_BYTES = 64,
-    KEPT_MOST = 10
+    TASKS_MAX = 10
 };
 
-struct task {
+struct move_task {
     uint64_t from, number;
     uint64_t to; /* 0: where each came from */
     int64_t rate;
@@ -34,7 +36,7 @@ struct task {
 };
 
 static void
-write_task(lbx__rules *rules, const struct task *task)
+move_write_task(lbx__rules *rules, const struct move_task *task)
 {
     const lbx__key key = lbx__key_2(task->from, task->number);
     uint8_t bytes[TASK_BYTES] = {0};
@@ -51,10 +53,10 @@ write_task(lbx__rules *rules, const struct task *task)
                  &(lbx__bytes){bytes, sizeof(bytes)}, 1);
 }
 
-/* The first task at `from` or behind it, of one box if `prefix` is 8. */
+/* The first task at `from` or after it; of one box if `prefix` is 8. */
 static lbx_status
-seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
-          struct task *ret)
+move_seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
+               struct move_task *ret)
 {
     lbx__bytes at, value;
     const uint8_t *bytes;
@@ -64,7 +66,7 @@ seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
     if (status != LBX_OK || value.size != TASK_BYTES)
         return status == LBX_OK ? LBX_CORRUPT : status;
     bytes = value.data;
-    *ret = (struct task){
+    *ret = (struct move_task){
         .from = lbx__key_number(at, 0),
         .number = lbx__key_number(at, 1),
         .to = lbx__get_le64(bytes),
@@ -80,16 +82,16 @@ seek_task(lbx__rules *rules, const lbx__key *from, size_t prefix,
 
 /* The tasks of a box, the oldest first. */
 static lbx_status
-read_tasks(lbx__rules *rules, uint64_t from, struct task ret[KEPT_MOST],
-           size_t *ret_count)
+move_read_tasks(lbx__rules *rules, uint64_t from,
+                struct move_task ret[TASKS_MAX], size_t *ret_count)
 {
     uint64_t number = 0;
     lbx_status status = LBX_OK;
 
-    for (*ret_count = 0; *ret_count < KEPT_MOST; ++*ret_count) {
+    for (*ret_count = 0; *ret_count < TASKS_MAX; ++*ret_count) {
         const lbx__key key = lbx__key_2(from, number);
 
-        status = seek_task(rules, &key, 8, &ret[*ret_count]);
+        status = move_seek_task(rules, &key, 8, &ret[*ret_count]);
         if (status != LBX_OK)
             break;
         number = ret[*ret_count].number + 1;
@@ -101,9 +103,9 @@ void
 lbx__move_forget(lbx__rules *rules, uint64_t uid)
 {
     lbx__key from = lbx__key_2(uid, 0);
-    struct task task;
+    struct move_task task;
 
-    while (seek_task(rules, &from, 8, &task) == LBX_OK) {
+    while (move_seek_task(rules, &from, 8, &task) == LBX_OK) {
         const lbx__key key = lbx__key_2(task.from, task.number);
 
         lbx__row_drop(rules->storage, LBX__TASKS, &key);
@@ -113,24 +115,25 @@ lbx__move_forget(lbx__rules *rules, uint64_t uid)
 
 /* ---- A step ---- */
 
-/* The letter that is next, whatever the box. */
+/* The next letter of a box, plain or fifo. */
 static lbx_status
-next_letter(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *ret)
+move_next_letter(lbx__rules *rules, lbx__box_record *box,
+                 lbx__letter_record *ret)
 {
-    lbx_status status = lbx__sweep(rules, head);
+    lbx_status status = lbx__sweep_due(rules, box);
 
     if (status != LBX_OK)
         return status;
-    return head->facts->options.fifo ? lbx__group_next(rules, head, ret)
-                                     : lbx__receive_next(rules, head, ret);
+    return box->facts->options.fifo ? lbx__group_next(rules, box, ret)
+                                    : lbx__receive_next(rules, box, ret);
 }
 
-/* Where a letter goes: OK; NOT_FOUND; INVALID: the same box, or one that is not of
- * the same order. */
+/* The box a letter is moved to: OK; NOT_FOUND; INVALID: the same box, or one that
+ * is fifo when the other is not. */
 static lbx_status
-find_target(lbx__rules *rules, const struct task *task,
-            const lbx__box_record *from, const lbx__letter_record *letter,
-            lbx__box_record **ret)
+move_find_target(lbx__rules *rules, const struct move_task *task,
+                 const lbx__box_record *from, const lbx__letter_record *letter,
+                 lbx__box_record **ret)
 {
     lbx_status status;
 
@@ -159,13 +162,13 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
     const bool fifo = from->facts->options.fifo;
     lbx__need need = {.count = 0};
     lbx_sent_letter sent;
-    lbx__sending posting = {.head = to, .sent = &sent};
+    lbx__sending sending = {.box = to, .sent = &sent};
     lbx_status status;
 
     if (fifo)
         lbx__group_need_requeue(&need);
     status =
-        lbx__send_prepare_moved(rules, &posting, &letter->body.parcel, &need);
+        lbx__send_prepare_moved(rules, &sending, &letter->body.parcel, &need);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__SHRINKS);
@@ -176,22 +179,22 @@ move_letter(lbx__rules *rules, lbx__box_record *from,
     lbx__letter_record_remove(rules, from, letter);
     if (fifo)
         lbx__group_requeue(rules, from, letter, LBX__GROUP_LAST, 0);
-    lbx__send_write(rules, &posting);
+    lbx__send_write(rules, &sending);
     return LBX_OK;
 }
 
 static lbx_status
-fail(struct task *task, lbx_status reason)
+move_fail(struct move_task *task, lbx_status reason)
 {
     task->phase = LBX_MOVE_PHASE_FAILED;
     task->reason = reason;
     return LBX_OK;
 }
 
-/* One letter of a task. OK: moved; NOT_FOUND: there is none. A task that cannot
- * go on is failed, and that is OK. */
+/* Moves one letter. OK: moved, or the task has failed, which is its phase then;
+ * NOT_FOUND: no letter is left. */
 static lbx_status
-step(lbx__rules *rules, struct task *task)
+move_one(lbx__rules *rules, struct move_task *task)
 {
     lbx__box_record *from, *to;
     lbx__letter_record letter;
@@ -200,26 +203,26 @@ step(lbx__rules *rules, struct task *task)
 
     if (status != LBX_OK)
         return status == LBX_CLOSED ? LBX_CORRUPT : status;
-    status = next_letter(rules, from, &letter);
+    status = move_next_letter(rules, from, &letter);
     if (status == LBX_CORRUPT && rules->damaged)
-        return fail(task, status); // what could be moved has been
+        return move_fail(task, status); // all intact letters have been moved
     if (status == LBX_OK)
         status = lbx__letter_record_copy(rules, &letter);
     if (status != LBX_OK)
         return status;
-    status = find_target(rules, task, from, &letter, &to);
+    status = move_find_target(rules, task, from, &letter, &to);
     if (status == LBX_OK)
         status = move_letter(rules, from, &letter, to);
     if (status == LBX_OK)
         task->moved++;
     if (status == LBX_NOT_FOUND || status == LBX_FULL || status == LBX_INVALID)
-        return fail(task, status);
+        return move_fail(task, status);
     return status;
 }
 
-/* When the next letter may go. */
+/* When the rate allows the next letter. */
 static int64_t
-next_due(const struct task *task)
+move_next_due(const struct move_task *task)
 {
     const uint64_t seconds =
         task->rate > 0 ? task->moved / (uint64_t)task->rate : 0;
@@ -228,35 +231,37 @@ next_due(const struct task *task)
     int64_t due = task->started_ns;
 
     if (task->rate > 0) {
-        due = lbx__later(due, (int64_t)(seconds * LBX_SECOND));
-        due = lbx__later(due,
-                         (int64_t)(rest * LBX_SECOND / (uint64_t)task->rate));
+        due = lbx__time_add(due, (int64_t)(seconds * LBX_SECOND));
+        due = lbx__time_add(
+            due, (int64_t)(rest * LBX_SECOND / (uint64_t)task->rate));
     }
     return due;
 }
 
 static lbx_status
-run(lbx__rules *rules, struct task *task, uint32_t *budget, int64_t *ret_due)
+move_run(lbx__rules *rules, struct move_task *task, uint32_t *budget,
+         int64_t *ret_due)
 {
     const uint64_t moved = task->moved;
     lbx_status status = LBX_OK;
 
     while (*budget > 0 && task->phase == LBX_MOVE_PHASE_RUNNING) {
-        if (next_due(task) > rules->now)
+        if (move_next_due(task) > rules->now)
             break;
-        status = step(rules, task);
-        (void)lbx__box_record_close_all(rules, LBX_OK); // sources may be many
+        status = move_one(rules, task);
+        (void)lbx__box_record_close_all(rules,
+                                        LBX_OK); // there may be many sources
         if (status == LBX_NOT_FOUND)
             task->phase = LBX_MOVE_PHASE_COMPLETED;
         else if (status != LBX_OK)
             break;
         (*budget)--;
     }
-    // Only what changed: other processes are told of each write, and look.
+    // Only a change: every write notifies the other processes.
     if (task->moved != moved || task->phase != LBX_MOVE_PHASE_RUNNING)
-        write_task(rules, task);
-    if (task->phase == LBX_MOVE_PHASE_RUNNING && next_due(task) < *ret_due)
-        *ret_due = next_due(task);
+        move_write_task(rules, task);
+    if (task->phase == LBX_MOVE_PHASE_RUNNING && move_next_due(task) < *ret_due)
+        *ret_due = move_next_due(task);
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
@@ -265,61 +270,62 @@ lbx__move_step(lbx__rules *rules, uint32_t *budget, int64_t *ret_due)
 {
     lbx__key from = lbx__key_2(0, 0);
     lbx_status status;
-    struct task task;
+    struct move_task task;
 
-    while ((status = seek_task(rules, &from, 0, &task)) == LBX_OK) {
+    while ((status = move_seek_task(rules, &from, 0, &task)) == LBX_OK) {
         from = lbx__key_2(task.from, task.number + 1);
         if (task.phase == LBX_MOVE_PHASE_RUNNING)
-            status = run(rules, &task, budget, ret_due);
+            status = move_run(rules, &task, budget, ret_due);
         if (status != LBX_OK)
             return status;
     }
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
-/* ---- The verb ---- */
+/* ---- The rule ---- */
 
 static void
-tell(const lbx__box_record *head, const struct task *task,
-     lbx_move_progress *ret)
+move_report(const lbx__box_record *box, const struct move_task *task,
+            lbx_move_progress *ret)
 {
     *ret = (lbx_move_progress){
         .task = task->number,
         .phase = task->phase,
         .reason = task->reason,
         .moved = task->moved,
-        .left = head->letters,
+        .left = box->letters,
         .started_ms = task->started_ms,
     };
 }
 
-/* Whether the first letter of a move has somewhere to go, as far as that can be
- * known before it goes. A task that is going to fail is better not begun: its
- * state is looked at by few. */
+/* Checks that the first letter of a move has a target. A task that would fail at
+ * once is better refused: few callers read its state later. */
 static lbx_status
-check_first(lbx__rules *rules, lbx__box_record *head, const struct task *task)
+move_check_first(lbx__rules *rules, lbx__box_record *box,
+                 const struct move_task *task)
 {
     lbx__box_record *to;
     lbx__letter_record letter;
-    lbx_status status = next_letter(rules, head, &letter);
+    lbx_status status = move_next_letter(rules, box, &letter);
 
     if (status == LBX_NOT_FOUND)
-        return LBX_OK; // nothing to do, and that is done
+        return LBX_OK; // nothing to move: the task completes at once
     if (status == LBX_OK)
         status = lbx__letter_record_decode(rules, &letter);
-    return status == LBX_OK ? find_target(rules, task, head, &letter, &to)
+    return status == LBX_OK ? move_find_target(rules, task, box, &letter, &to)
                             : status;
 }
 
 static lbx_status
-start(lbx__rules *rules, lbx__box_record *head, const struct task *tasks,
-      size_t count, lbx_move_request *request)
+move_start(lbx__rules *rules, lbx__box_record *box,
+           const struct move_task *tasks, size_t count,
+           lbx_move_request *request)
 {
     lbx__need need = {.count = 0};
     lbx__box_record *to = NULL;
     lbx_status status = LBX_OK;
-    struct task task = {
-        .from = head->uid,
+    struct move_task task = {
+        .from = box->uid,
         .to = request->to.uid,
         .rate = request->letters_per_second,
         .started_ns = rules->now,
@@ -327,7 +333,7 @@ start(lbx__rules *rules, lbx__box_record *head, const struct task *tasks,
     };
 
     if (count > 0 && tasks[count - 1].phase == LBX_MOVE_PHASE_RUNNING)
-        return LBX_BUSY; // M2
+        return LBX_BUSY; // MOVE-2
     if (request->letters_per_second < 0)
         return LBX_INVALID;
     if (request->to.uid != 0)
@@ -335,10 +341,10 @@ start(lbx__rules *rules, lbx__box_record *head, const struct task *tasks,
     if (status == LBX_CLOSED)
         status = LBX_NOT_FOUND;
     if (status == LBX_OK && to &&
-        (to == head || to->facts->options.fifo != head->facts->options.fifo))
+        (to == box || to->facts->options.fifo != box->facts->options.fifo))
         status = LBX_INVALID;
     if (status == LBX_OK && !to)
-        status = check_first(rules, head, &task);
+        status = move_check_first(rules, box, &task);
     lbx__need_row(&need, 16, TASK_BYTES);
     if (status == LBX_OK)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
@@ -347,57 +353,57 @@ start(lbx__rules *rules, lbx__box_record *head, const struct task *tasks,
         status = lbx__rules_number(rules, &task.number);
     if (status != LBX_OK)
         return status;
-    if (count == KEPT_MOST) {
-        const lbx__key oldest = lbx__key_2(head->uid, tasks[0].number);
+    if (count == TASKS_MAX) {
+        const lbx__key oldest = lbx__key_2(box->uid, tasks[0].number);
 
         lbx__row_drop(rules->storage, LBX__TASKS, &oldest);
     }
-    write_task(rules, &task);
-    tell(head, &task, &request->ret);
+    move_write_task(rules, &task);
+    move_report(box, &task, &request->ret);
     return LBX_OK;
 }
 
 static lbx_status
-cancel(lbx__rules *rules, const lbx__box_record *head, struct task *tasks,
-       size_t count, lbx_move_request *request)
+move_cancel(lbx__rules *rules, const lbx__box_record *box,
+            struct move_task *tasks, size_t count, lbx_move_request *request)
 {
     if (count == 0 || tasks[count - 1].phase != LBX_MOVE_PHASE_RUNNING)
         return LBX_NOT_FOUND;
     tasks[count - 1].phase = LBX_MOVE_PHASE_CANCELLED;
-    write_task(rules, &tasks[count - 1]);
-    tell(head, &tasks[count - 1], &request->ret);
+    move_write_task(rules, &tasks[count - 1]);
+    move_report(box, &tasks[count - 1], &request->ret);
     return LBX_OK;
 }
 
 lbx_status
 lbx__move_apply(lbx__rules *rules, lbx_move_request *request)
 {
-    struct task tasks[KEPT_MOST];
+    struct move_task tasks[TASKS_MAX];
     size_t count;
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__box_record_open(rules, request->from, &head);
+    status = lbx__box_record_open(rules, request->from, &box);
     if (status == LBX_CLOSED)
         status = LBX_NOT_FOUND;
     if (status == LBX_OK)
-        status = lbx__sweep_age(rules, head);
+        status = lbx__sweep_age(rules, box);
     if (status == LBX_OK)
-        status = read_tasks(rules, head->uid, tasks, &count);
+        status = move_read_tasks(rules, box->uid, tasks, &count);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
     switch (request->action) {
     case LBX_MOVE_ACTION_START:
-        status = start(rules, head, tasks, count, request);
+        status = move_start(rules, box, tasks, count, request);
         break;
     case LBX_MOVE_ACTION_CANCEL:
-        status = cancel(rules, head, tasks, count, request);
+        status = move_cancel(rules, box, tasks, count, request);
         break;
     case LBX_MOVE_ACTION_DESCRIBE:
         status = request->index < count ? LBX_OK : LBX_NOT_FOUND;
         if (status == LBX_OK)
-            tell(head, &tasks[count - 1 - request->index], &request->ret);
+            move_report(box, &tasks[count - 1 - request->index], &request->ret);
         break;
     default:
         status = LBX_INVALID;

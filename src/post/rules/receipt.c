@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receipts; see receipt.h. */
+/* Receipts, packed and as text; see receipt.h. */
 #include "post/rules/receipt.h"
 
 #include "codec/base64.h"
@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-    VERSION = 1,
-    NUMBERS =
+    RECEIPT_VERSION = 1,
+    RECEIPT_NUMBERS =
         1 + LBX__RECEIPT_PACKED, /* with the version: what the MAC covers */
-    WHOLE = NUMBERS + LBX__RECEIPT_MAC
+    RECEIPT_WHOLE = RECEIPT_NUMBERS + LBX__RECEIPT_MAC
 };
 
-_Static_assert((WHOLE * 4 + 2) / 3 + 1 == LBX__RECEIPT_TEXT,
+_Static_assert((RECEIPT_WHOLE * 4 + 2) / 3 + 1 == LBX__RECEIPT_TEXT,
                "a receipt's text is as long as it says");
 
 void
@@ -40,13 +40,14 @@ lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED])
 
 /* The MAC of version and numbers, apart from all else the key is used for. */
 static lbx_status
-make_mac(lbx__mac *mac, const uint8_t *numbers, uint8_t hash[LBX__SHA256_BYTES])
+receipt_mac(lbx__mac *mac, const uint8_t *numbers,
+            uint8_t hash[LBX__SHA256_BYTES])
 {
     static const char purpose[] = "letterbox receipt";
-    uint8_t input[sizeof(purpose) + NUMBERS];
+    uint8_t input[sizeof(purpose) + RECEIPT_NUMBERS];
 
     memcpy(input, purpose, sizeof(purpose));
-    memcpy(input + sizeof(purpose), numbers, NUMBERS);
+    memcpy(input + sizeof(purpose), numbers, RECEIPT_NUMBERS);
     return lbx__mac_all(mac, input, sizeof(input), hash);
 }
 
@@ -54,35 +55,35 @@ lbx_status
 lbx__receipt_text(lbx__mac *mac, const lbx__receipt *receipt,
                   char text[LBX__RECEIPT_TEXT])
 {
-    uint8_t whole[WHOLE], hash[LBX__SHA256_BYTES];
+    uint8_t whole[RECEIPT_WHOLE], hash[LBX__SHA256_BYTES];
     lbx_status status;
 
-    whole[0] = VERSION;
+    whole[0] = RECEIPT_VERSION;
     lbx__receipt_pack(receipt, whole + 1);
-    status = make_mac(mac, whole, hash);
+    status = receipt_mac(mac, whole, hash);
     if (status != LBX_OK)
         return status;
-    memcpy(whole + NUMBERS, hash, LBX__RECEIPT_MAC);
-    lbx__base64_encode(LBX__BASE64_URL, whole, WHOLE, text);
+    memcpy(whole + RECEIPT_NUMBERS, hash, LBX__RECEIPT_MAC);
+    lbx__base64_encode(LBX__BASE64_URL, whole, RECEIPT_WHOLE, text);
     return LBX_OK;
 }
 
 lbx_status
 lbx__receipt_parse(lbx__mac *mac, const char *text, lbx__receipt *ret)
 {
-    uint8_t whole[WHOLE + 3], hash[LBX__SHA256_BYTES];
+    uint8_t whole[RECEIPT_WHOLE + 3], hash[LBX__SHA256_BYTES];
     size_t size;
     lbx_status status;
 
     if (strnlen(text, LBX__RECEIPT_TEXT) != LBX__RECEIPT_TEXT - 1 ||
         !lbx__base64_decode(LBX__BASE64_URL, text, LBX__RECEIPT_TEXT - 1, whole,
                             &size) ||
-        size != WHOLE || whole[0] != VERSION)
+        size != RECEIPT_WHOLE || whole[0] != RECEIPT_VERSION)
         return LBX_INVALID;
-    status = make_mac(mac, whole, hash);
+    status = receipt_mac(mac, whole, hash);
     if (status != LBX_OK)
         return status;
-    if (!lbx__mac_equal(hash, whole + NUMBERS, LBX__RECEIPT_MAC))
+    if (!lbx__mac_equal(hash, whole + RECEIPT_NUMBERS, LBX__RECEIPT_MAC))
         return LBX_INVALID;
     *ret = lbx__receipt_unpack(whole + 1);
     return LBX_OK;

@@ -3,22 +3,23 @@
  * Receipts: the fencing token of one delivery.
  *
  * Inside the process a receipt is four numbers, packed. As text it is base64 of
- * a version, the numbers, and a MAC under the store's own key, so that one that
- * comes from outside was made by this store for this delivery or is refused
- * before anything is looked up. The numbers are no secret; that they cannot be
- * made up is what matters.
+ * a version, the numbers, and a MAC with the store's own key. So a text from
+ * outside was made by this store for this delivery, or is refused before any row
+ * is read. The numbers are not secret; they must only be impossible to forge.
  *
- * `box` is the row id of the box: a purge gives it a new one, so that receipts
- * from before are of no box. `epoch` counts the deliveries of a letter and never
- * goes back, unlike the delivery count, which undo takes back. `era` changes when
- * a store may have forgotten its latest deliveries: after a restore, a salvage,
- * or a crash below level `sync`.
+ * `box` is the row id of the box: a purge draws a new one, so that earlier
+ * receipts match no box. `epoch` counts the deliveries of a letter and never
+ * decreases, unlike the delivery count, which an undo decreases. `era` changes
+ * when a store may have lost its latest deliveries: after a restore, a salvage,
+ * or a crash at a level below `sync`.
  *
- * V7  A text that parses was made by lbx__receipt_text() with this key, and there
- *     is no other text for the same receipt.
+ * RCPT-1  A text that parses was made by lbx__receipt_text() with this key, and
+ *         there is no other text for the same receipt.
+ *
+ * Threads    any, with a MAC of one's own.
  */
-#ifndef LBX_POST_RECEIPT_H
-#define LBX_POST_RECEIPT_H
+#ifndef LBX_POST_RULES_RECEIPT_H
+#define LBX_POST_RULES_RECEIPT_H
 
 #include "codec/mac.h"
 

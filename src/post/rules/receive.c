@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiving: claims and leases, and looking without taking.
+ * Receive: claims, leases and delivers letters; peek, and when the next letter
+ * will be due.
  *
- * In a plain box two queues are merged by (due, turn): letters that were never
- * leased, which are found by their sequence from `fresh` on, and those that came
- * back, which have rows in ready.
+ * In a plain box two queues are merged by (due, ticket): letters that were never
+ * leased, which are found by their sequence from `fresh` on, and letters that
+ * came back, which have rows in ready.
  *
- * C1  Claim and lease are one step; the letter is handed over between deciding
- *     and writing, so that one that cannot be is as it was.
- * C2  A letter is claimed only when due <= now.
- * C3  A letter whose rows do not check is stepped over. When there is no other, the
- *     answer is CORRUPT: never that there is nothing.
+ * RECV-1  Claim and lease are one step. The letter is delivered between deciding
+ *         and writing, so that one that cannot be delivered stays as it was.
+ * RECV-2  A letter is claimed only when due <= now.
+ * RECV-3  Damaged letters are skipped. When there is no intact one, the result is
+ *         CORRUPT, never EMPTY (RULES-6).
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "codec/uuid.h"
 #include "post/rules/internal.h"
@@ -18,15 +21,15 @@
 
 #include <string.h>
 
-/* ---- Handing over ---- */
+/* ---- Delivering ---- */
 
 lbx_status
-lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *head,
+lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *box,
                      lbx__letter_record *letter, const lbx__state *state,
                      const lbx__sink *sink, bool receipt)
 {
     const lbx__receipt numbers = {
-        .box = head->box,
+        .box = box->row_id,
         .sequence = letter->sequence,
         .epoch = state->epoch,
         .era = rules->era,
@@ -55,10 +58,10 @@ lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *head,
 /* ---- Claiming ---- */
 
 static void
-note_claim(lbx__claim *claim, const lbx__letter_record *letter)
+receive_note_claim(lbx__claim *claim, const lbx__letter_record *letter)
 {
     claim->got[claim->count].sequence = letter->sequence;
-    claim->got[claim->count].turn = letter->state.turn;
+    claim->got[claim->count].ticket = letter->state.ticket;
     claim->got[claim->count].epoch = letter->state.epoch;
     claim->count++;
 }
@@ -67,18 +70,18 @@ lbx_status
 lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
                    lbx__letter_record *letter)
 {
-    lbx__box_record *head = claim->head, *dead;
-    const lbx_box_options *options = &head->facts->options;
+    lbx__box_record *box = claim->box, *dead;
+    const lbx_box_options *options = &box->facts->options;
     lbx__state to = letter->state;
     lbx__need need;
-    lbx_status status = lbx__dead_letter_target(rules, head, letter, &dead);
+    lbx_status status = lbx__dead_letter_target(rules, box, letter, &dead);
 
-    need.count = 0; // and no more: it is large
+    need.count = 0; // not the whole struct: it is large
     if (status != LBX_OK)
         return status;
     if (dead)
-        return lbx__dead_letter_move(rules, head, letter, dead);
-    if (head->leased >= (uint64_t)options->limits.max_leased)
+        return lbx__dead_letter_move(rules, box, letter, dead);
+    if (box->leased >= (uint64_t)options->limits.max_leased)
         return LBX_FULL;
     lbx__letter_record_need_change(&need, &letter->state);
     if (options->fifo)
@@ -90,96 +93,97 @@ lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
     to.kind = LBX__IS_LEASED;
     to.epoch++;
     to.deliveries++;
-    to.place_due = options->fifo ? claim->place_due : to.due;
-    to.place_turn = options->fifo ? claim->place_turn : to.turn;
-    to.due = lbx__later(rules->now, claim->request->lease_ns);
-    to.turn = head->next;
+    to.claimed_due = options->fifo ? claim->claimed_due : to.due;
+    to.claimed_ticket = options->fifo ? claim->claimed_ticket : to.ticket;
+    to.due = lbx__time_add(rules->now, claim->request->lease_ns);
+    to.ticket = box->next;
     to.received_ns = rules->now;
     if (to.deliveries == 1)
         to.first_ms = lbx__rules_wall(rules);
-    status = lbx__receive_deliver(rules, head, letter, &to, claim->sink, true);
+    status = lbx__receive_deliver(rules, box, letter, &to, claim->sink, true);
     if (status != LBX_OK)
         return status;
-    head->next++;
-    if (letter->sequence == head->fresh)
-        head->fresh++;
-    lbx__letter_record_change(rules, head, letter, &to);
-    note_claim(claim, letter);
+    box->next++;
+    if (letter->sequence == box->fresh)
+        box->fresh++;
+    lbx__letter_record_change(rules, box, letter, &to);
+    receive_note_claim(claim, letter);
     return LBX_OK;
 }
 
 /*
- * The first letter that was never leased nor delayed, and is intact (C3). One that
- * is damaged holds `fresh`, as it is in the store; how far this process has come
- * behind it is in `passed`.
+ * The first intact letter that was never leased nor delayed (RECV-3). A damaged
+ * one holds `fresh`, which is stored; how far this process has searched after it
+ * is in `passed`.
  */
 static lbx_status
-next_fresh(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *ret)
+receive_next_fresh(lbx__rules *rules, lbx__box_record *box,
+                   lbx__letter_record *ret)
 {
-    lbx__passed *passed = &rules->passed[head->box % LBX__PASSED_KEPT];
-    bool held = passed->box == head->box && passed->from <= head->fresh &&
-                head->fresh <= passed->next;
-    const uint64_t first = held ? passed->from : head->fresh;
+    lbx__passed *passed = &rules->passed[box->row_id % LBX__PASSED_KEPT];
+    bool held = passed->box == box->row_id && passed->from <= box->fresh &&
+                box->fresh <= passed->next;
+    const uint64_t first = held ? passed->from : box->fresh;
     uint64_t from = held ? passed->next : first;
-    uint32_t steps = 0;
+    uint32_t skips = 0;
     lbx_status status;
 
     for (;;) {
-        status = lbx__letter_record_seek(rules, head, from, ret);
+        status = lbx__letter_record_seek(rules, box, from, ret);
         if (status != LBX_OK && !(status == LBX_CORRUPT && ret->damaged))
             break;
         if (!ret->state.stored &&
-            (status == LBX_OK || !lbx__letter_record_skip(status, ret, &steps)))
+            (status == LBX_OK || !lbx__letter_record_skip(status, ret, &skips)))
             break;
         if (!held)
-            head->fresh = ret->sequence + ret->state.stored; // H3
+            box->fresh = ret->sequence + ret->state.stored; // BOXREC-3
         held |= !ret->state.stored;
         from = ret->sequence + 1;
     }
     if (status == LBX_NOT_FOUND)
-        from = head->next;
+        from = box->next;
     else if (status == LBX_OK)
         from = ret->sequence;
     if (held)
-        *passed = (lbx__passed){head->box, first, from};
+        *passed = (lbx__passed){box->row_id, first, from};
     else if (status == LBX_OK || status == LBX_NOT_FOUND)
-        head->fresh = from;
+        box->fresh = from;
     rules->damaged |= held;
     return status;
 }
 
-/* Nothing was found: so there must be nothing (H1). A damaged page can hide rows
- * without a word. */
+/* Nothing was found, so the counts must agree (BOXREC-1): a damaged page can hide
+ * rows without an error. */
 static lbx_status
-none_ready(const lbx__box_record *head)
+receive_none_ready(const lbx__box_record *box)
 {
-    return head->letters > head->leased + head->delayed ? LBX_CORRUPT
-                                                        : LBX_NOT_FOUND;
+    return box->letters > box->leased + box->delayed ? LBX_CORRUPT
+                                                     : LBX_NOT_FOUND;
 }
 
-/* The letter that a row of ready stands for. One that does not fit its row is
- * damaged (H4). */
+/* The letter of a row in ready. One that does not match its row is damaged
+ * (LETREC-1). */
 static lbx_status
-get_ready(lbx__rules *rules, const lbx__box_record *head, lbx__bytes at,
-          lbx__bytes value, lbx__letter_record *ret)
+receive_get_ready(lbx__rules *rules, const lbx__box_record *box, lbx__bytes at,
+                  lbx__bytes value, lbx__letter_record *ret)
 {
     lbx_status status = lbx__letter_record_get(
-        rules, head, value.size == 8 ? lbx__get_le64(value.data) : 0, ret);
+        rules, box, value.size == 8 ? lbx__get_le64(value.data) : 0, ret);
 
     if (status == LBX_NOT_FOUND ||
         (status == LBX_OK &&
          (!ret->state.stored || ret->state.kind != LBX__IS_READY ||
           (uint64_t)ret->state.due != lbx__key_number(at, 1) ||
-          ret->state.turn != lbx__key_number(at, 2)))) {
+          ret->state.ticket != lbx__key_number(at, 2)))) {
         ret->damaged = true;
         status = LBX_CORRUPT;
     }
     return status;
 }
 
-/* Whether a fresh letter is before a row of ready. */
+/* True when a fresh letter comes before a row of ready. */
 static bool
-is_before(const lbx__letter_record *fresh, lbx__bytes at)
+receive_is_before(const lbx__letter_record *fresh, lbx__bytes at)
 {
     const uint64_t due = lbx__key_number(at, 1);
     const uint64_t sent = (uint64_t)fresh->body.sent_ns;
@@ -189,66 +193,65 @@ is_before(const lbx__letter_record *fresh, lbx__bytes at)
 }
 
 lbx_status
-lbx__receive_next(lbx__rules *rules, lbx__box_record *head,
+lbx__receive_next(lbx__rules *rules, lbx__box_record *box,
                   lbx__letter_record *ret)
 {
-    lbx__key from = lbx__key_3(head->box, 0, 0);
+    lbx__key from = lbx__key_3(box->row_id, 0, 0);
     lbx__bytes at, value;
-    uint32_t steps = 0;
+    uint32_t skips = 0;
 
     for (;;) {
         lbx_status fresh, status = lbx__row_seek(rules->storage, LBX__READY,
                                                  &from, 8, &at, &value);
 
         if (status == LBX_NOT_FOUND) {
-            fresh = next_fresh(rules, head, ret);
-            return fresh == LBX_NOT_FOUND ? none_ready(head) : fresh;
+            fresh = receive_next_fresh(rules, box, ret);
+            return fresh == LBX_NOT_FOUND ? receive_none_ready(box) : fresh;
         }
         ret->damaged = lbx__row_damaged(status, value);
         if (status == LBX_OK) {
-            fresh = next_fresh(rules, head, ret);
+            fresh = receive_next_fresh(rules, box, ret);
             if (fresh != LBX_NOT_FOUND &&
-                (fresh != LBX_OK || is_before(ret, at)))
+                (fresh != LBX_OK || receive_is_before(ret, at)))
                 return fresh;
-            status = get_ready(rules, head, at, value, ret);
+            status = receive_get_ready(rules, box, at, value, ret);
         }
-        if (!lbx__letter_record_skip(status, ret, &steps)) // C3
+        if (!lbx__letter_record_skip(status, ret, &skips)) // RECV-3
             return status;
         rules->damaged = true;
-        from = lbx__key_3(head->box, lbx__key_number(at, 1),
+        from = lbx__key_3(box->row_id, lbx__key_number(at, 1),
                           lbx__key_number(at, 2) + 1);
     }
 }
 
 static lbx_status
-claim_plain(lbx__rules *rules, lbx__claim *claim)
+receive_plain(lbx__rules *rules, lbx__claim *claim)
 {
     lbx__letter_record letter;
     lbx_status status = LBX_OK;
 
-    if (claim->head->leased >=
-        (uint64_t)claim->head->facts->options.limits.max_leased)
+    if (claim->box->leased >=
+        (uint64_t)claim->box->facts->options.limits.max_leased)
         return LBX_FULL;
-    while (status == LBX_OK && claim->count < claim->most) {
-        status = lbx__receive_next(rules, claim->head, &letter);
-        if (status == LBX_OK && letter.state.turn >= claim->turns_end)
-            status = LBX_NOT_FOUND; // L4, or leased by us for no time at all
+    while (status == LBX_OK && claim->count < claim->max) {
+        status = lbx__receive_next(rules, claim->box, &letter);
+        if (status == LBX_OK && letter.state.ticket >= claim->tickets_end)
+            status = LBX_NOT_FOUND; // DEADLET-4, or leased by us for 0 ns
         if (status == LBX_OK)
             status = lbx__receive_claim(rules, claim, &letter);
     }
     return status;
 }
 
-/* The same of a fifo box: when no letter is leased or delayed, every group can be
- * served, but for those that this claim has put to the end (L4). */
+/* The same check for a fifo box: when no letter is leased or delayed, every group
+ * can be served, except those that this claim has moved to the end (DEADLET-4). */
 static bool
-hides_groups(const lbx__claim *claim)
+receive_hides_groups(const lbx__claim *claim)
 {
-    const lbx__box_record *head = claim->head;
+    const lbx__box_record *box = claim->box;
 
-    return head->facts->options.fifo && claim->count == 0 &&
-           head->letters > 0 && head->leased + head->delayed == 0 &&
-           head->next == claim->turns_end;
+    return box->facts->options.fifo && claim->count == 0 && box->letters > 0 &&
+           box->leased + box->delayed == 0 && box->next == claim->tickets_end;
 }
 
 lbx_status
@@ -262,21 +265,22 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
            before < request->max_letters && request->lease_ns >= 0);
     *ret_count = 0;
     lbx__rules_start(rules);
-    status = lbx__box_record_open(rules, request->box, &claim.head);
+    status = lbx__box_record_open(rules, request->box, &claim.box);
     if (status == LBX_OK)
-        status = lbx__sweep(rules, claim.head);
+        status = lbx__sweep_due(rules, claim.box);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    claim.most = request->max_letters - before;
-    claim.turns_end = claim.head->next;
-    if (!claim.head->facts->options.fifo)
-        status = claim_plain(rules, &claim);
+    claim.max = request->max_letters - before;
+    claim.tickets_end = claim.box->next;
+    if (!claim.box->facts->options.fifo)
+        status = receive_plain(rules, &claim);
     else if (request->attempt_id && before == 0)
         status = lbx__attempt_receive(rules, &claim);
     else
         status = lbx__group_receive(rules, &claim);
-    if (status == LBX_NOT_FOUND && (rules->damaged || hides_groups(&claim)))
-        status = LBX_CORRUPT; // C3
+    if (status == LBX_NOT_FOUND &&
+        (rules->damaged || receive_hides_groups(&claim)))
+        status = LBX_CORRUPT; // RECV-3
     *ret_count = claim.count;
     if (claim.count > 0)
         status = LBX_OK;
@@ -285,13 +289,13 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
     return lbx__box_record_close_all(rules, status);
 }
 
-/* ---- Looking ---- */
+/* ---- Without claiming ---- */
 
-/* When the next lease or delay is over; NOT_FOUND. */
+/* When the next lease or delay ends; NOT_FOUND. */
 static lbx_status
-next_wait(lbx__rules *rules, const lbx__box_record *head, int64_t *ret)
+receive_next_wait(lbx__rules *rules, const lbx__box_record *box, int64_t *ret)
 {
-    const lbx__key from = lbx__key_3(head->box, 0, 0);
+    const lbx__key from = lbx__key_3(box->row_id, 0, 0);
     lbx__bytes at, value;
     lbx_status status =
         lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
@@ -302,29 +306,29 @@ next_wait(lbx__rules *rules, const lbx__box_record *head, int64_t *ret)
 }
 
 lbx_status
-lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
+lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
 {
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx__letter_record letter;
     int64_t due = LBX_FOREVER;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__box_record_open(rules, box, &head);
+    status = lbx__box_record_open(rules, id, &box);
     if (status == LBX_OK)
-        status = lbx__sweep(rules, head);
+        status = lbx__sweep_due(rules, box);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    if (head->leased >= (uint64_t)head->facts->options.limits.max_leased)
-        status = next_wait(rules, head, &due);
-    else if (head->facts->options.fifo)
-        status = lbx__group_next_due(rules, head, &due);
+    if (box->leased >= (uint64_t)box->facts->options.limits.max_leased)
+        status = receive_next_wait(rules, box, &due);
+    else if (box->facts->options.fifo)
+        status = lbx__group_next_due(rules, box, &due);
     else {
-        status = lbx__receive_next(rules, head, &letter);
+        status = lbx__receive_next(rules, box, &letter);
         if (status == LBX_OK)
             due = rules->now;
         else if (status == LBX_NOT_FOUND)
-            status = next_wait(rules, head, &due);
+            status = receive_next_wait(rules, box, &due);
     }
     if (status == LBX_OK || status == LBX_NOT_FOUND) {
         *ret_due_ns = due;
@@ -338,22 +342,22 @@ lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
                   const lbx__sink *sink)
 {
     uint64_t from = request->from;
-    uint32_t shown = 0, steps = 0;
+    uint32_t shown = 0, skips = 0;
     lbx__letter_record letter;
-    lbx__box_record *head;
+    lbx__box_record *box;
     lbx_status status;
 
     lbx__rules_start(rules);
-    status = lbx__box_record_open(rules, request->box, &head);
+    status = lbx__box_record_open(rules, request->box, &box);
     if (status == LBX_OK)
-        status = lbx__sweep_age(rules, head);
+        status = lbx__sweep_age(rules, box);
     while (shown < request->max_letters && status == LBX_OK) {
         bool damaged;
 
-        status = lbx__letter_record_seek(rules, head, from, &letter);
-        damaged = lbx__letter_record_skip(status, &letter, &steps);
+        status = lbx__letter_record_seek(rules, box, from, &letter);
+        damaged = lbx__letter_record_skip(status, &letter, &skips);
         if (status == LBX_OK)
-            status = lbx__receive_deliver(rules, head, &letter, &letter.state,
+            status = lbx__receive_deliver(rules, box, &letter, &letter.state,
                                           sink, false);
         shown += status == LBX_OK;
         if (damaged)
@@ -362,8 +366,8 @@ lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
             from = letter.sequence + 1;
     }
     if (status == LBX_NOT_FOUND)
-        status = steps > 0 && shown == 0 ? LBX_CORRUPT : LBX_OK; // C3
-    else if (status == LBX_CORRUPT && steps > 0 && shown > 0)
-        status = LBX_OK; // more than may be stepped over: from there, next time
+        status = skips > 0 && shown == 0 ? LBX_CORRUPT : LBX_OK; // RECV-3
+    else if (status == LBX_CORRUPT && skips > 0 && shown > 0)
+        status = LBX_OK; // the next peek continues there
     return lbx__box_record_close_all(rules, status);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules as a whole: who the store is, ids, and the background.
+ * The rules as a whole: the identity of the store, ids and numbers, commits, and
+ * what has changed for waiting receives.
  *
- * Two rows of the meta table are theirs. "store": format 4, era 4, uid 16, key
- * 32. "numbers": the next number 8, one counter for row ids, uids and tasks.
+ * Two rows of the meta table hold the identity. "store": format 4, era 4, uid 16,
+ * key 32. "numbers": the next number 8 (RULES-5).
  *
- * X1  A number is given once in the life of a store.
+ * Changes are kept in a small array, one entry for each box. When it is full, the
+ * entry 0 stands for every box, which is always true and only costs a search.
  */
 #include "base/alloc.h"
 #include "codec/random.h"
@@ -15,13 +17,13 @@
 #include <string.h>
 
 enum {
-    FORMAT = 1,
+    STORE_FORMAT = 1,
     STORE_BYTES = 8 + LBX__STORE_UID_BYTES + LBX__STORE_KEY_BYTES
 };
 
-/* What the storage adds to our era: both only grow, so does the sum. */
+/* What the storage adds to the era of the row: both only grow, so does the sum. */
 static uint32_t
-lost_eras(const lbx__rules *rules)
+rules_lost_eras(const lbx__rules *rules)
 {
     const lbx__storage *storage = rules->storage;
 
@@ -29,12 +31,12 @@ lost_eras(const lbx__rules *rules)
 }
 
 static void
-write_store(lbx__rules *rules)
+rules_write_store(lbx__rules *rules)
 {
     const lbx__key key = lbx__key_text("store");
     uint8_t bytes[STORE_BYTES];
-    uint8_t *at = lbx__put_le32(lbx__put_le32(bytes, FORMAT),
-                                rules->era - lost_eras(rules));
+    uint8_t *at = lbx__put_le32(lbx__put_le32(bytes, STORE_FORMAT),
+                                rules->era - rules_lost_eras(rules));
 
     memcpy(at, rules->uid, sizeof(rules->uid));
     memcpy(at + sizeof(rules->uid), rules->key, sizeof(rules->key));
@@ -44,7 +46,7 @@ write_store(lbx__rules *rules)
 
 /* An empty storage becomes a store. */
 static lbx_status
-found_store(lbx__rules *rules)
+rules_create_store(lbx__rules *rules)
 {
     const lbx__key numbers = lbx__key_text("numbers");
     lbx__need need = {.count = 0};
@@ -59,14 +61,14 @@ found_store(lbx__rules *rules)
                                   LBX__GROWS);
     if (status != LBX_OK)
         return status;
-    rules->era = 1 + lost_eras(rules);
-    write_store(rules);
+    rules->era = 1 + rules_lost_eras(rules);
+    rules_write_store(rules);
     lbx__row_put_number(rules->storage, LBX__META, &numbers, 1);
     return LBX_OK;
 }
 
 static lbx_status
-read_store(lbx__rules *rules)
+rules_read_store(lbx__rules *rules)
 {
     const lbx__key key = lbx__key_text("store");
     const uint8_t *at;
@@ -74,31 +76,31 @@ read_store(lbx__rules *rules)
     lbx_status status = lbx__row_get(rules->storage, LBX__META, &key, &value);
 
     if (status == LBX_NOT_FOUND) {
-        // D7: a store that has boxes is not empty, whatever its meta row says.
+        // RULES-6: a store that has boxes is not empty.
         status = lbx__storage_seek(rules->storage, LBX__BOX_RECORDS,
                                    (lbx__bytes){"", 0}, &first, &value);
         if (status == LBX_OK)
             return LBX_CORRUPT;
-        return status == LBX_NOT_FOUND ? found_store(rules) : status;
+        return status == LBX_NOT_FOUND ? rules_create_store(rules) : status;
     }
     if (status != LBX_OK)
         return status;
     at = value.data;
-    if (value.size < 4 || lbx__get_le32(at) < FORMAT)
+    if (value.size < 4 || lbx__get_le32(at) < STORE_FORMAT)
         return LBX_CORRUPT;
-    if (lbx__get_le32(at) > FORMAT)
+    if (lbx__get_le32(at) > STORE_FORMAT)
         return LBX_NEWER;
     if (value.size != STORE_BYTES)
         return LBX_CORRUPT;
-    rules->era = lbx__get_le32(at + 4) + lost_eras(rules);
+    rules->era = lbx__get_le32(at + 4) + rules_lost_eras(rules);
     memcpy(rules->uid, at + 8, sizeof(rules->uid));
     memcpy(rules->key, at + 8 + sizeof(rules->uid), sizeof(rules->key));
     return LBX_OK;
 }
 
-/* Runs something in a group of its own, and waits until it is durable. */
+/* Runs a function in a batch of its own, and waits until it is durable. */
 static lbx_status
-in_group(lbx__rules *rules, lbx_status (*run)(lbx__rules *rules))
+rules_in_batch(lbx__rules *rules, lbx_status (*run)(lbx__rules *rules))
 {
     lbx_status status = lbx__storage_begin(rules->storage);
     lbx_status flushed;
@@ -128,7 +130,7 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
     lbx__buffer_init(&rules->copied, allocator, LBX__ROW_VALUE_MAX);
     status = lbx__digest_create(allocator, &rules->digest);
     if (status == LBX_OK)
-        status = in_group(rules, read_store);
+        status = rules_in_batch(rules, rules_read_store);
     if (status != LBX_OK) {
         lbx__rules_close(rules);
         return status;
@@ -166,13 +168,13 @@ lbx__rules_key(const lbx__rules *rules)
 }
 
 static lbx_status
-bump_era(lbx__rules *rules)
+rules_bump_era(lbx__rules *rules)
 {
-    lbx_status status = read_store(rules);
+    lbx_status status = rules_read_store(rules);
 
     if (status == LBX_OK) {
         rules->era++;
-        write_store(rules);
+        rules_write_store(rules);
     }
     return status;
 }
@@ -180,13 +182,13 @@ bump_era(lbx__rules *rules)
 lbx_status
 lbx__rules_new_era(lbx__rules *rules)
 {
-    return in_group(rules, bump_era);
+    return rules_in_batch(rules, rules_bump_era);
 }
 
 static lbx_status
-renew(lbx__rules *rules)
+rules_renew(lbx__rules *rules)
 {
-    lbx_status status = read_store(rules);
+    lbx_status status = rules_read_store(rules);
 
     if (status != LBX_OK)
         return status;
@@ -194,24 +196,65 @@ renew(lbx__rules *rules)
         !lbx__random(rules->key, sizeof(rules->key)))
         return LBX_IO;
     rules->era++;
-    write_store(rules);
+    rules_write_store(rules);
     return LBX_OK;
 }
 
 lbx_status
 lbx__rules_renew(lbx__rules *rules)
 {
-    return in_group(rules, renew);
+    return rules_in_batch(rules, rules_renew);
 }
+
+uint64_t
+lbx__rules_commit(lbx__rules *rules)
+{
+    if (!rules->storage->ops->is_private) {
+        lbx__box_record_write_all(rules);
+        rules->kept_any = 0; // STORAGE-4
+    }
+    return lbx__storage_commit(rules->storage);
+}
+
+/* ---- Changes ---- */
+
+void
+lbx__rules_note_change(lbx__rules *rules, uint64_t uid, int64_t due)
+{
+    size_t i = rules->change_count;
+
+    while (i > 0 && rules->changes[i - 1].uid != uid)
+        i--;
+    if (i > 0) {
+        if (due < rules->changes[i - 1].due_ns)
+            rules->changes[i - 1].due_ns = due;
+    } else if (rules->change_count < LBX__CHANGES_MAX) {
+        rules->changes[rules->change_count++] = (lbx__rules_change){uid, due};
+    } else {
+        rules->changes[0] = (lbx__rules_change){0, 0};
+    }
+}
+
+size_t
+lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
+{
+    const size_t count = rules->change_count;
+
+    *ret = rules->changes;
+    rules->change_count = 0;
+    return count;
+}
+
+/* ---- Inside a rule ---- */
 
 void
 lbx__rules_start(lbx__rules *rules)
 {
-    assert(rules->head_count == 0);
-    // A group that was not ended by lbx__rules_commit() has lost its heads.
+    assert(rules->open_count == 0);
+    // A batch that was not ended by lbx__rules_commit() has lost its records.
     assert(rules->kept_dirty == 0 || rules->storage->ops->is_private ||
-           rules->group == rules->storage->groups);
-    rules->group = rules->storage->groups;
+           rules->batch == rules->storage->batches);
+    rules->batch = rules->storage->batches;
     rules->now = lbx__storage_now(rules->storage);
     rules->wall = 0;
     rules->damaged = false;
@@ -240,8 +283,8 @@ lbx__rules_number(lbx__rules *rules, uint64_t *ret)
     return LBX_OK;
 }
 
-/* The kernel is asked for many ids at once: a call each would cost more than a
- * send. */
+/* Random bytes are read for many ids at once: a system call for each would cost
+ * more than a send. */
 bool
 lbx__rules_id(lbx__rules *rules, uint8_t id[16])
 {

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending.
+ * Send: stores parcels as letters.
  *
- * A parcel is prepared, room is reserved, and it is written; a settle prepares
- * what is attached to it in the same way, before it writes anything.
+ * A parcel is prepared, its rows are reserved, and it is written. A settle
+ * prepares what is attached to it in the same way, before it writes anything.
  *
- * A token, or the id of a duplicate in a fifo box, is remembered by a hash of
- * its kind, its scope and its text. An id is looked for under both scopes, so
- * that changing the scope does not forgive what was sent before; it is kept
- * under the one that is in force.
+ * A token, or the id of a duplicate in a fifo box, is remembered by a hash of its
+ * kind, its scope and its text. An id is searched under both scopes, so that a
+ * change of the scope does not forget what was sent before; it is remembered
+ * under the scope in force.
+ *
+ * SEND-1  A parcel whose token or duplicate id is remembered is not stored again:
+ *         its result is that of the first send.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 #include <string.h>
 
-/* ---- What was seen ---- */
+/* ---- What is remembered ---- */
 
-/* OK, and `sent` is as it was the first time; NOT_FOUND. */
+/* OK, and `sent` is the result of the first send; NOT_FOUND. */
 static lbx_status
-find_seen(lbx__rules *rules, const lbx__box_record *head,
-          const uint8_t hash[LBX__HASH_BYTES], lbx_sent_letter *sent)
+send_find_seen(lbx__rules *rules, const lbx__box_record *box,
+               const uint8_t hash[LBX__HASH_BYTES], lbx_sent_letter *sent)
 {
-    const lbx__key key = lbx__key_hash(head->box, hash);
+    const lbx__key key = lbx__key_hash(box->row_id, hash);
     lbx__bytes value;
     const uint8_t *at;
     lbx_status status = lbx__row_get(rules->storage, LBX__SEEN, &key, &value);
@@ -42,13 +47,13 @@ find_seen(lbx__rules *rules, const lbx__box_record *head,
 }
 
 static void
-remember(lbx__rules *rules, const lbx__box_record *head,
-         const uint8_t hash[LBX__HASH_BYTES], const uint8_t id[16],
-         uint64_t sequence)
+send_remember(lbx__rules *rules, const lbx__box_record *box,
+              const uint8_t hash[LBX__HASH_BYTES], const uint8_t id[16],
+              uint64_t sequence)
 {
-    const int64_t until = lbx__later(rules->now, LBX__REMEMBERED_NS);
-    const lbx__key key = lbx__key_hash(head->box, hash);
-    const lbx__key due = lbx__key_due_hash(head->box, until, hash);
+    const int64_t until = lbx__time_add(rules->now, LBX__REMEMBERED_NS);
+    const lbx__key key = lbx__key_hash(box->row_id, hash);
+    const lbx__key due = lbx__key_due_hash(box->row_id, until, hash);
     uint8_t bytes[LBX__SEEN_BYTES];
 
     memcpy(lbx__put_le64(bytes, (uint64_t)until), id, 16);
@@ -58,27 +63,28 @@ remember(lbx__rules *rules, const lbx__box_record *head,
     lbx__row_put_empty(rules->storage, LBX__SEEN_DUE, &due);
 }
 
-/* The hashes of a parcel, and whether one of them was seen: OK if so. */
+/* Fills in the hashes of a parcel: OK when one of them is remembered, and `sent`
+ * is filled in; NOT_FOUND when none is. */
 static lbx_status
-look_for_seen(lbx__rules *rules, lbx__sending *posting, const char *token)
+send_check_seen(lbx__rules *rules, lbx__sending *sending, const char *token)
 {
-    const lbx__box_record *head = posting->head;
-    const lbx_parcel *parcel = &posting->body.parcel;
+    const lbx__box_record *box = sending->box;
+    const lbx_parcel *parcel = &sending->body.parcel;
     const bool by_group =
-        head->facts->options.deduplication == LBX_DEDUPLICATION_GROUP;
+        box->facts->options.deduplication == LBX_DEDUPLICATION_GROUP;
     uint8_t hashes[2][LBX__HASH_BYTES];
     lbx_status status;
 
     if (token) {
-        uint8_t *hash = posting->hashes[posting->hash_count++];
+        uint8_t *hash = sending->hashes[sending->hash_count++];
 
         status = lbx__rules_hash(rules, 't', token, NULL, hash);
         if (status == LBX_OK)
-            status = find_seen(rules, head, hash, posting->sent);
+            status = send_find_seen(rules, box, hash, sending->sent);
         if (status != LBX_NOT_FOUND)
             return status;
     }
-    if (!head->facts->options.fifo)
+    if (!box->facts->options.fifo)
         return LBX_NOT_FOUND;
     assert(parcel->group && parcel->deduplication_id);
     status =
@@ -87,12 +93,12 @@ look_for_seen(lbx__rules *rules, lbx__sending *posting, const char *token)
         status = lbx__rules_hash(rules, 'd', parcel->deduplication_id,
                                  parcel->group, hashes[1]);
     for (int i = 0; i < 2 && status == LBX_OK; i++) {
-        status = find_seen(rules, head, hashes[i], posting->sent);
+        status = send_find_seen(rules, box, hashes[i], sending->sent);
         if (status != LBX_NOT_FOUND)
             return status;
         status = LBX_OK;
     }
-    memcpy(posting->hashes[posting->hash_count++], hashes[by_group],
+    memcpy(sending->hashes[sending->hash_count++], hashes[by_group],
            LBX__HASH_BYTES);
     return status == LBX_OK ? LBX_NOT_FOUND : status;
 }
@@ -100,37 +106,37 @@ look_for_seen(lbx__rules *rules, lbx__sending *posting, const char *token)
 /* ---- A parcel ---- */
 
 static lbx_status
-encode(lbx__rules *rules, lbx__sending *posting)
+send_encode(lbx__rules *rules, lbx__sending *sending)
 {
-    const lbx_parcel *parcel = &posting->body.parcel;
+    const lbx_parcel *parcel = &sending->body.parcel;
 
-    posting->encoded_at = rules->encoded.size;
+    sending->encoded_at = rules->encoded.size;
     lbx__body_encode(parcel, NULL, &rules->encoded);
-    posting->encoded_bytes = rules->encoded.size - posting->encoded_at;
+    sending->encoded_bytes = rules->encoded.size - sending->encoded_at;
     if (rules->encoded.status != LBX_OK)
         return rules->encoded.status;
     if (parcel->body_bytes > LBX__ROW_VALUE_MAX - LBX__SUM_BYTES -
-                                 LBX__BODY_FIXED - posting->encoded_bytes)
+                                 LBX__BODY_FIXED - sending->encoded_bytes)
         return LBX_TOO_LARGE;
     return LBX_OK;
 }
 
-/* It was not seen before; may it go in, and what does that take? */
+/* Decides about a parcel that is not remembered, and adds what it needs. */
 static lbx_status
-prepare(lbx__rules *rules, uint64_t pending, lbx__sending *posting,
-        lbx__need *need)
+send_decide(lbx__rules *rules, uint64_t pending, lbx__sending *sending,
+            lbx__need *need)
 {
-    const lbx_box_options *options = &posting->head->facts->options;
-    lbx__body *body = &posting->body;
+    const lbx_box_options *options = &sending->box->facts->options;
+    lbx__body *body = &sending->body;
     lbx_status status;
 
     if (options->capacity_letters != LBX_UNLIMITED &&
-        posting->head->letters + pending >= (uint64_t)options->capacity_letters)
+        sending->box->letters + pending >= (uint64_t)options->capacity_letters)
         return LBX_FULL;
-    status = encode(rules, posting);
+    status = send_encode(rules, sending);
     if (status == LBX_OK && options->fifo)
         status =
-            lbx__group_hash(rules, body->parcel.group, posting->group_hash);
+            lbx__group_hash(rules, body->parcel.group, sending->group_hash);
     if (status != LBX_OK)
         return status;
     if (!lbx__rules_id(rules, body->id))
@@ -138,9 +144,9 @@ prepare(lbx__rules *rules, uint64_t pending, lbx__sending *posting,
     body->sent_ns = rules->now;
     body->sent_ms = lbx__rules_wall(rules);
     body->counted_bytes = (uint32_t)lbx__body_parcel_bytes(&body->parcel);
-    lbx__letter_record_need_insert(need, body, posting->encoded_bytes,
-                                   posting->delay_ns > 0);
-    for (size_t i = 0; i < posting->hash_count; i++) {
+    lbx__letter_record_need_insert(need, body, sending->encoded_bytes,
+                                   sending->delay_ns > 0);
+    for (size_t i = 0; i < sending->hash_count; i++) {
         lbx__need_row(need, 24, LBX__SEEN_BYTES);
         lbx__need_row(need, 32, 0);
     }
@@ -150,90 +156,92 @@ prepare(lbx__rules *rules, uint64_t pending, lbx__sending *posting,
 }
 
 lbx_status
-lbx__send_prepare(lbx__rules *rules, lbx__sending *posting,
+lbx__send_prepare(lbx__rules *rules, lbx__sending *sending,
                   const lbx_parcel *parcel, uint64_t pending, lbx__need *need)
 {
-    lbx_status status = lbx__sweep_age(rules, posting->head);
+    lbx_status status = lbx__sweep_age(rules, sending->box);
 
-    posting->delay_ns = parcel->delay_ns;
-    posting->body.parcel = *parcel;
+    sending->delay_ns = parcel->delay_ns;
+    sending->body.parcel = *parcel;
     if (status == LBX_OK)
-        status = look_for_seen(rules, posting, parcel->token);
+        status = send_check_seen(rules, sending, parcel->token);
     if (status != LBX_NOT_FOUND) {
-        posting->seen = status == LBX_OK;
+        sending->seen = status == LBX_OK;
         return status;
     }
-    return prepare(rules, pending, posting, need);
+    return send_decide(rules, pending, sending, need);
 }
 
 lbx_status
-lbx__send_prepare_moved(lbx__rules *rules, lbx__sending *posting,
+lbx__send_prepare_moved(lbx__rules *rules, lbx__sending *sending,
                         const lbx_parcel *parcel, lbx__need *need)
 {
-    lbx_status status = lbx__sweep_age(rules, posting->head);
+    lbx_status status = lbx__sweep_age(rules, sending->box);
 
-    posting->body.parcel = *parcel;
+    sending->body.parcel = *parcel;
     lbx__buffer_reset(&rules->encoded);
-    return status == LBX_OK ? prepare(rules, 0, posting, need) : status;
+    return status == LBX_OK ? send_decide(rules, 0, sending, need) : status;
 }
 
 void
-lbx__send_write(lbx__rules *rules, lbx__sending *posting)
+lbx__send_write(lbx__rules *rules, lbx__sending *sending)
 {
-    lbx_sent_letter *sent = posting->sent;
-    lbx__box_record *head = posting->head;
-    const int64_t due = lbx__later(rules->now, posting->delay_ns);
-    const uint64_t sequence = head->next;
-    const lbx__bytes encoded = {rules->encoded.bytes + posting->encoded_at,
-                                posting->encoded_bytes};
+    lbx_sent_letter *sent = sending->sent;
+    lbx__box_record *box = sending->box;
+    const int64_t due = lbx__time_add(rules->now, sending->delay_ns);
+    const uint64_t sequence = box->next;
+    const lbx__bytes encoded = {rules->encoded.bytes + sending->encoded_at,
+                                sending->encoded_bytes};
     const lbx__state delayed = {
         .kind = LBX__IS_DELAYED,
         .due = due,
-        .turn = sequence,
-        .place_due = due,
-        .place_turn = sequence,
+        .ticket = sequence,
+        .claimed_due = due,
+        .claimed_ticket = sequence,
     };
 
-    if (posting->seen)
+    if (sending->seen)
         return;
-    // What is attached to one letter may be the same thing twice.
-    for (size_t i = 0; i < posting->hash_count; i++) {
-        if (find_seen(rules, head, posting->hashes[i], posting->sent) == LBX_OK)
+    // One settle may attach the same parcel twice.
+    for (size_t i = 0; i < sending->hash_count; i++) {
+        if (send_find_seen(rules, box, sending->hashes[i], sending->sent) ==
+            LBX_OK)
             return;
     }
-    head->next++;
-    if (head->facts->options.fifo)
-        posting->body.gid =
-            lbx__group_join(rules, head, posting->group_hash, sequence, due);
-    lbx__letter_record_insert(rules, head, sequence, &posting->body, encoded,
-                              posting->delay_ns > 0 ? &delayed : NULL);
-    for (size_t i = 0; i < posting->hash_count; i++)
-        remember(rules, head, posting->hashes[i], posting->body.id, sequence);
-    lbx__uuid_format(posting->body.id, sent->id.text);
+    box->next++;
+    if (box->facts->options.fifo)
+        sending->body.gid =
+            lbx__group_join(rules, box, sending->group_hash, sequence, due);
+    lbx__letter_record_insert(rules, box, sequence, &sending->body, encoded,
+                              sending->delay_ns > 0 ? &delayed : NULL);
+    for (size_t i = 0; i < sending->hash_count; i++)
+        send_remember(rules, box, sending->hashes[i], sending->body.id,
+                      sequence);
+    lbx__uuid_format(sending->body.id, sent->id.text);
     sent->sequence = sequence;
     sent->duplicate = false;
     sent->status = LBX_OK;
-    lbx__tell_ready(rules, head, due);
+    lbx__rules_note_change(rules, box->uid, due);
 }
 
-/* ---- The verb ---- */
+/* ---- The rule ---- */
 
 static lbx_status
-send_one(lbx__rules *rules, lbx__box_record *head, const lbx_parcel *parcel,
+send_one(lbx__rules *rules, lbx__box_record *box, const lbx_parcel *parcel,
          lbx_sent_letter *sent)
 {
     lbx__need need;
-    lbx__sending posting = {.head = head, .sent = sent};
+    lbx__sending sending = {.box = box, .sent = sent};
     lbx_status status;
 
-    need.count = 0; // and no more: it is large
+    need.count = 0; // not the whole struct: it is large
     lbx__buffer_reset(&rules->encoded);
-    status = lbx__send_prepare(rules, &posting, parcel, 0, &need);
-    if (status == LBX_OK && !posting.seen)
+    status = lbx__send_prepare(rules, &sending, parcel, 0, &need);
+    if (status == LBX_OK && !sending.seen)
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__GROWS);
     if (status == LBX_OK)
-        lbx__send_write(rules, &posting);
+        lbx__send_write(rules, &sending);
     return status;
 }
 
@@ -241,22 +249,22 @@ lbx_status
 lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
 {
     lbx_status first = LBX_OK, opened;
-    lbx__box_record *head;
+    lbx__box_record *box;
 
     assert(request->count >= 1 && request->count <= LBX_MAX_BATCH);
     lbx__rules_start(rules);
-    opened = lbx__box_record_open(rules, request->box, &head);
+    opened = lbx__box_record_open(rules, request->box, &box);
     for (size_t i = 0; i < request->count; i++) {
         lbx_sent_letter *sent = &request->sent[i];
 
         memset(sent, 0, sizeof(*sent));
         sent->status = opened;
         if (opened == LBX_OK)
-            sent->status = send_one(rules, head, &request->parcels[i], sent);
+            sent->status = send_one(rules, box, &request->parcels[i], sent);
         if (first == LBX_OK)
             first = sent->status;
     }
     if (opened == LBX_OK)
-        lbx__sweep_seen(rules, head);
+        lbx__sweep_seen(rules, box);
     return lbx__box_record_close_all(rules, first);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling: acknowledge, nack, extend, by receipt; and undo.
+ * Settle: acknowledge, nack or extend a letter by its receipt; and undo of a
+ * delivery. A lease is extended here, in settle_put_back().
  *
- * R1  Only the receipt of a letter's latest delivery changes anything.
- * R2  One that is not is told apart: of another box, of before a purge, or never
- *     made (INVALID); of a letter that is gone, by itself or with its box (GONE);
- *     of an earlier delivery, an earlier era, and in strict boxes of a lease that
- *     is over (EXPIRED).
- * R5  A lease, with all its extensions, is no longer than max_lease_ns from the
- *     receive on; more is INVALID, and the lease is as it was.
- * T1  Nothing that is attached is sent unless the receipt is current, and nothing
- *     is settled unless all of it was sent.
+ * SETTLE-1  Only the receipt of a letter's latest delivery changes anything.
+ * SETTLE-2  Other receipts are told apart: INVALID when it is of another box, from
+ *           before a purge, or was never made; GONE when the letter, or its box,
+ *           was removed; EXPIRED when it is of an earlier delivery, of an earlier
+ *           era, or, in strict boxes, of a lease that is over.
+ * SETTLE-3  A lease, with all its extensions, is no longer than max_lease_ns from
+ *           the receive on; more is INVALID, and the lease stays as it was.
+ * SETTLE-4  What is attached is sent only if the receipt is current, and the
+ *           letter is settled only if all of it was sent.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/internal.h"
 #include "post/rules/receipt.h"
@@ -20,57 +23,58 @@
 /* ---- Receipts ---- */
 
 static lbx_status
-judge(const lbx__rules *rules, const lbx__box_record *head,
-      const lbx__receipt *receipt, const lbx__state *state)
+settle_judge(const lbx__rules *rules, const lbx__box_record *box,
+             const lbx__receipt *receipt, const lbx__state *state)
 {
     if (receipt->era != rules->era)
         return receipt->era < rules->era ? LBX_EXPIRED : LBX_INVALID;
     if (receipt->epoch == 0 || receipt->epoch > state->epoch)
-        return LBX_INVALID; // nobody made it
+        return LBX_INVALID; // it was never made
     if (receipt->epoch < state->epoch)
         return LBX_EXPIRED;
-    if (head->facts->options.strict &&
+    if (box->facts->options.strict &&
         (state->kind != LBX__IS_LEASED || state->due <= rules->now))
         return LBX_EXPIRED;
     return LBX_OK;
 }
 
 static bool
-is_receipt(const lbx_settle_request_entry *entry)
+settle_is_receipt(const lbx_settle_request_entry *entry)
 {
     return entry->receipt && entry->receipt_bytes == LBX__RECEIPT_PACKED;
 }
 
 /* The letter of a receipt: OK; INVALID, GONE, EXPIRED; CORRUPT; IO. */
 static lbx_status
-find(lbx__rules *rules, const lbx__box_record *head,
-     const lbx_settle_request_entry *entry, lbx__letter_record *ret)
+settle_find(lbx__rules *rules, const lbx__box_record *box,
+            const lbx_settle_request_entry *entry, lbx__letter_record *ret)
 {
     lbx__receipt receipt;
     lbx_status status;
 
-    if (!is_receipt(entry))
+    if (!settle_is_receipt(entry))
         return LBX_INVALID;
     receipt = lbx__receipt_unpack(entry->receipt);
-    if (receipt.box != head->box || receipt.sequence >= head->next)
-        return LBX_INVALID; // R4
-    status = lbx__letter_record_get(rules, head, receipt.sequence, ret);
+    if (receipt.box != box->row_id || receipt.sequence >= box->next)
+        return LBX_INVALID; // SETTLE-2
+    status = lbx__letter_record_get(rules, box, receipt.sequence, ret);
     if (status == LBX_NOT_FOUND)
         return LBX_GONE;
-    return status == LBX_OK ? judge(rules, head, &receipt, &ret->state)
+    return status == LBX_OK ? settle_judge(rules, box, &receipt, &ret->state)
                             : status;
 }
 
 /* ---- What is attached ---- */
 
 struct attached {
-    lbx__sending postings[LBX_MAX_ATTACHMENTS];
+    lbx__sending sendings[LBX_MAX_ATTACHMENTS];
     size_t count;
 };
 
 static lbx_status
-prepare_attached(lbx__rules *rules, const lbx_settle_request_entry *entry,
-                 struct attached *ret, lbx__need *need)
+settle_prepare_attached(lbx__rules *rules,
+                        const lbx_settle_request_entry *entry,
+                        struct attached *ret, lbx__need *need)
 {
     lbx_status status = LBX_OK;
 
@@ -81,25 +85,24 @@ prepare_attached(lbx__rules *rules, const lbx_settle_request_entry *entry,
     for (size_t i = 0; i < entry->attachment_count && status == LBX_OK; i++) {
         const lbx_attachment *attachment = &entry->attachments[i];
         uint64_t pending = 0;
-        lbx__box_record *head;
+        lbx__box_record *box;
 
-        status = lbx__box_record_open(rules, attachment->box, &head);
+        status = lbx__box_record_open(rules, attachment->box, &box);
         if (status != LBX_OK)
             break;
         for (size_t j = 0; j < i; j++)
-            pending += ret->postings[j].head == head && !ret->postings[j].seen;
-        ret->postings[i] =
-            (lbx__sending){.head = head, .sent = attachment->sent};
-        status = lbx__send_prepare(rules, &ret->postings[i], attachment->parcel,
+            pending += ret->sendings[j].box == box && !ret->sendings[j].seen;
+        ret->sendings[i] = (lbx__sending){.box = box, .sent = attachment->sent};
+        status = lbx__send_prepare(rules, &ret->sendings[i], attachment->parcel,
                                    pending, need);
         ret->count++;
     }
     return status;
 }
 
-/* None of it is sent, for this reason. */
+/* Nothing that is attached is sent, for this reason. */
 static lbx_status
-refuse_attached(const lbx_settle_request_entry *entry, lbx_status status)
+settle_refuse_attached(const lbx_settle_request_entry *entry, lbx_status status)
 {
     for (size_t i = 0; i < entry->attachment_count; i++)
         *entry->attachments[i].sent = (lbx_sent_letter){.status = status};
@@ -109,59 +112,62 @@ refuse_attached(const lbx_settle_request_entry *entry, lbx_status status)
 /* ---- The letter ---- */
 
 static void
-take_out(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *letter)
+settle_remove(lbx__rules *rules, lbx__box_record *box,
+              lbx__letter_record *letter)
 {
-    const bool fifo = head->facts->options.fifo;
+    const bool fifo = box->facts->options.fifo;
 
     if (fifo)
-        lbx__group_leave(rules, head, letter);
-    lbx__letter_record_remove(rules, head, letter);
+        lbx__group_leave(rules, box, letter);
+    lbx__letter_record_remove(rules, box, letter);
     if (fifo)
-        lbx__group_requeue(rules, head, letter, LBX__GROUP_LAST, 0);
-    // In any box it may make room among the leased.
-    lbx__tell_ready(rules, head, rules->now);
+        lbx__group_requeue(rules, box, letter, LBX__GROUP_LAST, 0);
+    // One letter less is leased: a receive that was FULL may succeed.
+    lbx__rules_note_change(rules, box->uid, rules->now);
 }
 
-/* Back, or further on: by a state that differs in kind and due. */
+/* Makes a letter ready, delayed, or leased for longer. */
 static void
-put_back(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *letter,
-         lbx__kind kind, int64_t time_ns)
+settle_put_back(lbx__rules *rules, lbx__box_record *box,
+                lbx__letter_record *letter, lbx__letter_kind kind,
+                int64_t time_ns)
 {
-    const lbx_box_options *options = &head->facts->options;
+    const lbx_box_options *options = &box->facts->options;
     lbx__state to = letter->state;
 
-    to.due = lbx__later(rules->now, time_ns);
-    to.turn = head->next++;
+    to.due = lbx__time_add(rules->now, time_ns);
+    to.ticket = box->next++;
     to.kind = kind;
     if (kind != LBX__IS_LEASED && time_ns == 0)
         to.kind = LBX__IS_READY;
     if (to.kind == LBX__IS_READY && options->keep_position && !options->fifo) {
-        to.due = to.place_due;
-        to.turn = to.place_turn;
+        to.due = to.claimed_due;
+        to.ticket = to.claimed_ticket;
     }
-    lbx__letter_record_change(rules, head, letter, &to);
+    lbx__letter_record_change(rules, box, letter, &to);
     if (options->fifo)
-        lbx__group_requeue(rules, head, letter, LBX__GROUP_LAST, 0);
-    lbx__tell_ready(rules, head, lbx__later(rules->now, time_ns));
+        lbx__group_requeue(rules, box, letter, LBX__GROUP_LAST, 0);
+    lbx__rules_note_change(rules, box->uid, lbx__time_add(rules->now, time_ns));
 }
 
-/* Whether times are within the box's limits (R5). */
+/* Checks the time against the box's limits (SETTLE-3). */
 static lbx_status
-check_time(const lbx__rules *rules, const lbx__box_record *head,
-           const lbx_settle_request_entry *entry, const lbx__state *state)
+settle_check_time(const lbx__rules *rules, const lbx__box_record *box,
+                  const lbx_settle_request_entry *entry,
+                  const lbx__state *state)
 {
-    const int64_t most = head->facts->options.limits.max_lease_ns;
+    const int64_t max = box->facts->options.limits.max_lease_ns;
 
     switch (entry->action) {
     case LBX_SETTLE_ACKNOWLEDGE:
         return LBX_OK;
     case LBX_SETTLE_NACK:
-        return entry->time_ns >= 0 && entry->time_ns <= most ? LBX_OK
-                                                             : LBX_INVALID;
+        return entry->time_ns >= 0 && entry->time_ns <= max ? LBX_OK
+                                                            : LBX_INVALID;
     case LBX_SETTLE_EXTEND:
-        if (entry->time_ns < 0 ||
-            (most != LBX_UNLIMITED && lbx__later(rules->now, entry->time_ns) >
-                                          lbx__later(state->received_ns, most)))
+        if (entry->time_ns < 0 || (max != LBX_UNLIMITED &&
+                                   lbx__time_add(rules->now, entry->time_ns) >
+                                       lbx__time_add(state->received_ns, max)))
             return LBX_INVALID;
         return LBX_OK;
     }
@@ -169,62 +175,62 @@ check_time(const lbx__rules *rules, const lbx__box_record *head,
 }
 
 static lbx_status
-settle_one(lbx__rules *rules, lbx__box_record *head,
-           const lbx_settle_request_entry *entry)
+settle_one_entry(lbx__rules *rules, lbx__box_record *box,
+                 const lbx_settle_request_entry *entry)
 {
     struct attached attached;
     lbx__need need;
     lbx__letter_record letter;
-    lbx_status status = lbx__sweep_age(rules, head);
+    lbx_status status = lbx__sweep_age(rules, box);
 
-    attached.count = 0; // and no more: both are large
+    attached.count = 0; // not the whole structs: both are large
     need.count = 0;
     if (status == LBX_OK)
-        status = find(rules, head, entry, &letter);
+        status = settle_find(rules, box, entry, &letter);
     if (status == LBX_OK)
-        status = check_time(rules, head, entry, &letter.state);
+        status = settle_check_time(rules, box, entry, &letter.state);
     if (status == LBX_OK)
-        status = prepare_attached(rules, entry, &attached, &need);
+        status = settle_prepare_attached(rules, entry, &attached, &need);
     if (status != LBX_OK)
-        return refuse_attached(entry, status);
+        return settle_refuse_attached(entry, status);
     if (entry->action != LBX_SETTLE_ACKNOWLEDGE)
         lbx__letter_record_need_change(&need, &letter.state);
-    if (head->facts->options.fifo)
+    if (box->facts->options.fifo)
         lbx__group_need_requeue(&need);
     status =
         lbx__storage_reserve(rules->storage, need.sizes, need.count,
                              attached.count > 0 ? LBX__GROWS : LBX__SHRINKS);
     if (status != LBX_OK)
-        return refuse_attached(entry, status);
+        return settle_refuse_attached(entry, status);
     if (entry->action == LBX_SETTLE_ACKNOWLEDGE)
-        take_out(rules, head, &letter);
+        settle_remove(rules, box, &letter);
     else
-        put_back(rules, head, &letter,
-                 entry->action == LBX_SETTLE_NACK ? LBX__IS_DELAYED
-                                                  : LBX__IS_LEASED,
-                 entry->time_ns);
+        settle_put_back(rules, box, &letter,
+                        entry->action == LBX_SETTLE_NACK ? LBX__IS_DELAYED
+                                                         : LBX__IS_LEASED,
+                        entry->time_ns);
     for (size_t i = 0; i < attached.count; i++)
-        lbx__send_write(rules, &attached.postings[i]);
+        lbx__send_write(rules, &attached.sendings[i]);
     return LBX_OK;
 }
 
-/* The letter is ready again where it was, and its count is what it was; the
- * receipt stays used: the epoch goes on. */
+/* Makes the letter ready again where it was, with the delivery count it had. The
+ * epoch still grows, so that the receipt stays invalid. */
 static lbx_status
-undo_one(lbx__rules *rules, lbx__box_record *head,
-         const lbx_settle_request_entry *entry)
+settle_undo_entry(lbx__rules *rules, lbx__box_record *box,
+                  const lbx_settle_request_entry *entry)
 {
     lbx__need need = {.count = 0};
     lbx__letter_record letter;
     lbx__state to;
-    lbx_status status = lbx__sweep_age(rules, head);
+    lbx_status status = lbx__sweep_age(rules, box);
 
     if (status == LBX_OK)
-        status = find(rules, head, entry, &letter);
+        status = settle_find(rules, box, entry, &letter);
     if (status != LBX_OK)
         return status;
     lbx__letter_record_need_change(&need, &letter.state);
-    if (head->facts->options.fifo)
+    if (box->facts->options.fifo)
         lbx__group_need_requeue(&need);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__SHRINKS);
@@ -234,38 +240,39 @@ undo_one(lbx__rules *rules, lbx__box_record *head,
     to.kind = LBX__IS_READY;
     to.epoch++;
     to.deliveries--;
-    to.due = to.place_due;
-    to.turn = to.place_turn;
+    to.due = to.claimed_due;
+    to.ticket = to.claimed_ticket;
     if (to.deliveries == 0)
         to.first_ms = 0;
-    lbx__letter_record_change(rules, head, &letter, &to);
-    if (head->facts->options.fifo)
-        lbx__group_requeue(rules, head, &letter, LBX__GROUP_RESTORED, 0);
-    lbx__tell_ready(rules, head, rules->now);
+    lbx__letter_record_change(rules, box, &letter, &to);
+    if (box->facts->options.fifo)
+        lbx__group_requeue(rules, box, &letter, LBX__GROUP_RESTORED, 0);
+    lbx__rules_note_change(rules, box->uid, rules->now);
     return LBX_OK;
 }
 
-/* ---- The verbs ---- */
+/* ---- The rules ---- */
 
-typedef lbx_status one(lbx__rules *rules, lbx__box_record *head,
-                       const lbx_settle_request_entry *entry);
+typedef lbx_status settle_entry_fn(lbx__rules *rules, lbx__box_record *box,
+                                   const lbx_settle_request_entry *entry);
 
 static lbx_status
-each_entry(lbx__rules *rules, lbx_settle_request *request, one *run)
+settle_each(lbx__rules *rules, lbx_settle_request *request,
+            settle_entry_fn *run)
 {
     lbx_status first = LBX_OK, opened;
-    lbx__box_record *head;
+    lbx__box_record *box;
 
     assert(request->count >= 1 && request->count <= LBX_MAX_BATCH);
     lbx__rules_start(rules);
-    opened = lbx__box_record_open(rules, request->box, &head);
+    opened = lbx__box_record_open(rules, request->box, &box);
     for (size_t i = 0; i < request->count; i++) {
         lbx_settle_request_entry *entry = &request->entries[i];
 
-        if (opened == LBX_CLOSED) // S2: its letters went with it
-            entry->status = is_receipt(entry) ? LBX_GONE : LBX_INVALID;
+        if (opened == LBX_CLOSED) // SETTLE-2: its letters were removed with it
+            entry->status = settle_is_receipt(entry) ? LBX_GONE : LBX_INVALID;
         else
-            entry->status = opened == LBX_OK ? run(rules, head, entry) : opened;
+            entry->status = opened == LBX_OK ? run(rules, box, entry) : opened;
         if (first == LBX_OK)
             first = entry->status;
     }
@@ -275,11 +282,11 @@ each_entry(lbx__rules *rules, lbx_settle_request *request, one *run)
 lbx_status
 lbx__settle_apply(lbx__rules *rules, lbx_settle_request *request)
 {
-    return each_entry(rules, request, settle_one);
+    return settle_each(rules, request, settle_one_entry);
 }
 
 lbx_status
 lbx__settle_undo(lbx__rules *rules, lbx_settle_request *request)
 {
-    return each_entry(rules, request, undo_one);
+    return settle_each(rules, request, settle_undo_entry);
 }

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage: ordered rows under the rules. Private to post, with two
- * implementations, memory and files; docs/design/post.md has the tables.
+ * Storage: ordered rows under the rules, with two implementations, memory and
+ * files; docs/design/post.md lists the tables.
  *
- * A storage is numbered tables of rows. A row is a key and a value, both bytes;
- * a table is in the order of its keys as memcmp() has it, a shorter key before a
- * longer one that begins with it. What the bytes mean is the rules' affair.
+ * A storage is a set of numbered tables of rows. A row is a key and a value, both
+ * bytes. A table is ordered by its keys as memcmp() orders them; a key comes
+ * before longer keys that begin with it. What the bytes mean is up to the rules.
  *
  * A rule works in three steps: it reads until it knows what it will do, reserves
- * what that takes, and writes. After an OK from reserve nothing can fail, so
- * that there is nothing to undo:
+ * what that needs, and writes. After reserve has returned OK nothing can fail, so
+ * that nothing has to be undone:
  *
  *     lbx__storage_begin(storage);
  *     lbx__storage_get(...); lbx__storage_seek(...);      // decide
  *     status = lbx__storage_reserve(storage, sizes, count, LBX__GROWS);
  *     if (status != LBX_OK) ...                           // refused: no trace
  *     lbx__storage_put(...); lbx__storage_remove(...);    // write
- *     ...                                                 // more of the group
- *     ticket = lbx__storage_commit(storage);
- *     status = lbx__storage_flush(storage, ticket);       // then answer
+ *     ...                                                 // more of the batch
+ *     batch = lbx__storage_commit(storage);
+ *     status = lbx__storage_flush(storage, batch);        // then finish calls
  *
- * G1  Between begin and commit a storage shows its own writes.
- * G2  commit cannot fail. What it holds is durable when flush has answered OK for
- *     its ticket or a later one; any other answer means that it may or may not
- *     be (LBX_UNKNOWN to callers), and from then on the storage is poisoned:
- *     begin, and all that follows, answers LBX_IO until it is opened again.
- * G3  Groups become durable in the order of their tickets, each wholly or not at
- *     all.
- * G4  In company, begin may find rows that other processes have changed.
- * G5  Pointers from get and seek are good until the next write to that table, or
- *     commit.
- * G6  A put has the size that was reserved for it, or is no larger than a row of
- *     that key that is there; removing needs no reservation.
+ * STORAGE-1  Between begin and commit a storage shows its own writes.
+ * STORAGE-2  commit cannot fail. A batch is durable when flush has returned OK for
+ *            its number or a later one. After any other result it may or may not
+ *            be durable (LBX_UNKNOWN to callers), and the storage is poisoned:
+ *            begin, and all that follows, returns LBX_IO until it is reopened.
+ * STORAGE-3  Batches become durable in the order of their numbers, each as a
+ *            whole or not at all.
+ * STORAGE-4  In shared mode, begin may find rows that other processes have
+ *            changed.
+ * STORAGE-5  Pointers from get and seek are valid until the next write to that
+ *            table, or commit.
+ * STORAGE-6  A put has the size that was reserved for it, or is no larger than
+ *            the row it replaces; remove needs no reservation.
  *
  * Threads    one at a time; with `one_thread`, always the same one, from open to
  *            close.
  */
-#ifndef LBX_POST_STORAGE_H
-#define LBX_POST_STORAGE_H
+#ifndef LBX_POST_RULES_STORAGE_H
+#define LBX_POST_RULES_STORAGE_H
 
 #include <letterbox/base.h>
 #include <letterbox/store.h>
 
 #include <assert.h>
 
-/* Part of the file format: only ever added to, at the end. */
+/* Part of the file format: new tables are added at the end. */
 typedef enum lbx__table {
     LBX__META = 0,
     LBX__NAMES,
@@ -68,7 +69,7 @@ typedef enum lbx__table {
 
 enum {
     LBX__ROW_KEY_MAX = 160,        /* bytes: a name, or five numbers */
-    LBX__ROW_VALUE_MAX = 64 << 20, /* a letter and what is said about it */
+    LBX__ROW_VALUE_MAX = 64 << 20, /* bytes: a letter with its attributes */
     LBX__RESERVE_MAX = 256         /* rows in one reservation */
 };
 
@@ -83,8 +84,8 @@ typedef struct lbx__row_size {
     uint32_t value;
 } lbx__row_size;
 
-/* Whether a write makes the store larger for good. On a full disk only what
- * shrinks it, or moves letters on, goes ahead. */
+/* Whether a write makes the store larger for good. On a full disk only writes
+ * that shrink it, or advance letters, succeed. */
 typedef enum lbx__growth {
     LBX__GROWS,
     LBX__SHRINKS,
@@ -96,12 +97,12 @@ typedef struct lbx__storage_ops {
     const char *scheme;
     bool one_thread;
 
-    /* Its rows are memory of this process, and read by nobody but the rules that
-     * have it open: they carry no sums, and heads need not be as they should
-     * before the rules are closed. */
+    /* Its rows are memory of this process, and only the rules that have it open
+     * read them: rows carry no sums, and the records of boxes are written when
+     * the rules are closed. */
     bool is_private;
 
-    /* Begins a group. OK; IO when poisoned; BUSY, NO_MEMORY, CORRUPT: nothing
+    /* Begins a batch. OK; IO when poisoned; BUSY, NO_MEMORY, CORRUPT: nothing
      * has begun. May wait for another process. */
     lbx_status (*begin)(lbx__storage *storage);
 
@@ -114,61 +115,60 @@ typedef struct lbx__storage_ops {
                        lbx__bytes *ret_key, lbx__bytes *ret_value);
 
     /* Makes sure that rows of these sizes can be put: OK, NO_MEMORY, NO_SPACE. A
-     * second reservation adds to the first. What is not used is given back by
-     * commit. */
+     * second reservation adds to the first. commit releases what was not used. */
     lbx_status (*reserve)(lbx__storage *storage, const lbx__row_size *sizes,
                           size_t count, lbx__growth growth);
 
     /* Puts a row, in place of one that has this key. The value is given in
-     * parts. Cannot fail: an error of the engine poisons (G2). */
+     * parts. Cannot fail: an error of the engine poisons (STORAGE-2). */
     void (*put)(lbx__storage *storage, lbx__table table, lbx__bytes key,
                 const lbx__bytes *parts, size_t count);
 
-    /* Takes a row out; nothing if there is none. As put. */
+    /* Removes a row, if there is one. Cannot fail, as put. */
     void (*remove)(lbx__storage *storage, lbx__table table, lbx__bytes key);
 
-    /* Ends the group; the ticket is greater than all before. */
+    /* Ends the batch; returns its number, greater than all before. */
     uint64_t (*commit)(lbx__storage *storage);
 
-    /* Waits until a ticket has reached the storage's durability: OK; IO. */
-    lbx_status (*flush)(lbx__storage *storage, uint64_t ticket);
+    /* Waits until a batch has reached the storage's durability: OK; IO. */
+    lbx_status (*flush)(lbx__storage *storage, uint64_t batch);
 
-    /* Makes every ticket survive a power cut: OK; IO; UNSUPPORTED. */
+    /* Makes every batch survive a power cut: OK; IO; UNSUPPORTED. */
     lbx_status (*sync)(lbx__storage *storage);
 
-    /* Store time, in ns: never goes back, over restarts too; >= 1. */
+    /* Store time, in ns, >= 1: never decreases, also over restarts. */
     int64_t (*now)(lbx__storage *storage);
 
-    /* What OK from flush promises now. */
+    /* What OK from flush means at the moment. */
     lbx_durability (*durability)(lbx__storage *storage);
 
-    /* Frees everything; outside a group. */
+    /* Releases everything; outside a batch. */
     void (*close)(lbx__storage *storage);
 
-    /* NULL: 0. Grows when changes that were answered may have been lost, after
-     * which no receipt from before is good. The same from open to close. */
+    /* NULL: 0. Grows when changes that callers know of may have been lost; then
+     * no earlier receipt is valid. Constant from open to close. */
     uint32_t (*era)(const lbx__storage *storage);
 
-    /* Of storages that other processes write too, all four or none. A bell,
-     * which they ring when they have changed something, and ring() does for our
-     * own threads. The one that uses the storage sleeps on it: until it has rung
-     * since it had rung `seen` times, or wait_ns are over, -1: never. is_called()
-     * tells that a group should begin though we have nothing to do. Any thread
-     * may ring. */
-    uint32_t (*bell)(lbx__storage *storage);
+    /* For storages that other processes write too; all four or none. Processes
+     * notify each other when they have changed something; notify() does the same
+     * for our own threads, and any thread may call it. notifications() counts
+     * them. sleep() returns when there have been more than `seen`, or after
+     * wait_ns; -1: no limit. has_join_request() is true when a batch should begin
+     * although there are no calls. */
+    uint32_t (*notifications)(lbx__storage *storage);
     void (*sleep)(lbx__storage *storage, uint32_t seen, int64_t wait_ns);
-    void (*ring)(lbx__storage *storage);
-    bool (*is_called)(const lbx__storage *storage);
+    void (*notify)(lbx__storage *storage);
+    bool (*has_join_request)(const lbx__storage *storage);
 } lbx__storage_ops;
 
 /* What every storage begins with. */
 struct lbx__storage {
     const lbx__storage_ops *ops;
     bool begun;
-    uint32_t groups; /* that have begun; wraps */
+    uint32_t batches; /* that have begun; wraps */
 };
 
-/* ---- The calls: the checks that hold for every storage are here ---- */
+/* ---- Calls, with the checks that hold for every storage ---- */
 
 static inline lbx_status
 lbx__storage_begin(lbx__storage *storage)
@@ -178,7 +178,7 @@ lbx__storage_begin(lbx__storage *storage)
     assert(!storage->begun);
     status = storage->ops->begin(storage);
     storage->begun = status == LBX_OK;
-    storage->groups += storage->begun;
+    storage->batches += storage->begun;
     return status;
 }
 
@@ -233,9 +233,9 @@ lbx__storage_commit(lbx__storage *storage)
 }
 
 static inline lbx_status
-lbx__storage_flush(lbx__storage *storage, uint64_t ticket)
+lbx__storage_flush(lbx__storage *storage, uint64_t batch)
 {
-    return storage->ops->flush(storage, ticket);
+    return storage->ops->flush(storage, batch);
 }
 
 static inline int64_t

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is due: leases and delays that are over, letters that are too old, and
- * what need not be remembered any more.
+ * Sweep: leases and delays that are over, letters older than the retention, and
+ * what need no longer be remembered.
  *
- * A verb sweeps the box it works on before it looks at it. Each row is swept once
- * for each time it was put, so that sweeping costs a verb little on average; a
- * verb after a long pause pays for all.
+ * A rule sweeps its box before it reads it. Each row is swept once for each time
+ * it was put, so that a sweep costs little on average; a rule after a long pause
+ * pays for all of it.
  *
- * Y1  No answer depends on when a sweep ran: what is due takes the place that its
- *     key says, which was drawn when its time was set; a group whose first letter
- *     grew too old stands where it would have stood at that moment. Sweeping
- *     draws no turn.
+ * SWEEP-1  No result depends on when a sweep ran. A letter that is due gets the
+ *          position of its key, which was drawn when its time was set. A group
+ *          whose first letter expired is queued as it would have been at that
+ *          moment. A sweep draws no ticket.
+ *
+ * Threads    one at a time, as the storage.
  */
 #include "post/rules/internal.h"
 
@@ -18,70 +20,71 @@ enum {
     SEEN_BUDGET = 4 /* more than a send adds */
 };
 
-/* ---- Too old ---- */
+/* ---- Retention ---- */
 
 static lbx_status
-expire(lbx__rules *rules, lbx__box_record *head, lbx__letter_record *letter,
-       int64_t at)
+sweep_expire(lbx__rules *rules, lbx__box_record *box,
+             lbx__letter_record *letter, int64_t at)
 {
     lbx__need need = {.count = 0};
     lbx_status status;
 
-    if (head->facts->options.fifo) {
+    if (box->facts->options.fifo) {
         lbx__group_need_requeue(&need);
         status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                       LBX__SHRINKS);
         if (status != LBX_OK)
             return status;
-        lbx__group_leave(rules, head, letter);
+        lbx__group_leave(rules, box, letter);
     }
-    lbx__letter_record_remove(rules, head, letter);
-    if (head->facts->options.fifo)
-        lbx__group_requeue(rules, head, letter, LBX__GROUP_EXPIRED, at);
+    lbx__letter_record_remove(rules, box, letter);
+    if (box->facts->options.fifo)
+        lbx__group_requeue(rules, box, letter, LBX__GROUP_EXPIRED, at);
     return LBX_OK;
 }
 
-/* The letters that are too old, by their sequences. `*ret_oldest` is when the first
- * that stays was sent. */
+/* Removes expired letters in the order of their sequences. `*ret_oldest` is when
+ * the first that stays was sent. */
 static lbx_status
-expire_in_order(lbx__rules *rules, lbx__box_record *head, int64_t *ret_oldest)
+sweep_expire_in_order(lbx__rules *rules, lbx__box_record *box,
+                      int64_t *ret_oldest)
 {
-    const int64_t retention = head->facts->options.retention_ns;
-    uint64_t from = 0; // grows, so that it ends, whatever is damaged
-    uint32_t steps = 0;
+    const int64_t retention = box->facts->options.retention_ns;
+    uint64_t from = 0; // only grows: the loop ends whatever is damaged
+    uint32_t skips = 0;
     lbx__letter_record letter;
     lbx_status status;
 
     for (*ret_oldest = LBX_FOREVER;; from = letter.sequence + 1) {
         int64_t until;
 
-        status = lbx__letter_record_seek(rules, head, from, &letter);
-        if (lbx__letter_record_skip(status, &letter, &steps))
+        status = lbx__letter_record_seek(rules, box, from, &letter);
+        if (lbx__letter_record_skip(status, &letter, &skips))
             continue;
         if (status == LBX_CORRUPT && letter.damaged) {
-            *ret_oldest = head->oldest; // too many to come to an end
+            *ret_oldest = box->oldest; // too many damaged letters
             return LBX_OK;
         }
         if (status != LBX_OK)
             return status;
-        until = lbx__later(letter.body.sent_ns, retention);
+        until = lbx__time_add(letter.body.sent_ns, retention);
         if (until > rules->now) {
             *ret_oldest = letter.body.sent_ns;
             return LBX_OK;
         }
-        status = expire(rules, head, &letter, until);
+        status = sweep_expire(rules, box, &letter, until);
         if (status != LBX_OK)
             return status;
     }
 }
 
-/* The same by rows in age; `*oldest` becomes less when one says so. */
+/* The same by rows in age, which may decrease `*oldest`. */
 static lbx_status
-expire_aged(lbx__rules *rules, lbx__box_record *head, int64_t *oldest)
+sweep_expire_aged(lbx__rules *rules, lbx__box_record *box, int64_t *oldest)
 {
-    const int64_t retention = head->facts->options.retention_ns;
-    lbx__key from = lbx__key_3(head->box, 0, 0);
-    uint32_t steps = 0;
+    const int64_t retention = box->facts->options.retention_ns;
+    lbx__key from = lbx__key_3(box->row_id, 0, 0);
+    uint32_t skips = 0;
 
     for (;;) {
         lbx__bytes at, value;
@@ -96,25 +99,25 @@ expire_aged(lbx__rules *rules, lbx__box_record *head, int64_t *oldest)
             return status;
         sent = (int64_t)lbx__key_number(at, 1);
         sequence = lbx__key_number(at, 2);
-        if (status == LBX_OK && lbx__later(sent, retention) > rules->now) {
+        if (status == LBX_OK && lbx__time_add(sent, retention) > rules->now) {
             *oldest = sent < *oldest ? sent : *oldest;
             return LBX_OK;
         }
-        from = lbx__key_3(head->box, (uint64_t)sent, sequence + 1);
+        from = lbx__key_3(box->row_id, (uint64_t)sent, sequence + 1);
         if (status == LBX_OK)
-            status = lbx__letter_record_get(rules, head, sequence, &letter);
+            status = lbx__letter_record_get(rules, box, sequence, &letter);
         if (status == LBX_NOT_FOUND) {
             status = LBX_CORRUPT; // a row without a letter
             letter.damaged = true;
         }
-        if (lbx__letter_record_skip(status, &letter, &steps))
+        if (lbx__letter_record_skip(status, &letter, &skips))
             continue;
         if (status == LBX_CORRUPT && letter.damaged) {
-            *oldest = head->oldest;
+            *oldest = box->oldest;
             return LBX_OK;
         }
         if (status == LBX_OK)
-            status = expire(rules, head, &letter, sent);
+            status = sweep_expire(rules, box, &letter, sent);
         if (status != LBX_OK)
             return status;
     }
@@ -122,30 +125,30 @@ expire_aged(lbx__rules *rules, lbx__box_record *head, int64_t *oldest)
 
 /*
  * Without dead letters, sequences are in the order of age. A letter that is older
- * than its sequence says has a row in age; if such a one is the first by sequence
- * and not too old, those behind it came later still.
+ * than its sequence says has a row in age. If such a letter is the first by
+ * sequence and has not expired, neither have those after it.
  *
- * What is damaged stays, whatever its age, and is left out of `oldest`. Nobody is
- * refused anything for it here: letters go on being sent.
+ * A damaged letter stays, whatever its age, and does not count for `oldest`. It
+ * is no reason to fail here: sends go on.
  */
 lbx_status
-lbx__sweep_age(lbx__rules *rules, lbx__box_record *head)
+lbx__sweep_age(lbx__rules *rules, lbx__box_record *box)
 {
-    const int64_t retention = head->facts->options.retention_ns;
+    const int64_t retention = box->facts->options.retention_ns;
     int64_t oldest;
     lbx_status status;
 
-    if (head->letters == 0 || retention == LBX_UNLIMITED ||
-        lbx__later(head->oldest, retention) > rules->now) // H3
+    if (box->letters == 0 || retention == LBX_UNLIMITED ||
+        lbx__time_add(box->oldest, retention) > rules->now) // BOXREC-3
         return LBX_OK;
-    status = expire_in_order(rules, head, &oldest);
+    status = sweep_expire_in_order(rules, box, &oldest);
     if (status == LBX_OK || status == LBX_NOT_FOUND)
-        status = expire_aged(rules, head, &oldest);
+        status = sweep_expire_aged(rules, box, &oldest);
     if (status != LBX_OK && status != LBX_NOT_FOUND)
         return status;
-    if (oldest != head->oldest) {
-        head->oldest = oldest;
-        head->dirty = true;
+    if (oldest != box->oldest) {
+        box->oldest = oldest;
+        box->dirty = true;
     }
     return LBX_OK;
 }
@@ -153,42 +156,42 @@ lbx__sweep_age(lbx__rules *rules, lbx__box_record *head)
 /* ---- Due ---- */
 
 static lbx_status
-become_ready(lbx__rules *rules, lbx__box_record *head,
-             lbx__letter_record *letter)
+sweep_make_ready(lbx__rules *rules, lbx__box_record *box,
+                 lbx__letter_record *letter)
 {
-    const lbx_box_options *options = &head->facts->options;
+    const lbx_box_options *options = &box->facts->options;
     lbx__state to = letter->state;
     lbx__need need = {.count = 0};
     lbx_status status;
 
     to.kind = LBX__IS_READY;
     if (options->keep_position && !options->fifo) {
-        to.due = to.place_due;
-        to.turn = to.place_turn;
+        to.due = to.claimed_due;
+        to.ticket = to.claimed_ticket;
     }
     lbx__letter_record_need_change(&need, &letter->state);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,
                                   LBX__SHRINKS);
     if (status == LBX_OK)
-        lbx__letter_record_change(rules, head, letter, &to);
+        lbx__letter_record_change(rules, box, letter, &to);
     return status;
 }
 
-/* The state of the letter that a row of waits stands for. One that does not fit its
- * row is damaged (H4). */
+/* The state of the letter of a row in waits. One that does not match its row is
+ * damaged (LETREC-1). */
 static lbx_status
-get_waiting(lbx__rules *rules, const lbx__box_record *head, lbx__bytes at,
-            lbx__bytes value, lbx__letter_record *ret)
+sweep_get_waiting(lbx__rules *rules, const lbx__box_record *box, lbx__bytes at,
+                  lbx__bytes value, lbx__letter_record *ret)
 {
     lbx_status status;
 
     ret->sequence = value.size == 8 ? lbx__get_le64(value.data) : 0;
-    status = lbx__letter_record_state(rules, head, ret->sequence, &ret->state);
+    status = lbx__letter_record_state(rules, box, ret->sequence, &ret->state);
     ret->damaged = ret->state.damaged;
     if (status == LBX_OK &&
         (ret->state.kind == LBX__IS_READY ||
          (uint64_t)ret->state.due != lbx__key_number(at, 1) ||
-         ret->state.turn != lbx__key_number(at, 2))) {
+         ret->state.ticket != lbx__key_number(at, 2))) {
         ret->damaged = true;
         status = LBX_CORRUPT;
     }
@@ -196,42 +199,42 @@ get_waiting(lbx__rules *rules, const lbx__box_record *head, lbx__bytes at,
 }
 
 lbx_status
-lbx__sweep(lbx__rules *rules, lbx__box_record *head)
+lbx__sweep_due(lbx__rules *rules, lbx__box_record *box)
 {
-    lbx__key from = lbx__key_3(head->box, 0, 0);
-    lbx_status status = lbx__sweep_age(rules, head);
-    uint32_t steps = 0;
+    lbx__key from = lbx__key_3(box->row_id, 0, 0);
+    lbx_status status = lbx__sweep_age(rules, box);
+    uint32_t skips = 0;
     lbx__bytes at, value;
     lbx__letter_record letter;
 
-    while (status == LBX_OK && head->leased + head->delayed > steps) {
+    while (status == LBX_OK && box->leased + box->delayed > skips) {
         status =
             lbx__row_seek(rules->storage, LBX__WAITS, &from, 8, &at, &value);
         if (status == LBX_NOT_FOUND)
-            return LBX_CORRUPT; // H1: there are some
+            return LBX_CORRUPT; // BOXREC-1: there are some
         letter.damaged = lbx__row_damaged(status, value);
         if (status == LBX_OK) {
             if ((int64_t)lbx__key_number(at, 1) > rules->now)
                 break;
-            status = get_waiting(rules, head, at, value, &letter);
+            status = sweep_get_waiting(rules, box, at, value, &letter);
         }
-        if (lbx__letter_record_skip(status, &letter, &steps)) {
-            from = lbx__key_3(head->box, lbx__key_number(at, 1),
+        if (lbx__letter_record_skip(status, &letter, &skips)) {
+            from = lbx__key_3(box->row_id, lbx__key_number(at, 1),
                               lbx__key_number(at, 2) + 1);
             rules->damaged = true;
             status = LBX_OK;
         } else if (status == LBX_OK)
-            status = become_ready(rules, head, &letter);
+            status = sweep_make_ready(rules, box, &letter);
     }
     return status;
 }
 
-/* ---- Forgotten ---- */
+/* ---- What is remembered ---- */
 
 void
-lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *head)
+lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box)
 {
-    const lbx__key from = lbx__key_due_hash(head->box, 0, (uint8_t[16]){0});
+    const lbx__key from = lbx__key_due_hash(box->row_id, 0, (uint8_t[16]){0});
 
     for (int i = 0; i < SEEN_BUDGET; i++) {
         lbx__bytes at, value;
@@ -243,8 +246,8 @@ lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *head)
             return;
         memcpy(key.bytes, at.data, at.size);
         key.size = (uint32_t)at.size;
-        seen = lbx__key_hash(head->box, key.bytes + 16);
-        // One that was used again has a later row here.
+        seen = lbx__key_hash(box->row_id, key.bytes + 16);
+        // An entry that was renewed has a later row here.
         if (lbx__row_get(rules->storage, LBX__SEEN, &seen, &value) == LBX_OK &&
             value.size >= 8 &&
             lbx__get_le64(value.data) == lbx__get_be64(key.bytes + 8))

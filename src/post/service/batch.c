@@ -1,50 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A turn: one group of calls, from begin to flush.
+ * A batch: some calls, from begin to flush.
  *
- *     begin; run each call; serve who waits; some background work; commit; flush
+ *     begin; run each call; serve waiting receives; background work; commit; flush
  *
- * Calls that have run are kept apart until the flush has answered: nobody can
- * tell them before (E1). A receive that finds nothing joins those that wait in
- * its box; one that comes to a box where some still wait joins them unasked, so
- * that it cannot find what became due between their try and its own.
+ * Calls that have run are kept in a list of the batch until the flush has
+ * returned: no other thread can finish them before (SVC-1). A receive that finds
+ * nothing joins the waiting receives of its box. One that comes to a box where
+ * others wait joins them without a try, so that it cannot take a letter that
+ * became due between their try and its own.
  *
- * Serving. Only boxes that are stirred are looked at: those the rules have named,
- * those whose letter's time has come, those whose last receive was given up. A
- * look tries the receives in their order until one finds nothing, and asks the
- * rules when to look again.
+ * Only marked boxes are served: those that the rules have changed, those with a
+ * letter that is due, and those whose last receive was cancelled. Serving a box
+ * tries its receives in their order until one finds nothing, and asks the rules
+ * when the next letter is due.
  *
- * T1  A turn that has begun ends with no box stirred, but those that a cancel has
- *     emptied meanwhile.
- * T2  No box is due again at the moment it was looked at, or before: a turn comes
- *     to its end whatever the rules answer.
+ * BATCH-1  At the end of a batch no box is marked, except those that a cancel has
+ *          emptied meanwhile.
+ * BATCH-2  A box that was served is not due again before the next nanosecond: a
+ *          batch ends whatever the rules return.
+ *
+ * Threads    one at a time, under the service's lock; see SVC-5.
  */
 #include "post/service/internal.h"
 
-struct turn {
+struct batch {
     lbx__service *service;
-    lbx__calls ran; /* over, but not durable */
-    int64_t now_ns; /* when it was last asked for; 0: not yet */
-    bool sync;      /* somebody asked for it */
+    lbx__calls ran; /* have run, not yet durable */
+    int64_t now_ns; /* as last read; 0: not yet */
+    bool sync;      /* one of the calls is a sync */
 };
 
-/* It is over, with `status` if that is durable. */
+/* A call has run, and ends with `status` if that becomes durable. */
 static void
-end(struct turn *turn, lbx_call *call, lbx_status status)
+batch_end_call(struct batch *batch, lbx_call *call, lbx_status status)
 {
-    lbx__note note = lbx__call_note(call);
+    lbx__call_note note = lbx__call_get_note(call);
 
-    note.place = LBX__RUNNING;
+    note.phase = LBX__CALL_RUNNING;
     note.status = (int8_t)status;
     lbx__call_set_note(call, note);
-    lbx__calls_append(&turn->ran, call);
+    lbx__calls_append(&batch->ran, call);
 }
 
 /* ---- Receives ---- */
 
-/* Enough letters for it not to wait any more. */
+/* Marks the boxes that the rules have changed, and makes due times earlier. */
+static void
+batch_note_changes(const struct batch *batch)
+{
+    lbx__service *service = batch->service;
+    const lbx__rules_change *changes;
+    const size_t count = lbx__rules_take_changes(service->rules, &changes);
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t uid = changes[i].uid;
+        const int64_t due_ns = changes[i].due_ns;
+
+        if (uid == 0)
+            lbx__waiters_mark_all(&service->waiters);
+        else if (!lbx__waiters_find(&service->waiters, uid))
+            continue;
+        else if (due_ns <= service->storage->ops->now(service->storage))
+            lbx__waiters_mark(&service->waiters, uid);
+        else
+            lbx__waiters_advance_due(&service->waiters, uid, due_ns);
+    }
+}
+
+/* With so many letters a receive waits no longer. */
 static uint32_t
-enough(const lbx_receive_request *request)
+batch_enough(const lbx_receive_request *request)
 {
     if (request->wait_ns == 0 || request->min_letters < 1)
         return 1;
@@ -52,262 +78,273 @@ enough(const lbx_receive_request *request)
                                                        : request->max_letters;
 }
 
-/* How a receive ends that has had some letters already: they count, unless the
- * box is gone, and they with it. */
+/* The status of a receive that may have had some letters: OK with those, unless
+ * the box was deleted, and they with it. */
 static lbx_status
-end_status(lbx__note note, lbx_status status)
+batch_receive_status(lbx__call_note note, lbx_status status)
 {
-    return note.given > 0 && status != LBX_CLOSED ? LBX_OK : status;
+    return note.delivered > 0 && status != LBX_CLOSED ? LBX_OK : status;
 }
 
-/* One try: PENDING when it has to wait, for the first letter or for more. */
+/* Tries a receive once: PENDING when it has to wait, for the first letter or for
+ * more. */
 static lbx_status
-try_receive(struct turn *turn, lbx_call *call)
+batch_try_receive(struct batch *batch, lbx_call *call)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     lbx_receive_request request = *(const lbx_receive_request *)call->request;
-    lbx__note note = lbx__call_note(call);
+    lbx__call_note note = lbx__call_get_note(call);
     const lbx__sink sink = {lbx__dispatch_deliver, call};
     uint32_t count = 0;
     lbx_status status;
 
-    if (note.given > 0)
-        request.attempt_id = NULL; // it would get the same ones again
-    lbx__service_let_go(service);
-    status =
-        lbx__receive_apply(service->rules, &request, note.given, &sink, &count);
-    lbx__service_take_back(service);
+    if (note.delivered > 0)
+        request.attempt_id = NULL; // it would get the same letters again
+    lbx__service_enter_rules(service);
+    status = lbx__receive_apply(service->rules, &request, note.delivered, &sink,
+                                &count);
+    lbx__service_leave_rules(service);
+    batch_note_changes(batch);
 
-    note = lbx__call_note(call); // it may have been given up meanwhile
-    note.given = (uint8_t)(note.given + count);
+    note = lbx__call_get_note(call); // it may have been cancelled meanwhile
+    note.delivered = (uint8_t)(note.delivered + count);
     lbx__call_set_note(call, note);
-    if (status == LBX_OK && note.given >= enough(&request))
+    if (status == LBX_OK && note.delivered >= batch_enough(&request))
         return LBX_OK;
     if (status != LBX_OK && status != LBX_EMPTY)
-        return end_status(note, status);
+        return batch_receive_status(note, status);
     if (request.wait_ns == 0)
-        return end_status(note, LBX_EMPTY);
-    return note.given_up ? end_status(note, LBX_CANCELLED) : LBX_PENDING;
+        return batch_receive_status(note, LBX_EMPTY);
+    return note.cancelled ? batch_receive_status(note, LBX_CANCELLED)
+                          : LBX_PENDING;
 }
 
-/* Looks at one box. */
+/* Serves one box. */
 static void
-serve_box(struct turn *turn, lbx__wanted *wanted)
+batch_serve_box(struct batch *batch, lbx__waited_box *waited)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     int64_t due_ns = LBX_FOREVER;
     lbx_status status = LBX_OK;
     lbx_call *call;
 
-    while ((call = lbx__wanted_take(wanted)) != NULL) {
-        status = try_receive(turn, call);
+    while ((call = lbx__waiters_pop(waited)) != NULL) {
+        status = batch_try_receive(batch, call);
         if (status == LBX_PENDING) {
-            lbx__wanted_put_back(wanted, call);
+            lbx__waiters_prepend(waited, call);
             break;
         }
-        end(turn, call, status);
+        batch_end_call(batch, call, status);
     }
-    if (!wanted->calls.first) {
-        lbx__waiters_drop(&service->waiters, wanted);
+    if (!waited->calls.first) {
+        lbx__waiters_remove_box(&service->waiters, waited);
         return;
     }
-    lbx__service_let_go(service);
+    lbx__service_enter_rules(service);
     status =
-        lbx__receive_next_due(service->rules, (lbx_box){wanted->uid}, &due_ns);
-    lbx__service_take_back(service);
+        lbx__receive_next_due(service->rules, (lbx_box){waited->uid}, &due_ns);
+    lbx__service_leave_rules(service);
     if (status != LBX_OK)
-        due_ns = turn->now_ns + LBX_SECOND; // the next try will tell
-    if (due_ns <= turn->now_ns)
-        due_ns = turn->now_ns + 1; // T2
-    lbx__waiters_set_due(&service->waiters, wanted, due_ns);
+        due_ns = batch->now_ns + LBX_SECOND; // the next try returns the failure
+    if (due_ns <= batch->now_ns)
+        due_ns = batch->now_ns + 1; // BATCH-2
+    lbx__waiters_set_due(&service->waiters, waited, due_ns);
 }
 
-/* E4. */
+/* SVC-4. */
 static void
-serve(struct turn *turn)
+batch_serve(struct batch *batch)
 {
-    lbx__waiters *waiters = &turn->service->waiters;
-    lbx__wanted *wanted;
+    lbx__waiters *waiters = &batch->service->waiters;
+    lbx__waited_box *waited;
 
-    if (waiters->count == 0)
+    if (lbx__waiters_count(waiters) == 0)
         return;
-    turn->now_ns = lbx__service_now(turn->service);
-    lbx__waiters_stir_due(waiters, turn->now_ns);
-    while ((wanted = lbx__waiters_next(waiters)) != NULL)
-        serve_box(turn, wanted);
+    batch->now_ns = lbx__service_now(batch->service);
+    lbx__waiters_mark_due(waiters, batch->now_ns);
+    while ((waited = lbx__waiters_take_marked(waiters)) != NULL)
+        batch_serve_box(batch, waited);
 }
 
-/* Joins those who wait in its box. */
+/* Adds a receive to the waiting ones of its box. */
 static void
-wait_in(struct turn *turn, lbx_call *call)
+batch_wait(struct batch *batch, lbx_call *call)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     const lbx_receive_request *request = call->request;
-    lbx__wanted *wanted = NULL;
+    lbx__waited_box *waited = NULL;
 
     if (service->options.manual_clock || lbx__thread_start(service))
-        wanted = lbx__waiters_want(&service->waiters, request->box.uid);
-    if (wanted)
-        lbx__wanted_append(wanted, call);
+        waited = lbx__waiters_add_box(&service->waiters, request->box.uid);
+    if (waited)
+        lbx__waiters_append(waited, call);
     else
-        end(turn, call, end_status(lbx__call_note(call), LBX_NO_MEMORY));
+        batch_end_call(
+            batch, call,
+            batch_receive_status(lbx__call_get_note(call), LBX_NO_MEMORY));
 }
 
 static void
-run_receive(struct turn *turn, lbx_call *call)
+batch_run_receive(struct batch *batch, lbx_call *call)
 {
     const lbx_receive_request *request = call->request;
-    const lbx__wanted *wanted;
+    const lbx__waited_box *waited;
     lbx_status status;
 
-    if (turn->service->options.poll_ns > 0) // others may have sent something
-        lbx__waiters_stir(&turn->service->waiters, request->box.uid);
-    serve(turn); // whoever came before
-    wanted = lbx__waiters_find(&turn->service->waiters, request->box.uid);
-    if (wanted && wanted->calls.first && request->wait_ns != 0 &&
+    // Another process may have sent something.
+    if (batch->service->options.poll_ns > 0)
+        lbx__waiters_mark(&batch->service->waiters, request->box.uid);
+    batch_serve(batch); // the receives that came before it
+    waited = lbx__waiters_find(&batch->service->waiters, request->box.uid);
+    if (waited && waited->calls.first && request->wait_ns != 0 &&
         !request->attempt_id)
-        // Given up while the group waited for its turn: nobody will again.
-        status = lbx__call_note(call).given_up ? LBX_CANCELLED : LBX_PENDING;
+        // It may have been cancelled after it was collected.
+        status =
+            lbx__call_get_note(call).cancelled ? LBX_CANCELLED : LBX_PENDING;
     else
-        status = try_receive(turn, call);
+        status = batch_try_receive(batch, call);
     if (status == LBX_PENDING)
-        wait_in(turn, call);
+        batch_wait(batch, call);
     else
-        end(turn, call, status);
+        batch_end_call(batch, call, status);
 }
 
-/* ---- The group ---- */
+/* ---- The batch ---- */
 
 static void
-run(struct turn *turn, lbx_call *call)
+batch_run_call(struct batch *batch, lbx_call *call)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     lbx_status status;
 
-    assert(lbx__call_note(call).place == LBX__RUNNING);
+    assert(lbx__call_get_note(call).phase == LBX__CALL_RUNNING);
     if (call->kind == LBX_CALL_RECEIVE) {
-        run_receive(turn, call);
+        batch_run_receive(batch, call);
         return;
     }
-    lbx__service_let_go(service);
+    lbx__service_enter_rules(service);
     status = lbx__dispatch_run(service, call);
-    lbx__service_take_back(service);
+    lbx__service_leave_rules(service);
+    batch_note_changes(batch);
     if (call->kind == LBX_CALL_PURGE || call->kind == LBX_CALL_DELETE ||
         call->kind == LBX_CALL_MOVE)
-        service->work_ns = 0; // there may be some
-    turn->sync |= call->kind == LBX_CALL_SYNC;
-    end(turn, call, status);
+        service->work_ns = 0; // there may be rows to remove
+    batch->sync |= call->kind == LBX_CALL_SYNC;
+    batch_end_call(batch, call, status);
 }
 
-/* Most turns have none, and no need to know what time it is. */
+/* Most batches have none, and need not read the clock. */
 static bool
-work_is_due(struct turn *turn)
+batch_work_is_due(struct batch *batch)
 {
-    if (turn->service->work_ns == LBX_FOREVER)
+    if (batch->service->work_ns == LBX_FOREVER)
         return false;
-    turn->now_ns = lbx__service_now(turn->service);
-    return turn->service->work_ns <= turn->now_ns;
+    batch->now_ns = lbx__service_now(batch->service);
+    return batch->service->work_ns <= batch->now_ns;
 }
 
 static void
-work(struct turn *turn)
+batch_work(struct batch *batch)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
 
-    while (service->work_ns <= turn->now_ns) {
+    while (service->work_ns <= batch->now_ns) {
         int64_t due_ns = LBX_FOREVER;
         lbx_status status;
 
-        lbx__service_let_go(service);
+        lbx__service_enter_rules(service);
         status =
             lbx__background_work(service->rules, LBX__WORK_BUDGET, &due_ns);
-        lbx__service_take_back(service);
+        lbx__service_leave_rules(service);
+        batch_note_changes(batch);
         service->work_ns =
-            status == LBX_OK ? due_ns : turn->now_ns + LBX_SECOND;
+            status == LBX_OK ? due_ns : batch->now_ns + LBX_SECOND;
         if (!service->options.manual_clock)
             break;
     }
 }
 
-/* Ends every receive that waits: the storage will not answer again. `given` is
- * for those that have had some letters. */
+/* Ends every waiting receive: the storage is poisoned. Those that have had some
+ * letters end with `partial`. */
 static void
-fail_waiting(struct turn *turn, lbx_status status, lbx_status given)
+batch_fail_waiting(struct batch *batch, lbx_status status, lbx_status partial)
 {
-    lbx__waiters *waiters = &turn->service->waiters;
-    lbx__wanted *wanted;
+    lbx__waiters *waiters = &batch->service->waiters;
+    lbx__waited_box *waited;
     lbx_call *call;
 
-    lbx__waiters_stir_all(waiters);
-    while ((wanted = lbx__waiters_next(waiters)) != NULL) {
-        while ((call = lbx__wanted_take(wanted)) != NULL)
-            end(turn, call, lbx__call_note(call).given ? given : status);
-        lbx__waiters_drop(waiters, wanted);
+    lbx__waiters_mark_all(waiters);
+    while ((waited = lbx__waiters_take_marked(waiters)) != NULL) {
+        while ((call = lbx__waiters_pop(waited)) != NULL)
+            batch_end_call(batch, call,
+                           lbx__call_get_note(call).delivered ? partial
+                                                              : status);
+        lbx__waiters_remove_box(waiters, waited);
     }
 }
 
-/* The storage would not begin. */
+/* The storage did not begin. */
 static void
-fail(struct turn *turn, lbx__calls *group, lbx_status status)
+batch_fail(struct batch *batch, lbx__calls *calls, lbx_status status)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     lbx_call *call;
 
-    while ((call = lbx__calls_pop(group)) != NULL)
-        end(turn, call, lbx__dispatch_fail(call, status));
+    while ((call = lbx__calls_pop(calls)) != NULL)
+        batch_end_call(batch, call, lbx__dispatch_fail(call, status));
     if (status == LBX_IO || status == LBX_CORRUPT) {
-        fail_waiting(turn, status, LBX_OK);
+        batch_fail_waiting(batch, status, LBX_OK);
         service->work_ns = LBX_FOREVER;
         return;
     }
-    // Later: as if everything due were due in a second.
-    lbx__waiters_stir_due(&service->waiters, turn->now_ns);
-    for (lbx__link *link = service->waiters.stirred.next;
-         link != &service->waiters.stirred; link = link->next)
+    // Try again later: what is due is due in a second.
+    lbx__waiters_mark_due(&service->waiters, batch->now_ns);
+    for (lbx__link *link = service->waiters.marked.next;
+         link != &service->waiters.marked; link = link->next)
         lbx__waiters_set_due(&service->waiters,
-                             lbx__member(link, lbx__wanted, stirred),
-                             turn->now_ns + LBX_SECOND);
-    if (service->work_ns <= turn->now_ns)
-        service->work_ns = turn->now_ns + LBX_SECOND;
+                             lbx__member(link, lbx__waited_box, marked),
+                             batch->now_ns + LBX_SECOND);
+    if (service->work_ns <= batch->now_ns)
+        service->work_ns = batch->now_ns + LBX_SECOND;
 }
 
-/* What has run did not become durable for certain. */
+/* The flush has failed: what has run may or may not be durable. */
 static void
-doubt(struct turn *turn)
+batch_doubt(struct batch *batch)
 {
-    for (lbx_call *call = turn->ran.first; call; call = lbx__call_next(call)) {
-        lbx__note note = lbx__call_note(call);
+    for (lbx_call *call = batch->ran.first; call; call = lbx__call_next(call)) {
+        lbx__call_note note = lbx__call_get_note(call);
 
         note.status =
             (int8_t)lbx__dispatch_doubt(call, (lbx_status)note.status);
         lbx__call_set_note(call, note);
     }
-    fail_waiting(turn, LBX_IO, LBX_UNKNOWN);
-    turn->service->work_ns = LBX_FOREVER;
+    batch_fail_waiting(batch, LBX_IO, LBX_UNKNOWN);
+    batch->service->work_ns = LBX_FOREVER;
 }
 
-/* Commit, flush, and sync for those who asked. */
+/* Commits, flushes, and syncs if a call is a sync. */
 static lbx_status
-make_durable(struct turn *turn)
+batch_make_durable(struct batch *batch)
 {
-    lbx__service *service = turn->service;
+    lbx__service *service = batch->service;
     lbx__storage *storage = service->storage;
     lbx_status synced = LBX_OK;
     lbx_status status;
 
-    lbx__service_let_go(service);
+    lbx__service_enter_rules(service);
     status = lbx__storage_flush(storage, lbx__rules_commit(service->rules));
-    if (status == LBX_OK && turn->sync)
+    if (status == LBX_OK && batch->sync)
         synced = storage->ops->sync(storage);
-    // Relaxed: an answer on its own.
+    // Relaxed: a value on its own.
     lbx__store(&service->durability,
                (uint32_t)storage->ops->durability(storage), relaxed);
-    lbx__service_take_back(service);
+    lbx__service_leave_rules(service);
 
-    for (lbx_call *call = turn->ran.first; turn->sync && call;
+    for (lbx_call *call = batch->ran.first; batch->sync && call;
          call = lbx__call_next(call))
         if (call->kind == LBX_CALL_SYNC) {
-            lbx__note note = lbx__call_note(call);
+            lbx__call_note note = lbx__call_get_note(call);
 
             note.status = (int8_t)(status == LBX_OK ? synced : status);
             lbx__call_set_note(call, note);
@@ -318,45 +355,45 @@ make_durable(struct turn *turn)
 lbx__calls
 lbx__batch_collect(lbx__service *service)
 {
-    lbx__calls group = {NULL, NULL};
+    lbx__calls collected = {NULL, NULL};
     lbx_call *call;
     int count = 0;
 
     while (count++ < LBX__BATCH_CALLS_MAX &&
-           (call = lbx__calls_pop(&service->asked)) != NULL) {
-        lbx__call_move(call, LBX__RUNNING);
-        lbx__calls_append(&group, call);
+           (call = lbx__calls_pop(&service->queued)) != NULL) {
+        lbx__call_set_phase(call, LBX__CALL_RUNNING);
+        lbx__calls_append(&collected, call);
     }
-    return group;
+    return collected;
 }
 
 void
-lbx__batch_run(lbx__service *service, lbx__calls *group, lbx__calls *done)
+lbx__batch_run(lbx__service *service, lbx__calls *calls, lbx__calls *done)
 {
-    struct turn turn = {.service = service};
+    struct batch batch = {.service = service};
     lbx_status status;
     lbx_call *call;
 
-    lbx__service_let_go(service);
+    lbx__service_enter_rules(service);
     status = lbx__storage_begin(service->storage);
-    lbx__service_take_back(service);
+    lbx__service_leave_rules(service);
     if (status == LBX_OK) {
-        while ((call = lbx__calls_pop(group)) != NULL)
-            run(&turn, call);
-        serve(&turn);
-        if (work_is_due(&turn)) {
-            work(&turn);
-            serve(&turn);
+        while ((call = lbx__calls_pop(calls)) != NULL)
+            batch_run_call(&batch, call);
+        batch_serve(&batch);
+        if (batch_work_is_due(&batch)) {
+            batch_work(&batch);
+            batch_serve(&batch);
         }
-        if (make_durable(&turn) != LBX_OK)
-            doubt(&turn);
+        if (batch_make_durable(&batch) != LBX_OK)
+            batch_doubt(&batch);
     } else {
-        turn.now_ns = lbx__service_now(service);
-        fail(&turn, group, status);
+        batch.now_ns = lbx__service_now(service);
+        batch_fail(&batch, calls, status);
     }
-    while ((call = lbx__calls_pop(&turn.ran)) != NULL) {
-        lbx__call_move(call, LBX__DONE);
-        lbx__call_set_list(call, done);
+    while ((call = lbx__calls_pop(&batch.ran)) != NULL) {
+        lbx__call_set_phase(call, LBX__CALL_DONE);
+        lbx__page_set_list(call, done);
         lbx__calls_append(done, call);
     }
 }

@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of calls, linked through the words a call has for its store: a service
- * allocates nothing for a call, however long it waits.
+ * Lists of calls, linked through the words that a call has for its store: the
+ * service allocates nothing for a call, however long it waits.
  *
- * N1  A call is in one list, the one its note's `place` says, or in none
- *     (LBX__RUNNING, LBX__ENDED).
- * N2  Words and lists belong to the service's lock.
+ * CALLS-1  A call is in one list, the one of its phase, or in none
+ *          (LBX__CALL_RUNNING, LBX__CALL_FINISHING).
+ * CALLS-2  The service's lock protects words and lists.
  */
-#ifndef LBX_POST_CALLS_H
-#define LBX_POST_CALLS_H
+#ifndef LBX_POST_SERVICE_CALLS_H
+#define LBX_POST_SERVICE_CALLS_H
 
 #include <letterbox/store_driver.h>
 
 #include <assert.h>
 #include <string.h>
 
-/* Where a call is. */
-typedef enum lbx__place {
-    LBX__ASKED = 0, /* nobody has begun it */
-    LBX__RUNNING,   /* a turn has it: it ends with what happens */
-    LBX__WAITING,   /* a receive, in the list of its box */
-    LBX__DONE,      /* `status` is its end, to be told when the lock is free */
-    LBX__ENDED,     /* being told: not ours any more */
-} lbx__place;
+typedef enum lbx__call_phase {
+    LBX__CALL_QUEUED = 0, /* no batch has it yet */
+    LBX__CALL_RUNNING,    /* a batch has it: it ends with what happens */
+    LBX__CALL_WAITING,    /* a receive, in the list of its box */
+    LBX__CALL_DONE,       /* `status` is final; finished without the lock */
+    LBX__CALL_FINISHING,  /* no longer the service's */
+} lbx__call_phase;
 
-/* What is known of a call; fits a word. */
-typedef struct lbx__note {
-    uint8_t place;
-    uint8_t given_up; /* cancelled while it was running */
-    uint8_t given;    /* letters a waiting receive has been handed */
+/* What the service knows of a call; fits a word. */
+typedef struct lbx__call_note {
+    uint8_t phase;
+    uint8_t cancelled; /* while it was running */
+    uint8_t delivered; /* letters that a waiting receive has had */
     int8_t status;
-} lbx__note;
+} lbx__call_note;
 
-_Static_assert(sizeof(lbx__note) <= sizeof(void *), "a note is one word");
-_Static_assert(LBX_MAX_BATCH <= UINT8_MAX, "given counts a batch");
+_Static_assert(sizeof(lbx__call_note) <= sizeof(void *), "a note is one word");
+_Static_assert(LBX_MAX_BATCH <= UINT8_MAX, "delivered counts letters");
 
 enum {
-    LBX__WORD_NEXT,
-    LBX__WORD_BEFORE,
-    LBX__WORD_NOTE,
-    LBX__WORD_OF /* what it belongs to: a box that is waited on, a page */
+    LBX__CALL_NEXT,
+    LBX__CALL_PREVIOUS,
+    LBX__CALL_NOTE,
+    LBX__CALL_OWNER /* a box with waiters, a page, or the list of a done call */
 };
 
 typedef struct lbx__calls {
@@ -47,43 +46,43 @@ typedef struct lbx__calls {
     lbx_call *last;
 } lbx__calls;
 
-static inline lbx__note
-lbx__call_note(const lbx_call *call)
+static inline lbx__call_note
+lbx__call_get_note(const lbx_call *call)
 {
-    lbx__note note;
+    lbx__call_note note;
 
-    memcpy(&note, &call->words[LBX__WORD_NOTE], sizeof(note));
+    memcpy(&note, &call->words[LBX__CALL_NOTE], sizeof(note));
     return note;
 }
 
 static inline void
-lbx__call_set_note(lbx_call *call, lbx__note note)
+lbx__call_set_note(lbx_call *call, lbx__call_note note)
 {
-    memcpy(&call->words[LBX__WORD_NOTE], &note, sizeof(note));
+    memcpy(&call->words[LBX__CALL_NOTE], &note, sizeof(note));
 }
 
 static inline void
-lbx__call_move(lbx_call *call, lbx__place place)
+lbx__call_set_phase(lbx_call *call, lbx__call_phase phase)
 {
-    lbx__note note = lbx__call_note(call);
+    lbx__call_note note = lbx__call_get_note(call);
 
-    note.place = (uint8_t)place;
+    note.phase = (uint8_t)phase;
     lbx__call_set_note(call, note);
 }
 
 static inline lbx_call *
 lbx__call_next(const lbx_call *call)
 {
-    return call->words[LBX__WORD_NEXT];
+    return call->words[LBX__CALL_NEXT];
 }
 
 static inline void
 lbx__calls_append(lbx__calls *list, lbx_call *call)
 {
-    call->words[LBX__WORD_NEXT] = NULL;
-    call->words[LBX__WORD_BEFORE] = list->last;
+    call->words[LBX__CALL_NEXT] = NULL;
+    call->words[LBX__CALL_PREVIOUS] = list->last;
     if (list->last)
-        list->last->words[LBX__WORD_NEXT] = call;
+        list->last->words[LBX__CALL_NEXT] = call;
     else
         list->first = call;
     list->last = call;
@@ -92,10 +91,10 @@ lbx__calls_append(lbx__calls *list, lbx_call *call)
 static inline void
 lbx__calls_prepend(lbx__calls *list, lbx_call *call)
 {
-    call->words[LBX__WORD_NEXT] = list->first;
-    call->words[LBX__WORD_BEFORE] = NULL;
+    call->words[LBX__CALL_NEXT] = list->first;
+    call->words[LBX__CALL_PREVIOUS] = NULL;
     if (list->first)
-        list->first->words[LBX__WORD_BEFORE] = call;
+        list->first->words[LBX__CALL_PREVIOUS] = call;
     else
         list->last = call;
     list->first = call;
@@ -104,15 +103,15 @@ lbx__calls_prepend(lbx__calls *list, lbx_call *call)
 static inline void
 lbx__calls_remove(lbx__calls *list, lbx_call *call)
 {
-    lbx_call *next = call->words[LBX__WORD_NEXT];
-    lbx_call *before = call->words[LBX__WORD_BEFORE];
+    lbx_call *next = call->words[LBX__CALL_NEXT];
+    lbx_call *previous = call->words[LBX__CALL_PREVIOUS];
 
     if (next)
-        next->words[LBX__WORD_BEFORE] = before;
+        next->words[LBX__CALL_PREVIOUS] = previous;
     else
-        list->last = before;
-    if (before)
-        before->words[LBX__WORD_NEXT] = next;
+        list->last = previous;
+    if (previous)
+        previous->words[LBX__CALL_NEXT] = next;
     else
         list->first = next;
 }

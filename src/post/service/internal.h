@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the service; see service.h.
+ * What the files of the service share; private to this room. service.h is for
+ * stores.
  *
- * E1  A call is ended once, after the ticket of its group is durable.
- * E2  Under the lock no code of a user's runs but an allocator: no waker, no
- *     `each`, no lbx_call_finish().
- * E3  A receive that waits is of one box uid. Its wait ends by its operation's
- *     deadline, which cancels the call: there is no timer for it.
- * E4  Before the service sleeps, every box that has a waiting receive and a due
- *     letter has been served, in the order the receives came; and it sleeps no
- *     longer than until the next is due.
- * E5  Rules and storage are used by one thread at a time: who has the lock, or,
- *     with one_thread, that one.
- * E6  Nobody waits for a call's end under a lock, and who gives up a call that is
- *     done but not told tells it itself: a waker that cancels an operation whose
- *     end the same thread was to tell next does not wait for itself.
+ *   service.c     the table of a store: calls in, cancel, ticks, calls out
+ *   batch.c       one batch of calls, from begin to flush, and waiting receives
+ *   dispatch.c    which rule runs a call
+ *   page.c        results that are passed to functions of the caller
+ *   thread.c      the service thread
+ *   lifecycle.c   opening and closing
  *
- * One lock; nothing else is taken under it but what allocators take. `text` is
- * for receipts as text, and stands alone.
+ * SVC-1  A call is finished once, after its batch is durable.
+ * SVC-2  Under the lock, no code of a user runs except an allocator: no waker, no
+ *        `each`, no lbx_call_finish().
+ * SVC-3  A waiting receive belongs to one box uid. Its wait ends by the deadline
+ *        of its operation, which cancels the call: the service has no timer for
+ *        it.
+ * SVC-4  Before the service thread sleeps, every box with a waiting receive and a
+ *        due letter has been served, in the order of the receives; and it sleeps
+ *        no longer than until the next letter is due.
+ * SVC-5  One thread at a time uses rules and storage: the one that holds the
+ *        lock, or, with one_thread, the service thread.
+ * SVC-6  No thread waits for the end of a call under a lock. A thread that
+ *        cancels a call that is done but not finished finishes it itself: so a
+ *        waker may cancel an operation that the same thread would finish next.
+ *
+ * Locks    `lock`, under which only allocators take others. `text_lock` is for
+ *          receipts as text, and is never held together with it.
  */
-#ifndef LBX_POST_MACHINE_H
-#define LBX_POST_MACHINE_H
+#ifndef LBX_POST_SERVICE_INTERNAL_H
+#define LBX_POST_SERVICE_INTERNAL_H
 
 #include "base/lock.h"
 #include "codec/mac.h"
@@ -32,7 +41,7 @@
 
 enum {
     LBX__BATCH_CALLS_MAX = 512, /* calls before a flush */
-    LBX__WORK_BUDGET = 64,      /* rows of background work beside a group */
+    LBX__WORK_BUDGET = 64,      /* rows of background work in a batch */
 };
 
 typedef struct lbx__service {
@@ -43,32 +52,32 @@ typedef struct lbx__service {
     lbx__rules *rules;
     _Atomic(uint32_t) durability;
 
-    lbx__lock text;
+    lbx__lock text_lock;
     lbx__mac *mac;
 
     lbx__lock lock;
-    lbx__calls asked; /* one_thread: the next group */
-    lbx__calls done;  /* one_thread: to be told */
+    lbx__calls queued; /* one_thread: for the next batch */
+    lbx__calls done;   /* one_thread: to be finished */
     lbx__waiters waiters;
     int64_t work_ns; /* when background work is due */
 
-    /* The thread. */
+    /* The service thread. */
     pthread_t thread;
-    _Atomic(uintptr_t) self; /* 0: none */
+    _Atomic(uintptr_t) thread_id; /* 0: none */
     bool has_thread;
     bool stopping;
-    bool orphan;   /* closed by its own thread, which frees it */
-    void *closing; /* what options.closing() returned */
+    bool self_closed; /* it has closed the service, and frees it */
+    void *closing;    /* what options.closing() returned */
     bool asleep;
-    bool look;              /* another process has changed something */
-    int64_t alarm_ns;       /* asleep: until when */
-    _Atomic(uint32_t) bell; /* how often we have called it */
-    uint32_t heard;         /* how often others have, by the storage's bell */
-    _Atomic(uint32_t) asks; /* calls that were asked, ever; wraps */
-    uint32_t taken;         /* of these, those in a group up to the last */
-    uint32_t group;         /* how many that had */
-    uint32_t awaited;       /* how many the next one may have */
-    uint32_t idle;          /* how often in a row it stayed awake in vain */
+    bool recheck;                    /* another process has changed something */
+    int64_t wake_ns;                 /* asleep: until when */
+    _Atomic(uint32_t) notifications; /* from our own threads */
+    uint32_t foreign_notifications;  /* from other processes, those seen */
+    _Atomic(uint32_t) calls_queued;  /* calls ever queued; wraps */
+    uint32_t calls_collected;        /* of these, those in a batch */
+    uint32_t batch_calls;            /* in the last batch */
+    uint32_t expected_calls;         /* in the next, if all come back */
+    uint32_t idle_rounds;            /* times in a row it lingered in vain */
 
     /* one_thread: ticks. */
     uint32_t ticks;
@@ -86,16 +95,16 @@ lbx__service_of(lbx_store *store)
 }
 
 /* Around everything that uses rules or storage: with one_thread the lock is not
- * held meanwhile (E5). */
+ * held meanwhile (SVC-5). */
 static inline void
-lbx__service_let_go(lbx__service *service)
+lbx__service_enter_rules(lbx__service *service)
 {
     if (service->options.one_thread)
         lbx__lock_give(&service->lock);
 }
 
 static inline void
-lbx__service_take_back(lbx__service *service)
+lbx__service_leave_rules(lbx__service *service)
 {
     if (service->options.one_thread)
         lbx__lock_take(&service->lock);
@@ -106,82 +115,91 @@ lbx__service_now(lbx__service *service)
 {
     int64_t now_ns;
 
-    lbx__service_let_go(service);
+    lbx__service_enter_rules(service);
     now_ns = lbx__storage_now(service->storage);
-    lbx__service_take_back(service);
+    lbx__service_leave_rules(service);
     return now_ns;
 }
-
-/* ---- verbs.c: one call ---- */
-
-/* Runs a verb that never waits: its status. */
-lbx_status lbx__dispatch_run(lbx__service *service, lbx_call *call);
-
-/* The sink's side of lbx_call_deliver(). The context is the call. */
-lbx_status lbx__dispatch_deliver(void *context, const lbx_delivery *delivery);
-
-/* A failure of the whole: before anything was done; and when what was done may
- * or may not last. Answers the call's status. */
-lbx_status lbx__dispatch_fail(const lbx_call *call, lbx_status status);
-lbx_status lbx__dispatch_doubt(const lbx_call *call, lbx_status status);
-
-/* Answers of verbs that call back are kept on pages until the lock is free.
- * Makes one for a call that needs one; false: no memory. */
-bool lbx__page_begin(lbx__service *service, lbx_call *call);
-
-/* Calls back with what is on the call's page, without the lock. True: there is
- * more, and the call should be run again. */
-bool lbx__page_tell(lbx_call *call, lbx_status status);
-
-/* Frees the page, if there is one. */
-void lbx__page_end(lbx_call *call);
-
-/* The list that a call which is done is in; set, and got. */
-void lbx__call_set_list(lbx_call *call, lbx__calls *list);
-lbx__calls *lbx__call_list(const lbx_call *call);
-
-/* ---- service_turn.c: a group ---- */
-
-/* Takes up to LBX__BATCH_CALLS_MAX of the calls that were asked: from here on they
- * cannot be given up any more, but to wait no longer. Under the lock. */
-lbx__calls lbx__batch_collect(lbx__service *service);
-
-/* Runs a group, which it empties, serves who waits, and does some background
- * work; calls that are over go to `done`. The lock is held before and after. */
-void lbx__batch_run(lbx__service *service, lbx__calls *group, lbx__calls *done);
-
-/* When the next turn is due. Under the lock. */
-int64_t lbx__batch_due(const lbx__service *service);
 
 /* ---- service.c ---- */
 
 extern const lbx_store_ops lbx__service_ops; /* without a scheme */
 
-/* Ends calls that are done. The lock is held before and after. */
-void lbx__service_tell(lbx__service *service, lbx__calls *done);
+/* Finishes calls that are done. The lock is held before and after. */
+void lbx__service_finish_calls(lbx__service *service, lbx__calls *done);
 
-/* ---- service_open.c ---- */
+/* ---- batch.c ---- */
 
-/* Opens storage and rules, and closes them: in the thread that uses them. */
-lbx_status lbx__service_begin(lbx__service *service);
-void lbx__service_end(lbx__service *service);
+/* Takes up to LBX__BATCH_CALLS_MAX queued calls: from now on a cancel can only
+ * shorten their wait. Under the lock. */
+lbx__calls lbx__batch_collect(lbx__service *service);
 
-/* Frees everything but the thread. */
-void lbx__service_free(lbx__service *service);
+/* Runs a batch of `calls`, which it empties, serves waiting receives, and does
+ * some background work; calls that have ended go to `done`. The lock is held
+ * before and after. */
+void lbx__batch_run(lbx__service *service, lbx__calls *calls, lbx__calls *done);
 
-/* ---- hand.c: the thread ---- */
+/* When the next batch is due. Under the lock. */
+int64_t lbx__batch_due(const lbx__service *service);
 
-/* Starts the thread, unless it runs. Under the lock. */
+/* ---- dispatch.c ---- */
+
+/* Runs the rule of a call that never waits: its status. */
+lbx_status lbx__dispatch_run(lbx__service *service, lbx_call *call);
+
+/* The sink of receives and peeks. The context is the call. */
+lbx_status lbx__dispatch_deliver(void *context, const lbx_delivery *delivery);
+
+/* A failure of the whole call: before it had any effect; and when its effects may
+ * or may not be durable. Return the status of the call. */
+lbx_status lbx__dispatch_fail(const lbx_call *call, lbx_status status);
+lbx_status lbx__dispatch_doubt(const lbx_call *call, lbx_status status);
+
+/* ---- page.c ---- */
+
+/* Creates a page for a call that needs one; false: no memory. */
+bool lbx__page_create(lbx__service *service, lbx_call *call);
+
+/* Runs a rule whose results go to the page, if the call has one. */
+lbx_status lbx__page_run_list(lbx__service *service, lbx_call *call);
+lbx_status lbx__page_run_box(lbx__service *service, lbx_call *call,
+                             lbx_status (*rule)(lbx__rules *rules,
+                                                lbx_box_request *request));
+
+/* Calls the caller's functions with what is on the page, without the lock. True:
+ * there is more, and the call should run again. */
+bool lbx__page_flush(lbx_call *call, lbx_status status);
+
+/* Destroys the page, if there is one. */
+void lbx__page_destroy(lbx_call *call);
+
+/* The list that a done call is in; set, and read. */
+void lbx__page_set_list(lbx_call *call, lbx__calls *list);
+lbx__calls *lbx__page_list(const lbx_call *call);
+
+/* ---- thread.c ---- */
+
+/* Starts the service thread, unless it runs. Under the lock. */
 bool lbx__thread_start(lbx__service *service);
 
-/* Wakes it when it sleeps for longer than it may. Under the lock. */
+/* Wakes it if it sleeps and something is to do before it would wake up. Under the
+ * lock. */
 void lbx__thread_notify(lbx__service *service);
 
-/* Ends it, without the lock. False: it is the caller, and frees the service when
- * it has come to its end. */
+/* Stops it, without the lock. False: the caller is that thread, which frees the
+ * service at its end. */
 bool lbx__thread_stop(lbx__service *service);
 
-/* Tells whether this thread is it. */
+/* True in the service thread. */
 bool lbx__thread_is_current(const lbx__service *service);
+
+/* ---- lifecycle.c ---- */
+
+/* Opens storage and rules, and closes them: in the thread that uses them. */
+lbx_status lbx__lifecycle_open(lbx__service *service);
+void lbx__lifecycle_close(lbx__service *service);
+
+/* Frees everything except the thread. */
+void lbx__lifecycle_free(lbx__service *service);
 
 #endif

@@ -1,210 +1,217 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service's thread: the one that owns the storage, or the one that sleeps
- * until something is due while callers do the rest.
+ * The service thread: the one that uses the storage, or the one that sleeps until
+ * something is due while callers do the rest.
  *
- *     for ever: a turn, if there is anything to do; tell who is done; sleep
+ *     for ever: a batch, if there is anything to do; finish calls; sleep
  *
- * H1  It sleeps only after it has seen, under the lock, that nothing is asked and
- *     nothing is due; `alarm_ns` says until when. Whoever makes something due
- *     sooner rings the bell under the same lock, before it lets go.
- * H2  `asleep` and `alarm_ns` mean nothing while it is awake: it looks again
- *     before it sleeps.
- * H3  It sleeps on one word: its own, or the storage's bell if that has one, which
- *     other processes ring too. What those have rung is the bell less our own
- *     rings, and both are read under the lock; it sleeps only as long as others
- *     have rung no more than it has heard, before the turn that looked.
- * H4  It waits without sleeping before a turn, as long as another call comes each
- *     GATHER_NS, and after one, for LINGER_NS; nothing depends on that but speed.
+ * THREAD-1  It sleeps only after it has seen, under the lock, that nothing is
+ *           queued and nothing is due; `wake_ns` is until when. A thread that
+ *           makes something due sooner notifies it under the same lock.
+ * THREAD-2  `asleep` and `wake_ns` mean nothing while it is awake: it checks
+ *           everything again before it sleeps.
+ * THREAD-3  It sleeps on one word: its own, or the storage's notifications if
+ *           that has them, which other processes increase too. Theirs are the
+ *           storage's less our own, both read under the lock. It sleeps only
+ *           while there are no more of theirs than it had seen before its last
+ *           batch.
+ * THREAD-4  It stays awake before a batch, as long as another call comes within
+ *           each GATHER_NS, and after one, for LINGER_NS. Only speed depends on
+ *           that.
  */
 #include "post/service/internal.h"
 
 #include "base/park.h"
 
-#define BREATH (50 * LBX_US)
+#define PAUSE_NS (50 * LBX_US)
 
 bool
 lbx__thread_is_current(const lbx__service *service)
 {
     lbx__service *mine = (lbx__service *)(uintptr_t)service;
 
-    // Relaxed: only the thread itself compares equal, and it wrote it.
-    return lbx__load(&mine->self, relaxed) == lbx__thread_self();
+    // Relaxed: only the service thread itself compares equal, and it wrote it.
+    return lbx__load(&mine->thread_id, relaxed) == lbx__thread_self();
 }
 
 void
 lbx__thread_notify(lbx__service *service)
 {
-    const bool due = lbx__batch_due(service) < service->alarm_ns;
+    const bool due = lbx__batch_due(service) < service->wake_ns;
 
     if (!service->asleep ||
-        !(due || service->asked.first || service->look || service->stopping ||
+        !(due || service->queued.first || service->recheck ||
+          service->stopping ||
           service->ticks != lbx__peek(&service->ticks_done)))
         return;
     service->asleep = false;
     // Relaxed: what it announces is under the lock.
-    (void)lbx__add(&service->bell, 1, relaxed);
-    if (service->storage->ops->ring)
-        service->storage->ops->ring(service->storage);
+    (void)lbx__add(&service->notifications, 1, relaxed);
+    if (service->storage->ops->notify)
+        service->storage->ops->notify(service->storage);
     else
-        lbx__futex_wake(&service->bell, 1);
+        lbx__futex_wake(&service->notifications, 1);
 }
 
-/* H3: notes what others have rung. Under the lock. Work that they have left in
- * the background is everybody's, since they may be killed: not at once, because
- * they do it too, and ring each time. */
+/* THREAD-3: reads the notifications of other processes. Under the lock. Every
+ * process does background work that another has left, which may have been killed;
+ * not at once, because that one does it too, and notifies each time. */
 static void
-hear(lbx__service *service, int64_t now_ns)
+thread_read_notifications(lbx__service *service, int64_t now_ns)
 {
     lbx__storage *storage = service->storage;
-    uint32_t rung;
+    uint32_t seen;
 
-    if (!storage->ops->bell)
+    if (!storage->ops->notifications)
         return;
-    rung = storage->ops->bell(storage) - lbx__peek(&service->bell);
-    if (rung == service->heard)
+    seen = storage->ops->notifications(storage) -
+           lbx__peek(&service->notifications);
+    if (seen == service->foreign_notifications)
         return;
-    service->heard = rung;
+    service->foreign_notifications = seen;
     if (service->work_ns > now_ns + LBX_SECOND)
         service->work_ns = now_ns + LBX_SECOND;
-    if (service->waiters.count > 0 || storage->ops->is_called(storage))
-        service->look = true;
+    if (lbx__waiters_count(&service->waiters) > 0 ||
+        storage->ops->has_join_request(storage))
+        service->recheck = true;
 }
 
-/* H1. */
+/* THREAD-1. */
 static void
-sleep_until(lbx__service *service, int64_t due_ns, int64_t now_ns)
+thread_sleep(lbx__service *service, int64_t due_ns, int64_t now_ns)
 {
     lbx__storage *storage = service->storage;
-    const uint32_t seen = lbx__peek(&service->bell) + service->heard;
+    const uint32_t seen =
+        lbx__peek(&service->notifications) + service->foreign_notifications;
     const int64_t poll_ns = service->options.poll_ns;
     int64_t wait_ns = due_ns == LBX_FOREVER ? -1 : due_ns - now_ns;
-    const bool looks = poll_ns > 0 && service->waiters.count > 0 &&
+    const bool polls = poll_ns > 0 &&
+                       lbx__waiters_count(&service->waiters) > 0 &&
                        !service->options.manual_clock;
 
     if (service->options.manual_clock)
         wait_ns = -1;
-    if (looks && (wait_ns < 0 || wait_ns > poll_ns))
+    if (polls && (wait_ns < 0 || wait_ns > poll_ns))
         wait_ns = poll_ns;
     service->asleep = true;
-    service->alarm_ns = service->options.manual_clock ? INT64_MIN : due_ns;
+    service->wake_ns = service->options.manual_clock ? INT64_MIN : due_ns;
     lbx__lock_give(&service->lock);
     if (storage->ops->sleep)
         storage->ops->sleep(storage, seen, wait_ns);
     else
-        lbx__futex_wait(&service->bell, seen, wait_ns);
+        lbx__futex_wait(&service->notifications, seen, wait_ns);
     lbx__lock_take(&service->lock);
     service->asleep = false;
-    if (looks)
-        service->look = true;
+    if (polls)
+        service->recheck = true;
 }
 
 /* ---- Staying awake ---- */
 
-/* Calls that were asked since the last group. */
+/* Calls that were queued since the last batch. */
 static uint32_t
-asks_since(lbx__service *service)
+thread_new_calls(lbx__service *service)
 {
-    // Relaxed: see ask(). Counts wrap.
-    return lbx__load(&service->asks, relaxed) - service->taken;
+    // Relaxed: see service_submit(). Counts wrap.
+    return lbx__load(&service->calls_queued, relaxed) -
+           service->calls_collected;
 }
 
 enum {
     GATHER_NS = LBX__SPINS(60000), /* a flush takes twice as long at least */
     LINGER_NS = LBX__SPINS(20000), /* so do falling asleep and waking up */
-    IDLE_MOST = 4, /* then it lingers after every 16th turn only */
+    IDLE_MAX = 4, /* then it lingers after every 16th batch only */
 };
 
-/* Lets others run, without the lock, until `count` calls have been asked since
- * the last group, or none came for `most_ns`. True when they have. It yields: with
- * as many threads as processors, those it waits for may need this one. */
+/* Lets other threads run, without the lock, until `count` calls were queued since
+ * the last batch, or none was for `max_ns`. True when they were. It yields: with
+ * as many threads as processors, the callers may need this one. */
 static bool
-await_asks(lbx__service *service, uint32_t count, int64_t most_ns)
+thread_await_calls(lbx__service *service, uint32_t count, int64_t max_ns)
 {
-    int64_t until_ns = lbx_clock_now(NULL) + most_ns;
+    int64_t until_ns = lbx_clock_now(NULL) + max_ns;
     uint32_t seen = 0;
-    uint32_t come;
+    uint32_t arrived;
 
-    if (most_ns == 0) // the explorer
+    if (max_ns == 0) // the explorer
         return false;
     lbx__lock_give(&service->lock);
-    while ((come = asks_since(service)) < count) {
+    while ((arrived = thread_new_calls(service)) < count) {
         const int64_t now_ns = lbx_clock_now(NULL);
 
-        if (come != seen)
-            until_ns = now_ns + most_ns;
+        if (arrived != seen)
+            until_ns = now_ns + max_ns;
         else if (now_ns >= until_ns)
             break;
-        seen = come;
+        seen = arrived;
         lbx__yield();
     }
     lbx__lock_take(&service->lock);
-    return come >= count;
+    return arrived >= count;
 }
 
-/* Those whose calls have ended come back with others, one after the other. Where
- * a group costs a flush they are awaited, all of the last group beside those who
- * asked meanwhile: with 64 under way there would be one flush for the first of
- * them and one for the rest. */
+/* Callers whose calls have ended make new calls, one after the other. Where a
+ * batch costs a flush, the thread waits for as many as were in the last batch and
+ * came meanwhile: else, of 64 callers, the first would get a flush of its own. */
 static void
-gather(lbx__service *service)
+thread_gather(lbx__service *service)
 {
     if (service->options.one_thread && !service->options.manual_clock &&
         lbx__peek(&service->durability) >= LBX_DURABILITY_POWER_CUT)
-        (void)await_asks(service, service->awaited, GATHER_NS);
+        (void)thread_await_calls(service, service->expected_calls, GATHER_NS);
 }
 
-/* After a turn the next call is often not far: to sleep and be woken costs both
- * sides more than the call. Everything is looked at again afterwards (H2). */
+/* After a batch the next call often comes soon: sleeping and waking cost both
+ * sides more than the call. Everything is checked again afterwards (THREAD-2). */
 static void
-linger(lbx__service *service)
+thread_linger(lbx__service *service)
 {
     if (!service->options.one_thread || service->options.manual_clock)
         return;
-    if (service->idle >= IDLE_MOST && service->idle++ % 16 != 0)
+    if (service->idle_rounds >= IDLE_MAX && service->idle_rounds++ % 16 != 0)
         return;
-    if (await_asks(service, 1, LINGER_NS))
-        service->idle = 0;
+    if (thread_await_calls(service, 1, LINGER_NS))
+        service->idle_rounds = 0;
     else
-        service->idle++;
+        service->idle_rounds++;
 }
 
-/* The next group. */
+/* The calls of the next batch. */
 static lbx__calls
-take_group(lbx__service *service)
+thread_collect(lbx__service *service)
 {
-    if (service->asked.first)
-        gather(service);
-    service->group = asks_since(service);
-    service->taken += service->group;
+    if (service->queued.first)
+        thread_gather(service);
+    service->batch_calls = thread_new_calls(service);
+    service->calls_collected += service->batch_calls;
     return lbx__batch_collect(service);
 }
 
-/* Tells those who wait for their tick. */
+/* Wakes the threads that wait for their ticks. */
 static void
-end_ticks(lbx__service *service, uint32_t ticks)
+thread_end_ticks(lbx__service *service, uint32_t ticks)
 {
     if (lbx__peek(&service->ticks_done) == ticks)
         return;
-    // Release: who waited sees what was done.
+    // Release: a thread that waited sees what was done.
     lbx__store(&service->ticks_done, ticks, release);
     lbx__futex_wake(&service->ticks_done, INT32_MAX);
 }
 
-/* Between two parts of background work: callers run under the lock, which is not
- * fair, and would not get it before all of it is done. */
+/* A pause between two parts of background work: callers run under the lock, which
+ * is not fair, and would get it only after all of the work. */
 static void
-breathe(lbx__service *service)
+thread_pause(lbx__service *service)
 {
-    const uint32_t seen = lbx__peek(&service->bell);
+    const uint32_t seen = lbx__peek(&service->notifications);
 
     lbx__lock_give(&service->lock);
-    lbx__futex_wait(&service->bell, seen, BREATH);
+    lbx__futex_wait(&service->notifications, seen, PAUSE_NS);
     lbx__lock_take(&service->lock);
 }
 
 static void
-live(lbx__service *service)
+thread_loop(lbx__service *service)
 {
     bool lingers = false;
 
@@ -215,74 +222,75 @@ live(lbx__service *service)
         int64_t due_ns;
         bool over;
 
-        hear(service, now_ns);
+        thread_read_notifications(service, now_ns);
         due_ns = lbx__batch_due(service);
-        // Background work that is left is for who opens the store next.
-        over = service->stopping && !service->asked.first;
+        // Background work that is left is done after the next open.
+        over = service->stopping && !service->queued.first;
         if (!over &&
-            (service->asked.first || service->look || due_ns <= now_ns)) {
-            lbx__calls group = take_group(service);
+            (service->queued.first || service->recheck || due_ns <= now_ns)) {
+            lbx__calls calls = thread_collect(service);
 
-            lingers = group.first != NULL;
-            if (service->look)
-                lbx__waiters_stir_all(&service->waiters);
-            service->look = false;
-            lbx__batch_run(service, &group, &service->done);
-            service->awaited = service->group + asks_since(service);
-            lbx__service_tell(service, &service->done);
-            end_ticks(service, ticks);
+            lingers = calls.first != NULL;
+            if (service->recheck)
+                lbx__waiters_mark_all(&service->waiters);
+            service->recheck = false;
+            lbx__batch_run(service, &calls, &service->done);
+            service->expected_calls =
+                service->batch_calls + thread_new_calls(service);
+            lbx__service_finish_calls(service, &service->done);
+            thread_end_ticks(service, ticks);
             if (!service->options.one_thread &&
                 service->work_ns <= lbx__service_now(service))
-                breathe(service);
+                thread_pause(service);
         } else if (service->ticks != lbx__peek(&service->ticks_done)) {
-            // Those that came since we read the clock want another look.
-            end_ticks(service, ticks);
+            // Ticks that came after the clock was read need another round.
+            thread_end_ticks(service, ticks);
         } else if (over) {
             break;
         } else if (lingers) {
             lingers = false;
-            linger(service);
+            thread_linger(service);
         } else {
-            sleep_until(service, due_ns, now_ns);
+            thread_sleep(service, due_ns, now_ns);
         }
     }
     lbx__lock_give(&service->lock);
 }
 
 static void
-report(lbx__service *service, lbx_status status)
+thread_report_open(lbx__service *service, lbx_status status)
 {
     service->open_status = status;
-    // Release: who opens sees the status, and all that was made.
+    // Release: the opening thread sees the status, and all that was made.
     lbx__store(&service->opened, 1u, release);
     lbx__futex_wake(&service->opened, 1);
 }
 
 static void *
-run(void *argument)
+thread_main(void *argument)
 {
     lbx__service *service = argument;
     const bool owns = service->options.one_thread;
     void (*const closed)(void *) = service->options.closed;
     void *closing;
-    bool orphan;
+    bool self_closed;
 
     // Relaxed: see lbx__thread_is_current().
-    lbx__store(&service->self, lbx__thread_self(), relaxed);
+    lbx__store(&service->thread_id, lbx__thread_self(), relaxed);
     if (owns) {
-        const lbx_status status = lbx__service_begin(service);
+        const lbx_status status = lbx__lifecycle_open(service);
 
-        report(service, status);
+        thread_report_open(service, status);
         if (status != LBX_OK)
-            return NULL; // who opens joins
+            return NULL; // the opening thread joins
     }
-    live(service);
-    orphan = service->orphan;
+    thread_loop(service);
+    self_closed = service->self_closed;
     closing = service->closing;
-    if (owns || orphan)
-        lbx__service_end(service);
-    if (orphan)
-        lbx__service_free(service);
+    if (owns || self_closed)
+        lbx__lifecycle_close(service);
+    if (self_closed)
+        lbx__lifecycle_free(service);
     if (closing)
         closed(closing);
     return NULL;
@@ -293,7 +301,7 @@ lbx__thread_start(lbx__service *service)
 {
     if (!service->has_thread)
         service->has_thread =
-            pthread_create(&service->thread, NULL, run, service) == 0;
+            pthread_create(&service->thread, NULL, thread_main, service) == 0;
     return service->has_thread;
 }
 
@@ -302,13 +310,14 @@ lbx__thread_stop(lbx__service *service)
 {
     lbx__lock_take(&service->lock);
     service->stopping = true;
-    service->orphan = service->has_thread && lbx__thread_is_current(service);
-    if (service->orphan)
+    service->self_closed =
+        service->has_thread && lbx__thread_is_current(service);
+    if (service->self_closed)
         (void)pthread_detach(service->thread);
     else
         lbx__thread_notify(service);
     lbx__lock_give(&service->lock);
-    if (service->orphan) {
+    if (service->self_closed) {
         if (service->options.closing)
             service->closing = service->options.closing(&service->base);
         return false;

@@ -1,321 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting receives; see waiters.h. */
+/* Waiting receives, by box and by due time; see waiters.h. */
 #include "post/service/waiters.h"
 
 #include "base/alloc.h"
 
-enum {
-    FIRST_ROOM = 16
-};
+static lbx__waited_box *
+waited_box_of(lbx__minheap_node *node)
+{
+    return lbx__member(node, lbx__waited_box, due);
+}
+
+static bool
+waited_box_has_uid(const void *item, const void *key)
+{
+    const lbx__waited_box *box = item;
+
+    return box->uid == *(const uint64_t *)key;
+}
 
 void
 lbx__waiters_init(lbx__waiters *waiters, const lbx_allocator *allocator)
 {
     *waiters = (lbx__waiters){.allocator = allocator};
-    lbx__list_init(&waiters->stirred);
-}
-
-static void
-free_arrays(const lbx__waiters *waiters)
-{
-    lbx__free(waiters->allocator, waiters->table,
-              waiters->room * sizeof(waiters->table[0]));
-    lbx__free(waiters->allocator, waiters->heap,
-              waiters->room * sizeof(waiters->heap[0]));
+    lbx__minheap_init(&waiters->by_due, allocator);
+    lbx__list_init(&waiters->marked);
 }
 
 void
 lbx__waiters_fini(lbx__waiters *waiters)
 {
-    while (waiters->count) {
-        assert(!waiters->heap[0]->calls.first);
-        lbx__waiters_drop(waiters, waiters->heap[0]);
-    }
+    lbx__minheap_node *first;
+
+    while ((first = lbx__minheap_first(&waiters->by_due)) != NULL)
+        lbx__waiters_remove_box(waiters, waited_box_of(first));
     lbx__free(waiters->allocator, waiters->spare, sizeof(*waiters->spare));
-    free_arrays(waiters);
-}
-
-/* ---- The table ---- */
-
-static lbx__wanted **
-chain(const lbx__waiters *waiters, uint64_t uid)
-{
-    // Uids are counted, or random: either way the product's high bits differ.
-    const uint64_t mixed = uid * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &waiters->table[(mixed >> 32) & (waiters->room - 1)];
-}
-
-lbx__wanted *
-lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid)
-{
-    lbx__wanted *wanted;
-
-    if (waiters->count == 0)
-        return NULL;
-    wanted = *chain(waiters, uid);
-    while (wanted && wanted->uid != uid)
-        wanted = wanted->next;
-    return wanted;
-}
-
-static void
-link_in(lbx__waiters *waiters, lbx__wanted *wanted)
-{
-    lbx__wanted **link = chain(waiters, wanted->uid);
-
-    wanted->next = *link;
-    *link = wanted;
-}
-
-/* Room for one more in the table and the heap. */
-static bool
-make_room(lbx__waiters *waiters)
-{
-    lbx__waiters wider = *waiters;
-
-    if (waiters->count < waiters->room)
-        return true;
-    wider.room = waiters->room ? waiters->room * 2 : FIRST_ROOM;
-    wider.table =
-        lbx__zalloc(wider.allocator, wider.room * sizeof(wider.table[0]));
-    wider.heap =
-        lbx__zalloc(wider.allocator, wider.room * sizeof(wider.heap[0]));
-    if (!wider.table || !wider.heap) {
-        free_arrays(&wider);
-        return false;
-    }
-    for (size_t i = 0; i < waiters->count; i++) {
-        wider.heap[i] = waiters->heap[i];
-        link_in(&wider, wider.heap[i]);
-    }
-    free_arrays(waiters);
-    waiters->table = wider.table;
-    waiters->heap = wider.heap;
-    waiters->room = wider.room;
-    return true;
-}
-
-/* ---- The heap ---- */
-
-static void
-put_at(lbx__waiters *waiters, size_t place, lbx__wanted *wanted)
-{
-    waiters->heap[place] = wanted;
-    wanted->place = place;
-}
-
-static void
-sift_up(lbx__waiters *waiters, lbx__wanted *wanted)
-{
-    size_t place = wanted->place;
-
-    while (place > 0) {
-        lbx__wanted *parent = waiters->heap[(place - 1) / 2];
-
-        if (parent->due_ns <= wanted->due_ns)
-            break;
-        put_at(waiters, place, parent);
-        place = (place - 1) / 2;
-    }
-    put_at(waiters, place, wanted);
-}
-
-static void
-sift_down(lbx__waiters *waiters, lbx__wanted *wanted)
-{
-    size_t place = wanted->place;
-
-    for (;;) {
-        size_t child = 2 * place + 1;
-
-        if (child >= waiters->count)
-            break;
-        if (child + 1 < waiters->count &&
-            waiters->heap[child + 1]->due_ns < waiters->heap[child]->due_ns)
-            child++;
-        if (wanted->due_ns <= waiters->heap[child]->due_ns)
-            break;
-        put_at(waiters, place, waiters->heap[child]);
-        place = child;
-    }
-    put_at(waiters, place, wanted);
-}
-
-void
-lbx__waiters_set_due(lbx__waiters *waiters, lbx__wanted *wanted, int64_t due_ns)
-{
-    wanted->due_ns = due_ns;
-    sift_up(waiters, wanted);
-    sift_down(waiters, wanted);
+    lbx__minheap_fini(&waiters->by_due);
+    lbx__map_fini(&waiters->by_uid, waiters->allocator);
 }
 
 /* ---- Boxes ---- */
 
+lbx__waited_box *
+lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid)
+{
+    if (waiters->by_uid.count == 0)
+        return NULL;
+    return lbx__map_find(&waiters->by_uid, lbx__map_hash_word(uid),
+                         waited_box_has_uid, &uid);
+}
+
 static void
-stir(lbx__waiters *waiters, lbx__wanted *wanted)
+waiters_mark_box(lbx__waiters *waiters, lbx__waited_box *box)
 {
-    if (lbx__list_empty(&wanted->stirred))
-        lbx__list_append(&waiters->stirred, &wanted->stirred);
+    if (lbx__list_empty(&box->marked))
+        lbx__list_append(&waiters->marked, &box->marked);
 }
 
-lbx__wanted *
-lbx__waiters_want(lbx__waiters *waiters, uint64_t uid)
+lbx__waited_box *
+lbx__waiters_add_box(lbx__waiters *waiters, uint64_t uid)
 {
-    lbx__wanted *wanted = lbx__waiters_find(waiters, uid);
+    lbx__waited_box *box = lbx__waiters_find(waiters, uid);
 
-    if (wanted)
-        return wanted;
-    if (!make_room(waiters))
+    if (box)
+        return box;
+    if (!lbx__map_reserve(&waiters->by_uid, waiters->allocator) ||
+        !lbx__minheap_reserve(&waiters->by_due))
         return NULL;
-    wanted = waiters->spare;
+    box = waiters->spare;
     waiters->spare = NULL;
-    if (!wanted)
-        wanted = lbx__alloc(waiters->allocator, sizeof(*wanted),
-                            _Alignof(lbx__wanted));
-    if (!wanted)
+    if (!box)
+        box = lbx__alloc(waiters->allocator, sizeof(*box),
+                         _Alignof(lbx__waited_box));
+    if (!box)
         return NULL;
-    *wanted = (lbx__wanted){.uid = uid, .due_ns = LBX_FOREVER};
-    lbx__list_init(&wanted->stirred);
-    link_in(waiters, wanted);
-    put_at(waiters, waiters->count++, wanted); // for ever: the last of a heap
-    stir(waiters, wanted);                     // W2
-    return wanted;
+    *box = (lbx__waited_box){.uid = uid};
+    lbx__minheap_node_init(&box->due);
+    lbx__list_init(&box->marked);
+    lbx__map_add(&waiters->by_uid, lbx__map_hash_word(uid), box);
+    lbx__minheap_add(&waiters->by_due, &box->due, LBX_FOREVER);
+    waiters_mark_box(waiters, box); // WAITERS-2
+    return box;
 }
 
 void
-lbx__waiters_drop(lbx__waiters *waiters, lbx__wanted *wanted)
+lbx__waiters_remove_box(lbx__waiters *waiters, lbx__waited_box *box)
 {
-    lbx__wanted **link = chain(waiters, wanted->uid);
-    lbx__wanted *last = waiters->heap[--waiters->count];
-
-    assert(!wanted->calls.first);
-    while (*link != wanted)
-        link = &(*link)->next;
-    *link = wanted->next;
-    if (last != wanted) {
-        put_at(waiters, wanted->place, last);
-        lbx__waiters_set_due(waiters, last, last->due_ns);
-    }
-    lbx__list_remove(&wanted->stirred);
+    assert(!box->calls.first);
+    (void)lbx__map_remove(&waiters->by_uid, lbx__map_hash_word(box->uid),
+                          waited_box_has_uid, &box->uid);
+    lbx__minheap_remove(&waiters->by_due, &box->due);
+    lbx__list_remove(&box->marked);
     if (waiters->spare)
-        lbx__free(waiters->allocator, wanted, sizeof(*wanted));
+        lbx__free(waiters->allocator, box, sizeof(*box));
     else
-        waiters->spare = wanted;
+        waiters->spare = box;
 }
 
 void
-lbx__waiters_stir(lbx__waiters *waiters, uint64_t uid)
+lbx__waiters_mark(lbx__waiters *waiters, uint64_t uid)
 {
-    lbx__wanted *wanted = lbx__waiters_find(waiters, uid);
+    lbx__waited_box *box = lbx__waiters_find(waiters, uid);
 
-    if (wanted)
-        stir(waiters, wanted);
+    if (box)
+        waiters_mark_box(waiters, box);
 }
 
 void
-lbx__waiters_expect(lbx__waiters *waiters, uint64_t uid, int64_t due_ns)
+lbx__waiters_mark_all(lbx__waiters *waiters)
 {
-    lbx__wanted *wanted = lbx__waiters_find(waiters, uid);
-
-    if (wanted && due_ns < wanted->due_ns)
-        lbx__waiters_set_due(waiters, wanted, due_ns);
+    for (size_t i = 0; i < waiters->by_due.nodes.count; i++)
+        waiters_mark_box(waiters,
+                         waited_box_of(waiters->by_due.nodes.items[i]));
 }
 
 void
-lbx__waiters_stir_all(lbx__waiters *waiters)
+lbx__waiters_mark_due(lbx__waiters *waiters, int64_t now_ns)
 {
-    for (size_t i = 0; i < waiters->count; i++)
-        stir(waiters, waiters->heap[i]);
-}
-
-void
-lbx__waiters_stir_due(lbx__waiters *waiters, int64_t now_ns)
-{
-    // Stirred ones stand outside the order of due times until they have been
-    // looked at, so that the heap goes down: each is stirred once.
+    // A marked box needs no due time until it has been served: with LBX_FOREVER
+    // it leaves the front of the heap, and is marked once.
     while (lbx__waiters_due(waiters) <= now_ns) {
-        lbx__wanted *wanted = waiters->heap[0];
+        lbx__waited_box *box =
+            waited_box_of(lbx__minheap_first(&waiters->by_due));
 
-        stir(waiters, wanted);
-        lbx__waiters_set_due(waiters, wanted, LBX_FOREVER);
+        waiters_mark_box(waiters, box);
+        lbx__waiters_set_due(waiters, box, LBX_FOREVER);
     }
 }
 
-lbx__wanted *
-lbx__waiters_next(lbx__waiters *waiters)
+lbx__waited_box *
+lbx__waiters_take_marked(lbx__waiters *waiters)
 {
-    lbx__link *link = waiters->stirred.next;
+    lbx__link *link = waiters->marked.next;
 
-    if (link == &waiters->stirred)
+    if (link == &waiters->marked)
         return NULL;
     lbx__list_remove(link);
-    return lbx__member(link, lbx__wanted, stirred);
+    return lbx__member(link, lbx__waited_box, marked);
+}
+
+void
+lbx__waiters_set_due(lbx__waiters *waiters, lbx__waited_box *box,
+                     int64_t due_ns)
+{
+    lbx__minheap_rekey(&waiters->by_due, &box->due, due_ns);
+}
+
+void
+lbx__waiters_advance_due(lbx__waiters *waiters, uint64_t uid, int64_t due_ns)
+{
+    lbx__waited_box *box = lbx__waiters_find(waiters, uid);
+
+    if (box && due_ns < box->due.key)
+        lbx__waiters_set_due(waiters, box, due_ns);
 }
 
 /* ---- Calls ---- */
 
 static void
-enter(lbx__wanted *wanted, lbx_call *call)
+waiters_enter(lbx__waited_box *box, lbx_call *call)
 {
-    call->words[LBX__WORD_OF] = wanted;
-    lbx__call_move(call, LBX__WAITING);
+    call->words[LBX__CALL_OWNER] = box;
+    lbx__call_set_phase(call, LBX__CALL_WAITING);
 }
 
 void
-lbx__wanted_append(lbx__wanted *wanted, lbx_call *call)
+lbx__waiters_append(lbx__waited_box *box, lbx_call *call)
 {
-    enter(wanted, call);
-    lbx__calls_append(&wanted->calls, call);
+    waiters_enter(box, call);
+    lbx__calls_append(&box->calls, call);
 }
 
 void
-lbx__wanted_put_back(lbx__wanted *wanted, lbx_call *call)
+lbx__waiters_prepend(lbx__waited_box *box, lbx_call *call)
 {
-    enter(wanted, call);
-    lbx__calls_prepend(&wanted->calls, call);
+    waiters_enter(box, call);
+    lbx__calls_prepend(&box->calls, call);
 }
 
 lbx_call *
-lbx__wanted_take(lbx__wanted *wanted)
+lbx__waiters_pop(lbx__waited_box *box)
 {
-    lbx_call *call = lbx__calls_pop(&wanted->calls);
+    lbx_call *call = lbx__calls_pop(&box->calls);
 
     if (call)
-        lbx__call_move(call, LBX__RUNNING);
+        lbx__call_set_phase(call, LBX__CALL_RUNNING);
     return call;
 }
 
 void
-lbx__waiters_leave(lbx__waiters *waiters, lbx_call *call)
+lbx__waiters_remove(lbx__waiters *waiters, lbx_call *call)
 {
-    lbx__wanted *wanted = call->words[LBX__WORD_OF];
+    lbx__waited_box *box = call->words[LBX__CALL_OWNER];
 
-    assert(lbx__call_note(call).place == LBX__WAITING);
-    lbx__calls_remove(&wanted->calls, call);
-    lbx__call_move(call, LBX__RUNNING);
-    if (!wanted->calls.first)
-        stir(waiters, wanted); // W2
+    assert(lbx__call_get_note(call).phase == LBX__CALL_WAITING);
+    lbx__calls_remove(&box->calls, call);
+    lbx__call_set_phase(call, LBX__CALL_RUNNING);
+    if (!box->calls.first)
+        waiters_mark_box(waiters, box); // WAITERS-2
 }
 
 bool
 lbx__waiters_valid(const lbx__waiters *waiters)
 {
-    size_t chained = 0;
+    for (size_t i = 0; i < waiters->by_due.nodes.count; i++) {
+        const lbx__waited_box *box =
+            waited_box_of(waiters->by_due.nodes.items[i]);
 
-    for (size_t i = 0; i < waiters->count; i++) {
-        const lbx__wanted *wanted = waiters->heap[i];
-
-        if (wanted->place != i ||
-            lbx__waiters_find(waiters, wanted->uid) != wanted)
-            return false;
-        if (i > 0 && waiters->heap[(i - 1) / 2]->due_ns > wanted->due_ns)
-            return false;
-        if (!wanted->calls.first && lbx__list_empty(&wanted->stirred))
+        if (lbx__waiters_find(waiters, box->uid) != box ||
+            (!box->calls.first && lbx__list_empty(&box->marked)))
             return false;
     }
-    for (size_t i = 0; i < waiters->room; i++)
-        for (const lbx__wanted *w = waiters->table[i]; w; w = w->next)
-            chained++;
-    return chained == waiters->count;
+    return waiters->by_due.nodes.count == waiters->by_uid.count &&
+           lbx__minheap_valid(&waiters->by_due) &&
+           lbx__map_valid(&waiters->by_uid);
 }

@@ -1,94 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waiting receives: by box, in the order they came; and when the next letter of
- * each box that has some is due.
+ * each such box is due.
  *
- * A box that is waited on is a lbx__wanted: found by its uid through a hash
- * table, and by its due time through a heap. Those where something may have
- * happened are `stirred`: a turn looks at each of them before it ends, serves
- * who can be served, and asks the rules anew when the next letter is due. So
- * whoever changes a box needs to know only that it has changed.
+ * A box with waiting receives is an lbx__waited_box: a map finds it by its uid, a
+ * heap by its due time. A box that may have changed is marked. A batch serves
+ * every marked box before it ends: it retries the receives, and asks the rules
+ * again when the next letter is due. So a change needs to name only its box.
  *
- * W1  A wanted box is in the table once, in the heap once, at `place`.
- * W2  One without calls is stirred: the next look takes it out.
- * W3  The heap's first has the least due time. A due time is never later than
- *     that of a letter in the box, unless the box is stirred.
+ * WAITERS-1  A waited box is in the map once and in the heap once.
+ * WAITERS-2  One without calls is marked: the next batch removes it.
+ * WAITERS-3  The due time of a box is never later than that of a letter in it,
+ *            unless the box is marked.
  *
  * Threads    one at a time: the service's lock.
  */
-#ifndef LBX_POST_WAITERS_H
-#define LBX_POST_WAITERS_H
+#ifndef LBX_POST_SERVICE_WAITERS_H
+#define LBX_POST_SERVICE_WAITERS_H
 
 #include "base/list.h"
+#include "base/map.h"
+#include "base/minheap.h"
 #include "post/service/calls.h"
 
-typedef struct lbx__wanted {
+typedef struct lbx__waited_box {
     uint64_t uid;
     lbx__calls calls;
-    int64_t due_ns;           /* LBX_FOREVER: nothing is coming */
-    size_t place;             /* in the heap */
-    lbx__link stirred;        /* linked: to be looked at */
-    struct lbx__wanted *next; /* in its chain of the table */
-} lbx__wanted;
+    lbx__minheap_node due; /* LBX_FOREVER: no letter will be due */
+    lbx__link marked;      /* linked: to be served */
+} lbx__waited_box;
 
 typedef struct lbx__waiters {
     const lbx_allocator *allocator;
-    lbx__wanted **table; /* `room` chains */
-    lbx__wanted **heap;  /* `count` of `room` */
-    size_t room;         /* a power of two, or 0 */
-    size_t count;
-    lbx__link stirred;
-    lbx__wanted *spare; /* the last that was not wanted any more */
+    lbx__map by_uid;
+    lbx__minheap by_due;
+    lbx__link marked;
+    lbx__waited_box *spare; /* the last one removed */
 } lbx__waiters;
 
 void lbx__waiters_init(lbx__waiters *waiters, const lbx_allocator *allocator);
 
-/* Frees everything; no call is waiting. */
+/* Releases everything; no call is waiting. */
 void lbx__waiters_fini(lbx__waiters *waiters);
 
-/* The box, when it is waited on; NULL. */
-lbx__wanted *lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid);
+/* How many boxes have waiting receives. */
+static inline size_t
+lbx__waiters_count(const lbx__waiters *waiters)
+{
+    return waiters->by_uid.count;
+}
 
-/* The same; made if need be, without calls, and stirred. NULL: no memory. */
-lbx__wanted *lbx__waiters_want(lbx__waiters *waiters, uint64_t uid);
+/* The box, if it is a waited one; NULL. */
+lbx__waited_box *lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid);
 
-/* Something happened in a box; nothing if nobody waits there. */
-void lbx__waiters_stir(lbx__waiters *waiters, uint64_t uid);
+/* The same; else a new one, without calls and marked. NULL: no memory. */
+lbx__waited_box *lbx__waiters_add_box(lbx__waiters *waiters, uint64_t uid);
 
-/* A letter of a box will be due; nothing if nobody waits there. */
-void lbx__waiters_expect(lbx__waiters *waiters, uint64_t uid, int64_t due_ns);
+/* Removes a box without calls. */
+void lbx__waiters_remove_box(lbx__waiters *waiters, lbx__waited_box *box);
 
-/* In any box; and in all that have a letter due. */
-void lbx__waiters_stir_all(lbx__waiters *waiters);
-void lbx__waiters_stir_due(lbx__waiters *waiters, int64_t now_ns);
+/* Marks a box, if it is a waited one; all boxes; those that are due. */
+void lbx__waiters_mark(lbx__waiters *waiters, uint64_t uid);
+void lbx__waiters_mark_all(lbx__waiters *waiters);
+void lbx__waiters_mark_due(lbx__waiters *waiters, int64_t now_ns);
 
-/* Takes one of the stirred; NULL: there is none left. */
-lbx__wanted *lbx__waiters_next(lbx__waiters *waiters);
+/* Takes one of the marked boxes; NULL when there is none left. */
+lbx__waited_box *lbx__waiters_take_marked(lbx__waiters *waiters);
 
-/* Sets when its next letter is due. */
-void lbx__waiters_set_due(lbx__waiters *waiters, lbx__wanted *wanted,
+/* Sets when the next letter of a box is due; or only makes it earlier, if the box
+ * is a waited one. */
+void lbx__waiters_set_due(lbx__waiters *waiters, lbx__waited_box *box,
                           int64_t due_ns);
+void lbx__waiters_advance_due(lbx__waiters *waiters, uint64_t uid,
+                              int64_t due_ns);
 
-/* Takes a box without calls out. */
-void lbx__waiters_drop(lbx__waiters *waiters, lbx__wanted *wanted);
+/* Adds a receive at the end; or back where it was, at the front. */
+void lbx__waiters_append(lbx__waited_box *box, lbx_call *call);
+void lbx__waiters_prepend(lbx__waited_box *box, lbx_call *call);
 
-/* Puts a receive last, or back where it was: first. */
-void lbx__wanted_append(lbx__wanted *wanted, lbx_call *call);
-void lbx__wanted_put_back(lbx__wanted *wanted, lbx_call *call);
-
-/* Takes a waiting receive out: the first, NULL when there is none; or this one,
- * and stirs its box when it was the last. */
-lbx_call *lbx__wanted_take(lbx__wanted *wanted);
-void lbx__waiters_leave(lbx__waiters *waiters, lbx_call *call);
+/* Removes the first receive of a box, NULL when there is none; or this one, and
+ * marks its box when it was the last. */
+lbx_call *lbx__waiters_pop(lbx__waited_box *box);
+void lbx__waiters_remove(lbx__waiters *waiters, lbx_call *call);
 
 /* When the first letter is due. */
 static inline int64_t
 lbx__waiters_due(const lbx__waiters *waiters)
 {
-    return waiters->count ? waiters->heap[0]->due_ns : LBX_FOREVER;
+    const lbx__minheap_node *first = lbx__minheap_first(&waiters->by_due);
+
+    return first ? first->key : LBX_FOREVER;
 }
 
-/* W1 to W3, for tests. */
+/* WAITERS-1 and WAITERS-2, for tests. */
 bool lbx__waiters_valid(const lbx__waiters *waiters);
 
 #endif

@@ -335,8 +335,8 @@ const lbx__storage_ops lbx__file_ops = {
     .durability = file_durability,
     .close = file_close,
     .era = lbx__file_era,
-    .bell = lbx__file_notified,
+    .notifications = lbx__file_notified,
     .sleep = lbx__file_wait,
-    .ring = lbx__file_notify,
-    .is_called = file_is_called,
+    .notify = lbx__file_notify,
+    .has_join_request = file_is_called,
 };

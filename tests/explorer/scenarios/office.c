@@ -25,7 +25,8 @@ struct errand {
 };
 
 struct lbx__rules {
-    lbx__rules_events events;
+    lbx__rules_change changes[1];
+    size_t change_count;
     unsigned letters; /* ready */
 };
 
@@ -144,10 +145,10 @@ static const lbx__storage_ops shared_ops = {
     .flush = flush,
     .now = now,
     .durability = durability,
-    .bell = bell,
-    .ring = ring,
+    .notifications = bell,
+    .notify = ring,
     .sleep = sleep_on_bell,
-    .is_called = is_called,
+    .has_join_request = is_called,
     .close = close_storage,
 };
 
@@ -166,7 +167,7 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
                 lbx__rules **ret)
 {
     (void)storage;
-    office.rules.events = options->events;
+    (void)options;
     *ret = &office.rules;
     return LBX_OK;
 }
@@ -184,6 +185,16 @@ lbx__rules_commit(lbx__rules *rules)
     return lbx__storage_commit(&office.storage);
 }
 
+size_t
+lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
+{
+    const size_t count = rules->change_count;
+
+    *ret = rules->changes;
+    rules->change_count = 0;
+    return count;
+}
+
 const uint8_t *
 lbx__rules_key(const lbx__rules *rules)
 {
@@ -198,7 +209,8 @@ lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
 {
     rules->letters++;
     request->sent->status = LBX_OK;
-    rules->events.ready(rules->events.context, request->box, 0);
+    rules->changes[0] = (lbx__rules_change){request->box.uid, 0};
+    rules->change_count = 1;
     return LBX_OK;
 }
 
@@ -446,12 +458,12 @@ open_service(bool one_thread, unsigned clients, const lbx__storage_ops *ops)
         .manual_clock = true,
     };
     service->ops = lbx__service_ops;
-    service->alarm_ns = LBX_FOREVER;
+    service->wake_ns = LBX_FOREVER;
     lbx__waiters_init(&service->waiters, &explorer_memory);
     if (one_thread)
         EXPECT(lbx__thread_start(service));
     else
-        EXPECT_OK(lbx__service_begin(service));
+        EXPECT_OK(lbx__lifecycle_open(service));
     EXPECT_OK(lbx_store_init(&service->base, &service->ops));
 }
 

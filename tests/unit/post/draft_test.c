@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a draft to a parcel. */
 #include "post/draft.h"
-#include "post/rules/row.h"
+#include "post/rules/body.h"
 
 #include "support/test.h"
 #include "support/torture.h"

@@ -94,7 +94,7 @@ audit_head(lbx__audit *audit, const lbx__view_row *row)
         lbx__audit_report_box(audit, uid, "head", 0, 0);
         return LBX_OK;
     }
-    box.box = head.box;
+    box.box = head.row_id;
     box.next = head.next;
     box.fresh = head.fresh;
     box.oldest = head.oldest;

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "post/rules/box_row.h"
+#include "post/rules/letter_record.h"
 #include "stores/file/membership.h"
 #include "stores/file/repair/view.h"
 

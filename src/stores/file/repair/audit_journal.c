@@ -11,7 +11,7 @@
  */
 #include "stores/file/repair/audit.h"
 
-#include "post/rules/internal.h"
+#include "post/rules/box_record.h"
 #include "stores/file/journal.h"
 
 struct journal_audit {

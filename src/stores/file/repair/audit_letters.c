@@ -29,7 +29,7 @@ audit_check_state(lbx__audit *audit, lbx__audit_box *box, uint64_t sequence,
 {
     const lbx__key key = lbx__key_2(box->box, sequence);
     const lbx__key due =
-        lbx__key_3(box->box, (uint64_t)state->due, state->turn);
+        lbx__key_3(box->box, (uint64_t)state->due, state->ticket);
     const lbx__table table =
         state->kind == LBX__IS_READY ? LBX__READY : LBX__WAITS;
 

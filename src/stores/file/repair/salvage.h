@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "post/rules/box_row.h"
+#include "post/rules/internal.h"
 #include "stores/file/repair/audit.h"
 
 /* A box that is saved. */

@@ -104,7 +104,7 @@ find_boxes(lbx__salvage *salvage)
         if (!row.is_good || lbx__box_record_decode(row.value, &head) != LBX_OK)
             continue;
         status = find_add_box(salvage, &(lbx__salvage_box){
-                                           .box = head.box,
+                                           .box = head.row_id,
                                            .uid = lbx__key_number(row.key, 0),
                                            .next = head.next,
                                        });

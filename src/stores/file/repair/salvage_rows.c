@@ -237,8 +237,8 @@ rows_convert_state(const lbx__salvage *salvage, const lbx__box_record *head,
         return true;
     ret->kind = LBX__IS_READY;
     if (options->keep_position && !options->fifo) {
-        ret->due = ret->place_due;
-        ret->turn = ret->place_turn;
+        ret->due = ret->claimed_due;
+        ret->ticket = ret->claimed_ticket;
     } else if (ret->due > salvage->rules->now) {
         ret->due = salvage->rules->now;
     }

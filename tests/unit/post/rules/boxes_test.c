@@ -176,7 +176,7 @@ TEST_CITING("S6", a_deleted_box_is_closed_and_its_name_is_free)
     box = rig_create(&rig, "box", NULL);
     CHECK_OK(rig_send(&rig, box, "a"));
     CHECK_OK(rig_delete(&rig, box));
-    CHECK_INT(box.uid, rig.ended_box);
+    CHECK_INT(box.uid, rig.change.uid);
     CHECK_STATUS(LBX_CLOSED, rig_send(&rig, box, "b"));
     CHECK_INT(0, rig_receive(&rig, box, 1, S));
     CHECK_STATUS(LBX_CLOSED, rig.status);

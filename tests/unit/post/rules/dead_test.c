@@ -36,10 +36,10 @@ TEST_CITING("R-44 L1 L2 L3", a_letter_dies_when_it_would_come_once_too_often)
     // Due again, but nobody has asked: it is still here.
     CHECK_INT(1, rig_counts(&rig, box).ready);
     CHECK_INT(0, rig_counts(&rig, dead).ready);
-    rig.readies = 0;
+    rig.changes = 0;
     CHECK_INT(0, rig_receive(&rig, box, 10, S));
     CHECK_STATUS(LBX_EMPTY, rig.status);
-    CHECK_INT(dead.uid, rig.ready_box);
+    CHECK_INT(dead.uid, rig.change.uid);
     CHECK_INT(0, rig_counts(&rig, box).ready);
     CHECK_STATUS(LBX_GONE,
                  rig_settle(&rig, box, &first, LBX_SETTLE_ACKNOWLEDGE, 0));

@@ -54,9 +54,9 @@ TEST_CITING("Q2", a_group_opens_when_all_of_it_is_settled)
     memcpy(got, rig.got, sizeof(got));
     CHECK_OK(rig_settle(&rig, box, &got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
     CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    rig.readies = 0;
+    rig.changes = 0;
     CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK(rig.readies > 0);
+    CHECK(rig.changes > 0);
     CHECK_INT(1, rig_receive(&rig, box, 10, 30 * S));
     CHECK_STR("g1m3", rig_bodies(&rig));
     rig_fini(&rig);

@@ -15,28 +15,11 @@ wall(void *context)
            315576000000;
 }
 
-static void
-note_ready(void *context, lbx_box box, int64_t due)
-{
-    struct rig *rig = context;
-
-    rig->ready_box = box.uid;
-    rig->ready_due = due;
-    rig->readies++;
-}
-
-static void
-note_ended(void *context, lbx_box box)
-{
-    ((struct rig *)context)->ended_box = box.uid;
-}
-
 static lbx_status
 open_rules(struct rig *rig, const lbx_allocator *allocator, lbx__rules **ret)
 {
     const lbx__rules_options options = {
         .allocator = allocator,
-        .events = {note_ready, note_ended, rig},
         .wall_ms = wall,
         .wall_context = rig,
     };
@@ -102,6 +85,12 @@ rig_begin(struct rig *rig)
 lbx_status
 rig_end(struct rig *rig, lbx_status status)
 {
+    const lbx__rules_change *changes;
+    const size_t count = lbx__rules_take_changes(rig->rules, &changes);
+
+    if (count > 0)
+        rig->change = changes[count - 1];
+    rig->changes += (unsigned)count;
     CHECK_OK(lbx__storage_flush(rig->storage, lbx__rules_commit(rig->rules)));
     return status;
 }

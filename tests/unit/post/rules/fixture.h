@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rules over storage in memory, with a clock that the test moves; each call
- * is a group of its own.
+ * is a batch of its own.
  *
  *     struct rig rig;
  *
@@ -41,7 +41,7 @@ struct rig {
     struct test_clock time;
     lbx_clock clock;
     lbx__storage *storage;
-    lbx__storage_ops ops; /* its own, but that it is not private */
+    lbx__storage_ops ops; /* as its own, but not private */
     lbx__rules *rules;
 
     struct rig_got got[64];
@@ -50,10 +50,8 @@ struct rig {
     lbx_status status; /* of the latest receive */
     lbx_sent_letter sent; /* of the latest send */
 
-    uint64_t ready_box; /* what the rules told last */
-    int64_t ready_due;
-    unsigned readies;
-    uint64_t ended_box;
+    lbx__rules_change change; /* the last that the rules have noted */
+    unsigned changes;         /* how many */
 };
 
 void rig_init(struct rig *rig);
@@ -61,7 +59,7 @@ void rig_init_in(struct rig *rig, const lbx_allocator *allocator);
 void rig_fini(struct rig *rig);
 void rig_pass(struct rig *rig, int64_t ns);
 
-/* The same store, opened again; or what opening it once more says. */
+/* The same store, opened again; or the status of opening it once more. */
 void rig_reopen(struct rig *rig);
 lbx_status rig_open_again(struct rig *rig);
 
@@ -77,7 +75,7 @@ lbx_status rig_configure(struct rig *rig, lbx_box box,
 uint64_t rig_purge(struct rig *rig, lbx_box box);
 lbx_box_counts rig_counts(struct rig *rig, lbx_box box);
 
-/* Until all of the background is done. */
+/* Until all background work is done. */
 void rig_work(struct rig *rig);
 
 /* A send of one: its status; the rest is in rig->sent. */

@@ -76,7 +76,7 @@ TEST_CITING("V1", a_delayed_letter_is_not_early)
     rig_init(&rig);
     box = rig_create(&rig, "box", NULL);
     CHECK_OK(rig_send_parcel(&rig, box, &late));
-    CHECK_INT(test_clock_now(&rig.time) + 5 * S, rig.ready_due);
+    CHECK_INT(test_clock_now(&rig.time) + 5 * S, rig.change.due_ns);
     rig_pass(&rig, 5 * S - 1);
     CHECK_OK(rig_send(&rig, box, "soon"));
     CHECK_INT(1, rig_counts(&rig, box).delayed);

@@ -163,11 +163,11 @@ TEST_CITING("R5", extending_by_nothing_gives_the_letter_back)
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
 
-    rig.readies = 0;
+    rig.changes = 0;
     CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 0));
-    CHECK_INT(1, rig.readies);
-    CHECK_INT(box.uid, rig.ready_box);
-    CHECK_INT(test_clock_now(&rig.time), rig.ready_due);
+    CHECK_INT(1, rig.changes);
+    CHECK_INT(box.uid, rig.change.uid);
+    CHECK_INT(test_clock_now(&rig.time), rig.change.due_ns);
     CHECK_INT(1, rig_receive(&rig, box, 1, S));
     rig_fini(&rig);
 }

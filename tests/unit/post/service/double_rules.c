@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules of a few lines: letters in an array, found by looking at each. They keep
- * what post/rules/rules.h says of `ready`, `ended` and lbx__receive_next_due().
+ * what post/rules/rules.h says of changes and lbx__receive_next_due().
  */
 #include "double.h"
 
@@ -22,7 +22,8 @@ struct letter {
 
 struct lbx__rules {
     lbx__storage *storage;
-    lbx__rules_events events;
+    lbx__rules_change changes[LBX_MAX_BATCH * 2];
+    size_t change_count;
     bool deleted[BOXES + 1];
     struct letter letters[LETTERS]; /* box 0: free; the index is the sequence */
     size_t count;
@@ -36,7 +37,6 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
 {
     memset(&the_rules, 0, sizeof(the_rules));
     the_rules.storage = storage;
-    the_rules.events = options->events;
     CHECK(options->wall_ms(options->wall_context) > 0);
     *ret = &the_rules;
     return LBX_OK;
@@ -54,6 +54,16 @@ lbx__rules_commit(lbx__rules *rules)
     return lbx__storage_commit(rules->storage);
 }
 
+size_t
+lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
+{
+    const size_t count = rules->change_count;
+
+    *ret = rules->changes;
+    rules->change_count = 0;
+    return count;
+}
+
 const uint8_t *
 lbx__rules_key(const lbx__rules *rules)
 {
@@ -64,11 +74,18 @@ lbx__rules_key(const lbx__rules *rules)
 }
 
 static void
+note_change(lbx__rules *rules, uint64_t box, int64_t due_ns)
+{
+    CHECK(rules->change_count < LBX_MAX_BATCH * 2);
+    rules->changes[rules->change_count++] = (lbx__rules_change){box, due_ns};
+}
+
+static void
 add(lbx__rules *rules, uint64_t box, int64_t due_ns)
 {
     CHECK(rules->count < LETTERS);
     rules->letters[rules->count++] = (struct letter){box, due_ns};
-    rules->events.ready(rules->events.context, (lbx_box){box}, due_ns);
+    note_change(rules, box, due_ns);
 }
 
 lbx_status
@@ -129,7 +146,7 @@ lbx_status
 lbx__box_admin_delete(lbx__rules *rules, lbx_box_request *request)
 {
     rules->deleted[request->box.uid] = true;
-    rules->events.ended(rules->events.context, request->box);
+    note_change(rules, request->box.uid, 0);
     return LBX_OK;
 }
 
