@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include <assert.h>
+#include <letterbox/compat/vela.h>
 
 /* ---- Creation ---- */
 
@@ -42,7 +43,7 @@ vela_loop_make_mailbox(lbx_vela_loop *loop)
 {
     const lbx_vela_loop_options *options = &loop->options;
     lbx_scheduler_hook hook = {lbx__vela_pump_ready, loop};
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     lbx_status status;
 
     box.allocator = options->allocator;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WINK's request and result: their members, and their types.
+ * WINK's request and result: their members, and their types; and its rules.
  *
  * The types live in static memory and are made by the first call: there is
  * nothing to fail and nothing to free. Records are decoded into the C library's
@@ -91,4 +91,26 @@ lbx_wink_result_type(void)
 {
     (void)pthread_once(&wink_types_once, wink_make_types);
     return wink_result_type;
+}
+
+/* ---- Rules ---- */
+
+lbx_box_options
+lbx_wink_box_options(void)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+
+    options.limits.max_lease_ns = (int64_t)12 * 3600 * LBX_SECOND;
+    return options;
+}
+
+lbx_postbox_options
+lbx_wink_postbox_options(void)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+
+    options.late_is_expired = true;
+    options.refuse_undecodable = true;
+    options.refuse_endless_wait = true;
+    return options;
 }

@@ -53,7 +53,7 @@ lbx_envelope_of_type(void *message, const lbx_type *type)
 lbx_system_message
 lbx_system_message_of(int32_t code)
 {
-    lbx_system_message system = {code, LBX_PRIORITY_CELLEX};
+    lbx_system_message system = {code, LBX_SYSTEM_PRIORITY_DEFAULT};
 
     switch (code) {
 #define PRIORITY(name, number, urgency)                                        \

@@ -181,33 +181,11 @@ lbx__options_settle(const lbx__mailbox_kind *kind, lbx_mailbox_options *options)
 }
 
 lbx_mailbox_options
-lbx_mailbox_options_profile(lbx_profile profile)
+lbx_mailbox_options_production(void)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
-    switch (profile) {
-    case LBX_PROFILE_VELA:
-        options.system_reservation = LBX_LIMIT_DISABLED;
-        break;
-    case LBX_PROFILE_CELLEX:
-        options.envelopes = true;
-        options.higher_first = true;
-        options.default_priority = LBX_PRIORITY_CELLEX;
-        options.return_dropped_newest = true;
-        options.system_reservation = LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION;
-        options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-        break;
-    case LBX_PROFILE_AKKA:
-        options.envelopes = true;
-        options.system_reservation = LBX_UNLIMITED;
-        options.overflow = LBX_OVERFLOW_BLOCK;
-        options.wait_ns = 10 * LBX_SECOND;
-        options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
-        break;
-    case LBX_PROFILE_PRODUCTION:
-        options.capacity_messages = LBX_MAILBOX_DEFAULT_CAPACITY;
-        break;
-    }
+    options.capacity_messages = LBX_MAILBOX_DEFAULT_CAPACITY;
     return options;
 }
 

@@ -45,9 +45,6 @@ lbx_box_options_preset(lbx_box_preset set)
         options.fifo = set == LBX_BOX_PRESET_SQS_FIFO;
         options.strict = options.fifo;
         break;
-    case LBX_BOX_PRESET_WINK:
-        options.limits.max_lease_ns = box_sqs_limits.max_lease_ns;
-        break;
     case LBX_BOX_PRESET_DEFAULT:
         break;
     }

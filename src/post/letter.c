@@ -304,7 +304,7 @@ lbx__letter_settled(lbx_letter *letter, lbx_settle_action what,
 {
     if (status == LBX_OK && what != LBX_SETTLE_EXTEND)
         letter->finalized = true; // LETTER-1
-    if (letter->postbox->options.wink &&
+    if (letter->postbox->options.late_is_expired &&
         (status == LBX_FINALIZED || status == LBX_GONE))
         return LBX_EXPIRED; // one word for all that is too late
     return status;

@@ -95,7 +95,7 @@ postbox_receive_step(lbx__op *op, lbx_status last)
         lbx__letter_undo(letters);
         return LBX_CANCELLED;
     }
-    if (postbox->options.wink && !receive_decodable(letters)) {
+    if (postbox->options.refuse_undecodable && !receive_decodable(letters)) {
         lbx__letter_destroy_all(letters);
         return LBX_ENCODING;
     }
@@ -134,7 +134,7 @@ receive_read_options(const lbx_postbox *postbox,
 
     if (options->version != LBX_RECEIVE_OPTIONS_VERSION || lease < 0 ||
         lease > rules->limits.max_lease_ns ||
-        (wait < 0 && (postbox->options.wink ||
+        (wait < 0 && (postbox->options.refuse_endless_wait ||
                       rules->limits.max_wait_ns != LBX_UNLIMITED)) ||
         wait > rules->limits.max_wait_ns)
         return LBX_INVALID;

@@ -63,6 +63,16 @@
 
 LBX_BEGIN
 
+/*
+ * lbx_vela_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT without a system lane:
+ * a full mailbox refuses (LBX_FULL), and messages have priority 10 unless they
+ * state another.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_mailbox_options lbx_vela_mailbox_options(void);
+
 typedef struct lbx_vela_loop lbx_vela_loop;
 
 typedef enum lbx_vela_loop_state {
@@ -83,7 +93,8 @@ typedef struct lbx_vela_loop_options {
 
     /* The mailbox. */
     const char *mailbox; /* a kind's name; NULL: LBX_KIND_UNBOUNDED */
-    const lbx_mailbox_options *mailbox_options; /* NULL: LBX_PROFILE_VELA, with
+    const lbx_mailbox_options
+        *mailbox_options; /* NULL: lbx_vela_mailbox_options(), with
                                                    the two above */
 
     int64_t max_throughput; /* messages in a cycle; LBX_DEFAULT and

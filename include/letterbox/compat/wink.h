@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coming from WINK: the records of its main loop.
+ * Coming from WINK: its rules of boxes, and the records of its main loop.
+ *
+ *     lbx_box_options box = lbx_wink_box_options();
+ *     lbx_postbox_options options = lbx_wink_postbox_options();
+ *
+ *     options.box = &box;
+ *     lbx_postbox_open("file:shop/orders", &options, &orders);
  *
  * Requests and results travel as JSON objects:
  *
@@ -26,10 +32,30 @@
 #define LETTERBOX_COMPAT_WINK_H
 
 #include <letterbox/base.h>
+#include <letterbox/post/box.h>
 #include <letterbox/post/draft.h>
+#include <letterbox/post/postbox.h>
 #include <letterbox/type.h>
 
 LBX_BEGIN
+
+/*
+ * lbx_wink_box_options() is LBX_BOX_OPTIONS_INIT with leases of 12 hours at
+ * most.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_box_options lbx_wink_box_options(void);
+
+/*
+ * lbx_wink_postbox_options() is LBX_POSTBOX_OPTIONS_INIT with WINK's error
+ * codes: `late_is_expired`, `refuse_undecodable` and `refuse_endless_wait`.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API lbx_postbox_options lbx_wink_postbox_options(void);
 
 /* A request. Texts are NULL when there is none. Start from lbx_wink_request_of(). */
 typedef struct lbx_wink_request {

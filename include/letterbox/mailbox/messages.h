@@ -15,8 +15,8 @@
  * control, user. A mailbox that is not control-aware has no control lane:
  * there, control messages go to the user lane in their turn.
  *
- * Priorities are signed 32-bit, *lower is more urgent* (Vela, Akka). A mailbox
- * created with `higher_first` turns the order round (cellex); the envelope
+ * Priorities are signed 32-bit, *lower is more urgent*. A mailbox created with
+ * `higher_first` reverses the order; the envelope
  * keeps the number as it was given. The system lane is FIFO; its priorities
  * are for the receiver.
  *
@@ -36,23 +36,22 @@ typedef enum lbx_channel {
     LBX_CHANNEL_CONTROL = 1,
 } lbx_channel;
 
-/* cellex's numbers: eight levels, the default in the middle, higher first. */
-#define LBX_PRIORITY_LEVELS 8
-#define LBX_PRIORITY_CELLEX 4
+/* The priority of a system message for which the table below has none. */
+#define LBX_SYSTEM_PRIORITY_DEFAULT 4
 
 /* System messages: name, code, and the priority they have unless told
- * otherwise (cellex's table, relative to 4, higher is more urgent). Codes from
+ * otherwise (higher is more urgent). Codes from
  * LBX_SYSTEM_CODE_USER on are yours; they start at the default. */
 #define LBX_SYSTEM_CODE_MAP(XX)                                                \
-    XX(WATCH, 1, LBX_PRIORITY_CELLEX + 5)                                      \
-    XX(UNWATCH, 2, LBX_PRIORITY_CELLEX + 5)                                    \
-    XX(RECEIVE_TIMEOUT, 3, LBX_PRIORITY_CELLEX + 8)                            \
-    XX(SUSPEND, 4, LBX_PRIORITY_CELLEX + 9)                                    \
-    XX(RESUME, 5, LBX_PRIORITY_CELLEX + 9)                                     \
-    XX(STOP, 6, LBX_PRIORITY_CELLEX + 10)                                      \
-    XX(RESTART, 7, LBX_PRIORITY_CELLEX + 11)                                   \
-    XX(FAILURE, 8, LBX_PRIORITY_CELLEX + 12)                                   \
-    XX(ESCALATE, 9, LBX_PRIORITY_CELLEX + 13)
+    XX(WATCH, 1, LBX_SYSTEM_PRIORITY_DEFAULT + 5)                              \
+    XX(UNWATCH, 2, LBX_SYSTEM_PRIORITY_DEFAULT + 5)                            \
+    XX(RECEIVE_TIMEOUT, 3, LBX_SYSTEM_PRIORITY_DEFAULT + 8)                    \
+    XX(SUSPEND, 4, LBX_SYSTEM_PRIORITY_DEFAULT + 9)                            \
+    XX(RESUME, 5, LBX_SYSTEM_PRIORITY_DEFAULT + 9)                             \
+    XX(STOP, 6, LBX_SYSTEM_PRIORITY_DEFAULT + 10)                              \
+    XX(RESTART, 7, LBX_SYSTEM_PRIORITY_DEFAULT + 11)                           \
+    XX(FAILURE, 8, LBX_SYSTEM_PRIORITY_DEFAULT + 12)                           \
+    XX(ESCALATE, 9, LBX_SYSTEM_PRIORITY_DEFAULT + 13)
 
 typedef enum lbx_system_code {
     LBX_SYSTEM_CODE_NONE = 0,
@@ -141,7 +140,7 @@ LBX_API lbx_envelope lbx_envelope_of_type(void *message, const lbx_type *type);
 
 /*
  * lbx_system_message_of() is a system message with the priority of the table
- * above; LBX_PRIORITY_CELLEX for codes that are not in it.
+ * above; LBX_SYSTEM_PRIORITY_DEFAULT for codes that are not in it.
  *
  * Since      0.1
  */

@@ -2,7 +2,7 @@
 /*
  * Options: how a mailbox behaves.
  *
- * Start from LBX_MAILBOX_OPTIONS_INIT or a profile, change what you need:
+ * Start from LBX_MAILBOX_OPTIONS_INIT and change what you need:
  *
  *     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
  *
@@ -217,30 +217,19 @@ typedef struct lbx_mailbox_options {
             false, NULL, NULL, LBX_DEFAULT                                     \
     }
 
-/* The seeds' systems as presets. Nothing else differs. */
-typedef enum lbx_profile {
-    LBX_PROFILE_VELA,   /* REJECT, default priority 10, no system lane */
-    LBX_PROFILE_CELLEX, /* envelopes, higher priorities first and 4 by default,
-                           4 system slots, DROP_OLDEST, return_dropped_newest. With
-                           the single-consumer kind set another policy. */
-    LBX_PROFILE_AKKA,   /* envelopes, unlimited system lane, BLOCK 10 s and then
-                           DROP_NEWEST */
-    LBX_PROFILE_PRODUCTION, /* capacity 1000, REJECT */
-} lbx_profile;
-
 /*
- * lbx_mailbox_options_profile() is LBX_MAILBOX_OPTIONS_INIT with a profile's
- * settings; for a number that is no profile, LBX_MAILBOX_OPTIONS_INIT.
+ * lbx_mailbox_options_production() is LBX_MAILBOX_OPTIONS_INIT with a capacity
+ * of 1000: a full mailbox refuses, and no message is lost silently.
  *
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_mailbox_options lbx_mailbox_options_profile(lbx_profile profile);
+LBX_API lbx_mailbox_options lbx_mailbox_options_production(void);
 
 /*
  * lbx_mailbox_options_limit() reads a limit field: the number, 0 for
- * LBX_LIMIT_DISABLED, or -1 when there is no limit of its own. `limit` is a field of
- * LBX_MAILBOX_OPTIONS_INIT or a profile; LBX_DEFAULT counts as `if_default`:
+ * LBX_LIMIT_DISABLED, or -1 when there is no limit of its own. `limit` is a
+ * field of the options; LBX_DEFAULT counts as `if_default`:
  *
  *     lbx_mailbox_options_limit(options.system_reservation, 4)
  *

@@ -138,7 +138,6 @@ typedef enum lbx_box_preset {
     LBX_BOX_PRESET_DEFAULT = 0, /* LBX_BOX_OPTIONS_INIT */
     LBX_BOX_PRESET_SQS,         /* a standard queue of SQS */
     LBX_BOX_PRESET_SQS_FIFO,    /* a FIFO queue of SQS */
-    LBX_BOX_PRESET_WINK, /* LBX_BOX_PRESET_DEFAULT, but leases of 12 h at most (W-31) */
 } lbx_box_preset;
 
 /*

@@ -72,17 +72,20 @@ typedef struct lbx_postbox_options {
     lbx_resolver resolver;      /* where replies go; none: places are boxes in
                                    the same store */
 
-    /* The error codes of the WINK mailbox: a letter that was settled, or is
-     * gone, answers LBX_EXPIRED (W-35); a receive that cannot decode its letter
-     * answers LBX_ENCODING and leaves it leased (W-39); one that would wait for
-     * ever is LBX_INVALID (W-31). */
-    bool wink;
+    /* Stricter answers, all off by default. */
+    bool late_is_expired;     /* settling a letter that was settled or deleted
+                                 returns LBX_EXPIRED, not LBX_FINALIZED or
+                                 LBX_GONE */
+    bool refuse_undecodable;  /* a receive that cannot decode a letter returns
+                                 LBX_ENCODING and leaves the letter leased */
+    bool refuse_endless_wait; /* a receive without a limit of time is
+                                 LBX_INVALID */
 } lbx_postbox_options;
 
 #define LBX_POSTBOX_OPTIONS_INIT                                               \
     {                                                                          \
         LBX_POSTBOX_OPTIONS_VERSION, NULL, NULL, NULL, false, false, NULL,     \
-            NULL, NULL, NULL, false, {NULL, NULL}, false                       \
+            NULL, NULL, NULL, false, {NULL, NULL}, false, false, false         \
     }
 
 /*

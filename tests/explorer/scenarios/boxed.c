@@ -8,6 +8,7 @@
 #include "explorer/scenarios/stage.h"
 
 #include "actor/core/system.h"
+#include <letterbox/compat/akka.h>
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ tell_second(lbx_context *context)
 static void
 setup_waiting(void)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     reset();
     options.capacity_messages = 1;
@@ -133,7 +134,7 @@ setup_waiting(void)
 static void
 setup_in_time(void)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     forget();
     lbx__init(&time_ns, LBX_SECOND);

@@ -4,6 +4,7 @@
 
 #include "actor/core/system.h"
 #include "explorer.h"
+#include <letterbox/compat/akka.h>
 
 #include <string.h>
 
@@ -124,7 +125,7 @@ stage_spawn(struct player *player)
 void
 stage_spawn_boxed(struct player *player, const lbx_mailbox_options *options)
 {
-    lbx_mailbox_options usual = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options usual = lbx_akka_mailbox_options();
     lbx_props props = stage_props(player);
 
     props.mailbox = LBX_KIND_UNBOUNDED;

@@ -8,6 +8,7 @@
  * lbx_producer_send(), dequeue is lbx_consumer_try_receive().
  */
 #include "fixture.h"
+#include <letterbox/compat/akka.h>
 
 static int sender; // whoever sends
 static int owner;  // the actor that the mailbox belongs to
@@ -22,7 +23,7 @@ static struct cell
 cell_make(const char *kind, int64_t capacity, int64_t push_timeout_ns,
           const lbx_clock *clock)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_mailbox_options keep = envelope_options();
     struct cell cell = {.dead = box_make(LBX_KIND_UNBOUNDED, &keep)};
 
@@ -281,7 +282,7 @@ static const lbx_kind_ops closet_ops = {
 TEST_CITING("A-15 A-16", custom_mailbox_type_is_used_and_told_its_owner)
 {
     struct closet closet = {.count = 0};
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_kind_registry *kinds;
     struct box box;
 
@@ -324,7 +325,7 @@ EVERY_KIND(KIND_CITING, "A-15 A-24", cleans_up_into_dead_letters)
 TEST_CITING("A-15", custom_mailbox_type_cleans_up_into_dead_letters)
 {
     struct closet closet = {.count = 0};
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_mailbox_options keep = envelope_options();
     struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
     lbx_kind_registry *kinds;
@@ -347,7 +348,7 @@ TEST_CITING("A-15", custom_mailbox_type_cleans_up_into_dead_letters)
 static void
 refuses_capacities_below_one(const char *kind)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_producer *in;
     lbx_consumer *out;
 

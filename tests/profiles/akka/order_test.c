@@ -5,6 +5,7 @@
  */
 #include "fixture.h"
 #include "shuffle.h"
+#include <letterbox/compat/akka.h>
 
 // The message itself is its priority, as in PriorityDispatcherSpec.
 static bool
@@ -27,7 +28,7 @@ first_hundred_by_number(const void *message, void *context, int32_t *ret)
 static struct box
 make_sorted(const char *kind, bool (*priority)(const void *, void *, int32_t *))
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     options.priority = priority;
     return box_make(kind, &options);
@@ -113,7 +114,7 @@ TEST_CITING("R-04", equals_stay_in_order_between_takes)
 static void
 delivers_control_messages_first(const char *kind)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     struct box box = box_make(kind, &options);
 
     box_send(&box, 1);

@@ -6,6 +6,7 @@
  */
 #include "shuffle.h"
 #include "stage.h"
+#include <letterbox/compat/akka.h>
 
 static bool
 by_number(const void *message, void *context, int32_t *ret)
@@ -33,7 +34,7 @@ begin(struct stage *stage, const char *kind,
     static lbx_mailbox_options options;
     lbx_ref parent;
 
-    options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    options = lbx_akka_mailbox_options();
     options.priority = priority;
     stage_begin(stage, NULL);
     parent = stage_spawn(stage, ANY, "parent");

@@ -6,6 +6,7 @@
  * A number's band is its tens: 51 and 52 are equally urgent, 11 more than they.
  */
 #include "stage.h"
+#include <letterbox/compat/akka.h>
 
 enum {
     UNSTASH = 1, /* band 0 */
@@ -106,7 +107,7 @@ check_bands(const char *kind, const lbx_mailbox_options *options)
 
 TEST_CITING("R-36", unstashed_messages_come_first_in_their_band)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     options.priority = by_tens;
     check_bands(LBX_KIND_UNBOUNDED_PRIORITY, &options);
@@ -116,7 +117,7 @@ TEST_CITING("R-36", unstashed_messages_come_first_in_their_band)
 
 TEST_CITING("R-36 R-03", bands_may_be_the_other_way_round)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     options.priority = by_tens;
     options.priority_context = &options; // negates
@@ -126,7 +127,7 @@ TEST_CITING("R-36 R-03", bands_may_be_the_other_way_round)
 
 TEST_CITING("R-36", bands_may_be_made_by_a_comparator)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     options.compare = compare_tens;
     check_bands(LBX_KIND_UNBOUNDED_PRIORITY, &options);
@@ -135,7 +136,7 @@ TEST_CITING("R-36", bands_may_be_made_by_a_comparator)
 // What is more urgent overtakes also when it comes later.
 TEST_CITING("R-36", urgent_message_overtakes_what_was_unstashed)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_ref ref;
 
     options.priority = by_tens;
@@ -154,7 +155,7 @@ TEST_CITING("R-36", urgent_message_overtakes_what_was_unstashed)
 // Of two unstashings the later one's messages are the older ones.
 TEST_CITING("R-36 R-17", messages_stashed_again_keep_their_place)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     lbx_ref ref;
 
     options.priority = by_tens;
@@ -176,7 +177,7 @@ TEST_CITING("R-36 R-17", messages_stashed_again_keep_their_place)
 // Many of them, against a sort that anybody can check.
 TEST_CITING("R-36", many_unstashed_messages_are_sorted_by_band)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     unsigned random = 7;
     int last = 0;
     int sent[200];
@@ -218,8 +219,7 @@ TEST_CITING("R-36 R-07", control_messages_overtake_what_was_unstashed)
                                         LBX_KIND_BOUNDED_CONTROL_AWARE};
 
     for (int i = 0; i < 2; i++) {
-        lbx_mailbox_options options =
-            lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+        lbx_mailbox_options options = lbx_akka_mailbox_options();
         lbx_ref ref = begin(kinds[i], &options);
 
         stage_tell(ref, COLLECT);

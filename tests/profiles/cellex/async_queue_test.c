@@ -4,6 +4,7 @@
  * seed 002 for pollable operations. Polled by hand: no runtime, no threads.
  */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 #include <poll.h>
 
@@ -133,8 +134,7 @@ not_here(void *context)
 static struct box
 interrupt_box(bool *may_wait)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.capacity_messages = 2;
     options.overflow = LBX_OVERFLOW_BLOCK;

@@ -6,6 +6,7 @@
 #include "profiles/cellex/cellex.h"
 
 #include "support/clock.h"
+#include <letterbox/compat/cellex.h>
 
 TEST_CITING("C-37", system_before_user)
 {
@@ -52,8 +53,7 @@ TEST_CITING("C-37 R-41", lengths_of_both_lanes)
 /* Same priority or not: the system lane keeps the order of arrival. */
 TEST_CITING("C-38", system_queue_is_fifo)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.system_reservation = LBX_UNLIMITED;
@@ -84,8 +84,7 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box spare = cellex_unbounded();
     struct box box;
     struct waiter offer;
@@ -279,8 +278,7 @@ static struct box
 watched_box(int64_t capacity_messages, int64_t pressure_messages,
             struct events *events)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.capacity_messages = capacity_messages;
@@ -337,8 +335,7 @@ TEST_CITING("C-39", pressure_is_told_again_after_it_has_fallen)
 /* Policy getters: what was asked for can be read back. */
 TEST_CITING("C-13", policy_can_be_read_back)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box = cellex_bounded(7, LBX_OVERFLOW_BLOCK);
     lbx_send_result result;
 

@@ -15,13 +15,13 @@
 #define LBX_TEST_PROFILES_CELLEX_H
 
 #include "profiles/common.h"
+#include <letterbox/compat/cellex.h>
 
 /* An unlimited mailbox with the cellex profile. */
 static inline struct box
 cellex_unbounded(void)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     return box_create(LBX_KIND_UNBOUNDED, &options);
 }
@@ -30,8 +30,7 @@ cellex_unbounded(void)
 static inline struct box
 cellex_bounded(int64_t capacity_messages, lbx_overflow overflow)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.capacity_messages = capacity_messages;
     options.overflow = overflow;
@@ -41,7 +40,7 @@ cellex_bounded(int64_t capacity_messages, lbx_overflow overflow)
 static inline lbx_envelope
 regular(intptr_t number)
 {
-    return lbx_envelope_of(message_of(number), LBX_PRIORITY_CELLEX);
+    return lbx_envelope_of(message_of(number), LBX_CELLEX_PRIORITY_DEFAULT);
 }
 
 static inline lbx_envelope

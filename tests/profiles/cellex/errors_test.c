@@ -5,6 +5,7 @@
  * would from a real failure.
  */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 #include <string.h>
 
@@ -200,6 +201,6 @@ TEST_CITING("C-12", priority_table_matches_expected_values)
         CHECK_INT(rows[i].code, message.code);
         CHECK_INT(4 + rows[i].above_default, message.priority);
     }
-    CHECK_INT(8, LBX_PRIORITY_LEVELS);
+    CHECK_INT(8, LBX_CELLEX_PRIORITY_LEVELS);
     CHECK_INT(4, lbx_system_message_of(LBX_SYSTEM_CODE_USER + 1).priority);
 }

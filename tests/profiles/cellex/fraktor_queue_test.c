@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fraktor: its lock-free queue, and the selection of queues. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 /* ---- Lock-free MPSC ---- */
 
@@ -43,8 +44,7 @@ take_all(struct box *box)
 static struct race
 mpsc_create(void)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.overflow = LBX_OVERFLOW_REJECT; // a single consumer cannot evict
     return (struct race){
@@ -133,8 +133,7 @@ count_loss(void *context, const lbx_loss *loss)
 TEST_CITING("R-14 R-20", cleanup_wins_against_enqueue_in_flight)
 {
     for (int round = 0; round < 20; round++) {
-        lbx_mailbox_options options =
-            lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+        lbx_mailbox_options options = lbx_cellex_mailbox_options();
         struct race race = {0};
         atomic_int lost = 0;
 

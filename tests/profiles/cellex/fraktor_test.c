@@ -5,6 +5,7 @@
  * `dead_letters`, with the reason in `lost`.
  */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 /* ---- Suspension and close ---- */
 
@@ -58,8 +59,7 @@ static struct office
 office_create(const char *kind, int64_t capacity_messages,
               lbx_overflow overflow)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct office office = {.dead = cellex_unbounded()};
 
     options.capacity_messages = capacity_messages;
@@ -177,8 +177,7 @@ TEST_CITING("R-14 R-20", cleanup_drains_user_and_system_to_dead_letters)
  * the dead letters' own mailbox is not for it. */
 TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box dead = cellex_unbounded();
     struct box box;
 
@@ -212,8 +211,7 @@ TEST_CITING("R-37", leaving_consumer_keeps_the_shared_queue)
 static struct box
 deque_create(int64_t capacity_messages, lbx_overflow overflow)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.capacity_messages = capacity_messages;
     options.overflow = overflow;

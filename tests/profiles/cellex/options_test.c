@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cellex: MailboxOptions and PriorityEnvelope. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 static int64_t
 capacity_limit(const lbx_mailbox_options *options)
@@ -19,8 +20,7 @@ priority_capacity_limit(const lbx_mailbox_options *options)
 TEST_CITING("C-13 C-14 C-16", default_reservation_applied)
 {
     lbx_mailbox_options plain = LBX_MAILBOX_OPTIONS_INIT;
-    lbx_mailbox_options cellex =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options cellex = lbx_cellex_mailbox_options();
 
     CHECK_INT(4, LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION);
     CHECK_INT(4, priority_capacity_limit(&plain));
@@ -32,8 +32,7 @@ TEST_CITING("C-13 C-14 C-16", default_reservation_applied)
 /* cellex's builders are assignments here; the limits read back the same. */
 TEST_CITING("C-15", mailbox_options_helpers)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.capacity_messages = 8; // with_capacity
     CHECK_INT(8, capacity_limit(&options));
@@ -50,8 +49,7 @@ TEST_CITING("C-15", mailbox_options_helpers)
  * accepts any number, disabled accepts none. */
 TEST_CITING("C-16 R-08", limitless_reservation_is_not_a_missing_lane)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.system_reservation = LBX_UNLIMITED;
@@ -73,8 +71,7 @@ TEST_CITING("C-16 R-08", limitless_reservation_is_not_a_missing_lane)
  * it is a mistake, for both limits. */
 TEST_CITING("C-15 R-09", capacity_zero_is_refused)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     lbx_producer *in;
     lbx_consumer *out;
 
@@ -183,7 +180,7 @@ TEST_CITING("C-09 C-12", from_system_is_above_the_default)
 
     CHECK(lbx_envelope_is_system(&envelope));
     CHECK(lbx_envelope_is_control(&envelope));
-    CHECK(envelope.priority > LBX_PRIORITY_CELLEX);
+    CHECK(envelope.priority > LBX_CELLEX_PRIORITY_DEFAULT);
     CHECK_INT(envelope.system.priority, envelope.priority);
 }
 

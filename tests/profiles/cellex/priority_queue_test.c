@@ -5,13 +5,13 @@
  * (one order, by number or by a comparison of our own).
  */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 static struct box
 two_lanes(int64_t control_capacity, int64_t capacity_messages,
           lbx_overflow overflow)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.capacity_messages = capacity_messages;
     options.control_capacity = control_capacity;
@@ -22,8 +22,7 @@ two_lanes(int64_t control_capacity, int64_t capacity_messages,
 static struct box
 by_priority(void)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     return box_create(LBX_KIND_UNBOUNDED_PRIORITY, &options);
 }
@@ -101,7 +100,7 @@ TEST_CITING("C-12 R-06", default_priority_is_4)
     struct box box = by_priority();
     lbx_envelope received;
 
-    CHECK_INT(4, LBX_PRIORITY_CELLEX);
+    CHECK_INT(4, LBX_CELLEX_PRIORITY_DEFAULT);
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 3), NULL));
     CHECK_OK(box_send(&box, 2));
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(3), 5), NULL));
@@ -141,8 +140,7 @@ cellex_order(const lbx_envelope *a, const lbx_envelope *b, void *context)
 
 TEST_CITING("C-40", regular_messages_are_never_reordered)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.compare = cellex_order;
@@ -176,8 +174,7 @@ TEST_CITING("C-10 R-03", higher_first_keeps_the_number)
  * among those the oldest: never the urgent ones. */
 TEST_CITING("C-34 C-40", drop_oldest_evicts_the_least_urgent)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct losses losses = {0};
     struct box box;
 
@@ -214,8 +211,7 @@ TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
  * of its own. */
 TEST_CITING("C-40 R-39", control_lane_is_sorted_and_regular_lane_is_not)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     lbx_send_result result;
     struct box box;
 

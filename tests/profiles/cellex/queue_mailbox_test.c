@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cellex: QueueMailbox, its core and its producer. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 /* cellex's mailbox turns a dropped newest message into "full" and hands it
  * back. Here the sender sees LBX_OK with the outcome, and the loss sink is
  * handed the very message: nothing is lost in silence (R-01). */
 TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct losses losses = {0};
     lbx_send_result result;
     struct box box;
@@ -120,8 +120,7 @@ TEST_CITING("C-34 C-35", producer_reports_grew_to)
 /* The cellex back end drops the oldest unless told otherwise. */
 TEST_CITING("C-34", profile_default_is_drop_oldest_when_limited)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.capacity_messages = 2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cellex: the ring back end, the queues over it, and the user queue. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 TEST_CITING("C-22", ring_round_trip)
 {
@@ -190,8 +191,7 @@ TEST_CITING("C-13", queue_size_helpers)
 /* Length is what is inside, in all lanes. */
 TEST_CITING("C-37", length_is_the_sum_of_the_lanes)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box = box_create(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
     lbx_mailbox_stats stats;
 

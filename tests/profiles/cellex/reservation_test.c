@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cellex: the system lane and its reservation. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 static lbx_status
 post_system(struct box *box, intptr_t number)
@@ -75,8 +76,7 @@ TEST_CITING("C-38 R-07", only_system_messages_use_the_reservation)
 /* A place is free again as soon as its message was taken. */
 TEST_CITING("C-38", reservation_is_given_back_by_a_take)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.system_reservation = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cellex: MailboxSignal, and the local mailbox's use of it. */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 static lbx_signal *
 signal_create(void)
@@ -208,8 +209,7 @@ TEST_CITING("C-02 C-19", signal_is_one_and_outlives_the_mailbox)
 
 TEST_CITING("C-05 C-14", local_mailbox_is_limitless_and_fifo)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box;
 
     options.overflow = LBX_OVERFLOW_REJECT; // a single consumer cannot evict

@@ -4,12 +4,12 @@
  * mailboxes between a scheduler's queues comes with actors.
  */
 #include "profiles/cellex/cellex.h"
+#include <letterbox/compat/cellex.h>
 
 static struct box
 timed_box(const lbx_clock *clock)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
 
     options.clock = clock;
     options.timestamps = true;
@@ -144,8 +144,7 @@ TEST_CITING("R-16", suspensions_nest)
 /* The control lane is held back with the user's: only the system's flows. */
 TEST_CITING("R-16 R-07", suspension_holds_control_messages_too)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box = box_create(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
 
     CHECK(lbx_mailbox_suspend(box.mailbox));

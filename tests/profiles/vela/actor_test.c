@@ -4,6 +4,7 @@
  * test_message_loop.py: the adapter (3), ActorWithLoop (5), the counter (6).
  */
 #include "profiles/vela/actor.h"
+#include <letterbox/compat/vela.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ ACTOR_TEST("V-19 V-20", actor_sends_to_unbounded)
 
 TEST_CITING("V-09 V-19", actor_with_bounded_mailbox_of_two_refuses_the_third)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
 
@@ -150,7 +151,7 @@ by_number(const void *message, void *context, int32_t *ret)
 /* Any kind will do; the actor's user does not see which. */
 TEST_CITING("V-14 V-20", actor_with_priority_mailbox_gets_the_urgent_first)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vela: TestBoundedMailbox. */
 #include "profiles/vela/vela.h"
+#include <letterbox/compat/vela.h>
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ BOX_TEST("V-12", bounded_default_capacity, vela_bounded(LBX_DEFAULT))
 TEST_CITING("V-12 R-09", bounded_invalid_capacity)
 {
     static const int64_t wrong[] = {0, -10};
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     lbx_fault fault = {0};
     lbx_producer *in = NULL;
     lbx_consumer *out = NULL;
@@ -104,7 +105,7 @@ BOX_TEST("V-06 V-09", bounded_refusal_changes_nothing_but_its_counter,
 TEST_CITING("V-13 R-12", bounded_refused_message_can_go_elsewhere)
 {
     struct losses losses = {0};
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     struct box spare = vela_unbounded();
     struct box box;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vela: TestMailboxFactory, and its manual's advice on which kind to use. */
 #include "profiles/vela/vela.h"
+#include <letterbox/compat/vela.h>
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ priority_is_the_number(const void *message, void *context, int32_t *ret)
 
 TEST_CITING("V-18", create_priority_mailbox)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     struct box box;
 
     options.priority = priority_is_the_number;
@@ -54,7 +55,7 @@ TEST_CITING("V-18", create_priority_mailbox)
 /* An unknown type is an error, and its text names the type. */
 TEST_CITING("V-18", create_mailbox_invalid_type)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     lbx_fault fault = {0};
     lbx_producer *in = NULL;
     lbx_consumer *out = NULL;
@@ -81,7 +82,7 @@ TEST_CITING("V-18", create_mailbox_default_type_is_unbounded)
  * not reorder a FIFO. */
 TEST_CITING("V-18", create_mailbox_ignores_irrelevant_options)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     struct box box;
 
     options.priority = priority_is_the_number;
@@ -112,8 +113,7 @@ TEST_CITING("V-18 V-38", create_mailbox_hides_the_concrete_type)
  * profile of its own. */
 TEST_CITING("V-13 V-38 R-28", production_profile_is_bounded_and_refuses)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_PRODUCTION);
+    lbx_mailbox_options options = lbx_mailbox_options_production();
     struct box box;
 
     CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);

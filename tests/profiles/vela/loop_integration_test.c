@@ -4,6 +4,7 @@
  * the same questions for mailboxes alone.
  */
 #include "profiles/vela/actor.h"
+#include <letterbox/compat/vela.h>
 
 enum {
     SENDERS = 5,
@@ -144,7 +145,7 @@ TEST_CITING("V-08", loop_processes_a_large_queue)
 
 TEST_CITING("V-09 V-11", loop_keeps_fifo_with_overflow)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
     static const int expected[] = {0, 1, 2, 3, 4, 10, 11, 12, 13, 14};
@@ -321,7 +322,7 @@ send_ten(void *context)
 /* A sender that waits for room gets it from the loop. */
 TEST_CITING("V-37", loop_gives_room_to_senders_that_wait)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
     struct thread sender;

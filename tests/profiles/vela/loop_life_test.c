@@ -6,6 +6,7 @@
 #include "profiles/vela/actor.h"
 
 #include "support/torture.h"
+#include <letterbox/compat/vela.h>
 #include <limits.h>
 #include <string.h>
 
@@ -386,7 +387,7 @@ keep_five(struct actor *actor, intptr_t number)
 
 TEST_CITING("V-32", every_message_is_ended_once_unless_it_is_taken)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct ends ends = {.actor.options = LBX_VELA_LOOP_OPTIONS_INIT,
                         .actor.also = keep_five};
     lbx_system *system = vela_system(0);

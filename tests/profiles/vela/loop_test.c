@@ -7,6 +7,7 @@
  * when run() returns, nobody has anything left to do.
  */
 #include "profiles/vela/actor.h"
+#include <letterbox/compat/vela.h>
 
 #include <string.h>
 
@@ -415,7 +416,7 @@ TEST_CITING("V-32 V-33", average_time_counts_failures_too)
 
 TEST_CITING("V-09 V-31", bounded_mailbox_of_five_with_ten_sends)
 {
-    lbx_mailbox_options box = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options box = lbx_vela_mailbox_options();
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(2);
 

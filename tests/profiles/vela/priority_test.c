@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vela: TestPriorityMailbox. */
 #include "profiles/vela/vela.h"
+#include <letterbox/compat/vela.h>
 
 #include <string.h>
 
@@ -40,7 +41,7 @@ priority_of_text(const void *message, void *context, int32_t *ret)
 static struct box
 priority_box(bool (*priority)(const void *, void *, int32_t *), int *calls)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
 
     options.priority = priority;
     options.priority_context = calls;

@@ -2,6 +2,7 @@
 /* Vela: TestUnboundedMailbox. */
 #include "profiles/vela/vela.h"
 #include "support/torture.h"
+#include <letterbox/compat/vela.h>
 
 BOX_TEST("V-05", unbounded_initialization, vela_unbounded())
 {
@@ -77,7 +78,7 @@ BOX_TEST("V-08", unbounded_no_limit, vela_unbounded())
  * of the process, and what was accepted stays deliverable. */
 TEST_CITING("V-08 R-12", unbounded_out_of_memory_refuses_one_message)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
     struct box box;

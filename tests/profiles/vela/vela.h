@@ -15,12 +15,13 @@
 #define LBX_TEST_PROFILES_VELA_H
 
 #include "profiles/common.h"
+#include <letterbox/compat/vela.h>
 
 /* A mailbox with the Vela profile; LBX_DEFAULT is the kind's capacity. */
 static inline struct box
 vela_create(const char *kind, int64_t capacity_messages)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
 
     options.capacity_messages = capacity_messages;
     return box_create(kind, &options);

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "support/folder.h"
+#include <letterbox/compat/wink.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -15,15 +16,13 @@ mailbox_init(struct mailbox *mailbox)
 {
     static const lbx_test_clock start = LBX_TEST_CLOCK_INIT;
     static const lbx_store_options store = LBX_STORE_OPTIONS_INIT;
-    static const lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
     mailbox->time = start;
     mailbox->clock = lbx_test_clock_as_clock(&mailbox->time);
     mailbox->store = store;
     mailbox->store.clock = &mailbox->clock;
-    mailbox->box = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
-    mailbox->options = options;
-    mailbox->options.wink = true;
+    mailbox->box = lbx_wink_box_options();
+    mailbox->options = lbx_wink_postbox_options();
     mailbox->options.box = &mailbox->box;
     mailbox->options.store = &mailbox->store;
     if (wink_store == WINK_FILE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actors on mailboxes of other kinds, and senders that must wait. */
+#include <letterbox/compat/akka.h>
 #include <letterbox/mailbox.h>
 
 #include "actor/fixture.h"
@@ -20,7 +21,7 @@ spawn_boxed(struct part *part, const char *kind,
 static lbx_mailbox_options
 bounded(int64_t capacity, lbx_overflow overflow, int64_t wait_ns)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     options.capacity_messages = capacity;
     options.overflow = overflow;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers: of an actor and its mailbox, of dispatchers, and in the tree. */
 #include <letterbox/actor/selection.h>
+#include <letterbox/compat/akka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ tell_two_after(struct world *world, lbx_ref ref, int64_t first_ns,
 
 TEST(time_in_a_mailbox_is_known_with_timestamps)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     struct world world;
     struct part a;
     lbx_actor_stats stats;
@@ -149,7 +150,7 @@ check_line(struct world *world, const char *beginning, const char *expected)
 
 TEST(tree_shows_the_numbers_of_each_actor)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
     struct world world;
     struct part a;
     struct part b;

@@ -90,7 +90,7 @@ TEST_CITING("C-12", system_messages_have_the_catalogue_priorities)
         {LBX_SYSTEM_CODE_ESCALATE, 13},
     };
 
-    CHECK_INT(4, LBX_PRIORITY_CELLEX);
+    CHECK_INT(4, LBX_SYSTEM_PRIORITY_DEFAULT);
     for (size_t i = 0; i < sizeof(catalogue) / sizeof(catalogue[0]); i++) {
         lbx_system_message made = lbx_system_message_of(catalogue[i].code);
 
@@ -104,9 +104,9 @@ TEST(system_messages_of_ones_own_start_at_the_default)
     lbx_system_message made = lbx_system_message_of(LBX_SYSTEM_CODE_USER + 5);
 
     CHECK_INT(LBX_SYSTEM_CODE_USER + 5, made.code);
-    CHECK_INT(LBX_PRIORITY_CELLEX, made.priority);
+    CHECK_INT(LBX_SYSTEM_PRIORITY_DEFAULT, made.priority);
     made = lbx_system_message_of(-1);
-    CHECK_INT(LBX_PRIORITY_CELLEX, made.priority);
+    CHECK_INT(LBX_SYSTEM_PRIORITY_DEFAULT, made.priority);
 }
 
 TEST_CITING("C-09 C-11 R-39", envelope_from_system_keeps_its_priority)

@@ -73,7 +73,7 @@ TEST_CITING("R-39", system_message_travels_with_code_and_priority)
     CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
     CHECK(lbx_envelope_is_system(&envelope));
     CHECK_INT(LBX_SYSTEM_CODE_STOP, envelope.system.code);
-    CHECK_INT(LBX_PRIORITY_CELLEX + 10, envelope.system.priority);
+    CHECK_INT(LBX_SYSTEM_PRIORITY_DEFAULT + 10, envelope.system.priority);
     CHECK_INT(1, number_of(envelope.message));
     box_end(&box);
 }

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "mailbox/fixture.h"
+#include <letterbox/compat/akka.h>
+#include <letterbox/compat/cellex.h>
+#include <letterbox/compat/vela.h>
 
 // Creation is refused, and the sentence speaks of `word`.
 static void
@@ -465,9 +468,9 @@ TEST(limits_are_read_as_numbers_or_minus_one)
     CHECK_INT(-1, lbx_mailbox_options_limit(LBX_DEFAULT, LBX_UNLIMITED));
 }
 
-TEST(vela_profile)
+TEST(vela_preset)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_VELA);
+    lbx_mailbox_options options = lbx_vela_mailbox_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
 
     CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
@@ -477,10 +480,9 @@ TEST(vela_profile)
     box_end(&box);
 }
 
-TEST(cellex_profile)
+TEST(cellex_preset)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_CELLEX);
+    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
 
     CHECK(options.envelopes && options.higher_first);
@@ -492,9 +494,9 @@ TEST(cellex_profile)
     box_end(&box);
 }
 
-TEST(akka_profile)
+TEST(akka_preset)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_profile(LBX_PROFILE_AKKA);
+    lbx_mailbox_options options = lbx_akka_mailbox_options();
 
     CHECK(options.envelopes && !options.higher_first);
     CHECK_INT(LBX_UNLIMITED, options.system_reservation);
@@ -503,10 +505,9 @@ TEST(akka_profile)
     CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, options.after_wait);
 }
 
-TEST_CITING("R-28", production_profile)
+TEST_CITING("R-28", production_preset)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_PRODUCTION);
+    lbx_mailbox_options options = lbx_mailbox_options_production();
     struct box box = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
@@ -514,13 +515,15 @@ TEST_CITING("R-28", production_profile)
     box_end(&box);
 }
 
-// A profile is a preset over the same options, and every one makes mailboxes.
-TEST(every_profile_makes_every_kind_it_can_limit)
+// A preset is a value of the same options, and every one makes mailboxes.
+TEST(every_preset_makes_every_kind_it_can_limit)
 {
-    for (int profile = LBX_PROFILE_VELA; profile <= LBX_PROFILE_PRODUCTION;
-         profile++) {
-        lbx_mailbox_options options =
-            lbx_mailbox_options_profile((lbx_profile)profile);
+    static lbx_mailbox_options (*const presets[])(void) = {
+        lbx_akka_mailbox_options, lbx_cellex_mailbox_options,
+        lbx_vela_mailbox_options, lbx_mailbox_options_production};
+
+    for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+        lbx_mailbox_options options = presets[i]();
         struct box box = box_make(LBX_KIND_BOUNDED_PRIORITY, &options);
 
         CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
@@ -528,23 +531,10 @@ TEST(every_profile_makes_every_kind_it_can_limit)
     }
 }
 
-TEST(number_that_is_no_profile_gives_plain_options)
-{
-    lbx_mailbox_options plain = plain_options();
-    lbx_mailbox_options options = lbx_mailbox_options_profile((lbx_profile)77);
-
-    CHECK_INT(plain.version, options.version);
-    CHECK_INT(plain.overflow, options.overflow);
-    CHECK_INT(plain.capacity_messages, options.capacity_messages);
-    CHECK_INT(plain.system_reservation, options.system_reservation);
-    CHECK_INT(plain.envelopes, options.envelopes);
-}
-
-/* the production profile needs no kind's name to be bounded. */
+/* the production preset needs no kind's name to be bounded. */
 TEST_CITING("R-28", capacity_without_a_kind_makes_it_bounded)
 {
-    lbx_mailbox_options options =
-        lbx_mailbox_options_profile(LBX_PROFILE_PRODUCTION);
+    lbx_mailbox_options options = lbx_mailbox_options_production();
     struct box box = box_make(NULL, &options);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));

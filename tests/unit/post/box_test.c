@@ -2,14 +2,16 @@
 /* The options of a box. */
 #include "post/box.h"
 #include "support/test.h"
+#include <letterbox/compat/wink.h>
 
 #include <string.h>
 
-TEST_CITING("R-33 W-26 W-31", box_sets_pass_their_own_check)
+TEST_CITING("R-33 W-26 W-31", box_presets_pass_their_own_check)
 {
     lbx_box_options options;
 
-    for (int set = LBX_BOX_PRESET_DEFAULT; set <= LBX_BOX_PRESET_WINK; set++) {
+    for (int set = LBX_BOX_PRESET_DEFAULT; set <= LBX_BOX_PRESET_SQS_FIFO;
+         set++) {
         options = lbx_box_options_preset((lbx_box_preset)set);
         CHECK_OK(lbx_box_options_check(&options, NULL));
         CHECK(options.lease_ns == 30 * LBX_SECOND);
@@ -18,7 +20,7 @@ TEST_CITING("R-33 W-26 W-31", box_sets_pass_their_own_check)
     options.lease_ns = INT64_MAX; // no upper limit
     options.wait_ns = INT64_MAX;
     CHECK_OK(lbx_box_options_check(&options, NULL));
-    options = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
+    options = lbx_wink_box_options();
     options.lease_ns = 43200 * LBX_SECOND;
     CHECK_OK(lbx_box_options_check(&options, NULL));
     options.lease_ns += 1;

@@ -472,7 +472,8 @@ TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
     lbx_letter_destroy(letter);
     end(&world);
 
-    options.wink = true;
+    options.refuse_undecodable = true;
+    options.refuse_endless_wait = true;
     begin(&world, &options);
     world.script.content = &bad;
     CHECK_STATUS(LBX_ENCODING, lbx_postbox_receive(world.postbox, 0, &letter));

@@ -3,6 +3,7 @@
 #include "post/script.h"
 
 #include "support/test.h"
+#include <letterbox/compat/wink.h>
 #include <letterbox/testing.h>
 
 #include <string.h>
@@ -81,11 +82,11 @@ TEST_CITING("W-35 R-31", a_settle_that_failed_is_not_final)
     end(&world);
 }
 
-TEST_CITING("W-35", wink_calls_a_settled_or_deleted_letter_expired)
+TEST_CITING("W-35", a_settled_or_deleted_letter_may_count_as_expired)
 {
     struct world world = WORLD;
 
-    world.options.wink = true;
+    world.options.late_is_expired = true;
     begin(&world, NULL);
     world.script.answer = LBX_GONE;
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(world.letter));
@@ -98,7 +99,7 @@ TEST_CITING("W-35", wink_calls_a_settled_or_deleted_letter_expired)
 
 TEST_CITING("W-31", times_are_inside_the_box_s_limits)
 {
-    const lbx_box_options box = lbx_box_options_preset(LBX_BOX_PRESET_WINK);
+    const lbx_box_options box = lbx_wink_box_options();
     const int64_t most = 43200 * LBX_SECOND;
     struct world world = WORLD;
 

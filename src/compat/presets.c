@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Presets: the options that mailboxes of Akka, cellex and Vela have.
+ *
+ * A preset is a value of lbx_mailbox_options and nothing more: every field can
+ * be changed afterwards, and no code asks which preset the options came from.
+ *
+ * Threads    any: they only make values.
+ */
+#include <letterbox/compat/akka.h>
+#include <letterbox/compat/cellex.h>
+#include <letterbox/compat/vela.h>
+
+lbx_mailbox_options
+lbx_akka_mailbox_options(void)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+
+    options.envelopes = true;
+    options.system_reservation = LBX_UNLIMITED;
+    options.overflow = LBX_OVERFLOW_BLOCK;
+    options.wait_ns = 10 * LBX_SECOND;
+    options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
+    return options;
+}
+
+lbx_mailbox_options
+lbx_cellex_mailbox_options(void)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+
+    options.envelopes = true;
+    options.higher_first = true;
+    options.default_priority = LBX_CELLEX_PRIORITY_DEFAULT;
+    options.return_dropped_newest = true;
+    options.system_reservation = LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION;
+    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
+    return options;
+}
+
+lbx_mailbox_options
+lbx_vela_mailbox_options(void)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+
+    options.system_reservation = LBX_LIMIT_DISABLED;
+    return options;
+}
