@@ -131,6 +131,28 @@ LBX_API int64_t lbx_mailbox_capacity(lbx_mailbox *mailbox);
 LBX_API uint32_t lbx_mailbox_capabilities(lbx_mailbox *mailbox);
 
 /*
+ * lbx_mailbox_compare() is the order in which the mailbox would give two
+ * messages, apart from their arrival: negative when `a` comes first, positive
+ * when `b` does, 0 when their arrival decides. System messages are not compared.
+ * For consumers that keep messages outside and want to keep the order.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int lbx_mailbox_compare(const lbx_mailbox *mailbox,
+                                const lbx_envelope *a, const lbx_envelope *b);
+
+/*
+ * lbx_mailbox_has_before() is true when a message is inside that the mailbox
+ * would give before `than`, which is outside.
+ *
+ * Threads    the consumer.
+ * Since      0.1
+ */
+LBX_API bool lbx_mailbox_has_before(lbx_mailbox *mailbox,
+                                    const lbx_envelope *than);
+
+/*
  * lbx_mailbox_stats_read() copies the mailbox's numbers.
  *
  * Returns    LBX_OK; LBX_INVALID.

@@ -163,7 +163,7 @@ vela_loop_spawn_pump(lbx_vela_loop *loop, const lbx_props *props)
 
     if (lbx__system_is_stopping(system))
         return LBX_CLOSED;
-    return lbx__life_spawn(system, system->user, props, NULL, &loop->pump);
+    return lbx__spawn_actor(system, system->user, props, NULL, &loop->pump);
 }
 
 lbx_status

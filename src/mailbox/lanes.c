@@ -288,26 +288,35 @@ lanes_index_of(const lbx_mailbox *box, const lbx_envelope *envelope)
 }
 
 int
-lbx__lanes_compare(const lbx_mailbox *box, const lbx_envelope *a,
-                   const lbx_envelope *b)
+lbx_mailbox_compare(const lbx_mailbox *mailbox, const lbx_envelope *a,
+                    const lbx_envelope *b)
 {
-    int lane = lanes_index_of(box, a);
-    const lbx__lane *from = box->lane[lane];
+    int lane;
+    const lbx__lane *from;
 
-    if (lane != lanes_index_of(box, b))
-        return lane - lanes_index_of(box, b);
+    if (!mailbox || !a || !b)
+        return 0;
+    lane = lanes_index_of(mailbox, a);
+    from = mailbox->lane[lane];
+    if (lane != lanes_index_of(mailbox, b))
+        return lane - lanes_index_of(mailbox, b);
     if (from->type != LBX__LANE_PRIORITY)
         return 0;
     return lbx__bucket_heap_compare(&from->q.priority.heap.order, a, b);
 }
 
 bool
-lbx__lanes_beats(lbx_mailbox *box, const lbx_envelope *than)
+lbx_mailbox_has_before(lbx_mailbox *mailbox, const lbx_envelope *than)
 {
-    int lane = lanes_index_of(box, than);
-    lbx__lane *control = box->lane[LBX__CONTROL_LANE];
-    lbx__lane *from = box->lane[lane];
+    int lane;
+    lbx__lane *control;
+    lbx__lane *from;
 
+    if (!mailbox || !than)
+        return false;
+    lane = lanes_index_of(mailbox, than);
+    control = mailbox->lane[LBX__CONTROL_LANE];
+    from = mailbox->lane[lane];
     if (lane == LBX__USER_LANE && control && lbx__lane_depth(control) > 0)
         return true;
     return from->type == LBX__LANE_PRIORITY &&

@@ -238,13 +238,6 @@ void lbx__lanes_sample(lbx_mailbox *box);
 /* lanes.c: sets or clears `stalled` in every lane: SEGQ-6. Under the lock. */
 void lbx__lanes_stall(lbx_mailbox *box, bool stalled);
 
-/* lanes.c: in which order two messages are taken, apart from their arrival
- * (< 0: a first); whether a message inside is taken before `than`. For
- * consumers. */
-int lbx__lanes_compare(const lbx_mailbox *box, const lbx_envelope *a,
-                       const lbx_envelope *b);
-bool lbx__lanes_beats(lbx_mailbox *box, const lbx_envelope *than);
-
 /* send.c: checks and completes an envelope, finds its lane. */
 lbx_status lbx__send_check(lbx_mailbox *box, lbx_envelope *envelope,
                            lbx__lane **ret_lane);

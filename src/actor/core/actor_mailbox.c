@@ -114,9 +114,10 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
     }
     box->mailbox = lbx_consumer_mailbox(box->out);
     box->kind = kind;
+    box->options = options;
     box->owner = sharers ? 0 : lbx__cell_ref(cell);
     box->sharers = sharers;
-    // Release: who holds it sees the mailbox.
+    // Release: a thread that takes a reference sees the mailbox.
     lbx__store(&box->refs, 1u, release);
     lbx__store(&cell->box, box, release);
     return LBX_OK;
@@ -151,8 +152,8 @@ lbx__actor_mailbox_detach(lbx__cell *cell)
 void
 lbx__actor_mailbox_share(lbx__actor_mailbox *box, lbx__cell *cell)
 {
-    // Relaxed, both: the box is held by others, the cell is not known to
-    // anybody.
+    // Relaxed, both: others keep the mailbox alive, and no other thread knows
+    // the cell.
     (void)lbx__add(&box->refs, 1, relaxed);
     lbx__store(&cell->box, box, relaxed);
 }
@@ -165,7 +166,7 @@ lbx__actor_mailbox_wake(lbx__actor_mailbox *box, lbx__cell *cell)
         return;
     }
     lbx__cell_wake_always(cell);
-    // A routee that was told directly may be busy: its pool wakes the others.
+    // A routee with its own sender may be busy: its pool wakes the others.
     if (lbx__cell_of(box->owner) != cell)
         lbx__cell_wake_always(lbx__cell_of(box->owner));
 }
@@ -199,7 +200,7 @@ lbx__actor_mailbox_pop(lbx__cell *cell, lbx__node *ret)
     if (!box)
         return false;
     if (lbx_consumer_try_receive_envelope(box->out, &envelope) != LBX_OK) {
-        // One that is counted and not there yet; its sender needs a moment.
+        // One that is counted and not there yet: its sender is about to add it.
         if (lbx_mailbox_depth(box->mailbox) > 0)
             lbx__pause();
         return false;

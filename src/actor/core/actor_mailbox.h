@@ -31,6 +31,7 @@ struct lbx__actor_mailbox {
     lbx_consumer *out;
     lbx_mailbox *mailbox;
     const char *kind;
+    lbx_mailbox_options options; /* as it was created with */
     uint64_t owner; /* the ref of the life it was made for; 0: shared */
     struct lbx__sharers *sharers; /* on a balancing dispatcher; or NULL */
     lbx__actor_mailbox *next_free;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking: an operation that is told something.
+ * Asking: an operation that sends a question and waits for the answer.
  *
- * The first poll makes a promise, a cell that is nobody's child, and sends the
- * question in its name. The promise watches the one that was asked. Its first
- * message is the answer, or the notice that there will be none; then it ends.
+ * The first poll creates a promise, a cell without a parent, and sends the
+ * question with the promise as its sender. The promise watches the actor that
+ * was asked. Its first message is the answer, or the notice that there will be
+ * none; then it ends.
  *
  * ASK-1  `refs` counts two: the operation and the promise.
- * ASK-2  `done` and the answer are under the lock; who sets them wakes the
- *     operation. An operation that leaves first takes the answer back out, if
- *     there is one: it is ended.
- * ASK-3  Who waits for a message to be handled gets a report, always: the duty
- *     travels with the message (node.h) and ends with it. Answers are dead letters
- *     then, and the end of an actor means nothing: the message may be elsewhere.
+ * ASK-2  `done` and the answer are under the lock; the thread that sets them
+ *        wakes the operation. An operation that leaves first takes the answer
+ *        out, if there is one, and it becomes a dead letter.
+ * ASK-3  An operation that waits for a message to be handled always gets a
+ *        report: the duty travels with the message (node.h) and ends with it.
+ *        Answers are dead letters then, and the end of the actor has no effect:
+ *        the message may be elsewhere.
  */
 #include "actor/core/system.h"
 
@@ -38,7 +40,7 @@ typedef struct lbx__ask {
     _Atomic(uint32_t) refs;
     lbx__lock lock;
     bool done;
-    bool left; /* nobody wants it any more */
+    bool left; /* the operation has left */
     lbx_status status;
     lbx_envelope answer;
     lbx__link waits;
@@ -55,7 +57,7 @@ ask_unref(lbx__ask *ask)
         lbx__free(ask->allocator, ask, sizeof(*ask));
 }
 
-/* Settles the ask; the message is ended when nobody wants it. */
+/* Settles the ask; an answer that is not wanted becomes a dead letter. */
 static void
 ask_finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
 {
@@ -80,7 +82,7 @@ ask_finish(lbx__ask *ask, lbx_status status, const lbx_envelope *answer)
         lbx__dead_letter_publish(ask->system, answer, LBX_LOSS_NO_ACTOR);
 }
 
-/* A system message in the promise's name. */
+/* Sends a system message with the promise as its sender. */
 static bool
 ask_tell_asked(lbx__ask *ask, uint8_t code)
 {
@@ -95,7 +97,7 @@ ask_tell_asked(lbx__ask *ask, uint8_t code)
     return true;
 }
 
-/* The end of a promise, in its turn. */
+/* Ends a promise, in its run. */
 static void
 ask_end_promise(lbx_context *context)
 {
@@ -162,9 +164,9 @@ lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status)
     lbx__node *node;
 
     if (!lbx__ref_lives(sender))
-        return; // nobody waits any more
+        return; // the operation has left
     node = lbx__node_pool_get(system->pool);
-    if (!node) { // to end it needs no memory: UNKNOWN
+    if (!node) { // a stop needs no memory: UNKNOWN
         lbx__cell_stop(promise, lbx__generation_of(sender));
         return;
     }
@@ -173,7 +175,7 @@ lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status)
     lbx__cell_push(promise, node);
 }
 
-/* Makes the promise and sends the question. */
+/* Creates the promise and sends the question. */
 static lbx_status
 ask_start(lbx__op *op)
 {
@@ -223,7 +225,7 @@ fail:
     return LBX_NO_MEMORY;
 }
 
-/* Leaves the ask alone: the promise ends, what it has is ended. */
+/* Leaves the ask: the promise ends, its answer becomes a dead letter. */
 static void
 ask_abandon(lbx__op *op)
 {
@@ -354,7 +356,7 @@ lbx_ref_ended_init(lbx_operation *operation, lbx_system *system, lbx_ref ref,
     return LBX_OK;
 }
 
-/* Waits for an operation that was started, and ends it. */
+/* Waits for an operation that was started, and destroys it. */
 static lbx_status
 ask_wait(lbx_status started, lbx_operation *operation)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for a cell. CELL-1 to CELL-5 are in cell.h. */
+/*
+ * Cells: adding work, taking it, waking and releasing (CELL-1 to CELL-5 in
+ * cell.h).
+ *
+ * Threads: any may push and wake; only the owner takes and releases.
+ */
 #include "actor/core/cell.h"
 
 #include "actor/core/actor_mailbox.h"
@@ -11,7 +16,7 @@ lbx__cell_claim(lbx__cell *cell)
 {
     uint32_t idle = 0;
 
-    // seq_cst: CELL-2. Winning it acquires what the last owner did (ACTOR-1).
+    // seq_cst: CELL-2. Winning it acquires what the last owner did.
     if (lbx__cas(&cell->scheduled, &idle, 1u, seq_cst))
         lbx__cell_schedule(cell);
 }
@@ -19,8 +24,8 @@ lbx__cell_claim(lbx__cell *cell)
 void
 lbx__cell_wake_always(lbx__cell *cell)
 {
-    // A read-modify-write on both sides (see release): ours comes before the
-    // owner's, which then sees the work; or after it, and we see 0.
+    // A read-modify-write on both sides (see lbx__cell_release()): ours comes
+    // before the owner's, which then sees the work; or after it, and we see 0.
     if (lbx__exchange(&cell->scheduled, 2u, seq_cst) == 0)
         lbx__cell_schedule(cell);
 }
@@ -53,7 +58,7 @@ lbx__cell_stop(lbx__cell *cell, uint32_t generation)
 {
     uint32_t seen = lbx__load(&cell->stop, relaxed);
 
-    // A later life's stop outlasts an earlier one's; a stale one is ignored.
+    // A stop of a later life replaces one of an earlier; a stale one is ignored.
     while (seen < generation)
         if (lbx__cas(&cell->stop, &seen, generation, seq_cst)) { // CELL-2
             lbx__cell_wake(cell);
@@ -67,7 +72,7 @@ lbx__cell_is_linked(lbx__cell *cell)
     // Relaxed and acquire: as in lbx__cell_pop().
     if (lbx__load(&lbx__load(&cell->head, relaxed)->next, acquire))
         return true;
-    // One that is not linked yet (CELL-5); its sender needs a moment.
+    // One that is not linked yet (CELL-5): its sender is about to do so.
     if (lbx__cell_has_messages(cell))
         lbx__pause();
     return false;
@@ -127,17 +132,17 @@ lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping)
     lbx__node *head = lbx__load(&cell->head, relaxed);
     uint32_t generation = lbx__load(&cell->generation, relaxed);
     bool balances = cell->role == LBX__ROLE_BALANCER;
-    // Held, because the life may end as soon as we have let go.
+    // Referenced, because the life may end as soon as the cell is released.
     // Relaxed: the owner writes it.
     lbx__actor_mailbox *box =
         deaf || balances || !lbx__load(&cell->box, relaxed)
             ? NULL
             : lbx__actor_mailbox_ref(cell, lbx__cell_ref(cell));
 
-    // Release: hands our writes to the next owner. seq_cst: CELL-2, before the
-    // looks below. From here on the cell may be another actor.
-    // A balancer's mailbox is seldom empty; what counts is whether somebody
-    // has sent since it looked (see wake_routees()).
+    // Release: publishes our writes to the next owner. seq_cst: CELL-2, before
+    // the checks below. From here on the cell may be another actor.
+    // A balancer's mailbox is seldom empty; what counts is whether a sender has
+    // woken it since its last check (see run_wake_routees()).
     if ((lbx__exchange(&cell->scheduled, 0u, seq_cst) == 2 && balances) ||
         (!stopping && lbx__load(&cell->stop, seq_cst) == generation) ||
         lbx__load(&cell->system_stack, seq_cst) != NULL ||

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where cells come from: chunks, the first of them small, and a free list.
+ * The cells of a system: chunks, the first of them small, and a free list.
  *
  * A freed cell goes to the end of the list, so that generations last long; one
  * that has used up its generations is not used again.
+ *
+ * Threads: any; the lock guards the chunks and the list.
  */
 #include "actor/core/cell.h"
 
@@ -12,31 +14,31 @@
 #include <string.h>
 
 enum {
-    FIRST_ROOM = 16,
-    MOST_ROOM = 512,
+    FIRST_CAPACITY = 16,
+    MAX_CAPACITY = 512,
 };
 
-typedef struct chunk {
-    alignas(LBX__LINE) struct chunk *next;
-    uint32_t room;
+typedef struct cells_chunk {
+    alignas(LBX__LINE) struct cells_chunk *next;
+    uint32_t capacity;
     lbx__cell cells[];
-} chunk;
+} cells_chunk;
 
 struct lbx__cells {
     lbx_system *system;
     const lbx_allocator *allocator;
     lbx__node_pool *pool;
     lbx__lock lock;
-    chunk *chunks;
+    cells_chunk *chunks;
     uint32_t unused;  /* cells of the newest chunk that were never used */
     lbx__cell *first; /* the free list */
     lbx__cell *last;
 };
 
 static size_t
-cells_chunk_size(uint32_t room)
+cells_chunk_size(uint32_t capacity)
 {
-    return sizeof(chunk) + room * sizeof(lbx__cell);
+    return sizeof(cells_chunk) + capacity * sizeof(lbx__cell);
 }
 
 lbx_status
@@ -60,33 +62,34 @@ lbx__cells_destroy(lbx__cells *cells)
     if (!cells)
         return;
     while (cells->chunks) {
-        chunk *next = cells->chunks->next;
+        cells_chunk *next = cells->chunks->next;
 
         lbx__free(cells->allocator, cells->chunks,
-                  cells_chunk_size(cells->chunks->room));
+                  cells_chunk_size(cells->chunks->capacity));
         cells->chunks = next;
     }
     lbx__free(cells->allocator, cells, sizeof(*cells));
 }
 
-/* Each chunk has twice the room of the one before. Under the lock. */
+/* Each chunk has twice the capacity of the one before. Under the lock. */
 static bool
 cells_add_chunk(lbx__cells *cells)
 {
-    uint32_t room = cells->chunks ? 2 * cells->chunks->room : FIRST_ROOM;
-    chunk *fresh;
+    uint32_t capacity =
+        cells->chunks ? 2 * cells->chunks->capacity : FIRST_CAPACITY;
+    cells_chunk *fresh;
 
-    if (room > MOST_ROOM)
-        room = MOST_ROOM;
-    fresh =
-        lbx__alloc(cells->allocator, cells_chunk_size(room), alignof(chunk));
+    if (capacity > MAX_CAPACITY)
+        capacity = MAX_CAPACITY;
+    fresh = lbx__alloc(cells->allocator, cells_chunk_size(capacity),
+                       alignof(cells_chunk));
     if (!fresh)
         return false;
     assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
-    fresh->room = room;
+    fresh->capacity = capacity;
     fresh->next = cells->chunks;
     cells->chunks = fresh;
-    cells->unused = room;
+    cells->unused = capacity;
     return true;
 }
 
@@ -99,7 +102,7 @@ cells_take_fresh(lbx__cells *cells)
 
     if (cells->unused == 0 && !cells_add_chunk(cells))
         return NULL;
-    cell = &cells->chunks->cells[cells->chunks->room - cells->unused];
+    cell = &cells->chunks->cells[cells->chunks->capacity - cells->unused];
     stub = lbx__node_pool_get(cells->pool);
     if (!stub)
         return NULL;
@@ -115,8 +118,7 @@ cells_take_fresh(lbx__cells *cells)
     return cell;
 }
 
-/* The first of the free list that nobody is about to run (CELL-4). Under the
- * lock. */
+/* The first of the free list, unless it is owned (CELL-4). Under the lock. */
 static lbx__cell *
 cells_take_free(lbx__cells *cells)
 {

@@ -9,7 +9,7 @@
  */
 #include "actor/core/system.h"
 
-/* Messages that are expected to get lost. */
+/* Messages that are expected to become dead letters. */
 static bool
 dead_letter_is_suppressed(const lbx_type *type, const void *message)
 {
@@ -19,7 +19,7 @@ dead_letter_is_suppressed(const lbx_type *type, const void *message)
            (type && lbx_type_is_a(type, lbx_dead_letter_suppressed_type()));
 }
 
-/* What a loss is called as the answer to who waits. */
+/* The status that a waiting sender gets for a loss. */
 static lbx_status
 dead_letter_status(lbx_loss_reason reason)
 {
@@ -58,7 +58,7 @@ lbx__dead_letter_publish(lbx_system *system, const lbx_envelope *envelope,
     };
 
     dead.lost = (uint8_t)reason;
-    // Relaxed, both: numbers for people.
+    // Relaxed, both: statistics.
     (void)lbx__add(&system->dead_letters, 1, relaxed);
     if (letter.suppressed)
         (void)lbx__add(&system->suppressed, 1, relaxed);
@@ -120,7 +120,7 @@ lbx__dead_letter_publish_node(lbx_system *system, lbx__node *node,
     lbx_envelope envelope = lbx__node_envelope(node);
 
     if (node->code == LBX__REPORT_STATUS)
-        return; // nobody waits for it any more
+        return; // its receiver, a promise, has ended
     if (node->code == LBX__REPORT_DUE && reason == LBX_LOSS_FAILED) {
         lbx__ask_report(system, node->sender,
                         (lbx_status)lbx__peek(&node->number));

@@ -4,7 +4,6 @@
 #include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
 #include "actor/select/selection.h"
-#include "mailbox/mailbox.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +88,7 @@ describe_living(lbx__cell *cell, lbx_ref ref, const lbx__mailbox_type *type,
         type = &bounded;
     lbx__mailbox_type_describe(
         type, box ? lbx_mailbox_capabilities(box->mailbox) : type->capabilities,
-        box ? &box->mailbox->options : NULL, line, sizeof(line));
+        box ? &box->options : NULL, line, sizeof(line));
     print(context, line);
     if (box && box->sharers) {
         (void)snprintf(line, sizeof(line), "shared by %u on the dispatcher",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A log of dead letters that does not flood.
+ * A log of dead letters with a limited number of lines.
  *
- * DLOG-1  Under its lock a log decides whether a letter gets a line, and which; the
- *     line is printed without it. So lines of different threads may change
- *     places, and none is printed twice.
+ * DLOG-1  Under its lock a log decides whether a letter gets a line, and which;
+ *         the line is printed without the lock. So lines of different threads
+ *         may be printed in another order, and none is printed twice.
  */
 #include "actor/core/system.h"
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the reserved room holds. */
+/* What the reserved fields hold. */
 typedef struct state {
     lbx__lock lock;
     uint32_t unused;
@@ -22,7 +22,7 @@ typedef struct state {
 } state;
 
 _Static_assert(sizeof(state) <= sizeof(((lbx_dead_letter_log *)0)->reserved),
-               "a log must fit its public room");
+               "a log must fit its reserved fields");
 
 /* Whether to print, and how many were left out before. */
 struct verdict {
@@ -56,7 +56,7 @@ log_decide(lbx_dead_letter_log *log)
     return verdict;
 }
 
-/* A ref in words: its path, or that it is gone. */
+/* A ref as text: its path, or that it has ended. */
 static void
 log_describe_ref(lbx_ref ref, char *text, size_t size_bytes)
 {
@@ -118,7 +118,7 @@ lbx_loss_reason_text(lbx_loss_reason reason)
     case LBX_LOSS_EXPIRED:
         return "its deadline had passed";
     case LBX_LOSS_CLOSED:
-        return "its actor ended before its turn";
+        return "its actor ended before it was handled";
     case LBX_LOSS_NO_ACTOR:
         return "its actor had ended";
     case LBX_LOSS_UNHANDLED:

@@ -20,17 +20,17 @@ enum {
 };
 
 /* Memory for nodes; the first line links the chunks. */
-typedef struct chunk {
-    alignas(LBX__LINE) struct chunk *next;
+typedef struct node_chunk {
+    alignas(LBX__LINE) struct node_chunk *next;
     lbx__node nodes[MAGAZINE * CHUNK_MAGAZINES];
-} chunk;
+} node_chunk;
 
 struct lbx__node_pool {
     uint64_t id; /* unique in the process: key of the thread memo */
     const lbx_allocator *allocator;
     lbx__lock lock; /* guards the depot and the chunks */
     lbx__node *depot;
-    chunk *chunks;
+    node_chunk *chunks;
     lbx__lock shared_lock; /* NODE-1 */
     lbx__node_cache caches[LBX__THREADS + 1];
 };
@@ -59,7 +59,7 @@ lbx__node_pool_destroy(lbx__node_pool *pool)
     if (!pool)
         return;
     while (pool->chunks) {
-        chunk *next = pool->chunks->next;
+        node_chunk *next = pool->chunks->next;
 
         lbx__free(pool->allocator, pool->chunks, sizeof(*pool->chunks));
         pool->chunks = next;
@@ -92,7 +92,8 @@ node_pool_deposit(lbx__node_pool *pool, lbx__node *magazine)
 static bool
 node_pool_add_chunk(lbx__node_pool *pool)
 {
-    chunk *fresh = lbx__alloc(pool->allocator, sizeof(*fresh), alignof(chunk));
+    node_chunk *fresh =
+        lbx__alloc(pool->allocator, sizeof(*fresh), alignof(node_chunk));
 
     if (!fresh)
         return false;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outbox. OUTBOX-1 and OUTBOX-2 are in outbox.h. */
+/*
+ * The outbox: messages that wait for space (OUTBOX-1 and OUTBOX-2 in outbox.h).
+ *
+ * Threads: the owner of the sender; wakers, from any thread, push a node only.
+ */
 #include "actor/core/outbox.h"
 
 #include "base/alloc.h"
@@ -9,7 +13,7 @@ typedef struct lbx__outgoing {
     lbx__node node; /* first: OUTBOX-2 */
     lbx_operation send;
     lbx_send_result result;
-    lbx__actor_mailbox *box; /* held */
+    lbx__actor_mailbox *box; /* a reference */
     lbx__cell *sender;
     lbx_ref to;
     lbx_envelope envelope;
@@ -51,7 +55,7 @@ outgoing_unlink(lbx__facilities *facilities, const lbx__outgoing *outgoing)
     *link = outgoing->next;
 }
 
-/* What became of it. */
+/* Wakes the receiver, or makes a dead letter. */
 static void
 outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
 {
@@ -67,7 +71,7 @@ outgoing_finish(lbx__outgoing *outgoing, lbx_status status)
                                                        : LBX_LOSS_NO_ACTOR);
 }
 
-/* Polls; false when it is final and gone. */
+/* Polls; false when it is final and released. */
 static bool
 outgoing_poll(lbx__cell *cell, lbx__outgoing *outgoing)
 {
@@ -89,8 +93,8 @@ lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
 {
     lbx__cell *cell = context->cell;
     lbx_system *system = cell->system;
-    // One that has ended, or a promise, has nobody to wait: a listener for
-    // dead letters speaks.
+    // An ended actor or a promise does not wait: here a listener for dead
+    // letters sends.
     bool waits = cell->role != LBX__ROLE_PROMISE &&
                  cell->phase != LBX__PHASE_FREE &&
                  cell->phase < LBX__PHASE_ENDED;
@@ -122,7 +126,7 @@ lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
     if (!outgoing_poll(cell, outgoing))
         return true;
     due_ns = lbx_operation_deadline(&outgoing->send);
-    // Without memory for a timer it waits for room alone.
+    // Without memory for a timer it waits for space only.
     if (due_ns != LBX_FOREVER)
         (void)lbx__timers_start_system(
             system->timers, lbx__cell_ref(cell), LBX__CODE_OUTBOX_LATE,
@@ -136,7 +140,7 @@ lbx__outbox_poll(lbx__cell *cell, lbx__node *node)
     lbx__outgoing *outgoing = outgoing_of(node);
 
     outgoing->called = false;
-    // It may have become final by its time, before its node was found.
+    // Its deadline may have made it final before its node was taken.
     if (lbx_operation_status(&outgoing->send) == LBX_PENDING)
         (void)outgoing_poll(cell, outgoing);
     else

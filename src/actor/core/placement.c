@@ -135,7 +135,7 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__choice_request request,
                                    request.fault, &dispatcher);
     if (status != LBX_OK)
         return status;
-    // Relaxed: as in lbx__life_spawn().
+    // Relaxed: as in spawn_prepare().
     lbx__store(&cell->runnable.dispatcher, dispatcher, relaxed);
     return take_stash(cell, props, ret->stash_capacity);
 }

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refs, and telling. */
+/*
+ * Refs: sending to the actor that a ref names.
+ *
+ * The fast path fills a node from the thread's cache and pushes it to the inbox
+ * of a living actor; everything else (actor mailboxes, outboxes, dead letters)
+ * is on the slow path. No lock is held between the check of the ref and the push
+ * (CELL-3).
+ *
+ * Threads: any.
+ */
 #include "actor/core/outbox.h"
 #include "actor/core/system.h"
 
@@ -39,7 +48,7 @@ lbx_ref_is_alive(lbx_ref ref)
     return lbx__ref_lives(ref.word);
 }
 
-/* Sends to a box actor. */
+/* Sends to an actor with an actor mailbox. */
 static lbx_status
 ref_push_to_mailbox(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
 {
@@ -47,8 +56,8 @@ ref_push_to_mailbox(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
     lbx__actor_mailbox *box;
     lbx_status status;
 
-    // Its own box stays while its turn lasts, which looks into it at the end.
-    // One that is shared is the others' too, and they must hear of it.
+    // The actor's own mailbox stays during its run, which checks it at the end.
+    // For a shared one the other actors must be woken.
     if (context && context->self == to.word && lbx__actor_mailbox_is_own(cell))
         // Relaxed: the owner, who writes it, is this thread.
         return lbx_producer_try_send_envelope(
@@ -63,8 +72,8 @@ ref_push_to_mailbox(lbx__cell *cell, lbx_ref to, const lbx_envelope *envelope)
     return status;
 }
 
-/* Sends, in the name that the envelope has; on any other status the message is
- * the caller's. */
+/* Sends with the envelope's own sender; unless it returns OK the caller keeps
+ * the message. */
 static lbx_status
 ref_push(lbx_ref to, const lbx_envelope *envelope)
 {
@@ -76,7 +85,7 @@ ref_push(lbx_ref to, const lbx_envelope *envelope)
     if (lbx_envelope_is_system(envelope) ||
         envelope->channel > LBX_CHANNEL_CONTROL)
         return LBX_INVALID; // system messages are the library's own here
-    // Relaxed: lbx__actor_mailbox_ref() looks again.
+    // Relaxed: lbx__actor_mailbox_ref() checks again.
     if (lbx__load(&cell->box, relaxed))
         return ref_push_to_mailbox(cell, to, envelope);
     node = lbx__node_pool_get(cell->system->pool);
@@ -87,7 +96,7 @@ ref_push(lbx_ref to, const lbx_envelope *envelope)
     return LBX_OK;
 }
 
-/* The sender that an envelope names, or the actor whose turn this is. */
+/* The sender that an envelope names, or the actor that this thread runs. */
 static void *
 ref_sender(const lbx_envelope *envelope)
 {
@@ -124,7 +133,7 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
         return LBX_INVALID;
     if (!to.word)
         return LBX_NOT_FOUND;
-    // Relaxed: it may be told to stop at any moment after this.
+    // Relaxed: it may be stopped at any moment after this.
     if (lbx_ref_is_alive(to) &&
         lbx__load(&lbx__cell_of(to.word)->stop, relaxed) ==
             lbx__generation_of(to.word))
@@ -135,8 +144,8 @@ lbx_try_tell(lbx_ref to, const lbx_envelope *envelope)
     return ref_push(to, &copy);
 }
 
-/* A full mailbox that lets senders wait: an actor's message waits in its
- * outbox, anybody else waits with it. */
+/* A full mailbox that lets senders wait: the message of an actor waits in its
+ * outbox, other threads block. */
 static lbx_status
 ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
 {
@@ -152,7 +161,7 @@ ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
         return LBX_FULL;
     }
     if (context && lbx__outbox_add(context, box, to, envelope))
-        return LBX_OK; // it has our hold now
+        return LBX_OK; // it has our reference now
     if (!context)
         status = lbx_producer_send_envelope_until(box->in, envelope,
                                                   LBX_FOREVER, NULL);
@@ -162,7 +171,7 @@ ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
     return status;
 }
 
-/* A dead letter of the system whose turn this is, if any. */
+/* Makes a dead letter of the system that this thread runs in, if any. */
 static void
 ref_tell_nobody(const lbx_envelope *envelope)
 {
@@ -175,8 +184,8 @@ ref_tell_nobody(const lbx_envelope *envelope)
         lbx_type_destroy_message(envelope->type, envelope->message);
 }
 
-/* Sends in the name that the envelope has, or in nobody's. What was not accepted
- * is a dead letter. */
+/* Sends with the envelope's own sender, if any. What is not accepted becomes a
+ * dead letter. */
 static void
 ref_send(lbx_ref to, lbx_envelope *envelope, bool waits)
 {
@@ -196,8 +205,7 @@ ref_send(lbx_ref to, lbx_envelope *envelope, bool waits)
                              ref_loss_reason(status));
 }
 
-/* The short way, for a living actor whose messages lie in its cell; false:
- * nothing was done. */
+/* The fast path, for a living actor with an inbox; false: nothing was done. */
 static inline __attribute__((always_inline)) bool
 ref_send_plain(lbx_ref to, const lbx_type *type, void *message,
                int32_t priority, uint64_t sender, lbx__node_cache *cache)
@@ -225,7 +233,7 @@ ref_send_plain(lbx_ref to, const lbx_type *type, void *message,
     return true;
 }
 
-/* All other ways. */
+/* The slow path. */
 static __attribute__((noinline)) void
 ref_tell_slowly(lbx_ref to, const lbx_type *type, void *message,
                 int32_t priority)
@@ -290,7 +298,7 @@ lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope)
         return;
     copy = *envelope;
     copy.sender = ref_sender(envelope);
-    copy.reserved[0] = LBX__REPORT_NONE; // whatever a stranger has left there
+    copy.reserved[0] = LBX__REPORT_NONE; // it is the library's
     lbx__ref_tell_as(to, &copy);
 }
 
@@ -304,7 +312,7 @@ lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope)
     ref_send(to, &copy, false);
 }
 
-/* A system message from nobody. */
+/* Sends a system message without a sender. */
 static lbx_status
 ref_send_system(lbx_ref to, uint8_t code)
 {

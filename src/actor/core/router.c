@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools: an actor that passes on what it is told.
+ * Pools: an actor that passes its messages on to its children, the routees.
  *
- * A balancing pool passes nothing on: its mailbox is its children's too, and
- * its turns only wake those of them that are idle (see turn.c). What one of
- * them cannot take, another does; one that ends leaves the mailbox to the rest.
+ * A balancing pool passes nothing on: its mailbox is shared with its children,
+ * and its runs only wake those that are idle (see run.c). A message that one
+ * child does not take, another does; a child that ends leaves the mailbox to the
+ * rest.
  *
- * Deployment may make a pool of an actor, and goes before what the code says of
- * a pool, as in Akka. Routees are never made pools, whatever "*" says.
+ * Deployment settings may turn an actor into a pool, and take precedence over
+ * what the code says of a pool. Routees are never pools themselves, even where
+ * the pattern of a deployment matches them.
+ *
+ * Threads: spawning as in life.c; the rest in the pool's runs.
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/placement.h"
@@ -95,7 +99,7 @@ router_load(lbx_ref routee)
 
     if (!box)
         return UINT64_MAX; // it is ending
-    // Twice what waits, and one for being at work. Relaxed: a guess.
+    // Twice the depth, and one for a run under way. Relaxed: an estimate.
     load = 2 * lbx_mailbox_depth(box->mailbox) +
            (lbx__load(&cell->scheduled, relaxed) != 0);
     lbx__actor_mailbox_unref(box);
@@ -121,7 +125,7 @@ router_least_loaded(router *mine)
     return best;
 }
 
-/* A copy for everybody, the message itself for the last. */
+/* Sends a copy to each routee, and the message itself to the last. */
 static lbx_status
 router_broadcast(lbx_context *context, router *mine)
 {
@@ -138,7 +142,8 @@ router_broadcast(lbx_context *context, router *mine)
         if (lbx__type_clones(type) &&
             lbx_type_clone(type, message, &envelope.message) != LBX_OK)
             return LBX_NO_MEMORY;
-        envelope.reserved[0] = LBX__REPORT_NONE; // the last one has it
+        envelope.reserved[0] =
+            LBX__REPORT_NONE; // only the last one has the duty
         lbx__ref_tell_as(mine->routees[i], &envelope);
     }
     lbx_context_forward(context, mine->routees[mine->count - 1]);
@@ -227,8 +232,7 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
     }
     props.fault = pool->props.fault;
     copy->props.fault = NULL; // it may be gone when they are made
-    status =
-        lbx__life_spawn_pool(system, parent, &props, name,
+    status = lbx__spawn_pool(system, parent, &props, name,
                              pool->routing == LBX_POOL_ROUTING_BALANCING, ret);
     if (status != LBX_OK)
         lbx__free(system->options.allocator, copy, sizeof(*copy));
@@ -258,8 +262,8 @@ lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
         router_find_deployed(system, parent, name);
     lbx_pool pool = LBX_POOL_INIT;
 
-    if (!deploy || !lbx__life_are_props(props))
-        return lbx__life_spawn(system, parent, props, name, ret);
+    if (!deploy || !lbx__spawn_are_props(props))
+        return lbx__spawn_actor(system, parent, props, name, ret);
     pool.props = *props;
     router_apply_deployment(deploy, &pool);
     return router_spawn_pool(system, parent, &pool, name, ret);

@@ -74,7 +74,7 @@ sharers_add(lbx__sharers *sharers, lbx__cell *cell)
     return member != NULL;
 }
 
-/* The first member makes the mailbox. */
+/* Creates the mailbox, for the first member. */
 static lbx_status
 sharers_create_mailbox(lbx__sharers *sharers, lbx__cell *cell,
                        const lbx__mailbox_plan *mailbox, lbx_fault *fault)
@@ -97,7 +97,7 @@ sharers_create_mailbox(lbx__sharers *sharers, lbx__cell *cell,
         sharers->options = mailbox->options;
     }
     lbx__lock_give(&sharers->lock);
-    return added ? LBX_OK : LBX_NO_MEMORY; // who gives the cell back ends it
+    return added ? LBX_OK : LBX_NO_MEMORY; // the failed spawn detaches it
 }
 
 static bool
@@ -114,7 +114,7 @@ sharers_mailbox_matches(const lbx__sharers *sharers,
            a->kinds == b->kinds;
 }
 
-/* Joins those that have a mailbox; *ret_gone: they have just left. */
+/* Joins sharers that have a mailbox; *ret_gone: the last has just left. */
 static lbx_status
 sharers_join(lbx__sharers *sharers, lbx__cell *cell,
              const lbx__mailbox_plan *mailbox, bool *ret_gone)
@@ -176,7 +176,8 @@ lbx__sharers_leave(lbx__sharers *sharers, const lbx__cell *cell)
         }
     if (last) {
         sharers->box = NULL;
-        lbx__init_once_end(&sharers->made, false); // the next one makes another
+        lbx__init_once_end(&sharers->made,
+                           false); // the next member creates another
     }
     lbx__lock_give(&sharers->lock);
     return last;

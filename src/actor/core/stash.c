@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stash: messages put aside, to be handled before what waits when the actor
- * says so. What is stashed while they are being handled waits for the next
- * time.
+ * The stash: messages put aside, which are handled before those of the mailbox
+ * once they are unstashed. What is stashed while unstashed messages are being
+ * handled waits for the next unstash.
  *
- * A mailbox that sorts goes on sorting (R-36): an unstashed message goes to the
- * head of its own band, before what waits with the same urgency and after what
- * is more urgent, whenever that arrives.
+ * Where the mailbox sorts, unstashed messages are sorted too: an unstashed
+ * message comes before those of the same urgency in the mailbox, and after more
+ * urgent ones, whenever they arrive.
  *
- * STASH-1  `stash` has the order in which messages were put aside; `ahead` the order
- *     in which the mailbox would give them, and among equals what was unstashed
- *     last comes first: an earlier unstash was of later messages.
- * STASH-2  A message is in one place: the mailbox, a handler's hands, the stash,
- *     ahead, or `again`.
+ * STASH-1  `stash` has the order in which messages were put aside. `ahead` has
+ *          the order in which the mailbox would give them; among equals the
+ *          message that was unstashed last comes first, since an earlier unstash
+ *          was of later messages.
+ * STASH-2  A message is in one of: the mailbox, a handler, the stash, `ahead`,
+ *          `again`.
+ *
+ * Threads: the owner of the cell.
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"
-#include "mailbox/mailbox.h"
 
 lbx_status
 lbx_context_stash(lbx_context *context)
@@ -82,14 +84,14 @@ stash_merge(const lbx_mailbox *box, lbx__node_list a, lbx__node_list b)
     while (a.first && b.first) {
         lbx_envelope first = lbx__node_envelope(a.first);
         lbx_envelope second = lbx__node_envelope(b.first);
-        bool later = lbx__lanes_compare(box, &second, &first) < 0;
+        bool later = lbx_mailbox_compare(box, &second, &first) < 0;
 
         lbx__node_list_append(&merged, lbx__node_list_take(later ? &b : &a));
     }
     return stash_concatenate(merged, stash_concatenate(a, b));
 }
 
-/* Equals stay as they are. */
+/* Stable. */
 static lbx__node_list
 stash_sort(const lbx_mailbox *box, lbx__node_list list)
 {
@@ -103,7 +105,7 @@ stash_sort(const lbx_mailbox *box, lbx__node_list list)
 }
 
 uint64_t
-lbx__stash_unstash(lbx__cell *cell, uint64_t most)
+lbx__stash_unstash(lbx__cell *cell, uint64_t max_count)
 {
     const lbx_mailbox *box = stash_sorting_mailbox(cell);
     lbx__facilities *facilities = cell->facilities;
@@ -112,11 +114,11 @@ lbx__stash_unstash(lbx__cell *cell, uint64_t most)
 
     if (!facilities || !facilities->stash.first)
         return 0;
-    if (most >= facilities->stash.count) {
+    if (max_count >= facilities->stash.count) {
         moved = facilities->stash;
         facilities->stash = (lbx__node_list){0};
     }
-    while (moved.count < most && facilities->stash.first)
+    while (moved.count < max_count && facilities->stash.first)
         lbx__node_list_append(&moved, lbx__node_list_take(&facilities->stash));
     count = moved.count;
     if (box)
@@ -128,9 +130,9 @@ lbx__stash_unstash(lbx__cell *cell, uint64_t most)
 }
 
 uint64_t
-lbx_context_unstash(lbx_context *context, uint64_t most)
+lbx_context_unstash(lbx_context *context, uint64_t max_count)
 {
-    return context ? lbx__stash_unstash(context->cell, most) : 0;
+    return context ? lbx__stash_unstash(context->cell, max_count) : 0;
 }
 
 void
@@ -187,7 +189,7 @@ lbx_context_stash_clear(lbx_context *context)
 
     if (!facilities)
         return;
-    // Taken out first: ending a message is the user's code.
+    // Taken out first: destroying a message calls the user's code.
     cleared = stash_concatenate(facilities->ahead, facilities->stash);
     facilities->ahead = (lbx__node_list){0};
     facilities->stash = (lbx__node_list){0};
@@ -215,7 +217,7 @@ lbx__stash_next(lbx__cell *cell)
         return NULL;
     box = stash_sorting_mailbox(cell);
     envelope = lbx__node_envelope(facilities->ahead.first);
-    if (box && lbx__lanes_beats(box, &envelope))
+    if (box && lbx_mailbox_has_before(box, &envelope))
         return NULL;
     return lbx__node_list_take(&facilities->ahead);
 }

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers, for anybody: of an actor, of a dispatcher, of the system.
+ * Statistics of an actor, of a dispatcher, of the system.
  *
- * Messages in a cell are numbered as they come, so that the depth is the number
- * of the last minus that of the one that was taken last. Both nodes may be used
- * again while we look: nodes stay memory of the pool, and a look during which
- * an end of the inbox has moved is thrown away.
+ * Messages in an inbox are numbered as they arrive, so that the depth is the
+ * number of the last minus that of the one that was taken last. Both nodes may be
+ * reused meanwhile: nodes stay memory of the pool, and a reading during which
+ * either end of the inbox has moved is discarded.
+ *
+ * Threads: any.
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
 
 enum {
-    LOOKS = 100
+    MAX_READINGS = 100
 };
 
-/* What waits in the cell. */
+/* The number of messages in the inbox. */
 static uint64_t
 stats_inbox_depth(lbx__cell *cell)
 {
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < MAX_READINGS; i++) {
         // Relaxed: see above. Acquire: the number was written before.
         lbx__node *head = lbx__load(&cell->head, acquire);
         lbx__node *tail = lbx__load(&cell->tail, acquire);
@@ -30,10 +32,10 @@ stats_inbox_depth(lbx__cell *cell)
             lbx__load(&cell->tail, acquire) == tail && last >= first)
             return (uint64_t)(last - first);
     }
-    return 0; // too much is going on to tell
+    return 0; // it changes too fast
 }
 
-/* What is known of the mailbox of a ref's life. */
+/* The statistics of the mailbox of a ref's life. */
 static void
 stats_read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
 {
@@ -62,7 +64,7 @@ lbx_ref_stats_read(lbx_ref ref, lbx_actor_stats *ret)
         return LBX_INVALID;
     if (!lbx_ref_is_alive(ref))
         return LBX_NOT_FOUND;
-    // Relaxed, all: numbers for people.
+    // Relaxed, all: statistics.
     stats.handled = lbx__load(&cell->handled, relaxed);
     stats.failures = lbx__load(&cell->failures, relaxed);
     stats.depth = stats_inbox_depth(cell);
@@ -71,7 +73,7 @@ lbx_ref_stats_read(lbx_ref ref, lbx_actor_stats *ret)
     stats.children = cell->child_count;
     lbx__lock_give(&cell->lock);
     if (!lbx_ref_is_alive(ref))
-        return LBX_NOT_FOUND; // they may be another's
+        return LBX_NOT_FOUND; // they may be of the next life
     *ret = stats;
     return LBX_OK;
 }
@@ -86,7 +88,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
     if (!system || !ret)
         return LBX_INVALID;
     dispatcher = lbx__dispatchers_stats_of(system->dispatchers);
-    // Relaxed, all: numbers for people.
+    // Relaxed, all: statistics.
     stats.actors = lbx__load(&system->alive, relaxed);
     stats.spawned = lbx__load(&system->spawned, relaxed);
     stats.dead_letters = lbx__load(&system->dead_letters, relaxed);

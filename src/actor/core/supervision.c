@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Supervision: what becomes of an actor whose handler failed.
+ * Supervision: what happens to an actor whose handler failed.
  *
- * The actor handles no messages from then on (FAILED) and tells its parent; the
- * parent decides and tells it a directive; it obeys. Parent and child never
- * touch each other: both ways are system messages.
+ * The actor handles no messages from then on (FAILED) and sends its parent a
+ * system message; the parent decides and sends a directive back; the actor obeys.
+ * Parent and child never write each other's state.
  *
- * While an actor has failed, nobody below it handles messages either: they may
- * be about to be stopped. Each is `held`, which is told downwards and not
- * counted, so that it can be said twice. What is spawned meanwhile is born so.
+ * While an actor has failed, its descendants handle no messages either: they may
+ * be about to be stopped. Each of them is `held`. This is passed down by system
+ * messages and not counted, so that it can be sent twice. An actor that is
+ * spawned meanwhile is held from the start.
  *
- * SUPER-1  The children of a cell are held, or are being told so, when it has
- *     failed or is held itself; if not, they are not, or are being told so.
+ * SUPER-1  The children of a cell that has failed or is held are held, or a HOLD
+ *          is on its way to them; the children of another cell are not, or a
+ *          RELEASE is on its way.
  *
- * An actor whose `start` failed cannot go on, only start again: to resume it is
- * to restart it.
+ * An actor whose `start` failed cannot be resumed, only restarted: a resume is a
+ * restart then. Without memory to notify its parent an actor ends, which needs
+ * none.
  *
- * Without memory to tell its parent, an actor ends: that needs none.
+ * Threads: the owner of the cell.
  */
 #include "actor/core/system.h"
 
-/* Keeps the message that failed, and how, for a retry or for dead letters. */
+/* Keeps the message that failed, and its status, for a retry or a dead
+ * letter. */
 static void
 supervision_keep_failed(lbx_context *context, lbx_status status)
 {
@@ -33,7 +37,7 @@ supervision_keep_failed(lbx_context *context, lbx_status status)
     facilities = lbx__facilities_of(cell);
     copy = facilities ? lbx__node_pool_get(cell->system->pool) : NULL;
     if (!copy)
-        return; // it is ended like a handled one
+        return; // it is destroyed like a handled one
     lbx_envelope envelope = lbx__node_envelope(context->node);
 
     lbx__node_fill(copy, &envelope, context->node->recipient);
@@ -63,8 +67,8 @@ supervision_send(lbx__cell *from, lbx__cell *to, uint8_t code, int64_t number,
     return true;
 }
 
-/* SUPER-1, down one step. One that cannot be told to go on is stopped; one that
- * cannot be told to wait does not. */
+/* SUPER-1, for the children. Without memory, a child that should go on is
+ * stopped instead, and one that should be held is not. */
 static void
 supervision_hold_children(lbx__cell *cell, bool held)
 {
@@ -109,7 +113,7 @@ lbx__supervision_fail(lbx_context *context, lbx_status status)
     cell->phase = LBX__PHASE_FAILED;
     if (!cell->held)
         supervision_hold_children(cell, true);
-    // The parent is there as long as its child is (LIFE-1).
+    // The parent lives as long as its child (LIFE-1).
     if (!cell->parent ||
         !supervision_send(cell, cell->parent, LBX__CODE_FAILURE, status,
                           (int64_t)failures, 0))
@@ -125,7 +129,7 @@ supervision_strategy(const lbx__cell *cell)
     return cell->facilities ? &cell->facilities->strategy : &usual;
 }
 
-/* Tells one child what to do; one that cannot be told is stopped. */
+/* Sends a directive to a child; without memory the child is stopped. */
 static void
 supervision_direct(lbx__cell *cell, lbx__cell *child, lbx_directive directive,
                    int64_t delay_ns)
@@ -186,14 +190,14 @@ lbx__supervision_decide(lbx_context *context, const lbx__node *message)
         return;
     }
     if (directive == LBX_DIRECTIVE_ESCALATE)
-        directive = LBX_DIRECTIVE_STOP; // nobody is above "/user"
+        directive = LBX_DIRECTIVE_STOP; // "/user" has no parent
     if (strategy->all_for_one)
         supervision_direct_all(cell, directive, failure.retry_ns);
     else
         supervision_direct(cell, child, directive, failure.retry_ns);
 }
 
-/* Ends the failed message, or makes a dead letter of it. */
+/* Destroys the failed message, or makes a dead letter of it. */
 static void
 supervision_drop_failed(lbx__cell *cell, bool dead)
 {
@@ -260,7 +264,7 @@ supervision_resume(lbx_context *context, bool dead)
     cell->phase = LBX__PHASE_ALIVE;
     if (!cell->held)
         supervision_hold_children(cell, false);
-    // Children whose failure was escalated to us wait for a word.
+    // Children whose failure was escalated wait for a directive.
     supervision_direct_all(cell, LBX_DIRECTIVE_RESUME, 0);
 }
 
@@ -273,7 +277,7 @@ lbx__supervision_retry(lbx_context *context)
 
     if (cell->phase != LBX__PHASE_FAILED || cell->restarting || !facilities ||
         !facilities->retrying)
-        return; // it was decided otherwise meanwhile
+        return; // another directive came first
     facilities->retrying = false;
     if (node) {
         facilities->failed = NULL;
@@ -285,7 +289,7 @@ lbx__supervision_retry(lbx_context *context)
         supervision_resume(context, false);
 }
 
-/* The failed message again; at once where there is no memory to wait. */
+/* Handles the failed message again; at once without memory for a timer. */
 static void
 supervision_retry_later(lbx_context *context, int64_t delay_ns)
 {
@@ -293,7 +297,7 @@ supervision_retry_later(lbx_context *context, int64_t delay_ns)
     lbx__facilities *facilities = lbx__facilities_of(cell);
 
     if (!facilities) {
-        // The message was not kept either; a `start` is tried at once.
+        // The message was not kept either; a `start` is retried at once.
         if (cell->half_started)
             lbx__life_restart(context);
         else
@@ -314,7 +318,7 @@ lbx__supervision_obey(lbx_context *context, const lbx__node *message)
     lbx_directive directive = (lbx_directive)lbx__peek(&message->number);
 
     if (cell->restarting)
-        return; // that is on its way already
+        return; // a restart is under way
     if (directive == LBX_DIRECTIVE_RESTART &&
         cell->phase <= LBX__PHASE_FAILED) {
         supervision_restart(context, message);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system: making and ending it, finding actors. */
+/*
+ * The system: creating, running, terminating and destroying it; finding actors.
+ *
+ * It is created from the bottom up (nodes, cells, names, actor mailboxes, timers,
+ * selection with the default dispatcher, "/user") and destroyed in the opposite
+ * order, after the threads have ended.
+ *
+ * Threads: any, except for destroying it.
+ */
 #include "actor/core/system.h"
 
 #include "actor/core/actor_mailbox.h"
@@ -14,10 +22,10 @@
 #include <string.h>
 
 enum {
-    MOST_THREADS = 1024
+    MAX_THREADS = 1024
 };
 
-/* "/user" has children and nothing to say. */
+/* "/user" only has children. */
 static lbx_status
 guardian_receive(lbx_context *context, void *state, void *message)
 {
@@ -44,7 +52,7 @@ system_refuse(const lbx_system_options *options, const char *text)
     return LBX_INVALID;
 }
 
-/* Checks the options. What they leave open is filled in from the settings. */
+/* Checks the options. Defaults are filled in from the settings later. */
 static lbx_status
 system_check_options(const lbx_system_options *options)
 {
@@ -56,7 +64,7 @@ system_check_options(const lbx_system_options *options)
     if (options->clock && !options->clock->now_ns)
         return system_refuse(options, "the clock lacks its function");
     if (options->threads != LBX_DEFAULT &&
-        (options->threads < 0 || options->threads > MOST_THREADS))
+        (options->threads < 0 || options->threads > MAX_THREADS))
         return system_refuse(options,
                              "threads must be 0 to 1024, or LBX_DEFAULT");
     if (options->seed != 0 && options->threads != 0)
@@ -182,7 +190,7 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
     return lbx__router_spawn(system, system->user, props, name, ret);
 }
 
-/* The child of `parent` with the name that a path goes on with; 0: none. */
+/* The child of `parent` that has the next name of a path; 0: none. */
 static uint64_t
 system_find_child(lbx_system *system, uint64_t parent, const char *name,
                   size_t length)
@@ -219,7 +227,7 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
         lbx_ref parent = found;
 
         found.word = system_find_child(system, parent.word, rest, length);
-        // The parent's cell may be another actor's by now.
+        // The parent's cell may have a new life by now.
         if (!lbx_ref_is_alive(found) || !lbx_ref_is_alive(parent))
             return LBX_NOT_FOUND;
         rest += length;
@@ -228,34 +236,34 @@ lbx_system_find(lbx_system *system, const char *path, lbx_ref *ret)
     return LBX_OK;
 }
 
-/* Runs a system without threads; how many turns. */
+/* Runs a system without threads; returns how many runs. */
 static uint64_t
-system_run(lbx_system *system, uint64_t most)
+system_run(lbx_system *system, uint64_t max_runs)
 {
-    uint64_t turns = 0;
+    uint64_t runs = 0;
 
     do {
         uint64_t more;
 
         (void)lbx__timers_fire(system->timers);
-        more = lbx__dispatchers_run(system->dispatchers, most - turns);
-        turns += more;
+        more = lbx__dispatchers_run(system->dispatchers, max_runs - runs);
+        runs += more;
         if (more == 0)
             break;
-    } while (turns < most);
-    return turns;
+    } while (runs < max_runs);
+    return runs;
 }
 
 lbx_status
-lbx_system_run(lbx_system *system, uint64_t most, uint64_t *ret_turns)
+lbx_system_run(lbx_system *system, uint64_t max_runs, uint64_t *ret_turns)
 {
-    uint64_t turns;
+    uint64_t runs;
 
     if (!system || system->options.threads > 0 || lbx__context_current())
         return LBX_INVALID;
-    turns = system_run(system, most);
+    runs = system_run(system, max_runs);
     if (ret_turns)
-        *ret_turns = turns;
+        *ret_turns = runs;
     return LBX_OK;
 }
 
@@ -277,7 +285,7 @@ system_terminate(lbx_system *system, int64_t deadline_ns)
 {
     const lbx_clock *clock = system->options.clock;
 
-    // Relaxed: for the log of dead letters, which may be early or late.
+    // Relaxed: for the log of dead letters, where a moment does not matter.
     lbx__store(&system->stopping, 1u, relaxed);
     lbx__cell_stop(system->user, lbx__generation_of(system->user_ref));
     if (system->options.threads == 0)
@@ -291,7 +299,7 @@ system_terminate(lbx_system *system, int64_t deadline_ns)
                 return LBX_TIMEOUT;
         }
         if (system->options.threads == 0)
-            return LBX_TIMEOUT; // nothing is left to run, and they wait
+            return LBX_TIMEOUT; // nothing is left to run
         lbx__futex_wait(&system->terminated, 0, wait_ns);
     }
     return LBX_OK;
@@ -312,7 +320,7 @@ lbx_system_destroy(lbx_system *system)
         return;
     assert(system->magic == LBX__SYSTEM_MAGIC);
     (void)system_terminate(system, LBX_FOREVER);
-    // Workers first finish what came for the dead.
+    // Workers first handle what came for ended actors.
     lbx__timers_stop(system->timers);
     lbx__dispatchers_stop(system->dispatchers);
     system_free(system);

@@ -156,15 +156,17 @@ void lbx__message_destroy(lbx_system *system, const lbx_type *type,
                           void *message);
 extern const char lbx__message_poison;
 
-/* life.c: birth and death. By the owner, within its run. */
-bool lbx__life_are_props(const lbx_props *props);
-lbx_status lbx__life_spawn(lbx_system *system, lbx__cell *parent,
-                           const lbx_props *props, const char *name,
-                           lbx_ref *ret);
+/* spawn.c: by the run of the parent, or by any thread for "/user". */
+bool lbx__spawn_are_props(const lbx_props *props);
+lbx_status lbx__spawn_actor(lbx_system *system, lbx__cell *parent,
+                            const lbx_props *props, const char *name,
+                            lbx_ref *ret);
 /* The same for a pool; `balances`: its children share its mailbox. */
-lbx_status lbx__life_spawn_pool(lbx_system *system, lbx__cell *parent,
-                                const lbx_props *props, const char *name,
-                                bool balances, lbx_ref *ret);
+lbx_status lbx__spawn_pool(lbx_system *system, lbx__cell *parent,
+                           const lbx_props *props, const char *name,
+                           bool balances, lbx_ref *ret);
+
+/* life.c: birth and death. By the owner, within its run. */
 /* The ref of an unnamed child by its serial number, or 0. Any thread. */
 uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
@@ -174,6 +176,7 @@ void lbx__life_end(lbx_context *context);
 void lbx__life_release_child(lbx_context *context, lbx__cell *child);
 lbx_status lbx__life_start(lbx_context *context);
 void lbx__life_restart(lbx_context *context);
+void lbx__life_free_state(lbx__cell *cell);
 
 /* watch.c */
 void lbx__watch_add(lbx__cell *cell, lbx__node *node);
@@ -198,7 +201,7 @@ bool lbx__stash_has_next(const lbx__facilities *facilities);
 /* Unstashes the first `max_count`; returns how many. */
 uint64_t lbx__stash_unstash(lbx__cell *cell, uint64_t max_count);
 
-/* router.c: lbx__life_spawn(), or a pool where deployment demands one. */
+/* router.c: lbx__spawn_actor(), or a pool where deployment demands one. */
 lbx_status lbx__router_spawn(lbx_system *system, lbx__cell *parent,
                              const lbx_props *props, const char *name,
                              lbx_ref *ret);

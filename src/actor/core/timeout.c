@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receive timeout: a message when nothing else has come for a while.
+ * The receive timeout: a message when no other has come for a while.
  *
- * A timer runs from each turn's last message on; a turn that handles another
- * one cancels it. A timeout that was overtaken by a message is told all the
- * same, once.
+ * A timer runs from the last message of each run on; a run that handles another
+ * message cancels it. A timeout that fired just before another message arrived is
+ * sent all the same, once.
+ *
+ * Threads: the owner of the cell.
  */
 #include "actor/core/system.h"
 
@@ -55,7 +57,7 @@ lbx__timeout_begin_run(lbx__cell *cell)
 void
 lbx__timeout_end_run(lbx__cell *cell)
 {
-    // Without memory this one is left out; the next message tries again.
+    // Without memory there is no timeout until the next message.
     if (cell->facilities && cell->facilities->idle_ns >= 0 &&
         cell->facilities->idle_timer.id == 0)
         (void)timeout_start(cell);

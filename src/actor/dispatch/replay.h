@@ -24,7 +24,7 @@
 #include "actor/dispatch/runnable.h"
 
 typedef struct lbx__replay {
-    lbx__lock lock;        /* others may tell while one thread runs */
+    lbx__lock lock;
     lbx__runnable *before; /* the position: the nearest is its `next` */
     uint64_t count;
     uint64_t random;

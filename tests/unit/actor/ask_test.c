@@ -61,278 +61,232 @@ asking_begin(struct asking *asking)
     CHECK_DIARY(&asking->world, "a+");
 }
 
-TEST(ask_is_answered)
-{
-    struct asking asking;
+#define ASKING_TEST(behaviour, name)                                           \
+    FIXTURE_TEST(asking, behaviour, name, asking_begin(asking),                \
+                 world_end(&asking->world))
 
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_DIARY(&asking.world, ""); // told by the first poll
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking)); // and only by that
-    CHECK_DIARY(&asking.world, "a:21");
-    CHECK_INT(1, atomic_load(&asking.rings));
-    CHECK_OK(ask_poll(&asking));
-    CHECK_INT(42, number_of(asking.answer.message));
-    CHECK(
-        lbx_ref_equal(asking.a.self, lbx_ref_of_sender(asking.answer.sender)));
-    CHECK_OK(ask_poll(&asking)); // still
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
-    CHECK_INT(0, atomic_load(&asking.world.dead_count));
-    CHECK_INT(1, atomic_load(&asking.world.ended)); // the answer is ours
+ASKING_TEST("", ask_is_answered)
+{
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_DIARY(&asking->world, ""); // told by the first poll
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking)); // and only by that
+    CHECK_DIARY(&asking->world, "a:21");
+    CHECK_INT(1, atomic_load(&asking->rings));
+    CHECK_OK(ask_poll(asking));
+    CHECK_INT(42, number_of(asking->answer.message));
+    CHECK(lbx_ref_equal(asking->a.self,
+                        lbx_ref_of_sender(asking->answer.sender)));
+    CHECK_OK(ask_poll(asking)); // still
+    lbx_operation_fini(&asking->ask);
+    world_end(&asking->world);
+    CHECK_INT(0, atomic_load(&asking->world.dead_count));
+    CHECK_INT(1, atomic_load(&asking->world.ended)); // the answer is ours
 }
 
-TEST(ask_times_out)
+ASKING_TEST("", ask_times_out)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 0, test_clock_now(&asking.world.time) + 10);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_INT(test_clock_now(&asking.world.time) + 10,
-              lbx_operation_deadline(&asking.ask));
-    world_advance(&asking.world, 9);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    world_advance(&asking.world, 1);
-    CHECK_STATUS(LBX_TIMEOUT, ask_poll(&asking));
-    CHECK_INT(-1, number_of(asking.answer.message));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
-    CHECK_INT(0, atomic_load(&asking.world.dead_count));
+    ask_make(asking, 0, test_clock_now(&asking->world.time) + 10);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_INT(test_clock_now(&asking->world.time) + 10,
+              lbx_operation_deadline(&asking->ask));
+    world_advance(&asking->world, 9);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    world_advance(&asking->world, 1);
+    CHECK_STATUS(LBX_TIMEOUT, ask_poll(asking));
+    CHECK_INT(-1, number_of(asking->answer.message));
+    lbx_operation_fini(&asking->ask);
+    world_end(&asking->world);
+    CHECK_INT(0, atomic_load(&asking->world.dead_count));
 }
 
-TEST(late_answer_is_a_dead_letter)
+ASKING_TEST("", late_answer_is_a_dead_letter)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, test_clock_now(&asking.world.time) + 10);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    test_clock_advance(&asking.world.time, 10);
-    CHECK_STATUS(LBX_TIMEOUT, ask_poll(&asking));
-    CHECK_DIARY(&asking.world, "a:21");
-    CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 42, LBX_LOSS_NO_ACTOR);
-    CHECK(lbx_ref_equal(asking.a.self, asking.world.dead[0].sender));
-    CHECK_INT(2, atomic_load(&asking.world.ended));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+    ask_make(asking, 21, test_clock_now(&asking->world.time) + 10);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    test_clock_advance(&asking->world.time, 10);
+    CHECK_STATUS(LBX_TIMEOUT, ask_poll(asking));
+    CHECK_DIARY(&asking->world, "a:21");
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    world_check_dead(&asking->world, 0, 42, LBX_LOSS_NO_ACTOR);
+    CHECK(lbx_ref_equal(asking->a.self, asking->world.dead[0].sender));
+    CHECK_INT(2, atomic_load(&asking->world.ended));
+    lbx_operation_fini(&asking->ask);
 }
 
-TEST(second_answer_is_a_dead_letter)
+ASKING_TEST("", second_answer_is_a_dead_letter)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 50, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_DIARY(&asking.world, "a:50");
-    CHECK_OK(ask_poll(&asking));
-    CHECK_INT(100, number_of(asking.answer.message));
-    CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 51, LBX_LOSS_NO_ACTOR);
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
-    CHECK_INT(2, atomic_load(&asking.world.ended));
+    ask_make(asking, 50, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_DIARY(&asking->world, "a:50");
+    CHECK_OK(ask_poll(asking));
+    CHECK_INT(100, number_of(asking->answer.message));
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    world_check_dead(&asking->world, 0, 51, LBX_LOSS_NO_ACTOR);
+    lbx_operation_fini(&asking->ask);
+    world_end(&asking->world);
+    CHECK_INT(2, atomic_load(&asking->world.ended));
 }
 
-TEST(cancelled_ask_leaves_its_answer_to_dead_letters)
+ASKING_TEST("", cancelled_ask_leaves_its_answer_to_dead_letters)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&asking.ask));
-    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&asking.ask));
-    CHECK_DIARY(&asking.world, "a:21");
-    CHECK_INT(0, atomic_load(&asking.rings));
-    CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
-    CHECK_INT(2, atomic_load(&asking.world.ended));
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&asking->ask));
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&asking->ask));
+    CHECK_DIARY(&asking->world, "a:21");
+    CHECK_INT(0, atomic_load(&asking->rings));
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    lbx_operation_fini(&asking->ask);
+    world_end(&asking->world);
+    CHECK_INT(2, atomic_load(&asking->world.ended));
 }
 
 // The answer is there, and nobody polls for it.
-TEST(ended_ask_ends_an_answer_nobody_took)
+ASKING_TEST("", ended_ask_ends_an_answer_nobody_took)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_DIARY(&asking.world, "a:21");
-    lbx_operation_fini(&asking.ask);
-    CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    CHECK_INT(2, atomic_load(&asking.world.ended));
-    world_end(&asking.world);
-    CHECK_INT(2, atomic_load(&asking.world.ended));
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_DIARY(&asking->world, "a:21");
+    lbx_operation_fini(&asking->ask);
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    CHECK_INT(2, atomic_load(&asking->world.ended));
+    world_end(&asking->world);
+    CHECK_INT(2, atomic_load(&asking->world.ended));
 }
 
 // The question is the operation's until the first poll: it ends with it.
-TEST(ask_that_was_never_polled_ends_its_question)
+ASKING_TEST("", ask_that_was_never_polled_ends_its_question)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    lbx_operation_fini(&asking.ask);
-    CHECK_DIARY(&asking.world, "");
-    world_end(&asking.world);
-    CHECK_INT(1, atomic_load(&asking.world.ended));
+    ask_make(asking, 21, LBX_FOREVER);
+    lbx_operation_fini(&asking->ask);
+    CHECK_DIARY(&asking->world, "");
+    world_end(&asking->world);
+    CHECK_INT(1, atomic_load(&asking->world.ended));
 }
 
-TEST(ask_of_the_dead_is_not_found)
+ASKING_TEST("", ask_of_the_dead_is_not_found)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    lbx_ref_stop(asking.a.self);
-    CHECK_DIARY(&asking.world, "a-");
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    (void)world_run(&asking.world);
-    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
-    CHECK_INT(1, atomic_load(&asking.world.dead_count));
-    world_check_dead(&asking.world, 0, 21, LBX_LOSS_NO_ACTOR);
-    CHECK_INT(1, atomic_load(&asking.world.ended));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+    lbx_ref_stop(asking->a.self);
+    CHECK_DIARY(&asking->world, "a-");
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    (void)world_run(&asking->world);
+    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(asking));
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    world_check_dead(&asking->world, 0, 21, LBX_LOSS_NO_ACTOR);
+    CHECK_INT(1, atomic_load(&asking->world.ended));
+    lbx_operation_fini(&asking->ask);
 }
 
-TEST(ask_of_one_that_ends_without_answering_is_not_found)
+ASKING_TEST("", ask_of_one_that_ends_without_answering_is_not_found)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 0, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_DIARY(&asking.world, "a:0");
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    lbx_ref_stop(asking.a.self);
-    CHECK_DIARY(&asking.world, "a-");
-    CHECK_INT(1, atomic_load(&asking.rings));
-    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
-    CHECK_INT(0, atomic_load(&asking.world.dead_count));
+    ask_make(asking, 0, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_DIARY(&asking->world, "a:0");
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    lbx_ref_stop(asking->a.self);
+    CHECK_DIARY(&asking->world, "a-");
+    CHECK_INT(1, atomic_load(&asking->rings));
+    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(asking));
+    lbx_operation_fini(&asking->ask);
+    world_end(&asking->world);
+    CHECK_INT(0, atomic_load(&asking->world.dead_count));
 }
 
-TEST(answer_given_before_the_end_counts)
+ASKING_TEST("", answer_given_before_the_end_counts)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    lbx_tell(asking.a.self, lbx_poison_pill());
-    CHECK_DIARY(&asking.world, "a:21 a-");
-    CHECK_OK(ask_poll(&asking));
-    CHECK_INT(42, number_of(asking.answer.message));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    lbx_tell(asking->a.self, lbx_poison_pill());
+    CHECK_DIARY(&asking->world, "a:21 a-");
+    CHECK_OK(ask_poll(asking));
+    CHECK_INT(42, number_of(asking->answer.message));
+    lbx_operation_fini(&asking->ask);
 }
 
-TEST(ask_refuses_nonsense)
+ASKING_TEST("", ask_refuses_nonsense)
 {
-    struct asking asking;
     struct world other;
     lbx_envelope strange = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_USER), NULL);
     lbx_system *system;
 
-    asking_begin(&asking);
     world_begin(&other);
-    system = asking.world.system;
-    asking.question = lbx_envelope_of(letter(1), 10);
+    system = asking->world.system;
+    asking->question = lbx_envelope_of(letter(1), 10);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(NULL, system, asking.a.self, &asking.question,
-                              &asking.answer, LBX_FOREVER));
+                 lbx_ask_init(NULL, system, asking->a.self, &asking->question,
+                              &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, NULL, asking.a.self,
-                              &asking.question, &asking.answer, LBX_FOREVER));
+                 lbx_ask_init(&asking->ask, NULL, asking->a.self,
+                              &asking->question, &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, system, lbx_ref_nobody(),
-                              &asking.question, &asking.answer, LBX_FOREVER));
-    CHECK_STATUS(LBX_INVALID, lbx_ask_init(&asking.ask, system, asking.a.self,
-                                           NULL, &asking.answer, LBX_FOREVER));
+                 lbx_ask_init(&asking->ask, system, lbx_ref_nobody(),
+                              &asking->question, &asking->answer, LBX_FOREVER));
+    CHECK_STATUS(LBX_INVALID, lbx_ask_init(&asking->ask, system, asking->a.self,
+                                           NULL, &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, system, asking.a.self,
-                              &asking.question, NULL, LBX_FOREVER));
+                 lbx_ask_init(&asking->ask, system, asking->a.self,
+                              &asking->question, NULL, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, system, asking.a.self, &strange,
-                              &asking.answer, LBX_FOREVER));
+                 lbx_ask_init(&asking->ask, system, asking->a.self, &strange,
+                              &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking.ask, other.system, asking.a.self,
-                              &asking.question, &asking.answer, LBX_FOREVER));
+                 lbx_ask_init(&asking->ask, other.system, asking->a.self,
+                              &asking->question, &asking->answer, LBX_FOREVER));
     world_end(&other);
-    world_end(&asking.world);
 }
 
-TEST(ask_cannot_be_restarted)
+ASKING_TEST("", ask_cannot_be_restarted)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_STATUS(LBX_BUSY, lbx_operation_restart(&asking.ask, LBX_FOREVER));
-    (void)world_run(&asking.world);
-    CHECK_OK(ask_poll(&asking));
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_STATUS(LBX_BUSY, lbx_operation_restart(&asking->ask, LBX_FOREVER));
+    (void)world_run(&asking->world);
+    CHECK_OK(ask_poll(asking));
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 lbx_operation_restart(&asking.ask, LBX_FOREVER));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+                 lbx_operation_restart(&asking->ask, LBX_FOREVER));
+    lbx_operation_fini(&asking->ask);
 }
 
 // An operation keeps what it waits on alive (operation.h).
-TEST(finished_ask_may_be_ended_after_its_system)
+ASKING_TEST("", finished_ask_may_be_ended_after_its_system)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 21, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    (void)world_run(&asking.world);
-    CHECK_OK(ask_poll(&asking));
-    world_end(&asking.world);
-    lbx_operation_fini(&asking.ask);
+    ask_make(asking, 21, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    (void)world_run(&asking->world);
+    CHECK_OK(ask_poll(asking));
+    world_end(&asking->world);
+    lbx_operation_fini(&asking->ask);
 }
 
-TEST(terminating_ends_pending_asks)
+ASKING_TEST("", terminating_ends_pending_asks)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    ask_make(&asking, 0, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    (void)world_run(&asking.world);
-    CHECK_OK(lbx_system_terminate(asking.world.system, LBX_FOREVER));
-    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(&asking));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+    ask_make(asking, 0, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    (void)world_run(&asking->world);
+    CHECK_OK(lbx_system_terminate(asking->world.system, LBX_FOREVER));
+    CHECK_STATUS(LBX_NOT_FOUND, ask_poll(asking));
+    lbx_operation_fini(&asking->ask);
 }
 
 // Many asks use few cells, and leave nothing behind.
-TEST(asks_use_cells_again)
+ASKING_TEST("", asks_use_cells_again)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    asking.a.silent = true;
-    asking.a.receive = answer_double;
+    asking->a.silent = true;
+    asking->a.receive = answer_double;
     for (int i = 1; i <= 500; i++) {
-        ask_make(&asking, i == 50 ? 49 : i, LBX_FOREVER);
-        CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-        (void)world_run(&asking.world);
-        CHECK_OK(ask_poll(&asking));
-        lbx_operation_fini(&asking.ask);
-        asking.world.diary[0] = 0;
+        ask_make(asking, i == 50 ? 49 : i, LBX_FOREVER);
+        CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+        (void)world_run(&asking->world);
+        CHECK_OK(ask_poll(asking));
+        lbx_operation_fini(&asking->ask);
+        asking->world.diary[0] = 0;
     }
-    CHECK_INT(1, world_stats(&asking.world).actors); // asks are not actors
-    world_end(&asking.world);
-    CHECK_INT(0, atomic_load(&asking.world.dead_count));
+    CHECK_INT(1, world_stats(&asking->world).actors); // asks are not actors
+    world_end(&asking->world);
+    CHECK_INT(0, atomic_load(&asking->world.dead_count));
 }
 
 // A promise is a ref like any other.
@@ -348,87 +302,78 @@ look_at_sender(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(answer_may_have_a_type)
+ASKING_TEST("", answer_may_have_a_type)
 {
-    struct asking asking;
-
-    asking_begin(&asking);
-    asking.a.receive = look_at_sender;
-    ask_make(&asking, 1, LBX_FOREVER);
-    CHECK_STATUS(LBX_PENDING, ask_poll(&asking));
-    CHECK_DIARY(&asking.world, "a?");
-    CHECK_OK(ask_poll(&asking));
-    CHECK_PTR(lbx_receive_timeout_type(), asking.answer.type);
-    CHECK_INT(9, number_of(asking.answer.message));
-    lbx_operation_fini(&asking.ask);
-    world_end(&asking.world);
+    asking->a.receive = look_at_sender;
+    ask_make(asking, 1, LBX_FOREVER);
+    CHECK_STATUS(LBX_PENDING, ask_poll(asking));
+    CHECK_DIARY(&asking->world, "a?");
+    CHECK_OK(ask_poll(asking));
+    CHECK_PTR(lbx_receive_timeout_type(), asking->answer.type);
+    CHECK_INT(9, number_of(asking->answer.message));
+    lbx_operation_fini(&asking->ask);
 }
 
 // ---- Select and event loops ----
 
-TEST(ask_can_be_selected)
+ASKING_TEST("", ask_can_be_selected)
 {
-    struct asking asking;
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     lbx_producer *in;
     lbx_consumer *out;
     lbx_operation receive;
     lbx_operation select;
-    lbx_operation *both[2] = {&receive, &asking.ask};
+    lbx_operation *both[2] = {&receive, &asking->ask};
     void *message;
     size_t index = 9;
 
-    asking_begin(&asking);
-    options.clock = &asking.world.clock;
+    options.clock = &asking->world.clock;
     CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &options, &in, &out));
     CHECK_OK(lbx_consumer_receive_init(&receive, out, &message, LBX_FOREVER));
-    ask_make(&asking, 21, LBX_FOREVER);
+    ask_make(asking, 21, LBX_FOREVER);
     CHECK_OK(lbx_select_init(&select, both, 2, 0, LBX_FOREVER, &index));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
-    (void)world_run(&asking.world);
+    (void)world_run(&asking->world);
     CHECK_OK(lbx_operation_poll(&select, NULL));
     CHECK_INT(1, index);
-    CHECK_INT(42, number_of(asking.answer.message));
+    CHECK_INT(42, number_of(asking->answer.message));
     lbx_operation_fini(&select);
-    lbx_operation_fini(&asking.ask);
+    lbx_operation_fini(&asking->ask);
     lbx_operation_fini(&receive);
     lbx_producer_unref(in);
     lbx_consumer_unref(out);
-    world_end(&asking.world);
 }
 
-TEST(ask_that_loses_a_select_is_cancelled)
+ASKING_TEST("", ask_that_loses_a_select_is_cancelled)
 {
-    struct asking asking;
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     lbx_producer *in;
     lbx_consumer *out;
     lbx_operation receive;
     lbx_operation select;
-    lbx_operation *both[2] = {&receive, &asking.ask};
+    lbx_operation *both[2] = {&receive, &asking->ask};
     void *message;
     size_t index = 9;
 
-    asking_begin(&asking);
-    options.clock = &asking.world.clock;
+    options.clock = &asking->world.clock;
     CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &options, &in, &out));
     CHECK_OK(lbx_consumer_receive_init(&receive, out, &message, LBX_FOREVER));
-    ask_make(&asking, 21, LBX_FOREVER);
+    ask_make(asking, 21, LBX_FOREVER);
     CHECK_OK(lbx_select_init(&select, both, 2, 0, LBX_FOREVER, &index));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
     CHECK_OK(lbx_producer_try_send(in, letter(5)));
     CHECK_OK(lbx_operation_poll(&select, NULL));
     CHECK_INT(0, index);
-    CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&asking.ask));
-    (void)world_run(&asking.world);
-    CHECK_INT(1, atomic_load(&asking.world.dead_count)); // the answer
+    CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&asking->ask));
+    (void)world_run(&asking->world);
+    CHECK_INT(1, atomic_load(&asking->world.dead_count)); // the answer
     lbx_operation_fini(&select);
-    lbx_operation_fini(&asking.ask);
+    lbx_operation_fini(&asking->ask);
     lbx_operation_fini(&receive);
     lbx_producer_unref(in);
     lbx_consumer_unref(out);
-    world_end(&asking.world);
-    CHECK_INT(2, atomic_load(&asking.world.ended));
+    world_end(&asking->world);
+    CHECK_INT(2, atomic_load(&asking->world.ended));
 }
 
 TEST(ask_until_waits_for_the_answer)
@@ -581,11 +526,7 @@ ask_the_dying(unsigned index, void *context)
     EVENTUALLY(atomic_load(&a.stops) == atomic_load(&a.starts));
 }
 
-TEST_CITING("ACTOR-7", ask_of_one_that_is_being_stopped_always_ends)
+ACTOR_TEST_THREADS("ACTOR-7", ask_of_one_that_is_being_stopped_always_ends, 2)
 {
-    struct world world;
-
-    world_begin_threads(&world, 2);
-    threads_run(2, ask_the_dying, &world);
-    world_end(&world);
+    threads_run(2, ask_the_dying, world);
 }

@@ -61,52 +61,43 @@ spawn_calm(struct world *world)
     return ref;
 }
 
-TEST(become_starts_with_the_next_message)
+ACTOR_TEST("", become_starts_with_the_next_message)
 {
-    struct world world;
     lbx_ref ref;
 
-    world_begin(&world);
-    ref = spawn_calm(&world);
+    ref = spawn_calm(world);
     for (int i = 2; i >= 0; i--)
         lbx_tell(ref, letter(i));
     lbx_tell(ref, letter(1));
-    CHECK_DIARY(&world, "calm:2 calm:1 calm:0 angry:1");
-    world_end(&world);
+    CHECK_DIARY(world, "calm:2 calm:1 calm:0 angry:1");
 }
 
-TEST(unbecome_goes_back_step_by_step)
+ACTOR_TEST("", unbecome_goes_back_step_by_step)
 {
-    struct world world;
     lbx_ref ref;
     static const int numbers[] = {0, 1, 0, 1, 9, 1, 9, 1, 9, 1};
 
-    world_begin(&world);
-    ref = spawn_calm(&world);
+    ref = spawn_calm(world);
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         lbx_tell(ref, letter(numbers[i]));
-    CHECK_DIARY(&world, "calm:0 angry:1 angry:0 furious:1 furious:9 angry:1 "
-                        "angry:9 calm:1 calm:9 calm:1");
-    world_end(&world);
+    CHECK_DIARY(world, "calm:0 angry:1 angry:0 furious:1 furious:9 angry:1 "
+                       "angry:9 calm:1 calm:9 calm:1");
 }
 
-TEST(restart_forgets_what_it_became)
+ACTOR_TEST("", restart_forgets_what_it_became)
 {
-    struct world world;
     lbx_ref ref;
 
-    world_begin(&world);
-    ref = spawn_calm(&world);
+    ref = spawn_calm(world);
     lbx_tell(ref, letter(0));
     lbx_tell(ref, letter(0));
     lbx_tell(ref, letter(FAILS));
     lbx_tell(ref, letter(1));
-    CHECK_DIARY(&world, "calm:0 angry:0 furious:1000 calm:1");
+    CHECK_DIARY(world, "calm:0 angry:0 furious:1000 calm:1");
     lbx_tell(ref, letter(9));
     lbx_tell(ref, letter(0));
     lbx_tell(ref, letter(1));
-    CHECK_DIARY(&world, "calm:9 calm:0 angry:1");
-    world_end(&world);
+    CHECK_DIARY(world, "calm:9 calm:0 angry:1");
 }
 
 static lbx_status
@@ -128,27 +119,24 @@ shallow(lbx_context *context, void *state, void *message)
     return number_of(message) == 1 ? deepen(context, state, message) : LBX_OK;
 }
 
-TEST(become_may_nest_deeply)
+ACTOR_TEST("", become_may_nest_deeply)
 {
     static const lbx_behaviour behaviour = {
         .version = LBX_BEHAVIOUR_VERSION,
         .name = "deep",
         .receive = shallow,
     };
-    struct world world;
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref ref;
 
-    world_begin(&world);
-    stage = &world;
+    stage = world;
     props.behaviour = &behaviour;
-    CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &ref));
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
     for (int i = 0; i < 1000; i++)
         lbx_tell(ref, letter(1));
     for (int i = 0; i < 1001; i++)
         lbx_tell(ref, letter(2));
-    CHECK_DIARY(&world, "ground");
-    world_end(&world);
+    CHECK_DIARY(world, "ground");
 }
 
 static lbx_status
@@ -162,7 +150,7 @@ become_in_start(lbx_context *context, void *state, void *argument)
 }
 
 // It takes the place of the match table too.
-TEST(become_in_start_is_before_every_row)
+ACTOR_TEST("", become_in_start_is_before_every_row)
 {
     static const lbx_match rows[] = {{NULL, NULL, calm}};
     static const lbx_behaviour behaviour = {
@@ -172,19 +160,16 @@ TEST(become_in_start_is_before_every_row)
         .matches = rows,
         .match_count = 1,
     };
-    struct world world;
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref ref;
 
-    world_begin(&world);
-    stage = &world;
+    stage = world;
     props.behaviour = &behaviour;
-    CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &ref));
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
     lbx_tell(ref, letter(1));
     lbx_tell(ref, letter(9));
     lbx_tell(ref, letter(2));
-    CHECK_DIARY(&world, "angry:1 angry:9 calm:2");
+    CHECK_DIARY(world, "angry:1 angry:9 calm:2");
     CHECK_STATUS(LBX_INVALID, lbx_context_become(NULL, calm));
     lbx_context_unbecome(NULL);
-    world_end(&world);
 }

@@ -40,144 +40,110 @@ rank(const void *message, void *context, int32_t *ret)
     return true;
 }
 
-TEST_CITING("A-13", a_priority_mailbox_sorts_the_poison_pill_too)
+ACTOR_TEST("A-13", a_priority_mailbox_sorts_the_poison_pill_too)
 {
     static const int numbers[] = {21, 22, 1, 11, 12, 13, 2};
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    struct world world;
-    struct part a;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
     options.priority = rank;
-    spawn_boxed(&a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
-    lbx_tell(a.self, lbx_poison_pill());
+    spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    lbx_tell(a->self, lbx_poison_pill());
     for (int i = 0; i < 7; i++)
-        lbx_tell(a.self, letter(numbers[i]));
-    CHECK_DIARY(&world, "a+ a:1 a:2 a:11 a:12 a:13 a:21 a:22 a-");
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.dead_count));
+        lbx_tell(a->self, letter(numbers[i]));
+    CHECK_DIARY(world, "a+ a:1 a:2 a:11 a:12 a:13 a:21 a:22 a-");
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
-TEST_CITING("2.4.3", control_messages_overtake)
+ACTOR_TEST("2.4.3", control_messages_overtake)
 {
-    struct world world;
-    struct part a;
     lbx_envelope urgent = lbx_envelope_control(letter(3), 10);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    lbx_tell_envelope(a.self, &urgent);
-    CHECK_DIARY(&world, "a+ a:3 a:1 a:2");
-    world_end(&world);
+    spawn_boxed(a, LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    lbx_tell_envelope(a->self, &urgent);
+    CHECK_DIARY(world, "a+ a:3 a:1 a:2");
 }
 
-TEST_CITING("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
+ACTOR_TEST("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_DROP_NEWEST, 0);
-    struct world world;
-    struct part a;
     lbx_envelope third = lbx_envelope_of(letter(3), 10);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_BOUNDED, &options);
-    third.sender = lbx_ref_as_sender(a.self);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    lbx_tell_envelope(a.self, &third);
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
-    CHECK(lbx_ref_equal(world.dead[0].sender, a.self));
-    CHECK(lbx_ref_equal(world.dead[0].recipient, a.self));
-    CHECK_DIARY(&world, "a+ a:1 a:2");
-    world_end(&world);
-    CHECK_INT(3, atomic_load(&world.ended));
+    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    third.sender = lbx_ref_as_sender(a->self);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    lbx_tell_envelope(a->self, &third);
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
+    CHECK(lbx_ref_equal(world->dead[0].sender, a->self));
+    CHECK(lbx_ref_equal(world->dead[0].recipient, a->self));
+    CHECK_DIARY(world, "a+ a:1 a:2");
+    world_end(world);
+    CHECK_INT(3, atomic_load(&world->ended));
 }
 
-TEST_CITING("A-24", what_is_left_in_the_mailbox_becomes_dead_letters)
+ACTOR_TEST("A-24", what_is_left_in_the_mailbox_becomes_dead_letters)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_UNBOUNDED_DEQUE, NULL);
-    bid(&a, do_stop, NULL);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    CHECK_DIARY(&world, "a+ a-");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOSS_CLOSED);
-    lbx_tell(a.self, letter(3));
-    world_check_dead(&world, 2, 3, LBX_LOSS_NO_ACTOR);
-    world_end(&world);
-    CHECK_INT(4, atomic_load(&world.ended));
+    spawn_boxed(a, LBX_KIND_UNBOUNDED_DEQUE, NULL);
+    bid(a, do_stop, NULL);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    CHECK_DIARY(world, "a+ a-");
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 1, LBX_LOSS_CLOSED);
+    lbx_tell(a->self, letter(3));
+    world_check_dead(world, 2, 3, LBX_LOSS_NO_ACTOR);
+    world_end(world);
+    CHECK_INT(4, atomic_load(&world->ended));
 }
 
-TEST(a_full_mailbox_gives_a_try_its_message_back)
+ACTOR_TEST("", a_full_mailbox_gives_a_try_its_message_back)
 {
     lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_BLOCK, -1);
     lbx_envelope envelope = lbx_envelope_of(letter(2), 10);
-    struct world world;
-    struct part a;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_BOUNDED, &options);
-    lbx_tell(a.self, letter(1));
-    CHECK_STATUS(LBX_FULL, lbx_try_tell(a.self, &envelope));
-    CHECK_DIARY(&world, "a+ a:1");
-    CHECK_OK(lbx_try_tell(a.self, &envelope));
-    CHECK_DIARY(&world, "a:2");
-    world_end(&world);
-    CHECK_INT(2, atomic_load(&world.ended));
+    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    lbx_tell(a->self, letter(1));
+    CHECK_STATUS(LBX_FULL, lbx_try_tell(a->self, &envelope));
+    CHECK_DIARY(world, "a+ a:1");
+    CHECK_OK(lbx_try_tell(a->self, &envelope));
+    CHECK_DIARY(world, "a:2");
+    world_end(world);
+    CHECK_INT(2, atomic_load(&world->ended));
 }
 
-TEST(an_unknown_kind_is_not_found_and_costs_no_name)
+ACTOR_TEST("", an_unknown_kind_is_not_found_and_costs_no_name)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
     lbx_ref ref;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
+    props = part_props(a);
     props.mailbox = "no such kind";
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_spawn(world.system, &props, "a", &ref));
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+");
-    world_end(&world);
+                 lbx_system_spawn(world->system, &props, "a", &ref));
+    part_spawn(a);
+    CHECK_DIARY(world, "a+");
 }
 
 // System messages are the library's own; one of a user's is refused, and said
 // to be, wherever the actor's messages lie.
-TEST(a_system_message_is_refused_and_reported_so)
+ACTOR_TEST("", a_system_message_is_refused_and_reported_so)
 {
     lbx_envelope system = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_STOP), NULL);
-    struct world world;
-    struct part a;
-    struct part b;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    spawn_boxed(&b, LBX_KIND_BOUNDED, NULL);
+    part_spawn(a);
+    spawn_boxed(b, LBX_KIND_BOUNDED, NULL);
     system.message = letter(1);
-    lbx_tell_envelope(a.self, &system);
-    lbx_tell_envelope(b.self, &system);
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOSS_REFUSED);
-    world_check_dead(&world, 1, 1, LBX_LOSS_REFUSED);
-    CHECK_DIARY(&world, "a+ b+");
-    world_end(&world);
+    lbx_tell_envelope(a->self, &system);
+    lbx_tell_envelope(b->self, &system);
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 1, LBX_LOSS_REFUSED);
+    world_check_dead(world, 1, 1, LBX_LOSS_REFUSED);
+    CHECK_DIARY(world, "a+ b+");
 }
 
 // ---- The outbox ----
@@ -195,125 +161,92 @@ tell_four(lbx_context *context, struct part *part, void *argument)
 }
 
 // A sender that must wait handles nothing else until all is accepted, in order.
-TEST_CITING("A-25", a_sender_rests_until_there_is_room)
+ACTOR_TEST("A-25", a_sender_rests_until_there_is_room)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
-    struct world world;
-    struct part a;
-    struct part b;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+");
-    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b.self));
-    bid(&a, tell_four, &b);
-    lbx_tell(a.self, letter(9));
-    CHECK_DIARY(&world, "b+ told");
-    CHECK_OK(lbx_ref_resume(b.self));
-    CHECK_DIARY(&world, "b:1 b:2 b:3 b:4 a:9");
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.dead_count));
+    part_spawn(a);
+    CHECK_DIARY(world, "a+");
+    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    lbx_tell(a->self, letter(9));
+    CHECK_DIARY(world, "b+ told");
+    CHECK_OK(lbx_ref_resume(b->self));
+    CHECK_DIARY(world, "b:1 b:2 b:3 b:4 a:9");
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
-TEST_CITING("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
+ACTOR_TEST("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, LBX_SECOND);
-    struct world world;
-    struct part a;
-    struct part b;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b.self));
-    bid(&a, tell_four, &b);
-    lbx_tell(a.self, letter(9));
-    CHECK_DIARY(&world, "a+ told b+");
-    world_advance(&world, LBX_SECOND);
-    CHECK_DIARY(&world, "a:9");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
-    world_check_dead(&world, 1, 4, LBX_LOSS_DROPPED_NEWEST);
-    CHECK_OK(lbx_ref_resume(b.self));
-    CHECK_DIARY(&world, "b:1 b:2");
-    world_end(&world);
+    part_spawn(a);
+    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    lbx_tell(a->self, letter(9));
+    CHECK_DIARY(world, "a+ told b+");
+    world_advance(world, LBX_SECOND);
+    CHECK_DIARY(world, "a:9");
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 3, LBX_LOSS_DROPPED_NEWEST);
+    world_check_dead(world, 1, 4, LBX_LOSS_DROPPED_NEWEST);
+    CHECK_OK(lbx_ref_resume(b->self));
+    CHECK_DIARY(world, "b:1 b:2");
 }
 
-TEST(a_sender_that_ends_while_it_waits_takes_its_messages_along)
+ACTOR_TEST("", a_sender_that_ends_while_it_waits_takes_its_messages_along)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
-    struct world world;
-    struct part a;
-    struct part b;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b.self));
-    bid(&a, tell_four, &b);
-    CHECK_DIARY(&world, "a+ told b+");
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "a-");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    CHECK_OK(lbx_ref_resume(b.self));
-    CHECK_DIARY(&world, "b:1 b:2");
-    world_end(&world);
+    part_spawn(a);
+    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    CHECK_DIARY(world, "a+ told b+");
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "a-");
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    CHECK_OK(lbx_ref_resume(b->self));
+    CHECK_DIARY(world, "b:1 b:2");
 }
 
-TEST(a_recipient_that_ends_lets_its_senders_go_on)
+ACTOR_TEST("", a_recipient_that_ends_lets_its_senders_go_on)
 {
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
-    struct world world;
-    struct part a;
-    struct part b;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b.self));
-    bid(&a, tell_four, &b);
-    lbx_tell(a.self, letter(9));
-    CHECK_DIARY(&world, "a+ told b+");
-    lbx_ref_stop(b.self);
-    CHECK_DIARY(&world, "b- a:9");
-    CHECK_INT(4, atomic_load(&world.dead_count));
-    world_end(&world);
+    part_spawn(a);
+    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+    lbx_tell(a->self, letter(9));
+    CHECK_DIARY(world, "a+ told b+");
+    lbx_ref_stop(b->self);
+    CHECK_DIARY(world, "b- a:9");
+    CHECK_INT(4, atomic_load(&world->dead_count));
 }
 
 // ---- Suspension, numbers ----
 
-TEST_CITING("A-20", suspension_nests_and_spares_a_stop)
+ACTOR_TEST("A-20", suspension_nests_and_spares_a_stop)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    CHECK_OK(lbx_ref_suspend(a.self));
-    CHECK_OK(lbx_ref_suspend(a.self));
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+");
-    CHECK_OK(lbx_ref_resume(a.self));
-    CHECK_DIARY(&world, "");
-    CHECK_OK(lbx_ref_resume(a.self));
-    CHECK_OK(lbx_ref_resume(a.self)); // one too many
-    CHECK_DIARY(&world, "a:1");
-    CHECK_OK(lbx_ref_suspend(a.self));
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "a-");
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_suspend(a.self));
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_resume(a.self));
-    world_end(&world);
+    part_spawn(a);
+    CHECK_OK(lbx_ref_suspend(a->self));
+    CHECK_OK(lbx_ref_suspend(a->self));
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+");
+    CHECK_OK(lbx_ref_resume(a->self));
+    CHECK_DIARY(world, "");
+    CHECK_OK(lbx_ref_resume(a->self));
+    CHECK_OK(lbx_ref_resume(a->self)); // one too many
+    CHECK_DIARY(world, "a:1");
+    CHECK_OK(lbx_ref_suspend(a->self));
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "a-");
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_suspend(a->self));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_resume(a->self));
 }
 
 static lbx_actor_stats
@@ -325,47 +258,33 @@ stats_of(const struct part *part)
     return stats;
 }
 
-TEST(numbers_of_an_actor_add_up)
+ACTOR_TEST("", numbers_of_an_actor_add_up)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.children[0] = &b;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    CHECK_INT(2, stats_of(&a).depth);
-    CHECK_DIARY(&world, "a+ a:1 a:2 b+");
-    CHECK_INT(0, stats_of(&a).depth);
-    CHECK_INT(2, stats_of(&a).handled);
-    CHECK_INT(1, stats_of(&a).children);
-    lbx_tell(a.self, letter(FAILS));
-    (void)world_run(&world);
-    CHECK_INT(1, stats_of(&a).failures);
-    CHECK_STATUS(LBX_INVALID, lbx_ref_stats_read(a.self, NULL));
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
+    a->children[0] = b;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    CHECK_INT(2, stats_of(a).depth);
+    CHECK_DIARY(world, "a+ a:1 a:2 b+");
+    CHECK_INT(0, stats_of(a).depth);
+    CHECK_INT(2, stats_of(a).handled);
+    CHECK_INT(1, stats_of(a).children);
+    lbx_tell(a->self, letter(FAILS));
+    (void)world_run(world);
+    CHECK_INT(1, stats_of(a).failures);
+    CHECK_STATUS(LBX_INVALID, lbx_ref_stats_read(a->self, NULL));
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_ref_stats_read(a.self, &(lbx_actor_stats){0}));
-    world_end(&world);
+                 lbx_ref_stats_read(a->self, &(lbx_actor_stats){0}));
 }
 
-TEST(depth_counts_a_mailbox_of_its_own)
+ACTOR_TEST("", depth_counts_a_mailbox_of_its_own)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_UNBOUNDED, NULL);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    CHECK_INT(2, stats_of(&a).depth);
-    CHECK_DIARY(&world, "a+ a:1 a:2");
-    CHECK_INT(0, stats_of(&a).depth);
-    world_end(&world);
+    spawn_boxed(a, LBX_KIND_UNBOUNDED, NULL);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    CHECK_INT(2, stats_of(a).depth);
+    CHECK_DIARY(world, "a+ a:1 a:2");
+    CHECK_INT(0, stats_of(a).depth);
 }

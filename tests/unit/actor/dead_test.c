@@ -37,39 +37,33 @@ parcel_type(void)
     return type;
 }
 
-TEST_CITING("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
+ACTOR_TEST("ACTOR-3 A-15", mail_of_an_ended_actor_is_reported_with_all_it_had)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_type *type = parcel_type();
     lbx_envelope envelope = lbx_envelope_of_type(copy_parcel(NULL, NULL), type);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    part_spawn(&b);
-    (void)world_run(&world);
-    envelope.sender = lbx_ref_as_sender(b.self);
+    part_spawn(a);
+    part_spawn(b);
+    (void)world_run(world);
+    envelope.sender = lbx_ref_as_sender(b->self);
     envelope.priority = 3;
     envelope.channel = LBX_CHANNEL_CONTROL;
-    lbx_tell_envelope(a.self, &envelope);
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    CHECK(lbx_ref_equal(b.self, world.dead[0].sender));
-    CHECK(lbx_ref_equal(a.self, world.dead[0].recipient));
-    CHECK_PTR(type, world.dead[0].envelope.type);
-    CHECK_PTR(envelope.message, world.dead[0].envelope.message);
-    CHECK_INT(3, world.dead[0].envelope.priority);
-    CHECK_INT(LBX_CHANNEL_CONTROL, world.dead[0].envelope.channel);
-    CHECK_INT(LBX_LOSS_CLOSED, world.dead[0].envelope.lost);
-    CHECK(!world.dead[0].suppressed);
+    lbx_tell_envelope(a->self, &envelope);
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    CHECK(lbx_ref_equal(b->self, world->dead[0].sender));
+    CHECK(lbx_ref_equal(a->self, world->dead[0].recipient));
+    CHECK_PTR(type, world->dead[0].envelope.type);
+    CHECK_PTR(envelope.message, world->dead[0].envelope.message);
+    CHECK_INT(3, world->dead[0].envelope.priority);
+    CHECK_INT(LBX_CHANNEL_CONTROL, world->dead[0].envelope.channel);
+    CHECK_INT(LBX_LOSS_CLOSED, world->dead[0].envelope.lost);
+    CHECK(!world->dead[0].suppressed);
     CHECK_INT(1, atomic_load(&ended));
-    CHECK_INT(1, world_stats(&world).dead_letters);
-    CHECK_INT(0, world_stats(&world).suppressed);
-    world_end(&world);
+    CHECK_INT(1, world_stats(world).dead_letters);
+    CHECK_INT(0, world_stats(world).suppressed);
+    world_end(world);
     lbx_type_destroy(type);
 }
 

@@ -7,22 +7,14 @@
 
 #include "actor/fixture.h"
 
-TEST_CITING("A-12 A-22 V-31", turn_handles_five_messages_by_default)
+ACTOR_TEST("A-12 A-22 V-31", turn_handles_five_messages_by_default)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    part_spawn(&b);
+    part_spawn(a);
+    part_spawn(b);
     for (int i = 1; i <= 7; i++)
-        lbx_tell(a.self, letter(i));
-    lbx_tell(b.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:1 a:2 a:3 a:4 a:5 b+ b:1 a:6 a:7");
-    world_end(&world);
+        lbx_tell(a->self, letter(i));
+    lbx_tell(b->self, letter(1));
+    CHECK_DIARY(world, "a+ a:1 a:2 a:3 a:4 a:5 b+ b:1 a:6 a:7");
 }
 
 TEST_CITING("A-22 V-30 V-31", throughput_is_respected)
@@ -76,20 +68,14 @@ stop_sibling(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("ACTOR-6 A-22", system_messages_come_after_every_message)
+ACTOR_TEST("ACTOR-6 A-22", system_messages_come_after_every_message)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stop_sibling;
-    part_spawn(&a);
+    a->receive = stop_sibling;
+    part_spawn(a);
     for (int i = 1; i <= 4; i++)
-        lbx_tell(a.self, letter(i));
-    CHECK_DIARY(&world, "a+ a:1 a:2 a-");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_end(&world);
+        lbx_tell(a->self, letter(i));
+    CHECK_DIARY(world, "a+ a:1 a:2 a-");
+    CHECK_INT(2, atomic_load(&world->dead_count));
 }
 
 // ---- Threads ----
@@ -405,22 +391,18 @@ TEST(a_handler_may_wait_for_one_that_only_it_has_told)
 }
 
 // Idle is idle: waiting here is a wait on an ask that times out.
-TEST(idle_threads_use_no_processor)
+ACTOR_TEST_THREADS("", idle_threads_use_no_processor, 4)
 {
-    struct world world;
-    struct part a;
     lbx_envelope question = lbx_envelope_of(letter(1), 10);
     lbx_envelope answer;
     lbx_operation ask;
     int64_t used;
     int64_t wall;
 
-    world_begin_threads(&world, 4);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    part_spawn(&a);
-    EVENTUALLY(world_stats(&world).parks >= 4);
-    CHECK_OK(lbx_ask_init(&ask, world.system, a.self, &question, &answer,
+    a->silent = true;
+    part_spawn(a);
+    EVENTUALLY(world_stats(world).parks >= 4);
+    CHECK_OK(lbx_ask_init(&ask, world->system, a->self, &question, &answer,
                           lbx_deadline_after(NULL, 300 * LBX_MS)));
     wall = lbx_clock_now(NULL);
     used = cpu_ns();
@@ -431,7 +413,6 @@ TEST(idle_threads_use_no_processor)
     test_note("idle: %lld us of %lld us", (long long)(used / LBX_US),
               (long long)(wall / LBX_US));
     CHECK(used * 10 < wall);
-    world_end(&world);
 }
 
 // ---- Many ----
@@ -467,7 +448,7 @@ tell_everyone(unsigned index, void *context)
         lbx_tell(many->refs[(i + index * 777) % many->count], &many->received);
 }
 
-TEST_CITING_LIMIT("V-36", ten_thousand_actors_run, 60)
+TEST_CITING("V-36", ten_thousand_actors_run)
 {
     enum {
         MANY = 10000,
@@ -496,16 +477,14 @@ TEST_CITING_LIMIT("V-36", ten_thousand_actors_run, 60)
 }
 
 // Vela: five actors with ten messages each; five threads with twenty for one.
-TEST_CITING("V-36 5.1", slow_actor_does_not_stall_others)
+ACTOR_TEST_THREADS("V-36 5.1", slow_actor_does_not_stall_others, 2)
 {
-    struct world world;
     struct part slow;
     struct part fast;
     struct gate gate = {false, false};
 
-    world_begin_threads(&world, 2);
-    part_init(&slow, &world, "slow");
-    part_init(&fast, &world, "fast");
+    part_init(&slow, world, "slow");
+    part_init(&fast, world, "fast");
     slow.silent = fast.silent = true;
     part_spawn(&slow);
     bid(&slow, do_block, &gate);
@@ -515,7 +494,6 @@ TEST_CITING("V-36 5.1", slow_actor_does_not_stall_others)
         lbx_tell(fast.self, letter(1));
     EVENTUALLY(atomic_load(&fast.received) == 1000);
     atomic_store(&gate.is_open, true);
-    world_end(&world);
 }
 
 // Work made by one busy worker is taken by the others.

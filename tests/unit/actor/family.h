@@ -2,13 +2,12 @@
 /*
  * A family for the tests of supervision: "p" with the children "a" and "b".
  *
- *     struct family family;
- *
- *     family_init(&family, LBX_DIRECTIVE_RESUME); // p's strategy; change the parts
- *     family_begin(&family);
- *     lbx_tell(family.a.self, letter(FAILS));
- *     CHECK_DIARY(&family.world, "a:1000");
- *     family_end(&family);
+ *     FAMILY_TEST("", a_fails, LBX_DIRECTIVE_RESUME) // p's strategy
+ *     {
+ *         family_begin(family); // after changes to the parts
+ *         lbx_tell(family->a.self, letter(FAILS));
+ *         CHECK_DIARY(&family->world, "a:1000");
+ *     }
  */
 #ifndef LBX_TEST_ACTOR_FAMILY_H
 #define LBX_TEST_ACTOR_FAMILY_H
@@ -39,6 +38,13 @@ struct line {
 void line_init(struct line *line);
 void line_begin(struct line *line);
 void line_end(struct line *line);
+
+/* Tests in a family with p's strategy, or in a line. */
+#define FAMILY_TEST(behaviour, name, directive)                                \
+    FIXTURE_TEST(family, behaviour, name, family_init(family, directive),      \
+                 family_end(family))
+#define LINE_TEST(behaviour, name)                                             \
+    FIXTURE_TEST(line, behaviour, name, line_init(line), line_end(line))
 
 /* For a part's `receive`: LBX_BUSY for its first letter. */
 lbx_status busy_once(lbx_context *context, struct part *part, void *message);

@@ -96,6 +96,8 @@ world_begin_threads(struct world *world, int64_t threads)
 void
 world_end(struct world *world)
 {
+    if (!world->system)
+        return;
     CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
     lbx_system_destroy(world->system);
     world->system = NULL;
@@ -437,4 +439,17 @@ do_block(lbx_context *context, struct part *part, void *argument)
     atomic_store(&gate->reached, true);
     EVENTUALLY(atomic_load(&gate->is_open));
     return LBX_OK;
+}
+
+void
+cast_begin(struct cast *cast, int64_t threads)
+{
+    if (threads > 0)
+        world_begin_threads(&cast->world, threads);
+    else
+        world_begin(&cast->world);
+    part_init(&cast->a, &cast->world, "a");
+    part_init(&cast->b, &cast->world, "b");
+    part_init(&cast->c, &cast->world, "c");
+    part_init(&cast->d, &cast->world, "d");
 }

@@ -3,14 +3,11 @@
  * What the actor tests have in common: a system with a clock that the test
  * moves, actors that write a diary, and a list of the dead letters.
  *
- *     struct world world;
- *     struct part a;
- *
- *     world_begin(&world);
- *     part_init(&a, &world, "a");
- *     lbx_tell(part_spawn(&a), letter(7));
- *     CHECK_DIARY(&world, "a+ a:7");
- *     world_end(&world);
+ *     ACTOR_TEST("", letter_is_handled)
+ *     {
+ *         lbx_tell(part_spawn(a), letter(7));
+ *         CHECK_DIARY(world, "a+ a:7");
+ *     }
  *
  * The world has no threads unless the test asks for some: nothing happens
  * before world_run(), which CHECK_DIARY() calls, and then everything in one
@@ -81,10 +78,10 @@ void world_begin_with(struct world *world, const lbx_system_options *options);
 /* A system with threads and the real clock. */
 void world_begin_threads(struct world *world, int64_t threads);
 
-/* Terminates and destroys the system. */
+/* Terminates and destroys the system; nothing when the test has done so. */
 void world_end(struct world *world);
 
-/* Runs until nothing is ready; how many turns. */
+/* Runs until nothing is ready; how many runs. */
 uint64_t world_run(struct world *world);
 uint64_t world_run_most(struct world *world, uint64_t most);
 void world_advance(struct world *world, int64_t duration_ns);
@@ -148,6 +145,57 @@ void bid(struct part *part, deed *what, void *argument);
 /* A message that says only its number; any, 0 (which is NULL) included. */
 void *letter(int number);
 int number_of(const void *message);
+
+/* ---- Tests with a world and a cast ---- */
+
+/* What most tests need: parts "a" to "d", not spawned, in a world. */
+struct cast {
+    struct world world;
+    struct part a;
+    struct part b;
+    struct part c;
+    struct part d;
+};
+
+void cast_begin(struct cast *cast, int64_t threads);
+
+/* A test in a world without threads and with a clock that the test moves; or
+ * with threads and the real clock. The body has `world` and `a` to `d`. */
+#define ACTOR_TEST(behaviour, name) ACTOR_TEST_THREADS(behaviour, name, 0)
+
+#define ACTOR_TEST_THREADS(behaviour, name, threads)                           \
+    static void name##_in(CAST_PARAMETERS);                                    \
+    TEST_CITING(behaviour, name)                                               \
+    {                                                                          \
+        struct cast cast;                                                      \
+                                                                               \
+        cast_begin(&cast, threads);                                            \
+        name##_in(&cast.world, &cast.a, &cast.b, &cast.c, &cast.d);            \
+        world_end(&cast.world);                                                \
+    }                                                                          \
+    static void name##_in(CAST_PARAMETERS)
+
+#define CAST_PARAMETERS                                                        \
+    __attribute__((unused)) struct world *world,                               \
+        __attribute__((unused)) struct part *a,                                \
+        __attribute__((unused)) struct part *b,                                \
+        __attribute__((unused)) struct part *c,                                \
+        __attribute__((unused)) struct part *d
+
+/* A test with a fixture of its own, `struct type`, which the body gets by the
+ * name of its type; `begin` and `end` are called before and after it. */
+#define FIXTURE_TEST(type, behaviour, name, begin, end)                        \
+    static void name##_in(struct type *type);                                  \
+    TEST_CITING(behaviour, name)                                               \
+    {                                                                          \
+        struct type fixture;                                                   \
+        struct type *type = &fixture;                                          \
+                                                                               \
+        begin;                                                                 \
+        name##_in(type);                                                       \
+        end;                                                                   \
+    }                                                                          \
+    static void name##_in(struct type *type)
 
 /* Orders that many tests give; the argument is a struct part, or as said. */
 deed do_stop;    /* oneself */

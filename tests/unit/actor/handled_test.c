@@ -64,16 +64,16 @@ waiting_end(struct waiting *waiting, lbx_status expected, unsigned dead)
     world_end(&waiting->world);
 }
 
-TEST(a_message_is_handled_when_its_handler_has_returned_ok)
-{
-    struct waiting waiting;
+#define WAITING_TEST(name, expected, dead)                                     \
+    FIXTURE_TEST(waiting, "", name, waiting_begin(waiting),                    \
+                 waiting_end(waiting, expected, dead))
 
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    CHECK_STATUS(LBX_PENDING, look(&waiting)); // nobody has run
-    CHECK_DIARY(&waiting.world, "a+ a:7");
-    waiting_end(&waiting, LBX_OK, 0);
+WAITING_TEST(a_message_is_handled_when_its_handler_has_returned_ok, LBX_OK, 0)
+{
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
+    CHECK_STATUS(LBX_PENDING, look(waiting)); // nobody has run
+    CHECK_DIARY(&waiting->world, "a+ a:7");
 }
 
 static lbx_status
@@ -84,15 +84,11 @@ refuse(lbx_context *context, struct part *part, void *message)
     return number_of(message) == 0 ? LBX_OK : LBX_DENIED;
 }
 
-TEST(a_failure_is_what_the_handler_answered)
+WAITING_TEST(a_failure_is_what_the_handler_answered, LBX_DENIED, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    waiting.a.receive = refuse;
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_DENIED, 0); // restarted, and the message ended
+    waiting->a.receive = refuse;
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
 }
 
 static lbx_status
@@ -105,16 +101,12 @@ mend(lbx_context *context, struct part *part, lbx_status status, void *message)
     return LBX_OK;
 }
 
-TEST(a_failure_that_was_mended_is_ok)
+WAITING_TEST(a_failure_that_was_mended_is_ok, LBX_OK, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    waiting.a.receive = refuse;
-    waiting.a.mend = mend;
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_OK, 0);
+    waiting->a.receive = refuse;
+    waiting->a.mend = mend;
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
 }
 
 /* ---- A supervisor that decides ---- */
@@ -189,29 +181,21 @@ TEST(whatever_a_supervisor_decides_the_failure_is_reported)
 
 /* ---- Messages that are not handled ---- */
 
-TEST(an_actor_that_has_ended_handles_nothing)
+WAITING_TEST(an_actor_that_has_ended_handles_nothing, LBX_NOT_FOUND, 1)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    world_run(&waiting.world);
-    lbx_ref_stop(waiting.a.self);
-    world_run(&waiting.world);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_NOT_FOUND, 1);
+    part_spawn(&waiting->a);
+    world_run(&waiting->world);
+    lbx_ref_stop(waiting->a.self);
+    world_run(&waiting->world);
+    tell(waiting, 7);
 }
 
-TEST(an_actor_that_ends_first_has_not_handled_it)
+WAITING_TEST(an_actor_that_ends_first_has_not_handled_it, LBX_NOT_FOUND, 1)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    world_run(&waiting.world);
-    tell(&waiting, 7);
-    lbx_ref_stop(waiting.a.self); // overtakes it
-    waiting_end(&waiting, LBX_NOT_FOUND, 1);
+    part_spawn(&waiting->a);
+    world_run(&waiting->world);
+    tell(waiting, 7);
+    lbx_ref_stop(waiting->a.self); // overtakes it
 }
 
 static bool
@@ -236,49 +220,39 @@ static const lbx_behaviour deaf = {.version = LBX_BEHAVIOUR_VERSION,
                                    .matches = &no_match,
                                    .match_count = 1};
 
-TEST(an_actor_without_a_handler_does_not_support_it)
+WAITING_TEST(an_actor_without_a_handler_does_not_support_it, LBX_UNSUPPORTED, 1)
 {
     lbx_props props = LBX_PROPS_INIT;
-    struct waiting waiting;
 
-    waiting_begin(&waiting);
     props.behaviour = &deaf;
-    CHECK_OK(lbx_system_spawn(waiting.world.system, &props, "deaf",
-                              &waiting.a.self));
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_UNSUPPORTED, 1);
+    CHECK_OK(lbx_system_spawn(waiting->world.system, &props, "deaf",
+                              &waiting->a.self));
+    tell(waiting, 7);
 }
 
-TEST(a_message_whose_deadline_has_passed_is_too_late)
+WAITING_TEST(a_message_whose_deadline_has_passed_is_too_late, LBX_TIMEOUT, 1)
 {
     lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
-    struct waiting waiting;
 
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    world_run(&waiting.world);
-    envelope.deadline_ns = waiting.world.time.now_ns + LBX_SECOND;
-    CHECK_OK(lbx_tell_handled_init(&waiting.handled, waiting.world.system,
-                                   waiting.a.self, &envelope, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, look(&waiting));
-    world_advance(&waiting.world, 2 * LBX_SECOND);
-    waiting_end(&waiting, LBX_TIMEOUT, 1);
+    part_spawn(&waiting->a);
+    world_run(&waiting->world);
+    envelope.deadline_ns = waiting->world.time.now_ns + LBX_SECOND;
+    CHECK_OK(lbx_tell_handled_init(&waiting->handled, waiting->world.system,
+                                   waiting->a.self, &envelope, LBX_FOREVER));
+    CHECK_STATUS(LBX_PENDING, look(waiting));
+    world_advance(&waiting->world, 2 * LBX_SECOND);
 }
 
 /* ---- Messages that go elsewhere first ---- */
 
-TEST(a_stashed_message_is_handled_when_it_comes_back)
+WAITING_TEST(a_stashed_message_is_handled_when_it_comes_back, LBX_OK, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    bid(&waiting.a, do_stash, NULL);
-    tell(&waiting, 7);
-    world_run(&waiting.world);
-    CHECK_STATUS(LBX_PENDING, look(&waiting));
-    bid(&waiting.a, do_unstash, NULL);
-    waiting_end(&waiting, LBX_OK, 0);
+    part_spawn(&waiting->a);
+    bid(&waiting->a, do_stash, NULL);
+    tell(waiting, 7);
+    world_run(&waiting->world);
+    CHECK_STATUS(LBX_PENDING, look(waiting));
+    bid(&waiting->a, do_unstash, NULL);
 }
 
 static lbx_status
@@ -290,29 +264,21 @@ clear(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(a_stash_that_is_cleared_cancels)
+WAITING_TEST(a_stash_that_is_cleared_cancels, LBX_CANCELLED, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    bid(&waiting.a, do_stash, NULL);
-    tell(&waiting, 7);
-    bid(&waiting.a, clear, NULL);
-    waiting_end(&waiting, LBX_CANCELLED, 0);
+    part_spawn(&waiting->a);
+    bid(&waiting->a, do_stash, NULL);
+    tell(waiting, 7);
+    bid(&waiting->a, clear, NULL);
 }
 
-TEST(a_stash_that_ends_with_its_actor_has_not_handled)
+WAITING_TEST(a_stash_that_ends_with_its_actor_has_not_handled, LBX_NOT_FOUND, 1)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    part_spawn(&waiting.a);
-    bid(&waiting.a, do_stash, NULL);
-    tell(&waiting, 7);
-    world_run(&waiting.world);
-    lbx_ref_stop(waiting.a.self);
-    waiting_end(&waiting, LBX_NOT_FOUND, 1);
+    part_spawn(&waiting->a);
+    bid(&waiting->a, do_stash, NULL);
+    tell(waiting, 7);
+    world_run(&waiting->world);
+    lbx_ref_stop(waiting->a.self);
 }
 
 static lbx_status
@@ -326,18 +292,14 @@ pass_on(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(a_forwarded_message_is_handled_by_whom_it_reaches)
+WAITING_TEST(a_forwarded_message_is_handled_by_whom_it_reaches, LBX_DENIED, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    waiting.a.receive = pass_on;
-    waiting.a.context = &waiting;
-    waiting.b.receive = refuse;
-    part_spawn(&waiting.b);
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_DENIED, 0);
+    waiting->a.receive = pass_on;
+    waiting->a.context = waiting;
+    waiting->b.receive = refuse;
+    part_spawn(&waiting->b);
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
 }
 
 static lbx_status
@@ -349,15 +311,11 @@ take(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(a_message_that_is_kept_has_been_handled)
+WAITING_TEST(a_message_that_is_kept_has_been_handled, LBX_OK, 0)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    waiting.a.receive = take;
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_OK, 0);
+    waiting->a.receive = take;
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
 }
 
 static lbx_status
@@ -368,15 +326,11 @@ answer(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(an_answer_is_not_what_is_waited_for)
+WAITING_TEST(an_answer_is_not_what_is_waited_for, LBX_OK, 1)
 {
-    struct waiting waiting;
-
-    waiting_begin(&waiting);
-    waiting.a.receive = answer;
-    part_spawn(&waiting.a);
-    tell(&waiting, 7);
-    waiting_end(&waiting, LBX_OK, 1); // the answer
+    waiting->a.receive = answer;
+    part_spawn(&waiting->a);
+    tell(waiting, 7);
 }
 
 /* ---- Mailboxes of their own ---- */
@@ -402,23 +356,20 @@ TEST(the_wait_goes_through_any_mailbox)
     }
 }
 
-TEST(a_message_that_a_mailbox_drops_found_it_full)
+WAITING_TEST(a_message_that_a_mailbox_drops_found_it_full, LBX_FULL, 1)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    struct waiting waiting;
     lbx_props props;
 
-    waiting_begin(&waiting);
     options.capacity_messages = 1;
     options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-    props = part_props(&waiting.a);
+    props = part_props(&waiting->a);
     props.mailbox = LBX_KIND_BOUNDED;
     props.mailbox_options = &options;
     CHECK_OK(
-        lbx_system_spawn(waiting.world.system, &props, "a", &waiting.a.self));
-    tell(&waiting, 7);
-    lbx_tell(waiting.a.self, letter(8)); // pushes it out
-    waiting_end(&waiting, LBX_FULL, 1);
+        lbx_system_spawn(waiting->world.system, &props, "a", &waiting->a.self));
+    tell(waiting, 7);
+    lbx_tell(waiting->a.self, letter(8)); // pushes it out
 }
 
 TEST(a_pool_passes_the_wait_on)

@@ -15,41 +15,37 @@ line_init_patient(struct line *line)
     line->p.receive = busy_once;
 }
 
-TEST_CITING("ACTOR-5", those_below_a_failed_actor_handle_nothing)
+#define PATIENT_TEST(behaviour, name)                                          \
+    FIXTURE_TEST(line, behaviour, name, line_init_patient(line), line_end(line))
+
+PATIENT_TEST("ACTOR-5", those_below_a_failed_actor_handle_nothing)
 {
-    struct line line;
     struct part d;
 
-    line_init_patient(&line);
-    part_init(&d, &line.world, "d");
-    line.c.children[0] = &d;
-    part_spawn(&line.g);
-    CHECK_DIARY(&line.world, "g+ p+ c+ d+");
-    lbx_tell(line.p.self, letter(1));
-    CHECK_DIARY(&line.world, "p:1");
+    part_init(&d, &line->world, "d");
+    line->c.children[0] = &d;
+    part_spawn(&line->g);
+    CHECK_DIARY(&line->world, "g+ p+ c+ d+");
+    lbx_tell(line->p.self, letter(1));
+    CHECK_DIARY(&line->world, "p:1");
     lbx_tell(d.self, letter(2));
-    lbx_tell(line.c.self, letter(3));
-    lbx_tell(line.g.self, letter(4)); // it is above
-    CHECK_DIARY(&line.world, "g:4");
-    world_advance(&line.world, 100);
-    CHECK_DIARY(&line.world, "p:1 c:3 d:2");
-    line_end(&line);
+    lbx_tell(line->c.self, letter(3));
+    lbx_tell(line->g.self, letter(4)); // it is above
+    CHECK_DIARY(&line->world, "g:4");
+    world_advance(&line->world, 100);
+    CHECK_DIARY(&line->world, "p:1 c:3 d:2");
 }
 
-TEST_CITING("ACTOR-5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
+LINE_TEST("ACTOR-5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
 {
-    struct line line;
-
-    line_init(&line);
-    line_begin(&line);
-    lbx_tell(line.p.self, letter(FAILS));
-    lbx_tell(line.c.self, letter(1));
-    CHECK_DIARY(&line.world, "p:1000 c- p- p+ c+");
-    CHECK_INT(1, atomic_load(&line.world.dead_count));
-    world_check_dead(&line.world, 0, 1, LBX_LOSS_CLOSED);
-    lbx_tell(line.c.self, letter(2)); // the new one is free
-    CHECK_DIARY(&line.world, "c:2");
-    line_end(&line);
+    line_begin(line);
+    lbx_tell(line->p.self, letter(FAILS));
+    lbx_tell(line->c.self, letter(1));
+    CHECK_DIARY(&line->world, "p:1000 c- p- p+ c+");
+    CHECK_INT(1, atomic_load(&line->world.dead_count));
+    world_check_dead(&line->world, 0, 1, LBX_LOSS_CLOSED);
+    lbx_tell(line->c.self, letter(2)); // the new one is free
+    CHECK_DIARY(&line->world, "c:2");
 }
 
 static lbx_status
@@ -61,26 +57,23 @@ spawn_and_fail(lbx_context *context, struct part *part, void *argument)
 }
 
 // Also those whom it spawned just before, and those whom they spawn.
-TEST(those_born_below_a_failed_actor_start_and_wait)
+PATIENT_TEST("", those_born_below_a_failed_actor_start_and_wait)
 {
-    struct line line;
     struct part d;
     struct part e;
 
-    line_init_patient(&line);
-    part_init(&d, &line.world, "d");
-    part_init(&e, &line.world, "e");
+    part_init(&d, &line->world, "d");
+    part_init(&e, &line->world, "e");
     d.children[0] = &e;
-    line_begin(&line);
-    bid(&line.p, spawn_and_fail, &d);
-    CHECK_DIARY(&line.world, "d+ e+");
+    line_begin(line);
+    bid(&line->p, spawn_and_fail, &d);
+    CHECK_DIARY(&line->world, "d+ e+");
     lbx_tell(d.self, letter(1));
     lbx_tell(e.self, letter(2));
-    CHECK_DIARY(&line.world, "");
-    lbx_ref_stop(line.p.self); // the order would spawn d again
-    CHECK_DIARY(&line.world, "c- e- d- p-");
-    CHECK_INT(2 + 1, atomic_load(&line.world.dead_count));
-    line_end(&line);
+    CHECK_DIARY(&line->world, "");
+    lbx_ref_stop(line->p.self); // the order would spawn d again
+    CHECK_DIARY(&line->world, "c- e- d- p-");
+    CHECK_INT(2 + 1, atomic_load(&line->world.dead_count));
 }
 
 static lbx_directive
@@ -93,91 +86,77 @@ spawn_and_retry(lbx_context *context, struct part *part,
 
 // p fails by escalation after it has spawned d in its supervise; d is released
 // with the others.
-TEST(child_that_a_failed_actor_spawns_is_released_with_the_others)
+PATIENT_TEST("", child_that_a_failed_actor_spawns_is_released_with_the_others)
 {
-    struct line line;
     struct part d;
 
-    line_init_patient(&line);
-    part_init(&d, &line.world, "d");
-    line.p.receive = NULL;
-    line.p.decide = spawn_and_retry;
-    line.p.context = &d;
-    line.c.receive = busy_once;
-    line_begin(&line);
-    lbx_tell(line.c.self, letter(1));
-    lbx_tell(line.p.self, letter(FAILS));
+    part_init(&d, &line->world, "d");
+    line->p.receive = NULL;
+    line->p.decide = spawn_and_retry;
+    line->p.context = &d;
+    line->c.receive = busy_once;
+    line_begin(line);
+    lbx_tell(line->c.self, letter(1));
+    lbx_tell(line->p.self, letter(FAILS));
     // c fails, p fails before it has heard of it, and decides all the same.
-    CHECK_DIARY(&line.world, "c:1 p:1000 d+");
+    CHECK_DIARY(&line->world, "c:1 p:1000 d+");
     lbx_tell(d.self, letter(2));
-    CHECK_DIARY(&line.world, "");
-    CHECK_OK(lbx_ref_suspend(line.p.self)); // it would fail again
-    world_advance(&line.world, 100);
-    CHECK_DIARY(&line.world, "c:1 d:2");
-    line_end(&line);
+    CHECK_DIARY(&line->world, "");
+    CHECK_OK(lbx_ref_suspend(line->p.self)); // it would fail again
+    world_advance(&line->world, 100);
+    CHECK_DIARY(&line->world, "c:1 d:2");
 }
 
 // To be suspended by somebody is another matter.
-TEST_CITING("R-16", held_actor_is_not_resumed_by_others)
+PATIENT_TEST("R-16", held_actor_is_not_resumed_by_others)
 {
-    struct line line;
-
-    line_init_patient(&line);
-    line_begin(&line);
-    lbx_tell(line.p.self, letter(1));
-    lbx_tell(line.c.self, letter(2));
-    CHECK_DIARY(&line.world, "p:1");
-    CHECK_OK(lbx_ref_resume(line.c.self)); // one too many
-    CHECK_DIARY(&line.world, "");
-    CHECK_OK(lbx_ref_suspend(line.c.self));
-    world_advance(&line.world, 100);
-    CHECK_DIARY(&line.world, "p:1");
-    CHECK_OK(lbx_ref_resume(line.c.self));
-    CHECK_DIARY(&line.world, "c:2");
-    line_end(&line);
+    line_begin(line);
+    lbx_tell(line->p.self, letter(1));
+    lbx_tell(line->c.self, letter(2));
+    CHECK_DIARY(&line->world, "p:1");
+    CHECK_OK(lbx_ref_resume(line->c.self)); // one too many
+    CHECK_DIARY(&line->world, "");
+    CHECK_OK(lbx_ref_suspend(line->c.self));
+    world_advance(&line->world, 100);
+    CHECK_DIARY(&line->world, "p:1");
+    CHECK_OK(lbx_ref_resume(line->c.self));
+    CHECK_DIARY(&line->world, "c:2");
 }
 
-TEST_CITING("ACTOR-6", held_actor_can_be_stopped)
+PATIENT_TEST("ACTOR-6", held_actor_can_be_stopped)
 {
-    struct line line;
-
-    line_init_patient(&line);
-    line_begin(&line);
-    lbx_tell(line.p.self, letter(1));
-    CHECK_DIARY(&line.world, "p:1");
-    lbx_ref_stop(line.c.self);
-    CHECK_DIARY(&line.world, "c-");
-    world_advance(&line.world, 100);
-    CHECK_DIARY(&line.world, "p:1");
-    line_end(&line);
+    line_begin(line);
+    lbx_tell(line->p.self, letter(1));
+    CHECK_DIARY(&line->world, "p:1");
+    lbx_ref_stop(line->c.self);
+    CHECK_DIARY(&line->world, "c-");
+    world_advance(&line->world, 100);
+    CHECK_DIARY(&line->world, "p:1");
 }
 
 // c has failed when p fails, and may go on before p does: it waits, and d below
 // it too.
-TEST_CITING("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
+PATIENT_TEST("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
 {
-    struct line line;
     struct part d;
 
-    line_init_patient(&line);
-    line.g.strategy.retry_ns = 300;
-    line.p.strategy.directive = LBX_DIRECTIVE_RETRY;
-    line.p.strategy.retry_ns = 100;
-    line.c.receive = busy_once;
-    part_init(&d, &line.world, "d");
-    line.c.children[0] = &d;
-    part_spawn(&line.g);
-    CHECK_DIARY(&line.world, "g+ p+ c+ d+");
-    lbx_tell(line.c.self, letter(1));
-    CHECK_DIARY(&line.world, "c:1");
+    line->g.strategy.retry_ns = 300;
+    line->p.strategy.directive = LBX_DIRECTIVE_RETRY;
+    line->p.strategy.retry_ns = 100;
+    line->c.receive = busy_once;
+    part_init(&d, &line->world, "d");
+    line->c.children[0] = &d;
+    part_spawn(&line->g);
+    CHECK_DIARY(&line->world, "g+ p+ c+ d+");
+    lbx_tell(line->c.self, letter(1));
+    CHECK_DIARY(&line->world, "c:1");
     lbx_tell(d.self, letter(2));
-    lbx_tell(line.p.self, letter(3));
-    CHECK_DIARY(&line.world, "p:3");
-    world_advance(&line.world, 100);
-    CHECK_DIARY(&line.world, "");
-    world_advance(&line.world, 200);
-    CHECK_DIARY(&line.world, "p:3 c:1 d:2");
-    line_end(&line);
+    lbx_tell(line->p.self, letter(3));
+    CHECK_DIARY(&line->world, "p:3");
+    world_advance(&line->world, 100);
+    CHECK_DIARY(&line->world, "");
+    world_advance(&line->world, 200);
+    CHECK_DIARY(&line->world, "p:3 c:1 d:2");
 }
 
 /* ---- In threads ---- */
@@ -208,7 +187,7 @@ stop_at_once(lbx_context *context, struct part *part, void *message)
 
 // p fails again and again while its children come, work and go: none of them is
 // forgotten.
-TEST_LIMIT(children_come_and_go_while_their_parent_fails, 60)
+TEST(children_come_and_go_while_their_parent_fails)
 {
     struct line line;
     struct part brief;

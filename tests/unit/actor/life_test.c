@@ -6,21 +6,16 @@
 
 // ---- Birth ----
 
-TEST_CITING("A-01 A-18 R-40 ACTOR-4", spawning_gives_a_working_ref_at_once)
+ACTOR_TEST("A-01 A-18 R-40 ACTOR-4", spawning_gives_a_working_ref_at_once)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    CHECK(lbx_ref_is_alive(a.self));
-    CHECK_INT(0, atomic_load(&a.starts)); // later, on its dispatcher
+    part_spawn(a);
+    CHECK(lbx_ref_is_alive(a->self));
+    CHECK_INT(0, atomic_load(&a->starts)); // later, on its dispatcher
     for (int i = 1; i <= 6; i++)
-        lbx_tell(a.self, letter(i));
-    CHECK_DIARY(&world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
-    world_end(&world);
-    CHECK_INT(1, atomic_load(&a.stops));
+        lbx_tell(a->self, letter(i));
+    CHECK_DIARY(world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
+    world_end(world);
+    CHECK_INT(1, atomic_load(&a->stops));
 }
 
 static lbx_status
@@ -30,23 +25,18 @@ hold(lbx_context *context, struct part *part)
 }
 
 // The same with threads, and with `start` still running.
-TEST_CITING("A-18 R-40 ACTOR-4", messages_wait_for_a_slow_start)
+ACTOR_TEST_THREADS("A-18 R-40 ACTOR-4", messages_wait_for_a_slow_start, 2)
 {
-    struct world world;
-    struct part a;
     struct gate gate = {false, false};
 
-    world_begin_threads(&world, 2);
-    part_init(&a, &world, "a");
-    a.start = hold;
-    a.context = &gate;
-    part_spawn(&a);
+    a->start = hold;
+    a->context = &gate;
+    part_spawn(a);
     EVENTUALLY(atomic_load(&gate.reached));
     for (int i = 1; i <= 6; i++)
-        lbx_tell(a.self, letter(i));
+        lbx_tell(a->self, letter(i));
     atomic_store(&gate.is_open, true);
-    CHECK_DIARY(&world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
-    world_end(&world);
+    CHECK_DIARY(world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
 }
 
 struct births {
@@ -122,138 +112,113 @@ TEST_CITING("A-18 ACTOR-4", nothing_told_after_spawn_is_lost)
     CHECK_INT(12 * test_rounds(4000, 100000), atomic_load(&world.ended));
 }
 
-TEST(spawn_refuses_nonsense)
+/* The status of spawning a child of "/user" with these props. */
+static lbx_status
+try_props(struct world *world, const lbx_props *props, const char *name)
+{
+    lbx_ref ref = {77};
+    lbx_status status = lbx_system_spawn(world->system, props, name, &ref);
+
+    CHECK((status == LBX_OK) == (ref.word != 77));
+    return status;
+}
+
+ACTOR_TEST("", spawn_refuses_nonsense)
 {
     static const lbx_behaviour nothing = {
         .version = LBX_BEHAVIOUR_VERSION,
         .name = "nothing",
     };
     static const lbx_behaviour old = {.version = 0, .name = "old"};
-    struct world world;
-    struct part a;
-    lbx_props props;
-    lbx_props bad;
+    char long_name[256] = "";
+    const char *const names[] = {"", "a/b", "$1", long_name};
+    const lbx_behaviour *const behaviours[] = {NULL, &nothing, &old};
+    lbx_props props = part_props(a);
     lbx_ref ref = {77};
-    char name[256];
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        CHECK_STATUS(LBX_INVALID, try_props(world, &props, names[i]));
+    CHECK_STATUS(LBX_INVALID, try_props(world, NULL, "a"));
     CHECK_STATUS(LBX_INVALID, lbx_system_spawn(NULL, &props, "a", &ref));
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, NULL, "a", &ref));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_spawn(world.system, &props, "a", NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &props, "", &ref));
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_system_spawn(world.system, &props, "a/b", &ref));
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_system_spawn(world.system, &props, "$1", &ref));
-    memset(name, 'x', sizeof(name));
-    name[255] = 0;
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_system_spawn(world.system, &props, name, &ref));
-    bad = props;
-    bad.version = 0;
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
-    bad = props;
-    bad.behaviour = NULL;
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
-    bad.behaviour = &nothing;
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
-    bad.behaviour = &old;
-    CHECK_STATUS(LBX_INVALID, lbx_system_spawn(world.system, &bad, "a", &ref));
+                 lbx_system_spawn(world->system, &props, "a", NULL));
     CHECK_STATUS(LBX_INVALID, lbx_context_spawn(NULL, &props, "a", &ref));
+    for (size_t i = 0; i < sizeof(behaviours) / sizeof(behaviours[0]); i++) {
+        props.behaviour = behaviours[i];
+        CHECK_STATUS(LBX_INVALID, try_props(world, &props, "a"));
+    }
+    props = part_props(a);
+    props.version = 0;
+    CHECK_STATUS(LBX_INVALID, try_props(world, &props, "a"));
     CHECK_INT(77, ref.word);
-    CHECK_INT(0, world_stats(&world).actors);
-    world_end(&world);
+    CHECK_INT(0, world_stats(world).actors);
 }
 
-TEST_CITING("A-30", unknown_mailbox_or_dispatcher_is_not_found)
+ACTOR_TEST("A-30", unknown_mailbox_or_dispatcher_is_not_found)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
-    lbx_ref ref;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
+    props = part_props(a);
     props.mailbox = "no such mailbox";
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_spawn(world.system, &props, "a", &ref));
-    props = part_props(&a);
+    CHECK_STATUS(LBX_NOT_FOUND, try_props(world, &props, "a"));
+    props = part_props(a);
     props.dispatcher = "no such dispatcher";
-    CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_spawn(world.system, &props, "a", &ref));
-    world_end(&world);
+    CHECK_STATUS(LBX_NOT_FOUND, try_props(world, &props, "a"));
 }
 
 // ---- Names ----
 
-TEST(name_is_taken_until_its_actor_has_ended)
+ACTOR_TEST("", name_is_taken_until_its_actor_has_ended)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_props props;
     lbx_ref ref = {77};
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    props = part_props(&a);
-    part_spawn(&a);
-    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    props = part_props(a);
+    part_spawn(a);
+    CHECK_STATUS(LBX_EXISTS, try_props(world, &props, "a"));
     CHECK_INT(77, ref.word);
-    part_spawn(&b); // a failed spawn does no harm
-    (void)world_run(&world);
-    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
-    lbx_ref_stop(a.self);
-    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
-    (void)world_run(&world);
-    CHECK_OK(lbx_system_spawn(world.system, &props, "a", &ref));
-    CHECK_DIARY(&world, "a+ b+ a- a+");
-    CHECK_INT(2, world_stats(&world).actors);
-    world_end(&world);
+    part_spawn(b); // a failed spawn does no harm
+    (void)world_run(world);
+    CHECK_STATUS(LBX_EXISTS, try_props(world, &props, "a"));
+    lbx_ref_stop(a->self);
+    CHECK_STATUS(LBX_EXISTS, try_props(world, &props, "a"));
+    (void)world_run(world);
+    CHECK_OK(lbx_system_spawn(world->system, &props, "a", &ref));
+    CHECK_DIARY(world, "a+ b+ a- a+");
+    CHECK_INT(2, world_stats(world).actors);
 }
 
-TEST(same_name_below_another_parent_is_another_actor)
+ACTOR_TEST("", same_name_below_another_parent_is_another_actor)
 {
-    struct world world;
     struct part parents[2];
     struct part children[2];
 
-    world_begin(&world);
     for (int i = 0; i < 2; i++) {
-        part_init(&parents[i], &world, i ? "q" : "p");
-        part_init(&children[i], &world, "c");
+        part_init(&parents[i], world, i ? "q" : "p");
+        part_init(&children[i], world, "c");
         parents[i].children[0] = &children[i];
         part_spawn(&parents[i]);
     }
-    CHECK_DIARY(&world, "p+ q+ c+ c+");
+    CHECK_DIARY(world, "p+ q+ c+ c+");
     CHECK(!lbx_ref_equal(children[0].self, children[1].self));
-    world_end(&world);
 }
 
-TEST(many_names_come_and_go)
+ACTOR_TEST("", many_names_come_and_go)
 {
     enum {
         NAMES = 300,
     };
-    struct world world;
-    struct part a;
     lbx_props props;
     lbx_ref refs[NAMES];
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    props = part_props(&a);
+    a->silent = true;
+    props = part_props(a);
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < NAMES; i++) {
             char name[8] = {'n', (char)('a' + i / 26), (char)('a' + i % 26)};
 
-            CHECK_OK(lbx_system_spawn(world.system, &props, name, &refs[i]));
+            CHECK_OK(lbx_system_spawn(world->system, &props, name, &refs[i]));
         }
         for (int i = 0; i < NAMES; i++) {
             char path[16] = {'/',
@@ -267,141 +232,98 @@ TEST(many_names_come_and_go)
                              (char)('a' + i % 26)};
             lbx_ref found;
 
-            CHECK_OK(lbx_system_find(world.system, path, &found));
+            CHECK_OK(lbx_system_find(world->system, path, &found));
             CHECK(lbx_ref_equal(refs[i], found));
             lbx_ref_stop(refs[i]);
         }
-        (void)world_run(&world);
-        CHECK_INT(0, world_stats(&world).actors);
+        (void)world_run(world);
+        CHECK_INT(0, world_stats(world).actors);
     }
-    world_end(&world);
 }
 
 // ---- Stopping ----
 
-TEST_CITING("ACTOR-6", stop_comes_before_what_is_in_the_mailbox)
+ACTOR_TEST("ACTOR-6", stop_comes_before_what_is_in_the_mailbox)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+");
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    lbx_ref_stop(a.self);
-    lbx_ref_stop(a.self); // again does nothing
-    CHECK(lbx_ref_is_alive(a.self));
-    CHECK_DIARY(&world, "a-");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOSS_CLOSED);
-    world_check_dead(&world, 1, 2, LBX_LOSS_CLOSED);
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "");
-    world_end(&world);
-    CHECK_INT(2, atomic_load(&world.ended));
+    part_spawn(a);
+    CHECK_DIARY(world, "a+");
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    lbx_ref_stop(a->self);
+    lbx_ref_stop(a->self); // again does nothing
+    CHECK(lbx_ref_is_alive(a->self));
+    CHECK_DIARY(world, "a-");
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 1, LBX_LOSS_CLOSED);
+    world_check_dead(world, 1, 2, LBX_LOSS_CLOSED);
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "");
+    world_end(world);
+    CHECK_INT(2, atomic_load(&world->ended));
 }
 
-TEST(stop_from_a_handler_comes_after_the_current_message)
+ACTOR_TEST("", stop_from_a_handler_comes_after_the_current_message)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    bid(&a, do_stop, NULL);
-    lbx_tell(a.self, letter(2));
-    CHECK_DIARY(&world, "a+ a:1 a-");
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 2, LBX_LOSS_CLOSED);
-    world_end(&world);
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    bid(a, do_stop, NULL);
+    lbx_tell(a->self, letter(2));
+    CHECK_DIARY(world, "a+ a:1 a-");
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 2, LBX_LOSS_CLOSED);
 }
 
-TEST(one_that_never_started_needs_no_stop_hook)
+ACTOR_TEST("", one_that_never_started_needs_no_stop_hook)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "");
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_end(&world);
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "");
+    CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
-TEST_CITING("A-13", poison_pill_stops_in_its_turn)
+ACTOR_TEST("A-13", poison_pill_stops_in_its_turn)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    lbx_tell(a.self, lbx_poison_pill());
-    lbx_tell(a.self, letter(3));
-    lbx_tell(a.self, lbx_poison_pill());
-    CHECK_DIARY(&world, "a+ a:1 a:2 a-");
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 3, LBX_LOSS_CLOSED);
-    CHECK_INT(1, atomic_load(&world.suppressed_count)); // the second pill
-    world_end(&world);
-    CHECK_INT(3, atomic_load(&world.ended)); // pills are nobody's to end
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    lbx_tell(a->self, lbx_poison_pill());
+    lbx_tell(a->self, letter(3));
+    lbx_tell(a->self, lbx_poison_pill());
+    CHECK_DIARY(world, "a+ a:1 a:2 a-");
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 3, LBX_LOSS_CLOSED);
+    CHECK_INT(1, atomic_load(&world->suppressed_count)); // the second pill
+    world_end(world);
+    CHECK_INT(3, atomic_load(&world->ended)); // pills are nobody's to end
 }
 
 // ---- Families ----
 
-TEST_CITING("ACTOR-11", children_end_before_their_parents)
+ACTOR_TEST("ACTOR-11", children_end_before_their_parents)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-    struct part c;
-    struct part d;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_init(&c, &world, "c");
-    part_init(&d, &world, "d");
-    a.children[0] = &b;
-    b.children[0] = &c;
-    a.children[1] = &d;
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+ b+ d+ c+");
-    lbx_ref_stop(a.self);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "d- c- b- a-");
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    CHECK_INT(0, world_stats(&world).actors);
-    world_end(&world);
+    a->children[0] = b;
+    b->children[0] = c;
+    a->children[1] = d;
+    part_spawn(a);
+    CHECK_DIARY(world, "a+ b+ d+ c+");
+    lbx_ref_stop(a->self);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "d- c- b- a-");
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    CHECK_INT(0, world_stats(world).actors);
 }
 
-TEST(child_may_end_alone)
+ACTOR_TEST("", child_may_end_alone)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.children[0] = &b;
-    part_spawn(&a);
-    (void)world_run(&world);
-    lbx_ref_stop(b.self);
-    (void)world_run(&world);
-    bid(&a, do_spawn, &b); // its name is free
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ b+ b- a:1 b+");
-    world_end(&world);
+    a->children[0] = b;
+    part_spawn(a);
+    (void)world_run(world);
+    lbx_ref_stop(b->self);
+    (void)world_run(world);
+    bid(a, do_spawn, b); // its name is free
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ b+ b- a:1 b+");
 }
 
 static void
@@ -410,80 +332,51 @@ try_spawn(lbx_context *context, struct part *part)
     CHECK_STATUS(LBX_CLOSED, part_spawn_in(context, part->context));
 }
 
-TEST(spawning_while_ending_is_closed)
+ACTOR_TEST("", spawning_while_ending_is_closed)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.stop = try_spawn;
-    a.context = &b;
-    part_spawn(&a);
-    (void)world_run(&world);
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "a+ a-");
-    world_end(&world);
+    a->stop = try_spawn;
+    a->context = b;
+    part_spawn(a);
+    (void)world_run(world);
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "a+ a-");
 }
 
-TEST(failed_spawns_are_not_counted_as_spawned)
+ACTOR_TEST("", failed_spawns_are_not_counted_as_spawned)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
-    lbx_ref ref;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    props = part_props(&a);
-    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
-    CHECK_INT(1, world_stats(&world).spawned);
-    world_end(&world);
+    part_spawn(a);
+    props = part_props(a);
+    CHECK_STATUS(LBX_EXISTS, try_props(world, &props, "a"));
+    CHECK_INT(1, world_stats(world).spawned);
 }
 
 // ---- Terminating ----
 
-TEST_CITING("ACTOR-11", terminating_ends_everybody)
+ACTOR_TEST("ACTOR-11", terminating_ends_everybody)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_props props;
-    lbx_ref ref;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.children[0] = &b;
-    part_spawn(&a);
-    (void)world_run(&world);
-    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
-    CHECK_DIARY(&world, "a+ b+ b- a-");
-    CHECK(!lbx_ref_is_alive(a.self));
-    props = part_props(&a);
-    CHECK_STATUS(LBX_CLOSED, lbx_system_spawn(world.system, &props, "a", &ref));
-    CHECK_STATUS(LBX_CLOSED,
-                 lbx_system_spawn(world.system, &props, NULL, &ref));
-    CHECK_OK(lbx_system_terminate(world.system, 0)); // again does nothing
-    lbx_tell(a.self, letter(1));
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_end(&world);
+    a->children[0] = b;
+    part_spawn(a);
+    (void)world_run(world);
+    CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
+    CHECK_DIARY(world, "a+ b+ b- a-");
+    CHECK(!lbx_ref_is_alive(a->self));
+    props = part_props(a);
+    CHECK_STATUS(LBX_CLOSED, try_props(world, &props, "a"));
+    CHECK_STATUS(LBX_CLOSED, try_props(world, &props, NULL));
+    CHECK_OK(lbx_system_terminate(world->system, 0)); // again does nothing
+    lbx_tell(a->self, letter(1));
+    CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
-TEST(no_actors_are_left_after_terminating)
+ACTOR_TEST("", no_actors_are_left_after_terminating)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
-    CHECK_INT(0, world_stats(&world).actors);
-    world_end(&world);
+    part_spawn(a);
+    CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
+    CHECK_INT(0, world_stats(world).actors);
 }
 
 static void
@@ -493,51 +386,41 @@ note_line(void *context, const char *line)
         ++*(int *)context;
 }
 
-TEST_CITING("ACTOR-11", terminating_gives_up_at_its_deadline)
+ACTOR_TEST_THREADS("ACTOR-11", terminating_gives_up_at_its_deadline, 1)
 {
-    struct world world;
-    struct part a;
     struct gate gate = {false, false};
     int lines = 0;
 
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "slow");
-    part_spawn(&a);
-    bid(&a, do_block, &gate);
+    part_init(a, world, "slow");
+    part_spawn(a);
+    bid(a, do_block, &gate);
     EVENTUALLY(atomic_load(&gate.reached));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world.system, 0));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world->system, 0));
     CHECK_STATUS(LBX_TIMEOUT,
-                 lbx_system_terminate(world.system,
+                 lbx_system_terminate(world->system,
                                       lbx_deadline_after(NULL, 5 * LBX_MS)));
-    CHECK_OK(lbx_system_print(world.system, note_line, &lines));
+    CHECK_OK(lbx_system_print(world->system, note_line, &lines));
     CHECK_INT(1, lines); // who it is
     atomic_store(&gate.is_open, true);
-    CHECK_OK(lbx_system_terminate(world.system, LBX_FOREVER));
-    world_end(&world);
+    CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
 }
 
 // Also when "/user" has had no time to hear of it.
-TEST(spawning_after_terminate_is_closed_at_once)
+ACTOR_TEST_THREADS("", spawning_after_terminate_is_closed_at_once, 1)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     struct gate gate = {false, false};
     lbx_props props;
     lbx_status status;
     lbx_ref ref;
 
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    props = part_props(&b);
-    part_spawn(&a);
-    bid(&a, do_block, &gate);
+    props = part_props(b);
+    part_spawn(a);
+    bid(a, do_block, &gate);
     EVENTUALLY(atomic_load(&gate.reached)); // the only thread is busy
-    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world.system, 0));
-    status = lbx_system_spawn(world.system, &props, "b", &ref);
+    CHECK_STATUS(LBX_TIMEOUT, lbx_system_terminate(world->system, 0));
+    status = lbx_system_spawn(world->system, &props, "b", &ref);
     atomic_store(&gate.is_open, true);
-    world_end(&world);
+    world_end(world);
     CHECK_STATUS(LBX_CLOSED, status);
 }
 
@@ -550,19 +433,16 @@ terminate(unsigned index, void *context)
     CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
 }
 
-TEST(several_threads_may_terminate)
+ACTOR_TEST_THREADS("", several_threads_may_terminate, 2)
 {
-    struct world world;
     struct part parts[2];
 
-    world_begin_threads(&world, 2);
     for (int i = 0; i < 2; i++) {
-        part_init(&parts[i], &world, i ? "b" : "a");
+        part_init(&parts[i], world, i ? "b" : "a");
         parts[i].silent = true;
         part_spawn(&parts[i]);
     }
-    threads_run(4, terminate, &world);
-    world_end(&world);
+    threads_run(4, terminate, world);
 }
 
 static lbx_status
@@ -577,32 +457,22 @@ terminate_inside(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(handler_cannot_terminate_or_run_its_system)
+ACTOR_TEST("", handler_cannot_terminate_or_run_its_system)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, terminate_inside, NULL);
-    CHECK_DIARY(&world, "a+ no");
-    world_end(&world);
+    part_spawn(a);
+    bid(a, terminate_inside, NULL);
+    CHECK_DIARY(world, "a+ no");
 }
 
-TEST(destroy_ends_what_is_still_there)
+ACTOR_TEST("", destroy_ends_what_is_still_there)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    (void)world_run(&world);
-    lbx_tell(a.self, letter(1));
-    lbx_system_destroy(world.system);
-    CHECK_INT(1, atomic_load(&a.stops));
-    CHECK_INT(1, atomic_load(&world.ended));
+    part_spawn(a);
+    (void)world_run(world);
+    lbx_tell(a->self, letter(1));
+    lbx_system_destroy(world->system);
+    world->system = NULL;
+    CHECK_INT(1, atomic_load(&a->stops));
+    CHECK_INT(1, atomic_load(&world->ended));
     lbx_system_destroy(NULL);
 }
 
@@ -612,32 +482,27 @@ enum {
     LIVES = 5000,
 };
 
-TEST_CITING("ACTOR-8", stale_stop_never_stops_the_next_life)
+ACTOR_TEST("ACTOR-8", stale_stop_never_stops_the_next_life)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
     static lbx_ref old[LIVES];
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    props = part_props(&a);
+    a->silent = true;
+    props = part_props(a);
     for (int i = 0; i < LIVES; i++) {
-        CHECK_OK(lbx_system_spawn(world.system, &props, "a", &old[i]));
+        CHECK_OK(lbx_system_spawn(world->system, &props, "a", &old[i]));
         for (int j = i < 70 ? 0 : i - 70; j < i; j++) {
             CHECK(!lbx_ref_equal(old[i], old[j]));
             lbx_ref_stop(old[j]);
         }
         lbx_tell(old[i], letter(1));
-        (void)world_run(&world);
+        (void)world_run(world);
         CHECK(lbx_ref_is_alive(old[i]));
         lbx_ref_stop(old[i]);
-        (void)world_run(&world);
+        (void)world_run(world);
         CHECK(!lbx_ref_is_alive(old[i]));
     }
-    CHECK_INT(LIVES, atomic_load(&a.received));
-    world_end(&world);
+    CHECK_INT(LIVES, atomic_load(&a->received));
 }
 
 struct stale {
@@ -671,27 +536,23 @@ refuse_nine(lbx_context *context, struct part *part, void *message)
 
 // One thread stops and tells refs that have just ended, while their cells are
 // given to others, who must not notice.
-TEST_CITING("ACTOR-8", stale_refs_race_with_new_lives)
+ACTOR_TEST_THREADS("ACTOR-8", stale_refs_race_with_new_lives, 2)
 {
-    struct world world;
-    struct part a;
     struct stale stale = {.last = 0};
     struct thread thread;
     lbx_props props;
     long rounds = test_rounds(20000, 1000000);
 
-    world_begin_threads(&world, 2);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    a.receive = refuse_nine;
-    props = part_props(&a);
+    a->silent = true;
+    a->receive = refuse_nine;
+    props = part_props(a);
     thread_start(&thread, abuse_stale, &stale);
     for (long i = 0; i < rounds; i++) {
         lbx_ref ref;
 
-        CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &ref));
+        CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
         lbx_tell(ref, letter(1));
-        EVENTUALLY(atomic_load(&a.received) == (unsigned)i + 1);
+        EVENTUALLY(atomic_load(&a->received) == (unsigned)i + 1);
         CHECK(lbx_ref_is_alive(ref));
         lbx_ref_stop(ref);
         EVENTUALLY(!lbx_ref_is_alive(ref));
@@ -699,32 +560,26 @@ TEST_CITING("ACTOR-8", stale_refs_race_with_new_lives)
     }
     atomic_store(&stale.is_over, true);
     thread_join(&thread);
-    world_end(&world);
-    CHECK_INT(rounds, atomic_load(&a.received));
-    CHECK_INT(rounds, atomic_load(&a.stops));
+    world_end(world);
+    CHECK_INT(rounds, atomic_load(&a->received));
+    CHECK_INT(rounds, atomic_load(&a->stops));
     // Telling nobody at the beginning ends nothing.
-    CHECK(atomic_load(&world.ended) <= rounds + atomic_load(&stale.told));
-    CHECK_INT(atomic_load(&world.ended) - rounds,
-              atomic_load(&world.dead_count));
+    CHECK(atomic_load(&world->ended) <= rounds + atomic_load(&stale.told));
+    CHECK_INT(atomic_load(&world->ended) - rounds,
+              atomic_load(&world->dead_count));
 }
 
-TEST(fault_says_what_is_wrong_with_a_name)
+ACTOR_TEST("", fault_says_what_is_wrong_with_a_name)
 {
     lbx_fault fault = {.status = LBX_OK};
-    struct world world;
-    struct part a;
     lbx_props props;
     lbx_ref ref;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
+    props = part_props(a);
     props.fault = &fault;
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_system_spawn(world.system, &props, "a/b", &ref));
+    CHECK_STATUS(LBX_INVALID, try_props(world, &props, "a/b"));
     CHECK(strstr(fault.text, "name 'a/b': a name has no '/'"));
-    CHECK_OK(lbx_system_spawn(world.system, &props, "a", &ref));
-    CHECK_STATUS(LBX_EXISTS, lbx_system_spawn(world.system, &props, "a", &ref));
+    CHECK_OK(lbx_system_spawn(world->system, &props, "a", &ref));
+    CHECK_STATUS(LBX_EXISTS, try_props(world, &props, "a"));
     CHECK(strstr(fault.text, "a living sibling has it"));
-    world_end(&world);
 }

@@ -38,97 +38,87 @@ lose(struct world *world, int count)
         lbx_tell_envelope(a.self, &envelope);
 }
 
-TEST_CITING("2.4.6 5.4", the_log_pauses_and_says_how_many_it_left_out)
+ACTOR_TEST("2.4.6 5.4", the_log_pauses_and_says_how_many_it_left_out)
 {
     struct lines lines = {.count = 0};
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
-    struct world world;
 
-    world_begin(&world);
     log.print = keep;
     log.context = &lines;
-    log.clock = &world.clock;
+    log.clock = &world->clock;
     log.max_lines = 4;
     log.pause_ns = 2 * LBX_SECOND;
     CHECK_OK(lbx_system_add_dead_letter_listener(
-        world.system, lbx_dead_letter_log_as_listener(&log)));
-    lose(&world, 6);
+        world->system, lbx_dead_letter_log_as_listener(&log)));
+    lose(world, 6);
     CHECK_INT(4, lines.count);
     CHECK(strstr(lines.last, "no more will be logged"));
-    world_advance(&world, 2 * LBX_SECOND);
-    lose(&world, 1);
+    world_advance(world, 2 * LBX_SECOND);
+    lose(world, 1);
     CHECK_INT(6, lines.count); // one line says that 2 were left out
-    lose(&world, 3);
+    lose(world, 3);
     CHECK_INT(9, lines.count); // the count has begun anew
-    lose(&world, 1);
+    lose(world, 1);
     CHECK_INT(9, lines.count);
-    world_end(&world);
 }
 
-TEST_CITING("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
+ACTOR_TEST("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
 {
     struct lines lines = {.count = 0};
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
     const lbx_type *bases[] = {lbx_dead_letter_suppressed_type()};
     lbx_type *type;
-    struct world world;
-    struct part a;
 
     options.name = "test.Gossip";
     options.bases = bases;
     options.base_count = 1;
     CHECK_OK(lbx_type_create(&options, &type));
-    world_begin(&world);
     log.print = keep;
     log.context = &lines;
     CHECK_OK(lbx_system_add_dead_letter_listener(
-        world.system, lbx_dead_letter_log_as_listener(&log)));
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell_typed(a.self, type, letter(1)); // handled
-    CHECK_DIARY(&world, "a+ a:1");
-    lbx_ref_stop(a.self);
-    lbx_tell_typed(a.self, type, letter(1));
-    (void)world_run(&world);
-    lbx_tell(a.self, lbx_poison_pill());
+        world->system, lbx_dead_letter_log_as_listener(&log)));
+    part_spawn(a);
+    lbx_tell_typed(a->self, type, letter(1)); // handled
+    CHECK_DIARY(world, "a+ a:1");
+    lbx_ref_stop(a->self);
+    lbx_tell_typed(a->self, type, letter(1));
+    (void)world_run(world);
+    lbx_tell(a->self, lbx_poison_pill());
     CHECK_INT(0, lines.count);
-    CHECK_INT(2, atomic_load(&world.suppressed_count));
-    part_init(&a, &world, "b");
-    part_spawn(&a);
-    bid(&a, do_stop, NULL);
-    lbx_tell(a.self, letter(2)); // left over when the system ends
-    world_end(&world);
+    CHECK_INT(2, atomic_load(&world->suppressed_count));
+    part_init(a, world, "b");
+    part_spawn(a);
+    bid(a, do_stop, NULL);
+    lbx_tell(a->self, letter(2)); // left over when the system ends
+    world_end(world);
     CHECK_INT(0, lines.count);
     lbx_type_destroy(type);
 }
 
-TEST(listeners_come_and_go)
+ACTOR_TEST("", listeners_come_and_go)
 {
     struct lines lines = {.count = 0};
     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
     lbx_dead_letter_listener listener = lbx_dead_letter_log_as_listener(&log);
-    struct world world;
 
-    world_begin(&world);
     log.print = keep;
     log.context = &lines;
     for (int i = 0; i < LBX_MAX_DEAD_LETTER_LISTENERS; i++)
-        CHECK_OK(lbx_system_add_dead_letter_listener(world.system, listener));
+        CHECK_OK(lbx_system_add_dead_letter_listener(world->system, listener));
     CHECK_STATUS(LBX_FULL,
-                 lbx_system_add_dead_letter_listener(world.system, listener));
+                 lbx_system_add_dead_letter_listener(world->system, listener));
     for (int i = 1; i < LBX_MAX_DEAD_LETTER_LISTENERS; i++)
-        CHECK(lbx_system_remove_dead_letter_listener(world.system, listener));
-    lose(&world, 1);
+        CHECK(lbx_system_remove_dead_letter_listener(world->system, listener));
+    lose(world, 1);
     CHECK_INT(1, lines.count);
-    CHECK(lbx_system_remove_dead_letter_listener(world.system, listener));
-    CHECK(!lbx_system_remove_dead_letter_listener(world.system, listener));
-    lose(&world, 1);
+    CHECK(lbx_system_remove_dead_letter_listener(world->system, listener));
+    CHECK(!lbx_system_remove_dead_letter_listener(world->system, listener));
+    lose(world, 1);
     CHECK_INT(1, lines.count);
     listener.on_dead_letter = NULL;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_system_add_dead_letter_listener(world.system, listener));
-    world_end(&world);
+                 lbx_system_add_dead_letter_listener(world->system, listener));
 }
 
 TEST(every_reason_has_words)

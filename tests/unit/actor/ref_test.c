@@ -5,111 +5,89 @@
 
 #include "actor/fixture.h"
 
-TEST_CITING("V-19 A-01", told_messages_arrive_in_order)
+ACTOR_TEST("V-19 A-01", told_messages_arrive_in_order)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
+    part_spawn(a);
     for (int i = 0; i < 8; i++) // 0 is a NULL message: it arrives like any
-        lbx_tell(a.self, letter(i));
-    CHECK_DIARY(&world, "a+ a:0 a:1 a:2 a:3 a:4 a:5 a:6 a:7");
-    CHECK_INT(8, atomic_load(&world.ended)); // handled ones are ended once
-    CHECK_INT(8, world_stats(&world).handled);
-    world_end(&world);
-    CHECK_INT(8, atomic_load(&world.ended));
-    CHECK_INT(0, atomic_load(&world.dead_count));
+        lbx_tell(a->self, letter(i));
+    CHECK_DIARY(world, "a+ a:0 a:1 a:2 a:3 a:4 a:5 a:6 a:7");
+    CHECK_INT(8, atomic_load(&world->ended)); // handled ones are ended once
+    CHECK_INT(8, world_stats(world).handled);
+    world_end(world);
+    CHECK_INT(8, atomic_load(&world->ended));
+    CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
-TEST(stale_ref_makes_a_dead_letter)
+ACTOR_TEST("", stale_ref_makes_a_dead_letter)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "");
-    CHECK(!lbx_ref_is_alive(a.self));
-    lbx_tell(a.self, letter(5));
-    CHECK_INT(1, atomic_load(&world.dead_count)); // at once
-    world_check_dead(&world, 0, 5, LBX_LOSS_NO_ACTOR);
-    CHECK(lbx_ref_equal(a.self, world.dead[0].recipient));
-    CHECK_INT(1, atomic_load(&world.ended));
-    world_end(&world);
+    part_spawn(a);
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "");
+    CHECK(!lbx_ref_is_alive(a->self));
+    lbx_tell(a->self, letter(5));
+    CHECK_INT(1, atomic_load(&world->dead_count)); // at once
+    world_check_dead(world, 0, 5, LBX_LOSS_NO_ACTOR);
+    CHECK(lbx_ref_equal(a->self, world->dead[0].recipient));
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 // Also when another actor lives under the same name.
-TEST_CITING("ACTOR-8", stale_ref_never_reaches_the_next_of_that_name)
+ACTOR_TEST("ACTOR-8", stale_ref_never_reaches_the_next_of_that_name)
 {
-    struct world world;
-    struct part a;
     lbx_ref old;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    old = part_spawn(&a);
+    old = part_spawn(a);
     lbx_ref_stop(old);
-    (void)world_run(&world);
-    part_spawn(&a);
-    CHECK(!lbx_ref_equal(old, a.self));
+    (void)world_run(world);
+    part_spawn(a);
+    CHECK(!lbx_ref_equal(old, a->self));
     lbx_tell(old, letter(1));
-    lbx_tell(a.self, letter(2));
-    CHECK_DIARY(&world, "a+ a:2");
-    world_check_dead(&world, 0, 1, LBX_LOSS_NO_ACTOR);
-    world_end(&world);
+    lbx_tell(a->self, letter(2));
+    CHECK_DIARY(world, "a+ a:2");
+    world_check_dead(world, 0, 1, LBX_LOSS_NO_ACTOR);
 }
 
-TEST(try_tell_says_what_happened)
+ACTOR_TEST("", try_tell_says_what_happened)
 {
-    struct world world;
-    struct part a;
     lbx_envelope envelope = lbx_envelope_of(letter(3), 10);
     lbx_envelope strange = envelope;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    CHECK_OK(lbx_try_tell(a.self, &envelope));
-    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, NULL));
+    part_spawn(a);
+    CHECK_OK(lbx_try_tell(a->self, &envelope));
+    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a->self, NULL));
     strange.channel = 99;
-    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, &strange));
+    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a->self, &strange));
     strange = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_USER), letter(1));
-    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a.self, &strange));
+    CHECK_STATUS(LBX_INVALID, lbx_try_tell(a->self, &strange));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(lbx_ref_nobody(), &envelope));
-    CHECK_DIARY(&world, "a+ a:3");
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(a.self, &envelope));
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.dead_count)); // refused ones are ours
-    CHECK_INT(1, atomic_load(&world.ended));
+    CHECK_DIARY(world, "a+ a:3");
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_try_tell(a->self, &envelope));
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->dead_count)); // refused ones are ours
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 // The contract's LBX_CLOSED: it waits for its child, and takes nothing more.
-TEST(try_tell_to_an_ending_actor_is_closed)
+ACTOR_TEST("", try_tell_to_an_ending_actor_is_closed)
 {
-    struct world world;
     struct part parent;
     struct part child;
     lbx_envelope envelope = lbx_envelope_of(letter(3), 10);
     lbx_status status;
 
-    world_begin(&world);
-    part_init(&parent, &world, "p");
-    part_init(&child, &world, "c");
+    part_init(&parent, world, "p");
+    part_init(&child, world, "c");
     parent.children[0] = &child;
     part_spawn(&parent);
-    CHECK_DIARY(&world, "p+ c+");
+    CHECK_DIARY(world, "p+ c+");
     lbx_ref_stop(parent.self);
-    CHECK_INT(1, world_run_most(&world, 1)); // the parent; not yet the child
+    CHECK_INT(1, world_run_most(world, 1)); // the parent; not yet the child
     CHECK(lbx_ref_is_alive(parent.self));
     status = lbx_try_tell(parent.self, &envelope);
-    world_end(&world);
+    world_end(world);
     CHECK_STATUS(LBX_CLOSED, status);
 }
 
@@ -120,14 +98,12 @@ count_end(void *message, void *context)
     ++*(int *)context;
 }
 
-TEST(telling_nobody_ends_a_typed_message_at_once)
+ACTOR_TEST("", telling_nobody_ends_a_typed_message_at_once)
 {
     int ended = 0;
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
-    struct world world;
     lbx_type *type;
 
-    world_begin(&world);
     options.name = "test.Letter";
     options.destroy = count_end;
     options.context = &ended;
@@ -139,8 +115,8 @@ TEST(telling_nobody_ends_a_typed_message_at_once)
     lbx_ref_stop(lbx_ref_nobody());
     CHECK(!lbx_ref_is_alive(lbx_ref_nobody()));
     CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_ref_nobody()));
-    CHECK_INT(0, atomic_load(&world.dead_count));
-    world_end(&world);
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    world_end(world);
     lbx_type_destroy(type);
 }
 
@@ -159,23 +135,21 @@ note_path(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(path_names_the_ancestors)
+ACTOR_TEST("", path_names_the_ancestors)
 {
-    struct world world;
     struct part shop;
     struct part till;
     char path[64];
 
-    world_begin(&world);
-    part_init(&shop, &world, "shop");
-    part_init(&till, &world, "till");
+    part_init(&shop, world, "shop");
+    part_init(&till, world, "till");
     shop.children[0] = &till;
     part_spawn(&shop);
-    CHECK_DIARY(&world, "shop+ till+");
+    CHECK_DIARY(world, "shop+ till+");
     CHECK_OK(lbx_ref_path(till.self, path, sizeof(path)));
     CHECK_STR("/user/shop/till", path);
     bid(&till, note_path, NULL);
-    CHECK_DIARY(&world, "/user/shop/till /user/shop");
+    CHECK_DIARY(world, "/user/shop/till /user/shop");
     CHECK_OK(lbx_ref_path(till.self, path, 16));
     memset(path, 'x', sizeof(path));
     CHECK_STATUS(LBX_FULL, lbx_ref_path(till.self, path, 8));
@@ -184,9 +158,8 @@ TEST(path_names_the_ancestors)
     CHECK_STATUS(LBX_INVALID, lbx_ref_path(till.self, path, 0));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(lbx_ref_nobody(), path, 8));
     lbx_ref_stop(till.self);
-    (void)world_run(&world);
+    (void)world_run(world);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(till.self, path, 8));
-    world_end(&world);
 }
 
 enum {
@@ -195,51 +168,46 @@ enum {
 };
 
 // A tree of long names: eight of 190 are more than 1024.
-TEST(deep_path_is_written_whole)
+ACTOR_TEST("", deep_path_is_written_whole)
 {
-    struct world world;
     static struct part parts[DEEP];
     static char names[DEEP][LONG_NAME + 1];
     static char path[DEEP * (LONG_NAME + 1) + 16];
 
-    world_begin(&world);
     for (int i = 0; i < DEEP; i++) {
         memset(names[i], 'a' + i, LONG_NAME);
-        part_init(&parts[i], &world, names[i]);
+        part_init(&parts[i], world, names[i]);
         parts[i].silent = true;
         if (i > 0)
             parts[i - 1].children[0] = &parts[i];
     }
     part_spawn(&parts[0]);
-    (void)world_run(&world);
+    (void)world_run(world);
     CHECK_OK(lbx_ref_path(parts[DEEP - 1].self, path, sizeof(path)));
     CHECK_INT(5 + DEEP * (LONG_NAME + 1), strlen(path));
     memset(path, 'x', sizeof(path));
     CHECK_STATUS(LBX_FULL, lbx_ref_path(parts[DEEP - 1].self, path, 10));
     CHECK_STR("/user/aaa", path);
-    world_end(&world);
 }
 
-TEST(find_goes_down_the_path)
+ACTOR_TEST("", find_goes_down_the_path)
 {
-    struct world world;
     struct part shop;
     struct part till;
     lbx_ref found;
 
-    world_begin(&world);
-    part_init(&shop, &world, "shop");
-    part_init(&till, &world, "till");
+    part_init(&shop, world, "shop");
+    part_init(&till, world, "till");
     shop.children[0] = &till;
     part_spawn(&shop);
-    CHECK_OK(lbx_system_find(world.system, "/user/shop", &found));
+    CHECK_OK(lbx_system_find(world->system, "/user/shop", &found));
     CHECK(lbx_ref_equal(shop.self, found)); // from the moment it was spawned
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_find(world.system, "/user/shop/till", &found));
-    (void)world_run(&world);
-    CHECK_OK(lbx_system_find(world.system, "/user/shop/till", &found));
+                 lbx_system_find(world->system, "/user/shop/till", &found));
+    (void)world_run(world);
+    CHECK_OK(lbx_system_find(world->system, "/user/shop/till", &found));
     CHECK(lbx_ref_equal(till.self, found));
-    CHECK_OK(lbx_system_find(world.system, "/user", &found));
+    CHECK_OK(lbx_system_find(world->system, "/user", &found));
     for (unsigned i = 0; i < 8; i++) {
         static const char *const nowhere[] = {
             "",       "/",           "/user/till", "shop",
@@ -247,59 +215,48 @@ TEST(find_goes_down_the_path)
         };
 
         CHECK_STATUS(LBX_NOT_FOUND,
-                     lbx_system_find(world.system, nowhere[i], &found));
+                     lbx_system_find(world->system, nowhere[i], &found));
     }
     CHECK_STATUS(LBX_INVALID, lbx_system_find(NULL, "/user", &found));
-    CHECK_STATUS(LBX_INVALID, lbx_system_find(world.system, NULL, &found));
-    CHECK_STATUS(LBX_INVALID, lbx_system_find(world.system, "/user", NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_find(world->system, NULL, &found));
+    CHECK_STATUS(LBX_INVALID, lbx_system_find(world->system, "/user", NULL));
     lbx_ref_stop(shop.self);
-    (void)world_run(&world);
+    (void)world_run(world);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_system_find(world.system, "/user/shop", &found));
-    world_end(&world);
+                 lbx_system_find(world->system, "/user/shop", &found));
 }
 
 // What lbx_ref_path() says, lbx_system_find() finds.
-TEST(unnamed_actor_is_found_by_its_path)
+ACTOR_TEST("", unnamed_actor_is_found_by_its_path)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
     lbx_ref found;
     char path[64];
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
-    CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &a.self));
-    CHECK_OK(lbx_ref_path(a.self, path, sizeof(path)));
-    CHECK_OK(lbx_system_find(world.system, path, &found));
-    CHECK(lbx_ref_equal(a.self, found));
-    world_end(&world);
+    props = part_props(a);
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &a->self));
+    CHECK_OK(lbx_ref_path(a->self, path, sizeof(path)));
+    CHECK_OK(lbx_system_find(world->system, path, &found));
+    CHECK(lbx_ref_equal(a->self, found));
 }
 
 // Only the whole of it: what merely begins like a path is none.
-TEST(path_like_that_of_an_unnamed_actor_is_not_found)
+ACTOR_TEST("", path_like_that_of_an_unnamed_actor_is_not_found)
 {
-    struct world world;
-    struct part a;
     lbx_props props;
     lbx_ref found;
     char path[64];
     char like[80];
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    props = part_props(&a);
-    CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &a.self));
-    CHECK_OK(lbx_ref_path(a.self, path, sizeof(path)));
+    props = part_props(a);
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &a->self));
+    CHECK_OK(lbx_ref_path(a->self, path, sizeof(path)));
     snprintf(like, sizeof(like), "%s-and-more", path);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world.system, like, &found));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world->system, like, &found));
     snprintf(like, sizeof(like), "/user/$ %s", path + 7);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world.system, like, &found));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world->system, like, &found));
     snprintf(like, sizeof(like), "/user/$10000000%s", path + 7);
-    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world.system, like, &found));
-    world_end(&world);
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_system_find(world->system, like, &found));
 }
 
 // ---- Senders ----
@@ -321,60 +278,39 @@ tell_three(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(actor_is_the_sender_of_what_it_tells)
+ACTOR_TEST("", actor_is_the_sender_of_what_it_tells)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    b.receive = reply_twice;
-    part_spawn(&a);
-    part_spawn(&b);
-    bid(&a, tell_three, &b);
-    CHECK_DIARY(&world, "a+ b+ b:3 a:6");
-    world_end(&world);
+    b->receive = reply_twice;
+    part_spawn(a);
+    part_spawn(b);
+    bid(a, tell_three, b);
+    CHECK_DIARY(world, "a+ b+ b:3 a:6");
 }
 
-TEST(envelope_may_name_another_sender)
+ACTOR_TEST("", envelope_may_name_another_sender)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_envelope envelope = lbx_envelope_of(letter(4), 10);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    b.receive = reply_twice;
-    part_spawn(&a);
-    part_spawn(&b);
-    envelope.sender = lbx_ref_as_sender(a.self);
-    CHECK(lbx_ref_equal(a.self, lbx_ref_of_sender(envelope.sender)));
-    lbx_tell_envelope(b.self, &envelope);
-    CHECK_DIARY(&world, "a+ b+ b:4 a:8");
-    world_end(&world);
+    b->receive = reply_twice;
+    part_spawn(a);
+    part_spawn(b);
+    envelope.sender = lbx_ref_as_sender(a->self);
+    CHECK(lbx_ref_equal(a->self, lbx_ref_of_sender(envelope.sender)));
+    lbx_tell_envelope(b->self, &envelope);
+    CHECK_DIARY(world, "a+ b+ b:4 a:8");
 }
 
-TEST(reply_to_nobody_is_a_dead_letter)
+ACTOR_TEST("", reply_to_nobody_is_a_dead_letter)
 {
-    struct world world;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&b, &world, "b");
-    b.receive = reply_twice;
-    part_spawn(&b);
-    lbx_tell(b.self, letter(4));
-    CHECK_DIARY(&world, "b+ b:4");
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 8, LBX_LOSS_NO_ACTOR);
-    CHECK(lbx_ref_equal(b.self, world.dead[0].sender));
-    CHECK(lbx_ref_equal(lbx_ref_nobody(), world.dead[0].recipient));
-    CHECK_INT(2, atomic_load(&world.ended));
-    world_end(&world);
+    b->receive = reply_twice;
+    part_spawn(b);
+    lbx_tell(b->self, letter(4));
+    CHECK_DIARY(world, "b+ b:4");
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 8, LBX_LOSS_NO_ACTOR);
+    CHECK(lbx_ref_equal(b->self, world->dead[0].sender));
+    CHECK(lbx_ref_equal(lbx_ref_nobody(), world->dead[0].recipient));
+    CHECK_INT(2, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -386,45 +322,31 @@ forward(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(forwarding_keeps_the_sender_and_all_else)
+ACTOR_TEST("", forwarding_keeps_the_sender_and_all_else)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-    struct part c;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_init(&c, &world, "c");
-    b.receive = forward;
-    b.context = &c.self;
-    c.receive = reply_twice;
-    part_spawn(&a);
-    part_spawn(&b);
-    part_spawn(&c);
-    bid(&a, tell_three, &b);
-    CHECK_DIARY(&world, "a+ b+ c+ c:3 a:6");
-    CHECK_INT(3, atomic_load(&world.ended)); // the order, 3 and 6: once each
-    world_end(&world);
+    b->receive = forward;
+    b->context = &c->self;
+    c->receive = reply_twice;
+    part_spawn(a);
+    part_spawn(b);
+    part_spawn(c);
+    bid(a, tell_three, b);
+    CHECK_DIARY(world, "a+ b+ c+ c:3 a:6");
+    CHECK_INT(3, atomic_load(&world->ended)); // the order, 3 and 6: once each
 }
 
 // It is the system's message then, and must be ended.
-TEST(forwarding_to_nobody_ends_the_message)
+ACTOR_TEST("", forwarding_to_nobody_ends_the_message)
 {
-    struct world world;
-    struct part b;
     lbx_ref nobody = lbx_ref_nobody();
 
-    world_begin(&world);
-    part_init(&b, &world, "b");
-    b.receive = forward;
-    b.context = &nobody;
-    part_spawn(&b);
-    lbx_tell(b.self, letter(3));
-    (void)world_run(&world);
-    world_end(&world);
-    CHECK_INT(1, atomic_load(&world.ended));
+    b->receive = forward;
+    b->context = &nobody;
+    part_spawn(b);
+    lbx_tell(b->self, letter(3));
+    (void)world_run(world);
+    world_end(world);
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -435,40 +357,30 @@ take(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(taken_message_is_the_handlers)
+ACTOR_TEST("", taken_message_is_the_handlers)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = take;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(3));
-    (void)world_run(&world);
-    CHECK_INT(3, number_of(a.context));
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.ended));
+    a->receive = take;
+    part_spawn(a);
+    lbx_tell(a->self, letter(3));
+    (void)world_run(world);
+    CHECK_INT(3, number_of(a->context));
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->ended));
 }
 
-TEST_CITING("R-17", message_past_its_deadline_is_a_dead_letter)
+ACTOR_TEST("R-17", message_past_its_deadline_is_a_dead_letter)
 {
-    struct world world;
-    struct part a;
     lbx_envelope envelope = lbx_envelope_of(letter(4), 10);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    envelope.deadline_ns = test_clock_now(&world.time) + 10;
-    lbx_tell_envelope(a.self, &envelope);
-    CHECK_DIARY(&world, "a+ a:4");
-    lbx_tell_envelope(a.self, &envelope);
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "");
-    world_check_dead(&world, 0, 4, LBX_LOSS_EXPIRED);
-    CHECK_INT(2, atomic_load(&world.ended));
-    world_end(&world);
+    part_spawn(a);
+    envelope.deadline_ns = test_clock_now(&world->time) + 10;
+    lbx_tell_envelope(a->self, &envelope);
+    CHECK_DIARY(world, "a+ a:4");
+    lbx_tell_envelope(a->self, &envelope);
+    world_advance(world, 10);
+    CHECK_DIARY(world, "");
+    world_check_dead(world, 0, 4, LBX_LOSS_EXPIRED);
+    CHECK_INT(2, atomic_load(&world->ended));
 }
 
 // ---- Threads ----
@@ -512,26 +424,23 @@ flood_send(unsigned index, void *context)
         lbx_tell(flood->to, (void *)(i * SENDERS + index));
 }
 
-TEST_CITING("V-36 ACTOR-1 ACTOR-2", messages_of_one_sender_stay_in_order)
+ACTOR_TEST_THREADS("V-36 ACTOR-1 ACTOR-2", messages_of_one_sender_stay_in_order,
+                   2)
 {
-    struct world world;
-    struct part a;
     struct flood flood = {.wrong = 0};
     long each = test_rounds(EACH, EACH * 10);
 
-    world_begin_threads(&world, 2);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    a.receive = check_order;
-    a.context = &flood;
-    flood.to = part_spawn(&a);
+    a->silent = true;
+    a->receive = check_order;
+    a->context = &flood;
+    flood.to = part_spawn(a);
     threads_run(SENDERS, flood_send, &flood);
     EVENTUALLY(atomic_load(&flood.count) == SENDERS * each);
-    world_end(&world);
+    world_end(world);
     CHECK_INT(0, flood.wrong);
     CHECK_INT(SENDERS * each * (each + 1) / 2, atomic_load(&flood.sum));
-    CHECK_INT(0, atomic_load(&world.dead_count));
-    CHECK_INT(SENDERS * each, atomic_load(&world.ended));
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    CHECK_INT(SENDERS * each, atomic_load(&world->ended));
 }
 
 static void
@@ -541,20 +450,15 @@ tell_one(unsigned index, void *context)
 }
 
 // More threads than have a cache of their own at one time, again and again.
-TEST(short_lived_threads_can_tell)
+ACTOR_TEST_THREADS("", short_lived_threads_can_tell, 1)
 {
-    struct world world;
-    struct part a;
-
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    part_spawn(&a);
+    a->silent = true;
+    part_spawn(a);
     for (int i = 0; i < 20; i++)
-        threads_run(50, tell_one, &a.self);
-    EVENTUALLY(atomic_load(&a.received) == 1000);
-    world_end(&world);
-    CHECK_INT(1000, atomic_load(&world.ended));
+        threads_run(50, tell_one, &a->self);
+    EVENTUALLY(atomic_load(&a->received) == 1000);
+    world_end(world);
+    CHECK_INT(1000, atomic_load(&world->ended));
 }
 
 enum {
@@ -579,22 +483,18 @@ tell_and_end(unsigned index, void *context)
 }
 
 // What a thread tells while it ends, when its number may be another's already.
-TEST(ending_threads_can_tell)
+ACTOR_TEST_THREADS("", ending_threads_can_tell, 1)
 {
-    struct world world;
-    struct part a;
     long rounds = test_rounds(20, 200);
 
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    part_spawn(&a);
-    tell_some(&a.self); // the library's own comes first, and goes first
+    a->silent = true;
+    part_spawn(a);
+    tell_some(&a->self); // the library's own comes first, and goes first
     CHECK(pthread_key_create(&last_words, tell_some) == 0);
     for (long i = 0; i < rounds; i++)
-        threads_run(8, tell_and_end, &a.self);
-    EVENTUALLY(atomic_load(&a.received) == WORDS * (1 + 16 * rounds));
-    world_end(&world);
+        threads_run(8, tell_and_end, &a->self);
+    EVENTUALLY(atomic_load(&a->received) == WORDS * (1 + 16 * rounds));
+    world_end(world);
     CHECK(pthread_key_delete(last_words) == 0);
 }
 

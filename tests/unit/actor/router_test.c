@@ -288,7 +288,7 @@ TEST_CITING("A-13 R-37", a_poison_pill_ends_a_balancing_pool_in_order)
 }
 
 // A worker at work finishes what it has taken.
-TEST_CITING_LIMIT("A-13 R-37", a_poison_pill_waits_for_busy_workers, 60)
+TEST_CITING("A-13 R-37", a_poison_pill_waits_for_busy_workers)
 {
     crew_begin(LBX_POOL_ROUTING_BALANCING, 3);
     lbx_tell(crew.pool, letter(BLOCKS));

@@ -9,18 +9,14 @@ fail_first_starts(lbx_context *context, struct part *part)
     return atomic_load(&part->starts) <= 3 ? LBX_BUSY : LBX_OK;
 }
 
-TEST(start_that_fails_is_a_failure)
+FAMILY_TEST("", start_that_fails_is_a_failure, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.a.start = fail_first_starts;
-    part_spawn(&family.p);
-    CHECK_DIARY(&family.world, "p+ a+ b+ a- a+ a- a+ a- a+");
-    lbx_tell(family.a.self, letter(1));
-    CHECK_DIARY(&family.world, "a:1");
-    CHECK_INT(3, world_stats(&family.world).failures);
-    family_end(&family);
+    family->a.start = fail_first_starts;
+    part_spawn(&family->p);
+    CHECK_DIARY(&family->world, "p+ a+ b+ a- a+ a- a+ a- a+");
+    lbx_tell(family->a.self, letter(1));
+    CHECK_DIARY(&family->world, "a:1");
+    CHECK_INT(3, world_stats(&family->world).failures);
 }
 
 // There is nothing to go on with: to resume it is to start it again.
@@ -44,38 +40,28 @@ TEST_CITING("ACTOR-5", actor_that_could_not_start_is_not_resumed_but_restarted)
     resume_after_a_failed_start(LBX_DIRECTIVE_DEAD_LETTER);
 }
 
-TEST_CITING("ACTOR-5", retry_of_a_start_waits)
+FAMILY_TEST("ACTOR-5", retry_of_a_start_waits, LBX_DIRECTIVE_RETRY)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RETRY);
-    family.p.strategy.retry_ns = 100;
-    family.a.start = fail_first_starts;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(1));
-    world_advance(&family.world, 99);
-    CHECK_DIARY(&family.world, "");
-    world_advance(&family.world, 1);
-    CHECK_DIARY(&family.world, "a- a+");
-    world_advance(&family.world, 100);
-    CHECK_DIARY(&family.world, "a- a+");
-    world_advance(&family.world, 100);
-    CHECK_DIARY(&family.world, "a- a+ a:1");
-    family_end(&family);
+    family->p.strategy.retry_ns = 100;
+    family->a.start = fail_first_starts;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(1));
+    world_advance(&family->world, 99);
+    CHECK_DIARY(&family->world, "");
+    world_advance(&family->world, 1);
+    CHECK_DIARY(&family->world, "a- a+");
+    world_advance(&family->world, 100);
+    CHECK_DIARY(&family->world, "a- a+");
+    world_advance(&family->world, 100);
+    CHECK_DIARY(&family->world, "a- a+ a:1");
 }
 
-TEST(messages_wait_until_start_succeeds)
+ACTOR_TEST("", messages_wait_until_start_succeeds)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.start = fail_first_starts;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a- a+ a- a+ a- a+ a:1");
-    world_end(&world);
+    a->start = fail_first_starts;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a- a+ a- a+ a- a+ a:1");
 }
 
 static lbx_status
@@ -86,23 +72,17 @@ fail_to_start(lbx_context *context, struct part *part)
     return LBX_NO_MEMORY;
 }
 
-TEST(start_that_never_succeeds_ends_the_child)
+ACTOR_TEST("", start_that_never_succeeds_ends_the_child)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    a.start = fail_to_start;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    (void)world_run(&world);
-    CHECK(!lbx_ref_is_alive(a.self));
-    CHECK_INT(11, atomic_load(&a.starts)); // ten restarts in a minute
-    CHECK_INT(11, atomic_load(&a.stops));
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_end(&world);
+    a->silent = true;
+    a->start = fail_to_start;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    (void)world_run(world);
+    CHECK(!lbx_ref_is_alive(a->self));
+    CHECK_INT(11, atomic_load(&a->starts)); // ten restarts in a minute
+    CHECK_INT(11, atomic_load(&a->stops));
+    CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
 static void
@@ -134,19 +114,16 @@ spawn_in_stop(lbx_context *context, struct part *part)
 }
 
 // Its children have ended before: there will be no more.
-TEST(stop_before_a_restart_spawns_nobody)
+FAMILY_TEST("", stop_before_a_restart_spawns_nobody, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
     struct part c;
 
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    part_init(&c, &family.world, "c");
-    family.a.stop = spawn_in_stop;
-    family.a.context = &c;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a- a+");
-    bid(&family.a, do_spawn, &c);
-    CHECK_DIARY(&family.world, "c+");
-    family_end(&family);
+    part_init(&c, &family->world, "c");
+    family->a.stop = spawn_in_stop;
+    family->a.context = &c;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a- a+");
+    bid(&family->a, do_spawn, &c);
+    CHECK_DIARY(&family->world, "c+");
 }

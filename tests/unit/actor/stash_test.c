@@ -2,27 +2,22 @@
 /* The stash: messages put aside, and handled in their old order later. */
 #include "actor/fixture.h"
 
-TEST_CITING("2.4.4", unstashed_messages_come_first_and_in_order)
+ACTOR_TEST("2.4.4", unstashed_messages_come_first_and_in_order)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, do_stash, NULL);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    lbx_tell(a.self, letter(3));
-    CHECK_DIARY(&world, "a+");
-    CHECK_INT(1, atomic_load(&world.ended)); // the order
-    bid(&a, do_unstash, NULL);
-    lbx_tell(a.self, letter(4));
-    CHECK_DIARY(&world, "a:1 a:2 a:3 a:4");
-    CHECK_INT(6, atomic_load(&world.ended));
-    world_end(&world);
-    CHECK_INT(6, atomic_load(&world.ended));
-    CHECK_INT(0, atomic_load(&world.dead_count));
+    part_spawn(a);
+    bid(a, do_stash, NULL);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    lbx_tell(a->self, letter(3));
+    CHECK_DIARY(world, "a+");
+    CHECK_INT(1, atomic_load(&world->ended)); // the order
+    bid(a, do_unstash, NULL);
+    lbx_tell(a->self, letter(4));
+    CHECK_DIARY(world, "a:1 a:2 a:3 a:4");
+    CHECK_INT(6, atomic_load(&world->ended));
+    world_end(world);
+    CHECK_INT(6, atomic_load(&world->ended));
+    CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
 static lbx_status
@@ -39,20 +34,15 @@ stash_twice(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(same_message_cannot_be_stashed_twice)
+ACTOR_TEST("", same_message_cannot_be_stashed_twice)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stash_twice;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ LBX_EXISTS");
-    world_end(&world);
-    CHECK_INT(1, atomic_load(&world.ended));
-    CHECK_INT(1, atomic_load(&world.dead_count));
+    a->receive = stash_twice;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ LBX_EXISTS");
+    world_end(world);
+    CHECK_INT(1, atomic_load(&world->ended));
+    CHECK_INT(1, atomic_load(&world->dead_count));
 }
 
 static lbx_status
@@ -66,46 +56,35 @@ stash_or_say(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("2.4.4", full_stash_refuses_and_the_message_is_as_before)
+ACTOR_TEST("2.4.4", full_stash_refuses_and_the_message_is_as_before)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.stash_capacity = 3;
-    a.receive = stash_or_say;
-    part_spawn(&a);
+    a->stash_capacity = 3;
+    a->receive = stash_or_say;
+    part_spawn(a);
     for (int i = 1; i <= 5; i++)
-        lbx_tell(a.self, letter(i));
-    CHECK_DIARY(&world, "a+ LBX_FULL:4 LBX_FULL:5");
-    CHECK_INT(2, atomic_load(&world.ended)); // handled, after all
-    lbx_ref_stop(a.self);
-    CHECK_DIARY(&world, "a-");
-    CHECK_INT(3, atomic_load(&world.dead_count)); // the stashed ones
+        lbx_tell(a->self, letter(i));
+    CHECK_DIARY(world, "a+ LBX_FULL:4 LBX_FULL:5");
+    CHECK_INT(2, atomic_load(&world->ended)); // handled, after all
+    lbx_ref_stop(a->self);
+    CHECK_DIARY(world, "a-");
+    CHECK_INT(3, atomic_load(&world->dead_count)); // the stashed ones
     for (unsigned i = 0; i < 3; i++)
-        world_check_dead(&world, i, (int)i + 1, LBX_LOSS_CLOSED);
-    CHECK_INT(5, atomic_load(&world.ended));
-    world_end(&world);
+        world_check_dead(world, i, (int)i + 1, LBX_LOSS_CLOSED);
+    CHECK_INT(5, atomic_load(&world->ended));
 }
 
-TEST(unlimited_stash_takes_everything)
+ACTOR_TEST("", unlimited_stash_takes_everything)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.stash_capacity = LBX_UNLIMITED;
-    a.receive = stash_or_say;
-    a.silent = true;
-    part_spawn(&a);
+    a->stash_capacity = LBX_UNLIMITED;
+    a->receive = stash_or_say;
+    a->silent = true;
+    part_spawn(a);
     for (int i = 1; i <= 3000; i++)
-        lbx_tell(a.self, letter(i));
-    CHECK_DIARY(&world, "");
-    world_end(&world);
-    CHECK_INT(3000, atomic_load(&world.dead_count));
-    CHECK_INT(3000, atomic_load(&world.ended));
+        lbx_tell(a->self, letter(i));
+    CHECK_DIARY(world, "");
+    world_end(world);
+    CHECK_INT(3000, atomic_load(&world->dead_count));
+    CHECK_INT(3000, atomic_load(&world->ended));
 }
 
 // What is stashed while unstashed messages are handled waits for the next time.
@@ -120,45 +99,34 @@ stash_even(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(stashing_while_unstashing_waits_for_the_next_time)
+ACTOR_TEST("", stashing_while_unstashing_waits_for_the_next_time)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stash_even;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(2));
-    lbx_tell(a.self, letter(4));
-    lbx_tell(a.self, letter(0));
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:2 a:4 a:0 a:2 a:4 a:1");
-    lbx_tell(a.self, letter(0));
-    CHECK_DIARY(&world, "a:0 a:2 a:4");
-    world_end(&world);
-    CHECK_INT(5, atomic_load(&world.ended));
-    CHECK_INT(2, atomic_load(&world.dead_count));
+    a->receive = stash_even;
+    part_spawn(a);
+    lbx_tell(a->self, letter(2));
+    lbx_tell(a->self, letter(4));
+    lbx_tell(a->self, letter(0));
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a:2 a:4 a:0 a:2 a:4 a:1");
+    lbx_tell(a->self, letter(0));
+    CHECK_DIARY(world, "a:0 a:2 a:4");
+    world_end(world);
+    CHECK_INT(5, atomic_load(&world->ended));
+    CHECK_INT(2, atomic_load(&world->dead_count));
 }
 
-TEST_CITING("2.4.4", restart_brings_stashed_messages_back)
+ACTOR_TEST("2.4.4", restart_brings_stashed_messages_back)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, do_stash, NULL);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(2));
-    CHECK_DIARY(&world, "a+");
-    bid(&a, do_fail, &(lbx_status){LBX_BUSY});
-    lbx_tell(a.self, letter(3));
-    CHECK_DIARY(&world, "a- a+ a:1 a:2 a:3");
-    CHECK_INT(0, atomic_load(&world.dead_count));
-    CHECK_INT(5, atomic_load(&world.ended));
-    world_end(&world);
+    part_spawn(a);
+    bid(a, do_stash, NULL);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(2));
+    CHECK_DIARY(world, "a+");
+    bid(a, do_fail, &(lbx_status){LBX_BUSY});
+    lbx_tell(a->self, letter(3));
+    CHECK_DIARY(world, "a- a+ a:1 a:2 a:3");
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    CHECK_INT(5, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -172,19 +140,13 @@ stash_and_fail(lbx_context *context, struct part *part, void *message)
 }
 
 // It is in one place only: the stash.
-TEST(stashed_message_is_not_the_failed_one)
+ACTOR_TEST("", stashed_message_is_not_the_failed_one)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stash_and_fail;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:1 a- a+ a:1");
-    CHECK_INT(1, atomic_load(&world.ended));
-    world_end(&world);
+    a->receive = stash_and_fail;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a:1 a- a+ a:1");
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -200,19 +162,13 @@ stash_then_take(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(stashed_message_cannot_be_forwarded_as_well)
+ACTOR_TEST("", stashed_message_cannot_be_forwarded_as_well)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stash_then_take;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:1");
-    CHECK_INT(1, atomic_load(&world.ended));
-    world_end(&world);
+    a->receive = stash_then_take;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a:1");
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -225,19 +181,13 @@ stash_then_keep(lbx_context *context, struct part *part, void *message)
 }
 
 // A message has one owner: the stash has it now.
-TEST(stashed_message_cannot_be_taken_as_well)
+ACTOR_TEST("", stashed_message_cannot_be_taken_as_well)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = stash_then_keep;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    (void)world_run(&world);
-    CHECK_PTR(NULL, a.context);
-    world_end(&world);
+    a->receive = stash_then_keep;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    (void)world_run(world);
+    CHECK_PTR(NULL, a->context);
 }
 
 static lbx_status
@@ -249,19 +199,14 @@ take_then_stash(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(taken_message_cannot_be_stashed)
+ACTOR_TEST("", taken_message_cannot_be_stashed)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = take_then_stash;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ LBX_INVALID");
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.ended));
+    a->receive = take_then_stash;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ LBX_INVALID");
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->ended));
 }
 
 static lbx_status
@@ -276,20 +221,14 @@ stash_in_start(lbx_context *context, struct part *part)
     return LBX_OK;
 }
 
-TEST(without_a_message_there_is_nothing_to_stash)
+ACTOR_TEST("", without_a_message_there_is_nothing_to_stash)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.start = stash_in_start;
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+");
+    a->start = stash_in_start;
+    part_spawn(a);
+    CHECK_DIARY(world, "a+");
     CHECK_STATUS(LBX_INVALID, lbx_context_stash(NULL));
     CHECK_INT(0, lbx_context_stashed(NULL));
     lbx_context_unstash_all(NULL);
-    world_end(&world);
 }
 
 // The sender survives the stash.
@@ -305,24 +244,17 @@ reply_later(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(stashed_message_keeps_its_sender)
+ACTOR_TEST("", stashed_message_keeps_its_sender)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_envelope envelope = lbx_envelope_of(letter(5), 10);
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.receive = reply_later;
-    part_spawn(&a);
-    part_spawn(&b);
-    envelope.sender = lbx_ref_as_sender(b.self);
-    lbx_tell_envelope(a.self, &envelope);
-    lbx_tell(a.self, letter(0));
-    CHECK_DIARY(&world, "a+ b+ b:6");
-    world_end(&world);
+    a->receive = reply_later;
+    part_spawn(a);
+    part_spawn(b);
+    envelope.sender = lbx_ref_as_sender(b->self);
+    lbx_tell_envelope(a->self, &envelope);
+    lbx_tell(a->self, letter(0));
+    CHECK_DIARY(world, "a+ b+ b:6");
 }
 
 // Termination notices can wait as well.

@@ -42,52 +42,40 @@ tell_two_after(struct world *world, lbx_ref ref, int64_t first_ns,
     (void)world_run(world);
 }
 
-TEST(time_in_a_mailbox_is_known_with_timestamps)
+ACTOR_TEST("", time_in_a_mailbox_is_known_with_timestamps)
 {
     lbx_mailbox_options options = lbx_akka_mailbox_options();
-    struct world world;
-    struct part a;
     lbx_actor_stats stats;
 
     options.timestamps = true;
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    spawn_boxed(&a, LBX_KIND_BOUNDED, &options);
-    tell_two_after(&world, a.self, 100, 300);
-    stats = stats_of(a.self);
+    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    tell_two_after(world, a->self, 100, 300);
+    stats = stats_of(a->self);
     CHECK_INT(2, stats.timed_messages);
     CHECK_INT(400, stats.waited_total_ns);
     CHECK_INT(300, stats.max_waited_ns);
     CHECK_STR(LBX_KIND_BOUNDED, stats.mailbox);
     CHECK_INT(2, stats.handled);
-    lbx_tell(a.self, letter(3));
-    CHECK_INT(1, stats_of(a.self).depth);
-    CHECK_INT(2, stats_of(a.self).timed_messages); // it waits still
-    world_end(&world);
+    lbx_tell(a->self, letter(3));
+    CHECK_INT(1, stats_of(a->self).depth);
+    CHECK_INT(2, stats_of(a->self).timed_messages); // it waits still
 }
 
-TEST(time_in_a_mailbox_is_not_known_without_timestamps)
+ACTOR_TEST("", time_in_a_mailbox_is_not_known_without_timestamps)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_actor_stats stats;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    spawn_boxed(&a, LBX_KIND_UNBOUNDED_PRIORITY, NULL);
-    part_spawn(&b);
-    tell_two_after(&world, a.self, 100, 300);
-    tell_two_after(&world, b.self, 100, 300);
-    stats = stats_of(a.self);
+    spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, NULL);
+    part_spawn(b);
+    tell_two_after(world, a->self, 100, 300);
+    tell_two_after(world, b->self, 100, 300);
+    stats = stats_of(a->self);
     CHECK_INT(0, stats.timed_messages);
     CHECK_STR(LBX_KIND_UNBOUNDED_PRIORITY, stats.mailbox);
-    stats = stats_of(b.self);
+    stats = stats_of(b->self);
     CHECK_INT(0, stats.timed_messages);
     CHECK_INT(0, stats.max_waited_ns);
     CHECK_PTR(NULL, stats.mailbox); // in the cell
-    world_end(&world);
 }
 
 /* A world on these settings. */
@@ -148,48 +136,35 @@ check_line(struct world *world, const char *beginning, const char *expected)
     CHECK_STR(expected, line.text);
 }
 
-TEST(tree_shows_the_numbers_of_each_actor)
+ACTOR_TEST("", tree_shows_the_numbers_of_each_actor)
 {
     lbx_mailbox_options options = lbx_akka_mailbox_options();
-    struct world world;
-    struct part a;
-    struct part b;
 
     options.timestamps = true;
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    spawn_boxed(&b, LBX_KIND_BOUNDED, &options);
-    tell_two_after(&world, b.self, 2000, 4000);
-    lbx_tell(a.self, letter(FAILS));
-    (void)world_run(&world);
+    part_spawn(a);
+    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    tell_two_after(world, b->self, 2000, 4000);
+    lbx_tell(a->self, letter(FAILS));
+    (void)world_run(world);
     for (int i = 0; i < 3; i++)
-        lbx_tell(a.self, letter(1));
-    check_line(&world, "/user/a ",
+        lbx_tell(a->self, letter(1));
+    check_line(world, "/user/a ",
                "/user/a (player) handled 1, failed 1, waiting 3, in the cell");
-    check_line(&world, "/user/b ",
+    check_line(world, "/user/b ",
                "/user/b (player) handled 2, failed 0, waiting 0, bounded, "
                "waited 3 us, at most 4 us");
-    world_end(&world);
 }
 
 // An actor that has ended is shown until its parent has let it go.
-TEST(tree_shows_who_has_ended)
+ACTOR_TEST("", tree_shows_who_has_ended)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    (void)world_run(&world);
-    lbx_ref_stop(a.self);
-    CHECK_INT(1, world_run_most(&world, 1)); // a's turn, not "/user"'s
-    check_line(&world, "/user/a ", "/user/a (player) ended");
-    (void)world_run(&world);
-    check_line(&world, "/user/a ", "");
-    world_end(&world);
+    part_spawn(a);
+    (void)world_run(world);
+    lbx_ref_stop(a->self);
+    CHECK_INT(1, world_run_most(world, 1)); // a's turn, not "/user"'s
+    check_line(world, "/user/a ", "/user/a (player) ended");
+    (void)world_run(world);
+    check_line(world, "/user/a ", "");
 }
 
 /* ---- Dispatchers ---- */
@@ -263,7 +238,7 @@ TEST(each_dispatcher_has_its_own_numbers)
 }
 
 // Two actors keep both threads busy; the others wait for one.
-TEST_LIMIT(actors_without_a_thread_are_counted, 60)
+TEST(actors_without_a_thread_are_counted)
 {
     struct world world;
     struct part parts[6];

@@ -4,121 +4,96 @@
 
 // ---- Limits ----
 
-TEST(child_that_restarts_too_often_is_stopped)
+FAMILY_TEST("", child_that_restarts_too_often_is_stopped, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.p.strategy.max_restarts = 2;
-    family.p.strategy.within_ns = 1000;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a- a+ a:1000 a- a+");
-    world_advance(&family.world, 1001);
-    lbx_tell(family.a.self, letter(FAILS)); // another window
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a- a+ a:1000 a- a+");
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a-");
-    CHECK(!lbx_ref_is_alive(family.a.self));
-    family_end(&family);
+    family->p.strategy.max_restarts = 2;
+    family->p.strategy.within_ns = 1000;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a- a+ a:1000 a- a+");
+    world_advance(&family->world, 1001);
+    lbx_tell(family->a.self, letter(FAILS)); // another window
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a- a+ a:1000 a- a+");
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a-");
+    CHECK(!lbx_ref_is_alive(family->a.self));
 }
 
-TEST(negative_limits_are_none)
+FAMILY_TEST("", negative_limits_are_none, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.p.strategy.max_restarts = -1;
-    family.a.silent = true;
-    part_spawn(&family.p);
-    (void)world_run(&family.world);
+    family->p.strategy.max_restarts = -1;
+    family->a.silent = true;
+    part_spawn(&family->p);
+    (void)world_run(&family->world);
     for (int i = 0; i < 100; i++)
-        lbx_tell(family.a.self, letter(FAILS));
-    (void)world_run(&family.world);
-    CHECK_INT(101, atomic_load(&family.a.starts));
-    family_end(&family);
+        lbx_tell(family->a.self, letter(FAILS));
+    (void)world_run(&family->world);
+    CHECK_INT(101, atomic_load(&family->a.starts));
 }
 
-TEST(negative_window_is_for_ever)
+FAMILY_TEST("", negative_window_is_for_ever, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.p.strategy.max_restarts = 1;
-    family.p.strategy.within_ns = -1;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a- a+");
-    world_advance(&family.world, 1000000 * LBX_SECOND);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a-");
-    family_end(&family);
+    family->p.strategy.max_restarts = 1;
+    family->p.strategy.within_ns = -1;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a- a+");
+    world_advance(&family->world, 1000000 * LBX_SECOND);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a-");
 }
 
-TEST(no_restarts_allowed_is_stop)
+FAMILY_TEST("", no_restarts_allowed_is_stop, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.p.strategy.max_restarts = 0;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 a-");
-    family_end(&family);
+    family->p.strategy.max_restarts = 0;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a-");
 }
 
 // ---- All for one ----
 
-TEST(all_for_one_restarts_every_child)
+FAMILY_TEST("", all_for_one_restarts_every_child, LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    family.p.strategy.all_for_one = true;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 b- b+ a- a+");
-    lbx_tell(family.b.self, letter(1));
-    CHECK_DIARY(&family.world, "b:1");
-    family_end(&family);
+    family->p.strategy.all_for_one = true;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 b- b+ a- a+");
+    lbx_tell(family->b.self, letter(1));
+    CHECK_DIARY(&family->world, "b:1");
 }
 
-TEST(all_for_one_stops_every_child)
+FAMILY_TEST("", all_for_one_stops_every_child, LBX_DIRECTIVE_STOP)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_STOP);
-    family.p.strategy.all_for_one = true;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 b- a-");
-    lbx_tell(family.p.self, letter(1));
-    CHECK_DIARY(&family.world, "p:1");
-    family_end(&family);
+    family->p.strategy.all_for_one = true;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 b- a-");
+    lbx_tell(family->p.self, letter(1));
+    CHECK_DIARY(&family->world, "p:1");
 }
 
 // Both children fail before the parent has decided about the first. Each has a
 // child of its own, which must have ended before it starts again.
-TEST(two_failures_at_once_still_wait_for_grandchildren)
+FAMILY_TEST("", two_failures_at_once_still_wait_for_grandchildren,
+            LBX_DIRECTIVE_RESTART)
 {
-    struct family family;
     struct part c;
 
-    family_init(&family, LBX_DIRECTIVE_RESTART);
-    part_init(&c, &family.world, "c");
-    family.p.strategy.all_for_one = true;
-    family.a.children[0] = &c;
-    part_spawn(&family.p);
-    CHECK_DIARY(&family.world, "p+ a+ b+ c+");
-    lbx_tell(family.a.self, letter(FAILS));
-    lbx_tell(family.b.self, letter(FAILS));
-    (void)world_run(&family.world); // a's start spawns c: its name must be free
+    part_init(&c, &family->world, "c");
+    family->p.strategy.all_for_one = true;
+    family->a.children[0] = &c;
+    part_spawn(&family->p);
+    CHECK_DIARY(&family->world, "p+ a+ b+ c+");
+    lbx_tell(family->a.self, letter(FAILS));
+    lbx_tell(family->b.self, letter(FAILS));
+    (void)world_run(
+        &family->world); // a's start spawns c: its name must be free
     CHECK(lbx_ref_is_alive(c.self));
-    CHECK(atomic_load(&family.a.starts) >= 2);
+    CHECK(atomic_load(&family->a.starts) >= 2);
     CHECK_INT(atomic_load(&c.starts), atomic_load(&c.stops) + 1);
-    family_end(&family);
 }
 
 // ---- The supervisor's own function ----
@@ -145,40 +120,32 @@ decide_by_status(lbx_context *context, struct part *part,
     }
 }
 
-TEST(supervise_sees_the_failure_and_decides)
+FAMILY_TEST("", supervise_sees_the_failure_and_decides, LBX_DIRECTIVE_STOP)
 {
     static lbx_status empty = LBX_EMPTY;
     static lbx_status full = LBX_FULL;
-    struct family family;
 
-    family_init(&family,
-                LBX_DIRECTIVE_STOP); // the function comes before the strategy
-    family.p.decide = decide_by_status;
-    family_begin(&family);
-    bid(&family.a, do_fail, &empty);
-    CHECK_DIARY(&family.world, "p(player LBX_EMPTY 1)");
-    lbx_tell(family.a.self, letter(FAILS));
-    CHECK_DIARY(&family.world, "a:1000 p(player LBX_REFUSED 2) a- a+");
-    bid(&family.a, do_fail, &full);
-    CHECK_DIARY(&family.world, "p(player LBX_FULL 3) a-");
-    family_end(&family);
+    family->p.decide = decide_by_status;
+    family_begin(family);
+    bid(&family->a, do_fail, &empty);
+    CHECK_DIARY(&family->world, "p(player LBX_EMPTY 1)");
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 p(player LBX_REFUSED 2) a- a+");
+    bid(&family->a, do_fail, &full);
+    CHECK_DIARY(&family->world, "p(player LBX_FULL 3) a-");
 }
 
-TEST(supervise_may_change_the_retry_delay)
+FAMILY_TEST("", supervise_may_change_the_retry_delay, LBX_DIRECTIVE_STOP)
 {
-    struct family family;
-
-    family_init(&family, LBX_DIRECTIVE_STOP);
-    family.p.decide = decide_by_status;
-    family.a.receive = busy_once;
-    family_begin(&family);
-    lbx_tell(family.a.self, letter(1));
-    CHECK_DIARY(&family.world, "a:1 p(player LBX_BUSY 1)");
-    world_advance(&family.world, 49);
-    CHECK_DIARY(&family.world, "");
-    world_advance(&family.world, 1);
-    CHECK_DIARY(&family.world, "a:1");
-    family_end(&family);
+    family->p.decide = decide_by_status;
+    family->a.receive = busy_once;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(1));
+    CHECK_DIARY(&family->world, "a:1 p(player LBX_BUSY 1)");
+    world_advance(&family->world, 49);
+    CHECK_DIARY(&family->world, "");
+    world_advance(&family->world, 1);
+    CHECK_DIARY(&family->world, "a:1");
 }
 
 static lbx_status
@@ -198,22 +165,19 @@ fail_first_start(lbx_context *context, struct part *part)
 
 // p has failed itself, and its own supervisor has not decided yet, when its
 // child fails to start: the function decides about that all the same.
-TEST_CITING("ACTOR-5", failed_parent_still_decides_by_its_own_function)
+LINE_TEST("ACTOR-5", failed_parent_still_decides_by_its_own_function)
 {
-    struct line line;
     struct part d;
 
-    line_init(&line);
-    part_init(&d, &line.world, "d");
-    line.g.strategy.directive = LBX_DIRECTIVE_RESUME;
-    line.p.decide = retry_busy; // the strategy beside it says: restart
+    part_init(&d, &line->world, "d");
+    line->g.strategy.directive = LBX_DIRECTIVE_RESUME;
+    line->p.decide = retry_busy; // the strategy beside it says: restart
     d.start = fail_first_start;
-    line_begin(&line);
-    bid(&line.p, spawn_and_fail, &d);
-    CHECK_DIARY(&line.world, "d+");
-    world_advance(&line.world, 99);
-    CHECK_DIARY(&line.world, "");
-    world_advance(&line.world, 1);
-    CHECK_DIARY(&line.world, "d- d+");
-    line_end(&line);
+    line_begin(line);
+    bid(&line->p, spawn_and_fail, &d);
+    CHECK_DIARY(&line->world, "d+");
+    world_advance(&line->world, 99);
+    CHECK_DIARY(&line->world, "");
+    world_advance(&line->world, 1);
+    CHECK_DIARY(&line->world, "d- d+");
 }

@@ -125,18 +125,16 @@ TEST(first_systems_of_a_process_can_be_made_by_several_threads)
     threads_run(4, make_systems, NULL);
 }
 
-TEST(nulls_are_refused)
+ACTOR_TEST("", nulls_are_refused)
 {
-    struct world world;
     lbx_system_stats stats;
 
-    world_begin(&world);
     CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(NULL, &stats));
-    CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(world.system, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(world->system, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_system_run(NULL, 1, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_system_terminate(NULL, 0));
     CHECK_STATUS(LBX_INVALID, lbx_system_print(NULL, NULL, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_system_print(world.system, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_system_print(world->system, NULL, NULL));
     CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_self(NULL)));
     CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_parent(NULL)));
     CHECK(lbx_ref_equal(lbx_ref_nobody(), lbx_context_sender(NULL)));
@@ -146,51 +144,41 @@ TEST(nulls_are_refused)
     lbx_context_reply(NULL, letter(1));
     lbx_context_forward(NULL, lbx_ref_nobody());
     lbx_context_stop(NULL);
-    world_end(&world);
 }
 
-TEST(run_takes_at_most_so_many_turns)
+ACTOR_TEST("", run_takes_at_most_so_many_turns)
 {
-    struct world world;
     struct part parts[3];
 
-    world_begin(&world);
-    CHECK_INT(0, world_run(&world));
+    CHECK_INT(0, world_run(world));
     for (int i = 0; i < 3; i++) {
         static const char *const names[3] = {"a", "b", "c"};
 
-        part_init(&parts[i], &world, names[i]);
+        part_init(&parts[i], world, names[i]);
         part_spawn(&parts[i]);
     }
-    CHECK_INT(0, world_run_most(&world, 0));
-    CHECK_INT(2, world_run_most(&world, 2));
-    CHECK_STR("a+ b+", world.diary);
-    CHECK_OK(lbx_system_run(world.system, UINT64_MAX, NULL));
-    CHECK_STR("a+ b+ c+", world.diary);
-    CHECK_INT(3, world_stats(&world).runs);
-    world_end(&world);
+    CHECK_INT(0, world_run_most(world, 0));
+    CHECK_INT(2, world_run_most(world, 2));
+    CHECK_STR("a+ b+", world->diary);
+    CHECK_OK(lbx_system_run(world->system, UINT64_MAX, NULL));
+    CHECK_STR("a+ b+ c+", world->diary);
+    CHECK_INT(3, world_stats(world).runs);
 }
 
-TEST_CITING("V-33", numbers_are_kept)
+ACTOR_TEST("V-33", numbers_are_kept)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     lbx_system_stats stats;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    part_spawn(&b);
-    lbx_tell(a.self, letter(1));
-    lbx_tell(a.self, letter(FAILS));
-    lbx_tell(b.self, letter(2));
-    (void)world_run(&world);
-    lbx_ref_stop(b.self);
-    (void)world_run(&world);
-    lbx_tell(b.self, letter(3));
-    stats = world_stats(&world);
+    part_spawn(a);
+    part_spawn(b);
+    lbx_tell(a->self, letter(1));
+    lbx_tell(a->self, letter(FAILS));
+    lbx_tell(b->self, letter(2));
+    (void)world_run(world);
+    lbx_ref_stop(b->self);
+    (void)world_run(world);
+    lbx_tell(b->self, letter(3));
+    stats = world_stats(world);
     CHECK_INT(1, stats.actors);
     CHECK_INT(2, stats.spawned);
     CHECK_INT(3, stats.handled);
@@ -200,17 +188,12 @@ TEST_CITING("V-33", numbers_are_kept)
     CHECK_INT(0, stats.steals);
     CHECK_INT(0, stats.parks);
     CHECK(stats.runs >= 3);
-    world_end(&world);
 }
 
-TEST_CITING("V-36", actor_costs_less_than_a_kilobyte)
+ACTOR_TEST("V-36", actor_costs_less_than_a_kilobyte)
 {
-    struct world world;
-
-    world_begin(&world);
-    CHECK(world_stats(&world).cell_bytes < 1024);
-    test_note("cell_bytes=%zu", world_stats(&world).cell_bytes);
-    world_end(&world);
+    CHECK(world_stats(world).cell_bytes < 1024);
+    test_note("cell_bytes=%zu", world_stats(world).cell_bytes);
 }
 
 static void
@@ -221,27 +204,17 @@ write_line(void *context, const char *line)
 
 #define IDLE " handled 0, failed 0, waiting 0, in the cell] "
 
-TEST(print_shows_the_tree)
+ACTOR_TEST("", print_shows_the_tree)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-    struct part c;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_init(&c, &world, "c");
-    a.children[0] = &b;
-    b.children[0] = &c;
-    part_spawn(&a);
-    CHECK_DIARY(&world, "a+ b+ c+");
-    CHECK_OK(lbx_system_print(world.system, write_line, &world));
-    CHECK_DIARY(&world, "[/user (guardian)" IDLE "[/user/a (player)" IDLE
-                        "[/user/a/b (player)" IDLE
-                        "[/user/a/b/c (player) handled 0, failed 0, "
-                        "waiting 0, in the cell]");
-    world_end(&world);
+    a->children[0] = b;
+    b->children[0] = c;
+    part_spawn(a);
+    CHECK_DIARY(world, "a+ b+ c+");
+    CHECK_OK(lbx_system_print(world->system, write_line, world));
+    CHECK_DIARY(world, "[/user (guardian)" IDLE "[/user/a (player)" IDLE
+                       "[/user/a/b (player)" IDLE
+                       "[/user/a/b/c (player) handled 0, failed 0, "
+                       "waiting 0, in the cell]");
 }
 
 static void
@@ -271,34 +244,27 @@ spawn_child(lbx_context *context, struct part *part)
     return LBX_OK;
 }
 
-TEST(print_may_run_while_actors_come_and_go)
+ACTOR_TEST_THREADS("", print_may_run_while_actors_come_and_go, 2)
 {
-    struct world world;
-    struct part a;
-    struct part b;
     struct thread thread;
     lbx_props props;
 
-    world_begin_threads(&world, 2);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.silent = true;
-    b.silent = true;
-    a.start = spawn_child;
-    a.context = &b;
-    props = part_props(&a);
-    thread_start(&thread, print_often, &world);
+    a->silent = true;
+    b->silent = true;
+    a->start = spawn_child;
+    a->context = b;
+    props = part_props(a);
+    thread_start(&thread, print_often, world);
     for (int i = 0; i < 2000; i++) {
         lbx_ref ref;
         lbx_status status =
-            lbx_system_spawn(world.system, &props, i % 2 ? "x" : NULL, &ref);
+            lbx_system_spawn(world->system, &props, i % 2 ? "x" : NULL, &ref);
 
         CHECK(status == LBX_OK || status == LBX_EXISTS);
         if (status == LBX_OK)
             lbx_tell(ref, lbx_poison_pill());
     }
     thread_join(&thread);
-    world_end(&world);
 }
 
 // Two systems share nothing but the program.

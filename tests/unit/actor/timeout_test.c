@@ -14,84 +14,62 @@ set_timeout(lbx_context *context, struct part *part, void *argument)
 static int64_t hundred = 100;
 static int64_t none = -1;
 
-TEST(silence_brings_a_timeout_again_and_again)
+ACTOR_TEST("", silence_brings_a_timeout_again_and_again)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, set_timeout, &hundred);
-    CHECK_DIARY(&world, "a+");
-    world_advance(&world, 99);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a?");
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a?");
-    world_end(&world);
-    CHECK_INT(1, atomic_load(&world.ended)); // timeouts are nobody's to end
-    CHECK_INT(0, atomic_load(&world.dead_count));
+    part_spawn(a);
+    bid(a, set_timeout, &hundred);
+    CHECK_DIARY(world, "a+");
+    world_advance(world, 99);
+    CHECK_DIARY(world, "");
+    world_advance(world, 1);
+    CHECK_DIARY(world, "a?");
+    world_advance(world, 100);
+    CHECK_DIARY(world, "a?");
+    world_end(world);
+    CHECK_INT(1, atomic_load(&world->ended)); // timeouts are nobody's to end
+    CHECK_INT(0, atomic_load(&world->dead_count));
 }
 
-TEST(message_puts_the_timeout_off)
+ACTOR_TEST("", message_puts_the_timeout_off)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, set_timeout, &hundred);
-    CHECK_DIARY(&world, "a+");
+    part_spawn(a);
+    bid(a, set_timeout, &hundred);
+    CHECK_DIARY(world, "a+");
     for (int i = 0; i < 5; i++) {
-        test_clock_advance(&world.time, 60);
-        lbx_tell(a.self, letter(i));
-        (void)world_run(&world);
+        test_clock_advance(&world->time, 60);
+        lbx_tell(a->self, letter(i));
+        (void)world_run(world);
     }
-    CHECK_DIARY(&world, "a:0 a:1 a:2 a:3 a:4");
-    world_advance(&world, 99);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a?");
-    world_end(&world);
+    CHECK_DIARY(world, "a:0 a:1 a:2 a:3 a:4");
+    world_advance(world, 99);
+    CHECK_DIARY(world, "");
+    world_advance(world, 1);
+    CHECK_DIARY(world, "a?");
 }
 
-TEST(negative_timeout_is_no_longer)
+ACTOR_TEST("", negative_timeout_is_no_longer)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, set_timeout, &hundred);
-    bid(&a, set_timeout, &none);
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "a+");
-    lbx_tell(a.self, letter(1));
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "a:1");
-    world_end(&world);
+    part_spawn(a);
+    bid(a, set_timeout, &hundred);
+    bid(a, set_timeout, &none);
+    world_advance(world, 1000);
+    CHECK_DIARY(world, "a+");
+    lbx_tell(a->self, letter(1));
+    world_advance(world, 1000);
+    CHECK_DIARY(world, "a:1");
 }
 
-TEST(new_timeout_replaces_the_old_one)
+ACTOR_TEST("", new_timeout_replaces_the_old_one)
 {
     static int64_t ten = 10;
-    struct world world;
-    struct part a;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, set_timeout, &hundred);
-    (void)world_run(&world);
-    bid(&a, set_timeout, &ten);
-    (void)world_run(&world);
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "a+ a?");
-    world_end(&world);
+    part_spawn(a);
+    bid(a, set_timeout, &hundred);
+    (void)world_run(world);
+    bid(a, set_timeout, &ten);
+    (void)world_run(world);
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a+ a?");
 }
 
 static lbx_status
@@ -100,58 +78,40 @@ set_in_start(lbx_context *context, struct part *part)
     return set_timeout(context, part, &hundred);
 }
 
-TEST(timeout_may_be_set_in_start)
+ACTOR_TEST("", timeout_may_be_set_in_start)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.start = set_in_start;
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:1");
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a?");
-    world_end(&world);
+    a->start = set_in_start;
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a:1");
+    world_advance(world, 100);
+    CHECK_DIARY(world, "a?");
 }
 
-TEST(timeout_of_an_ended_actor_is_over)
+ACTOR_TEST("", timeout_of_an_ended_actor_is_over)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.start = set_in_start;
-    part_spawn(&a);
-    (void)world_run(&world);
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "a+ a-");
-    CHECK_INT(0, world_stats(&world).dead_letters);
-    world_end(&world);
+    a->start = set_in_start;
+    part_spawn(a);
+    (void)world_run(world);
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
+    world_advance(world, 1000);
+    CHECK_DIARY(world, "a+ a-");
+    CHECK_INT(0, world_stats(world).dead_letters);
 }
 
-TEST(busy_actor_with_many_messages_gets_one_timeout_afterwards)
+ACTOR_TEST("", busy_actor_with_many_messages_gets_one_timeout_afterwards)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.start = set_in_start;
-    a.silent = true;
-    part_spawn(&a);
+    a->start = set_in_start;
+    a->silent = true;
+    part_spawn(a);
     for (int i = 0; i < 500; i++) // many turns
-        lbx_tell(a.self, letter(1));
-    world_advance(&world, 200);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 100);
-    CHECK_DIARY(&world, "a?");
+        lbx_tell(a->self, letter(1));
+    world_advance(world, 200);
+    CHECK_DIARY(world, "");
+    world_advance(world, 100);
+    CHECK_DIARY(world, "a?");
     CHECK_STATUS(LBX_INVALID, lbx_context_set_receive_timeout(NULL, 1));
-    world_end(&world);
 }
 
 static lbx_status
@@ -173,7 +133,7 @@ begin_countdown(lbx_context *context, void *state, void *argument)
     return lbx_context_set_receive_timeout(context, LBX_MS);
 }
 
-TEST(timeout_comes_with_threads_too)
+ACTOR_TEST_THREADS("", timeout_comes_with_threads_too, 1)
 {
     static const lbx_behaviour countdown = {
         .version = LBX_BEHAVIOUR_VERSION,
@@ -182,16 +142,14 @@ TEST(timeout_comes_with_threads_too)
         .start = begin_countdown,
         .receive = count_down,
     };
-    struct world world;
     lbx_props props = LBX_PROPS_INIT;
     _Atomic int left = 3;
     lbx_ref ref;
 
-    world_begin_threads(&world, 1);
     props.behaviour = &countdown;
     props.argument = &left;
-    CHECK_OK(lbx_system_spawn(world.system, &props, NULL, &ref));
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
     EVENTUALLY(atomic_load(&left) == 0);
-    world_end(&world);
+    world_end(world);
     CHECK_INT(0, atomic_load(&left)); // none after it was taken back
 }

@@ -30,24 +30,18 @@ easy_begin(struct world *world, struct part *part)
     CHECK_DIARY(world, "a+");
 }
 
-TEST(timer_fires_once_when_due)
+ACTOR_TEST("", timer_fires_once_when_due)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    timer_start(&a, 1, 100, 0);
-    CHECK_DIARY(&world, "a+");
-    world_advance(&world, 99);
-    CHECK_DIARY(&world, "");
-    world_advance(&world, 1);
-    CHECK_DIARY(&world, "a:1");
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "");
-    CHECK_INT(1, atomic_load(&world.ended));
-    world_end(&world);
+    part_spawn(a);
+    timer_start(a, 1, 100, 0);
+    CHECK_DIARY(world, "a+");
+    world_advance(world, 99);
+    CHECK_DIARY(world, "");
+    world_advance(world, 1);
+    CHECK_DIARY(world, "a:1");
+    world_advance(world, 1000);
+    CHECK_DIARY(world, "");
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 TEST(timers_fire_in_the_order_they_are_due)
@@ -106,24 +100,20 @@ TEST(periodic_timer_fires_again_and_again)
     world_end(&world);
 }
 
-TEST(cancelled_timer_never_fires)
+ACTOR_TEST("", cancelled_timer_never_fires)
 {
-    struct world world;
-    struct part a;
     lbx_timer timer;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    timer = timer_start(&a, 1, 100, 0);
-    CHECK(lbx_timer_cancel(world.system, timer));
-    CHECK_INT(1, atomic_load(&world.ended)); // its message is ended at once
-    CHECK(!lbx_timer_cancel(world.system, timer));
-    world_advance(&world, 1000);
-    CHECK_DIARY(&world, "a+");
-    CHECK_INT(0, atomic_load(&world.dead_count));
-    world_end(&world);
-    CHECK_INT(1, atomic_load(&world.ended));
+    part_spawn(a);
+    timer = timer_start(a, 1, 100, 0);
+    CHECK(lbx_timer_cancel(world->system, timer));
+    CHECK_INT(1, atomic_load(&world->ended)); // its message is ended at once
+    CHECK(!lbx_timer_cancel(world->system, timer));
+    world_advance(world, 1000);
+    CHECK_DIARY(world, "a+");
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    world_end(world);
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
 TEST(cancel_from_the_middle_keeps_the_others_in_order)
@@ -165,70 +155,55 @@ TEST(stale_name_finds_nothing)
     world_end(&world);
 }
 
-TEST(timer_for_an_ended_actor_makes_one_dead_letter)
+ACTOR_TEST("", timer_for_an_ended_actor_makes_one_dead_letter)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    timer_start(&a, 1, 100, 0);
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
-    world_advance(&world, 100);
-    CHECK_INT(1, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOSS_NO_ACTOR);
-    CHECK_INT(1, atomic_load(&world.ended));
-    world_end(&world);
+    part_spawn(a);
+    timer_start(a, 1, 100, 0);
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
+    world_advance(world, 100);
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 1, LBX_LOSS_NO_ACTOR);
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
-TEST(pending_timers_end_their_messages_with_the_system)
+ACTOR_TEST("", pending_timers_end_their_messages_with_the_system)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
+    part_spawn(a);
     for (int i = 0; i < 20; i++)
-        timer_start(&a, i, 100 + i, 0);
-    world_end(&world);
-    CHECK_INT(20, atomic_load(&world.ended));
+        timer_start(a, i, 100 + i, 0);
+    world_end(world);
+    CHECK_INT(20, atomic_load(&world->ended));
 }
 
-TEST(timer_start_refuses_nonsense)
+ACTOR_TEST("", timer_start_refuses_nonsense)
 {
-    struct world world;
-    struct part a;
     lbx_envelope envelope = lbx_envelope_of(letter(1), 10);
     lbx_envelope system_envelope = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_USER), NULL);
     lbx_timer timer = {7};
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
+    part_spawn(a);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_timer_start(NULL, a.self, &envelope, 1, 0, &timer));
-    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, lbx_ref_nobody(),
+                 lbx_timer_start(NULL, a->self, &envelope, 1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world->system, lbx_ref_nobody(),
                                               &envelope, 1, 0, &timer));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_timer_start(world.system, a.self, NULL, 1, 0, &timer));
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_timer_start(world.system, a.self, &envelope, 1, 0, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self, &envelope,
+                 lbx_timer_start(world->system, a->self, NULL, 1, 0, &timer));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world->system, a->self, &envelope,
+                                              1, 0, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world->system, a->self, &envelope,
                                               -1, 0, &timer));
-    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self, &envelope,
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world->system, a->self, &envelope,
                                               1, -1, &timer));
-    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world.system, a.self,
+    CHECK_STATUS(LBX_INVALID, lbx_timer_start(world->system, a->self,
                                               &system_envelope, 1, 0, &timer));
     // The system ends untyped messages here, and cannot copy them.
-    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world.system, a.self,
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world->system, a->self,
                                                   &envelope, 1, 1, &timer));
     CHECK_INT(7, timer.id);
-    world_end(&world);
-    CHECK_INT(0, atomic_load(&world.ended)); // it is still ours
+    world_end(world);
+    CHECK_INT(0, atomic_load(&world->ended)); // it is still ours
 }
 
 // A period so long that it never comes again.
@@ -303,78 +278,68 @@ number_envelope(const lbx_type *type, int value)
     return lbx_envelope_of_type(copy_number(&value, NULL), type);
 }
 
-TEST(periodic_timer_tells_copies)
+ACTOR_TEST("", periodic_timer_tells_copies)
 {
-    struct world world;
-    struct part a;
     lbx_type *type = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = read_number;
-    part_spawn(&a);
-    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 10, &timer));
+    a->receive = read_number;
+    part_spawn(a);
+    CHECK_OK(
+        lbx_timer_start(world->system, a->self, &envelope, 10, 10, &timer));
     for (int i = 0; i < 3; i++)
-        world_advance(&world, 10);
-    CHECK_DIARY(&world, "a+ a:5 a:5 a:5");
+        world_advance(world, 10);
+    CHECK_DIARY(world, "a+ a:5 a:5 a:5");
     atomic_store(&refuses, true); // no memory for a copy: that one is left out
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "");
+    world_advance(world, 10);
+    CHECK_DIARY(world, "");
     atomic_store(&refuses, false);
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "a:5");
-    CHECK(lbx_timer_cancel(world.system, timer));
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a:5");
+    CHECK(lbx_timer_cancel(world->system, timer));
     CHECK_INT(5, atomic_load(&copies)); // the original and four
     CHECK_INT(5, atomic_load(&ends));
-    world_end(&world);
+    world_end(world);
     lbx_type_destroy(type);
 }
 
-TEST(periodic_timer_of_an_ended_actor_is_over)
+ACTOR_TEST("", periodic_timer_of_an_ended_actor_is_over)
 {
-    struct world world;
-    struct part a;
     lbx_type *type = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = read_number;
-    part_spawn(&a);
-    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 10, &timer));
-    world_advance(&world, 10);
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
+    a->receive = read_number;
+    part_spawn(a);
+    CHECK_OK(
+        lbx_timer_start(world->system, a->self, &envelope, 10, 10, &timer));
+    world_advance(world, 10);
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
     for (int i = 0; i < 3; i++)
-        world_advance(&world, 10);
-    CHECK(!lbx_timer_cancel(world.system, timer));
+        world_advance(world, 10);
+    CHECK(!lbx_timer_cancel(world->system, timer));
     CHECK_INT(2, atomic_load(&ends));
-    world_end(&world);
+    world_end(world);
     CHECK_INT(2, atomic_load(&ends));
     lbx_type_destroy(type);
 }
 
-TEST(message_that_cannot_be_copied_is_no_periodic_one)
+ACTOR_TEST("", message_that_cannot_be_copied_is_no_periodic_one)
 {
-    struct world world;
-    struct part a;
     lbx_type *type = number_type(false);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    a.receive = read_number;
-    part_spawn(&a);
-    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world.system, a.self,
+    a->receive = read_number;
+    part_spawn(a);
+    CHECK_STATUS(LBX_UNSUPPORTED, lbx_timer_start(world->system, a->self,
                                                   &envelope, 10, 10, &timer));
-    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 10, 0, &timer));
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "a+ a:5");
-    world_end(&world);
+    CHECK_OK(lbx_timer_start(world->system, a->self, &envelope, 10, 0, &timer));
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a+ a:5");
+    world_end(world);
     CHECK_INT(1, atomic_load(&ends));
     lbx_type_destroy(type);
 }
@@ -393,19 +358,13 @@ start_timer(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(handler_may_start_a_timer)
+ACTOR_TEST("", handler_may_start_a_timer)
 {
-    struct world world;
-    struct part a;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    bid(&a, start_timer, NULL);
-    CHECK_DIARY(&world, "a+ started");
-    world_advance(&world, 10);
-    CHECK_DIARY(&world, "a:7");
-    world_end(&world);
+    part_spawn(a);
+    bid(a, start_timer, NULL);
+    CHECK_DIARY(world, "a+ started");
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a:7");
 }
 
 // ---- With threads ----
@@ -419,42 +378,36 @@ read_silently(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST(timers_fire_by_themselves_with_threads)
+ACTOR_TEST_THREADS("", timers_fire_by_themselves_with_threads, 1)
 {
-    struct world world;
-    struct part a;
     lbx_timer far;
 
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    far = timer_start(&a, 9, 3600 * LBX_SECOND, 0);
-    timer_start(&a, 2, 4 * LBX_MS, 0);
-    timer_start(&a, 1, LBX_MS, 0); // sooner than the one that is waited for
-    CHECK_DIARY(&world, "a+ a:1 a:2");
-    CHECK(lbx_timer_cancel(world.system, far));
-    world_end(&world);
-    CHECK_INT(3, atomic_load(&world.ended));
+    part_spawn(a);
+    far = timer_start(a, 9, 3600 * LBX_SECOND, 0);
+    timer_start(a, 1, LBX_MS, 0); // sooner than the one that is waited for
+    CHECK_DIARY(world, "a+ a:1");
+    timer_start(a, 2, LBX_MS, 0);
+    CHECK_DIARY(world, "a:2");
+    CHECK(lbx_timer_cancel(world->system, far));
+    world_end(world);
+    CHECK_INT(3, atomic_load(&world->ended));
 }
 
-TEST(periodic_timer_runs_until_cancelled_with_threads)
+ACTOR_TEST_THREADS("", periodic_timer_runs_until_cancelled_with_threads, 1)
 {
-    struct world world;
-    struct part a;
     lbx_type *type = number_type(true);
     lbx_envelope envelope = number_envelope(type, 5);
     lbx_timer timer;
 
-    world_begin_threads(&world, 1);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    a.receive = read_silently;
-    part_spawn(&a);
-    CHECK_OK(lbx_timer_start(world.system, a.self, &envelope, 1, 1000, &timer));
-    EVENTUALLY(atomic_load(&a.received) >= 20);
-    CHECK(lbx_timer_cancel(world.system, timer));
-    CHECK(!lbx_timer_cancel(world.system, timer));
-    world_end(&world);
+    a->silent = true;
+    a->receive = read_silently;
+    part_spawn(a);
+    CHECK_OK(
+        lbx_timer_start(world->system, a->self, &envelope, 1, 1000, &timer));
+    EVENTUALLY(atomic_load(&a->received) >= 20);
+    CHECK(lbx_timer_cancel(world->system, timer));
+    CHECK(!lbx_timer_cancel(world->system, timer));
+    world_end(world);
     CHECK_INT(atomic_load(&copies), atomic_load(&ends));
     lbx_type_destroy(type);
 }

@@ -20,226 +20,177 @@ pair_begin(struct pair *pair)
     CHECK_DIARY(&pair->world, "a+ b+");
 }
 
-TEST_CITING("ACTOR-7", watcher_is_told_of_the_end)
-{
-    struct pair pair;
+#define PAIR_TEST(behaviour, name)                                             \
+    FIXTURE_TEST(pair, behaviour, name, pair_begin(pair),                      \
+                 world_end(&pair->world))
 
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    CHECK_DIARY(&pair.world, "");
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    CHECK(lbx_ref_equal(pair.b.self, pair.a.ended));
-    world_end(&pair.world);
-    CHECK_INT(0, atomic_load(&pair.world.dead_count));
-    CHECK_INT(0, atomic_load(&pair.world.suppressed_count));
+PAIR_TEST("ACTOR-7", watcher_is_told_of_the_end)
+{
+    bid(&pair->a, do_watch, &pair->b);
+    CHECK_DIARY(&pair->world, "");
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
+    CHECK(lbx_ref_equal(pair->b.self, pair->a.ended));
+    world_end(&pair->world);
+    CHECK_INT(0, atomic_load(&pair->world.dead_count));
+    CHECK_INT(0, atomic_load(&pair->world.suppressed_count));
 }
 
-TEST_CITING("ACTOR-7", watching_the_dead_is_told_at_once)
+PAIR_TEST("ACTOR-7", watching_the_dead_is_told_at_once)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b-");
-    bid(&pair.a, do_watch, &pair.b);
-    CHECK_DIARY(&pair.world, "a!");
-    CHECK(lbx_ref_equal(pair.b.self, pair.a.ended));
-    world_end(&pair.world);
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b-");
+    bid(&pair->a, do_watch, &pair->b);
+    CHECK_DIARY(&pair->world, "a!");
+    CHECK(lbx_ref_equal(pair->b.self, pair->a.ended));
 }
 
 // The cell of the dead one belongs to another by now.
-TEST_CITING("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
+PAIR_TEST("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
 {
-    struct pair pair;
     struct part old;
 
-    pair_begin(&pair);
-    old = pair.b;
+    old = pair->b;
     for (int i = 0; i < 200; i++) {
-        lbx_ref_stop(pair.b.self);
-        (void)world_run(&pair.world);
-        pair.b.silent = true;
-        part_spawn(&pair.b);
+        lbx_ref_stop(pair->b.self);
+        (void)world_run(&pair->world);
+        pair->b.silent = true;
+        part_spawn(&pair->b);
     }
-    CHECK_DIARY(&pair.world, "b-");
-    bid(&pair.a, do_watch, &old);
-    CHECK_DIARY(&pair.world, "a!");
-    CHECK(lbx_ref_equal(old.self, pair.a.ended));
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "");
-    world_end(&pair.world);
+    CHECK_DIARY(&pair->world, "b-");
+    bid(&pair->a, do_watch, &old);
+    CHECK_DIARY(&pair->world, "a!");
+    CHECK(lbx_ref_equal(old.self, pair->a.ended));
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "");
 }
 
-TEST_CITING("ACTOR-7", watching_twice_is_watching_once)
+PAIR_TEST("ACTOR-7", watching_twice_is_watching_once)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    bid(&pair.a, do_watch, &pair.b);
-    lbx_tell(pair.a.self, letter(1));
-    bid(&pair.a, do_watch, &pair.b);
-    CHECK_DIARY(&pair.world, "a:1");
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    world_end(&pair.world);
-    CHECK_INT(0, atomic_load(&pair.world.suppressed_count));
+    bid(&pair->a, do_watch, &pair->b);
+    bid(&pair->a, do_watch, &pair->b);
+    lbx_tell(pair->a.self, letter(1));
+    bid(&pair->a, do_watch, &pair->b);
+    CHECK_DIARY(&pair->world, "a:1");
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
+    world_end(&pair->world);
+    CHECK_INT(0, atomic_load(&pair->world.suppressed_count));
 }
 
 // The second watch is sent when the notice for the first is under way.
-TEST_CITING("ACTOR-7", watching_twice_around_the_end_is_watching_once)
+PAIR_TEST("ACTOR-7", watching_twice_around_the_end_is_watching_once)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    CHECK_DIARY(&pair.world, "");
-    lbx_ref_stop(pair.b.self);
-    bid(&pair.a, do_watch, &pair.b); // before the notice in a's mailbox
-    CHECK_DIARY(&pair.world, "b- a!");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    CHECK_DIARY(&pair->world, "");
+    lbx_ref_stop(pair->b.self);
+    bid(&pair->a, do_watch, &pair->b); // before the notice in a's mailbox
+    CHECK_DIARY(&pair->world, "b- a!");
 }
 
-TEST(watching_again_after_the_notice_brings_another)
+PAIR_TEST("", watching_again_after_the_notice_brings_another)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    bid(&pair.a, do_watch, &pair.b);
-    CHECK_DIARY(&pair.world, "a!");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
+    bid(&pair->a, do_watch, &pair->b);
+    CHECK_DIARY(&pair->world, "a!");
 }
 
-TEST(unwatching_takes_the_watch_back)
+PAIR_TEST("", unwatching_takes_the_watch_back)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    bid(&pair.a, do_unwatch, &pair.b);
-    bid(&pair.a, do_unwatch, &pair.b); // nothing to take back
-    (void)world_run(&pair.world);
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b-");
-    bid(&pair.a, do_unwatch, &pair.b); // nor of the dead
-    CHECK_DIARY(&pair.world, "");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    bid(&pair->a, do_unwatch, &pair->b);
+    bid(&pair->a, do_unwatch, &pair->b); // nothing to take back
+    (void)world_run(&pair->world);
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b-");
+    bid(&pair->a, do_unwatch, &pair->b); // nor of the dead
+    CHECK_DIARY(&pair->world, "");
 }
 
-TEST(watch_unwatch_watch_is_a_watch)
+PAIR_TEST("", watch_unwatch_watch_is_a_watch)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    bid(&pair.a, do_unwatch, &pair.b);
-    bid(&pair.a, do_watch, &pair.b);
-    (void)world_run(&pair.world);
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    bid(&pair->a, do_unwatch, &pair->b);
+    bid(&pair->a, do_watch, &pair->b);
+    (void)world_run(&pair->world);
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
 }
 
-TEST(each_of_several_watchers_is_told)
+ACTOR_TEST("", each_of_several_watchers_is_told)
 {
     enum {
         WATCHERS = 10,
     };
-    struct world world;
     struct part watchers[WATCHERS];
-    struct part b;
 
-    world_begin(&world);
-    part_init(&b, &world, "b");
-    part_spawn(&b);
+    part_spawn(b);
     for (int i = 0; i < WATCHERS; i++) {
         static const char *const names[WATCHERS] = {"0", "1", "2", "3", "4",
                                                     "5", "6", "7", "8", "9"};
 
-        part_init(&watchers[i], &world, names[i]);
+        part_init(&watchers[i], world, names[i]);
         watchers[i].silent = true;
         part_spawn(&watchers[i]);
-        bid(&watchers[i], do_watch, &b);
+        bid(&watchers[i], do_watch, b);
     }
-    (void)world_run(&world);
+    (void)world_run(world);
     for (int i = 0; i < WATCHERS; i += 3) // the first, the last, and between
-        bid(&watchers[i], do_unwatch, &b);
-    (void)world_run(&world);
-    lbx_ref_stop(b.self);
-    CHECK_DIARY(&world, "b+ b- 1! 2! 4! 5! 7! 8!");
-    world_end(&world);
+        bid(&watchers[i], do_unwatch, b);
+    (void)world_run(world);
+    lbx_ref_stop(b->self);
+    CHECK_DIARY(world, "b+ b- 1! 2! 4! 5! 7! 8!");
 }
 
-TEST(notice_for_a_dead_watcher_is_suppressed)
+PAIR_TEST("", notice_for_a_dead_watcher_is_suppressed)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    (void)world_run(&pair.world);
-    lbx_ref_stop(pair.a.self);
-    CHECK_DIARY(&pair.world, "a-");
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b-");
-    CHECK_INT(0, atomic_load(&pair.world.dead_count));
-    CHECK_INT(1, atomic_load(&pair.world.suppressed_count));
-    CHECK_INT(1, world_stats(&pair.world).suppressed);
-    CHECK_INT(1, world_stats(&pair.world).dead_letters);
-    world_end(&pair.world);
-    CHECK_INT(1, atomic_load(&pair.world.ended)); // a's order, not the notice
+    bid(&pair->a, do_watch, &pair->b);
+    (void)world_run(&pair->world);
+    lbx_ref_stop(pair->a.self);
+    CHECK_DIARY(&pair->world, "a-");
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b-");
+    CHECK_INT(0, atomic_load(&pair->world.dead_count));
+    CHECK_INT(1, atomic_load(&pair->world.suppressed_count));
+    CHECK_INT(1, world_stats(&pair->world).suppressed);
+    CHECK_INT(1, world_stats(&pair->world).dead_letters);
+    world_end(&pair->world);
+    CHECK_INT(1, atomic_load(&pair->world.ended)); // a's order, not the notice
 }
 
-TEST(two_may_watch_each_other)
+PAIR_TEST("", two_may_watch_each_other)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    bid(&pair.b, do_watch, &pair.a);
-    (void)world_run(&pair.world);
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    lbx_ref_stop(pair.a.self);
-    CHECK_DIARY(&pair.world, "a-");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    bid(&pair->b, do_watch, &pair->a);
+    (void)world_run(&pair->world);
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
+    lbx_ref_stop(pair->a.self);
+    CHECK_DIARY(&pair->world, "a-");
 }
 
-TEST(parent_may_watch_its_child)
+ACTOR_TEST("", parent_may_watch_its_child)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-
-    world_begin(&world);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    a.children[0] = &b;
-    part_spawn(&a);
-    bid(&a, do_watch, &b);
-    (void)world_run(&world);
-    bid(&b, do_stop, NULL);
-    CHECK_DIARY(&world, "a+ b+ b- a!");
-    world_end(&world);
+    a->children[0] = b;
+    part_spawn(a);
+    bid(a, do_watch, b);
+    (void)world_run(world);
+    bid(b, do_stop, NULL);
+    CHECK_DIARY(world, "a+ b+ b- a!");
 }
 
 // A restart is not an end.
-TEST(restart_keeps_watches_on_both_sides)
+PAIR_TEST("", restart_keeps_watches_on_both_sides)
 {
-    struct pair pair;
-
-    pair_begin(&pair);
-    bid(&pair.a, do_watch, &pair.b);
-    (void)world_run(&pair.world);
-    lbx_tell(pair.a.self, letter(FAILS));
-    lbx_tell(pair.b.self, letter(FAILS));
-    CHECK_DIARY(&pair.world, "a:1000 b:1000 a- a+ b- b+");
-    lbx_ref_stop(pair.b.self);
-    CHECK_DIARY(&pair.world, "b- a!");
-    world_end(&pair.world);
+    bid(&pair->a, do_watch, &pair->b);
+    (void)world_run(&pair->world);
+    lbx_tell(pair->a.self, letter(FAILS));
+    lbx_tell(pair->b.self, letter(FAILS));
+    CHECK_DIARY(&pair->world, "a:1000 b:1000 a- a+ b- b+");
+    lbx_ref_stop(pair->b.self);
+    CHECK_DIARY(&pair->world, "b- a!");
 }
 
 static lbx_status
@@ -256,22 +207,19 @@ watch_nonsense(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
-TEST(watching_refuses_nobody_oneself_and_strangers)
+PAIR_TEST("", watching_refuses_nobody_oneself_and_strangers)
 {
-    struct pair pair;
     struct world other;
     struct part stranger;
 
-    pair_begin(&pair);
     world_begin(&other);
     part_init(&stranger, &other, "s");
     part_spawn(&stranger);
-    bid(&pair.a, watch_nonsense, &stranger);
-    CHECK_DIARY(&pair.world, "no");
-    CHECK_STATUS(LBX_INVALID, lbx_context_watch(NULL, pair.b.self));
-    lbx_context_unwatch(NULL, pair.b.self);
+    bid(&pair->a, watch_nonsense, &stranger);
+    CHECK_DIARY(&pair->world, "no");
+    CHECK_STATUS(LBX_INVALID, lbx_context_watch(NULL, pair->b.self));
+    lbx_context_unwatch(NULL, pair->b.self);
     world_end(&other);
-    world_end(&pair.world);
 }
 
 // ---- Races ----
