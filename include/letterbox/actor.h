@@ -24,6 +24,5 @@
 #include <letterbox/actor/ref.h>
 #include <letterbox/actor/selection.h>
 #include <letterbox/actor/system.h>
-#include <letterbox/compat/vela.h>
 
 #endif

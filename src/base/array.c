@@ -41,7 +41,7 @@ lbx__array_free(lbx__array_any *array, const lbx_allocator *allocator,
     *array = (lbx__array_any){.items = NULL};
 }
 
-void
+void *
 lbx__array_open(lbx__array_any *array, size_t item_bytes, size_t index)
 {
     char *at = (char *)array->items + index * item_bytes;
@@ -49,6 +49,7 @@ lbx__array_open(lbx__array_any *array, size_t item_bytes, size_t index)
     assert(index <= array->count && array->count < array->capacity);
     memmove(at + item_bytes, at, (array->count - index) * item_bytes);
     array->count++;
+    return at;
 }
 
 void

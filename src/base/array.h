@@ -48,8 +48,9 @@ bool lbx__array_grow(lbx__array_any *array, const lbx_allocator *allocator,
 void lbx__array_free(lbx__array_any *array, const lbx_allocator *allocator,
                      size_t item_bytes);
 
-/* Moves items up from `index` on, to make a gap of one. The capacity is there. */
-void lbx__array_open(lbx__array_any *array, size_t item_bytes, size_t index);
+/* Moves items up from `index` on and returns the address of the gap of one. The
+ * capacity is there. */
+void *lbx__array_open(lbx__array_any *array, size_t item_bytes, size_t index);
 
 /* Removes the item at `index`; those behind it move down. */
 void lbx__array_close(lbx__array_any *array, size_t item_bytes, size_t index);
@@ -73,9 +74,8 @@ void lbx__array_close(lbx__array_any *array, size_t item_bytes, size_t index);
  * memory. */
 #define lbx__array_insert(array, allocator, index)                             \
     (lbx__array_reserve((array), (allocator), 1)                               \
-         ? (lbx__array_open(lbx__array_as_any(array),                          \
-                            lbx__array_item_bytes(array), (index)),            \
-            &(array)->items[(index)])                                          \
+         ? lbx__array_open(lbx__array_as_any(array),                           \
+                           lbx__array_item_bytes(array), (index))              \
          : NULL)
 
 #define lbx__array_remove(array, index)                                        \

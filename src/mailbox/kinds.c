@@ -18,6 +18,25 @@ enum {
     BOTH = LBX_CAPABILITY_MULTI_PRODUCE | LBX_CAPABILITY_MULTI_CONSUME,
 };
 
+static lbx_status
+kinds_create_deque(void *kind_context, const lbx_mailbox_options *options,
+                   void **ret_storage)
+{
+    (void)kind_context;
+    return lbx__deque_create(options->allocator, ret_storage);
+}
+
+static const lbx_kind_ops deque_ops = {
+    .version = LBX_KIND_OPS_VERSION,
+    .capabilities = LBX_CAPABILITY_SEND_FRONT,
+    .create = kinds_create_deque,
+    .destroy = lbx__deque_destroy,
+    .push = lbx__deque_push,
+    .pop = lbx__deque_pop,
+    .push_front = lbx__deque_push_front,
+    .evict = lbx__deque_pop,
+};
+
 #define UNBOUNDED .unlimited = true
 #define BOUNDED   .limited = true
 
@@ -34,9 +53,9 @@ static const lbx__mailbox_kind built_in_kinds[] = {
     {LBX_KIND_BOUNDED_CONTROL_AWARE, LBX__ORDER_CONTROL,
      BOTH | LBX_CAPABILITY_CONTROL, BOUNDED},
     {LBX_KIND_UNBOUNDED_DEQUE, LBX__ORDER_STORAGE,
-     BOTH | LBX_CAPABILITY_SEND_FRONT, UNBOUNDED, .ops = &lbx__deque_ops},
+     BOTH | LBX_CAPABILITY_SEND_FRONT, UNBOUNDED, .ops = &deque_ops},
     {LBX_KIND_BOUNDED_DEQUE, LBX__ORDER_STORAGE,
-     BOTH | LBX_CAPABILITY_SEND_FRONT, BOUNDED, .ops = &lbx__deque_ops},
+     BOTH | LBX_CAPABILITY_SEND_FRONT, BOUNDED, .ops = &deque_ops},
 };
 
 /* Aliases. All priority kinds are stable: equal messages leave in the order of

@@ -107,6 +107,13 @@ static lbx_status
 lanes_init_locked(lbx_mailbox *box, lbx__lane *lane,
                   const lbx__mailbox_kind *kind)
 {
+    const lbx__locked_ops ops = {
+        .destroy = kind->ops->destroy,
+        .push = kind->ops->push,
+        .pop = kind->ops->pop,
+        .push_front = kind->ops->push_front,
+        .evict = kind->ops->evict,
+    };
     void *storage;
     lbx_status status =
         kind->ops->create(kind->context, &box->options, &storage);
@@ -115,7 +122,7 @@ lanes_init_locked(lbx_mailbox *box, lbx__lane *lane,
         return status;
     lane->type = LBX__LANE_LOCKED;
     lane->words = LBX__ENVELOPE;
-    lbx__locked_queue_init(&lane->q.locked, kind->ops, storage);
+    lbx__locked_queue_init(&lane->q.locked, &ops, storage);
     return LBX_OK;
 }
 

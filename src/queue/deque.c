@@ -41,22 +41,20 @@ deque_resize(struct deque *deque, size_t size)
     return true;
 }
 
-static lbx_status
-deque_create(void *kind_context, const lbx_mailbox_options *options,
-             void **ret_storage)
+lbx_status
+lbx__deque_create(const lbx_allocator *allocator, void **ret)
 {
-    struct deque *deque = lbx__zalloc(options->allocator, sizeof(*deque));
+    struct deque *deque = lbx__zalloc(allocator, sizeof(*deque));
 
-    (void)kind_context;
     if (!deque)
         return LBX_NO_MEMORY;
-    deque->allocator = options->allocator;
-    *ret_storage = deque;
+    deque->allocator = allocator;
+    *ret = deque;
     return LBX_OK;
 }
 
-static void
-deque_destroy(void *storage)
+void
+lbx__deque_destroy(void *storage)
 {
     struct deque *deque = storage;
 
@@ -73,8 +71,8 @@ deque_reserve(struct deque *deque)
     return deque_resize(deque, deque->size ? deque->size * 2 : MIN_SIZE);
 }
 
-static lbx_status
-deque_push(void *storage, const lbx_envelope *envelope)
+lbx_status
+lbx__deque_push(void *storage, const lbx_envelope *envelope)
 {
     struct deque *deque = storage;
 
@@ -85,8 +83,8 @@ deque_push(void *storage, const lbx_envelope *envelope)
     return LBX_OK;
 }
 
-static lbx_status
-deque_push_front(void *storage, const lbx_envelope *envelope)
+lbx_status
+lbx__deque_push_front(void *storage, const lbx_envelope *envelope)
 {
     struct deque *deque = storage;
 
@@ -98,8 +96,8 @@ deque_push_front(void *storage, const lbx_envelope *envelope)
     return LBX_OK;
 }
 
-static bool
-deque_pop(void *storage, lbx_envelope *ret)
+bool
+lbx__deque_pop(void *storage, lbx_envelope *ret)
 {
     struct deque *deque = storage;
 
@@ -112,14 +110,3 @@ deque_pop(void *storage, lbx_envelope *ret)
         (void)deque_resize(deque, deque->size / 2); // without memory it stays
     return true;
 }
-
-const lbx_kind_ops lbx__deque_ops = {
-    .version = LBX_KIND_OPS_VERSION,
-    .capabilities = LBX_CAPABILITY_SEND_FRONT,
-    .create = deque_create,
-    .destroy = deque_destroy,
-    .push = deque_push,
-    .pop = deque_pop,
-    .push_front = deque_push_front,
-    .evict = deque_pop,
-};

@@ -11,11 +11,11 @@
 #include "queue/locked_queue.h"
 
 void
-lbx__locked_queue_init(lbx__locked_queue *q, const lbx_kind_ops *ops,
+lbx__locked_queue_init(lbx__locked_queue *q, const lbx__locked_ops *ops,
                        void *storage)
 {
     lbx__init(&q->lock.word, 0);
-    q->ops = ops;
+    q->ops = *ops;
     q->storage = storage;
     q->flags = 0;
     lbx__init(&q->accepted, 0);
@@ -26,7 +26,7 @@ lbx__locked_queue_init(lbx__locked_queue *q, const lbx_kind_ops *ops,
 void
 lbx__locked_queue_fini(lbx__locked_queue *q)
 {
-    q->ops->destroy(q->storage);
+    q->ops.destroy(q->storage);
 }
 
 static void
@@ -50,8 +50,8 @@ lbx__locked_queue_push(lbx__locked_queue *q, const uint64_t *item, bool front)
     lbx__lock_take(&q->lock);
     closed = (q->flags & LBX__FLAG_CLOSED) != 0;
     if (!closed)
-        status = front ? q->ops->push_front(q->storage, &envelope)
-                       : q->ops->push(q->storage, &envelope);
+        status = front ? q->ops.push_front(q->storage, &envelope)
+                       : q->ops.push(q->storage, &envelope);
     if (status == LBX_OK) {
         if (front)
             locked_queue_count(&q->fronts);
@@ -81,8 +81,8 @@ lbx__locked_queue_pop(lbx__locked_queue *q, uint64_t *item, bool evict,
     bool found;
 
     lbx__lock_take(&q->lock);
-    found = evict && q->ops->evict ? q->ops->evict(q->storage, &envelope)
-                                   : q->ops->pop(q->storage, &envelope);
+    found = evict && q->ops.evict ? q->ops.evict(q->storage, &envelope)
+                                  : q->ops.pop(q->storage, &envelope);
     if (found) {
         uint64_t taken = lbx__load(&q->taken, relaxed);
 

@@ -2,23 +2,32 @@
 /*
  * The locked queue: any storage behind a lock.
  *
- * Deques and users' kinds are tables of operations (lbx_kind_ops). The lock
- * makes each of their operations, with flags and counts, one step.
+ * Deques and users' kinds are tables of operations. The lock makes each of
+ * their operations, with flags and counts, one step.
  *
  * LOCKQ-1  accepted, taken, fronts and flags change under the lock only. The
  *          counts may be read without it.
  */
-#ifndef LBX_QUEUE_SHELF_H
-#define LBX_QUEUE_SHELF_H
+#ifndef LBX_QUEUE_LOCKED_QUEUE_H
+#define LBX_QUEUE_LOCKED_QUEUE_H
 
 #include "base/lock.h"
 #include "queue/slot.h"
-#include <letterbox/mailbox/factory.h>
 #include <stdbool.h>
+
+/* What a storage can do; each entry is called under the lock. What they return
+ * is in <letterbox/mailbox/factory.h>, lbx_kind_ops. */
+typedef struct lbx__locked_ops {
+    void (*destroy)(void *storage);
+    lbx_status (*push)(void *storage, const lbx_envelope *envelope);
+    bool (*pop)(void *storage, lbx_envelope *ret);
+    lbx_status (*push_front)(void *storage, const lbx_envelope *envelope);
+    bool (*evict)(void *storage, lbx_envelope *ret); /* NULL: as pop */
+} lbx__locked_ops;
 
 typedef struct lbx__locked_queue {
     lbx__lock lock;
-    const lbx_kind_ops *ops;
+    lbx__locked_ops ops;
     void *storage; /* owned */
     unsigned flags;
     _Atomic(uint64_t) accepted;
@@ -26,7 +35,8 @@ typedef struct lbx__locked_queue {
     _Atomic(uint64_t) fronts; /* accepted at the front */
 } lbx__locked_queue;
 
-void lbx__locked_queue_init(lbx__locked_queue *q, const lbx_kind_ops *ops,
+/* `ops` is copied. */
+void lbx__locked_queue_init(lbx__locked_queue *q, const lbx__locked_ops *ops,
                             void *storage);
 void lbx__locked_queue_fini(lbx__locked_queue *q);
 

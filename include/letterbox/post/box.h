@@ -34,7 +34,6 @@
 #define LETTERBOX_POST_BOX_H
 
 #include <letterbox/base.h>
-#include <letterbox/mailbox/options.h>
 
 LBX_BEGIN
 

@@ -18,7 +18,6 @@
 #define LETTERBOX_POST_DRAFT_H
 
 #include <letterbox/base.h>
-#include <letterbox/mailbox/options.h>
 #include <letterbox/post/routes.h>
 #include <letterbox/type.h>
 

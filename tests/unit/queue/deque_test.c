@@ -4,21 +4,18 @@
 
 #include "queue/fixture.h"
 
-static const lbx_kind_ops *const ops = &lbx__deque_ops;
 static void *deque;
 
 static void
 make(const lbx_allocator *with)
 {
-    lbx_mailbox_options options = {.allocator = with};
-
-    CHECK_OK(ops->create(NULL, &options, &deque));
+    CHECK_OK(lbx__deque_create(with, &deque));
 }
 
 static void
 end(void)
 {
-    ops->destroy(deque);
+    lbx__deque_destroy(deque);
     check_nothing_allocated();
 }
 
@@ -27,8 +24,8 @@ push(uint64_t number, bool front)
 {
     lbx_envelope envelope = lbx_envelope_of((void *)(uintptr_t)number, 3);
 
-    return front ? ops->push_front(deque, &envelope)
-                 : ops->push(deque, &envelope);
+    return front ? lbx__deque_push_front(deque, &envelope)
+                 : lbx__deque_push(deque, &envelope);
 }
 
 static uint64_t
@@ -36,7 +33,7 @@ pop(void)
 {
     lbx_envelope envelope;
 
-    if (!ops->pop(deque, &envelope))
+    if (!lbx__deque_pop(deque, &envelope))
         return NOTHING;
     CHECK_INT(3, envelope.priority);
     return (uint64_t)(uintptr_t)envelope.message;
@@ -165,17 +162,16 @@ static void
 use_under_torture(struct torture *tortured, void *context)
 {
     lbx_allocator draws = torture_allocator(tortured);
-    lbx_mailbox_options options = {.allocator = &draws};
     uint64_t count = 0;
 
     (void)context;
-    if (ops->create(NULL, &options, &deque) != LBX_OK)
+    if (lbx__deque_create(&draws, &deque) != LBX_OK)
         return;
     for (int i = 0; i < 70; i++)
         count += push(count, false) == LBX_OK;
     check_pops(0, count);
     CHECK_INT(NOTHING, pop());
-    ops->destroy(deque);
+    lbx__deque_destroy(deque);
 }
 
 TEST_CITING("MSG-1", deque_survives_every_failing_allocation)

@@ -113,7 +113,12 @@ random_below(struct random *random, uint64_t limit)
 static lbx_status
 make_queue(lbx__lane *lane, enum lane_kind kind, uint64_t capacity)
 {
-    lbx_mailbox_options options = {.allocator = allocator};
+    static const lbx__locked_ops deque_ops = {
+        .destroy = lbx__deque_destroy,
+        .push = lbx__deque_push,
+        .pop = lbx__deque_pop,
+        .push_front = lbx__deque_push_front,
+    };
     lbx__bucket_order by_number = {0};
     void *storage;
 
@@ -134,9 +139,9 @@ make_queue(lbx__lane *lane, enum lane_kind kind, uint64_t capacity)
         return lbx__priority_queue_init(&lane->q.priority, LBX__ENVELOPE,
                                         &by_number, allocator);
     default:
-        CHECK_OK(lbx__deque_ops.create(NULL, &options, &storage));
+        CHECK_OK(lbx__deque_create(allocator, &storage));
         lane->type = LBX__LANE_LOCKED;
-        lbx__locked_queue_init(&lane->q.locked, &lbx__deque_ops, storage);
+        lbx__locked_queue_init(&lane->q.locked, &deque_ops, storage);
         return LBX_OK;
     }
 }

@@ -62,9 +62,7 @@ puppet_destroy(void *storage)
     puppet.destroyed++;
 }
 
-static lbx_kind_ops ops = {
-    .version = LBX_KIND_OPS_VERSION,
-    .capabilities = LBX_CAPABILITY_SEND_FRONT,
+static lbx__locked_ops ops = {
     .destroy = puppet_destroy,
     .push = puppet_push,
     .pop = puppet_pop,
