@@ -18,7 +18,7 @@ typedef enum rules_fault {
     FAULTS,
 
     /* No fault, but as hard as LMDB: what get and seek have shown is gone with
-     * the next write to its table (G5). */
+     * the next write to its table (STORAGE-5). */
     SCRIBBLES
 } rules_fault;
 
@@ -39,7 +39,7 @@ void rules_subject_init(rules_subject *subject, rules_fault fault,
                         bool is_private);
 void rules_subject_fini(rules_subject *subject);
 
-/* H1 and H4 of every box: counts, sums, and rows that belong together. NULL, or
+/* BOXREC-1 and LETREC-1 of every box: counts, sums, and rows that belong together. NULL, or
  * what is wrong. */
 const char *rules_audit(lbx__storage *storage, char *buffer, size_t bytes);
 

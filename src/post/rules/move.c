@@ -154,7 +154,7 @@ move_find_target(lbx__rules *rules, const struct move_task *task,
     return LBX_OK;
 }
 
-/* M1. */
+/* MOVE-1. */
 static lbx_status
 move_letter(lbx__rules *rules, lbx__box_record *from,
             lbx__letter_record *letter, lbx__box_record *to)

@@ -10,7 +10,7 @@
  * change of the scope does not forget what was sent before; it is remembered
  * under the scope in force.
  *
- * SEND-1  A parcel whose token or duplicate id is remembered is not stored again:
+ * RSEND-1  A parcel whose token or duplicate id is remembered is not stored again:
  *         its result is that of the first send.
  *
  * Threads    one at a time, as the storage.

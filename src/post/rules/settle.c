@@ -3,14 +3,14 @@
  * Settle: acknowledge, nack or extend a letter by its receipt; and undo of a
  * delivery. A lease is extended here, in settle_put_back().
  *
- * SETTLE-1  Only the receipt of a letter's latest delivery changes anything.
- * SETTLE-2  Other receipts are told apart: INVALID when it is of another box, from
+ * RSETTLE-1  Only the receipt of a letter's latest delivery changes anything.
+ * RSETTLE-2  Other receipts are told apart: INVALID when it is of another box, from
  *           before a purge, or was never made; GONE when the letter, or its box,
  *           was removed; EXPIRED when it is of an earlier delivery, of an earlier
  *           era, or, in strict boxes, of a lease that is over.
- * SETTLE-3  A lease, with all its extensions, is no longer than max_lease_ns from
+ * RSETTLE-3  A lease, with all its extensions, is no longer than max_lease_ns from
  *           the receive on; more is INVALID, and the lease stays as it was.
- * SETTLE-4  What is attached is sent only if the receipt is current, and the
+ * RSETTLE-4  What is attached is sent only if the receipt is current, and the
  *           letter is settled only if all of it was sent.
  *
  * Threads    one at a time, as the storage.
@@ -56,7 +56,7 @@ settle_find(lbx__rules *rules, const lbx__box_record *box,
         return LBX_INVALID;
     receipt = lbx__receipt_unpack(entry->receipt);
     if (receipt.box != box->row_id || receipt.sequence >= box->next)
-        return LBX_INVALID; // SETTLE-2
+        return LBX_INVALID; // RSETTLE-2
     status = lbx__letter_record_get(rules, box, receipt.sequence, ret);
     if (status == LBX_NOT_FOUND)
         return LBX_GONE;
@@ -150,7 +150,7 @@ settle_put_back(lbx__rules *rules, lbx__box_record *box,
     lbx__rules_note_change(rules, box->uid, lbx__time_add(rules->now, time_ns));
 }
 
-/* Checks the time against the box's limits (SETTLE-3). */
+/* Checks the time against the box's limits (RSETTLE-3). */
 static lbx_status
 settle_check_time(const lbx__rules *rules, const lbx__box_record *box,
                   const lbx_settle_request_entry *entry,
@@ -269,7 +269,7 @@ settle_each(lbx__rules *rules, lbx_settle_request *request,
     for (size_t i = 0; i < request->count; i++) {
         lbx_settle_request_entry *entry = &request->entries[i];
 
-        if (opened == LBX_CLOSED) // SETTLE-2: its letters were removed with it
+        if (opened == LBX_CLOSED) // RSETTLE-2: its letters were removed with it
             entry->status = settle_is_receipt(entry) ? LBX_GONE : LBX_INVALID;
         else
             entry->status = opened == LBX_OK ? run(rules, box, entry) : opened;

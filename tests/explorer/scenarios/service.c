@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service of stores: asking, running, telling, giving up, sleeping (E1 to E6,
- * H1 to H3). Every errand ends once and is not touched afterwards; no wake-up is
+ * The service of stores: asking, running, telling, giving up, sleeping (SVC-1 to
+ * SVC-6, THREAD-1 to THREAD-3). Every errand ends once and is not touched afterwards; no wake-up is
  * lost; no letter is.
  */
 #include "explorer/points.h"
@@ -117,20 +117,21 @@ const struct scenario service_scenarios[] = {
          "groups-stay-asked", setup_alone, office_work, undecided_sender),
     TWIN("asking-rings-nobody", "the thread sleeps through a call",
          "asking-rings-nobody", setup_thread, office_work, receiver, sender),
-    TWIN("the-sleeper-says-nothing", "nobody knows that the thread sleeps (H1)",
+    TWIN("the-sleeper-says-nothing",
+         "nobody knows that the thread sleeps (THREAD-1)",
          "the-sleeper-says-nothing", setup_thread, office_work, receiver,
          sender),
     TWIN("the-bell-is-read-late",
-         "the bell is read when the lock is free again (H1)",
+         "the bell is read when the lock is free again (THREAD-1)",
          "the-bell-is-read-late", setup_thread, office_work, receiver, sender),
-    TWIN("the-bell-is-not-heard", "another process rings in vain (H3)",
+    TWIN("the-bell-is-not-heard", "another process rings in vain (THREAD-3)",
          "the-bell-is-not-heard", setup_shared, office_work, receiver,
          outsider),
     TWIN("ends-are-not-marked", "a call that is being told is told again",
          "ends-are-not-marked", setup_thread, office_work, undecided_receiver,
          sender),
     TWIN("done-stays-in-its-list",
-         "a call that was given up when it was done is told again (E6)",
+         "a call that was given up when it was done is told again (SVC-6)",
          "done-stays-in-its-list", setup_thread, office_work,
          undecided_receiver, sender),
     TWIN("given-up-waits-again",

@@ -190,7 +190,7 @@ TEST_CITING("S6", a_deleted_box_is_closed_and_its_name_is_free)
     rig_fini(&rig);
 }
 
-/* X2: whatever is inside, a purge is a few rows; the rest goes in budgets. */
+/* BOXADM-1: whatever is inside, a purge is a few rows; the rest goes in budgets. */
 TEST(a_purge_is_one_step_and_its_rows_go_later)
 {
     struct rig rig;
@@ -209,7 +209,7 @@ TEST(a_purge_is_one_step_and_its_rows_go_later)
     CHECK_INT(0, rig_peek(&rig, box));
     CHECK_INT(50, lbx__memory_rows(rig.storage, LBX__BODIES));
     CHECK_OK(rig_send(&rig, box, "new"));
-    CHECK(rig.sent.sequence > last); // H2
+    CHECK(rig.sent.sequence > last); // BOXREC-2
     CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 20, &due)));
     CHECK_INT(31, lbx__memory_rows(rig.storage, LBX__BODIES));
     CHECK(due <= test_clock_now(&rig.time));
@@ -244,7 +244,7 @@ flip(struct rig *rig, lbx__table table, size_t byte)
     (void)lbx__storage_commit(rig->storage);
 }
 
-TEST_CITING("D4 D7", damage_is_told_and_never_read_as_empty)
+TEST_CITING("D4 RULES-6", damage_is_told_and_never_read_as_empty)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__STATES, LBX__READY,
                                         LBX__BOX_RECORDS, LBX__BOXES};
@@ -268,7 +268,7 @@ TEST_CITING("D4 D7", damage_is_told_and_never_read_as_empty)
     }
 }
 
-TEST_CITING("D7", a_store_with_boxes_and_no_identity_is_damaged)
+TEST_CITING("RULES-6", a_store_with_boxes_and_no_identity_is_damaged)
 {
     struct rig rig;
 
@@ -308,7 +308,7 @@ live(struct rig *rig, lbx_box plain, lbx_box fifo)
     return status;
 }
 
-/* U1: a refusal leaves nothing behind. */
+/* RULES-1: a refusal leaves nothing behind. */
 TEST(every_failing_allocation_is_a_refusal_without_a_trace)
 {
     const lbx_box_options options =

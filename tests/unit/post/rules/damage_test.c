@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged letters: those that are intact are had, and that there is one that is not
- * is said when nothing else is left, and never that there is nothing (C3, Q6, D7).
+ * is said when nothing else is left, and never that there is nothing (RECV-3, GROUP-5, RULES-6).
  */
 #include "fixture.h"
 
@@ -64,7 +64,7 @@ check_only_damage_left(struct rig *rig, lbx_box box)
     CHECK_STATUS(LBX_CORRUPT, rig->status);
 }
 
-TEST_CITING("D4 D7", a_damaged_letter_stands_in_nobodys_way)
+TEST_CITING("D4 RULES-6", a_damaged_letter_stands_in_nobodys_way)
 {
     for (int n = 0; n < 5; n++) {
         static const char *const left[] = {"b c d e", "a c d e", "a b d e",
@@ -106,7 +106,7 @@ TEST_CITING("D4 D7", a_damaged_letter_stands_in_nobodys_way)
     }
 }
 
-TEST_CITING("D7", one_that_came_back_and_is_damaged_is_stepped_over)
+TEST_CITING("RULES-6", one_that_came_back_and_is_damaged_is_stepped_over)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__STATES, LBX__READY};
 
@@ -132,7 +132,7 @@ TEST_CITING("D7", one_that_came_back_and_is_damaged_is_stepped_over)
 }
 
 /* Its lease is over, and nobody can tell. */
-TEST_CITING("D7", one_that_is_leased_and_damaged_is_not_forgotten)
+TEST_CITING("RULES-6", one_that_is_leased_and_damaged_is_not_forgotten)
 {
     static const lbx__table tables[] = {LBX__STATES, LBX__WAITS};
 
@@ -176,7 +176,7 @@ TEST(a_letter_that_is_leased_may_be_damaged_and_nobody_is_told)
     rig_fini(&rig);
 }
 
-TEST_CITING("D7", a_row_that_is_missing_is_still_damage)
+TEST_CITING("RULES-6", a_row_that_is_missing_is_still_damage)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__READY};
 
@@ -197,7 +197,7 @@ TEST_CITING("D7", a_row_that_is_missing_is_still_damage)
 }
 
 /* A receive steps over so many, and the next one goes on from there. */
-TEST_CITING("D7", many_damaged_letters_are_passed_in_bounded_steps)
+TEST_CITING("RULES-6", many_damaged_letters_are_passed_in_bounded_steps)
 {
     struct rig rig;
     lbx_box box;
@@ -269,7 +269,7 @@ fail_seek(lbx__storage *storage, lbx__table table, lbx__bytes key,
 }
 
 /* There is no letter to step over. */
-TEST_CITING("D7", damage_below_the_rows_is_told_as_ever)
+TEST_CITING("RULES-6", damage_below_the_rows_is_told_as_ever)
 {
     struct rig rig;
     lbx_box box;
@@ -287,7 +287,7 @@ TEST_CITING("D7", damage_below_the_rows_is_told_as_ever)
 }
 
 /* Others grow too old, and letters are sent, though the first is damaged. */
-TEST_CITING("D7", a_damaged_letter_grows_old_in_peace)
+TEST_CITING("RULES-6", a_damaged_letter_grows_old_in_peace)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     struct rig rig;
@@ -316,7 +316,7 @@ TEST_CITING("D7", a_damaged_letter_grows_old_in_peace)
     rig_fini(&rig);
 }
 
-TEST_CITING("D7", hundreds_of_old_damaged_letters_refuse_nothing)
+TEST_CITING("RULES-6", hundreds_of_old_damaged_letters_refuse_nothing)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     struct rig rig;
@@ -337,7 +337,7 @@ TEST_CITING("D7", hundreds_of_old_damaged_letters_refuse_nothing)
     rig_fini(&rig);
 }
 
-TEST_CITING("D7", a_dead_letter_that_is_damaged_grows_old_in_peace)
+TEST_CITING("RULES-6", a_dead_letter_that_is_damaged_grows_old_in_peace)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__AGE};
 
@@ -397,7 +397,7 @@ acknowledge_all(struct rig *rig, lbx_box box)
         CHECK_OK(rig_settle(rig, box, &got[i], LBX_SETTLE_ACKNOWLEDGE, 0));
 }
 
-TEST_CITING("Q1 D7", a_damaged_letter_stops_its_own_group_only)
+TEST_CITING("GROUP-1 RULES-6", a_damaged_letter_stops_its_own_group_only)
 {
     static const char *const had[] = {"b1 b2 b3", "a1 b1 b2 b3",
                                       "a1 a2 b1 b2 b3"};
@@ -428,7 +428,8 @@ TEST_CITING("Q1 D7", a_damaged_letter_stops_its_own_group_only)
 
 /* ---- Moves ---- */
 
-TEST_CITING("M1 D7", a_move_takes_what_is_intact_and_says_that_it_is_not_all)
+TEST_CITING("MOVE-1 RULES-6",
+            a_move_takes_what_is_intact_and_says_that_it_is_not_all)
 {
     struct rig rig;
     lbx_move_request request = {.action = LBX_MOVE_ACTION_START};

@@ -16,7 +16,8 @@ dying_into(const char *name, uint32_t deliveries)
 }
 
 /* N deliveries happen; the one that would be more moves it. */
-TEST_CITING("R-44 L1 L2 L3", a_letter_dies_when_it_would_come_once_too_often)
+TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
+            a_letter_dies_when_it_would_come_once_too_often)
 {
     const lbx_box_options options = dying_into("dead", 2);
     struct rig rig;
@@ -54,7 +55,7 @@ TEST_CITING("R-44 L1 L2 L3", a_letter_dies_when_it_would_come_once_too_often)
 }
 
 /* sqs.md 1.11: the retention clock is not reset. */
-TEST_CITING("L3", a_dead_letter_is_as_old_as_it_was)
+TEST_CITING("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
 {
     lbx_box_options options = dying_into("dead", 1);
     lbx_box_options kept = LBX_BOX_OPTIONS_INIT;
@@ -81,7 +82,7 @@ TEST_CITING("L3", a_dead_letter_is_as_old_as_it_was)
     rig_fini(&rig);
 }
 
-TEST_CITING("L4", chains_and_circles_of_dead_letters_move_once_a_receive)
+TEST_CITING("DEADLET-4", chains_and_circles_of_dead_letters_move_once_a_receive)
 {
     const lbx_box_options to_b = dying_into("b", 1), to_c = dying_into("c", 1);
     const lbx_box_options own = dying_into("own", 1);
@@ -182,7 +183,7 @@ move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
 }
 
 /* Each to where it died, though that is many boxes (sqs.md 1.11). */
-TEST_CITING("L4", dead_letters_move_back_to_their_own_boxes)
+TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
 {
     const lbx_box_options options = dying_into("dead", 1);
     struct rig rig;

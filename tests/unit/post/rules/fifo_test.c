@@ -25,7 +25,7 @@ put(struct rig *rig, lbx_box box, const char *body)
     CHECK_OK(rig_send_in(rig, box, body, group, body));
 }
 
-TEST_CITING("Q1 Q2", a_receive_takes_a_group_and_then_the_next)
+TEST_CITING("GROUP-1 GROUP-2", a_receive_takes_a_group_and_then_the_next)
 {
     struct rig rig;
     lbx_box box = ordered(&rig);
@@ -41,7 +41,7 @@ TEST_CITING("Q1 Q2", a_receive_takes_a_group_and_then_the_next)
     rig_fini(&rig);
 }
 
-TEST_CITING("Q2", a_group_opens_when_all_of_it_is_settled)
+TEST_CITING("GROUP-2", a_group_opens_when_all_of_it_is_settled)
 {
     struct rig rig;
     struct rig_got got[2];
@@ -62,7 +62,7 @@ TEST_CITING("Q2", a_group_opens_when_all_of_it_is_settled)
     rig_fini(&rig);
 }
 
-TEST_CITING("Q2", the_second_settled_first_does_not_open_the_group)
+TEST_CITING("GROUP-2", the_second_settled_first_does_not_open_the_group)
 {
     struct rig rig;
     struct rig_got got[2];
@@ -133,14 +133,15 @@ TEST(a_delayed_letter_does_not_hold_up_an_older_one)
     put(&rig, box, "g1m3");
     CHECK_INT(1, rig_receive(&rig, box, 10, S));
     CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(0, rig_receive(&rig, box, 10, S)); // Q1: m3 waits for it
+    CHECK_INT(0, rig_receive(&rig, box, 10, S)); // GROUP-1: m3 waits for it
     rig_pass(&rig, 60 * S);
     CHECK_INT(2, rig_receive(&rig, box, 10, S));
     CHECK_STR("late g1m3", rig_bodies(&rig));
     rig_fini(&rig);
 }
 
-TEST_CITING("Q3 Q4", a_duplicate_answers_as_the_first_for_five_minutes)
+TEST_CITING("RSEND-1 GROUP-3",
+            a_duplicate_answers_as_the_first_for_five_minutes)
 {
     struct rig rig;
     lbx_sent_letter first;
@@ -165,7 +166,7 @@ TEST_CITING("Q3 Q4", a_duplicate_answers_as_the_first_for_five_minutes)
 }
 
 /* sqs.md 1.9, 2: the scope; and a change of it forgives nothing. */
-TEST_CITING("Q3", duplicates_are_looked_for_in_their_scope)
+TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
 {
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig rig;
@@ -228,7 +229,7 @@ TEST(an_attempt_is_repeated_until_something_is_settled)
     rig_fini(&rig);
 }
 
-TEST_CITING("R3", a_lease_that_is_over_cannot_be_settled)
+TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
 {
     struct rig rig;
     lbx_box box = ordered(&rig);
@@ -285,7 +286,7 @@ TEST(groups_leave_nothing_behind)
 
 /* sqs.md 1.9, 9: id and group stay, the id of a duplicate becomes the letter's
  * own, and what was behind it goes on. */
-TEST_CITING("L1 L4 Q1", a_dead_letter_keeps_its_group)
+TEST_CITING("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
 {
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
     struct rig rig;

@@ -16,7 +16,7 @@ one_leased(struct rig *rig, const lbx_box_options *options)
     return box;
 }
 
-TEST_CITING("R1 R2", only_the_latest_receipt_changes_anything)
+TEST_CITING("RSETTLE-1 RSETTLE-2", only_the_latest_receipt_changes_anything)
 {
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     struct rig rig;
@@ -53,7 +53,7 @@ TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
         box = one_leased(&rig, &options);
         rig_pass(&rig, 30 * S - 1);
         CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 10 * S));
-        rig_pass(&rig, 10 * S); // R5: the current deadline counts
+        rig_pass(&rig, 10 * S); // RSETTLE-3: the current deadline counts
         if (strict) {
             CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &rig.got[0],
                                                  LBX_SETTLE_ACKNOWLEDGE, 0));
@@ -71,7 +71,7 @@ TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
     }
 }
 
-TEST_CITING("R-31 R2", acknowledging_twice_is_gone)
+TEST_CITING("R-31 RSETTLE-2", acknowledging_twice_is_gone)
 {
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
@@ -84,7 +84,7 @@ TEST_CITING("R-31 R2", acknowledging_twice_is_gone)
     rig_fini(&rig);
 }
 
-TEST_CITING("R4", receipts_that_are_not_of_this_box_are_invalid)
+TEST_CITING("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
 {
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), other, again;
@@ -122,7 +122,7 @@ TEST_CITING("R4", receipts_that_are_not_of_this_box_are_invalid)
     rig_fini(&rig);
 }
 
-TEST_CITING("D11", receipts_of_an_earlier_era_are_expired)
+TEST_CITING("RSETTLE-2", receipts_of_an_earlier_era_are_expired)
 {
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
@@ -137,7 +137,7 @@ TEST_CITING("D11", receipts_of_an_earlier_era_are_expired)
     rig_fini(&rig);
 }
 
-TEST_CITING("R5", extensions_end_with_the_limit_from_the_receive_on)
+TEST_CITING("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
 {
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     const int64_t most = options.limits.max_lease_ns;
@@ -158,7 +158,7 @@ TEST_CITING("R5", extensions_end_with_the_limit_from_the_receive_on)
 }
 
 /* So that whoever waits gets it. */
-TEST_CITING("R5", extending_by_nothing_gives_the_letter_back)
+TEST_CITING("RSETTLE-3", extending_by_nothing_gives_the_letter_back)
 {
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL);
@@ -217,7 +217,7 @@ no_room(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
     return growth == LBX__GROWS ? LBX_NO_SPACE : LBX_OK;
 }
 
-TEST_CITING("P1 T1", a_reply_that_finds_the_disk_full_was_not_sent)
+TEST_CITING("P1 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
 {
     struct rig rig;
     lbx_box box = one_leased(&rig, NULL), to[2];
