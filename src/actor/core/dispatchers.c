@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The running dispatchers. C1 to C3 are in dispatchers.h. */
+/*
+ * The running dispatchers (DSET-1 to DSET-3 in dispatchers.h).
+ *
+ * Threads: any may enter; the owner of a cell leaves; "/user" ends idle threads.
+ */
 #include "actor/core/dispatchers.h"
 
 #include "actor/core/system.h"
@@ -10,7 +14,7 @@ static lbx__dispatcher_entry *
 dispatchers_look_up(lbx__dispatchers *dispatchers,
                     const lbx__dispatcher_plan *plan)
 {
-    // Acquire: C2, pairs with the release in dispatchers_get().
+    // Acquire: DSET-2, pairs with the release in dispatchers_get().
     lbx__dispatcher_entry *entry = lbx__load(&dispatchers->first, acquire);
 
     while (entry && entry->plan != plan)
@@ -34,7 +38,7 @@ dispatchers_get(lbx__dispatchers *dispatchers, const lbx__dispatcher_plan *plan)
         if (entry) {
             entry->plan = plan;
             entry->next = lbx__peek(&dispatchers->first);
-            // Release: C2.
+            // Release: DSET-2.
             lbx__store(&dispatchers->first, entry, release);
         }
     }
@@ -86,7 +90,7 @@ lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
                                        .threads = plan->threads,
                                        .throughput = plan->throughput,
                                        .deadline_ns = plan->deadline_ns};
-    bool alone =
+    bool exclusive =
         plan->sort == LBX__DISPATCHER_PINNED && system->options.threads > 0;
     lbx__dispatcher_entry *entry = dispatchers_get(dispatchers, plan);
     lbx_status status;
@@ -94,11 +98,11 @@ lbx__dispatchers_enter(lbx__dispatchers *dispatchers,
     if (!entry)
         return lbx__section_fault(fault, LBX_NO_MEMORY, NULL, "out of memory");
     if (system->options.threads == 0)
-        options.threads = 0; // C3
-    else if (alone)
+        options.threads = 0; // DSET-3
+    else if (exclusive)
         options.threads = 1;
     status = lbx__thread_pools_enter(&entry->pools, &system->dispatching,
-                                     &options, alone, ret);
+                                     &options, exclusive, ret);
     if (status != LBX_OK)
         return lbx__section_fault(fault, status, plan->section,
                                   "%u threads cannot be started",
@@ -117,7 +121,7 @@ lbx__dispatcher_entry *
 lbx__dispatchers_next(lbx__dispatchers *dispatchers,
                       const lbx__dispatcher_entry *entry)
 {
-    // Acquire: C2.
+    // Acquire: DSET-2.
     return entry ? entry->next : lbx__load(&dispatchers->first, acquire);
 }
 
@@ -182,21 +186,21 @@ lbx__dispatchers_end_idle(lbx__dispatchers *dispatchers)
 }
 
 uint64_t
-lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most)
+lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t max_runs)
 {
-    uint64_t turns = 0;
+    uint64_t runs = 0;
     uint64_t before;
 
     // Until none has anything: each may give the others something to do.
     do {
-        before = turns;
+        before = runs;
         for (lbx__dispatcher_entry *entry =
                  lbx__dispatchers_next(dispatchers, NULL);
-             entry && turns < most;
+             entry && runs < max_runs;
              entry = lbx__dispatchers_next(dispatchers, entry))
-            turns += lbx__thread_pools_run(&entry->pools, most - turns);
-    } while (turns > before && turns < most);
-    return turns;
+            runs += lbx__thread_pools_run(&entry->pools, max_runs - runs);
+    } while (runs > before && runs < max_runs);
+    return runs;
 }
 
 void

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The running dispatchers of a system: one for each plan that has been used.
+ * The running dispatchers of a system: one entry for each plan in use.
  *
- * C1  An entry is made when the first actor enters it, and stays as long as the
- *     system. Its threads come and go with its actors: thread_pool.h. The
- *     default dispatcher is entered by the system itself.
- * C2  The list grows at its head, under the lock; reading it needs none.
- * C3  A system without threads has none in any dispatcher; all are run by
- *     lbx_system_run().
+ * DSET-1  An entry is created when the first actor enters it, and stays as long
+ *         as the system. Its threads come and go with its actors
+ *         (thread_pool.h). The system itself enters the default dispatcher.
+ * DSET-2  The list grows at its head, under the lock; reading it needs none.
+ * DSET-3  A system without threads has none in any dispatcher; lbx_system_run()
+ *         runs all of them.
  */
-#ifndef LBX_ACTOR_DISPATCHERS_H
-#define LBX_ACTOR_DISPATCHERS_H
+#ifndef LBX_ACTOR_CORE_DISPATCHERS_H
+#define LBX_ACTOR_CORE_DISPATCHERS_H
 
 #include "actor/core/sharers.h"
 #include "actor/dispatch/dispatcher.h"
@@ -55,7 +55,7 @@ lbx__dispatchers_plan_of(lbx__dispatchers *dispatchers,
 
 /* All of them: as for one. */
 void lbx__dispatchers_stop(lbx__dispatchers *dispatchers);
-uint64_t lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t most);
+uint64_t lbx__dispatchers_run(lbx__dispatchers *dispatchers, uint64_t max_runs);
 lbx__dispatcher_stats lbx__dispatchers_stats_of(lbx__dispatchers *dispatchers);
 
 /* Goes through all entries: from NULL to NULL. */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an actor would get, or got, its dispatcher and its mailbox. */
+/*
+ * Explanations, line by line: how an actor would get, or got, its dispatcher and
+ * its mailbox.
+ *
+ * Threads: any. No lock is held while a line is printed.
+ */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/dispatchers.h"
 #include "actor/core/system.h"

@@ -76,7 +76,8 @@ ask_pool(const lbx__cell *cell, bool balances, lbx__choice_request *request)
 
     if (!pool)
         return;
-    request->behaviour = pool->props.behaviour; // who will use it
+    request->behaviour =
+        pool->props.behaviour; // its children will use the mailbox
     request->needs = LBX_CAPABILITY_MULTI_CONSUME;
 }
 
@@ -140,7 +141,7 @@ choose(lbx__selection *selection, lbx__cell *cell, lbx__choice_request request,
     return take_stash(cell, props, ret->stash_capacity);
 }
 
-/* For those who ask how it came to its mailbox. Relaxed: they look whether it is
+/* Records the choice for lbx_ref_explain(). Relaxed: that checks whether it is
  * still the same life. */
 static void
 note_choice(lbx__cell *cell, lbx__choice_step step,
@@ -150,7 +151,7 @@ note_choice(lbx__cell *cell, lbx__choice_step step,
     lbx__store(&cell->mailbox, mailbox->number, relaxed);
 }
 
-/* once in a system. */
+/* Warns of a mailbox that lets senders wait, once in a system. */
 static void
 warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
 {
@@ -159,7 +160,7 @@ warn_of_waiting(lbx__selection *selection, const lbx__mailbox_plan *mailbox)
     bool is_read = section && lbx_settings_line(section) > 0;
     char line[LINE_BYTES];
 
-    // Relaxed: who is first does not matter.
+    // Relaxed: any thread may be the first.
     if (!options->warn || !(mailbox->capabilities & LBX_CAPABILITY_BLOCK) ||
         lbx__exchange(&selection->warned, 1u, relaxed) != 0)
         return;
