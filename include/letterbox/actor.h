@@ -6,10 +6,10 @@
  *     actor/props.h         what an actor does, how it is made and supervised
  *     actor/system.h        the system: threads, spawning, numbers
  *     actor/selection.h     which mailbox and dispatcher an actor gets
- *     actor/dead_letters.h  what was told and not handled
+ *     actor/dead_letters.h  messages that were not handled
  *     actor/context.h       what a handler can do
  *     actor/pool.h          pools of actors behind one ref
- *     actor/ask.h           questions with an answer, timers
+ *     actor/ask.h           requests with a reply, timers
  *
  * docs/actors.md is the tour for newcomers.
  */

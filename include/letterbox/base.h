@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Letterbox: the words every other header uses.
+ * Base: what every other header uses.
  *
  * Statuses, time, memory. Nothing here waits, and nothing here allocates.
  *
- * Ownership, for the whole library: what you receive through a `ret` pointer
- * is yours to end; what a function returns directly is borrowed until its
- * owner changes or ends. Outputs are written on success only, and inputs are
- * unchanged on failure.
+ * Ownership, for the whole library: what you receive through a `ret` pointer is
+ * yours to destroy or release; what a function returns directly is borrowed
+ * until its owner changes or is destroyed. Outputs are written on success only,
+ * and inputs are unchanged on failure.
  *
- * Threads: unless an entry says otherwise, one object is used by one thread at
- * a time. "any" means any thread, at the same time as any other.
+ * Threads: unless an entry states otherwise, one object is used by one thread
+ * at a time. "any" means any thread, at the same time as any other.
  *
- * Bad arguments (a NULL handle, a capacity of 0, an options struct that was
- * not started from its _INIT macro) are answered with LBX_INVALID and change
- * nothing. A pointer to freed memory is undefined, as everywhere in C; debug
- * builds of the library stop on it.
+ * Bad arguments (a NULL handle, a capacity of 0, an options struct that was not
+ * started from its _INIT macro) return LBX_INVALID and change nothing. A
+ * pointer to freed memory is undefined, as everywhere in C; debug builds of the
+ * library stop on it.
  */
 #ifndef LETTERBOX_BASE_H
 #define LETTERBOX_BASE_H
@@ -55,17 +55,17 @@ LBX_BEGIN
     XX(PENDING, -7, "not finished yet")                                        \
     XX(TIMEOUT, -8, "the deadline passed")                                     \
     XX(CANCELLED, -9, "the operation was cancelled")                           \
-    XX(BUSY, -10, "someone else is doing this already")                        \
+    XX(BUSY, -10, "already in progress elsewhere")                             \
     XX(EXISTS, -11, "the name is taken")                                       \
     XX(WOULD_BLOCK, -12, "this context may not wait")                          \
     XX(REFUSED, -13, "the mailbox's own code refused the message")             \
     XX(UNSUPPORTED, -14, "this kind of mailbox cannot do that")                \
-    XX(UNKNOWN, -15, "cut off before an answer: it may have happened")         \
+    XX(UNKNOWN, -15, "interrupted: it may have happened")                      \
     XX(EXPIRED, -16, "the receipt is no longer current")                       \
     XX(GONE, -17, "the letter has been deleted")                               \
     XX(FINALIZED, -18, "the letter has been settled")                          \
     XX(NO_ROUTE, -19, "no route for a reply of this type")                     \
-    XX(NO_REPLY, -20, "the reply has no place to go to")                       \
+    XX(NO_REPLY, -20, "the reply has no destination")                          \
     XX(ENCODING, -21, "the body cannot be encoded or decoded")                 \
     XX(UNREACHABLE, -22, "the store cannot be reached")                        \
     XX(TOO_LARGE, -23, "larger than the limit")                                \
@@ -75,7 +75,7 @@ LBX_BEGIN
     XX(NEWER, -27, "written by a newer version")                               \
     XX(DENIED, -28, "not permitted")
 
-/* What a call that can fail in several ways answers. */
+/* What a call that can fail in several ways returns. */
 typedef enum lbx_status {
 #define LBX_STATUS_ENUM(name, value, text) LBX_##name = (value),
     LBX_STATUS_MAP(LBX_STATUS_ENUM)
@@ -83,7 +83,7 @@ typedef enum lbx_status {
 } lbx_status;
 
 /*
- * lbx_status_name() gives the constant's own name, "LBX_FULL"; for a number
+ * lbx_status_name() returns the constant's own name, "LBX_FULL"; for a number
  * that is no status, "LBX_?".
  *
  * Threads    any. Async-signal-safe.
@@ -92,7 +92,7 @@ typedef enum lbx_status {
 LBX_API const char *lbx_status_name(lbx_status status);
 
 /*
- * lbx_status_text() gives a short English text for people.
+ * lbx_status_text() returns a short English text for people.
  *
  * Threads    any. Async-signal-safe.
  * Since      0.1
@@ -141,9 +141,9 @@ typedef struct lbx_allocator {
  * Time. Everything inside is int64_t nanoseconds of one monotonic clock.
  *
  * Deadlines are absolute; LBX_FOREVER never comes; one in the past means one
- * try and no wait. Durations are relative; a negative one is for ever. A NULL
+ * try and no wait. Durations are relative; a negative one is forever. A NULL
  * clock is the system's monotonic clock. Threads that park with an injected
- * clock look at it again at the latest when the real time that was left has
+ * clock read it again at the latest when the real time that was left has
  * passed. `now_ns` may be called under a lock of the library's and must not use
  * it.
  */
@@ -176,9 +176,9 @@ LBX_API int64_t lbx_clock_now(const lbx_clock *clock);
 LBX_API int64_t lbx_deadline_after(const lbx_clock *clock, int64_t duration_ns);
 
 /*
- * lbx_deadline_poll_ms() is a deadline as poll(), epoll_wait() and their kin
- * want it: milliseconds from now, rounded up, at most INT_MAX; 0 for one in
- * the past, -1 for LBX_FOREVER.
+ * lbx_deadline_poll_ms() is a deadline as poll(), epoll_wait() and the like
+ * want it: milliseconds from now, rounded up, at most INT_MAX; 0 for one in the
+ * past, -1 for LBX_FOREVER.
  *
  * Threads    any.
  * Since      0.1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Couriers: workers that take letters from a postbox to a handler.
+ * Couriers: workers that pass letters from a postbox to a handler.
  *
- * A courier receives, calls your handler, and settles by what it answered. It
- * replies before it acknowledges, gives failed letters back with a growing
- * delay, puts hopeless ones aside, extends leases while the handler shows signs
- * of life, and gives back what it has not begun when it is stopped.
+ * A courier receives, calls your handler, and settles the letter by the status
+ * it returned. It replies before it acknowledges, returns failed letters with a
+ * growing delay, puts hopeless ones aside, extends leases while the handler
+ * sends heartbeats, and returns what it has not begun when it is stopped.
  *
  *     static lbx_status
  *     work(lbx_job *job, void *context)
@@ -27,13 +27,13 @@
  *     lbx_courier_stop(courier, lbx_deadline_after(NULL, 30 * LBX_SECOND));
  *     lbx_courier_destroy(courier);
  *
- * What becomes of a letter, by what the handler answers:
+ * What becomes of a letter, by what the handler returns:
  *
  *   LBX_OK          acknowledged
- *   LBX_NO_ROUTE,   logged and acknowledged: nobody wants the answer
+ *   LBX_NO_ROUTE,   logged and acknowledged: the reply is not wanted
  *   LBX_NO_REPLY
  *   anything else   a failure. With a dead-letter postbox: put aside if the
- *                   policy says so. Otherwise given back for
+ *                   policy decides so. Otherwise returned for
  *                   min(60 s * deliveries, 900 s)
  *
  * A handler that settles the letter itself is not interfered with. A lease that
@@ -42,24 +42,25 @@
  * the courier tries again, after a pause that grows from 10 ms to 10 s.
  *
  * Putting aside, in this order: a dead-letter record is made of the letter; an
- * error reply is tried, so that a program that waits for an answer gets one; the
+ * error reply is tried, so that a program that waits for a reply gets one; the
  * record is sent to the dead-letter postbox; the letter is acknowledged. If the
- * record cannot be sent, the letter is given back like any other failure.
+ * record cannot be sent, the letter is returned like any other failure.
  *
- * An error reply is a JSON object of the type letterbox.Result:
- * {"request_id": "...", "error": "...", "completed_at": "..."}. The request id is
- * that inside a letter of the type letterbox.Request, otherwise the letter's id.
+ * An error reply is a JSON object of the type letterbox.Result, with the
+ * members request_id, error and completed_at. The request id is that inside
+ * a letter of the type letterbox.Request, otherwise the letter's id.
  *
- * Threads    any, unless an entry says otherwise. Handlers run on the courier's
- *            own threads, one for each of `handlers`; each has one job at a time.
+ * Threads    any, unless an entry states otherwise. Handlers run on the
+ *            courier's own threads, one for each of `handlers`; each has one
+ *            job at a time.
  *
  * Caveats
  * - Choose lease > longest run + margin, watchdog > wait + longest run.
- * - Work may be done twice. Make it idempotent, or look at
+ * - Work may be done twice. Make it idempotent, or check
  *   lbx_letter_delivery_count().
  * - A letter that is put aside twice, after a crash between the record and the
- *   acknowledgement, is sent once within five minutes (lbx_draft's `token`), and
- *   possibly twice after that: the record has the letter's id.
+ *   acknowledgement, is sent once within five minutes (lbx_draft's `token`),
+ *   and possibly twice after that: the record has the letter's id.
  */
 #ifndef LETTERBOX_COURIER_H
 #define LETTERBOX_COURIER_H
@@ -82,22 +83,22 @@ typedef enum lbx_verdict {
 /* A failure, as the policy sees it. */
 typedef struct lbx_job_failure {
     const lbx_letter *letter;
-    lbx_status status;       /* what the handler answered */
+    lbx_status status;       /* the status that the handler returned */
     const char *error_type;  /* lbx_job_fail(); else the status's name */
     const char *error_text;  /* lbx_job_fail(); else the status's text, and for
                                 LBX_REFUSED that the handler refused it */
     uint32_t delivery_count; /* this delivery included */
-    lbx_verdict verdict;     /* what the rules below say */
+    lbx_verdict verdict;     /* the result of the rules below */
 } lbx_job_failure;
 
 /* When to put a letter aside. The rules, in this order: an error type in
- * `exclude` never is; one in `include` is at once; others from the given delivery
- * on. Names are compared whole. The dead letter is sent and the letter acknowledged
- * as by lbx_letter_send_and_acknowledge(); lbx_dead_letter_send_back() is the way
- * back.
+ * `exclude` never is; one in `include` is at once; others from the given
+ * delivery on. Names are compared whole. The dead letter is sent and the letter
+ * acknowledged as by lbx_letter_send_and_acknowledge();
+ * lbx_dead_letter_send_back() is the way back.
  *
- * A dead letter in a box of work, as somebody moved it there, is put aside like any
- * letter, as the record that it is: records are never inside records. */
+ * A dead letter in a box of work, moved there by a program, is put aside like
+ * any letter, as the record that it is: records are never inside records. */
 typedef struct lbx_dead_letter_policy {
     lbx_postbox *postbox;       /* where to, another box than the courier's;
                                    referenced. NULL: no policy */
@@ -106,7 +107,7 @@ typedef struct lbx_dead_letter_policy {
     size_t include_count;
     const char *const *exclude; /* those that never are; they win */
     size_t exclude_count;
-    /* Decides instead, knowing what the rules say. NULL: the rules. */
+    /* Decides instead, knowing the result of the rules. NULL: the rules. */
     lbx_verdict (*decide)(void *context, const lbx_job_failure *failure);
     void *context;
 } lbx_dead_letter_policy;
@@ -116,7 +117,7 @@ typedef struct lbx_dead_letter_policy {
 typedef struct lbx_courier_options {
     uint32_t version;
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
-    const lbx_clock *clock;         /* of beats and the watchdog */
+    const lbx_clock *clock;         /* of heartbeats and the watchdog */
     lbx_fault *fault;               /* filled in when creation fails */
 
     lbx_postbox *postbox; /* referenced */
@@ -125,16 +126,17 @@ typedef struct lbx_courier_options {
     uint32_t handlers; /* threads, and jobs at a time; 1 to 1024; 1 */
 
     /* Receiving. */
-    int64_t lease_ns;     /* 300 s; at least 1 ms; LBX_DEFAULT: the box's */
-    int64_t wait_ns;      /* 20 s: how long a long poll is; LBX_DEFAULT: the
-                              box's; other negative ones: for ever */
+    int64_t lease_ns; /* 300 s; at least 1 ms; LBX_DEFAULT: the box's */
+    /* 20 s: how long a long poll is; LBX_DEFAULT: the box's; other negative
+     * ones: forever */
+    int64_t wait_ns;
     uint32_t max_letters; /* in one receive, for one handler, which takes them
                               one by one; 1 to LBX_MAX_BATCH; 1 */
 
-    /* Leases are extended by lbx_job_heartbeat(): by the first one, and then at most
-     * every extend_every_ns, to extend_to_ns from now; with them those of
+    /* Leases are extended by lbx_job_heartbeat(): by the first one, and then at
+     * most every extend_every_ns, to extend_to_ns from now; with them those of
      * letters that the same handler has received and not begun. A handler that
-     * hangs does not beat, and loses its lease. 0: never. */
+     * hangs sends no heartbeat, and loses its lease. 0: never. */
     int64_t extend_every_ns; /* 60 s */
     int64_t extend_to_ns;    /* 300 s */
 
@@ -145,14 +147,14 @@ typedef struct lbx_courier_options {
     bool reply_on_failure; /* without a policy: an error reply is sent, and the
                              letter is acknowledged */
 
-    /* Told what the courier has to say to people, in its own threads. NULL:
-     * nobody. */
+    /* Called with lines for people, in the courier's threads. NULL: not
+     * called. */
     void (*log)(void *context, const char *line);
     void *log_context;
 
-    /* Called when a handler has shown no sign of life for watchdog_ns, once for
-     * each silence: it does not beat, or its store does not answer. In a thread
-     * of its own, with the handlers' `context`. NULL: nobody. */
+    /* Called when a handler has sent no heartbeat for watchdog_ns, once for
+     * each silence: the handler hangs, or its store does not respond. In a
+     * thread of its own, with the handlers' `context`. NULL: not called. */
     void (*stuck)(void *context, int64_t silent_ns);
     int64_t watchdog_ns; /* 720 s; more than wait_ns */
 } lbx_courier_options;
@@ -169,9 +171,9 @@ typedef struct lbx_courier_options {
 /*
  * lbx_courier_create() makes a courier that is not running.
  *
- * Returns    LBX_OK; LBX_INVALID; LBX_UNSUPPORTED for a postbox that only sends;
- *            LBX_CLOSED for one that is closed, here or for dead letters;
- *            LBX_NO_MEMORY. options->fault says why.
+ * Returns    LBX_OK; LBX_INVALID; LBX_UNSUPPORTED for a postbox that only
+ *            sends; LBX_CLOSED for one that is closed, here or for dead
+ *            letters; LBX_NO_MEMORY. options->fault explains it.
  * Ownership  the courier is the caller's: lbx_courier_destroy().
  * Since      0.1
  */
@@ -189,11 +191,12 @@ lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret);
 LBX_API void lbx_courier_destroy(lbx_courier *courier);
 
 /*
- * lbx_courier_start() starts the handlers' threads. They end when the courier is
- * stopped, or its postbox closed.
+ * lbx_courier_start() starts the handlers' threads. They exit when the courier
+ * is stopped, or its postbox closed.
  *
- * Returns    LBX_OK; LBX_BUSY when it is running; LBX_CLOSED when its postbox is;
- *            LBX_NO_MEMORY, also when threads cannot be started; LBX_INVALID.
+ * Returns    LBX_OK; LBX_BUSY when it is running; LBX_CLOSED when its postbox
+ *            is; LBX_NO_MEMORY, also when threads cannot be started;
+ *            LBX_INVALID.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
@@ -203,8 +206,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
  * until it is stopped, its postbox is closed, or `max_receives` receives have
  * been made, empty ones included; negative: any number.
  *
- * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY when
- *            it is running; LBX_NO_MEMORY; LBX_INVALID.
+ * Returns    LBX_OK when it was stopped or is through; LBX_CLOSED; LBX_BUSY
+ *            when it is running; LBX_NO_MEMORY; LBX_INVALID.
  * Blocks     until then.
  * Since      0.1
  */
@@ -212,12 +215,12 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_run(lbx_courier *courier,
                                                 int64_t max_receives);
 
 /*
- * lbx_courier_stop() lets handlers finish the letter they have, gives back those
- * that were received and not begun, and waits for the end. A stopped courier can
- * be started again.
+ * lbx_courier_stop() lets handlers finish the current letter, returns those
+ * that were received and not begun, and waits until all have. A stopped courier
+ * can be started again.
  *
- * Returns    LBX_OK, also when it was not running; LBX_TIMEOUT when a handler is
- *            still at work at the deadline: it will stop when that returns;
+ * Returns    LBX_OK, also when it was not running; LBX_TIMEOUT when a handler
+ *            is still at work at the deadline: it will stop when that returns;
  *            LBX_PENDING at once from a handler of its own; LBX_INVALID.
  * Blocks     until `deadline_ns`.
  * Since      0.1
@@ -226,17 +229,17 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_stop(lbx_courier *courier,
                                                  int64_t deadline_ns);
 
 /*
- * lbx_courier_is_running() tells whether it has been started and has not ended,
- * by a stop or because its postbox was closed.
+ * lbx_courier_is_running() returns whether it runs: it was started, and has not
+ * been stopped, nor its postbox closed.
  *
  * Since      0.1
  */
 LBX_API bool lbx_courier_is_running(const lbx_courier *courier);
 
-/* A courier's numbers, since its creation. */
+/* Statistics of a courier, since its creation. */
 typedef struct lbx_courier_stats {
     uint64_t received;     /* letters */
-    uint64_t acknowledged; /* by the courier, answered ones included */
+    uint64_t acknowledged; /* by the courier, replied ones included */
     uint64_t returned;     /* after a failure */
     uint64_t dead_letters; /* put aside */
     uint64_t lost_leases;  /* LBX_EXPIRED or LBX_GONE when settling, or before a
@@ -249,7 +252,7 @@ typedef struct lbx_courier_stats {
 } lbx_courier_stats;
 
 /*
- * lbx_courier_stats_read() reads the numbers, each at its own instant.
+ * lbx_courier_stats_read() reads the statistics, each at its own instant.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a copy.
@@ -267,11 +270,12 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret);
 LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
 
 /*
- * lbx_job_heartbeat() is a sign of life: it keeps the watchdog quiet, and extends the
+ * lbx_job_heartbeat() is a heartbeat: it resets the watchdog, and extends the
  * lease when that is due. Call it now and then in long work.
  *
  * Returns    LBX_OK; LBX_EXPIRED or LBX_GONE when the lease was lost: stop, the
- *            work is somebody else's now. Other failures to extend are logged.
+ *            letter belongs to another receiver now. Other failures to extend
+ *            are logged.
  * Threads    one at a time with all that uses the letter.
  * Blocks     until the lease is extended, if that is due.
  * Since      0.1
@@ -279,7 +283,7 @@ LBX_API lbx_letter *lbx_job_letter(lbx_job *job);
 LBX_API lbx_status lbx_job_heartbeat(lbx_job *job);
 
 /*
- * lbx_job_is_stopping() tells whether the courier has been told to stop.
+ * lbx_job_is_stopping() returns whether the courier is being stopped.
  *
  * Threads    any, until the handler returns.
  * Since      0.1
@@ -287,13 +291,14 @@ LBX_API lbx_status lbx_job_heartbeat(lbx_job *job);
 LBX_API bool lbx_job_is_stopping(const lbx_job *job);
 
 /*
- * lbx_job_reply_and_acknowledge() sends the last reply and acknowledges the letter: in one step
- * where both live in one store, otherwise one after the other. It is the last
- * thing a handler does, who returns what it answers. For replies before that,
- * lbx_letter_reply().
+ * lbx_job_reply_and_acknowledge() sends the last reply and acknowledges the
+ * letter: in one step where both live in one store, otherwise one after the
+ * other. It is the last call of a handler, which returns its status. For
+ * replies before that, lbx_letter_reply().
  *
- * An answer that could not be sent, as the place is full or cannot be reached, is
- * no failure of the work: the letter is given back, and never put aside for it.
+ * A reply that could not be sent, because the destination is full or
+ * unreachable, is no failure of the work: the letter is returned, and never put
+ * aside for it.
  *
  * Returns    as lbx_letter_reply_and_acknowledge().
  * Ownership  the draft is borrowed.
@@ -305,9 +310,9 @@ LBX_API LBX_MUST_USE lbx_status
 lbx_job_reply_and_acknowledge(lbx_job *job, const lbx_draft *answer);
 
 /*
- * lbx_job_fail() says more about a failure than a status can; both texts are
- * copied, cut at 127 and 1023 bytes, and may end up in a dead letter. It answers
- * `status`, for the handler to return:
+ * lbx_job_fail() adds details to a failure; both texts are copied, cut at 127
+ * and 1023 bytes, and may be stored in a dead letter. It returns `status`, for
+ * the handler to return:
  *
  *     return lbx_job_fail(job, LBX_INVALID, "shop.BadOrder", "no address");
  *
@@ -321,33 +326,33 @@ LBX_API LBX_MUST_USE lbx_status lbx_job_fail(lbx_job *job, lbx_status status,
 
 /*
  * lbx_job_finish() and returning LBX_PENDING: work that goes on elsewhere after
- * the handler has returned. The job, its letter and its lease stay until this is
- * called with the final status, once; the handler's thread waits for it.
+ * the handler has returned. The job, its letter and its lease stay until this
+ * is called with the final status, once; the handler's thread waits for it.
  *
  * Threads    any.
  * Since      0.1
  */
 LBX_API void lbx_job_finish(lbx_job *job, lbx_status status);
 
-/* Whom lbx_courier_tell_actor() tells. */
+/* The actor that lbx_courier_tell_actor() sends to. */
 typedef struct lbx_courier_actor {
     lbx_system *system; /* must outlive the courier's run */
     lbx_ref ref;
 } lbx_courier_actor;
 
 /*
- * lbx_courier_tell_actor() is a handler for lbx_courier_options: it tells the
- * letter's message, decoded, to an actor, and answers what that answered when it
- * has handled it: the letter is acknowledged when the actor's handler has
- * returned LBX_OK (lbx_tell_handled_init()). The context is an lbx_courier_actor.
+ * lbx_courier_tell_actor() is a handler for lbx_courier_options: it sends the
+ * letter's message, decoded, to an actor, and returns the status of the actor's
+ * handler: the letter is acknowledged when the actor's handler has returned
+ * LBX_OK (lbx_tell_handled_init()). The context is an lbx_courier_actor.
  *
  * Each of the courier's handlers waits for its letter: with one, the actor has
  * the letters one by one and in order; with several, as many at a time. The
  * lease must last for the wait in the mailbox and the work.
  *
- * Returns    what the actor's handler answered; LBX_NOT_FOUND and its kin as
- *            lbx_tell_handled_init(); LBX_ENCODING; LBX_UNSUPPORTED for a body without
- *            a type known here; LBX_NO_MEMORY.
+ * Returns    what the actor's handler returned; LBX_NOT_FOUND and the like as
+ *            lbx_tell_handled_init(); LBX_ENCODING; LBX_UNSUPPORTED for a body
+ *            without a type known here; LBX_NO_MEMORY.
  * Threads    the courier's.
  * Blocks     until the message has been handled.
  * Since      0.1
@@ -365,8 +370,8 @@ LBX_API lbx_status lbx_courier_tell_actor(lbx_job *job, void *context);
  */
 
 /* A letter that was put aside. A body that is UTF-8 is "body" in the JSON, any
- * other "body_base64". Routes, attributes, trace, group and `in_reply_to` of the
- * letter are not in the record: the dead letter has them as its own. */
+ * other "body_base64". Routes, attributes, trace, group and `in_reply_to` of
+ * the letter are not in the record: the dead letter has them as its own. */
 typedef struct lbx_dead_letter_record {
     lbx_id message_id; /* of the letter that failed */
     const void *body;  /* with a NUL behind it, when decoded */
@@ -392,7 +397,7 @@ typedef struct lbx_dead_letter_record {
 LBX_API const lbx_type *lbx_dead_letter_record_type(void);
 
 /*
- * lbx_dead_letter_send_back() sends the letter that died to `to`, as it was, and
+ * lbx_dead_letter_send_back() sends the original letter to `to`, as it was, and
  * acknowledges the dead letter:
  *
  *     while (lbx_postbox_receive(dead, 0, &letter) == LBX_OK) {
@@ -400,19 +405,21 @@ LBX_API const lbx_type *lbx_dead_letter_record_type(void);
  *         lbx_letter_destroy(letter);
  *     }
  *
- * It takes what a courier has put aside, which is a record and becomes the letter
- * again, and what a box has moved after `max_deliveries`, which is the letter. Body,
- * type, routes, attributes, trace, group and `in_reply_to` are those of the letter;
- * it gets a new id, and starts with no deliveries. (A record that has no routes, as
- * another program wrote it, leads its replies to `reply_mailbox`.)
+ * It takes what a courier has put aside, which is a record and becomes the
+ * letter again, and what a box has moved after `max_deliveries`, which is the
+ * letter. Body, type, routes, attributes, trace, group and `in_reply_to` are
+ * those of the letter; it gets a new id, and starts with no deliveries. (A
+ * record that has no routes, as another program wrote it, leads its replies to
+ * `reply_mailbox`.)
  *
- * In one store both are one step: the letter is in one of the two boxes at every
- * moment. Otherwise it is sent first and the dead letter acknowledged after that; if
- * something goes wrong in between both are there, and the same dead letter sent back
- * within five minutes is there once (lbx_draft's `token`), after that possibly twice.
+ * In one store both are one step: the letter is in one of the two boxes at
+ * every moment. Otherwise it is sent first and the dead letter acknowledged
+ * after that; if something goes wrong in between both are there, and the same
+ * dead letter sent back within five minutes is there once (lbx_draft's
+ * `token`), after that possibly twice.
  *
- * Returns    LBX_OK; LBX_INVALID for a letter that is no dead letter; LBX_ENCODING
- *            for a record that cannot be read; otherwise as
+ * Returns    LBX_OK; LBX_INVALID for a letter that is no dead letter;
+ *            LBX_ENCODING for a record that cannot be read; otherwise as
  *            lbx_letter_send_and_acknowledge(). On anything but LBX_OK the dead
  *            letter is not settled.
  * Ownership  all is copied; `ret_sent` is the caller's, and may be NULL.
@@ -425,8 +432,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(
 
 /*
  * lbx_courier_options_for_dead_letters() are the options of a courier on a
- * dead-letter postbox: lease 300 s, wait 20 s, failures come back after an hour,
- * nothing is put aside.
+ * dead-letter postbox: lease 300 s, wait 20 s, failures come back after an
+ * hour, nothing is put aside.
  *
  * Threads    any.
  * Since      0.1

@@ -2,10 +2,10 @@
 /*
  * Mailboxes: queues of messages inside a process.
  *
- * A mailbox has producers, who send, and consumers, who receive. Taking a
+ * A mailbox has producers, which send, and consumers, which receive. Taking a
  * message removes it. What makes it more than a queue: an overflow policy,
- * lanes for system and control messages, waiting that can be cancelled and
- * put on any event loop, close that loses nothing, and an exact depth.
+ * lanes for system and control messages, waiting that can be cancelled and put
+ * on any event loop, close that loses nothing, and an exact depth.
  *
  * Example:
  *
@@ -62,7 +62,7 @@ typedef enum lbx_close_mode {
                               there is a loss sink */
 } lbx_close_mode;
 
-/* A mailbox's numbers at one moment. */
+/* Statistics of a mailbox at one moment. */
 typedef struct lbx_mailbox_stats {
     uint64_t depth;         /* messages inside, all lanes */
     uint64_t system_depth;  /* of these, in the system lane */
@@ -97,7 +97,7 @@ typedef struct lbx_mailbox_stats {
 LBX_API uint64_t lbx_mailbox_depth(lbx_mailbox *mailbox);
 
 /*
- * lbx_mailbox_is_empty() tells whether the depth is 0.
+ * lbx_mailbox_is_empty() returns whether the depth is 0.
  *
  * Threads    any.
  * Since      0.1
@@ -105,8 +105,8 @@ LBX_API uint64_t lbx_mailbox_depth(lbx_mailbox *mailbox);
 LBX_API bool lbx_mailbox_is_empty(lbx_mailbox *mailbox);
 
 /*
- * lbx_mailbox_is_full() tells whether a plain send finds no room now. Always
- * false for unlimited mailboxes and those that grow.
+ * lbx_mailbox_is_full() returns whether a plain send finds the mailbox full
+ * now. Always false for unlimited mailboxes and those that grow.
  *
  * Threads    any.
  * Since      0.1
@@ -133,8 +133,9 @@ LBX_API uint32_t lbx_mailbox_capabilities(lbx_mailbox *mailbox);
 /*
  * lbx_mailbox_compare() is the order in which the mailbox would give two
  * messages, apart from their arrival: negative when `a` comes first, positive
- * when `b` does, 0 when their arrival decides. System messages are not compared.
- * For consumers that keep messages outside and want to keep the order.
+ * when `b` does, 0 when their arrival decides. System messages are not
+ * compared. For consumers that keep messages outside and want to keep the
+ * order.
  *
  * Threads    any.
  * Since      0.1
@@ -153,7 +154,7 @@ LBX_API bool lbx_mailbox_has_before(lbx_mailbox *mailbox,
                                     const lbx_envelope *than);
 
 /*
- * lbx_mailbox_stats_read() copies the mailbox's numbers.
+ * lbx_mailbox_stats_read() copies the statistics.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a plain copy.
@@ -164,12 +165,12 @@ LBX_API LBX_MUST_USE lbx_status lbx_mailbox_stats_read(lbx_mailbox *mailbox,
                                                        lbx_mailbox_stats *ret);
 
 /*
- * lbx_mailbox_close() refuses further sends and wakes everyone who waits;
- * receivers for whom nothing is left, as soon as the rest is taken.
+ * lbx_mailbox_close() refuses further sends and wakes all waiters. Receivers
+ * get what is left, and LBX_CLOSED once it is taken.
  *
- * Waiting senders get LBX_CLOSED and keep their message. No send that
- * answered LBX_OK is lost by a close at the same time. Closing ends
- * suspension. Closing again is LBX_OK; what a drain has left over can still be
+ * Waiting senders get LBX_CLOSED and keep their message. No send that returned
+ * LBX_OK is lost by a close at the same time. Closing also resumes a suspended
+ * mailbox. Closing again is LBX_OK; what a drain has left over can still be
  * closed away by another mode.
  *
  * Returns    LBX_OK; LBX_INVALID, also for LBX_CLOSE_DEAD_LETTER without
@@ -180,7 +181,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_mailbox_stats_read(lbx_mailbox *mailbox,
 LBX_API lbx_status lbx_mailbox_close(lbx_mailbox *mailbox, lbx_close_mode mode);
 
 /*
- * lbx_mailbox_close_into() closes and gives every message that is left to
+ * lbx_mailbox_close_into() closes and passes every message that is left to
  * `rest`, in the order in which it would have been received.
  *
  * Returns    LBX_OK; LBX_INVALID.
@@ -193,7 +194,7 @@ LBX_API lbx_status lbx_mailbox_close_into(
     void (*rest)(void *context, const lbx_envelope *envelope), void *context);
 
 /*
- * lbx_mailbox_is_closed() tells whether the mailbox refuses sends.
+ * lbx_mailbox_is_closed() returns whether the mailbox refuses sends.
  *
  * Threads    any.
  * Since      0.1
@@ -201,7 +202,7 @@ LBX_API lbx_status lbx_mailbox_close_into(
 LBX_API bool lbx_mailbox_is_closed(lbx_mailbox *mailbox);
 
 /*
- * lbx_mailbox_suspend() holds user and control messages back from receivers;
+ * lbx_mailbox_suspend() withholds user and control messages from receivers;
  * sends are accepted and system messages still flow. Calls nest.
  *
  * Returns    true when this changed the mailbox from running to suspended;
@@ -212,8 +213,8 @@ LBX_API bool lbx_mailbox_is_closed(lbx_mailbox *mailbox);
 LBX_API bool lbx_mailbox_suspend(lbx_mailbox *mailbox);
 
 /*
- * lbx_mailbox_resume() takes one suspension back and wakes receivers after the
- * last. Without one it does nothing.
+ * lbx_mailbox_resume() undoes one suspension; after the last it wakes
+ * receivers. Without one it does nothing.
  *
  * Returns    true when this changed the mailbox from suspended to running.
  * Threads    any.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations: waiting that can be polled, given up, and put on any event loop.
+ * Operations: waiting that can be polled, cancelled, and put on any event loop.
  *
- * Everything in Letterbox that may wait is an operation underneath: a send to
- * a full mailbox, a receive from an empty one, a signal, a flush. An operation
- * is a struct in *your* memory. You start it with the init function of what
- * you want (lbx_producer_send_init(), lbx_consumer_receive_init(), ...), and
- * poll it until it answers something other than LBX_PENDING. Nothing is
- * allocated, and no thread is blocked.
+ * Everything in Letterbox that may wait is an operation underneath: a send to a
+ * full mailbox, a receive from an empty one, a signal, a flush. An operation is
+ * a struct in *your* memory. You start it with the init function of what you
+ * want (lbx_producer_send_init(), lbx_consumer_receive_init(), ...), and poll
+ * it until it returns something other than LBX_PENDING. Nothing is allocated,
+ * and no thread is blocked.
  *
  *     lbx_operation receive;
  *     void *message;
@@ -20,32 +20,32 @@
  *     lbx_operation_fini(&receive);
  *
  * To simply wait in this thread, use the blocking fronts (lbx_consumer_
- * receive_until() and its kin) or lbx_operation_wait().
+ * receive_until() and the like) or lbx_operation_wait().
  *
- * A waker is called at most once for each poll that answered LBX_PENDING,
- * from the thread that made the difference, with no lock held. It may call
- * anything, the operation itself included. It should be quick: set a flag,
- * write an eventfd, push on a run queue.
+ * A waker is called at most once for each poll that returned LBX_PENDING, from
+ * the thread that made the difference, with no lock held. It may call anything,
+ * the operation itself included. It should be quick: set a flag, write an
+ * eventfd, push on a run queue.
  *
  * Deadlines need no timer thread: an operation that is past its deadline
- * answers LBX_TIMEOUT when polled, and lbx_operation_deadline() says until
+ * returns LBX_TIMEOUT when polled, and lbx_operation_deadline() returns until
  * when your loop may sleep.
  *
- * Cancel safety. A cancelled receive takes nothing: its message stays in its
- * place, or goes to the next in line. A cancelled send is wholly out
+ * Cancel safety. A cancelled receive takes nothing: the message stays in the
+ * mailbox, or goes to the next waiting receiver. A cancelled send is wholly out
  * (LBX_CANCELLED: the message is yours again) or wholly in (LBX_OK), never
  * between. Ending an operation with lbx_operation_fini() cancels it.
  *
- * Threads    one operation is polled, cancelled and ended by one thread at a
- *            time. Wakers come from any thread.
+ * Threads    one operation is polled, cancelled and finished (fini) by one
+ *            thread at a time. Wakers come from any thread.
  *
  * Caveats
  * - Do not copy, move or free an operation between init and fini.
  * - An operation keeps what it waits on alive; fini every one you init.
  * - Two wakers in two threads that cancel each other's operation wait for each
- *   other for ever.
- * - A waker that polls its own operation has ended as far as the operation is
- *   concerned: a cancel in another thread no longer waits for it.
+ *   other forever.
+ * - When a waker polls its own operation, a cancel in another thread no longer
+ *   waits for that waker.
  */
 #ifndef LETTERBOX_OPERATION_H
 #define LETTERBOX_OPERATION_H
@@ -54,7 +54,7 @@
 
 LBX_BEGIN
 
-/* Whom to call when a poll is worth repeating. Copied by each poll. */
+/* What to call when a poll is worth repeating. Copied by each poll. */
 typedef struct lbx_waker {
     void (*wake)(void *context);
     void *context;
@@ -68,7 +68,7 @@ typedef struct lbx_operation {
 /*
  * lbx_operation_poll() moves the operation on as far as it can go now.
  *
- * `waker` may be NULL: then nobody is called, and the caller must poll again
+ * `waker` may be NULL: then nothing is called, and the caller must poll again
  * by itself. A poll with a new waker replaces the one before. Polling a
  * finished operation gives its final status again.
  *
@@ -82,7 +82,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_operation_poll(lbx_operation *operation,
 
 /*
  * lbx_operation_wait() polls until the operation is finished, parking this
- * thread on a futex in between. It ends by the operation's own deadline.
+ * thread on a futex in between. It returns at the operation's own deadline at
+ * the latest.
  *
  * Returns    the final status, never LBX_PENDING.
  * Threads    one at a time.
@@ -92,9 +93,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_operation_poll(lbx_operation *operation,
 LBX_API LBX_MUST_USE lbx_status lbx_operation_wait(lbx_operation *operation);
 
 /*
- * lbx_operation_cancel() gives up. Afterwards no callback of this operation
- * runs or is running; one that runs in another thread is awaited, one that is
- * calling us is not.
+ * lbx_operation_cancel() cancels the operation. Afterwards no callback of this
+ * operation runs or is running; one that runs in another thread is waited for;
+ * one that called this function is not.
  *
  * Returns    the final status: LBX_CANCELLED, or what had happened before.
  *            LBX_OK from a send means it was sent after all.
@@ -104,8 +105,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_operation_wait(lbx_operation *operation);
 LBX_API lbx_status lbx_operation_cancel(lbx_operation *operation);
 
 /*
- * lbx_operation_fini() cancels if need be and lets go of everything. Takes
- * NULL and operations that were zeroed or already ended.
+ * lbx_operation_fini() cancels the operation if it is pending and releases
+ * everything. Takes NULL and operations that were zeroed or already finished.
  *
  * Threads    one at a time; also from inside the operation's own waker.
  * Since      0.1
@@ -135,7 +136,7 @@ LBX_API lbx_status lbx_operation_status(const lbx_operation *operation);
 
 /*
  * lbx_operation_deadline() is when a pending operation must be polled at the
- * latest; LBX_FOREVER when there is no hurry.
+ * latest; LBX_FOREVER when there is no deadline.
  *
  * Threads    one at a time.
  * Since      0.1
@@ -149,9 +150,9 @@ LBX_API int64_t lbx_operation_deadline(const lbx_operation *operation);
  * closed mailbox out of the next select: it would win every time.
  *
  * The others are cancelled in the same step, so that of several receives
- * exactly one takes a message. Ask lbx_operation_status() of a loser if it
- * was a send: one that was already completed by a receiver says LBX_OK.
- * Looking starts at index `first` and goes round: 0 gives the first operation
+ * exactly one takes a message. Ask lbx_operation_status() of a loser if it was
+ * a send: one that a receiver had already completed has LBX_OK. The search
+ * starts at index `first` and wraps around: 0 gives the first operation
  * precedence, the last winner plus one is round-robin. The select's status is
  * the winner's, or LBX_TIMEOUT for its own deadline; the children then stay
  * pending and can be selected over again.
@@ -159,7 +160,7 @@ LBX_API int64_t lbx_operation_deadline(const lbx_operation *operation);
  * Returns    LBX_OK; LBX_INVALID for no operations, a NULL among them, `first`
  *            not below `count`, or mailboxes with different clocks.
  * Ownership  `operations` and what they point to must outlive the select; each
- *            child is still yours to end.
+ *            child is still yours to finish.
  * Threads    one at a time, children included.
  * Since      0.1
  */
@@ -182,9 +183,9 @@ typedef struct lbx_event {
  *
  * Returns    LBX_OK; LBX_NO_MEMORY when there are no descriptors left;
  *            LBX_UNSUPPORTED where there is no eventfd.
- * Ownership  end it with lbx_event_close(), when every operation that was
- *            polled with its waker is final or ended. The struct must not move
- *            in between.
+ * Ownership  close it with lbx_event_close(), when every operation that was
+ *            polled with its waker is final or finished. The struct must not
+ *            move in between.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_event_open(lbx_event *ret);

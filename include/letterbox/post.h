@@ -4,9 +4,9 @@
  *
  * A postbox is a queue of letters in a store. Receiving a letter leases it;
  * acknowledging deletes it; a letter that is not acknowledged in time comes
- * back. So nothing is lost when whoever had it dies, and the same letter may be
- * seen twice: that is the bargain of SQS, and the rules here are the same. What
- * an OK survives is the store's affair: by default, in a folder, a power cut.
+ * back. So nothing is lost when the receiver crashes, and the same letter may
+ * be delivered twice: these are the rules of SQS. What an OK survives depends
+ * on the store: by default, in a folder, a power cut.
  *
  * Example:
  *
@@ -47,7 +47,7 @@
  *
  * Not included: <letterbox/courier.h>, workers that run handlers on a postbox;
  * <letterbox/testing.h>, postboxes for your tests; <letterbox/store_driver.h>,
- * for those who write a store.
+ * for people who write a store.
  *
  * docs/postboxes.md is the tour for newcomers.
  */

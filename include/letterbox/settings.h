@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings: configuration files, read once and then only looked at.
+ * Settings: configuration files, loaded once, then read only.
  *
  * A file is text in a subset of HOCON, which is JSON with less ceremony:
  *
@@ -14,8 +14,8 @@
  *     }
  *
  * docs/settings.md is the whole of it on one page, with every difference to
- * HOCON. Loading gives a tree; everything else looks at one value of it, most
- * often a section, at a path below that value.
+ * HOCON. Loading gives a tree; everything else reads one value of it, usually a
+ * section, at a path below that value.
  *
  * Example:
  *
@@ -48,17 +48,17 @@
  * Faults   say where and what is allowed: "my.conf:4: mailbox-capacity: 0 is
  *          too small; at least 1 is allowed".
  * Owners   what is const is borrowed: it lives as long as its tree. A plain
- *          lbx_settings * is a reference that you give up with
- *          lbx_settings_unref(); it keeps the whole tree, whichever value of
- *          it you hold.
+ *          lbx_settings * is a reference that you release with
+ *          lbx_settings_unref(); it keeps the whole tree, whichever value of it
+ *          you hold.
  *
  * Threads    a tree does not change once it is loaded: any thread may read any
  *            value of it at the same time. Loading belongs to one thread; two
  *            loads do not disturb each other.
  *
  * Caveats
- * - A load reads the environment with getenv() unless told otherwise: no other
- *   thread may change the environment meanwhile.
+ * - A load reads the environment with getenv() unless stated otherwise: no
+ *   other thread may change the environment meanwhile.
  * - A text cannot hold U+0000.
  * - A semicolon separates fields, as a comma does. That is not HOCON: quote a
  *   value that has one.
@@ -73,8 +73,8 @@ LBX_BEGIN
 /* One value of a tree: a section, a list, or a plain value. */
 typedef struct lbx_settings lbx_settings;
 
-/* What stands in the file. What a text means, a duration say, is decided by
- * who reads it. */
+/* What stands in the file. What a text means, a duration for example, is
+ * decided by the read. */
 typedef enum lbx_settings_kind {
     LBX_SETTINGS_KIND_NULL,
     LBX_SETTINGS_KIND_BOOLEAN,
@@ -109,18 +109,18 @@ typedef struct lbx_settings_options {
      * then the later one wins, which is HOCON's rule. */
     bool allow_duplicates;
 
-    /* ${NAME} that no key answers is looked up in the environment, unless
-     * `no_environment` is set. `environment` stands in for getenv(); it
-     * returns NULL for what it does not know. What it returns must stay until
-     * the next call. */
+    /* ${NAME} that is no key is looked up in the environment, unless
+     * `no_environment` is set. `environment` stands in for getenv(); it returns
+     * NULL for what it does not know. What it returns must stay until the next
+     * call. */
     bool no_environment;
     const char *(*environment)(const char *name, void *context);
 
-    /* include "name" is a file beside the one that says so; in a source from
+    /* include "name" is a file beside the including one; in a source from
      * memory, below `include_folder`. `include` stands in for the file system:
-     * it answers LBX_OK and a source, which must stay until the load returns,
-     * or LBX_NOT_FOUND. `origin` is the includer. Sources that it gives are
-     * told apart by their origin. */
+     * it returns LBX_OK and a source, which must stay until the load returns,
+     * or LBX_NOT_FOUND. `origin` is the includer. Its sources are distinguished
+     * by their origin. */
     const char *include_folder;
     lbx_status (*include)(const char *name, const char *origin, void *context,
                           lbx_settings_source *ret);
@@ -150,8 +150,8 @@ typedef struct lbx_settings_options {
  * Returns    LBX_OK; LBX_INVALID for text that cannot be understood, a missing
  *            substitution, a cycle, a file that cannot be read, a limit;
  *            LBX_NOT_FOUND for a file, or a required include, that is not
- *            there; LBX_NO_MEMORY. The fault says more.
- * Ownership  the tree is the caller's; give it up with lbx_settings_unref().
+ *            there; LBX_NO_MEMORY. The fault explains it.
+ * Ownership  the tree is the caller's; release it with lbx_settings_unref().
  * Threads    any.
  * Blocks     while files are read.
  * Since      0.1
@@ -164,7 +164,7 @@ lbx_settings_load(const lbx_settings_source *sources, size_t count,
  * lbx_settings_load_file() loads one file.
  *
  * Returns    as lbx_settings_load().
- * Ownership  the tree is the caller's; give it up with lbx_settings_unref().
+ * Ownership  the tree is the caller's; release it with lbx_settings_unref().
  * Threads    any.
  * Blocks     while files are read.
  * Since      0.1
@@ -176,7 +176,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_settings_load_file(
  * lbx_settings_load_text() loads one text, which ends with a NUL.
  *
  * Returns    as lbx_settings_load().
- * Ownership  the tree is the caller's; give it up with lbx_settings_unref().
+ * Ownership  the tree is the caller's; release it with lbx_settings_unref().
  * Threads    any.
  * Since      0.1
  */
@@ -232,7 +232,7 @@ lbx_settings_with_string(const lbx_settings *settings, const char *path,
  * lbx_settings_ref() takes a reference on the tree that `settings` is in, and
  * returns the same value. Takes NULL.
  *
- * Ownership  the reference is the caller's; give it up with
+ * Ownership  the reference is the caller's; release it with
  *            lbx_settings_unref().
  * Threads    any. Wait-free.
  * Since      0.1
@@ -240,8 +240,8 @@ lbx_settings_with_string(const lbx_settings *settings, const char *path,
 LBX_API lbx_settings *lbx_settings_ref(const lbx_settings *settings);
 
 /*
- * lbx_settings_unref() gives up a reference; the last one ends the tree.
- * Takes NULL.
+ * lbx_settings_unref() releases a reference; the last one frees the tree. Takes
+ * NULL.
  *
  * Threads    any.
  * Since      0.1
@@ -262,7 +262,8 @@ LBX_API const lbx_settings *lbx_settings_at(const lbx_settings *settings,
                                             const char *path);
 
 /*
- * lbx_settings_has() tells whether there is a value at `path` that is not null.
+ * lbx_settings_has() returns whether there is a value at `path` that is not
+ * null.
  *
  * Threads    any.
  * Since      0.1
@@ -451,8 +452,8 @@ lbx_settings_read_boolean_or(const lbx_settings *settings, const char *path,
  * lbx_settings_read_duration() reads a duration in nanoseconds: 10s, "1.5 h",
  * 200 millis. Units are ns, us, ms, s, m, h, d and their long names (nanos,
  * microseconds, second ...); a number without one is in milliseconds. Any
- * negative duration, and the words infinite and inf, are -1: for ever. "off" is
- * refused: in one place it means 0, in another for ever.
+ * negative duration, and the words infinite and inf, are -1: forever. "off" is
+ * refused: some settings mean 0 by it, others forever.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID for anything else, and for
  *            more than 292 years.
@@ -548,9 +549,9 @@ typedef struct lbx_settings_rule {
     lbx_settings_type type;
     bool required;
 
-    /* The least and the greatest value of an integer, of a duration in nanoseconds, of a
-     * size in bytes; both 0 for no limits. For ever is a duration only where
-     * there are no limits or `max` is LBX_FOREVER. */
+    /* The least and the greatest value of an integer, of a duration in
+     * nanoseconds, of a size in bytes; both 0 for no limits. For ever is a
+     * duration only where there are no limits or `max` is LBX_FOREVER. */
     int64_t min;
     int64_t max;
 
@@ -562,7 +563,7 @@ typedef struct lbx_settings_rule {
  * lbx_settings_check() compares a section with the keys that its user knows: a
  * key that has no rule, a value that its rule does not allow and a required key
  * that is missing are faults. Sections inside it are not looked into: each is
- * checked by who uses it. After LBX_OK, reads of these keys cannot fail.
+ * checked where it is used. After LBX_OK, reads of these keys cannot fail.
  *
  *     static const lbx_settings_rule rules[] = {
  *         {.key = "mailbox-type", .type = LBX_SETTINGS_TYPE_STRING},
@@ -579,8 +580,8 @@ lbx_settings_check(const lbx_settings *section, const lbx_settings_rule *rules,
                    size_t count, lbx_fault *fault);
 
 /*
- * lbx_settings_write_fault() writes a fault about a value, "my.conf:4: path: " and
- * then `what`, for those who find more wrong than a rule can say.
+ * lbx_settings_write_fault() writes a fault about a value, "my.conf:4: path: "
+ * and then `what`, for checks that go beyond the rules.
  *
  * Returns    LBX_INVALID, always, to be returned in turn.
  * Threads    any.

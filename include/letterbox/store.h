@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores: what keeps letters, and what an OK from them survives.
+ * Stores: where letters are kept, and what an LBX_OK survives.
  *
  *     file:DIR/BOX       a folder, shared by the processes of one machine
- *     memory:BOX         this process; gone when it ends
+ *     memory:BOX         this process; gone when it exits
  *     memory:NAME/BOX    one of several stores in memory, by name
  *
- * A store is opened by URL, once per process and place however often it is
- * asked for, and closed when its last user has gone. lbx_postbox_open() does
- * that by itself; open a store yourself to set its options, to manage its
- * boxes, or to have several postboxes in it for certain.
+ * A store is opened by URL, once per process however often it is requested, and
+ * closed when its last reference is released. lbx_postbox_open() does that by
+ * itself; open a store yourself to set its options, to manage its boxes, or to
+ * have several postboxes in it for certain.
  *
  *     lbx_store_options options = LBX_STORE_OPTIONS_INIT;
  *
@@ -19,51 +19,54 @@
  * Durability is a promise about LBX_OK. Each level keeps what those above keep:
  *
  *   level                      an OK survives
- *   LBX_DURABILITY_NONE       (memory:) nothing outside the process
- *   LBX_DURABILITY_PROCESS       kill -9 of any process; of a power cut or a crash
- *                              of the system, what the kernel had written
- *   LBX_DURABILITY_INTERVAL      the same, and a power cut but for the last
+ *   LBX_DURABILITY_NONE        (memory:) nothing outside the process
+ *   LBX_DURABILITY_PROCESS     kill -9 of any process; of a power cut or a
+ *                              crash of the system, what the kernel had written
+ *   LBX_DURABILITY_INTERVAL    the same, and a power cut but for the last
  *                              `interval_ms`
- *   LBX_DURABILITY_POWER_CUT     kill -9, system crash, power cut on a disk that
+ *   LBX_DURABILITY_POWER_CUT   kill -9, system crash, power cut on a disk that
  *                              does not lie (`sync`, the default of file:)
  *
  * No level can damage a store; they differ in what may be missing. A call that
- * cannot reach the level answers a failure, never a weaker OK.
- * lbx_store_durability() tells which is in force.
+ * cannot reach the level fails; it never returns a weaker OK.
+ * lbx_store_durability() returns the level in force.
  *
- * Several processes may open the same folder at the same time, without being
- * told of each other. One alone is faster: a second one makes the first change
- * its way of writing, and back when it is alone again. `alone` refuses company.
- * A process may be killed at any moment without harm to the others.
+ * Several processes may open the same folder at the same time; no setup is
+ * needed. One process writes faster (exclusive mode): a second one makes it
+ * change to shared mode, and back when it is the only one again. `exclusive`
+ * refuses other processes. A process may be killed at any moment without harm
+ * to the others.
  *
  * Time in a store goes on while its programs do not run: leases, delays and
  * retention count through restarts and reboots. Setting the wall clock does not
  * move them.
  *
- * A store in files can hold what `map_bytes` leaves after what is set aside, so
- * that a full one can still deliver and acknowledge: 8 MiB (of a map below 128 MiB
- * less, down to a sixteenth if its letters are large), and 256 bytes for each letter
- * that has never been received. A body of 2 KiB or more takes whole pages of 4 KiB
- * in a row. Of the smallest map, 16 MiB, that leaves room for 12 bodies of 1 MiB, 220
- * of 64 KiB, or 15,000 of 100 bytes. Sends beyond that answer LBX_NO_SPACE until
- * letters have been acknowledged.
+ * A store in files can hold `map_bytes` less a reserve, so that a full store
+ * can still deliver and acknowledge: 8 MiB (of a map below 128 MiB less, down
+ * to a sixteenth if its letters are large), and 256 bytes for each letter that
+ * has never been received. A body of 2 KiB or more takes whole pages of 4 KiB
+ * in a row. Of the smallest map, 16 MiB, that leaves space for 12 bodies of 1
+ * MiB, 220 of 64 KiB, or 15,000 of 100 bytes. Sends beyond that return
+ * LBX_NO_SPACE until letters have been acknowledged.
  *
- * `map_bytes` is address space, not memory, and every process that opens the store
- * needs as much: where there is less than 64 GiB (ulimit -v, valgrind, small
- * machines) opening answers LBX_NO_MEMORY, unless the first opener asked for less.
+ * `map_bytes` is address space, not memory, and every process that opens the
+ * store needs as much: where there is less than 64 GiB (ulimit -v, valgrind,
+ * small machines) opening returns LBX_NO_MEMORY, unless the first opener asked
+ * for less.
  *
  * Threads    any, for everything here.
  *
  * Caveats
- * - A folder of a store must be the user's own, with nobody else's right to
- *   write, not a symbolic link, and not on a network file system.
- * - A store is made in a folder that is new or empty. One that has files of others
- *   is LBX_DENIED, so that file:./orders with its box forgotten does not fill the
- *   current folder; names that begin with a dot, and lost+found, do not count.
+ * - A folder of a store must belong to the user, must not be writable by
+ *   others, not a symbolic link, and not on a network file system.
+ * - A store is made in a folder that is new or empty. One that has files of
+ *   others is LBX_DENIED, so that file:./orders with its box forgotten does not
+ *   fill the current folder; names that begin with a dot, and lost+found, do
+ *   not count.
  * - The files of a store belong together. While a program has it open, deleting
  *   `wake` or `lock.mdb` hides it from the next, and both would write.
  * - After fork() a child must open its stores anew; what it has inherited
- *   answers LBX_INVALID.
+ *   returns LBX_INVALID.
  * - After LBX_IO a file store writes nothing more until every user of it in
  *   every process has closed it and it is opened again.
  */
@@ -104,19 +107,20 @@ struct lbx_store_options {
 
     /* file: */
     int64_t interval_ms; /* INTERVAL: 1 or more; 100 */
-    bool
-        exclusive; /* refuse other processes: the second gets LBX_BUSY, and so do
-                     we when there is one */
-    bool check; /* check every record before opening, as lbx_file_store_check()
-                     does; slow. Damage is LBX_CORRUPT and the fault says
-                     where. Not of one that this process has open already */
+    /* refuse other processes: a second opener gets LBX_BUSY, and so does
+     * this one if there is another */
+    bool exclusive;
+    /* check every record before opening, as lbx_file_store_check() does;
+     * slow. Damage is LBX_CORRUPT and the fault has where. Not of one that
+     * this process has open already */
+    bool check;
     int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
                                first opener. 16 MiB or more; 64 GiB */
-    int64_t journal_bytes; /* of the journal, when alone; 64 MiB */
+    int64_t journal_bytes; /* of the journal, in exclusive mode; 64 MiB */
 
-    /* Told what the store has to say to people: what recovery cut off, that
-     * another process has come. NULL: nobody. Any thread, no lock held, but in
-     * the middle of something: it must not use the store. */
+    /* Called with lines for people: what recovery cut off, that another process
+     * has opened the store. NULL: not called. In any thread, with no lock held,
+     * in the middle of an operation: it must not use the store. */
     void (*log)(void *context, const char *line);
     void *log_context;
 };
@@ -130,15 +134,16 @@ struct lbx_store_options {
 
 /*
  * lbx_store_open() opens the store of a URL without a box: "memory:",
- * "memory:name", "file:dir". One that this process has open already is given
- * again; its options must then not contradict.
+ * "memory:name", "file:dir". A store that this process has open already is
+ * returned again; its options must then not contradict.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with
- *            must_exist; LBX_BUSY when someone has it alone, or we want to and
- *            cannot; LBX_UNSUPPORTED for a durability above what the store has,
- *            as anything but LBX_DURABILITY_NONE in memory; LBX_NEWER;
- *            LBX_CORRUPT; LBX_DENIED; LBX_INVALID; LBX_NO_MEMORY; and any I/O
- *            failure. options->fault says more.
+ *            must_exist; LBX_BUSY when another process has it in exclusive
+ *            mode, or has it open and `exclusive` is set; LBX_UNSUPPORTED for a
+ *            durability above what the store has, as anything but
+ *            LBX_DURABILITY_NONE in memory; LBX_NEWER; LBX_CORRUPT; LBX_DENIED;
+ *            LBX_INVALID; LBX_NO_MEMORY; and any I/O failure. options->fault
+ *            explains it.
  * Ownership  the store is the caller's: lbx_store_unref().
  * Blocks     for recovery, if the last user was killed.
  * Since      0.1
@@ -148,14 +153,14 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_open(const char *url,
                                                lbx_store **ret);
 
 /*
- * lbx_store_ref() counts one more user.
+ * lbx_store_ref() takes one more reference.
  *
  * Since      0.1
  */
 LBX_API lbx_store *lbx_store_ref(lbx_store *store);
 
 /*
- * lbx_store_unref() gives one use up; the last closes the store, when its
+ * lbx_store_unref() releases one reference; the last closes the store, when its
  * postboxes and operations are gone too. Takes NULL.
  *
  * Blocks     the last: for what is being written.
@@ -179,8 +184,8 @@ LBX_API const char *lbx_store_scheme(const lbx_store *store);
 LBX_API lbx_durability lbx_store_durability(const lbx_store *store);
 
 /*
- * lbx_store_sync() waits until everything that was answered before it survives
- * a power cut, whatever the level. LBX_UNSUPPORTED in memory.
+ * lbx_store_sync() waits until everything that returned before it survives a
+ * power cut, whatever the level. LBX_UNSUPPORTED in memory.
  *
  * Returns    LBX_OK; LBX_UNSUPPORTED; LBX_INVALID; LBX_IO.
  * Blocks     for one flush.
@@ -194,8 +199,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_sync(lbx_store *store);
  *
  * Returns    LBX_OK; LBX_EXISTS for other options; LBX_NOT_FOUND when
  *            `dead_letters` names no box; LBX_DENIED when that box does not
- *            allow it; LBX_INVALID, and `fault`, which may be NULL, says
- *            why; and any failure of the store.
+ *            allow it; LBX_INVALID, and `fault`, which may be NULL, explains
+ *            it; and any failure of the store.
  * Ownership  the fault is the caller's.
  * Blocks     until it is durable.
  * Since      0.1
@@ -205,8 +210,8 @@ lbx_store_create_box(lbx_store *store, const char *name,
                      const lbx_box_options *options, lbx_fault *fault);
 
 /*
- * lbx_store_configure_box() gives a box new options. Letters that are inside are
- * subject to them from now on: a shorter retention ends them sooner.
+ * lbx_store_configure_box() gives a box new options. Letters that are inside
+ * are subject to them from now on: a shorter retention deletes them sooner.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID, also for a change of `fifo`;
  *            as lbx_store_create_box().
@@ -220,7 +225,7 @@ lbx_store_configure_box(lbx_store *store, const char *name,
 
 /*
  * lbx_store_delete_box() deletes a box and every letter in it. Receives that
- * wait on it end with LBX_CLOSED, and never see a new box of that name.
+ * wait on it return LBX_CLOSED, and never see a new box of that name.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
  * Blocks     until it is durable.
@@ -230,12 +235,13 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_delete_box(lbx_store *store,
                                                      const char *name);
 
 /*
- * lbx_store_describe_box() reads a box's options and counts; either may be NULL.
+ * lbx_store_describe_box() reads a box's options and counts; either may be
+ * NULL.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
- * Ownership  copies; texts inside the options are in `buffer`, which must be
- *            of LBX_BOX_OPTIONS_BUFFER_BYTES if the options are wanted, and may be NULL
- *            otherwise.
+ * Ownership  copies; texts inside the options are in `buffer`, which must be of
+ *            LBX_BOX_OPTIONS_BUFFER_BYTES if the options are wanted, and may be
+ *            NULL otherwise.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_store_describe_box(
@@ -247,7 +253,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_describe_box(
 /*
  * lbx_store_list_boxes() calls `each` for the boxes whose name begins with
  * `prefix`, in the order of their bytes, beginning behind `after`, until it
- * answers false. Both texts may be NULL.
+ * returns false. Both texts may be NULL.
  *
  * Returns    LBX_OK; LBX_INVALID; and any failure of the store.
  * Since      0.1
@@ -256,45 +262,45 @@ LBX_API LBX_MUST_USE lbx_status lbx_store_list_boxes(
     lbx_store *store, const char *prefix, const char *after,
     bool (*each)(void *context, const char *name), void *context);
 
-/* What a move is at. */
+/* The phase of a move. */
 typedef enum lbx_move_phase {
     LBX_MOVE_PHASE_RUNNING = 0,
     LBX_MOVE_PHASE_COMPLETED,
     LBX_MOVE_PHASE_CANCELLING,
     LBX_MOVE_PHASE_CANCELLED,
-    LBX_MOVE_PHASE_FAILED, /* `reason` says why */
+    LBX_MOVE_PHASE_FAILED, /* `reason` has the cause */
 } lbx_move_phase;
 
-/* How far a move has come. */
+/* The progress of a move. */
 typedef struct lbx_move_progress {
     uint64_t task; /* its number; growing */
     lbx_move_phase phase;
-    lbx_status reason; /* LBX_NOT_FOUND: where they should go is gone */
+    lbx_status reason; /* LBX_NOT_FOUND: the destination is gone */
     uint64_t moved;
     uint64_t left;      /* in the box it takes from */
     int64_t started_ms; /* wall time, ms since 1970 */
 } lbx_move_progress;
 
 /*
- * lbx_store_start_move() moves letters from one box to another, each in one step; a
- * NULL `to` brings letters that a box moved by its `dead_letters` back to the boxes
- * they died in. It starts a task in the store, which goes on when this process ends
- * and another has the store open. Moved letters get a new id and start with no
- * deliveries.
+ * lbx_store_start_move() moves letters from one box to another, each in one
+ * step; a NULL `to` brings letters that a box moved by its `dead_letters` back
+ * to the boxes they came from. It starts a task in the store, which continues
+ * when this process exits and another has the store open. Moved letters get a
+ * new id and start with no deliveries.
  *
- * What a courier has put aside is another letter, a record, which came from no box:
- * for those, lbx_dead_letter_send_back() (<letterbox/courier.h>).
+ * What a courier has put aside is another letter, a record, which came from no
+ * box: for those, lbx_dead_letter_send_back() (<letterbox/courier.h>).
  *
- * A task that meets a letter with nowhere to go ends there, LBX_MOVE_PHASE_FAILED: what
- * has become of it is in lbx_store_describe_move() only. If the very first letter has
- * nowhere to go back to, no task is started.
+ * A task that finds a letter without a destination stops there,
+ * LBX_MOVE_PHASE_FAILED, as lbx_store_describe_move() reports. If the first
+ * letter has no box to go back to, no task is started.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND for a box that does not exist, or a first letter
- *            that did not die in a box, or in one that is gone; LBX_BUSY while
- *            another task takes from the same box; LBX_INVALID, also for two boxes
- *            of which one is fifo, and for a box and itself; and any failure of the
- *            store.
- * Blocks     until the task is durable, not for its end.
+ * Returns    LBX_OK; LBX_NOT_FOUND for a box that does not exist, or a first
+ *            letter that came from no box, or from one that is gone; LBX_BUSY
+ *            while another task takes from the same box; LBX_INVALID, also for
+ *            two boxes of which one is fifo, and for a box and itself; and any
+ *            failure of the store.
+ * Blocks     until the task is durable, not until it is done.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
@@ -302,7 +308,8 @@ lbx_store_start_move(lbx_store *store, const char *from, const char *to,
                      int64_t letters_per_second);
 
 /*
- * lbx_store_describe_move() tells how far the latest move out of a box has come.
+ * lbx_store_describe_move() reports the progress of the latest move out of a
+ * box.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID; and any failure of the store.
  * Ownership  a copy.

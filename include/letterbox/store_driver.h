@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store contract: for those who write a store of their own.
+ * The store contract: for people who write a store.
  *
  * A store keeps boxes of letters. Postboxes, letters, routes, types, couriers
  * and the server are built on the one table below; a store that keeps the
@@ -16,7 +16,7 @@
  *     lbx_postbox_open_in(&mine->base, "orders", NULL, &orders);
  *
  * Calls. Every entry gets an lbx_call and a request, both the caller's and
- * there until the call is finished. It answers a final status at once, or
+ * there until the call is finished. It returns a final status at once, or
  * LBX_PENDING, and then finishes the call, once, from any thread, with
  * lbx_call_finish(); that may come before the entry has returned. Requests are
  * batches: the status of the call is LBX_OK, or the first failure among the
@@ -24,34 +24,35 @@
  * LBX_UNKNOWN, LBX_IO) need not be written to the entries: those that have no
  * status of their own get that of the call.
  *
- * Statuses. LBX_OK means that the effect survives what `durability` says, and
- * that it can be seen by everyone. A definite failure means that nothing
- * happened. Everything else is LBX_UNKNOWN: never guess.
+ * Statuses. LBX_OK means that the effect has the reported durability, and is
+ * visible to every caller. A definite failure means that nothing happened.
+ * Everything else is LBX_UNKNOWN: never guess.
  *
  * What the library does for a store, above the table: it checks arguments
  * against the box's limits, encodes and decodes, resolves replies, keeps the
  * letters. A store is never called with a lock of the library's held, and calls
- * lbx_call_finish() with none of its own: wakers run in it. lbx_call_deliver() runs
- * nothing but an allocator, and may be called under one.
+ * lbx_call_finish() with none of its own: wakers run in it. lbx_call_deliver()
+ * runs nothing but an allocator, and may be called under one.
  *
- * Rules every store keeps (the numbers are those of docs/adr/0013):
+ * Rules that every store keeps:
  *
- * S1  A letter is in exactly one state: delayed, ready, leased, gone.
- * S2  Each delivery has a receipt of its own. Only the latest receipt of a
- *     letter changes anything; others answer LBX_EXPIRED, or LBX_GONE when the
- *     letter was deleted, by itself or with its box. A receipt of another box,
- *     of a former life of this one, of before a purge, or that nobody made, is
- *     LBX_INVALID.
- * S3  Claiming letters and leasing them is one step; so is each entry of a
- *     settle, with what is attached to it; so is moving to dead letters.
- * S4  No letter is delivered before it is due. One that is due is delivered
- *     within a second while someone waits, and at once after a send, a nack, an
- *     end of a delay or a lease, or a move.
- * S5  The delivery count grows by one with each delivery, and only `undo` takes
- *     one back.
- * S6  Waiting receives belong to the life of a box: when it is deleted they end
- *     with LBX_CLOSED, and never see a later box of that name.
- * S7  Order and groups are as <letterbox/post/box.h> says.
+ * DRIVER-1  A letter is in exactly one state: delayed, ready, leased, gone.
+ * DRIVER-2  Each delivery has a receipt of its own. Only the latest receipt of
+ *           a letter changes anything; others return LBX_EXPIRED, or LBX_GONE
+ *           when the letter was deleted, by itself or with its box. A receipt
+ *           of another box, of a former life of this one, of before a purge, or
+ *           one that the store did not make, is LBX_INVALID.
+ * DRIVER-3  Claiming letters and leasing them is one step; so is each entry of
+ *           a settle, with what is attached to it; so is moving to dead
+ *           letters.
+ * DRIVER-4  No letter is delivered before it is due. One that is due is
+ *           delivered within a second while a receive waits, and at once after
+ *           a send, a nack, the end of a delay or a lease, or a move.
+ * DRIVER-5  The delivery count grows by one with each delivery, and only `undo`
+ *           takes one back.
+ * DRIVER-6  Waiting receives belong to the life of a box: when it is deleted
+ *           they return LBX_CLOSED, and never see a later box of that name.
+ * DRIVER-7  Order and groups are as <letterbox/post/box.h> defines.
  *
  * Threads    entries are called by any thread, at the same time.
  */
@@ -66,13 +67,14 @@
 
 LBX_BEGIN
 
-/* One life of a box: what a name meant when it was looked up. A box that is
- * deleted and made again has another. Purging does not change it. 0 is none. */
+/* One incarnation of a box: what a name meant when it was looked up. A box that
+ * is deleted and made again has another. Purging does not change it. 0 is
+ * none. */
 typedef struct lbx_box {
     uint64_t uid;
 } lbx_box;
 
-/* Which entry a call is for, so that a queue of calls tells them apart. */
+/* The entry that a call is for. */
 typedef enum lbx_call_kind {
     LBX_CALL_CREATE,    /* lbx_box_request */
     LBX_CALL_CONFIGURE, /* lbx_box_request */
@@ -128,14 +130,15 @@ typedef struct lbx_receive_request {
     uint32_t max_letters;
     uint32_t min_letters;
     int64_t lease_ns;       /* never LBX_DEFAULT */
-    int64_t wait_ns;        /* never LBX_DEFAULT; negative: for ever */
+    int64_t wait_ns;        /* never LBX_DEFAULT; negative: forever */
     const char *attempt_id; /* fifo; NULL: none */
 } lbx_receive_request;
 
 /* The receipt of a delivery, in the store's own form. */
 #define LBX_MAX_RECEIPT_BYTES 1024
 
-/* A delivery, as a store hands it to lbx_call_deliver(): everything is copied. */
+/* A delivery, as a store hands it to lbx_call_deliver(): everything is
+ * copied. */
 typedef struct lbx_delivery {
     lbx_parcel parcel; /* without token and delay */
     lbx_id id;
@@ -184,14 +187,15 @@ typedef struct lbx_peek_request {
     uint32_t max_letters;
 } lbx_peek_request;
 
-/* Something said about a box: tags, and attributes that only others read. */
+/* A named text of a box: tags, and attributes that the library does not
+ * read. */
 typedef struct lbx_box_text {
     const char *name;
     const char *value; /* NULL in a change: take it away */
 } lbx_box_text;
 
-/* Boxes have a name in a space: an account and a region, for the server. Boxes of
- * one space do not see those of another. NULL is the space of programs. */
+/* Boxes have a name in a space: an account and a region, for the server. Boxes
+ * of one space do not see those of another. NULL is the space of programs. */
 #define LBX_BOX_SPACE_BYTES 32
 
 typedef struct lbx_box_request {
@@ -205,8 +209,8 @@ typedef struct lbx_box_request {
     size_t text_count;
 
     /* Out. CREATE and DESCRIBE: `ret_box`, and into `ret_options`, `ret_counts`
-     * and `each_text`, unless NULL, the rest; options' texts are in `buffer`, of
-     * LBX_BOX_OPTIONS_BUFFER_BYTES. PURGE: `ret_purged`. */
+     * and `each_text`, unless NULL, the rest; options' texts are in `buffer`,
+     * of LBX_BOX_OPTIONS_BUFFER_BYTES. PURGE: `ret_purged`. */
     lbx_box ret_box;
     char *buffer;
     lbx_box_options *ret_options;
@@ -228,9 +232,10 @@ typedef struct lbx_list_request {
 
 /* What to do about moving. */
 typedef enum lbx_move_action {
-    LBX_MOVE_ACTION_START,    /* out: the state it starts with */
-    LBX_MOVE_ACTION_DESCRIBE, /* out: the state of the `index`th latest, from 0 */
-    LBX_MOVE_ACTION_CANCEL,   /* the one that runs */
+    LBX_MOVE_ACTION_START, /* out: the state it starts with */
+    /* out: the state of the `index`th latest, from 0 */
+    LBX_MOVE_ACTION_DESCRIBE,
+    LBX_MOVE_ACTION_CANCEL, /* the one that runs */
 } lbx_move_action;
 
 typedef struct lbx_move_request {
@@ -246,7 +251,7 @@ typedef struct lbx_move_request {
 
 /*
  * What a store can do. One const table for each kind of store. Entries marked
- * optional may be NULL, and then the library does what is said there.
+ * optional may be NULL, and then the library does what the entry describes.
  */
 typedef struct lbx_store_ops {
     uint32_t version;   /* LBX_STORE_OPS_VERSION */
@@ -270,19 +275,20 @@ typedef struct lbx_store_ops {
                        lbx_list_request *request);
 
     /* Keeps each parcel, all of it or none, and fills in `sent`. A token or an
-     * id of a duplicate that was seen answers as the first time. Required.
-     * Statuses: OK, FULL, TOO_LARGE, NO_SPACE, CLOSED (the box's life is over),
-     * NO_MEMORY, UNREACHABLE, UNKNOWN, IO, CORRUPT. */
+     * id of a duplicate that was seen gets the result of the first time.
+     * Required. Statuses: OK, FULL, TOO_LARGE, NO_SPACE, CLOSED (the box's life
+     * is over), NO_MEMORY, UNREACHABLE, UNKNOWN, IO, CORRUPT. */
     lbx_status (*send)(lbx_store *store, lbx_call *call,
                        lbx_send_request *request);
 
     /* Leases letters and hands each to lbx_call_deliver(), before it finishes;
-     * they count only if the call ends with OK. PENDING while there is none; but
-     * with a wait_ns of 0 it answers EMPTY by itself, and is not cancelled for
-     * that. The store need not watch a wait_ns: when it is over, the library
-     * cancels; a store that has a server wait for it answers EMPTY. A letter that cannot be
-     * handed over (NO_MEMORY) is put back as by undo. Required. Statuses: OK,
-     * EMPTY, FULL (as many leased as may be), CLOSED, and as above. */
+     * they count only if the call finishes with OK. PENDING while there is
+     * none; but with a wait_ns of 0 it returns EMPTY at once, and is not
+     * cancelled for that. The store need not watch a wait_ns: when it is over,
+     * the library cancels; a store that has a server wait for it returns EMPTY.
+     * A letter that cannot be handed over (NO_MEMORY) is put back as by undo.
+     * Required. Statuses: OK, EMPTY, FULL (as many leased as may be), CLOSED,
+     * and as above. */
     lbx_status (*receive)(lbx_store *store, lbx_call *call,
                           lbx_receive_request *request);
 
@@ -292,9 +298,9 @@ typedef struct lbx_store_ops {
     lbx_status (*settle)(lbx_store *store, lbx_call *call,
                          lbx_settle_request *request);
 
-    /* Takes deliveries back that nobody has seen: the letter is ready again in
-     * its old place, and its count is what it was. The receipt stays used.
-     * Optional: NULL means settle with LBX_SETTLE_NACK, time 0. */
+    /* Takes back deliveries that no receiver has seen: the letter is ready
+     * again in its old position, and its count is what it was. The receipt
+     * stays used. Optional: NULL means settle with LBX_SETTLE_NACK, time 0. */
     lbx_status (*undo)(lbx_store *store, lbx_call *call,
                        lbx_settle_request *request);
 
@@ -313,15 +319,15 @@ typedef struct lbx_store_ops {
     lbx_status (*move)(lbx_store *store, lbx_call *call,
                        lbx_move_request *request);
 
-    /* Makes all that was answered survive a power cut. Optional: NULL means
-     * LBX_UNSUPPORTED. */
+    /* Makes everything that returned before survive a power cut. Optional: NULL
+     * means LBX_UNSUPPORTED. */
     lbx_status (*sync)(lbx_store *store, lbx_call *call);
 
-    /* The caller has given up on a PENDING call. What has not begun finishes
-     * with LBX_CANCELLED, now or soon; what has, with what happened: a receive
-     * that has letters already, with OK. It may be finished at this very moment
-     * by another thread: `words` are as the store left them, and it is not
-     * finished again. Finishing must not depend on anybody else: the caller
+    /* The caller cancels a PENDING call. What has not begun finishes with
+     * LBX_CANCELLED, now or soon; what has, with what happened: a receive that
+     * has letters already, with OK. It may be finished at this very moment by
+     * another thread: `words` are as the store left them, and it is not
+     * finished again. Finishing must not depend on another caller: the caller
      * waits for it. Required. */
     void (*cancel)(lbx_store *store, lbx_call *call);
 
@@ -348,29 +354,30 @@ struct lbx_store {
 };
 
 /*
- * lbx_store_init() makes a store of a table: one reference, the caller's. It
- * ends, with `close`, when the last is given up.
+ * lbx_store_init() makes a store of a table: one reference, the caller's. It is
+ * closed, by `close`, when the last is released.
  *
  * Returns    LBX_OK; LBX_INVALID for a table of another version or one with a
  *            required entry missing.
  * Ownership  the table must outlive the store; the memory stays the caller's,
- *            who frees it in `close`.
+ *            to be freed in `close`.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_store_init(lbx_store *store,
                                                const lbx_store_ops *ops);
 
 /*
- * lbx_call_finish() ends a pending call. The call and its request must not be
- * touched afterwards.
+ * lbx_call_finish() finishes a pending call. The call and its request must not
+ * be touched afterwards.
  *
- * Threads    any; once per call that was answered LBX_PENDING.
+ * Threads    any; once per call that returned LBX_PENDING.
  * Since      0.1
  */
 LBX_API void lbx_call_finish(lbx_call *call, lbx_status status);
 
 /*
- * lbx_call_deliver() hands a letter to a receive or a peek that is not finished.
+ * lbx_call_deliver() hands a letter to a receive or a peek that is not
+ * finished.
  *
  * Returns    LBX_OK; LBX_NO_MEMORY: it was not handed over.
  * Ownership  everything is copied.
@@ -380,17 +387,17 @@ LBX_API void lbx_call_finish(lbx_call *call, lbx_status status);
 LBX_API LBX_MUST_USE lbx_status lbx_call_deliver(lbx_call *call,
                                                  const lbx_delivery *delivery);
 
-/* Who makes a call, and is told what comes of it; for those who call a store
- * themselves: a test of one, or a store that stands before others. */
+/* The functions that get the result of a call; for code that calls a store
+ * itself: a test of one, or a store in front of others. */
 typedef struct lbx_call_sink {
     void (*finish)(lbx_call *call, lbx_status status);
     lbx_status (*deliver)(lbx_call *call, const lbx_delivery *delivery);
 } lbx_call_sink;
 
 /*
- * lbx_call_init() makes a call of one's own, to be given to an entry of a store's
- * table with the same request. A status that the entry answers at once is told
- * by nobody else.
+ * lbx_call_init() makes a call of one's own, to be given to an entry of a
+ * store's table with the same request. A status that the entry returns at once
+ * is not passed to the sink.
  *
  * Ownership  the caller and the request must be there until the call is
  *            finished; so must the call.

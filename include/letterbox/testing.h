@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Doubles: postboxes for your tests, and a clock that you move.
+ * Doubles: postboxes for tests, and a clock that the test moves.
  *
  *     null        takes every letter and forgets it; always empty
  *     collecting  keeps what was sent, in order, for you to look at; never
@@ -38,8 +38,9 @@
 LBX_BEGIN
 
 /*
- * lbx_null_postbox_create() makes a postbox that forgets what it is sent. Options may be
- * NULL; so in all of these. `box` and `store` in them are not used.
+ * lbx_null_postbox_create() makes a postbox that forgets what it is sent.
+ * Options may be NULL; so in all of these. `box` and `store` in them are not
+ * used.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's: lbx_postbox_unref().
@@ -49,8 +50,8 @@ LBX_API LBX_MUST_USE lbx_status
 lbx_null_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_collecting_postbox_create() makes a postbox that keeps what it is sent and gives
- * nothing out. A purge forgets it.
+ * lbx_collecting_postbox_create() makes a postbox that keeps what it is sent
+ * and gives nothing out. A purge forgets it.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's.
@@ -60,17 +61,17 @@ LBX_API LBX_MUST_USE lbx_status lbx_collecting_postbox_create(
     const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_collecting_postbox_count() is how many letters were sent; 0 for a postbox of
- * another kind.
+ * lbx_collecting_postbox_count() is how many letters were sent; 0 for a postbox
+ * of another kind.
  *
  * Since      0.1
  */
 LBX_API size_t lbx_collecting_postbox_count(lbx_postbox *postbox);
 
 /*
- * lbx_collecting_postbox_at() is a letter that was sent, by its index from 0, as a draft
- * with its bytes, which end with a NUL; NULL past the end. It is good until the
- * postbox is purged or ends.
+ * lbx_collecting_postbox_at() is a letter that was sent, by its index from 0,
+ * as a draft with its bytes, which end with a NUL; NULL past the end. It is
+ * valid until the postbox is purged or destroyed.
  *
  * Since      0.1
  */
@@ -78,10 +79,11 @@ LBX_API const lbx_draft *lbx_collecting_postbox_at(lbx_postbox *postbox,
                                                    size_t index);
 
 /*
- * lbx_fake_postbox_create() makes a postbox in memory, with a store of its own, that fails
- * when it is told to. Of its options, `box` is its rules, without fifo and dead
- * letters, and `store` may have a clock. It is plain: what becomes due by itself is
- * given out by the next call or the next move of its clock, not by a timer.
+ * lbx_fake_postbox_create() makes a postbox in memory, with a store of its own,
+ * that fails on request. Of its options, `box` is its rules, without fifo and
+ * dead letters, and `store` may have a clock. It is plain: what becomes due by
+ * itself is given out by the next call or the next move of its clock, not by a
+ * timer.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  the postbox is the caller's.
@@ -91,8 +93,8 @@ LBX_API LBX_MUST_USE lbx_status
 lbx_fake_postbox_create(const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_fake_postbox_expire() makes a letter's receipt worthless, as if its lease had run
- * out and somebody else had it: settling answers LBX_EXPIRED.
+ * lbx_fake_postbox_expire() makes a letter's receipt worthless, as if its lease
+ * had run out and another receiver had it: settling returns LBX_EXPIRED.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND when the letter is not leased from this
  *            postbox; LBX_INVALID.
@@ -102,8 +104,8 @@ LBX_API LBX_MUST_USE lbx_status
 lbx_fake_postbox_expire(lbx_postbox *postbox, const lbx_letter *letter);
 
 /*
- * lbx_fake_postbox_set_error() makes sends, receives, purges and counts answer `error`
- * until further notice; LBX_UNREACHABLE is a connection that is down. LBX_OK
+ * lbx_fake_postbox_set_error() makes sends, receives, purges and counts return
+ * `error` from now on; LBX_UNREACHABLE is a connection that is down. LBX_OK
  * clears it.
  *
  * Returns    LBX_OK; LBX_INVALID.
@@ -113,8 +115,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_fake_postbox_set_error(lbx_postbox *postbox,
                                                            lbx_status error);
 
 /*
- * lbx_fake_postbox_inject() puts a letter in as if it had been sent: `id`, unless NULL,
- * is its id, and it has been delivered `delivery_count` times already.
+ * lbx_fake_postbox_inject() inserts a letter as if it had been sent: `id`,
+ * unless NULL, is its id, and it has been delivered `delivery_count` times
+ * already.
  *
  * Returns    LBX_OK; LBX_EXISTS for an id that is there; LBX_INVALID;
  *            LBX_NO_MEMORY.

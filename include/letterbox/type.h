@@ -2,19 +2,19 @@
 /*
  * Message types: what the library may know about what a void * points to.
  *
- * A type has a fully qualified name, an ordered list of bases, and what it
- * takes to end or copy a message. An envelope may carry one. It is used to
- * destroy messages that nobody received, for default priorities, and (with
- * actors and postboxes) for matching and reply routes, where a message of a
- * derived type also counts as one of its bases.
+ * A type has a fully qualified name, an ordered list of bases, and the
+ * functions that destroy or copy a message. An envelope may carry one. It is
+ * used to destroy messages that were not received, for default priorities, and
+ * (with actors and postboxes) for matching and reply routes, where a message of
+ * a derived type also counts as one of its bases.
  *
  * Bases are linearised once, when the type is created, by the C3 rule: a type
  * before its bases, bases in the order given, no base before a type derived
- * from it. An order that contradicts itself is refused. Only the line of
+ * from it. Bases that cannot be put in one order are refused. Only the line of
  * ancestors is inherited; destroy and clone are not.
  *
  * Letters carry bytes and the name of a type. `encode` and `decode` are how a
- * message becomes bytes and bytes a message; in what format is the type's affair.
+ * message becomes bytes and bytes a message; the type decides the format.
  *
  * Threads    a type does not change after its creation: any thread may use it.
  */
@@ -30,7 +30,7 @@ typedef struct lbx_type lbx_type;
 /* Bytes that are being written: what `encode` appends to. */
 typedef struct lbx_buffer lbx_buffer;
 
-/* The priority of a message for which nobody stated one (Vela's number). */
+/* The priority of a message that states none. */
 #define LBX_PRIORITY_DEFAULT 10
 
 #define LBX_TYPE_OPTIONS_VERSION 1
@@ -44,7 +44,7 @@ typedef struct lbx_type_options {
     const lbx_allocator *allocator;
     void *context; /* given to those below */
 
-    /* Ends a message that nobody will receive. NULL: nothing to do. */
+    /* Destroys a message that will not be received. NULL: nothing to do. */
     void (*destroy)(void *message, void *context);
 
     /* Makes an independent copy, or returns NULL when there is no memory.
@@ -52,12 +52,12 @@ typedef struct lbx_type_options {
     void *(*clone)(const void *message, void *context);
 
     /* Appends the message's bytes to `out` (lbx_buffer_append()). Anything but
-     * LBX_OK and LBX_NO_MEMORY becomes LBX_ENCODING. NULL: messages of this type
-     * cannot be put into letters. */
+     * LBX_OK and LBX_NO_MEMORY becomes LBX_ENCODING. NULL: messages of this
+     * type cannot be put into letters. */
     lbx_status (*encode)(const void *message, lbx_buffer *out, void *context);
 
-    /* Makes a message of bytes, which have a NUL behind them. It is ended by
-     * `destroy`. As `encode` otherwise. */
+    /* Makes a message of bytes, which have a NUL behind them. It is destroyed
+     * by `destroy`. As `encode` otherwise. */
     lbx_status (*decode)(const void *bytes, size_t size_bytes, void **ret,
                          void *context);
 } lbx_type_options;
@@ -73,8 +73,8 @@ typedef struct lbx_type_options {
  *
  * Returns    LBX_OK; LBX_INVALID for an empty name, a NULL base, or bases that
  *            cannot be put in one order; LBX_NO_MEMORY.
- * Ownership  the type is the caller's; end it with lbx_type_destroy() when no
- *            message, mailbox or derived type uses it any more.
+ * Ownership  the type is the caller's; destroy it with lbx_type_destroy() when
+ *            no message, mailbox or derived type uses it any more.
  * Threads    any.
  * Since      0.1
  */
@@ -82,7 +82,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_create(const lbx_type_options *options,
                                                 lbx_type **ret);
 
 /*
- * lbx_type_destroy() ends a type. Takes NULL.
+ * lbx_type_destroy() destroys a type. Takes NULL.
  *
  * Since      0.1
  */
@@ -106,7 +106,7 @@ LBX_API const char *lbx_type_name(const lbx_type *type);
 LBX_API int32_t lbx_type_default_priority(const lbx_type *type);
 
 /*
- * lbx_type_is_a() tells whether `type` is `base` or derived from it.
+ * lbx_type_is_a() returns whether `type` is `base` or derived from it.
  *
  * Threads    any.
  * Since      0.1
@@ -135,8 +135,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_clone(const lbx_type *type,
                                                const void *message, void **ret);
 
 /*
- * lbx_type_destroy_message() destroys a message of this type; without a type or a
- * destroy function it does nothing.
+ * lbx_type_destroy_message() destroys a message of this type; without a type or
+ * a destroy function it does nothing.
  *
  * Threads    any, as far as the type's own function allows.
  * Since      0.1
@@ -170,9 +170,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_decode(const lbx_type *type,
                                                 size_t size_bytes, void **ret);
 
 /*
- * lbx_buffer_append() adds bytes to a buffer that an `encode` was given. After a
- * failure the buffer takes nothing more and the encoding fails, whatever
- * `encode` answers.
+ * lbx_buffer_append() adds bytes to a buffer that an `encode` was given. After
+ * a failure the buffer takes nothing more and the encoding fails, whatever
+ * `encode` returns.
  *
  * Returns    LBX_OK; LBX_TOO_LARGE; LBX_NO_MEMORY; LBX_INVALID.
  * Since      0.1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every store promises, written once: <letterbox/store_driver.h> S1 to S7, and of
+ * What every store promises, written once: <letterbox/store_driver.h> DRIVER-1 to DRIVER-7, and of
  * the seed W-05 to W-18, R-29 to R-31. Nothing is used but that header, so that
  * whoever writes a store can run this: describe it in a struct backend
  * (backend.h), and stamp the promises over it as memory_test.c does.
@@ -38,73 +38,73 @@ struct desk {
     XX(a_batch_is_sent_letter_by_letter, "W-06")                               \
     XX(a_letter_arrives_as_it_was_sent, "W-10")                                \
     XX(a_full_box_refuses, "W-06 W-14")                                        \
-    XX(a_token_sends_once, "S3")                                               \
-    XX(peeking_leases_nothing, "S1")                                           \
+    XX(a_token_sends_once, "DRIVER-3")                                         \
+    XX(peeking_leases_nothing, "DRIVER-1")                                     \
     XX(a_purge_deletes_everything, "W-08")                                     \
-    XX(a_deleted_box_is_closed, "S6 W-09")                                     \
+    XX(a_deleted_box_is_closed, "DRIVER-6 W-09")                               \
     /* receipts.c */                                                           \
-    XX(a_letter_is_in_one_state, "S1 W-08 W-15")                               \
-    XX(each_delivery_has_its_own_receipt, "S2 W-17")                           \
-    XX(an_old_receipt_changes_nothing, "S2 W-17")                              \
-    XX(a_deleted_letter_is_gone, "S2 R-31")                                    \
-    XX(letters_are_gone_with_their_box, "S2 R-31")                             \
-    XX(receipts_of_other_boxes_are_invalid, "S2")                              \
-    XX(receipts_nobody_made_are_invalid, "S2")                                 \
-    XX(a_receipt_can_be_text, "S2 W-10")                                       \
+    XX(a_letter_is_in_one_state, "DRIVER-1 W-08 W-15")                         \
+    XX(each_delivery_has_its_own_receipt, "DRIVER-2 W-17")                     \
+    XX(an_old_receipt_changes_nothing, "DRIVER-2 W-17")                        \
+    XX(a_deleted_letter_is_gone, "DRIVER-2 R-31")                              \
+    XX(letters_are_gone_with_their_box, "DRIVER-2 R-31")                       \
+    XX(receipts_of_other_boxes_are_invalid, "DRIVER-2")                        \
+    XX(receipts_nobody_made_are_invalid, "DRIVER-2")                           \
+    XX(a_receipt_can_be_text, "DRIVER-2 W-10")                                 \
     XX(strict_receipts_end_with_the_lease, "R-30")                             \
     XX(other_receipts_last_until_the_next, "R-30")                             \
-    XX(a_batch_is_settled_letter_by_letter, "S3 W-12")                         \
-    XX(what_is_attached_is_sent_in_the_same_step, "S3 W-13")                   \
-    XX(nothing_is_sent_with_an_old_receipt, "S3 W-13")                         \
-    XX(nothing_is_settled_unless_it_was_sent, "S3")                            \
-    XX(undo_takes_a_delivery_back, "S5")                                       \
-    XX(the_delivery_count_grows_by_one, "S5 W-10 W-16")                        \
+    XX(a_batch_is_settled_letter_by_letter, "DRIVER-3 W-12")                   \
+    XX(what_is_attached_is_sent_in_the_same_step, "DRIVER-3 W-13")             \
+    XX(nothing_is_sent_with_an_old_receipt, "DRIVER-3 W-13")                   \
+    XX(nothing_is_settled_unless_it_was_sent, "DRIVER-3")                      \
+    XX(undo_takes_a_delivery_back, "DRIVER-5")                                 \
+    XX(the_delivery_count_grows_by_one, "DRIVER-5 W-10 W-16")                  \
     /* times.c */                                                              \
     XX(nothing_is_received_from_an_empty_box, "W-07")                          \
-    XX(a_delayed_letter_waits_until_it_is_due, "S4")                           \
-    XX(a_lease_ends_when_it_should, "S4 W-07 W-15 W-16")                       \
-    XX(a_nack_gives_back_at_once, "S4 W-12")                                   \
-    XX(a_nack_can_wait, "S4 W-12 W-15")                                        \
+    XX(a_delayed_letter_waits_until_it_is_due, "DRIVER-4")                     \
+    XX(a_lease_ends_when_it_should, "DRIVER-4 W-07 W-15 W-16")                 \
+    XX(a_nack_gives_back_at_once, "DRIVER-4 W-12")                             \
+    XX(a_nack_can_wait, "DRIVER-4 W-12 W-15")                                  \
     XX(a_lease_can_be_extended, "W-12")                                        \
     XX(a_lease_can_be_cut_short, "W-12")                                       \
     XX(a_lease_of_nothing_is_over_at_once, "W-07")                             \
-    XX(letters_come_in_the_order_sent, "S7 W-18")                              \
-    XX(what_comes_back_goes_to_the_end, "S7")                                  \
-    XX(what_comes_back_can_keep_its_place, "S7")                               \
-    XX(letters_come_in_the_order_they_are_due, "S7")                           \
-    XX(only_so_many_are_leased, "S1")                                          \
+    XX(letters_come_in_the_order_sent, "DRIVER-7 W-18")                        \
+    XX(what_comes_back_goes_to_the_end, "DRIVER-7")                            \
+    XX(what_comes_back_can_keep_its_place, "DRIVER-7")                         \
+    XX(letters_come_in_the_order_they_are_due, "DRIVER-7")                     \
+    XX(only_so_many_are_leased, "DRIVER-1")                                    \
     /* waits.c */                                                              \
-    XX(a_send_ends_a_wait, "S4 W-07")                                          \
-    XX(a_nack_ends_a_wait, "S4")                                               \
-    XX(an_undo_ends_a_wait, "S4")                                              \
-    XX(a_short_lease_ends_a_wait, "S4")                                        \
-    XX(the_end_of_a_delay_ends_a_wait, "S4")                                   \
-    XX(the_end_of_a_lease_ends_a_wait, "S4")                                   \
-    XX(what_is_attached_ends_a_wait, "S4")                                     \
+    XX(a_send_ends_a_wait, "DRIVER-4 W-07")                                    \
+    XX(a_nack_ends_a_wait, "DRIVER-4")                                         \
+    XX(an_undo_ends_a_wait, "DRIVER-4")                                        \
+    XX(a_short_lease_ends_a_wait, "DRIVER-4")                                  \
+    XX(the_end_of_a_delay_ends_a_wait, "DRIVER-4")                             \
+    XX(the_end_of_a_lease_ends_a_wait, "DRIVER-4")                             \
+    XX(what_is_attached_ends_a_wait, "DRIVER-4")                               \
     XX(a_wait_ends_with_the_first_letter, "R-29")                              \
     XX(a_wait_can_be_for_several, "R-29")                                      \
     XX(a_wait_that_is_over_keeps_what_came, "R-29")                            \
-    XX(waiting_receives_are_served_in_order, "S4")                             \
-    XX(a_cancelled_wait_takes_nothing, "S3")                                   \
-    XX(a_cancelled_wait_leaves_the_order, "S4")                                \
-    XX(boxes_do_not_wake_each_other, "S4")                                     \
-    XX(a_deleted_box_ends_its_waits, "S6")                                     \
-    XX(a_wait_survives_a_purge, "S6")                                          \
-    XX(an_end_may_call_the_store, "S4")                                        \
-    XX(an_end_may_cancel_the_next, "S4")                                       \
+    XX(waiting_receives_are_served_in_order, "DRIVER-4")                       \
+    XX(a_cancelled_wait_takes_nothing, "DRIVER-3")                             \
+    XX(a_cancelled_wait_leaves_the_order, "DRIVER-4")                          \
+    XX(boxes_do_not_wake_each_other, "DRIVER-4")                               \
+    XX(a_deleted_box_ends_its_waits, "DRIVER-6")                               \
+    XX(a_wait_survives_a_purge, "DRIVER-6")                                    \
+    XX(an_end_may_call_the_store, "DRIVER-4")                                  \
+    XX(an_end_may_cancel_the_next, "DRIVER-4")                                 \
     /* groups.c */                                                             \
-    XX(a_group_comes_one_by_one, "S7")                                         \
-    XX(groups_do_not_hold_each_other_up, "S7")                                 \
-    XX(an_open_group_ends_a_wait, "S4 S7")                                     \
-    XX(a_duplicate_is_not_there_twice, "S7")                                   \
-    XX(a_letter_dies_of_too_many_deliveries, "S3 W-18")                        \
-    XX(a_dead_letter_ends_a_wait, "S4 W-18")                                   \
-    XX(letters_can_be_moved, "S3 S4")                                          \
+    XX(a_group_comes_one_by_one, "DRIVER-7")                                   \
+    XX(groups_do_not_hold_each_other_up, "DRIVER-7")                           \
+    XX(an_open_group_ends_a_wait, "DRIVER-4 DRIVER-7")                         \
+    XX(a_duplicate_is_not_there_twice, "DRIVER-7")                             \
+    XX(a_letter_dies_of_too_many_deliveries, "DRIVER-3 W-18")                  \
+    XX(a_dead_letter_ends_a_wait, "DRIVER-4 W-18")                             \
+    XX(letters_can_be_moved, "DRIVER-3 DRIVER-4")                              \
     /* threads.c */                                                            \
-    XX(no_letter_is_leased_twice, "S3")                                        \
-    XX(a_wait_is_cancelled_at_any_moment, "S3")                                \
-    XX(threads_wake_each_other, "S4")                                          \
-    XX(each_letter_is_settled_once, "S3 W-16")
+    XX(no_letter_is_leased_twice, "DRIVER-3")                                  \
+    XX(a_wait_is_cancelled_at_any_moment, "DRIVER-3")                          \
+    XX(threads_wake_each_other, "DRIVER-4")                                    \
+    XX(each_letter_is_settled_once, "DRIVER-3 W-16")
 
 #define CONTRACT_DECLARE(name, numbers) void promise_##name(struct desk *desk);
 CONTRACT(CONTRACT_DECLARE)

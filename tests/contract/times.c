@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises about when letters come, and in which order: S4, S7. */
+/* Promises about when letters come, and in which order: DRIVER-4, DRIVER-7. */
 #include "contract.h"
 
 void

@@ -11,7 +11,8 @@ extern const struct backend tried_backend;
 #define STAMP(name, numbers) CONTRACT_TEST(tried, name, numbers)
 CONTRACT(STAMP)
 
-TEST_CITING_LIMIT("S1 S2 S3 S5 S7", tried_walks_with_the_model, 600)
+TEST_CITING_LIMIT("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
+                  tried_walks_with_the_model, 600)
 {
     store_walks(&tried_backend, test_rounds(30, 2000), 400);
 }

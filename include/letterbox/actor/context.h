@@ -23,15 +23,15 @@ LBX_BEGIN
 LBX_API lbx_ref lbx_context_self(const lbx_context *context);
 
 /*
- * lbx_context_parent() is the actor's parent; nobody for "/user".
+ * lbx_context_parent() is the actor's parent; lbx_ref_nobody() for "/user".
  *
  * Since      0.1
  */
 LBX_API lbx_ref lbx_context_parent(const lbx_context *context);
 
 /*
- * lbx_context_sender() is who sent the current message; nobody when it was not
- * said, or when there is no current message.
+ * lbx_context_sender() is the sender of the current message; lbx_ref_nobody()
+ * when it has none, or when there is no current message.
  *
  * Since      0.1
  */
@@ -52,7 +52,8 @@ LBX_API lbx_system *lbx_context_system(const lbx_context *context);
 LBX_API const lbx_type *lbx_context_type(const lbx_context *context);
 
 /*
- * lbx_context_take() keeps the current message: the library will not end it.
+ * lbx_context_take() keeps the current message: the library will not destroy
+ * it.
  *
  * Ownership  the message is the handler's; returned for convenience, NULL when
  *            it was stashed.
@@ -61,7 +62,7 @@ LBX_API const lbx_type *lbx_context_type(const lbx_context *context);
 LBX_API void *lbx_context_take(lbx_context *context);
 
 /*
- * lbx_context_reply() tells the sender of the current message something.
+ * lbx_context_reply() sends a message to the sender of the current message.
  *
  * Ownership  the message is the system's, whatever happens.
  * Since      0.1
@@ -90,16 +91,16 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_spawn(lbx_context *context,
                                                   lbx_ref *ret);
 
 /*
- * lbx_context_stop() ends this actor after the current message.
+ * lbx_context_stop() stops this actor after the current message.
  *
  * Since      0.1
  */
 LBX_API void lbx_context_stop(lbx_context *context);
 
 /*
- * lbx_context_become() lets `receive` handle messages from the next one on, in
- * place of the behaviour's match table and receive; lbx_context_unbecome()
- * goes back to what was before. A restart forgets them all.
+ * lbx_context_become() makes `receive` handle messages from the next one on,
+ * instead of the behaviour's match table and receive; lbx_context_unbecome()
+ * goes back to what was before. A restart undoes them all.
  *
  * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID.
  * Since      0.1
@@ -115,19 +116,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_become(lbx_context *context,
 LBX_API void lbx_context_unbecome(lbx_context *context);
 
 /*
- * lbx_context_watch() asks to be told when `ref` has ended: one message of the
- * type lbx_terminated_type(), also when it has ended already. Watching twice
- * is watching once.
+ * lbx_context_watch() subscribes to the end of `ref`: one message of the type
+ * lbx_terminated_type(), also when it has stopped already. Watching twice is
+ * watching once.
  *
- * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID for nobody, oneself, and
- *            actors of other systems.
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID for lbx_ref_nobody(), the actor
+ *            itself, and actors of other systems.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_context_watch(lbx_context *context,
                                                   lbx_ref ref);
 
 /*
- * lbx_context_unwatch() takes a watch back: no notice comes any more.
+ * lbx_context_unwatch() cancels a watch: no notice arrives any more.
  *
  * Since      0.1
  */
@@ -135,14 +136,15 @@ LBX_API void lbx_context_unwatch(lbx_context *context, lbx_ref ref);
 
 /*
  * lbx_terminated_type() is the type of the notices that watching brings. The
- * message is the ended actor's ref in disguise: lbx_terminated_ref() reads it.
+ * message encodes the ref of the stopped actor: lbx_terminated_ref() reads it.
  *
  * Since      0.1
  */
 LBX_API const lbx_type *lbx_terminated_type(void);
 
 /*
- * lbx_terminated_ref() is who has ended, by a message of that type.
+ * lbx_terminated_ref() is the actor that has stopped, read from a message of
+ * that type.
  *
  * Since      0.1
  */
@@ -150,10 +152,10 @@ LBX_API lbx_ref lbx_terminated_ref(const void *message);
 
 /*
  * The stash: messages put aside until the actor is ready for them. It is a
- * buffer of its own, with a capacity of its own (props' `stash_capacity`, or the
- * settings'); what is in it takes no room in the mailbox, and coming back never
- * fails. A restart brings all of it back; at the actor's end it becomes dead
- * letters.
+ * buffer of its own, with a capacity of its own (props' `stash_capacity`, or
+ * the settings'); what is in it does not count against the mailbox, and
+ * unstashing never fails. A restart brings all of it back; when the actor stops
+ * it becomes dead letters.
  *
  * Unstashed messages are handled before what waits in the mailbox. A mailbox
  * that sorts goes on doing so: they come before what is as urgent, and after
@@ -171,21 +173,21 @@ LBX_API lbx_ref lbx_terminated_ref(const void *message);
 LBX_API LBX_MUST_USE lbx_status lbx_context_stash(lbx_context *context);
 
 /*
- * lbx_context_unstash_all() lets all stashed messages be handled next, in the
- * order in which they were stashed. One that is stashed again meanwhile waits
- * for the next time.
+ * lbx_context_unstash_all() makes all stashed messages the next to be handled,
+ * in the order in which they were stashed. One that is stashed again meanwhile
+ * waits for the next time.
  *
  * Since      0.1
  */
 LBX_API void lbx_context_unstash_all(lbx_context *context);
 
 /*
- * lbx_context_unstash() is the same for the first `most` of them; how many
- * there were.
+ * lbx_context_unstash() is the same for the first `max` of them; returns their
+ * number.
  *
  * Since      0.1
  */
-LBX_API uint64_t lbx_context_unstash(lbx_context *context, uint64_t most);
+LBX_API uint64_t lbx_context_unstash(lbx_context *context, uint64_t max);
 
 /*
  * lbx_context_stashed() is how many messages are in the stash.
@@ -202,13 +204,13 @@ LBX_API uint64_t lbx_context_stashed(const lbx_context *context);
 LBX_API int64_t lbx_context_stash_capacity(const lbx_context *context);
 
 /*
- * lbx_context_stash_find() looks at the stash, in the order in which messages
- * were put there, for the first that `accepts` says true for; NULL: the first
- * of all. One that always says false sees them all.
+ * lbx_context_stash_find() searches the stash, in the order in which messages
+ * were put there, for the first for which `accepts` returns true; NULL: the
+ * first of all. A function that always returns false sees them all.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND; LBX_INVALID.
- * Ownership  the message in *ret is the stash's: look at it, before you unstash
- *            or clear. `accepts` must not use the context.
+ * Ownership  the message in *ret is the stash's: read it before you unstash or
+ *            clear. `accepts` must not use the context.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_context_stash_find(
@@ -217,17 +219,17 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_stash_find(
     void *argument, lbx_envelope *ret);
 
 /*
- * lbx_context_stash_clear() ends what is in the stash, and what was unstashed
- * and has not been handled again. They are no dead letters: the actor has seen
- * each of them. The current message is ended too if it was stashed; do not use
- * it afterwards.
+ * lbx_context_stash_clear() destroys what is in the stash, and what was
+ * unstashed and has not been handled again. They are no dead letters: the actor
+ * has seen each of them. The current message is destroyed too if it was
+ * stashed; do not use it afterwards.
  *
  * Since      0.1
  */
 LBX_API void lbx_context_stash_clear(lbx_context *context);
 
 /*
- * lbx_context_set_receive_timeout() asks for a message of the type
+ * lbx_context_set_receive_timeout() requests a message of the type
  * lbx_receive_timeout_type() whenever nothing else has arrived for
  * `timeout_ns`; negative: no longer.
  *

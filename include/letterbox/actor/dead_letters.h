@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dead letters: what was told and not handled.
+ * Dead letters of actors: messages that were sent and not handled.
  *
  * Each such message is reported once, to all listeners, with the reason, the
- * sender and the recipient; then it is ended. Overflow has reasons of its own
- * (LBX_LOST_DROPPED_*), so that a full mailbox does not look like a dead actor.
+ * sender and the recipient; then it is destroyed. Overflow has reasons of its
+ * own (LBX_LOSS_DROPPED_*), so that a full mailbox is not taken for a stopped
+ * actor.
  *
  *     lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
  *
  *     log.print = print_line;
- *     lbx_system_add_dead_letter_listener(system, lbx_dead_letter_log_as_listener(&log));
+ *     lbx_system_add_dead_letter_listener(
+ *         system, lbx_dead_letter_log_as_listener(&log));
  *
- * Messages whose type is derived from lbx_dead_letter_suppressed_type(), and those of the
- * library's own (a poison pill, a notice of an end), are expected to get lost:
- * they are marked, and the log leaves them out.
+ * Messages whose type is derived from lbx_dead_letter_suppressed_type(), and
+ * those of the library's own (a poison pill, a notice that an actor has
+ * stopped), are expected to be lost: they are marked, and the log omits them.
  */
 #ifndef LETTERBOX_ACTOR_DEAD_LETTERS_H
 #define LETTERBOX_ACTOR_DEAD_LETTERS_H
@@ -25,10 +27,11 @@ LBX_BEGIN
 #define LBX_MAX_DEAD_LETTER_LISTENERS 8
 
 /*
- * lbx_system_add_dead_letter_listener() lets one more listener hear of dead letters, beside
- * the one in the system's options.
+ * lbx_system_add_dead_letter_listener() adds a listener for dead letters,
+ * besides the one in the system's options.
  *
- * Returns    LBX_OK; LBX_FULL for more than LBX_MAX_DEAD_LETTER_LISTENERS; LBX_INVALID.
+ * Returns    LBX_OK; LBX_FULL for more than LBX_MAX_DEAD_LETTER_LISTENERS;
+ *            LBX_INVALID.
  * Ownership  the listener's context must live until it is removed, or until
  *            the system is destroyed.
  * Threads    any.
@@ -38,8 +41,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_add_dead_letter_listener(
     lbx_system *system, lbx_dead_letter_listener listener);
 
 /*
- * lbx_system_remove_dead_letter_listener() takes a listener off; false when it was not
- * there. A thread that was already reporting may still call it once.
+ * lbx_system_remove_dead_letter_listener() removes a listener; false when it
+ * was not there. A thread that was already reporting may still call it once.
  *
  * Threads    any.
  * Since      0.1
@@ -49,8 +52,8 @@ lbx_system_remove_dead_letter_listener(lbx_system *system,
                                        lbx_dead_letter_listener listener);
 
 /*
- * lbx_dead_letter_suppressed_type() is a base for types whose messages may get lost
- * without anybody minding.
+ * lbx_dead_letter_suppressed_type() is a base for types whose messages may be
+ * lost without being reported.
  *
  * Threads    any.
  * Since      0.1
@@ -65,14 +68,15 @@ LBX_API const lbx_type *lbx_dead_letter_suppressed_type(void);
  */
 LBX_API const char *lbx_loss_reason_text(lbx_loss_reason reason);
 
-/* A listener that writes lines for people, and not too many: the first `max_lines`,
- * then none for `pause_ns`, then how many were left out, and from the start. */
+/* A listener that writes lines for people, and not too many: the first
+ * `max_lines`, then none for `pause_ns`, then how many were left out, and from
+ * the start. */
 typedef struct lbx_dead_letter_log {
     void (*print)(void *context, const char *line);
     void *context;
     const lbx_clock *clock;
     uint64_t max_lines;   /* 10 */
-    int64_t pause_ns;     /* 5 minutes; negative: for ever */
+    int64_t pause_ns;     /* 5 minutes; negative: forever */
     bool during_stop;     /* also while the system is being terminated */
     uint64_t reserved[4]; /* 0: the library's */
 } lbx_dead_letter_log;

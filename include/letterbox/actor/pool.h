@@ -10,17 +10,17 @@
  *     lbx_system_spawn_pool(system, &pool, "workers", &workers);
  *     lbx_tell(workers, job);
  *
- * The pool is an actor, and its routees are its children: it supervises them
- * as the pool's strategy says, and a routee that has ended gets no more
- * messages. A pool without routees ends.
+ * The pool is an actor, and its routees are its children: it supervises them as
+ * the pool's strategy says, and a routee that has stopped gets no more
+ * messages. A pool without routees stops.
  *
  * Settings can make a pool of any actor, and change one that is made here: the
  * keys `router` and `nr-of-instances` of a deployment (docs/settings.md).
  *
- * A poison pill ends a balancing pool and all its routees when what was sent
- * before it has been handled; also one that is told to a routee, since the
- * mailbox is the same: use lbx_ref_stop() for one of them. Other pools end when
- * their own turn comes to it, their routees after the message they are at.
+ * A poison pill stops a balancing pool and all its routees when what was sent
+ * before it has been handled; also one that is sent to a routee, since the
+ * mailbox is the same: use lbx_ref_stop() for one of them. Other pools stop
+ * when they handle the pill, their routees after the current message.
  */
 #ifndef LETTERBOX_ACTOR_ROUTER_H
 #define LETTERBOX_ACTOR_ROUTER_H
@@ -29,12 +29,15 @@
 
 LBX_BEGIN
 
-/* Who gets a message. */
+/* Which routee gets a message. */
 typedef enum lbx_pool_routing {
     LBX_POOL_ROUTING_ROUND_ROBIN = 0,
-    LBX_POOL_ROUTING_SMALLEST_MAILBOX, /* who has the fewest waiting, the idle first */
-    LBX_POOL_ROUTING_BROADCAST, /* everybody, a copy each (the type's clone) */
-    LBX_POOL_ROUTING_BALANCING, /* whoever is free: all share one mailbox */
+    /* the one with the fewest waiting, idle ones first */
+    LBX_POOL_ROUTING_SMALLEST_MAILBOX,
+    /* all of them, a copy each (the type's clone) */
+    LBX_POOL_ROUTING_BROADCAST,
+    /* the first that is free: all share one mailbox */
+    LBX_POOL_ROUTING_BALANCING,
 } lbx_pool_routing;
 
 #define LBX_POOL_VERSION 1
@@ -43,9 +46,9 @@ typedef struct lbx_pool {
     uint32_t version;
     lbx_pool_routing routing;
     uint32_t routees;
-    lbx_props
-        props; /* of the routees. LBX_POOL_ROUTING_BALANCING: `mailbox` is the one that
-                        they share, and must serve several consumers */
+    /* of the routees. LBX_POOL_ROUTING_BALANCING: `mailbox` is the one that
+     * they share, and must serve several consumers */
+    lbx_props props;
     lbx_strategy strategy; /* for the routees */
 } lbx_pool;
 

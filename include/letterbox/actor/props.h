@@ -26,13 +26,12 @@
  * earlier calls for the same actor did; `state` is the actor's own, zeroed
  * before each `start`, and aligned for every type of C (max_align_t), not more.
  *
- * A handler answers LBX_OK, or any other status to say that it failed; then the
- * actor handles nothing more until its supervisor, its parent, has decided; nor
- * do those below it, who may be about to be stopped.
- * What happens when a handler crashes the process is the operating system's
- * affair: there is no catching that in C.
+ * A handler returns LBX_OK, or any other status when it failed; then the actor
+ * handles nothing more until its supervisor, its parent, has decided; nor do
+ * its descendants, which may be about to be stopped. A handler that crashes
+ * takes the process down: that cannot be caught in C.
  *
- * The message that a handler gets is ended by the library when the handler
+ * The message that a handler gets is destroyed by the library when the handler
  * returns (by its type, or by the system's `destroy`), unless the handler keeps
  * it with lbx_context_take().
  */
@@ -51,21 +50,22 @@ typedef lbx_status lbx_actor_handler(lbx_context *context, void *state,
 
 /* What a supervisor does about a child that failed. */
 typedef enum lbx_directive {
-    LBX_DIRECTIVE_RESUME =
-        0, /* go on with the next message; the state stays. After a
-                       `start` that failed there is no going on: it is
-                       LBX_DIRECTIVE_RESTART, with its limit */
+    /* go on with the next message; the state stays. After a `start` that
+     * failed there is no going on: it is LBX_DIRECTIVE_RESTART, with its
+     * limit */
+    LBX_DIRECTIVE_RESUME = 0,
     LBX_DIRECTIVE_RESTART, /* stop and start hooks, fresh state, same mailbox */
-    LBX_DIRECTIVE_STOP,    /* end the child */
-    LBX_DIRECTIVE_ESCALATE, /* fail oneself, with the child's status */
-    LBX_DIRECTIVE_RETRY, /* the failed message, or `start`, again after the delay */
+    LBX_DIRECTIVE_STOP,    /* stop the child */
+    LBX_DIRECTIVE_ESCALATE, /* fail as well, with the child's status */
+    /* the failed message, or `start`, again after the delay */
+    LBX_DIRECTIVE_RETRY,
     LBX_DIRECTIVE_DEAD_LETTER, /* the failed message; then resume */
 } lbx_directive;
 
 /* A failure, as a supervisor sees it. */
 typedef struct lbx_child_failure {
     lbx_ref child;
-    lbx_status status; /* what the handler answered */
+    lbx_status status; /* the status that the handler returned */
     uint32_t failures; /* of this child so far, this one included */
     int64_t retry_ns;  /* in: the strategy's delay; may be changed for
                             LBX_DIRECTIVE_RETRY */
@@ -88,8 +88,8 @@ typedef struct lbx_strategy {
     }
 
 /* One row of a match table: messages of `type` or derived from it, for which
- * `accepts` (if not NULL) says true. The first row that fits is called. A NULL
- * type is any message, with or without a type. */
+ * `accepts` (if not NULL) returns true. The first row that fits is called. A
+ * NULL type is any message, with or without a type. */
 typedef struct lbx_match {
     const lbx_type *const *type; /* where the type will be, so that the table
                                     can be constant; NULL: any */
@@ -102,7 +102,7 @@ typedef struct lbx_match {
 typedef struct lbx_behaviour {
     uint32_t version;
     const char *name;   /* for people, and for settings */
-    size_t state_bytes; /* zeroed room for the state; 0: none */
+    size_t state_bytes; /* zeroed memory for the state; 0: none */
 
     /* Called first, and again after each restart, each time with the props'
      * `argument`. Anything but LBX_OK is a failure like that of a handler. */
@@ -115,12 +115,12 @@ typedef struct lbx_behaviour {
     size_t match_count;
 
     /* Called last, and before each restart; also after a `start` that failed,
-     * with the state as that left it. Not called for an actor that ended before
-     * its first turn: what was never started needs no stop. */
+     * with the state as that left it. Not called for an actor that was stopped
+     * before its first run. */
     void (*stop)(lbx_context *context, void *state);
 
-    /* Vela's hook: called when a handler failed, before the supervisor hears
-     * of it. LBX_OK settles the matter: the actor goes on. */
+    /* Called when a handler failed, before the supervisor is notified. LBX_OK
+     * means handled: the actor continues. */
     lbx_status (*handle_error)(lbx_context *context, void *state,
                                lbx_status status, void *message);
 
@@ -144,14 +144,14 @@ typedef struct lbx_props {
                        as long as the actor. Yours; never freed */
     const char *mailbox; /* a mailbox of the settings, or the name of a type;
                             NULL: see actor/selection.h */
-    const lbx_mailbox_options *mailbox_options; /* for `mailbox`, instead of
-                                                   all that the settings say */
+    const lbx_mailbox_options
+        *mailbox_options;   /* for `mailbox`, instead of the settings */
     const char *dispatcher; /* a dispatcher of the settings; "..": the
                                parent's; NULL: the default */
     lbx_strategy strategy;  /* for its children */
-    int64_t stash_capacity; /* 1 and up; LBX_DEFAULT: as the settings say;
-                           LBX_UNLIMITED */
-    lbx_fault *fault;       /* filled in when name or settings do not do */
+    /* 1 and up; LBX_DEFAULT: from the settings; LBX_UNLIMITED */
+    int64_t stash_capacity;
+    lbx_fault *fault; /* filled in when the spawn fails */
 } lbx_props;
 
 #define LBX_PROPS_INIT                                                         \

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refs: the address of an actor, and telling it something.
+ * Refs: the address of an actor, and sending to it.
  *
- * A ref is a number, passed by value and copied freely; it keeps nothing
- * alive. It names one life of one actor: when that has ended, the ref is stale
- * for ever, and what is told to it becomes a dead letter, also when another
- * actor lives under the same name. Refs work from any thread until their
- * system is destroyed.
+ * A ref is a number, passed by value and copied freely; it keeps nothing alive.
+ * It names one life of one actor: when that has stopped, the ref is stale, and
+ * what is sent to it becomes a dead letter, also when another actor lives under
+ * the same name. Refs work from any thread until their system is destroyed.
  *
  *     lbx_tell(greeter, strdup("hello"));
  *
  * Telling always takes the message: it is handled, or it becomes a dead letter,
  * once. It does not wait, except from outside an actor to one whose full
- * mailbox lets senders wait (LBX_OVERFLOW_BLOCK). From a handler such a message waits in
- * the actor's outbox, and the actor handles nothing more until it has been
- * accepted, or has waited as long as that mailbox says. In a system without
- * threads nobody would make room while you wait outside: use lbx_try_tell(),
- * as does everybody who wants to keep a message that was not accepted. Messages
- * from one sender arrive in the order in which they were told, unless the
- * mailbox sorts them.
+ * mailbox lets senders wait (LBX_OVERFLOW_BLOCK). From a handler such a message
+ * waits in the actor's outbox, and the actor handles nothing more until it has
+ * been accepted, or has waited as long as that mailbox allows. In a system
+ * without threads nothing would free a slot while you wait outside: use
+ * lbx_try_tell(), also to keep a message that was not accepted. Messages from
+ * one sender arrive in the order in which they were sent, unless the mailbox
+ * sorts them.
  *
  * Inside a handler, the actor itself is the sender; outside there is none,
- * unless the envelope says so.
+ * unless the envelope has one.
  *
  * Threads    any, everything here.
  */
@@ -32,8 +31,8 @@
 
 LBX_BEGIN
 
-/* All zero is nobody: telling nobody makes a dead letter of no system, which is
- * ended at once. */
+/* All zero is no actor: what is sent to it is a dead letter of no system, and
+ * is destroyed at once. */
 typedef struct lbx_ref {
     uint64_t word;
 } lbx_ref;
@@ -46,15 +45,16 @@ typedef struct lbx_ref {
 LBX_API lbx_ref lbx_ref_nobody(void);
 
 /*
- * lbx_ref_equal() tells whether two refs name the same life of the same actor.
+ * lbx_ref_equal() returns whether two refs name the same life of the same
+ * actor.
  *
  * Since      0.1
  */
 LBX_API bool lbx_ref_equal(lbx_ref a, lbx_ref b);
 
 /*
- * lbx_ref_is_alive() tells whether the actor has not ended yet. The answer may
- * be old when you read it: watch the actor to be told.
+ * lbx_ref_is_alive() returns whether the actor has not stopped yet. The result
+ * may be old when you read it: watch the actor to be notified.
  *
  * Since      0.1
  */
@@ -64,8 +64,8 @@ LBX_API bool lbx_ref_is_alive(lbx_ref ref);
  * lbx_ref_path() writes the actor's path, "/user/shop/till", with a final 0,
  * as far as `size_bytes` allows.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when the actor has ended; LBX_FULL when the
- *            path did not fit and was cut; LBX_INVALID.
+ * Returns    LBX_OK; LBX_NOT_FOUND when the actor has stopped; LBX_FULL when
+ *            the path did not fit and was cut; LBX_INVALID.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_ref_path(lbx_ref ref, char *ret_path,
@@ -81,8 +81,8 @@ LBX_API void lbx_tell(lbx_ref to, void *message);
 
 /*
  * lbx_tell_typed() sends a message of a registered type: its handler is found
- * by the type, its priority is the type's, and it is ended by the type when
- * nobody wants it any more.
+ * by the type, its priority is the type's, and the type destroys it when it has
+ * been handled.
  *
  * Ownership  the message is the system's, whatever happens.
  * Since      0.1
@@ -100,11 +100,11 @@ LBX_API void lbx_tell_typed(lbx_ref to, const lbx_type *type, void *message);
 LBX_API void lbx_tell_envelope(lbx_ref to, const lbx_envelope *envelope);
 
 /*
- * lbx_try_tell() is lbx_tell_envelope() for those who want the message back
+ * lbx_try_tell() is lbx_tell_envelope() for callers that want the message back
  * when it is not accepted.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when the actor has ended; LBX_FULL;
- *            LBX_CLOSED when it is ending; LBX_REFUSED by its mailbox;
+ * Returns    LBX_OK; LBX_NOT_FOUND when the actor has stopped; LBX_FULL;
+ *            LBX_CLOSED when it is stopping; LBX_REFUSED by its mailbox;
  *            LBX_NO_MEMORY; LBX_INVALID.
  * Ownership  on LBX_OK the message is the system's; otherwise the caller's.
  * Since      0.1
@@ -128,40 +128,41 @@ LBX_API void *lbx_ref_as_sender(lbx_ref ref);
 LBX_API lbx_ref lbx_ref_of_sender(const void *sender);
 
 /*
- * lbx_ref_stop() ends an actor: after the message it is handling, and before any
- * other. Its children are stopped first; what is left in its mailbox becomes
- * dead letters; those who watch it are told. Stopping one that has ended does
- * nothing.
+ * lbx_ref_stop() stops an actor: after the message it is handling, and before
+ * any other. Its children are stopped first; what is left in its mailbox
+ * becomes dead letters; its watchers are notified. Stopping one that has
+ * stopped does nothing.
  *
  * Since      0.1
  */
 LBX_API void lbx_ref_stop(lbx_ref ref);
 
 /*
- * lbx_ref_suspend() lets an actor handle no messages, after the one it is handling,
- * until it is resumed as often as it was suspended (255 times at most). It can
- * still be stopped, and its children are not suspended with it.
+ * lbx_ref_suspend() makes an actor handle no messages, after the one it is
+ * handling, until it is resumed as often as it was suspended (255 times at
+ * most). It can still be stopped, and its children are not suspended with it.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has stopped; LBX_NO_MEMORY.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_ref_suspend(lbx_ref ref);
 
 /*
- * lbx_ref_resume() takes one lbx_ref_suspend() back; one too many does nothing.
+ * lbx_ref_resume() undoes one lbx_ref_suspend(); one too many does nothing.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has stopped; LBX_NO_MEMORY.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_ref_resume(lbx_ref ref);
 
-/* An actor's numbers, each at its own instant. */
+/* Statistics of an actor, each read at its own instant. */
 typedef struct lbx_actor_stats {
     uint64_t handled;  /* messages, in this life */
     uint64_t failures; /* of its handlers */
     uint64_t children;
-    uint64_t depth; /* messages that wait; exact for an actor with a mailbox of
-                       its own, and where nobody is sending */
+    /* messages that wait; exact for an actor with a mailbox of its own, and
+     * while no thread sends */
+    uint64_t depth;
 
     /* The mailbox, if it has one of its own (a balancing pool's is also each
      * routee's). Time in the mailbox is known where its `timestamps` are on, by
@@ -175,9 +176,9 @@ typedef struct lbx_actor_stats {
 } lbx_actor_stats;
 
 /*
- * lbx_ref_stats_read() reads an actor's numbers.
+ * lbx_ref_stats_read() reads the statistics of an actor.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_INVALID.
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has stopped; LBX_INVALID.
  * Ownership  a copy.
  * Since      0.1
  */
@@ -185,7 +186,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_ref_stats_read(lbx_ref ref,
                                                    lbx_actor_stats *ret);
 
 /*
- * lbx_poison_pill() is a message that stops the actor when its turn comes, in
+ * lbx_poison_pill() is a message that stops the actor when it is handled: in
  * order, or by the priority that its mailbox gives it. It is one address for
  * the whole program: a priority function can compare with it.
  *

@@ -2,9 +2,9 @@
 /*
  * Selection: which dispatcher runs an actor, and which mailbox it gets.
  *
- * Settings and props decide, as in Akka. The dispatcher comes first: what
- * `letterbox.actor.deployment` says of the actor's path, else the props, else
- * the default. Then the mailbox, by the first step that has something to say:
+ * Settings and props decide. The dispatcher comes first: from
+ * `letterbox.actor.deployment` for the actor's path, else the props, else the
+ * default. Then the mailbox, by the first step that names one:
  *
  *   1  deployment             `mailbox` of the actor's deployment
  *   2  props                  props.mailbox
@@ -17,11 +17,11 @@
  *   5  dispatcher             its `mailbox-requirement`, by the same map
  *   6  default                `letterbox.actor.default-mailbox`
  *
- * Whoever decided, the mailbox must be able to do what the dispatcher requires
- * and what the behaviour needs. If not, the actor is not made: there is no
- * second choice that nobody asked for. props.fault says which step, which
- * mailbox, which requirement and, where there is one, which line of a file.
- * lbx_system_explain() says it all beforehand, lbx_ref_explain() afterwards.
+ * Whichever step decided, the mailbox must be able to do what the dispatcher
+ * requires and what the behaviour needs. If not, the actor is not made: there
+ * is no silent second choice. props.fault names the step, the mailbox, the
+ * requirement and, where there is one, the line of a file. lbx_system_explain()
+ * explains it beforehand, lbx_ref_explain() afterwards.
  *
  * What names a mailbox, its id, is the path of a section of the settings,
  * "bounded-capacity:N" (capacity N, what does not fit is a dead letter), or
@@ -62,8 +62,8 @@
  *     };
  *
  * Requirements are names. Akka's (akka.dispatch.BoundedMessageQueueSemantics
- * and its kin, under Pekko's names too) stand for what a mailbox can do; others
- * are those that your types declare.
+ * and the like, under Pekko's names too) stand for what a mailbox can do;
+ * others are those that your types declare.
  *
  * docs/settings.md lists the keys.
  */
@@ -82,7 +82,7 @@ LBX_BEGIN
 /* A type of mailbox: a kind, and how settings shape it. */
 struct lbx_mailbox_type {
     uint32_t version;
-    const char *name; /* what `mailbox-type` says */
+    const char *name; /* the value of `mailbox-type` */
 
     /* How it keeps messages: the name of a kind, built in or of the system's
      * `kinds`; or a storage of its own. One of the two. */
@@ -106,8 +106,8 @@ struct lbx_mailbox_type {
     lbx_status (*configure)(void *context, const lbx_settings *section,
                             lbx_mailbox_options *options, lbx_fault *fault);
 
-    /* Ends what configure() put into the options, when the system ends. May be
-     * NULL. */
+    /* Releases what configure() put into the options, when the system is
+     * destroyed. May be NULL. */
     void (*release)(void *context, const lbx_mailbox_options *options);
     void *context; /* of both */
 };
@@ -116,7 +116,8 @@ struct lbx_mailbox_type {
 
 /* Types in a shared object, named in `letterbox.actor.mailbox-libraries`. It
  * exports one of these, called lbx_exported_mailbox_types. Settings that name
- * libraries run their code: read such settings only from whom you trust. */
+ * libraries run their code: load such settings only from sources that you
+ * trust. */
 typedef struct lbx_mailbox_library {
     uint32_t version;
     const lbx_mailbox_type *types;
@@ -126,8 +127,8 @@ typedef struct lbx_mailbox_library {
 #define LBX_MAILBOX_LIBRARY_SYMBOL "lbx_exported_mailbox_types"
 
 /*
- * lbx_system_reference_settings() is the text of the settings that stand below all
- * others, with every default. To use one in a substitution, load it as the
+ * lbx_system_reference_settings() is the text of the settings that stand below
+ * all others, with every default. To use one in a substitution, load it as the
  * first source.
  *
  * Threads    any.
@@ -136,13 +137,13 @@ typedef struct lbx_mailbox_library {
 LBX_API const char *lbx_system_reference_settings(void);
 
 /*
- * lbx_system_explain() tells how an actor with these props would get its
+ * lbx_system_explain() prints how an actor with these props would get its
  * dispatcher and its mailbox, if it were made at `path`, "/name" below "/user":
  * each step, and why it did or did not decide, line by line. Nothing is
  * started; a mailbox that is used for the first time is configured.
  *
- * Returns    what the spawn would answer about that: LBX_OK; LBX_NOT_FOUND,
- *            LBX_UNSUPPORTED, LBX_INVALID, the last line then says why;
+ * Returns    what the spawn would return about that: LBX_OK; LBX_NOT_FOUND,
+ *            LBX_UNSUPPORTED, LBX_INVALID, the last line then has the reason;
  *            LBX_NO_MEMORY.
  * Threads    any; `print` must not use the system.
  * Since      0.1
@@ -152,10 +153,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_explain(
     void (*print)(void *context, const char *line), void *context);
 
 /*
- * lbx_ref_explain() tells which dispatcher and mailbox a living actor got, and
+ * lbx_ref_explain() prints which dispatcher and mailbox a living actor got, and
  * which step decided.
  *
- * Returns    LBX_OK; LBX_NOT_FOUND when it has ended; LBX_INVALID.
+ * Returns    LBX_OK; LBX_NOT_FOUND when it has stopped; LBX_INVALID.
  * Threads    any; `print` must not use the system.
  * Since      0.1
  */

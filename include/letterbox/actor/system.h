@@ -14,7 +14,7 @@
  *     lbx_system_destroy(system);
  *
  * Actors form a tree: those spawned here are children of "/user", those spawned
- * by a handler are that actor's. A parent supervises its children and ends
+ * by a handler are that actor's. A parent supervises its children and stops
  * after them.
  */
 #ifndef LETTERBOX_ACTOR_SYSTEM_H
@@ -29,8 +29,8 @@ LBX_BEGIN
 typedef struct lbx_system lbx_system;
 typedef struct lbx_mailbox_type lbx_mailbox_type; /* actor/selection.h */
 
-/* A message that was not handled. `envelope` says why (`lost`), from whom and
- * to whom. */
+/* A message that was not handled. `envelope` has the reason (`lost`), the
+ * sender and the recipient. */
 typedef struct lbx_dead_letter_event {
     lbx_system *system;
     const lbx_envelope *envelope;
@@ -39,8 +39,9 @@ typedef struct lbx_dead_letter_event {
     bool suppressed; /* its type asks not to be reported as a mishap */
 } lbx_dead_letter_event;
 
-/* Hears of dead letters, in the thread that made them, with no lock held. The
- * message is borrowed: it is ended when all listeners have heard of it. */
+/* Called for each dead letter, in the thread that caused it, with no lock held.
+ * The message is borrowed: it is destroyed when all listeners have been
+ * called. */
 typedef struct lbx_dead_letter_listener {
     void (*on_dead_letter)(void *context, const lbx_dead_letter_event *letter);
     void *context;
@@ -54,18 +55,18 @@ typedef struct lbx_system_options {
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;
     const lbx_kind_registry
-        *kinds;         /* mailboxes of your own; NULL: the built-in */
-    lbx_fault *fault;   /* filled in when creation fails */
-    int64_t threads;    /* of the default dispatcher; LBX_DEFAULT: as the
-                           settings say, one for each processor; 0: none, of
-                           no dispatcher, see lbx_system_run() */
-    int64_t throughput; /* messages before an actor lets others run, or
-                           fewer when it has sent more than 512 meanwhile;
-                           LBX_DEFAULT: as the settings say, 5 */
+        *kinds;       /* mailboxes of your own; NULL: the built-in */
+    lbx_fault *fault; /* filled in when creation fails */
+    /* of the default dispatcher; LBX_DEFAULT: from the settings, one for
+     * each processor; 0: none, of no dispatcher, see lbx_system_run() */
+    int64_t threads;
+    /* messages before an actor lets others run, or fewer when it has sent
+     * more than 512 meanwhile; LBX_DEFAULT: from the settings, 5 */
+    int64_t throughput;
     lbx_dead_letter_listener dead_letters;
 
-    /* Ends messages without a type that were handled, or that nobody will
-     * handle. NULL: nothing to do. */
+    /* Destroys messages without a type that were handled, or will not be. NULL:
+     * nothing to do. */
     void (*destroy)(void *message, void *context);
     void *destroy_context;
 
@@ -82,9 +83,10 @@ typedef struct lbx_system_options {
      * `throughput` at a time. */
     uint64_t seed;
 
-    /* Told, in a line for people, what works and may surprise: once, that there
-     * is a mailbox whose senders wait when it is full. In the thread that made
-     * the actor, with no lock held; must not use the system. NULL: nobody. */
+    /* Called with a line for people about what works and may surprise: once,
+     * that there is a mailbox whose senders wait when it is full. In the thread
+     * that made the actor, with no lock held; must not use the system. NULL:
+     * not called. */
     void (*warn)(void *context, const char *line);
     void *warn_context;
 } lbx_system_options;
@@ -103,7 +105,7 @@ typedef struct lbx_system_options {
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY, also when threads cannot be
  *            started; what is wrong with the settings: LBX_INVALID,
  *            LBX_NOT_FOUND, LBX_EXISTS, LBX_UNSUPPORTED, and the fault.
- * Ownership  the system is the caller's; end it with lbx_system_destroy().
+ * Ownership  the system is the caller's; destroy it with lbx_system_destroy().
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status
@@ -113,15 +115,15 @@ lbx_system_create(const lbx_system_options *options, lbx_system **ret);
  * lbx_system_spawn() makes an actor under "/user" and gives its ref at once;
  * `start` runs later, on the actor's dispatcher, before its first message.
  * Without a name the actor gets one of its own. A name has no '/', does not
- * begin with '$', is not empty and has less than 200 bytes. The name of one that
- * has ended is free when its parent has let it go: a moment after those who
- * watch or await its end have been told.
+ * begin with '$', is not empty and has less than 200 bytes. The name of a
+ * stopped actor is free when its parent has released it: a moment after its
+ * watchers have been notified.
  *
  * Returns    LBX_OK; LBX_EXISTS when a living sibling has the name;
  *            LBX_NOT_FOUND for an unknown mailbox or dispatcher;
  *            LBX_UNSUPPORTED when the mailbox cannot do what the behaviour or
  *            the dispatcher needs; LBX_INVALID, also for settings that cannot
- *            be used; props->fault says more of these four; LBX_CLOSED after
+ *            be used; props->fault explains these four; LBX_CLOSED after
  *            lbx_system_terminate(); LBX_NO_MEMORY.
  * Ownership  a ref owns nothing. The props are copied.
  * Threads    any. Waits only for another thread that makes the first use of
@@ -146,15 +148,15 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_find(lbx_system *system,
 
 /*
  * lbx_system_run() runs actors of a system without threads in the calling
- * thread, until none is ready or `most` turns have been taken; how many turns
- * goes to *ret_runs, which may be NULL. Timers that are due fire first. For
- * tests, and for programs with a loop of their own.
+ * thread, until none is ready or `max_runs` runs have been made; the number of
+ * runs goes to *ret_runs, which may be NULL. Timers that are due fire first.
+ * For tests, and for programs with a loop of their own.
  *
- * With a `seed` in the options the order of turns is drawn at random, and can
- * be had again: a test that goes through a thousand seeds tries a thousand
- * orders, and a seed that fails once fails every time, as long as the program
- * itself does not depend on time, on addresses or on other threads. What one
- * actor tells another still arrives in order.
+ * With a `seed` in the options the order of runs is drawn at random, and can be
+ * repeated: a test that goes through a thousand seeds tries a thousand orders,
+ * and a seed that fails once fails every time, as long as the program itself
+ * does not depend on time, on addresses or on other threads. What one actor
+ * sends to another still arrives in order.
  *
  * Returns    LBX_OK; LBX_INVALID for a system with threads.
  * Ownership  nothing changes hands.
@@ -167,7 +169,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_run(lbx_system *system,
 
 /*
  * lbx_system_terminate() stops all actors, children before parents, and waits
- * until they have ended. A system without threads is run meanwhile.
+ * until they have stopped. A system without threads is run meanwhile.
  *
  * Returns    LBX_OK; LBX_TIMEOUT when actors are still there at the deadline:
  *            lbx_system_print() shows which, and it may be called again;
@@ -180,17 +182,17 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_terminate(lbx_system *system,
                                                      int64_t deadline_ns);
 
 /*
- * lbx_system_destroy() ends the threads and frees everything. Actors that are
+ * lbx_system_destroy() stops the threads and frees everything. Actors that are
  * still there are terminated first, however long that takes. Refs of this
  * system must not be used any more. Takes NULL.
  *
  * Threads    any but an actor's, once.
- * Blocks     until every actor has ended.
+ * Blocks     until every actor has stopped.
  * Since      0.1
  */
 LBX_API void lbx_system_destroy(lbx_system *system);
 
-/* A system's numbers. */
+/* Statistics of a system. */
 typedef struct lbx_system_stats {
     uint64_t actors;       /* alive now, "/user" not included */
     uint64_t spawned;      /* ever */
@@ -205,7 +207,7 @@ typedef struct lbx_system_stats {
 } lbx_system_stats;
 
 /*
- * lbx_system_stats_read() reads the numbers, each at its own instant.
+ * lbx_system_stats_read() reads the statistics, each at its own instant.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a copy.
@@ -215,7 +217,7 @@ typedef struct lbx_system_stats {
 LBX_API LBX_MUST_USE lbx_status lbx_system_stats_read(lbx_system *system,
                                                       lbx_system_stats *ret);
 
-/* A dispatcher's numbers. */
+/* Statistics of a dispatcher. */
 typedef struct lbx_dispatcher_stats {
     const char *name; /* its id in the settings, valid as long as the system */
     uint64_t threads; /* 0: lbx_system_run() runs it */
@@ -228,8 +230,8 @@ typedef struct lbx_dispatcher_stats {
 } lbx_dispatcher_stats;
 
 /*
- * lbx_system_each_dispatcher() shows the numbers of each dispatcher that has
- * been used, the default one included, to `see`.
+ * lbx_system_each_dispatcher() calls `see` with the statistics of each
+ * dispatcher that has been used, the default one included.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  the stats are valid during the call.
@@ -242,9 +244,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_system_each_dispatcher(
     void *context);
 
 /*
- * lbx_system_print() gives the tree of actors to `print`, one line after the
- * other, children under their parent, each with its path, behaviour, numbers
- * and kind of mailbox:
+ * lbx_system_print() prints the tree of actors through `print`, line by line,
+ * children under their parent, each with its path, behaviour, numbers and kind
+ * of mailbox:
  *
  *     /user/shop/till (till) handled 12, failed 1, waiting 3, bounded
  *

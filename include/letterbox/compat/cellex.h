@@ -27,9 +27,9 @@ LBX_BEGIN
 #define LBX_CELLEX_PRIORITY_DEFAULT 4
 
 /*
- * lbx_cellex_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT with whole envelopes,
- * greater priorities first, LBX_CELLEX_PRIORITY_DEFAULT for messages that state
- * none, four system slots, LBX_OVERFLOW_DROP_OLDEST, and
+ * lbx_cellex_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT with whole
+ * envelopes, greater priorities first, LBX_CELLEX_PRIORITY_DEFAULT for messages
+ * that state none, four system slots, LBX_OVERFLOW_DROP_OLDEST, and
  * `return_dropped_newest`.
  *
  * Threads    any.

@@ -41,7 +41,7 @@
  * its type or by the mailbox options' `destroy`, unless a handler keeps it with
  * lbx_vela_loop_take().
  *
- * Threads    any, at the same time, unless an entry says otherwise: of two
+ * Threads    any, at the same time, unless an entry states otherwise: of two
  *            moves that meet, one comes first, and the other is refused if it
  *            does not fit any more.
  *
@@ -142,8 +142,8 @@ typedef struct lbx_vela_loop_options {
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY; what lbx_mailbox_create()
  *            returns, such as LBX_NOT_FOUND for a kind that does not exist.
- * Ownership  the loop is the caller's; end it with lbx_vela_loop_destroy(). The
- *            options are copied, the mailbox's too; the system must outlive
+ * Ownership  the loop is the caller's; destroy it with lbx_vela_loop_destroy().
+ *            The options are copied, the mailbox's too; the system must outlive
  *            the loop.
  * Since      0.1
  */

@@ -22,7 +22,8 @@
  * members are ignored. Texts of a decoded record are inside it.
  *
  *     lbx_wink_request request = lbx_wink_request_of("{\"order\": 1}");
- *     lbx_draft draft = lbx_draft_of_message(lbx_wink_request_type(), &request);
+ *     lbx_draft draft =
+ *         lbx_draft_of_message(lbx_wink_request_type(), &request);
  *
  *     lbx_postbox_send_draft(postbox, &draft, NULL);
  *
@@ -57,7 +58,8 @@ LBX_API lbx_box_options lbx_wink_box_options(void);
  */
 LBX_API lbx_postbox_options lbx_wink_postbox_options(void);
 
-/* A request. Texts are NULL when there is none. Start from lbx_wink_request_of(). */
+/* A request. Texts are NULL when there is none. Start from
+ * lbx_wink_request_of(). */
 typedef struct lbx_wink_request {
     const char *payload; /* JSON; required */
     const char *budget;  /* JSON */
@@ -85,8 +87,8 @@ typedef struct lbx_wink_result {
 LBX_API lbx_wink_request lbx_wink_request_of(const char *payload);
 
 /*
- * lbx_wink_result_of() is the result of a request, without output or error, completed
- * now.
+ * lbx_wink_result_of() is the result of a request, without output or error,
+ * completed now.
  *
  * Threads    any.
  * Since      0.1
@@ -94,9 +96,10 @@ LBX_API lbx_wink_request lbx_wink_request_of(const char *payload);
 LBX_API lbx_wink_result lbx_wink_result_of(const lbx_wink_request *request);
 
 /*
- * lbx_wink_request_type() is the type of lbx_wink_request: messages are lbx_wink_request, and
- * are encoded as JSON. Put it into your lbx_type_registry. A record that lacks what is
- * required, or whose JSON is none, is LBX_ENCODING.
+ * lbx_wink_request_type() is the type of lbx_wink_request: messages are
+ * lbx_wink_request, and are encoded as JSON. Put it into your
+ * lbx_type_registry. A record that lacks what is required, or whose JSON is
+ * none, is LBX_ENCODING.
  *
  * Threads    any.
  * Since      0.1

@@ -2,13 +2,14 @@
 /*
  * Consumers: the receiving handle of a mailbox.
  *
- * try_receive never waits; receive_until parks this thread; receive_init is
- * the operation underneath. Lanes are drained in the order system, control,
- * user. Waiting receivers are served in order of arrival, each with one
- * message; a try_receive does not take what a waiting receiver was promised
- * (one already under way may, once per thread; the receiver keeps its place).
+ * try_receive never waits; receive_until parks this thread; receive_init is the
+ * operation underneath. Lanes are drained in the order system, control, user.
+ * Waiting receivers are served in order of arrival, each with one message; a
+ * try_receive does not take what a waiting receiver was promised (one already
+ * under way may, once per thread; the receiver keeps its position).
  *
- * A NULL message is a message: the status tells it from an empty mailbox.
+ * A NULL message is a message: the status distinguishes it from an empty
+ * mailbox.
  *
  * After close, receivers get what is left and then LBX_CLOSED.
  *
@@ -16,8 +17,8 @@
  *            a time, and a second receive that would wait gets LBX_BUSY.
  *
  * Caveats
- * - A receive may answer LBX_EMPTY while an older send is still between
- *   claiming its place and filling it. That send wakes waiting receivers.
+ * - A receive may return LBX_EMPTY while an older send is still between
+ *   claiming its slot and filling it. That send wakes waiting receivers.
  */
 #ifndef LETTERBOX_MAILBOX_CONSUMER_H
 #define LETTERBOX_MAILBOX_CONSUMER_H
@@ -67,7 +68,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_until(
 
 /*
  * lbx_consumer_receive_init() starts an operation that takes one message.
- * *ret_message is written by the poll that answers LBX_OK. Nothing happens
+ * *ret_message is written by the poll that returns LBX_OK. Nothing happens
  * before the first poll.
  *
  * Returns    LBX_OK; LBX_INVALID.
@@ -120,21 +121,20 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_envelope_init(
     lbx_envelope *ret_envelope, int64_t deadline_ns);
 
 /*
- * lbx_consumer_try_receive_batch() takes up to `most` messages in order;
- * *ret_count, always written, says how many.
+ * lbx_consumer_try_receive_batch() takes up to `max` messages in order;
+ * *ret_count, always written, is their number.
  *
  * Returns    LBX_OK for one or more; LBX_EMPTY; LBX_CLOSED.
  * Ownership  the messages are the caller's.
  * Threads    any; one at a time for a single-consumer kind.
  * Since      0.1
  */
-LBX_API LBX_MUST_USE lbx_status
-lbx_consumer_try_receive_batch(lbx_consumer *consumer, void **ret_messages,
-                               size_t most, size_t *ret_count);
+LBX_API LBX_MUST_USE lbx_status lbx_consumer_try_receive_batch(
+    lbx_consumer *consumer, void **ret_messages, size_t max, size_t *ret_count);
 
 /*
  * lbx_consumer_receive_batch_until() waits for one message and takes up to
- * `most` that are there; *ret_count, always written, says how many.
+ * `max` that are there; *ret_count, always written, is their number.
  *
  * Returns    LBX_OK for one or more; LBX_TIMEOUT; LBX_CLOSED; LBX_BUSY.
  * Ownership  the messages are the caller's.
@@ -143,12 +143,12 @@ lbx_consumer_try_receive_batch(lbx_consumer *consumer, void **ret_messages,
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_batch_until(
-    lbx_consumer *consumer, void **ret_messages, size_t most, size_t *ret_count,
+    lbx_consumer *consumer, void **ret_messages, size_t max, size_t *ret_count,
     int64_t deadline_ns);
 
 /*
  * lbx_consumer_receive_batch_init() starts an operation that waits for one
- * message and takes up to `most` that are there.
+ * message and takes up to `max` that are there.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  the messages are the caller's; `ret_messages` and `ret_count` must
@@ -158,12 +158,12 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_batch_until(
  */
 LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_batch_init(
     lbx_operation *operation, lbx_consumer *consumer, void **ret_messages,
-    size_t most, size_t *ret_count, int64_t deadline_ns);
+    size_t max, size_t *ret_count, int64_t deadline_ns);
 
 /*
  * lbx_consumer_signal() is the mailbox's signal, which is notified after every
  * accepted message and on close. It is for waiting without taking; to receive,
- * use a receive. It is made when first asked for.
+ * use a receive. It is created at the first call.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  one reference is the caller's: lbx_signal_unref().
@@ -175,7 +175,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_signal(lbx_consumer *consumer,
 
 /*
  * lbx_consumer_ref() makes one more handle of the same mailbox and returns it.
- * It is the same pointer; give it up with lbx_consumer_unref(). NULL gives
+ * It is the same pointer; release it with lbx_consumer_unref(). NULL gives
  * NULL.
  *
  * Threads    any.
@@ -184,7 +184,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_signal(lbx_consumer *consumer,
 LBX_API lbx_consumer *lbx_consumer_ref(lbx_consumer *consumer);
 
 /*
- * lbx_consumer_unref() gives a handle up. With the last one the mailbox is
+ * lbx_consumer_unref() releases a handle. With the last one the mailbox is
  * closed and what it holds is lost, with reason LBX_LOSS_CLOSED. Takes NULL.
  *
  * Threads    any.

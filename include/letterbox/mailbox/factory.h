@@ -7,13 +7,13 @@
  *
  *     status = lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out);
  *
- * gives the two linked handles of one new mailbox. Handles are counted: clone
- * one with ref, let go with unref. When the last producer goes, the mailbox
- * closes and the consumers get what is left, then LBX_CLOSED. When the last
- * consumer goes, senders get LBX_CLOSED and what is left is lost. When both
- * are gone and no operation is left, the memory is freed. So a loop that ends
- * on LBX_CLOSED ends only when *every* producer has been given up, or when
- * someone calls lbx_mailbox_close().
+ * gives the two linked handles of one new mailbox. Handles are counted: copy
+ * one with ref, release it with unref. When the last producer is released, the
+ * mailbox closes and the consumers get what is left, then LBX_CLOSED. When the
+ * last consumer is released, senders get LBX_CLOSED and what is left is lost.
+ * When both are gone and no operation is left, the memory is freed. So a loop
+ * that stops at LBX_CLOSED stops only when *every* producer has been released
+ * or lbx_mailbox_close() has been called.
  *
  * Kinds (capacity and policy come from the options; a limited unbounded kind
  * or an unlimited bounded one is refused):
@@ -52,8 +52,8 @@ LBX_BEGIN
 #define LBX_KIND_UNBOUNDED_DEQUE           "unbounded-deque"
 #define LBX_KIND_BOUNDED_DEQUE             "bounded-deque"
 
-/* What a mailbox can do. LBX_CAPABILITY_BOUND and LBX_CAPABILITY_BLOCK depend on its options
- * as well as its kind. */
+/* What a mailbox can do. LBX_CAPABILITY_BOUND and LBX_CAPABILITY_BLOCK depend
+ * on its options as well as its kind. */
 typedef enum lbx_capability {
     LBX_CAPABILITY_MULTI_PRODUCE = 1 << 0,
     LBX_CAPABILITY_MULTI_CONSUME = 1 << 1,
@@ -61,7 +61,7 @@ typedef enum lbx_capability {
     LBX_CAPABILITY_CONTROL = 1 << 3,
     LBX_CAPABILITY_PRIORITIZE = 1 << 4,
     LBX_CAPABILITY_BOUND = 1 << 5,
-    LBX_CAPABILITY_BLOCK = 1 << 6, /* sends may wait for room */
+    LBX_CAPABILITY_BLOCK = 1 << 6, /* sends may wait until there is space */
 } lbx_capability;
 
 /*
@@ -70,9 +70,9 @@ typedef enum lbx_capability {
  * be NULL for all defaults.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for an unknown kind; LBX_INVALID for options
- *            that the kind cannot keep (options->fault says which and what is
+ *            that the kind cannot keep (options->fault names it and what is
  *            allowed); LBX_NO_MEMORY.
- * Ownership  both handles are the caller's: one reference each, given up with
+ * Ownership  both handles are the caller's: one reference each, released with
  *            lbx_producer_unref() and lbx_consumer_unref().
  * Threads    any.
  * Since      0.1
@@ -92,9 +92,9 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
  */
 typedef struct lbx_kind_ops {
     uint32_t version; /* LBX_KIND_OPS_VERSION */
-    uint32_t
-        capabilities; /* LBX_CAPABILITY_SEND_FRONT and LBX_CAPABILITY_PRIORITIZE, if you
-                              have them */
+    /* LBX_CAPABILITY_SEND_FRONT and LBX_CAPABILITY_PRIORITIZE, if you have
+     * them */
+    uint32_t capabilities;
 
     /* Makes an empty storage for a new mailbox. `kind_context` is the kind's.
      * Required. Statuses: OK, NO_MEMORY, INVALID, REFUSED. */
@@ -113,12 +113,12 @@ typedef struct lbx_kind_ops {
     /* Takes the next message out; false when there is none. Required. */
     bool (*pop)(void *storage, lbx_envelope *ret);
 
-    /* Like push, but to be taken next. Needed for LBX_CAPABILITY_SEND_FRONT, else
-     * NULL. */
+    /* Like push, but to be taken next. Needed for LBX_CAPABILITY_SEND_FRONT,
+     * else NULL. */
     lbx_status (*push_front)(void *storage, const lbx_envelope *envelope);
 
-    /* Takes out the message that matters least, for LBX_OVERFLOW_DROP_OLDEST; false
-     * when there is none. NULL: the next one, as pop. */
+    /* Takes out the message that matters least, for LBX_OVERFLOW_DROP_OLDEST;
+     * false when there is none. NULL: the next one, as pop. */
     bool (*evict)(void *storage, lbx_envelope *ret);
 } lbx_kind_ops;
 
@@ -137,14 +137,15 @@ LBX_API LBX_MUST_USE lbx_status lbx_kind_registry_create(
     const lbx_allocator *allocator, lbx_kind_registry **ret);
 
 /*
- * lbx_kind_registry_destroy() ends a registry. Takes NULL.
+ * lbx_kind_registry_destroy() destroys a registry. Takes NULL.
  *
  * Since      0.1
  */
 LBX_API void lbx_kind_registry_destroy(lbx_kind_registry *kinds);
 
 /*
- * lbx_kind_registry_add() registers a kind of your own under `name`, which is copied.
+ * lbx_kind_registry_add() registers a kind of your own under `name`, which is
+ * copied.
  *
  * Returns    LBX_OK; LBX_EXISTS when the name is taken; LBX_INVALID for an
  *            empty name, a table of another version, or one with a required
@@ -159,8 +160,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_kind_registry_add(lbx_kind_registry *kinds,
                                                       void *kind_context);
 
 /*
- * lbx_kind_registry_capabilities() says what mailboxes of the kind called `name` can
- * do; 0 when there is no such kind. `kinds` may be NULL for the built-in.
+ * lbx_kind_registry_capabilities() returns what mailboxes of the kind `name`
+ * can do; 0 when there is no such kind. `kinds` may be NULL for the built-in.
  *
  * Threads    any.
  * Since      0.1
@@ -177,8 +178,8 @@ typedef enum lbx_kind_capacity {
 
 /*
  * lbx_kinds_find() is the proper name of the kind called `name`, which may be
- * another name for it ("deque" is "unbounded-deque"); NULL when there is no such
- * kind. `kinds` may be NULL for the built-in; `ret_capacity` may be NULL.
+ * another name for it ("deque" is "unbounded-deque"); NULL when there is no
+ * such kind. `kinds` may be NULL for the built-in; `ret_capacity` may be NULL.
  *
  * Ownership  the name is the registry's; those of built-in kinds are static.
  * Threads    any, but not during lbx_kind_registry_add().

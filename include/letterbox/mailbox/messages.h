@@ -2,18 +2,18 @@
 /*
  * Envelopes: a message with what travels beside it.
  *
- * A message is any pointer-sized value, NULL included; the library never looks
- * into it. An envelope adds priority, channel, sender, deadline, and, for the
- * system lane, a system message. Envelopes are small values: made on the
- * stack, copied into the mailbox, copied out again.
+ * A message is any pointer-sized value, NULL included; the library never reads
+ * it. An envelope adds priority, channel, sender, deadline, and, for the system
+ * lane, a system message. Envelopes are small values: made on the stack, copied
+ * into the mailbox, copied out again.
  *
  *     lbx_envelope urgent = lbx_envelope_control(order, 2);
  *     lbx_producer_try_send_envelope(producer, &urgent, NULL);
  *
- * Which lane an envelope takes: with a system message, the system lane; else
- * by its channel, control or user. Lanes are drained in the order system,
- * control, user. A mailbox that is not control-aware has no control lane:
- * there, control messages go to the user lane in their turn.
+ * Which lane an envelope takes: with a system message, the system lane; else by
+ * its channel, control or user. Lanes are drained in the order system, control,
+ * user. A mailbox that is not control-aware has no control lane: there, control
+ * messages go to the user lane in order of arrival.
  *
  * Priorities are signed 32-bit, *lower is more urgent*. A mailbox created with
  * `higher_first` reverses the order; the envelope
@@ -39,9 +39,9 @@ typedef enum lbx_channel {
 /* The priority of a system message for which the table below has none. */
 #define LBX_SYSTEM_PRIORITY_DEFAULT 4
 
-/* System messages: name, code, and the priority they have unless told
- * otherwise (higher is more urgent). Codes from
- * LBX_SYSTEM_CODE_USER on are yours; they start at the default. */
+/* System messages: name, code, and the priority they have unless stated
+ * otherwise (higher is more urgent). Codes from LBX_SYSTEM_CODE_USER on are
+ * yours; they start at the default. */
 #define LBX_SYSTEM_CODE_MAP(XX)                                                \
     XX(WATCH, 1, LBX_SYSTEM_PRIORITY_DEFAULT + 5)                              \
     XX(UNWATCH, 2, LBX_SYSTEM_PRIORITY_DEFAULT + 5)                            \
@@ -78,14 +78,14 @@ typedef enum lbx_loss_reason {
     LBX_LOSS_CLOSED,         /* still inside when the mailbox was closed */
     LBX_LOSS_NO_ACTOR,       /* its actor has ended */
     LBX_LOSS_UNHANDLED,      /* its actor has no handler for it */
-    LBX_LOSS_FAILED,    /* its handler failed, and the supervisor said so */
+    LBX_LOSS_FAILED,    /* its handler failed, and the supervisor decided so */
     LBX_LOSS_NO_MEMORY, /* there was no memory to send it */
     LBX_LOSS_REFUSED,   /* its actor's mailbox refused it */
 } lbx_loss_reason;
 
 typedef struct lbx_envelope {
     void *message;
-    const lbx_type *type; /* NULL: not said */
+    const lbx_type *type; /* NULL: unknown */
     void *sender;         /* yours: the mailbox only carries it */
     void *recipient;      /* the mailbox's owner; filled in by the mailbox */
     int64_t deadline_ns;  /* when it is too late to deliver; 0 and LBX_FOREVER:
@@ -95,8 +95,8 @@ typedef struct lbx_envelope {
     uint8_t channel;     /* lbx_channel */
     uint8_t lost;        /* lbx_loss_reason, in envelopes of dead letters */
     uint8_t reserved[2]; /* 0 */
-    lbx_system_message
-        system; /* code LBX_SYSTEM_CODE_NONE: an ordinary message */
+    /* code LBX_SYSTEM_CODE_NONE: an ordinary message */
+    lbx_system_message system;
 } lbx_envelope;
 
 /*
@@ -148,8 +148,8 @@ LBX_API lbx_system_message lbx_system_message_of(int32_t code);
 
 /*
  * lbx_envelope_from_system() copies `system` into an envelope for the system
- * lane: channel LBX_CHANNEL_CONTROL, the system message's own priority, and `message`
- * as its payload (often NULL).
+ * lane: channel LBX_CHANNEL_CONTROL, the system message's own priority, and
+ * `message` as its payload (often NULL).
  *
  * Since      0.1
  */
@@ -189,14 +189,14 @@ LBX_API void lbx_envelope_into_parts(const lbx_envelope *envelope,
                                      lbx_system_message *ret_system);
 
 /*
- * lbx_envelope_is_control() tells whether the channel is LBX_CHANNEL_CONTROL.
+ * lbx_envelope_is_control() returns whether the channel is LBX_CHANNEL_CONTROL.
  *
  * Since      0.1
  */
 LBX_API bool lbx_envelope_is_control(const lbx_envelope *envelope);
 
 /*
- * lbx_envelope_is_system() tells whether there is a system message inside.
+ * lbx_envelope_is_system() returns whether there is a system message inside.
  *
  * Since      0.1
  */

@@ -10,18 +10,18 @@
  *     options.overflow = LBX_OVERFLOW_BLOCK;
  *     options.wait_ns = 2 * LBX_SECOND;
  *
- * Three settings decide what happens to a message that finds no room: the
- * overflow policy, the time a send may wait (LBX_OVERFLOW_BLOCK only), and the loss
- * sink, which is told of every message that was accepted or swallowed and
- * will not be delivered. A message that was *refused* (LBX_FULL, LBX_TIMEOUT,
- * LBX_CLOSED) is not lost: it is still the sender's.
+ * Three settings decide what happens to a message that finds the mailbox full:
+ * the overflow policy, the time a send may wait (LBX_OVERFLOW_BLOCK only), and
+ * the loss sink, which is called for every message that was accepted or dropped
+ * and will not be delivered. A message that was *refused* (LBX_FULL,
+ * LBX_TIMEOUT, LBX_CLOSED) is not lost: it is still the sender's.
  *
  * Callbacks given here run on the thread that caused the event, with no lock
- * held, and may use the mailbox, but not give up the very handle that the call
- * they interrupt is using. They must outlive it. Clocks, allocators and
- * `compare` are different: they may be called under a lock and must not use
- * the library. Options that mean nothing to a kind are ignored, except limits
- * that it cannot keep.
+ * held, and may use the mailbox, but must not release the handle that the
+ * interrupted call is using. They must outlive it. Clocks, allocators and
+ * `compare` are different: they may be called under a lock and must not use the
+ * library. Options that mean nothing to a kind are ignored, except limits that
+ * it cannot keep.
  */
 #ifndef LETTERBOX_MAILBOX_OPTIONS_H
 #define LETTERBOX_MAILBOX_OPTIONS_H
@@ -37,7 +37,7 @@ typedef struct lbx_mailbox lbx_mailbox;
 typedef struct lbx_producer lbx_producer;
 typedef struct lbx_consumer lbx_consumer;
 
-/* Limits, besides LBX_DEFAULT (what the kind says; 1000 if bounded) and
+/* Limits, besides LBX_DEFAULT (the default of the kind; 1000 if bounded) and
  * LBX_UNLIMITED. Any number from 1 up is exact, never rounded; 0 and other
  * negative numbers are refused. */
 #define LBX_LIMIT_DISABLED                                                     \
@@ -49,21 +49,23 @@ typedef struct lbx_consumer lbx_consumer;
 
 /* What a send to a full mailbox does. */
 typedef enum lbx_overflow {
-    LBX_OVERFLOW_REJECT =
-        0, /* LBX_FULL; the message stays the sender's (default) */
-    LBX_OVERFLOW_DROP_NEWEST, /* the new message is lost; the sender sees LBX_OK */
-    LBX_OVERFLOW_DROP_OLDEST, /* the oldest, in priority kinds the least urgent and
-                        among those the oldest, user message is lost; if none
-                        can be taken out, because senders are about to put
-                        them in, the new one */
-    LBX_OVERFLOW_GROW,        /* the capacity doubles */
-    LBX_OVERFLOW_BLOCK,       /* the send waits its turn, in order of arrival */
+    /* LBX_FULL; the message stays the sender's (default) */
+    LBX_OVERFLOW_REJECT = 0,
+    /* the new message is lost; the sender sees LBX_OK */
+    LBX_OVERFLOW_DROP_NEWEST,
+    /* the oldest, in priority kinds the least urgent and among those the
+     * oldest, user message is lost; if none can be taken out, because
+     * senders are about to put them in, the new one */
+    LBX_OVERFLOW_DROP_OLDEST,
+    LBX_OVERFLOW_GROW,  /* the capacity doubles */
+    LBX_OVERFLOW_BLOCK, /* the send waits, in order of arrival */
 } lbx_overflow;
 
 /* What became of a message, beside the status. */
 typedef enum lbx_outcome {
     LBX_OUTCOME_ENQUEUED = 0,
-    LBX_OUTCOME_DROPPED_NEWEST, /* LBX_OK, but it is the sent message that was lost */
+    /* LBX_OK, but it is the sent message that was lost */
+    LBX_OUTCOME_DROPPED_NEWEST,
     LBX_OUTCOME_DROPPED_OLDEST,
     LBX_OUTCOME_GREW,
     LBX_OUTCOME_NOT_SENT, /* any status but LBX_OK */
@@ -77,7 +79,8 @@ typedef struct lbx_send_result {
     lbx_overflow overflow;     /* the policy that decided */
 } lbx_send_result;
 
-/* One lost message. `envelope` says why (`lost`), from whom and to whom. */
+/* One lost message. `envelope` has the reason (`lost`), the sender and the
+ * recipient. */
 typedef struct lbx_loss {
     lbx_mailbox *mailbox; /* borrowed; valid during the call */
     const char *mailbox_name;
@@ -85,9 +88,9 @@ typedef struct lbx_loss {
     uint64_t lost_messages; /* this mailbox's total so far, this one included */
 } lbx_loss;
 
-/* The loss sink. It *owns* the message: end it, keep it or pass it on. Without
- * a sink, and without dead letters, lost messages are given to their type's
- * destroy function or, without a type, to the mailbox's. */
+/* The loss sink. It *owns* the message: destroy it, keep it or pass it on.
+ * Without a sink, and without dead letters, lost messages are given to their
+ * type's destroy function or, without a type, to the mailbox's. */
 typedef struct lbx_loss_sink {
     void (*lost)(void *context, const lbx_loss *loss);
     void *context;
@@ -110,7 +113,7 @@ typedef enum lbx_metric {
     LBX_METRIC_PRESSURE,     /* count: depth; once each time it rises to
                                 pressure_messages */
     LBX_METRIC_REGISTERED,   /* the mailbox got its sink */
-    LBX_METRIC_DEREGISTERED, /* the mailbox lets go of its sink */
+    LBX_METRIC_DEREGISTERED, /* the mailbox releases its sink */
 } lbx_metric;
 
 typedef struct lbx_metric_event {
@@ -127,8 +130,8 @@ typedef struct lbx_metrics_sink {
     void *context;
 } lbx_metrics_sink;
 
-/* Called after each accepted message, after the signal and the metrics: tells
- * a scheduler that there is something to run. */
+/* Called after each accepted message, after the signal and the metrics: for a
+ * scheduler, which may now run the receiver. */
 typedef struct lbx_scheduler_hook {
     void (*ready)(void *context, lbx_mailbox *mailbox);
     void *context;
@@ -143,7 +146,7 @@ typedef struct lbx_mailbox_options {
     const lbx_allocator *allocator; /* borrowed, like the next two */
     const lbx_clock *clock;
     const lbx_kind_registry
-        *kinds;       /* where to look kinds up; NULL: the built-in */
+        *kinds;       /* the registry of kinds; NULL: the built-in */
     lbx_fault *fault; /* filled in when creation fails; may be NULL */
 
     /* Limits. The control lane's matters to control-aware kinds. */
@@ -153,24 +156,22 @@ typedef struct lbx_mailbox_options {
 
     /* Overflow. */
     lbx_overflow overflow;
-    int64_t wait_ns; /* LBX_OVERFLOW_BLOCK: how long; negative: for ever;
-                                0: not at all */
-    lbx_overflow
-        after_wait; /* when wait_ns has passed. LBX_OVERFLOW_REJECT: LBX_TIMEOUT
-                                and the message back; LBX_OVERFLOW_DROP_NEWEST: lost, as
-                                in Akka. A deadline of the call's own always
-                                gives the message back. */
-    bool
-        return_dropped_newest; /* LBX_OVERFLOW_DROP_NEWEST answers LBX_FULL and leaves the
-                                message to the sender, as cellex does; it is
-                                counted as dropped */
+    /* LBX_OVERFLOW_BLOCK: how long; negative: forever; 0: not at all */
+    int64_t wait_ns;
+    /* when wait_ns has passed. LBX_OVERFLOW_REJECT: LBX_TIMEOUT and the
+     * message back; LBX_OVERFLOW_DROP_NEWEST: lost. A deadline of the call's
+     * own always gives the message back. */
+    lbx_overflow after_wait;
+    /* LBX_OVERFLOW_DROP_NEWEST returns LBX_FULL and leaves the message to
+     * the sender; it is counted as dropped */
+    bool return_dropped_newest;
     lbx_loss_sink loss_sink;
     lbx_producer *dead_letters; /* lost envelopes are sent there when there is
                                    no loss sink; referenced. That mailbox must
                                    keep envelopes. One that does not go in at
                                    once is destroyed like any other. */
 
-    /* Ends messages without a type that nobody will receive. */
+    /* Destroys messages without a type that will not be received. */
     void (*destroy)(void *message, void *context);
     void *destroy_context;
 
@@ -188,18 +189,18 @@ typedef struct lbx_mailbox_options {
     bool control_by_priority; /* control-aware kinds: the control lane is sorted
                                  by priority; the user lane stays FIFO */
 
-    /* Keep whole envelopes. Deques and kinds of your own always do. Others
-     * keep the message alone, priority kinds its priority too, and an
-     * envelope with a type, a sender or a deadline is refused
-     * (LBX_UNSUPPORTED) rather than cut down. */
+    /* Keep whole envelopes. Deques and kinds of your own always do. Others keep
+     * the message only, priority kinds its priority too, and an envelope with a
+     * type, a sender or a deadline is refused (LBX_UNSUPPORTED) rather than cut
+     * down. */
     bool envelopes;
     bool timestamps; /* fills in enqueued_ns and time in mailbox: reads the
                         clock twice a message, see docs/performance.md.
                         Implies envelopes. */
 
     /* Asked at the start of every send and receive, try_ ones included: false
-     * answers LBX_WOULD_BLOCK and does nothing. For contexts, such as
-     * interrupt handlers, that must not touch a mailbox. NULL: always. */
+     * returns LBX_WOULD_BLOCK and does nothing. For contexts, such as interrupt
+     * handlers, that must not touch a mailbox. NULL: always. */
     bool (*may_wait)(void *context);
     void *may_wait_context;
 

@@ -5,19 +5,19 @@
  * Four ways to send, the same message and the same rules:
  *
  *   try_send     never waits, whatever the policy
- *   send         waits as the mailbox's policy says (LBX_OVERFLOW_BLOCK: wait_ns)
+ *   send         waits as the policy demands (LBX_OVERFLOW_BLOCK: wait_ns)
  *   send_until   the same, at the latest until a deadline
  *   send_init    as an operation, for event loops and cancellation
  *
- * Only LBX_OVERFLOW_BLOCK ever waits; the other policies decide at once. It waits until
- * the mailbox's wait_ns or the call's own deadline has passed, whichever comes
- * first, and then answers LBX_TIMEOUT, or ends as the mailbox's `after_wait`
- * says; LBX_FULL comes from sends that never wait. Messages of one thread
- * arrive in the order in which it sent them. Waiting sends are served in order
- * of arrival, control messages before user messages: whoever makes room moves
- * the first waiting message in. System messages never wait. A try_send does
- * not overtake a waiting send; one that was already under way when the wait
- * began may, once per thread.
+ * Only LBX_OVERFLOW_BLOCK ever waits; the other policies decide at once. It
+ * waits until the mailbox's wait_ns or the call's own deadline has passed,
+ * whichever comes first, and then returns LBX_TIMEOUT, or does what the
+ * mailbox's `after_wait` demands; LBX_FULL comes from sends that never wait.
+ * Messages of one thread arrive in the order in which it sent them. Waiting
+ * sends are served in order of arrival, control messages before user messages:
+ * the receive that frees a slot moves the first waiting message in. System
+ * messages never wait. A try_send does not overtake a waiting send; one that
+ * was already under way when the wait began may, once per thread.
  *
  * Ownership. On LBX_OK the mailbox owns the message. On every other status,
  * LBX_CLOSED and LBX_TIMEOUT included, it is still yours.
@@ -25,7 +25,8 @@
  * Threads    any, on one handle or several.
  *
  * Caveats
- * - Under LBX_OVERFLOW_BLOCK, a thread that is also the only consumer waits for ever.
+ * - Under LBX_OVERFLOW_BLOCK, a thread that is also the only consumer waits
+ *   forever.
  */
 #ifndef LETTERBOX_MAILBOX_PRODUCER_H
 #define LETTERBOX_MAILBOX_PRODUCER_H
@@ -39,11 +40,11 @@ LBX_BEGIN
 /*
  * lbx_producer_try_send() appends `message` without waiting.
  *
- * Returns    LBX_OK; LBX_FULL (also when others wait for room); LBX_CLOSED;
+ * Returns    LBX_OK; LBX_FULL (also while other sends wait); LBX_CLOSED;
  *            LBX_NO_MEMORY; LBX_REFUSED by a priority function or a kind of
  *            your own; LBX_WOULD_BLOCK (see `may_wait` in options.h).
  * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
- * Threads    any. Lock-free while nobody waits, in FIFO kinds.
+ * Threads    any. Lock-free while no send or receive waits, in FIFO kinds.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_producer_try_send(lbx_producer *producer,
@@ -98,8 +99,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send_init(lbx_operation *operation,
  * The envelope is copied. `ret_result` may be NULL; it is always written.
  *
  * Returns    as lbx_producer_try_send(); LBX_UNSUPPORTED for a system message
- *            when the system lane is disabled, and for an envelope that says
- *            something this mailbox does not keep (see `envelopes` in
+ *            when the system lane is disabled, and for an envelope with
+ *            metadata that this mailbox does not keep (see `envelopes` in
  *            options.h).
  * Ownership  on LBX_OK the mailbox owns the message; otherwise the caller does.
  * Threads    any.
@@ -153,8 +154,8 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message);
 
 /*
  * lbx_producer_try_send_batch() appends `count` messages in order, as many as
- * go in without waiting; *ret_sent, always written, says how many. Messages of
- * other threads may come between them. A batch of none is sent at once.
+ * go in without waiting; *ret_sent, always written, is their number. Messages
+ * of other threads may come between them. A batch of none is sent at once.
  *
  * Returns    LBX_OK when all were sent; else why the next one was not.
  * Ownership  the mailbox owns the first *ret_sent messages; the caller the
@@ -168,7 +169,7 @@ lbx_producer_try_send_batch(lbx_producer *producer, void *const *messages,
 
 /*
  * lbx_producer_send_batch_init() starts an operation that sends all messages,
- * waiting for room as often as needed; *ret_sent counts them as they go.
+ * waiting for space as often as needed; *ret_sent counts them as they go.
  *
  * Returns    LBX_OK; LBX_INVALID, also for a `count` of 0: there would be
  *            nothing to wait for.
@@ -184,7 +185,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send_batch_init(
 
 /*
  * lbx_producer_ref() makes one more handle of the same mailbox and returns it.
- * It is the same pointer; give it up with lbx_producer_unref(). NULL gives
+ * It is the same pointer; release it with lbx_producer_unref(). NULL gives
  * NULL.
  *
  * Threads    any.
@@ -193,7 +194,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send_batch_init(
 LBX_API lbx_producer *lbx_producer_ref(lbx_producer *producer);
 
 /*
- * lbx_producer_unref() gives a handle up. With the last one the mailbox is
+ * lbx_producer_unref() releases a handle. With the last one the mailbox is
  * closed; what it holds can still be received. Takes NULL.
  *
  * Threads    any.

@@ -2,7 +2,7 @@
 /*
  * Signals: a wake-up that is remembered once.
  *
- * notify() wakes the waiter that has waited longest. With nobody waiting, one
+ * notify() wakes the waiter that has waited longest. Without a waiter, one
  * permit is kept for the next wait; further notifies add nothing to it.
  *
  * Threads    any.
@@ -70,7 +70,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_signal_wait_until(lbx_signal *signal,
 LBX_API lbx_signal *lbx_signal_ref(lbx_signal *signal);
 
 /*
- * lbx_signal_unref() gives a handle up; the last one frees it. Takes NULL.
+ * lbx_signal_unref() releases a handle; the last one frees it. Takes NULL.
  *
  * Threads    any.
  * Since      0.1

@@ -14,10 +14,11 @@
  *     box.max_deliveries = 5;
  *     lbx_store_create_box(store, "orders", &box, &fault);
  *
- * Two sets to start from. LBX_BOX_PRESET_DEFAULT (and LBX_BOX_OPTIONS_INIT): no upper
- * limits, letters are kept until acknowledged, a receipt is good as long as
- * its lease (`strict`). LBX_BOX_PRESET_SQS: the limits and defaults of SQS: letters
- * are kept for four days, leases last 12 hours at most, bodies are text.
+ * Presets to start from. LBX_BOX_PRESET_DEFAULT (and LBX_BOX_OPTIONS_INIT): no
+ * upper limits, letters are kept until acknowledged, a receipt is good as long
+ * as its lease (`strict`). LBX_BOX_PRESET_SQS: the limits and defaults of SQS:
+ * letters are kept for four days, leases last 12 hours at most, bodies are
+ * text.
  *
  * The life of a letter:
  *
@@ -26,9 +27,10 @@
  *                            └──nack, lease over┘ └─too often─► dead letters
  *
  * Order. Letters become ready in the order of the moments they are due, and in
- * that order they are received; one that comes back goes to the end, unless
- * `keep_position` is set. In a `fifo` box each group is strictly in order: while
- * one letter of a group is leased, no later one of that group is delivered.
+ * that order they are received; one that comes back goes to the back, unless
+ * `keep_position` is set. In a `fifo` box each group is strictly in order:
+ * while one letter of a group is leased, no later one of that group is
+ * delivered.
  */
 #ifndef LETTERBOX_POST_BOX_H
 #define LETTERBOX_POST_BOX_H
@@ -69,7 +71,7 @@ typedef enum lbx_deduplication {
     LBX_DEDUPLICATION_GROUP,   /* SQS: messageGroup */
 } lbx_deduplication;
 
-/* Whose dead letters a box takes. */
+/* Which boxes may send their dead letters here. */
 typedef enum lbx_dead_letter_allow {
     LBX_DEAD_LETTER_ALLOW_ALL = 0,
     LBX_DEAD_LETTER_ALLOW_NONE,
@@ -83,14 +85,14 @@ typedef struct lbx_box_options {
     uint32_t version;
     lbx_box_limits limits;
 
-    /* What a letter gets that does not say otherwise. */
+    /* Defaults for letters that state nothing else. */
     int64_t lease_ns;     /* how long a receiver has it; 30 s */
     int64_t delay_ns;     /* before it is ready for the first time; 0 */
-    int64_t wait_ns;      /* of a receive that does not say; 0: not at all */
+    int64_t wait_ns;      /* of a receive that states none; 0: not at all */
     int64_t retention_ns; /* from the send on; LBX_UNLIMITED; SQS: 4 days */
 
-    /* Letters inside, delayed and leased ones included. A send that finds no
-     * room is LBX_FULL. */
+    /* Letters inside, delayed and leased ones included. A send beyond that is
+     * LBX_FULL. */
     int64_t capacity_letters;
 
     /* A receipt is current until the letter is received again, deleted or
@@ -98,7 +100,7 @@ typedef struct lbx_box_options {
      * always strict. */
     bool strict;
 
-    /* A letter that comes back takes the place it had, not the last one. */
+    /* A letter that comes back takes its old position, not the last one. */
     bool keep_position;
 
     /* Strict order within groups, and no duplicates for five minutes. Cannot be
@@ -113,7 +115,7 @@ typedef struct lbx_box_options {
     const char *dead_letters;
     uint32_t max_deliveries; /* 1 to 1000; 0 without dead_letters */
 
-    /* Who may name this box as its dead letters. */
+    /* Which boxes may name this one as their dead letters. */
     lbx_dead_letter_allow dead_letter_allow;
     const char *const *dead_letter_boxes;
     size_t dead_letter_box_count; /* at most 10 */
@@ -140,8 +142,8 @@ typedef enum lbx_box_preset {
 } lbx_box_preset;
 
 /*
- * lbx_box_options_preset() is a set of options; for a number that is no set,
- * LBX_BOX_OPTIONS_INIT.
+ * lbx_box_options_preset() returns the options of a preset; for any other
+ * number, LBX_BOX_OPTIONS_INIT.
  *
  * Threads    any.
  * Since      0.1
@@ -149,8 +151,8 @@ typedef enum lbx_box_preset {
 LBX_API lbx_box_options lbx_box_options_preset(lbx_box_preset set);
 
 /*
- * lbx_box_options_check() tells whether options can be kept, and if not, in the
- * fault, which one and what is allowed.
+ * lbx_box_options_check() returns whether options are valid; if not, the fault
+ * names the field and what is allowed.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  the fault is the caller's; it may be NULL.

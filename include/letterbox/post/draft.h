@@ -2,7 +2,7 @@
 /*
  * Drafts: letters before they are sent.
  *
- * A draft says what to send and how. Start from one of the functions below or
+ * A draft is what to send and how. Start from one of the functions below or
  * LBX_DRAFT_INIT; most letters need no more than a body:
  *
  *     lbx_draft draft = lbx_draft_of_message(order_type, &order);
@@ -11,8 +11,8 @@
  *     draft.delay_ns = 5 * LBX_SECOND;
  *
  * The body is either bytes, as they are, or a message and its type, which
- * encodes it. Everything a draft points to is borrowed until the send has
- * ended, and copied by it.
+ * encodes it. Everything a draft points to is borrowed until the send is
+ * finished, and copied by it.
  */
 #ifndef LETTERBOX_POST_DRAFT_H
 #define LETTERBOX_POST_DRAFT_H
@@ -36,8 +36,8 @@ typedef enum lbx_attribute_kind {
     LBX_ATTRIBUTE_BINARY,
 } lbx_attribute_kind;
 
-/* Something said about a letter beside its body: SQS's message attributes.
- * Names that begin with "lbx." are the library's. */
+/* A named value beside the body: a message attribute of SQS. Names that begin
+ * with "lbx." are the library's. */
 typedef struct lbx_attribute {
     const char *name;
     lbx_attribute_kind kind;
@@ -68,19 +68,19 @@ typedef struct lbx_draft {
     size_t attribute_count;
 
     /* Fifo boxes: the group is required; the id of a duplicate too, unless the
-     * box takes the body's hash. In other boxes the group is kept and read by
-     * nobody. 1 to 128 printable ASCII characters. */
+     * box takes the body's hash. In other boxes the group is kept and has no
+     * effect. 1 to 128 printable ASCII characters. */
     const char *group;
     const char *deduplication_id;
 
-    /* Sending again after LBX_UNKNOWN: a send with a token that the box has seen
-     * in the last five minutes sends nothing and answers as the first did. In
-     * any box; NULL: none. At most 128 bytes. */
+    /* Sending again after LBX_UNKNOWN: a send with a token that the box has
+     * seen in the last five minutes sends nothing and returns what the first
+     * did. In any box; NULL: none. At most 128 bytes. */
     const char *token;
 
-    const char *trace;       /* a trace header, carried along; NULL: none */
-    const char *in_reply_to; /* the id of the letter this answers; replies have
-                                it by themselves */
+    const char *trace; /* a trace header, carried along; NULL: none */
+    /* the id of the letter this replies to; replies get it automatically */
+    const char *in_reply_to;
 } lbx_draft;
 
 #define LBX_DRAFT_INIT                                                         \

@@ -5,14 +5,15 @@
  * A store is a folder:
  *
  *     data.mdb      the letters and their indexes
- *     lock.mdb      who reads and writes it
- *     journal       what has been answered and is not in data.mdb yet
- *     wake          how processes find each other
+ *     lock.mdb      the processes that read and write it
+ *     journal       what has been reported as OK and is not in data.mdb yet
+ *     wake          through which processes notify each other
  *
- * Copy it with lbx_file_store_copy(), which makes it small again; copying the files
- * while a program has them open makes a store that may not open. Damage is
- * never repaired in place and never read as "empty": lbx_file_store_check() tells
- * what is damaged, lbx_file_store_salvage() puts what is intact into a new store.
+ * Copy it with lbx_file_store_copy(), which makes it small again; copying the
+ * files while a program has them open makes a store that may not open. Damage
+ * is never repaired in place and never read as "empty": lbx_file_store_check()
+ * reports what is damaged, lbx_file_store_salvage() puts what is intact into a
+ * new store.
  *
  * Example:
  *
@@ -30,7 +31,8 @@
  *     main(void)
  *     {
  *         lbx_file_store_report report;
- *         lbx_status status = lbx_file_store_check("shop", tell, NULL, &report);
+ *         lbx_status status =
+ *             lbx_file_store_check("shop", tell, NULL, &report);
  *
  *         if (status == LBX_CORRUPT)
  *             status = lbx_file_store_salvage("shop", "shop-saved", tell, NULL,
@@ -41,17 +43,19 @@
  * Threads    any.
  *
  * Caveats
- * - A library that was built without stores in files (-Dfile=disabled) answers
+ * - A library that was built without stores in files (-Dfile=disabled) returns
  *   LBX_UNSUPPORTED to everything here.
- * - Every record is checked when it is read, and opening a store looks at the
- *   pages that everything else hangs on. A damaged page further in is found by a
- *   check; without one, LMDB may end the process that reads it. Check before
- *   opening (lbx_store_options.check) where a disk is not to be trusted.
- * - The last record of a journal has nothing behind it: when it does not check
- *   after a power cut, it counts as torn. After a kill it counts as damaged.
- * - A salvage brings a letter back that had been acknowledged if what said so is
- *   damaged. It does not keep what was remembered of tokens, duplicates and moves.
- * - If both meta pages of data.mdb are lost, only what is in the journal is saved.
+ * - Every record is checked when it is read, and opening a store checks the
+ *   pages that all others depend on. A damaged page further in is found by a
+ *   check; without one, LMDB may abort the process that reads it. Check before
+ *   opening (lbx_store_options.check) if the disk is not trusted.
+ * - If the last record of a journal fails its check after a power cut, it
+ *   counts as torn. After a kill it counts as damaged.
+ * - A salvage brings a letter back that had been acknowledged if the record of
+ *   that is damaged. It does not keep what was known of tokens, duplicates and
+ *   moves.
+ * - If both meta pages of data.mdb are lost, only what is in the journal is
+ *   saved.
  */
 #ifndef LETTERBOX_POST_FILE_H
 #define LETTERBOX_POST_FILE_H
@@ -111,21 +115,21 @@ typedef struct lbx_file_store_report {
     uint64_t damaged;         /* records */
     uint64_t missing;         /* letters that counts or indexes speak of */
     uint64_t journal_records; /* that a recovery would apply */
-    uint64_t torn_bytes;      /* of the journal's end, never answered */
-    lbx_fault fault;          /* why it was not LBX_OK, for people; written for
-                                 every answer */
+    uint64_t torn_bytes; /* at the end of the journal, never reported as OK */
+    lbx_fault fault;     /* why it was not LBX_OK, for people; always written */
 } lbx_file_store_report;
 
 /*
- * lbx_file_store_check() reads every record of the store in folder `dir` and compares
- * checksums, counts and indexes, as they are at one moment. It runs in a process
- * of its own, so that a damaged page harms nobody here; the store may be in use,
- * also by the caller. `damage`, which may be NULL, is called for each part.
+ * lbx_file_store_check() reads every record of the store in folder `dir` and
+ * compares checksums, counts and indexes, as they are at one moment. It runs in
+ * a process of its own, so that a damaged page does not crash the caller; the
+ * store may be in use, also by the caller. `damage`, which may be NULL, is
+ * called for each part.
  *
  * Returns    LBX_OK; LBX_CORRUPT; LBX_NEWER; LBX_NOT_FOUND; LBX_DENIED;
- *            LBX_INVALID, also when `dir` is not a folder; LBX_NO_MEMORY, also when
- *            its process was killed; LBX_BUSY, as many read it as can; and any I/O
- *            failure.
+ *            LBX_INVALID, also when `dir` is not a folder; LBX_NO_MEMORY, also
+ *            when its process was killed; LBX_BUSY when it has as many readers
+ *            as it can; and any I/O failure.
  * Ownership  the report is a copy, written for LBX_OK and LBX_CORRUPT, and its
  *            fault always.
  * Blocks     as long as reading it all takes.
@@ -138,15 +142,16 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_store_check(
 
 /*
  * lbx_file_store_copy() makes a compact copy of an open store in the new folder
- * `dir`, as it was at one moment, while the store is in use: it has all that was
- * answered before. Receipts from before the copy are not good in it. Meanwhile the
- * store keeps the pages of that moment, and grows by what is written to it. Who is
- * killed leaves a folder DIR.part-XXXXXX, and no copy.
+ * `dir`, as it was at one moment, while the store is in use: it has everything
+ * that had returned before. Receipts from before the copy are not good in it.
+ * Meanwhile the store keeps the pages of that moment, and grows by what is
+ * written to it. A process that is killed leaves a folder DIR.part-XXXXXX, and
+ * no copy.
  *
  * Returns    LBX_OK; LBX_EXISTS; LBX_NOT_FOUND when there is no folder to make
  *            it in; LBX_UNSUPPORTED for a store that is not in files;
  *            LBX_CORRUPT; LBX_NO_SPACE; LBX_INVALID; and any I/O failure. The
- *            store's `log` is told why.
+ *            reason goes to the store's `log`.
  * Blocks     as long as writing it all takes.
  * Since      0.1
  */
@@ -154,11 +159,11 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_store_copy(lbx_store *store,
                                                     const char *dir);
 
 /*
- * lbx_file_store_salvage() puts every letter of `dir` that is intact into a new store
- * in `new_dir`, with its id, its sequence, when it was sent and how often it was
- * delivered. Leased letters become ready. A box whose options are lost gets those
- * of LBX_BOX_OPTIONS_INIT and the name salvaged-NAME, or salvaged-NUMBER. The
- * damaged store is left as it is.
+ * lbx_file_store_salvage() puts every letter of `dir` that is intact into a new
+ * store in `new_dir`, with its id, its sequence, when it was sent and how often
+ * it was delivered. Leased letters become ready. A box whose options are lost
+ * gets those of LBX_BOX_OPTIONS_INIT and the name salvaged-NAME, or
+ * salvaged-NUMBER. The damaged store is left as it is.
  *
  * Returns    LBX_OK, also when something was damaged; LBX_EXISTS; LBX_BUSY when
  *            a process has it open; as lbx_file_store_check().

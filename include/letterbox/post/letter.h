@@ -2,7 +2,7 @@
 /*
  * Letters: what a postbox gives out, on a lease.
  *
- * A received letter is leased: for a while nobody else gets it. Settle it
+ * A received letter is leased: for a while no other receiver gets it. Settle it
  * before the lease runs out, or it is delivered again, here or elsewhere:
  *
  *     lbx_letter_acknowledge(letter)    done: delete it
@@ -10,10 +10,11 @@
  *     lbx_letter_extend(letter, lease)  still at it: this much longer from now
  *
  * So work may be done twice, after a crash or a lease that was too short:
- * handlers must bear that. The lease is no lock. `delivery_count` tells.
+ * handlers must cope with that. The lease is no lock. The delivery count shows
+ * it.
  *
  * A receipt belongs to one delivery. After the letter has been delivered again
- * the old receipt answers LBX_EXPIRED and changes nothing, whoever holds it.
+ * the old receipt returns LBX_EXPIRED and changes nothing.
  *
  * Replies. lbx_letter_reply() sends to where the letter's routes lead, any
  * number of times, until the letter is acknowledged or given back; then it is
@@ -22,9 +23,9 @@
  * when both postboxes are in one store. Replies carry the letter's id in
  * `in_reply_to`, the same each time.
  *
- * Passing on. lbx_letter_send_and_acknowledge() sends what has become of a letter
- * to a postbox of your choice, and acknowledges it, in the same way: the next
- * stage, another box, a place for those that failed.
+ * Passing on. lbx_letter_send_and_acknowledge() sends what has become of a
+ * letter to a postbox of your choice, and acknowledges it, in the same way: the
+ * next stage, another box, a box for those that failed.
  *
  * Threads    a letter is used by one thread at a time. It may go from thread to
  *            thread, and outlive its postbox.
@@ -43,11 +44,11 @@ LBX_BEGIN
 
 typedef struct lbx_letter lbx_letter;
 
-/* A receipt as text, with its NUL, for those who settle in another process. */
+/* A receipt as text, with its NUL, for settling in another process. */
 #define LBX_RECEIPT_BYTES 1028
 
 /*
- * lbx_letter_destroy() forgets a letter. One that is not settled stays leased
+ * lbx_letter_destroy() frees a letter. One that is not settled stays leased
  * until its lease runs out, and is then delivered again. Takes NULL.
  *
  * Since      0.1
@@ -77,7 +78,7 @@ LBX_API const void *lbx_letter_body(const lbx_letter *letter,
  * Returns    LBX_OK; LBX_ENCODING when the body cannot be decoded;
  *            LBX_UNSUPPORTED when the type is not known here or cannot decode;
  *            LBX_NO_MEMORY; LBX_INVALID.
- * Ownership  the message is the letter's, which ends it; see
+ * Ownership  the message is the letter's, which destroys it; see
  *            lbx_letter_take_message().
  * Since      0.1
  */
@@ -88,16 +89,18 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_message(lbx_letter *letter,
  * lbx_letter_take_message() is the same, but the message goes to the caller.
  *
  * Returns    as lbx_letter_message().
- * Ownership  the message is the caller's; lbx_type_destroy_message() ends it.
+ * Ownership  the message is the caller's; lbx_type_destroy_message() destroys
+ *            it.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_letter_take_message(lbx_letter *letter,
                                                         void **ret);
 
 /*
- * lbx_letter_is_decodable() tells whether the body fits the type it claims, and
- * that type the postbox's. A letter that is not is delivered all the same, with
- * its bytes, so that it can be put aside. True where nothing can be said.
+ * lbx_letter_is_decodable() returns whether the body can be decoded by its
+ * type, and the postbox accepts that type. A letter that is not is delivered
+ * all the same, with its bytes, so that it can be put aside. True when the type
+ * is not known here.
  *
  * Since      0.1
  */
@@ -145,7 +148,7 @@ LBX_API bool lbx_letter_attribute(const lbx_letter *letter, const char *name,
 LBX_API bool lbx_letter_attribute_at(const lbx_letter *letter, size_t index,
                                      lbx_attribute *ret);
 
-/* What is known of a letter and this delivery of it. Texts are the letter's. */
+/* A letter and this delivery of it. Texts are the letter's. */
 typedef struct lbx_letter_info {
     uint32_t delivery_count;   /* this one included: 1 is the first */
     uint64_t sequence;         /* its number in the box */
@@ -156,11 +159,11 @@ typedef struct lbx_letter_info {
     const char *deduplication_id;
     const char *trace;
     const char *in_reply_to;
-    const char *dead_letter_source; /* the box it died in */
+    const char *dead_letter_source; /* the box it came from */
 } lbx_letter_info;
 
 /*
- * lbx_letter_info_read() copies what is known of a letter.
+ * lbx_letter_info_read() copies the information about a letter.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  a copy; its texts are the letter's.
@@ -189,8 +192,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_receipt(const lbx_letter *letter,
                                                    size_t size_bytes);
 
 /*
- * lbx_letter_is_finalized() tells whether it was acknowledged or given back
- * through this handle.
+ * lbx_letter_is_finalized() returns whether it was acknowledged or returned
+ * (nack) through this handle.
  *
  * Since      0.1
  */
@@ -208,8 +211,8 @@ LBX_API bool lbx_letter_is_finalized(const lbx_letter *letter);
 LBX_API LBX_MUST_USE lbx_status lbx_letter_acknowledge(lbx_letter *letter);
 
 /*
- * lbx_letter_nack() gives the letter back, to be delivered again after
- * `delay_ns`; 0: at once, to whoever waits. On LBX_OK it is final.
+ * lbx_letter_nack() returns the letter, to be delivered again after `delay_ns`;
+ * 0: at once. On LBX_OK it is final.
  *
  * Returns    as lbx_letter_acknowledge(); LBX_INVALID for a delay that is
  *            negative or above the box's limit for leases.
@@ -222,7 +225,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_nack(lbx_letter *letter,
 
 /*
  * lbx_letter_extend() makes the lease end `lease_ns` from now, also when that
- * is sooner. 0 gives the letter back at once without being final.
+ * is sooner. 0 returns the letter at once without being final.
  *
  * Returns    as lbx_letter_nack().
  * Threads    one at a time.
@@ -237,11 +240,11 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_extend(lbx_letter *letter,
  * type. Its `in_reply_to` is set, and in fifo boxes its group, unless given.
  * The reply is durable before this returns.
  *
- * Returns    LBX_OK; LBX_FINALIZED; LBX_NO_ROUTE, and then `fault` names
- *            the type; LBX_NO_REPLY without routes, or when the place they name
- *            cannot be found, which the fault names; LBX_INVALID for a body
- *            that the postbox does not take for a reply; and what a send to the
- *            place answers. Nothing is settled.
+ * Returns    LBX_OK; LBX_FINALIZED; LBX_NO_ROUTE, and then `fault` names the
+ *            type; LBX_NO_REPLY without routes, or when the address they name
+ *            cannot be resolved, which the fault names; LBX_INVALID for a body
+ *            that the postbox does not take for a reply; and what the send
+ *            returns. Nothing is settled.
  * Ownership  both outputs are the caller's, and may be NULL.
  * Threads    one at a time.
  * Blocks     until it is durable.
@@ -255,8 +258,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply(lbx_letter *letter,
 /*
  * lbx_letter_reply_init() starts the same as an operation.
  *
- * Returns    LBX_OK; LBX_INVALID. What lbx_letter_reply() answers is the final
- *            status.
+ * Returns    LBX_OK; LBX_INVALID. The final status is that of
+ *            lbx_letter_reply().
  * Ownership  the letter, the reply and what it points to, and both outputs must
  *            live as long as the operation.
  * Threads    one at a time per operation and letter.
@@ -274,8 +277,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_reply_init(lbx_operation *operation,
  * A receipt that is not current any more sends nothing, in one step; and after
  * the reply has been sent is LBX_EXPIRED, one after the other.
  *
- * Returns    as lbx_letter_reply() and lbx_letter_acknowledge(). On anything but
- *            LBX_OK the letter is not settled.
+ * Returns    as lbx_letter_reply() and lbx_letter_acknowledge(). On anything
+ *            but LBX_OK the letter is not settled.
  * Ownership  as lbx_letter_reply().
  * Threads    one at a time.
  * Blocks     until it is durable.
@@ -286,15 +289,15 @@ lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
                                  lbx_sent_letter *ret_sent, lbx_fault *fault);
 
 /*
- * lbx_letter_send_and_acknowledge() sends a draft to `to` and deletes the letter:
- * in one step where both live in the same store, otherwise one after the other.
- * In one step both happen or nothing does, and a receipt that is not current any
- * more sends nothing. One after the other, the draft may have been sent when this
- * does not answer LBX_OK: give it a token, made of the letter's id, and it is there
- * once however often it is tried again.
+ * lbx_letter_send_and_acknowledge() sends a draft to `to` and deletes the
+ * letter: in one step where both live in the same store, otherwise one after
+ * the other. In one step both happen or nothing does, and a receipt that is not
+ * current any more sends nothing. One after the other, the draft may have been
+ * sent when this does not return LBX_OK: give it a token, made of the letter's
+ * id, and it is there once however often it is tried again.
  *
- * Returns    as lbx_postbox_send_draft() to `to` and lbx_letter_acknowledge(). On
- *            anything but LBX_OK the letter is not settled.
+ * Returns    as lbx_postbox_send_draft() to `to` and lbx_letter_acknowledge().
+ *            On anything but LBX_OK the letter is not settled.
  * Ownership  all is copied; `ret_sent` is the caller's, and may be NULL.
  * Threads    one at a time.
  * Blocks     until it is durable.

@@ -12,16 +12,16 @@
  *     }
  *
  * What a plain call does, its operation does without a thread that waits: see
- * <letterbox/operation.h>, and lbx_event there for epoll, libuv and their kin.
+ * <letterbox/operation.h>, and lbx_event there for epoll, libuv and the like.
  * An operation touches the store at its first poll, which also asks resolvers.
  * Cancelling a receive takes nothing: letters that had come are put back, as if
- * they had not been delivered. Cancelling anything else that the store has begun
- * waits for the answer, and reports what really happened.
+ * they had not been delivered. Cancelling anything else that the store has
+ * begun waits for the store, and reports what really happened.
  *
- * A call that answers LBX_OK has reached the store's durability. LBX_UNKNOWN is
+ * A call that returns LBX_OK has reached the store's durability. LBX_UNKNOWN is
  * neither success nor failure: see docs/errors.md.
  *
- * Threads    any, at the same time, unless an entry says otherwise. Receivers
+ * Threads    any, at the same time, unless an entry states otherwise. Receivers
  *            that wait in one process are served in the order they came; none
  *            is promised between processes.
  *
@@ -31,7 +31,7 @@
  * - A postbox goes by the rules its box had when it was opened. After a change
  *   of them, open it again.
  * - Wakers run in the store's own thread. One that waits for the store (a plain
- *   call, a cancel of another operation) may wait for ever: set a flag, write an
+ *   call, a cancel of another operation) may wait forever: set a flag, write an
  *   eventfd, or poll.
  */
 #ifndef LETTERBOX_POST_POSTBOX_H
@@ -69,10 +69,10 @@ typedef struct lbx_postbox_options {
                                    from it; others are LBX_INVALID. NULL: any */
     const lbx_type *reply_type; /* the same for replies to letters from here */
     bool no_replies;            /* replies are LBX_INVALID */
-    lbx_resolver resolver;      /* where replies go; none: places are boxes in
-                                   the same store */
+    /* where replies go; none: addresses are boxes in the same store */
+    lbx_resolver resolver;
 
-    /* Stricter answers, all off by default. */
+    /* Stricter checks, all off by default. */
     bool late_is_expired;     /* settling a letter that was settled or deleted
                                  returns LBX_EXPIRED, not LBX_FINALIZED or
                                  LBX_GONE */
@@ -90,10 +90,10 @@ typedef struct lbx_postbox_options {
 
 /*
  * lbx_postbox_open() opens a box by URL, "file:/var/lib/shop/orders" or
- * "memory:orders": the last part is the box. It and its store are
- * created if need be. NULL options are LBX_POSTBOX_OPTIONS_INIT.
+ * "memory:orders": the last part is the box. It and its store are created if
+ * they do not exist. NULL options are LBX_POSTBOX_OPTIONS_INIT.
  *
- * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() answer;
+ * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() return;
  *            LBX_INVALID.
  * Ownership  the postbox is the caller's: lbx_postbox_unref().
  * Blocks     as opening a store does.
@@ -115,15 +115,15 @@ lbx_postbox_open_in(lbx_store *store, const char *name,
                     const lbx_postbox_options *options, lbx_postbox **ret);
 
 /*
- * lbx_postbox_ref() counts one more user.
+ * lbx_postbox_ref() takes one more reference.
  *
  * Since      0.1
  */
 LBX_API lbx_postbox *lbx_postbox_ref(lbx_postbox *postbox);
 
 /*
- * lbx_postbox_unref() gives one use up; the last closes. Takes NULL. The box
- * and its letters stay.
+ * lbx_postbox_unref() releases one reference; the last closes. Takes NULL. The
+ * box and its letters stay.
  *
  * Since      0.1
  */
@@ -145,7 +145,7 @@ LBX_API lbx_store *lbx_postbox_store(const lbx_postbox *postbox);
 
 /*
  * lbx_postbox_close() closes the handle, for all its users: sends and receives
- * answer LBX_CLOSED, those that wait at once. Letters that were received before
+ * return LBX_CLOSED, those that wait at once. Letters that were received before
  * can still be settled and replied to. Closing again does nothing.
  *
  * Since      0.1
@@ -153,8 +153,8 @@ LBX_API lbx_store *lbx_postbox_store(const lbx_postbox *postbox);
 LBX_API void lbx_postbox_close(lbx_postbox *postbox);
 
 /*
- * lbx_postbox_is_closed() tells whether it is closed, by lbx_postbox_close() or
- * because its box was deleted.
+ * lbx_postbox_is_closed() returns whether it is closed, by lbx_postbox_close()
+ * or because its box was deleted.
  *
  * Since      0.1
  */
@@ -205,7 +205,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send(lbx_postbox *postbox,
  * lbx_postbox_send_draft() sends one draft; `ret` may be NULL.
  *
  * Returns    as lbx_postbox_send(); LBX_ENCODING when the type cannot encode
- *            the message. lbx_postbox_check_draft() says what is INVALID.
+ *            the message. lbx_postbox_check_draft() explains LBX_INVALID.
  * Ownership  all is copied; the message is still the caller's.
  * Blocks     until it is durable.
  * Since      0.1
@@ -215,9 +215,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_draft(lbx_postbox *postbox,
                                                        lbx_sent_letter *ret);
 
 /*
- * lbx_postbox_check_draft() tells whether a send of this draft would be refused
- * for what is in it, and `fault`, which may be NULL, names the field and what
- * is allowed. It sends nothing; a message is encoded to see how large it is.
+ * lbx_postbox_check_draft() returns whether a send of this draft would be
+ * refused for what is in it, and `fault`, which may be NULL, names the field
+ * and what is allowed. It sends nothing; a message is encoded to see how large
+ * it is.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_TOO_LARGE; LBX_ENCODING; LBX_CLOSED;
  *            LBX_NO_MEMORY.
@@ -229,8 +230,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_check_draft(lbx_postbox *postbox,
 
 /*
  * lbx_postbox_send_batch() sends up to LBX_MAX_BATCH drafts. Each is wholly
- * sent or not at all, and `ret[i]` says which; in a fifo box one that fails does
- * not hold up the others. `ret` may be NULL.
+ * sent or not at all, and `ret[i]` has its status; in a fifo box one that fails
+ * does not block the others. `ret` may be NULL.
  *
  * Returns    LBX_OK when all were sent; otherwise the first failure.
  * Ownership  as lbx_postbox_send_draft().
@@ -262,11 +263,13 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_init(
 typedef struct lbx_receive_options {
     uint32_t version;
     uint32_t max_letters; /* 1 to LBX_MAX_BATCH, else the nearer of the two */
-    uint32_t min_letters; /* a wait ends when so many are there, or it is over;
-                               1. Those that came are leased meanwhile. */
-    int64_t lease_ns;     /* LBX_DEFAULT: the box's; 0: ready again at once */
-    int64_t wait_ns;      /* for the first letter. LBX_DEFAULT: the box's; 0:
-                               not at all; negative: for ever */
+    /* a wait is over when so many are there, or at its deadline; 1. Those
+     * that came are leased meanwhile. */
+    uint32_t min_letters;
+    int64_t lease_ns; /* LBX_DEFAULT: the box's; 0: ready again at once */
+    /* for the first letter. LBX_DEFAULT: the box's; 0: not at all; negative:
+     * forever */
+    int64_t wait_ns;
     const char *attempt_id; /* fifo: a receive that is repeated with the same id
                                within five minutes gets the same letters, as
                                long as none of them was settled. NULL: none */
@@ -278,14 +281,14 @@ typedef struct lbx_receive_options {
     }
 
 /*
- * lbx_postbox_receive() leases the next letter, waiting up to `wait_ns` for one:
- * 0 not at all, negative for ever.
+ * lbx_postbox_receive() leases the next letter, waiting up to `wait_ns` for
+ * one: 0 not at all, negative forever.
  *
- * A letter that is damaged in its store is never handed out. Those behind it are; in
- * a fifo box, those of other groups. When it is the only one there, this answers
- * LBX_CORRUPT at once, and not that there is none; and also when there are very many
- * of them, which a few more receives will have passed. lbx_file_store_check()
- * (<letterbox/post/file_store.h>) tells which they are.
+ * A letter that is damaged in its store is never handed out. Letters behind it
+ * are; in a fifo box, those of other groups. When only damaged letters are
+ * there, this returns LBX_CORRUPT at once, not LBX_EMPTY; it may also do so
+ * when there are very many of them, and a few more receives get past them.
+ * lbx_file_store_check() (<letterbox/post/file_store.h>) lists them.
  *
  * Returns    LBX_OK; LBX_EMPTY when none came; LBX_CLOSED; LBX_FULL when the
  *            box has as many leased as it may; LBX_UNREACHABLE; LBX_UNKNOWN;
@@ -303,8 +306,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive(lbx_postbox *postbox,
  * there is one, with what is there. NULL options are LBX_RECEIVE_OPTIONS_INIT.
  *
  * Returns    LBX_OK with 1 letter or more; as lbx_postbox_receive(), with none.
- * Ownership  the letters are the caller's. `ret_letters` has room for
- *            max_letters; `*ret_count` is always written.
+ * Ownership  the letters are the caller's. `ret_letters` holds max_letters;
+ *            `*ret_count` is always written.
  * Blocks     until there is one.
  * Since      0.1
  */
@@ -313,7 +316,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_receive_batch(
     lbx_letter **ret_letters, size_t *ret_count);
 
 /*
- * lbx_postbox_receive_init() starts the same as an operation. It ends as
+ * lbx_postbox_receive_init() starts the same as an operation. It finishes as
  * lbx_postbox_receive_batch() does, at `wait_ns` with LBX_EMPTY. It can be
  * restarted.
  *
@@ -348,7 +351,7 @@ typedef struct lbx_settle_item {
  * postbox, each by itself.
  *
  * Returns    LBX_OK when all were settled; otherwise the first failure, as for
- *            lbx_letter_acknowledge() and its kin. LBX_INVALID for a receipt
+ *            lbx_letter_acknowledge() and the like. LBX_INVALID for a receipt
  *            that is not of this box or was not made by its store, also for a
  *            letter of another postbox.
  * Ownership  letters are still the caller's.
@@ -361,9 +364,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(
 
 /*
  * lbx_postbox_settle_init() starts the same as an operation, with replies that
- * are sent along: `replies[i]`, if there are any, answers `settles[i].letter`,
- * which is acknowledged, as lbx_letter_reply_and_acknowledge() does. One with a
- * `version` of 0 is none.
+ * are sent along: `replies[i]`, if there are any, replies to
+ * `settles[i].letter`, which is acknowledged, as
+ * lbx_letter_reply_and_acknowledge() does. One with a `version` of 0 is none.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  everything given must live as long as the operation; `replies` and
@@ -377,8 +380,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_init(
 
 /*
  * lbx_postbox_purge() deletes every letter: ready, delayed and leased. Their
- * receipts are worth nothing afterwards. `ret_count`, how many there were, may
- * be NULL.
+ * receipts are invalid afterwards. `ret_count`, how many there were, may be
+ * NULL.
  *
  * Returns    LBX_OK; LBX_CLOSED; LBX_UNREACHABLE; LBX_UNKNOWN; and any I/O
  *            failure.
@@ -392,7 +395,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_purge(lbx_postbox *postbox,
  * lbx_postbox_purge_init() starts the same as an operation.
  *
  * Returns    LBX_OK; LBX_INVALID.
- * Ownership  `ret_count`, which may be NULL, must live as long as the operation.
+ * Ownership  `ret_count`, which may be NULL, must live as long as the
+ *            operation.
  * Threads    one at a time per operation.
  * Since      0.1
  */
@@ -425,8 +429,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_count_init(lbx_operation *operation,
 
 /*
  * lbx_postbox_peek() shows letters without leasing them, `max_letters` at the
- * most, from sequence `from` on, whatever their state. They cannot be settled or
- * replied to (LBX_FINALIZED). Damaged ones are left out, as in
+ * most, from sequence `from` on, whatever their state. They cannot be settled
+ * or replied to (LBX_FINALIZED). Damaged ones are left out, as in
  * lbx_postbox_receive().
  *
  * Returns    LBX_OK; LBX_EMPTY; LBX_UNSUPPORTED; LBX_CLOSED; and any failure of

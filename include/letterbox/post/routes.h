@@ -2,9 +2,9 @@
 /*
  * Routes: where the replies to a letter go.
  *
- * A letter may carry routes: a default place, and places for replies of
- * certain types. A place is an identifier, a plain text; the resolver of the
- * postbox that the letter was received from makes a postbox of it.
+ * A letter may carry routes: a default address, and addresses for replies of
+ * certain types. An address is a plain text; the resolver of the postbox that
+ * the letter was received from finds the postbox.
  *
  *     static const lbx_routes_entry table[] = {
  *         {"shop.Receipt", "client-123:success"},
@@ -21,7 +21,7 @@
  * that this program has not registered is kept, and matters only when a reply
  * of that very name is sent.
  *
- * Routes travel as JSON, as in the WINK mailbox:
+ * Routes are stored as JSON:
  *
  *     {"default": "client-123:other",
  *      "routes": {"shop.Receipt": "client-123:success"}}
@@ -50,22 +50,22 @@ typedef struct lbx_routes_entry {
 #define LBX_MAX_ROUTES_BYTES 65536 /* as JSON */
 
 /*
- * lbx_routes_create() makes routes from a table, in which no type stands
+ * lbx_routes_create() makes routes from a table, in which no type appears
  * twice, and a default, which may be NULL.
  *
  * Returns    LBX_OK; LBX_INVALID for an empty text, a type that is there twice,
  *            or bytes that are not UTF-8; LBX_TOO_LARGE; LBX_NO_MEMORY.
- * Ownership  the routes are the caller's; end them with lbx_routes_unref().
+ * Ownership  the routes are the caller's; release them with lbx_routes_unref().
  *            Everything is copied.
  * Threads    any.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_routes_create(
-    const lbx_routes_entry *table, size_t count, const char *default_place,
+    const lbx_routes_entry *table, size_t count, const char *default_address,
     const lbx_allocator *allocator, lbx_routes **ret);
 
 /*
- * lbx_routes_single() makes routes that lead everything to one place.
+ * lbx_routes_single() makes routes that lead everything to one address.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_TOO_LARGE; LBX_NO_MEMORY.
  * Ownership  as lbx_routes_create().
@@ -73,15 +73,15 @@ LBX_API LBX_MUST_USE lbx_status lbx_routes_create(
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status lbx_routes_single(
-    const char *place, const lbx_allocator *allocator, lbx_routes **ret);
+    const char *address, const lbx_allocator *allocator, lbx_routes **ret);
 
 /*
  * lbx_routes_from_json() makes routes from their JSON. It is strict: unknown
- * members are ignored, but a name twice, a place that is no string, or bytes
+ * members are ignored, but a name twice, an address that is no string, or bytes
  * that are not UTF-8 are refused.
  *
- * Returns    LBX_OK; LBX_ENCODING, and then `fault`, which may be NULL,
- *            says what and where; LBX_TOO_LARGE; LBX_INVALID; LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_ENCODING, and then `fault`, which may be NULL, has
+ *            what and where; LBX_TOO_LARGE; LBX_INVALID; LBX_NO_MEMORY.
  * Ownership  as lbx_routes_create(). The fault is the caller's.
  * Threads    any.
  * Since      0.1
@@ -100,7 +100,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_routes_from_json(
 LBX_API const char *lbx_routes_json(const lbx_routes *routes);
 
 /*
- * lbx_routes_ref() counts one more user. NULL stays NULL.
+ * lbx_routes_ref() takes one more reference. NULL stays NULL.
  *
  * Threads    any.
  * Since      0.1
@@ -108,7 +108,7 @@ LBX_API const char *lbx_routes_json(const lbx_routes *routes);
 LBX_API lbx_routes *lbx_routes_ref(lbx_routes *routes);
 
 /*
- * lbx_routes_unref() gives one use up; the last frees. Takes NULL.
+ * lbx_routes_unref() releases one reference; the last frees. Takes NULL.
  *
  * Threads    any.
  * Since      0.1
@@ -136,7 +136,7 @@ LBX_API const char *lbx_routes_address_by_name(const lbx_routes *routes,
                                                const char *type_name);
 
 /*
- * lbx_routes_default() is the default place; NULL when there is none.
+ * lbx_routes_default() is the default address; NULL when there is none.
  *
  * Threads    any.
  * Since      0.1

@@ -30,8 +30,8 @@ typedef struct lbx_type_registry lbx_type_registry;
  * lbx_type_registry_create() makes an empty registry.
  *
  * Returns    LBX_OK; LBX_INVALID; LBX_NO_MEMORY.
- * Ownership  the registry is the caller's; end it with lbx_type_registry_destroy()
- *            after the postboxes that use it.
+ * Ownership  the registry is the caller's; destroy it with
+ *            lbx_type_registry_destroy() after the postboxes that use it.
  * Threads    any.
  * Since      0.1
  */
@@ -39,7 +39,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_registry_create(
     const lbx_allocator *allocator, lbx_type_registry **ret);
 
 /*
- * lbx_type_registry_destroy() ends a registry, not the types in it. Takes NULL.
+ * lbx_type_registry_destroy() destroys a registry, not the types in it. Takes
+ * NULL.
  *
  * Since      0.1
  */

@@ -166,7 +166,7 @@ TEST(a_name_with_a_nul_inside_is_damage)
     rig_fini(&rig);
 }
 
-TEST_CITING("S6", a_deleted_box_is_closed_and_its_name_is_free)
+TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 {
     struct rig rig;
     lbx_box box, again;
