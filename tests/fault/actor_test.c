@@ -371,7 +371,7 @@ spawn_many_body(struct torture *memory, void *context)
     stage_end(&stage);
 }
 
-TEST_LIMIT(spawning_many_survives_every_failing_allocation, 60)
+TEST(spawning_many_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(spawn_many_body, NULL) > 100);
 }

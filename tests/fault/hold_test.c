@@ -159,7 +159,7 @@ hold_body(struct torture *memory, void *context)
     lbx_system_destroy(system);
 }
 
-TEST_LIMIT(those_who_wait_survive_every_failing_allocation, 60)
+TEST(those_who_wait_survive_every_failing_allocation)
 {
     CHECK(torture_every_allocation(hold_body, NULL) > 1);
     CHECK_INT(CHILDREN, family.handled); // with memory, all of them

@@ -55,8 +55,8 @@
 #include <time.h>
 
 enum {
-    HISTORY_LOGS_MOST = 16,
-    HISTORY_RANKS_MOST = 8,
+    HISTORY_MAX_LOGS = 16,
+    HISTORY_MAX_RANKS = 8,
 };
 
 enum history_kind {
@@ -83,7 +83,7 @@ struct history_log {
 };
 
 struct history {
-    struct history_log logs[HISTORY_LOGS_MOST];
+    struct history_log logs[HISTORY_MAX_LOGS];
     unsigned log_count;
 };
 

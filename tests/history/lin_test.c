@@ -321,7 +321,7 @@ lin_storm(const struct lin_case *how)
 }
 
 #define LIN_TEST(test_name, ...)                                               \
-    TEST_LIMIT(test_name, 120)                                                 \
+    TEST(test_name)                                                            \
     {                                                                          \
         static const struct lin_case how = {__VA_ARGS__};                      \
                                                                                \
@@ -436,7 +436,7 @@ LIN_TEST(bounded_priority_is_linearizable_rank_by_rank,
 /* ---- Controls ---- */
 
 // The clock, the recorder and the checker, on a mailbox known to be right.
-TEST_LIMIT(sound_mailbox_passes_without_any_excuse, 120)
+TEST(sound_mailbox_passes_without_any_excuse)
 {
     static const struct lin_case how = {
         .box = {.name = "mini", .capacity = 64},
@@ -451,7 +451,7 @@ TEST_LIMIT(sound_mailbox_passes_without_any_excuse, 120)
         FAIL("%s", report.first);
 }
 
-TEST_LIMIT(broken_mailboxes_are_found_out, 120)
+TEST(broken_mailboxes_are_found_out)
 {
     static const struct lin_case how = {
         .box = {.name = "broken mini", .capacity = 8},

@@ -393,9 +393,8 @@ count_wrong_outcomes(void)
     return wrong;
 }
 
-TEST_CITING_LIMIT(
-    "ACTOR-1 ACTOR-2 ACTOR-3 ACTOR-4 ACTOR-5 ACTOR-7 ACTOR-8 ACTOR-11",
-    actors_in_a_storm_lose_nothing, 180)
+TEST_CITING("ACTOR-1 ACTOR-2 ACTOR-3 ACTOR-4 ACTOR-5 ACTOR-7 ACTOR-8 ACTOR-11",
+            actors_in_a_storm_lose_nothing)
 {
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;

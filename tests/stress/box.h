@@ -69,6 +69,26 @@ struct box_case {
     lbx_loss_sink sink; // may be left out
 };
 
+/* Rows of tables of cases: BOX_BLOCKING("bounded", BOUNDED, 4, BOX_PLAIN). */
+#define BOX_UNLIMITED(text, kind_, ranks_)                                     \
+    {                                                                          \
+        .name = text, .kind = LBX_KIND_##kind_, .ranks = ranks_                \
+    }
+#define BOX_SINGLE_CONSUMER                                                    \
+    {                                                                          \
+        .name = "single-consumer", .kind = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, \
+        .one_consumer = true                                                   \
+    }
+#define BOX_REJECTING(text, kind_, limit)                                      \
+    {                                                                          \
+        .name = text " " #limit, .kind = LBX_KIND_##kind_, .capacity = limit   \
+    }
+#define BOX_BLOCKING(text, kind_, limit, ranks_)                               \
+    {                                                                          \
+        .name = text " " #limit " BLOCK", .kind = LBX_KIND_##kind_,            \
+        .capacity = limit, .overflow = LBX_OVERFLOW_BLOCK, .ranks = ranks_     \
+    }
+
 void box_open(struct box *box, const struct box_case *how);
 /* A box over handles that stay the caller's: no fini. */
 void box_borrow(struct box *box, const struct box_case *how,

@@ -360,38 +360,19 @@ close_run(const struct box_case *how, uint64_t seed, uint64_t lives)
     ledger_fini(&closing.ledger);
 }
 
-TEST_LIMIT(close_loses_nothing_and_wakes_everyone, 120)
+TEST(close_loses_nothing_and_wakes_everyone)
 {
     static const struct box_case cases[] = {
-        {.name = "unbounded", .kind = LBX_KIND_UNBOUNDED},
-        {.name = "single-consumer",
-         .kind = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER,
-         .one_consumer = true},
-        {.name = "bounded 2", .kind = LBX_KIND_BOUNDED, .capacity = 2},
-        {.name = "bounded 2 BLOCK",
-         .kind = LBX_KIND_BOUNDED,
-         .capacity = 2,
-         .overflow = LBX_OVERFLOW_BLOCK},
-        {.name = "priority",
-         .kind = LBX_KIND_UNBOUNDED_PRIORITY,
-         .ranks = BOX_PRIORITIES},
-        {.name = "bounded priority 2 BLOCK",
-         .kind = LBX_KIND_BOUNDED_PRIORITY,
-         .capacity = 2,
-         .overflow = LBX_OVERFLOW_BLOCK,
-         .ranks = BOX_PRIORITIES},
-        {.name = "control-aware",
-         .kind = LBX_KIND_UNBOUNDED_CONTROL_AWARE,
-         .ranks = BOX_LANES},
-        {.name = "bounded control-aware 2 BLOCK",
-         .kind = LBX_KIND_BOUNDED_CONTROL_AWARE,
-         .capacity = 2,
-         .overflow = LBX_OVERFLOW_BLOCK,
-         .ranks = BOX_LANES},
-        {.name = "bounded deque 2 BLOCK",
-         .kind = LBX_KIND_BOUNDED_DEQUE,
-         .capacity = 2,
-         .overflow = LBX_OVERFLOW_BLOCK},
+        BOX_UNLIMITED("unbounded", UNBOUNDED, BOX_PLAIN),
+        BOX_SINGLE_CONSUMER,
+        BOX_REJECTING("bounded", BOUNDED, 2),
+        BOX_BLOCKING("bounded", BOUNDED, 2, BOX_PLAIN),
+        BOX_UNLIMITED("priority", UNBOUNDED_PRIORITY, BOX_PRIORITIES),
+        BOX_BLOCKING("bounded priority", BOUNDED_PRIORITY, 2, BOX_PRIORITIES),
+        BOX_UNLIMITED("control-aware", UNBOUNDED_CONTROL_AWARE, BOX_LANES),
+        BOX_BLOCKING("bounded control-aware", BOUNDED_CONTROL_AWARE, 2,
+                     BOX_LANES),
+        BOX_BLOCKING("bounded deque", BOUNDED_DEQUE, 2, BOX_PLAIN),
     };
     uint64_t seed = storm_begin();
     enum {

@@ -156,7 +156,7 @@ stop(uint64_t count)
     CHECK_INT(census.stopped, atomic_load(&census.ended));
 }
 
-TEST_CITING_LIMIT("ACTOR-3 ACTOR-8", a_million_actors_come_and_go, 180)
+TEST_CITING("ACTOR-3 ACTOR-8", a_million_actors_come_and_go)
 {
     lbx_allocator allocator = torture_allocator(&census.memory);
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;

@@ -607,7 +607,7 @@ stress_storm(const struct stress_case *cases, size_t count, uint64_t plain)
 #define STORM(cases, calls)                                                    \
     stress_storm(cases, sizeof(cases) / sizeof((cases)[0]), calls)
 
-TEST_LIMIT(unbounded_kinds_keep_their_promises, 120)
+TEST(unbounded_kinds_keep_their_promises)
 {
     static const struct stress_case cases[] = {
         {.box = {.name = "unbounded", .kind = LBX_KIND_UNBOUNDED}},
@@ -664,7 +664,7 @@ TEST_LIMIT(unbounded_kinds_keep_their_promises, 120)
         }                                                                      \
     }
 
-TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 120)
+TEST(bounded_keeps_its_promises_with_every_policy)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded 16", LBX_KIND_BOUNDED, 16, .ranks = BOX_PLAIN),
@@ -684,7 +684,7 @@ TEST_LIMIT(bounded_keeps_its_promises_with_every_policy, 120)
 }
 
 // One place: everyone meets everyone.
-TEST_LIMIT(tightly_bounded_keeps_its_promises_with_every_policy, 120)
+TEST(tightly_bounded_keeps_its_promises_with_every_policy)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded 1", LBX_KIND_BOUNDED, 1, .ranks = BOX_PLAIN),
@@ -693,7 +693,7 @@ TEST_LIMIT(tightly_bounded_keeps_its_promises_with_every_policy, 120)
     STORM(cases, 50000);
 }
 
-TEST_LIMIT(bounded_priority_keeps_its_promises_with_every_policy, 120)
+TEST(bounded_priority_keeps_its_promises_with_every_policy)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded priority 16", LBX_KIND_BOUNDED_PRIORITY, 16,
@@ -703,7 +703,7 @@ TEST_LIMIT(bounded_priority_keeps_its_promises_with_every_policy, 120)
     STORM(cases, 200000);
 }
 
-TEST_LIMIT(bounded_control_aware_keeps_its_promises_with_every_policy, 120)
+TEST(bounded_control_aware_keeps_its_promises_with_every_policy)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded control-aware 16", LBX_KIND_BOUNDED_CONTROL_AWARE, 16,
@@ -713,7 +713,7 @@ TEST_LIMIT(bounded_control_aware_keeps_its_promises_with_every_policy, 120)
     STORM(cases, 200000);
 }
 
-TEST_LIMIT(bounded_deque_keeps_its_promises_with_every_policy, 120)
+TEST(bounded_deque_keeps_its_promises_with_every_policy)
 {
     static const struct stress_case cases[] = {
         POLICIES("bounded deque 16", LBX_KIND_BOUNDED_DEQUE, 16,
