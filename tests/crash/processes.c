@@ -30,6 +30,16 @@ processes_start(const struct workers *workers,
     return child;
 }
 
+int64_t
+processes_wall_ns(void *context)
+{
+    struct timespec now;
+
+    (void)context;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * LBX_SECOND + now.tv_nsec;
+}
+
 void
 processes_sleep_ms(uint64_t ms)
 {
@@ -135,10 +145,26 @@ score_report(const char *what, long kills, const struct score *score)
 }
 
 void
-score_check(const struct score *score)
+score_add(struct score *score, const struct score *more)
+{
+    score->lost += more->lost;
+    score->phantom += more->phantom;
+    score->resurrected += more->resurrected;
+    score->stale_ok += more->stale_ok;
+    score->early += more->early;
+    score->duplicate += more->duplicate;
+    score->reordered += more->reordered;
+    score->late += more->late;
+    score->failures += more->failures;
+    if (more->failures)
+        score->failure = more->failure;
+}
+
+void
+score_check_faultless(const struct score *score)
 {
     if (score->failures)
-        FAIL("%" PRIu64 " answers that should not have been given, as %s",
+        FAIL("%" PRIu64 " operations returned what they must not, as %s",
              score->failures, lbx_status_name(score->failure));
     CHECK_INT(0, score->lost);
     CHECK_INT(0, score->phantom);
@@ -148,6 +174,12 @@ score_check(const struct score *score)
     CHECK_INT(0, score->duplicate);
     CHECK_INT(0, score->reordered);
     CHECK_INT(0, score->late);
+}
+
+void
+score_check(const struct score *score)
+{
+    score_check_faultless(score);
     CHECK(score->acks > 0 && score->stale > 0 && score->deleted > 0);
 }
 

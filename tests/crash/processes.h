@@ -34,13 +34,20 @@ void processes_drain(const struct workers *workers);
 
 void processes_sleep_ms(uint64_t ms);
 
+/* The wall clock, as the function of a lbx_clock. */
+int64_t processes_wall_ns(void *context);
+
 /* How long opening took, for this part of all opens. */
 double processes_open_ms(struct ledger *ledger, double part);
 
 /* The figure: "WHAT: N kills, M acknowledged operations, lost=0 ..." */
 void score_report(const char *what, long kills, const struct score *score);
 
-/* That nothing is wrong, and something was done. */
+/* Adds what is wrong in `more`. */
+void score_add(struct score *score, const struct score *more);
+
+/* Checks that nothing is wrong; and that something was done, too. */
+void score_check_faultless(const struct score *score);
 void score_check(const struct score *score);
 
 #endif

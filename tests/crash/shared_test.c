@@ -233,16 +233,15 @@ check_counts(const char *path, const struct child *children)
     lbx__storage_close(storage);
 }
 
-TEST_LIMIT(processes_come_and_are_killed_and_none_is_stuck, 240)
+TEST(processes_come_and_are_killed_and_none_is_stuck)
 {
     struct rounds rounds = rounds_of(test_rounds(160, 20000), 40, 15);
     uint64_t state = rounds_seed();
     struct child children[PROCESSES] = {{0, 0, 0, 0, 0}};
     long killed = 0, alone = 0, together = 0;
     uint64_t answered = 0;
-    char path[512];
+    const char *path = test_path();
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     while (rounds_next(&rounds)) {
         struct child *child = &children[rounds_draw(&state, PROCESSES)];
 
@@ -286,17 +285,24 @@ TEST_LIMIT(processes_come_and_are_killed_and_none_is_stuck, 240)
     CHECK(killed > 0 && alone > 0 && together > 0);
 }
 
-/* An owner that sleeps is woken by a join request, and is exclusive again when the others have
- * gone. */
-TEST_LIMIT(an_owner_that_sleeps_lets_others_in, 60)
+/* Starts a process that has the store open before this returns. */
+static void
+start_owner(struct child *owner, const char *path)
 {
-    struct child owner = {0, 0, 0, 0, 0};
-    lbx__storage *storage;
-    char path[512];
+    *owner = (struct child){0, 0, 0, 0, 0};
+    start(owner, path, -1);
+    await_report(owner, 1, owner);
+}
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    start(&owner, path, -1);
-    await_report(&owner, 1, &owner);
+/* An owner that sleeps is woken by a join request, and is exclusive again when
+ * the others have left. */
+TEST(an_owner_that_sleeps_lets_others_in)
+{
+    struct child owner;
+    lbx__storage *storage;
+    const char *path = test_path();
+
+    start_owner(&owner, path);
     CHECK_INT(1, owner.alone);
     for (int round = 0; round < 5; round++) {
         const long alone = owner.alone;
@@ -317,21 +323,19 @@ TEST_LIMIT(an_owner_that_sleeps_lets_others_in, 60)
     lbx__storage_close(storage);
 }
 
-/* MEMB-4 and D9: a flush that fails in one process stops the others, until all have
- * gone. */
-TEST_LIMIT(poison_reaches_every_process, 60)
+/* MEMB-4 and D9: a flush that fails in one process stops the others, until all
+ * of them have left. */
+TEST(poison_reaches_every_process)
 {
-    struct child owner = {0, 0, 0, 0, 0};
+    struct child owner;
     lbx_store_options options = fixture_options();
     struct faulty_io faulty;
     lbx_fault fault;
     lbx__storage *storage;
-    char path[512];
+    const char *path = test_path();
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    start(&owner, path, -1);
-    await_report(&owner, 1, &owner);
+    start_owner(&owner, path);
     faulty_init(&faulty);
     storage = fixture_open(path, NULL, &faulty.io);
     CHECK_OK(store_text(storage, "a", "1"));
@@ -342,7 +346,7 @@ TEST_LIMIT(poison_reaches_every_process, 60)
     CHECK(lbx__file_is_exclusive(storage));
     faulty.syncs_left = 0;
     CHECK_STATUS(LBX_IO, store_text(storage, "a", "3"));
-    // Nobody gets in while we are there; and we do nothing any more.
+    // No process can join while ours is open; and ours does nothing any more.
     CHECK_STATUS(LBX_IO, lbx__storage_begin(storage));
     lbx__storage_close(storage);
     // The word is left; the next exclusive opener recovers and clears it.
@@ -383,18 +387,16 @@ TEST_LIMIT(poison_reaches_every_process, 60)
 }
 
 /* options.exclusive: its owner refuses others, and is refused by them. */
-TEST_LIMIT(exclusive_mode_refuses_to_share_both_ways, 60)
+TEST(exclusive_mode_refuses_to_share_both_ways)
 {
-    struct child owner = {0, 0, 0, 0, 0};
+    struct child owner;
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
     lbx__storage *storage;
-    char path[512];
+    const char *path = test_path();
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    start(&owner, path, -1);
-    await_report(&owner, 1, &owner);
+    start_owner(&owner, path);
     options.exclusive = true;
     options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx__file_open(path, &options, NULL, &storage));
@@ -413,18 +415,18 @@ TEST_LIMIT(exclusive_mode_refuses_to_share_both_ways, 60)
 
 /* MEMB-2: an owner is killed just when another gets the right to write shared. Who
  * finds the journal not idle must not go on as if there were nothing in it. */
-TEST_LIMIT(a_killed_owners_journal_is_not_passed_over_in_shared_mode, 60)
+TEST(a_killed_owners_journal_is_not_passed_over_in_shared_mode)
 {
     enum {
         REQUESTS_AT = 24 /* in wake: after the magic and the boot's id */
     };
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
-    char path[512], wake[600];
+    char wake[600];
+    const char *path = test_path();
     uint32_t before, requests;
     pid_t child;
     int fd, status;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(wake, sizeof(wake), "%s/wake", path);
     child = fork();
     CHECK(child >= 0);

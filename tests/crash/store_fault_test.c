@@ -27,10 +27,10 @@ enum {
 };
 
 static const char *
-new_url(char path[512], char url[600])
+new_url(const char **ret_path, char url[600])
 {
-    (void)snprintf(path, 512, "%s", test_path());
-    (void)snprintf(url, 600, "file:%s", path);
+    *ret_path = test_path();
+    (void)snprintf(url, 600, "file:%s", *ret_path);
     return url;
 }
 
@@ -107,9 +107,10 @@ fail_at(enum disk_call call, long k, int error, bool for_ever, struct sum *sum)
 {
     struct ledger *ledger = ledger_create(LETTERS, lbx_clock_now(NULL));
     lbx_store_options options = fixture_options();
-    char path[512], url[600];
+    const char *path;
+    char url[600];
     struct workers workers =
-        fault_crew(ledger, new_url(path, url), &options, (uint64_t)k + 1);
+        fault_crew(ledger, new_url(&path, url), &options, (uint64_t)k + 1);
     lbx_fault fault = {LBX_OK, ""};
     bool failed, hit;
     struct score score;
@@ -168,23 +169,23 @@ fail_everywhere(enum disk_call call, int error, bool for_ever, const char *name)
     }
 }
 
-TEST_LIMIT(every_flush_may_fail, 120)
+TEST(every_flush_may_fail)
 {
     fail_everywhere(DISK_FLUSH, EIO, false, "a flush that fails once");
 }
 
-TEST_LIMIT(every_write_may_fail, 120)
+TEST(every_write_may_fail)
 {
     fail_everywhere(DISK_WRITE, EIO, false, "a write that fails once");
 }
 
-TEST_LIMIT(every_write_may_fail_from_then_on, 120)
+TEST(every_write_may_fail_from_then_on)
 {
     fail_everywhere(DISK_WRITE, ENOSPC, true, "writes that fail for ever");
 }
 
 /* The library's memory and LMDB's, in the thread that has the store. */
-TEST_LIMIT(every_allocation_of_a_store_may_fail, 120)
+TEST(every_allocation_of_a_store_may_fail)
 {
     fail_everywhere(DISK_MEMORY, ENOMEM, false, "memory that fails once");
 }
@@ -220,7 +221,7 @@ use_store(struct torture *memory, void *context)
         CHECK_STATUS(LBX_NO_MEMORY, status);
 }
 
-TEST_LIMIT(a_store_gives_its_memory_back, 60)
+TEST(a_store_gives_its_memory_back)
 {
     disk_quick = true;
     test_paths_in_memory();
@@ -231,7 +232,7 @@ TEST_LIMIT(a_store_gives_its_memory_back, 60)
  * nothing to stop for, and what was acknowledged is gone with the power; the
  * cuts of a disk that lies show it. Here: the same runs with nothing failing
  * must go on, or "stopped" would say nothing. */
-TEST_LIMIT(stores_on_which_nothing_fails_do_not_stop, 60)
+TEST(stores_on_which_nothing_fails_do_not_stop)
 {
     struct sum sum = {0};
 
@@ -305,14 +306,15 @@ fill_and_empty(const char *url, const lbx_store_options *options,
                 name, sent, again);
 }
 
-TEST_LIMIT(a_full_disk_refuses_sends_and_delivers, 120)
+TEST(a_full_disk_refuses_sends_and_delivers)
 {
     lbx_store_options options = fixture_options();
-    char path[512], url[600];
+    const char *path;
+    char url[600];
 
     options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     test_paths_in_memory();
-    (void)new_url(path, url);
+    (void)new_url(&path, url);
     (void)snprintf(url, sizeof(url), "file:%s/box", path);
     // Some room first: the file grows a few times, then never again.
     disk_fail(DISK_ALLOCATE, 6, ENOSPC, true);
@@ -320,12 +322,13 @@ TEST_LIMIT(a_full_disk_refuses_sends_and_delivers, 120)
     disk_fail(DISK_ALLOCATE, -1, 0, false);
 }
 
-TEST_LIMIT(a_small_disk_refuses_sends_and_delivers, 120)
+TEST(a_small_disk_refuses_sends_and_delivers)
 {
     lbx_store_options options = fixture_options();
-    char path[512], url[600];
+    const char *path;
+    char url[600];
 
-    (void)new_url(path, url);
+    (void)new_url(&path, url);
     (void)snprintf(url, sizeof(url), "file:%s/box", path);
     CHECK(mkdir(path, 0700) == 0);
     // A name space of our own: the mount ends with this process.

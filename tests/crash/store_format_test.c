@@ -8,6 +8,7 @@
  * To make one for a new format, run with LBX_GOLDEN=FOLDER; the test puts it
  * there.
  */
+#include "processes.h"
 #include "stores/file/fixture.h"
 #include "workers.h"
 
@@ -22,16 +23,6 @@
 
 /* ---- Older ---- */
 
-static int64_t
-wall_ns(void *context)
-{
-    struct timespec now;
-
-    (void)context;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * LBX_SECOND + now.tv_nsec;
-}
-
 static struct workers
 golden_crew(struct ledger *ledger, const char *url,
             const lbx_store_options *options)
@@ -40,7 +31,7 @@ golden_crew(struct ledger *ledger, const char *url,
         .url = url,
         .options = options,
         .ledger = ledger,
-        .now_ns = wall_ns,
+        .now_ns = processes_wall_ns,
         .live_max = 60,
         .lease_ns = 2 * LBX_SECOND,
         .seed = 5,
@@ -76,12 +67,12 @@ make_golden(const char *folder)
 {
     struct book book = {.ledger = ledger_create(1000, 0)};
     const lbx_store_options options = fixture_options();
-    char path[512], url[600], text[600], command[2000];
+    char url[600], text[600], command[2000];
+    const char *path = test_path();
     struct workers workers = golden_crew(book.ledger, url, &options);
     struct boxes boxes;
     struct worker worker;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(url, sizeof(url), "file:%s", path);
     (void)snprintf(text, sizeof(text), "%s.events", path);
     book.file = fopen(text, "we");
@@ -110,14 +101,14 @@ TEST(a_store_of_format_1_opens_and_has_every_letter)
 {
     struct ledger *ledger = ledger_create(1000, 0);
     const lbx_store_options options = fixture_options();
-    char path[512], url[600], command[1200], line[256];
+    char url[600], command[1200], line[256];
+    const char *path = test_path();
     const struct workers workers = golden_crew(ledger, url, &options);
     struct score score;
     FILE *book;
 
     if (getenv("LBX_GOLDEN"))
         make_golden(getenv("LBX_GOLDEN"));
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(command, sizeof(command),
                    "mkdir -m 700 %s && tar -C %s --strip-components=1 "
                    "--no-same-owner -xzf " CRASH_GOLDEN "/1.tar.gz",
@@ -194,13 +185,13 @@ sum_of(const char *path, const char *name)
 
 TEST(a_store_of_a_newer_format_is_refused_and_left_alone)
 {
-    char key[] = "store", path[512], url[600];
+    char key[] = "store", url[600];
+    const char *path = test_path();
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
     lbx_store *store;
     uint32_t data, journal;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(url, sizeof(url), "file:%s", path);
     CHECK_OK(lbx_store_open(url, &options, &store));
     lbx_store_unref(store);

@@ -84,21 +84,21 @@ kill_at(lbx_durability level, const char *name, struct rounds rounds,
     ledger_destroy(ledger);
 }
 
-TEST_LIMIT(kills_lose_no_letter, 200)
+TEST(kills_lose_no_letter)
 {
     kill_at(LBX_DURABILITY_POWER_CUT, "level sync",
             rounds_of(test_rounds(120, 20000), 15, 20),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
-TEST_LIMIT(kills_lose_no_letter_at_level_process, 120)
+TEST(kills_lose_no_letter_at_level_process)
 {
     kill_at(LBX_DURABILITY_PROCESS, "level process",
             rounds_of(test_rounds(25, 2000), 5, 6),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
-TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
+TEST(kills_lose_no_letter_at_level_interval)
 {
     kill_at(LBX_DURABILITY_INTERVAL, "level interval",
             rounds_of(test_rounds(15, 2000), 5, 6),
@@ -106,7 +106,7 @@ TEST_LIMIT(kills_lose_no_letter_at_level_interval, 120)
 }
 
 /* Controls: a store that forgets, and workers that report before the store has returned. */
-TEST_LIMIT(kills_of_a_store_in_memory_lose, 60)
+TEST(kills_of_a_store_in_memory_lose)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
     struct workers workers = processes_workers(ledger, "memory:workers", NULL);
@@ -138,7 +138,7 @@ kill_early_reporters(void)
 }
 
 /* The faster the disk, the fewer calls a kill interrupts: until both are found. */
-TEST_LIMIT(answers_before_the_store_has_answered_are_found_out, 240)
+TEST(answers_before_the_store_has_answered_are_found_out)
 {
     uint64_t lost = 0, resurrected = 0;
 

@@ -181,7 +181,7 @@ live_together(struct workers *workers, int64_t time_ns, struct house *house)
     return ledger_judge(workers->ledger);
 }
 
-TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
+TEST(processes_come_and_go_and_are_killed)
 {
     struct ledger *ledger = ledger_create(
         (uint64_t)test_rounds(1, 10) * 1000000, lbx_clock_now(NULL));
@@ -207,7 +207,7 @@ TEST_LIMIT(processes_come_and_go_and_are_killed, 180)
 }
 
 /* The control: each has a store of its own, in memory, and loses it. */
-TEST_LIMIT(processes_without_a_common_store_lose, 60)
+TEST(processes_without_a_common_store_lose)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
     struct workers workers = processes_workers(ledger, "memory:workers", NULL);

@@ -28,11 +28,11 @@ TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
 {
     static struct known known;
     lbx_file_store_report report;
-    char path[512];
+    const char *path;
 
     test_paths_in_memory();
     for (int killed = 0; killed < 2; killed++) {
-        (void)snprintf(path, sizeof(path), "%s", test_path());
+        path = test_path();
         known_make(&known, path, 300, killed, NULL);
         CHECK_OK(lbx_file_store_check(path, print_damage, NULL, &report));
         CHECK_INT(KNOWN_BOXES, report.boxes);
@@ -48,11 +48,12 @@ TEST(a_sound_store_is_salvaged_whole)
     static struct known known;
     struct known_found found;
     lbx_file_store_report report;
-    char path[512], saved[512];
+    const char *saved;
+    const char *path;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(saved, sizeof(saved), "%s", test_path());
+    path = test_path();
+    saved = test_path();
     known_make(&known, path, 300, true, NULL);
     CHECK_OK(lbx_file_store_salvage(path, saved, print_damage, NULL, &report));
     CHECK_INT(KNOWN_BOXES, report.boxes);
@@ -71,10 +72,10 @@ TEST(the_known_store_has_what_is_known)
 {
     static struct known known;
     struct known_found found;
-    char path[512];
+    const char *path;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     known_make(&known, path, 300, true, NULL);
     known_read(&known, path, false, &found);
     CHECK_OK(found.status);
@@ -111,10 +112,10 @@ TEST(a_check_that_is_killed_says_nothing_of_damage)
     struct thread thread;
     atomic_bool over = false;
     int killed = 0;
-    char path[512];
+    const char *path;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     known_make(&known, path, 300, false, NULL);
     thread_start(&thread, kill_children, &over);
     for (int i = 0; i < 100; i++) {

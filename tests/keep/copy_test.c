@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char path[480];
+static const char *path;
 
 static lbx_postbox *
 open_box(const char *folder, const char *name)
@@ -74,6 +74,7 @@ struct sender {
     lbx_postbox *first, *second;
     _Atomic(uint64_t) sent; /* to both */
     _Atomic(bool) stop;
+    struct thread thread;
 };
 
 static void
@@ -95,27 +96,45 @@ send_in_turn(void *context)
     }
 }
 
+static void
+sender_start(struct sender *sender)
+{
+    open_boxes(sender);
+    thread_start(&sender->thread, send_in_turn, sender);
+}
+
+static void
+sender_stop(struct sender *sender)
+{
+    sender->stop = true;
+    thread_join(&sender->thread);
+}
+
+static void
+sender_close(struct sender *sender)
+{
+    lbx_postbox_unref(sender->first);
+    lbx_postbox_unref(sender->second);
+}
+
 /* A copy has all that was answered before it was asked for, and is of one moment:
  * never the second letter without the first. */
-TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
+TEST(a_copy_is_of_one_moment_while_the_store_goes_on)
 {
     struct sender sender = {.sent = 0};
-    struct thread thread;
     lbx_store *store;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    open_boxes(&sender);
+    path = test_path();
+    sender_start(&sender);
     store = open_store(path);
-    thread_start(&thread, send_in_turn, &sender);
     for (int i = 0; i < test_rounds(6, 100); i++) {
-        char copy[512];
+        const char *copy = test_path();
         uint64_t before, first, second;
 
         before = sender.sent;
         EVENTUALLY(sender.sent > before + 50);
         before = sender.sent;
-        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         CHECK_OK(lbx_file_store_copy(store, copy));
         first = count_box(copy, "first");
         second = count_box(copy, "second");
@@ -123,25 +142,21 @@ TEST_LIMIT(a_copy_is_of_one_moment_while_the_store_goes_on, 120)
         check_sound(copy, first + second);
         known_remove(copy);
     }
-    sender.stop = true;
-    thread_join(&thread);
+    sender_stop(&sender);
     CHECK_INT(sender.sent, count_box(path, "first"));
     lbx_store_unref(store);
-    lbx_postbox_unref(sender.first);
-    lbx_postbox_unref(sender.second);
+    sender_close(&sender);
     check_sound(path, 2 * sender.sent);
 }
 
 /* The store may be in use while it is checked, also by who checks it. */
-TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
+TEST(a_store_in_use_is_checked_as_it_was_at_one_moment)
 {
     struct sender sender = {.sent = 0};
-    struct thread thread;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    open_boxes(&sender);
-    thread_start(&thread, send_in_turn, &sender);
+    path = test_path();
+    sender_start(&sender);
     for (int i = 0; i < test_rounds(20, 400); i++) {
         const uint64_t before = sender.sent;
         lbx_file_store_report report;
@@ -151,11 +166,9 @@ TEST_LIMIT(a_store_in_use_is_checked_as_it_was_at_one_moment, 120)
         CHECK_INT(2, report.boxes);
         CHECK(report.letters > 0);
     }
-    sender.stop = true;
-    thread_join(&thread);
+    sender_stop(&sender);
     check_sound(path, 2 * sender.sent);
-    lbx_postbox_unref(sender.first);
-    lbx_postbox_unref(sender.second);
+    sender_close(&sender);
 }
 
 /* A process that sends until it is killed. */
@@ -176,17 +189,15 @@ fork_sender(void)
 
 /* Two processes write, each group a commit of LMDB's: whenever it is that the
  * check has the lock, one has just been made. */
-TEST_LIMIT(a_shared_store_is_checked_while_all_of_them_write, 120)
+TEST(a_shared_store_is_checked_while_all_of_them_write)
 {
     struct sender sender = {.sent = 0};
-    struct thread thread;
     pid_t child;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     child = fork_sender();
-    open_boxes(&sender);
-    thread_start(&thread, send_in_turn, &sender);
+    sender_start(&sender);
     for (int i = 0; i < test_rounds(100, 400); i++) {
         const uint64_t before = sender.sent;
         lbx_file_store_report report;
@@ -195,12 +206,10 @@ TEST_LIMIT(a_shared_store_is_checked_while_all_of_them_write, 120)
         CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
         CHECK(report.letters > 0);
     }
-    sender.stop = true;
-    thread_join(&thread);
+    sender_stop(&sender);
     CHECK(kill(child, SIGKILL) == 0);
     CHECK(waitpid(child, NULL, 0) == child);
-    lbx_postbox_unref(sender.first);
-    lbx_postbox_unref(sender.second);
+    sender_close(&sender);
 }
 
 static ssize_t
@@ -211,15 +220,14 @@ read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
 }
 
 /* Who comes looks at pages that others write; the more there are, the longer. */
-TEST_LIMIT(a_shared_store_is_opened_while_all_of_them_write, 120)
+TEST(a_shared_store_is_opened_while_all_of_them_write)
 {
     struct sender sender = {.sent = 0};
-    struct thread thread;
     pid_t child, guest;
     int status;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     child = fork_sender();
     guest = fork();
     CHECK(guest >= 0);
@@ -241,15 +249,12 @@ TEST_LIMIT(a_shared_store_is_opened_while_all_of_them_write, 120)
         }
         _exit(0);
     }
-    open_boxes(&sender);
-    thread_start(&thread, send_in_turn, &sender);
+    sender_start(&sender);
     CHECK(waitpid(guest, &status, 0) == guest);
-    sender.stop = true;
-    thread_join(&thread);
+    sender_stop(&sender);
     CHECK(kill(child, SIGKILL) == 0);
     CHECK(waitpid(child, NULL, 0) == child);
-    lbx_postbox_unref(sender.first);
-    lbx_postbox_unref(sender.second);
+    sender_close(&sender);
     CHECK_INT(0, status);
 }
 
@@ -258,13 +263,14 @@ TEST(a_copy_has_every_letter_and_is_small)
 {
     static struct known known;
     struct known_found found;
-    char copy[512], buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
+    char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
+    const char *copy;
     lbx_box_options options;
     lbx_store *store;
 
     test_paths_in_memory();
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    path = test_path();
+    copy = test_path();
     known_make(&known, path, 300, true, NULL);
     store = open_store(path);
     CHECK_OK(lbx_file_store_copy(store, copy));
@@ -285,15 +291,15 @@ TEST(a_copy_has_every_letter_and_is_small)
 /* A receipt is good in the store that gave it, and in no copy. */
 TEST(receipts_are_not_good_in_a_copy)
 {
-    char copy[512], receipt[LBX_RECEIPT_BYTES];
+    char receipt[LBX_RECEIPT_BYTES];
+    const char *copy = test_path();
     lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE,
                               .receipt = receipt};
     lbx_postbox *postbox, *other;
     lbx_letter *letter;
     lbx_store *store;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(copy, sizeof(copy), "%s", test_path());
+    path = test_path();
     postbox = open_box(path, "box");
     store = open_store(path);
     CHECK_OK(lbx_postbox_send(postbox, "a", 1, NULL));
@@ -350,7 +356,7 @@ TEST(why_a_copy_was_not_made_is_logged)
     char url[600];
 
     options.log = keep_line;
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     (void)snprintf(url, sizeof(url), "file:%s", path);
     CHECK_OK(lbx_store_open(url, &options, &store));
     CHECK_STATUS(LBX_NOT_FOUND, lbx_file_store_copy(store, "/nowhere/at/all"));
@@ -378,7 +384,7 @@ TEST(a_missing_journal_is_told_as_missing)
     lbx_store *store;
     char url[600], file[600], saved[600];
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
+    path = test_path();
     (void)snprintf(url, sizeof(url), "file:%s", path);
     (void)snprintf(file, sizeof(file), "%s/journal", path);
     (void)snprintf(saved, sizeof(saved), "%s-saved", path);
@@ -403,12 +409,13 @@ TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
 {
     lbx_file_store_report report;
     lbx_store *store, *memory;
-    char other[512], above[480];
+    char missing_store[512], other[512];
+    const char *above = test_path();
     int entries;
 
-    (void)snprintf(above, sizeof(above), "%s", test_path());
     CHECK(mkdir(above, 0700) == 0);
-    (void)snprintf(path, sizeof(path), "%.400s/store", above);
+    path = missing_store;
+    (void)snprintf(missing_store, sizeof(missing_store), "%.400s/store", above);
     (void)snprintf(other, sizeof(other), "%.400s/other", above);
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_file_store_check(path, NULL, NULL, &report));

@@ -327,8 +327,7 @@ known_make(struct known *known, const char *path, int letters, bool as_killed,
 void
 known_copy(const char *from, const char *to)
 {
-    fixture_copy(from, to, "data.mdb");
-    fixture_copy(from, to, "journal");
+    fixture_copy_store(from, to);
 }
 
 void

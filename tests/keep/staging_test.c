@@ -38,9 +38,9 @@ TEST(a_staging_folder_that_fails_at_any_flush_leaves_no_trace)
         struct flushes flushes = {lbx__io_system, before};
         lbx__staging staging;
         lbx__storage *storage;
-        char path[512], wanted[600];
+        char wanted[600];
+        const char *path = test_path();
 
-        (void)snprintf(path, sizeof(path), "%s", test_path());
         (void)snprintf(wanted, sizeof(wanted), "%s/copy", path);
         storage = fixture_open(path, NULL, NULL);
         CHECK_OK(store_text(storage, "a", "1"));

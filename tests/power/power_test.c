@@ -149,7 +149,7 @@ report(const char *what, long count, const struct score *score)
                 score->resurrected, score->stale_ok, score->early);
 }
 
-TEST_LIMIT(no_power_cut_loses_a_letter, 120)
+TEST(no_power_cut_loses_a_letter)
 {
     const long count = test_rounds(3, 500);
     const struct score score = cut_often(LBX_DURABILITY_POWER_CUT, count);
@@ -158,7 +158,7 @@ TEST_LIMIT(no_power_cut_loses_a_letter, 120)
     score_check(&score);
 }
 
-TEST_LIMIT(power_cuts_at_level_process_lose_and_do_no_damage, 120)
+TEST(power_cuts_at_level_process_lose_and_do_no_damage)
 {
     const long count = test_rounds(1, 20);
     const struct score score = cut_often(LBX_DURABILITY_PROCESS, count);

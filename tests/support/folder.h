@@ -4,11 +4,16 @@
 #ifndef LBX_TEST_SUPPORT_FOLDER_H
 #define LBX_TEST_SUPPORT_FOLDER_H
 
-/* A path where nothing is yet, good until the next call. */
+enum {
+    TEST_PATH_BYTES = 480 /* the longest path with its 0 */
+};
+
+/* A path where nothing exists yet; the text stays until the process ends. */
 const char *test_path(void);
 
-/* Paths are in memory from now on, where that can be had: for tests that open a
- * thousand stores, and do not ask for the disk. Before the first path. */
+/* Puts paths into memory (/dev/shm) if it has a gigabyte free: for tests that
+ * open many stores or fill them. Tests of real flushes stay on the disk. Call it
+ * before the first test_path(). */
 void test_paths_in_memory(void);
 
 #endif

@@ -101,7 +101,7 @@ living(void)
 }
 
 // "process messages one at a time".
-TEST_CITING_LIMIT("ActorModelSpec 1 A1", one_message_is_handled_at_a_time, 60)
+TEST_CITING("ActorModelSpec 1 A1", one_message_is_handled_at_a_time)
 {
     lbx_actor_stats stats;
 
@@ -127,7 +127,7 @@ count_twenty(unsigned index, void *context)
 }
 
 // "handle queueing from multiple threads".
-TEST_CITING_LIMIT("ActorModelSpec 2", ten_threads_send_twenty_each, 60)
+TEST_CITING("ActorModelSpec 2", ten_threads_send_twenty_each)
 {
     model_begin();
     threads_run(10, count_twenty, NULL);
@@ -138,8 +138,8 @@ TEST_CITING_LIMIT("ActorModelSpec 2", ten_threads_send_twenty_each, 60)
 }
 
 // "not process messages for a suspended actor".
-TEST_CITING_LIMIT("ActorModelSpec 3 R-16",
-                  suspended_actor_processes_nothing_until_resumed, 60)
+TEST_CITING("ActorModelSpec 3 R-16",
+            suspended_actor_processes_nothing_until_resumed)
 {
     lbx_actor_stats stats;
     lbx_ref other;
@@ -171,7 +171,7 @@ stop_self(lbx_context *context, void *state, void *message)
 }
 
 // "handle waves of actors": 10,000, each told something and ended, three times.
-TEST_CITING_LIMIT("ActorModelSpec 4", waves_of_ten_thousand_actors, 120)
+TEST_CITING("ActorModelSpec 4", waves_of_ten_thousand_actors)
 {
     static const lbx_behaviour behaviour = {
         .version = LBX_BEHAVIOUR_VERSION,
@@ -220,7 +220,7 @@ listen_for_signals(void)
 
 // "continue to process messages when a thread gets interrupted": while it
 // handles one, and while it sleeps.
-TEST_CITING_LIMIT("ActorModelSpec 5", interrupted_threads_go_on, 60)
+TEST_CITING("ActorModelSpec 5", interrupted_threads_go_on)
 {
     listen_for_signals();
     model_begin();
@@ -238,7 +238,7 @@ TEST_CITING_LIMIT("ActorModelSpec 5", interrupted_threads_go_on, 60)
 }
 
 // "continue to process messages when exception is thrown".
-TEST_CITING_LIMIT("ActorModelSpec 6 A5", failures_do_not_stop_the_others, 60)
+TEST_CITING("ActorModelSpec 6 A5", failures_do_not_stop_the_others)
 {
     lbx_system_stats stats;
 
@@ -269,7 +269,7 @@ stop_it(unsigned index, void *context)
 }
 
 // "not double-deregister": whoever stops it, and how often, it ends once.
-TEST_CITING_LIMIT("ActorModelSpec 7 A11", actor_is_deregistered_once, 60)
+TEST_CITING("ActorModelSpec 7 A11", actor_is_deregistered_once)
 {
     long rounds = test_rounds(200, 2000);
     lbx_props props;

@@ -108,19 +108,19 @@ delivers_to_the_free_worker(const char *name)
 }
 
 // "deliver messages in a balancing fashion when defined programmatically".
-TEST_CITING_LIMIT("BalancingSpec 1 R-37", free_worker_handles_96_of_100, 60)
+TEST_CITING("BalancingSpec 1 R-37", free_worker_handles_96_of_100)
 {
     delivers_to_the_free_worker("balancingPool-1");
 }
 
 // "work with anonymous actor names".
-TEST_CITING_LIMIT("BalancingSpec 2", balancing_pool_needs_no_name, 60)
+TEST_CITING("BalancingSpec 2", balancing_pool_needs_no_name)
 {
     delivers_to_the_free_worker(NULL);
 }
 
 // "work with encoded actor names".
-TEST_CITING_LIMIT("BalancingSpec 3", balancing_pool_may_have_any_name, 60)
+TEST_CITING("BalancingSpec 3", balancing_pool_may_have_any_name)
 {
     static const char name[] = "abc\xc3\xa5"
                                "6#$\xe2\x82\xac xyz%";
@@ -138,8 +138,8 @@ TEST_CITING_LIMIT("BalancingSpec 3", balancing_pool_may_have_any_name, 60)
 
 // BalancingDispatcherSpec: "have fast actor stealing work from slow actor";
 // "both mailboxes are empty at the end".
-TEST_CITING_LIMIT("BalancingDispatcherSpec 1",
-                  fast_worker_takes_over_from_the_slow_one, 60)
+TEST_CITING("BalancingDispatcherSpec 1",
+            fast_worker_takes_over_from_the_slow_one)
 {
     lbx_actor_stats stats;
 
@@ -204,8 +204,7 @@ smallest_receive(lbx_context *context, void *state, void *message)
 
 // "deliver messages to idle actor": one of three is busy, and the next three
 // messages go to the others.
-TEST_CITING_LIMIT("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker,
-                  60)
+TEST_CITING("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker)
 {
     static const lbx_behaviour behaviour = {
         .version = LBX_BEHAVIOUR_VERSION,

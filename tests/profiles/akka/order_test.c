@@ -7,24 +7,6 @@
 #include "shuffle.h"
 #include <letterbox/compat/akka.h>
 
-// The message itself is its priority, as in PriorityDispatcherSpec.
-static bool
-by_number(const void *message, void *context, int32_t *ret)
-{
-    (void)context;
-    *ret = number_of(message);
-    return true;
-}
-
-// As in StablePriorityDispatcherSpec: 1..100 by number, the rest are equal.
-static bool
-first_hundred_by_number(const void *message, void *context, int32_t *ret)
-{
-    (void)context;
-    *ret = number_of(message) <= 100 ? number_of(message) : 101;
-    return true;
-}
-
 static struct box
 make_sorted(const char *kind, bool (*priority)(const void *, void *, int32_t *))
 {

@@ -292,7 +292,7 @@ survive_every_failing_allocation(const char *text, int64_t threads)
     }
 }
 
-TEST_LIMIT(selection_survives_every_failing_allocation, 60)
+TEST(selection_survives_every_failing_allocation)
 {
     survive_every_failing_allocation(
         "d { mailbox-type = bounded, stash-capacity = 3 }\n"
@@ -300,7 +300,7 @@ TEST_LIMIT(selection_survives_every_failing_allocation, 60)
         0);
 }
 
-TEST_LIMIT(teams_survive_every_failing_allocation, 60)
+TEST(teams_survive_every_failing_allocation)
 {
     survive_every_failing_allocation(
         "d { type = BalancingDispatcher }\n"
@@ -308,7 +308,7 @@ TEST_LIMIT(teams_survive_every_failing_allocation, 60)
         0);
 }
 
-TEST_LIMIT(deployed_pools_survive_every_failing_allocation, 60)
+TEST(deployed_pools_survive_every_failing_allocation)
 {
     survive_every_failing_allocation("akka.actor.deployment { \"/*\" {\n"
                                      "  router = balancing-pool\n"
@@ -316,7 +316,7 @@ TEST_LIMIT(deployed_pools_survive_every_failing_allocation, 60)
                                      0);
 }
 
-TEST_LIMIT(pinned_threads_survive_every_failing_allocation, 120)
+TEST(pinned_threads_survive_every_failing_allocation)
 {
     survive_every_failing_allocation(
         "d { type = PinnedDispatcher, shutdown-timeout = 0 }\n"

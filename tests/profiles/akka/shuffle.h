@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in an order that looks random, for tests of sorting. */
+/* Numbers in an order that looks random, and priorities to sort them by. */
 #ifndef LBX_TEST_AKKA_SHUFFLE_H
 #define LBX_TEST_AKKA_SHUFFLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* 1..count in an order that depends on `seed`. */
 static inline void
@@ -18,6 +21,24 @@ shuffle(int *numbers, int count, unsigned seed)
         numbers[i] = numbers[j];
         numbers[j] = held;
     }
+}
+
+/* Priorities of PriorityDispatcherSpec: the message itself is its priority. */
+static inline bool
+by_number(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    *ret = (int32_t)(intptr_t)message;
+    return true;
+}
+
+/* Of StablePriorityDispatcherSpec: 1..100 by number, the rest are equal. */
+static inline bool
+first_hundred_by_number(const void *message, void *context, int32_t *ret)
+{
+    (void)context;
+    *ret = (intptr_t)message <= 100 ? (int32_t)(intptr_t)message : 101;
+    return true;
 }
 
 #endif

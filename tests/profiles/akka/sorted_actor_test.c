@@ -8,24 +8,6 @@
 #include "stage.h"
 #include <letterbox/compat/akka.h>
 
-static bool
-by_number(const void *message, void *context, int32_t *ret)
-{
-    (void)context;
-    *ret = (int32_t)(intptr_t)message;
-    return true;
-}
-
-static bool
-first_hundred_by_number(const void *message, void *context, int32_t *ret)
-{
-    intptr_t number = (intptr_t)message;
-
-    (void)context;
-    *ret = number <= 100 ? (int32_t)number : 101;
-    return true;
-}
-
 /* A child with such a mailbox. */
 static lbx_ref
 begin(struct stage *stage, const char *kind,

@@ -160,13 +160,13 @@ end(lbx_system *system, struct actor *actor)
 }
 
 /* A test with an actor in a system with so many threads; both are made before
- * it and ended after it. */
-#define THREADS_TEST(behaviours, name, threads)                                \
+ * it and ended after it. What follows `threads` initialises the struct actor. */
+#define ACTOR_TEST_WITH(behaviours, name, threads, ...)                        \
     static void name##_with(struct actor *actor, lbx_system *system);          \
                                                                                \
     TEST_CITING(behaviours, name)                                              \
     {                                                                          \
-        struct actor actor = {0};                                              \
+        struct actor actor = {__VA_ARGS__};                                    \
         lbx_system *system = vela_system(threads);                             \
                                                                                \
         actor_create(&actor, system);                                          \
@@ -176,6 +176,9 @@ end(lbx_system *system, struct actor *actor)
                                                                                \
     static void name##_with(struct actor *actor,                               \
                             lbx_system *system __attribute__((unused)))
+
+#define THREADS_TEST(behaviours, name, threads)                                \
+    ACTOR_TEST_WITH(behaviours, name, threads, .loop = NULL)
 
 /* The same without threads: run() does their work. */
 #define ACTOR_TEST(behaviours, name) THREADS_TEST(behaviours, name, 0)

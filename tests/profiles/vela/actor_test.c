@@ -242,20 +242,16 @@ let_the_loop_look(struct actor *actor, intptr_t number)
     return LBX_OK;
 }
 
-TEST_CITING("V-21 V-34", messages_sent_during_a_delivery_come_after_it)
+ACTOR_TEST_WITH("V-21 V-34", messages_sent_during_a_delivery_come_after_it, 0,
+                .also = let_the_loop_look)
 {
-    struct actor actor = {.also = let_the_loop_look};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
+    actor_start(actor);
     run(system);
-    CHECK_OK(lbx_vela_loop_deliver(actor.loop, message_of(1), NULL));
-    CHECK_INT(1, actor.count);
+    CHECK_OK(lbx_vela_loop_deliver(actor->loop, message_of(1), NULL));
+    CHECK_INT(1, actor->count);
     run(system);
-    CHECK_INT(2, actor.count);
-    CHECK_INT(2, actor.got[1]);
-    end(system, &actor);
+    CHECK_INT(2, actor->count);
+    CHECK_INT(2, actor->got[1]);
 }
 
 /* ---- An actor with a loop ---- */

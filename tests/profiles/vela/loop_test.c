@@ -190,20 +190,16 @@ THREADS_TEST("V-21 V-32 R-19", loop_goes_on_after_an_error, 2)
     CHECK_STATE(RUNNING, actor);
 }
 
-TEST_CITING("V-32", an_error_in_handle_error_is_another_error)
+ACTOR_TEST_WITH("V-32", an_error_in_handle_error_is_another_error, 0,
+                .error_answer = LBX_NO_MEMORY)
 {
-    struct actor actor = {.error_answer = LBX_NO_MEMORY};
-    lbx_system *system = vela_system(0);
-
-    actor_create(&actor, system);
-    actor_start(&actor);
-    actor_send(&actor, BAD);
-    actor_send(&actor, 1);
+    actor_start(actor);
+    actor_send(actor, BAD);
+    actor_send(actor, 1);
     run(system);
-    CHECK_INT(2, actor_stats(&actor).errors);
-    CHECK_INT(1, actor_stats(&actor).processed);
-    CHECK_STATE(RUNNING, &actor);
-    end(system, &actor);
+    CHECK_INT(2, actor_stats(actor).errors);
+    CHECK_INT(1, actor_stats(actor).processed);
+    CHECK_STATE(RUNNING, actor);
 }
 
 TEST_CITING("V-30 V-31", max_throughput_bounds_a_cycle)

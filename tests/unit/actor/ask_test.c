@@ -316,62 +316,69 @@ ASKING_TEST("", answer_may_have_a_type)
 
 // ---- Select and event loops ----
 
-ASKING_TEST("", ask_can_be_selected)
-{
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+// A select over a receive and the ask, in this order.
+struct choice {
     lbx_producer *in;
     lbx_consumer *out;
     lbx_operation receive;
     lbx_operation select;
-    lbx_operation *both[2] = {&receive, &asking->ask};
+    lbx_operation *both[2];
     void *message;
-    size_t index = 9;
+    size_t index;
+};
 
+static void
+choice_begin(struct choice *choice, struct asking *asking)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+
+    *choice =
+        (struct choice){.both = {&choice->receive, &asking->ask}, .index = 9};
     options.clock = &asking->world.clock;
-    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &options, &in, &out));
-    CHECK_OK(lbx_consumer_receive_init(&receive, out, &message, LBX_FOREVER));
+    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &options, &choice->in,
+                                &choice->out));
+    CHECK_OK(lbx_consumer_receive_init(&choice->receive, choice->out,
+                                       &choice->message, LBX_FOREVER));
     ask_make(asking, 21, LBX_FOREVER);
-    CHECK_OK(lbx_select_init(&select, both, 2, 0, LBX_FOREVER, &index));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
+    CHECK_OK(lbx_select_init(&choice->select, choice->both, 2, 0, LBX_FOREVER,
+                             &choice->index));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&choice->select, NULL));
+}
+
+static void
+choice_end(struct choice *choice)
+{
+    lbx_operation_fini(&choice->select);
+    lbx_operation_fini(choice->both[1]);
+    lbx_operation_fini(&choice->receive);
+    lbx_producer_unref(choice->in);
+    lbx_consumer_unref(choice->out);
+}
+
+ASKING_TEST("", ask_can_be_selected)
+{
+    struct choice choice;
+
+    choice_begin(&choice, asking);
     (void)world_run(&asking->world);
-    CHECK_OK(lbx_operation_poll(&select, NULL));
-    CHECK_INT(1, index);
+    CHECK_OK(lbx_operation_poll(&choice.select, NULL));
+    CHECK_INT(1, choice.index);
     CHECK_INT(42, number_of(asking->answer.message));
-    lbx_operation_fini(&select);
-    lbx_operation_fini(&asking->ask);
-    lbx_operation_fini(&receive);
-    lbx_producer_unref(in);
-    lbx_consumer_unref(out);
+    choice_end(&choice);
 }
 
 ASKING_TEST("", ask_that_loses_a_select_is_cancelled)
 {
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-    lbx_producer *in;
-    lbx_consumer *out;
-    lbx_operation receive;
-    lbx_operation select;
-    lbx_operation *both[2] = {&receive, &asking->ask};
-    void *message;
-    size_t index = 9;
+    struct choice choice;
 
-    options.clock = &asking->world.clock;
-    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, &options, &in, &out));
-    CHECK_OK(lbx_consumer_receive_init(&receive, out, &message, LBX_FOREVER));
-    ask_make(asking, 21, LBX_FOREVER);
-    CHECK_OK(lbx_select_init(&select, both, 2, 0, LBX_FOREVER, &index));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
-    CHECK_OK(lbx_producer_try_send(in, letter(5)));
-    CHECK_OK(lbx_operation_poll(&select, NULL));
-    CHECK_INT(0, index);
+    choice_begin(&choice, asking);
+    CHECK_OK(lbx_producer_try_send(choice.in, letter(5)));
+    CHECK_OK(lbx_operation_poll(&choice.select, NULL));
+    CHECK_INT(0, choice.index);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&asking->ask));
     (void)world_run(&asking->world);
     CHECK_INT(1, atomic_load(&asking->world.dead_count)); // the answer
-    lbx_operation_fini(&select);
-    lbx_operation_fini(&asking->ask);
-    lbx_operation_fini(&receive);
-    lbx_producer_unref(in);
-    lbx_consumer_unref(out);
+    choice_end(&choice);
     world_end(&asking->world);
     CHECK_INT(2, atomic_load(&asking->world.ended));
 }

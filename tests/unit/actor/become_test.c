@@ -52,20 +52,15 @@ spawn_calm(struct world *world)
         .name = "moody",
         .receive = calm,
     };
-    lbx_props props = LBX_PROPS_INIT;
-    lbx_ref ref;
 
     stage = world;
-    props.behaviour = &behaviour;
-    CHECK_OK(lbx_system_spawn(world->system, &props, "moody", &ref));
-    return ref;
+    return behaviour_spawn(world, &behaviour, NULL);
 }
 
 ACTOR_TEST("", become_starts_with_the_next_message)
 {
-    lbx_ref ref;
+    lbx_ref ref = spawn_calm(world);
 
-    ref = spawn_calm(world);
     for (int i = 2; i >= 0; i--)
         lbx_tell(ref, letter(i));
     lbx_tell(ref, letter(1));
@@ -86,9 +81,8 @@ ACTOR_TEST("", unbecome_goes_back_step_by_step)
 
 ACTOR_TEST("", restart_forgets_what_it_became)
 {
-    lbx_ref ref;
+    lbx_ref ref = spawn_calm(world);
 
-    ref = spawn_calm(world);
     lbx_tell(ref, letter(0));
     lbx_tell(ref, letter(0));
     lbx_tell(ref, letter(FAILS));
@@ -126,12 +120,10 @@ ACTOR_TEST("", become_may_nest_deeply)
         .name = "deep",
         .receive = shallow,
     };
-    lbx_props props = LBX_PROPS_INIT;
     lbx_ref ref;
 
     stage = world;
-    props.behaviour = &behaviour;
-    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
+    ref = behaviour_spawn(world, &behaviour, NULL);
     for (int i = 0; i < 1000; i++)
         lbx_tell(ref, letter(1));
     for (int i = 0; i < 1001; i++)
@@ -160,12 +152,10 @@ ACTOR_TEST("", become_in_start_is_before_every_row)
         .matches = rows,
         .match_count = 1,
     };
-    lbx_props props = LBX_PROPS_INIT;
     lbx_ref ref;
 
     stage = world;
-    props.behaviour = &behaviour;
-    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
+    ref = behaviour_spawn(world, &behaviour, NULL);
     lbx_tell(ref, letter(1));
     lbx_tell(ref, letter(9));
     lbx_tell(ref, letter(2));

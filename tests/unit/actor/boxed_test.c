@@ -5,19 +5,6 @@
 
 #include "actor/fixture.h"
 
-// Spawns a part with a mailbox of a kind.
-static void
-spawn_boxed(struct part *part, const char *kind,
-            const lbx_mailbox_options *options)
-{
-    lbx_props props = part_props(part);
-
-    props.mailbox = kind;
-    props.mailbox_options = options;
-    CHECK_OK(
-        lbx_system_spawn(part->world->system, &props, part->name, &part->self));
-}
-
 static lbx_mailbox_options
 bounded(int64_t capacity, lbx_overflow overflow, int64_t wait_ns)
 {
@@ -46,7 +33,7 @@ ACTOR_TEST("A-13", a_priority_mailbox_sorts_the_poison_pill_too)
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
     options.priority = rank;
-    spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    part_spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, &options);
     lbx_tell(a->self, lbx_poison_pill());
     for (int i = 0; i < 7; i++)
         lbx_tell(a->self, letter(numbers[i]));
@@ -59,7 +46,7 @@ ACTOR_TEST("2.4.3", control_messages_overtake)
 {
     lbx_envelope urgent = lbx_envelope_control(letter(3), 10);
 
-    spawn_boxed(a, LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
+    part_spawn_boxed(a, LBX_KIND_UNBOUNDED_CONTROL_AWARE, NULL);
     lbx_tell(a->self, letter(1));
     lbx_tell(a->self, letter(2));
     lbx_tell_envelope(a->self, &urgent);
@@ -71,7 +58,7 @@ ACTOR_TEST("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
     lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_DROP_NEWEST, 0);
     lbx_envelope third = lbx_envelope_of(letter(3), 10);
 
-    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
     third.sender = lbx_ref_as_sender(a->self);
     lbx_tell(a->self, letter(1));
     lbx_tell(a->self, letter(2));
@@ -87,7 +74,7 @@ ACTOR_TEST("A-25", what_finds_no_room_is_a_dead_letter_with_its_sender)
 
 ACTOR_TEST("A-24", what_is_left_in_the_mailbox_becomes_dead_letters)
 {
-    spawn_boxed(a, LBX_KIND_UNBOUNDED_DEQUE, NULL);
+    part_spawn_boxed(a, LBX_KIND_UNBOUNDED_DEQUE, NULL);
     bid(a, do_stop, NULL);
     lbx_tell(a->self, letter(1));
     lbx_tell(a->self, letter(2));
@@ -105,7 +92,7 @@ ACTOR_TEST("", a_full_mailbox_gives_a_try_its_message_back)
     lbx_mailbox_options options = bounded(1, LBX_OVERFLOW_BLOCK, -1);
     lbx_envelope envelope = lbx_envelope_of(letter(2), 10);
 
-    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
     lbx_tell(a->self, letter(1));
     CHECK_STATUS(LBX_FULL, lbx_try_tell(a->self, &envelope));
     CHECK_DIARY(world, "a+ a:1");
@@ -136,7 +123,7 @@ ACTOR_TEST("", a_system_message_is_refused_and_reported_so)
         lbx_system_message_of(LBX_SYSTEM_CODE_STOP), NULL);
 
     part_spawn(a);
-    spawn_boxed(b, LBX_KIND_BOUNDED, NULL);
+    part_spawn_boxed(b, LBX_KIND_BOUNDED, NULL);
     system.message = letter(1);
     lbx_tell_envelope(a->self, &system);
     lbx_tell_envelope(b->self, &system);
@@ -160,6 +147,19 @@ tell_four(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
+// a tells four messages to b, which is suspended and has capacity for two: a
+// waits, at most for this time (-1: without end).
+static void
+let_sender_wait(struct part *a, struct part *b, int64_t wait_ns)
+{
+    const lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, wait_ns);
+
+    part_spawn(a);
+    part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    CHECK_OK(lbx_ref_suspend(b->self));
+    bid(a, tell_four, b);
+}
+
 // A sender that must wait handles nothing else until all is accepted, in order.
 ACTOR_TEST("A-25", a_sender_rests_until_there_is_room)
 {
@@ -167,7 +167,7 @@ ACTOR_TEST("A-25", a_sender_rests_until_there_is_room)
 
     part_spawn(a);
     CHECK_DIARY(world, "a+");
-    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
     CHECK_OK(lbx_ref_suspend(b->self));
     bid(a, tell_four, b);
     lbx_tell(a->self, letter(9));
@@ -180,12 +180,7 @@ ACTOR_TEST("A-25", a_sender_rests_until_there_is_room)
 
 ACTOR_TEST("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
 {
-    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, LBX_SECOND);
-
-    part_spawn(a);
-    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b->self));
-    bid(a, tell_four, b);
+    let_sender_wait(a, b, LBX_SECOND);
     lbx_tell(a->self, letter(9));
     CHECK_DIARY(world, "a+ told b+");
     world_advance(world, LBX_SECOND);
@@ -199,12 +194,7 @@ ACTOR_TEST("A-25", a_wait_for_room_that_is_over_makes_a_dead_letter)
 
 ACTOR_TEST("", a_sender_that_ends_while_it_waits_takes_its_messages_along)
 {
-    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
-
-    part_spawn(a);
-    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b->self));
-    bid(a, tell_four, b);
+    let_sender_wait(a, b, -1);
     CHECK_DIARY(world, "a+ told b+");
     lbx_ref_stop(a->self);
     CHECK_DIARY(world, "a-");
@@ -215,12 +205,7 @@ ACTOR_TEST("", a_sender_that_ends_while_it_waits_takes_its_messages_along)
 
 ACTOR_TEST("", a_recipient_that_ends_lets_its_senders_go_on)
 {
-    lbx_mailbox_options options = bounded(2, LBX_OVERFLOW_BLOCK, -1);
-
-    part_spawn(a);
-    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
-    CHECK_OK(lbx_ref_suspend(b->self));
-    bid(a, tell_four, b);
+    let_sender_wait(a, b, -1);
     lbx_tell(a->self, letter(9));
     CHECK_DIARY(world, "a+ told b+");
     lbx_ref_stop(b->self);
@@ -281,7 +266,7 @@ ACTOR_TEST("", numbers_of_an_actor_add_up)
 
 ACTOR_TEST("", depth_counts_a_mailbox_of_its_own)
 {
-    spawn_boxed(a, LBX_KIND_UNBOUNDED, NULL);
+    part_spawn_boxed(a, LBX_KIND_UNBOUNDED, NULL);
     lbx_tell(a->self, letter(1));
     lbx_tell(a->self, letter(2));
     CHECK_INT(2, stats_of(a).depth);

@@ -112,38 +112,24 @@ TEST(listener_may_read_the_message)
     world_end(&world);
 }
 
-TEST(without_a_listener_messages_are_still_ended)
+ACTOR_TEST_WITH("", without_a_listener_messages_are_still_ended,
+                options.dead_letters.on_dead_letter = NULL)
 {
-    struct world world;
-    struct part a;
-    lbx_system_options options = world_options(&world);
-
-    options.dead_letters.on_dead_letter = NULL;
-    world_begin_with(&world, &options);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    lbx_ref_stop(a.self);
-    (void)world_run(&world);
-    lbx_tell(a.self, letter(2));
-    CHECK_INT(2, atomic_load(&world.ended));
-    CHECK_INT(2, world_stats(&world).dead_letters);
-    world_end(&world);
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    lbx_ref_stop(a->self);
+    (void)world_run(world);
+    lbx_tell(a->self, letter(2));
+    CHECK_INT(2, atomic_load(&world->ended));
+    CHECK_INT(2, world_stats(world).dead_letters);
 }
 
-TEST(without_destroy_messages_are_left_alone)
+ACTOR_TEST_WITH("", without_destroy_messages_are_left_alone,
+                options.destroy = NULL)
 {
-    struct world world;
-    struct part a;
-    lbx_system_options options = world_options(&world);
-
-    options.destroy = NULL;
-    world_begin_with(&world, &options);
-    part_init(&a, &world, "a");
-    part_spawn(&a);
-    lbx_tell(a.self, letter(1));
-    CHECK_DIARY(&world, "a+ a:1");
-    world_end(&world);
+    part_spawn(a);
+    lbx_tell(a->self, letter(1));
+    CHECK_DIARY(world, "a+ a:1");
 }
 
 // A listener may use the system; it holds no lock.
@@ -235,15 +221,11 @@ static void
 swap_targets(void *context)
 {
     struct storm *storm = context;
-    lbx_props props = LBX_PROPS_INIT;
 
-    props.behaviour = &fragile;
-    props.argument = storm;
     while (!atomic_load(&storm->is_over)) {
         lbx_ref old = {atomic_load(&storm->target)};
-        lbx_ref ref;
+        lbx_ref ref = behaviour_spawn(&storm->world, &fragile, storm);
 
-        CHECK_OK(lbx_system_spawn(storm->world.system, &props, NULL, &ref));
         atomic_store(&storm->target, ref.word);
         lbx_ref_stop(old);
         sched_yield();
@@ -254,14 +236,11 @@ TEST_CITING("ACTOR-3 ACTOR-8", every_message_ends_once_while_actors_come_and_go)
 {
     static struct storm storm;
     struct thread thread;
-    lbx_props props = LBX_PROPS_INIT;
     lbx_ref first;
 
     world_begin_threads(&storm.world, 2);
     storm.type = parcel_type();
-    props.behaviour = &fragile;
-    props.argument = &storm;
-    CHECK_OK(lbx_system_spawn(storm.world.system, &props, NULL, &first));
+    first = behaviour_spawn(&storm.world, &fragile, &storm);
     atomic_store(&storm.target, first.word);
     thread_start(&thread, swap_targets, &storm);
     threads_run(MOST_SENDERS, send_parcels, &storm);
@@ -300,17 +279,13 @@ static const lbx_behaviour robust = {
 TEST_CITING("ACTOR-3", message_is_handled_or_dead_and_never_both)
 {
     static struct storm storm;
-    lbx_props props = LBX_PROPS_INIT;
     long sent = 0;
 
     world_begin_threads(&storm.world, 2);
     storm.type = parcel_type();
-    props.behaviour = &robust;
-    props.argument = &storm;
     for (long i = 0; i < test_rounds(4000, 100000); i++) {
-        lbx_ref ref;
+        lbx_ref ref = behaviour_spawn(&storm.world, &robust, &storm);
 
-        CHECK_OK(lbx_system_spawn(storm.world.system, &props, NULL, &ref));
         for (int j = 0; j < 12; j++) {
             lbx_tell_typed(ref, storm.type, copy_parcel(NULL, NULL));
             if (j == i % 12)

@@ -17,44 +17,28 @@ ACTOR_TEST("A-12 A-22 V-31", turn_handles_five_messages_by_default)
     CHECK_DIARY(world, "a+ a:1 a:2 a:3 a:4 a:5 b+ b:1 a:6 a:7");
 }
 
-TEST_CITING("A-22 V-30 V-31", throughput_is_respected)
+ACTOR_TEST_WITH("A-22 V-30 V-31", throughput_is_respected,
+                options.throughput = 1)
 {
-    struct world world;
-    struct part a;
-    struct part b;
-    lbx_system_options options = world_options(&world);
-
-    options.throughput = 1;
-    world_begin_with(&world, &options);
-    part_init(&a, &world, "a");
-    part_init(&b, &world, "b");
-    part_spawn(&a);
-    part_spawn(&b);
+    part_spawn(a);
+    part_spawn(b);
     for (int i = 1; i <= 3; i++) {
-        lbx_tell(a.self, letter(i));
-        lbx_tell(b.self, letter(i));
+        lbx_tell(a->self, letter(i));
+        lbx_tell(b->self, letter(i));
     }
-    CHECK_DIARY(&world, "a+ a:1 b+ b:1 a:2 b:2 a:3 b:3");
-    CHECK_INT(6, world_stats(&world).runs);
-    world_end(&world);
+    CHECK_DIARY(world, "a+ a:1 b+ b:1 a:2 b:2 a:3 b:3");
+    CHECK_INT(6, world_stats(world).runs);
 }
 
-TEST(large_throughput_takes_all_at_once)
+ACTOR_TEST_WITH("", large_throughput_takes_all_at_once,
+                options.throughput = INT64_MAX)
 {
-    struct world world;
-    struct part a;
-    lbx_system_options options = world_options(&world);
-
-    options.throughput = INT64_MAX;
-    world_begin_with(&world, &options);
-    part_init(&a, &world, "a");
-    a.silent = true;
-    part_spawn(&a);
+    a->silent = true;
+    part_spawn(a);
     for (int i = 0; i < 10000; i++)
-        lbx_tell(a.self, letter(1));
-    CHECK_INT(1, world_run(&world));
-    CHECK_INT(10000, atomic_load(&a.received));
-    world_end(&world);
+        lbx_tell(a->self, letter(1));
+    CHECK_INT(1, world_run(world));
+    CHECK_INT(10000, atomic_load(&a->received));
 }
 
 // System messages come between user messages (ACTOR-6).
@@ -301,32 +285,24 @@ hear_letter(lbx_context *context, void *state, void *message)
 }
 
 /* Else three floods would wait in memory before the first letter is handled. */
-TEST_CITING("ACTOR-10", who_floods_another_waits_until_that_has_run)
+ACTOR_TEST_WITH("ACTOR-10", who_floods_another_waits_until_that_has_run,
+                options.throughput = 1000)
 {
     static const lbx_behaviour floods_it = {LBX_BEHAVIOUR_VERSION, "floods",
                                             .receive = flood};
     static const lbx_behaviour hears = {LBX_BEHAVIOUR_VERSION, "hears",
                                         .receive = hear_letter};
-    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
-    lbx_props props = LBX_PROPS_INIT;
-    lbx_system *system;
     lbx_ref flooder;
 
-    options.threads = 0;
-    options.throughput = 1000;
-    CHECK_OK(lbx_system_create(&options, &system));
-    props.behaviour = &hears;
-    CHECK_OK(lbx_system_spawn(system, &props, NULL, &flooded));
-    props.behaviour = &floods_it;
-    CHECK_OK(lbx_system_spawn(system, &props, NULL, &flooder));
+    flooded = behaviour_spawn(world, &hears, NULL);
+    flooder = behaviour_spawn(world, &floods_it, NULL);
     for (int i = 0; i < 3; i++)
         lbx_tell(flooder, NULL);
-    CHECK_OK(lbx_system_run(system, UINT64_MAX, NULL));
+    (void)world_run(world);
     CHECK_INT(0, heard_at[0]);
     CHECK_INT(600, heard_at[1]);
     CHECK_INT(1200, heard_at[2]);
     CHECK_INT(1800, letters_heard);
-    lbx_system_destroy(system);
 }
 
 static int64_t
@@ -364,29 +340,22 @@ tell_and_wait(lbx_context *context, void *state, void *message)
 
 /* What a handler tells waits in its worker's slot, and another takes it out when
  * that handler takes long: DISP-5. */
-TEST(a_handler_may_wait_for_one_that_only_it_has_told)
+ACTOR_TEST_THREADS("", a_handler_may_wait_for_one_that_only_it_has_told, 2)
 {
     static const lbx_behaviour waits = {LBX_BEHAVIOUR_VERSION, "waits",
                                         .receive = tell_and_wait};
     static const lbx_behaviour answers = {LBX_BEHAVIOUR_VERSION, "answers",
                                           .receive = answer};
-    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
-    lbx_props props = LBX_PROPS_INIT;
-    lbx_system *system;
     lbx_ref first;
 
-    options.threads = 2;
     CHECK_OK(lbx_signal_create(NULL, NULL, &heard));
-    CHECK_OK(lbx_system_create(&options, &system));
-    props.behaviour = &answers;
-    CHECK_OK(lbx_system_spawn(system, &props, NULL, &told));
-    props.behaviour = &waits;
-    CHECK_OK(lbx_system_spawn(system, &props, NULL, &first));
+    told = behaviour_spawn(world, &answers, NULL);
+    first = behaviour_spawn(world, &waits, NULL);
     for (int i = 0; i < 20; i++)
         lbx_tell(first, NULL);
     lbx_tell(first, lbx_poison_pill());
-    CHECK_OK(lbx_ref_ended_until(system, first, LBX_FOREVER));
-    lbx_system_destroy(system);
+    CHECK_OK(lbx_ref_ended_until(world->system, first, LBX_FOREVER));
+    world_end(world);
     lbx_signal_unref(heard);
 }
 

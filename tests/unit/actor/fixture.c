@@ -341,12 +341,34 @@ part_props(struct part *part)
 lbx_ref
 part_spawn(struct part *part)
 {
+    return part_spawn_boxed(part, NULL, NULL);
+}
+
+lbx_ref
+part_spawn_boxed(struct part *part, const char *kind,
+                 const lbx_mailbox_options *options)
+{
     lbx_props props = part_props(part);
     lbx_ref self;
 
+    props.mailbox = kind;
+    props.mailbox_options = options;
     CHECK_OK(lbx_system_spawn(part->world->system, &props, part->name, &self));
     part->self = self;
     return self;
+}
+
+lbx_ref
+behaviour_spawn(struct world *world, const lbx_behaviour *behaviour,
+                void *argument)
+{
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_ref ref;
+
+    props.behaviour = behaviour;
+    props.argument = argument;
+    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
+    return ref;
 }
 
 lbx_status
@@ -441,6 +463,15 @@ do_block(lbx_context *context, struct part *part, void *argument)
     return LBX_OK;
 }
 
+static void
+cast_init(struct cast *cast)
+{
+    part_init(&cast->a, &cast->world, "a");
+    part_init(&cast->b, &cast->world, "b");
+    part_init(&cast->c, &cast->world, "c");
+    part_init(&cast->d, &cast->world, "d");
+}
+
 void
 cast_begin(struct cast *cast, int64_t threads)
 {
@@ -448,8 +479,12 @@ cast_begin(struct cast *cast, int64_t threads)
         world_begin_threads(&cast->world, threads);
     else
         world_begin(&cast->world);
-    part_init(&cast->a, &cast->world, "a");
-    part_init(&cast->b, &cast->world, "b");
-    part_init(&cast->c, &cast->world, "c");
-    part_init(&cast->d, &cast->world, "d");
+    cast_init(cast);
+}
+
+void
+cast_begin_with(struct cast *cast, const lbx_system_options *options)
+{
+    world_begin_with(&cast->world, options);
+    cast_init(cast);
 }

@@ -136,7 +136,15 @@ lbx_props part_props(struct part *part);
 /* Under "/user", by its name. */
 lbx_ref part_spawn(struct part *part);
 
-/* As somebody's child, in that one's handler. */
+/* The same with a mailbox of this kind; options may be NULL. */
+lbx_ref part_spawn_boxed(struct part *part, const char *kind,
+                         const lbx_mailbox_options *options);
+
+/* A nameless actor that is no part: `argument` is for its start. */
+lbx_ref behaviour_spawn(struct world *world, const lbx_behaviour *behaviour,
+                        void *argument);
+
+/* As a child of the actor whose handler calls this. */
 lbx_status part_spawn_in(lbx_context *context, struct part *part);
 
 /* Orders an actor to do something. */
@@ -158,18 +166,32 @@ struct cast {
 };
 
 void cast_begin(struct cast *cast, int64_t threads);
+void cast_begin_with(struct cast *cast, const lbx_system_options *options);
 
 /* A test in a world without threads and with a clock that the test moves; or
  * with threads and the real clock. The body has `world` and `a` to `d`. */
 #define ACTOR_TEST(behaviour, name) ACTOR_TEST_THREADS(behaviour, name, 0)
 
 #define ACTOR_TEST_THREADS(behaviour, name, threads)                           \
+    CAST_TEST(behaviour, name, cast_begin(&cast, threads))
+
+/* A test without threads whose system has other `options`: `change` is an
+ * expression that sets some of them. */
+#define ACTOR_TEST_WITH(behaviour, name, change)                               \
+    CAST_TEST(behaviour, name, {                                               \
+        lbx_system_options options = world_options(&cast.world);               \
+                                                                               \
+        change;                                                                \
+        cast_begin_with(&cast, &options);                                      \
+    })
+
+#define CAST_TEST(behaviour, name, begin)                                      \
     static void name##_in(CAST_PARAMETERS);                                    \
     TEST_CITING(behaviour, name)                                               \
     {                                                                          \
         struct cast cast;                                                      \
                                                                                \
-        cast_begin(&cast, threads);                                            \
+        begin;                                                                 \
         name##_in(&cast.world, &cast.a, &cast.b, &cast.c, &cast.d);            \
         world_end(&cast.world);                                                \
     }                                                                          \

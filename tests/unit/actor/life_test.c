@@ -83,15 +83,11 @@ static void
 spawn_and_tell(unsigned index, void *context)
 {
     struct births *births = context;
-    lbx_props props = LBX_PROPS_INIT;
 
     (void)index;
-    props.behaviour = &counter;
-    props.argument = births;
     for (long i = 0; i < test_rounds(4000, 100000); i++) {
-        lbx_ref ref;
+        lbx_ref ref = behaviour_spawn(births->world, &counter, births);
 
-        CHECK_OK(lbx_system_spawn(births->world->system, &props, NULL, &ref));
         for (int j = 1; j <= 4; j++)
             lbx_tell(ref, letter(j));
         lbx_tell(ref, lbx_poison_pill());

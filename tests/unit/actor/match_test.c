@@ -77,103 +77,80 @@ is_ripe(const void *message)
     return number_of(message) > 10;
 }
 
+/* An actor with these rows and, if it is not NULL, this handler for the rest. */
 static lbx_ref
-spawn_with(struct world *world, const lbx_behaviour *behaviour)
+spawn_matching(struct world *world, const lbx_match *rows, size_t count,
+               lbx_actor_handler *receive)
 {
-    lbx_props props = LBX_PROPS_INIT;
-    lbx_ref ref;
+    static lbx_behaviour behaviour;
 
-    props.behaviour = behaviour;
-    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
-    return ref;
+    behaviour = (lbx_behaviour){
+        .version = LBX_BEHAVIOUR_VERSION,
+        .name = "eater",
+        .receive = receive,
+        .matches = rows,
+        .match_count = count,
+    };
+    return behaviour_spawn(world, &behaviour, NULL);
 }
 
-TEST(first_row_that_fits_is_called)
+#define MATCH_TEST(name)                                                       \
+    FIXTURE_TEST(world, "", name, types_begin(world), types_end(world))
+
+MATCH_TEST(first_row_that_fits_is_called)
 {
     const lbx_match rows[] = {
         {(const lbx_type *const *)&pear, is_ripe, on_ripe},
         {(const lbx_type *const *)&apple, NULL, on_apple},
         {fruit_slot, NULL, on_fruit},
     };
-    const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
-        .name = "eater",
-        .receive = on_rest,
-        .matches = rows,
-        .match_count = 3,
-    };
-    struct world world;
-    lbx_ref ref;
+    lbx_ref ref = spawn_matching(world, rows, 3, on_rest);
 
-    types_begin(&world);
-    ref = spawn_with(&world, &behaviour);
     lbx_tell_typed(ref, apple, letter(1));
     lbx_tell_typed(ref, pear, letter(2)); // not ripe: a fruit all the same
     lbx_tell_typed(ref, pear, letter(12));
     lbx_tell_typed(ref, fruit, letter(3));
     lbx_tell_typed(ref, stone, letter(4));
     lbx_tell(ref, letter(5));
-    CHECK_DIARY(&world, "on_apple:1 on_fruit:2 on_ripe:12 on_fruit:3 "
-                        "on_rest:4 on_rest:5");
+    CHECK_DIARY(world, "on_apple:1 on_fruit:2 on_ripe:12 on_fruit:3 "
+                       "on_rest:4 on_rest:5");
     CHECK_INT(5, atomic_load(&destroyed)); // by their types
-    CHECK_INT(1, atomic_load(&world.ended));
-    types_end(&world);
+    CHECK_INT(1, atomic_load(&world->ended));
 }
 
-TEST(unhandled_message_is_a_dead_letter)
+MATCH_TEST(unhandled_message_is_a_dead_letter)
 {
     const lbx_match rows[] = {{fruit_slot, NULL, on_fruit}};
-    const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
-        .name = "eater",
-        .matches = rows,
-        .match_count = 1,
-    };
-    struct world world;
-    lbx_ref ref;
+    lbx_ref ref = spawn_matching(world, rows, 1, NULL);
 
-    types_begin(&world);
-    ref = spawn_with(&world, &behaviour);
     lbx_tell_typed(ref, stone, letter(1));
     lbx_tell(ref, letter(2));
     lbx_tell_typed(ref, apple, letter(3));
-    CHECK_DIARY(&world, "on_fruit:3");
-    CHECK_INT(2, atomic_load(&world.dead_count));
-    world_check_dead(&world, 0, 1, LBX_LOSS_UNHANDLED);
-    world_check_dead(&world, 1, 2, LBX_LOSS_UNHANDLED);
-    CHECK_PTR(stone, world.dead[0].envelope.type);
-    CHECK(lbx_ref_equal(ref, world.dead[0].recipient));
+    CHECK_DIARY(world, "on_fruit:3");
+    CHECK_INT(2, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 1, LBX_LOSS_UNHANDLED);
+    world_check_dead(world, 1, 2, LBX_LOSS_UNHANDLED);
+    CHECK_PTR(stone, world->dead[0].envelope.type);
+    CHECK(lbx_ref_equal(ref, world->dead[0].recipient));
     CHECK_INT(2, atomic_load(&destroyed));
-    CHECK_INT(1, atomic_load(&world.ended));
-    CHECK_INT(1, world_stats(&world).handled);
-    types_end(&world);
+    CHECK_INT(1, atomic_load(&world->ended));
+    CHECK_INT(1, world_stats(world).handled);
 }
 
-TEST(row_without_a_type_fits_any_message)
+MATCH_TEST(row_without_a_type_fits_any_message)
 {
     const lbx_match rows[] = {
         {NULL, is_ripe, on_ripe},
         {fruit_slot, NULL, on_fruit},
         {NULL, NULL, on_any},
     };
-    const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
-        .name = "eater",
-        .receive = on_rest,
-        .matches = rows,
-        .match_count = 3,
-    };
-    struct world world;
-    lbx_ref ref;
+    lbx_ref ref = spawn_matching(world, rows, 3, on_rest);
 
-    types_begin(&world);
-    ref = spawn_with(&world, &behaviour);
     lbx_tell(ref, letter(1));
     lbx_tell(ref, letter(11));
     lbx_tell_typed(ref, stone, letter(2));
     lbx_tell_typed(ref, apple, letter(3));
-    CHECK_DIARY(&world, "on_any:1 on_ripe:11 on_any:2 on_fruit:3");
-    types_end(&world);
+    CHECK_DIARY(world, "on_any:1 on_ripe:11 on_any:2 on_fruit:3");
 }
 
 static lbx_status
@@ -187,45 +164,27 @@ say_type(lbx_context *context, void *state, void *message)
     return LBX_OK;
 }
 
-TEST(handler_sees_the_type)
+MATCH_TEST(handler_sees_the_type)
 {
-    static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
-        .name = "teller",
-        .receive = say_type,
-    };
-    struct world world;
-    lbx_ref ref;
+    lbx_ref ref = spawn_matching(world, NULL, 0, say_type);
 
-    types_begin(&world);
-    ref = spawn_with(&world, &behaviour);
     lbx_tell_typed(ref, apple, letter(1));
     lbx_tell(ref, letter(1));
-    CHECK_DIARY(&world, "test.Apple none");
-    types_end(&world);
+    CHECK_DIARY(world, "test.Apple none");
 }
 
 // Notices are found by their type as well.
-TEST(notices_can_be_matched)
+MATCH_TEST(notices_can_be_matched)
 {
     static const lbx_type *terminated;
     static const lbx_match rows[] = {{&terminated, NULL, say_type}};
-    static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
-        .name = "mourner",
-        .matches = rows,
-        .match_count = 1,
-    };
-    struct world world;
     lbx_ref ref;
 
-    types_begin(&world);
     terminated = lbx_terminated_type();
-    ref = spawn_with(&world, &behaviour);
+    ref = spawn_matching(world, rows, 1, NULL);
     lbx_tell_typed(ref, terminated, NULL);
     lbx_tell_typed(ref, lbx_receive_timeout_type(), NULL); // unhandled
-    CHECK_DIARY(&world, "letterbox.Terminated");
-    CHECK_INT(0, atomic_load(&world.dead_count));
-    CHECK_INT(1, atomic_load(&world.suppressed_count));
-    types_end(&world);
+    CHECK_DIARY(world, "letterbox.Terminated");
+    CHECK_INT(0, atomic_load(&world->dead_count));
+    CHECK_INT(1, atomic_load(&world->suppressed_count));
 }

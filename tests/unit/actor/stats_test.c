@@ -16,20 +16,6 @@ stats_of(lbx_ref ref)
     return stats;
 }
 
-/* A part with a mailbox of its own. */
-static lbx_ref
-spawn_boxed(struct part *part, const char *kind,
-            const lbx_mailbox_options *options)
-{
-    lbx_props props = part_props(part);
-
-    props.mailbox = kind;
-    props.mailbox_options = options;
-    CHECK_OK(
-        lbx_system_spawn(part->world->system, &props, part->name, &part->self));
-    return part->self;
-}
-
 static void
 tell_two_after(struct world *world, lbx_ref ref, int64_t first_ns,
                int64_t second_ns)
@@ -48,7 +34,7 @@ ACTOR_TEST("", time_in_a_mailbox_is_known_with_timestamps)
     lbx_actor_stats stats;
 
     options.timestamps = true;
-    spawn_boxed(a, LBX_KIND_BOUNDED, &options);
+    part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
     tell_two_after(world, a->self, 100, 300);
     stats = stats_of(a->self);
     CHECK_INT(2, stats.timed_messages);
@@ -65,7 +51,7 @@ ACTOR_TEST("", time_in_a_mailbox_is_not_known_without_timestamps)
 {
     lbx_actor_stats stats;
 
-    spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, NULL);
+    part_spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     part_spawn(b);
     tell_two_after(world, a->self, 100, 300);
     tell_two_after(world, b->self, 100, 300);
@@ -142,7 +128,7 @@ ACTOR_TEST("", tree_shows_the_numbers_of_each_actor)
 
     options.timestamps = true;
     part_spawn(a);
-    spawn_boxed(b, LBX_KIND_BOUNDED, &options);
+    part_spawn_boxed(b, LBX_KIND_BOUNDED, &options);
     tell_two_after(world, b->self, 2000, 4000);
     lbx_tell(a->self, letter(FAILS));
     (void)world_run(world);

@@ -142,13 +142,9 @@ ACTOR_TEST_THREADS("", timeout_comes_with_threads_too, 1)
         .start = begin_countdown,
         .receive = count_down,
     };
-    lbx_props props = LBX_PROPS_INIT;
     _Atomic int left = 3;
-    lbx_ref ref;
 
-    props.behaviour = &countdown;
-    props.argument = &left;
-    CHECK_OK(lbx_system_spawn(world->system, &props, NULL, &ref));
+    (void)behaviour_spawn(world, &countdown, &left);
     EVENTUALLY(atomic_load(&left) == 0);
     world_end(world);
     CHECK_INT(0, atomic_load(&left)); // none after it was taken back

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damage (RECOV-2): files that are missing, cut, of another store,
- * or have bits flipped. A store opens with all it had, or says why and where;
- * it is never read as empty, and nothing is deleted.
+ * or have bits flipped. A store opens with all it had, or the fault says why and
+ * where; it is never read as empty, and nothing is deleted.
  */
 #include "fixture.h"
 #include "stores/file/private.h"
@@ -15,33 +15,44 @@
 #include <unistd.h>
 
 enum {
-    GROUPS = 20
+    BATCHES = 20
 };
 
-/* A store as a kill leaves it, in a new folder: GROUPS groups, the first half
+/* A store as a kill leaves it, in a new folder: BATCHES batches, the first half
  * checkpointed. */
-static void
-make_killed(char path[512])
+static const char *
+make_killed(void)
 {
-    char alive[512];
-    lbx__storage *storage;
+    const char *alive = test_path(), *path = test_path();
+    lbx__storage *storage = fixture_open(alive, NULL, NULL);
 
-    (void)snprintf(alive, 512, "%s", test_path());
-    (void)snprintf(path, 512, "%s", test_path());
-    storage = fixture_open(alive, NULL, NULL);
-    for (int i = 0; i < GROUPS; i++) {
+    for (int i = 0; i < BATCHES; i++) {
         char key[16];
 
         (void)snprintf(key, sizeof(key), "k%02d", i);
         CHECK_OK(store_text(storage, key, key));
-        if (i == GROUPS / 2) {
+        if (i == BATCHES / 2) {
             lbx__storage_close(storage);
             storage = fixture_open(alive, NULL, NULL);
         }
     }
-    fixture_copy(alive, path, "data.mdb");
-    fixture_copy(alive, path, "journal");
+    fixture_copy_store(alive, path);
     lbx__storage_close(storage);
+    return path;
+}
+
+/* A copy of a store in which bits of one byte of a file are flipped. */
+static const char *
+copy_flipped(const char *path, const char *name, size_t at, uint8_t bits)
+{
+    const char *copy = test_path();
+    uint8_t byte;
+
+    fixture_copy_store(path, copy);
+    fixture_read(copy, name, &byte, 1, at);
+    byte ^= bits;
+    fixture_write(copy, name, &byte, 1, at);
+    return copy;
 }
 
 static lbx_status
@@ -55,12 +66,12 @@ try_open(const char *path, lbx_fault *fault, lbx__storage **ret)
 }
 
 static int
-groups_there(lbx__storage *storage)
+batches_there(lbx__storage *storage)
 {
     int count = 0;
 
     CHECK_OK(lbx__storage_begin(storage));
-    for (; count < GROUPS; count++) {
+    for (; count < BATCHES; count++) {
         char key[16];
         lbx__bytes value;
 
@@ -106,32 +117,35 @@ cut_file(const char *path, const char *name, off_t size)
 /* A file that is gone is no new store. */
 TEST(a_missing_file_is_damage_not_a_new_store)
 {
-    char path[512];
+    static const struct {
+        const char *name;
+        off_t size; /* that is left; -1: the file is deleted */
+        const char *why;
+    } cases[] = {
+        {"journal", -1, "journal"},
+        {"journal", 100, "journal"},
+        {"journal", 0, "journal"},
+        {"data.mdb", -1, "journal, but nothing"},
+        {"data.mdb", 0, "journal, but nothing"},
+    };
 
-    make_killed(path);
-    remove_file(path, "journal");
-    check_refused(path, "journal");
-    make_killed(path);
-    remove_file(path, "data.mdb");
-    check_refused(path, "journal, but nothing");
-    make_killed(path);
-    cut_file(path, "data.mdb", 0);
-    check_refused(path, "journal, but nothing");
-    make_killed(path);
-    cut_file(path, "journal", 100);
-    check_refused(path, "journal");
-    make_killed(path);
-    cut_file(path, "journal", 0);
-    check_refused(path, "journal");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *path = make_killed();
+
+        test_note("%s of %d bytes", cases[i].name, (int)cases[i].size);
+        if (cases[i].size < 0)
+            remove_file(path, cases[i].name);
+        else
+            cut_file(path, cases[i].name, cases[i].size);
+        check_refused(path, cases[i].why);
+    }
 }
 
 /* A journal or data of another store: uid for uid. */
 TEST(files_of_two_stores_do_not_mix)
 {
-    char one[512], other[512];
+    const char *one = make_killed(), *other = make_killed();
 
-    make_killed(one);
-    make_killed(other);
     remove_file(one, "journal");
     fixture_copy(other, one, "journal");
     check_refused(one, "journal");
@@ -139,15 +153,15 @@ TEST(files_of_two_stores_do_not_mix)
 
 /* Each byte of the journal's head and records: flipped, it is damage with a
  * range, or the last record is cut off as if torn. */
-TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
+TEST(every_flipped_byte_of_the_journal_shows)
 {
-    char path[512];
+    const char *path;
     uint8_t records[4096];
     size_t end = 0;
     long damaged = 0, cut = 0;
 
     test_paths_in_memory();
-    make_killed(path);
+    path = make_killed();
     fixture_read(path, "journal", records, sizeof(records), LBX__JOURNAL_FRONT);
     // Behind them are those of the generation before.
     while (memcmp(records + end, "LBX", 3) == 0 &&
@@ -155,24 +169,17 @@ TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
         end += records[end + 4];
     CHECK(end > 300 && end < sizeof(records));
     for (size_t at = 0; at < LBX__JOURNAL_FRONT + end; at++) {
-        char copy[512];
         lbx__storage *storage;
         lbx_fault fault;
-        uint8_t byte;
         lbx_status status;
 
         if (at == 36)
             at = LBX__JOURNAL_FRONT; // zeros between
-        (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        fixture_copy(path, copy, "data.mdb");
-        fixture_copy(path, copy, "journal");
-        fixture_read(copy, "journal", &byte, 1, at);
-        byte ^= 0x10;
-        fixture_write(copy, "journal", &byte, 1, at);
-        status = try_open(copy, &fault, &storage);
+        status =
+            try_open(copy_flipped(path, "journal", at, 0x10), &fault, &storage);
         if (status == LBX_OK) {
             // Only the last record, which nothing was written behind.
-            CHECK_INT(GROUPS - 1, groups_there(storage));
+            CHECK_INT(BATCHES - 1, batches_there(storage));
             CHECK(at >= LBX__JOURNAL_FRONT + end - 64);
             lbx__storage_close(storage);
             cut++;
@@ -191,14 +198,13 @@ TEST_LIMIT(every_flipped_byte_of_the_journal_shows, 120)
  * was, and even the last record is not taken for a torn one. */
 TEST(after_a_kill_even_the_last_record_is_not_taken_for_torn)
 {
-    char path[512];
+    const char *path = test_path();
     lbx_fault fault;
     lbx__storage *storage;
     const uint8_t zero = 0;
     pid_t child;
     int status;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -223,21 +229,18 @@ TEST(an_older_state_is_not_taken_for_the_latest)
     enum {
         PAGE = 4096
     };
-    char path[512], copy[512];
-    lbx__storage *storage;
+    const char *copy = test_path();
+    const char *path = test_path();
     uint8_t before[2 * PAGE];
     lbx_fault fault;
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(copy, sizeof(copy), "%s", test_path());
-    storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     lbx__storage_close(storage);
     fixture_read(path, "data.mdb", before, sizeof(before), 0);
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "b", "2"));
-    fixture_copy(path, copy, "data.mdb");
-    fixture_copy(path, copy, "journal");
+    fixture_copy_store(path, copy);
     lbx__storage_close(storage);
     // By the journal: its records are of a generation yet to come.
     fixture_write(copy, "data.mdb", before, sizeof(before), 0);
@@ -252,26 +255,18 @@ TEST(an_older_state_is_not_taken_for_the_latest)
 /* Bytes of data.mdb, in a process of its own: LMDB may fault on a damaged page.
  * What opens and answers has the right values or says that there is damage; the
  * storage's own row has a sum, the others' are the rules'. */
-TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
+TEST(flipped_bytes_of_the_meta_pages_do_not_read_as_empty)
 {
-    char path[512];
+    const char *path;
     long opened = 0, refused = 0, faulted = 0;
 
     test_paths_in_memory();
-    make_killed(path);
+    path = make_killed();
     for (size_t at = 0; at < 2 * 4096; at += at % 4096 < 152 ? 1 : 512) {
-        char copy[512];
-        uint8_t byte;
+        const char *copy = copy_flipped(path, "data.mdb", at, 0x41);
+        const pid_t child = fork();
         int status;
-        pid_t child;
 
-        (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        fixture_copy(path, copy, "data.mdb");
-        fixture_copy(path, copy, "journal");
-        fixture_read(copy, "data.mdb", &byte, 1, at);
-        byte ^= 0x41;
-        fixture_write(copy, "data.mdb", &byte, 1, at);
-        child = fork();
         CHECK(child >= 0);
         if (child == 0) {
             lbx_fault fault;
@@ -279,7 +274,7 @@ TEST_LIMIT(flipped_bytes_of_the_meta_pages_do_not_read_as_empty, 120)
 
             if (try_open(copy, &fault, &storage) != LBX_OK)
                 _exit(1);
-            _exit(groups_there(storage) == GROUPS ? 0 : 2);
+            _exit(batches_there(storage) == BATCHES ? 0 : 2);
         }
         CHECK(waitpid(child, &status, 0) == child);
         if (WIFSIGNALED(status))
@@ -317,11 +312,11 @@ insert(const char *path, const char *table, MDB_val key)
 /* Rules copy keys into buffers of LBX__ROW_KEY_MAX bytes. */
 TEST(a_key_that_is_too_long_is_damage)
 {
-    char path[512], key[400];
+    char key[400];
+    const char *path = test_path();
     lbx__storage *storage;
     lbx__bytes at, value;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     lbx__storage_close(fixture_open(path, NULL, NULL));
     memset(key, 7, sizeof(key));
     insert(path, "bodies", (MDB_val){sizeof(key), key});

@@ -229,11 +229,18 @@ fixture_copy(const char *from, const char *to, const char *name)
     CHECK(mkdir(to, 0700) == 0 || errno == EEXIST);
     source = open_in(from, name, O_RDONLY);
     target = open_in(to, name, O_RDWR | O_CREAT | O_TRUNC);
-    // Holes stay holes: there are megabytes of room at the end of data.mdb.
+    // Holes stay holes: the end of data.mdb is megabytes of free pages.
     for (; (done = pread(source, block, sizeof(block), at)) > 0; at += done) {
         if (memcmp(block, zeros, (size_t)done) != 0)
             CHECK_INT(done, pwrite(target, block, (size_t)done, at));
     }
     CHECK(ftruncate(target, at) == 0);
     CHECK(close(source) == 0 && close(target) == 0);
+}
+
+void
+fixture_copy_store(const char *from, const char *to)
+{
+    fixture_copy(from, to, "data.mdb");
+    fixture_copy(from, to, "journal");
 }

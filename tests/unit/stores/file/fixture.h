@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder of the test's own, rows by text, and system calls that fail. */
+/* Storages in fresh folders, rows by text, and system calls that fail. */
 #ifndef LBX_TEST_STORES_FILE_FIXTURE_H
 #define LBX_TEST_STORES_FILE_FIXTURE_H
 
@@ -23,19 +23,20 @@ text(const char *content)
     return (lbx__bytes){content, strlen(content)};
 }
 
-/* Reserves and puts, in an open group. */
+/* Reserves and puts, in an open batch. */
 void put_text(lbx__storage *storage, lbx__table table, const char *key,
               const char *value);
 
-/* A whole group of one row, flushed: what flush answered. */
+/* A batch of one row, flushed; returns the status of the flush. */
 lbx_status store_text(lbx__storage *storage, const char *key,
                       const char *value);
 
-/* That this is the value of a key of LBX__BODIES; NULL: there is none. */
+/* Checks the value of a key of LBX__BODIES; NULL: the key is absent. */
 void check_text(lbx__storage *storage, const char *key, const char *value);
 
-/* The system's calls, one of which fails; from any thread. Counts are down to 0: the next but
- * that many fails, once, or from then on. */
+/* The system's calls, one of which fails; from any thread. A count n >= 0 lets
+ * n calls pass: the call after them fails, and so do all later ones if
+ * `for_ever` is set. */
 struct faulty_io {
     lbx__io io; /* first */
     _Atomic(long) writes_left, syncs_left, allocates_left;
@@ -48,12 +49,15 @@ struct faulty_io {
 
 void faulty_init(struct faulty_io *faulty);
 
-/* The bytes of a file in a store: read, and changed by what `change` does. */
+/* The bytes of a file in a store's folder. */
 size_t fixture_size(const char *path, const char *name);
 void fixture_read(const char *path, const char *name, void *bytes, size_t size,
                   size_t offset);
 void fixture_write(const char *path, const char *name, const void *bytes,
                    size_t size, size_t offset);
 void fixture_copy(const char *from, const char *to, const char *name);
+
+/* Both files, as a kill leaves them. */
+void fixture_copy_store(const char *from, const char *to);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room (ENG-2): what a full store has to say. It refuses what makes it grow, takes
- * everything else, and after everything was taken out holds as much as before,
- * without being opened again.
+ * Free space (ENG-2): a full store refuses what makes it grow, takes everything
+ * else, and after everything was removed holds as much as before, without being
+ * opened again.
+ *
+ * How much fits does not depend on the disk, so the stores are in memory: on a
+ * disk each checkpoint waits for a flush, and these tests make thousands.
  */
 #include "fixture.h"
 #include "letters.h"
@@ -15,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    LETTERS_MOST = 100000,
+    LETTERS_MAX = 100000,
     ROUNDS = 5
 };
 
@@ -27,16 +30,36 @@ key_text(char key[16], int number)
     (void)snprintf(key, 16, "k%08d", number);
 }
 
-static lbx_store_options
-small_options(int64_t map_bytes)
+static lbx__storage *
+open_sized(const char *path, int64_t map_bytes)
 {
     lbx_store_options options = fixture_options();
 
     options.durability = LBX_DURABILITY_PROCESS; // quicker, and the same here
     options.map_bytes = map_bytes;
     options.journal_bytes = 4 << 20;
-    return options;
+    return fixture_open(path, &options, NULL);
 }
+
+static lbx__storage *
+open_small(const char *path)
+{
+    return open_sized(path, 16 << 20);
+}
+
+/* A test with a small storage in memory, closed after the body. */
+#define SPACE_TEST(name)                                                       \
+    static void name##_in(lbx__storage *storage);                              \
+    TEST(name)                                                                 \
+    {                                                                          \
+        lbx__storage *storage;                                                 \
+                                                                               \
+        test_paths_in_memory();                                                \
+        storage = open_small(test_path());                                     \
+        name##_in(storage);                                                    \
+        lbx__storage_close(storage);                                           \
+    }                                                                          \
+    static void name##_in(lbx__storage *storage)
 
 /* As a send does: a row comes, another is rewritten. */
 static lbx_status
@@ -93,7 +116,7 @@ acknowledge(lbx__storage *storage, int number)
 static int
 fill(lbx__storage *storage, size_t size)
 {
-    for (int sent = 0; sent < LETTERS_MOST; sent++) {
+    for (int sent = 0; sent < LETTERS_MAX; sent++) {
         const lbx_status status = send(storage, sent, size);
 
         if (status != LBX_OK) {
@@ -106,12 +129,12 @@ fill(lbx__storage *storage, size_t size)
 }
 
 static void
-fill_and_empty(lbx__storage *storage, size_t size, size_t bytes_least)
+fill_and_empty(lbx__storage *storage, size_t size, size_t bytes_min)
 {
     const int first = fill(storage, size);
-    int least = first;
+    int fewest = first;
 
-    if ((size_t)first * size < bytes_least)
+    if ((size_t)first * size < bytes_min)
         FAIL("only %d letters of %zu bytes", first, size);
     for (int round = 0; round < ROUNDS; round++) {
         int again;
@@ -122,47 +145,46 @@ fill_and_empty(lbx__storage *storage, size_t size, size_t bytes_least)
         for (int i = 0; i < first; i++)
             acknowledge(storage, round % 3 == 2 ? first - 1 - i : i);
         again = fill(storage, size);
-        least = again < least ? again : least;
+        fewest = again < fewest ? again : fewest;
     }
     test_note("bodies of %zu bytes: %d, and %d again at the least", size, first,
-              least);
-    CHECK(least >= first * 8 / 10);
+              fewest);
+    CHECK(fewest >= first * 8 / 10);
 }
 
-TEST_LIMIT(what_was_full_holds_as_much_again, 300)
+TEST(what_was_full_holds_as_much_again)
 {
     // Of 16 MiB, how much is for bodies at the least.
     static const struct {
-        size_t size, bytes_least;
+        size_t size, bytes_min;
     } cases[] = {
         {1 << 20, 12 << 20}, {1 << 16, 12 << 20}, {5000, 6 << 20},
         {1900, 3 << 20},     {300, 2 << 20},
     };
 
+    test_paths_in_memory();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const lbx_store_options options = small_options(16 << 20);
-        lbx__storage *storage = fixture_open(test_path(), &options, NULL);
+        lbx__storage *storage = open_small(test_path());
 
-        fill_and_empty(storage, cases[i].size, cases[i].bytes_least);
+        fill_and_empty(storage, cases[i].size, cases[i].bytes_min);
         lbx__storage_close(storage);
     }
 }
 
-TEST_LIMIT(a_larger_map_holds_more, 300)
+TEST(a_larger_map_holds_more)
 {
-    const lbx_store_options options = small_options(64 << 20);
-    lbx__storage *storage = fixture_open(test_path(), &options, NULL);
+    lbx__storage *storage;
 
+    test_paths_in_memory();
+    storage = open_sized(test_path(), 64 << 20);
     fill_and_empty(storage, 1 << 20, 55 << 20);
     lbx__storage_close(storage);
 }
 
-/* Small letters out, a large one in: pages in a row are found though they were
+/* Small letters out, a large one in: adjacent pages are found although they were
  * freed one by one. */
-TEST_LIMIT(room_of_small_letters_is_room_for_large_ones, 120)
+SPACE_TEST(room_of_small_letters_is_room_for_large_ones)
 {
-    const lbx_store_options options = small_options(16 << 20);
-    lbx__storage *storage = fixture_open(test_path(), &options, NULL);
     int large = fill(storage, 1 << 20), small, again;
 
     for (int i = 0; i < large; i++)
@@ -174,51 +196,47 @@ TEST_LIMIT(room_of_small_letters_is_room_for_large_ones, 120)
     test_note("%d large ones, %d small ones, %d large ones", large, small,
               again);
     CHECK(again >= large * 8 / 10);
-    lbx__storage_close(storage);
 }
 
 /* Commits are made for pages that were freed since the last time, not for every
  * send that is refused. */
-TEST_LIMIT(refusing_is_cheap, 60)
+SPACE_TEST(refusing_is_cheap)
 {
-    const lbx_store_options options = small_options(16 << 20);
-    lbx__storage *storage = fixture_open(test_path(), &options, NULL);
-    const lbx__header *own = &((lbx__file *)storage)->header;
+    const lbx__header *header = &((lbx__file *)storage)->header;
     const int sent = fill(storage, 1 << 16);
-    uint64_t before = own->generation;
+    uint64_t before = header->generation;
 
     for (int i = 0; i < 100; i++)
         CHECK_STATUS(LBX_NO_SPACE, send(storage, sent, 1 << 16));
-    CHECK(own->generation <= before + 2);
+    CHECK(header->generation <= before + 2);
     acknowledge(storage, 0);
     acknowledge(storage, 1);
     CHECK_OK(send(storage, 0, 1 << 16)); // at once
-    lbx__storage_close(storage);
 }
 
-/* What a store looks like after its letters came and went in groups: free pages
- * in many records, each with some. A transaction that has taken pages from all over
- * leaves fewer in a row than there were. */
-TEST_LIMIT(a_large_letter_after_many_small_ones_is_taken_or_refused, 120)
+/* After letters came and went in batches, free pages are in many records, each
+ * with some. A transaction that has taken pages from all of them leaves fewer
+ * adjacent ones than there were. */
+TEST(a_large_letter_after_many_small_ones_is_taken_or_refused)
 {
     enum {
         SMALL = 2500
     };
-    const lbx_store_options options = small_options(16 << 20);
     unsigned state = 1;
 
+    test_paths_in_memory();
     for (long round = 0; round < test_rounds(4, 40); round++) {
-        lbx__storage *storage = fixture_open(test_path(), &options, NULL);
+        lbx__storage *storage = open_small(test_path());
         int taken = 0;
 
         for (int i = 0; i < 3 * SMALL; i++) {
-            const int place = rand_r(&state) % SMALL;
+            const int slot = rand_r(&state) % SMALL;
 
             if (rand_r(&state) % 3 == 0)
-                acknowledge(storage, place);
+                acknowledge(storage, slot);
             else
-                (void)send(storage, place,
-                           (size_t)rand_r(&state) % (1U << 6 << place % 15));
+                (void)send(storage, slot,
+                           (size_t)rand_r(&state) % (1U << 6 << slot % 15));
         }
         for (int i = 0; i < SMALL; i++)
             acknowledge(storage, i);
@@ -236,36 +254,35 @@ static void
 crowd(uint32_t seed, size_t size_most)
 {
     enum {
-        PLACES = 3000,
+        SLOTS = 3000,
         STEPS = 6000
     };
-    static bool is_there[PLACES], is_leased[PLACES];
-    const lbx_store_options options = small_options(16 << 20);
-    lbx__storage *storage = fixture_open(test_path(), &options, NULL);
+    static bool is_there[SLOTS], is_leased[SLOTS];
+    lbx__storage *storage = open_small(test_path());
     unsigned state = seed;
     int sent = 0, refused = 0;
 
     memset(is_there, 0, sizeof(is_there));
     memset(is_leased, 0, sizeof(is_leased));
     for (int i = 0; i < STEPS; i++) {
-        const int place = rand_r(&state) % PLACES;
+        const int slot = rand_r(&state) % SLOTS;
         const int shift = rand_r(&state) % 14;
 
-        if (!is_there[place]) {
+        if (!is_there[slot]) {
             const size_t size = (size_t)rand_r(&state) % size_most >> shift;
 
-            is_there[place] = send(storage, place, size + 1) == LBX_OK;
-            sent += is_there[place];
-            refused += !is_there[place];
-        } else if (!is_leased[place]) {
-            lease(storage, place);
-            is_leased[place] = true;
+            is_there[slot] = send(storage, slot, size + 1) == LBX_OK;
+            sent += is_there[slot];
+            refused += !is_there[slot];
+        } else if (!is_leased[slot]) {
+            lease(storage, slot);
+            is_leased[slot] = true;
         } else {
-            acknowledge(storage, place);
-            is_there[place] = is_leased[place] = false;
+            acknowledge(storage, slot);
+            is_there[slot] = is_leased[slot] = false;
         }
     }
-    for (int i = 0; i < PLACES; i++)
+    for (int i = 0; i < SLOTS; i++)
         acknowledge(storage, i);
     test_note("seed %u: %d sent, %d refused", seed, sent, refused);
     CHECK(sent > 500);
@@ -276,19 +293,18 @@ crowd(uint32_t seed, size_t size_most)
     lbx__storage_close(storage);
 }
 
-TEST_LIMIT(a_crowded_store_refuses_and_never_fails, 300)
+TEST(a_crowded_store_refuses_and_never_fails)
 {
     const long seeds = test_rounds(6, 60);
 
+    test_paths_in_memory();
     for (uint32_t seed = 1; seed <= seeds; seed++)
         crowd(seed, seed % 2 ? 2 << 20 : 64 << 10);
 }
 
 /* A reader keeps the pages that it may see, as a copy does. */
-TEST_LIMIT(what_a_reader_sees_is_no_room, 60)
+SPACE_TEST(what_a_reader_sees_is_no_room)
 {
-    const lbx_store_options options = small_options(16 << 20);
-    lbx__storage *storage = fixture_open(test_path(), &options, NULL);
     MDB_env *env = ((lbx__file *)storage)->engine.env;
     const int first = fill(storage, 1 << 16);
     MDB_txn *reader;
@@ -304,20 +320,19 @@ TEST_LIMIT(what_a_reader_sees_is_no_room, 60)
         acknowledge(storage, i);
     again = fill(storage, 1 << 16);
     CHECK(again >= first * 8 / 10);
-    lbx__storage_close(storage);
 }
 
-/* Killed at any moment, full, after commits that only made room: what was
- * answered is there. */
-TEST_LIMIT(a_full_store_can_be_killed, 60)
+/* A full store is killed after commits that only freed pages: what was reported
+ * as done is there. */
+TEST(a_full_store_can_be_killed)
 {
-    const lbx_store_options options = small_options(16 << 20);
-    char path[512], copy[512];
+    const char *copy, *path;
     lbx__storage *storage;
     int sent;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    storage = fixture_open(path, &options, NULL);
+    test_paths_in_memory();
+    path = test_path();
+    storage = open_small(path);
     sent = fill(storage, 1 << 16);
     for (int step = 0; step < 6; step++) {
         lbx__storage *other;
@@ -326,10 +341,9 @@ TEST_LIMIT(a_full_store_can_be_killed, 60)
             acknowledge(storage, step * 10 + i);
         for (int i = 0; i < 3; i++)
             CHECK_OK(send(storage, step * 10 + i, 1 << 16));
-        (void)snprintf(copy, sizeof(copy), "%s", test_path());
-        fixture_copy(path, copy, "data.mdb");
-        fixture_copy(path, copy, "journal");
-        other = fixture_open(copy, &options, NULL);
+        copy = test_path();
+        fixture_copy_store(path, copy);
+        other = open_small(copy);
         CHECK_OK(lbx__storage_begin(other));
         for (int i = 0; i < sent; i++) {
             const bool is_gone = i / 10 <= step && (i % 10 == 3 || i % 10 == 4);
@@ -347,13 +361,12 @@ TEST_LIMIT(a_full_store_can_be_killed, 60)
     lbx__storage_close(storage);
 }
 
-static char company_path[512];
+static const char *shared_path;
 
 static void
-keep_company(int to)
+share(int to)
 {
-    const lbx_store_options options = small_options(16 << 20);
-    lbx__storage *storage = fixture_open(company_path, &options, NULL);
+    lbx__storage *storage = open_small(shared_path);
 
     say(to);
     for (;;) { // grants join requests
@@ -363,23 +376,20 @@ keep_company(int to)
     }
 }
 
-/* In shared mode each batch is a commit, but the last one's pages wait for another. */
-TEST_LIMIT(in_shared_mode_it_holds_as_much_again, 120)
+/* In shared mode each batch is a commit, but the pages that the last one freed
+ * are usable only after another. */
+TEST(in_shared_mode_it_holds_as_much_again)
 {
-    const lbx_store_options options = small_options(16 << 20);
     lbx__storage *storage;
-    pid_t child;
-    int from;
+    struct child child;
 
-    (void)snprintf(company_path, sizeof(company_path), "%s", test_path());
-    child = spawn(keep_company, &from);
-    hear(from);
-    storage = fixture_open(company_path, &options, NULL);
+    test_paths_in_memory();
+    shared_path = test_path();
+    child = spawn_ready(share);
+    storage = open_small(shared_path);
     CHECK(!lbx__file_is_exclusive(storage));
     fill_and_empty(storage, 1 << 18, 12 << 20);
     CHECK(!lbx__file_is_exclusive(storage));
     lbx__storage_close(storage);
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    kill_child(child);
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 struct boxes {
-    char path[512];
+    const char *path;
     int folder;
     lbx__journal journal;
 };
@@ -28,7 +28,7 @@ struct boxes {
 static void
 open_desk(struct boxes *boxes, const lbx_allocator *allocator)
 {
-    (void)snprintf(boxes->path, sizeof(boxes->path), "%s", test_path());
+    boxes->path = test_path();
     CHECK(mkdir(boxes->path, 0700) == 0);
     boxes->folder = open(boxes->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(boxes->folder >= 0);

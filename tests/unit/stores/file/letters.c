@@ -3,11 +3,12 @@
 
 #include "fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-char store_path[480];
+const char *store_path;
 
 const char *
 url(const char *rest)
@@ -21,7 +22,7 @@ url(const char *rest)
 void
 new_store_path(void)
 {
-    (void)snprintf(store_path, sizeof(store_path), "%s", test_path());
+    store_path = test_path();
 }
 
 lbx_store *
@@ -75,22 +76,31 @@ take(lbx_postbox *postbox, const char *body)
     lbx_letter_destroy(letter);
 }
 
-pid_t
-spawn(void (*run)(int to), int *ret_from)
+struct child
+spawn(void (*run)(int to))
 {
+    struct child child;
     int ends[2];
-    pid_t child;
 
     CHECK(pipe(ends) == 0);
-    child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
+    child.pid = fork();
+    CHECK(child.pid >= 0);
+    if (child.pid == 0) {
         (void)close(ends[0]);
         run(ends[1]);
         _exit(0);
     }
     (void)close(ends[1]);
-    *ret_from = ends[0];
+    child.from = ends[0];
+    return child;
+}
+
+struct child
+spawn_ready(void (*run)(int to))
+{
+    const struct child child = spawn(run);
+
+    hear(child);
     return child;
 }
 
@@ -101,19 +111,27 @@ say(int to)
 }
 
 void
-hear(int from)
+hear(struct child child)
 {
     char byte;
 
-    CHECK(read(from, &byte, 1) == 1);
+    CHECK(read(child.from, &byte, 1) == 1);
 }
 
 void
-await_end(pid_t child, int from)
+await_end(struct child child)
 {
     int status;
 
-    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(waitpid(child.pid, &status, 0) == child.pid);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    (void)close(from);
+    (void)close(child.from);
+}
+
+void
+kill_child(struct child child)
+{
+    CHECK(kill(child.pid, SIGKILL) == 0);
+    CHECK(waitpid(child.pid, NULL, 0) == child.pid);
+    (void)close(child.from);
 }

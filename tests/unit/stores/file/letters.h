@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in files with small options, its boxes and letters; and processes that
- * use it too. */
+/* A store in files with small options, its boxes and letters; and child
+ * processes that use it. */
 #ifndef LBX_TEST_STORES_FILE_LETTERS_H
 #define LBX_TEST_STORES_FILE_LETTERS_H
 
@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-/* Where the store is; new_store_path() makes up another place. */
-extern char store_path[480];
+/* The folder of the store; new_store_path() chooses a fresh one. */
+extern const char *store_path;
 void new_store_path(void);
 
 /* Its URL, with something behind it; good until the next call. */
@@ -24,11 +24,21 @@ void mail(lbx_postbox *postbox, const char *body);
 lbx_letter *expect(lbx_postbox *postbox, const char *body);
 void take(lbx_postbox *postbox, const char *body);
 
-/* Runs in a child, which ends when it returns: with 0. The two say and hear one
- * word, over a pipe. */
-pid_t spawn(void (*run)(int to), int *ret_from);
+/* A process that runs `run` and exits with 0 when that returns. say() and hear()
+ * send and await one byte over a pipe. */
+struct child {
+    pid_t pid;
+    int from; /* the end of the pipe that the parent reads */
+};
+
+/* The same, but not before the child has called say(). */
+struct child spawn(void (*run)(int to));
+struct child spawn_ready(void (*run)(int to));
 void say(int to);
-void hear(int from);
-void await_end(pid_t child, int from);
+void hear(struct child child);
+
+/* Waits until the child has exited with 0; or kills it. */
+void await_end(struct child child);
+void kill_child(struct child child);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in files that several processes have open: who wakes whom, who is let
- * in, and what is left of those that were killed. */
+/* A store in files that several processes have open: notifications, join
+ * requests, and what killed processes leave behind. */
 #include "letters.h"
 
 #include "fixture.h"
@@ -35,22 +35,20 @@ answer_pings(int to)
 }
 
 /* If notifications were lost, each would take a second: 200 s. */
-TEST_LIMIT(processes_wake_each_other, 60)
+TEST(processes_wake_each_other)
 {
     lbx_postbox *pings, *pongs;
-    pid_t child;
-    int from;
+    struct child child;
 
     new_store_path();
-    child = spawn(answer_pings, &from);
-    hear(from);
+    child = spawn_ready(answer_pings);
     pings = open_box("pings");
     pongs = open_box("pongs");
     for (int i = 0; i < ROUNDS; i++) {
         mail(pings, "ping");
         take(pongs, "pong");
     }
-    await_end(child, from);
+    await_end(child);
     lbx_postbox_unref(pongs);
     lbx_postbox_unref(pings);
 }
@@ -64,26 +62,22 @@ idle(int to)
         pause();
 }
 
-/* It sleeps, and has nothing to do but to open the door. */
-TEST_LIMIT(an_idle_store_lets_others_in, 20)
+/* Its owner sleeps, and has nothing to do but to grant join requests. */
+TEST(an_idle_store_lets_others_in)
 {
     lbx_store_options options = fixture_options();
     lbx_postbox *postbox;
     lbx_store *store;
-    pid_t child;
-    int from;
+    struct child child;
 
     new_store_path();
-    child = spawn(idle, &from);
-    hear(from);
+    child = spawn_ready(idle);
     options.durability = LBX_DURABILITY_PROCESS;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     CHECK_INT(LBX_DURABILITY_POWER_CUT, (int)lbx_store_durability(store));
     CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
     mail(postbox, "together");
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    kill_child(child);
     for (int i = 0; lbx_store_durability(store) != LBX_DURABILITY_PROCESS;
          i++) {
         mail(postbox, "alone again?");
@@ -94,9 +88,9 @@ TEST_LIMIT(an_idle_store_lets_others_in, 20)
     lbx_store_unref(store);
 }
 
-/* MEMB-2: an owner is killed, and two that wait at the door both see what it has
- * left. One recovers; the other is let in by that one. */
-TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
+/* MEMB-2: an owner is killed, and two processes that want to join both see the
+ * journal that it left. One recovers, and grants the other's join request. */
+TEST(two_that_find_a_killed_owners_journal_both_get_in)
 {
     enum {
         REQUESTS_AT = 24 /* in wake: after the magic and the boot's id */
@@ -104,41 +98,34 @@ TEST_LIMIT(two_that_find_a_killed_owners_journal_both_get_in, 20)
     struct flock lock = {.l_type = F_RDLCK, .l_len = 1};
     char wake[512];
     uint32_t before, requests;
-    pid_t children[3];
-    int from[3], fd;
+    struct child children[2];
+    int fd;
 
     new_store_path();
-    children[0] = spawn(idle, &from[0]);
-    hear(from[0]);
-    CHECK(kill(children[0], SIGKILL) == 0);
-    CHECK(waitpid(children[0], NULL, 0) == children[0]);
-    (void)close(from[0]);
+    kill_child(spawn_ready(idle));
     // As if both had it shared for a moment: no process can recover yet.
     (void)snprintf(wake, sizeof(wake), "%s/wake", store_path);
     fd = open(wake, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
     CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
-    for (int i = 1; i < 3; i++)
-        children[i] = spawn(idle, &from[i]);
+    for (int i = 0; i < 2; i++)
+        children[i] = spawn(idle);
     do {
         CHECK_INT(sizeof(requests),
                   pread(fd, &requests, sizeof(requests), REQUESTS_AT));
     } while (requests - before < 100);
     lock.l_type = F_UNLCK;
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    for (int i = 1; i < 3; i++)
-        hear(from[i]);
-    for (int i = 1; i < 3; i++) {
-        CHECK(kill(children[i], SIGKILL) == 0);
-        CHECK(waitpid(children[i], NULL, 0) == children[i]);
-        (void)close(from[i]);
-    }
+    for (int i = 0; i < 2; i++)
+        hear(children[i]);
+    for (int i = 0; i < 2; i++)
+        kill_child(children[i]);
     CHECK(close(fd) == 0);
 }
 
-/* Who waits while a store is made looks again at what is there: data.mdb that had
- * just been begun is thrown away and made anew by who comes first. */
-TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
+/* A process that waits while a store is made opens its files again: data.mdb that
+ * was only begun is deleted and made anew by the first process to enter. */
+TEST(who_waits_does_not_keep_a_file_that_was_thrown_away)
 {
     enum {
         REQUESTS_AT = 24,
@@ -148,8 +135,8 @@ TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
     char made[480], wake[512], data[512];
     uint32_t before, requests;
     MDB_env *env;
-    pid_t child;
-    int from, fd;
+    struct child child;
+    int fd;
 
     new_store_path();
     lbx_store_unref(open_store());
@@ -165,24 +152,21 @@ TEST_LIMIT(who_waits_does_not_keep_a_file_that_was_thrown_away, 20)
     CHECK(fd >= 0 && ftruncate(fd, 65536) == 0);
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
     CHECK_INT(sizeof(before), pread(fd, &before, sizeof(before), REQUESTS_AT));
-    child = spawn(idle, &from);
+    child = spawn(idle);
     do {
         CHECK_INT(sizeof(requests),
                   pread(fd, &requests, sizeof(requests), REQUESTS_AT));
     } while (requests - before < 20);
-    CHECK(kill(child, SIGSTOP) == 0);
-    CHECK(waitpid(child, NULL, WUNTRACED) == child);
+    CHECK(kill(child.pid, SIGSTOP) == 0);
+    CHECK(waitpid(child.pid, NULL, WUNTRACED) == child.pid);
     (void)snprintf(data, sizeof(data), "%s/data.mdb", store_path);
     CHECK(unlink(data) == 0);
-    fixture_copy(made, store_path, "data.mdb");
-    fixture_copy(made, store_path, "journal");
+    fixture_copy_store(made, store_path);
     lock.l_type = F_UNLCK;
     CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
-    CHECK(kill(child, SIGCONT) == 0);
-    hear(from);
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    CHECK(kill(child.pid, SIGCONT) == 0);
+    hear(child);
+    kill_child(child);
     CHECK(close(fd) == 0);
 }
 
@@ -198,22 +182,16 @@ remove_nothing(int to)
     say(to);
 }
 
-/* LMDB does not write a transaction that has changed nothing, so that it must not
- * be missed: the next one has its number. */
-TEST_LIMIT(a_group_that_changed_nothing_is_not_missed, 20)
+/* LMDB does not write a transaction that has changed nothing: the next one has
+ * its number, and recovery must not report it as missing. */
+TEST(a_group_that_changed_nothing_is_not_missed)
 {
-    pid_t owner, child;
-    int from, other;
+    struct child owner;
 
     new_store_path();
-    owner = spawn(idle, &from);
-    hear(from);
-    child = spawn(remove_nothing, &other);
-    hear(other);
-    await_end(child, other);
-    CHECK(kill(owner, SIGKILL) == 0);
-    CHECK(waitpid(owner, NULL, 0) == owner);
-    (void)close(from);
+    owner = spawn_ready(idle);
+    await_end(spawn_ready(remove_nothing));
+    kill_child(owner);
     lbx_store_unref(open_store());
 }
 
@@ -230,30 +208,24 @@ fail_to_enter(int to)
     say(to);
 }
 
-TEST_LIMIT(exclusive_mode_is_granted_or_refused, 20)
+TEST(exclusive_mode_is_granted_or_refused)
 {
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
     lbx_store *store;
-    pid_t child;
-    int from;
+    struct child child;
 
     new_store_path();
     options.exclusive = true;
     CHECK_OK(lbx_store_open(url(""), &options, &store));
-    child = spawn(fail_to_enter, &from);
-    hear(from);
-    await_end(child, from);
+    await_end(spawn_ready(fail_to_enter));
     lbx_store_unref(store);
 
-    child = spawn(idle, &from);
-    hear(from);
+    child = spawn_ready(idle);
     options.fault = &fault;
     CHECK_STATUS(LBX_BUSY, lbx_store_open(url(""), &options, &store));
     CHECK(strstr(fault.text, "wanted alone, but another process has it open"));
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    kill_child(child);
     CHECK_OK(lbx_store_open(url(""), &options, &store));
     lbx_store_unref(store);
 }
@@ -270,18 +242,16 @@ wait_for_the_end(int to)
     lbx_postbox_unref(postbox);
 }
 
-TEST_CITING_LIMIT("W-09", a_box_that_another_process_deletes_ends_waits, 40)
+TEST_CITING("W-09", a_box_that_another_process_deletes_ends_waits)
 {
     lbx_store *store;
-    pid_t child;
-    int from;
+    struct child child;
 
     new_store_path();
-    child = spawn(wait_for_the_end, &from);
-    hear(from);
+    child = spawn_ready(wait_for_the_end);
     store = open_store();
     CHECK_OK(lbx_store_delete_box(store, "orders"));
-    await_end(child, from);
+    await_end(child);
     lbx_store_unref(store);
 }
 
@@ -296,14 +266,13 @@ start_a_move(int to)
         pause();
 }
 
-/* "It goes on when this process ends and another has the store open": one that
- * has nothing to do itself, too. */
-TEST_LIMIT(a_move_goes_on_when_who_started_it_is_killed, 40)
+/* The move continues in another process that has the store open, even if that
+ * process does nothing with it. */
+TEST(a_move_goes_on_when_who_started_it_is_killed)
 {
     lbx_postbox *orders, *others;
     lbx_store *store;
-    pid_t child;
-    int from;
+    struct child child;
 
     new_store_path();
     store = open_store();
@@ -311,11 +280,8 @@ TEST_LIMIT(a_move_goes_on_when_who_started_it_is_killed, 40)
     CHECK_OK(lbx_postbox_open_in(store, "others", NULL, &others));
     for (int i = 0; i < 20; i++)
         mail(orders, "moved");
-    child = spawn(start_a_move, &from);
-    hear(from);
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    child = spawn_ready(start_a_move);
+    kill_child(child);
     for (int i = 0; i < 20; i++)
         take(others, "moved");
     lbx_postbox_unref(others);
@@ -342,19 +308,15 @@ use_what_was_inherited(int to)
     say(to);
 }
 
-TEST_LIMIT(a_child_opens_its_own, 40)
+TEST(a_child_opens_its_own)
 {
     lbx_postbox *postbox;
-    pid_t child;
-    int from;
 
     new_store_path();
     inherited = open_store();
     CHECK_OK(lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
     mail(postbox, "from the parent");
-    child = spawn(use_what_was_inherited, &from);
-    hear(from);
-    await_end(child, from);
+    await_end(spawn_ready(use_what_was_inherited));
     lbx_postbox_unref(postbox);
     lbx_store_unref(inherited);
 }
@@ -373,23 +335,18 @@ leave_a_child(int to)
         pause();
 }
 
-/* Locks belong to the open file, which a child shares: it must not keep those of
- * a parent that is gone, though it never uses the store. */
-TEST_LIMIT(a_child_does_not_hold_its_parents_store, 20)
+/* Locks belong to the open file description, which a child shares: a child that
+ * never uses the store must not keep the locks of a parent that has ended. */
+TEST(a_child_does_not_hold_its_parents_store)
 {
-    pid_t owner, child;
-    lbx_store *store;
-    int from;
+    struct child owner, child;
 
     CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
     new_store_path();
-    owner = spawn(leave_a_child, &from);
-    CHECK(read(from, &child, sizeof(child)) == sizeof(child));
-    CHECK(kill(owner, SIGKILL) == 0);
-    CHECK(waitpid(owner, NULL, 0) == owner);
-    store = open_store();
-    lbx_store_unref(store);
-    CHECK(kill(child, SIGKILL) == 0);
-    CHECK(waitpid(child, NULL, 0) == child);
-    (void)close(from);
+    owner = spawn(leave_a_child);
+    child.from = dup(owner.from);
+    CHECK(read(owner.from, &child.pid, sizeof(pid_t)) == sizeof(pid_t));
+    kill_child(owner);
+    lbx_store_unref(open_store());
+    kill_child(child);
 }

@@ -30,11 +30,9 @@ try_open(const char *path, const lbx_store_options *options, lbx_fault *fault)
 
 TEST(what_was_written_is_there_after_close_and_open)
 {
-    char path[512];
-    lbx__storage *storage;
+    const char *path = test_path();
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     CHECK_OK(store_text(storage, "b", "2"));
     lbx__storage_close(storage);
@@ -49,14 +47,13 @@ TEST(what_was_written_is_there_after_close_and_open)
 TEST(a_full_journal_is_a_checkpoint)
 {
     static char large[200000];
-    char path[512];
+    const char *path = test_path();
     const lbx__bytes part = {large, sizeof(large)};
     const lbx__row_size size = {5, sizeof(large)};
     lbx__storage *storage;
     lbx__bytes found;
 
     memset(large, 'x', sizeof(large));
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     storage = fixture_open(path, NULL, NULL);
     for (int i = 0; i < 200; i++) {
         char key[16], value[1001] = "";
@@ -132,10 +129,10 @@ TEST(names_are_durable_in_the_order_they_are_needed)
 /* FOLD-1. */
 TEST(folders_that_are_not_safe_are_refused_and_left_alone)
 {
-    char path[512], link[600], inside[600];
+    char link[600], inside[600];
+    const char *path = test_path();
     lbx_fault fault;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK(mkdir(path, 0700) == 0);
     (void)snprintf(link, sizeof(link), "%s-link", path);
     CHECK(symlink(path, link) == 0);
@@ -173,10 +170,10 @@ touch(const char *path, const char *name)
 TEST(a_store_is_not_made_among_files_of_others)
 {
     lbx_store_options options = fixture_options();
-    char path[512], file[600];
+    char file[600];
+    const char *path = test_path();
     lbx_fault fault = {LBX_OK, ""};
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK(mkdir(path, 0700) == 0);
     touch(path, ".hidden");
     touch(path, "notes.txt");
@@ -201,10 +198,10 @@ TEST(a_store_is_not_made_among_files_of_others)
 TEST(a_store_that_was_never_finished_is_made_again)
 {
     static const char *const left[] = {"wake", "lock.mdb", "data.mdb"};
-    char path[512];
+    const char *path;
 
     for (size_t count = 1; count <= 3; count++) {
-        (void)snprintf(path, sizeof(path), "%s", test_path());
+        path = test_path();
         CHECK(mkdir(path, 0700) == 0);
         for (size_t i = 0; i < count; i++)
             touch(path, left[i]);
@@ -215,11 +212,10 @@ TEST(a_store_that_was_never_finished_is_made_again)
 TEST(must_exist_makes_nothing)
 {
     lbx_store_options options = fixture_options();
-    char path[512];
+    const char *path = test_path();
     lbx_fault fault;
     struct stat found;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     options.must_exist = true;
     CHECK_STATUS(LBX_NOT_FOUND, try_open(path, &options, &fault));
     CHECK(stat(path, &found) < 0);
@@ -232,14 +228,13 @@ TEST(must_exist_makes_nothing)
 TEST(a_map_that_cannot_be_had_is_told)
 {
     lbx_store_options options = fixture_options();
-    char path[512], other[512];
+    const char *other = test_path();
+    const char *path = test_path();
     struct rlimit limit = {(rlim_t)4 << 30, (rlim_t)4 << 30};
     lbx_fault fault = {LBX_OK, ""};
 
     if (test_is_sanitized())
         return; // needs terabytes itself
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(other, sizeof(other), "%s", test_path());
     options.map_bytes = INT64_C(64) << 30;
     CHECK_OK(try_open(path, &options, &fault));
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
@@ -255,10 +250,10 @@ TEST(a_map_that_cannot_be_had_is_told)
 TEST(a_lost_data_file_is_damage_though_it_must_exist)
 {
     lbx_store_options options = fixture_options();
-    char path[512], file[600];
+    char file[600];
+    const char *path = test_path();
     lbx_fault fault = {LBX_OK, ""};
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     CHECK_OK(try_open(path, NULL, &fault));
     (void)snprintf(file, sizeof(file), "%s/data.mdb", path);
     CHECK(unlink(file) == 0);
@@ -294,12 +289,10 @@ TEST(options_out_of_their_limits_are_invalid)
 /* One environment for a place and process: a second would drop its locks. */
 TEST(a_place_is_open_once_in_a_process)
 {
-    char path[512];
-    lbx__storage *storage;
+    const char *path = test_path();
     lbx_fault fault;
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    storage = fixture_open(path, NULL, NULL);
     CHECK_STATUS(LBX_BUSY, try_open(path, NULL, &fault));
     CHECK_OK(store_text(storage, "a", "1"));
     lbx__storage_close(storage);
@@ -309,13 +302,11 @@ TEST(a_place_is_open_once_in_a_process)
 /* A child that closes what it has inherited does the parent no harm. */
 TEST(a_forked_child_leaves_the_parents_store_alone)
 {
-    char path[512];
-    lbx__storage *storage;
+    const char *path = test_path();
     pid_t child;
     int status;
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     child = fork();
     CHECK(child >= 0);
@@ -338,15 +329,12 @@ TEST(a_forked_child_leaves_the_parents_store_alone)
 TEST(a_journal_of_another_size_is_made_anew)
 {
     lbx_store_options options = fixture_options();
-    char path[512], copy[512];
-    lbx__storage *storage;
+    const char *copy = test_path();
+    const char *path = test_path();
+    lbx__storage *storage = fixture_open(path, NULL, NULL);
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    (void)snprintf(copy, sizeof(copy), "%s", test_path());
-    storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
-    fixture_copy(path, copy, "data.mdb");
-    fixture_copy(path, copy, "journal");
+    fixture_copy_store(path, copy);
     lbx__storage_close(storage);
     options.journal_bytes = 128 << 10;
     storage = fixture_open(copy, &options, NULL);
@@ -365,10 +353,10 @@ TEST(a_larger_journal_that_finds_no_room_is_done_without)
 {
     lbx_store_options options = fixture_options();
     struct faulty_io faulty;
-    char path[512], new[600];
+    char new[600];
+    const char *path = test_path();
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     (void)snprintf(new, sizeof(new), "%s/journal.new", path);
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
@@ -501,11 +489,10 @@ TEST(groups_that_only_read_do_not_flush)
 TEST(time_goes_on_through_boots_and_never_back)
 {
     struct faulty_io faulty;
-    char path[512];
+    const char *path = test_path();
     lbx__storage *storage;
     int64_t before, after;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     faulty_init(&faulty);
     faulty.boot_ns = 500 * LBX_SECOND;
     faulty.wall_ns = 1700000000 * LBX_SECOND;
@@ -562,19 +549,17 @@ TEST(the_era_grows_after_a_reboot_below_level_sync)
     for (size_t i = 0; i < 4; i++) {
         lbx_store_options options = fixture_options();
         struct faulty_io faulty;
-        char path[512], copy[512];
+        const char *copy = test_path();
+        const char *path = test_path();
         lbx__storage *storage;
 
-        (void)snprintf(path, sizeof(path), "%s", test_path());
-        (void)snprintf(copy, sizeof(copy), "%s", test_path());
         faulty_init(&faulty);
         faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
         options.durability = cases[i].level;
         storage = fixture_open(path, &options, &faulty.io);
         CHECK_INT(0, lbx__file_era(storage));
         CHECK_OK(store_text(storage, "a", "1"));
-        fixture_copy(path, copy, "data.mdb");
-        fixture_copy(path, copy, "journal");
+        fixture_copy_store(path, copy);
         lbx__storage_close(storage);
         faulty.boot[0] = cases[i].boots;
         storage = fixture_open(copy, &options, &faulty.io);
@@ -593,10 +578,9 @@ TEST(an_injected_clock_is_the_time_but_does_not_go_back)
     lbx_store_options options = fixture_options();
     struct test_clock time = TEST_CLOCK_INIT;
     const lbx_clock clock = test_clock_interface(&time);
-    char path[512];
+    const char *path = test_path();
     lbx__storage *storage;
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
     test_clock_set(&time, INT64_C(2000000000) * LBX_SECOND);
     options.clock = &clock;
     storage = fixture_open(path, &options, NULL);
@@ -621,7 +605,8 @@ open_and_store(struct torture *memory, void *context)
     lbx_status status;
 
     options.allocator = &allocator;
-    status = lbx__file_open(context, &options, NULL, &storage);
+    status =
+        lbx__file_open(*(const char *const *)context, &options, NULL, &storage);
     if (status != LBX_OK) {
         CHECK_STATUS(LBX_NO_MEMORY, status);
         return;
@@ -634,8 +619,7 @@ open_and_store(struct torture *memory, void *context)
 
 TEST(every_allocation_may_fail)
 {
-    char path[512];
+    const char *path = test_path();
 
-    (void)snprintf(path, sizeof(path), "%s", test_path());
-    CHECK(torture_every_allocation(open_and_store, path) > 0);
+    CHECK(torture_every_allocation(open_and_store, &path) > 0);
 }

@@ -145,7 +145,8 @@ TEST_CITING("W-10 W-17", letters_and_receipts_survive_a_restart)
 TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
 {
     lbx_store_options options = fixture_options();
-    char receipt[LBX_RECEIPT_BYTES], copy[480];
+    char receipt[LBX_RECEIPT_BYTES];
+    const char *copy = test_path();
     lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     struct faulty_io faulty;
     lbx_postbox *postbox;
@@ -153,7 +154,6 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
     lbx_store *store;
 
     new_store_path();
-    (void)snprintf(copy, sizeof(copy), "%s", test_path());
     faulty_init(&faulty);
     faulty.boot_ns = faulty.wall_ns = LBX_SECOND;
     options.durability = LBX_DURABILITY_PROCESS;
@@ -163,8 +163,7 @@ TEST_CITING("W-17", receipts_from_before_a_lossy_crash_have_expired)
     letter = expect(postbox, "one");
     CHECK_OK(lbx_letter_receipt(letter, receipt, sizeof(receipt)));
     lbx_letter_destroy(letter);
-    fixture_copy(store_path, copy, "data.mdb"); // as the power goes
-    fixture_copy(store_path, copy, "journal");
+    fixture_copy_store(store_path, copy); // as the power goes
     lbx_postbox_unref(postbox);
     lbx_store_unref(store);
 
