@@ -1,8 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a store's table, by verb. */
+/* The entries of a store's table, by kind of call; what backends share. */
 #include "backend.h"
 
+#include "support/clock.h"
 #include "support/test.h"
+
+static struct test_clock now = TEST_CLOCK_INIT;
+
+lbx_store_options
+backend_options(void)
+{
+    static lbx_clock clock;
+    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+
+    clock = test_clock_interface(&now);
+    options.clock = &clock;
+    return options;
+}
+
+void
+backend_advance(lbx_store *store, void *context, int64_t duration_ns)
+{
+    (void)context;
+    test_clock_advance(&now, duration_ns);
+    store->ops->tick(store);
+}
+
+void
+backend_close(lbx_store *store, void *context)
+{
+    (void)context;
+    lbx_store_unref(store);
+}
 
 lbx_status
 backend_start(lbx_store *store, lbx_call *call)
@@ -41,5 +70,5 @@ backend_start(lbx_store *store, lbx_call *call)
     case LBX_CALL_SYNC:
         return ops->sync ? ops->sync(store, call) : LBX_UNSUPPORTED;
     }
-    FAIL("no such verb: %d", (int)call->kind);
+    FAIL("no such kind of call: %d", (int)call->kind);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store to try. Whoever writes a store says once how to have one, and runs the
- * contract (contract.h) and the model (model/store_subject.h) on it: see
+ * A store to try. The author of a store describes once how to open one, and runs
+ * the contract (contract.h) and the model (model/store_subject.h) on it: see
  * docs/writing-a-store.md.
  */
 #ifndef LBX_TEST_CONTRACT_BACKEND_H
@@ -15,25 +15,31 @@ struct backend {
     /* An open store without boxes, whose time stands still if it can. */
     lbx_store *(*open)(void **ret_context);
 
-    /* Time passes: comes back when what has become due was done, and receives
-     * that got something were finished. */
+    /* Moves time: returns when what has become due was done, and receives that
+     * got something were finished. */
     void (*advance)(lbx_store *store, void *context, int64_t duration_ns);
 
-    /* Gives the store up. */
+    /* Closes the store. */
     void (*close)(lbx_store *store, void *context);
 
-    /* Gives the store up and opens it again, with all that it kept. NULL: it
-     * keeps nothing. */
+    /* Closes the store and opens it again, with all that it kept. NULL: it keeps
+     * nothing. */
     lbx_store *(*reopen)(lbx_store *store, void *context);
 };
 
-/* Starts a call at the entry for its verb, as the library does. */
+/* Starts a call at the entry for its kind, as the library does. */
 lbx_status backend_start(lbx_store *store, lbx_call *call);
+
+/* What most backends share: options with a clock that stands still, and the
+ * entries `advance`, which moves it, and `close`. No context. */
+lbx_store_options backend_options(void);
+void backend_advance(lbx_store *store, void *context, int64_t duration_ns);
+void backend_close(lbx_store *store, void *context);
 
 /* The stores that the tests have. `threaded` is the store in memory with a thread
  * that owns the letters, as the store in files has one; `quick` is the one in files
  * at level LBX_DURABILITY_PROCESS, `shared` when another process has it open too;
- * `relay` is a stranger's. */
+ * `relay` is written with the public headers alone. */
 extern const struct backend memory_backend;
 extern const struct backend threaded_backend;
 extern const struct backend relay_backend;

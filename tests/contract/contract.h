@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every store promises, written once: <letterbox/store_driver.h> DRIVER-1 to DRIVER-7, and of
- * the seed W-05 to W-18, R-29 to R-31. Nothing is used but that header, so that
- * whoever writes a store can run this: describe it in a struct backend
- * (backend.h), and stamp the promises over it as memory_test.c does.
+ * What every store promises, written once: DRIVER-1 to DRIVER-7 of
+ * <letterbox/store_driver.h>, and behaviours W-05 to W-18, R-29 to R-31 of
+ * docs/origins.md. Only that header is used, so that the author of a store can
+ * run this: describe the store in a struct backend (backend.h) and stamp the
+ * promises over it, as memory_test.c does.
  *
- * A promise is a function that is given an open, empty store. It makes its boxes,
- * and moves time by the backend's `advance`.
+ * A promise is a function that gets an open store with one empty box, "orders",
+ * that has the default options. It makes what other boxes it needs, and moves
+ * time by the backend's `advance`.
  */
 #ifndef LBX_TEST_CONTRACT_H
 #define LBX_TEST_CONTRACT_H
@@ -19,8 +21,8 @@
 #include "support/test.h"
 #include "support/threads.h"
 
-/* A store while it is tried. */
-struct desk {
+/* One promise over one store. */
+struct trial {
     const struct backend *backend;
     void *context;
     lbx_store *store;
@@ -49,7 +51,7 @@ struct desk {
     XX(a_deleted_letter_is_gone, "DRIVER-2 R-31")                              \
     XX(letters_are_gone_with_their_box, "DRIVER-2 R-31")                       \
     XX(receipts_of_other_boxes_are_invalid, "DRIVER-2")                        \
-    XX(receipts_nobody_made_are_invalid, "DRIVER-2")                           \
+    XX(made_up_receipts_are_invalid, "DRIVER-2")                               \
     XX(a_receipt_can_be_text, "DRIVER-2 W-10")                                 \
     XX(strict_receipts_end_with_the_lease, "R-30")                             \
     XX(other_receipts_last_until_the_next, "R-30")                             \
@@ -70,7 +72,7 @@ struct desk {
     XX(a_lease_of_nothing_is_over_at_once, "W-07")                             \
     XX(letters_come_in_the_order_sent, "DRIVER-7 W-18")                        \
     XX(what_comes_back_goes_to_the_end, "DRIVER-7")                            \
-    XX(what_comes_back_can_keep_its_place, "DRIVER-7")                         \
+    XX(what_comes_back_can_keep_its_position, "DRIVER-7")                      \
     XX(letters_come_in_the_order_they_are_due, "DRIVER-7")                     \
     XX(only_so_many_are_leased, "DRIVER-1")                                    \
     /* waits.c */                                                              \
@@ -106,17 +108,22 @@ struct desk {
     XX(threads_wake_each_other, "DRIVER-4")                                    \
     XX(each_letter_is_settled_once, "DRIVER-3 W-16")
 
-#define CONTRACT_DECLARE(name, numbers) void promise_##name(struct desk *desk);
+/* Defines the function of one promise; not every one uses `box`. */
+#define PROMISE(name)                                                          \
+    void promise_##name(struct trial *trial,                                   \
+                        __attribute__((unused)) lbx_box box)
+
+#define CONTRACT_DECLARE(name, numbers) PROMISE(name);
 CONTRACT(CONTRACT_DECLARE)
 #undef CONTRACT_DECLARE
 
-/* Opens the store, keeps the promise, closes the store. */
+/* Opens the store, makes the box, runs the promise, closes the store. */
 void contract_run(const struct backend *backend,
-                  void (*promise)(struct desk *desk));
+                  void (*promise)(struct trial *trial, lbx_box box));
 
 /* One test per promise; in the file of a backend. */
 #define CONTRACT_TEST(prefix, name, numbers)                                   \
-    TEST_CITING_LIMIT(numbers, prefix##_##name, 60)                            \
+    TEST_CITING(numbers, prefix##_##name)                                      \
     {                                                                          \
         contract_run(&prefix##_backend, promise_##name);                       \
     }
@@ -135,7 +142,7 @@ struct taken {
     char body[64];
     char id[40];
     char group[16];
-    char source[16]; /* where it died */
+    char source[16]; /* a dead letter's first box */
     uint64_t sequence;
     uint32_t delivery_count;
     uint8_t receipt[LBX_MAX_RECEIPT_BYTES];
@@ -146,7 +153,7 @@ struct taken {
 struct getting {
     lbx_call call; /* first */
     lbx_receive_request request;
-    struct desk *desk;
+    struct trial *trial;
     size_t count;
     struct taken letters[LBX_MAX_BATCH];
     void (*then)(struct getting *getting); /* called by its end */
@@ -156,51 +163,56 @@ struct getting {
 };
 
 /* A call that is started and waited for: its status. */
-lbx_status run(struct desk *desk, lbx_call_kind verb, void *request);
+lbx_status run(struct trial *trial, lbx_call_kind kind, void *request);
 
-lbx_box make_box(struct desk *desk, const char *name,
+lbx_box make_box(struct trial *trial, const char *name,
                  const lbx_box_options *options);
-lbx_box_counts count(struct desk *desk, lbx_box box);
-lbx_status delete_box(struct desk *desk, lbx_box box);
-uint64_t purge(struct desk *desk, lbx_box box);
-void advance(struct desk *desk, int64_t duration_ns);
+lbx_box_counts count(struct trial *trial, lbx_box box);
+lbx_status delete_box(struct trial *trial, lbx_box box);
+uint64_t purge(struct trial *trial, lbx_box box);
+void advance(struct trial *trial, int64_t duration_ns);
 
-/* Sends a text; with a delay; with its own parcel. All must succeed. */
-lbx_sent_letter mail(struct desk *desk, lbx_box box, const char *body);
-void send_later(struct desk *desk, lbx_box box, const char *body,
+/* Sends a text; each character as a text; with a delay; with its own parcel.
+ * All must succeed. */
+lbx_sent_letter mail(struct trial *trial, lbx_box box, const char *body);
+void mail_each(struct trial *trial, lbx_box box, const char *bodies);
+void send_later(struct trial *trial, lbx_box box, const char *body,
                 int64_t delay_ns);
-lbx_sent_letter send_parcel(struct desk *desk, lbx_box box,
+lbx_sent_letter send_parcel(struct trial *trial, lbx_box box,
                             const lbx_parcel *parcel);
-lbx_status try_send(struct desk *desk, lbx_box box, const char *body);
+lbx_status try_send(struct trial *trial, lbx_box box, const char *body);
 lbx_parcel parcel_of(const char *body);
 
-enum {
-    LEASE_S = 30 /* what receives here ask for */
-};
+#define LEASE_NS (30 * LBX_SECOND) /* what receives here ask for */
 
 /* Receives without waiting: one letter, which must be there and have this body;
- * or none; or up to `most`. */
-struct taken receive(struct desk *desk, lbx_box box, const char *body);
-void receive_none(struct desk *desk, lbx_box box);
-struct taken mail_and_receive(struct desk *desk, lbx_box box, const char *body);
+ * one for each character; none; or up to `max`. */
+struct taken receive(struct trial *trial, lbx_box box, const char *body);
+void receive_each(struct trial *trial, lbx_box box, const char *bodies);
+void receive_none(struct trial *trial, lbx_box box);
+struct taken mail_and_receive(struct trial *trial, lbx_box box,
+                              const char *body);
+
+/* Receives one letter with this body and acknowledges it. */
+void consume(struct trial *trial, lbx_box box, const char *body);
 
 /* Receives when so much time has passed, and not a moment before. */
-struct taken receive_after(struct desk *desk, lbx_box box, int64_t duration_ns,
-                           const char *body);
-lbx_status receive_some(struct desk *desk, lbx_box box, uint32_t most,
+struct taken receive_after(struct trial *trial, lbx_box box,
+                           int64_t duration_ns, const char *body);
+lbx_status receive_some(struct trial *trial, lbx_box box, uint32_t max,
                         int64_t lease_ns, struct getting *ret);
 
 /* Shows letters from a sequence on. */
-lbx_status look_at(struct desk *desk, lbx_box box, uint64_t from, uint32_t most,
-                   struct getting *ret);
+lbx_status peek(struct trial *trial, lbx_box box, uint64_t from, uint32_t max,
+                struct getting *ret);
 
-/* Starts a receive that waits; it must be there until it is over. */
-void begin_wait(struct getting *getting, struct desk *desk, lbx_box box);
-void begin_wait_for(struct getting *getting, struct desk *desk, lbx_box box,
-                    uint32_t most, uint32_t least);
+/* Starts a receive that waits; `getting` stays in place until it is over. */
+void begin_wait(struct getting *getting, struct trial *trial, lbx_box box);
+void begin_wait_for(struct getting *getting, struct trial *trial, lbx_box box,
+                    uint32_t max, uint32_t min);
 
-/* Whether it is over; waits until it is, and checks that it was ended once;
- * gives it up and answers how it ended. */
+/* Whether it is over; waits until it is, and checks that it was finished once;
+ * cancels it. The latter two return the status with which it was finished. */
 bool is_over(struct getting *getting);
 lbx_status end_wait(struct getting *getting);
 lbx_status cancel_wait(struct getting *getting);
@@ -209,12 +221,14 @@ lbx_status cancel_wait(struct getting *getting);
 void got(struct getting *getting, const char *body);
 void got_after(struct getting *getting, int64_t duration_ns, const char *body);
 
-lbx_status settle(struct desk *desk, lbx_box box, const struct taken *letter,
-                  lbx_settle_action what, int64_t time_ns);
-lbx_status acknowledge(struct desk *desk, lbx_box box,
+lbx_status nack(struct trial *trial, lbx_box box, const struct taken *letter,
+                int64_t delay_ns);
+lbx_status extend(struct trial *trial, lbx_box box, const struct taken *letter,
+                  int64_t lease_ns);
+lbx_status acknowledge(struct trial *trial, lbx_box box,
                        const struct taken *letter);
-lbx_status undo(struct desk *desk, lbx_box box, const struct taken *letter);
-lbx_status settle_and_send(struct desk *desk, lbx_box box,
+lbx_status undo(struct trial *trial, lbx_box box, const struct taken *letter);
+lbx_status settle_and_send(struct trial *trial, lbx_box box,
                            const struct taken *letter, lbx_box to,
                            const char *body, lbx_sent_letter *ret);
 

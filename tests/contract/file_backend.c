@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store in files, to be tried: alone, on the journal; and in company, with
- * another process that has the store open and does nothing.
+ * The store in files, to be tried: in exclusive mode, on the journal; and in
+ * shared mode, with another process that has the store open and does nothing.
  */
 #include "backend.h"
 
-#include "support/clock.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -15,18 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct test_clock now = TEST_CLOCK_INIT;
-static lbx_clock clock_of_files;
-
 static lbx_store *
 open_folder(const char *path, lbx_durability level)
 {
-    lbx_store_options options = LBX_STORE_OPTIONS_INIT;
+    lbx_store_options options = backend_options();
     char url[512];
     lbx_store *store;
 
-    clock_of_files = test_clock_interface(&now);
-    options.clock = &clock_of_files;
     options.durability = level;
     options.journal_bytes = 1 << 20;
     options.map_bytes = 256 << 20;
@@ -35,17 +29,17 @@ open_folder(const char *path, lbx_durability level)
     return store;
 }
 
-static char place[480]; /* the latest */
+static char folder[480]; /* of the latest store */
 
 static lbx_store *
 open_new(lbx_durability level)
 {
-    (void)snprintf(place, sizeof(place), "%s", test_path());
-    return open_folder(place, level);
+    (void)snprintf(folder, sizeof(folder), "%s", test_path());
+    return open_folder(folder, level);
 }
 
 static lbx_store *
-open_alone(void **ret_context)
+open_exclusive(void **ret_context)
 {
     *ret_context = NULL;
     return open_new(LBX_DURABILITY_POWER_CUT);
@@ -65,47 +59,32 @@ reopen(lbx_store *store, void *context)
 
     (void)context;
     lbx_store_unref(store);
-    return open_folder(place, level);
-}
-
-static void
-advance_files(lbx_store *store, void *context, int64_t duration_ns)
-{
-    (void)context;
-    test_clock_advance(&now, duration_ns);
-    store->ops->tick(store);
-}
-
-static void
-close_alone(lbx_store *store, void *context)
-{
-    (void)context;
-    lbx_store_unref(store);
+    return open_folder(folder, level);
 }
 
 const struct backend file_backend = {
     .name = "file",
-    .open = open_alone,
-    .advance = advance_files,
-    .close = close_alone,
+    .open = open_exclusive,
+    .advance = backend_advance,
+    .close = backend_close,
     .reopen = reopen,
 };
 
 const struct backend quick_backend = {
     .name = "file, at level process",
     .open = open_quick,
-    .advance = advance_files,
-    .close = close_alone,
+    .advance = backend_advance,
+    .close = backend_close,
     .reopen = reopen,
 };
 
-/* ---- In company ---- */
+/* ---- In shared mode ---- */
 
-static pid_t company;
+static pid_t other;
 
 /* Has the store open until it is killed. */
 static _Noreturn void
-keep_company(const char *path, int to)
+hold_open(const char *path, int to)
 {
     (void)open_folder(path, LBX_DURABILITY_PROCESS);
     if (write(to, "", 1) != 1)
@@ -114,13 +93,12 @@ keep_company(const char *path, int to)
         pause();
 }
 
-/* Leaves company and comes back to it. */
 static lbx_store *
 reopen_shared(lbx_store *store, void *context)
 {
     (void)context;
     lbx_store_unref(store);
-    return open_folder(place, LBX_DURABILITY_PROCESS);
+    return open_folder(folder, LBX_DURABILITY_PROCESS);
 }
 
 static lbx_store *
@@ -130,17 +108,17 @@ open_shared(void **ret_context)
     int ends[2];
     char byte;
 
-    (void)snprintf(place, sizeof(place), "%s", test_path());
+    (void)snprintf(folder, sizeof(folder), "%s", test_path());
     CHECK(pipe(ends) == 0);
-    company = fork();
-    CHECK(company >= 0);
-    if (company == 0)
-        keep_company(place, ends[1]);
+    other = fork();
+    CHECK(other >= 0);
+    if (other == 0)
+        hold_open(folder, ends[1]);
     CHECK(read(ends[0], &byte, 1) == 1);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    // A level below what company has.
-    store = open_folder(place, LBX_DURABILITY_PROCESS);
+    // A level below what the other process has.
+    store = open_folder(folder, LBX_DURABILITY_PROCESS);
     CHECK_INT(LBX_DURABILITY_POWER_CUT, (int)lbx_store_durability(store));
     *ret_context = NULL;
     return store;
@@ -151,14 +129,14 @@ close_shared(lbx_store *store, void *context)
 {
     (void)context;
     lbx_store_unref(store);
-    CHECK(kill(company, SIGKILL) == 0);
-    CHECK(waitpid(company, NULL, 0) == company);
+    CHECK(kill(other, SIGKILL) == 0);
+    CHECK(waitpid(other, NULL, 0) == other);
 }
 
 const struct backend shared_backend = {
     .name = "shared",
     .open = open_shared,
-    .advance = advance_files,
+    .advance = backend_advance,
     .close = close_shared,
     .reopen = reopen_shared,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract over the store in files: alone, and in company. */
+/* The contract over the store in files: in exclusive and in shared mode. */
 #include "contract.h"
 
 #define STAMP_FILE(name, numbers) CONTRACT_TEST(file, name, numbers)

@@ -3,8 +3,8 @@
  * A store before another; see relay.h.
  *
  * For each call there is a leg: a call of our own, at the store behind. It ends
- * when that has finished it; but somebody may be cancelling it at that moment, and
- * so it is counted.
+ * when that has finished it; another thread may be cancelling it at that moment,
+ * and so its users are counted.
  */
 #include "relay.h"
 
@@ -21,7 +21,7 @@ struct leg {
     lbx_call call; /* first */
     struct relay *relay;
     lbx_call *from; /* its words[0] is the leg, until it is finished */
-    int users;      /* who works on it, and who cancels it */
+    int users;      /* the store behind, and threads that cancel it */
 };
 
 static struct relay *
@@ -78,9 +78,9 @@ begin(lbx_store *store, lbx_call *from, lbx_call_kind verb, void *request)
     return leg;
 }
 
-/* What an entry answers at once is told by nobody else. */
+/* A call that an entry finishes at once is not finished by `finish`. */
 static lbx_status
-answer(struct leg *leg, lbx_status status)
+result(struct leg *leg, lbx_status status)
 {
     if (status != LBX_PENDING)
         free(leg);
@@ -93,7 +93,7 @@ answer(struct leg *leg, lbx_status status)
         lbx_store *to = relay_of(store)->to;                                   \
         struct leg *leg = begin(store, call, verb, request);                   \
                                                                                \
-        return leg ? answer(leg, to->ops->name(to, &leg->call, request))       \
+        return leg ? result(leg, to->ops->name(to, &leg->call, request))       \
                    : LBX_NO_MEMORY;                                            \
     }
 
@@ -116,7 +116,7 @@ sync_all(lbx_store *store, lbx_call *call)
     lbx_store *to = relay_of(store)->to;
     struct leg *leg = begin(store, call, LBX_CALL_SYNC, NULL);
 
-    return leg ? answer(leg, to->ops->sync(to, &leg->call)) : LBX_NO_MEMORY;
+    return leg ? result(leg, to->ops->sync(to, &leg->call)) : LBX_NO_MEMORY;
 }
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A store of one's own, as small as one can be: it stands before another and
- * hands every call on. It is written as a stranger would, with the public headers
- * alone, so that what docs/writing-a-store.md says is tried.
+ * forwards every call. It is written with the public headers alone, so that what
+ * docs/writing-a-store.md describes is tried.
  */
 #ifndef LBX_TEST_CONTRACT_RELAY_H
 #define LBX_TEST_CONTRACT_RELAY_H

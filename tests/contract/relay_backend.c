@@ -35,16 +35,9 @@ advance_relay(lbx_store *store, void *context, int64_t duration_ns)
     lbx_test_clock_advance(&now, duration_ns, store);
 }
 
-static void
-close_relay(lbx_store *store, void *context)
-{
-    (void)context;
-    lbx_store_unref(store);
-}
-
 const struct backend relay_backend = {
     .name = "relay",
     .open = open_relay,
     .advance = advance_relay,
-    .close = close_relay,
+    .close = backend_close,
 };

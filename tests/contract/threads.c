@@ -1,25 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises that must hold whatever the threads do. */
+/*
+ * Promises that must hold whatever the threads do. Rounds are bounded by time as
+ * well as by number: a store that writes to a disk does as many as it can.
+ */
 #include "contract.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-    THREADS = 4
+    THREADS = 4,
+    BUDGET_S = 2,    /* of a brief run */
+    MIN_ROUNDS = 200 /* however long they take */
 };
 
 struct race {
-    struct desk *desk;
+    struct trial *trial;
     lbx_box box;
     lbx_box other;
-    long letters;
-    _Atomic long sent;
+    _Atomic long letters; /* how many there are to be; lowered by time */
+    time_t end_s;
+    pthread_mutex_t lock; /* for `sent` */
+    long sent;
     _Atomic long settled;
     _Atomic int *times; /* by letter: how often it was acknowledged */
     _Atomic long kinds[6];
 };
+
+static time_t
+seconds_now(void)
+{
+    struct timespec now;
+
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return now.tv_sec;
+}
+
+static struct race
+make_race(struct trial *trial, lbx_box box, long letters)
+{
+    struct race race = {
+        .trial = trial,
+        .box = box,
+        .letters = letters,
+        .end_s = seconds_now() + BUDGET_S,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .times = calloc((size_t)letters, sizeof(*race.times)),
+    };
+
+    CHECK(race.times);
+    return race;
+}
+
+/* True when after these rounds there is time for another. */
+static bool
+has_time(const struct race *race, long rounds)
+{
+    return rounds < MIN_ROUNDS || test_is_full() || seconds_now() < race->end_s;
+}
+
+/* Draws the number of the next letter to send; false when all were drawn. */
+static bool
+draw_number(struct race *race, long *ret)
+{
+    bool more;
+
+    pthread_mutex_lock(&race->lock);
+    if (!has_time(race, race->sent))
+        race->letters = race->sent;
+    more = race->sent < race->letters;
+    if (more)
+        *ret = race->sent++;
+    pthread_mutex_unlock(&race->lock);
+    return more;
+}
+
+/* Each letter was counted once; ends the race. */
+static void
+check_times(struct race *race)
+{
+    for (long i = 0; i < race->letters; i++)
+        CHECK_INT(1, race->times[i]);
+    free(race->times);
+}
 
 static long
 number_of(const struct taken *letter)
@@ -33,7 +98,7 @@ mail_number(struct race *race, lbx_box box, long number)
     char body[24];
 
     snprintf(body, sizeof(body), "%ld", number);
-    mail(race->desk, box, body);
+    mail(race->trial, box, body);
 }
 
 static void
@@ -43,7 +108,7 @@ drain(unsigned index, void *context)
     struct getting mine;
 
     (void)index;
-    while (receive_some(race->desk, race->box, 3, 3600 * LBX_SECOND, &mine) ==
+    while (receive_some(race->trial, race->box, 3, 3600 * LBX_SECOND, &mine) ==
            LBX_OK)
         for (size_t i = 0; i < mine.count; i++) {
             CHECK_INT(1, mine.letters[i].delivery_count);
@@ -51,64 +116,59 @@ drain(unsigned index, void *context)
         }
 }
 
-void
-promise_no_letter_is_leased_twice(struct desk *desk)
+PROMISE(no_letter_is_leased_twice)
 {
-    struct race race = {.desk = desk, .letters = test_rounds(4000, 100000)};
+    struct race race = make_race(trial, box, test_rounds(4000, 100000));
+    long number;
 
-    race.box = make_box(desk, "orders", NULL);
-    race.times = calloc((size_t)race.letters, sizeof(*race.times));
-    CHECK(race.times);
-    for (long i = 0; i < race.letters; i++)
-        mail_number(&race, race.box, i);
+    while (draw_number(&race, &number))
+        mail_number(&race, box, number);
     threads_run(THREADS, drain, &race);
-    for (long i = 0; i < race.letters; i++)
-        CHECK_INT(1, race.times[i]);
-    CHECK_INT(race.letters, count(desk, race.box).leased);
-    free(race.times);
+    CHECK_INT(race.letters, count(trial, box).leased);
+    check_times(&race);
 }
 
-/* One sends, one gives up: the letter is with the receive, which says OK, or in
- * the box, untouched. */
+/* One thread sends, one cancels: the letter is with the receive, which returns
+ * LBX_OK, or in the box, untouched. */
 static void
 send_or_cancel(unsigned index, void *context)
 {
     struct getting *mine = context;
 
     if (index == 0)
-        mail(mine->desk, mine->request.box, "a");
+        mail(mine->trial, mine->request.box, "a");
     else
         (void)cancel_wait(mine);
 }
 
-void
-promise_a_wait_is_cancelled_at_any_moment(struct desk *desk)
+PROMISE(a_wait_is_cancelled_at_any_moment)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    const long rounds = test_rounds(3000, 100000);
+    struct race race = make_race(trial, box, test_rounds(3000, 100000));
     long taken_count = 0;
+    long round;
 
-    for (long i = 0; i < rounds; i++) {
+    while (draw_number(&race, &round)) {
         struct getting mine = {.count = 0};
         struct taken letter;
 
-        begin_wait(&mine, desk, box);
+        begin_wait(&mine, trial, box);
         threads_run(2, send_or_cancel, &mine);
         if (mine.status == LBX_OK) {
             CHECK_INT(1, mine.count);
             letter = mine.letters[0];
-            receive_none(desk, box);
+            receive_none(trial, box);
             taken_count++;
         } else {
             CHECK_STATUS(LBX_CANCELLED, mine.status);
             CHECK_INT(0, mine.count);
-            letter = receive(desk, box, "a");
+            letter = receive(trial, box, "a");
         }
         CHECK_INT(1, letter.delivery_count);
-        CHECK_OK(acknowledge(desk, box, &letter));
+        CHECK_OK(acknowledge(trial, box, &letter));
     }
     test_note("cancelled after the letter had come: %ld of %ld", taken_count,
-              rounds);
+              race.sent);
+    free(race.times);
 }
 
 /* Two threads, one letter: each waits for it and sends it to the other. */
@@ -122,24 +182,25 @@ play(unsigned index, void *context)
     for (long i = 0; i < race->letters; i++) {
         struct getting getting = {.count = 0};
 
-        begin_wait(&getting, race->desk, mine);
+        begin_wait(&getting, race->trial, mine);
         CHECK_OK(end_wait(&getting));
         CHECK_INT(2 * i + index, number_of(&getting.letters[0]));
-        CHECK_OK(acknowledge(race->desk, mine, &getting.letters[0]));
+        CHECK_OK(acknowledge(race->trial, mine, &getting.letters[0]));
+        if (index == 0 && !has_time(race, i + 1))
+            race->letters = i + 1; // for both: the other is in this round too
         mail_number(race, other, 2 * i + index + 1);
     }
 }
 
-void
-promise_threads_wake_each_other(struct desk *desk)
+PROMISE(threads_wake_each_other)
 {
-    struct race race = {.desk = desk, .letters = test_rounds(2000, 100000)};
+    struct race race = make_race(trial, box, test_rounds(2000, 100000));
 
-    race.box = make_box(desk, "ping", NULL);
-    race.other = make_box(desk, "pong", NULL);
-    mail_number(&race, race.box, 0);
+    race.other = make_box(trial, "other", NULL);
+    mail_number(&race, box, 0);
     threads_run(2, play, &race);
-    CHECK_INT(1, count(desk, race.box).ready);
+    CHECK_INT(1, count(trial, box).ready);
+    free(race.times);
 }
 
 /* ---- The storm ---- */
@@ -165,27 +226,27 @@ draw(uint32_t *state)
 static void
 handle(struct race *race, const struct taken *letter, uint32_t dice)
 {
-    struct desk *desk = race->desk;
+    struct trial *trial = race->trial;
     lbx_status status;
 
     if (dice % 8 == 0) {
-        status = settle(desk, race->box, letter, LBX_SETTLE_NACK, 0);
+        status = nack(trial, race->box, letter, 0);
         atomic_fetch_add(&race->kinds[GIVEN_BACK], 1);
     } else if (dice % 8 == 1) {
-        status = undo(desk, race->box, letter);
+        status = undo(trial, race->box, letter);
         atomic_fetch_add(&race->kinds[UNDONE], 1);
     } else if (dice % 8 == 2) {
         // Given back by a lease that ends at once; then acknowledged, too late.
-        (void)settle(desk, race->box, letter, LBX_SETTLE_EXTEND, 0);
-        status = acknowledge(desk, race->box, letter);
+        (void)extend(trial, race->box, letter, 0);
+        status = acknowledge(trial, race->box, letter);
         CHECK(status == LBX_EXPIRED || status == LBX_GONE);
         atomic_fetch_add(&race->kinds[STALE], 1);
         return;
     } else if (dice % 8 == 3) {
-        status = settle(desk, race->box, letter, LBX_SETTLE_NACK, LBX_MS);
+        status = nack(trial, race->box, letter, LBX_MS);
         atomic_fetch_add(&race->kinds[FORGOTTEN], 1);
     } else {
-        status = acknowledge(desk, race->box, letter);
+        status = acknowledge(trial, race->box, letter);
         if (status == LBX_OK) {
             CHECK_INT(0, atomic_fetch_add(&race->times[number_of(letter)], 1));
             atomic_fetch_add(&race->settled, 1);
@@ -200,11 +261,11 @@ receive_and_settle(struct race *race, uint32_t *dice)
 {
     struct getting mine = {.count = 0};
 
-    begin_wait_for(&mine, race->desk, race->box, 1 + draw(dice) % 4,
+    begin_wait_for(&mine, race->trial, race->box, 1 + draw(dice) % 4,
                    1 + draw(dice) % 2);
-    // Some are given up at once, some after a while, some when nothing is left.
-    for (uint32_t looks = draw(dice) % 64; !is_over(&mine) && looks > 0;
-         looks--)
+    // Some are cancelled at once, some after a while, some when nothing is left.
+    for (uint32_t yields = draw(dice) % 64; !is_over(&mine) && yields > 0;
+         yields--)
         sched_yield();
     if (!is_over(&mine) && cancel_wait(&mine) == LBX_CANCELLED) {
         CHECK_INT(0, mine.count);
@@ -226,33 +287,27 @@ storm(unsigned index, void *context)
     if (index < 2) {
         long number;
 
-        while ((number = atomic_fetch_add(&race->sent, 1)) < race->letters) {
-            // Few are there at a time, so that receives wait and are given up.
+        while (draw_number(race, &number)) {
+            // Few are there at a time, so that receives wait and are cancelled.
             EVENTUALLY(number - atomic_load(&race->settled) < 2 * THREADS);
             mail_number(race, race->box, number);
         }
     } else if (index == 2) {
         while (atomic_load(&race->settled) < race->letters)
-            advance(race->desk, LBX_MS);
+            advance(race->trial, LBX_MS);
     } else {
         while (atomic_load(&race->settled) < race->letters)
             receive_and_settle(race, &dice);
     }
 }
 
-void
-promise_each_letter_is_settled_once(struct desk *desk)
+PROMISE(each_letter_is_settled_once)
 {
-    struct race race = {.desk = desk, .letters = test_rounds(8000, 400000)};
+    struct race race = make_race(trial, box, test_rounds(8000, 400000));
     lbx_box_counts counts;
 
-    race.box = make_box(desk, "orders", NULL);
-    race.times = calloc((size_t)race.letters, sizeof(*race.times));
-    CHECK(race.times);
     threads_run(3 + THREADS, storm, &race);
-    for (long i = 0; i < race.letters; i++)
-        CHECK_INT(1, race.times[i]);
-    counts = count(desk, race.box);
+    counts = count(trial, box);
     CHECK_INT(0, counts.ready + counts.leased + counts.delayed);
     CHECK_INT(0, counts.bytes);
     test_note("storm: letters=%ld acknowledged=%ld returned=%ld undone=%ld "
@@ -260,5 +315,5 @@ promise_each_letter_is_settled_once(struct desk *desk)
               race.letters, race.kinds[ACKNOWLEDGED], race.kinds[GIVEN_BACK],
               race.kinds[UNDONE], race.kinds[FORGOTTEN], race.kinds[STALE],
               race.kinds[CANCELLED]);
-    free(race.times);
+    check_times(&race);
 }

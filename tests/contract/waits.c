@@ -1,236 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Promises about receives that wait: what ends them, in which order, and what
- * giving them up does.
+ * cancelling them does.
  */
 #include "contract.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void
-promise_a_send_ends_a_wait(struct desk *desk)
+PROMISE(a_send_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
 
-    begin_wait(&mine, desk, box);
+    begin_wait(&mine, trial, box);
     CHECK(!is_over(&mine));
-    mail(desk, box, "a");
+    mail(trial, box, "a");
     got(&mine, "a");
-    CHECK_INT(1, count(desk, box).leased);
-    CHECK_OK(acknowledge(desk, box, &mine.letters[0]));
+    CHECK_INT(1, count(trial, box).leased);
+    CHECK_OK(acknowledge(trial, box, &mine.letters[0]));
 
-    mail(desk, box, "b"); // there before: no wait
-    begin_wait(&mine, desk, box);
+    mail(trial, box, "b"); // there before: no wait
+    begin_wait(&mine, trial, box);
     got(&mine, "b");
 }
 
-void
-promise_a_nack_ends_a_wait(struct desk *desk)
+/* Leases the box's only letter, "a", and starts to wait for it. */
+static struct taken
+wait_for_leased(struct trial *trial, lbx_box box, struct getting *getting)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    struct getting mine = {.count = 0};
-    struct taken letter;
+    const struct taken letter = mail_and_receive(trial, box, "a");
 
-    letter = mail_and_receive(desk, box, "a");
-    begin_wait(&mine, desk, box);
-    CHECK(!is_over(&mine));
-    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_NACK, 0));
+    *getting = (struct getting){.count = 0};
+    begin_wait(getting, trial, box);
+    CHECK(!is_over(getting));
+    return letter;
+}
+
+PROMISE(a_nack_ends_a_wait)
+{
+    struct getting mine;
+    struct taken letter = wait_for_leased(trial, box, &mine);
+
+    CHECK_OK(nack(trial, box, &letter, 0));
     got(&mine, "a");
     CHECK_INT(2, mine.letters[0].delivery_count);
 }
 
-void
-promise_an_undo_ends_a_wait(struct desk *desk)
+PROMISE(an_undo_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    struct getting mine = {.count = 0};
-    struct taken letter;
+    struct getting mine;
+    struct taken letter = wait_for_leased(trial, box, &mine);
 
-    letter = mail_and_receive(desk, box, "a");
-    begin_wait(&mine, desk, box);
-    CHECK_OK(undo(desk, box, &letter));
+    CHECK_OK(undo(trial, box, &letter));
     got(&mine, "a");
 }
 
-void
-promise_a_short_lease_ends_a_wait(struct desk *desk)
+PROMISE(a_short_lease_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    struct getting mine = {.count = 0};
-    struct taken letter;
+    struct getting mine;
+    struct taken letter = wait_for_leased(trial, box, &mine);
 
-    letter = mail_and_receive(desk, box, "a");
-    begin_wait(&mine, desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, 2 * LBX_SECOND));
+    CHECK_OK(extend(trial, box, &letter, 2 * LBX_SECOND));
     CHECK(!is_over(&mine));
-    advance(desk, 2 * LBX_SECOND);
+    advance(trial, 2 * LBX_SECOND);
     got(&mine, "a");
-    begin_wait(&mine, desk, box);
-    got_after(&mine, LEASE_S * LBX_SECOND, "a");
+    begin_wait(&mine, trial, box);
+    got_after(&mine, LEASE_NS, "a");
     letter = mine.letters[0];
-    begin_wait(&mine, desk, box);
-    CHECK_OK(settle(desk, box, &letter, LBX_SETTLE_EXTEND, 0));
+    begin_wait(&mine, trial, box);
+    CHECK_OK(extend(trial, box, &letter, 0));
     got(&mine, "a");
 }
 
-void
-promise_the_end_of_a_delay_ends_a_wait(struct desk *desk)
+PROMISE(the_end_of_a_delay_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting before = {.count = 0};
     struct getting after = {.count = 0};
 
-    begin_wait(&before, desk, box);
-    send_later(desk, box, "later", 9 * LBX_SECOND);
-    send_later(desk, box, "sooner", 4 * LBX_SECOND);
-    begin_wait(&after, desk, box);
+    begin_wait(&before, trial, box);
+    send_later(trial, box, "later", 9 * LBX_SECOND);
+    send_later(trial, box, "sooner", 4 * LBX_SECOND);
+    begin_wait(&after, trial, box);
     got_after(&before, 4 * LBX_SECOND, "sooner");
     CHECK(!is_over(&after));
-    advance(desk, 5 * LBX_SECOND);
+    advance(trial, 5 * LBX_SECOND);
     got(&after, "later");
 }
 
-void
-promise_the_end_of_a_lease_ends_a_wait(struct desk *desk)
+PROMISE(the_end_of_a_lease_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    struct getting mine = {.count = 0};
-    struct taken letter;
+    struct getting mine;
+    struct taken letter = wait_for_leased(trial, box, &mine);
 
-    letter = mail_and_receive(desk, box, "a");
-    begin_wait(&mine, desk, box);
-    advance(desk, LEASE_S * LBX_SECOND - 1);
+    advance(trial, LEASE_NS - 1);
     CHECK(!is_over(&mine));
-    CHECK_OK(
-        settle(desk, box, &letter, LBX_SETTLE_EXTEND, LEASE_S * LBX_SECOND));
-    got_after(&mine, LEASE_S * LBX_SECOND, "a");
+    CHECK_OK(extend(trial, box, &letter, LEASE_NS));
+    got_after(&mine, LEASE_NS, "a");
 }
 
-void
-promise_what_is_attached_ends_a_wait(struct desk *desk)
+PROMISE(what_is_attached_ends_a_wait)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
-    const lbx_box replies = make_box(desk, "replies", NULL);
+    const lbx_box replies = make_box(trial, "replies", NULL);
     struct getting mine = {.count = 0};
-    struct taken letter;
     lbx_sent_letter sent;
+    struct taken letter = mail_and_receive(trial, box, "question");
 
-    letter = mail_and_receive(desk, box, "question");
-    begin_wait(&mine, desk, replies);
-    CHECK_OK(settle_and_send(desk, box, &letter, replies, "answer", &sent));
+    begin_wait(&mine, trial, replies);
+    CHECK_OK(settle_and_send(trial, box, &letter, replies, "answer", &sent));
     got(&mine, "answer");
 }
 
-void
-promise_a_wait_ends_with_the_first_letter(struct desk *desk)
+PROMISE(a_wait_ends_with_the_first_letter)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
 
-    begin_wait_for(&mine, desk, box, LBX_MAX_BATCH, 1);
-    mail(desk, box, "a");
+    begin_wait_for(&mine, trial, box, LBX_MAX_BATCH, 1);
+    mail(trial, box, "a");
     got(&mine, "a");
-    mail(desk, box, "b");
-    mail(desk, box, "c");
-    begin_wait_for(&mine, desk, box, LBX_MAX_BATCH, 1);
+    mail_each(trial, box, "bc");
+    begin_wait_for(&mine, trial, box, LBX_MAX_BATCH, 1);
     CHECK_OK(end_wait(&mine));
     CHECK_INT(2, mine.count); // what is there, at once
 }
 
-void
-promise_a_wait_can_be_for_several(struct desk *desk)
+PROMISE(a_wait_can_be_for_several)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting several = {.count = 0};
     struct getting next = {.count = 0};
 
-    mail(desk, box, "a");
-    begin_wait_for(&several, desk, box, 4, 3);
-    begin_wait(&next, desk, box);
+    mail(trial, box, "a");
+    begin_wait_for(&several, trial, box, 4, 3);
+    begin_wait(&next, trial, box);
     CHECK(!is_over(&several));
-    mail(desk, box, "b");
+    mail(trial, box, "b");
     CHECK(!is_over(&several) && !is_over(&next));
-    CHECK_INT(2, count(desk, box).leased);
-    mail(desk, box, "c");
+    CHECK_INT(2, count(trial, box).leased);
+    mail(trial, box, "c");
     CHECK_OK(end_wait(&several));
     CHECK_INT(3, several.count);
     for (int i = 0; i < 3; i++)
         CHECK_INT('a' + i, several.letters[i].body[0]);
     CHECK(!is_over(&next));
-    mail(desk, box, "d");
+    mail(trial, box, "d");
     got(&next, "d");
 }
 
-void
-promise_a_wait_that_is_over_keeps_what_came(struct desk *desk)
+PROMISE(a_wait_that_is_over_keeps_what_came)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
 
-    mail(desk, box, "a");
-    begin_wait_for(&mine, desk, box, 4, 3);
-    CHECK_INT(1, count(desk, box).leased); // it has begun
+    mail(trial, box, "a");
+    begin_wait_for(&mine, trial, box, 4, 3);
+    CHECK_INT(1, count(trial, box).leased); // it has begun
     CHECK_OK(cancel_wait(&mine));
     CHECK_INT(1, mine.count);
-    CHECK_OK(acknowledge(desk, box, &mine.letters[0]));
+    CHECK_OK(acknowledge(trial, box, &mine.letters[0]));
 }
 
 enum {
     WAITS = 100
 };
 
-void
-promise_waiting_receives_are_served_in_order(struct desk *desk)
+PROMISE(waiting_receives_are_served_in_order)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     static struct getting waits[WAITS];
     char body[16];
 
     for (int i = 0; i < WAITS; i++)
-        begin_wait(&waits[i], desk, box);
+        begin_wait(&waits[i], trial, box);
     for (int i = 0; i < WAITS; i++) {
         CHECK(!is_over(&waits[i]));
         snprintf(body, sizeof(body), "%d", i);
         if (i % 2) {
-            mail(desk, box, body);
+            mail(trial, box, body);
         } else {
-            send_later(desk, box, body, LBX_SECOND);
+            send_later(trial, box, body, LBX_SECOND);
             CHECK(!is_over(&waits[i]));
-            advance(desk, LBX_SECOND);
+            advance(trial, LBX_SECOND);
         }
         got(&waits[i], body);
-        CHECK_OK(acknowledge(desk, box, &waits[i].letters[0]));
+        CHECK_OK(acknowledge(trial, box, &waits[i].letters[0]));
     }
 }
 
-void
-promise_a_cancelled_wait_takes_nothing(struct desk *desk)
+PROMISE(a_cancelled_wait_takes_nothing)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
     struct taken letter;
 
-    begin_wait(&mine, desk, box);
+    begin_wait(&mine, trial, box);
     CHECK_STATUS(LBX_CANCELLED, cancel_wait(&mine));
     CHECK_INT(0, mine.count);
-    letter = mail_and_receive(desk, box, "a");
+    letter = mail_and_receive(trial, box, "a");
     CHECK_INT(1, letter.delivery_count);
-    begin_wait(&mine, desk, box);
-    advance(desk, LEASE_S * LBX_SECOND);
+    begin_wait(&mine, trial, box);
+    advance(trial, LEASE_NS);
     got(&mine, "a"); // after the end of one wait another can begin
 }
 
-void
-promise_a_cancelled_wait_leaves_the_order(struct desk *desk)
+PROMISE(a_cancelled_wait_leaves_the_order)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     static struct getting waits[WAITS];
     char body[16];
 
     for (int i = 0; i < WAITS; i++)
-        begin_wait(&waits[i], desk, box);
+        begin_wait(&waits[i], trial, box);
     for (int i = 0; i < WAITS; i += 3)
         CHECK_STATUS(LBX_CANCELLED, cancel_wait(&waits[i]));
     CHECK_STATUS(LBX_CANCELLED, cancel_wait(&waits[WAITS - 2]));
@@ -238,70 +212,74 @@ promise_a_cancelled_wait_leaves_the_order(struct desk *desk)
         if (is_over(&waits[i]))
             continue;
         snprintf(body, sizeof(body), "%d", i);
-        mail(desk, box, body);
+        mail(trial, box, body);
         got(&waits[i], body);
     }
 }
 
-void
-promise_boxes_do_not_wake_each_other(struct desk *desk)
+/* Makes boxes "box-0", "box-1" and so on. */
+static void
+make_boxes(struct trial *trial, lbx_box *ret, int n)
+{
+    char name[16];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "box-%d", i);
+        ret[i] = make_box(trial, name, NULL);
+    }
+}
+
+PROMISE(boxes_do_not_wake_each_other)
 {
     static struct getting waits[WAITS];
     lbx_box boxes[WAITS];
-    char name[16];
 
-    for (int i = 0; i < WAITS; i++) {
-        snprintf(name, sizeof(name), "box-%d", i);
-        boxes[i] = make_box(desk, name, NULL);
-        begin_wait(&waits[i], desk, boxes[i]);
-    }
+    make_boxes(trial, boxes, WAITS);
+    for (int i = 0; i < WAITS; i++)
+        begin_wait(&waits[i], trial, boxes[i]);
     for (int i = WAITS - 1; i >= 0; i--)
-        send_later(desk, boxes[i], "x", (i + 1) * LBX_SECOND);
+        send_later(trial, boxes[i], "x", (i + 1) * LBX_SECOND);
     for (int i = 0; i < WAITS; i++) {
-        advance(desk, LBX_SECOND);
+        advance(trial, LBX_SECOND);
         got(&waits[i], "x");
         CHECK(i + 1 == WAITS || !is_over(&waits[i + 1]));
     }
 }
 
-void
-promise_a_deleted_box_ends_its_waits(struct desk *desk)
+PROMISE(a_deleted_box_ends_its_waits)
 {
-    lbx_box box = make_box(desk, "orders", NULL);
-    const lbx_box other = make_box(desk, "other", NULL);
+    const lbx_box other = make_box(trial, "other", NULL);
     struct getting first = {.count = 0};
     struct getting second = {.count = 0};
     struct getting elsewhere = {.count = 0};
 
-    begin_wait(&first, desk, box);
-    begin_wait(&second, desk, box);
-    begin_wait(&elsewhere, desk, other);
-    CHECK_OK(delete_box(desk, box));
+    begin_wait(&first, trial, box);
+    begin_wait(&second, trial, box);
+    begin_wait(&elsewhere, trial, other);
+    CHECK_OK(delete_box(trial, box));
     CHECK_STATUS(LBX_CLOSED, end_wait(&first));
     CHECK_STATUS(LBX_CLOSED, end_wait(&second));
     CHECK_INT(0, first.count + second.count);
     CHECK(!is_over(&elsewhere));
-    begin_wait(&first, desk, box); // of the life that is over
+    begin_wait(&first, trial, box); // of the deleted incarnation
     CHECK_STATUS(LBX_CLOSED, end_wait(&first));
-    box = make_box(desk, "orders", NULL);
-    begin_wait(&first, desk, box);
-    mail(desk, box, "a");
+    box = make_box(trial, "orders", NULL);
+    begin_wait(&first, trial, box);
+    mail(trial, box, "a");
     got(&first, "a");
     CHECK_STATUS(LBX_CANCELLED, cancel_wait(&elsewhere));
 }
 
-void
-promise_a_wait_survives_a_purge(struct desk *desk)
+PROMISE(a_wait_survives_a_purge)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting mine = {.count = 0};
 
-    send_later(desk, box, "purged", LBX_SECOND);
-    begin_wait(&mine, desk, box);
-    CHECK_INT(1, purge(desk, box));
-    advance(desk, 5 * LBX_SECOND);
+    send_later(trial, box, "purged", LBX_SECOND);
+    begin_wait(&mine, trial, box);
+    CHECK_INT(1, purge(trial, box));
+    advance(trial, 5 * LBX_SECOND);
     CHECK(!is_over(&mine));
-    mail(desk, box, "a");
+    mail(trial, box, "a");
     got(&mine, "a");
 }
 
@@ -311,33 +289,28 @@ send_on(struct getting *getting)
     lbx_box *to = getting->context;
 
     if (getting->status == LBX_OK)
-        mail(getting->desk, *to, getting->letters[0].body);
+        mail(getting->trial, *to, getting->letters[0].body);
 }
 
 /* A chain: the end of each receive sends to the box of the next. */
-void
-promise_an_end_may_call_the_store(struct desk *desk)
+PROMISE(an_end_may_call_the_store)
 {
     enum {
         LINKS = 20
     };
     static struct getting waits[LINKS];
     lbx_box boxes[LINKS + 1];
-    char name[16];
 
-    for (int i = 0; i <= LINKS; i++) {
-        snprintf(name, sizeof(name), "box-%d", i);
-        boxes[i] = make_box(desk, name, NULL);
-    }
+    make_boxes(trial, boxes, LINKS + 1);
     for (int i = 0; i < LINKS; i++) {
         waits[i].then = send_on;
         waits[i].context = &boxes[i + 1];
-        begin_wait(&waits[i], desk, boxes[i]);
+        begin_wait(&waits[i], trial, boxes[i]);
     }
-    mail(desk, boxes[0], "x");
+    mail(trial, boxes[0], "x");
     for (int i = 0; i < LINKS; i++)
         got(&waits[i], "x");
-    receive(desk, boxes[LINKS], "x");
+    receive(trial, boxes[LINKS], "x");
 }
 
 static void
@@ -349,20 +322,18 @@ cancel_other(struct getting *getting)
         (void)cancel_wait(other);
 }
 
-/* Both end in one step, and the end of the first gives up the second: it must
- * not wait for an end that its own thread would have to tell. */
-void
-promise_an_end_may_cancel_the_next(struct desk *desk)
+/* Both end in one step, and the end of the first cancels the second: it must
+ * not wait for an end that its own thread would have to report. */
+PROMISE(an_end_may_cancel_the_next)
 {
-    const lbx_box box = make_box(desk, "orders", NULL);
     struct getting first = {.count = 0};
     struct getting second = {.count = 0};
 
     first.then = cancel_other;
     first.context = &second;
-    begin_wait(&first, desk, box);
-    begin_wait(&second, desk, box);
-    CHECK_OK(delete_box(desk, box));
+    begin_wait(&first, trial, box);
+    begin_wait(&second, trial, box);
+    CHECK_OK(delete_box(trial, box));
     CHECK_STATUS(LBX_CLOSED, end_wait(&first));
     CHECK_STATUS(LBX_CLOSED, end_wait(&second));
 }

@@ -24,7 +24,7 @@ walk(void *context, uint64_t seed, unsigned steps, char *why, size_t why_bytes)
     return passed;
 }
 
-TEST_CITING_LIMIT("R-29 R-30 R-31 R-44", rules_walk_with_the_model, 120)
+TEST_CITING("R-29 R-30 R-31 R-44", rules_walk_with_the_model)
 {
     rules_fault fault = NO_FAULT;
 
@@ -32,7 +32,7 @@ TEST_CITING_LIMIT("R-29 R-30 R-31 R-44", rules_walk_with_the_model, 120)
 }
 
 /* Over LMDB a row may move when another is written; in memory it never does. */
-TEST_LIMIT(rules_hold_no_row_longer_than_they_may, 120)
+TEST(rules_hold_no_row_longer_than_they_may)
 {
     rules_fault fault = SCRIBBLES;
 
@@ -53,7 +53,7 @@ TEST(seeds_that_found_something_once_find_nothing)
 }
 
 /* A walk that cannot fail would prove nothing. */
-TEST_LIMIT(every_seeded_fault_is_found, 60)
+TEST(every_seeded_fault_is_found)
 {
     for (rules_fault fault = NO_FAULT + 1; fault < FAULTS; fault++) {
         uint64_t seed = 1;

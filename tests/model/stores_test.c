@@ -6,20 +6,20 @@
 #include "store_subject.h"
 #include "support/test.h"
 
-TEST_CITING_LIMIT("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
-                  memory_walks_with_the_model, 120)
+TEST_CITING("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
+            memory_walks_with_the_model)
 {
     store_walks(&memory_backend, test_rounds(100, 5000), 400);
 }
 
-TEST_CITING_LIMIT("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
-                  threaded_walks_with_the_model, 120)
+TEST_CITING("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
+            threaded_walks_with_the_model)
 {
     store_walks(&threaded_backend, test_rounds(30, 2000), 400);
 }
 
-TEST_CITING_LIMIT("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
-                  relay_walks_with_the_model, 120)
+TEST_CITING("DRIVER-1 DRIVER-2 DRIVER-3 DRIVER-5 DRIVER-7",
+            relay_walks_with_the_model)
 {
     store_walks(&relay_backend, test_rounds(30, 2000), 400);
 }

@@ -5,6 +5,7 @@
 
 #include "support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static lbx_type *
@@ -21,7 +22,7 @@ make_type(const char *name, const lbx_type *base)
 }
 
 /* A worker's mailbox whose replies go to two collecting ones. */
-struct office {
+struct worker {
     struct mailbox requests;
     lbx_postbox_registry *registry;
     lbx_postbox *success;
@@ -34,65 +35,75 @@ struct office {
     lbx_letter *letter;
 };
 
-static void
-office_open(struct office *office, const lbx_routes_entry *table, size_t count,
-            const char *rest)
+/* A worker that is destroyed at the end of its scope, with a letter whose replies
+ * go by this table. */
+#define WORKER(name, table, count, rest)                                       \
+    __attribute__((cleanup(worker_end))) struct worker *name =                 \
+        worker_begin(table, count, rest)
+
+static struct worker *
+worker_begin(const lbx_routes_entry *table, size_t count, const char *rest)
 {
     lbx_draft draft = lbx_draft_of_text("do it");
+    struct worker *worker = malloc(sizeof(*worker));
     lbx_routes *routes;
 
-    office->result = make_type("t.Result", NULL);
-    office->detailed = make_type("t.Detailed", office->result);
-    office->summary = make_type("t.Summary", office->result);
-    office->error = make_type("t.Error", NULL);
-    CHECK_OK(lbx_type_registry_create(NULL, &office->types));
-    CHECK_OK(lbx_type_registry_add(office->types, office->result));
-    CHECK_OK(lbx_type_registry_add(office->types, office->detailed));
-    CHECK_OK(lbx_type_registry_add(office->types, office->summary));
-    CHECK_OK(lbx_type_registry_add(office->types, office->error));
-    CHECK_OK(lbx_collecting_postbox_create(NULL, &office->success));
-    CHECK_OK(lbx_collecting_postbox_create(NULL, &office->errors));
-    CHECK_OK(lbx_postbox_registry_create(NULL, &office->registry));
-    CHECK_OK(lbx_postbox_registry_add(office->registry, "c:success",
-                                      office->success));
+    CHECK(worker);
+    worker->result = make_type("t.Result", NULL);
+    worker->detailed = make_type("t.Detailed", worker->result);
+    worker->summary = make_type("t.Summary", worker->result);
+    worker->error = make_type("t.Error", NULL);
+    CHECK_OK(lbx_type_registry_create(NULL, &worker->types));
+    CHECK_OK(lbx_type_registry_add(worker->types, worker->result));
+    CHECK_OK(lbx_type_registry_add(worker->types, worker->detailed));
+    CHECK_OK(lbx_type_registry_add(worker->types, worker->summary));
+    CHECK_OK(lbx_type_registry_add(worker->types, worker->error));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &worker->success));
+    CHECK_OK(lbx_collecting_postbox_create(NULL, &worker->errors));
+    CHECK_OK(lbx_postbox_registry_create(NULL, &worker->registry));
+    CHECK_OK(lbx_postbox_registry_add(worker->registry, "c:success",
+                                      worker->success));
     CHECK_OK(
-        lbx_postbox_registry_add(office->registry, "c:errors", office->errors));
-    mailbox_init(&office->requests);
-    office->requests.options.resolver =
-        lbx_postbox_registry_as_resolver(office->registry);
-    office->requests.options.types = office->types;
-    mailbox_open(&office->requests);
+        lbx_postbox_registry_add(worker->registry, "c:errors", worker->errors));
+    mailbox_init(&worker->requests);
+    worker->requests.options.resolver =
+        lbx_postbox_registry_as_resolver(worker->registry);
+    worker->requests.options.types = worker->types;
+    mailbox_open(&worker->requests);
     CHECK_OK(lbx_routes_create(table, count, rest, NULL, &routes));
     draft.routes = routes;
-    CHECK_OK(lbx_postbox_send_draft(office->requests.postbox, &draft, NULL));
+    CHECK_OK(lbx_postbox_send_draft(worker->requests.postbox, &draft, NULL));
     lbx_routes_unref(routes);
-    office->letter = mailbox_receive(&office->requests);
+    worker->letter = mailbox_receive(&worker->requests);
+    return worker;
 }
 
 static void
-office_close(struct office *office)
+worker_end(struct worker **ret)
 {
-    lbx_letter_destroy(office->letter);
-    mailbox_close(&office->requests);
-    lbx_postbox_registry_destroy(office->registry);
-    lbx_postbox_unref(office->errors);
-    lbx_postbox_unref(office->success);
-    lbx_type_registry_destroy(office->types);
-    lbx_type_destroy(office->error);
-    lbx_type_destroy(office->summary);
-    lbx_type_destroy(office->detailed);
-    lbx_type_destroy(office->result);
+    struct worker *worker = *ret;
+
+    mailbox_close(&worker->requests);
+    lbx_postbox_registry_destroy(worker->registry);
+    lbx_postbox_unref(worker->errors);
+    lbx_postbox_unref(worker->success);
+    lbx_type_registry_destroy(worker->types);
+    lbx_type_destroy(worker->error);
+    lbx_type_destroy(worker->summary);
+    lbx_type_destroy(worker->detailed);
+    lbx_type_destroy(worker->result);
+    free(worker);
 }
 
 static lbx_status
-reply(struct office *office, const char *type_name, const char *text)
+reply(struct worker *worker, const char *type_name, const char *text)
 {
     lbx_draft draft = lbx_draft_of_text(text);
     lbx_sent_letter sent;
     lbx_status status;
 
     draft.type_name = type_name;
-    status = lbx_letter_reply(office->letter, &draft, &sent, NULL);
+    status = lbx_letter_reply(worker->letter, &draft, &sent, NULL);
     CHECK_STATUS(status, sent.status);
     CHECK_INT(status == LBX_OK, sent.id.text[0] != '\0');
     return status;
@@ -103,114 +114,95 @@ static const lbx_routes_entry both[] = {{"t.Result", "c:success"},
 
 WINK_TEST_UNOPENED("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
 {
-    struct office office;
+    WORKER(worker, both, 2, NULL);
 
-    office_open(&office, both, 2, NULL);
-    CHECK_OK(reply(&office, "t.Result", "done"));
-    CHECK_OK(reply(&office, "t.Error", "failed"));
-    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
-    CHECK_STR("done", lbx_collecting_postbox_at(office.success, 0)->bytes);
-    CHECK_STR(lbx_letter_id(office.letter),
-              lbx_collecting_postbox_at(office.success, 0)->in_reply_to);
-    CHECK_STR("failed", lbx_collecting_postbox_at(office.errors, 0)->bytes);
-    CHECK(!lbx_letter_is_finalized(office.letter));
-    CHECK_OK(lbx_letter_acknowledge(office.letter));
-    office_close(&office);
+    CHECK_OK(reply(worker, "t.Result", "done"));
+    CHECK_OK(reply(worker, "t.Error", "failed"));
+    CHECK_INT(1, lbx_collecting_postbox_count(worker->success));
+    CHECK_STR("done", lbx_collecting_postbox_at(worker->success, 0)->bytes);
+    CHECK_STR(lbx_letter_id(worker->letter),
+              lbx_collecting_postbox_at(worker->success, 0)->in_reply_to);
+    CHECK_STR("failed", lbx_collecting_postbox_at(worker->errors, 0)->bytes);
+    CHECK(!lbx_letter_is_finalized(worker->letter));
+    CHECK_OK(lbx_letter_acknowledge(worker->letter));
 }
 
 WINK_TEST_UNOPENED("W-02 W-21 W-30", inheritance_routing)
 {
-    struct office office;
+    WORKER(worker, both, 2, NULL);
 
-    office_open(&office, both, 2, NULL);
-    CHECK_OK(reply(&office, "t.Detailed", "1"));
-    CHECK_OK(reply(&office, "t.Summary", "2"));
-    CHECK_INT(2, lbx_collecting_postbox_count(office.success));
-    office_close(&office);
+    CHECK_OK(reply(worker, "t.Detailed", "1"));
+    CHECK_OK(reply(worker, "t.Summary", "2"));
+    CHECK_INT(2, lbx_collecting_postbox_count(worker->success));
 }
 
 WINK_TEST_UNOPENED("W-02 W-04 W-30", no_route_raises_with_the_type)
 {
+    WORKER(worker, both, 1, NULL);
     lbx_draft draft = lbx_draft_of_text("x");
-    struct office office;
     lbx_fault fault;
 
-    office_open(&office, both, 1, NULL);
     draft.type_name = "t.Error";
     CHECK_STATUS(LBX_NO_ROUTE,
-                 lbx_letter_reply(office.letter, &draft, NULL, &fault));
+                 lbx_letter_reply(worker->letter, &draft, NULL, &fault));
     CHECK_STATUS(LBX_NO_ROUTE, fault.status);
     CHECK(strstr(fault.text, "t.Error"));
     draft.type_name = NULL; // the root itself, and no default
     CHECK_STATUS(LBX_NO_ROUTE,
-                 lbx_letter_reply(office.letter, &draft, NULL, &fault));
-    office_close(&office);
+                 lbx_letter_reply(worker->letter, &draft, NULL, &fault));
 }
 
 WINK_TEST_UNOPENED("W-02 W-03 W-04 W-30", default_fallback)
 {
-    struct office office;
+    WORKER(worker, both, 1, "c:errors");
 
-    office_open(&office, both, 1, "c:errors");
-    CHECK_OK(reply(&office, "t.Error", "1"));
-    CHECK_OK(reply(&office, NULL, "2")); // the root goes to the default
-    CHECK_OK(reply(&office, "t.NobodyKnows", "3"));
-    CHECK_INT(3, lbx_collecting_postbox_count(office.errors));
-    CHECK_OK(reply(&office, "t.Result", "4"));
-    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
-    office_close(&office);
+    CHECK_OK(reply(worker, "t.Error", "1"));
+    CHECK_OK(reply(worker, NULL, "2")); // the root goes to the default
+    CHECK_OK(reply(worker, "t.Unknown", "3"));
+    CHECK_INT(3, lbx_collecting_postbox_count(worker->errors));
+    CHECK_OK(reply(worker, "t.Result", "4"));
+    CHECK_INT(1, lbx_collecting_postbox_count(worker->success));
 }
 
 WINK_TEST_UNOPENED("W-11 W-13 W-30", reply_after_acknowledge_is_finalized)
 {
-    struct office office;
+    WORKER(worker, NULL, 0, "c:success");
 
-    office_open(&office, NULL, 0, "c:success");
-    CHECK_OK(lbx_letter_acknowledge(office.letter));
-    CHECK_STATUS(LBX_FINALIZED, reply(&office, NULL, "late"));
-    CHECK_INT(0, lbx_collecting_postbox_count(office.success));
-    office_close(&office);
+    CHECK_OK(lbx_letter_acknowledge(worker->letter));
+    CHECK_STATUS(LBX_FINALIZED, reply(worker, NULL, "late"));
+    CHECK_INT(0, lbx_collecting_postbox_count(worker->success));
 }
 
 WINK_TEST_UNOPENED("W-11 W-13", reply_after_nack_is_finalized)
 {
-    struct office office;
+    WORKER(worker, NULL, 0, "c:success");
 
-    office_open(&office, NULL, 0, "c:success");
-    CHECK_OK(lbx_letter_nack(office.letter, 0));
-    CHECK_STATUS(LBX_FINALIZED, reply(&office, NULL, "late"));
-    office_close(&office);
+    CHECK_OK(lbx_letter_nack(worker->letter, 0));
+    CHECK_STATUS(LBX_FINALIZED, reply(worker, NULL, "late"));
 }
 
 WINK_TEST_UNOPENED("W-11 W-40", an_unknown_route_is_not_available)
 {
-    struct office office;
+    WORKER(worker, NULL, 0, "c:unknown");
 
-    office_open(&office, NULL, 0, "c:nobody");
-    CHECK_STATUS(LBX_NO_REPLY, reply(&office, NULL, "x"));
-    CHECK(!lbx_letter_is_finalized(office.letter));
-    office_close(&office);
+    CHECK_STATUS(LBX_NO_REPLY, reply(worker, NULL, "x"));
+    CHECK(!lbx_letter_is_finalized(worker->letter));
 }
 
 WINK_TEST("W-11", reply_without_routes_is_not_available)
 {
     const lbx_draft draft = lbx_draft_of_text("x");
-    lbx_letter *letter;
+    lbx_letter *letter = mailbox_deliver(mailbox, "x");
 
-    mailbox_send(mailbox, "x");
-    letter = mailbox_receive(mailbox);
     CHECK_STATUS(LBX_NO_REPLY, lbx_letter_reply(letter, &draft, NULL, NULL));
-    lbx_letter_destroy(letter);
 }
 
 TEST_CITING("W-35", a_failed_acknowledge_leaves_replies_possible)
 {
-    struct office office;
+    WORKER(worker, NULL, 0, "c:success");
 
-    office_open(&office, NULL, 0, "c:success");
-    CHECK_OK(lbx_fake_postbox_expire(office.requests.postbox, office.letter));
-    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(office.letter));
-    CHECK_OK(reply(&office, NULL, "still"));
-    CHECK_INT(1, lbx_collecting_postbox_count(office.success));
-    office_close(&office);
+    CHECK_OK(lbx_fake_postbox_expire(worker->requests.postbox, worker->letter));
+    CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(worker->letter));
+    CHECK_OK(reply(worker, NULL, "still"));
+    CHECK_INT(1, lbx_collecting_postbox_count(worker->success));
 }

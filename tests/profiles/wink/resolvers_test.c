@@ -7,6 +7,7 @@
 
 #include "support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct maker {
@@ -33,11 +34,18 @@ struct composite {
     lbx_resolver_chain *chain;
 };
 
-static void
-begin(struct composite *test, bool with_factory)
+/* A composite that is destroyed at the end of its scope. */
+#define COMPOSITE(name, with_factory)                                          \
+    __attribute__((cleanup(composite_end))) struct composite *name =           \
+        composite_begin(with_factory)
+
+static struct composite *
+composite_begin(bool with_factory)
 {
     lbx_resolver_chain_options options = LBX_RESOLVER_CHAIN_OPTIONS_INIT;
+    struct composite *test = malloc(sizeof(*test));
 
+    CHECK(test);
     test->maker = (struct maker){0, LBX_NOT_FOUND};
     CHECK_OK(lbx_null_postbox_create(NULL, &test->known));
     CHECK_OK(lbx_postbox_registry_create(NULL, &test->registry));
@@ -46,14 +54,16 @@ begin(struct composite *test, bool with_factory)
     if (with_factory)
         options.factory = (lbx_resolver){make, &test->maker};
     CHECK_OK(lbx_resolver_chain_create(&options, &test->chain));
+    return test;
 }
 
 static void
-end(struct composite *test)
+composite_end(struct composite **test)
 {
-    lbx_resolver_chain_destroy(test->chain);
-    lbx_postbox_registry_destroy(test->registry);
-    lbx_postbox_unref(test->known);
+    lbx_resolver_chain_destroy((*test)->chain);
+    lbx_postbox_registry_destroy((*test)->registry);
+    lbx_postbox_unref((*test)->known);
+    free(*test);
 }
 
 static lbx_status
@@ -65,70 +75,60 @@ resolve(struct composite *test, const char *place, lbx_postbox **ret)
 
 TEST_CITING("W-40", registry_resolves_what_it_knows_and_nothing_else)
 {
-    struct composite test;
+    COMPOSITE(test, false);
     lbx_postbox *found;
     lbx_fault fault;
 
-    begin(&test, false);
     CHECK_OK(
-        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test.registry),
+        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test->registry),
                              "known", &found, NULL));
-    CHECK_PTR(test.known, found);
+    CHECK_PTR(test->known, found);
     lbx_postbox_unref(found);
     CHECK_STATUS(
         LBX_NOT_FOUND,
-        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test.registry),
+        lbx_resolver_resolve(lbx_postbox_registry_as_resolver(test->registry),
                              "unknown", &found, &fault));
     CHECK(strstr(fault.text, "unknown")); // with the identifier (W-14)
-    end(&test);
 }
 
 TEST_CITING("W-40", composite_asks_the_registry_first)
 {
-    struct composite test;
+    COMPOSITE(test, true);
     lbx_postbox *found;
 
-    begin(&test, true);
-    CHECK_OK(resolve(&test, "known", &found));
-    CHECK_PTR(test.known, found);
-    CHECK_INT(0, test.maker.made);
+    CHECK_OK(resolve(test, "known", &found));
+    CHECK_PTR(test->known, found);
+    CHECK_INT(0, test->maker.made);
     lbx_postbox_unref(found);
-    end(&test);
 }
 
 TEST_CITING("W-40", composite_without_a_factory_does_not_resolve)
 {
-    struct composite test;
+    COMPOSITE(test, false);
     lbx_postbox *found;
 
-    begin(&test, false);
-    CHECK_STATUS(LBX_NOT_FOUND, resolve(&test, "unknown", &found));
-    end(&test);
+    CHECK_STATUS(LBX_NOT_FOUND, resolve(test, "unknown", &found));
 }
 
 TEST_CITING("W-40 R-23", composite_uses_the_factory_and_keeps_what_it_made)
 {
-    struct composite test;
+    COMPOSITE(test, true);
     lbx_postbox *first, *second;
 
-    begin(&test, true);
-    CHECK_OK(resolve(&test, "new", &first));
-    CHECK_OK(resolve(&test, "new", &second));
+    CHECK_OK(resolve(test, "new", &first));
+    CHECK_OK(resolve(test, "new", &second));
     CHECK_PTR(first, second);
-    CHECK_INT(1, test.maker.made);
+    CHECK_INT(1, test->maker.made);
     lbx_postbox_unref(first);
     lbx_postbox_unref(second);
-    end(&test);
 }
 
 TEST_CITING("W-40", optional_swallows_only_resolution_errors)
 {
-    struct composite test;
+    COMPOSITE(test, true);
     lbx_postbox *found;
 
-    begin(&test, true);
-    CHECK_STATUS(LBX_NOT_FOUND, resolve(&test, "refused", &found));
-    test.maker.status = LBX_UNREACHABLE;
-    CHECK_STATUS(LBX_UNREACHABLE, resolve(&test, "refused", &found));
-    end(&test);
+    CHECK_STATUS(LBX_NOT_FOUND, resolve(test, "refused", &found));
+    test->maker.status = LBX_UNREACHABLE;
+    CHECK_STATUS(LBX_UNREACHABLE, resolve(test, "refused", &found));
 }

@@ -48,101 +48,76 @@ TEST_CITING("W-29", the_collecting_mailbox_keeps_what_was_sent_in_order)
     lbx_postbox_unref(outbox);
 }
 
-TEST_CITING("W-29", an_expired_handle_affects_all_settling)
+WINK_FAKE_TEST("W-29", an_expired_handle_affects_all_settling)
 {
-    struct mailbox mailbox;
-    lbx_letter *letter;
+    lbx_letter *letter = mailbox_deliver(mailbox, "x");
 
-    mailbox_init(&mailbox);
-    mailbox_open(&mailbox);
-    mailbox_send(&mailbox, "x");
-    letter = mailbox_receive(&mailbox);
-    CHECK_OK(lbx_fake_postbox_expire(mailbox.postbox, letter));
+    CHECK_OK(lbx_fake_postbox_expire(mailbox->postbox, letter));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_acknowledge(letter));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_nack(letter, 0));
     CHECK_STATUS(LBX_EXPIRED, lbx_letter_extend(letter, LBX_SECOND));
     CHECK_STATUS(LBX_NOT_FOUND,
-                 lbx_fake_postbox_expire(mailbox.postbox, letter));
-    CHECK_PTR(NULL, mailbox_receive(&mailbox)); // somebody else has it
-    mailbox_pass(&mailbox, 30 * LBX_SECOND);
-    lbx_letter_destroy(letter);
-    letter = mailbox_receive(&mailbox);
+                 lbx_fake_postbox_expire(mailbox->postbox, letter));
+    CHECK_PTR(NULL, mailbox_receive(mailbox)); // leased elsewhere
+    mailbox_pass(mailbox, 30 * LBX_SECOND);
+    letter = mailbox_receive(mailbox);
     CHECK_OK(lbx_letter_acknowledge(letter));
-    lbx_letter_destroy(letter);
-    mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-14 W-29", a_connection_error_affects_all_but_settling)
+WINK_FAKE_TEST("W-14 W-29", a_connection_error_affects_all_but_settling)
 {
-    struct mailbox mailbox;
     lbx_box_counts counts;
-    lbx_letter *letter, *other;
     uint64_t purged;
+    lbx_letter *letter = mailbox_deliver(mailbox, "x"), *other;
 
-    mailbox_init(&mailbox);
-    mailbox_open(&mailbox);
-    mailbox_send(&mailbox, "x");
-    letter = mailbox_receive(&mailbox);
-    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_UNREACHABLE));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox->postbox, LBX_UNREACHABLE));
     CHECK_STATUS(LBX_UNREACHABLE,
-                 lbx_postbox_send(mailbox.postbox, "y", 1, NULL));
+                 lbx_postbox_send(mailbox->postbox, "y", 1, NULL));
     CHECK_STATUS(LBX_UNREACHABLE,
-                 lbx_postbox_receive(mailbox.postbox, 0, &other));
-    CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_purge(mailbox.postbox, &purged));
-    CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_count(mailbox.postbox, &counts));
+                 lbx_postbox_receive(mailbox->postbox, 0, &other));
+    CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_purge(mailbox->postbox, &purged));
+    CHECK_STATUS(LBX_UNREACHABLE, lbx_postbox_count(mailbox->postbox, &counts));
     CHECK_OK(lbx_letter_acknowledge(letter));
-    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_OK)); // cleared
-    mailbox_send(&mailbox, "y");
-    CHECK_INT(1, mailbox_count(&mailbox));
-    lbx_letter_destroy(letter);
-    mailbox_close(&mailbox);
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox->postbox, LBX_OK)); // cleared
+    mailbox_send(mailbox, "y");
+    CHECK_INT(1, mailbox_count(mailbox));
 }
 
-TEST_CITING("W-29", letters_are_injected_with_id_count_and_routes)
+WINK_FAKE_TEST("W-29", letters_are_injected_with_id_count_and_routes)
 {
     lbx_draft draft = lbx_draft_of_text("planted");
-    struct mailbox mailbox;
     lbx_routes *routes;
     lbx_letter *letter;
 
-    mailbox_init(&mailbox);
-    mailbox_open(&mailbox);
     CHECK_OK(lbx_routes_single("there", NULL, &routes));
     draft.routes = routes;
-    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_UNREACHABLE));
-    CHECK_OK(lbx_fake_postbox_inject(mailbox.postbox, &draft, "my-id", 4));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox->postbox, LBX_UNREACHABLE));
+    CHECK_OK(lbx_fake_postbox_inject(mailbox->postbox, &draft, "my-id", 4));
     CHECK_STATUS(LBX_EXISTS,
-                 lbx_fake_postbox_inject(mailbox.postbox, &draft, "my-id", 0));
+                 lbx_fake_postbox_inject(mailbox->postbox, &draft, "my-id", 0));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_fake_postbox_inject(mailbox.postbox, &draft, "", 0));
-    CHECK_OK(lbx_fake_postbox_set_error(mailbox.postbox, LBX_OK));
-    letter = mailbox_receive(&mailbox);
+                 lbx_fake_postbox_inject(mailbox->postbox, &draft, "", 0));
+    CHECK_OK(lbx_fake_postbox_set_error(mailbox->postbox, LBX_OK));
+    letter = mailbox_receive(mailbox);
     CHECK_STR("my-id", lbx_letter_id(letter));
     CHECK_INT(5, lbx_letter_delivery_count(letter));
     CHECK_STR("there", lbx_routes_default(lbx_letter_routes(letter)));
-    lbx_letter_destroy(letter);
-    CHECK_OK(lbx_fake_postbox_inject(mailbox.postbox, &draft, NULL, 0));
-    letter = mailbox_receive(&mailbox);
+    CHECK_OK(lbx_fake_postbox_inject(mailbox->postbox, &draft, NULL, 0));
+    letter = mailbox_receive(mailbox);
     CHECK_INT(1, lbx_letter_delivery_count(letter));
-    lbx_letter_destroy(letter);
     lbx_routes_unref(routes);
-    mailbox_close(&mailbox);
 }
 
-TEST_CITING("W-29 W-17", an_unknown_handle_is_an_error)
+WINK_FAKE_TEST("W-29 W-17", an_unknown_handle_is_an_error)
 {
-    struct mailbox mailbox;
     lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     static const char *const texts[] = {"", "1", "1.", "x.1", "99.1", "1.99"};
 
-    mailbox_init(&mailbox);
-    mailbox_open(&mailbox);
-    mailbox_send(&mailbox, "x");
+    mailbox_send(mailbox, "x");
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         settle.receipt = texts[i];
         CHECK_STATUS(LBX_INVALID,
-                     lbx_postbox_settle_batch(mailbox.postbox, &settle, 1));
+                     lbx_postbox_settle_batch(mailbox->postbox, &settle, 1));
     }
-    CHECK_INT(1, mailbox_count(&mailbox));
-    mailbox_close(&mailbox);
+    CHECK_INT(1, mailbox_count(mailbox));
 }

@@ -17,6 +17,7 @@ mailbox_init(struct mailbox *mailbox)
     static const lbx_test_clock start = LBX_TEST_CLOCK_INIT;
     static const lbx_store_options store = LBX_STORE_OPTIONS_INIT;
 
+    mailbox->letter_count = 0;
     mailbox->time = start;
     mailbox->clock = lbx_test_clock_as_clock(&mailbox->time);
     mailbox->store = store;
@@ -45,7 +46,20 @@ mailbox_open(struct mailbox *mailbox)
 void
 mailbox_close(struct mailbox *mailbox)
 {
+    while (mailbox->letter_count > 0)
+        lbx_letter_destroy(mailbox->letters[--mailbox->letter_count]);
     lbx_postbox_unref(mailbox->postbox);
+}
+
+void
+mailbox_run(void (*test)(struct mailbox *mailbox))
+{
+    struct mailbox mailbox;
+
+    mailbox_init(&mailbox);
+    mailbox_open(&mailbox);
+    test(&mailbox);
+    mailbox_close(&mailbox);
 }
 
 void
@@ -62,7 +76,7 @@ mailbox_send(struct mailbox *mailbox, const char *text)
 }
 
 lbx_letter *
-mailbox_receive(struct mailbox *mailbox)
+mailbox_take(struct mailbox *mailbox)
 {
     lbx_letter *letter;
     lbx_status status = lbx_postbox_receive(mailbox->postbox, 0, &letter);
@@ -70,6 +84,26 @@ mailbox_receive(struct mailbox *mailbox)
     if (status != LBX_OK)
         CHECK_STATUS(LBX_EMPTY, status);
     return status == LBX_OK ? letter : NULL;
+}
+
+lbx_letter *
+mailbox_receive(struct mailbox *mailbox)
+{
+    lbx_letter *letter = mailbox_take(mailbox);
+
+    if (letter) {
+        CHECK(mailbox->letter_count <
+              sizeof(mailbox->letters) / sizeof(mailbox->letters[0]));
+        mailbox->letters[mailbox->letter_count++] = letter;
+    }
+    return letter;
+}
+
+lbx_letter *
+mailbox_deliver(struct mailbox *mailbox, const char *text)
+{
+    mailbox_send(mailbox, text);
+    return mailbox_receive(mailbox);
 }
 
 uint64_t

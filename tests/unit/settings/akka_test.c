@@ -37,7 +37,7 @@ string_at(const lbx_settings *settings, const char *path)
 
 TEST_CITING("A-02 A-11", bounded_requirement_example_loads_as_printed)
 {
-    lbx_settings *settings = load_fixture("akka/01-bounded-requirement.conf");
+    SETTINGS(settings) = load_fixture("akka/01-bounded-requirement.conf");
     const lbx_settings *section;
     int64_t capacity, timeout;
 
@@ -56,24 +56,21 @@ TEST_CITING("A-02 A-11", bounded_requirement_example_loads_as_printed)
               string_at(settings,
                         "letterbox.actor.mailbox.requirements."
                         "\"akka.dispatch.BoundedMessageQueueSemantics\""));
-    lbx_settings_unref(settings);
 }
 
 TEST_CITING("A-05", dispatcher_requirement_example_loads_as_printed)
 {
-    lbx_settings *settings =
-        load_fixture("akka/02-dispatcher-requirement.conf");
+    SETTINGS(settings) = load_fixture("akka/02-dispatcher-requirement.conf");
 
     CHECK_STR("org.example.MyInterface",
               string_at(settings, "my-dispatcher.mailbox-requirement"));
     CHECK_STR("my-dispatcher",
               lbx_settings_key(lbx_settings_child(settings, 0)));
-    lbx_settings_unref(settings);
 }
 
 TEST_CITING("A-08", default_mailbox_example_loads_as_printed)
 {
-    lbx_settings *settings = load_fixture("akka/03-default-mailbox.conf");
+    SETTINGS(settings) = load_fixture("akka/03-default-mailbox.conf");
     const char *type = "akka.dispatch.SingleConsumerOnlyUnboundedMailbox";
 
     CHECK_STR(type,
@@ -82,36 +79,32 @@ TEST_CITING("A-08", default_mailbox_example_loads_as_printed)
                               "letterbox.actor.default-mailbox.mailbox-type"));
     CHECK_OK(check_mailbox(
         lbx_settings_at(settings, "pekko.actor.default-mailbox"), NULL));
-    lbx_settings_unref(settings);
 }
 
 TEST_CITING("A-14", priority_dispatcher_example_loads_as_printed)
 {
-    lbx_settings *settings = load_fixture("akka/04-prio-dispatcher.conf");
+    SETTINGS(settings) = load_fixture("akka/04-prio-dispatcher.conf");
 
     CHECK_STR("docs.dispatcher.DispatcherDocSpec$MyPrioMailbox",
               string_at(settings, "prio-dispatcher.mailbox-type"));
     CHECK_INT(1,
               lbx_settings_count(lbx_settings_at(settings, "prio-dispatcher")));
-    lbx_settings_unref(settings);
 }
 
 TEST_CITING("A-06 A-14", deployment_example_loads_as_printed)
 {
-    lbx_settings *settings =
-        load_fixture("akka/05-prio-mailbox-deployment.conf");
+    SETTINGS(settings) = load_fixture("akka/05-prio-mailbox-deployment.conf");
 
     CHECK_STR("docs.dispatcher.DispatcherDocSpec$MyPrioMailbox",
               string_at(settings, "prio-mailbox.mailbox-type"));
     CHECK_STR(
         "prio-mailbox",
         string_at(settings, "akka.actor.deployment./priomailboxactor.mailbox"));
-    lbx_settings_unref(settings);
 }
 
 TEST_CITING("A-05 A-16", custom_dispatcher_example_loads_as_printed)
 {
-    lbx_settings *settings = load_fixture("akka/06-custom-dispatcher.conf");
+    SETTINGS(settings) = load_fixture("akka/06-custom-dispatcher.conf");
     const char *semantics = "docs.dispatcher.MyUnboundedJMessageQueueSemantics";
     const lbx_settings *requirements =
         lbx_settings_at(settings, "letterbox.actor.mailbox.requirements");
@@ -124,7 +117,6 @@ TEST_CITING("A-05 A-16", custom_dispatcher_example_loads_as_printed)
               lbx_settings_text(lbx_settings_child(requirements, 0)));
     CHECK_STR("docs.dispatcher.MyUnboundedJMailbox",
               string_at(settings, "custom-dispatcher-mailbox.mailbox-type"));
-    lbx_settings_unref(settings);
 }
 
 /* A-09: the section that a mailbox type is given is the named one, its id
@@ -157,9 +149,9 @@ TEST_CITING("A-09", mailbox_section_falls_back_to_the_default_section)
 }
 
 /* a negative capacity is an error; the fault has file and line. */
-TEST_CITING("A-28", negative_capacity_is_refused_with_its_place)
+TEST_CITING("A-28", negative_capacity_is_refused_with_its_line)
 {
-    lbx_settings *settings = load_text("\n\nbox { mailbox-capacity = -1 }");
+    SETTINGS(settings) = load_text("\n\nbox { mailbox-capacity = -1 }");
     lbx_fault fault;
 
     CHECK_STATUS(LBX_INVALID,
@@ -167,13 +159,12 @@ TEST_CITING("A-28", negative_capacity_is_refused_with_its_place)
     CHECK_STR("text:3: box.mailbox-capacity: -1 is too small; at least 0 is "
               "allowed",
               fault.text);
-    lbx_settings_unref(settings);
 }
 
 /* a negative push timeout waits for ever, 0 not at all. */
 TEST_CITING("A-12", negative_and_infinite_timeouts_are_for_ever)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("a = -1s, b = infinite, c = 0, d = \"-5 ms\"");
     int64_t wait;
 
@@ -185,7 +176,6 @@ TEST_CITING("A-12", negative_and_infinite_timeouts_are_for_ever)
     CHECK_INT(0, wait);
     CHECK_OK(lbx_settings_read_duration(settings, "d", &wait, NULL));
     CHECK_INT(-1, wait);
-    lbx_settings_unref(settings);
 }
 
 /* an id with a colon is a value only in quotes; the fault explains it. */
@@ -197,9 +187,9 @@ TEST_CITING("A-27", bounded_capacity_id_is_written_in_quotes)
 }
 
 /* a name that is not found can be reported with its file and line. */
-TEST_CITING("A-30", a_user_can_complain_about_a_value)
+TEST_CITING("A-30", a_user_can_report_a_fault_of_a_value)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("akka.actor.deployment {\n /a { mailbox = nowhere }\n}");
     lbx_fault fault;
 
@@ -211,17 +201,15 @@ TEST_CITING("A-30", a_user_can_complain_about_a_value)
     CHECK_STR("text:2: letterbox.actor.deployment./a.mailbox: there is no "
               "mailbox of that id",
               fault.text);
-    lbx_settings_unref(settings);
 }
 
 /* A misprint in Akka's manual is not an alias. */
 TEST(kka_is_not_a_name_of_the_root)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("kka.dispatch = 1, akka.a = 1, pekko.b = 2, letterbox.c = 3");
 
     CHECK_STR("{\"kka\":{\"dispatch\":1},\"letterbox\":{\"a\":1,\"b\":2,\"c\":"
               "3}}",
               json_of(settings));
-    lbx_settings_unref(settings);
 }

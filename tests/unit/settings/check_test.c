@@ -136,7 +136,7 @@ TEST(a_star_stands_for_all_other_keys)
 
 TEST(a_check_needs_a_section_and_rules)
 {
-    lbx_settings *settings = load_text("a = 1");
+    SETTINGS(settings) = load_text("a = 1");
     const lbx_settings_rule nameless = {.type = LBX_SETTINGS_TYPE_ANY};
     lbx_fault fault;
 
@@ -149,5 +149,4 @@ TEST(a_check_needs_a_section_and_rules)
     CHECK_STR("text:1: a: is a number, but a section is needed", fault.text);
     CHECK_STATUS(LBX_INVALID, lbx_settings_check(settings, NULL, 0, &fault));
     CHECK_STR("text:1: a: unknown key; allowed: none", fault.text);
-    lbx_settings_unref(settings);
 }

@@ -131,6 +131,12 @@ check_fault(const char *file, int line, const lbx_fault *given,
         test_fail(file, line, "\"%s\" has no \"%s\" in it", given->text, part);
 }
 
+void
+settings_end(lbx_settings **settings)
+{
+    lbx_settings_unref(*settings);
+}
+
 struct folder
 folder_make(void)
 {

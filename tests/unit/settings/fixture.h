@@ -18,6 +18,11 @@
 lbx_settings_options test_options(void);
 const lbx_fault *last_fault(void);
 
+/* A tree, or NULL, that is released at the end of its scope. */
+#define SETTINGS(name) __attribute__((cleanup(settings_end))) lbx_settings *name
+
+void settings_end(lbx_settings **settings);
+
 /* Loads or fails the test. */
 lbx_settings *load_text(const char *text);
 lbx_settings *load_text_with(const char *text,

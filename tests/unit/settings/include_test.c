@@ -12,13 +12,12 @@ static void
 check_files(const char *a, const char *b, const char *json)
 {
     FOLDER(folder);
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     folder_write(&folder, "a.conf", a);
     folder_write(&folder, "b.conf", b);
     CHECK_OK(folder_load(&folder, "a.conf", &settings));
     CHECK_STR(json, json_of(settings));
-    lbx_settings_unref(settings);
 }
 
 /* The same: it is refused, with a fault that contains both texts. */
@@ -39,13 +38,12 @@ check_files_refused(const char *a, const char *b, const char *one,
 TEST(a_file_is_loaded_and_named)
 {
     FOLDER(folder);
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     folder_write(&folder, "a.conf", "\nx = 1\n");
     CHECK_OK(folder_load(&folder, "a.conf", &settings));
     CHECK(strstr(lbx_settings_file(lbx_settings_at(settings, "x")), "/a.conf"));
     CHECK_INT(2, lbx_settings_line(lbx_settings_at(settings, "x")));
-    lbx_settings_unref(settings);
 }
 
 TEST(a_missing_file_is_not_found)
@@ -72,7 +70,7 @@ TEST(a_large_file_is_read_whole)
 {
     static char text[40000];
     FOLDER(folder);
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
     char *at = text;
 
     for (int i = 0; i < 2000; i++)
@@ -81,13 +79,12 @@ TEST(a_large_file_is_read_whole)
     CHECK_OK(folder_load(&folder, "a.conf", &settings));
     CHECK_INT(2000, lbx_settings_count(settings));
     CHECK_STR("1999", lbx_settings_text(lbx_settings_at(settings, "key1999")));
-    lbx_settings_unref(settings);
 }
 
 TEST(an_include_is_a_file_beside_its_includer)
 {
     FOLDER(folder);
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     folder_write(&folder, "a.conf",
                  "x = 1\ninclude \"b.conf\"\ny = 2\n"
@@ -97,7 +94,6 @@ TEST(an_include_is_a_file_beside_its_includer)
     CHECK_STR("{\"x\":10,\"b\":10,\"y\":2,\"s\":{\"x\":10,\"b\":10,\"z\":3}}",
               json_of(settings));
     CHECK(strstr(lbx_settings_file(lbx_settings_at(settings, "x")), "/b.conf"));
-    lbx_settings_unref(settings);
 }
 
 /* In an included file a path is first one below the include. */
@@ -114,14 +110,13 @@ TEST(substitutions_of_an_included_file_are_relative_to_the_include)
 TEST(a_name_without_an_ending_is_tried_with_two)
 {
     FOLDER(folder);
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     folder_write(&folder, "a.conf", "include \"b\"\ninclude \"c\"");
     folder_write(&folder, "b.conf", "b = 1");
     folder_write(&folder, "c.json", "{\"c\": 2}");
     CHECK_OK(folder_load(&folder, "a.conf", &settings));
     CHECK_STR("{\"b\":1,\"c\":2}", json_of(settings));
-    lbx_settings_unref(settings);
 }
 
 TEST(a_missing_include_is_passed_over_unless_required)
@@ -178,14 +173,13 @@ TEST(a_text_includes_only_from_the_folder_it_is_given)
 {
     FOLDER(folder);
     lbx_settings_options options = test_options();
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     CHECK_REFUSED("include \"b\"", "no include_folder was given");
     folder_write(&folder, "b.conf", "b = 1");
     options.include_folder = folder.path;
     settings = load_text_with("include \"b\", a = ${b}", &options);
     CHECK_STR("{\"b\":1,\"a\":1}", json_of(settings));
-    lbx_settings_unref(settings);
 }
 
 static lbx_status

@@ -72,7 +72,7 @@ TEST(deep_lists_are_refused)
 TEST(five_hundred_levels_are_possible)
 {
     lbx_settings_options options = test_options();
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
     char *text = new_text();
     char *at = text;
 
@@ -90,7 +90,6 @@ TEST(five_hundred_levels_are_possible)
     settings = load_text_with(text, &options);
     CHECK_INT(251 * strlen("{\"a\":}") + 249 * strlen("[]"),
               strlen(json_of(settings)));
-    lbx_settings_unref(settings);
     free(text);
 }
 
@@ -111,14 +110,13 @@ TEST(long_chains_backwards_are_fine)
 {
     char *text = new_text();
     char *at = text;
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     at = stpcpy(at, "a0=1\n");
     for (int i = 1; i < 50000; i++)
         at += sprintf(at, "a%d=${a%d}\n", i, i - 1);
     settings = load_text(text);
     CHECK_STR("1", lbx_settings_text(lbx_settings_at(settings, "a49999")));
-    lbx_settings_unref(settings);
     free(text);
 }
 
@@ -248,7 +246,7 @@ cost(const char *line, int count)
 }
 
 /* Twice the text, twice the steps, whatever it is made of. */
-TEST_LIMIT(the_cost_grows_with_the_length_of_the_text, 60)
+TEST(the_cost_grows_with_the_length_of_the_text)
 {
     static const char *const lines[] = {
         "k@ = 1\n",

@@ -145,13 +145,12 @@ TEST(later_sources_win)
         {.text = "b.c = 3", .length_bytes = 7, .origin = "third"},
     };
     lbx_settings_options options = test_options();
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     CHECK_OK(lbx_settings_load(sources, 3, &options, &settings));
     CHECK_STR("{\"a\":2,\"b\":{\"c\":3,\"d\":2},\"e\":3}", json_of(settings));
     CHECK_STR("third", lbx_settings_file(lbx_settings_at(settings, "b.c")));
     CHECK_STR("text", lbx_settings_file(lbx_settings_at(settings, "b.d")));
-    lbx_settings_unref(settings);
 }
 
 /* A library's defaults stand below, and substitutions see them. */
@@ -160,7 +159,7 @@ TEST(a_fallback_stands_below_all_sources)
     lbx_settings_options options = test_options();
     lbx_settings *defaults =
         load_text("akka.actor { capacity = 1000, timeout = 10s }");
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     options.fallback = defaults;
     settings = load_text_with("akka.actor.timeout = 5s\n"
@@ -170,5 +169,4 @@ TEST(a_fallback_stands_below_all_sources)
     CHECK_STR("{\"letterbox\":{\"actor\":{\"capacity\":1000,\"timeout\":\"5s\"}"
               "},\"mine\":1000}",
               json_of(settings));
-    lbx_settings_unref(settings);
 }

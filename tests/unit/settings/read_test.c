@@ -9,8 +9,7 @@ static lbx_fault fault;
 
 TEST(plain_values_are_read_as_text)
 {
-    lbx_settings *settings =
-        load_text("a = x, b = 1.50, c = true, d = [], e {}");
+    SETTINGS(settings) = load_text("a = x, b = 1.50, c = true, d = [], e {}");
     const char *text;
 
     CHECK_OK(lbx_settings_read_string(settings, "a", &text, &fault));
@@ -24,13 +23,12 @@ TEST(plain_values_are_read_as_text)
     CHECK_STR("text:1: d: is a list, but a string is needed", fault.text);
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_string(settings, "e", &text, &fault));
-    lbx_settings_unref(settings);
 }
 
 /* Missing and null are the same; the plain form reports which is missing. */
 TEST(what_is_missing_or_null_is_not_found)
 {
-    lbx_settings *settings = load_text("s {\n a = null\n}");
+    SETTINGS(settings) = load_text("s {\n a = null\n}");
     const lbx_settings *section = lbx_settings_at(settings, "s");
     const char *text = "before";
 
@@ -43,14 +41,14 @@ TEST(what_is_missing_or_null_is_not_found)
     CHECK_STR("before", text);
     CHECK_OK(lbx_settings_read_string_or(section, "a", "other", &text, &fault));
     CHECK_STR("other", text);
-    lbx_settings_unref(settings);
 }
+
+typedef lbx_status reading(const lbx_settings *section, const char *path,
+                           int64_t *ret, lbx_fault *fault);
 
 /* Reads a text as the value of a key. */
 static lbx_status
-read_as(lbx_status (*read)(const lbx_settings *, const char *, int64_t *,
-                           lbx_fault *),
-        const char *value, int64_t *ret)
+read_as(reading *read, const char *value, int64_t *ret)
 {
     char text[100];
     lbx_settings *settings;
@@ -63,18 +61,34 @@ read_as(lbx_status (*read)(const lbx_settings *, const char *, int64_t *,
     return status;
 }
 
-static lbx_status
-integer(const char *value, int64_t *ret)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct row {
+    const char *text;
+    int64_t value;
+};
+
+/* Each of the good texts is read as its value, each of the bad ones refused. */
+static void
+check_rows(reading *read, const struct row *good, size_t good_count,
+           const char *const *bad, size_t bad_count)
 {
-    return read_as(lbx_settings_read_integer, value, ret);
+    int64_t value;
+
+    for (size_t i = 0; i < good_count; i++) {
+        if (read_as(read, good[i].text, &value) != LBX_OK)
+            FAIL("%s: %s", good[i].text, fault.text);
+        if (value != good[i].value)
+            FAIL("%s is read as %lld", good[i].text, (long long)value);
+    }
+    for (size_t i = 0; i < bad_count; i++)
+        if (read_as(read, bad[i], &value) != LBX_INVALID)
+            FAIL("%s is accepted", bad[i]);
 }
 
 TEST(integers_are_whole_numbers_of_64_bits)
 {
-    static const struct {
-        const char *text;
-        int64_t value;
-    } good[] = {
+    static const struct row good[] = {
         {"0", 0},
         {"-0", 0},
         {"1000", 1000},
@@ -108,20 +122,15 @@ TEST(integers_are_whole_numbers_of_64_bits)
     };
     int64_t value;
 
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        CHECK_OK(integer(good[i].text, &value));
-        CHECK_INT(good[i].value, value);
-    }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        CHECK_STATUS(LBX_INVALID, integer(bad[i], &value));
-    CHECK_STATUS(LBX_INVALID, integer("many", &value));
+    check_rows(lbx_settings_read_integer, good, COUNT(good), bad, COUNT(bad));
+    CHECK_STATUS(LBX_INVALID,
+                 read_as(lbx_settings_read_integer, "many", &value));
     CHECK_STR("text:1: a: 'many' is no whole number", fault.text);
 }
 
 TEST(numbers_do_not_depend_on_the_locale)
 {
-    lbx_settings *settings =
-        load_text("a = 1.5e-3, b = \"-2\", c = 1e999, d = x");
+    SETTINGS(settings) = load_text("a = 1.5e-3, b = \"-2\", c = 1e999, d = x");
     double number;
 
     (void)setlocale(LC_ALL, "de_DE.UTF-8"); // where there is one
@@ -135,13 +144,12 @@ TEST(numbers_do_not_depend_on_the_locale)
                  lbx_settings_read_number(settings, "d", &number, &fault));
     CHECK_OK(lbx_settings_read_number_or(settings, "e", 0.5, &number, &fault));
     CHECK(number == 0.5);
-    lbx_settings_unref(settings);
 }
 
 TEST(booleans_are_six_words)
 {
-    lbx_settings *settings = load_text("t = [true, yes, on, \"true\"], f = "
-                                       "[false, no, off], x = [1, True, y]");
+    SETTINGS(settings) = load_text("t = [true, yes, on, \"true\"], f = "
+                                   "[false, no, off], x = [1, True, y]");
     bool flag;
 
     for (size_t i = 0; i < 4; i++) {
@@ -167,21 +175,11 @@ TEST(booleans_are_six_words)
               fault.text);
     CHECK_OK(lbx_settings_read_boolean_or(settings, "no", true, &flag, NULL));
     CHECK(flag);
-    lbx_settings_unref(settings);
-}
-
-static lbx_status
-duration(const char *value, int64_t *ret)
-{
-    return read_as(lbx_settings_read_duration, value, ret);
 }
 
 TEST_CITING("A-12", durations_have_the_units_of_hocon)
 {
-    static const struct {
-        const char *text;
-        int64_t value;
-    } good[] = {
+    static const struct row good[] = {
         {"10s", 10 * LBX_SECOND},
         {"10 s", 10 * LBX_SECOND},
         {"\"10 seconds\"", 10 * LBX_SECOND},
@@ -231,7 +229,6 @@ TEST_CITING("A-12", durations_have_the_units_of_hocon)
         "1e3s",
         "106752 d",
         "\"10s10s\"",
-        "1,5s",
         "10 S",
         "true",
         "soon",
@@ -240,19 +237,8 @@ TEST_CITING("A-12", durations_have_the_units_of_hocon)
         "99999999999999999999",
         "\"10 nanosecondses\"",
     };
-    int64_t value;
 
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        if (duration(good[i].text, &value) != LBX_OK)
-            FAIL("%s: %s", good[i].text, fault.text);
-        CHECK_INT(good[i].value, value);
-    }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        if (i == 7)
-            continue; // a comma separates: not a value at all
-        if (duration(bad[i], &value) != LBX_INVALID)
-            FAIL("%s is accepted", bad[i]);
-    }
+    check_rows(lbx_settings_read_duration, good, COUNT(good), bad, COUNT(bad));
 }
 
 /* In one origin of Akka off means 0, in another for ever: the fault names
@@ -261,10 +247,12 @@ TEST(off_is_no_duration)
 {
     int64_t value;
 
-    CHECK_STATUS(LBX_INVALID, duration("off", &value));
+    CHECK_STATUS(LBX_INVALID,
+                 read_as(lbx_settings_read_duration, "off", &value));
     CHECK_STR("text:1: a: 'off' is no duration; 0 is none, infinite has no end",
               fault.text);
-    CHECK_STATUS(LBX_INVALID, duration("10 sec", &value));
+    CHECK_STATUS(LBX_INVALID,
+                 read_as(lbx_settings_read_duration, "10 sec", &value));
     CHECK_STR("text:1: a: '10 sec' is no duration; a number and ns, us, ms, s, "
               "m, h or d is allowed, or infinite",
               fault.text);
@@ -272,10 +260,7 @@ TEST(off_is_no_duration)
 
 TEST(sizes_have_powers_of_1000_and_of_1024)
 {
-    static const struct {
-        const char *text;
-        int64_t value;
-    } good[] = {
+    static const struct row good[] = {
         {"512", 512},
         {"512B", 512},
         {"512 bytes", 512},
@@ -305,33 +290,25 @@ TEST(sizes_have_powers_of_1000_and_of_1024)
         {"7EiB", (int64_t)7 << 60},
         {"0.9", 0},
     };
-    static const char *const bad[] = {"-1",  "1XB",  "8EiB",  "kB",
-                                      "1kb", "\"\"", "1 k B", "one"};
-    int64_t value;
+    static const char *const bad[] = {
+        "-1", "1XB", "8EiB", "kB", "1kb", "\"\"", "1 k B", "one",
+    };
 
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        if (read_as(lbx_settings_read_size, good[i].text, &value) != LBX_OK)
-            FAIL("%s", fault.text);
-        CHECK_INT(good[i].value, value);
-    }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        CHECK_STATUS(LBX_INVALID,
-                     read_as(lbx_settings_read_size, bad[i], &value));
+    check_rows(lbx_settings_read_size, good, COUNT(good), bad, COUNT(bad));
 }
 
 TEST(a_size_that_is_absent_is_the_default)
 {
-    lbx_settings *settings = load_text("a = one");
+    SETTINGS(settings) = load_text("a = one");
     int64_t value;
 
     CHECK_OK(lbx_settings_read_size_or(settings, "b", 7, &value, &fault));
     CHECK_INT(7, value);
-    lbx_settings_unref(settings);
 }
 
 TEST(lists_of_strings_are_checked_as_a_whole)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("a = [x, 1, true], b = [], c = [x, [y]], d = x, e = [null]");
     const lbx_settings *list;
 
@@ -350,12 +327,11 @@ TEST(lists_of_strings_are_checked_as_a_whole)
                  lbx_settings_read_strings(settings, "d", &list, &fault));
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_strings(settings, "e", &list, &fault));
-    lbx_settings_unref(settings);
 }
 
 TEST(a_wrong_value_is_refused_by_the_or_form_too)
 {
-    lbx_settings *settings = load_text("a = x");
+    SETTINGS(settings) = load_text("a = x");
     int64_t value = 5;
 
     CHECK_STATUS(LBX_INVALID,
@@ -365,12 +341,11 @@ TEST(a_wrong_value_is_refused_by_the_or_form_too)
     CHECK_INT(5, value);
     CHECK_OK(lbx_settings_read_duration_or(settings, "b", 1, &value, NULL));
     CHECK_INT(1, value);
-    lbx_settings_unref(settings);
 }
 
 TEST(reads_refuse_null_arguments)
 {
-    lbx_settings *settings = load_text("a = 1");
+    SETTINGS(settings) = load_text("a = 1");
     const lbx_settings *part;
     const char *text;
     int64_t value;
@@ -390,5 +365,4 @@ TEST(reads_refuse_null_arguments)
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_read_strings(settings, "", NULL, NULL));
     CHECK_STATUS(LBX_INVALID, lbx_settings_write_fault(NULL, "x", NULL));
-    lbx_settings_unref(settings);
 }

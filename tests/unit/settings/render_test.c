@@ -9,19 +9,18 @@ static const char sample[] =
 
 TEST(json_is_one_line)
 {
-    lbx_settings *settings = load_text(sample);
+    SETTINGS(settings) = load_text(sample);
 
     CHECK_STR("{\"a\":{\"b\":1,\"c.d\":[\"x\",\"1\",{\"y\":null}],\"e\":{}},"
               "\"letterbox\":{\"actor\":{\"timeout\":\"10s\"}},"
               "\"q\\\"\\n\":\"\\u0001\\t\",\"include_\":true,"
               "\"include\":-1.50}",
               json_of(settings));
-    lbx_settings_unref(settings);
 }
 
 TEST(lines_have_a_path_and_a_value_each)
 {
-    lbx_settings *settings = load_text(sample);
+    SETTINGS(settings) = load_text(sample);
 
     CHECK_STR("a.b = 1\n"
               "a.\"c.d\" = [\"x\",\"1\",{\"y\":null}]\n"
@@ -36,7 +35,6 @@ TEST(lines_have_a_path_and_a_value_each)
                        LBX_SETTINGS_FORMAT_EXPLAIN));
     CHECK_STR("1\n", rendered(lbx_settings_at(settings, "a.b"),
                               LBX_SETTINGS_FORMAT_LINES));
-    lbx_settings_unref(settings);
 }
 
 TEST(what_is_printed_can_be_loaded_again)
@@ -44,7 +42,7 @@ TEST(what_is_printed_can_be_loaded_again)
     static const lbx_settings_format formats[] = {LBX_SETTINGS_FORMAT_JSON,
                                                   LBX_SETTINGS_FORMAT_LINES,
                                                   LBX_SETTINGS_FORMAT_EXPLAIN};
-    lbx_settings *settings = load_text(sample);
+    SETTINGS(settings) = load_text(sample);
     char json[400];
 
     CHECK(lbx_settings_render(settings, LBX_SETTINGS_FORMAT_JSON, json,
@@ -55,12 +53,11 @@ TEST(what_is_printed_can_be_loaded_again)
         CHECK_STR(json, json_of(again));
         lbx_settings_unref(again);
     }
-    lbx_settings_unref(settings);
 }
 
 TEST(a_short_buffer_is_filled_and_the_length_is_still_returned)
 {
-    lbx_settings *settings = load_text("a = 1");
+    SETTINGS(settings) = load_text("a = 1");
     char text[4] = "zzz";
 
     CHECK_INT(7, lbx_settings_render(settings, LBX_SETTINGS_FORMAT_JSON, text,
@@ -71,5 +68,4 @@ TEST(a_short_buffer_is_filled_and_the_length_is_still_returned)
     CHECK_STR("{\"a", text);
     CHECK_INT(0, lbx_settings_render(NULL, LBX_SETTINGS_FORMAT_JSON, text, 4));
     CHECK_STR("", text);
-    lbx_settings_unref(settings);
 }

@@ -56,11 +56,10 @@ TEST(the_environment_can_be_left_out)
 
 TEST(the_process_environment_is_read_by_default)
 {
-    lbx_settings *settings;
+    SETTINGS(settings) = NULL;
 
     CHECK_OK(lbx_settings_load_text("a = ${PATH}", NULL, &settings));
     CHECK(lbx_settings_text(lbx_settings_at(settings, "a"))[0]);
-    lbx_settings_unref(settings);
 }
 
 TEST(plain_values_beside_each_other_are_one_text)

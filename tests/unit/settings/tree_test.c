@@ -8,7 +8,7 @@
 
 TEST(values_are_found_by_path)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("a { \"b.c\" { d = 1 }, \"\" = 2, \"q\\\"\" = 3 }");
 
     CHECK_STR("1", lbx_settings_text(lbx_settings_at(settings, "a.\"b.c\".d")));
@@ -20,14 +20,13 @@ TEST(values_are_found_by_path)
     CHECK_PTR(settings, lbx_settings_at(settings, NULL));
     CHECK_PTR(NULL, lbx_settings_at(settings, "a.b.c.d"));
     CHECK_PTR(NULL, lbx_settings_at(settings, "a.\"b.c\".d.e"));
-    lbx_settings_unref(settings);
 }
 
 TEST(bad_paths_find_nothing)
 {
     static const char *const bad[] = {".",   "a.",      ".a",   "a..b",
                                       "\"a", "\"\\x\"", "a.\"", "\"a\"."};
-    lbx_settings *settings = load_text("a { b = 1 }");
+    SETTINGS(settings) = load_text("a { b = 1 }");
     char path[1100];
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -35,12 +34,11 @@ TEST(bad_paths_find_nothing)
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     CHECK_PTR(NULL, lbx_settings_at(settings, path));
-    lbx_settings_unref(settings);
 }
 
 TEST(kinds_tell_what_was_written)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("a = null, b = true, c = 1, d = x, e = [], f {}");
 
     for (size_t i = 0; i < 6; i++)
@@ -50,24 +48,22 @@ TEST(kinds_tell_what_was_written)
     CHECK(lbx_settings_has(settings, "b"));
     CHECK(!lbx_settings_has(settings, "g"));
     CHECK_STR("", lbx_settings_text(lbx_settings_at(settings, "a")));
-    lbx_settings_unref(settings);
 }
 
 TEST(children_come_in_order_of_appearance)
 {
-    lbx_settings *settings = load_text("c=1,a=2,b=3,\"x y\"=4");
+    SETTINGS(settings) = load_text("c=1,a=2,b=3,\"x y\"=4");
     const char *const keys[] = {"c", "a", "b", "x y"};
 
     CHECK_INT(4, lbx_settings_count(settings));
     for (size_t i = 0; i < 4; i++)
         CHECK_STR(keys[i], lbx_settings_key(lbx_settings_child(settings, i)));
     CHECK_PTR(NULL, lbx_settings_child(settings, 4));
-    lbx_settings_unref(settings);
 }
 
 TEST(origins_are_where_the_value_stands)
 {
-    lbx_settings *settings = load_text("a = 1\nb {\n  c = [\n 1\n 2 ]\n}");
+    SETTINGS(settings) = load_text("a = 1\nb {\n  c = [\n 1\n 2 ]\n}");
     const lbx_settings *list = lbx_settings_at(settings, "b.c");
 
     CHECK_INT(1, lbx_settings_line(lbx_settings_at(settings, "a")));
@@ -75,12 +71,11 @@ TEST(origins_are_where_the_value_stands)
     CHECK_INT(3, lbx_settings_line(list));
     CHECK_INT(5, lbx_settings_line(lbx_settings_child(list, 1)));
     CHECK_STR("text", lbx_settings_file(list));
-    lbx_settings_unref(settings);
 }
 
 TEST(paths_lead_back_to_their_values)
 {
-    lbx_settings *settings =
+    SETTINGS(settings) =
         load_text("akka.actor { \"b.c\" { /d = [1] } }, include2 = 1");
     const lbx_settings *value =
         lbx_settings_at(settings, "letterbox.actor.\"b.c\"./d");
@@ -95,7 +90,6 @@ TEST(paths_lead_back_to_their_values)
     CHECK_INT(0, lbx_settings_path(settings, path, sizeof(path)));
     CHECK_STR("", path);
     CHECK_INT(0, lbx_settings_path(NULL, path, sizeof(path)));
-    lbx_settings_unref(settings);
 }
 
 /* Any value keeps the whole tree. */
@@ -116,7 +110,7 @@ TEST(a_fallback_fills_in_what_is_missing)
     lbx_settings *settings = load_text("a { x = 1, s { p = 1 }, n = null }");
     lbx_settings *defaults =
         load_text("x = 9, y = 2, s { p = 9, q = 2 }, n = 3, l = [1]");
-    lbx_settings *both;
+    SETTINGS(both) = NULL;
 
     CHECK_OK(lbx_settings_with_fallback(lbx_settings_at(settings, "a"),
                                         defaults, &both));
@@ -124,13 +118,12 @@ TEST(a_fallback_fills_in_what_is_missing)
     lbx_settings_unref(settings);
     CHECK_STR("{\"x\":1,\"y\":2,\"s\":{\"p\":1,\"q\":2},\"n\":null,\"l\":[1]}",
               json_of(both));
-    lbx_settings_unref(both);
 }
 
 /* Faults in a section that was put together name the whole path. */
 TEST(a_part_keeps_its_path)
 {
-    lbx_settings *settings = load_text("a.\"b.c\" { x = 1 }");
+    SETTINGS(settings) = load_text("a.\"b.c\" { x = 1 }");
     lbx_settings *empty, *part, *again;
     lbx_fault fault;
     int64_t value;
@@ -146,12 +139,11 @@ TEST(a_part_keeps_its_path)
     lbx_settings_unref(again);
     lbx_settings_unref(part);
     lbx_settings_unref(empty);
-    lbx_settings_unref(settings);
 }
 
 TEST(a_string_can_be_put_anywhere)
 {
-    lbx_settings *settings = load_text("a = 1, b { c = 2 }");
+    SETTINGS(settings) = load_text("a = 1, b { c = 2 }");
     lbx_settings *changed;
 
     CHECK_OK(lbx_settings_with_string(settings, "a.x", "y", &changed));
@@ -163,12 +155,11 @@ TEST(a_string_can_be_put_anywhere)
     CHECK_OK(lbx_settings_with_string(settings, "akka.x", "y", &changed));
     CHECK_STR("y", lbx_settings_text(lbx_settings_at(changed, "letterbox.x")));
     lbx_settings_unref(changed);
-    lbx_settings_unref(settings);
 }
 
 TEST(trees_are_made_of_sections_only)
 {
-    lbx_settings *settings = load_text("a = 1, b { c = 2 }");
+    SETTINGS(settings) = load_text("a = 1, b { c = 2 }");
     const lbx_settings *plain = lbx_settings_at(settings, "a");
     lbx_settings *ret = NULL;
 
@@ -187,7 +178,6 @@ TEST(trees_are_made_of_sections_only)
     CHECK_STATUS(LBX_INVALID,
                  lbx_settings_with_string(settings, NULL, "y", &ret));
     CHECK_PTR(NULL, ret);
-    lbx_settings_unref(settings);
 }
 
 TEST(loads_refuse_bad_arguments)
@@ -216,9 +206,9 @@ TEST(loads_refuse_bad_arguments)
 }
 
 static void
-read_and_let_go(unsigned index, void *context)
+read_and_release(unsigned index, void *context)
 {
-    lbx_settings *settings = context;
+    SETTINGS(settings) = context;
 
     for (int i = 0; i < 200; i++) {
         lbx_settings *part = lbx_settings_ref(lbx_settings_at(settings, "a"));
@@ -229,15 +219,14 @@ read_and_let_go(unsigned index, void *context)
         lbx_settings_unref(part);
     }
     (void)index;
-    lbx_settings_unref(settings);
 }
 
-/* The last of the threads ends the tree. */
-TEST(threads_read_and_let_go_of_one_tree)
+/* The last of the threads destroys the tree. */
+TEST(threads_read_and_release_of_one_tree)
 {
     lbx_settings *settings = load_text("a { b = 7 }");
 
     for (int i = 0; i < 3; i++)
         (void)lbx_settings_ref(settings);
-    threads_run(4, read_and_let_go, settings);
+    threads_run(4, read_and_release, settings);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes: create, change, describe, list, purge, delete; damage; want of memory. */
+/* Boxes: create, change, describe, list, purge, delete; damage; lack of memory. */
 #include "codec/endian.h"
 #include "fixture.h"
 
@@ -12,25 +12,22 @@
 /* sqs.md 1.7: idempotent with the same options, as they are now. */
 TEST(creating_twice_is_one_box_if_the_options_agree)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     lbx_box_request request = {.name = "box", .options = &options};
-    struct rig rig;
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", &options);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", &options);
-    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
-    CHECK_INT(box.uid, rig_create(&rig, "box", NULL).uid);
+    CHECK_INT(box.uid, rig_create(rig, "box", &options).uid);
+    CHECK_INT(box.uid, rig_create(rig, "box", NULL).uid);
     options.lease_ns++;
     CHECK_STATUS(LBX_EXISTS,
-                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
-    CHECK_OK(rig_configure(&rig, box, &options));
-    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
-    rig_reopen(&rig);
-    CHECK_INT(box.uid, rig_create(&rig, "box", &options).uid);
+                 RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
+    CHECK_OK(rig_configure(rig, box, &options));
+    CHECK_INT(box.uid, rig_create(rig, "box", &options).uid);
+    rig_reopen(rig);
+    CHECK_INT(box.uid, rig_create(rig, "box", &options).uid);
     options.fifo = options.strict = true;
-    CHECK_STATUS(LBX_INVALID, rig_configure(&rig, box, &options));
-    rig_fini(&rig);
+    CHECK_STATUS(LBX_INVALID, rig_configure(rig, box, &options));
 }
 
 static void
@@ -41,8 +38,9 @@ join_text(void *context, const lbx_box_text *text)
     sprintf(all + strlen(all), "%s=%s;", text->name, text->value);
 }
 
-TEST(options_and_texts_are_told_as_they_were_given)
+TEST(options_and_texts_are_described_as_they_were_given)
 {
+    RIG(rig);
     static const char *const friends[] = {"one", "two"};
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS), told;
     const lbx_box_text texts[] = {{"tag:team", "red"}, {"sqs:Policy", "{}"}};
@@ -56,19 +54,17 @@ TEST(options_and_texts_are_told_as_they_were_given)
                                .ret_options = &told,
                                .each_text = join_text,
                                .context = all};
-    struct rig rig;
 
     options.dead_letters = "box";
     options.max_deliveries = 7;
     options.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED;
     options.dead_letter_boxes = friends;
     options.dead_letter_box_count = 2;
-    rig_init(&rig);
     CHECK_STATUS(LBX_DENIED,
-                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+                 RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
     options.dead_letters = NULL;
     options.max_deliveries = 0;
-    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    CHECK_OK(RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
     CHECK_STR("tag:team=red;sqs:Policy={};", all);
     CHECK_INT(options.limits.max_leased, told.limits.max_leased);
     CHECK_INT(options.retention_ns, told.retention_ns);
@@ -78,17 +74,16 @@ TEST(options_and_texts_are_told_as_they_were_given)
     CHECK_STR("two", told.dead_letter_boxes[1]);
     request.options = NULL;
     request.texts = changes;
-    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_configure(rig.rules, &request)));
+    CHECK_OK(RIG_CALL(rig, lbx__box_admin_configure(rig->rules, &request)));
     all[0] = '\0';
-    CHECK_OK(RIG_CALL(&rig, lbx__catalog_describe(rig.rules, &request)));
+    CHECK_OK(RIG_CALL(rig, lbx__catalog_describe(rig->rules, &request)));
     CHECK_STR("sqs:Policy={};tag:new=1;", all);
     CHECK_INT(2, told.dead_letter_box_count);
-    rig_fini(&rig);
 }
 
 struct names {
     char all[200];
-    int most;
+    int max;
 };
 
 static bool
@@ -97,12 +92,12 @@ join_name(void *context, const char *name)
     struct names *names = context;
 
     sprintf(names->all + strlen(names->all), "%s ", name);
-    return --names->most > 0;
+    return --names->max > 0;
 }
 
 static const char *
 list(struct rig *rig, const char *space, const char *prefix, const char *after,
-     int most, lbx_box dead)
+     int max, lbx_box dead)
 {
     static struct names names;
     const lbx_list_request request = {.space = space,
@@ -112,115 +107,106 @@ list(struct rig *rig, const char *space, const char *prefix, const char *after,
                                       .each = join_name,
                                       .context = &names};
 
-    names = (struct names){.most = most};
+    names = (struct names){.max = max};
     CHECK_OK(RIG_CALL(rig, lbx__catalog_list(rig->rules, &request)));
     return names.all;
 }
 
 TEST(boxes_are_listed_by_name_and_space)
 {
+    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box_request elsewhere = {.space = "eu", .name = "b"};
     const lbx_box none = {0};
-    struct rig rig;
     lbx_box dead;
 
-    rig_init(&rig);
-    dead = rig_create(&rig, "b", NULL);
+    dead = rig_create(rig, "b", NULL);
     options.dead_letters = "b";
     options.max_deliveries = 1;
-    rig_create(&rig, "aa", &options);
-    rig_create(&rig, "ab", NULL);
-    rig_create(&rig, "a", &options);
-    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &elsewhere)));
-    CHECK_STR("a aa ab b ", list(&rig, NULL, NULL, NULL, 9, none));
-    CHECK_STR("a aa ab ", list(&rig, NULL, "a", NULL, 9, none));
-    CHECK_STR("ab ", list(&rig, NULL, "a", "aa", 9, none));
-    CHECK_STR("", list(&rig, NULL, "a", "ab", 9, none));
-    CHECK_STR("", list(&rig, NULL, "a", "b", 9, none));
-    CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 2, none));
-    CHECK_STR("b ", list(&rig, "eu", NULL, NULL, 9, none));
-    CHECK_STR("a aa ", list(&rig, NULL, NULL, NULL, 9, dead));
-    rig_fini(&rig);
+    rig_create(rig, "aa", &options);
+    rig_create(rig, "ab", NULL);
+    rig_create(rig, "a", &options);
+    CHECK_OK(RIG_CALL(rig, lbx__box_admin_create(rig->rules, &elsewhere)));
+    CHECK_STR("a aa ab b ", list(rig, NULL, NULL, NULL, 9, none));
+    CHECK_STR("a aa ab ", list(rig, NULL, "a", NULL, 9, none));
+    CHECK_STR("ab ", list(rig, NULL, "a", "aa", 9, none));
+    CHECK_STR("", list(rig, NULL, "a", "ab", 9, none));
+    CHECK_STR("", list(rig, NULL, "a", "b", 9, none));
+    CHECK_STR("a aa ", list(rig, NULL, NULL, NULL, 2, none));
+    CHECK_STR("b ", list(rig, "eu", NULL, NULL, 9, none));
+    CHECK_STR("a aa ", list(rig, NULL, NULL, NULL, 9, dead));
 }
 
-/* Nobody makes one; listing from behind it would find it again, for ever. */
+/* None is created; listing from behind it would find it again, for ever. */
 TEST(a_name_with_a_nul_inside_is_damage)
 {
-    struct names names = {.most = 9};
+    RIG(rig);
+    struct names names = {.max = 9};
     const lbx_list_request request = {.each = join_name, .context = &names};
     lbx__key key = lbx__key_name(NULL, "a");
     lbx__row_size size;
-    struct rig rig;
 
-    rig_init(&rig);
     key.bytes[key.size++] = 0;
     key.bytes[key.size++] = 'b';
     size = (lbx__row_size){key.size, LBX__SUM_BYTES + 8};
-    rig_begin(&rig);
-    CHECK_OK(lbx__storage_reserve(rig.storage, &size, 1, LBX__GROWS));
-    lbx__row_put_number(rig.storage, LBX__NAMES, &key, 1);
-    CHECK_OK(rig_end(&rig, LBX_OK));
+    rig_begin(rig);
+    CHECK_OK(lbx__storage_reserve(rig->storage, &size, 1, LBX__GROWS));
+    lbx__row_put_number(rig->storage, LBX__NAMES, &key, 1);
+    CHECK_OK(rig_end(rig, LBX_OK));
     CHECK_STATUS(LBX_CORRUPT,
-                 RIG_CALL(&rig, lbx__catalog_list(rig.rules, &request)));
-    rig_fini(&rig);
+                 RIG_CALL(rig, lbx__catalog_list(rig->rules, &request)));
 }
 
 TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 {
-    struct rig rig;
-    lbx_box box, again;
+    RIG(rig);
     int64_t due;
+    lbx_box box = rig_create(rig, "box", NULL);
+    lbx_box again;
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_OK(rig_delete(&rig, box));
-    CHECK_INT(box.uid, rig.change.uid);
-    CHECK_STATUS(LBX_CLOSED, rig_send(&rig, box, "b"));
-    CHECK_INT(0, rig_receive(&rig, box, 1, S));
-    CHECK_STATUS(LBX_CLOSED, rig.status);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_OK(rig_delete(rig, box));
+    CHECK_INT(box.uid, rig->change.uid);
+    CHECK_STATUS(LBX_CLOSED, rig_send(rig, box, "b"));
+    CHECK_INT(0, rig_receive(rig, box, 1, S));
+    CHECK_STATUS(LBX_CLOSED, rig->status);
     CHECK_STATUS(LBX_CLOSED,
-                 RIG_CALL(&rig, lbx__receive_next_due(rig.rules, box, &due)));
-    CHECK_STATUS(LBX_NOT_FOUND, rig_delete(&rig, box));
-    again = rig_create(&rig, "box", NULL);
+                 RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
+    CHECK_STATUS(LBX_NOT_FOUND, rig_delete(rig, box));
+    again = rig_create(rig, "box", NULL);
     CHECK(again.uid != box.uid);
-    CHECK_INT(0, rig_receive(&rig, again, 1, S));
-    CHECK_STATUS(LBX_EMPTY, rig.status);
-    rig_fini(&rig);
+    CHECK_INT(0, rig_receive(rig, again, 1, S));
+    CHECK_STATUS(LBX_EMPTY, rig->status);
 }
 
 /* BOXADM-1: whatever is inside, a purge is a few rows; the rest goes in budgets. */
 TEST(a_purge_is_one_step_and_its_rows_go_later)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
     int64_t due;
     uint64_t last;
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
     for (int i = 0; i < 50; i++)
-        CHECK_OK(rig_send(&rig, box, "x"));
-    last = rig.sent.sequence;
-    CHECK_INT(10, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_INT(50, rig_purge(&rig, box));
-    CHECK_INT(0, rig_counts(&rig, box).ready);
-    CHECK_INT(0, rig_peek(&rig, box));
-    CHECK_INT(50, lbx__memory_rows(rig.storage, LBX__BODIES));
-    CHECK_OK(rig_send(&rig, box, "new"));
-    CHECK(rig.sent.sequence > last); // BOXREC-2
-    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 20, &due)));
-    CHECK_INT(31, lbx__memory_rows(rig.storage, LBX__BODIES));
-    CHECK(due <= test_clock_now(&rig.time));
-    rig_work(&rig);
-    CHECK_INT(1, lbx__memory_rows(rig.storage, LBX__BODIES));
-    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__STATES));
-    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__GARBAGE));
-    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 20, &due)));
+        CHECK_OK(rig_send(rig, box, "x"));
+    last = rig->sent.sequence;
+    CHECK_INT(10, rig_receive(rig, box, 10, 30 * S));
+    CHECK_INT(50, rig_purge(rig, box));
+    CHECK_INT(0, rig_counts(rig, box).ready);
+    CHECK_INT(0, rig_peek(rig, box));
+    CHECK_INT(50, lbx__memory_rows(rig->storage, LBX__BODIES));
+    CHECK_OK(rig_send(rig, box, "new"));
+    CHECK(rig->sent.sequence > last); // BOXREC-2
+    CHECK_OK(RIG_CALL(rig, lbx__background_work(rig->rules, 20, &due)));
+    CHECK_INT(31, lbx__memory_rows(rig->storage, LBX__BODIES));
+    CHECK(due <= test_clock_now(&rig->time));
+    rig_work(rig);
+    CHECK_INT(1, lbx__memory_rows(rig->storage, LBX__BODIES));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__STATES));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__GARBAGE));
+    CHECK_OK(RIG_CALL(rig, lbx__background_work(rig->rules, 20, &due)));
     CHECK(due == LBX_FOREVER);
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    rig_fini(&rig);
+    CHECK_INT(1, rig_receive(rig, box, 10, S));
 }
 
 /* ---- Damage ---- */
@@ -244,44 +230,39 @@ flip(struct rig *rig, lbx__table table, size_t byte)
     (void)lbx__storage_commit(rig->storage);
 }
 
-TEST_CITING("D4 RULES-6", damage_is_told_and_never_read_as_empty)
+TEST_CITING("D4 RULES-6", damage_is_reported_and_never_read_as_empty)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__STATES, LBX__READY,
                                         LBX__BOX_RECORDS, LBX__BOXES};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        struct rig rig;
-        lbx_box box;
+        RIG(rig);
+        lbx_box box = rig_create(rig, "box", NULL);
 
-        rig_init(&rig);
-        box = rig_create(&rig, "box", NULL);
-        CHECK_OK(rig_send(&rig, box, "a"));
-        CHECK_INT(1, rig_receive(&rig, box, 1, S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
-        rig_reopen(&rig); // nothing is cached
-        flip(&rig, tables[i], 5);
-        CHECK_INT(0, rig_receive(&rig, box, 1, S));
-        CHECK_STATUS(LBX_CORRUPT, rig.status);
-        flip(&rig, tables[i], 5);
-        CHECK_INT(1, rig_receive(&rig, box, 1, S));
-        rig_fini(&rig);
+        CHECK_OK(rig_send(rig, box, "a"));
+        CHECK_INT(1, rig_receive(rig, box, 1, S));
+        CHECK_OK(rig_nack(rig, box, &rig->got[0], 0));
+        rig_reopen(rig); // nothing is cached
+        flip(rig, tables[i], 5);
+        CHECK_INT(0, rig_receive(rig, box, 1, S));
+        CHECK_STATUS(LBX_CORRUPT, rig->status);
+        flip(rig, tables[i], 5);
+        CHECK_INT(1, rig_receive(rig, box, 1, S));
     }
 }
 
 TEST_CITING("RULES-6", a_store_with_boxes_and_no_identity_is_damaged)
 {
-    struct rig rig;
+    RIG(rig);
 
-    rig_init(&rig);
-    rig_create(&rig, "box", NULL);
-    CHECK_OK(lbx__storage_begin(rig.storage));
-    lbx__storage_remove(rig.storage, LBX__META, (lbx__bytes){"store", 5});
-    (void)lbx__storage_commit(rig.storage);
-    CHECK_STATUS(LBX_CORRUPT, rig_open_again(&rig));
-    rig_fini(&rig);
+    rig_create(rig, "box", NULL);
+    CHECK_OK(lbx__storage_begin(rig->storage));
+    lbx__storage_remove(rig->storage, LBX__META, (lbx__bytes){"store", 5});
+    (void)lbx__storage_commit(rig->storage);
+    CHECK_STATUS(LBX_CORRUPT, rig_open_again(rig));
 }
 
-/* ---- Want of memory ---- */
+/* ---- Lack of memory ---- */
 
 /* A life of letters in fifo and plain boxes; the first failure. */
 static lbx_status
@@ -300,11 +281,11 @@ live(struct rig *rig, lbx_box plain, lbx_box fifo)
     if (status == LBX_OK && rig_receive(rig, plain, 1, S) != 1)
         status = rig->status;
     if (status == LBX_OK)
-        status = rig_settle(rig, plain, &rig->got[0], LBX_SETTLE_NACK, S);
+        status = rig_nack(rig, plain, &rig->got[0], S);
     if (status == LBX_OK && rig_attempt(rig, fifo, 1, S, "try") != 1)
         status = rig->status;
     if (status == LBX_OK)
-        status = rig_settle(rig, fifo, &rig->got[0], LBX_SETTLE_ACKNOWLEDGE, 0);
+        status = rig_ack(rig, fifo, &rig->got[0]);
     return status;
 }
 
@@ -317,28 +298,27 @@ TEST(every_failing_allocation_is_a_refusal_without_a_trace)
     for (int allowed = 0;; allowed++) {
         struct torture memory = TORTURE_INIT;
         lbx_allocator allocator = torture_allocator(&memory);
-        struct rig rig;
+        struct rig *rig = rig_new_in(&allocator);
         lbx_box plain, fifo;
         lbx_box_counts counts;
         lbx_status status;
 
-        rig_init_in(&rig, &allocator);
-        plain = rig_create(&rig, "plain", NULL);
-        fifo = rig_create(&rig, "fifo", &options);
+        plain = rig_create(rig, "plain", NULL);
+        fifo = rig_create(rig, "fifo", &options);
         memory.allowed = memory.allocations + allowed;
-        status = live(&rig, plain, fifo);
+        status = live(rig, plain, fifo);
         memory.allowed = LONG_MAX;
-        counts = rig_counts(&rig, plain);
+        counts = rig_counts(rig, plain);
         CHECK_INT(counts.ready + counts.leased + counts.delayed,
-                  rig_peek(&rig, plain));
-        CHECK_INT(lbx__memory_rows(rig.storage, LBX__STATES),
-                  lbx__memory_rows(rig.storage, LBX__READY) +
-                      lbx__memory_rows(rig.storage, LBX__WAITS));
-        CHECK_INT(lbx__memory_rows(rig.storage, LBX__SEEN),
-                  lbx__memory_rows(rig.storage, LBX__SEEN_DUE));
-        CHECK_INT(lbx__memory_rows(rig.storage, LBX__GIDS),
-                  lbx__memory_rows(rig.storage, LBX__GROUP_DUE));
-        rig_fini(&rig);
+                  rig_peek(rig, plain));
+        CHECK_INT(lbx__memory_rows(rig->storage, LBX__STATES),
+                  lbx__memory_rows(rig->storage, LBX__READY) +
+                      lbx__memory_rows(rig->storage, LBX__WAITS));
+        CHECK_INT(lbx__memory_rows(rig->storage, LBX__SEEN),
+                  lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
+        CHECK_INT(lbx__memory_rows(rig->storage, LBX__GIDS),
+                  lbx__memory_rows(rig->storage, LBX__GROUP_DUE));
+        rig_free(&rig);
         CHECK_INT(0, memory.live_blocks);
         if (status == LBX_OK)
             return;

@@ -19,155 +19,144 @@ dying_into(const char *name, uint32_t deliveries)
 TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
             a_letter_dies_when_it_would_come_once_too_often)
 {
+    RIG(rig);
     const lbx_box_options options = dying_into("dead", 2);
-    struct rig rig;
     struct rig_got first;
-    lbx_box box, dead;
+    lbx_box dead = rig_create(rig, "dead", NULL);
+    lbx_box box = rig_create(rig, "box", &options);
 
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead", NULL);
-    box = rig_create(&rig, "box", &options);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    first = rig.got[0];
-    rig_pass(&rig, S);
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    CHECK_INT(2, rig.got[0].deliveries);
-    rig_pass(&rig, S);
-    // Due again, but nobody has asked: it is still here.
-    CHECK_INT(1, rig_counts(&rig, box).ready);
-    CHECK_INT(0, rig_counts(&rig, dead).ready);
-    rig.changes = 0;
-    CHECK_INT(0, rig_receive(&rig, box, 10, S));
-    CHECK_STATUS(LBX_EMPTY, rig.status);
-    CHECK_INT(dead.uid, rig.change.uid);
-    CHECK_INT(0, rig_counts(&rig, box).ready);
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &first, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(1, rig_receive(&rig, dead, 1, S));
-    CHECK_STR("a", rig.got[0].body);
-    CHECK_STR(first.id, rig.got[0].id);
-    CHECK_STR("box", rig.got[0].source);
-    CHECK_INT(first.sent_ms, rig.got[0].sent_ms);
-    CHECK_INT(first.first_received_ms, rig.got[0].first_received_ms);
-    CHECK_INT(3, rig.got[0].deliveries); // sqs.md 1.11: the count goes on
-    rig_fini(&rig);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    first = rig->got[0];
+    rig_pass(rig, S);
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    CHECK_INT(2, rig->got[0].deliveries);
+    rig_pass(rig, S);
+    // Due again, but not received: it is still here.
+    CHECK_INT(1, rig_counts(rig, box).ready);
+    CHECK_INT(0, rig_counts(rig, dead).ready);
+    rig->changes = 0;
+    CHECK_INT(0, rig_receive(rig, box, 10, S));
+    CHECK_STATUS(LBX_EMPTY, rig->status);
+    CHECK_INT(dead.uid, rig->change.uid);
+    CHECK_INT(0, rig_counts(rig, box).ready);
+    CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &first));
+    CHECK_STR("a", rig_received(rig, dead, 1, S));
+    CHECK_STR(first.id, rig->got[0].id);
+    CHECK_STR("box", rig->got[0].source);
+    CHECK_INT(first.sent_ms, rig->got[0].sent_ms);
+    CHECK_INT(first.first_received_ms, rig->got[0].first_received_ms);
+    CHECK_INT(3, rig->got[0].deliveries); // sqs.md 1.11: the count goes on
 }
 
 /* sqs.md 1.11: the retention clock is not reset. */
 TEST_CITING("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
 {
+    RIG(rig);
     lbx_box_options options = dying_into("dead", 1);
     lbx_box_options kept = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
     lbx_box box, dead;
 
     kept.retention_ns = 60 * S;
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead", &kept);
-    box = rig_create(&rig, "box", &options);
-    CHECK_OK(rig_send(&rig, box, "old"));
-    rig_pass(&rig, 30 * S);
-    CHECK_OK(rig_send(&rig, dead, "young"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    rig_pass(&rig, S);
-    CHECK_INT(0, rig_receive(&rig, box, 1, S));
-    CHECK_INT(2, rig_peek(&rig, dead));
-    CHECK_STR("young old", rig_bodies(&rig));
-    CHECK_INT(31 * S, rig_counts(&rig, dead).oldest_ns);
-    rig_pass(&rig, 29 * S);
-    CHECK_INT(1, rig_peek(&rig, dead));
-    CHECK_STR("young", rig_bodies(&rig));
-    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__AGE));
-    rig_fini(&rig);
+    dead = rig_create(rig, "dead", &kept);
+    box = rig_create(rig, "box", &options);
+    CHECK_OK(rig_send(rig, box, "old"));
+    rig_pass(rig, 30 * S);
+    CHECK_OK(rig_send(rig, dead, "young"));
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    rig_pass(rig, S);
+    CHECK_INT(0, rig_receive(rig, box, 1, S));
+    CHECK_INT(2, rig_peek(rig, dead));
+    CHECK_STR("young old", rig_bodies(rig));
+    CHECK_INT(31 * S, rig_counts(rig, dead).oldest_ns);
+    rig_pass(rig, 29 * S);
+    CHECK_INT(1, rig_peek(rig, dead));
+    CHECK_STR("young", rig_bodies(rig));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__AGE));
 }
 
 TEST_CITING("DEADLET-4", chains_and_circles_of_dead_letters_move_once_a_receive)
 {
+    RIG(rig);
     const lbx_box_options to_b = dying_into("b", 1), to_c = dying_into("c", 1);
     const lbx_box_options own = dying_into("own", 1);
-    struct rig rig;
-    lbx_box a, b, c, circle;
+    lbx_box c = rig_create(rig, "c", NULL);
+    lbx_box b = rig_create(rig, "b", &to_c);
+    lbx_box a = rig_create(rig, "a", &to_b);
+    lbx_box circle;
 
-    rig_init(&rig);
-    c = rig_create(&rig, "c", NULL);
-    b = rig_create(&rig, "b", &to_c);
-    a = rig_create(&rig, "a", &to_b);
-    CHECK_OK(rig_send(&rig, a, "x"));
-    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
-    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
-    CHECK_INT(1, rig_counts(&rig, b).ready);
-    CHECK_INT(1, rig_receive(&rig, b, 1, 0)); // counts from its arrival on
-    CHECK_STR("a", rig.got[0].source);
-    CHECK_INT(0, rig_receive(&rig, b, 1, 0));
-    CHECK_INT(1, rig_receive(&rig, c, 1, 0));
-    CHECK_STR("b", rig.got[0].source);
-    CHECK_INT(3, rig.got[0].deliveries);
+    CHECK_OK(rig_send(rig, a, "x"));
+    CHECK_INT(1, rig_receive(rig, a, 1, 0));
+    CHECK_INT(0, rig_receive(rig, a, 1, 0));
+    CHECK_INT(1, rig_counts(rig, b).ready);
+    CHECK_INT(1, rig_receive(rig, b, 1, 0)); // counts from its arrival on
+    CHECK_STR("a", rig->got[0].source);
+    CHECK_INT(0, rig_receive(rig, b, 1, 0));
+    CHECK_INT(1, rig_receive(rig, c, 1, 0));
+    CHECK_STR("b", rig->got[0].source);
+    CHECK_INT(3, rig->got[0].deliveries);
 
-    circle = rig_create(&rig, "own", &own);
-    CHECK_OK(rig_send(&rig, circle, "o"));
-    CHECK_INT(1, rig_receive(&rig, circle, 10, 0));
-    CHECK_INT(0, rig_receive(&rig, circle, 10, 0)); // turned round, once
-    CHECK_INT(1, rig_receive(&rig, circle, 10, 0));
-    CHECK_STR("own", rig.got[0].source);
-    rig_fini(&rig);
+    circle = rig_create(rig, "own", &own);
+    CHECK_OK(rig_send(rig, circle, "o"));
+    CHECK_INT(1, rig_receive(rig, circle, 10, 0));
+    CHECK_INT(0, rig_receive(rig, circle, 10, 0)); // moved to itself, once
+    CHECK_INT(1, rig_receive(rig, circle, 10, 0));
+    CHECK_STR("own", rig->got[0].source);
 }
 
-/* Nothing is lost for want of a place to go to. */
-TEST(without_a_place_for_the_dead_letters_go_on)
+/* Nothing is lost when the box of dead letters cannot take it. */
+TEST(without_a_box_for_the_dead_letters_go_on)
 {
+    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
     const lbx_box_options options = dying_into("dead", 1);
-    struct rig rig;
     lbx_box box, dead;
 
     small.capacity_letters = 1;
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead", &small);
-    box = rig_create(&rig, "box", &options);
-    CHECK_OK(rig_send(&rig, dead, "in the way"));
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
-    CHECK_OK(rig_delete(&rig, dead));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 0));
-    CHECK_INT(3, rig.got[0].deliveries);
-    rig_fini(&rig);
+    dead = rig_create(rig, "dead", &small);
+    box = rig_create(rig, "box", &options);
+    CHECK_OK(rig_send(rig, dead, "in the way"));
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, 0));
+    CHECK_INT(1, rig_receive(rig, box, 1, 0));
+    CHECK_OK(rig_delete(rig, dead));
+    CHECK_INT(1, rig_receive(rig, box, 1, 0));
+    CHECK_INT(3, rig->got[0].deliveries);
 }
 
 TEST(dead_letters_need_a_box_that_allows_them)
 {
+    RIG(rig);
     lbx_box_options options = dying_into("dead", 1),
                     dead = LBX_BOX_OPTIONS_INIT;
     static const char *const only[] = {"friend"};
     lbx_box_request request = {.name = "box", .options = &options};
-    struct rig rig;
     lbx_box box;
 
-    rig_init(&rig);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+                 RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
     dead.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_LISTED;
     dead.dead_letter_boxes = only;
     dead.dead_letter_box_count = 1;
-    box = rig_create(&rig, "dead", &dead);
+    box = rig_create(rig, "dead", &dead);
     CHECK_STATUS(LBX_DENIED,
-                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+                 RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
     request.name = "friend";
-    CHECK_OK(RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
+    CHECK_OK(RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
     dead.dead_letter_allow = LBX_DEAD_LETTER_ALLOW_NONE;
     dead.dead_letter_box_count = 0;
-    CHECK_OK(rig_configure(&rig, box, &dead));
-    CHECK_STATUS(LBX_DENIED, rig_configure(&rig, request.ret_box, &options));
+    CHECK_OK(rig_configure(rig, box, &dead));
+    CHECK_STATUS(LBX_DENIED, rig_configure(rig, request.ret_box, &options));
     options.fifo = true;
     options.dead_letters = "dead";
     request.name = "ordered";
     CHECK_STATUS(LBX_INVALID,
-                 RIG_CALL(&rig, lbx__box_admin_create(rig.rules, &request)));
-    rig_fini(&rig);
+                 RIG_CALL(rig, lbx__box_admin_create(rig->rules, &request)));
 }
 
 /* ---- Moves ---- */
+
+static const lbx_box home; /* each letter's own box */
 
 static lbx_status
 move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
@@ -185,163 +174,147 @@ move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
 /* Each to where it died, though that is many boxes (sqs.md 1.11). */
 TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
 {
+    RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
-    struct rig rig;
     struct rig_got first;
     lbx_move_progress state;
-    lbx_box a, b, dead;
+    lbx_box dead = rig_create(rig, "dead", NULL);
+    lbx_box a = rig_create(rig, "a", &options);
+    lbx_box b = rig_create(rig, "b", &options);
 
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead", NULL);
-    a = rig_create(&rig, "a", &options);
-    b = rig_create(&rig, "b", &options);
-    CHECK_OK(rig_send(&rig, a, "from a"));
-    CHECK_OK(rig_send(&rig, b, "from b"));
-    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
-    first = rig.got[0];
-    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
-    CHECK_INT(1, rig_receive(&rig, b, 1, 0));
-    CHECK_INT(0, rig_receive(&rig, b, 1, 0));
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0, &state));
+    CHECK_OK(rig_send(rig, a, "from a"));
+    CHECK_OK(rig_send(rig, b, "from b"));
+    CHECK_INT(1, rig_receive(rig, a, 1, 0));
+    first = rig->got[0];
+    CHECK_INT(0, rig_receive(rig, a, 1, 0));
+    CHECK_INT(1, rig_receive(rig, b, 1, 0));
+    CHECK_INT(0, rig_receive(rig, b, 1, 0));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, dead, home, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_RUNNING, state.phase);
     CHECK_INT(2, state.left);
-    CHECK_STATUS(LBX_BUSY, move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0},
-                                0, NULL));
-    rig_work(&rig);
-    CHECK_OK(
-        move(&rig, LBX_MOVE_ACTION_DESCRIBE, dead, (lbx_box){0}, 0, &state));
+    CHECK_STATUS(LBX_BUSY,
+                 move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
+    rig_work(rig);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, dead, home, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase);
     CHECK_INT(2, state.moved);
     CHECK_INT(0, state.left);
-    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
-    CHECK_STR("from a", rig.got[0].body);
-    CHECK_INT(1, rig.got[0].deliveries);
-    CHECK(strcmp(first.id, rig.got[0].id) != 0);
-    CHECK_STR("", rig.got[0].source);
-    rig_fini(&rig);
+    CHECK_STR("from a", rig_received(rig, a, 1, 0));
+    CHECK_INT(1, rig->got[0].deliveries);
+    CHECK(strcmp(first.id, rig->got[0].id) != 0);
+    CHECK_STR("", rig->got[0].source);
 }
 
-/* Whoever asks for it is told at once, and need not look at the task. */
+/* The caller learns it at once, without reading the task. */
 TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
 {
+    RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
     const lbx_box_options round = dying_into("ring", 1);
-    struct rig rig;
     lbx_move_progress state;
-    lbx_box a, dead, ring;
+    lbx_box dead = rig_create(rig, "dead", NULL);
+    lbx_box a = rig_create(rig, "a", &options);
+    lbx_box ring;
 
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead", NULL);
-    a = rig_create(&rig, "a", &options);
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0,
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, dead, home, 0,
                   NULL)); // empty
-    rig_work(&rig);
-    CHECK_OK(rig_send(&rig, dead, "was sent here"));
-    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_ACTION_START, dead,
-                                     (lbx_box){0}, 0, NULL));
-    CHECK_INT(1, rig_receive(&rig, dead, 1, S)); // not ready: not looked at
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, dead, (lbx_box){0}, 0, NULL));
-    rig_work(&rig);
+    rig_work(rig);
+    CHECK_OK(rig_send(rig, dead, "was sent here"));
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
+    CHECK_INT(1, rig_receive(rig, dead, 1, S)); // not ready: not examined
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
+    rig_work(rig);
 
-    CHECK_OK(rig_send(&rig, a, "died"));
-    CHECK_INT(1, rig_receive(&rig, a, 1, 0));
-    CHECK_INT(0, rig_receive(&rig, a, 1, 0));
-    CHECK_OK(rig_delete(&rig, a)); // where it died is gone
-    CHECK_STATUS(LBX_NOT_FOUND, move(&rig, LBX_MOVE_ACTION_START, dead,
-                                     (lbx_box){0}, 0, NULL));
-    CHECK_OK(
-        move(&rig, LBX_MOVE_ACTION_DESCRIBE, dead, (lbx_box){0}, 0, &state));
+    CHECK_OK(rig_send(rig, a, "died"));
+    CHECK_INT(1, rig_receive(rig, a, 1, 0));
+    CHECK_INT(0, rig_receive(rig, a, 1, 0));
+    CHECK_OK(rig_delete(rig, a)); // where it died is gone
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 move(rig, LBX_MOVE_ACTION_START, dead, home, 0, NULL));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, dead, home, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_COMPLETED, state.phase); // the one before
 
-    ring = rig_create(&rig, "ring", &round); // its own dead letters
-    CHECK_OK(rig_send(&rig, ring, "round"));
-    CHECK_INT(1, rig_receive(&rig, ring, 1, 0));
-    CHECK_INT(0, rig_receive(&rig, ring, 1, 0));
-    CHECK_STATUS(LBX_INVALID, move(&rig, LBX_MOVE_ACTION_START, ring,
-                                   (lbx_box){0}, 0, NULL));
-    rig_fini(&rig);
+    ring = rig_create(rig, "ring", &round); // its own dead letters
+    CHECK_OK(rig_send(rig, ring, "round"));
+    CHECK_INT(1, rig_receive(rig, ring, 1, 0));
+    CHECK_INT(0, rig_receive(rig, ring, 1, 0));
+    CHECK_STATUS(LBX_INVALID,
+                 move(rig, LBX_MOVE_ACTION_START, ring, home, 0, NULL));
 }
 
 TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 {
-    struct rig rig;
+    RIG(rig);
     lbx_move_progress state;
-    lbx_box from, to;
     int64_t due;
+    lbx_box from = rig_create(rig, "from", NULL);
+    lbx_box to = rig_create(rig, "to", NULL);
 
-    rig_init(&rig);
-    from = rig_create(&rig, "from", NULL);
-    to = rig_create(&rig, "to", NULL);
     for (int i = 0; i < 20; i++)
-        CHECK_OK(rig_send(&rig, from, "x"));
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, from, to, 4, NULL));
-    rig_work(&rig);
-    CHECK_INT(1, rig_counts(&rig, to).ready);
-    rig_pass(&rig, S);
-    rig_work(&rig);
-    CHECK_INT(5, rig_counts(&rig, to).ready);
-    CHECK_OK(RIG_CALL(&rig, lbx__background_work(rig.rules, 9, &due)));
-    CHECK_INT(test_clock_now(&rig.time) + S / 4, due);
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, &state));
+        CHECK_OK(rig_send(rig, from, "x"));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, from, to, 4, NULL));
+    rig_work(rig);
+    CHECK_INT(1, rig_counts(rig, to).ready);
+    rig_pass(rig, S);
+    rig_work(rig);
+    CHECK_INT(5, rig_counts(rig, to).ready);
+    CHECK_OK(RIG_CALL(rig, lbx__background_work(rig->rules, 9, &due)));
+    CHECK_INT(test_clock_now(&rig->time) + S / 4, due);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_CANCELLED, state.phase);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 move(&rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, NULL));
-    rig_pass(&rig, S);
-    rig_work(&rig);
-    CHECK_INT(5, rig_counts(&rig, to).ready);
-    CHECK_INT(15, rig_counts(&rig, from).ready);
-    rig_fini(&rig);
+                 move(rig, LBX_MOVE_ACTION_CANCEL, from, to, 0, NULL));
+    rig_pass(rig, S);
+    rig_work(rig);
+    CHECK_INT(5, rig_counts(rig, to).ready);
+    CHECK_INT(15, rig_counts(rig, from).ready);
 }
 
 /* sqs.md 1.11: deleting the destination half-way. */
 TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
 {
-    struct rig rig;
+    RIG(rig);
     lbx_move_progress state;
-    lbx_box from, to;
+    lbx_box from = rig_create(rig, "from", NULL);
+    lbx_box to = rig_create(rig, "to", NULL);
 
-    rig_init(&rig);
-    from = rig_create(&rig, "from", NULL);
-    to = rig_create(&rig, "to", NULL);
     for (int i = 0; i < 3; i++)
-        CHECK_OK(rig_send(&rig, from, "x"));
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, from, to, 1, NULL));
-    rig_work(&rig);
-    CHECK_OK(rig_delete(&rig, to));
-    rig_pass(&rig, S);
-    rig_work(&rig);
-    CHECK_OK(move(&rig, LBX_MOVE_ACTION_DESCRIBE, from, to, 0, &state));
+        CHECK_OK(rig_send(rig, from, "x"));
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_START, from, to, 1, NULL));
+    rig_work(rig);
+    CHECK_OK(rig_delete(rig, to));
+    rig_pass(rig, S);
+    rig_work(rig);
+    CHECK_OK(move(rig, LBX_MOVE_ACTION_DESCRIBE, from, to, 0, &state));
     CHECK_INT(LBX_MOVE_PHASE_FAILED, state.phase);
     CHECK_STATUS(LBX_NOT_FOUND, state.reason);
     CHECK_INT(1, state.moved);
-    CHECK_INT(2, rig_counts(&rig, from).ready);
+    CHECK_INT(2, rig_counts(rig, from).ready);
     CHECK_STATUS(LBX_NOT_FOUND,
-                 move(&rig, LBX_MOVE_ACTION_START, from, to, 0, NULL));
-    rig_fini(&rig);
+                 move(rig, LBX_MOVE_ACTION_START, from, to, 0, NULL));
 }
 
 TEST(the_last_ten_moves_are_kept)
 {
-    struct rig rig;
+    RIG(rig);
     lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE};
     lbx_box to;
     uint64_t last = 0;
 
-    rig_init(&rig);
-    request.from = rig_create(&rig, "from", NULL);
-    to = rig_create(&rig, "to", NULL);
+    request.from = rig_create(rig, "from", NULL);
+    to = rig_create(rig, "to", NULL);
     for (int i = 0; i < 12; i++) {
-        CHECK_OK(move(&rig, LBX_MOVE_ACTION_START, request.from, to, 0, NULL));
-        rig_work(&rig);
+        CHECK_OK(move(rig, LBX_MOVE_ACTION_START, request.from, to, 0, NULL));
+        rig_work(rig);
     }
     for (request.index = 0; request.index < 10; request.index++) {
-        CHECK_OK(RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
+        CHECK_OK(RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
         CHECK(last == 0 || request.ret.task < last);
         last = request.ret.task;
     }
     CHECK_STATUS(LBX_NOT_FOUND,
-                 RIG_CALL(&rig, lbx__move_apply(rig.rules, &request)));
-    CHECK_OK(rig_delete(&rig, request.from));
-    CHECK_INT(0, lbx__memory_rows(rig.storage, LBX__TASKS));
-    rig_fini(&rig);
+                 RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
+    CHECK_OK(rig_delete(rig, request.from));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__TASKS));
 }

@@ -12,88 +12,80 @@ ordered(struct rig *rig)
     const lbx_box_options options =
         lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
 
-    rig_init(rig);
     return rig_create(rig, "box.fifo", &options);
 }
 
-/* "g1m1": group g1; an id of its own. */
+/* "g1m1 g2m1": one letter each, to groups g1 and g2, each with its own id. */
 static void
-put(struct rig *rig, lbx_box box, const char *body)
+put(struct rig *rig, lbx_box box, const char *bodies)
 {
-    const char group[3] = {body[0], body[1], 0};
+    for (; *bodies; bodies += bodies[4] ? 5 : 4) {
+        const char group[] = {bodies[0], bodies[1], 0};
+        const char body[] = {bodies[0], bodies[1], bodies[2], bodies[3], 0};
 
-    CHECK_OK(rig_send_in(rig, box, body, group, body));
+        CHECK_OK(rig_send_in(rig, box, body, group, body));
+    }
 }
 
 TEST_CITING("GROUP-1 GROUP-2", a_receive_takes_a_group_and_then_the_next)
 {
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    RIG(rig);
+    lbx_box box = ordered(rig);
 
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g2m1");
-    put(&rig, box, "g1m2");
-    put(&rig, box, "g1m3");
-    CHECK_INT(4, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STR("g1m1 g1m2 g1m3 g2m1", rig_bodies(&rig));
-    put(&rig, box, "g1m4");
-    CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    rig_fini(&rig);
+    put(rig, box, "g1m1 g2m1 g1m2 g1m3");
+    CHECK_STR("g1m1 g1m2 g1m3 g2m1", rig_received(rig, box, 10, 30 * S));
+    put(rig, box, "g1m4");
+    CHECK_INT(0, rig_receive(rig, box, 10, 30 * S));
+}
+
+/* A box with a group of three letters, of which the first two are leased. */
+static lbx_box
+two_leased(struct rig *rig, struct rig_got got[2])
+{
+    lbx_box box = ordered(rig);
+
+    put(rig, box, "g1m1 g1m2 g1m3");
+    CHECK_INT(2, rig_receive(rig, box, 2, 30 * S));
+    memcpy(got, rig->got, 2 * sizeof(*got));
+    return box;
 }
 
 TEST_CITING("GROUP-2", a_group_opens_when_all_of_it_is_settled)
 {
-    struct rig rig;
+    RIG(rig);
     struct rig_got got[2];
-    lbx_box box = ordered(&rig);
+    lbx_box box = two_leased(rig, got);
 
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g1m2");
-    put(&rig, box, "g1m3");
-    CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
-    memcpy(got, rig.got, sizeof(got));
-    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    rig.changes = 0;
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK(rig.changes > 0);
-    CHECK_INT(1, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STR("g1m3", rig_bodies(&rig));
-    rig_fini(&rig);
+    CHECK_OK(rig_ack(rig, box, &got[0]));
+    CHECK_INT(0, rig_receive(rig, box, 10, 30 * S));
+    rig->changes = 0;
+    CHECK_OK(rig_ack(rig, box, &got[1]));
+    CHECK(rig->changes > 0);
+    CHECK_STR("g1m3", rig_received(rig, box, 10, 30 * S));
 }
 
 TEST_CITING("GROUP-2", the_second_settled_first_does_not_open_the_group)
 {
-    struct rig rig;
+    RIG(rig);
     struct rig_got got[2];
-    lbx_box box = ordered(&rig);
+    lbx_box box = two_leased(rig, got);
 
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g1m2");
-    put(&rig, box, "g1m3");
-    CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
-    memcpy(got, rig.got, sizeof(got));
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &got[0], LBX_SETTLE_NACK, 0));
-    CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STR("g1m1 g1m3", rig_bodies(&rig));
-    rig_fini(&rig);
+    CHECK_OK(rig_ack(rig, box, &got[1]));
+    CHECK_INT(0, rig_receive(rig, box, 10, 30 * S));
+    CHECK_OK(rig_nack(rig, box, &got[0], 0));
+    CHECK_STR("g1m1 g1m3", rig_received(rig, box, 10, 30 * S));
 }
 
 /* sqs.md 1.9, 5: the back of the rotation. */
 TEST(a_group_that_comes_back_stands_last)
 {
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    RIG(rig);
+    lbx_box box = ordered(rig);
 
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g2m1");
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 0));
-    CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STR("g2m1 g1m1", rig_bodies(&rig));
-    rig_fini(&rig);
+    put(rig, box, "g1m1 g2m1");
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_extend(rig, box, &rig->got[0], 0));
+    CHECK_STR("g2m1 g1m1", rig_received(rig, box, 10, 30 * S));
 }
 
 /* sqs.md 1.9, 6: of three, the kth is extended; those before it come again. */
@@ -102,214 +94,190 @@ TEST(what_is_before_an_extended_letter_comes_again)
     static const char *const again[] = {"", "g1m1", "g1m1 g1m2"};
 
     for (int k = 0; k < 3; k++) {
-        struct rig rig;
-        lbx_box box = ordered(&rig);
+        RIG(rig);
+        lbx_box box = ordered(rig);
 
-        put(&rig, box, "g1m1");
-        put(&rig, box, "g1m2");
-        put(&rig, box, "g1m3");
-        CHECK_INT(3, rig_receive(&rig, box, 3, S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[k], LBX_SETTLE_EXTEND, 4 * S));
-        rig_pass(&rig, 5 * S / 2);
-        CHECK_INT(k, rig_receive(&rig, box, 10, 30 * S));
-        CHECK_STR(again[k], rig_bodies(&rig));
-        rig_fini(&rig);
+        put(rig, box, "g1m1 g1m2 g1m3");
+        CHECK_INT(3, rig_receive(rig, box, 3, S));
+        CHECK_OK(rig_extend(rig, box, &rig->got[k], 4 * S));
+        rig_pass(rig, 5 * S / 2);
+        CHECK_INT(k, rig_receive(rig, box, 10, 30 * S));
+        CHECK_STR(again[k], rig_bodies(rig));
     }
 }
 
 /* sqs.md 1.9, 7 (floci#2104). */
 TEST(a_delayed_letter_does_not_hold_up_an_older_one)
 {
+    RIG(rig);
     const lbx_parcel late = {.body = "late",
                              .body_bytes = 4,
                              .group = "g1",
                              .deduplication_id = "late",
                              .delay_ns = 60 * S};
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    lbx_box box = ordered(rig);
 
-    put(&rig, box, "g1m1");
-    CHECK_OK(rig_send_parcel(&rig, box, &late));
-    put(&rig, box, "g1m3");
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(0, rig_receive(&rig, box, 10, S)); // GROUP-1: m3 waits for it
-    rig_pass(&rig, 60 * S);
-    CHECK_INT(2, rig_receive(&rig, box, 10, S));
-    CHECK_STR("late g1m3", rig_bodies(&rig));
-    rig_fini(&rig);
+    put(rig, box, "g1m1");
+    CHECK_OK(rig_send_parcel(rig, box, &late));
+    put(rig, box, "g1m3");
+    CHECK_INT(1, rig_receive(rig, box, 10, S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
+    CHECK_INT(0, rig_receive(rig, box, 10, S)); // GROUP-1: m3 waits for it
+    rig_pass(rig, 60 * S);
+    CHECK_STR("late g1m3", rig_received(rig, box, 10, S));
 }
 
-TEST_CITING("RSEND-1 GROUP-3",
-            a_duplicate_answers_as_the_first_for_five_minutes)
+TEST_CITING("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
 {
-    struct rig rig;
+    RIG(rig);
     lbx_sent_letter first;
-    lbx_box box = ordered(&rig);
+    lbx_box box = ordered(rig);
 
-    CHECK_OK(rig_send_in(&rig, box, "a", "g1", "same"));
-    first = rig.sent;
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_reopen(&rig);
-    rig_pass(&rig, 300 * S - 1);
-    CHECK_OK(rig_send_in(&rig, box, "b", "g2", "same"));
-    CHECK(rig.sent.duplicate);
-    CHECK_STR(first.id.text, rig.sent.id.text);
-    CHECK_INT(first.sequence, rig.sent.sequence);
-    rig_pass(&rig, 1);
-    CHECK_OK(rig_send_in(&rig, box, "c", "g1", "same"));
-    CHECK(!rig.sent.duplicate);
-    CHECK(rig.sent.sequence > first.sequence);
-    CHECK_INT(1, rig_counts(&rig, box).ready);
-    rig_fini(&rig);
+    CHECK_OK(rig_send_in(rig, box, "a", "g1", "same"));
+    first = rig->sent;
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
+    rig_reopen(rig);
+    rig_pass(rig, 300 * S - 1);
+    CHECK_OK(rig_send_in(rig, box, "b", "g2", "same"));
+    CHECK(rig->sent.duplicate);
+    CHECK_STR(first.id.text, rig->sent.id.text);
+    CHECK_INT(first.sequence, rig->sent.sequence);
+    rig_pass(rig, 1);
+    CHECK_OK(rig_send_in(rig, box, "c", "g1", "same"));
+    CHECK(!rig->sent.duplicate);
+    CHECK(rig->sent.sequence > first.sequence);
+    CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.9, 2: the scope; and a change of it forgives nothing. */
+/* sqs.md 1.9, 2: the scope; and a change of it forgets nothing. */
 TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    lbx_box box = ordered(rig);
 
-    CHECK_OK(rig_send_in(&rig, box, "a", "g1", "x"));
+    CHECK_OK(rig_send_in(rig, box, "a", "g1", "x"));
     options.deduplication = LBX_DEDUPLICATION_GROUP;
-    CHECK_OK(rig_configure(&rig, box, &options));
-    CHECK_OK(rig_send_in(&rig, box, "b", "g2", "x"));
-    CHECK(rig.sent.duplicate);
-    CHECK_OK(rig_send_in(&rig, box, "c", "g1", "y"));
-    CHECK(!rig.sent.duplicate);
-    CHECK_OK(rig_send_in(&rig, box, "d", "g2", "y"));
-    CHECK(!rig.sent.duplicate);
-    CHECK_OK(rig_send_in(&rig, box, "e", "g1", "y"));
-    CHECK(rig.sent.duplicate);
-    rig_fini(&rig);
+    CHECK_OK(rig_configure(rig, box, &options));
+    CHECK_OK(rig_send_in(rig, box, "b", "g2", "x"));
+    CHECK(rig->sent.duplicate);
+    CHECK_OK(rig_send_in(rig, box, "c", "g1", "y"));
+    CHECK(!rig->sent.duplicate);
+    CHECK_OK(rig_send_in(rig, box, "d", "g2", "y"));
+    CHECK(!rig->sent.duplicate);
+    CHECK_OK(rig_send_in(rig, box, "e", "g1", "y"));
+    CHECK(rig->sent.duplicate);
 }
 
 /* sqs.md 1.7: purging forgets them too. */
 TEST(a_purge_forgets_duplicates)
 {
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    RIG(rig);
+    lbx_box box = ordered(rig);
 
-    CHECK_OK(rig_send_in(&rig, box, "a", "g1", "x"));
-    CHECK_INT(1, rig_purge(&rig, box));
-    CHECK_OK(rig_send_in(&rig, box, "b", "g1", "x"));
-    CHECK(!rig.sent.duplicate);
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_STR("b", rig.got[0].body);
-    rig_fini(&rig);
+    CHECK_OK(rig_send_in(rig, box, "a", "g1", "x"));
+    CHECK_INT(1, rig_purge(rig, box));
+    CHECK_OK(rig_send_in(rig, box, "b", "g1", "x"));
+    CHECK(!rig->sent.duplicate);
+    CHECK_STR("b", rig_received(rig, box, 10, S));
 }
 
 /* sqs.md 1.9, 8. */
 TEST(an_attempt_is_repeated_until_something_is_settled)
 {
-    struct rig rig;
+    RIG(rig);
     struct rig_got got[2];
-    lbx_box box = ordered(&rig);
+    lbx_box box = ordered(rig);
 
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g2m1");
-    put(&rig, box, "g3m1");
-    CHECK_INT(2, rig_attempt(&rig, box, 2, 30 * S, "try"));
-    memcpy(got, rig.got, sizeof(got));
-    rig_pass(&rig, 20 * S);
-    CHECK_INT(2, rig_attempt(&rig, box, 2, 30 * S, "try"));
+    put(rig, box, "g1m1 g2m1 g3m1");
+    CHECK_INT(2, rig_attempt(rig, box, 2, 30 * S, "try"));
+    memcpy(got, rig->got, sizeof(got));
+    rig_pass(rig, 20 * S);
+    CHECK_INT(2, rig_attempt(rig, box, 2, 30 * S, "try"));
     for (int i = 0; i < 2; i++) {
-        CHECK_STR(got[i].body, rig.got[i].body);
-        CHECK(memcmp(got[i].receipt, rig.got[i].receipt,
+        CHECK_STR(got[i].body, rig->got[i].body);
+        CHECK(memcmp(got[i].receipt, rig->got[i].receipt,
                      got[i].receipt_bytes) == 0);
-        CHECK_INT(1, rig.got[i].deliveries);
+        CHECK_INT(1, rig->got[i].deliveries);
     }
-    rig_pass(&rig, 20 * S); // the leases began anew
-    CHECK_INT(2, rig_counts(&rig, box).leased);
-    CHECK_OK(rig_settle(&rig, box, &got[1], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(1, rig_attempt(&rig, box, 2, 30 * S, "try"));
-    CHECK_STR("g3m1", rig.got[0].body);
-    rig_fini(&rig);
+    rig_pass(rig, 20 * S); // the leases began anew
+    CHECK_INT(2, rig_counts(rig, box).leased);
+    CHECK_OK(rig_ack(rig, box, &got[1]));
+    CHECK_INT(1, rig_attempt(rig, box, 2, 30 * S, "try"));
+    CHECK_STR("g3m1", rig->got[0].body);
 }
 
 TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
 {
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    RIG(rig);
+    lbx_box box = ordered(rig);
 
-    put(&rig, box, "g1m1");
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    rig_pass(&rig, S);
-    CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(1, rig_counts(&rig, box).ready);
-    rig_fini(&rig);
+    put(rig, box, "g1m1");
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    rig_pass(rig, S);
+    CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &rig->got[0]));
+    CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.5: no error, simply no letters; one that is settled makes room. */
+/* sqs.md 1.5: no error, simply no letters; one that is settled makes another possible. */
 TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
-    struct rig rig;
     int64_t due;
     lbx_box box;
 
     options.limits.max_leased = 1;
-    rig_init(&rig);
-    box = rig_create(&rig, "box.fifo", &options);
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g2m1");
-    CHECK_INT(1, rig_receive(&rig, box, 10, 9 * S));
-    CHECK_INT(0, rig_receive(&rig, box, 10, 9 * S));
-    CHECK_STATUS(LBX_EMPTY, rig.status);
-    CHECK_OK(RIG_CALL(&rig, lbx__receive_next_due(rig.rules, box, &due)));
-    CHECK_INT(test_clock_now(&rig.time) + 9 * S, due);
-    rig_fini(&rig);
+    box = rig_create(rig, "box.fifo", &options);
+    put(rig, box, "g1m1 g2m1");
+    CHECK_INT(1, rig_receive(rig, box, 10, 9 * S));
+    CHECK_INT(0, rig_receive(rig, box, 10, 9 * S));
+    CHECK_STATUS(LBX_EMPTY, rig->status);
+    CHECK_OK(RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
+    CHECK_INT(test_clock_now(&rig->time) + 9 * S, due);
 }
 
 /* Groups may be as many as letters: they go with the last of these. */
 TEST(groups_leave_nothing_behind)
 {
-    struct rig rig;
-    lbx_box box = ordered(&rig);
+    RIG(rig);
+    lbx_box box = ordered(rig);
 
     for (int i = 0; i < 20; i++) {
         char body[16];
 
         snprintf(body, sizeof(body), "%02dm1", i);
-        put(&rig, box, body);
+        put(rig, box, body);
     }
-    CHECK_INT(20, lbx__memory_rows(rig.storage, LBX__GROUPS));
-    while (rig_receive(&rig, box, 1, S) == 1)
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_INT(20, lbx__memory_rows(rig->storage, LBX__GROUPS));
+    while (rig_receive(rig, box, 1, S) == 1)
+        CHECK_OK(rig_ack(rig, box, &rig->got[0]));
     for (int table = LBX__BODIES; table <= LBX__GIDS; table++)
-        CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
-    rig_fini(&rig);
+        CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
 }
 
 /* sqs.md 1.9, 9: id and group stay, the id of a duplicate becomes the letter's
  * own, and what was behind it goes on. */
 TEST_CITING("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
-    struct rig rig;
     struct rig_got first;
-    lbx_box box, dead;
+    lbx_box dead = rig_create(rig, "dead.fifo", &options);
+    lbx_box box;
 
-    rig_init(&rig);
-    dead = rig_create(&rig, "dead.fifo", &options);
     options.dead_letters = "dead.fifo";
     options.max_deliveries = 1;
-    box = rig_create(&rig, "box.fifo", &options);
-    put(&rig, box, "g1m1");
-    put(&rig, box, "g1m2");
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    first = rig.got[0];
-    rig_pass(&rig, S);
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_STR("g1m2", rig.got[0].body);
-    CHECK_INT(1, rig_receive(&rig, dead, 10, S));
-    CHECK_STR("g1m1", rig.got[0].body);
-    CHECK_STR("g1", rig.got[0].group);
-    CHECK_STR(first.id, rig.got[0].id);
-    CHECK_STR(first.id, rig.got[0].deduplication_id);
-    CHECK_INT(2, rig.got[0].deliveries);
-    rig_fini(&rig);
+    box = rig_create(rig, "box.fifo", &options);
+    put(rig, box, "g1m1 g1m2");
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    first = rig->got[0];
+    rig_pass(rig, S);
+    CHECK_STR("g1m2", rig_received(rig, box, 10, S));
+    CHECK_STR("g1m1", rig_received(rig, dead, 10, S));
+    CHECK_STR("g1", rig->got[0].group);
+    CHECK_STR(first.id, rig->got[0].id);
+    CHECK_STR(first.id, rig->got[0].deduplication_id);
+    CHECK_INT(2, rig->got[0].deliveries);
 }

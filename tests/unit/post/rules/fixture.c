@@ -5,6 +5,7 @@
 #include "stores/memory/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t
@@ -27,9 +28,12 @@ open_rules(struct rig *rig, const lbx_allocator *allocator, lbx__rules **ret)
     return lbx__rules_open(rig->storage, &options, ret);
 }
 
-void
-rig_init_in(struct rig *rig, const lbx_allocator *allocator)
+struct rig *
+rig_new_in(const lbx_allocator *allocator)
 {
+    struct rig *rig = malloc(sizeof(*rig));
+
+    CHECK(rig);
     *rig = (struct rig){.time = TEST_CLOCK_INIT};
     rig->clock = test_clock_interface(&rig->time);
     CHECK_OK(lbx__memory_open(allocator, &rig->clock, &rig->storage));
@@ -37,12 +41,7 @@ rig_init_in(struct rig *rig, const lbx_allocator *allocator)
     rig->ops.is_private = false; // rows as they are in files: summed
     rig->storage->ops = &rig->ops;
     CHECK_OK(open_rules(rig, allocator, &rig->rules));
-}
-
-void
-rig_init(struct rig *rig)
-{
-    rig_init_in(rig, NULL);
+    return rig;
 }
 
 void
@@ -63,10 +62,11 @@ rig_open_again(struct rig *rig)
 }
 
 void
-rig_fini(struct rig *rig)
+rig_free(struct rig **rig)
 {
-    lbx__rules_close(rig->rules);
-    lbx__storage_close(rig->storage);
+    lbx__rules_close((*rig)->rules);
+    lbx__storage_close((*rig)->storage);
+    free(*rig);
 }
 
 void
@@ -180,6 +180,13 @@ rig_send(struct rig *rig, lbx_box box, const char *body)
     return rig_send_in(rig, box, body, NULL, NULL);
 }
 
+void
+rig_send_each(struct rig *rig, lbx_box box, const char *bodies)
+{
+    for (; *bodies; bodies++)
+        CHECK_OK(rig_send(rig, box, (char[]){*bodies, '\0'}));
+}
+
 static lbx_status
 collect(void *context, const lbx_delivery *delivery)
 {
@@ -213,11 +220,11 @@ collect(void *context, const lbx_delivery *delivery)
 }
 
 int
-rig_attempt(struct rig *rig, lbx_box box, uint32_t most, int64_t lease,
+rig_attempt(struct rig *rig, lbx_box box, uint32_t max, int64_t lease,
             const char *attempt_id)
 {
     const lbx_receive_request request = {.box = box,
-                                         .max_letters = most,
+                                         .max_letters = max,
                                          .min_letters = 1,
                                          .lease_ns = lease,
                                          .attempt_id = attempt_id};
@@ -232,9 +239,9 @@ rig_attempt(struct rig *rig, lbx_box box, uint32_t most, int64_t lease,
 }
 
 int
-rig_receive(struct rig *rig, lbx_box box, uint32_t most, int64_t lease)
+rig_receive(struct rig *rig, lbx_box box, uint32_t max, int64_t lease)
 {
-    return rig_attempt(rig, box, most, lease, NULL);
+    return rig_attempt(rig, box, max, lease, NULL);
 }
 
 int
@@ -256,9 +263,9 @@ entry_of(const struct rig_got *got, lbx_settle_action what, int64_t time)
                                       .receipt_bytes = got->receipt_bytes};
 }
 
-lbx_status
-rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
-           lbx_settle_action what, int64_t time)
+static lbx_status
+settle(struct rig *rig, lbx_box box, const struct rig_got *got,
+       lbx_settle_action what, int64_t time)
 {
     lbx_settle_request_entry entry = entry_of(got, what, time);
     lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
@@ -266,6 +273,25 @@ rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
 
     CHECK_STATUS(status, entry.status);
     return status;
+}
+
+lbx_status
+rig_ack(struct rig *rig, lbx_box box, const struct rig_got *got)
+{
+    return settle(rig, box, got, LBX_SETTLE_ACKNOWLEDGE, 0);
+}
+
+lbx_status
+rig_nack(struct rig *rig, lbx_box box, const struct rig_got *got, int64_t delay)
+{
+    return settle(rig, box, got, LBX_SETTLE_NACK, delay);
+}
+
+lbx_status
+rig_extend(struct rig *rig, lbx_box box, const struct rig_got *got,
+           int64_t lease)
+{
+    return settle(rig, box, got, LBX_SETTLE_EXTEND, lease);
 }
 
 lbx_status
@@ -288,4 +314,11 @@ rig_bodies(const struct rig *rig)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
                                  i > 0 ? " " : "", rig->got[i].body);
     return text;
+}
+
+const char *
+rig_received(struct rig *rig, lbx_box box, uint32_t max, int64_t lease)
+{
+    (void)rig_receive(rig, box, max, lease);
+    return rig_bodies(rig);
 }

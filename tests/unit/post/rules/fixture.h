@@ -3,14 +3,12 @@
  * The rules over storage in memory, with a clock that the test moves; each call
  * is a batch of its own.
  *
- *     struct rig rig;
+ *     RIG(rig);
+ *     lbx_box box = rig_create(rig, "box", NULL);
  *
- *     rig_init(&rig);
- *     lbx_box box = rig_create(&rig, "box", NULL);
- *     rig_send(&rig, box, "a");
- *     CHECK_INT(1, rig_receive(&rig, box, 10, 30 * LBX_SECOND));
- *     CHECK_STR("a", rig.got[0].body);
- *     rig_fini(&rig);
+ *     rig_send_each(rig, box, "ab");
+ *     CHECK_STR("a b", rig_received(rig, box, 10, 30 * S));
+ *     CHECK_INT(1, rig->got[0].deliveries);
  */
 #ifndef LBX_TEST_RULES_FIXTURE_H
 #define LBX_TEST_RULES_FIXTURE_H
@@ -54,9 +52,12 @@ struct rig {
     unsigned changes;         /* how many */
 };
 
-void rig_init(struct rig *rig);
-void rig_init_in(struct rig *rig, const lbx_allocator *allocator);
-void rig_fini(struct rig *rig);
+/* A rig that is destroyed at the end of its scope. */
+#define RIG(name)                                                              \
+    __attribute__((cleanup(rig_free))) struct rig *name = rig_new_in(NULL)
+
+struct rig *rig_new_in(const lbx_allocator *allocator);
+void rig_free(struct rig **rig);
 void rig_pass(struct rig *rig, int64_t ns);
 
 /* The same store, opened again; or the status of opening it once more. */
@@ -78,25 +79,32 @@ lbx_box_counts rig_counts(struct rig *rig, lbx_box box);
 /* Until all background work is done. */
 void rig_work(struct rig *rig);
 
-/* A send of one: its status; the rest is in rig->sent. */
+/* A send of one: its status; the rest is in rig->sent. `each` sends every
+ * character as a letter, and must succeed. */
 lbx_status rig_send(struct rig *rig, lbx_box box, const char *body);
+void rig_send_each(struct rig *rig, lbx_box box, const char *bodies);
 lbx_status rig_send_in(struct rig *rig, lbx_box box, const char *body,
                        const char *group, const char *deduplication_id);
 lbx_status rig_send_parcel(struct rig *rig, lbx_box box,
                            const lbx_parcel *parcel);
 
 /* How many came, into rig->got; the status in rig->status, of a peek too. */
-int rig_receive(struct rig *rig, lbx_box box, uint32_t most, int64_t lease);
-int rig_attempt(struct rig *rig, lbx_box box, uint32_t most, int64_t lease,
+int rig_receive(struct rig *rig, lbx_box box, uint32_t max, int64_t lease);
+int rig_attempt(struct rig *rig, lbx_box box, uint32_t max, int64_t lease,
                 const char *attempt_id);
 int rig_peek(struct rig *rig, lbx_box box);
 
 /* By a delivery of rig->got, copied or not. */
-lbx_status rig_settle(struct rig *rig, lbx_box box, const struct rig_got *got,
-                      lbx_settle_action what, int64_t time);
+lbx_status rig_ack(struct rig *rig, lbx_box box, const struct rig_got *got);
+lbx_status rig_nack(struct rig *rig, lbx_box box, const struct rig_got *got,
+                    int64_t delay);
+lbx_status rig_extend(struct rig *rig, lbx_box box, const struct rig_got *got,
+                      int64_t lease);
 lbx_status rig_undo(struct rig *rig, lbx_box box, const struct rig_got *got);
 
-/* The bodies that came last, "a b c". */
+/* The bodies that came last, "a b c"; those that a receive brings. */
 const char *rig_bodies(const struct rig *rig);
+const char *rig_received(struct rig *rig, lbx_box box, uint32_t max,
+                         int64_t lease);
 
 #endif

@@ -7,295 +7,245 @@
 
 TEST(letters_come_in_the_order_they_were_sent)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_OK(rig_send(&rig, box, "b"));
-    CHECK_OK(rig_send(&rig, box, "c"));
-    CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
-    CHECK_STR("a b", rig_bodies(&rig));
-    CHECK(rig.got[0].sequence < rig.got[1].sequence);
-    CHECK_INT(1, rig.got[0].deliveries);
+    rig_send_each(rig, box, "abc");
+    CHECK_STR("a b", rig_received(rig, box, 2, 30 * S));
+    CHECK(rig->got[0].sequence < rig->got[1].sequence);
+    CHECK_INT(1, rig->got[0].deliveries);
     // what is there, at once, though more could come.
-    CHECK_INT(1, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STR("c", rig.got[0].body);
-    CHECK_INT(0, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_STATUS(LBX_EMPTY, rig.status);
-    rig_fini(&rig);
+    CHECK_STR("c", rig_received(rig, box, 10, 30 * S));
+    CHECK_INT(0, rig_receive(rig, box, 10, 30 * S));
+    CHECK_STATUS(LBX_EMPTY, rig->status);
 }
 
 /* ADR 13.3: this is where the speed is. */
 TEST(a_fresh_letter_has_one_row)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, lbx__memory_rows(rig.storage, LBX__BODIES));
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, lbx__memory_rows(rig->storage, LBX__BODIES));
     for (int table = LBX__STATES; table <= LBX__AGE; table++)
-        CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
+        CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
     for (int table = LBX__BODIES; table <= LBX__AGE; table++)
-        CHECK_INT(0, lbx__memory_rows(rig.storage, (lbx__table)table));
-    rig_fini(&rig);
+        CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
 }
 
 TEST_CITING("V1 V2", a_lease_ends_at_its_very_moment)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
     int64_t due;
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(RIG_CALL(&rig, lbx__receive_next_due(rig.rules, box, &due)));
-    CHECK_INT(test_clock_now(&rig.time) + 30 * S, due);
-    rig_pass(&rig, 30 * S - 1);
-    CHECK_INT(0, rig_receive(&rig, box, 1, 30 * S));
-    rig_pass(&rig, 1);
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_INT(2, rig.got[0].deliveries);
-    rig_fini(&rig);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
+    CHECK_INT(test_clock_now(&rig->time) + 30 * S, due);
+    rig_pass(rig, 30 * S - 1);
+    CHECK_INT(0, rig_receive(rig, box, 1, 30 * S));
+    rig_pass(rig, 1);
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_INT(2, rig->got[0].deliveries);
 }
 
 TEST_CITING("V1", a_delayed_letter_is_not_early)
 {
+    RIG(rig);
     const lbx_parcel late = {
         .body = "late", .body_bytes = 4, .delay_ns = 5 * S};
-    struct rig rig;
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send_parcel(&rig, box, &late));
-    CHECK_INT(test_clock_now(&rig.time) + 5 * S, rig.change.due_ns);
-    rig_pass(&rig, 5 * S - 1);
-    CHECK_OK(rig_send(&rig, box, "soon"));
-    CHECK_INT(1, rig_counts(&rig, box).delayed);
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_STR("soon", rig.got[0].body);
-    rig_pass(&rig, 1);
-    CHECK_INT(0, rig_counts(&rig, box).delayed);
-    CHECK_INT(1, rig_receive(&rig, box, 10, S));
-    CHECK_STR("late", rig.got[0].body);
-    rig_fini(&rig);
+    CHECK_OK(rig_send_parcel(rig, box, &late));
+    CHECK_INT(test_clock_now(&rig->time) + 5 * S, rig->change.due_ns);
+    rig_pass(rig, 5 * S - 1);
+    CHECK_OK(rig_send(rig, box, "soon"));
+    CHECK_INT(1, rig_counts(rig, box).delayed);
+    CHECK_STR("soon", rig_received(rig, box, 10, S));
+    rig_pass(rig, 1);
+    CHECK_INT(0, rig_counts(rig, box).delayed);
+    CHECK_STR("late", rig_received(rig, box, 10, S));
 }
 
 /* sqs.md 1.7: delivered, counted, and visible again at once. */
 TEST(a_lease_of_no_time_delivers_once_per_receive)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_OK(rig_send(&rig, box, "b"));
-    CHECK_INT(2, rig_receive(&rig, box, 10, 0));
-    CHECK_INT(2, rig_counts(&rig, box).ready);
-    CHECK_INT(2, rig_receive(&rig, box, 10, 0));
-    CHECK_STR("a b", rig_bodies(&rig));
-    CHECK_INT(2, rig.got[0].deliveries);
-    rig_fini(&rig);
+    rig_send_each(rig, box, "ab");
+    CHECK_INT(2, rig_receive(rig, box, 10, 0));
+    CHECK_INT(2, rig_counts(rig, box).ready);
+    CHECK_STR("a b", rig_received(rig, box, 10, 0));
+    CHECK_INT(2, rig->got[0].deliveries);
 }
 
-TEST(what_comes_back_goes_last_or_keeps_its_place)
+TEST(what_comes_back_goes_last_or_keeps_its_position)
 {
     for (int keep = 0; keep < 2; keep++) {
+        RIG(rig);
         lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-        struct rig rig;
         lbx_box box;
 
         options.keep_position = keep;
-        rig_init(&rig);
-        box = rig_create(&rig, "box", &options);
-        CHECK_OK(rig_send(&rig, box, "a"));
-        CHECK_OK(rig_send(&rig, box, "b"));
-        CHECK_INT(1, rig_receive(&rig, box, 1, 5 * S));
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
-        CHECK_INT(1, rig_receive(&rig, box, 1, 5 * S));
-        CHECK_STR(keep ? "a" : "b", rig.got[0].body);
-        rig_pass(&rig, 5 * S); // the lease is over: the same
-        CHECK_INT(2, rig_receive(&rig, box, 2, 5 * S));
-        CHECK_STR("a b", rig_bodies(&rig));
-        rig_fini(&rig);
+        box = rig_create(rig, "box", &options);
+        rig_send_each(rig, box, "ab");
+        CHECK_INT(1, rig_receive(rig, box, 1, 5 * S));
+        CHECK_OK(rig_nack(rig, box, &rig->got[0], 0));
+        CHECK_INT(1, rig_receive(rig, box, 1, 5 * S));
+        CHECK_STR(keep ? "a" : "b", rig->got[0].body);
+        rig_pass(rig, 5 * S); // the lease is over: the same
+        CHECK_STR("a b", rig_received(rig, box, 2, 5 * S));
     }
 }
 
 TEST_CITING("V4", undo_leaves_no_trace_but_the_receipt)
 {
-    struct rig rig;
+    RIG(rig);
     struct rig_got first;
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_OK(rig_send(&rig, box, "b"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    first = rig.got[0];
-    CHECK_OK(rig_undo(&rig, box, &first));
-    CHECK_STATUS(LBX_EXPIRED, rig_undo(&rig, box, &first));
-    CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &first, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(2, rig_receive(&rig, box, 2, 30 * S));
-    CHECK_STR("a b", rig_bodies(&rig));
-    CHECK_INT(1, rig.got[0].deliveries);
-    CHECK(memcmp(first.receipt, rig.got[0].receipt, first.receipt_bytes) != 0);
-    rig_fini(&rig);
+    rig_send_each(rig, box, "ab");
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    first = rig->got[0];
+    CHECK_OK(rig_undo(rig, box, &first));
+    CHECK_STATUS(LBX_EXPIRED, rig_undo(rig, box, &first));
+    CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &first));
+    CHECK_STR("a b", rig_received(rig, box, 2, 30 * S));
+    CHECK_INT(1, rig->got[0].deliveries);
+    CHECK(memcmp(first.receipt, rig->got[0].receipt, first.receipt_bytes) != 0);
 }
 
-TEST_CITING("V4", a_letter_that_cannot_be_handed_over_is_as_it_was)
+TEST_CITING("V4", a_letter_that_cannot_be_delivered_is_as_it_was)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_OK(rig_send(&rig, box, "b"));
-    rig.refuse = 1;
-    CHECK_INT(0, rig_receive(&rig, box, 2, 30 * S));
-    CHECK_STATUS(LBX_NO_MEMORY, rig.status);
-    CHECK_INT(2, rig_counts(&rig, box).ready);
-    rig.refuse = 2;
-    CHECK_INT(1, rig_receive(&rig, box, 2, 30 * S));
-    rig.refuse = 0;
-    CHECK_INT(1, rig_receive(&rig, box, 2, 30 * S));
-    CHECK_STR("b", rig.got[0].body);
-    CHECK_INT(1, rig.got[0].deliveries);
-    rig_fini(&rig);
+    rig_send_each(rig, box, "ab");
+    rig->refuse = 1;
+    CHECK_INT(0, rig_receive(rig, box, 2, 30 * S));
+    CHECK_STATUS(LBX_NO_MEMORY, rig->status);
+    CHECK_INT(2, rig_counts(rig, box).ready);
+    rig->refuse = 2;
+    CHECK_INT(1, rig_receive(rig, box, 2, 30 * S));
+    rig->refuse = 0;
+    CHECK_STR("b", rig_received(rig, box, 2, 30 * S));
+    CHECK_INT(1, rig->got[0].deliveries);
 }
 
 /* sqs.md 1.7: measured from the send; leased letters too; a change counts for
  * letters that are there. */
 TEST(letters_end_with_their_retention)
 {
+    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
     struct rig_got leased;
     lbx_box box;
 
     options.retention_ns = 60 * S;
-    rig_init(&rig);
-    box = rig_create(&rig, "box", &options);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 600 * S));
-    leased = rig.got[0];
-    rig_pass(&rig, 30 * S);
-    CHECK_OK(rig_send(&rig, box, "b"));
-    rig_pass(&rig, 30 * S - 1);
-    CHECK_INT(2, rig_peek(&rig, box));
-    CHECK_INT(60 * S - 1, rig_counts(&rig, box).oldest_ns);
-    rig_pass(&rig, 1);
-    CHECK_INT(1, rig_peek(&rig, box));
-    CHECK_INT(30 * S, rig_counts(&rig, box).oldest_ns);
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &leased, LBX_SETTLE_EXTEND, S));
+    box = rig_create(rig, "box", &options);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, 600 * S));
+    leased = rig->got[0];
+    rig_pass(rig, 30 * S);
+    CHECK_OK(rig_send(rig, box, "b"));
+    rig_pass(rig, 30 * S - 1);
+    CHECK_INT(2, rig_peek(rig, box));
+    CHECK_INT(60 * S - 1, rig_counts(rig, box).oldest_ns);
+    rig_pass(rig, 1);
+    CHECK_INT(1, rig_peek(rig, box));
+    CHECK_INT(30 * S, rig_counts(rig, box).oldest_ns);
+    CHECK_STATUS(LBX_GONE, rig_extend(rig, box, &leased, S));
     options.retention_ns = 30 * S;
-    CHECK_OK(rig_configure(&rig, box, &options));
-    CHECK_INT(0, rig_counts(&rig, box).ready);
-    CHECK_INT(-1, rig_counts(&rig, box).oldest_ns);
-    rig_fini(&rig);
+    CHECK_OK(rig_configure(rig, box, &options));
+    CHECK_INT(0, rig_counts(rig, box).ready);
+    CHECK_INT(-1, rig_counts(rig, box).oldest_ns);
 }
 
 TEST(a_full_box_refuses_and_counts_all_that_is_inside)
 {
+    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
     lbx_box box;
 
     options.capacity_letters = 2;
-    rig_init(&rig);
-    box = rig_create(&rig, "box", &options);
-    CHECK_OK(rig_send(&rig, box, "a"));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_send(&rig, box, "b"));
-    CHECK_STATUS(LBX_FULL, rig_send(&rig, box, "c"));
-    CHECK_INT(2, rig_peek(&rig, box));
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_OK(rig_send(&rig, box, "c"));
-    rig_fini(&rig);
+    box = rig_create(rig, "box", &options);
+    CHECK_OK(rig_send(rig, box, "a"));
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_send(rig, box, "b"));
+    CHECK_STATUS(LBX_FULL, rig_send(rig, box, "c"));
+    CHECK_INT(2, rig_peek(rig, box));
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
+    CHECK_OK(rig_send(rig, box, "c"));
 }
 
 /* sqs.md 1.5: OverLimit. */
 TEST(no_more_are_leased_than_may_be)
 {
+    RIG(rig);
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
     lbx_box box;
 
     options.limits.max_leased = 2;
-    rig_init(&rig);
-    box = rig_create(&rig, "box", &options);
+    box = rig_create(rig, "box", &options);
     for (int i = 0; i < 3; i++)
-        CHECK_OK(rig_send(&rig, box, "x"));
-    CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
-    CHECK_INT(0, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_STATUS(LBX_FULL, rig.status);
-    rig_pass(&rig, 30 * S);
-    CHECK_INT(2, rig_receive(&rig, box, 10, 30 * S));
-    rig_fini(&rig);
+        CHECK_OK(rig_send(rig, box, "x"));
+    CHECK_INT(2, rig_receive(rig, box, 10, 30 * S));
+    CHECK_INT(0, rig_receive(rig, box, 1, 30 * S));
+    CHECK_STATUS(LBX_FULL, rig->status);
+    rig_pass(rig, 30 * S);
+    CHECK_INT(2, rig_receive(rig, box, 10, 30 * S));
 }
 
 TEST(a_token_sends_once_in_five_minutes)
 {
+    RIG(rig);
     const lbx_parcel parcel = {.body = "a", .body_bytes = 1, .token = "once"};
-    struct rig rig;
     lbx_sent_letter first;
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send_parcel(&rig, box, &parcel));
-    first = rig.sent;
+    CHECK_OK(rig_send_parcel(rig, box, &parcel));
+    first = rig->sent;
     CHECK(!first.duplicate);
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_pass(&rig, 300 * S - 1);
-    CHECK_OK(rig_send_parcel(&rig, box, &parcel));
-    CHECK(rig.sent.duplicate);
-    CHECK_STR(first.id.text, rig.sent.id.text);
-    CHECK_INT(first.sequence, rig.sent.sequence);
-    CHECK_INT(0, rig_counts(&rig, box).ready);
-    rig_pass(&rig, 1);
-    CHECK_OK(rig_send_parcel(&rig, box, &parcel));
-    CHECK(!rig.sent.duplicate);
-    rig_fini(&rig);
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
+    rig_pass(rig, 300 * S - 1);
+    CHECK_OK(rig_send_parcel(rig, box, &parcel));
+    CHECK(rig->sent.duplicate);
+    CHECK_STR(first.id.text, rig->sent.id.text);
+    CHECK_INT(first.sequence, rig->sent.sequence);
+    CHECK_INT(0, rig_counts(rig, box).ready);
+    rig_pass(rig, 1);
+    CHECK_OK(rig_send_parcel(rig, box, &parcel));
+    CHECK(!rig->sent.duplicate);
 }
 
-/* What nobody needs to remember is forgotten as sends go on. */
+/* Tokens that are too old to matter are removed as sends go on. */
 TEST(tokens_do_not_pile_up)
 {
-    struct rig rig;
-    lbx_box box;
+    RIG(rig);
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
     for (int i = 0; i < 1000; i++) {
         const char token[3] = {(char)('a' + i % 26), (char)('a' + i / 26), 0};
         const lbx_parcel parcel = {.body = "", .token = token};
 
-        CHECK_OK(rig_send_parcel(&rig, box, &parcel));
-        rig_pass(&rig, 10 * S);
+        CHECK_OK(rig_send_parcel(rig, box, &parcel));
+        rig_pass(rig, 10 * S);
     }
-    CHECK(lbx__memory_rows(rig.storage, LBX__SEEN) <= 31);
-    CHECK_INT(lbx__memory_rows(rig.storage, LBX__SEEN),
-              lbx__memory_rows(rig.storage, LBX__SEEN_DUE));
-    rig_fini(&rig);
+    CHECK(lbx__memory_rows(rig->storage, LBX__SEEN) <= 31);
+    CHECK_INT(lbx__memory_rows(rig->storage, LBX__SEEN),
+              lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
 }
 
 TEST(everything_of_a_parcel_comes_back)
 {
+    RIG(rig);
     const lbx_attribute attributes[] = {
         {"n", LBX_ATTRIBUTE_NUMBER, "float", "1.5", 3},
         {"e", LBX_ATTRIBUTE_STRING, NULL, "", 0},
@@ -308,20 +258,16 @@ TEST(everything_of_a_parcel_comes_back)
         .attribute_count = 2,
         .group = "g",
     };
-    struct rig rig;
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", NULL);
 
-    rig_init(&rig);
-    box = rig_create(&rig, "box", NULL);
-    CHECK_OK(rig_send_parcel(&rig, box, &parcel));
+    CHECK_OK(rig_send_parcel(rig, box, &parcel));
     // Types count as SQS writes them: "Number.float", "String".
-    CHECK_INT(3 + 1 + 12 + 3 + 1 + 6, rig_counts(&rig, box).bytes);
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    CHECK(memcmp("a\0b", rig.got[0].body, 3) == 0);
-    CHECK_INT(2, rig.got[0].attributes);
-    CHECK_STR("g", rig.got[0].group);
-    CHECK_STR(rig.sent.id.text, rig.got[0].id);
-    CHECK(rig.got[0].sent_ms > 315576000000);
-    CHECK_INT(rig.got[0].sent_ms, rig.got[0].first_received_ms);
-    rig_fini(&rig);
+    CHECK_INT(3 + 1 + 12 + 3 + 1 + 6, rig_counts(rig, box).bytes);
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    CHECK(memcmp("a\0b", rig->got[0].body, 3) == 0);
+    CHECK_INT(2, rig->got[0].attributes);
+    CHECK_STR("g", rig->got[0].group);
+    CHECK_STR(rig->sent.id.text, rig->got[0].id);
+    CHECK(rig->got[0].sent_ms > 315576000000);
+    CHECK_INT(rig->got[0].sent_ms, rig->got[0].first_received_ms);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receipts: who may settle, and what is settled with what is attached. */
+/* Receipts: which may settle, and what is settled with what is attached. */
 #include "fixture.h"
 
 #include <string.h>
@@ -7,10 +7,8 @@
 static lbx_box
 one_leased(struct rig *rig, const lbx_box_options *options)
 {
-    lbx_box box;
+    lbx_box box = rig_create(rig, "box", options);
 
-    rig_init(rig);
-    box = rig_create(rig, "box", options);
     CHECK_OK(rig_send(rig, box, "a"));
     CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
     return box;
@@ -18,173 +16,145 @@ one_leased(struct rig *rig, const lbx_box_options *options)
 
 TEST_CITING("RSETTLE-1 RSETTLE-2", only_the_latest_receipt_changes_anything)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
-    struct rig rig;
-    lbx_box box = one_leased(&rig, &options);
-    struct rig_got old = rig.got[0], new;
+    lbx_box box = one_leased(rig, &options);
+    struct rig_got old = rig->got[0], new;
 
-    rig_pass(&rig, 30 * S);
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    new = rig.got[0];
-    CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &old, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &old, LBX_SETTLE_NACK, 0));
-    CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &old, LBX_SETTLE_EXTEND, 0));
-    CHECK_STATUS(LBX_EXPIRED, rig_undo(&rig, box, &old));
-    CHECK_INT(1, rig_counts(&rig, box).leased);
-    CHECK_OK(rig_settle(&rig, box, &new, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &new, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &old, LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_fini(&rig);
+    rig_pass(rig, 30 * S);
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    new = rig->got[0];
+    CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &old));
+    CHECK_STATUS(LBX_EXPIRED, rig_nack(rig, box, &old, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_extend(rig, box, &old, 0));
+    CHECK_STATUS(LBX_EXPIRED, rig_undo(rig, box, &old));
+    CHECK_INT(1, rig_counts(rig, box).leased);
+    CHECK_OK(rig_ack(rig, box, &new));
+    CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &new));
+    CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &old));
 }
 
-/* Decided by the receipt, not by the clock; strict boxes ask the clock too. */
+/* Decided by the receipt, not by the clock; strict boxes read the clock too. */
 TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
 {
     for (int strict = 0; strict < 2; strict++) {
+        RIG(rig);
         lbx_box_options options = LBX_BOX_OPTIONS_INIT;
-        struct rig rig;
         lbx_box box;
 
         options.strict = strict;
-        box = one_leased(&rig, &options);
-        rig_pass(&rig, 30 * S - 1);
-        CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 10 * S));
-        rig_pass(&rig, 10 * S); // RSETTLE-3: the current deadline counts
+        box = one_leased(rig, &options);
+        rig_pass(rig, 30 * S - 1);
+        CHECK_OK(rig_extend(rig, box, &rig->got[0], 10 * S));
+        rig_pass(rig, 10 * S); // RSETTLE-3: the current deadline counts
         if (strict) {
-            CHECK_STATUS(LBX_EXPIRED, rig_settle(&rig, box, &rig.got[0],
-                                                 LBX_SETTLE_ACKNOWLEDGE, 0));
-            CHECK_INT(1, rig_counts(&rig, box).ready);
+            CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &rig->got[0]));
+            CHECK_INT(1, rig_counts(rig, box).ready);
         } else {
-            CHECK_INT(1, rig_counts(&rig, box).ready);
+            CHECK_INT(1, rig_counts(rig, box).ready);
             // sqs.md 1.7: hides it again.
-            CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, S));
-            CHECK_INT(1, rig_counts(&rig, box).leased);
-            rig_pass(&rig, S);
-            CHECK_OK(
-                rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
+            CHECK_OK(rig_extend(rig, box, &rig->got[0], S));
+            CHECK_INT(1, rig_counts(rig, box).leased);
+            rig_pass(rig, S);
+            CHECK_OK(rig_ack(rig, box, &rig->got[0]));
         }
-        rig_fini(&rig);
     }
 }
 
 TEST_CITING("R-31 RSETTLE-2", acknowledging_twice_is_gone)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL);
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL);
 
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 0));
-    rig_fini(&rig);
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
+    CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &rig->got[0]));
+    CHECK_STATUS(LBX_GONE, rig_nack(rig, box, &rig->got[0], 0));
 }
 
 TEST_CITING("RSETTLE-2", receipts_that_are_not_of_this_box_are_invalid)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL), other, again;
-    struct rig_got got = rig.got[0], forged = got;
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL), other, again;
+    struct rig_got got = rig->got[0], forged = got;
     lbx__receipt receipt = lbx__receipt_unpack(got.receipt);
 
-    other = rig_create(&rig, "other", NULL);
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, other, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
+    other = rig_create(rig, "other", NULL);
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, other, &got));
     forged.receipt_bytes--;
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
     forged.receipt_bytes++;
     receipt.epoch++;
     lbx__receipt_pack(&receipt, forged.receipt);
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
     receipt.epoch--;
     receipt.sequence += 1000;
     lbx__receipt_pack(&receipt, forged.receipt);
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_INT(1, rig_purge(&rig, box));
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
-    CHECK_OK(rig_delete(&rig, box));
-    CHECK_STATUS(LBX_GONE,
-                 rig_settle(&rig, box, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
+    CHECK_INT(1, rig_purge(rig, box));
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &got));
+    CHECK_OK(rig_delete(rig, box));
+    CHECK_STATUS(LBX_GONE, rig_ack(rig, box, &got));
     forged.receipt_bytes--;
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &forged, LBX_SETTLE_ACKNOWLEDGE, 0));
-    again = rig_create(&rig, "box", NULL);
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, again, &got, LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_fini(&rig);
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, box, &forged));
+    again = rig_create(rig, "box", NULL);
+    CHECK_STATUS(LBX_INVALID, rig_ack(rig, again, &got));
 }
 
 TEST_CITING("RSETTLE-2", receipts_of_an_earlier_era_are_expired)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL);
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL);
 
-    CHECK_OK(lbx__rules_new_era(rig.rules));
-    rig_reopen(&rig);
-    CHECK_STATUS(LBX_EXPIRED,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_pass(&rig, 30 * S);
-    CHECK_INT(1, rig_receive(&rig, box, 1, 30 * S));
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_ACKNOWLEDGE, 0));
-    rig_fini(&rig);
+    CHECK_OK(lbx__rules_new_era(rig->rules));
+    rig_reopen(rig);
+    CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &rig->got[0]));
+    rig_pass(rig, 30 * S);
+    CHECK_INT(1, rig_receive(rig, box, 1, 30 * S));
+    CHECK_OK(rig_ack(rig, box, &rig->got[0]));
 }
 
 TEST_CITING("RSETTLE-3", extensions_end_with_the_limit_from_the_receive_on)
 {
+    RIG(rig);
     lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
-    const int64_t most = options.limits.max_lease_ns;
-    struct rig rig;
-    lbx_box box = one_leased(&rig, &options);
+    const int64_t max = options.limits.max_lease_ns;
+    lbx_box box = one_leased(rig, &options);
 
-    rig_pass(&rig, 10 * S);
-    CHECK_STATUS(LBX_INVALID, rig_settle(&rig, box, &rig.got[0],
-                                         LBX_SETTLE_EXTEND, most - 10 * S + 1));
-    CHECK_OK(
-        rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, most - 10 * S));
+    rig_pass(rig, 10 * S);
     CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, most + 1));
-    CHECK_STATUS(LBX_INVALID,
-                 rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, -1));
-    CHECK_INT(1, rig_counts(&rig, box).leased);
-    rig_fini(&rig);
+                 rig_extend(rig, box, &rig->got[0], max - 10 * S + 1));
+    CHECK_OK(rig_extend(rig, box, &rig->got[0], max - 10 * S));
+    CHECK_STATUS(LBX_INVALID, rig_nack(rig, box, &rig->got[0], max + 1));
+    CHECK_STATUS(LBX_INVALID, rig_nack(rig, box, &rig->got[0], -1));
+    CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
-/* So that whoever waits gets it. */
+/* So that a waiting receive gets it. */
 TEST_CITING("RSETTLE-3", extending_by_nothing_gives_the_letter_back)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL);
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL);
 
-    rig.changes = 0;
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_EXTEND, 0));
-    CHECK_INT(1, rig.changes);
-    CHECK_INT(box.uid, rig.change.uid);
-    CHECK_INT(test_clock_now(&rig.time), rig.change.due_ns);
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    rig_fini(&rig);
+    rig->changes = 0;
+    CHECK_OK(rig_extend(rig, box, &rig->got[0], 0));
+    CHECK_INT(1, rig->changes);
+    CHECK_INT(box.uid, rig->change.uid);
+    CHECK_INT(test_clock_now(&rig->time), rig->change.due_ns);
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
 }
 
 TEST(a_nacked_letter_waits_for_its_delay)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL);
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL);
 
-    CHECK_OK(rig_settle(&rig, box, &rig.got[0], LBX_SETTLE_NACK, 7 * S));
-    CHECK_INT(1, rig_counts(&rig, box).delayed);
-    rig_pass(&rig, 7 * S - 1);
-    CHECK_INT(0, rig_receive(&rig, box, 1, S));
-    rig_pass(&rig, 1);
-    CHECK_INT(1, rig_receive(&rig, box, 1, S));
-    CHECK_INT(2, rig.got[0].deliveries);
-    rig_fini(&rig);
+    CHECK_OK(rig_nack(rig, box, &rig->got[0], 7 * S));
+    CHECK_INT(1, rig_counts(rig, box).delayed);
+    rig_pass(rig, 7 * S - 1);
+    CHECK_INT(0, rig_receive(rig, box, 1, S));
+    rig_pass(rig, 1);
+    CHECK_INT(1, rig_receive(rig, box, 1, S));
+    CHECK_INT(2, rig->got[0].deliveries);
 }
 
 /* ---- What is attached ---- */
@@ -208,8 +178,8 @@ settle_with(struct rig *rig, lbx_box box, const struct rig_got *got,
 }
 
 static lbx_status
-no_room(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
-        lbx__growth growth)
+no_space(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
+         lbx__growth growth)
 {
     (void)storage;
     (void)sizes;
@@ -219,73 +189,69 @@ no_room(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
 
 TEST_CITING("P1 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL), to[2];
-    struct rig_got got = rig.got[0];
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL), to[2];
+    struct rig_got got = rig->got[0];
     lbx_sent_letter sent[2];
 
-    to[0] = rig_create(&rig, "replies", NULL);
-    to[1] = rig_create(&rig, "others", NULL);
-    rig.ops.reserve = no_room;
-    CHECK_STATUS(LBX_NO_SPACE, settle_with(&rig, box, &got, to, sent, 2));
+    to[0] = rig_create(rig, "replies", NULL);
+    to[1] = rig_create(rig, "others", NULL);
+    rig->ops.reserve = no_space;
+    CHECK_STATUS(LBX_NO_SPACE, settle_with(rig, box, &got, to, sent, 2));
     CHECK_STATUS(LBX_NO_SPACE, sent[0].status);
     CHECK_STATUS(LBX_NO_SPACE, sent[1].status);
-    CHECK_INT(1, rig_counts(&rig, box).leased);
-    rig_fini(&rig);
+    CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
 TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
 {
+    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL), to[2];
+    lbx_box box = one_leased(rig, NULL), to[2];
     lbx_sent_letter sent[2];
-    struct rig_got got = rig.got[0];
+    struct rig_got got = rig->got[0];
 
     small.capacity_letters = 1;
-    to[0] = rig_create(&rig, "replies", NULL);
-    to[1] = rig_create(&rig, "small", &small);
-    CHECK_OK(rig_send(&rig, to[1], "in the way"));
-    // The second finds no room: nothing is sent, nothing settled.
-    CHECK_STATUS(LBX_FULL, settle_with(&rig, box, &got, to, sent, 2));
+    to[0] = rig_create(rig, "replies", NULL);
+    to[1] = rig_create(rig, "small", &small);
+    CHECK_OK(rig_send(rig, to[1], "in the way"));
+    // The second does not fit: nothing is sent, nothing settled.
+    CHECK_STATUS(LBX_FULL, settle_with(rig, box, &got, to, sent, 2));
     CHECK_STATUS(LBX_FULL, sent[1].status);
-    CHECK_INT(0, rig_counts(&rig, to[0]).ready);
-    CHECK_INT(1, rig_counts(&rig, box).leased);
-    CHECK_OK(settle_with(&rig, box, &got, to, sent, 1));
-    CHECK_INT(1, rig_counts(&rig, to[0]).ready);
-    CHECK_INT(0, rig_counts(&rig, box).leased);
+    CHECK_INT(0, rig_counts(rig, to[0]).ready);
+    CHECK_INT(1, rig_counts(rig, box).leased);
+    CHECK_OK(settle_with(rig, box, &got, to, sent, 1));
+    CHECK_INT(1, rig_counts(rig, to[0]).ready);
+    CHECK_INT(0, rig_counts(rig, box).leased);
     // T1: the receipt is used; no second reply.
-    CHECK_STATUS(LBX_GONE, settle_with(&rig, box, &got, to, sent, 1));
-    CHECK_INT(1, rig_counts(&rig, to[0]).ready);
-    rig_fini(&rig);
+    CHECK_STATUS(LBX_GONE, settle_with(rig, box, &got, to, sent, 1));
+    CHECK_INT(1, rig_counts(rig, to[0]).ready);
 }
 
 TEST_CITING("P4", a_reply_to_a_box_that_is_gone_settles_nothing)
 {
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL), to;
-    struct rig_got got = rig.got[0];
+    RIG(rig);
+    lbx_box box = one_leased(rig, NULL), to;
+    struct rig_got got = rig->got[0];
     lbx_sent_letter sent;
 
-    to = rig_create(&rig, "replies", NULL);
-    CHECK_OK(rig_delete(&rig, to));
-    CHECK_STATUS(LBX_CLOSED, settle_with(&rig, box, &got, &to, &sent, 1));
-    CHECK_INT(1, rig_counts(&rig, box).leased);
-    rig_fini(&rig);
+    to = rig_create(rig, "replies", NULL);
+    CHECK_OK(rig_delete(rig, to));
+    CHECK_STATUS(LBX_CLOSED, settle_with(rig, box, &got, &to, &sent, 1));
+    CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
-TEST(two_replies_need_room_for_two)
+TEST(two_replies_need_capacity_for_two)
 {
+    RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
-    struct rig rig;
-    lbx_box box = one_leased(&rig, NULL), to[2];
-    struct rig_got got = rig.got[0];
+    lbx_box box = one_leased(rig, NULL), to[2];
+    struct rig_got got = rig->got[0];
     lbx_sent_letter sent[2];
 
     small.capacity_letters = 1;
-    to[0] = to[1] = rig_create(&rig, "small", &small);
-    CHECK_STATUS(LBX_FULL, settle_with(&rig, box, &got, to, sent, 2));
-    CHECK_INT(0, rig_counts(&rig, to[0]).ready);
-    CHECK_OK(settle_with(&rig, box, &got, to, sent, 1));
-    rig_fini(&rig);
+    to[0] = to[1] = rig_create(rig, "small", &small);
+    CHECK_STATUS(LBX_FULL, settle_with(rig, box, &got, to, sent, 2));
+    CHECK_INT(0, rig_counts(rig, to[0]).ready);
+    CHECK_OK(settle_with(rig, box, &got, to, sent, 1));
 }

@@ -9,7 +9,7 @@ TEST(calls_that_are_there_are_one_group)
     enum {
         MANY = 20
     };
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask first = {.count = 0};
     struct ask sends[MANY] = {{.count = 0}};
     int flushed;
@@ -28,13 +28,12 @@ TEST(calls_that_are_there_are_one_group)
         CHECK_INT(i + 1, sends[i].sent.sequence); // in the order asked
     }
     CHECK_INT(flushed + 2, atomic_load(&world.flushed));
-    close_double(store);
 }
 
 /* Not begun: it ends at once, though the thread is held. */
 TEST(a_call_that_has_not_begun_is_cancelled_at_once)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask first = {.count = 0};
     struct ask second = {.count = 0};
     struct ask third = {.count = 0};
@@ -52,14 +51,13 @@ TEST(a_call_that_has_not_begun_is_cancelled_at_once)
     CHECK_OK(end_of(&first));
     CHECK_OK(end_of(&third));
     CHECK_INT(1, third.sent.sequence);
-    close_double(store);
 }
 
-/* Given up while the rule looks for letters: nothing was found, so that it does
- * not begin to wait. */
-TEST(a_receive_given_up_while_it_looks_does_not_wait)
+/* Cancelled while the rule searches for letters: nothing was found, so that it
+ * does not begin to wait. */
+TEST(a_receive_cancelled_while_it_searches_does_not_wait)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask receive = {.count = 0};
 
     atomic_store(&world.at_receive.closed, 1);
@@ -69,14 +67,13 @@ TEST(a_receive_given_up_while_it_looks_does_not_wait)
     CHECK(!is_over(&receive));
     atomic_store(&world.at_receive.closed, 0);
     CHECK_STATUS(LBX_CANCELLED, end_of(&receive));
-    close_double(store);
 }
 
-/* Given up before its turn in the group, in a box where another waits already:
- * it must not stand behind that one, where nobody looks at it. */
-TEST(a_receive_given_up_before_its_turn_does_not_join_others)
+/* Cancelled before it begins in its batch, in a box where another waits already:
+ * it must not queue behind that one, where it would never be examined. */
+TEST(a_receive_cancelled_before_it_begins_does_not_join_others)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask waits = {.count = 0};
     struct ask first = {.count = 0};
     struct ask second = {.count = 0};
@@ -100,13 +97,12 @@ TEST(a_receive_given_up_before_its_turn_does_not_join_others)
     CHECK_OK(end_of(&send));
     CHECK(!is_over(&waits));
     CHECK_STATUS(LBX_CANCELLED, cancel(&waits));
-    close_double(store);
 }
 
 /* The same, but there is a letter: then it has it. */
-TEST(a_receive_given_up_too_late_has_its_letter)
+TEST(a_receive_cancelled_too_late_has_its_letter)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask receive = {.count = 0};
 
     CHECK_OK(send_now(store, 1));
@@ -117,13 +113,12 @@ TEST(a_receive_given_up_too_late_has_its_letter)
     atomic_store(&world.at_receive.closed, 0);
     CHECK_OK(end_of(&receive));
     CHECK_INT(1, receive.count);
-    close_double(store);
 }
 
 /* One that waits is given up while the thread is serving another of its box. */
 TEST(the_box_may_be_left_while_it_is_served)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask waits[3] = {{.count = 0}};
     struct ask send = {.count = 0};
 
@@ -140,7 +135,6 @@ TEST(the_box_may_be_left_while_it_is_served)
     CHECK_OK(end_of(&waits[0]));
     CHECK_OK(end_of(&send));
     CHECK_OK(send_now(store, 2));
-    close_double(store);
 }
 
 static void
@@ -161,7 +155,7 @@ call_the_store(struct ask *ask)
 
 TEST(the_thread_that_tells_may_call_the_store)
 {
-    lbx_store *store = open_double(true);
+    STORE(store) = open_double(true);
     struct ask send = {.then = call_the_store};
     struct ask more[3] = {{.then = call_the_store}, {.then = call_the_store}};
 
@@ -171,7 +165,6 @@ TEST(the_thread_that_tells_may_call_the_store)
     CHECK_OK(end_of(&send));
     for (int i = 0; i < 3; i++)
         CHECK_OK(end_of(&more[i]));
-    close_double(store);
 }
 
 static void
@@ -251,11 +244,11 @@ TEST(the_timer_may_close_the_store)
     EVENTUALLY(atomic_load(&world.closed) == 1);
 }
 
-/* Another process has sent something: nobody told the rules. */
+/* Another process has sent something: the rules were not notified. */
 TEST(a_look_finds_what_others_sent)
 {
     lbx__service_options options;
-    lbx_store *store;
+    STORE(store) = NULL;
     struct ask receive = {.count = 0};
     int begun;
 
@@ -268,5 +261,4 @@ TEST(a_look_finds_what_others_sent)
     begun = atomic_load(&world.begun);
     EVENTUALLY(atomic_load(&world.begun) > begun + 3); // by itself
     CHECK_STATUS(LBX_CANCELLED, cancel(&receive));
-    close_double(store);
 }

@@ -169,6 +169,12 @@ close_double(lbx_store *store)
 }
 
 void
+end_double(lbx_store **store)
+{
+    close_double(*store);
+}
+
+void
 pass(lbx_store *store, int64_t duration_ns)
 {
     test_clock_advance(&world.time, duration_ns);

@@ -21,7 +21,7 @@
 /* A place where a thread can be held. */
 struct gate {
     _Atomic int closed;
-    _Atomic int there; /* somebody stands before it */
+    _Atomic int there; /* a thread waits at it */
 };
 
 void gate_pass(struct gate *gate);
@@ -38,7 +38,7 @@ struct world {
     _Atomic int flush;        /* what flush answers */
     struct gate at_flush;     /* held before it answers */
     struct gate at_receive;   /* held inside the rule */
-    _Atomic uintptr_t thread; /* who opened it; with one_thread nobody else */
+    _Atomic uintptr_t thread; /* that opened it; with one_thread the only one */
     _Atomic int begun;
     _Atomic int flushed;
     _Atomic int synced;
@@ -56,6 +56,10 @@ lbx_store *open_double(bool one_thread);
 lbx_store *open_with(const lbx__service_options *options);
 lbx__service_options double_options(bool one_thread);
 void close_double(lbx_store *store);
+
+/* A store that is closed at the end of its scope. */
+#define STORE(name) __attribute__((cleanup(end_double))) lbx_store *name
+void end_double(lbx_store **store);
 
 enum {
     BOXES = 4 /* uids 1 to 4 are there from the start */

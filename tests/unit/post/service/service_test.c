@@ -22,7 +22,7 @@
 
 BOTH(a_send_is_received)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask receive = {.count = 0};
 
     CHECK_STR("double", store->ops->scheme);
@@ -34,15 +34,14 @@ BOTH(a_send_is_received)
     CHECK_OK(end_of(&receive));
     CHECK_INT(1, receive.count);
     CHECK_STATUS(LBX_CLOSED, send_now(store, BOXES + 1));
-    close_double(store);
 }
 
-/* E4 with the system's clock: nobody calls, and the letter comes all the same. */
+/* E4 with the system's clock: there is no call, and the letter comes all the same. */
 BOTH(what_is_due_comes_by_itself)
 {
     struct ask receive[3] = {{.count = 0}};
     struct ask send = {.count = 0};
-    lbx_store *store;
+    STORE(store) = NULL;
 
     world.real = true;
     store = open_double(one_thread);
@@ -57,13 +56,12 @@ BOTH(what_is_due_comes_by_itself)
     CHECK_OK(end_of(&receive[1]));
     CHECK_INT(0, receive[1].sequences[0]);
     CHECK_OK(end_of(&receive[2])); // when a lease is over
-    close_double(store);
 }
 
 /* A test's clock: nothing before the tick, everything when it returns. */
 BOTH(a_tick_does_what_is_due)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
 
@@ -77,13 +75,12 @@ BOTH(a_tick_does_what_is_due)
     pass(store, 100 * LBX_MS);
     CHECK(is_over(&receive));
     CHECK_OK(end_of(&receive));
-    close_double(store);
 }
 
 BOTH(background_work_is_done_to_the_end)
 {
     struct ask purge = {.count = 0};
-    lbx_store *store;
+    STORE(store) = NULL;
 
     world.real = true;
     store = open_double(one_thread);
@@ -93,17 +90,16 @@ BOTH(background_work_is_done_to_the_end)
     CHECK_OK(end_of(&purge));
     CHECK_INT(1, purge.request.box.ret_purged);
     EVENTUALLY(atomic_load(&world.work_left) == 0);
-    close_double(store);
 }
 
-/* By hand nothing happens by itself: also where others may have sent something,
- * and somebody waits. */
-TEST(by_hand_nobody_looks)
+/* With a manual clock nothing happens by itself: also where other processes may
+ * have sent something, and a receive waits. */
+TEST(a_manual_clock_starts_no_work)
 {
     lbx__service_options options = double_options(true);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
-    lbx_store *store;
+    STORE(store) = NULL;
     int begun;
 
     options.poll_ns = LBX_MS;
@@ -118,10 +114,9 @@ TEST(by_hand_nobody_looks)
     CHECK(!is_over(&receive));
     store->ops->tick(store);
     CHECK_OK(end_of(&receive));
-    close_double(store);
 }
 
-/* What is left in the background is for whoever opens the store next. */
+/* What is left in the background is done after the next open. */
 BOTH(closing_does_not_wait_for_background_work)
 {
     struct ask purge = {.count = 0};
@@ -142,7 +137,7 @@ BOTH(what_serving_sets_free_is_served_too)
 {
     struct ask first = {.count = 0};
     struct ask second = {.count = 0};
-    lbx_store *store;
+    STORE(store) = NULL;
 
     world.moves = true;
     store = open_double(one_thread);
@@ -151,12 +146,11 @@ BOTH(what_serving_sets_free_is_served_too)
     CHECK_OK(send_now(store, 1));
     CHECK_OK(end_of(&first));
     CHECK_OK(end_of(&second));
-    close_double(store);
 }
 
 BOTH(a_deleted_box_ends_its_waits)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask waits[2] = {{.count = 0}};
     struct ask other = {.count = 0};
     struct ask delete = {.count = 0};
@@ -169,14 +163,13 @@ BOTH(a_deleted_box_ends_its_waits)
     CHECK_STATUS(LBX_CLOSED, end_of(&waits[0]));
     CHECK_STATUS(LBX_CLOSED, end_of(&waits[1]));
     CHECK_STATUS(LBX_CANCELLED, cancel(&other));
-    close_double(store);
 }
 
-/* The storage cannot begin just now: calls are told so, who waits goes on
- * waiting, and a second later it goes better. */
-BOTH(who_waits_outlasts_a_busy_storage)
+/* The storage cannot begin just now: calls report it, waiting receives go on
+ * waiting, and a second later it succeeds. */
+BOTH(waits_outlast_a_busy_storage)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
 
@@ -190,14 +183,13 @@ BOTH(who_waits_outlasts_a_busy_storage)
     atomic_store(&world.begin, LBX_OK);
     pass(store, LBX_SECOND);
     CHECK_OK(end_of(&receive));
-    close_double(store);
 }
 
 /* E1, G2: what ran in a group whose flush failed may or may not have happened;
  * what was refused was refused; and from then on everything is LBX_IO. */
 BOTH(a_failed_flush_is_unknown)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask waits = {.count = 0};
     struct ask some = {.count = 0};
     struct ask send = {.count = 0};
@@ -216,12 +208,11 @@ BOTH(a_failed_flush_is_unknown)
     CHECK_STATUS(LBX_IO, send_now(store, 1));
     ask_receive(&waits, store, 2, -1);
     CHECK_STATUS(LBX_IO, end_of(&waits));
-    close_double(store);
 }
 
 BOTH(a_send_whose_flush_failed_is_unknown)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     const int flushed = atomic_load(&world.flushed);
     struct ask receive = {.count = 0};
     struct ask send = {.count = 0};
@@ -233,7 +224,6 @@ BOTH(a_send_whose_flush_failed_is_unknown)
     CHECK_STATUS(LBX_UNKNOWN, end_of(&send));
     CHECK_STATUS(LBX_UNKNOWN, send.sent.status);
     CHECK_STATUS(LBX_UNKNOWN, end_of(&receive)); // it was handed a letter
-    close_double(store);
 }
 
 struct listing {
@@ -258,7 +248,7 @@ list_one(void *context, const char *name)
 
 BOTH(a_list_is_told_without_the_lock)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct listing listing = {.store = store, .most = 100000};
     struct ask list = {.count = 0};
 
@@ -269,7 +259,6 @@ BOTH(a_list_is_told_without_the_lock)
     ask_list(&list, store, list_one, &listing);
     CHECK_OK(end_of(&list));
     CHECK_INT(300, listing.count);
-    close_double(store);
 }
 
 static void
@@ -285,7 +274,7 @@ add_text(void *context, const lbx_box_text *text)
 
 BOTH(texts_of_a_box_are_told)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     char all[256] = "";
     struct ask ask = {.status = LBX_PENDING};
     lbx_status status;
@@ -297,12 +286,11 @@ BOTH(texts_of_a_box_are_told)
     CHECK_OK(status);
     CHECK_STR("tag:a=b;tag:c=;", all);
     CHECK_INT(1, ask.request.box.ret_box.uid);
-    close_double(store);
 }
 
 BOTH(a_sync_comes_after_the_flush)
 {
-    lbx_store *store = open_double(one_thread);
+    STORE(store) = open_double(one_thread);
     struct ask sync = {.count = 0};
 
     ask_sync(&sync, store);
@@ -312,7 +300,6 @@ BOTH(a_sync_comes_after_the_flush)
     ask_sync(&sync, store);
     CHECK_STATUS(LBX_IO, end_of(&sync));
     CHECK_INT(1, atomic_load(&world.synced));
-    close_double(store);
 }
 
 BOTH(opening_fails_as_the_storage_does)

@@ -7,7 +7,7 @@
 
 /* ---- Ends and deliveries ---- */
 
-/* A call that nobody gives up. */
+/* A call that is not cancelled. */
 struct plain {
     lbx_call call; /* first */
     lbx_status status;
@@ -27,7 +27,7 @@ static lbx_status
 deliver_nothing(lbx_call *call, const lbx_delivery *delivery)
 {
     (void)delivery;
-    FAIL("a delivery to a call of verb %d", (int)call->kind);
+    FAIL("a delivery to a call of kind %d", (int)call->kind);
 }
 
 static const lbx_call_sink plain_caller = {finish_plain, deliver_nothing};
@@ -42,15 +42,15 @@ finish_getting(lbx_call *call, lbx_status status)
     mine->status = status;
     if (then)
         then(mine);
-    // Last: the waiting thread may take it apart.
+    // Last: the waiting thread may reuse it.
     CHECK(atomic_fetch_add(&mine->over, 1) == 0);
 }
 
 static void
-copy_text(char *to, size_t room, const char *text)
+copy_text(char *to, size_t size, const char *text)
 {
-    CHECK(!text || strlen(text) < room);
-    snprintf(to, room, "%s", text ? text : "");
+    CHECK(!text || strlen(text) < size);
+    snprintf(to, size, "%s", text ? text : "");
 }
 
 static lbx_status
@@ -82,13 +82,13 @@ deliver_getting(lbx_call *call, const lbx_delivery *delivery)
 static const lbx_call_sink getting_caller = {finish_getting, deliver_getting};
 
 lbx_status
-run(struct desk *desk, lbx_call_kind verb, void *request)
+run(struct trial *trial, lbx_call_kind kind, void *request)
 {
     struct plain plain = {.status = LBX_PENDING};
     lbx_status status;
 
-    lbx_call_init(&plain.call, &plain_caller, verb, request);
-    status = backend_start(desk->store, &plain.call);
+    lbx_call_init(&plain.call, &plain_caller, kind, request);
+    status = backend_start(trial->store, &plain.call);
     if (status != LBX_PENDING) {
         CHECK_INT(0, atomic_load(&plain.over));
         return status;
@@ -98,26 +98,27 @@ run(struct desk *desk, lbx_call_kind verb, void *request)
 }
 
 void
-contract_run(const struct backend *backend, void (*promise)(struct desk *desk))
+contract_run(const struct backend *backend,
+             void (*promise)(struct trial *trial, lbx_box box))
 {
-    struct desk desk = {.backend = backend};
+    struct trial trial = {.backend = backend};
 
-    desk.store = backend->open(&desk.context);
-    CHECK(desk.store != NULL);
-    promise(&desk);
-    backend->close(desk.store, desk.context);
+    trial.store = backend->open(&trial.context);
+    CHECK(trial.store != NULL);
+    promise(&trial, make_box(&trial, "orders", NULL));
+    backend->close(trial.store, trial.context);
 }
 
 void
-advance(struct desk *desk, int64_t duration_ns)
+advance(struct trial *trial, int64_t duration_ns)
 {
-    desk->backend->advance(desk->store, desk->context, duration_ns);
+    trial->backend->advance(trial->store, trial->context, duration_ns);
 }
 
 /* ---- Boxes ---- */
 
 lbx_box
-make_box(struct desk *desk, const char *name, const lbx_box_options *options)
+make_box(struct trial *trial, const char *name, const lbx_box_options *options)
 {
     const lbx_box_options plain = LBX_BOX_OPTIONS_INIT;
     lbx_box_request request = {
@@ -125,35 +126,35 @@ make_box(struct desk *desk, const char *name, const lbx_box_options *options)
         .options = options ? options : &plain,
     };
 
-    CHECK_OK(run(desk, LBX_CALL_CREATE, &request));
+    CHECK_OK(run(trial, LBX_CALL_CREATE, &request));
     CHECK(request.ret_box.uid != 0);
     return request.ret_box;
 }
 
 lbx_box_counts
-count(struct desk *desk, lbx_box box)
+count(struct trial *trial, lbx_box box)
 {
     lbx_box_counts counts = {0};
     lbx_box_request request = {.box = box, .ret_counts = &counts};
 
-    CHECK_OK(run(desk, LBX_CALL_DESCRIBE, &request));
+    CHECK_OK(run(trial, LBX_CALL_DESCRIBE, &request));
     return counts;
 }
 
 lbx_status
-delete_box(struct desk *desk, lbx_box box)
+delete_box(struct trial *trial, lbx_box box)
 {
     lbx_box_request request = {.box = box};
 
-    return run(desk, LBX_CALL_DELETE, &request);
+    return run(trial, LBX_CALL_DELETE, &request);
 }
 
 uint64_t
-purge(struct desk *desk, lbx_box box)
+purge(struct trial *trial, lbx_box box)
 {
     lbx_box_request request = {.box = box};
 
-    CHECK_OK(run(desk, LBX_CALL_PURGE, &request));
+    CHECK_OK(run(trial, LBX_CALL_PURGE, &request));
     return request.ret_purged;
 }
 
@@ -166,40 +167,47 @@ parcel_of(const char *body)
 }
 
 lbx_sent_letter
-send_parcel(struct desk *desk, lbx_box box, const lbx_parcel *parcel)
+send_parcel(struct trial *trial, lbx_box box, const lbx_parcel *parcel)
 {
     lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_send_request request = {box, parcel, 1, &sent};
 
-    CHECK_OK(run(desk, LBX_CALL_SEND, &request));
+    CHECK_OK(run(trial, LBX_CALL_SEND, &request));
     CHECK_OK(sent.status);
     return sent;
 }
 
 lbx_sent_letter
-mail(struct desk *desk, lbx_box box, const char *body)
+mail(struct trial *trial, lbx_box box, const char *body)
 {
     const lbx_parcel parcel = parcel_of(body);
 
-    return send_parcel(desk, box, &parcel);
+    return send_parcel(trial, box, &parcel);
 }
 
 void
-send_later(struct desk *desk, lbx_box box, const char *body, int64_t delay_ns)
+mail_each(struct trial *trial, lbx_box box, const char *bodies)
+{
+    for (; *bodies; bodies++)
+        (void)mail(trial, box, (char[]){*bodies, '\0'});
+}
+
+void
+send_later(struct trial *trial, lbx_box box, const char *body, int64_t delay_ns)
 {
     lbx_parcel parcel = parcel_of(body);
 
     parcel.delay_ns = delay_ns;
-    (void)send_parcel(desk, box, &parcel);
+    (void)send_parcel(trial, box, &parcel);
 }
 
 lbx_status
-try_send(struct desk *desk, lbx_box box, const char *body)
+try_send(struct trial *trial, lbx_box box, const char *body)
 {
     const lbx_parcel parcel = parcel_of(body);
     lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_send_request request = {box, &parcel, 1, &sent};
-    const lbx_status status = run(desk, LBX_CALL_SEND, &request);
+    const lbx_status status = run(trial, LBX_CALL_SEND, &request);
 
     CHECK_STATUS(status, sent.status);
     return status;
@@ -208,7 +216,7 @@ try_send(struct desk *desk, lbx_box box, const char *body)
 /* ---- Receiving ---- */
 
 static void
-prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
+prepare(struct getting *mine, struct trial *trial, lbx_box box, uint32_t max)
 {
     void (*then)(struct getting *) = mine->then;
     void *context = mine->context;
@@ -217,11 +225,11 @@ prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
         .request =
             {
                 .box = box,
-                .max_letters = most,
+                .max_letters = max,
                 .min_letters = 1,
-                .lease_ns = LEASE_S * LBX_SECOND,
+                .lease_ns = LEASE_NS,
             },
-        .desk = desk,
+        .trial = trial,
         .status = LBX_PENDING,
         .then = then,
         .context = context,
@@ -230,90 +238,105 @@ prepare(struct getting *mine, struct desk *desk, lbx_box box, uint32_t most)
                   &mine->request);
 }
 
-/* What an entry answers at once is its end as well. */
+/* A status that an entry returns at once finishes the call as well. */
 static void
 begin(struct getting *mine)
 {
-    const lbx_status status = backend_start(mine->desk->store, &mine->call);
+    const lbx_status status = backend_start(mine->trial->store, &mine->call);
 
     if (status != LBX_PENDING)
         finish_getting(&mine->call, status);
 }
 
 lbx_status
-receive_some(struct desk *desk, lbx_box box, uint32_t most, int64_t lease_ns,
+receive_some(struct trial *trial, lbx_box box, uint32_t max, int64_t lease_ns,
              struct getting *ret)
 {
     *ret = (struct getting){.count = 0};
-    prepare(ret, desk, box, most);
+    prepare(ret, trial, box, max);
     ret->request.lease_ns = lease_ns;
     begin(ret);
     return end_wait(ret);
 }
 
 struct taken
-receive(struct desk *desk, lbx_box box, const char *body)
+receive(struct trial *trial, lbx_box box, const char *body)
 {
     struct getting mine;
 
-    CHECK_OK(receive_some(desk, box, 1, LEASE_S * LBX_SECOND, &mine));
+    CHECK_OK(receive_some(trial, box, 1, LEASE_NS, &mine));
     CHECK_INT(1, mine.count);
     CHECK_STR(body, mine.letters[0].body);
     return mine.letters[0];
 }
 
-lbx_status
-look_at(struct desk *desk, lbx_box box, uint64_t from, uint32_t most,
-        struct getting *ret)
+void
+receive_each(struct trial *trial, lbx_box box, const char *bodies)
 {
-    lbx_peek_request request = {box, from, most};
+    for (; *bodies; bodies++)
+        (void)receive(trial, box, (char[]){*bodies, '\0'});
+}
+
+lbx_status
+peek(struct trial *trial, lbx_box box, uint64_t from, uint32_t max,
+     struct getting *ret)
+{
+    lbx_peek_request request = {box, from, max};
 
     *ret = (struct getting){.count = 0};
-    prepare(ret, desk, box, most);
+    prepare(ret, trial, box, max);
     lbx_call_init(&ret->call, &getting_caller, LBX_CALL_PEEK, &request);
     begin(ret);
     return end_wait(ret);
 }
 
 void
-receive_none(struct desk *desk, lbx_box box)
+receive_none(struct trial *trial, lbx_box box)
 {
     struct getting mine;
 
-    CHECK_STATUS(LBX_EMPTY, receive_some(desk, box, LBX_MAX_BATCH,
-                                         LEASE_S * LBX_SECOND, &mine));
+    CHECK_STATUS(LBX_EMPTY,
+                 receive_some(trial, box, LBX_MAX_BATCH, LEASE_NS, &mine));
     CHECK_INT(0, mine.count);
 }
 
 struct taken
-mail_and_receive(struct desk *desk, lbx_box box, const char *body)
+mail_and_receive(struct trial *trial, lbx_box box, const char *body)
 {
-    (void)mail(desk, box, body);
-    return receive(desk, box, body);
+    (void)mail(trial, box, body);
+    return receive(trial, box, body);
+}
+
+void
+consume(struct trial *trial, lbx_box box, const char *body)
+{
+    const struct taken letter = receive(trial, box, body);
+
+    CHECK_OK(acknowledge(trial, box, &letter));
 }
 
 struct taken
-receive_after(struct desk *desk, lbx_box box, int64_t duration_ns,
+receive_after(struct trial *trial, lbx_box box, int64_t duration_ns,
               const char *body)
 {
-    advance(desk, duration_ns - 1);
-    receive_none(desk, box);
-    advance(desk, 1);
-    return receive(desk, box, body);
+    advance(trial, duration_ns - 1);
+    receive_none(trial, box);
+    advance(trial, 1);
+    return receive(trial, box, body);
 }
 
 void
-begin_wait(struct getting *getting, struct desk *desk, lbx_box box)
+begin_wait(struct getting *getting, struct trial *trial, lbx_box box)
 {
-    begin_wait_for(getting, desk, box, 1, 1);
+    begin_wait_for(getting, trial, box, 1, 1);
 }
 
 void
-begin_wait_for(struct getting *getting, struct desk *desk, lbx_box box,
-               uint32_t most, uint32_t least)
+begin_wait_for(struct getting *getting, struct trial *trial, lbx_box box,
+               uint32_t max, uint32_t min)
 {
-    prepare(getting, desk, box, most);
-    getting->request.min_letters = least;
+    prepare(getting, trial, box, max);
+    getting->request.min_letters = min;
     getting->request.wait_ns = -1;
     begin(getting);
 }
@@ -335,9 +358,9 @@ end_wait(struct getting *getting)
 lbx_status
 cancel_wait(struct getting *getting)
 {
-    struct desk *desk = getting->desk;
+    struct trial *trial = getting->trial;
 
-    desk->store->ops->cancel(desk->store, &getting->call);
+    trial->store->ops->cancel(trial->store, &getting->call);
     return end_wait(getting);
 }
 
@@ -352,9 +375,9 @@ got(struct getting *getting, const char *body)
 void
 got_after(struct getting *getting, int64_t duration_ns, const char *body)
 {
-    advance(getting->desk, duration_ns - 1);
+    advance(getting->trial, duration_ns - 1);
     CHECK(!is_over(getting));
-    advance(getting->desk, 1);
+    advance(getting->trial, 1);
     got(getting, body);
 }
 
@@ -373,41 +396,55 @@ entry_of(const struct taken *letter, lbx_settle_action what, int64_t time_ns)
 }
 
 static lbx_status
-settle_one(struct desk *desk, lbx_call_kind verb, lbx_box box,
+settle_one(struct trial *trial, lbx_call_kind kind, lbx_box box,
            lbx_settle_request_entry *entry)
 {
     lbx_settle_request request = {box, entry, 1};
-    const lbx_status status = run(desk, verb, &request);
+    const lbx_status status = run(trial, kind, &request);
 
     CHECK_STATUS(status, entry->status);
     return status;
 }
 
-lbx_status
-settle(struct desk *desk, lbx_box box, const struct taken *letter,
+static lbx_status
+settle(struct trial *trial, lbx_box box, const struct taken *letter,
        lbx_settle_action what, int64_t time_ns)
 {
     lbx_settle_request_entry entry = entry_of(letter, what, time_ns);
 
-    return settle_one(desk, LBX_CALL_SETTLE, box, &entry);
+    return settle_one(trial, LBX_CALL_SETTLE, box, &entry);
 }
 
 lbx_status
-acknowledge(struct desk *desk, lbx_box box, const struct taken *letter)
+acknowledge(struct trial *trial, lbx_box box, const struct taken *letter)
 {
-    return settle(desk, box, letter, LBX_SETTLE_ACKNOWLEDGE, 0);
+    return settle(trial, box, letter, LBX_SETTLE_ACKNOWLEDGE, 0);
 }
 
 lbx_status
-undo(struct desk *desk, lbx_box box, const struct taken *letter)
+nack(struct trial *trial, lbx_box box, const struct taken *letter,
+     int64_t delay_ns)
+{
+    return settle(trial, box, letter, LBX_SETTLE_NACK, delay_ns);
+}
+
+lbx_status
+extend(struct trial *trial, lbx_box box, const struct taken *letter,
+       int64_t lease_ns)
+{
+    return settle(trial, box, letter, LBX_SETTLE_EXTEND, lease_ns);
+}
+
+lbx_status
+undo(struct trial *trial, lbx_box box, const struct taken *letter)
 {
     lbx_settle_request_entry entry = entry_of(letter, LBX_SETTLE_NACK, 0);
 
-    return settle_one(desk, LBX_CALL_UNDO, box, &entry);
+    return settle_one(trial, LBX_CALL_UNDO, box, &entry);
 }
 
 lbx_status
-settle_and_send(struct desk *desk, lbx_box box, const struct taken *letter,
+settle_and_send(struct trial *trial, lbx_box box, const struct taken *letter,
                 lbx_box to, const char *body, lbx_sent_letter *ret)
 {
     lbx_settle_request_entry entry =
@@ -418,5 +455,5 @@ settle_and_send(struct desk *desk, lbx_box box, const struct taken *letter,
     *ret = (lbx_sent_letter){.status = LBX_PENDING};
     entry.attachments = &attachment;
     entry.attachment_count = 1;
-    return settle_one(desk, LBX_CALL_SETTLE, box, &entry);
+    return settle_one(trial, LBX_CALL_SETTLE, box, &entry);
 }
