@@ -72,6 +72,19 @@ struct scenario {
                    the others must finish all the same */
 };
 
+/* Rows of a table of scenarios; what else a row needs is written out:
+ *
+ *     SCENARIO("close/at-once", setup, finish, THREADS(send, close),
+ *              PLANTED("mutant", "what is wrong"), BOUND(2, 3), .lose = 1),
+ */
+#define SCENARIO(name_, setup_, finish_, ...)                                  \
+    {                                                                          \
+        .name = name_, .setup = setup_, .finish = finish_, __VA_ARGS__         \
+    }
+#define THREADS(...)           .thread = {__VA_ARGS__}
+#define PLANTED(mutant_, bug_) .mutant = mutant_, .bug = bug_
+#define BOUND(short_, full)    .bound = short_, .full_bound = full
+
 #define EXPECT(condition)                                                      \
     ((condition)                                                               \
          ? (void)0                                                             \

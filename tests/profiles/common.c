@@ -17,14 +17,20 @@ box_create(const char *kind, const lbx_mailbox_options *options)
     return box;
 }
 
+_Thread_local lbx_mailbox_options with;
+
+lbx_mailbox_options
+plain_options(void)
+{
+    return (lbx_mailbox_options)LBX_MAILBOX_OPTIONS_INIT;
+}
+
 struct box
 box_bounded(int64_t capacity_messages, lbx_overflow overflow)
 {
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-
-    options.capacity_messages = capacity_messages;
-    options.overflow = overflow;
-    return box_create(LBX_KIND_BOUNDED, &options);
+    return BOX(LBX_KIND_BOUNDED, plain_options(),
+               with.capacity_messages = capacity_messages,
+               with.overflow = overflow);
 }
 
 void

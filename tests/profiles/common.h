@@ -36,10 +36,22 @@ struct box {
 /* Creates a mailbox, or fails the test. */
 struct box box_create(const char *kind, const lbx_mailbox_options *options);
 
+/* Creates one from options that are changed in place:
+ *
+ *     struct box box = BOX(LBX_KIND_BOUNDED, plain_options(),
+ *                          with.capacity_messages = 2);
+ */
+#define BOX(kind, ...) (with = __VA_ARGS__, box_create(kind, &with))
+
+extern _Thread_local lbx_mailbox_options with;
+
+/* LBX_MAILBOX_OPTIONS_INIT */
+lbx_mailbox_options plain_options(void);
+
 /* A "bounded" mailbox of LBX_MAILBOX_OPTIONS_INIT with these two settings. */
 struct box box_bounded(int64_t capacity_messages, lbx_overflow overflow);
 
-/* Gives both handles up; what is left inside is lost. Takes ended boxes. */
+/* Releases both handles; what is left inside is lost. Takes ended boxes. */
 void box_destroy(struct box *box);
 
 /* Messages are numbers; 0 is NULL, which is a message like any other. */

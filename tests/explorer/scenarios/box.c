@@ -25,6 +25,8 @@ box_options(void)
     return options;
 }
 
+lbx_mailbox_options with;
+
 void
 box_create(struct box *box, const char *kind,
            const lbx_mailbox_options *options)

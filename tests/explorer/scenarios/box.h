@@ -24,15 +24,24 @@ lbx_mailbox_options box_options(void);
 void box_create(struct box *box, const char *kind,
                 const lbx_mailbox_options *options);
 
+/* The same with box_options() changed in place:
+ *
+ *     BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1);
+ */
+#define BOX_CREATE(box, kind, ...)                                             \
+    (with = box_options(), __VA_ARGS__, box_create(box, kind, &with))
+
+extern lbx_mailbox_options with;
+
 /* Takes out what is left, into the ledger; in finish(). */
 void box_drain(struct box *box);
 
-/* Drains, checks the counts and the ledger, lets go of both handles. */
+/* Drains, checks the counts and the ledger, releases both handles. */
 void box_finish(struct box *box, bool in_order);
 
-/* Sends a new message without waiting, or as the policy says. Whoever waits
- * does so by an operation: the fronts that park spin for a while first, which
- * only puts off the part that matters. */
+/* Sends a new message without waiting, or as the policy says. Waits are
+ * operations: the functions that park spin for a while first, which only puts
+ * off the part that matters. */
 lbx_status box_try_send(struct box *box);
 lbx_status box_send(struct box *box, int64_t deadline_ns);
 

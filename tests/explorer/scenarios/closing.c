@@ -24,11 +24,8 @@ setup_one_consumer(void)
 static void
 setup_full(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_BLOCK;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
+               with.overflow = LBX_OVERFLOW_BLOCK);
     EXPECT_OK(box_try_send(&box));
 }
 
@@ -36,20 +33,14 @@ setup_full(void)
 static void
 setup_full_deque(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 1;
-    box_create(&box, LBX_KIND_BOUNDED_DEQUE, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED_DEQUE, with.capacity_messages = 1);
     EXPECT_OK(box_try_send(&box));
 }
 
 static void
 setup_two_lanes(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.envelopes = true;
-    box_create(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    BOX_CREATE(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, with.envelopes = true);
 }
 
 static void
@@ -249,207 +240,79 @@ finish_let_go(void)
 }
 
 const struct scenario closing_scenarios[] = {
-    {
-        .name = "close/send-and-receive",
-        .setup = setup,
-        .thread = {send, close_draining, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/receiver-waits",
-        .setup = setup,
-        .thread = {close_draining, receive_all},
-        .finish = finish,
-    },
-    {
-        .name = "close/two-receivers-wait",
-        .setup = setup,
-        .thread = {close_draining, receive_all, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/one-consumer",
-        .setup = setup_one_consumer,
-        .thread = {send_2, close_draining, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/at-once",
-        .setup = setup,
-        .thread = {send_2, close_at_once},
-        .finish = finish_discarded,
-    },
-    {
-        .name = "close/latecomers-are-forgotten",
-        .bug =
-            "a sender that fills its slot after the close is not told (MBOX-9)",
-        .mutant = "latecomers-are-forgotten",
-        .setup = setup,
-        .thread = {send_2, close_at_once},
-        .finish = finish_discarded,
-    },
-    {
-        .name = "close/at-once-one-consumer",
-        .setup = setup_one_consumer_2,
-        .thread = {close_at_once, try_receive_2},
-        .finish = finish_discarded,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "close/one-consumer-is-not-expelled",
-        .bug = "the closer takes while the only consumer does (MBOX-6)",
-        .mutant = "consumer-is-not-expelled",
-        .setup = setup_one_consumer_2,
-        .thread = {close_at_once, try_receive_2},
-        .finish = finish_discarded,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "close/into-hand",
-        .setup = setup_one_consumer_2,
-        .thread = {close_into_hand, try_receive_2, send},
-        .finish = finish_discarded,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/at-once-while-receiving",
-        .setup = setup,
-        .thread = {send, close_at_once, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/twice",
-        .setup = setup,
-        .thread = {close_draining, close_at_once, send},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/sender-waits",
-        .setup = setup_full,
-        .thread = {send_waiting, close_draining},
-        .finish = finish,
-    },
-    {
-        .name = "close/forgets-senders",
-        .bug = "a close does not look at waiting sends",
-        .mutant = "close-forgets-senders",
-        .setup = setup_full,
-        .thread = {send_waiting, close_draining},
-        .finish = finish,
-    },
-    {
-        .name = "close/full-and-refused",
-        .setup = setup_full_deque,
-        .thread = {send_twice_to_full, close_draining, try_receive},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/full-and-refused-too-soon",
-        .bug = "CLOSED is answered before every lane is closed (MBOX-7)",
-        .mutant = "refused-too-soon",
-        .setup = setup_full_deque,
-        .thread = {send_twice_to_full, close_draining, try_receive},
-        .finish = finish,
-        .bound = 2,
-    },
-    {
-        .name = "close/two-lanes-refused",
-        .setup = setup_two_lanes,
-        .thread = {send_to_two_lanes, close_draining},
-        .finish = finish,
-    },
-    {
-        .name = "close/two-lanes-refused-too-soon",
-        .bug = "CLOSED is answered before every lane is closed (MBOX-7)",
-        .mutant = "refused-too-soon",
-        .setup = setup_two_lanes,
-        .thread = {send_to_two_lanes, close_draining},
-        .finish = finish,
-    },
-    {
-        .name = "close/to-dead-letters",
-        .setup = setup_dead_letters,
-        .thread = {send_waiting, close_to_dead_letters, try_receive},
-        .finish = finish_dead_letters,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/to-dead-letters-sent-late",
-        .setup = setup_dead_letters_empty,
-        .thread = {send, close_to_dead_letters},
-        .finish = finish_dead_letters,
-    },
-    {
-        .name = "close/to-dead-letters-latecomers-are-forgotten",
-        .bug =
-            "a sender that fills its slot after the close is not told (MBOX-9)",
-        .mutant = "latecomers-are-forgotten",
-        .setup = setup_dead_letters_empty,
-        .thread = {send, close_to_dead_letters},
-        .finish = finish_dead_letters,
-    },
-    {
-        .name = "close/sender-waits-receiver-takes",
-        .setup = setup_full,
-        .thread = {send_waiting, close_draining, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/stop",
-        .setup = setup,
-        .thread = {stop, send, receive_all},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "close/last-producer-goes",
-        .setup = setup,
-        .thread = {send_and_let_go, receive_and_let_go},
-        .finish = finish_let_go,
-        .bound = 2,
-        .full_bound = 4,
-    },
-    {
-        .name = "close/both-go",
-        .setup = setup,
-        .thread = {send_and_let_go, let_go_of_consumer},
-        .finish = finish_let_go,
-        .bound = 3,
-        .full_bound = 5,
-    },
-    {
-        .name = "close/lost-wake",
-        .bug = "the system swallows a wake-up",
-        .mutant = "lost-wake",
-        .setup = setup,
-        .thread = {close_draining, receive_all},
-        .finish = finish,
-    },
-    {
-        .name = "close/losing-a-closer's-changes",
-        .setup = setup,
-        .thread = {close_draining, receive_all},
-        .finish = finish,
-        .lose = 1 + 0,
-    },
+    SCENARIO("close/send-and-receive", setup, finish,
+             THREADS(send, close_draining, receive_all), BOUND(2, 3)),
+    SCENARIO("close/receiver-waits", setup, finish,
+             THREADS(close_draining, receive_all)),
+    SCENARIO("close/two-receivers-wait", setup, finish,
+             THREADS(close_draining, receive_all, receive_all), BOUND(2, 3)),
+    SCENARIO("close/one-consumer", setup_one_consumer, finish,
+             THREADS(send_2, close_draining, receive_all), BOUND(2, 3)),
+    SCENARIO("close/at-once", setup, finish_discarded,
+             THREADS(send_2, close_at_once)),
+    SCENARIO("close/latecomers-are-forgotten", setup, finish_discarded,
+             THREADS(send_2, close_at_once),
+             PLANTED("latecomers-are-forgotten",
+                     "a sender that fills its slot after the close is not told "
+                     "(MBOX-9)")),
+    SCENARIO("close/at-once-one-consumer", setup_one_consumer_2,
+             finish_discarded, THREADS(close_at_once, try_receive_2),
+             BOUND(3, 4)),
+    SCENARIO("close/one-consumer-is-not-expelled", setup_one_consumer_2,
+             finish_discarded, THREADS(close_at_once, try_receive_2),
+             PLANTED("consumer-is-not-expelled",
+                     "the closer takes while the only consumer does (MBOX-6)"),
+             BOUND(3, 4)),
+    SCENARIO("close/into-hand", setup_one_consumer_2, finish_discarded,
+             THREADS(close_into_hand, try_receive_2, send), BOUND(2, 3)),
+    SCENARIO("close/at-once-while-receiving", setup, finish,
+             THREADS(send, close_at_once, receive_all), BOUND(2, 3)),
+    SCENARIO("close/twice", setup, finish,
+             THREADS(close_draining, close_at_once, send), BOUND(2, 3)),
+    SCENARIO("close/sender-waits", setup_full, finish,
+             THREADS(send_waiting, close_draining)),
+    SCENARIO("close/forgets-senders", setup_full, finish,
+             THREADS(send_waiting, close_draining),
+             PLANTED("close-forgets-senders",
+                     "a close does not look at waiting sends")),
+    SCENARIO("close/full-and-refused", setup_full_deque, finish,
+             THREADS(send_twice_to_full, close_draining, try_receive),
+             BOUND(2, 3)),
+    SCENARIO("close/full-and-refused-too-soon", setup_full_deque, finish,
+             THREADS(send_twice_to_full, close_draining, try_receive),
+             PLANTED("refused-too-soon",
+                     "CLOSED is answered before every lane is closed (MBOX-7)"),
+             .bound = 2),
+    SCENARIO("close/two-lanes-refused", setup_two_lanes, finish,
+             THREADS(send_to_two_lanes, close_draining)),
+    SCENARIO(
+        "close/two-lanes-refused-too-soon", setup_two_lanes, finish,
+        THREADS(send_to_two_lanes, close_draining),
+        PLANTED("refused-too-soon",
+                "CLOSED is answered before every lane is closed (MBOX-7)")),
+    SCENARIO("close/to-dead-letters", setup_dead_letters, finish_dead_letters,
+             THREADS(send_waiting, close_to_dead_letters, try_receive),
+             BOUND(2, 3)),
+    SCENARIO("close/to-dead-letters-sent-late", setup_dead_letters_empty,
+             finish_dead_letters, THREADS(send, close_to_dead_letters)),
+    SCENARIO("close/to-dead-letters-latecomers-are-forgotten",
+             setup_dead_letters_empty, finish_dead_letters,
+             THREADS(send, close_to_dead_letters),
+             PLANTED("latecomers-are-forgotten",
+                     "a sender that fills its slot after the close is not told "
+                     "(MBOX-9)")),
+    SCENARIO("close/sender-waits-receiver-takes", setup_full, finish,
+             THREADS(send_waiting, close_draining, receive_all), BOUND(2, 3)),
+    SCENARIO("close/stop", setup, finish, THREADS(stop, send, receive_all),
+             BOUND(2, 3)),
+    SCENARIO("close/last-producer-goes", setup, finish_let_go,
+             THREADS(send_and_let_go, receive_and_let_go), BOUND(2, 4)),
+    SCENARIO("close/both-go", setup, finish_let_go,
+             THREADS(send_and_let_go, let_go_of_consumer), BOUND(3, 5)),
+    SCENARIO("close/lost-wake", setup, finish,
+             THREADS(close_draining, receive_all),
+             PLANTED("lost-wake", "the system swallows a wake-up")),
+    SCENARIO("close/losing-a-closer's-changes", setup, finish,
+             THREADS(close_draining, receive_all), .lose = 1 + 0),
     {0},
 };

@@ -19,11 +19,8 @@ static void *messages[2];
 static void
 setup_empty(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
+               with.overflow = LBX_OVERFLOW_DROP_OLDEST);
     memset(operations, 0, sizeof(operations));
     memset(bells, 0, sizeof(bells));
 }
@@ -152,69 +149,32 @@ finish(void)
 }
 
 const struct scenario evicting_scenarios[] = {
-    {
-        .name = "evict/last-of-a-closed-mailbox",
-        .setup = setup_two_wait,
-        .thread = {send_and_take, close_draining, second_hears_of_the_close},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "evict/forgets-that-it-is-closed",
-        .bug = "an eviction that empties a closed mailbox tells nobody",
-        .mutant = "evict-forgets-closed",
-        .setup = setup_two_wait,
-        .thread = {send_and_take, close_draining, second_hears_of_the_close},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 2,
-    },
-    {
-        .name = "evict/empty-and-closed-is-closed",
-        .setup = setup_two_wait,
-        .thread = {send_and_take, close_and_look},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 5,
-    },
-    {
-        .name = "evict/empty-and-closed-waits",
-        .bug = "a queued receive does not see by itself that it is closed",
-        .mutant = "queued-is-not-closed",
-        .setup = setup_two_wait,
-        .thread = {send_and_take, close_and_look},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 5,
-    },
-    {
-        .name = "evict/flush-waits",
-        .setup = setup_flush_waits,
-        .thread = {send, flush_hears_of_it},
-        .finish = finish,
-    },
-    {
-        .name = "evict/flush-is-forgotten",
-        .bug = "an eviction does not look for a flush",
-        .mutant = "evict-forgets-flush",
-        .setup = setup_flush_waits,
-        .thread = {send, flush_hears_of_it},
-        .finish = finish,
-    },
-    {
-        .name = "evict/stop",
-        .setup = setup_full,
-        .thread = {send_or_take, stop},
-        .finish = finish,
-    },
-    {
-        .name = "evict/stop-is-forgotten",
-        .bug = "an eviction does not look for a flush, nor for a close",
-        .mutant = "evict-forgets-both",
-        .setup = setup_full,
-        .thread = {send_or_take, stop},
-        .finish = finish,
-    },
+    SCENARIO("evict/last-of-a-closed-mailbox", setup_two_wait, finish,
+             THREADS(send_and_take, close_draining, second_hears_of_the_close),
+             BOUND(3, 4)),
+    SCENARIO("evict/forgets-that-it-is-closed", setup_two_wait, finish,
+             THREADS(send_and_take, close_draining, second_hears_of_the_close),
+             PLANTED("evict-forgets-closed",
+                     "an eviction that empties a closed mailbox tells nobody"),
+             BOUND(2, 2)),
+    SCENARIO("evict/empty-and-closed-is-closed", setup_two_wait, finish,
+             THREADS(send_and_take, close_and_look), BOUND(3, 5)),
+    SCENARIO(
+        "evict/empty-and-closed-waits", setup_two_wait, finish,
+        THREADS(send_and_take, close_and_look),
+        PLANTED("queued-is-not-closed",
+                "a queued receive does not see by itself that it is closed"),
+        BOUND(3, 5)),
+    SCENARIO("evict/flush-waits", setup_flush_waits, finish,
+             THREADS(send, flush_hears_of_it)),
+    SCENARIO("evict/flush-is-forgotten", setup_flush_waits, finish,
+             THREADS(send, flush_hears_of_it),
+             PLANTED("evict-forgets-flush",
+                     "an eviction does not look for a flush")),
+    SCENARIO("evict/stop", setup_full, finish, THREADS(send_or_take, stop)),
+    SCENARIO("evict/stop-is-forgotten", setup_full, finish,
+             THREADS(send_or_take, stop),
+             PLANTED("evict-forgets-both",
+                     "an eviction does not look for a flush, nor for a close")),
     {0},
 };

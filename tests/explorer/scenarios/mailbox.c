@@ -27,28 +27,19 @@ setup_one_consumer(void)
 static void
 setup_bounded(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 2;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 2);
 }
 
 static void
 setup_priority(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.envelopes = true;
-    box_create(&box, LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    BOX_CREATE(&box, LBX_KIND_UNBOUNDED_PRIORITY, with.envelopes = true);
 }
 
 static void
 setup_control(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.envelopes = true;
-    box_create(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    BOX_CREATE(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, with.envelopes = true);
 }
 
 static void
@@ -60,31 +51,22 @@ setup_deque(void)
 static void
 setup_drop_oldest(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
+               with.overflow = LBX_OVERFLOW_DROP_OLDEST);
 }
 
 static void
 setup_grow(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_GROW;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
+               with.overflow = LBX_OVERFLOW_GROW);
 }
 
 static void
 setup_system(void)
 {
-    lbx_mailbox_options options = box_options();
-
-    options.envelopes = true;
-    options.system_reservation = 1;
-    box_create(&box, LBX_KIND_UNBOUNDED, &options);
+    BOX_CREATE(&box, LBX_KIND_UNBOUNDED, with.envelopes = true,
+               with.system_reservation = 1);
 }
 
 /* ---- Threads ---- */
@@ -219,196 +201,61 @@ finish_unordered(void)
 }
 
 const struct scenario mailbox_scenarios[] = {
-    {
-        .name = "mailbox/one-message",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/one-consumer-one-message",
-        .setup = setup_one_consumer,
-        .thread = {send, receive},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 5,
-    },
-    {
-        .name = "mailbox/bounded-one-message",
-        .setup = setup_bounded,
-        .thread = {send, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/unbounded",
-        .setup = setup_unbounded,
-        .thread = {send_2, receive_2},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "mailbox/two-receivers",
-        .setup = setup_unbounded,
-        .thread = {send_2, receive, receive},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/two-senders",
-        .setup = setup_unbounded,
-        .thread = {send, send, receive_2},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/one-is-in-a-hurry",
-        .setup = setup_unbounded,
-        .thread = {send_2, receive, receive_if_sent},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/one-consumer",
-        .setup = setup_one_consumer,
-        .thread = {send_2, receive_2},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "mailbox/one-consumer-two-senders",
-        .setup = setup_one_consumer,
-        .thread = {send, send, receive_2},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/bounded",
-        .setup = setup_bounded,
-        .thread = {send_2, receive_2},
-        .finish = finish,
-        .bound = 3,
-        .full_bound = 4,
-    },
-    {
-        .name = "mailbox/bounded-refuses",
-        .setup = setup_bounded,
-        .thread = {send_maybe_2, send_maybe_2, try_receive_2},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/batch",
-        .setup = setup_bounded,
-        .thread = {send_batch, send_batch, try_receive_2},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/priority",
-        .setup = setup_priority,
-        .thread = {send_urgent, receive_2},
-        .finish = finish_unordered,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/control",
-        .setup = setup_control,
-        .thread = {send_control, receive_2},
-        .finish = finish_unordered,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/deque",
-        .setup = setup_deque,
-        .thread = {send, send_front, receive_2},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/system",
-        .setup = setup_system,
-        .thread = {send_system, send, receive_2},
-        .finish = finish,
-        .bound = 1,
-        .full_bound = 2,
-    },
-    {
-        .name = "mailbox/drop-oldest",
-        .setup = setup_drop_oldest,
-        .thread = {send_2, try_receive_2},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/drop-oldest-two-senders",
-        .setup = setup_drop_oldest,
-        .thread = {send, send, try_receive_2},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/grow",
-        .setup = setup_grow,
-        .thread = {send_2, send, try_receive_2},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/suspend",
-        .setup = setup_unbounded,
-        .thread = {send, suspend_and_resume, receive},
-        .finish = finish,
-        .bound = 2,
-        .full_bound = 3,
-    },
-    {
-        .name = "mailbox/sent-while-suspended",
-        .setup = setup_unbounded,
-        .thread = {send_while_suspended, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/resume-tells-nobody",
-        .bug = "a resume does not look who waits",
-        .mutant = "resume-tells-nobody",
-        .setup = setup_unbounded,
-        .thread = {send_while_suspended, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/sender-stops",
-        .setup = setup_unbounded,
-        .thread = {send_2, send, try_receive_2},
-        .finish = finish,
-        .freeze = 1 + 0,
-        .bound = 1,
-        .full_bound = 2,
-    },
-    {
-        .name = "mailbox/lost-wake",
-        .bug = "the system swallows a wake-up",
-        .mutant = "lost-wake",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-    },
-    {
-        .name = "mailbox/losing-a-sender's-changes",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-        .lose = 1 + 0,
-    },
-    {
-        .name = "mailbox/losing-a-receiver's-changes",
-        .setup = setup_unbounded,
-        .thread = {send, receive},
-        .finish = finish,
-        .lose = 1 + 1,
-    },
+    SCENARIO("mailbox/one-message", setup_unbounded, finish,
+             THREADS(send, receive)),
+    SCENARIO("mailbox/one-consumer-one-message", setup_one_consumer, finish,
+             THREADS(send, receive), BOUND(3, 5)),
+    SCENARIO("mailbox/bounded-one-message", setup_bounded, finish,
+             THREADS(send, receive)),
+    SCENARIO("mailbox/unbounded", setup_unbounded, finish,
+             THREADS(send_2, receive_2), BOUND(3, 4)),
+    SCENARIO("mailbox/two-receivers", setup_unbounded, finish,
+             THREADS(send_2, receive, receive), BOUND(2, 3)),
+    SCENARIO("mailbox/two-senders", setup_unbounded, finish,
+             THREADS(send, send, receive_2), BOUND(2, 3)),
+    SCENARIO("mailbox/one-is-in-a-hurry", setup_unbounded, finish,
+             THREADS(send_2, receive, receive_if_sent), BOUND(2, 3)),
+    SCENARIO("mailbox/one-consumer", setup_one_consumer, finish,
+             THREADS(send_2, receive_2), BOUND(3, 4)),
+    SCENARIO("mailbox/one-consumer-two-senders", setup_one_consumer, finish,
+             THREADS(send, send, receive_2), BOUND(2, 3)),
+    SCENARIO("mailbox/bounded", setup_bounded, finish,
+             THREADS(send_2, receive_2), BOUND(3, 4)),
+    SCENARIO("mailbox/bounded-refuses", setup_bounded, finish,
+             THREADS(send_maybe_2, send_maybe_2, try_receive_2)),
+    SCENARIO("mailbox/batch", setup_bounded, finish,
+             THREADS(send_batch, send_batch, try_receive_2)),
+    SCENARIO("mailbox/priority", setup_priority, finish_unordered,
+             THREADS(send_urgent, receive_2), BOUND(2, 3)),
+    SCENARIO("mailbox/control", setup_control, finish_unordered,
+             THREADS(send_control, receive_2), BOUND(2, 3)),
+    SCENARIO("mailbox/deque", setup_deque, finish,
+             THREADS(send, send_front, receive_2), BOUND(2, 3)),
+    SCENARIO("mailbox/system", setup_system, finish,
+             THREADS(send_system, send, receive_2), BOUND(1, 2)),
+    SCENARIO("mailbox/drop-oldest", setup_drop_oldest, finish,
+             THREADS(send_2, try_receive_2)),
+    SCENARIO("mailbox/drop-oldest-two-senders", setup_drop_oldest, finish,
+             THREADS(send, send, try_receive_2)),
+    SCENARIO("mailbox/grow", setup_grow, finish,
+             THREADS(send_2, send, try_receive_2)),
+    SCENARIO("mailbox/suspend", setup_unbounded, finish,
+             THREADS(send, suspend_and_resume, receive), BOUND(2, 3)),
+    SCENARIO("mailbox/sent-while-suspended", setup_unbounded, finish,
+             THREADS(send_while_suspended, receive)),
+    SCENARIO(
+        "mailbox/resume-tells-nobody", setup_unbounded, finish,
+        THREADS(send_while_suspended, receive),
+        PLANTED("resume-tells-nobody", "a resume does not look who waits")),
+    SCENARIO("mailbox/sender-stops", setup_unbounded, finish,
+             THREADS(send_2, send, try_receive_2), BOUND(1, 2),
+             .freeze = 1 + 0),
+    SCENARIO("mailbox/lost-wake", setup_unbounded, finish,
+             THREADS(send, receive),
+             PLANTED("lost-wake", "the system swallows a wake-up")),
+    SCENARIO("mailbox/losing-a-sender's-changes", setup_unbounded, finish,
+             THREADS(send, receive), .lose = 1 + 0),
+    SCENARIO("mailbox/losing-a-receiver's-changes", setup_unbounded, finish,
+             THREADS(send, receive), .lose = 1 + 1),
     {0},
 };

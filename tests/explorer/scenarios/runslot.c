@@ -99,43 +99,22 @@ finish(void)
 }
 
 const struct scenario runslot_scenarios[] = {
-    {
-        .name = "runslot/one-raider",
-        .setup = setup,
-        .thread = {work, raid},
-        .finish = finish,
-    },
-    {
-        .name = "runslot/two-raiders",
-        .setup = setup,
-        .thread = {work, raid, raid},
-        .finish = finish,
-        .bound = 4,
-        .full_bound = 0,
-    },
-    {
-        .name = "runslot/the-worker-does-not-look",
-        .bug = "the worker does not look whether its slot is raided (RSLOT-1)",
-        .mutant = "worker-does-not-look",
-        .setup = setup,
-        .thread = {work, raid},
-        .finish = finish,
-    },
-    {
-        .name = "runslot/the-worker-takes-no-lock",
-        .bug = "the worker goes on although its slot is raided (RSLOT-2)",
-        .mutant = "worker-takes-no-lock",
-        .setup = setup,
-        .thread = {work, raid},
-        .finish = finish,
-    },
-    {
-        .name = "runslot/the-raider-does-not-look",
-        .bug = "a raider does not look whether the worker is there (RSLOT-1)",
-        .mutant = "raider-does-not-look",
-        .setup = setup,
-        .thread = {work, raid},
-        .finish = finish,
-    },
+    SCENARIO("runslot/one-raider", setup, finish, THREADS(work, raid)),
+    SCENARIO("runslot/two-raiders", setup, finish, THREADS(work, raid, raid),
+             BOUND(4, 0)),
+    SCENARIO(
+        "runslot/the-worker-does-not-look", setup, finish, THREADS(work, raid),
+        PLANTED(
+            "worker-does-not-look",
+            "the worker does not look whether its slot is raided (RSLOT-1)")),
+    SCENARIO(
+        "runslot/the-worker-takes-no-lock", setup, finish, THREADS(work, raid),
+        PLANTED("worker-takes-no-lock",
+                "the worker goes on although its slot is raided (RSLOT-2)")),
+    SCENARIO(
+        "runslot/the-raider-does-not-look", setup, finish, THREADS(work, raid),
+        PLANTED(
+            "raider-does-not-look",
+            "a raider does not look whether the worker is there (RSLOT-1)")),
     {0},
 };

@@ -51,16 +51,13 @@ free_message(void *message, void *context)
 /* The message of a send that failed is not the mailbox's to destroy. */
 TEST_CITING("B-09 R-12", close_destroys_only_what_was_accepted)
 {
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     int destroyed = 0;
     struct waiter offer;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, plain_options(), with.capacity_messages = 1,
+            with.overflow = LBX_OVERFLOW_BLOCK, with.destroy = free_message,
+            with.destroy_context = &destroyed);
 
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_BLOCK;
-    options.destroy = free_message;
-    options.destroy_context = &destroyed;
-    box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
     waiter_send_pending(&offer, &box, 2);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));

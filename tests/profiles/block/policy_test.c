@@ -8,15 +8,24 @@ plain(intptr_t number)
     return lbx_envelope_with_default_priority(message_of(number));
 }
 
+/* [1, 2] in a mailbox for two, after an offer of 3 that did not wait. */
+static struct box
+offered_box(struct waiter *offer, lbx_overflow overflow)
+{
+    struct box box = box_bounded(2, overflow);
+
+    box_fill(&box, 1, 2);
+    waiter_post(offer, &box, plain(3), LBX_FOREVER);
+    CHECK_OK(waiter_poll(offer));
+    return box;
+}
+
 /* [1, 2] with offer 3 leaves [2, 3] and reports one dropped. */
 TEST_CITING("B-15 B-11", drop_oldest_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_OVERFLOW_DROP_OLDEST);
     struct waiter offer;
+    struct box box = offered_box(&offer, LBX_OVERFLOW_DROP_OLDEST);
 
-    box_fill(&box, 1, 2);
-    waiter_post(&offer, &box, plain(3), LBX_FOREVER);
-    CHECK_OK(waiter_poll(&offer));
     CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, offer.result.outcome);
     CHECK_INT(1, offer.result.dropped_messages);
     CHECK_TAKES(&box, 2, 3);
@@ -27,12 +36,9 @@ TEST_CITING("B-15 B-11", drop_oldest_is_unchanged)
 
 TEST_CITING("B-11", drop_newest_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_OVERFLOW_DROP_NEWEST);
     struct waiter offer;
+    struct box box = offered_box(&offer, LBX_OVERFLOW_DROP_NEWEST);
 
-    box_fill(&box, 1, 2);
-    waiter_post(&offer, &box, plain(3), LBX_FOREVER);
-    CHECK_OK(waiter_poll(&offer));
     CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, offer.result.outcome);
     CHECK_TAKES(&box, 1, 2);
     CHECK_NOTHING(&box);
@@ -42,12 +48,9 @@ TEST_CITING("B-11", drop_newest_is_unchanged)
 
 TEST_CITING("B-11", grow_is_unchanged)
 {
-    struct box box = box_bounded(2, LBX_OVERFLOW_GROW);
     struct waiter offer;
+    struct box box = offered_box(&offer, LBX_OVERFLOW_GROW);
 
-    box_fill(&box, 1, 2);
-    waiter_post(&offer, &box, plain(3), LBX_FOREVER);
-    CHECK_OK(waiter_poll(&offer));
     CHECK_INT(LBX_OUTCOME_GREW, offer.result.outcome);
     CHECK_INT(4, offer.result.capacity_messages);
     CHECK_TAKES(&box, 1, 2, 3);
@@ -87,6 +90,23 @@ TEST_CITING("B-11 C-27", other_policies_never_park_a_thread)
     }
 }
 
+/* Two sends wait, and are served in order. */
+static void
+check_blocks(struct box *box)
+{
+    struct waiter second, third;
+
+    CHECK_OK(box_send(box, 1));
+    waiter_send_pending(&second, box, 2);
+    waiter_send_pending(&third, box, 3);
+    CHECK_TAKES(box, 1);
+    CHECK_OK(waiter_poll(&second));
+    CHECK_STATUS(LBX_PENDING, waiter_poll(&third));
+    CHECK_TAKES(box, 2, 3);
+    waiter_fini(&second);
+    waiter_fini(&third);
+}
+
 /* All implementations change together: every kind that can be limited waits. */
 TEST_CITING("B-05 B-02", every_bounded_kind_blocks)
 {
@@ -98,22 +118,11 @@ TEST_CITING("B-05 B-02", every_bounded_kind_blocks)
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
-        struct waiter second, third;
-        struct box box;
+        struct box box =
+            BOX(kinds[i], plain_options(), with.capacity_messages = 1,
+                with.overflow = LBX_OVERFLOW_BLOCK);
 
-        options.capacity_messages = 1;
-        options.overflow = LBX_OVERFLOW_BLOCK;
-        box = box_create(kinds[i], &options);
-        CHECK_OK(box_send(&box, 1));
-        waiter_send_pending(&second, &box, 2);
-        waiter_send_pending(&third, &box, 3);
-        CHECK_TAKES(&box, 1);
-        CHECK_OK(waiter_poll(&second));
-        CHECK_STATUS(LBX_PENDING, waiter_poll(&third));
-        CHECK_TAKES(&box, 2, 3);
-        waiter_fini(&second);
-        waiter_fini(&third);
+        check_blocks(&box);
         box_destroy(&box);
     }
 }
@@ -123,17 +132,8 @@ TEST_CITING("B-05 B-02", kind_of_ones_own_blocks)
 {
     struct fussy fussy;
     struct box box = fussy_create(&fussy, 1, LBX_OVERFLOW_BLOCK);
-    struct waiter second, third;
 
-    CHECK_OK(box_send(&box, 1));
-    waiter_send_pending(&second, &box, 2);
-    waiter_send_pending(&third, &box, 3);
-    CHECK_TAKES(&box, 1);
-    CHECK_OK(waiter_poll(&second));
-    CHECK_STATUS(LBX_PENDING, waiter_poll(&third));
-    CHECK_TAKES(&box, 2, 3);
-    waiter_fini(&second);
-    waiter_fini(&third);
+    check_blocks(&box);
     fussy_destroy(&fussy, &box);
 }
 
@@ -172,12 +172,10 @@ TEST_CITING("B-05", unlimited_kinds_complete_immediately)
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
         struct waiter offer;
-        struct box box;
+        struct box box =
+            BOX(kinds[i], plain_options(), with.overflow = LBX_OVERFLOW_BLOCK);
 
-        options.overflow = LBX_OVERFLOW_BLOCK;
-        box = box_create(kinds[i], &options);
         for (int number = 1; number <= 100; number++) {
             waiter_send(&offer, &box, number, LBX_FOREVER);
             CHECK_OK(waiter_poll(&offer));

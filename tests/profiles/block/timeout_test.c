@@ -112,18 +112,14 @@ TEST_CITING("B-16 R-01", wait_that_ends_in_drop_newest_is_a_loss)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     struct losses losses = {0};
     struct waiter offer;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, plain_options(), with.capacity_messages = 1,
+            with.overflow = LBX_OVERFLOW_BLOCK, with.wait_ns = LBX_MS,
+            with.after_wait = LBX_OVERFLOW_DROP_NEWEST,
+            with.loss_sink = losses_sink(&losses), with.clock = &clock);
 
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_BLOCK;
-    options.wait_ns = LBX_MS;
-    options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
-    options.loss_sink = losses_sink(&losses);
-    options.clock = &clock;
-    box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
     waiter_post(&offer, &box, lbx_envelope_with_default_priority(message_of(2)),
                 LBX_FOREVER);

@@ -133,8 +133,7 @@ TEST_CITING("R-14", close_bounces_outstanding_requests_to_their_senders)
 // "urgent messages are processed first".
 TEST_CITING("R-07", urgent_messages_are_processed_first)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
 
     box_send(&box, 3);
     box_send_control(&box, 1);
@@ -148,8 +147,7 @@ TEST_CITING("R-07", urgent_messages_are_processed_first)
 // can wait behind a cached batch (2.5). Ours has no such cache.
 TEST_CITING("MSG-4", urgent_message_overtakes_a_batch_already_begun)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
 
     box_send_numbers(&box, 2, 50);
     CHECK_INT(2, box_next(&box));
@@ -206,12 +204,9 @@ TEST_CITING("R-41", size_and_waiting_time_are_known)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = plain_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, plain_options(),
+                         with.clock = &clock, with.timestamps = true);
 
-    options.clock = &clock;
-    options.timestamps = true;
-    box = box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, &options);
     box_send_numbers(&box, 1, 3);
     CHECK_INT(3, lbx_mailbox_depth(box.mailbox));
     test_clock_advance(&time, 4 * LBX_MS);
@@ -226,8 +221,7 @@ TEST_CITING("R-41", size_and_waiting_time_are_known)
 // Control messages overtake ordinary ones and stay FIFO among themselves.
 TEST_CITING("R-07", eep76_control_messages_overtake_and_stay_in_order)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
     int ordinary = 1000;
     int control = 0;
 
@@ -248,8 +242,7 @@ TEST_CITING("R-07", eep76_control_messages_overtake_and_stay_in_order)
 // Priorities inside the envelope do not reorder the control lane.
 TEST_CITING("R-07", eep76_control_lane_is_fifo_whatever_the_priority)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
 
     box_send_envelope(&box, lbx_envelope_control(letter(1), 9));
     box_send_envelope(&box, lbx_envelope_control(letter(2), 0));
@@ -272,12 +265,10 @@ TEST_CITING("R-07", eep76_receiver_decides_whether_there_is_a_control_lane)
 // And how much of it: a limited control lane refuses, ordinary mail goes on.
 TEST_CITING("R-07", eep76_receiver_may_limit_its_control_lane)
 {
-    lbx_mailbox_options options = envelope_options();
     lbx_envelope urgent = lbx_envelope_control(letter(3), 0);
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options(),
+                         with.control_capacity = 2);
 
-    options.control_capacity = 2;
-    box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
     box_send_control(&box, 1);
     box_send_control(&box, 2);
     CHECK_STATUS(LBX_FULL,
@@ -291,8 +282,7 @@ TEST_CITING("R-07", eep76_receiver_may_limit_its_control_lane)
 // message that came meanwhile.
 TEST_CITING("MSG-4", eep76_control_message_overtakes_a_promise)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
     struct receiver reader;
 
     receiver_wait(&reader, &box);

@@ -9,10 +9,21 @@
 static struct box
 full_box(int64_t capacity)
 {
-    lbx_mailbox_options options = limited_options(capacity, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(capacity, LBX_OVERFLOW_BLOCK);
 
     box_send_numbers(&box, 1, (int)capacity);
+    return box;
+}
+
+// Two receivers wait, and message 1 is promised to the head.
+static struct box
+box_with_two(struct receiver *head, struct receiver *next)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+
+    receiver_wait(head, &box);
+    receiver_wait(next, &box);
+    box_send(&box, 1);
     return box;
 }
 
@@ -20,13 +31,10 @@ full_box(int64_t capacity)
 // the next.
 TEST_CITING("MSG-10 WAIT-3", cancelled_head_receiver_lets_the_next_proceed)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver head;
     struct receiver next;
+    struct box box = box_with_two(&head, &next);
 
-    receiver_wait(&head, &box);
-    receiver_wait(&next, &box);
-    box_send(&box, 1); // promised to the head
     CHECK_INT(0, next.bell.rings);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&head.operation));
     CHECK_INT(1, next.bell.rings);
@@ -38,13 +46,10 @@ TEST_CITING("MSG-10 WAIT-3", cancelled_head_receiver_lets_the_next_proceed)
 // The same by plain fini, as an abandoned future would be dropped (WAIT-7).
 TEST_CITING("MSG-10 WAIT-7", dropped_head_receiver_lets_the_next_proceed)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver head;
     struct receiver next;
+    struct box box = box_with_two(&head, &next);
 
-    receiver_wait(&head, &box);
-    receiver_wait(&next, &box);
-    box_send(&box, 1);
     lbx_operation_fini(&head.operation);
     CHECK_INT(1, next.bell.rings);
     receiver_check(&next, 1);
@@ -56,13 +61,11 @@ TEST_CITING("MSG-10 WAIT-9", timed_out_head_receiver_lets_the_next_proceed)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = plain_options();
     struct receiver head;
     struct receiver next;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
-    options.clock = &clock;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     receiver_wait_until(&head, &box, test_clock_now(&time) + LBX_MS);
     receiver_wait(&next, &box);
     test_clock_advance(&time, LBX_MS);
@@ -173,11 +176,9 @@ TEST_CITING("C-32", last_cancelled_sender_leaves_the_mailbox_free)
 // The last receiver leaves: try_receive takes again what was promised.
 TEST_CITING("C-32", last_cancelled_receiver_leaves_the_message_to_anyone)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
+    struct box box = box_with_promise(&receiver);
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1);
     CHECK_NOTHING(&box);
     lbx_operation_fini(&receiver.operation);
     CHECK_RECEIVES(&box, 1);
@@ -189,13 +190,10 @@ TEST_CITING("C-32", last_cancelled_receiver_leaves_the_message_to_anyone)
 TEST_CITING("CLOSE-4 CLOSE-2",
             close_with_a_promise_outstanding_wakes_the_receiver)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
     struct receiver behind;
+    struct box box = box_with_two(&promised, &behind);
 
-    receiver_wait(&promised, &box);
-    receiver_wait(&behind, &box);
-    box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_OK(receiver_poll(&promised));
     CHECK_INT(1, number_of(promised.message));
@@ -209,13 +207,10 @@ TEST_CITING("CLOSE-4 CLOSE-2",
 // The promise is given back after the close: it goes to the one behind.
 TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
     struct receiver behind;
+    struct box box = box_with_two(&promised, &behind);
 
-    receiver_wait(&promised, &box);
-    receiver_wait(&behind, &box);
-    box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&promised.operation));
     CHECK_INT(1, behind.bell.rings);
@@ -228,11 +223,9 @@ TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
 // Or, with nobody behind, to whoever looks next.
 TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_is_still_received)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver promised;
+    struct box box = box_with_promise(&promised);
 
-    receiver_wait(&promised, &box);
-    box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&promised.operation));
     lbx_operation_fini(&promised.operation);

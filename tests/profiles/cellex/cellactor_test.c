@@ -53,11 +53,9 @@ TEST_CITING("C-37 R-41", lengths_of_both_lanes)
 /* Same priority or not: the system lane keeps the order of arrival. */
 TEST_CITING("C-38", system_queue_is_fifo)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
+                         with.system_reservation = LBX_UNLIMITED);
 
-    options.system_reservation = LBX_UNLIMITED;
-    box = box_create(LBX_KIND_UNBOUNDED, &options);
     for (int i = 1; i <= 9; i++)
         CHECK_OK(box_post(&box, system_of((lbx_system_code)i, i), NULL));
     CHECK_INT(9, box_stats(&box).system_depth);
@@ -84,15 +82,13 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box spare = cellex_unbounded();
-    struct box box;
     struct waiter offer;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+            with.capacity_messages = 1, with.overflow = LBX_OVERFLOW_BLOCK,
+            with.clock = &clock);
 
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_BLOCK;
-    options.clock = &clock;
-    box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
     waiter_post(&offer, &box, regular(2),
                 lbx_deadline_after(&clock, 10 * LBX_MS));
@@ -278,13 +274,11 @@ static struct box
 watched_box(int64_t capacity_messages, int64_t pressure_messages,
             struct events *events)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+                         with.capacity_messages = capacity_messages,
+                         with.pressure_messages = pressure_messages,
+                         with.overflow = LBX_OVERFLOW_REJECT);
 
-    options.capacity_messages = capacity_messages;
-    options.pressure_messages = pressure_messages;
-    options.overflow = LBX_OVERFLOW_REJECT;
-    box = box_create(LBX_KIND_BOUNDED, &options);
     events_watch(events, &box);
     return box;
 }

@@ -137,13 +137,11 @@ read_flag(void *context)
 
 TEST_CITING("C-33 C-41", backpressure_keeps_mailbox_open)
 {
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     bool may_wait = false;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.may_wait = read_flag,
+            with.may_wait_context = &may_wait);
 
-    options.may_wait = read_flag;
-    options.may_wait_context = &may_wait;
-    box = box_create(LBX_KIND_UNBOUNDED, &options);
     CHECK_STATUS(LBX_WOULD_BLOCK, box_send(&box, 1));
     may_wait = true;
     CHECK(!lbx_mailbox_is_closed(box.mailbox));

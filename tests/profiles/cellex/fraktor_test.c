@@ -177,13 +177,11 @@ TEST_CITING("R-14 R-20", cleanup_drains_user_and_system_to_dead_letters)
  * the dead letters' own mailbox is not for it. */
 TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box dead = cellex_unbounded();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
+                         with.system_reservation = LBX_UNLIMITED,
+                         with.dead_letters = dead.in);
 
-    options.system_reservation = LBX_UNLIMITED;
-    options.dead_letters = dead.in;
-    box = box_create(LBX_KIND_UNBOUNDED, &options);
     for (int i = 1; i <= 6; i++)
         CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, i), NULL));
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DEAD_LETTER));

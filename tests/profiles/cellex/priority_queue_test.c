@@ -140,11 +140,10 @@ cellex_order(const lbx_envelope *a, const lbx_envelope *b, void *context)
 
 TEST_CITING("C-40", regular_messages_are_never_reordered)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED_PRIORITY, lbx_cellex_mailbox_options(),
+            with.compare = cellex_order);
 
-    options.compare = cellex_order;
-    box = box_create(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 0), NULL));
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(2), 7), NULL));
     CHECK_OK(box_post(&box, control(3, 1), NULL));
@@ -174,14 +173,12 @@ TEST_CITING("C-10 R-03", higher_first_keeps_the_number)
  * among those the oldest: never the urgent ones. */
 TEST_CITING("C-34 C-40", drop_oldest_evicts_the_least_urgent)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct losses losses = {0};
-    struct box box;
+    struct box box = BOX(
+        LBX_KIND_BOUNDED_PRIORITY, lbx_cellex_mailbox_options(),
+        with.capacity_messages = 3, with.overflow = LBX_OVERFLOW_DROP_OLDEST,
+        with.loss_sink = losses_sink(&losses));
 
-    options.capacity_messages = 3;
-    options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-    options.loss_sink = losses_sink(&losses);
-    box = box_create(LBX_KIND_BOUNDED_PRIORITY, &options);
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(1), 9), NULL));
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(2), 1), NULL));
     CHECK_OK(box_post(&box, lbx_envelope_of(message_of(3), 1), NULL));
@@ -211,15 +208,12 @@ TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
  * of its own. */
 TEST_CITING("C-40 R-39", control_lane_is_sorted_and_regular_lane_is_not)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     lbx_send_result result;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options(),
+            with.control_by_priority = true, with.capacity_messages = 2,
+            with.control_capacity = 3, with.overflow = LBX_OVERFLOW_REJECT);
 
-    options.control_by_priority = true;
-    options.capacity_messages = 2;
-    options.control_capacity = 3;
-    options.overflow = LBX_OVERFLOW_REJECT;
-    box = box_create(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     for (int i = 0; i < 2; i++) {
         lbx_envelope regular_one = lbx_envelope_of(message_of(i + 1), 7 - i);
 

@@ -8,15 +8,13 @@
  * handed the very message: nothing is lost in silence (R-01). */
 TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct losses losses = {0};
     lbx_send_result result;
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+                         with.capacity_messages = 1,
+                         with.overflow = LBX_OVERFLOW_DROP_NEWEST,
+                         with.loss_sink = losses_sink(&losses));
 
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_DROP_NEWEST;
-    options.loss_sink = losses_sink(&losses);
-    box = box_create(LBX_KIND_BOUNDED, &options);
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
@@ -120,11 +118,9 @@ TEST_CITING("C-34 C-35", producer_reports_grew_to)
 /* The cellex back end drops the oldest unless told otherwise. */
 TEST_CITING("C-34", profile_default_is_drop_oldest_when_limited)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+                         with.capacity_messages = 2);
 
-    options.capacity_messages = 2;
-    box = box_create(LBX_KIND_BOUNDED, &options);
     box_fill(&box, 1, 3);
     CHECK_TAKES(&box, 2, 3);
     box_destroy(&box);

@@ -191,8 +191,8 @@ TEST_CITING("C-13", queue_size_helpers)
 /* Length is what is inside, in all lanes. */
 TEST_CITING("C-37", length_is_the_sum_of_the_lanes)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box = box_create(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options());
     lbx_mailbox_stats stats;
 
     box_fill(&box, 1, 3);

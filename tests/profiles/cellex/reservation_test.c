@@ -76,11 +76,9 @@ TEST_CITING("C-38 R-07", only_system_messages_use_the_reservation)
 /* A place is free again as soon as its message was taken. */
 TEST_CITING("C-38", reservation_is_given_back_by_a_take)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
+                         with.system_reservation = 1);
 
-    options.system_reservation = 1;
-    box = box_create(LBX_KIND_UNBOUNDED, &options);
     for (int i = 1; i <= 3; i++) {
         CHECK_OK(post_system(&box, i));
         CHECK_STATUS(LBX_FULL, post_system(&box, 9));

@@ -93,9 +93,8 @@ TEST_CITING("C-04 R-25", factory_states_its_concurrency)
 /* The default mailbox is the factory with default options, nothing else. */
 TEST_CITING("C-05", default_mailbox_reuses_the_factory)
 {
-    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
     struct box by_default = box_create(NULL, NULL);
-    struct box by_options = box_create(LBX_KIND_UNBOUNDED, &options);
+    struct box by_options = BOX(LBX_KIND_UNBOUNDED, plain_options());
 
     CHECK_INT(lbx_mailbox_capacity(by_options.mailbox),
               lbx_mailbox_capacity(by_default.mailbox));

@@ -144,8 +144,8 @@ TEST_CITING("R-16", suspensions_nest)
 /* The control lane is held back with the user's: only the system's flows. */
 TEST_CITING("R-16 R-07", suspension_holds_control_messages_too)
 {
-    lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box = box_create(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options());
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
     CHECK_OK(box_send(&box, 1));

@@ -17,6 +17,18 @@ fill_batch(void **messages)
         messages[i] = letter(i + 1);
 }
 
+// Starts to send 1 to 5; it must have to wait. The bell may be NULL.
+static void
+batch_wait(lbx_operation *send, const struct box *box, void **messages,
+           size_t *sent, struct bell *bell)
+{
+    fill_batch(messages);
+    CHECK_OK(lbx_producer_send_batch_init(send, box->in, messages, BATCH,
+                                          LBX_FOREVER, sent));
+    CHECK_STATUS(LBX_PENDING,
+                 bell ? bell_poll(send, bell) : lbx_operation_poll(send, NULL));
+}
+
 static void
 sends_and_receives_batches_in_order(const char *kind)
 {
@@ -47,8 +59,7 @@ EVERY_KIND(KIND_TEST, sends_and_receives_batches_in_order)
 static void
 full_in_mid_batch_takes_what_fits(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, limited_options(3, LBX_OVERFLOW_REJECT));
     void *messages[BATCH];
     size_t sent = 99;
 
@@ -62,20 +73,27 @@ full_in_mid_batch_takes_what_fits(const char *kind)
 
 LIMITED_KINDS(KIND_TEST, full_in_mid_batch_takes_what_fits)
 
-TEST(batch_follows_the_overflow_policy)
+// A mailbox for two that was sent all five, and lost three of them.
+static struct box
+overflowing_box(lbx_overflow overflow, struct losses *losses)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
-    struct losses losses = {.count = 0};
+    struct box box = BOX(LBX_KIND_BOUNDED, limited_options(2, overflow),
+                         with.loss_sink = losses_sink(losses));
     void *messages[BATCH];
     size_t sent = 0;
-    struct box box;
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     fill_batch(messages);
     CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
     CHECK_INT(5, sent);
-    CHECK_INT(3, losses.count);
+    CHECK_INT(3, losses->count);
+    return box;
+}
+
+TEST(batch_follows_the_overflow_policy)
+{
+    struct losses losses = {.count = 0};
+    struct box box = overflowing_box(LBX_OVERFLOW_DROP_OLDEST, &losses);
+
     losses_check(&losses, 2, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 4, 5);
     box_end(&box);
@@ -84,18 +102,9 @@ TEST(batch_follows_the_overflow_policy)
 // Lost by DROP_NEWEST is swallowed, hence sent: the sink owns those.
 TEST(batch_beyond_drop_newest_is_sent_and_lost)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
-    void *messages[BATCH];
-    size_t sent = 0;
-    struct box box;
+    struct box box = overflowing_box(LBX_OVERFLOW_DROP_NEWEST, &losses);
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
-    fill_batch(messages);
-    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
-    CHECK_INT(5, sent);
-    CHECK_INT(3, losses.count);
     losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1, 2);
     box_end(&box);
@@ -142,17 +151,13 @@ TEST(large_batch_crosses_segments)
 // producer.h: waits for room as often as needed; *ret_sent counts as they go.
 TEST(waiting_batch_goes_in_as_room_appears)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     struct bell bell = {0};
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
 
-    fill_batch(messages);
-    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
-                                          LBX_FOREVER, &sent));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
+    batch_wait(&send, &box, messages, &sent, &bell);
     CHECK_INT(2, sent);
     for (int number = 1; number <= 3; number++) {
         CHECK_INT(number, box_next(&box));
@@ -169,16 +174,12 @@ TEST(waiting_batch_goes_in_as_room_appears)
 // WAIT-4: part in, part out, and the count says which.
 TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
 
-    fill_batch(messages);
-    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
-                                          LBX_FOREVER, &sent));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    batch_wait(&send, &box, messages, &sent, NULL);
     CHECK_INT(1, box_next(&box)); // 3 is moved in
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
     CHECK_INT(3, sent);
@@ -191,8 +192,7 @@ TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
 // head, and behind those who came first.
 TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct sender before;
     struct bell bell = {0};
     lbx_operation send;
@@ -220,16 +220,12 @@ TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
 
 TEST_CITING("CLOSE-4", close_ends_a_waiting_batch)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 0;
 
-    fill_batch(messages);
-    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, BATCH,
-                                          LBX_FOREVER, &sent));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
+    batch_wait(&send, &box, messages, &sent, NULL);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&send, NULL));
     CHECK_INT(2, sent);
@@ -302,8 +298,7 @@ TEST_CITING("R-34", receive_batch_leaves_promised_messages_alone)
 // Each taken message makes room for one waiting sender, also in a batch.
 TEST_CITING("MSG-9", receive_batch_lets_as_many_senders_in)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(3, LBX_OVERFLOW_BLOCK);
     struct sender senders[3];
     void *received[3];
     size_t count = 0;

@@ -34,12 +34,10 @@ check_refuses_every_send(const struct box *box)
 static void
 closed_to_drain_delivers_the_rest(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 4);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(kind, options_for(kind, 4), with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     box_send_numbers(&box, 2, 4);
     box_send_system(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
@@ -60,12 +58,10 @@ EVERY_KIND(KIND_CITING, "CLOSE-1 CLOSE-2 R-14",
 static void
 closed_immediately_loses_the_rest_in_order(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 4);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(kind, options_for(kind, 4), with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     box_send_numbers(&box, 2, 4);
     box_send_system(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
@@ -88,8 +84,7 @@ static void
 closed_to_dead_letters_sends_the_rest_there(const char *kind)
 {
     lbx_mailbox_options options = options_for(kind, 4);
-    lbx_mailbox_options keep = envelope_options();
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct losses losses = {.count = 0};
     lbx_envelope envelope;
     struct box box;
@@ -137,13 +132,11 @@ keep_rest(void *context, const lbx_envelope *envelope)
 static void
 closed_into_a_callback_gives_the_rest_to_the_closer(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 4);
     struct losses losses = {.count = 0};
     struct rest rest = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(kind, options_for(kind, 4), with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     rest.mailbox = box.mailbox;
     box_send_numbers(&box, 2, 4);
     box_send_system(&box, 1);
@@ -201,12 +194,10 @@ TEST_CITING("CLOSE-5", closing_twice_is_closing_once)
 // First politely, then not: the stricter mode still applies.
 TEST_CITING("CLOSE-5 R-14", stricter_close_after_drain_loses_what_is_left)
 {
-    lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send_numbers(&box, 1, 3);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_INT(1, box_next(&box));
@@ -244,13 +235,11 @@ LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-35", close_wakes_every_waiting_receiver)
 static void
 close_wakes_every_waiting_sender(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct losses losses = {.count = 0};
     struct sender senders[5];
-    struct box box;
+    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     box_send(&box, 1);
     for (int i = 0; i < 5; i++)
         sender_wait(&senders[i], &box, i + 2);
@@ -290,11 +279,9 @@ TEST_CITING("CLOSE-4", close_wakes_parked_threads)
 // CLOSE-2 and R-34 together: a promise made before the close is kept by a drain.
 TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
+    struct box box = box_with_promise(&receiver);
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     receiver_check(&receiver, 1);
     CHECK_ENDED(&box);
@@ -305,13 +292,11 @@ TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 // receiver learns CLOSED. Never both, never neither.
 TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
 {
-    lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
     struct receiver receiver;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     receiver_wait(&receiver, &box);
     box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
@@ -326,12 +311,10 @@ TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
 TEST_CITING("CLOSE-3 MSG-1",
             promise_made_before_a_close_into_goes_to_the_closer)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-    struct rest rest = {.count = 0, .mailbox = box.mailbox};
     struct receiver receiver;
+    struct box box = box_with_promise(&receiver);
+    struct rest rest = {.count = 0, .mailbox = box.mailbox};
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1);
     CHECK_OK(lbx_mailbox_close_into(box.mailbox, keep_rest, &rest));
     CHECK_INT(1, rest.count);
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
@@ -342,12 +325,9 @@ TEST_CITING("CLOSE-3 MSG-1",
 // A send that a receiver completed before the close was sent.
 TEST_CITING("CLOSE-6", send_completed_by_hand_over_survives_a_close)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
+    struct box box = box_with_sender(&sender);
 
-    box_send(&box, 1);
-    sender_wait(&sender, &box, 2);
     CHECK_INT(1, box_next(&box)); // moves 2 in
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_OK(sender_poll(&sender));
@@ -428,12 +408,10 @@ close_once(unsigned index, void *context)
 TEST_CITING("CLOSE-5", four_threads_close_at_once)
 {
     for (int round = 0; round < 50; round++) {
-        lbx_mailbox_options options = plain_options();
         struct losses losses = {.count = 0};
-        struct box box;
+        struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                             with.loss_sink = losses_sink(&losses));
 
-        options.loss_sink = losses_sink(&losses);
-        box = box_make(LBX_KIND_UNBOUNDED, &options);
         box_send_numbers(&box, 1, 5);
         threads_run(4, close_once, &box);
         CHECK_ENDED(&box);
@@ -464,8 +442,7 @@ flush_waits_for_what_was_sent_before_it(const char *kind)
     lbx_operation flush;
 
     box_send_numbers(&box, 1, 2);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&flush, &bell));
+    flush_wait(&flush, &box, &bell);
     box_send(&box, 3); // sent after: does not hold it up
     CHECK_INT(1, box_next(&box));
     CHECK_STATUS(LBX_PENDING, bell_poll(&flush, &bell));
@@ -483,14 +460,12 @@ EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
 static void
 flush_is_done_when_the_rest_is_evicted(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_OLDEST));
     struct bell bell = {0};
     lbx_operation flush;
 
     box_send_numbers(&box, 1, 2);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&flush, &bell));
+    flush_wait(&flush, &box, &bell);
     box_send_numbers(&box, 3, 4); // evicts 1 and 2
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
@@ -508,8 +483,7 @@ flush_is_done_when_the_rest_is_closed_away(const char *kind)
     lbx_operation flush;
 
     box_send_numbers(&box, 1, 2);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&flush, &bell));
+    flush_wait(&flush, &box, &bell);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
@@ -527,8 +501,7 @@ flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
     lbx_operation flush;
 
     box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
+    flush_wait(&flush, &box, NULL);
     CHECK_OK(lbx_producer_try_send_front(box.in, letter(2)));
     CHECK_INT(2, box_next(&box));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
@@ -550,8 +523,7 @@ TEST_CITING("B-06", flush_is_not_deceived_by_a_more_urgent_message)
     lbx_operation flush;
 
     box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
+    flush_wait(&flush, &box, NULL);
     box_send_envelope(&box, lbx_envelope_of(letter(2), -1));
     box_send_envelope(&box, lbx_envelope_of(letter(3), 99));
     CHECK_INT(2, box_next(&box));
@@ -567,12 +539,10 @@ TEST_CITING("B-06", flush_ends_at_its_deadline)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = plain_options();
     lbx_operation flush;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
-    options.clock = &clock;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send(&box, 1);
     CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox,
                                     test_clock_now(&time) + LBX_MS));
@@ -593,11 +563,9 @@ TEST_CITING("B-06", several_flushes_end_each_at_its_own_message)
     lbx_operation late;
 
     box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_flush_init(&early, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&early, &early_bell));
+    flush_wait(&early, &box, &early_bell);
     box_send(&box, 2);
-    CHECK_OK(lbx_mailbox_flush_init(&late, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&late, &late_bell));
+    flush_wait(&late, &box, &late_bell);
 
     CHECK_INT(1, box_next(&box));
     CHECK_OK(bell_poll(&early, &early_bell));
@@ -616,8 +584,7 @@ TEST_CITING("C-32", cancelled_flush_leaves_no_registration)
     lbx_operation flush;
 
     box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, bell_poll(&flush, &bell));
+    flush_wait(&flush, &box, &bell);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&flush));
     lbx_operation_fini(&flush);
     CHECK_INT(1, box_next(&box));
@@ -659,8 +626,7 @@ TEST_CITING("B-06", cancelled_stop_leaves_the_mailbox_closed)
     lbx_operation stop;
 
     box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_stop_init(&stop, box.mailbox, LBX_FOREVER));
-    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&stop, NULL));
+    stop_wait(&stop, &box, NULL);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&stop));
     lbx_operation_fini(&stop);
     CHECK(lbx_mailbox_is_closed(box.mailbox));

@@ -24,6 +24,14 @@ box_make(const char *kind, const lbx_mailbox_options *options)
     return box;
 }
 
+_Thread_local lbx_mailbox_options with;
+
+struct box
+box_limited(int64_t capacity, lbx_overflow overflow)
+{
+    return BOX(LBX_KIND_BOUNDED, limited_options(capacity, overflow));
+}
+
 void
 box_end(struct box *box)
 {
@@ -268,6 +276,27 @@ bell_poll(lbx_operation *operation, struct bell *bell)
     return lbx_operation_poll(operation, &waker);
 }
 
+static void
+pending_poll(lbx_operation *operation, struct bell *bell)
+{
+    CHECK_STATUS(LBX_PENDING, bell ? bell_poll(operation, bell)
+                                   : lbx_operation_poll(operation, NULL));
+}
+
+void
+flush_wait(lbx_operation *flush, const struct box *box, struct bell *bell)
+{
+    CHECK_OK(lbx_mailbox_flush_init(flush, box->mailbox, LBX_FOREVER));
+    pending_poll(flush, bell);
+}
+
+void
+stop_wait(lbx_operation *stop, const struct box *box, struct bell *bell)
+{
+    CHECK_OK(lbx_mailbox_stop_init(stop, box->mailbox, LBX_FOREVER));
+    pending_poll(stop, bell);
+}
+
 void
 receiver_wait_until(struct receiver *receiver, const struct box *box,
                     int64_t deadline_ns)
@@ -312,6 +341,26 @@ void
 sender_wait(struct sender *sender, const struct box *box, int number)
 {
     sender_wait_until(sender, box, number, LBX_FOREVER);
+}
+
+struct box
+box_with_sender(struct sender *sender)
+{
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
+
+    box_send(&box, 1);
+    sender_wait(sender, &box, 2);
+    return box;
+}
+
+struct box
+box_with_promise(struct receiver *receiver)
+{
+    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+
+    receiver_wait(receiver, &box);
+    box_send(&box, 1);
+    return box;
 }
 
 lbx_status

@@ -69,7 +69,19 @@ struct box {
 /* Makes a mailbox; `options` may be NULL. */
 struct box box_make(const char *kind, const lbx_mailbox_options *options);
 
-/* Gives up the handles that are still there. */
+/* Makes a mailbox from options that are changed in place:
+ *
+ *     struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+ *                          with.clock = &clock, with.name = "inbox");
+ */
+#define BOX(kind, ...) (with = __VA_ARGS__, box_make(kind, &with))
+
+extern _Thread_local lbx_mailbox_options with;
+
+/* A "bounded" mailbox of limited_options(). */
+struct box box_limited(int64_t capacity, lbx_overflow overflow);
+
+/* Releases the handles that are still there. */
 void box_end(struct box *box);
 
 /* A message that says only its number; any, 0 (which is NULL) included. */
@@ -181,12 +193,25 @@ struct sender {
 
 /* Starts a send for ever; it must have to wait. */
 void sender_wait(struct sender *sender, const struct box *box, int number);
+
+/* A "bounded" mailbox for one, which has message 1: message 2 waits. */
+struct box box_with_sender(struct sender *sender);
+
+/* An "unbounded" mailbox whose receiver waited before message 1 was sent, and
+ * has not polled since: the message is promised to it. */
+struct box box_with_promise(struct receiver *receiver);
+
 void sender_wait_until(struct sender *sender, const struct box *box, int number,
                        int64_t deadline_ns);
 lbx_status sender_poll(struct sender *sender);
 
 /* Polls with a bell. */
 lbx_status bell_poll(lbx_operation *operation, struct bell *bell);
+
+/* Starts a flush, or a stop, for ever; it must have to wait. The bell may be
+ * NULL. */
+void flush_wait(lbx_operation *flush, const struct box *box, struct bell *bell);
+void stop_wait(lbx_operation *stop, const struct box *box, struct bell *bell);
 
 /* ---- Waiting, in a thread ---- */
 

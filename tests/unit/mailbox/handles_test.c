@@ -61,12 +61,10 @@ EVERY_KIND(KIND_CITING, "R-21 CLOSE-2", closes_with_its_last_producer)
 static void
 loses_the_rest_with_its_last_consumer(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(kind, options_for(kind, 10), with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     box_send_numbers(&box, 1, 3);
     box_send_system(&box, 4);
 
@@ -88,13 +86,11 @@ EVERY_KIND(KIND_CITING, "MSG-7 R-21", loses_the_rest_with_its_last_consumer)
 TEST_CITING("MSG-7", messages_left_inside_are_destroyed_once)
 {
     for (int producer_first = 0; producer_first < 2; producer_first++) {
-        lbx_mailbox_options options = plain_options();
         _Atomic int ended = 0;
-        struct box box;
+        struct box box =
+            BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                with.destroy = destroy_counting, with.destroy_context = &ended);
 
-        options.destroy = destroy_counting;
-        options.destroy_context = &ended;
-        box = box_make(LBX_KIND_UNBOUNDED, &options);
         box_send_numbers(&box, 1, 5000); // more than one segment
         CHECK_INT(1, box_next(&box));
         if (producer_first) {
@@ -124,13 +120,12 @@ TEST_CITING("CLOSE-4", last_producer_wakes_waiting_receivers)
 // Their messages stay theirs.
 TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     lbx_consumer_unref(box.out);
@@ -146,13 +141,11 @@ TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 // lost, once, and the receiver learns CLOSED.
 TEST_CITING("MSG-1 CLOSE-4", promise_dies_with_the_last_consumer)
 {
-    lbx_mailbox_options options = plain_options();
     struct losses losses = {.count = 0};
     struct receiver receiver;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     receiver_wait(&receiver, &box);
     box_send(&box, 1);
     lbx_consumer_unref(box.out);
@@ -170,12 +163,10 @@ TEST(waiting_operation_keeps_a_dropped_mailbox_alive)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
     struct receiver receiver;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     receiver_wait(&receiver, &box);
     box_end(&box);
     CHECK(memory.live_blocks > 0);
@@ -189,12 +180,10 @@ TEST(thread_that_waits_in_a_dropped_mailbox_wakes_with_closed)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
     struct parked parked;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     parked_receive(&parked, &box, LBX_FOREVER);
     box_end(&box);
     CHECK_STATUS(LBX_CLOSED, parked_end(&parked));
@@ -206,13 +195,11 @@ TEST(operation_that_was_never_polled_can_be_ended_last)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
     lbx_operation operation;
     void *message;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
     box_end(&box);
@@ -297,14 +284,11 @@ TEST_CITING("CLOSE-5", both_last_handles_go_at_the_same_moment)
     for (int round = 0; round < 200; round++) {
         struct torture memory = TORTURE_INIT;
         lbx_allocator allocator = torture_allocator(&memory);
-        lbx_mailbox_options options = plain_options();
         _Atomic int ended = 0;
-        struct box box;
+        struct box box = BOX(
+            LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator,
+            with.destroy = destroy_counting, with.destroy_context = &ended);
 
-        options.allocator = &allocator;
-        options.destroy = destroy_counting;
-        options.destroy_context = &ended;
-        box = box_make(LBX_KIND_UNBOUNDED, &options);
         box_send_numbers(&box, 1, 3);
         threads_run(2, drop_one, &box);
         CHECK_INT(3, ended);

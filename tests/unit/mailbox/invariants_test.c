@@ -237,12 +237,9 @@ uses_its_memory_again(const char *kind)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
-    struct box box;
     size_t after_first_round = 0;
+    struct box box = BOX(kind, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(kind, &options);
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 10000; i++) {
             box_send(&box, i);
@@ -266,11 +263,9 @@ TEST(memory_of_a_burst_is_given_back)
     };
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send_numbers(&box, 1, BURST);
     CHECK(memory.live_bytes >= BURST * sizeof(void *));
     for (int number = 1; number <= BURST; number++)
@@ -287,14 +282,11 @@ frees_everything_whatever_is_left_inside(const char *kind)
     for (int left = 0; left < 5000; left = left * 3 + 1) {
         struct torture memory = TORTURE_INIT;
         lbx_allocator allocator = torture_allocator(&memory);
-        lbx_mailbox_options options = options_for(kind, 5000);
         _Atomic int ended = 0;
-        struct box box;
+        struct box box =
+            BOX(kind, options_for(kind, 5000), with.allocator = &allocator,
+                with.destroy = destroy_counting, with.destroy_context = &ended);
 
-        options.allocator = &allocator;
-        options.destroy = destroy_counting;
-        options.destroy_context = &ended;
-        box = box_make(kind, &options);
         for (int i = 0; i < left; i++) {
             box_send(&box, i);
             if (i % 4 == 3)

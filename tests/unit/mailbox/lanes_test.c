@@ -9,8 +9,7 @@
 static void
 drains_system_then_control_then_user(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 10));
 
     box_send(&box, 5);
     box_send_control(&box, 3);
@@ -34,8 +33,7 @@ KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "R-07",
 static void
 without_a_control_lane_keeps_control_messages_in_turn(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 10));
     lbx_envelope envelope;
 
     box_send(&box, 2);
@@ -64,8 +62,7 @@ KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "R-07",
 // What a system message says arrives with it.
 TEST_CITING("R-39", system_message_travels_with_code_and_priority)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     lbx_system_message stop = lbx_system_message_of(LBX_SYSTEM_CODE_STOP);
     lbx_envelope envelope = lbx_envelope_from_system(stop, letter(1));
 
@@ -96,11 +93,9 @@ TEST_CITING("R-08", plain_mailbox_has_a_system_lane_of_four)
 // took "limitless" for "absent").
 TEST_CITING("R-08", disabled_system_lane_is_unsupported)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options(),
+                         with.system_reservation = LBX_LIMIT_DISABLED);
 
-    options.system_reservation = LBX_LIMIT_DISABLED;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_STATUS(LBX_UNSUPPORTED, box_try_send_system(&box, 1));
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
     CHECK(!lbx_mailbox_is_closed(box.mailbox));
@@ -109,11 +104,9 @@ TEST_CITING("R-08", disabled_system_lane_is_unsupported)
 
 TEST_CITING("R-08", limited_system_lane_is_full_at_its_limit)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options(),
+                         with.system_reservation = 2);
 
-    options.system_reservation = 2;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send_system(&box, 1);
     box_send_system(&box, 2);
     CHECK_STATUS(LBX_FULL, box_try_send_system(&box, 3));
@@ -125,12 +118,10 @@ TEST_CITING("R-08", limited_system_lane_is_full_at_its_limit)
 
 TEST_CITING("R-08", unlimited_system_lane_takes_them_all)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_REJECT),
+            with.envelopes = true, with.system_reservation = LBX_UNLIMITED);
 
-    options.envelopes = true;
-    options.system_reservation = LBX_UNLIMITED;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 5001);
     for (int number = 1; number <= 5000; number++)
         box_send_system(&box, number);
@@ -144,8 +135,7 @@ TEST_CITING("R-08", unlimited_system_lane_takes_them_all)
 static void
 when_full_still_takes_system_messages(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 2);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 2));
 
     box_send_numbers(&box, 5, 6);
     CHECK(lbx_mailbox_is_full(box.mailbox));
@@ -163,15 +153,12 @@ LIMITED_KINDS(KIND_CITING, "R-08", when_full_still_takes_system_messages)
 // not matter how much room users have.
 TEST_CITING("C-37", full_system_lane_does_not_spill_into_the_user_lane)
 {
-    lbx_mailbox_options options =
-        limited_options(100, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(100, LBX_OVERFLOW_DROP_OLDEST),
+            with.envelopes = true, with.system_reservation = 1,
+            with.loss_sink = losses_sink(&losses));
 
-    options.envelopes = true;
-    options.system_reservation = 1;
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_system(&box, 1);
     CHECK_STATUS(LBX_FULL, box_try_send_system(&box, 2));
     CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
@@ -182,12 +169,11 @@ TEST_CITING("C-37", full_system_lane_does_not_spill_into_the_user_lane)
 // Taking a system message makes no room for a waiting user message.
 TEST_CITING("R-07", system_messages_do_not_use_user_room)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.envelopes = true);
 
-    options.envelopes = true;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 2);
     box_send_system(&box, 1);
     sender_wait(&sender, &box, 3);
@@ -205,12 +191,10 @@ TEST_CITING("R-07", system_messages_do_not_use_user_room)
 static void
 control_by_priority_sorts_the_control_lane_alone(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
-    struct box box;
+    struct box box =
+        BOX(kind, options_for(kind, 10), with.control_by_priority = true,
+            with.higher_first = true);
 
-    options.control_by_priority = true;
-    options.higher_first = true;
-    box = box_make(kind, &options);
     box_send_envelope(&box, lbx_envelope_of(letter(5), 1));
     box_send_envelope(&box, lbx_envelope_control(letter(4), 1));
     box_send_envelope(&box, lbx_envelope_of(letter(6), 7));
@@ -230,14 +214,12 @@ KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "C-40",
 // mailbox to stop must not itself wait in line.
 TEST_CITING("C-38", system_send_never_waits)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope stop = lbx_envelope_from_system(
         lbx_system_message_of(LBX_SYSTEM_CODE_STOP), NULL);
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.envelopes = true, with.system_reservation = 1);
 
-    options.envelopes = true;
-    options.system_reservation = 1;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_system(&box, 1);
     CHECK_STATUS(LBX_FULL, lbx_producer_send_envelope_until(box.in, &stop,
                                                             LBX_FOREVER, NULL));
@@ -248,12 +230,11 @@ TEST_CITING("C-38", system_send_never_waits)
 // Akka: one capacity for both classes.
 TEST_CITING("R-07", shared_control_capacity_counts_against_the_whole)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_REJECT);
     lbx_envelope control = lbx_envelope_control(letter(9), 0);
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
+            limited_options(3, LBX_OVERFLOW_REJECT), with.envelopes = true);
 
-    options.envelopes = true;
-    box = box_make(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     box_send(&box, 2);
     box_send_control(&box, 1);
     box_send(&box, 3);
@@ -267,13 +248,11 @@ TEST_CITING("R-07", shared_control_capacity_counts_against_the_whole)
 // cellex: control has room of its own.
 TEST_CITING("R-07", control_capacity_of_its_own_is_apart_from_the_users)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
     lbx_envelope control = lbx_envelope_control(letter(9), 0);
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
+                         limited_options(1, LBX_OVERFLOW_REJECT),
+                         with.envelopes = true, with.control_capacity = 2);
 
-    options.envelopes = true;
-    options.control_capacity = 2;
-    box = box_make(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     box_send(&box, 3);
     box_send_control(&box, 1);
     box_send_control(&box, 2);
@@ -289,12 +268,10 @@ TEST_CITING("R-07", control_capacity_of_its_own_is_apart_from_the_users)
 
 TEST_CITING("R-07", unlimited_control_capacity_takes_them_all)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
-    struct box box;
+    struct box box = BOX(
+        LBX_KIND_BOUNDED_CONTROL_AWARE, limited_options(1, LBX_OVERFLOW_REJECT),
+        with.envelopes = true, with.control_capacity = LBX_UNLIMITED);
 
-    options.envelopes = true;
-    options.control_capacity = LBX_UNLIMITED;
-    box = box_make(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     box_send(&box, 3001);
     for (int number = 1; number <= 3000; number++)
         box_send_control(&box, number);
@@ -307,8 +284,7 @@ TEST_CITING("R-07", unlimited_control_capacity_takes_them_all)
 // by the full value, no clamping to eight levels.
 TEST_CITING("R-39", system_priorities_are_kept_beyond_eight_levels)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     lbx_system_message urgent = {LBX_SYSTEM_CODE_USER + 1, 42};
     lbx_envelope envelope = lbx_envelope_from_system(urgent, NULL);
 
@@ -392,8 +368,7 @@ TEST(plain_mailbox_gives_envelopes_with_defaults)
 static void
 suspended_holds_users_back_and_lets_system_flow(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 10));
 
     box_send(&box, 1);
     CHECK(lbx_mailbox_suspend(box.mailbox));
@@ -442,8 +417,7 @@ TEST_CITING("R-16", resume_without_suspension_is_harmless)
 // R-16 names control-user messages as well.
 TEST_CITING("R-16", suspension_holds_control_messages_back_too)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
     box_send_control(&box, 1);
@@ -477,11 +451,9 @@ TEST_CITING("R-16 R-35", resume_wakes_waiting_receivers)
 // The reservation was for a user message; suspension takes it back.
 TEST_CITING("R-16", suspension_comes_before_a_promise_not_yet_kept)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
+    struct box box = box_with_promise(&receiver);
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1); // promised
     CHECK(lbx_mailbox_suspend(box.mailbox));
     CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
     CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
@@ -493,8 +465,7 @@ TEST_CITING("R-16", suspension_comes_before_a_promise_not_yet_kept)
 // A system message reaches a receiver that waits in a suspended mailbox.
 TEST_CITING("R-16 MSG-9", system_message_wakes_a_receiver_while_suspended)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct receiver receiver;
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
@@ -509,8 +480,7 @@ TEST_CITING("R-16 MSG-9", system_message_wakes_a_receiver_while_suspended)
 // Full stays full: suspension stops receivers, not the count.
 TEST_CITING("R-16 MSG-5", suspended_mailbox_is_full_at_its_capacity)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_REJECT);
 
     CHECK(lbx_mailbox_suspend(box.mailbox));
     box_send_numbers(&box, 1, 2);

@@ -31,12 +31,11 @@ owned_options(lbx_overflow overflow)
 
 TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     box_send_envelope(&box, from_someone(2));
 
@@ -53,12 +52,11 @@ TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
 // The sink can tell "the third" from "three at once".
 TEST_CITING("R-20", losses_are_counted_one_by_one)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_OLDEST),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 5);
     CHECK_INT(4, losses.count);
     for (unsigned i = 0; i < 4; i++) {
@@ -75,8 +73,7 @@ TEST_CITING("R-20", losses_are_counted_one_by_one)
 // delivered, whatever the sender wrote there.
 TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_REJECT));
     lbx_envelope envelope = from_someone(1);
 
     envelope.recipient = &someone;
@@ -91,14 +88,12 @@ TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
 // Without a sink, lost envelopes are sent to the dead letters as they are.
 TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
-    lbx_mailbox_options keep = envelope_options();
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
-    struct box box;
+    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     lbx_envelope envelope;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.dead_letters = dead.in);
 
-    options.dead_letters = dead.in;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     box_send_envelope(&box, from_someone(2));
 
@@ -114,15 +109,12 @@ TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 
 TEST(sink_comes_before_dead_letters)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
-    lbx_mailbox_options keep = envelope_options();
     struct losses losses = {.count = 0};
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
-    struct box box;
+    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.loss_sink = losses_sink(&losses), with.dead_letters = dead.in);
 
-    options.loss_sink = losses_sink(&losses);
-    options.dead_letters = dead.in;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 2);
     CHECK_INT(1, losses.count);
     CHECK(lbx_mailbox_is_empty(dead.mailbox));
@@ -134,13 +126,11 @@ TEST(sink_comes_before_dead_letters)
 // its own handle first.
 TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
-    lbx_mailbox_options keep = envelope_options();
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
-    struct box box;
+    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.dead_letters = dead.in);
 
-    options.dead_letters = dead.in;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     lbx_producer_unref(dead.in);
     dead.in = NULL;
     box_send_numbers(&box, 1, 2);
@@ -154,16 +144,13 @@ TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
 // MSG-1: what the dead letters refuse is still ended, once.
 TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
-    lbx_mailbox_options keep = envelope_options();
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, &keep);
+    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     _Atomic int ended = 0;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.dead_letters = dead.in, with.destroy = destroy_counting,
+            with.destroy_context = &ended);
 
-    options.dead_letters = dead.in;
-    options.destroy = destroy_counting;
-    options.destroy_context = &ended;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     CHECK_OK(lbx_mailbox_close(dead.mailbox, LBX_CLOSE_DRAIN));
     box_send_numbers(&box, 1, 3);
     CHECK_INT(2, ended);
@@ -204,15 +191,13 @@ TEST(type_ends_its_own_lost_messages)
 // The sink owns what it is given: nobody else may end it.
 TEST(sink_owns_the_message_and_nobody_destroys_it)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
     _Atomic int ended = 0;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_OLDEST),
+            with.loss_sink = losses_sink(&losses),
+            with.destroy = destroy_counting, with.destroy_context = &ended);
 
-    options.loss_sink = losses_sink(&losses);
-    options.destroy = destroy_counting;
-    options.destroy_context = &ended;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 4);
     box_end(&box);
     CHECK_INT(4, losses.count);
@@ -222,12 +207,10 @@ TEST(sink_owns_the_message_and_nobody_destroys_it)
 // A message that was received is the receiver's: never lost, never ended.
 TEST_CITING("MSG-1", received_messages_are_never_lost)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_REJECT);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_REJECT),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     CHECK_RECEIVES(&box, 1);
     CHECK_STATUS(LBX_OK, lbx_producer_try_send(box.in, letter(2)));
@@ -241,12 +224,11 @@ TEST_CITING("MSG-1", received_messages_are_never_lost)
 // (akka-core#27265): the reasons differ.
 TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 {
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 2);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
     CHECK_INT(2, losses.count);
@@ -260,17 +242,14 @@ TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 // ends, nothing is lost twice.
 TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
 {
-    lbx_mailbox_options small = limited_options(1, LBX_OVERFLOW_DROP_OLDEST);
-    lbx_mailbox_options options = owned_options(LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
-    struct box dead;
-    struct box box;
+    struct box dead =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_DROP_OLDEST),
+            with.envelopes = true, with.loss_sink = losses_sink(&losses));
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
+            with.dead_letters = dead.in);
 
-    small.envelopes = true;
-    small.loss_sink = losses_sink(&losses);
-    dead = box_make(LBX_KIND_BOUNDED, &small);
-    options.dead_letters = dead.in;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send_numbers(&box, 1, 4); // 2, 3, 4 are lost; 2, 3 are lost again
     CHECK_INT(2, losses.count);
     losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_OLDEST);

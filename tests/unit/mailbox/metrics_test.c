@@ -9,8 +9,7 @@
 static void
 counts_exactly(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 3);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 3));
     bool limited = kind_is_limited(kind);
     lbx_mailbox_stats stats;
 
@@ -41,8 +40,7 @@ EVERY_KIND(KIND_CITING, "R-41", counts_exactly)
 
 TEST_CITING("R-41", empty_and_full_are_told_by_the_depth)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_REJECT);
 
     CHECK(lbx_mailbox_is_empty(box.mailbox));
     CHECK(!lbx_mailbox_is_full(box.mailbox));
@@ -78,8 +76,7 @@ EVERY_KIND(KIND_CITING, "R-28", high_water_mark_is_within_a_batch_of_the_peak)
 
 TEST(stats_count_those_who_wait)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct receiver receiver;
     struct sender sender;
 
@@ -98,13 +95,12 @@ TEST(stats_count_those_who_wait)
 // Kamon#673: external counters drift; ours do not, whatever happened.
 TEST_CITING("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_DROP_OLDEST);
     lbx_envelope late = lbx_envelope_with_default_priority(letter(9));
     lbx_mailbox_stats stats;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(3, LBX_OVERFLOW_DROP_OLDEST),
+            with.envelopes = true);
 
-    options.envelopes = true;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     late.deadline_ns = 1;
     box_send_numbers(&box, 1, 7); // evicts four
     box_send_envelope(&box, late);
@@ -467,10 +463,9 @@ count_ready(void *context, lbx_mailbox *mailbox)
 static void
 calls_the_hook_for_each_accepted_message(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 2);
     struct hook_calls hooked = {0, NULL};
     lbx_scheduler_hook hook = {count_ready, &hooked};
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 2));
 
     CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
     box_send_numbers(&box, 1, 2);

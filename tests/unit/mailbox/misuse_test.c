@@ -215,8 +215,7 @@ TEST_CITING("R-13", result_is_always_written)
 // An envelope's channel is a byte; one that is no channel is refused.
 TEST(unknown_channel_is_invalid)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_CONTROL_AWARE, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
 
     envelope.channel = 200;
@@ -244,15 +243,12 @@ ask(void *context)
 static void
 where_nothing_may_wait_says_would_block(const char *kind)
 {
-    lbx_mailbox_options options = plain_options();
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
     void *messages[1] = {letter(1)};
     void *message;
     size_t count = 9;
-    struct box box;
+    struct box box = BOX(kind, plain_options(), with.may_wait = never);
 
-    options.may_wait = never;
-    box = box_make(kind, &options);
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_producer_try_send(box.in, letter(1)));
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_producer_send(box.in, letter(1)));
     CHECK_STATUS(LBX_WOULD_BLOCK,
@@ -282,16 +278,13 @@ EVERY_KIND(KIND_CITING, "C-41", where_nothing_may_wait_says_would_block)
 
 TEST_CITING("C-41", operations_say_would_block_too)
 {
-    lbx_mailbox_options options = plain_options();
     bool allowed = false;
     lbx_operation send;
     lbx_operation receive;
     void *message = NULL;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.may_wait = ask, with.may_wait_context = &allowed);
 
-    options.may_wait = ask;
-    options.may_wait_context = &allowed;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
     CHECK_OK(
         lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
@@ -310,14 +303,11 @@ TEST_CITING("C-41", operations_say_would_block_too)
 // Asked each time: the answer may change from call to call.
 TEST_CITING("C-41", permission_is_asked_at_every_call)
 {
-    lbx_mailbox_options options = plain_options();
     bool allowed = true;
     void *message = NULL;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+                         with.may_wait = ask, with.may_wait_context = &allowed);
 
-    options.may_wait = ask;
-    options.may_wait_context = &allowed;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send(&box, 1);
     allowed = false;
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_consumer_try_receive(box.out, &message));

@@ -48,8 +48,7 @@ TEST_CITING("WAIT-1", cancelled_operation_stays_cancelled)
 // consumer.h: nothing happens before the first poll.
 TEST(operation_does_nothing_before_its_first_poll)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     lbx_operation receive;
     void *message = NULL;
@@ -163,8 +162,7 @@ TEST(finished_flush_and_batch_can_be_restarted)
 
 TEST(receive_of_an_envelope_waits_like_any_other)
 {
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct bell bell = {0};
     lbx_envelope envelope;
     lbx_operation receive;
@@ -324,8 +322,7 @@ TEST(outputs_are_written_only_on_success)
 // The result of a waiting send is written when it is final.
 TEST_CITING("R-13", waiting_send_reports_its_outcome)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     lbx_send_result result;
     lbx_operation send;
@@ -484,8 +481,7 @@ TEST_CITING("WAIT-6", operation_may_be_freed_inside_its_waker_by_close)
 // WAIT-4 with WAIT-6: the send that a receiver completes is freed by its waker.
 TEST_CITING("WAIT-6", send_may_be_freed_inside_its_own_waker)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct inside inside = {.deed = FREE_IT};
     lbx_waker waker = {act_inside, &inside};
 
@@ -581,8 +577,7 @@ TEST_CITING("WAIT-5 MSG-10",
 // Two waiters of different sorts on one mailbox, freed by one another.
 TEST_CITING("WAIT-6", waker_of_a_receive_may_end_a_waiting_send)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct together together = {.second = malloc(sizeof(lbx_operation))};
     lbx_waker waker = {free_the_second, &together};
     lbx_operation flush;

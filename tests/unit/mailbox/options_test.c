@@ -192,12 +192,10 @@ same_priority(const void *message, void *context, int32_t *ret)
  * serves several kinds. */
 TEST_CITING("V-18", orders_are_ignored_by_kinds_without_priority)
 {
-    lbx_mailbox_options options = plain_options();
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.compare = compare_nothing,
+            with.priority = same_priority);
 
-    options.compare = compare_nothing;
-    options.priority = same_priority;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     box_send_numbers(&box, 1, 2);
     CHECK_RECEIVES(&box, 1, 2);
     box_end(&box);
@@ -294,12 +292,10 @@ TEST(fault_about_a_very_long_name_is_cut_to_fit)
 // A fault of an earlier try must not be mistaken for this one's.
 TEST(successful_creation_leaves_the_fault_alone)
 {
-    lbx_mailbox_options options = plain_options();
     lbx_fault fault = {LBX_OK, "untouched"};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.fault = &fault);
 
-    options.fault = &fault;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_STATUS(LBX_OK, fault.status);
     CHECK_STR("untouched", fault.text);
     box_end(&box);
@@ -343,9 +339,8 @@ keeps_every_capacity_exactly(const char *kind)
     const int capacities[] = {1, 2, 3, 5, 7, 10, 63, 64, 65, 1023};
 
     for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
-        lbx_mailbox_options options =
-            limited_options(capacities[i], LBX_OVERFLOW_REJECT);
-        struct box box = box_make(kind, &options);
+        struct box box =
+            BOX(kind, limited_options(capacities[i], LBX_OVERFLOW_REJECT));
 
         box_send_numbers(&box, 1, capacities[i]);
         CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(0)));
@@ -401,8 +396,7 @@ TEST_CITING("R-25", capabilities_of_each_kind)
 // Whether sends may wait is a matter of the policy.
 TEST_CITING("R-25", only_block_makes_a_mailbox_that_can_block)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box waits = box_make(LBX_KIND_BOUNDED, &options);
+    struct box waits = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct box refuses = box_make(LBX_KIND_BOUNDED, NULL);
 
     CHECK(lbx_kind_registry_capabilities(NULL, LBX_KIND_BOUNDED) &
@@ -523,8 +517,7 @@ TEST(every_preset_makes_every_kind_it_can_limit)
         lbx_vela_mailbox_options, lbx_mailbox_options_production};
 
     for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
-        lbx_mailbox_options options = presets[i]();
-        struct box box = box_make(LBX_KIND_BOUNDED_PRIORITY, &options);
+        struct box box = BOX(LBX_KIND_BOUNDED_PRIORITY, presets[i]());
 
         CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
         box_end(&box);
@@ -534,8 +527,7 @@ TEST(every_preset_makes_every_kind_it_can_limit)
 /* the production preset needs no kind's name to be bounded. */
 TEST_CITING("R-28", capacity_without_a_kind_makes_it_bounded)
 {
-    lbx_mailbox_options options = lbx_mailbox_options_production();
-    struct box box = box_make(NULL, &options);
+    struct box box = BOX(NULL, lbx_mailbox_options_production());
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
     CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BOUND);

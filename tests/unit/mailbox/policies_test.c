@@ -11,11 +11,9 @@
 static struct box
 full_box(const char *kind, lbx_overflow overflow, struct losses *losses)
 {
-    lbx_mailbox_options options = limited_options(2, overflow);
-    struct box box;
+    struct box box = BOX(kind, limited_options(2, overflow),
+                         with.loss_sink = losses_sink(losses));
 
-    options.loss_sink = losses_sink(losses);
-    box = box_make(kind, &options);
     box_send_numbers(&box, 1, 2);
     return box;
 }
@@ -77,14 +75,12 @@ LIMITED_KINDS(KIND_CITING, "R-01 R-13", drops_the_newest)
 static void
 newest_to_sender_gives_the_message_back(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     lbx_send_result result;
-    struct box box;
+    struct box box = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_NEWEST),
+                         with.return_dropped_newest = true,
+                         with.loss_sink = losses_sink(&losses));
 
-    options.return_dropped_newest = true;
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(kind, &options);
     box_send_numbers(&box, 1, 2);
     result = send_for_result(&box, 3, LBX_FULL);
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
@@ -224,14 +220,13 @@ TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED,
+            waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     test_clock_advance(&time, 4 * LBX_MS);
@@ -250,14 +245,13 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED,
+            waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_DROP_NEWEST),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     test_clock_advance(&time, 5 * LBX_MS);
@@ -276,10 +270,9 @@ with_a_negative_wait_waits_for_ever(const char *kind)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, -1, LBX_OVERFLOW_REJECT);
     struct sender sender;
-    struct box box = box_make(kind, &options);
+    struct box box =
+        BOX(kind, waiting_options(&clock, -1, LBX_OVERFLOW_REJECT));
 
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
@@ -296,8 +289,8 @@ LIMITED_KINDS(KIND_CITING, "R-02", with_a_negative_wait_waits_for_ever)
 // Akka's zero push timeout: one look, no wait.
 TEST_CITING("A-25", wait_of_zero_is_one_try)
 {
-    lbx_mailbox_options options = waiting_options(NULL, 0, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, waiting_options(NULL, 0, LBX_OVERFLOW_REJECT));
 
     CHECK_OK(lbx_producer_send(box.in, letter(1)));
     CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send(box.in, letter(2)));
@@ -310,9 +303,9 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box =
+        BOX(LBX_KIND_BOUNDED,
+            waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
     struct sender hasty;
     struct sender patient;
 
@@ -339,14 +332,13 @@ TEST_CITING("R-12", own_deadline_gives_the_message_back)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED,
+            waiting_options(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST),
+            with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait_until(&sender, &box, 2, test_clock_now(&time) + LBX_MS);
     test_clock_advance(&time, LBX_MS);
@@ -362,9 +354,9 @@ TEST(wait_is_measured_from_the_first_poll)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options =
-        waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box =
+        BOX(LBX_KIND_BOUNDED,
+            waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
     struct sender sender = {.bell = {0}};
 
     box_send(&box, 1);
@@ -396,12 +388,11 @@ LIMITED_KINDS(KIND_CITING, "R-01 R-20", loses_each_overflowing_message_once)
 // DESIGN 5: a priority kind evicts the least urgent, and of those the oldest.
 TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
 {
-    lbx_mailbox_options options = limited_options(4, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box = BOX(LBX_KIND_BOUNDED_PRIORITY,
+                         limited_options(4, LBX_OVERFLOW_DROP_OLDEST),
+                         with.loss_sink = losses_sink(&losses));
 
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED_PRIORITY, &options);
     box_send_envelope(&box, lbx_envelope_of(letter(1), 9));
     box_send_envelope(&box, lbx_envelope_of(letter(2), 5));
     box_send_envelope(&box, lbx_envelope_of(letter(3), 9));
@@ -417,13 +408,12 @@ TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
 // Dropping must never remove a control or system message.
 TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
+            limited_options(3, LBX_OVERFLOW_DROP_OLDEST), with.envelopes = true,
+            with.loss_sink = losses_sink(&losses));
 
-    options.envelopes = true;
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     box_send_system(&box, 1);
     box_send_control(&box, 2);
     box_send(&box, 3);
@@ -438,13 +428,12 @@ TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 // With nothing to evict, a send is refused rather than making room by force.
 TEST(drop_oldest_with_only_control_messages_inside_refuses)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_DROP_OLDEST);
     struct losses losses = {.count = 0};
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
+            limited_options(2, LBX_OVERFLOW_DROP_OLDEST), with.envelopes = true,
+            with.loss_sink = losses_sink(&losses));
 
-    options.envelopes = true;
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED_CONTROL_AWARE, &options);
     box_send_control(&box, 1);
     box_send_control(&box, 2);
     CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(3)));
@@ -514,12 +503,10 @@ TEST_CITING("R-03 R-05", extreme_priorities_keep_their_order)
 // (which has no positive twin) included.
 TEST_CITING("R-03", higher_first_turns_the_order_and_keeps_the_number)
 {
-    lbx_mailbox_options options = plain_options();
     lbx_envelope envelope;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+                         with.higher_first = true);
 
-    options.higher_first = true;
-    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     box_send_envelope(&box, lbx_envelope_of(letter(1), INT32_MIN));
     box_send_envelope(&box, lbx_envelope_of(letter(2), INT32_MAX));
     box_send_envelope(&box, lbx_envelope_of(letter(3), -1));
@@ -550,12 +537,10 @@ priority_of_number(const void *message, void *context, int32_t *ret)
 TEST_CITING("R-05", priority_is_asked_once_per_message)
 {
     struct counted_priority counted = {0, NULL};
-    lbx_mailbox_options options = plain_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+                         with.priority = priority_of_number,
+                         with.priority_context = &counted);
 
-    options.priority = priority_of_number;
-    options.priority_context = &counted;
-    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     counted.mailbox = box.mailbox;
     for (int number = 8; number > 0; number--)
         box_send(&box, number);
@@ -567,12 +552,10 @@ TEST_CITING("R-05", priority_is_asked_once_per_message)
 TEST_CITING("R-05", failing_priority_function_refuses_the_message)
 {
     struct counted_priority counted = {0, NULL};
-    lbx_mailbox_options options = plain_options();
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+                         with.priority = priority_of_number,
+                         with.priority_context = &counted);
 
-    options.priority = priority_of_number;
-    options.priority_context = &counted;
-    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     counted.mailbox = box.mailbox;
     box_send(&box, 14);
     CHECK_STATUS(LBX_REFUSED, lbx_producer_try_send(box.in, letter(13)));
@@ -593,13 +576,11 @@ compare_parity(const lbx_envelope *a, const lbx_envelope *b, void *context)
 
 TEST_CITING("R-04", compare_orders_and_equals_stay_in_order_of_arrival)
 {
-    lbx_mailbox_options options = plain_options();
     int calls = 0;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+            with.compare = compare_parity, with.compare_context = &calls);
 
-    options.compare = compare_parity;
-    options.compare_context = &calls;
-    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     box_send_numbers(&box, 1, 9);
     CHECK_RECEIVES(&box, 2, 4, 6, 8, 1, 3, 5, 7, 9);
     CHECK(calls > 0);
@@ -609,12 +590,10 @@ TEST_CITING("R-04", compare_orders_and_equals_stay_in_order_of_arrival)
 // messages sent without an envelope have the mailbox's default.
 TEST_CITING("R-06", default_priority_can_be_chosen)
 {
-    lbx_mailbox_options options = plain_options();
     lbx_envelope envelope;
-    struct box box;
+    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+                         with.default_priority = 3);
 
-    options.default_priority = 3;
-    box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
     box_send_envelope(&box, lbx_envelope_of(letter(3), 4));
     box_send(&box, 2);
     CHECK_OK(lbx_producer_send(box.in, letter(22)));
@@ -631,8 +610,7 @@ TEST_CITING("R-06", default_priority_can_be_chosen)
 TEST_CITING("R-06", types_default_priority_orders_its_messages)
 {
     lbx_type_options type_options = LBX_TYPE_OPTIONS_INIT;
-    lbx_mailbox_options options = envelope_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, envelope_options());
     lbx_type *urgent;
 
     type_options.name = "shop.Fire";

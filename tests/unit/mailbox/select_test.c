@@ -293,8 +293,7 @@ TEST(cancelled_select_takes_nothing)
 // says LBX_OK.
 TEST_CITING("WAIT-4", losing_send_says_whether_it_was_sent)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box full = box_make(LBX_KIND_BOUNDED, &options);
+    struct box full = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct box empty = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation send;
     lbx_operation receive;
@@ -375,17 +374,15 @@ TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = plain_options();
     int64_t soon = test_clock_now(&time) + LBX_MS;
     lbx_operation receive;
     lbx_operation *list[] = {&receive};
     lbx_operation select;
     void *message;
     size_t index = 9;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
-    options.clock = &clock;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_OK(lbx_consumer_receive_init(&receive, box.out, &message, soon));
     CHECK_OK(lbx_select_init(&select, list, 1, 0, LBX_FOREVER, &index));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
@@ -447,17 +444,15 @@ TEST(select_over_different_clocks_is_invalid)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = plain_options();
     struct box real = box_make(LBX_KIND_UNBOUNDED, NULL);
-    struct box other;
     lbx_operation receives[2];
     lbx_operation *list[] = {&receives[0], &receives[1]};
     lbx_operation select;
     void *message;
     size_t index;
+    struct box other =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
-    options.clock = &clock;
-    other = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_OK(lbx_consumer_receive_init(&receives[0], real.out, &message,
                                        LBX_FOREVER));
     CHECK_OK(lbx_consumer_receive_init(&receives[1], other.out, &message,

@@ -263,8 +263,7 @@ TEST(null_signals_are_harmless)
 static void
 notifies_its_signal_after_each_message(const char *kind)
 {
-    lbx_mailbox_options options = options_for(kind, 10);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, options_for(kind, 10));
     lbx_signal *signal;
 
     CHECK_OK(lbx_consumer_signal(box.out, &signal));
@@ -300,12 +299,10 @@ TEST_CITING("C-02", mailboxs_signal_outlives_the_mailbox)
 {
     struct torture memory = TORTURE_INIT;
     lbx_allocator allocator = torture_allocator(&memory);
-    lbx_mailbox_options options = plain_options();
     lbx_signal *signal;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.allocator = &allocator);
 
-    options.allocator = &allocator;
-    box = box_make(LBX_KIND_UNBOUNDED, &options);
     CHECK_OK(lbx_consumer_signal(box.out, &signal));
     box_send(&box, 1);
     box_end(&box);

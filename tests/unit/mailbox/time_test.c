@@ -134,14 +134,12 @@ TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.envelopes = true, with.clock = &clock);
 
-    options.envelopes = true;
-    options.clock = &clock;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     envelope.deadline_ns = test_clock_now(&time) + LBX_MS;
     box_send_envelope(&box, envelope);
     sender_wait(&sender, &box, 2);
@@ -158,16 +156,14 @@ TEST(message_may_expire_while_its_send_waits)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     struct losses losses = {.count = 0};
     lbx_operation send;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.envelopes = true, with.clock = &clock,
+            with.loss_sink = losses_sink(&losses));
 
-    options.envelopes = true;
-    options.clock = &clock;
-    options.loss_sink = losses_sink(&losses);
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     envelope.deadline_ns = test_clock_now(&time) + LBX_MS;
     CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
@@ -214,13 +210,11 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.timestamps = true, with.clock = &clock);
 
-    options.timestamps = true;
-    options.clock = &clock;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     test_clock_advance(&time, 10 * LBX_MS);
@@ -256,8 +250,7 @@ TEST_CITING("MSG-6", mailbox_without_timestamps_does_not_read_the_clock)
 // WAIT-9: one try, no wait.
 TEST_CITING("WAIT-9 R-02", deadline_in_the_past_is_one_try)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     void *message = NULL;
 
     CHECK_STATUS(LBX_TIMEOUT, lbx_consumer_receive_until(box.out, &message, 0));
@@ -348,13 +341,11 @@ TEST_CITING("R-33", enormous_wait_is_for_ever)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender sender;
-    struct box box;
+    struct box box =
+        BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
+            with.clock = &clock, with.wait_ns = INT64_MAX);
 
-    options.clock = &clock;
-    options.wait_ns = INT64_MAX;
-    box = box_make(LBX_KIND_BOUNDED, &options);
     box_send(&box, 1);
     sender_wait(&sender, &box, 2);
     CHECK_INT(LBX_FOREVER, lbx_operation_deadline(&sender.operation));

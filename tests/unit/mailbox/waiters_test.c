@@ -9,8 +9,7 @@
 static void
 serves_waiting_senders_in_order_of_arrival(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
     struct sender senders[4];
 
     box_send(&box, 1);
@@ -77,11 +76,9 @@ TEST_CITING("R-35 WAIT-10", one_message_wakes_the_first_receiver_only)
 // try may not overtake waiters.
 TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
+    struct box box = box_with_promise(&receiver);
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1);
     CHECK_NOTHING(&box);
     box_send(&box, 2); // one more than was promised
     CHECK_OK(box_look(&box));
@@ -94,8 +91,7 @@ TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 // No barging: capacity that became free belongs to the first waiting sender.
 TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
 {
-    lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     struct sender sender;
 
     box_send_numbers(&box, 1, 2);
@@ -111,13 +107,10 @@ TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
 // A loser that re-registers must not lose its place.
 TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender first;
+    struct box box = box_with_sender(&first);
     struct sender second;
 
-    box_send(&box, 1);
-    sender_wait(&first, &box, 2);
     sender_wait(&second, &box, 3);
     for (int i = 0; i < 5; i++)
         CHECK_STATUS(LBX_PENDING, sender_poll(&first));
@@ -132,8 +125,7 @@ TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 // a receive holds a reservation, not the message, until it is polled.
 TEST_CITING("WAIT-3 R-34", promised_message_stays_in_its_place)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_REJECT);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_REJECT);
     struct receiver receiver;
 
     receiver_wait(&receiver, &box);
@@ -162,12 +154,9 @@ TEST_CITING("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls)
 // a send completed by hand-over is sent: cancelling it reports OK.
 TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
+    struct box box = box_with_sender(&sender);
 
-    box_send(&box, 1);
-    sender_wait(&sender, &box, 2);
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_operation_cancel(&sender.operation));
     CHECK_RECEIVES(&box, 2);
@@ -178,12 +167,9 @@ TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 // WAIT-4: or it is wholly out, and its message the caller's.
 TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
     struct sender sender;
+    struct box box = box_with_sender(&sender);
 
-    box_send(&box, 1);
-    sender_wait(&sender, &box, 2);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&sender.operation));
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_RECEIVES(&box, 1);
@@ -196,8 +182,7 @@ TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 // C-32: in the middle of the line, without disturbing the others.
 TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct sender senders[3];
 
     box_send(&box, 1);
@@ -215,8 +200,7 @@ TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
 // fits goes in. Here: a large batch is taken at once.
 TEST_CITING("MSG-9", all_room_that_appears_is_given_away)
 {
-    lbx_mailbox_options options = limited_options(3, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    struct box box = box_limited(3, LBX_OVERFLOW_BLOCK);
     struct sender senders[2];
     void *taken[3];
     size_t count;
@@ -290,8 +274,7 @@ push_and_pull(unsigned index, void *context)
 static void
 of_one_message_passes_thousands(const char *kind)
 {
-    lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box box = box_make(kind, &options);
+    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
 
     threads_run(4, push_and_pull, &box);
     CHECK_INT(2000, box_stats(&box).accepted);

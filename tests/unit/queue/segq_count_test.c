@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The segment queue: how many were accepted, and how many taken. */
-#include "queue/fixture.h"
+#include "queue/segq_fixture.h"
 
-static lbx__segq q;
-
+// The push may ask for a wake-up, or not.
 static void
-make(unsigned words, bool many)
+push_noting(uint64_t number)
 {
-    CHECK_OK(lbx__segq_init(&q, words, many, allocator));
-}
-
-static void
-end(void)
-{
-    CHECK(lbx__segq_valid(&q));
-    lbx__segq_fini(&q);
-    check_nothing_allocated();
-}
-
-static void
-push(uint64_t number)
-{
-    struct item item = item_of(number);
-
-    CHECK(lbx__segq_push(&q, item.words, q.words) >= 0);
-}
-
-static uint64_t
-pop(void)
-{
-    struct item item;
-    unsigned notes;
-
-    if (lbx__segq_pop(&q, item.words, 1, q.words, &notes) == 0)
-        return NOTHING;
-    return item_number(item.words, q.words);
+    CHECK(push(number) >= 0);
 }
 
 static void
@@ -46,7 +18,7 @@ counts_every_step(unsigned words, bool many)
     CHECK_INT(0, lbx__segq_accepted(&q));
     CHECK_INT(0, lbx__segq_taken(&q));
     for (uint64_t i = 0; i < 2 * slots + 2; i++) {
-        push(i);
+        push_noting(i);
         CHECK_INT(i + 1, lbx__segq_accepted(&q));
     }
     for (uint64_t i = 0; i < 2 * slots + 2; i++) {
@@ -81,7 +53,7 @@ TEST_CITING("SEGQ-5", counts_do_not_lag_behind_the_word)
 
     make(LBX__ENVELOPE, false);
     for (uint64_t i = 0; i < count; i++)
-        push(i);
+        push_noting(i);
     CHECK_INT(6, lbx__sub(&q.installs, 4, relaxed));
     CHECK_INT(count, lbx__segq_accepted(&q));
     lbx__segq_raise(&q, LBX__FLAG_WAITING);
@@ -97,7 +69,7 @@ TEST_CITING("SEGQ-5", taken_does_not_lag_behind_the_head)
 
     make(LBX__ENVELOPE, true);
     for (uint64_t i = 0; i < count; i++)
-        push(i);
+        push_noting(i);
     for (uint64_t i = 0; i < count; i++)
         CHECK_INT(i, pop());
     CHECK_INT(5, lbx__sub(&q.retires, 3, relaxed));
@@ -114,7 +86,7 @@ survives_the_wrap_of_the_sequence(bool many)
 
     make(LBX__ENVELOPE, many);
     for (uint64_t i = 0; i < 2050 * slots; i++) {
-        push(i);
+        push_noting(i);
         if (i % slots != 0)
             continue;
         CHECK_INT(i + 1, lbx__segq_accepted(&q));
@@ -145,7 +117,7 @@ TEST_CITING("SEGQ-5 MSG-8", counts_survive_many_installs)
     make(LBX__WORD, false);
     lbx__store(&q.installs, installs, relaxed);
     for (uint64_t i = 0; i < 2 * slots; i++) {
-        push(i);
+        push_noting(i);
         CHECK_INT(before + i + 1, lbx__segq_accepted(&q));
     }
     lbx__segq_close(&q);
@@ -159,7 +131,7 @@ TEST_CITING("SEGQ-1 SEGQ-5", only_claims_are_counted)
     uint64_t slots = LBX__SLOTS(LBX__PAIR);
 
     make(LBX__PAIR, false);
-    push(0);
+    push_noting(0);
     (void)lbx__add(&q.tail, LBX__INDEX_ONE, acquire);
     CHECK_INT(2, lbx__segq_accepted(&q));
     for (uint64_t i = 2; i < slots + 5; i++)
@@ -176,7 +148,7 @@ samples_in(uint64_t count)
     unsigned notes;
 
     for (uint64_t i = 0; i < count; i++)
-        push(i);
+        push_noting(i);
     for (uint64_t i = 0; i < count; i++) {
         CHECK_INT(1, lbx__segq_pop(&q, item.words, 1, q.words, &notes));
         CHECK_INT(0, notes & ~(unsigned)LBX__NOTE_SAMPLE);

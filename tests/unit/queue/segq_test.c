@@ -1,60 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The segment queue: order, claims, flags, the end. */
-#include "queue/fixture.h"
-
-static lbx__segq q;
-
-static void
-make(unsigned words, bool many)
-{
-    CHECK_OK(lbx__segq_init(&q, words, many, allocator));
-}
-
-static void
-end(void)
-{
-    CHECK(lbx__segq_valid(&q));
-    lbx__segq_fini(&q);
-    check_nothing_allocated();
-}
-
-static int
-push(uint64_t number)
-{
-    struct item item = item_of(number);
-
-    return lbx__segq_push(&q, item.words, q.words);
-}
-
-static uint64_t
-pop(void)
-{
-    struct item item;
-    unsigned notes;
-
-    if (lbx__segq_pop(&q, item.words, 1, q.words, &notes) == 0)
-        return NOTHING;
-    return item_number(item.words, q.words);
-}
+#include "queue/segq_fixture.h"
 
 static uint64_t
 slots(void)
 {
     return LBX__SLOTS(q.words);
-}
-
-static void
-push_range(uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; i++)
-        CHECK_INT(0, push(i));
-}
-
-static void
-check_pops(uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; i++)
-        CHECK_INT(i, pop());
 }
 
 /* A producer that has claimed a slot and was stopped before it filled it. */
