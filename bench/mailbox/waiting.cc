@@ -175,7 +175,8 @@ idle_cpu()
 
 const char *const banner =
     "Ours: lbx_consumer_receive(), which sleeps when nothing is there, and\n"
-    "lbx_producer_send() under LBX_OVERFLOW_BLOCK; waiting sends are served in order "
+    "lbx_producer_send() under LBX_OVERFLOW_BLOCK; waiting sends are served in "
+    "order "
     "of\n"
     "arrival. \"bulk\" takes up to 64 that are there and waits only when none\n"
     "is. moodycamel: BlockingConcurrentQueue with tokens (a semaphore that\n"

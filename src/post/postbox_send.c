@@ -3,8 +3,8 @@
  * Sending: drafts are packed as parcels, the valid ones go to the store in one
  * call, and each draft gets a result.
  *
- * SEND-1  Every lbx_sent_letter that the caller gave is written, whatever happens.
- * SEND-2  A draft that is refused here does not prevent the others from being
+ * PBSEND-1  Every lbx_sent_letter that the caller gave is written, whatever happens.
+ * PBSEND-2  A draft that is refused here does not prevent the others from being
  *         sent.
  */
 #include "post/postbox.h"
@@ -61,7 +61,7 @@ send_pack_all(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
         job->status[i] = LBX_TOO_LARGE;
 }
 
-/* SEND-1: writes the result of each draft; returns the first failure. */
+/* PBSEND-1: writes the result of each draft; returns the first failure. */
 static lbx_status
 send_report(const lbx__call_op *call_op, struct send_job *job)
 {
@@ -82,7 +82,7 @@ send_report(const lbx__call_op *call_op, struct send_job *job)
     return first;
 }
 
-/* SEND-1, for a send that did not start. */
+/* PBSEND-1, for a send that did not start. */
 static lbx_status
 send_report_all(const lbx__call_op *call_op, lbx_status status)
 {

@@ -6,9 +6,9 @@
  * replies to other stores are sent, one by one; the rest is settled in one
  * call, with the replies to the same store attached (REPLY-1).
  *
- * SETTLE-1  No letter is settled whose reply was not sent.
- * SETTLE-2  Every `status` is written, and every lbx_sent_letter of an entry with a
- *           reply.
+ * PBSETTLE-1  No letter is settled whose reply was not sent.
+ * PBSETTLE-2  Every `status` is written, and every lbx_sent_letter of an entry
+ *             with a reply.
  */
 #include "base/alloc.h"
 #include "base/fault.h"
@@ -133,7 +133,7 @@ settle_was_sent(const lbx_postbox *postbox, const lbx__reply *reply,
            (status == LBX_OK || settle_is_elsewhere(postbox, reply));
 }
 
-/* SETTLE-2. */
+/* PBSETTLE-2. */
 static lbx_status
 settle_report(lbx__op *op, struct settle_job *job)
 {
@@ -197,7 +197,7 @@ settle_next_call(lbx__op *op, struct settle_job *job)
             job->status[i] =
                 settle_read_receipt(postbox, job, i, &settles[i], entry);
         if (job->status[i] != LBX_OK)
-            continue; // SETTLE-1
+            continue; // PBSETTLE-1
         if (job->replies && job->replies[i].to &&
             !settle_is_elsewhere(postbox, &job->replies[i])) {
             entry->attachments = &job->replies[i].attachment;
@@ -211,7 +211,7 @@ settle_next_call(lbx__op *op, struct settle_job *job)
     return LBX_PENDING;
 }
 
-/* SETTLE-2, for a batch that did not start. */
+/* PBSETTLE-2, for a batch that did not start. */
 static lbx_status
 settle_report_all(const lbx__call_op *call_op, lbx_status status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CAF's default_mailbox in our reading (behaviours 5.5), and EEP 76 for the
+ * CAF's default_mailbox in our reading, and EEP 76 for the
  * control lane.
  *
  * CAF's reader blocks its mailbox; ours has a receive that waits. CAF's push

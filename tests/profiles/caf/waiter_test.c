@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The waiter tests of behaviours 5.5, from the issues of 2.5: what other
- * projects' waiters lost when one was cancelled, closed or destroyed.
+ * Tests of waiters, made from issues of other systems: what their waiters lost
+ * when one was cancelled, closed or destroyed.
  */
 #include "fixture.h"
 #include "support/torture.h"

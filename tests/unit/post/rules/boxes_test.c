@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* sqs.md 1.7: idempotent with the same options, as they are now. */
+/* SQS: idempotent with the same options, as they are now. */
 TEST(creating_twice_is_one_box_if_the_options_agree)
 {
     RIG(rig);

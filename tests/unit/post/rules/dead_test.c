@@ -46,10 +46,10 @@ TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
     CHECK_STR("box", rig->got[0].source);
     CHECK_INT(first.sent_ms, rig->got[0].sent_ms);
     CHECK_INT(first.first_received_ms, rig->got[0].first_received_ms);
-    CHECK_INT(3, rig->got[0].deliveries); // sqs.md 1.11: the count goes on
+    CHECK_INT(3, rig->got[0].deliveries); // SQS: the count goes on
 }
 
-/* sqs.md 1.11: the retention clock is not reset. */
+/* SQS: the retention clock is not reset. */
 TEST_CITING("DEADLET-3", a_dead_letter_is_as_old_as_it_was)
 {
     RIG(rig);
@@ -171,7 +171,7 @@ move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
     return status;
 }
 
-/* Each to where it died, though that is many boxes (sqs.md 1.11). */
+/* Each to where it died, though that is many boxes (SQS). */
 TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
 {
     RIG(rig);
@@ -271,7 +271,7 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
     CHECK_INT(15, rig_counts(rig, from).ready);
 }
 
-/* sqs.md 1.11: deleting the destination half-way. */
+/* SQS: deleting the destination half-way. */
 TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
 {
     RIG(rig);

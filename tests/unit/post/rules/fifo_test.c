@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fifo boxes: groups, duplicates, attempts; the cases of sqs.md 1.9. */
+/* Fifo boxes: groups, duplicates, attempts; the cases of SQS. */
 #include "fixture.h"
 #include "stores/memory/memory.h"
 
@@ -76,7 +76,7 @@ TEST_CITING("GROUP-2", the_second_settled_first_does_not_open_the_group)
     CHECK_STR("g1m1 g1m3", rig_received(rig, box, 10, 30 * S));
 }
 
-/* sqs.md 1.9, 5: the back of the rotation. */
+/* SQS: the back of the rotation. */
 TEST(a_group_that_comes_back_stands_last)
 {
     RIG(rig);
@@ -88,7 +88,7 @@ TEST(a_group_that_comes_back_stands_last)
     CHECK_STR("g2m1 g1m1", rig_received(rig, box, 10, 30 * S));
 }
 
-/* sqs.md 1.9, 6: of three, the kth is extended; those before it come again. */
+/* SQS: of three, the kth is extended; those before it come again. */
 TEST(what_is_before_an_extended_letter_comes_again)
 {
     static const char *const again[] = {"", "g1m1", "g1m1 g1m2"};
@@ -106,7 +106,7 @@ TEST(what_is_before_an_extended_letter_comes_again)
     }
 }
 
-/* sqs.md 1.9, 7 (floci#2104). */
+/* SQS (floci#2104). */
 TEST(a_delayed_letter_does_not_hold_up_an_older_one)
 {
     RIG(rig);
@@ -150,7 +150,7 @@ TEST_CITING("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
     CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.9, 2: the scope; and a change of it forgets nothing. */
+/* SQS: the scope; and a change of it forgets nothing. */
 TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
 {
     RIG(rig);
@@ -170,7 +170,7 @@ TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
     CHECK(rig->sent.duplicate);
 }
 
-/* sqs.md 1.7: purging forgets them too. */
+/* SQS: purging forgets them too. */
 TEST(a_purge_forgets_duplicates)
 {
     RIG(rig);
@@ -183,7 +183,7 @@ TEST(a_purge_forgets_duplicates)
     CHECK_STR("b", rig_received(rig, box, 10, S));
 }
 
-/* sqs.md 1.9, 8. */
+/* SQS. */
 TEST(an_attempt_is_repeated_until_something_is_settled)
 {
     RIG(rig);
@@ -220,7 +220,7 @@ TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
     CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.5: no error, simply no letters; one that is settled makes another possible. */
+/* SQS: no error, simply no letters; one that is settled makes another possible. */
 TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
     RIG(rig);
@@ -257,7 +257,7 @@ TEST(groups_leave_nothing_behind)
         CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
 }
 
-/* sqs.md 1.9, 9: id and group stay, the id of a duplicate becomes the letter's
+/* SQS: id and group stay, the id of a duplicate becomes the letter's
  * own, and what was behind it goes on. */
 TEST_CITING("DEADLET-1 DEADLET-4 GROUP-1", a_dead_letter_keeps_its_group)
 {

@@ -71,7 +71,7 @@ TEST_CITING("V1", a_delayed_letter_is_not_early)
     CHECK_STR("late", rig_received(rig, box, 10, S));
 }
 
-/* sqs.md 1.7: delivered, counted, and visible again at once. */
+/* SQS: delivered, counted, and visible again at once. */
 TEST(a_lease_of_no_time_delivers_once_per_receive)
 {
     RIG(rig);
@@ -137,7 +137,7 @@ TEST_CITING("V4", a_letter_that_cannot_be_delivered_is_as_it_was)
     CHECK_INT(1, rig->got[0].deliveries);
 }
 
-/* sqs.md 1.7: measured from the send; leased letters too; a change counts for
+/* SQS: measured from the send; leased letters too; a change counts for
  * letters that are there. */
 TEST(letters_end_with_their_retention)
 {
@@ -184,7 +184,7 @@ TEST(a_full_box_refuses_and_counts_all_that_is_inside)
     CHECK_OK(rig_send(rig, box, "c"));
 }
 
-/* sqs.md 1.5: OverLimit. */
+/* SQS: OverLimit. */
 TEST(no_more_are_leased_than_may_be)
 {
     RIG(rig);
