@@ -46,7 +46,7 @@ TEST_CITING("R-44 DEADLET-1 DEADLET-2 DEADLET-3",
     CHECK_STR("box", rig->got[0].source);
     CHECK_INT(first.sent_ms, rig->got[0].sent_ms);
     CHECK_INT(first.first_received_ms, rig->got[0].first_received_ms);
-    CHECK_INT(3, rig->got[0].deliveries); // sqs.md 1.11: the count goes on
+    CHECK_INT(3, rig->got[0].deliveries); // SQS: the count goes on
 }
 
 /* SQS: the retention clock is not reset. */

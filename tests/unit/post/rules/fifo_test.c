@@ -150,7 +150,7 @@ TEST_CITING("RSEND-1 GROUP-3", a_duplicate_returns_the_first_for_five_minutes)
     CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.9, 2: the scope; and a change of it forgets nothing. */
+/* SQS: the scope; and a change of it forgets nothing. */
 TEST_CITING("RSEND-1", duplicates_are_looked_for_in_their_scope)
 {
     RIG(rig);
@@ -220,7 +220,7 @@ TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
     CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* sqs.md 1.5: no error, simply no letters; one that is settled makes another possible. */
+/* SQS: no error, simply no letters; one that is settled makes another possible. */
 TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
     RIG(rig);

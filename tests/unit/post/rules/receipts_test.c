@@ -52,7 +52,7 @@ TEST_CITING("R-30", an_overdue_lease_can_be_settled_unless_strict)
             CHECK_INT(1, rig_counts(rig, box).ready);
         } else {
             CHECK_INT(1, rig_counts(rig, box).ready);
-            // sqs.md 1.7: hides it again.
+            // SQS: hides it again.
             CHECK_OK(rig_extend(rig, box, &rig->got[0], S));
             CHECK_INT(1, rig_counts(rig, box).leased);
             rig_pass(rig, S);
