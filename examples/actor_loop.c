@@ -37,7 +37,7 @@ hear(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour listener = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "listener",
     .state_bytes = sizeof(struct words),
     .receive = hear,

@@ -108,7 +108,7 @@ static void
 show_block(void)
 {
     const struct timespec work = {.tv_nsec = 1000000};
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
     lbx_producer *in;
     lbx_consumer *out;
     pthread_t thread;

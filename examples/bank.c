@@ -95,7 +95,7 @@ static const lbx_match account_handlers[] = {
 };
 
 static const lbx_behaviour account_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "account",
     .state_bytes = sizeof(struct account),
     .start = open_account,
@@ -143,7 +143,7 @@ stand_up(lbx_context *context, void *state)
 }
 
 static const lbx_behaviour teller_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "teller",
     .state_bytes = sizeof(struct teller),
     .start = sit_down,
@@ -219,7 +219,7 @@ static const lbx_match bank_handlers[] = {
 };
 
 static const lbx_behaviour bank_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "bank",
     .state_bytes = sizeof(struct bank),
     .start = open_bank,

@@ -43,14 +43,14 @@ receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour plain = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "plain",
     .receive = receive,
 };
 
 /* A class that must not be flooded. */
 static const lbx_behaviour careful = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "careful",
     .receive = receive,
     .needs_semantics = "akka.dispatch.BoundedMessageQueueSemantics",

@@ -141,7 +141,7 @@ fair_evict(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops fair_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = fair_create,
     .destroy = fair_destroy,
     .push = fair_push,

@@ -55,7 +55,7 @@ resume(lbx_context *context, void *state, lbx_child_failure *failure)
 }
 
 static const lbx_behaviour till_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "till",
     .state_bytes = sizeof(struct till),
     .receive = take_payment,
@@ -83,7 +83,7 @@ ignore(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour shop_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "shop",
     .start = open_shop,
     .receive = ignore,

@@ -56,7 +56,7 @@ configure(void *context, const lbx_settings *section,
 }
 
 static const lbx_mailbox_type my_prio_mailbox = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "docs.dispatcher.DispatcherDocSpec$MyPrioMailbox",
     .kind = LBX_KIND_UNBOUNDED_PRIORITY,
     .configure = configure,
@@ -90,7 +90,7 @@ print(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour logger = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "Logger",
     .start = tell_itself,
     .receive = print,

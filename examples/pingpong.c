@@ -67,7 +67,7 @@ step_down(lbx_context *context, void *state)
 }
 
 static const lbx_behaviour player = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "player",
     .state_bytes = sizeof(struct player),
     .start = step_up,
@@ -94,7 +94,7 @@ judge(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour umpire = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "umpire",
     .state_bytes = sizeof(struct umpire),
     .receive = judge,

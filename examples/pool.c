@@ -34,7 +34,7 @@ square(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour worker = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "worker",
     .receive = square,
 };
@@ -47,6 +47,7 @@ struct sum {
 static lbx_status
 hand_out(lbx_context *context, void *state, void *argument)
 {
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
     lbx_ref workers;
     lbx_status status;
@@ -55,7 +56,8 @@ hand_out(lbx_context *context, void *state, void *argument)
     (void)argument;
     pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 5;
-    pool.props.behaviour = &worker;
+    props.behaviour = &worker;
+    pool.props = &props;
     status = lbx_context_spawn_pool(context, &pool, "workers", &workers);
     if (status != LBX_OK)
         return status;
@@ -79,7 +81,7 @@ add(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour adder = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "adder",
     .state_bytes = sizeof(struct sum),
     .start = hand_out,

@@ -106,7 +106,7 @@ main(int argc, char **argv)
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     lbx_courier_options couriers = LBX_COURIER_OPTIONS_INIT;
     lbx_postbox *requests, *results, *progress;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_courier *courier;
     lbx_store *store;
     lbx_routes *routes;

@@ -82,7 +82,7 @@ struct Parent {
 uint64_t
 actors_of(lbx_system *system)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     if (lbx_system_stats_read(system, &stats) != LBX_OK)
         fail("no numbers");

@@ -90,7 +90,7 @@ behaviour_of()
     static const lbx_behaviour behaviour = [] {
         lbx_behaviour made = {};
 
-        made.version = LBX_BEHAVIOUR_VERSION;
+        made.size_bytes = sizeof(lbx_behaviour);
         made.name = Actor::name;
         made.receive = actor_receives<Actor>;
         if (!std::is_empty<Actor>::value) {

@@ -151,7 +151,7 @@ class Box
 
     uint64_t letters()
     {
-        lbx_box_counts counts;
+        lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
         check(lbx_postbox_count(postbox, &counts), "lbx_postbox_count");
         return counts.ready + counts.leased + counts.delayed;

@@ -40,6 +40,10 @@
 #define LBX_MUST_USE
 #endif
 
+/* Functions that are compiled into the program: they return structs that may
+ * grow, whose size the library cannot know. */
+#define LBX_INLINE static inline
+
 LBX_BEGIN
 
 /* One row per outcome: name, value, text. The enum, lbx_status_name(),

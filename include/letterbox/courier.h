@@ -112,10 +112,8 @@ typedef struct lbx_dead_letter_policy {
     void *context;
 } lbx_dead_letter_policy;
 
-#define LBX_COURIER_OPTIONS_VERSION 1
-
 typedef struct lbx_courier_options {
-    uint32_t version;
+    size_t size_bytes;              /* LBX_COURIER_OPTIONS_INIT sets it */
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;         /* of heartbeats and the watchdog */
     lbx_fault *fault;               /* filled in when creation fails */
@@ -157,15 +155,20 @@ typedef struct lbx_courier_options {
      * thread of its own, with the handlers' `context`. NULL: not called. */
     void (*stuck)(void *context, int64_t silent_ns);
     int64_t watchdog_ns; /* 720 s; more than wait_ns */
+
+    /* Written before each line of `log`, with ": " behind it, so that couriers
+     * can share a log. NULL: none. */
+    const char *name;
 } lbx_courier_options;
 
 #define LBX_COURIER_OPTIONS_INIT                                               \
     {                                                                          \
-        LBX_COURIER_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, NULL, 1,    \
-            300 * LBX_SECOND, 20 * LBX_SECOND, 1, 60 * LBX_SECOND,             \
-            300 * LBX_SECOND, 60 * LBX_SECOND, 900 * LBX_SECOND,               \
-            {NULL, 5, NULL, 0, NULL, 0, NULL, NULL}, false, NULL, NULL, NULL,  \
-            720 * LBX_SECOND                                                   \
+        .size_bytes = sizeof(lbx_courier_options), .handlers = 1,              \
+        .lease_ns = 300 * LBX_SECOND, .wait_ns = 20 * LBX_SECOND,              \
+        .max_letters = 1, .extend_every_ns = 60 * LBX_SECOND,                  \
+        .extend_to_ns = 300 * LBX_SECOND, .retry_ns = 60 * LBX_SECOND,         \
+        .max_retry_ns = 900 * LBX_SECOND, .dead_letters = {.deliveries = 5},   \
+        .watchdog_ns = 720 * LBX_SECOND                                        \
     }
 
 /*
@@ -238,6 +241,7 @@ LBX_API bool lbx_courier_is_running(const lbx_courier *courier);
 
 /* Statistics of a courier, since its creation. */
 typedef struct lbx_courier_stats {
+    size_t size_bytes;     /* LBX_COURIER_STATS_INIT sets it */
     uint64_t received;     /* letters */
     uint64_t acknowledged; /* by the courier, replied ones included */
     uint64_t returned;     /* after a failure */
@@ -250,6 +254,11 @@ typedef struct lbx_courier_stats {
     int64_t silent_ns; /* since the last sign of life of the handler that
                               has been silent for longest; 0: not running */
 } lbx_courier_stats;
+
+#define LBX_COURIER_STATS_INIT                                                 \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_courier_stats)                                \
+    }
 
 /*
  * lbx_courier_stats_read() reads the statistics, each at its own instant.
@@ -373,6 +382,7 @@ LBX_API lbx_status lbx_courier_tell_actor(lbx_job *job, void *context);
  * other "body_base64". Routes, attributes, trace, group and `in_reply_to` of
  * the letter are not in the record: the dead letter has them as its own. */
 typedef struct lbx_dead_letter_record {
+    size_t size_bytes; /* LBX_DEAD_LETTER_RECORD_INIT sets it */
     lbx_id message_id; /* of the letter that failed */
     const void *body;  /* with a NUL behind it, when decoded */
     size_t body_bytes;
@@ -387,6 +397,11 @@ typedef struct lbx_dead_letter_record {
     const char *reply_mailbox; /* where a result would have gone; NULL: none */
     const char *trace_id;
 } lbx_dead_letter_record;
+
+#define LBX_DEAD_LETTER_RECORD_INIT                                            \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_dead_letter_record)                           \
+    }
 
 /*
  * lbx_dead_letter_record_type() is the type of lbx_dead_letter_record.
@@ -431,14 +446,29 @@ LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(
     lbx_letter *dead, lbx_postbox *to, lbx_sent_letter *ret_sent);
 
 /*
- * lbx_courier_options_for_dead_letters() are the options of a courier on a
- * dead-letter postbox: lease 300 s, wait 20 s, failures come back after an
+ * lbx_courier_options_read_for_dead_letters() writes the options of a courier on
+ * a dead-letter postbox into `ret`, whose `size_bytes` is set: lease 300 s, wait 20 s, failures come back after an
  * hour, nothing is put aside.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_courier_options lbx_courier_options_for_dead_letters(void);
+LBX_API lbx_status
+lbx_courier_options_read_for_dead_letters(lbx_courier_options *ret);
+
+/* lbx_courier_options_for_dead_letters() returns them, made in the program
+ * itself. */
+LBX_INLINE lbx_courier_options
+lbx_courier_options_for_dead_letters(void)
+{
+    lbx_courier_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_courier_options_read_for_dead_letters(&options);
+    return options;
+}
 
 LBX_END
 

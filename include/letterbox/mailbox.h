@@ -64,6 +64,7 @@ typedef enum lbx_close_mode {
 
 /* Statistics of a mailbox at one moment. */
 typedef struct lbx_mailbox_stats {
+    size_t size_bytes;      /* LBX_MAILBOX_STATS_INIT sets it */
     uint64_t depth;         /* messages inside, all lanes */
     uint64_t system_depth;  /* of these, in the system lane */
     uint64_t control_depth; /* of these, in the control lane */
@@ -84,7 +85,13 @@ typedef struct lbx_mailbox_stats {
     uint64_t timed_messages; /* messages with known time in mailbox */
     int64_t waited_total_ns; /* their time in mailbox, in all */
     int64_t max_waited_ns;   /* and the longest */
+    uint64_t closed;         /* 1 when it takes no more messages, else 0 */
 } lbx_mailbox_stats;
+
+#define LBX_MAILBOX_STATS_INIT                                                 \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_mailbox_stats)                                \
+    }
 
 /*
  * lbx_mailbox_depth() is the number of messages inside, in all lanes.

@@ -94,10 +94,8 @@ typedef struct lbx_settings_source {
     const char *origin;  /* what faults call the text; NULL: "text" */
 } lbx_settings_source;
 
-#define LBX_SETTINGS_OPTIONS_VERSION 1
-
 typedef struct lbx_settings_options {
-    uint32_t version;
+    size_t size_bytes; /* LBX_SETTINGS_OPTIONS_INIT sets it */
     const lbx_allocator *allocator;
     lbx_fault *fault; /* filled in when a load fails; NULL: not wanted */
 
@@ -136,9 +134,9 @@ typedef struct lbx_settings_options {
 
 #define LBX_SETTINGS_OPTIONS_INIT                                              \
     {                                                                          \
-        LBX_SETTINGS_OPTIONS_VERSION, NULL, NULL, NULL, false, false, NULL,    \
-            NULL, NULL, NULL, 100, 1000000, (size_t)16 << 20,                  \
-            (size_t)256 << 20                                                  \
+        .size_bytes = sizeof(lbx_settings_options), .max_depth = 100,          \
+        .max_values = 1000000, .max_file_bytes = (size_t)16 << 20,             \
+        .max_memory_bytes = (size_t)256 << 20                                  \
     }
 
 /*

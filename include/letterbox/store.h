@@ -92,10 +92,8 @@ typedef enum lbx_durability {
     LBX_DURABILITY_MACHINE, /* and the loss of one machine: replicated stores */
 } lbx_durability;
 
-#define LBX_STORE_OPTIONS_VERSION 1
-
 struct lbx_store_options {
-    uint32_t version;
+    size_t size_bytes;              /* LBX_STORE_OPTIONS_INIT sets it */
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock; /* for tests: replaces the store's time. NULL: time
                                since boot, continued over boots */
@@ -127,9 +125,8 @@ struct lbx_store_options {
 
 #define LBX_STORE_OPTIONS_INIT                                                 \
     {                                                                          \
-        LBX_STORE_OPTIONS_VERSION, NULL, NULL, NULL, false,                    \
-            LBX_DURABILITY_DEFAULT, 100, false, false, (int64_t)64 << 30,      \
-            (int64_t)64 << 20, NULL, NULL                                      \
+        .size_bytes = sizeof(lbx_store_options), .interval_ms = 100,           \
+        .map_bytes = (int64_t)64 << 30, .journal_bytes = (int64_t)64 << 20     \
     }
 
 /*
@@ -273,13 +270,19 @@ typedef enum lbx_move_phase {
 
 /* The progress of a move. */
 typedef struct lbx_move_progress {
-    uint64_t task; /* its number; growing */
+    size_t size_bytes; /* LBX_MOVE_PROGRESS_INIT sets it */
+    uint64_t task;     /* its number; growing */
     lbx_move_phase phase;
     lbx_status reason; /* LBX_NOT_FOUND: the destination is gone */
     uint64_t moved;
     uint64_t left;      /* in the box it takes from */
     int64_t started_ms; /* wall time, ms since 1970 */
 } lbx_move_progress;
+
+#define LBX_MOVE_PROGRESS_INIT                                                 \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_move_progress)                                \
+    }
 
 /*
  * lbx_store_start_move() moves letters from one box to another, each in one

@@ -96,7 +96,7 @@ typedef struct lbx_call {
     lbx_call_kind kind;
     void *request;
     void *words[4];       /* the store's, until it finishes the call */
-    uint64_t reserved[4]; /* the library's */
+    uint64_t reserved[6]; /* the library's */
 } lbx_call;
 
 /* A letter's content, as a store keeps it. Texts end with a NUL, and are NULL
@@ -115,7 +115,8 @@ typedef struct lbx_parcel {
     const char *token;
     const char *trace;
     const char *in_reply_to;
-    int64_t delay_ns; /* never LBX_DEFAULT */
+    int64_t delay_ns;     /* never LBX_DEFAULT */
+    uint64_t reserved[2]; /* 0: for later versions, as below */
 } lbx_parcel;
 
 typedef struct lbx_send_request {
@@ -149,6 +150,7 @@ typedef struct lbx_delivery {
     int64_t sent_ms; /* wall time */
     int64_t first_received_ms;
     const char *dead_letter_source;
+    uint64_t reserved[2];
 } lbx_delivery;
 
 /* A letter that is sent in the same step as another is settled. */
@@ -173,6 +175,7 @@ typedef struct lbx_settle_request_entry {
     size_t attachment_count; /* at most LBX_MAX_ATTACHMENTS */
 
     lbx_status status; /* out */
+    uint64_t reserved[2];
 } lbx_settle_request_entry;
 
 typedef struct lbx_settle_request {
@@ -244,17 +247,15 @@ typedef struct lbx_move_request {
     lbx_box to;                 /* 0: each letter's own source */
     int64_t letters_per_second; /* 0: as fast as it goes */
     uint32_t index;             /* the last ten are kept */
-    lbx_move_progress ret;
+    lbx_move_progress *ret;     /* out, unless NULL */
 } lbx_move_request;
-
-#define LBX_STORE_OPS_VERSION 1
 
 /*
  * What a store can do. One const table for each kind of store. Entries marked
  * optional may be NULL, and then the library does what the entry describes.
  */
 typedef struct lbx_store_ops {
-    uint32_t version;   /* LBX_STORE_OPS_VERSION */
+    size_t size_bytes;  /* sizeof(lbx_store_ops) */
     const char *scheme; /* "memory", "file" */
 
     /* What an OK survives now. Required. Never waits. */
@@ -347,17 +348,22 @@ typedef struct lbx_store_ops {
     void (*close)(lbx_store *store);
 } lbx_store_ops;
 
+#define LBX_STORE_OPS_INIT                                                     \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_store_ops)                                    \
+    }
+
 /* What the struct of a store begins with. */
 struct lbx_store {
     const lbx_store_ops *ops;
-    uint64_t reserved[7]; /* the library's */
+    uint64_t reserved[15]; /* the library's */
 };
 
 /*
  * lbx_store_init() makes a store of a table: one reference, the caller's. It is
  * closed, by `close`, when the last is released.
  *
- * Returns    LBX_OK; LBX_INVALID for a table of another version or one with a
+ * Returns    LBX_OK; LBX_INVALID for a table of a size that is none or one with a
  *            required entry missing.
  * Ownership  the table must outlive the store; the memory stays the caller's,
  *            to be freed in `close`.

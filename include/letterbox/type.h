@@ -33,10 +33,8 @@ typedef struct lbx_buffer lbx_buffer;
 /* The priority of a message that states none. */
 #define LBX_PRIORITY_DEFAULT 10
 
-#define LBX_TYPE_OPTIONS_VERSION 1
-
 typedef struct lbx_type_options {
-    uint32_t version;
+    size_t size_bytes;            /* LBX_TYPE_OPTIONS_INIT sets it */
     const char *name;             /* "shop.OrderPlaced"; copied */
     const lbx_type *const *bases; /* in order; they must outlive the type */
     size_t base_count;
@@ -64,8 +62,8 @@ typedef struct lbx_type_options {
 
 #define LBX_TYPE_OPTIONS_INIT                                                  \
     {                                                                          \
-        LBX_TYPE_OPTIONS_VERSION, NULL, NULL, 0, LBX_PRIORITY_DEFAULT, NULL,   \
-            NULL, NULL, NULL, NULL, NULL                                       \
+        .size_bytes = sizeof(lbx_type_options),                                \
+        .default_priority = LBX_PRIORITY_DEFAULT                               \
     }
 
 /*

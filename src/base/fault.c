@@ -95,16 +95,6 @@ lbx__fault_complete(lbx_fault *fault, lbx_status status, const char *what,
                           lbx_status_text(status));
 }
 
-lbx_status
-lbx__fault_version(lbx_fault *fault, const char *init, uint32_t has,
-                   uint32_t needs)
-{
-    return lbx__fault_set(fault, LBX_INVALID,
-                          "the version is %" PRIu32 ", and must be %" PRIu32
-                          ": begin with %s",
-                          has, needs, init);
-}
-
 const char *
 lbx__fault_quote(const char *text, char ret[LBX__FAULT_QUOTED_BYTES])
 {

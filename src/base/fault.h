@@ -46,11 +46,6 @@ void lbx__fault_clear(lbx_fault *fault);
 lbx_status lbx__fault_complete(lbx_fault *fault, lbx_status status,
                                const char *what, const char *name);
 
-/* An options struct that was not started with its _INIT macro: LBX_INVALID, and
- * a text with both versions. */
-lbx_status lbx__fault_version(lbx_fault *fault, const char *init, uint32_t has,
-                              uint32_t needs);
-
 enum {
     LBX__FAULT_QUOTED_BYTES = 80,
     LBX__FAULT_NUMBER_BYTES = 24

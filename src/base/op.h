@@ -66,7 +66,7 @@ typedef enum lbx__calling {
 typedef struct lbx__wakes lbx__wakes;
 
 enum {
-    LBX__OP_DATA_WORDS = 22
+    LBX__OP_DATA_WORDS = 24
 };
 
 struct __attribute__((may_alias)) lbx__op {

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/sized.h"
 #include "base/type.h"
 
 #include <assert.h>
@@ -189,15 +190,22 @@ type_build(const lbx_type_options *options, const struct type_merge *merge)
     return type;
 }
 
+LBX__SIZED(type_options_sized, lbx_type_options, decode, LBX_TYPE_OPTIONS_INIT);
+
 lbx_status
-lbx_type_create(const lbx_type_options *options, lbx_type **ret)
+lbx_type_create(const lbx_type_options *given, lbx_type **ret)
 {
+    const lbx_type_options *options;
+    lbx_type_options own;
     struct type_merge merge = {0};
     lbx_status status = LBX_INVALID;
     size_t most, scratch_bytes;
     lbx_type *type;
 
-    if (!options || !ret || options->version != LBX_TYPE_OPTIONS_VERSION)
+    if (!given || !ret)
+        return LBX_INVALID;
+    options = lbx__sized_view(given, &own, &type_options_sized, NULL);
+    if (!options)
         return LBX_INVALID;
     if (!options->name || !options->name[0] ||
         !type_count_ancestors(options, &most))

@@ -7,12 +7,13 @@
  *
  * Threads    any: they only make values.
  */
+#include "base/sized.h"
 #include <letterbox/compat/akka.h>
 #include <letterbox/compat/cellex.h>
 #include <letterbox/compat/vela.h>
 
-lbx_mailbox_options
-lbx_akka_mailbox_options(void)
+lbx_status
+lbx_akka_mailbox_options_read(lbx_mailbox_options *ret)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
@@ -21,11 +22,13 @@ lbx_akka_mailbox_options(void)
     options.overflow = LBX_OVERFLOW_BLOCK;
     options.wait_ns = 10 * LBX_SECOND;
     options.after_wait = LBX_OVERFLOW_DROP_NEWEST;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_mailbox_options,
+                                  pressure_messages)
+               : LBX_INVALID;
 }
 
-lbx_mailbox_options
-lbx_cellex_mailbox_options(void)
+lbx_status
+lbx_cellex_mailbox_options_read(lbx_mailbox_options *ret)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
@@ -35,14 +38,18 @@ lbx_cellex_mailbox_options(void)
     options.return_dropped_newest = true;
     options.system_reservation = LBX_MAILBOX_DEFAULT_SYSTEM_RESERVATION;
     options.overflow = LBX_OVERFLOW_DROP_OLDEST;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_mailbox_options,
+                                  pressure_messages)
+               : LBX_INVALID;
 }
 
-lbx_mailbox_options
-lbx_vela_mailbox_options(void)
+lbx_status
+lbx_vela_mailbox_options_read(lbx_mailbox_options *ret)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
     options.system_reservation = LBX_LIMIT_DISABLED;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_mailbox_options,
+                                  pressure_messages)
+               : LBX_INVALID;
 }

@@ -8,10 +8,16 @@
 #include "actor/core/system.h"
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include <assert.h>
 #include <letterbox/compat/vela.h>
 
 /* ---- Creation ---- */
+
+LBX__SIZED(vela_loop_sized, lbx_vela_loop_options, context,
+           LBX_VELA_LOOP_OPTIONS_INIT);
+LBX__SIZED(vela_mailbox_sized, lbx_mailbox_options, pressure_messages,
+           LBX_MAILBOX_OPTIONS_INIT);
 
 static lbx_status
 vela_loop_check(const lbx_vela_loop_options *options)
@@ -19,10 +25,6 @@ vela_loop_check(const lbx_vela_loop_options *options)
     bool is_limit =
         options->max_throughput == LBX_DEFAULT || options->max_throughput >= 1;
 
-    if (options->version != LBX_VELA_LOOP_OPTIONS_VERSION)
-        return lbx__fault_set(options->fault, LBX_INVALID,
-                              "the options were not started from "
-                              "LBX_VELA_LOOP_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
         return lbx__fault_set(options->fault, LBX_INVALID,
                               "the allocator lacks a function");
@@ -44,12 +46,15 @@ vela_loop_make_mailbox(lbx_vela_loop *loop)
     const lbx_vela_loop_options *options = &loop->options;
     lbx_scheduler_hook hook = {lbx__vela_pump_ready, loop};
     lbx_mailbox_options box = lbx_vela_mailbox_options();
-    lbx_status status;
+    lbx_status status = LBX_OK;
 
     box.allocator = options->allocator;
     box.clock = options->clock;
     if (options->mailbox_options)
-        box = *options->mailbox_options;
+        status = lbx__sized_read(&box, options->mailbox_options,
+                                 &vela_mailbox_sized, options->fault);
+    if (status != LBX_OK)
+        return status;
     if (!box.fault)
         box.fault = options->fault;
     loop->destroy = box.destroy;
@@ -98,15 +103,16 @@ lbx_status
 lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
                      lbx_vela_loop **ret)
 {
-    lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
+    lbx_vela_loop_options options;
     lbx_vela_loop *loop;
     lbx_status status;
 
-    if (given)
-        options = *given;
     if (!system || !ret)
         return LBX_INVALID;
-    status = vela_loop_check(&options);
+    status = lbx__sized_read(&options, given, &vela_loop_sized,
+                             given ? given->fault : NULL);
+    if (status == LBX_OK)
+        status = vela_loop_check(&options);
     if (status != LBX_OK)
         return status;
     loop = lbx__zalloc(options.allocator, sizeof(*loop));
@@ -364,6 +370,5 @@ lbx_vela_loop_stats_read(lbx_vela_loop *loop, lbx_vela_loop_stats *ret)
         stats.average_ns = stats.total_ns / (int64_t)handled;
     stats.state = lbx__vela_word_state(lbx__vela_pump_word(loop));
     stats.state_name = lbx_vela_loop_state_name(stats.state);
-    *ret = stats;
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &stats, lbx_vela_loop_stats, state_name);
 }

@@ -270,7 +270,7 @@ pump_stop(lbx_context *context, void *state)
 }
 
 const lbx_behaviour lbx__vela_pump_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "loop",
     .state_bytes = sizeof(lbx_vela_loop *),
     .start = pump_start,

@@ -9,6 +9,7 @@
 #include "compat/wink.h"
 
 #include "base/clock.h"
+#include "base/sized.h"
 #include "codec/random.h"
 #include "codec/uuid.h"
 #include <letterbox/compat/wink.h>
@@ -34,10 +35,10 @@ static const lbx__record_field result_fields[] = {
 
 const lbx__record_kind lbx__wink_request_kind = {
     "letterbox.Request", sizeof(lbx_wink_request), request_fields,
-    LBX__RECORD_FIELD_COUNT(request_fields)};
+    LBX__RECORD_FIELD_COUNT(request_fields), NULL};
 const lbx__record_kind lbx__wink_result_kind = {
     "letterbox.Result", sizeof(lbx_wink_result), result_fields,
-    LBX__RECORD_FIELD_COUNT(result_fields)};
+    LBX__RECORD_FIELD_COUNT(result_fields), NULL};
 lbx_wink_request
 lbx_wink_request_of(const char *payload)
 {
@@ -95,22 +96,26 @@ lbx_wink_result_type(void)
 
 /* ---- Rules ---- */
 
-lbx_box_options
-lbx_wink_box_options(void)
+lbx_status
+lbx_wink_box_options_read(lbx_box_options *ret)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
 
     options.limits.max_lease_ns = (int64_t)12 * 3600 * LBX_SECOND;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_box_options,
+                                  dead_letter_box_count)
+               : LBX_INVALID;
 }
 
-lbx_postbox_options
-lbx_wink_postbox_options(void)
+lbx_status
+lbx_wink_postbox_options_read(lbx_postbox_options *ret)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
     options.late_is_expired = true;
     options.refuse_undecodable = true;
     options.refuse_endless_wait = true;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_postbox_options,
+                                  refuse_endless_wait)
+               : LBX_INVALID;
 }

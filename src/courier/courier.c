@@ -10,12 +10,14 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include "courier/courier_options.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     ACTIVE_MASK = (1 << 12) - 1, /* 1024 handlers, and threads that leave */
@@ -32,19 +34,24 @@ courier_bytes(uint32_t handlers)
            handlers * sizeof(lbx__courier_worker);
 }
 
+LBX__SIZED(courier_options_sized, lbx_courier_options, watchdog_ns,
+           LBX_COURIER_OPTIONS_INIT);
+
 lbx_status
-lbx_courier_create(const lbx_courier_options *options, lbx_courier **ret)
+lbx_courier_create(const lbx_courier_options *given, lbx_courier **ret)
 {
+    const lbx_courier_options *options;
+    lbx_courier_options own;
     const char *why;
     lbx_courier *courier;
     lbx_status status;
 
+    if (!given)
+        return LBX_INVALID;
+    options =
+        lbx__sized_view(given, &own, &courier_options_sized, given->fault);
     if (!options)
         return LBX_INVALID;
-    if (options->version != LBX_COURIER_OPTIONS_VERSION)
-        return lbx__fault_version(options->fault, "LBX_COURIER_OPTIONS_INIT",
-                                  options->version,
-                                  LBX_COURIER_OPTIONS_VERSION);
     if (!ret)
         return lbx__fault_set(
             options->fault, LBX_INVALID,
@@ -98,13 +105,18 @@ lbx__courier_count(lbx_courier *courier, lbx__courier_tally what, uint64_t more)
 void
 lbx__courier_log(const lbx_courier *courier, const char *format, ...)
 {
-    char line[512];
+    const char *name = courier->options.name;
+    char line[512] = "";
     va_list arguments;
+    size_t used;
 
     if (!courier->options.log)
         return;
+    if (name)
+        (void)snprintf(line, sizeof(line), "%.100s: ", name);
+    used = strlen(line);
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof(line), format, arguments);
+    (void)vsnprintf(line + used, sizeof(line) - used, format, arguments);
     va_end(arguments);
     courier->options.log(courier->options.log_context, line);
 }
@@ -372,12 +384,13 @@ lbx_status
 lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
 {
     uint64_t tallies[LBX__TALLY_COUNT];
+    lbx_courier_stats stats;
 
     if (!courier || !ret)
         return LBX_INVALID;
     for (int i = 0; i < LBX__TALLY_COUNT; i++) // relaxed: statistics
         tallies[i] = lbx__load(&courier->tallies[i], relaxed);
-    *ret = (lbx_courier_stats){
+    stats = (lbx_courier_stats){
         .received = tallies[LBX__TALLY_RECEIVED],
         .acknowledged = tallies[LBX__TALLY_ACKNOWLEDGED],
         .returned = tallies[LBX__TALLY_RETURNED],
@@ -388,5 +401,5 @@ lbx_courier_stats_read(const lbx_courier *courier, lbx_courier_stats *ret)
         .unsettled = tallies[LBX__TALLY_UNSETTLED],
         .silent_ns = courier_longest_silence(courier),
     };
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &stats, lbx_courier_stats, silent_ns);
 }

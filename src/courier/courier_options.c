@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 
 enum {
     MAX_HANDLERS = 1024
@@ -131,12 +132,14 @@ lbx__courier_options_check_postbox(const lbx_courier_options *options,
     return courier_options_check_receive(options, fault);
 }
 
-lbx_courier_options
-lbx_courier_options_for_dead_letters(void)
+lbx_status
+lbx_courier_options_read_for_dead_letters(lbx_courier_options *ret)
 {
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
 
     options.retry_ns = 3600 * LBX_SECOND;
     options.max_retry_ns = 3600 * LBX_SECOND;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_courier_options,
+                                  watchdog_ns)
+               : LBX_INVALID;
 }

@@ -101,7 +101,7 @@ courier_worker_receive(lbx__courier_worker *worker)
 static int64_t
 courier_worker_leased_until(const lbx__courier_worker *worker)
 {
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
 
     if (lbx_letter_info_read(worker->letters[0], &facts) != LBX_OK)
         return LBX_FOREVER;

@@ -17,6 +17,7 @@
 #include "courier/dead_letter.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,9 +58,12 @@ _Static_assert(LBX__RECORD_FIELD_COUNT(dead_letter_fields) <=
                    LBX__RECORD_MAX_FIELDS,
                "a record has a limit");
 
+LBX__SIZED(dead_letter_sized, lbx_dead_letter_record, trace_id,
+           LBX_DEAD_LETTER_RECORD_INIT);
+
 const lbx__record_kind lbx__dead_letter_kind = {
     "letterbox.DeadLetter", sizeof(lbx_dead_letter_record), dead_letter_fields,
-    LBX__RECORD_FIELD_COUNT(dead_letter_fields)};
+    LBX__RECORD_FIELD_COUNT(dead_letter_fields), &dead_letter_sized};
 
 /* In static memory: nothing to fail, nothing to free. */
 static lbx__type_storage dead_letter_type_storage;
@@ -95,7 +99,7 @@ lbx__dead_letter_cover_init(lbx__dead_letter_cover *cover,
                             const lbx_letter *letter,
                             const lbx_allocator *allocator, lbx_draft *draft)
 {
-    lbx_letter_info facts = {0};
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     lbx_attribute attribute;
 
     *cover = (lbx__dead_letter_cover){.allocator = allocator};
@@ -193,7 +197,7 @@ dead_letter_send_itself(lbx_letter *dead, lbx_postbox *to,
 {
     lbx_draft draft = LBX_DRAFT_INIT;
 
-    draft.bytes = lbx_letter_body(dead, &draft.size_bytes);
+    draft.body = lbx_letter_body(dead, &draft.body_bytes);
     draft.type_name = lbx_letter_type_name(dead);
     return dead_letter_send_covered(dead, to, &draft, NULL, ret_sent);
 }
@@ -203,7 +207,7 @@ lbx_dead_letter_send_back(lbx_letter *dead, lbx_postbox *to,
                           lbx_sent_letter *ret_sent)
 {
     lbx_sent_letter sent = {.status = LBX_PENDING};
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     lbx_status status = LBX_INVALID;
 
     if (dead && to && lbx__dead_letter_is_record(dead))

@@ -45,12 +45,12 @@ static const lbx__record_field error_reply_result_fields[] = {
 static const lbx__record_kind error_reply_request_kind = {
     "letterbox.Request", sizeof(struct error_reply_request),
     error_reply_request_fields,
-    LBX__RECORD_FIELD_COUNT(error_reply_request_fields)};
+    LBX__RECORD_FIELD_COUNT(error_reply_request_fields), NULL};
 
 static const lbx__record_kind error_reply_result_kind = {
     "letterbox.Result", sizeof(struct error_reply_result),
     error_reply_result_fields,
-    LBX__RECORD_FIELD_COUNT(error_reply_result_fields)};
+    LBX__RECORD_FIELD_COUNT(error_reply_result_fields), NULL};
 
 enum {
     ERROR_REPLY_MAX_BYTES = 64 << 10

@@ -40,6 +40,7 @@ failure_make_record(const lbx_job *job, const lbx_job_failure *failure,
 {
     const lbx_courier_options *options = &job->worker->courier->options;
     lbx_dead_letter_record record = {
+        .size_bytes = sizeof(record),
         .body_type = lbx_letter_type_name(job->letter),
         .source_mailbox = lbx_postbox_name(options->postbox),
         .delivery_count = facts->delivery_count,
@@ -155,7 +156,7 @@ void
 lbx__failure_handle(lbx_job *job, lbx_status status)
 {
     const lbx_courier_options *options = &job->worker->courier->options;
-    lbx_letter_info facts = {0};
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     lbx_job_failure failure = {
         .letter = job->letter,
         .status = status,

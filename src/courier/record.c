@@ -177,10 +177,18 @@ lbx__record_encode(const lbx__record_kind *kind, const void *record,
                    const lbx_allocator *allocator, lbx_buffer *out)
 {
     struct writing writing = {.allocator = allocator};
+    size_t end = kind->size_bytes;
 
+    if (kind->sized) {
+        if (lbx__sized_check(record, kind->sized, NULL) != LBX_OK)
+            return LBX_ENCODING;
+        memcpy(&end, record, sizeof(end)); // SIZED-1
+    }
     lbx__json_writer_init(&writing.out, out);
     lbx__json_writer_object(&writing.out);
     for (size_t i = 0; i < kind->field_count; i++) {
+        if (kind->fields[i].offset >= end)
+            continue;
         if (!record_write_field(&writing, &kind->fields[i], record) &&
             kind->fields[i].required)
             return LBX_ENCODING;

@@ -11,6 +11,7 @@
 #define LBX_COURIER_RECORD_H
 
 #include "base/buffer.h"
+#include "base/sized.h"
 #include "base/type.h"
 #include <letterbox/base.h>
 
@@ -42,6 +43,7 @@ typedef struct lbx__record_kind {
     size_t size_bytes;
     const lbx__record_field *fields;
     size_t field_count;
+    const lbx__sized *sized; /* NULL: the struct never grows */
 } lbx__record_kind;
 
 /* A row of a table of fields; how many rows there are. */

@@ -262,6 +262,9 @@ lbx__record_decode(const lbx__record_kind *kind, const char *json, size_t size,
                      ? LBX_NO_MEMORY
                      : LBX_ENCODING;
     lbx__json_fini(&decoder.json);
+    if (status == LBX_OK && kind->sized)
+        memcpy(decoder.block->record, &kind->size_bytes,
+               sizeof(kind->size_bytes));
     if (status == LBX_OK)
         *ret = decoder.block->record;
     else

@@ -10,6 +10,7 @@
 #include "mailbox/kinds.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "queue/deque.h"
 #include <string.h>
 
@@ -27,7 +28,7 @@ kinds_create_deque(void *kind_context, const lbx_mailbox_options *options,
 }
 
 static const lbx_kind_ops deque_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .capabilities = LBX_CAPABILITY_SEND_FRONT,
     .create = kinds_create_deque,
     .destroy = lbx__deque_destroy,
@@ -138,14 +139,16 @@ lbx_kind_registry_destroy(lbx_kind_registry *kinds)
     lbx__free(kinds->allocator, kinds, sizeof(*kinds));
 }
 
+LBX__SIZED(kind_ops_sized, lbx_kind_ops, evict, LBX_KIND_OPS_INIT);
+
 static bool
 kinds_is_complete(const lbx_kind_ops *ops)
 {
     const uint32_t allowed =
         LBX_CAPABILITY_SEND_FRONT | LBX_CAPABILITY_PRIORITIZE;
 
-    return ops->version == LBX_KIND_OPS_VERSION && ops->create &&
-           ops->destroy && ops->push && ops->pop &&
+    return lbx__sized_check(ops, &kind_ops_sized, NULL) == LBX_OK &&
+           ops->create && ops->destroy && ops->push && ops->pop &&
            (ops->capabilities & ~allowed) == 0 &&
            (!(ops->capabilities & LBX_CAPABILITY_SEND_FRONT) ||
             ops->push_front);

@@ -118,11 +118,14 @@ mailbox_build(const lbx__mailbox_kind *kind, const lbx_mailbox_options *options,
     return LBX_OK;
 }
 
+LBX__SIZED(mailbox_options_sized, lbx_mailbox_options, pressure_messages,
+           LBX_MAILBOX_OPTIONS_INIT);
+
 lbx_status
 lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
                    lbx_producer **ret_producer, lbx_consumer **ret_consumer)
 {
-    lbx_mailbox_options settled = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_mailbox_options settled;
     const lbx__mailbox_kind *found;
     lbx_mailbox *box;
     lbx_status status;
@@ -132,10 +135,10 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
             options, LBX_INVALID,
             "both handles are needed: ret_producer and ret_consumer "
             "must not be NULL");
-    if (options && options->version != LBX_MAILBOX_OPTIONS_VERSION)
-        return LBX_INVALID; // an unknown layout: its fault cannot be written
-    if (options)
-        settled = *options;
+    status = lbx__sized_read(&settled, options, &mailbox_options_sized,
+                             options ? options->fault : NULL);
+    if (status != LBX_OK)
+        return status;
     if (!kind && lbx__options_is_count(settled.capacity_messages))
         kind = LBX_KIND_BOUNDED;
     found = lbx__kinds_find(settled.kinds, kind);

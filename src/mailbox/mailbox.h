@@ -33,6 +33,7 @@
 
 #include "base/lock.h"
 #include "base/op.h"
+#include "base/sized.h"
 #include "queue/lane.h"
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
@@ -255,6 +256,24 @@ lbx_status lbx__send_front(lbx_mailbox *box, void *message);
 /* Drops the message of this send. */
 lbx_status lbx__send_drop(lbx_mailbox *box, const lbx_envelope *envelope,
                           lbx_send_result *result);
+/* Writes a result into the caller's, which is_writable(). */
+static inline void
+lbx__send_result_write(lbx_send_result *to, const lbx_send_result *from)
+{
+    const size_t size_bytes = to->size_bytes;
+
+    if (size_bytes == sizeof(*to)) {
+        *to = *from;
+        to->size_bytes = size_bytes;
+    } else {
+        (void)LBX__SIZED_WRITE(to, from, lbx_send_result, overflow);
+    }
+}
+static inline bool
+lbx__send_result_is_writable(const lbx_send_result *to)
+{
+    return LBX__SIZED_HAS(to, lbx_send_result, overflow);
+}
 /* Counts a send that found no capacity: LBX_FULL. */
 lbx_status lbx__send_reject(lbx_mailbox *box, const lbx__lane *lane);
 /* The status of a send whose push failed with `flags`. Without the lock. */

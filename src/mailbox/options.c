@@ -180,13 +180,15 @@ lbx__options_settle(const lbx__mailbox_kind *kind, lbx_mailbox_options *options)
     return status;
 }
 
-lbx_mailbox_options
-lbx_mailbox_options_production(void)
+lbx_status
+lbx_mailbox_options_read_production(lbx_mailbox_options *ret)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
 
     options.capacity_messages = LBX_MAILBOX_DEFAULT_CAPACITY;
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_mailbox_options,
+                                  pressure_messages)
+               : LBX_INVALID;
 }
 
 int64_t

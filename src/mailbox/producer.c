@@ -276,9 +276,11 @@ producer_send_straight(lbx_mailbox *box, const lbx_envelope *envelope,
     item[0] = lbx__slot_encode(copy.message);
     flags = lbx__lane_push(lane, item, false);
     if (ret_result) {
-        *ret_result = producer_fresh_result(box);
+        lbx_send_result result = producer_fresh_result(box);
+
         if (flags >= 0)
-            ret_result->outcome = LBX_OUTCOME_ENQUEUED;
+            result.outcome = LBX_OUTCOME_ENQUEUED;
+        lbx__send_result_write(ret_result, &result);
     }
     if (flags > 0)
         lbx__send_pushed(box, lane, flags); // the mailbox may be freed here
@@ -296,6 +298,8 @@ lbx_producer_try_send_envelope(lbx_producer *producer,
     lbx_envelope copy;
     lbx__lane *lane;
 
+    if (ret_result && !lbx__send_result_is_writable(ret_result))
+        return LBX_INVALID;
     if (box && envelope && box->straight &&
         envelope->channel == LBX_CHANNEL_REGULAR &&
         envelope->system.code == LBX_SYSTEM_CODE_NONE)
@@ -311,7 +315,7 @@ lbx_producer_try_send_envelope(lbx_producer *producer,
     if (status != LBX_OK)
         result.outcome = LBX_OUTCOME_NOT_SENT;
     if (ret_result)
-        *ret_result = result;
+        lbx__send_result_write(ret_result, &result);
     return status;
 }
 

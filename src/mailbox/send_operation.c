@@ -183,7 +183,8 @@ send_poll(lbx__op *op, const lbx_waker *waker)
     if (status != LBX_PENDING && lbx__op_send(op)->result) {
         if (status != LBX_OK)
             lbx__op_send(op)->made.outcome = LBX_OUTCOME_NOT_SENT;
-        *lbx__op_send(op)->result = lbx__op_send(op)->made;
+        lbx__send_result_write(lbx__op_send(op)->result,
+                               &lbx__op_send(op)->made);
     }
     return status;
 }
@@ -210,7 +211,8 @@ send_leave(lbx__op *op, lbx_status why)
     if (lbx__op_send(op)->result) {
         if (status != LBX_OK)
             lbx__op_send(op)->made.outcome = LBX_OUTCOME_NOT_SENT;
-        *lbx__op_send(op)->result = lbx__op_send(op)->made;
+        lbx__send_result_write(lbx__op_send(op)->result,
+                               &lbx__op_send(op)->made);
     }
     return status;
 }
@@ -265,7 +267,7 @@ lbx_producer_send_envelope_init(lbx_operation *operation,
 {
     lbx__op *op;
 
-    if (!envelope)
+    if (!envelope || (ret_result && !lbx__send_result_is_writable(ret_result)))
         return LBX_INVALID;
     op = send_init(operation, producer, deadline_ns);
     if (!op)
@@ -307,8 +309,10 @@ lbx_producer_send_envelope_until(lbx_producer *producer,
     if (status == LBX_OK) {
         status = lbx_operation_wait(&operation);
         lbx_operation_fini(&operation);
-    } else if (ret_result) {
-        *ret_result = (lbx_send_result){.outcome = LBX_OUTCOME_NOT_SENT};
+    } else if (ret_result && lbx__send_result_is_writable(ret_result)) {
+        const lbx_send_result none = {.outcome = LBX_OUTCOME_NOT_SENT};
+
+        lbx__send_result_write(ret_result, &none);
     }
     return status;
 }

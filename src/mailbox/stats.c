@@ -110,10 +110,10 @@ lbx_mailbox_stats_read(lbx_mailbox *mailbox, lbx_mailbox_stats *ret)
     stats.lost = lbx__load(&mailbox->lost, relaxed);
     stats.high_water = lbx__load(&mailbox->high_water, relaxed);
     stats.capacity_messages = lbx_mailbox_capacity(mailbox);
+    stats.closed = lbx_mailbox_is_closed(mailbox);
     stats.timed_messages = lbx__load(&mailbox->timed, relaxed);
     stats.waited_total_ns = lbx__load(&mailbox->waited_total_ns, relaxed);
     stats.max_waited_ns = lbx__load(&mailbox->max_waited_ns, relaxed);
     stats_read_locked(mailbox, &stats);
-    *ret = stats;
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &stats, lbx_mailbox_stats, max_waited_ns);
 }

@@ -6,6 +6,7 @@
 #include "post/box.h"
 
 #include "base/fault.h"
+#include "base/sized.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,8 +33,8 @@ enum {
     REDRIVE_BOXES_MOST = 10
 };
 
-lbx_box_options
-lbx_box_options_preset(lbx_box_preset set)
+lbx_status
+lbx_box_options_read_preset(lbx_box_preset set, lbx_box_options *ret)
 {
     lbx_box_options options = LBX_BOX_OPTIONS_INIT;
 
@@ -48,7 +49,9 @@ lbx_box_options_preset(lbx_box_preset set)
     case LBX_BOX_PRESET_DEFAULT:
         break;
     }
-    return options;
+    return ret ? LBX__SIZED_WRITE(ret, &options, lbx_box_options,
+                                  dead_letter_box_count)
+               : LBX_INVALID;
 }
 
 bool
@@ -188,16 +191,28 @@ box_check_redrive(const lbx_box_options *options, lbx_fault *fault)
     return LBX_OK;
 }
 
-lbx_status
-lbx_box_options_check(const lbx_box_options *options, lbx_fault *fault)
+LBX__SIZED(box_options_sized, lbx_box_options, dead_letter_box_count,
+           LBX_BOX_OPTIONS_INIT);
+
+const lbx_box_options *
+lbx__box_view_options(const lbx_box_options *options, lbx_box_options *own,
+                      lbx_fault *fault)
 {
+    return lbx__sized_view(options, own, &box_options_sized, fault);
+}
+
+lbx_status
+lbx_box_options_check(const lbx_box_options *given, lbx_fault *fault)
+{
+    const lbx_box_options *options;
+    lbx_box_options own;
     lbx_status status;
 
-    if (!options)
+    if (!given)
         return lbx__fault_set(fault, LBX_INVALID, "the options are NULL");
-    if (options->version != LBX_BOX_OPTIONS_VERSION)
-        return lbx__fault_version(fault, "LBX_BOX_OPTIONS_INIT",
-                                  options->version, LBX_BOX_OPTIONS_VERSION);
+    options = lbx__box_view_options(given, &own, fault);
+    if (!options)
+        return LBX_INVALID;
     status = box_check_numbers(options, fault);
     if (status != LBX_OK)
         return status;

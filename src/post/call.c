@@ -2,8 +2,7 @@
 /*
  * Calls of stores inside operations. CALL-1 to CALL-4 are in call.h.
  *
- * Of lbx_call.reserved: [0] the lbx_call_sink, [1] the state word, [2] the status
- * the call was finished with.
+ * lbx_call.reserved holds the words below.
  */
 #include "post/call.h"
 
@@ -13,6 +12,19 @@
 
 #include <assert.h>
 #include <string.h>
+
+/* The words of lbx_call.reserved. */
+enum {
+    CALL_WORD_SINK = 0, /* the lbx_call_sink */
+    CALL_WORD_STATE,
+    CALL_WORD_STATUS, /* the call was finished with */
+    CALL_WORDS
+};
+
+/* Spare words of the public struct, for later versions of the library. */
+_Static_assert((CALL_WORDS + 3) * sizeof(uint64_t) <=
+                   sizeof(((lbx_call *)0)->reserved),
+               "an lbx_call has fewer than three spare words");
 
 /* The state word. */
 enum {
@@ -24,7 +36,7 @@ enum {
 static _Atomic(uint32_t) *
 call_state(lbx_call *call)
 {
-    return (_Atomic(uint32_t) *)(void *)&call->reserved[1];
+    return (_Atomic(uint32_t) *)(void *)&call->reserved[CALL_WORD_STATE];
 }
 
 void
@@ -32,7 +44,7 @@ lbx_call_init(lbx_call *call, const lbx_call_sink *caller, lbx_call_kind verb,
               void *request)
 {
     *call = (lbx_call){.kind = verb, .request = request};
-    call->reserved[0] = (uint64_t)(uintptr_t)caller;
+    call->reserved[CALL_WORD_SINK] = (uint64_t)(uintptr_t)caller;
     lbx__init(call_state(call), (uint32_t)CALL_RUNNING);
     lbx__store_call_clear(call);
 }
@@ -52,7 +64,7 @@ call_op_finish(lbx_call *call, lbx_status status)
 
     lbx__wakes_init(&wakes);
     lbx__lock_take(&queue->lock);
-    call->reserved[2] = (uint64_t)(int64_t)status;
+    call->reserved[CALL_WORD_STATUS] = (uint64_t)(int64_t)status;
     // Release: pairs with the acquire in call_is_done(): an owner that sees
     // CALL_DONE sees the letters.
     if (lbx__exchange(call_state(call), (uint32_t)CALL_DONE, release) ==
@@ -90,7 +102,7 @@ static const lbx_call_sink call_op_caller = {call_op_finish, call_op_deliver};
 static const lbx_call_sink *
 call_caller(const lbx_call *call)
 {
-    return (const lbx_call_sink *)(uintptr_t)call->reserved[0];
+    return (const lbx_call_sink *)(uintptr_t)call->reserved[CALL_WORD_SINK];
 }
 
 void
@@ -213,7 +225,7 @@ call_op_result(lbx__op *op, lbx_status status)
 static lbx_status
 call_finished_with(const lbx__call_op *call_op)
 {
-    return (lbx_status)(int64_t)call_op->call.reserved[2];
+    return (lbx_status)(int64_t)call_op->call.reserved[CALL_WORD_STATUS];
 }
 
 /* Checks a running call. PENDING: the waker is set; or its result. */

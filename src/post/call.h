@@ -76,7 +76,11 @@ typedef struct __attribute__((may_alias)) lbx__call_op {
         struct {
             const void *what; /* drafts, settles, or a letter */
             size_t count;
-            const lbx_draft *replies;
+            union {
+                const lbx_draft *reply;          /* of lbx_letter_reply() */
+                const lbx_draft *const *replies; /* of a settle; may be NULL,
+                                                    as each of them */
+            };
             lbx_sent_letter *ret;
             lbx_fault *fault;
             void *job;  /* NULL: allocated by the first step */

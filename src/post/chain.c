@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/sized.h"
 #include <letterbox/post/postbox.h>
 
 #include <string.h>
@@ -32,15 +33,21 @@ struct lbx_resolver_chain {
     size_t count;
 };
 
+LBX__SIZED(chain_options_sized, lbx_resolver_chain_options, max_kept,
+           LBX_RESOLVER_CHAIN_OPTIONS_INIT);
+
 lbx_status
-lbx_resolver_chain_create(const lbx_resolver_chain_options *options,
+lbx_resolver_chain_create(const lbx_resolver_chain_options *given,
                           lbx_resolver_chain **ret)
 {
+    const lbx_resolver_chain_options *options;
+    lbx_resolver_chain_options own;
     lbx_resolver_chain *chain;
 
-    if (!options || !ret ||
-        options->version != LBX_RESOLVER_CHAIN_OPTIONS_VERSION ||
-        !lbx__allocator_usable(options->allocator))
+    if (!given || !ret)
+        return LBX_INVALID;
+    options = lbx__sized_view(given, &own, &chain_options_sized, NULL);
+    if (!options || !lbx__allocator_usable(options->allocator))
         return LBX_INVALID;
     chain = lbx__zalloc(options->allocator, sizeof(*chain));
     if (!chain)

@@ -8,6 +8,7 @@
 #include "post/draft.h"
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "codec/digest.h"
 #include "codec/hex.h"
@@ -16,30 +17,52 @@
 #include <inttypes.h>
 #include <string.h>
 
-lbx_draft
-lbx_draft_of_bytes(const void *bytes, size_t size_bytes)
+LBX__SIZED(draft_sized, lbx_draft, in_reply_to, LBX_DRAFT_INIT);
+
+static lbx_status
+draft_write(const lbx_draft *draft, lbx_draft *ret)
+{
+    return ret ? LBX__SIZED_WRITE(ret, draft, lbx_draft, in_reply_to)
+               : LBX_INVALID;
+}
+
+lbx_status
+lbx_draft_read_bytes(const void *body, size_t body_bytes, lbx_draft *ret)
 {
     lbx_draft draft = LBX_DRAFT_INIT;
 
-    draft.bytes = bytes;
-    draft.size_bytes = size_bytes;
-    return draft;
+    draft.body = body;
+    draft.body_bytes = body_bytes;
+    return draft_write(&draft, ret);
 }
 
-lbx_draft
-lbx_draft_of_text(const char *text)
+lbx_status
+lbx_draft_read_text(const char *text, lbx_draft *ret)
 {
-    return lbx_draft_of_bytes(text, text ? strlen(text) : 0);
+    return lbx_draft_read_bytes(text, text ? strlen(text) : 0, ret);
 }
 
-lbx_draft
-lbx_draft_of_message(const lbx_type *type, const void *message)
+lbx_status
+lbx_draft_read_message(const lbx_type *type, const void *message,
+                       lbx_draft *ret)
 {
     lbx_draft draft = LBX_DRAFT_INIT;
 
     draft.type = type;
     draft.message = message;
-    return draft;
+    return draft_write(&draft, ret);
+}
+
+lbx_status
+lbx__draft_check(const lbx_draft *draft, lbx_fault *fault)
+{
+    return lbx__sized_check(draft, &draft_sized, fault);
+}
+
+const lbx_draft *
+lbx__draft_view(const lbx_draft *draft, lbx_draft *own, lbx_fault *fault)
+{
+    return lbx__sized_view(draft, own, &draft_sized, fault);
 }
 
 enum {
@@ -76,12 +99,12 @@ draft_attribute_fits(const lbx_attribute *attribute)
 {
     if (!attribute->name || !draft_text_fits(attribute->name, DRAFT_MAX_NAME) ||
         !draft_text_fits(attribute->label, DRAFT_MAX_NAME) ||
-        (!attribute->value && attribute->size_bytes > 0))
+        (!attribute->value && attribute->value_bytes > 0))
         return false;
     switch (attribute->kind) {
     case LBX_ATTRIBUTE_STRING:
     case LBX_ATTRIBUTE_NUMBER:
-        return lbx__utf8_valid_bytes(attribute->value, attribute->size_bytes);
+        return lbx__utf8_valid_bytes(attribute->value, attribute->value_bytes);
     case LBX_ATTRIBUTE_BINARY:
         return true;
     }
@@ -151,10 +174,10 @@ draft_set_body(lbx__draft_packed *packed, const lbx_draft *draft,
     lbx_status status;
 
     if (!draft->type) {
-        if (!draft->bytes && draft->size_bytes > 0)
+        if (!draft->body && draft->body_bytes > 0)
             return LBX_INVALID;
-        parcel->body = draft->bytes ? draft->bytes : "";
-        parcel->body_bytes = draft->size_bytes;
+        parcel->body = draft->body ? draft->body : "";
+        parcel->body_bytes = draft->body_bytes;
         parcel->type_name = draft->type_name;
         return LBX_OK;
     }
@@ -228,14 +251,16 @@ draft_texts_fit(const lbx_draft *draft)
 }
 
 lbx_status
-lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
+lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *given,
                 const lbx_box_options *rules, const lbx_allocator *allocator)
 {
+    lbx_draft own;
+    const lbx_draft *draft = lbx__draft_view(given, &own, NULL);
     lbx_parcel *parcel = &packed->parcel;
     lbx_status status;
 
     memset(&packed->body, 0, sizeof(packed->body));
-    if (draft->version != LBX_DRAFT_VERSION || !draft_texts_fit(draft) ||
+    if (!draft || !draft_texts_fit(draft) ||
         !draft_attributes_fit(draft, rules))
         return LBX_INVALID;
     *parcel = (lbx_parcel){
@@ -356,7 +381,7 @@ static lbx_status
 draft_explain_body(const lbx_draft *draft, const lbx_box_options *rules,
                    lbx_fault *fault)
 {
-    if (draft->type ? !draft->message : !draft->bytes && draft->size_bytes > 0)
+    if (draft->type ? !draft->message : !draft->body && draft->body_bytes > 0)
         return lbx__fault_set(fault, LBX_INVALID, "the body is NULL");
     if (rules->fifo && !draft->group)
         return lbx__fault_set(fault, LBX_INVALID, "a fifo box needs a group");
@@ -375,9 +400,11 @@ draft_explain_body(const lbx_draft *draft, const lbx_box_options *rules,
 }
 
 lbx_status
-lbx__draft_explain(const lbx_draft *draft, const lbx_box_options *rules,
+lbx__draft_explain(const lbx_draft *given, const lbx_box_options *rules,
                    lbx_status status, lbx_fault *fault)
 {
+    const lbx_draft *draft;
+    lbx_draft own;
     char most[LBX__FAULT_NUMBER_BYTES];
 
     if (!fault || (status != LBX_INVALID && status != LBX_TOO_LARGE))
@@ -388,9 +415,9 @@ lbx__draft_explain(const lbx_draft *draft, const lbx_box_options *rules,
             "the letter is too large: the box allows %s bytes, "
             "and none is more than 64 MiB",
             lbx__fault_number(rules->limits.max_letter_bytes, most));
-    if (draft->version != LBX_DRAFT_VERSION)
-        return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
-                                  LBX_DRAFT_VERSION);
+    draft = lbx__draft_view(given, &own, fault);
+    if (!draft)
+        return status;
     if (draft_explain_texts(draft, fault) == LBX_OK &&
         draft_explain_attributes(draft, rules, fault) == LBX_OK &&
         draft_explain_delay(draft, rules, fault) == LBX_OK)

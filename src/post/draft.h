@@ -33,6 +33,14 @@ lbx_status lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
                            const lbx_allocator *allocator);
 void lbx__draft_packed_fini(lbx__draft_packed *packed);
 
+/* OK when a user's draft has a valid size; INVALID, with a fault. */
+lbx_status lbx__draft_check(const lbx_draft *draft, lbx_fault *fault);
+
+/* A user's draft as this library's: the same, or `own`; NULL, with a fault, when
+ * its size is invalid. */
+const lbx_draft *lbx__draft_view(const lbx_draft *draft, lbx_draft *own,
+                                 lbx_fault *fault);
+
 /* Writes into `fault`, which may be NULL, why a draft was INVALID or TOO_LARGE
  * for a box; returns the status. For another status it does nothing. */
 lbx_status lbx__draft_explain(const lbx_draft *draft,

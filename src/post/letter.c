@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include "post/parcel_copy.h"
 #include "post/postbox.h"
 
@@ -249,11 +250,12 @@ lbx_status
 lbx_letter_info_read(const lbx_letter *letter, lbx_letter_info *ret)
 {
     const lbx_delivery *delivery;
+    lbx_letter_info info;
 
     if (!letter || !ret)
         return LBX_INVALID;
     delivery = &letter->delivery;
-    *ret = (lbx_letter_info){
+    info = (lbx_letter_info){
         .delivery_count = delivery->delivery_count,
         .sequence = delivery->sequence,
         .sent_ms = delivery->sent_ms,
@@ -265,7 +267,7 @@ lbx_letter_info_read(const lbx_letter *letter, lbx_letter_info *ret)
         .in_reply_to = delivery->parcel.in_reply_to,
         .dead_letter_source = delivery->dead_letter_source,
     };
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &info, lbx_letter_info, dead_letter_source);
 }
 
 uint32_t

@@ -34,7 +34,7 @@ lbx__parcel_copy_bytes(const lbx_parcel *parcel)
 
         size += lbx__parcel_copy_text_bytes(attribute->name) +
                 lbx__parcel_copy_text_bytes(attribute->label) +
-                attribute->size_bytes + 1;
+                attribute->value_bytes + 1;
     }
 #define ADD_TEXT(field) size += lbx__parcel_copy_text_bytes(parcel->field);
     PARCEL_TEXTS(ADD_TEXT)
@@ -85,7 +85,7 @@ lbx__parcel_copy_to(void *memory, const lbx_parcel *from, lbx_parcel *ret)
         attributes[i].name = lbx__parcel_copy_text(&to, attribute->name);
         attributes[i].label = lbx__parcel_copy_text(&to, attribute->label);
         attributes[i].value =
-            parcel_copy_body(&to, attribute->value, attribute->size_bytes);
+            parcel_copy_body(&to, attribute->value, attribute->value_bytes);
     }
 #define COPY_TEXT(field) ret->field = lbx__parcel_copy_text(&to, parcel.field);
     PARCEL_TEXTS(COPY_TEXT)

@@ -6,17 +6,24 @@
 #include "post/postbox.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 
-/* The request of an operation, allocated if the caller has none; NULL when
- * there is no memory. */
-static lbx_box_request *
-count_request(lbx__op *op)
+/* A request, and what it is for. */
+struct count_job {
+    lbx_box_request request;
+    lbx_box_counts counts;
+};
+
+/* The job of an operation, allocated if the caller has none; NULL when there is
+ * no memory. */
+static struct count_job *
+count_job_of(lbx__op *op)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
 
     if (!call_op->u.box.job)
         call_op->u.box.job = lbx__zalloc(lbx__postbox_of(op)->allocator,
-                                         sizeof(lbx_box_request));
+                                         sizeof(struct count_job));
     return call_op->u.box.job;
 }
 
@@ -25,20 +32,26 @@ count_step(lbx__op *op, lbx_status last)
 {
     lbx__call_op *call_op = lbx__call_op_of(op);
     lbx_postbox *postbox = lbx__postbox_of(op);
-    lbx_box_request *request;
+    struct count_job *job = call_op->u.box.job;
 
-    if (last != LBX_PENDING)
-        return lbx__postbox_note_box_status(postbox, last);
+    if (last != LBX_PENDING) {
+        last = lbx__postbox_note_box_status(postbox, last);
+        return last == LBX_OK
+                   ? LBX__SIZED_WRITE(call_op->u.box.ret, &job->counts,
+                                      lbx_box_counts, oldest_ns)
+                   : last;
+    }
     if (lbx__postbox_closed(postbox))
         return LBX_CLOSED;
-    request = count_request(op);
-    if (!request)
+    job = count_job_of(op);
+    if (!job)
         return LBX_NO_MEMORY;
-    *request = (lbx_box_request){
+    job->counts = (lbx_box_counts)LBX_BOX_COUNTS_INIT;
+    job->request = (lbx_box_request){
         .box = postbox->box,
-        .ret_counts = call_op->u.box.ret,
+        .ret_counts = &job->counts,
     };
-    lbx__call_op_next(op, postbox->store, LBX_CALL_DESCRIBE, request);
+    lbx__call_op_next(op, postbox->store, LBX_CALL_DESCRIBE, &job->request);
     return LBX_PENDING;
 }
 
@@ -49,7 +62,7 @@ count_drop(lbx__op *op)
 
     if (!call_op->u.box.given)
         lbx__free(lbx__postbox_of(op)->allocator, call_op->u.box.job,
-                  sizeof(lbx_box_request));
+                  sizeof(struct count_job));
     call_op->u.box.job = NULL;
 }
 
@@ -74,13 +87,13 @@ lbx_postbox_count(lbx_postbox *postbox, lbx_box_counts *ret)
 {
     lbx_operation operation;
     lbx__op *op = lbx__op_of(&operation);
-    lbx_box_request request;
+    struct count_job job;
 
     if (!postbox || !ret)
         return LBX_INVALID;
     lbx__postbox_op(op, &count_steps, postbox, LBX_FOREVER);
     lbx__call_op_of(op)->u.box.ret = ret;
-    lbx__call_op_of(op)->u.box.job = &request;
+    lbx__call_op_of(op)->u.box.job = &job;
     lbx__call_op_of(op)->u.box.given = true;
     return lbx__call_op_run(op);
 }

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include "post/box.h"
 #include "post/scheme.h"
 
@@ -38,15 +39,17 @@ static lbx_status
 postbox_create_box(lbx_postbox *postbox, const lbx_box_options *options,
                    lbx_fault *fault)
 {
-    static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
+    lbx_box_options own;
     lbx_box_request request = {
         .name = postbox->name,
-        .options = options ? options : &defaults,
+        .options = lbx__box_view_options(options, &own, fault),
         .buffer = postbox->texts,
         .ret_options = &postbox->rules,
     };
-    lbx_status status = lbx__box_check(postbox->name, request.options, fault);
+    lbx_status status = LBX_INVALID;
 
+    if (request.options)
+        status = lbx__box_check(postbox->name, request.options, fault);
     if (status != LBX_OK)
         return status;
     status = lbx__call_run(postbox->store, LBX_CALL_CREATE, &request);
@@ -100,19 +103,26 @@ postbox_make(lbx_store *store, const char *name,
     return LBX_OK;
 }
 
+LBX__SIZED(postbox_options_sized, lbx_postbox_options, refuse_endless_wait,
+           LBX_POSTBOX_OPTIONS_INIT);
+
 lbx_status
-lbx__postbox_open_check(const lbx_postbox_options *options, lbx_postbox **ret)
+lbx__postbox_open_check(const lbx_postbox_options **options,
+                        lbx_postbox_options *own, lbx_postbox **ret)
 {
-    if (options->version != LBX_POSTBOX_OPTIONS_VERSION)
-        return lbx__fault_version(options->fault, "LBX_POSTBOX_OPTIONS_INIT",
-                                  options->version,
-                                  LBX_POSTBOX_OPTIONS_VERSION);
+    const lbx_postbox_options *given = *options;
+
+    given = lbx__sized_view(given, own, &postbox_options_sized,
+                            given ? given->fault : NULL);
+    if (!given)
+        return LBX_INVALID;
+    *options = given;
     if (!ret)
         return lbx__fault_set(
-            options->fault, LBX_INVALID,
+            given->fault, LBX_INVALID,
             "there is no pointer for the postbox: ret is NULL");
-    if (!lbx__allocator_usable(options->allocator))
-        return lbx__fault_set(options->fault, LBX_INVALID,
+    if (!lbx__allocator_usable(given->allocator))
+        return lbx__fault_set(given->fault, LBX_INVALID,
                               "the allocator lacks a function");
     return LBX_OK;
 }
@@ -121,16 +131,13 @@ lbx_status
 lbx_postbox_open_in(lbx_store *store, const char *name,
                     const lbx_postbox_options *options, lbx_postbox **ret)
 {
-    static const lbx_postbox_options defaults = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox_options own;
     lbx_fault *fault;
-    lbx_status status;
+    lbx_status status = lbx__postbox_open_check(&options, &own, ret);
 
-    if (!options)
-        options = &defaults;
-    fault = options->fault;
-    status = lbx__postbox_open_check(options, ret);
     if (status != LBX_OK)
         return status;
+    fault = options->fault;
     if (!store)
         return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
     status = lbx__box_name_check(name, NULL, fault);
@@ -199,6 +206,9 @@ postbox_split_url(const char *url, char store[LBX__ADDRESS_BYTES],
     return LBX_OK;
 }
 
+LBX__SIZED(postbox_store_sized, lbx_store_options, log_context,
+           LBX_STORE_OPTIONS_INIT);
+
 /* Opens the store of a postbox. The options of the store may have a fault too:
  * both are written. */
 static lbx_status
@@ -211,11 +221,13 @@ postbox_open_store(const char *url, const lbx_postbox_options *options,
     lbx_status status;
 
     mine.allocator = options->allocator;
-    if (options->store)
-        mine = *options->store;
-    theirs = mine.fault;
+    theirs = options->store ? options->store->fault : NULL;
+    status = options->store ? lbx__sized_read(&mine, options->store,
+                                              &postbox_store_sized, &fault)
+                            : LBX_OK;
     mine.fault = &fault;
-    status = lbx_store_open(url, &mine, ret);
+    if (status == LBX_OK)
+        status = lbx_store_open(url, &mine, ret);
     if (status != LBX_OK && theirs)
         *theirs = fault;
     if (status != LBX_OK && options->fault)
@@ -227,15 +239,13 @@ lbx_status
 lbx_postbox_open(const char *url, const lbx_postbox_options *options,
                  lbx_postbox **ret)
 {
-    static const lbx_postbox_options defaults = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_postbox_options own;
     char store_url[LBX__ADDRESS_BYTES];
     const char *box = NULL;
     lbx_store *store;
     lbx_status status;
 
-    if (!options)
-        options = &defaults;
-    status = lbx__postbox_open_check(options, ret);
+    status = lbx__postbox_open_check(&options, &own, ret);
     if (status == LBX_OK)
         status = postbox_split_url(url, store_url, &box, options->fault);
     if (status == LBX_OK) // before a store is created for it

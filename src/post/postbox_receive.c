@@ -8,6 +8,7 @@
  */
 #include "post/postbox.h"
 
+#include "base/sized.h"
 #include "base/time.h"
 
 /* The deadline of a receive that does not wait: no clock is read. */
@@ -132,8 +133,7 @@ receive_read_options(const lbx_postbox *postbox,
     const int64_t wait =
         options->wait_ns == LBX_DEFAULT ? rules->wait_ns : options->wait_ns;
 
-    if (options->version != LBX_RECEIVE_OPTIONS_VERSION || lease < 0 ||
-        lease > rules->limits.max_lease_ns ||
+    if (lease < 0 || lease > rules->limits.max_lease_ns ||
         (wait < 0 && (postbox->options.refuse_endless_wait ||
                       rules->limits.max_wait_ns != LBX_UNLIMITED)) ||
         wait > rules->limits.max_wait_ns)
@@ -152,12 +152,15 @@ receive_read_options(const lbx_postbox *postbox,
     return LBX_OK;
 }
 
+LBX__SIZED(receive_options_sized, lbx_receive_options, attempt_id,
+           LBX_RECEIVE_OPTIONS_INIT);
+
 static lbx_status
 receive_start(lbx__op *op, lbx_postbox *postbox,
               const lbx_receive_options *options, lbx_letter **ret_letters,
               size_t *ret_count)
 {
-    static const lbx_receive_options defaults = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_receive_options own;
     lbx_receive_request request;
     int64_t deadline;
     lbx_status status;
@@ -165,8 +168,10 @@ receive_start(lbx__op *op, lbx_postbox *postbox,
     if (!op || !postbox || !ret_letters || !ret_count)
         return LBX_INVALID;
     *ret_count = 0;
-    status = receive_read_options(postbox, options ? options : &defaults,
-                                  &request, &deadline);
+    options = lbx__sized_view(options, &own, &receive_options_sized, NULL);
+    if (!options)
+        return LBX_INVALID;
+    status = receive_read_options(postbox, options, &request, &deadline);
     if (status != LBX_OK)
         return status;
     lbx__postbox_op(op, &receive_steps, postbox, deadline);

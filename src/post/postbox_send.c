@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include "post/rules/body.h"
 
 struct send_job {
@@ -46,7 +47,8 @@ send_pack_all(lbx_postbox *postbox, const lbx_draft *drafts, size_t count,
     for (size_t i = 0; i < count; i++) {
         lbx__draft_packed *packing = &job->packings[i];
 
-        job->status[i] = lbx__postbox_send_pack(postbox, &drafts[i], packing);
+        job->status[i] =
+            lbx__postbox_send_pack(postbox, lbx__sized_at(drafts, i), packing);
         job->packed++;
         if (job->status[i] != LBX_OK)
             continue;

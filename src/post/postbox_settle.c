@@ -77,8 +77,7 @@ settle_read_receipt(lbx_postbox *postbox, struct settle_job *job, size_t index,
 static bool
 settle_has_reply(const lbx__call_op *call_op, size_t index)
 {
-    return call_op->u.batch.replies &&
-           call_op->u.batch.replies[index].version > 0;
+    return call_op->u.batch.replies && call_op->u.batch.replies[index];
 }
 
 /* Finds the postbox of a reply, and packs it. */
@@ -88,7 +87,7 @@ settle_pack_reply(const lbx__call_op *call_op, struct settle_job *job,
 {
     const lbx_settle_item *settle =
         &((const lbx_settle_item *)call_op->u.batch.what)[index];
-    const lbx_draft *draft = &call_op->u.batch.replies[index];
+    const lbx_draft *draft = call_op->u.batch.replies[index];
 
     if (!settle->letter || settle->action != LBX_SETTLE_ACKNOWLEDGE)
         return LBX_INVALID;
@@ -296,7 +295,8 @@ static const lbx__call_steps settle_steps =
 lbx_status
 lbx_postbox_settle_init(lbx_operation *operation, lbx_postbox *postbox,
                         lbx_settle_item *settles, size_t count,
-                        const lbx_draft *replies, lbx_sent_letter *ret_sent)
+                        const lbx_draft *const *replies,
+                        lbx_sent_letter *ret_sent)
 {
     lbx__op *op = lbx__op_of(operation);
     lbx__call_op *call_op;
@@ -362,14 +362,13 @@ lbx__postbox_settle_with(lbx_letter *letter, lbx_postbox *to,
     if (!letter || !draft)
         return lbx__fault_set(fault, LBX_INVALID, "%s is NULL",
                               letter ? "the reply" : "the letter");
-    if (draft->version != LBX_DRAFT_VERSION)
-        return lbx__fault_version(fault, "LBX_DRAFT_INIT", draft->version,
-                                  LBX_DRAFT_VERSION);
+    if (lbx__draft_check(draft, fault) != LBX_OK)
+        return LBX_INVALID;
     lbx__fault_clear(fault);
     settle_begin(op, letter->postbox, &job, &settle, 1);
     job.replies = &reply;
     job.to = to;
-    call_op->u.batch.replies = draft;
+    call_op->u.batch.replies = &draft;
     call_op->u.batch.ret = ret_sent;
     call_op->u.batch.fault = fault;
     return lbx__fault_complete(fault, lbx__call_op_run(op), "the reply", NULL);

@@ -57,19 +57,22 @@ reply_allowed(const lbx_letter *letter, const lbx_draft *draft)
 {
     const lbx_postbox *postbox = letter->postbox;
 
-    return draft->version == LBX_DRAFT_VERSION &&
-           !postbox->options.no_replies &&
+    return !postbox->options.no_replies &&
            lbx__postbox_accepts(postbox, draft, postbox->options.reply_type);
 }
 
 lbx_status
 lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
-                const lbx_draft *draft, lbx_fault *fault)
+                const lbx_draft *given, lbx_fault *fault)
 {
+    lbx_draft own;
+    const lbx_draft *draft = lbx__draft_view(given, &own, fault);
     lbx_postbox *to;
     lbx_status status = lbx__letter_unsettled(letter);
 
     *reply = (lbx__reply){.sent = {.status = LBX_PENDING}};
+    if (status == LBX_OK && !draft)
+        status = LBX_INVALID;
     if (status == LBX_OK && !reply_allowed(letter, draft))
         status =
             lbx__fault_set(fault, LBX_INVALID, "no reply of %.200s is expected",
@@ -171,7 +174,7 @@ reply_begin(lbx__op *op)
         if (!job)
             return reply_report(call_op, NULL, LBX_NO_MEMORY);
     }
-    status = lbx__reply_init(&job->reply, letter, call_op->u.batch.replies,
+    status = lbx__reply_init(&job->reply, letter, call_op->u.batch.reply,
                              call_op->u.batch.fault);
     if (status != LBX_OK)
         return reply_report(call_op, job, status);
@@ -228,7 +231,7 @@ lbx_letter_reply_init(lbx_operation *operation, lbx_letter *letter,
     lbx__postbox_op_ref(op, &reply_steps, letter->postbox, LBX_FOREVER);
     call_op = lbx__call_op_of(op);
     call_op->u.batch.what = letter;
-    call_op->u.batch.replies = reply;
+    call_op->u.batch.reply = reply;
     call_op->u.batch.ret = ret_sent;
     call_op->u.batch.fault = fault;
     return LBX_OK;
@@ -250,7 +253,7 @@ lbx_letter_reply(lbx_letter *letter, const lbx_draft *reply,
     lbx__postbox_op(op, &reply_steps, letter->postbox, LBX_FOREVER);
     call_op->u.batch.fault = fault;
     call_op->u.batch.what = letter;
-    call_op->u.batch.replies = reply;
+    call_op->u.batch.reply = reply;
     call_op->u.batch.ret = ret_sent;
     call_op->u.batch.job = &job;
     call_op->u.batch.given = true;

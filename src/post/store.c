@@ -9,6 +9,7 @@
 #include "post/store.h"
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "post/box.h"
 #include "post/call.h"
 #include "post/stores.h"
@@ -40,13 +41,15 @@ lbx__store_life_now(void)
     return lbx__load(&lbx__store_life, relaxed);
 }
 
+LBX__SIZED(store_ops_sized, lbx_store_ops, close, LBX_STORE_OPS_INIT);
+
 static bool
 store_ops_usable(const lbx_store_ops *ops)
 {
-    return ops && ops->version == LBX_STORE_OPS_VERSION && ops->scheme &&
-           ops->durability && ops->create && ops->configure && ops->remove &&
-           ops->describe && ops->list && ops->send && ops->receive &&
-           ops->settle && ops->cancel && ops->close &&
+    return ops && lbx__sized_check(ops, &store_ops_sized, NULL) == LBX_OK &&
+           ops->scheme && ops->durability && ops->create && ops->configure &&
+           ops->remove && ops->describe && ops->list && ops->send &&
+           ops->receive && ops->settle && ops->cancel && ops->close &&
            !ops->receipt_text == !ops->receipt_parse;
 }
 
@@ -125,13 +128,15 @@ static lbx_status
 store_set_box(lbx_store *store, lbx_call_kind verb, const char *name,
               const lbx_box_options *options, lbx_fault *fault)
 {
-    static const lbx_box_options defaults = LBX_BOX_OPTIONS_INIT;
+    lbx_box_options own;
     lbx_box_request request = {
         .name = name,
-        .options = options ? options : &defaults,
+        .options = lbx__box_view_options(options, &own, fault),
     };
     lbx_status status;
 
+    if (!request.options)
+        return LBX_INVALID;
     if (!store)
         return lbx__fault_set(fault, LBX_INVALID, "the store is NULL");
     status = lbx__box_check(name, request.options, fault);
@@ -172,17 +177,27 @@ lbx_status
 lbx_store_describe_box(lbx_store *store, const char *name, char *buffer,
                        lbx_box_options *ret_options, lbx_box_counts *ret_counts)
 {
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_box_request request = {
         .name = name,
         .buffer = buffer,
-        .ret_options = ret_options,
-        .ret_counts = ret_counts,
+        .ret_options = ret_options ? &options : NULL,
+        .ret_counts = ret_counts ? &counts : NULL,
     };
+    lbx_status status;
 
     if (!store || !name || !lbx__box_name_valid(name) ||
         (ret_options && !buffer))
         return LBX_INVALID;
-    return lbx__call_run(store, LBX_CALL_DESCRIBE, &request);
+    status = lbx__call_run(store, LBX_CALL_DESCRIBE, &request);
+    if (status == LBX_OK && ret_options)
+        status = LBX__SIZED_WRITE(ret_options, &options, lbx_box_options,
+                                  dead_letter_box_count);
+    if (status == LBX_OK && ret_counts)
+        status =
+            LBX__SIZED_WRITE(ret_counts, &counts, lbx_box_counts, oldest_ns);
+    return status;
 }
 
 lbx_status
@@ -236,9 +251,11 @@ lbx_status
 lbx_store_start_move(lbx_store *store, const char *from, const char *to,
                      int64_t letters_per_second)
 {
+    lbx_move_progress started = LBX_MOVE_PROGRESS_INIT;
     lbx_move_request request = {
         .action = LBX_MOVE_ACTION_START,
         .letters_per_second = letters_per_second,
+        .ret = &started,
     };
     lbx_status status;
 
@@ -256,14 +273,17 @@ lbx_status
 lbx_store_describe_move(lbx_store *store, const char *from,
                         lbx_move_progress *ret)
 {
-    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE};
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE,
+                                .ret = &progress};
     lbx_status status;
 
     if (!ret)
         return LBX_INVALID;
     status = store_move_call(store, from, &request);
     if (status == LBX_OK)
-        *ret = request.ret;
+        status =
+            LBX__SIZED_WRITE(ret, &progress, lbx_move_progress, started_ms);
     return status;
 }
 

@@ -38,8 +38,10 @@ typedef struct __attribute__((may_alias)) lbx__store_private {
     uint32_t vain;           /* spins in a row that did not help */
 } lbx__store_private;
 
-_Static_assert(sizeof(lbx__store_private) <= sizeof(((lbx_store *)0)->reserved),
-               "the library's part of a store must fit its spare fields");
+/* Spare words of the public struct, for later versions of the library. */
+_Static_assert(sizeof(lbx__store_private) + 8 * sizeof(uint64_t) <=
+                   sizeof(((lbx_store *)0)->reserved),
+               "an lbx_store has fewer than eight spare words");
 
 static inline lbx__store_private *
 lbx__store_private_of(const lbx_store *store)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/sized.h"
 
 static const char *
 store_level_name(lbx_durability level)
@@ -48,9 +49,6 @@ static lbx_status
 store_check_options(const char *url, const lbx_store_options *options,
                     lbx_store **ret)
 {
-    if (options->version != LBX_STORE_OPTIONS_VERSION)
-        return lbx__fault_version(options->fault, "LBX_STORE_OPTIONS_INIT",
-                                  options->version, LBX_STORE_OPTIONS_VERSION);
     if (!url)
         return lbx__fault_set(options->fault, LBX_INVALID, "the URL is NULL");
     if (!ret)
@@ -77,11 +75,14 @@ store_refuse_scheme(const char *url, lbx_fault *fault)
                           lbx__fault_quote(url, shown), names);
 }
 
+LBX__SIZED(store_options_sized, lbx_store_options, log_context,
+           LBX_STORE_OPTIONS_INIT);
+
 lbx_status
 lbx_store_open(const char *url, const lbx_store_options *options,
                lbx_store **ret)
 {
-    lbx_store_options mine = LBX_STORE_OPTIONS_INIT;
+    lbx_store_options mine;
     char address[LBX__ADDRESS_BYTES];
     const lbx__scheme *scheme;
     lbx_fault unwanted;
@@ -89,8 +90,10 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     const char *rest;
     lbx_status status;
 
-    if (options)
-        mine = *options;
+    status = lbx__sized_read(&mine, options, &store_options_sized,
+                             options ? options->fault : NULL);
+    if (status != LBX_OK)
+        return status;
     if (!mine.fault)
         mine.fault = &unwanted;
     lbx__fault_clear(mine.fault);

@@ -9,6 +9,7 @@
 #include "settings/loader.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "settings/freeze.h"
 #include "settings/path.h"
@@ -25,21 +26,23 @@ settings_load_environment(const char *name, void *context)
     return getenv(name);
 }
 
+LBX__SIZED(settings_options_sized, lbx_settings_options, max_memory_bytes,
+           LBX_SETTINGS_OPTIONS_INIT);
+
 /* Copies the caller's options into `load`; false when they are invalid. The fault
- * has the reason, unless the version is unknown. */
+ * has the reason. */
 static bool
 settings_load_take_options(lbx__loader *load,
                            const lbx_settings_options *options)
 {
-    const lbx_settings_options defaults = LBX_SETTINGS_OPTIONS_INIT;
     const lbx__fault_line nowhere = {NULL, 0};
 
-    *load = (lbx__loader){.options = options ? *options : defaults};
-    if (load->options.version != LBX_SETTINGS_OPTIONS_VERSION) {
-        load->status =
-            LBX_INVALID; // an unknown struct: its fault cannot be found
+    memset(load, 0, sizeof(*load));
+    load->status =
+        lbx__sized_read(&load->options, options, &settings_options_sized,
+                        options ? options->fault : NULL);
+    if (load->status != LBX_OK)
         return false;
-    }
     if (!lbx__allocator_usable(load->options.allocator))
         return lbx__loader_fail(load, LBX_INVALID, nowhere,
                                 "an allocator needs both its functions");

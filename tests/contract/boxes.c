@@ -186,7 +186,7 @@ check_delivery(lbx_call *call, const lbx_delivery *delivery)
     CHECK_INT(2, parcel->attribute_count);
     CHECK_STR("lang", parcel->attributes[0].name);
     CHECK_INT(LBX_ATTRIBUTE_STRING, parcel->attributes[0].kind);
-    CHECK_INT(2, parcel->attributes[0].size_bytes);
+    CHECK_INT(2, parcel->attributes[0].value_bytes);
     CHECK(memcmp(parcel->attributes[0].value, "de", 2) == 0);
     CHECK_STR("price", parcel->attributes[1].name);
     CHECK_INT(LBX_ATTRIBUTE_NUMBER, parcel->attributes[1].kind);
@@ -277,7 +277,7 @@ PROMISE(a_token_sends_once)
 
 PROMISE(peeking_leases_nothing)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     struct getting mine;
 
     if (!trial->store->ops->peek)
@@ -301,7 +301,7 @@ PROMISE(a_purge_deletes_everything)
 {
     lbx_parcel delayed = parcel_of("delayed");
     struct taken leased;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     delayed.delay_ns = LBX_SECOND;
     mail(trial, box, "leased");

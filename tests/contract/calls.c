@@ -134,7 +134,7 @@ make_box(struct trial *trial, const char *name, const lbx_box_options *options)
 lbx_box_counts
 count(struct trial *trial, lbx_box box)
 {
-    lbx_box_counts counts = {0};
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_box_request request = {.box = box, .ret_counts = &counts};
 
     CHECK_OK(run(trial, LBX_CALL_DESCRIBE, &request));

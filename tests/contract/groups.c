@@ -147,8 +147,11 @@ PROMISE(a_dead_letter_ends_a_wait)
 PROMISE(letters_can_be_moved)
 {
     const lbx_box to = make_box(trial, "to", NULL);
-    lbx_move_request move = {
-        .action = LBX_MOVE_ACTION_START, .from = box, .to = to};
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
+    lbx_move_request move = {.action = LBX_MOVE_ACTION_START,
+                             .from = box,
+                             .to = to,
+                             .ret = &progress};
     struct getting mine = {.count = 0};
 
     if (!trial->store->ops->move)
@@ -161,9 +164,9 @@ PROMISE(letters_can_be_moved)
     do {
         advance(trial, LBX_SECOND);
         CHECK_OK(run(trial, LBX_CALL_MOVE, &move));
-    } while (move.ret.phase == LBX_MOVE_PHASE_RUNNING);
-    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, move.ret.phase);
-    CHECK_INT(26, move.ret.moved);
+    } while (progress.phase == LBX_MOVE_PHASE_RUNNING);
+    CHECK_INT(LBX_MOVE_PHASE_COMPLETED, progress.phase);
+    CHECK_INT(26, progress.moved);
     receive_none(trial, box);
     receive_each(trial, to, "bcdefghijklmnopqrstuvwxyz");
 }

@@ -179,7 +179,7 @@ close_relay(lbx_store *store)
 }
 
 static const lbx_store_ops relay_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "relay",
     .durability = durability,
     .create = create,

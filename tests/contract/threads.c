@@ -304,7 +304,7 @@ storm(unsigned index, void *context)
 PROMISE(each_letter_is_settled_once)
 {
     struct race race = make_race(trial, box, test_rounds(8000, 400000));
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     threads_run(3 + THREADS, storm, &race);
     counts = count(trial, box);

@@ -287,7 +287,7 @@ fill_and_empty(const char *url, const lbx_store_options *options,
 {
     lbx_postbox_options mine = LBX_POSTBOX_OPTIONS_INIT;
     lbx_postbox *box;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     uint64_t sent, again;
 
     mine.store = options;

@@ -603,7 +603,7 @@ worker_try_receipts(struct worker *worker)
 static uint64_t
 count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
 {
-    lbx_box_counts counts = {0};
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     const lbx_status status =
         lbx_postbox_count(worker->boxes->boxes[box], &counts);
 

@@ -144,7 +144,7 @@ static lbx_status
 do_spawn(lbx_context *context, struct stage *stage)
 {
     static const lbx_behaviour child = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "child",
         .state_bytes = 100,
         .receive = receive,
@@ -211,7 +211,7 @@ start(lbx_context *context, void *state, void *argument)
 }
 
 static const lbx_behaviour actor = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "actor",
     .state_bytes = sizeof(struct role),
     .start = start,
@@ -308,7 +308,7 @@ spawn_body(struct torture *memory, void *context)
     status = lbx_system_spawn(stage.system, &props, how->name, &ref);
     relent(&stage);
     if (status != LBX_OK) {
-        lbx_system_stats stats;
+        lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
         CHECK_STATUS(LBX_NO_MEMORY, status);
         CHECK_INT(99, ref.word);
@@ -351,7 +351,7 @@ spawn_many_body(struct torture *memory, void *context)
     struct stage stage;
     lbx_props props;
     long spawned = 0;
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     (void)context;
     stage_begin(&stage, memory);

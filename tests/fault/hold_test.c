@@ -32,7 +32,7 @@ child_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour child = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "child",
     .receive = child_receive,
 };
@@ -59,7 +59,7 @@ parent_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour parent = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "parent",
     .start = parent_start,
     .receive = parent_receive,
@@ -77,7 +77,7 @@ grandparent_start(lbx_context *context, void *state, void *argument)
 }
 
 static const lbx_behaviour grandparent = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "grandparent",
     .start = grandparent_start,
     .receive = parent_receive,

@@ -34,7 +34,7 @@ static void
 send_or_retry(struct nest *nest, const lbx_envelope *envelope)
 {
     lbx_mailbox_stats before = box_stats(&nest->box);
-    lbx_mailbox_stats after;
+    lbx_mailbox_stats after = LBX_MAILBOX_STATS_INIT;
     lbx_status status =
         lbx_producer_try_send_envelope(nest->box.in, envelope, NULL);
 

@@ -162,7 +162,7 @@ cup_pop(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops cup_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = cup_create,
     .destroy = cup_destroy,
     .push = cup_push,

@@ -71,7 +71,7 @@ use_fake(struct torture *memory, void *context)
     lbx_postbox *postbox = NULL, *outbox = NULL;
     lbx_postbox_registry *registry = NULL;
     lbx_routes *routes = NULL;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_letter *letter;
     lbx_status status;
 
@@ -118,7 +118,7 @@ pass_on(struct torture *memory, void *context)
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
     const lbx_draft draft = lbx_draft_of_text("on");
     lbx_postbox *postbox;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_letter *letter;
     lbx_status status;
     lbx_sent_letter sent;
@@ -156,7 +156,7 @@ cancel_receive(struct torture *memory, void *context)
     lbx_receive_options wait = LBX_RECEIVE_OPTIONS_INIT;
     lbx_postbox *postbox;
     lbx_operation operation;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_letter *letter;
     lbx_status status;
     size_t count;

@@ -21,13 +21,13 @@ print_damage(void *context, const lbx_file_store_damage *part)
     test_note("damage: box %s, %s, letters %" PRIu64 " to %" PRIu64
               ", bytes %" PRIu64 "+%" PRIu64,
               part->box ? part->box : "-", part->what, part->first_sequence,
-              part->last_sequence, part->offset_bytes, part->size_bytes);
+              part->last_sequence, part->offset_bytes, part->damaged_bytes);
 }
 
 TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
 {
     static struct known known;
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     const char *path;
 
     test_paths_in_memory();
@@ -47,7 +47,7 @@ TEST(a_sound_store_is_salvaged_whole)
 {
     static struct known known;
     struct known_found found;
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     const char *saved;
     const char *path;
 
@@ -108,7 +108,7 @@ kill_children(void *context)
 TEST(a_check_that_is_killed_says_nothing_of_damage)
 {
     static struct known known;
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     struct thread thread;
     atomic_bool over = false;
     int killed = 0;

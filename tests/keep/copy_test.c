@@ -52,7 +52,7 @@ static uint64_t
 count_box(const char *folder, const char *name)
 {
     lbx_store *store = open_store(folder);
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     CHECK_OK(lbx_store_describe_box(store, name, NULL, NULL, &counts));
     lbx_store_unref(store);
@@ -62,7 +62,7 @@ count_box(const char *folder, const char *name)
 static void
 check_sound(const char *folder, uint64_t letters)
 {
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
 
     CHECK_OK(lbx_file_store_check(folder, NULL, NULL, &report));
     CHECK_INT(letters, report.letters);
@@ -159,7 +159,7 @@ TEST(a_store_in_use_is_checked_as_it_was_at_one_moment)
     sender_start(&sender);
     for (int i = 0; i < test_rounds(20, 400); i++) {
         const uint64_t before = sender.sent;
-        lbx_file_store_report report;
+        lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
 
         EVENTUALLY(sender.sent > before + 50);
         CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
@@ -200,7 +200,7 @@ TEST(a_shared_store_is_checked_while_all_of_them_write)
     sender_start(&sender);
     for (int i = 0; i < test_rounds(100, 400); i++) {
         const uint64_t before = sender.sent;
-        lbx_file_store_report report;
+        lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
 
         EVENTUALLY(sender.sent > before + 5);
         CHECK_OK(lbx_file_store_check(path, NULL, NULL, &report));
@@ -265,7 +265,7 @@ TEST(a_copy_has_every_letter_and_is_small)
     struct known_found found;
     char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
     const char *copy;
-    lbx_box_options options;
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_store *store;
 
     test_paths_in_memory();
@@ -380,7 +380,7 @@ TEST(a_missing_journal_is_told_as_missing)
 {
     lbx_store_options options = fixture_options();
     lbx_fault fault = {LBX_OK, ""};
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     lbx_store *store;
     char url[600], file[600], saved[600];
 
@@ -407,7 +407,7 @@ TEST(a_missing_journal_is_told_as_missing)
 
 TEST(what_cannot_be_done_is_refused_and_leaves_nothing)
 {
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     lbx_store *store, *memory;
     char missing_store[512], other[512];
     const char *above = test_path();

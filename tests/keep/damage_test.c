@@ -268,7 +268,8 @@ judge_salvage(const struct subject *subject, const char *copy,
 {
     struct known_found found;
     long reported = 0;
-    lbx_file_store_report report, sound;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT,
+                          sound = LBX_FILE_STORE_REPORT_INIT;
     char saved[600];
     lbx_status status;
 
@@ -334,7 +335,7 @@ try_one(const struct subject *subject, const struct mutation *mutation,
 {
     struct known_found found;
     long reported = 0;
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     const char *copy = test_path();
     lbx_status status;
     bool lived, whole;
@@ -483,7 +484,7 @@ static void
 find_range(const struct subject *subject, const struct mutation *mutation,
            struct wanted *wanted)
 {
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     const char *copy = test_path();
 
     known_copy(subject->path, copy);

@@ -116,7 +116,7 @@ static void
 post(struct maker *maker, int box, int number)
 {
     static const lbx_attribute attribute = {
-        .name = "colour", .value = "red", .size_bytes = 3};
+        .name = "colour", .value = "red", .value_bytes = 3};
     char body[BODY_MOST], group[16], duplicate[32], token[32];
     struct known_letter *letter = &maker->known->letters[box][number];
     lbx_sent_letter sent;
@@ -406,7 +406,7 @@ look_into(void *context, const char *name)
     struct looker *looker = context;
     const lbx__sink sink = {look_at, looker};
     char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
-    lbx_box_options options;
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
     lbx_box_request describe = {
         .name = name, .ret_options = &options, .buffer = buffer};
     lbx_status status = lbx__catalog_describe(looker->rules, &describe);

@@ -111,7 +111,7 @@ forge(struct yard *yard, lbx__table table, const lbx__key *key,
 static void
 check_saved(const struct yard *yard, uint64_t boxes, uint64_t letters)
 {
-    lbx_file_store_report report;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
 
     CHECK_STATUS(LBX_CORRUPT,
                  lbx_file_store_check(yard->path, NULL, NULL, &report));

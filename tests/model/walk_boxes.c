@@ -95,7 +95,7 @@ walk_change_box(struct walk *walk, int box)
 void
 walk_check_counts(struct walk *walk, int box)
 {
-    lbx_box_counts expected;
+    lbx_box_counts expected = LBX_BOX_COUNTS_INIT;
     lbx_box_counts actual = {.ready = 0};
     lbx_box_request request = {.box = walk->uids[box], .ret_counts = &actual};
     const bool there = walk->model.boxes[box].there;
@@ -126,7 +126,9 @@ walk_move_letters(struct walk *walk, int from)
 {
     const int to = walk_box_like(walk, from);
     const bool back = walk_chance(walk, 40);
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
     lbx_move_request request = {.action = LBX_MOVE_ACTION_START,
+                                .ret = &progress,
                                 .from = walk->uids[from]};
     lbx_status status;
     uint64_t moved = 0;
@@ -153,19 +155,19 @@ walk_move_letters(struct walk *walk, int from)
     for (int i = 0; i < WALK_GOT_MOST && !walk->failed; i++) {
         walk_expect(walk, "move", LBX_OK,
                     walk_call(walk, LBX_CALL_MOVE, &request));
-        if (request.ret.phase != LBX_MOVE_PHASE_RUNNING)
+        if (progress.phase != LBX_MOVE_PHASE_RUNNING)
             break;
     }
     while ((status = model_move(&walk->model, from, back ? -1 : to)) == LBX_OK)
         moved++;
     if (status == LBX_EMPTY) {
-        if (request.ret.phase != LBX_MOVE_PHASE_COMPLETED)
-            walk_differ(walk, "move: not completed but %d", request.ret.phase);
-    } else if (request.ret.phase != LBX_MOVE_PHASE_FAILED)
-        walk_differ(walk, "move: not failed but %d", request.ret.phase);
+        if (progress.phase != LBX_MOVE_PHASE_COMPLETED)
+            walk_differ(walk, "move: not completed but %d", progress.phase);
+    } else if (progress.phase != LBX_MOVE_PHASE_FAILED)
+        walk_differ(walk, "move: not failed but %d", progress.phase);
     else
-        walk_expect(walk, "move", status, request.ret.reason);
-    if (request.ret.moved != moved)
+        walk_expect(walk, "move", status, progress.reason);
+    if (progress.moved != moved)
         walk_differ(walk, "move: expected %d letters, got %d", (int)moved,
-                    (int)request.ret.moved);
+                    (int)progress.moved);
 }

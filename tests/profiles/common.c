@@ -86,7 +86,7 @@ box_post(struct box *box, lbx_envelope envelope, lbx_send_result *ret_result)
 lbx_mailbox_stats
 box_stats(struct box *box)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     CHECK_OK(lbx_mailbox_stats_read(box->mailbox, &stats));
     return stats;
@@ -142,6 +142,7 @@ waiter_post(struct waiter *waiter, struct box *box, lbx_envelope envelope,
 {
     waiter_init(waiter);
     waiter->sent = envelope;
+    waiter->result.size_bytes = sizeof(waiter->result);
     CHECK_OK(lbx_producer_send_envelope_init(&waiter->operation, box->in,
                                              &waiter->sent, deadline_ns,
                                              &waiter->result));
@@ -300,7 +301,7 @@ shelf_pop(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops shelf_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = shelf_create,
     .destroy = shelf_destroy,
     .push = shelf_push,

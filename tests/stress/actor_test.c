@@ -178,7 +178,7 @@ worker_stop(lbx_context *context, void *state)
 }
 
 static const lbx_behaviour worker_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "worker",
     .state_bytes = sizeof(struct worker),
     .start = worker_start,
@@ -283,7 +283,7 @@ keeper_stop(lbx_context *context, void *state)
 }
 
 static const lbx_behaviour keeper_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "keeper",
     .state_bytes = sizeof(struct keeper),
     .start = keeper_start,
@@ -328,7 +328,7 @@ root_supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 }
 
 static const lbx_behaviour root_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "root",
     .start = root_start,
     .receive = root_receive,
@@ -399,7 +399,7 @@ TEST_CITING("ACTOR-1 ACTOR-2 ACTOR-3 ACTOR-4 ACTOR-5 ACTOR-7 ACTOR-8 ACTOR-11",
     lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
     lbx_props props = LBX_PROPS_INIT;
     struct ledger_report report;
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
     uint64_t wrong;
     lbx_ref root;
 

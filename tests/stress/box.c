@@ -305,7 +305,7 @@ box_open_mini(struct box *box, unsigned bug, size_t capacity)
 void
 box_describe(struct box *box, char *text, size_t size)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     box->ops->numbers(box, &stats);
     snprintf(text, size,

@@ -127,7 +127,7 @@ control_finds(unsigned bug, uint64_t seed)
 {
     static struct cancel_storm storm;
     struct ledger_report report;
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     memset(&storm, 0, sizeof(storm));
     storm.seed = seed;

@@ -170,7 +170,7 @@ cancel_storm_settle(struct cancel_storm *storm, struct box *box)
 void
 cancel_storm_check_quiet(struct box *box)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     box->ops->numbers(box, &stats);
     CHECK_INT(0, stats.waiting_senders);

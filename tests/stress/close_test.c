@@ -310,7 +310,7 @@ static bool
 close_stalled(void *context, unsigned worker, uint64_t count)
 {
     struct closing *closing = context;
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     (void)worker;
     (void)count;

@@ -67,7 +67,7 @@ citizen_stop(lbx_context *context, void *state)
 }
 
 static const lbx_behaviour citizen_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "citizen",
     .state_bytes = sizeof(struct citizen),
     .receive = citizen_receive,
@@ -111,7 +111,7 @@ live_bytes(void)
 static uint64_t
 actors(void)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_OK(lbx_system_stats_read(census.system, &stats));
     return stats.actors;

@@ -386,6 +386,7 @@ mini_numbers(struct mini *mini, lbx_mailbox_stats *ret)
 {
     pthread_mutex_lock(&mini->lock);
     *ret = mini->stats;
+    ret->size_bytes = sizeof(*ret);
     ret->depth = mini->length;
     pthread_mutex_unlock(&mini->lock);
 }

@@ -200,7 +200,7 @@ send_some(struct worker *worker)
     void *message = storm_message(worker->next);
     lbx_envelope envelope = box_envelope(&stress->box, message);
     unsigned rank = box_rank(how->box.ranks, worker->next);
-    lbx_send_result result = {.outcome = LBX_OUTCOME_ENQUEUED};
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     lbx_status status;
     int64_t soon = storm_deadline_us(storm_random_below(&worker->random, 30));
     bool plain = how->box.ranks == BOX_PLAIN;
@@ -348,7 +348,7 @@ look(struct worker *worker)
 {
     struct stress *stress = worker->stress;
     int64_t limit = stress->how->box.capacity;
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     CHECK_OK(lbx_mailbox_stats_read(stress->mailbox, &stats));
     lbx_mailbox_is_empty(stress->mailbox);
@@ -467,7 +467,7 @@ static void
 check_counts(struct stress *stress, const struct counts *sum,
              uint64_t ended_before)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
     lbx_overflow overflow = stress->how->box.overflow;
 
     CHECK_OK(lbx_mailbox_stats_read(stress->mailbox, &stats));

@@ -78,15 +78,12 @@ typedef struct lbx_dead_letter_log {
     uint64_t max_lines;   /* 10 */
     int64_t pause_ns;     /* 5 minutes; negative: forever */
     bool during_stop;     /* also while the system is being terminated */
-    uint64_t reserved[4]; /* 0: the library's */
+    uint64_t reserved[8]; /* 0: the library's */
 } lbx_dead_letter_log;
 
 #define LBX_DEAD_LETTER_LOG_INIT                                               \
     {                                                                          \
-        NULL, NULL, NULL, 10, 300 * LBX_SECOND, false,                         \
-        {                                                                      \
-            0, 0, 0, 0                                                         \
-        }                                                                      \
+        .max_lines = 10, .pause_ns = 300 * LBX_SECOND                          \
     }
 
 /*

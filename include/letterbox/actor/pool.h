@@ -2,11 +2,13 @@
 /*
  * Pools: several actors of one kind behind one ref.
  *
+ *     lbx_props props = LBX_PROPS_INIT;
  *     lbx_pool pool = LBX_POOL_INIT;
  *
+ *     props.behaviour = &worker;
  *     pool.routing = LBX_POOL_ROUTING_BALANCING;
  *     pool.routees = 5;
- *     pool.props.behaviour = &worker;
+ *     pool.props = &props;
  *     lbx_system_spawn_pool(system, &pool, "workers", &workers);
  *     lbx_tell(workers, job);
  *
@@ -40,22 +42,20 @@ typedef enum lbx_pool_routing {
     LBX_POOL_ROUTING_BALANCING,
 } lbx_pool_routing;
 
-#define LBX_POOL_VERSION 1
-
 typedef struct lbx_pool {
-    uint32_t version;
+    size_t size_bytes; /* LBX_POOL_INIT sets it */
     lbx_pool_routing routing;
     uint32_t routees;
     /* of the routees. LBX_POOL_ROUTING_BALANCING: `mailbox` is the one that
-     * they share, and must serve several consumers */
-    lbx_props props;
+     * they share, and must serve several consumers. Borrowed during the spawn. */
+    const lbx_props *props;
     lbx_strategy strategy; /* for the routees */
 } lbx_pool;
 
 #define LBX_POOL_INIT                                                          \
     {                                                                          \
-        LBX_POOL_VERSION, LBX_POOL_ROUTING_ROUND_ROBIN, 1, LBX_PROPS_INIT,     \
-            LBX_STRATEGY_INIT                                                  \
+        .size_bytes = sizeof(lbx_pool), .routees = 1,                          \
+        .strategy = LBX_STRATEGY_INIT                                          \
     }
 
 /*

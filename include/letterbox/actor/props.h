@@ -17,7 +17,7 @@
  *     }
  *
  *     static const lbx_behaviour counter = {
- *         LBX_BEHAVIOUR_VERSION, "counter",
+ *         sizeof(lbx_behaviour), "counter",
  *         .state_bytes = sizeof(struct counter),
  *         .receive = count,
  *     };
@@ -84,7 +84,8 @@ typedef struct lbx_strategy {
 
 #define LBX_STRATEGY_INIT                                                      \
     {                                                                          \
-        LBX_DIRECTIVE_RESTART, false, 10, 60 * LBX_SECOND, 100 * LBX_MS        \
+        .directive = LBX_DIRECTIVE_RESTART, .max_restarts = 10,                \
+        .within_ns = 60 * LBX_SECOND, .retry_ns = 100 * LBX_MS                 \
     }
 
 /* One row of a match table: messages of `type` or derived from it, for which
@@ -97,10 +98,8 @@ typedef struct lbx_match {
     lbx_actor_handler *receive;
 } lbx_match;
 
-#define LBX_BEHAVIOUR_VERSION 1
-
 typedef struct lbx_behaviour {
-    uint32_t version;
+    size_t size_bytes;  /* sizeof(lbx_behaviour) */
     const char *name;   /* for people, and for settings */
     size_t state_bytes; /* zeroed memory for the state; 0: none */
 
@@ -134,10 +133,13 @@ typedef struct lbx_behaviour {
     const char *needs_semantics;
 } lbx_behaviour;
 
-#define LBX_PROPS_VERSION 1
+#define LBX_BEHAVIOUR_INIT                                                     \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_behaviour)                                    \
+    }
 
 typedef struct lbx_props {
-    uint32_t version;
+    size_t size_bytes;              /* LBX_PROPS_INIT sets it */
     const lbx_behaviour *behaviour; /* must outlive the actor */
     void *argument; /* for `start`, which is called later, in another thread,
                        and again at each restart: what it points to must live
@@ -156,8 +158,8 @@ typedef struct lbx_props {
 
 #define LBX_PROPS_INIT                                                         \
     {                                                                          \
-        LBX_PROPS_VERSION, NULL, NULL, NULL, NULL, NULL, LBX_STRATEGY_INIT,    \
-            LBX_DEFAULT, NULL                                                  \
+        .size_bytes = sizeof(lbx_props), .strategy = LBX_STRATEGY_INIT,        \
+        .stash_capacity = LBX_DEFAULT                                          \
     }
 
 LBX_END

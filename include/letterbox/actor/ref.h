@@ -157,6 +157,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_ref_resume(lbx_ref ref);
 
 /* Statistics of an actor, each read at its own instant. */
 typedef struct lbx_actor_stats {
+    size_t size_bytes; /* LBX_ACTOR_STATS_INIT sets it */
     uint64_t handled;  /* messages, in this life */
     uint64_t failures; /* of its handlers */
     uint64_t children;
@@ -174,6 +175,11 @@ typedef struct lbx_actor_stats {
     int64_t waited_total_ns; /* their time in the mailbox, in all */
     int64_t max_waited_ns;   /* and the longest */
 } lbx_actor_stats;
+
+#define LBX_ACTOR_STATS_INIT                                                   \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_actor_stats)                                  \
+    }
 
 /*
  * lbx_ref_stats_read() reads the statistics of an actor.

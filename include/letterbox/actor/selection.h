@@ -55,7 +55,7 @@
  *     }
  *
  *     const lbx_mailbox_type urgent = {
- *         .version = LBX_MAILBOX_TYPE_VERSION,
+ *         .size_bytes = sizeof(lbx_mailbox_type),
  *         .name = "org.example.Urgent",
  *         .kind = LBX_KIND_UNBOUNDED_PRIORITY,
  *         .configure = configure,
@@ -77,12 +77,10 @@
 
 LBX_BEGIN
 
-#define LBX_MAILBOX_TYPE_VERSION 1
-
 /* A type of mailbox: a kind, and how settings shape it. */
 struct lbx_mailbox_type {
-    uint32_t version;
-    const char *name; /* the value of `mailbox-type` */
+    size_t size_bytes; /* sizeof(lbx_mailbox_type) */
+    const char *name;  /* the value of `mailbox-type` */
 
     /* How it keeps messages: the name of a kind, built in or of the system's
      * `kinds`; or a storage of its own. One of the two. */
@@ -112,17 +110,25 @@ struct lbx_mailbox_type {
     void *context; /* of both */
 };
 
-#define LBX_MAILBOX_LIBRARY_VERSION 1
+#define LBX_MAILBOX_TYPE_INIT                                                  \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_mailbox_type)                                 \
+    }
 
 /* Types in a shared object, named in `letterbox.actor.mailbox-libraries`. It
  * exports one of these, called lbx_exported_mailbox_types. Settings that name
  * libraries run their code: load such settings only from sources that you
  * trust. */
 typedef struct lbx_mailbox_library {
-    uint32_t version;
+    size_t size_bytes; /* sizeof(lbx_mailbox_library) */
     const lbx_mailbox_type *types;
     size_t type_count;
 } lbx_mailbox_library;
+
+#define LBX_MAILBOX_LIBRARY_INIT                                               \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_mailbox_library)                              \
+    }
 
 #define LBX_MAILBOX_LIBRARY_SYMBOL "lbx_exported_mailbox_types"
 

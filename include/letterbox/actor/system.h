@@ -47,10 +47,8 @@ typedef struct lbx_dead_letter_listener {
     void *context;
 } lbx_dead_letter_listener;
 
-#define LBX_SYSTEM_OPTIONS_VERSION 1
-
 typedef struct lbx_system_options {
-    uint32_t version;
+    size_t size_bytes; /* LBX_SYSTEM_OPTIONS_INIT sets it */
     const char *name;
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;
@@ -93,9 +91,8 @@ typedef struct lbx_system_options {
 
 #define LBX_SYSTEM_OPTIONS_INIT                                                \
     {                                                                          \
-        LBX_SYSTEM_OPTIONS_VERSION, "letterbox", NULL, NULL, NULL, NULL,       \
-            LBX_DEFAULT, LBX_DEFAULT, {NULL, NULL}, NULL, NULL, NULL, NULL, 0, \
-            0, NULL, NULL                                                      \
+        .size_bytes = sizeof(lbx_system_options), .name = "letterbox",         \
+        .threads = LBX_DEFAULT, .throughput = LBX_DEFAULT                      \
     }
 
 /*
@@ -194,6 +191,7 @@ LBX_API void lbx_system_destroy(lbx_system *system);
 
 /* Statistics of a system. */
 typedef struct lbx_system_stats {
+    size_t size_bytes;     /* LBX_SYSTEM_STATS_INIT sets it */
     uint64_t actors;       /* alive now, "/user" not included */
     uint64_t spawned;      /* ever */
     uint64_t dead_letters; /* ever */
@@ -205,6 +203,11 @@ typedef struct lbx_system_stats {
     uint64_t parks;    /* times a thread went to sleep */
     size_t cell_bytes; /* memory of one actor without its state */
 } lbx_system_stats;
+
+#define LBX_SYSTEM_STATS_INIT                                                  \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_system_stats)                                 \
+    }
 
 /*
  * lbx_system_stats_read() reads the statistics, each at its own instant.

@@ -26,14 +26,28 @@
 LBX_BEGIN
 
 /*
- * lbx_akka_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT with whole envelopes,
+ * lbx_akka_mailbox_options_read() writes into `ret`, whose
+ * `size_bytes` is set, LBX_MAILBOX_OPTIONS_INIT with whole envelopes,
  * an unlimited system lane, and LBX_OVERFLOW_BLOCK for 10 s, after which the
  * message is dropped (LBX_OVERFLOW_DROP_NEWEST).
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_mailbox_options lbx_akka_mailbox_options(void);
+LBX_API lbx_status lbx_akka_mailbox_options_read(lbx_mailbox_options *ret);
+
+/* lbx_akka_mailbox_options() returns them, made in the program itself. */
+LBX_INLINE lbx_mailbox_options
+lbx_akka_mailbox_options(void)
+{
+    lbx_mailbox_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_akka_mailbox_options_read(&options);
+    return options;
+}
 
 LBX_END
 

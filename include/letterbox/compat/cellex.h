@@ -27,15 +27,28 @@ LBX_BEGIN
 #define LBX_CELLEX_PRIORITY_DEFAULT 4
 
 /*
- * lbx_cellex_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT with whole
- * envelopes, greater priorities first, LBX_CELLEX_PRIORITY_DEFAULT for messages
+ * lbx_cellex_mailbox_options_read() writes into `ret`, whose `size_bytes` is
+ * set, LBX_MAILBOX_OPTIONS_INIT with whole envelopes, greater priorities first, LBX_CELLEX_PRIORITY_DEFAULT for messages
  * that state none, four system slots, LBX_OVERFLOW_DROP_OLDEST, and
  * `return_dropped_newest`.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_mailbox_options lbx_cellex_mailbox_options(void);
+LBX_API lbx_status lbx_cellex_mailbox_options_read(lbx_mailbox_options *ret);
+
+/* lbx_cellex_mailbox_options() returns them, made in the program itself. */
+LBX_INLINE lbx_mailbox_options
+lbx_cellex_mailbox_options(void)
+{
+    lbx_mailbox_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_cellex_mailbox_options_read(&options);
+    return options;
+}
 
 LBX_END
 

@@ -64,14 +64,28 @@
 LBX_BEGIN
 
 /*
- * lbx_vela_mailbox_options() is LBX_MAILBOX_OPTIONS_INIT without a system lane:
+ * lbx_vela_mailbox_options_read() writes into `ret`, whose
+ * `size_bytes` is set, LBX_MAILBOX_OPTIONS_INIT without a system lane:
  * a full mailbox refuses (LBX_FULL), and messages have priority 10 unless they
  * state another.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_mailbox_options lbx_vela_mailbox_options(void);
+LBX_API lbx_status lbx_vela_mailbox_options_read(lbx_mailbox_options *ret);
+
+/* lbx_vela_mailbox_options() returns them, made in the program itself. */
+LBX_INLINE lbx_mailbox_options
+lbx_vela_mailbox_options(void)
+{
+    lbx_mailbox_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_vela_mailbox_options_read(&options);
+    return options;
+}
 
 typedef struct lbx_vela_loop lbx_vela_loop;
 
@@ -83,10 +97,8 @@ typedef enum lbx_vela_loop_state {
     LBX_VELA_LOOP_STOPPED,
 } lbx_vela_loop_state;
 
-#define LBX_VELA_LOOP_OPTIONS_VERSION 1
-
 typedef struct lbx_vela_loop_options {
-    uint32_t version;
+    size_t size_bytes;              /* LBX_VELA_LOOP_OPTIONS_INIT sets it */
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     const lbx_clock *clock;         /* for processing times and deadlines */
     lbx_fault *fault;               /* filled in when creation fails */
@@ -132,8 +144,8 @@ typedef struct lbx_vela_loop_options {
 
 #define LBX_VELA_LOOP_OPTIONS_INIT                                             \
     {                                                                          \
-        LBX_VELA_LOOP_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL,           \
-            LBX_DEFAULT, 1, NULL, NULL, NULL, NULL, NULL, NULL                 \
+        .size_bytes = sizeof(lbx_vela_loop_options),                           \
+        .max_throughput = LBX_DEFAULT, .idle_sleep_ms = 1                      \
     }
 
 /*
@@ -302,6 +314,7 @@ LBX_API const char *lbx_vela_loop_state_name(lbx_vela_loop_state state);
 
 /* A loop's numbers, since its creation. */
 typedef struct lbx_vela_loop_stats {
+    size_t size_bytes;  /* LBX_VELA_LOOP_STATS_INIT sets it */
     uint64_t processed; /* messages for which `receive` returned LBX_OK */
     uint64_t errors;    /* of `receive` and of `handle_error` */
     uint64_t cycles;    /* in which at least one message was handled */
@@ -311,6 +324,11 @@ typedef struct lbx_vela_loop_stats {
     lbx_vela_loop_state state;
     const char *state_name;
 } lbx_vela_loop_stats;
+
+#define LBX_VELA_LOOP_STATS_INIT                                               \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_vela_loop_stats)                              \
+    }
 
 /*
  * lbx_vela_loop_stats_read() reads the numbers, each at its own instant. A

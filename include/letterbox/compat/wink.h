@@ -41,22 +41,50 @@
 LBX_BEGIN
 
 /*
- * lbx_wink_box_options() is LBX_BOX_OPTIONS_INIT with leases of 12 hours at
+ * lbx_wink_box_options_read() writes into `ret`, whose
+ * `size_bytes` is set, LBX_BOX_OPTIONS_INIT with leases of 12 hours at
  * most.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_box_options lbx_wink_box_options(void);
+LBX_API lbx_status lbx_wink_box_options_read(lbx_box_options *ret);
+
+/* lbx_wink_box_options() returns them, made in the program itself. */
+LBX_INLINE lbx_box_options
+lbx_wink_box_options(void)
+{
+    lbx_box_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_wink_box_options_read(&options);
+    return options;
+}
 
 /*
- * lbx_wink_postbox_options() is LBX_POSTBOX_OPTIONS_INIT with WINK's error
+ * lbx_wink_postbox_options_read() writes into `ret`, whose
+ * `size_bytes` is set, LBX_POSTBOX_OPTIONS_INIT with WINK's error
  * codes: `late_is_expired`, `refuse_undecodable` and `refuse_endless_wait`.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_postbox_options lbx_wink_postbox_options(void);
+LBX_API lbx_status lbx_wink_postbox_options_read(lbx_postbox_options *ret);
+
+/* lbx_wink_postbox_options() returns them, made in the program itself. */
+LBX_INLINE lbx_postbox_options
+lbx_wink_postbox_options(void)
+{
+    lbx_postbox_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_wink_postbox_options_read(&options);
+    return options;
+}
 
 /* A request. Texts are NULL when there is none. Start from
  * lbx_wink_request_of(). */

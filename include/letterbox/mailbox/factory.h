@@ -91,7 +91,7 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
  * locking of their own. Envelopes are copied in and out.
  */
 typedef struct lbx_kind_ops {
-    uint32_t version; /* LBX_KIND_OPS_VERSION */
+    size_t size_bytes; /* sizeof(lbx_kind_ops) */
     /* LBX_CAPABILITY_SEND_FRONT and LBX_CAPABILITY_PRIORITIZE, if you have
      * them */
     uint32_t capabilities;
@@ -122,7 +122,10 @@ typedef struct lbx_kind_ops {
     bool (*evict)(void *storage, lbx_envelope *ret);
 } lbx_kind_ops;
 
-#define LBX_KIND_OPS_VERSION 1
+#define LBX_KIND_OPS_INIT                                                      \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_kind_ops)                                     \
+    }
 
 /*
  * lbx_kind_registry_create() makes a registry that knows the built-in kinds.
@@ -148,7 +151,7 @@ LBX_API void lbx_kind_registry_destroy(lbx_kind_registry *kinds);
  * copied.
  *
  * Returns    LBX_OK; LBX_EXISTS when the name is taken; LBX_INVALID for an
- *            empty name, a table of another version, or one with a required
+ *            empty name, a table of a size that is none, or one with a required
  *            entry missing; LBX_NO_MEMORY.
  * Ownership  `ops` and `kind_context` stay yours and must outlive the registry.
  * Threads    one at a time, and not while mailboxes are created from it.

@@ -73,11 +73,17 @@ typedef enum lbx_outcome {
 
 /* Always written when asked for, also on failure. */
 typedef struct lbx_send_result {
+    size_t size_bytes; /* LBX_SEND_RESULT_INIT sets it */
     lbx_outcome outcome;
     uint32_t dropped_messages; /* LBX_DROPPED_*: how many were lost */
     int64_t capacity_messages; /* LBX_OUTCOME_GREW: the new capacity */
     lbx_overflow overflow;     /* the policy that decided */
 } lbx_send_result;
+
+#define LBX_SEND_RESULT_INIT                                                   \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_send_result)                                  \
+    }
 
 /* One lost message. `envelope` has the reason (`lost`), the sender and the
  * recipient. */
@@ -137,12 +143,10 @@ typedef struct lbx_scheduler_hook {
     void *context;
 } lbx_scheduler_hook;
 
-#define LBX_MAILBOX_OPTIONS_VERSION 1
-
 typedef struct lbx_mailbox_options {
-    uint32_t version;
-    const char *name; /* for people; borrowed for the mailbox's life */
-    void *owner;      /* becomes the recipient in envelopes; yours */
+    size_t size_bytes; /* LBX_MAILBOX_OPTIONS_INIT sets it */
+    const char *name;  /* for people; borrowed for the mailbox's life */
+    void *owner;       /* becomes the recipient in envelopes; yours */
     const lbx_allocator *allocator; /* borrowed, like the next two */
     const lbx_clock *clock;
     const lbx_kind_registry
@@ -211,21 +215,36 @@ typedef struct lbx_mailbox_options {
 
 #define LBX_MAILBOX_OPTIONS_INIT                                               \
     {                                                                          \
-        LBX_MAILBOX_OPTIONS_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,       \
-            LBX_DEFAULT, LBX_DEFAULT, LBX_DEFAULT, LBX_OVERFLOW_REJECT, -1,    \
-            LBX_OVERFLOW_REJECT, false, {NULL, NULL}, NULL, NULL, NULL, NULL,  \
-            NULL, NULL, NULL, false, LBX_PRIORITY_DEFAULT, false, false,       \
-            false, NULL, NULL, LBX_DEFAULT                                     \
+        .size_bytes = sizeof(lbx_mailbox_options),                             \
+        .capacity_messages = LBX_DEFAULT, .system_reservation = LBX_DEFAULT,   \
+        .control_capacity = LBX_DEFAULT, .wait_ns = -1,                        \
+        .default_priority = LBX_PRIORITY_DEFAULT,                              \
+        .pressure_messages = LBX_DEFAULT                                       \
     }
 
 /*
- * lbx_mailbox_options_production() is LBX_MAILBOX_OPTIONS_INIT with a capacity
+ * lbx_mailbox_options_read_production() writes into `ret`, whose
+ * `size_bytes` is set, LBX_MAILBOX_OPTIONS_INIT with a capacity
  * of 1000: a full mailbox refuses, and no message is lost silently.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_mailbox_options lbx_mailbox_options_production(void);
+LBX_API lbx_status
+lbx_mailbox_options_read_production(lbx_mailbox_options *ret);
+
+/* lbx_mailbox_options_production() returns them, made in the program itself. */
+LBX_INLINE lbx_mailbox_options
+lbx_mailbox_options_production(void)
+{
+    lbx_mailbox_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_mailbox_options_read_production(&options);
+    return options;
+}
 
 /*
  * lbx_mailbox_options_limit() reads a limit field: the number, 0 for

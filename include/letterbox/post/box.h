@@ -78,11 +78,9 @@ typedef enum lbx_dead_letter_allow {
     LBX_DEAD_LETTER_ALLOW_LISTED, /* those in dead_letter_boxes */
 } lbx_dead_letter_allow;
 
-#define LBX_BOX_OPTIONS_VERSION 1
-
 /* The rules of a box. Durations are not negative. */
 typedef struct lbx_box_options {
-    uint32_t version;
+    size_t size_bytes; /* LBX_BOX_OPTIONS_INIT sets it */
     lbx_box_limits limits;
 
     /* Defaults for letters that state nothing else. */
@@ -123,15 +121,17 @@ typedef struct lbx_box_options {
 
 #define LBX_BOX_LIMITS_NONE                                                    \
     {                                                                          \
-        LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, 0, LBX_UNLIMITED,         \
-            LBX_UNLIMITED, LBX_UNLIMITED, LBX_UNLIMITED, UINT32_MAX, false     \
+        .max_lease_ns = LBX_UNLIMITED, .max_wait_ns = LBX_UNLIMITED,           \
+        .max_delay_ns = LBX_UNLIMITED, .max_retention_ns = LBX_UNLIMITED,      \
+        .max_letter_bytes = LBX_UNLIMITED, .max_batch_bytes = LBX_UNLIMITED,   \
+        .max_leased = LBX_UNLIMITED, .max_attributes = UINT32_MAX              \
     }
 
 #define LBX_BOX_OPTIONS_INIT                                                   \
     {                                                                          \
-        LBX_BOX_OPTIONS_VERSION, LBX_BOX_LIMITS_NONE, 30 * LBX_SECOND, 0, 0,   \
-            LBX_UNLIMITED, LBX_UNLIMITED, true, false, false, false,           \
-            LBX_DEDUPLICATION_BOX, NULL, 0, LBX_DEAD_LETTER_ALLOW_ALL, NULL, 0 \
+        .size_bytes = sizeof(lbx_box_options), .limits = LBX_BOX_LIMITS_NONE,  \
+        .lease_ns = 30 * LBX_SECOND, .retention_ns = LBX_UNLIMITED,            \
+        .capacity_letters = LBX_UNLIMITED, .strict = true                      \
     }
 
 /* What to start from. */
@@ -142,13 +142,27 @@ typedef enum lbx_box_preset {
 } lbx_box_preset;
 
 /*
- * lbx_box_options_preset() returns the options of a preset; for any other
- * number, LBX_BOX_OPTIONS_INIT.
+ * lbx_box_options_read_preset() writes the options of a preset into `ret`, whose
+ * `size_bytes` is set; for any other number, LBX_BOX_OPTIONS_INIT.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
+ * Ownership  a copy.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_box_options lbx_box_options_preset(lbx_box_preset set);
+LBX_API lbx_status lbx_box_options_read_preset(lbx_box_preset set,
+                                               lbx_box_options *ret);
+
+/* lbx_box_options_preset() returns them, made in the program itself. */
+LBX_INLINE lbx_box_options
+lbx_box_options_preset(lbx_box_preset set)
+{
+    lbx_box_options options;
+
+    options.size_bytes = sizeof(options);
+    (void)lbx_box_options_read_preset(set, &options);
+    return options;
+}
 
 /*
  * lbx_box_options_check() returns whether options are valid; if not, the fault
@@ -165,12 +179,18 @@ lbx_box_options_check(const lbx_box_options *options, lbx_fault *fault);
 /* How many letters are in a box, exactly, at one moment. What is due counts as
  * ready, whether or not the store has moved it yet. */
 typedef struct lbx_box_counts {
+    size_t size_bytes; /* LBX_BOX_COUNTS_INIT sets it */
     uint64_t ready;
     uint64_t leased;
     uint64_t delayed;  /* sent or returned with a delay, and not due yet */
     uint64_t bytes;    /* bodies and attributes of all of them */
     int64_t oldest_ns; /* age of the oldest that is not acknowledged; -1 */
 } lbx_box_counts;
+
+#define LBX_BOX_COUNTS_INIT                                                    \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_box_counts)                                   \
+    }
 
 LBX_END
 

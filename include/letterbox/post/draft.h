@@ -44,18 +44,16 @@ typedef struct lbx_attribute {
     const char *label; /* the custom part of the type, "float" in Number.float;
                           NULL: none */
     const void *value;
-    size_t size_bytes;
+    size_t value_bytes;
 } lbx_attribute;
 
-#define LBX_DRAFT_VERSION 1
-
 typedef struct lbx_draft {
-    uint32_t version;
+    size_t size_bytes; /* of the draft itself; LBX_DRAFT_INIT sets it */
 
     /* The body: bytes and, if it is known, their type's name; or a message and
      * its type, when `type` is not NULL. */
-    const void *bytes;
-    size_t size_bytes;
+    const void *body;
+    size_t body_bytes;
     const char *type_name;
     const lbx_type *type;
     const void *message;
@@ -85,37 +83,76 @@ typedef struct lbx_draft {
 
 #define LBX_DRAFT_INIT                                                         \
     {                                                                          \
-        LBX_DRAFT_VERSION, NULL, 0, NULL, NULL, NULL, NULL, LBX_DEFAULT, NULL, \
-            0, NULL, NULL, NULL, NULL, NULL                                    \
+        .size_bytes = sizeof(lbx_draft), .delay_ns = LBX_DEFAULT               \
     }
 
 /*
- * lbx_draft_of_bytes() is LBX_DRAFT_INIT with a body of bytes.
+ * lbx_draft_read_bytes() writes LBX_DRAFT_INIT with a body of bytes into
+ * `ret`, whose `size_bytes` is set.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  the bytes are borrowed.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_draft lbx_draft_of_bytes(const void *bytes, size_t size_bytes);
+LBX_API lbx_status lbx_draft_read_bytes(const void *body, size_t body_bytes,
+                                        lbx_draft *ret);
+
+/* lbx_draft_of_bytes() returns it, made in the program itself. */
+LBX_INLINE lbx_draft
+lbx_draft_of_bytes(const void *body, size_t body_bytes)
+{
+    lbx_draft draft;
+
+    draft.size_bytes = sizeof(draft);
+    (void)lbx_draft_read_bytes(body, body_bytes, &draft);
+    return draft;
+}
 
 /*
- * lbx_draft_of_text() is the same for a text up to its NUL.
+ * lbx_draft_read_text() writes LBX_DRAFT_INIT with a text up to its NUL into
+ * `ret`, whose `size_bytes` is set.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  the text is borrowed.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_draft lbx_draft_of_text(const char *text);
+LBX_API lbx_status lbx_draft_read_text(const char *text, lbx_draft *ret);
+
+/* lbx_draft_of_text() returns it, made in the program itself. */
+LBX_INLINE lbx_draft
+lbx_draft_of_text(const char *text)
+{
+    lbx_draft draft;
+
+    draft.size_bytes = sizeof(draft);
+    (void)lbx_draft_read_text(text, &draft);
+    return draft;
+}
 
 /*
- * lbx_draft_of_message() is LBX_DRAFT_INIT with a message and its type.
+ * lbx_draft_read_message() writes LBX_DRAFT_INIT with a message and its type into
+ * `ret`, whose `size_bytes` is set.
  *
+ * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  both are borrowed.
  * Threads    any.
  * Since      0.1
  */
-LBX_API lbx_draft lbx_draft_of_message(const lbx_type *type,
-                                       const void *message);
+LBX_API lbx_status lbx_draft_read_message(const lbx_type *type,
+                                          const void *message, lbx_draft *ret);
+
+/* lbx_draft_of_message() returns it, made in the program itself. */
+LBX_INLINE lbx_draft
+lbx_draft_of_message(const lbx_type *type, const void *message)
+{
+    lbx_draft draft;
+
+    draft.size_bytes = sizeof(draft);
+    (void)lbx_draft_read_message(type, message, &draft);
+    return draft;
+}
 
 /* What became of a draft. Always written, also on failure. */
 typedef struct lbx_sent_letter {
@@ -123,6 +160,7 @@ typedef struct lbx_sent_letter {
     lbx_id id;         /* LBX_OK: its id; that of the first for a duplicate */
     uint64_t sequence; /* LBX_OK: its number in the box; growing */
     bool duplicate;    /* it was sent before, and is not there twice */
+    uint64_t reserved[2]; /* 0: for later versions */
 } lbx_sent_letter;
 
 LBX_END

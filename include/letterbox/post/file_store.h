@@ -105,11 +105,12 @@ typedef struct lbx_file_store_damage {
     uint64_t first_sequence; /* the letters it concerns; 0: none or unknown */
     uint64_t last_sequence;
     uint64_t offset_bytes; /* journal: where */
-    uint64_t size_bytes;
+    uint64_t damaged_bytes;
 } lbx_file_store_damage;
 
 /* What a check or a salvage found. */
 typedef struct lbx_file_store_report {
+    size_t size_bytes; /* LBX_FILE_STORE_REPORT_INIT sets it */
     uint64_t boxes;
     uint64_t letters;         /* intact */
     uint64_t damaged;         /* records */
@@ -118,6 +119,11 @@ typedef struct lbx_file_store_report {
     uint64_t torn_bytes; /* at the end of the journal, never reported as OK */
     lbx_fault fault;     /* why it was not LBX_OK, for people; always written */
 } lbx_file_store_report;
+
+#define LBX_FILE_STORE_REPORT_INIT                                             \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_file_store_report)                            \
+    }
 
 /*
  * lbx_file_store_check() reads every record of the store in folder `dir` and

@@ -150,6 +150,7 @@ LBX_API bool lbx_letter_attribute_at(const lbx_letter *letter, size_t index,
 
 /* A letter and this delivery of it. Texts are the letter's. */
 typedef struct lbx_letter_info {
+    size_t size_bytes;         /* LBX_LETTER_INFO_INIT sets it */
     uint32_t delivery_count;   /* this one included: 1 is the first */
     uint64_t sequence;         /* its number in the box */
     int64_t sent_ms;           /* wall time, ms since 1970, UTC; for people */
@@ -161,6 +162,11 @@ typedef struct lbx_letter_info {
     const char *in_reply_to;
     const char *dead_letter_source; /* the box it came from */
 } lbx_letter_info;
+
+#define LBX_LETTER_INFO_INIT                                                   \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_letter_info)                                  \
+    }
 
 /*
  * lbx_letter_info_read() copies the information about a letter.

@@ -48,10 +48,8 @@
 
 LBX_BEGIN
 
-#define LBX_POSTBOX_OPTIONS_VERSION 1
-
 typedef struct lbx_postbox_options {
-    uint32_t version;
+    size_t size_bytes;              /* LBX_POSTBOX_OPTIONS_INIT sets it */
     const lbx_allocator *allocator; /* borrowed, as all pointers here */
     lbx_fault *fault;               /* filled in when opening fails */
 
@@ -84,8 +82,7 @@ typedef struct lbx_postbox_options {
 
 #define LBX_POSTBOX_OPTIONS_INIT                                               \
     {                                                                          \
-        LBX_POSTBOX_OPTIONS_VERSION, NULL, NULL, NULL, false, false, NULL,     \
-            NULL, NULL, NULL, false, {NULL, NULL}, false, false, false         \
+        .size_bytes = sizeof(lbx_postbox_options)                              \
     }
 
 /*
@@ -258,10 +255,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_send_init(
     lbx_operation *operation, lbx_postbox *postbox, const lbx_draft *drafts,
     size_t count, lbx_sent_letter *ret, int64_t deadline_ns);
 
-#define LBX_RECEIVE_OPTIONS_VERSION 1
-
 typedef struct lbx_receive_options {
-    uint32_t version;
+    size_t size_bytes;    /* LBX_RECEIVE_OPTIONS_INIT sets it */
     uint32_t max_letters; /* 1 to LBX_MAX_BATCH, else the nearer of the two */
     /* a wait is over when so many are there, or at its deadline; 1. Those
      * that came are leased meanwhile. */
@@ -277,7 +272,8 @@ typedef struct lbx_receive_options {
 
 #define LBX_RECEIVE_OPTIONS_INIT                                               \
     {                                                                          \
-        LBX_RECEIVE_OPTIONS_VERSION, 1, 1, LBX_DEFAULT, LBX_DEFAULT, NULL      \
+        .size_bytes = sizeof(lbx_receive_options), .max_letters = 1,           \
+        .min_letters = 1, .lease_ns = LBX_DEFAULT, .wait_ns = LBX_DEFAULT      \
     }
 
 /*
@@ -364,9 +360,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(
 
 /*
  * lbx_postbox_settle_init() starts the same as an operation, with replies that
- * are sent along: `replies[i]`, if there are any, replies to
+ * are sent along: `replies[i]`, unless it is NULL, replies to
  * `settles[i].letter`, which is acknowledged, as
- * lbx_letter_reply_and_acknowledge() does. One with a `version` of 0 is none.
+ * lbx_letter_reply_and_acknowledge() does.
  *
  * Returns    LBX_OK; LBX_INVALID.
  * Ownership  everything given must live as long as the operation; `replies` and
@@ -376,7 +372,7 @@ LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_batch(
  */
 LBX_API LBX_MUST_USE lbx_status lbx_postbox_settle_init(
     lbx_operation *operation, lbx_postbox *postbox, lbx_settle_item *settles,
-    size_t count, const lbx_draft *replies, lbx_sent_letter *ret_sent);
+    size_t count, const lbx_draft *const *replies, lbx_sent_letter *ret_sent);
 
 /*
  * lbx_postbox_purge() deletes every letter: ready, delayed and leased. Their

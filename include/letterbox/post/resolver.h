@@ -123,10 +123,8 @@ lbx_postbox_registry_as_resolver(lbx_postbox_registry *registry);
  */
 LBX_API lbx_resolver lbx_url_resolver(const lbx_store_options *options);
 
-#define LBX_RESOLVER_CHAIN_OPTIONS_VERSION 1
-
 typedef struct lbx_resolver_chain_options {
-    uint32_t version;
+    size_t size_bytes; /* LBX_RESOLVER_CHAIN_OPTIONS_INIT sets it */
     const lbx_allocator *allocator;
     lbx_resolver first;   /* asked first; a registry, as a rule */
     lbx_resolver factory; /* makes what `first` does not know */
@@ -136,8 +134,7 @@ typedef struct lbx_resolver_chain_options {
 
 #define LBX_RESOLVER_CHAIN_OPTIONS_INIT                                        \
     {                                                                          \
-        LBX_RESOLVER_CHAIN_OPTIONS_VERSION, NULL, {NULL, NULL}, {NULL, NULL},  \
-            64                                                                 \
+        .size_bytes = sizeof(lbx_resolver_chain_options), .max_kept = 64       \
     }
 
 typedef struct lbx_resolver_chain lbx_resolver_chain;

@@ -46,10 +46,12 @@ is_balanced(const lbx_system *system, const char *path)
 }
 
 lbx_status
-lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
+lbx_system_explain(lbx_system *system, const lbx_props *given, const char *path,
                    void (*print)(void *context, const char *line),
                    void *context)
 {
+    lbx_props own;
+    const lbx_props *props = lbx__spawn_view_props(given, &own);
     lbx_fault fault = {.status = LBX_OK};
     lbx__choice_request request = {.props = props,
                                    .behaviour = props ? props->behaviour : NULL,
@@ -60,8 +62,8 @@ lbx_system_explain(lbx_system *system, const lbx_props *props, const char *path,
     lbx__choice choice;
     lbx_status status;
 
-    if (!system || !props || props->version != LBX_PROPS_VERSION ||
-        !props->behaviour || !path || *path != '/' || !print)
+    if (!system || !props || !props->behaviour || !path || *path != '/' ||
+        !print)
         return LBX_INVALID;
     if (props->dispatcher && strcmp(props->dispatcher, "..") == 0)
         request.parent = find_parent(system, path);

@@ -21,8 +21,10 @@ typedef struct state {
     int64_t paused_ns; /* since when; valid when printed == most */
 } state;
 
-_Static_assert(sizeof(state) <= sizeof(((lbx_dead_letter_log *)0)->reserved),
-               "a log must fit its reserved fields");
+/* Spare words of the public struct, for later versions of the library. */
+_Static_assert(sizeof(state) + 4 * sizeof(uint64_t) <=
+                   sizeof(((lbx_dead_letter_log *)0)->reserved),
+               "an lbx_dead_letter_log has fewer than four spare words");
 
 /* Whether to print, and how many were left out before. */
 struct verdict {

@@ -114,6 +114,7 @@ lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
     outgoing->sender = cell;
     outgoing->to = to;
     outgoing->envelope = *envelope;
+    outgoing->result.size_bytes = sizeof(outgoing->result);
     if (lbx_producer_send_envelope_init(&outgoing->send, box->in, envelope,
                                         LBX_FOREVER,
                                         &outgoing->result) != LBX_OK) {

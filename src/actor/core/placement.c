@@ -77,7 +77,7 @@ ask_pool(const lbx__cell *cell, bool balances, lbx__choice_request *request)
     if (!pool)
         return;
     request->behaviour =
-        pool->props.behaviour; // its children will use the mailbox
+        pool->props->behaviour; // its children will use the mailbox
     request->needs = LBX_CAPABILITY_MULTI_CONSUME;
 }
 

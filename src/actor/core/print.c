@@ -145,7 +145,7 @@ print_add_cell(struct page *page, lbx__cell *cell, const char *above, int depth)
 static void
 print_add_numbers(lbx_ref ref, char *line, size_t size_bytes)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
     size_t used = strlen(line);
 
     if (lbx_ref_stats_read(ref, &stats) != LBX_OK) {

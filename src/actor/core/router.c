@@ -17,6 +17,7 @@
 #include "actor/core/placement.h"
 #include "actor/core/system.h"
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/type.h"
 #include <string.h>
 
@@ -25,18 +26,45 @@ typedef struct router {
     uint32_t count;
     uint32_t next;
     lbx_ref *routees;
-    lbx_pool *pool; /* what start was given */
+    const lbx_pool *pool; /* what start was given */
 } router;
 
-/* A pool's description in its own memory, until it has started. */
-static lbx_pool *
-router_copy_pool(lbx_system *system, const lbx_pool *pool)
-{
-    lbx_pool *copy = lbx__alloc(system->options.allocator, sizeof(*copy),
-                                _Alignof(lbx_pool));
+/* A pool, and the props that it points to. */
+typedef struct router_pool {
+    lbx_pool pool;
+    lbx_props props;
+} router_pool;
 
-    if (copy)
-        *copy = *pool;
+LBX__SIZED(pool_sized, lbx_pool, strategy, LBX_POOL_INIT);
+
+/* Copies a user's pool; INVALID. */
+static lbx_status
+router_read_pool(const lbx_pool *given, router_pool *ret)
+{
+    const lbx_props *props;
+    lbx_props own;
+
+    if (!given ||
+        lbx__sized_read(&ret->pool, given, &pool_sized, NULL) != LBX_OK)
+        return LBX_INVALID;
+    props = lbx__spawn_view_props(ret->pool.props, &own);
+    if (!props)
+        return LBX_INVALID;
+    ret->props = *props;
+    ret->pool.props = &ret->props;
+    return LBX_OK;
+}
+
+static router_pool *
+router_copy_pool(lbx_system *system, const router_pool *from)
+{
+    router_pool *copy = lbx__alloc(system->options.allocator, sizeof(*copy),
+                                   _Alignof(router_pool));
+
+    if (copy) {
+        *copy = *from;
+        copy->pool.props = &copy->props;
+    }
     return copy;
 }
 
@@ -44,7 +72,8 @@ static lbx_status
 router_start(lbx_context *context, void *state, void *argument)
 {
     router *mine = state;
-    lbx_pool *pool = argument;
+    const router_pool *given = argument;
+    const lbx_pool *pool = &given->pool;
     lbx_system *system = context->cell->system;
     lbx_status status = LBX_OK;
 
@@ -56,7 +85,7 @@ router_start(lbx_context *context, void *state, void *argument)
         return LBX_NO_MEMORY;
     for (uint32_t i = 0; i < pool->routees && status == LBX_OK; i++) {
         status =
-            lbx_context_spawn(context, &pool->props, NULL, &mine->routees[i]);
+            lbx_context_spawn(context, pool->props, NULL, &mine->routees[i]);
         if (status == LBX_OK) {
             mine->count++;
             status = lbx_context_watch(context, mine->routees[i]);
@@ -171,7 +200,7 @@ router_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour router_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "pool",
     .state_bytes = sizeof(router),
     .start = router_start,
@@ -195,42 +224,42 @@ router_find_deployed(lbx_system *system, const lbx__cell *parent,
 
 /* What deployment says of the pool is meant for its routees. */
 static void
-router_apply_deployment(const lbx__deployment_entry *deploy, lbx_pool *pool)
+router_apply_deployment(const lbx__deployment_entry *deploy, router_pool *to)
 {
-    pool->routing = deploy->routing;
-    pool->routees = deploy->routees;
+    to->pool.routing = deploy->routing;
+    to->pool.routees = deploy->routees;
     if (deploy->dispatcher)
-        pool->props.dispatcher = deploy->dispatcher;
+        to->props.dispatcher = deploy->dispatcher;
     if (deploy->mailbox) {
-        pool->props.mailbox = deploy->mailbox;
-        pool->props.mailbox_options = NULL;
+        to->props.mailbox = deploy->mailbox;
+        to->props.mailbox_options = NULL;
     }
 }
 
 static lbx_status
-router_spawn_pool(lbx_system *system, lbx__cell *parent, const lbx_pool *pool,
-                  const char *name, lbx_ref *ret)
+router_spawn_pool(lbx_system *system, lbx__cell *parent,
+                  const router_pool *from, const char *name, lbx_ref *ret)
 {
+    const lbx_pool *pool = &from->pool;
     lbx_props props = LBX_PROPS_INIT;
-    lbx_pool *copy;
+    router_pool *copy;
     lbx_status status;
 
-    if (!ret || !pool || pool->version != LBX_POOL_VERSION ||
-        pool->routees == 0 ||
+    if (!ret || pool->routees == 0 ||
         (unsigned)pool->routing > LBX_POOL_ROUTING_BALANCING)
         return LBX_INVALID;
-    copy = router_copy_pool(system, pool);
+    copy = router_copy_pool(system, from);
     if (!copy)
         return LBX_NO_MEMORY;
     props.behaviour = &router_behaviour;
     props.argument = copy;
     props.strategy = pool->strategy;
     if (pool->routing == LBX_POOL_ROUTING_BALANCING) {
-        props.mailbox = pool->props.mailbox;
-        props.mailbox_options = pool->props.mailbox_options;
+        props.mailbox = from->props.mailbox;
+        props.mailbox_options = from->props.mailbox_options;
         copy->props.mailbox = NULL; // they get their parent's
     }
-    props.fault = pool->props.fault;
+    props.fault = from->props.fault;
     copy->props.fault = NULL; // it may be gone when they are made
     status = lbx__spawn_pool(system, parent, &props, name,
                              pool->routing == LBX_POOL_ROUTING_BALANCING, ret);
@@ -245,28 +274,31 @@ router_spawn_deployed(lbx_system *system, lbx__cell *parent,
 {
     const lbx__deployment_entry *deploy =
         router_find_deployed(system, parent, name);
-    lbx_pool deployed;
+    router_pool copy;
 
-    if (!deploy || !pool || pool->version != LBX_POOL_VERSION)
-        return router_spawn_pool(system, parent, pool, name, ret);
-    deployed = *pool;
-    router_apply_deployment(deploy, &deployed);
-    return router_spawn_pool(system, parent, &deployed, name, ret);
+    if (router_read_pool(pool, &copy) != LBX_OK)
+        return LBX_INVALID;
+    if (deploy)
+        router_apply_deployment(deploy, &copy);
+    return router_spawn_pool(system, parent, &copy, name, ret);
 }
 
 lbx_status
-lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *given,
                   const char *name, lbx_ref *ret)
 {
+    lbx_props own;
+    const lbx_props *props = lbx__spawn_view_props(given, &own);
     const lbx__deployment_entry *deploy =
         router_find_deployed(system, parent, name);
-    lbx_pool pool = LBX_POOL_INIT;
+    router_pool copy = {.pool = LBX_POOL_INIT};
 
     if (!deploy || !lbx__spawn_are_props(props))
         return lbx__spawn_actor(system, parent, props, name, ret);
-    pool.props = *props;
-    router_apply_deployment(deploy, &pool);
-    return router_spawn_pool(system, parent, &pool, name, ret);
+    copy.props = *props;
+    copy.pool.props = &copy.props;
+    router_apply_deployment(deploy, &copy);
+    return router_spawn_pool(system, parent, &copy, name, ret);
 }
 
 void
@@ -274,13 +306,15 @@ lbx__router_end(lbx__cell *cell)
 {
     if (cell->behaviour == &router_behaviour)
         lbx__free(cell->system->options.allocator, cell->argument,
-                  sizeof(lbx_pool));
+                  sizeof(router_pool));
 }
 
 const lbx_pool *
 lbx__router_pool(const lbx__cell *cell)
 {
-    return cell->behaviour == &router_behaviour ? cell->argument : NULL;
+    const router_pool *pool = cell->argument;
+
+    return cell->behaviour == &router_behaviour ? &pool->pool : NULL;
 }
 
 lbx_status

@@ -15,6 +15,7 @@
 #include "actor/core/system.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
+#include "base/sized.h"
 #include <assert.h>
 #include <string.h>
 
@@ -31,17 +32,28 @@ spawn_is_name(const char *name)
            !strchr(name, '/');
 }
 
+LBX__SIZED(props_sized, lbx_props, fault, LBX_PROPS_INIT);
+LBX__SIZED(behaviour_sized, lbx_behaviour, needs_semantics, LBX_BEHAVIOUR_INIT);
+
+const lbx_props *
+lbx__spawn_view_props(const lbx_props *props, lbx_props *own)
+{
+    return lbx__sized_view(props, own, &props_sized,
+                           props ? props->fault : NULL);
+}
+
 bool
 lbx__spawn_are_props(const lbx_props *props)
 {
     const lbx_behaviour *behaviour;
 
-    if (!props || props->version != LBX_PROPS_VERSION || !props->behaviour)
+    if (!props || !props->behaviour)
         return false;
     behaviour = props->behaviour;
     return (props->stash_capacity == LBX_DEFAULT ||
             props->stash_capacity > 0) &&
-           behaviour->version == LBX_BEHAVIOUR_VERSION &&
+           lbx__sized_check(behaviour, &behaviour_sized, props->fault) ==
+               LBX_OK &&
            (behaviour->receive || behaviour->match_count > 0);
 }
 

@@ -12,6 +12,7 @@
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/dispatchers.h"
 #include "actor/core/system.h"
+#include "base/sized.h"
 
 enum {
     MAX_READINGS = 100
@@ -40,7 +41,7 @@ static void
 stats_read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
 {
     lbx__actor_mailbox *box = lbx__actor_mailbox_ref(cell, ref);
-    lbx_mailbox_stats numbers;
+    lbx_mailbox_stats numbers = LBX_MAILBOX_STATS_INIT;
 
     if (!box)
         return;
@@ -74,8 +75,7 @@ lbx_ref_stats_read(lbx_ref ref, lbx_actor_stats *ret)
     lbx__lock_give(&cell->lock);
     if (!lbx_ref_is_alive(ref))
         return LBX_NOT_FOUND; // they may be of the next life
-    *ret = stats;
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &stats, lbx_actor_stats, max_waited_ns);
 }
 
 lbx_status
@@ -98,8 +98,7 @@ lbx_system_stats_read(lbx_system *system, lbx_system_stats *ret)
     stats.runs = dispatcher.runs;
     stats.steals = dispatcher.steals;
     stats.parks = dispatcher.parks;
-    *ret = stats;
-    return LBX_OK;
+    return LBX__SIZED_WRITE(ret, &stats, lbx_system_stats, cell_bytes);
 }
 
 lbx_status

@@ -16,6 +16,7 @@
 #include "actor/select/selection.h"
 #include "base/alloc.h"
 #include "base/park.h"
+#include "base/sized.h"
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ guardian_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour guardian = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "guardian",
     .receive = guardian_receive,
 };
@@ -56,9 +57,6 @@ system_refuse(const lbx_system_options *options, const char *text)
 static lbx_status
 system_check_options(const lbx_system_options *options)
 {
-    if (options->version != LBX_SYSTEM_OPTIONS_VERSION)
-        return system_refuse(options, "the options were not started from "
-                                      "LBX_SYSTEM_OPTIONS_INIT");
     if (!lbx__allocator_usable(options->allocator))
         return system_refuse(options, "the allocator lacks a function");
     if (options->clock && !options->clock->now_ns)
@@ -130,18 +128,22 @@ system_free(lbx_system *system)
     lbx__free(system->options.allocator, system, sizeof(*system));
 }
 
+LBX__SIZED(system_options_sized, lbx_system_options, warn_context,
+           LBX_SYSTEM_OPTIONS_INIT);
+
 lbx_status
 lbx_system_create(const lbx_system_options *given, lbx_system **ret)
 {
-    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_system_options options;
     lbx_system *system;
     lbx_status status;
 
     if (!ret)
         return LBX_INVALID;
-    if (given)
-        options = *given;
-    status = system_check_options(&options);
+    status = lbx__sized_read(&options, given, &system_options_sized,
+                             given ? given->fault : NULL);
+    if (status == LBX_OK)
+        status = system_check_options(&options);
     if (status != LBX_OK)
         return status;
     system = lbx__zalloc(options.allocator, sizeof(*system));

@@ -153,7 +153,10 @@ choosing_take_id(struct choosing *s, lbx__choice_step step, const char *id,
         if (choice->mailbox != &choice->own)
             choice->own = *choice->mailbox;
         choice->mailbox = &choice->own;
-        lbx__mailbox_plan_set_options(&choice->own, s->props->mailbox_options);
+        status = lbx__mailbox_plan_set_options(
+            &choice->own, s->props->mailbox_options, s->request->fault);
+        if (status != LBX_OK)
+            return status;
     }
     return choosing_verify(s, step);
 }

@@ -8,6 +8,7 @@
 #include "actor/select/section.h"
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/sized.h"
 #include <string.h>
 
 enum {
@@ -148,15 +149,24 @@ mailbox_plan_set_capabilities(lbx__mailbox_plan *plan)
     plan->capabilities = capabilities;
 }
 
-void
+LBX__SIZED(mailbox_plan_options_sized, lbx_mailbox_options, pressure_messages,
+           LBX_MAILBOX_OPTIONS_INIT);
+
+lbx_status
 lbx__mailbox_plan_set_options(lbx__mailbox_plan *plan,
-                              const lbx_mailbox_options *options)
+                              const lbx_mailbox_options *options,
+                              lbx_fault *fault)
 {
-    plan->options = *options;
+    const lbx_status status = lbx__sized_read(
+        &plan->options, options, &mailbox_plan_options_sized, fault);
+
+    if (status != LBX_OK)
+        return status;
     if (!plan->options.kinds)
         plan->options.kinds = plan->type.kinds;
     plan->in_cell = false;
     mailbox_plan_set_capabilities(plan);
+    return LBX_OK;
 }
 
 /* Actors need whole envelopes, and system messages that always fit. */

@@ -59,8 +59,9 @@ lbx_status lbx__mailbox_plans_of_section(lbx__mailbox_plans *plans,
 const lbx__mailbox_plan *lbx__mailbox_plans_by_number(lbx__mailbox_plans *plans,
                                                       uint16_t number);
 
-/* Replaces the options of a plan that is not on the list. */
-void lbx__mailbox_plan_set_options(lbx__mailbox_plan *plan,
-                                   const lbx_mailbox_options *options);
+/* Replaces the options of a plan that is not on the list; INVALID. */
+lbx_status lbx__mailbox_plan_set_options(lbx__mailbox_plan *plan,
+                                         const lbx_mailbox_options *options,
+                                         lbx_fault *fault);
 
 #endif

@@ -12,6 +12,7 @@
 #include "actor/select/section.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/sized.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,9 @@ lbx__mailbox_types_declare(const lbx__mailbox_types *types,
     return false;
 }
 
+LBX__SIZED(mailbox_type_sized, lbx_mailbox_type, context,
+           LBX_MAILBOX_TYPE_INIT);
+
 /* Checks one type and adds it. `at`: the library, or NULL. */
 static lbx_status
 types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
@@ -112,14 +116,16 @@ types_add(lbx__mailbox_types *types, const lbx_mailbox_type *type,
 {
     lbx__mailbox_type taken;
     const lbx_mailbox_type **slot;
-    const char *name = type->name ? type->name : "";
+    const char *name;
+    lbx_fault why;
 
-    if (type->version != LBX_MAILBOX_TYPE_VERSION || !*name)
-        return lbx__section_fault(
-            fault, LBX_INVALID, at,
-            "mailbox type '%s' has no name, or is not of version "
-            "LBX_MAILBOX_TYPE_VERSION",
-            name);
+    if (lbx__sized_check(type, &mailbox_type_sized, &why) != LBX_OK)
+        return lbx__section_fault(fault, LBX_INVALID, at, "a mailbox type: %s",
+                                  why.text);
+    name = type->name ? type->name : "";
+    if (!*name)
+        return lbx__section_fault(fault, LBX_INVALID, at,
+                                  "a mailbox type has no name");
     if (lbx__mailbox_types_find(types, name, &taken))
         return lbx__section_fault(
             fault, LBX_EXISTS, at,
@@ -160,16 +166,20 @@ types_add_all(lbx__mailbox_types *types, const lbx_system_options *options,
     lbx_status status = LBX_OK;
 
     for (size_t i = 0; status == LBX_OK && i < options->mailbox_type_count; i++)
-        status = types_add(types, &options->mailbox_types[i], NULL, fault);
+        status = types_add(types, lbx__sized_at(options->mailbox_types, i),
+                           NULL, fault);
     for (size_t i = 0; status == LBX_OK && i < types->libraries.count; i++) {
         const lbx_mailbox_library *library = types->libraries.items[i].library;
 
         for (size_t j = 0; status == LBX_OK && j < library->type_count; j++)
-            status = types_add(types, &library->types[j],
+            status = types_add(types, lbx__sized_at(library->types, j),
                                lbx_settings_child(libraries, i), fault);
     }
     return status;
 }
+
+LBX__SIZED(mailbox_library_sized, lbx_mailbox_library, type_count,
+           LBX_MAILBOX_LIBRARY_INIT);
 
 static lbx_status
 library_open(const lbx_settings *path, lbx_fault *fault,
@@ -177,18 +187,24 @@ library_open(const lbx_settings *path, lbx_fault *fault,
 {
     const char *name = lbx_settings_text(path);
     const lbx_mailbox_library *library;
+    lbx_fault why;
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
     if (!handle)
         return lbx__section_fault(fault, LBX_NOT_FOUND, path, "%s",
                                   dlerror()); // it names the file
     library = dlsym(handle, LBX_MAILBOX_LIBRARY_SYMBOL);
-    if (!library || library->version != LBX_MAILBOX_LIBRARY_VERSION) {
+    if (!library) {
+        (void)dlclose(handle);
+        return lbx__section_fault(
+            fault, LBX_INVALID, path,
+            "%s has no symbol " LBX_MAILBOX_LIBRARY_SYMBOL, name);
+    }
+    if (lbx__sized_check(library, &mailbox_library_sized, &why) != LBX_OK) {
         (void)dlclose(handle);
         return lbx__section_fault(fault, LBX_INVALID, path,
-                                  "%s has no symbol " LBX_MAILBOX_LIBRARY_SYMBOL
-                                  " of version %d",
-                                  name, LBX_MAILBOX_LIBRARY_VERSION);
+                                  "%s: " LBX_MAILBOX_LIBRARY_SYMBOL ": %s",
+                                  name, why.text);
     }
     ret->handle = handle;
     ret->library = library;

@@ -44,7 +44,7 @@ selection_load(lbx__selection *selection, lbx_fault *fault)
 static lbx_status
 selection_choose_usual(lbx__selection *selection, lbx_fault *fault)
 {
-    static const lbx_behaviour plain = {.version = LBX_BEHAVIOUR_VERSION};
+    static const lbx_behaviour plain = {.size_bytes = sizeof(lbx_behaviour)};
     lbx_props props = LBX_PROPS_INIT;
     lbx__choice_request request = {
         .props = &props, .behaviour = &plain, .fault = fault};

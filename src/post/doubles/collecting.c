@@ -59,8 +59,8 @@ collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
     }
     kept = &letter->copy->parcel;
     letter->draft = empty;
-    letter->draft.bytes = kept->body;
-    letter->draft.size_bytes = kept->body_bytes;
+    letter->draft.body = kept->body;
+    letter->draft.body_bytes = kept->body_bytes;
     letter->draft.type_name = kept->type_name;
     letter->draft.routes = letter->routes;
     letter->draft.delay_ns = kept->delay_ns;
@@ -158,7 +158,7 @@ collecting_counts(lbx__double_store *base, lbx_box_counts *ret)
 }
 
 static const lbx_store_ops collecting_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "collecting",
     .durability = lbx__double_store_durability,
     .create = lbx__double_store_create,

@@ -19,15 +19,14 @@ lbx__double_store_open(const lbx_store_ops *ops, size_t size_bytes,
                                           const lbx_postbox_options *),
                        lbx_postbox **ret)
 {
-    static const lbx_postbox_options defaults = LBX_POSTBOX_OPTIONS_INIT;
     static const lbx_box_options rules = LBX_BOX_OPTIONS_INIT;
-    lbx_postbox_options mine = options ? *options : defaults;
+    lbx_postbox_options own, mine;
     lbx__double_store *self;
-    lbx_status status;
+    lbx_status status = lbx__postbox_open_check(&options, &own, ret);
 
-    status = lbx__postbox_open_check(&mine, ret);
     if (status != LBX_OK)
         return status;
+    mine = *options;
     lbx__fault_clear(mine.fault);
     self = lbx__zalloc(mine.allocator, size_bytes);
     if (!self)

@@ -295,7 +295,7 @@ fake_close(lbx_store *store)
 }
 
 const lbx_store_ops lbx__fake_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "fake",
     .durability = lbx__double_store_durability,
     .create = lbx__double_store_create,

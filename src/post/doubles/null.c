@@ -40,7 +40,7 @@ null_purge(lbx_store *store, lbx_call *call, lbx_box_request *request)
 }
 
 static const lbx_store_ops null_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "null",
     .durability = lbx__double_store_durability,
     .create = lbx__double_store_create,

@@ -44,13 +44,13 @@ body_encode_attribute(const lbx_attribute *attribute, lbx_buffer *out)
 
     at = lbx__put_le32(at, (uint32_t)name);
     at = lbx__put_le32(at, (uint32_t)label);
-    lbx__put_le32(at, (uint32_t)attribute->size_bytes);
+    lbx__put_le32(at, (uint32_t)attribute->value_bytes);
     lbx__buffer_add(out, fixed, sizeof(fixed));
     lbx__buffer_add(out, attribute->name, name);
     if (label > 0)
         lbx__buffer_add(out, attribute->label, label);
-    if (attribute->size_bytes > 0)
-        lbx__buffer_add(out, attribute->value, attribute->size_bytes);
+    if (attribute->value_bytes > 0)
+        lbx__buffer_add(out, attribute->value, attribute->value_bytes);
 }
 
 void
@@ -136,12 +136,12 @@ body_take_attribute(lbx__bytes *left, lbx_attribute *ret)
     if (!fixed || fixed[0] > LBX_ATTRIBUTE_BINARY)
         return false;
     ret->kind = (lbx_attribute_kind)fixed[0];
-    ret->size_bytes = lbx__get_le32(fixed + 12);
+    ret->value_bytes = lbx__get_le32(fixed + 12);
     if (!body_take_text(left, lbx__get_le32(fixed + 4), &ret->name) ||
         !ret->name ||
         !body_take_text(left, lbx__get_le32(fixed + 8), &ret->label))
         return false;
-    ret->value = body_take(left, ret->size_bytes);
+    ret->value = body_take(left, ret->value_bytes);
     return ret->value != NULL;
 }
 
@@ -243,7 +243,7 @@ lbx__body_parcel_bytes(const lbx_parcel *parcel)
         const lbx_attribute *attribute = &parcel->attributes[i];
 
         size += strlen(attribute->name) + kinds[attribute->kind] +
-                attribute->size_bytes;
+                attribute->value_bytes;
         if (attribute->label)
             size += strlen(attribute->label) + 1; // "Number.float"
         if (size > (size_t)LBX__ROW_VALUE_MAX)

@@ -10,7 +10,8 @@ enum {
     ROW_FIXED = 20,
     OPTION_NUMBERS = 18,
     OPTIONS_FIXED = OPTION_NUMBERS * 8,
-    REDRIVE_MAX = 10
+    REDRIVE_MAX = 10,
+    BOX_OPTIONS_FORMAT = 1 /* the first number of encoded options */
 };
 
 static void
@@ -127,7 +128,7 @@ lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
                            (uint64_t)options->deduplicate_by_content << 3 |
                            (uint64_t)limits->text_only << 4;
     const uint64_t numbers[OPTION_NUMBERS] = {
-        options->version,
+        BOX_OPTIONS_FORMAT,
         (uint64_t)limits->max_lease_ns,
         (uint64_t)limits->max_wait_ns,
         (uint64_t)limits->max_delay_ns,
@@ -162,7 +163,7 @@ box_row_decode_numbers(const uint64_t numbers[OPTION_NUMBERS],
     const uint64_t flags = numbers[15];
 
     *ret = (lbx_box_options){
-        .version = (uint32_t)numbers[0],
+        .size_bytes = sizeof(*ret),
         .limits =
             {
                 .max_lease_ns = (int64_t)numbers[1],

@@ -288,7 +288,10 @@ static void
 move_report(const lbx__box_record *box, const struct move_task *task,
             lbx_move_progress *ret)
 {
+    if (!ret)
+        return;
     *ret = (lbx_move_progress){
+        .size_bytes = sizeof(*ret),
         .task = task->number,
         .phase = task->phase,
         .reason = task->reason,
@@ -359,7 +362,7 @@ move_start(lbx__rules *rules, lbx__box_record *box,
         lbx__row_drop(rules->storage, LBX__TASKS, &oldest);
     }
     move_write_task(rules, &task);
-    move_report(box, &task, &request->ret);
+    move_report(box, &task, request->ret);
     return LBX_OK;
 }
 
@@ -371,7 +374,7 @@ move_cancel(lbx__rules *rules, const lbx__box_record *box,
         return LBX_NOT_FOUND;
     tasks[count - 1].phase = LBX_MOVE_PHASE_CANCELLED;
     move_write_task(rules, &tasks[count - 1]);
-    move_report(box, &tasks[count - 1], &request->ret);
+    move_report(box, &tasks[count - 1], request->ret);
     return LBX_OK;
 }
 
@@ -403,7 +406,7 @@ lbx__move_apply(lbx__rules *rules, lbx_move_request *request)
     case LBX_MOVE_ACTION_DESCRIBE:
         status = request->index < count ? LBX_OK : LBX_NOT_FOUND;
         if (status == LBX_OK)
-            move_report(box, &tasks[count - 1 - request->index], &request->ret);
+            move_report(box, &tasks[count - 1 - request->index], request->ret);
         break;
     default:
         status = LBX_INVALID;

@@ -294,7 +294,7 @@ service_close(lbx_store *store)
 }
 
 const lbx_store_ops lbx__service_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .durability = service_durability,
     .create = service_create,
     .configure = service_configure,

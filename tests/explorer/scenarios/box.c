@@ -50,7 +50,7 @@ void
 box_finish(struct box *box, bool in_order)
 {
     lbx_mailbox *mailbox = lbx_consumer_mailbox(box->out);
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     EXPECT_OK(lbx_mailbox_stats_read(mailbox, &stats));
     EXPECT(stats.waiting_receivers == 0 && stats.waiting_senders == 0);

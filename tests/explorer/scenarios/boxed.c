@@ -77,12 +77,13 @@ setup_stopped(void)
 static void
 setup_pool(uint32_t routees)
 {
+    const lbx_props props = stage_props(&first);
     lbx_pool pool = LBX_POOL_INIT;
 
     reset();
     pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = routees;
-    pool.props = stage_props(&first);
+    pool.props = &props;
     EXPECT_OK(lbx_system_spawn_pool(stage, &pool, NULL, &first.ref));
     stage_run();
 }

@@ -50,7 +50,7 @@ receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "player",
     .state_bytes = sizeof(struct player *),
     .start = start,

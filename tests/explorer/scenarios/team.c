@@ -35,7 +35,7 @@ receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "member",
     .state_bytes = sizeof(unsigned *),
     .start = start,

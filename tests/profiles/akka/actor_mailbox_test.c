@@ -78,7 +78,7 @@ static const char conf[] =
 static const char *const counted_semantics[] = {"org.example.Counted", NULL};
 
 static const lbx_mailbox_type counted = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "org.example.CountedMailbox",
     .kind = LBX_KIND_BOUNDED,
     .semantics = counted_semantics,

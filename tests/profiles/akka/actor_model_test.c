@@ -70,7 +70,7 @@ model_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour model_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "model",
     .start = model_start,
     .receive = model_receive,
@@ -94,7 +94,7 @@ model_begin(void)
 static uint64_t
 living(void)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_OK(lbx_system_stats_read(model.stage.system, &stats));
     return stats.actors;
@@ -103,7 +103,7 @@ living(void)
 // "process messages one at a time".
 TEST_CITING("ActorModelSpec 1 A1", one_message_is_handled_at_a_time)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     model_begin();
     stage_tell(model.self, WAIT);
@@ -141,7 +141,7 @@ TEST_CITING("ActorModelSpec 2", ten_threads_send_twenty_each)
 TEST_CITING("ActorModelSpec 3 R-16",
             suspended_actor_processes_nothing_until_resumed)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
     lbx_ref other;
 
     model_begin();
@@ -174,7 +174,7 @@ stop_self(lbx_context *context, void *state, void *message)
 TEST_CITING("ActorModelSpec 4", waves_of_ten_thousand_actors)
 {
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "wave",
         .start = model_start,
         .receive = stop_self,
@@ -240,7 +240,7 @@ TEST_CITING("ActorModelSpec 5", interrupted_threads_go_on)
 // "continue to process messages when exception is thrown".
 TEST_CITING("ActorModelSpec 6 A5", failures_do_not_stop_the_others)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     model_begin();
     for (int i = 0; i < 8; i++) {

@@ -58,7 +58,7 @@ worker_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour worker_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "worker",
     .state_bytes = sizeof(struct worker),
     .start = worker_start,
@@ -69,6 +69,7 @@ static void
 crew_begin(lbx_pool_routing routing, unsigned size, unsigned blocking,
            const char *name)
 {
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
 
     stage_prepare(&crew.stage, NULL);
@@ -78,7 +79,8 @@ crew_begin(lbx_pool_routing routing, unsigned size, unsigned blocking,
     crew.blocking = blocking;
     pool.routing = routing;
     pool.routees = size;
-    pool.props.behaviour = &worker_behaviour;
+    props.behaviour = &worker_behaviour;
+    pool.props = &props;
     CHECK_OK(lbx_system_spawn_pool(crew.stage.system, &pool, name, &crew.pool));
     EVENTUALLY(atomic_load(&crew.born) == size);
 }
@@ -141,7 +143,7 @@ TEST_CITING("BalancingSpec 3", balancing_pool_may_have_any_name)
 TEST_CITING("BalancingDispatcherSpec 1",
             fast_worker_takes_over_from_the_slow_one)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     crew_begin(LBX_POOL_ROUTING_BALANCING, 2, 2, "team");
     for (int i = 0; i < 110; i++)
@@ -207,12 +209,13 @@ smallest_receive(lbx_context *context, void *state, void *message)
 TEST_CITING("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker)
 {
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "worker",
         .state_bytes = sizeof(struct worker),
         .start = smallest_start,
         .receive = smallest_receive,
     };
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
     lbx_ref ref;
 
@@ -221,7 +224,8 @@ TEST_CITING("SmallestMailboxSpec 1", three_messages_avoid_the_busy_worker)
     stage_open(&smallest.stage);
     pool.routing = LBX_POOL_ROUTING_SMALLEST_MAILBOX;
     pool.routees = 3;
-    pool.props.behaviour = &behaviour;
+    props.behaviour = &behaviour;
+    pool.props = &props;
     CHECK_OK(lbx_system_spawn_pool(smallest.stage.system, &pool, "p", &ref));
     stage_tell(ref, BUSY);
     EVENTUALLY(atomic_load(&smallest.busy) != 0);

@@ -57,10 +57,10 @@ begin(lbx_context *context, void *state, void *argument)
     return LBX_OK;
 }
 
-static const lbx_behaviour worker = {LBX_BEHAVIOUR_VERSION, "worker",
+static const lbx_behaviour worker = {sizeof(lbx_behaviour), "worker",
                                      .state_bytes = sizeof(int), .start = begin,
                                      .receive = work};
-static const lbx_behaviour clerk = {LBX_BEHAVIOUR_VERSION, "clerk",
+static const lbx_behaviour clerk = {sizeof(lbx_behaviour), "clerk",
                                     .state_bytes = sizeof(int), .start = begin,
                                     .receive = work};
 
@@ -106,7 +106,7 @@ begin_threads(struct stage *stage, int64_t threads)
 static uint64_t
 waiting(lbx_ref ref)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     CHECK_OK(lbx_ref_stats_read(ref, &stats));
     return stats.depth;
@@ -336,7 +336,7 @@ bequeath(lbx_context *context, void *state, void *message)
     return LBX_OK;
 }
 
-static const lbx_behaviour testator = {LBX_BEHAVIOUR_VERSION, "testator",
+static const lbx_behaviour testator = {sizeof(lbx_behaviour), "testator",
                                        .state_bytes = sizeof(int),
                                        .start = begin, .receive = bequeath};
 
@@ -357,13 +357,15 @@ check_heirs(struct stage *stage, lbx_ref some)
 // Idle ones hear of what a busy one has told itself.
 STAGE_TEST("A-01 A-24 R-37", what_one_tells_itself_is_for_all)
 {
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
     lbx_ref ref;
 
     stage_begin(stage, conf);
     (void)hire(stage, &testator, "b", 0);
     check_heirs(stage, hire(stage, &testator, "b", 1));
-    pool.props.behaviour = &testator;
+    props.behaviour = &testator;
+    pool.props = &props;
     pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 2;
     CHECK_OK(lbx_system_spawn_pool(stage->system, &pool, NULL, &ref));

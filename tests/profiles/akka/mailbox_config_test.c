@@ -270,7 +270,7 @@ closet_pop(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops closet_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = closet_create,
     .destroy = closet_destroy,
     .push = closet_push,

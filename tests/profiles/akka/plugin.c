@@ -22,7 +22,7 @@ configure(void *context, const lbx_settings *section,
 }
 
 static const lbx_mailbox_type odd_first = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "org.example.OddFirst",
     .kind = LBX_KIND_UNBOUNDED_PRIORITY,
     .configure = configure,
@@ -31,7 +31,7 @@ static const lbx_mailbox_type odd_first = {
 LBX_API extern const lbx_mailbox_library lbx_exported_mailbox_types;
 
 const lbx_mailbox_library lbx_exported_mailbox_types = {
-    .version = LBX_MAILBOX_LIBRARY_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_library),
     .types = &odd_first,
     .type_count = 1,
 };

@@ -151,7 +151,7 @@ TEST_CITING("A-30", defaults_are_checked_with_the_system)
 // A failed spawn leaves no trace: the name is free, the count unchanged.
 STAGE_TEST("A-04 R-26", refused_actor_leaves_no_trace)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     stage_begin(stage, NULL);
     CHECK_REFUSED(

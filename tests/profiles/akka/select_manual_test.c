@@ -44,7 +44,7 @@ static const char *const interface[] = {"org.example.MyInterface", NULL};
 STAGE_TEST("A-05 A-30", manual_dispatcher_requirement_is_enforced)
 {
     const lbx_mailbox_type type = {
-        .version = LBX_MAILBOX_TYPE_VERSION,
+        .size_bytes = sizeof(lbx_mailbox_type),
         .name = "org.example.MyMailbox",
         .kind = LBX_KIND_UNBOUNDED,
         .semantics = interface,
@@ -115,7 +115,7 @@ configure_priority(void *context, const lbx_settings *section,
 }
 
 static const lbx_mailbox_type my_prio = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "docs.dispatcher.DispatcherDocSpec$MyPrioMailbox",
     .kind = LBX_KIND_UNBOUNDED_PRIORITY,
     .configure = configure_priority,
@@ -182,7 +182,7 @@ static const char *const my_semantics[] = {
     "docs.dispatcher.MyUnboundedJMessageQueueSemantics", NULL};
 
 static const lbx_mailbox_type my_unbounded = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "docs.dispatcher.MyUnboundedJMailbox",
     .kind = LBX_KIND_UNBOUNDED,
     .semantics = my_semantics,

@@ -140,7 +140,8 @@ TEST_CITING("A-12", throughput_of_the_default_is_5_or_as_the_settings_say)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct stage stage;
-        lbx_system_stats before, after;
+        lbx_system_stats before = LBX_SYSTEM_STATS_INIT,
+                         after = LBX_SYSTEM_STATS_INIT;
         lbx_ref a;
 
         test_note("settings: %s",
@@ -179,7 +180,7 @@ note_thread(lbx_context *context, void *state, void *message)
 // Threads start when the first actor comes, and each dispatcher has its own.
 STAGE_TEST("A-06", named_dispatchers_have_threads_of_their_own)
 {
-    static const lbx_behaviour noting = {LBX_BEHAVIOUR_VERSION, "noting",
+    static const lbx_behaviour noting = {sizeof(lbx_behaviour), "noting",
                                          .receive = note_thread};
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref refs[3];
@@ -279,7 +280,7 @@ stash(lbx_context *context, void *state, void *message)
 static int
 stash_capacity_of(const char *text, struct wish wish, int64_t own)
 {
-    static const lbx_behaviour stashing = {LBX_BEHAVIOUR_VERSION, "stashing",
+    static const lbx_behaviour stashing = {sizeof(lbx_behaviour), "stashing",
                                            .receive = stash};
     struct stage stage;
     lbx_props props;

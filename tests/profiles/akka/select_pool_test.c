@@ -13,11 +13,12 @@ static lbx_status
 spawn_pool(struct stage *stage, lbx_pool_routing routing, struct wish wish,
            const char *name, lbx_ref *ret)
 {
+    const lbx_props props = stage_props(stage, wish);
     lbx_pool pool = LBX_POOL_INIT;
 
     pool.routing = routing;
     pool.routees = 2;
-    pool.props = stage_props(stage, wish);
+    pool.props = &props;
     return lbx_system_spawn_pool(stage->system, &pool, name, ret);
 }
 
@@ -293,7 +294,7 @@ TEST_CITING("A-30", deployed_routers_are_checked)
 // A message loop's pump is an actor without a name, and none of deployment's.
 STAGE_TEST("V-28", message_loops_do_not_become_pools)
 {
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
     lbx_vela_loop *loop;
 
     stage_begin(stage, "akka.actor.deployment { \"/*\" {\n"

@@ -171,7 +171,7 @@ block(lbx_context *context, void *state, void *message)
 
 STAGE_TEST("Typed selectors 3 A-25", typed_bounded_selector_sheds_the_rest)
 {
-    static const lbx_behaviour blocked = {LBX_BEHAVIOUR_VERSION, "blocked",
+    static const lbx_behaviour blocked = {sizeof(lbx_behaviour), "blocked",
                                           .receive = block};
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref ref;
@@ -261,7 +261,7 @@ pile_pop(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops pile_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = pile_create,
     .destroy = pile_destroy,
     .push = pile_push,
@@ -269,7 +269,7 @@ static const lbx_kind_ops pile_ops = {
 };
 
 static const lbx_mailbox_type my_mailbox = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "org.example.MyMailbox",
     .storage = &pile_ops,
 };
@@ -368,7 +368,7 @@ static const lbx_settings_rule urgent_rules[] = {
 };
 
 static const lbx_mailbox_type urgent = {
-    .version = LBX_MAILBOX_TYPE_VERSION,
+    .size_bytes = sizeof(lbx_mailbox_type),
     .name = "org.example.Urgent",
     .kind = LBX_KIND_BOUNDED,
     .rules = urgent_rules,
@@ -478,7 +478,7 @@ TEST_CITING("A-09", own_type_is_configured_once_in_many_threads)
     struct stage stage;
     lbx_props props;
     pthread_t threads[THREADS];
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     stage_prepare(&stage, "m { mailbox-type = org.example.Urgent }\n"
                           "d { type = PinnedDispatcher }");
@@ -515,7 +515,7 @@ refuse_type(lbx_mailbox_type type, lbx_status status, const char *words)
 
 TEST_CITING("A-16 A-30", types_that_cannot_be_used_are_refused)
 {
-    const lbx_kind_ops hollow = {.version = LBX_KIND_OPS_VERSION};
+    const lbx_kind_ops hollow = {.size_bytes = sizeof(lbx_kind_ops)};
     lbx_mailbox_type type = urgent;
 
     type.name = "akka.dispatch.BoundedMailbox";
@@ -525,8 +525,8 @@ TEST_CITING("A-16 A-30", types_that_cannot_be_used_are_refused)
     type.name = "";
     refuse_type(type, LBX_INVALID, "has no name");
     type = urgent;
-    type.version = 9;
-    refuse_type(type, LBX_INVALID, "is not of version");
+    type.size_bytes = 9;
+    refuse_type(type, LBX_INVALID, "LBX_MAILBOX_TYPE_INIT");
     type = urgent;
     type.kind = "round";
     refuse_type(type, LBX_NOT_FOUND, "is of kind round, which there is not");

@@ -154,7 +154,7 @@ stage_props(struct stage *stage, struct wish wish)
     lbx_props props = LBX_PROPS_INIT;
 
     *behaviour = (lbx_behaviour){
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "reporter",
         .receive = receive,
         .needs = wish.needs,

@@ -41,7 +41,7 @@ read(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour reader_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "reader",
     .receive = read,
 };

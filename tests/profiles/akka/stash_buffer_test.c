@@ -38,7 +38,7 @@ clerk_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour clerk_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "clerk",
     .receive = clerk_receive,
 };

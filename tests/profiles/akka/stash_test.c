@@ -58,7 +58,7 @@ wait_for_world(lbx_context *context, void *state, void *message)
 // "stash messages".
 TEST_CITING("Stash 1", stashed_greeting_waits_for_the_world)
 {
-    static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "greeter",
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "greeter",
                                             .receive = wait_for_world};
     lbx_ref ref = begin(&behaviour, NULL, ANY);
 
@@ -102,7 +102,7 @@ while_closed(lbx_context *context, void *state, void *message)
 // "support protocols": whatever comes too early waits until it fits.
 TEST_CITING("Stash 2", stash_supports_protocols)
 {
-    static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "protocol",
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "protocol",
                                             .receive = while_closed};
     static const int script[] = {OPEN,  WRITE, OPEN,  CLOSE,
                                  WRITE, OPEN,  CLOSE, CLOSE};
@@ -128,9 +128,9 @@ stash_twice(lbx_context *context, void *state, void *message)
 // handler fails, and the message is stashed once.
 TEST_CITING("Stash 3", stashing_the_same_message_twice_is_an_error)
 {
-    static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "twice",
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "twice",
                                             .receive = stash_twice};
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
     lbx_ref ref = begin(&behaviour, NULL, ANY);
 
     stage_tell(ref, HELLO);
@@ -162,7 +162,7 @@ crash_once(lbx_context *context, void *state, void *message)
 // "process stashed messages after restart".
 TEST_CITING("Stash 4", stashed_messages_are_handled_after_a_restart)
 {
-    static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "slave",
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "slave",
                                             .receive = crash_once};
     lbx_ref ref = begin(&behaviour, NULL, ANY);
 
@@ -201,7 +201,7 @@ hear_twice(lbx_context *context, void *state, void *message)
 // "re-receive unstashed Terminated messages".
 TEST_CITING("Stash 5", unstashed_notice_of_an_end_is_heard_again)
 {
-    static const lbx_behaviour behaviour = {LBX_BEHAVIOUR_VERSION, "watcher",
+    static const lbx_behaviour behaviour = {sizeof(lbx_behaviour), "watcher",
                                             .receive = hear_twice};
     lbx_ref ref = begin(&behaviour, NULL, ANY);
 
@@ -238,7 +238,7 @@ stash_hello(lbx_context *context, void *state, void *message)
     return LBX_OK;
 }
 
-static const lbx_behaviour stashing = {LBX_BEHAVIOUR_VERSION, "stashing",
+static const lbx_behaviour stashing = {sizeof(lbx_behaviour), "stashing",
                                        .receive = stash_hello};
 
 static void

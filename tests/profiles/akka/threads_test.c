@@ -60,7 +60,7 @@ look(lbx_context *context, void *state, void *message)
     return LBX_OK;
 }
 
-static const lbx_behaviour looking = {LBX_BEHAVIOUR_VERSION, "looking",
+static const lbx_behaviour looking = {sizeof(lbx_behaviour), "looking",
                                       .receive = look};
 
 static void
@@ -96,7 +96,7 @@ end(lbx_ref ref)
 static uint64_t
 dead_letters(const struct stage *stage)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_OK(lbx_system_stats_read(stage->system, &stats));
     return stats.dead_letters;
@@ -128,7 +128,7 @@ hold(lbx_context *context, void *state, void *message)
 
 STAGE_TEST("", pinned_actors_do_not_wait_for_each_other)
 {
-    static const lbx_behaviour holding = {LBX_BEHAVIOUR_VERSION, "holding",
+    static const lbx_behaviour holding = {sizeof(lbx_behaviour), "holding",
                                           .receive = hold};
     lbx_props props = LBX_PROPS_INIT;
     lbx_ref held;
@@ -183,7 +183,7 @@ TEST(thread_of_a_pinned_actor_lingers_for_the_next)
 // ones come for the next; numbers are kept.
 STAGE_TEST("", dispatchers_without_actors_end_their_threads)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     begin(stage);
     end(put(stage, "pool", 1));

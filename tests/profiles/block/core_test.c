@@ -139,7 +139,7 @@ TEST_CITING("B-04 B-08 R-41", waiting_messages_are_not_counted)
 {
     struct box box = block_full(1);
     struct waiter offer;
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     waiter_send_pending(&offer, &box, 2);
     stats = box_stats(&box);

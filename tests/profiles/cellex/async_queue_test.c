@@ -147,7 +147,7 @@ TEST_CITING("C-41", interrupt_context_sends_would_block)
 {
     bool may_wait = false;
     struct box box = interrupt_box(&may_wait);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     size_t sent = 9;
     void *batch[1] = {NULL};
 

@@ -173,7 +173,7 @@ TEST_CITING("C-34 R-21", registered_type_works_with_every_policy)
     for (size_t i = 0; i < 3; i++) {
         struct fussy fussy;
         struct box box = fussy_create(&fussy, 2, rows[i].overflow);
-        lbx_send_result result;
+        lbx_send_result result = LBX_SEND_RESULT_INIT;
 
         box_fill(&box, 1, 2);
         CHECK_OK(box_post(&box, regular(3), &result));
@@ -331,7 +331,7 @@ TEST_CITING("C-13", policy_can_be_read_back)
 {
     lbx_mailbox_options options = lbx_cellex_mailbox_options();
     struct box box = cellex_bounded(7, LBX_OVERFLOW_BLOCK);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, options.overflow);
     CHECK_INT(7, lbx_mailbox_capacity(box.mailbox));

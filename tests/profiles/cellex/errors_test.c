@@ -38,7 +38,7 @@ TEST_CITING("C-33 R-38", with_policy_applies_hint)
 
     for (size_t i = 0; i < 2; i++) {
         struct box box = cellex_bounded(1, policies[i]);
-        lbx_send_result result;
+        lbx_send_result result = LBX_SEND_RESULT_INIT;
 
         CHECK_OK(box_send(&box, 1));
         CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
@@ -168,7 +168,7 @@ TEST_CITING("C-33", only_closed_marks_the_mailbox_closed)
 TEST_CITING("C-33 C-35 R-13", failed_send_overwrites_the_result)
 {
     struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_OK(box_post(&box, regular(1), &result));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);

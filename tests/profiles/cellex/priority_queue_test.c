@@ -208,7 +208,7 @@ TEST_CITING("C-34 C-40", full_control_lane_evicts_no_user_messages)
  * of its own. */
 TEST_CITING("C-40 R-39", control_lane_is_sorted_and_regular_lane_is_not)
 {
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     struct box box =
         BOX(LBX_KIND_BOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options(),
             with.control_by_priority = true, with.capacity_messages = 2,

@@ -9,7 +9,7 @@
 TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
 {
     struct losses losses = {0};
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
                          with.capacity_messages = 1,
                          with.overflow = LBX_OVERFLOW_DROP_NEWEST,
@@ -54,7 +54,7 @@ TEST_CITING("C-34", drop_oldest_keeps_mailbox_usable)
 TEST_CITING("C-34 R-02", block_policy_is_reported_on_the_non_blocking_path)
 {
     struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
@@ -78,7 +78,7 @@ TEST_CITING("C-33 C-34", drop_oldest_does_not_close)
 TEST_CITING("C-35", producer_reports_dropped_oldest)
 {
     struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_OK(box_post(&box, regular(2), &result));
@@ -91,7 +91,7 @@ TEST_CITING("C-35", producer_reports_dropped_oldest)
 TEST_CITING("C-35", producer_reports_enqueued)
 {
     struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_OK(box_post(&box, regular(1), &result));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
@@ -102,7 +102,7 @@ TEST_CITING("C-35", producer_reports_enqueued)
 TEST_CITING("C-34 C-35", producer_reports_grew_to)
 {
     struct box box = cellex_bounded(2, LBX_OVERFLOW_GROW);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     box_fill(&box, 1, 2);
     CHECK_OK(box_post(&box, regular(3), &result));

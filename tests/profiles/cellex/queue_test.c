@@ -193,7 +193,7 @@ TEST_CITING("C-37", length_is_the_sum_of_the_lanes)
 {
     struct box box =
         BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options());
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     box_fill(&box, 1, 3);
     CHECK_OK(box_post(&box, control(4, 1), NULL));

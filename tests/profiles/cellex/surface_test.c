@@ -148,7 +148,7 @@ TEST_CITING("C-18 R-12 R-38", full_mailbox_hands_the_message_back)
 {
     struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     lbx_envelope second = regular(2);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_OK(box_send(&box, 1));
     CHECK_STATUS(LBX_FULL, box_post(&box, second, &result));

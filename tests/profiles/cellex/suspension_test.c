@@ -183,7 +183,7 @@ TEST_CITING("C-39", dequeue_metric_says_how_long_a_message_waited)
     lbx_clock clock = test_clock_interface(&time);
     struct box box = timed_box(&clock);
     struct events events = {0};
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     events_watch(&events, &box);
     CHECK_OK(box_send(&box, 1));

@@ -74,7 +74,7 @@ actor_create(struct actor *actor, lbx_system *system)
 {
     static const lbx_vela_loop_options usual = LBX_VELA_LOOP_OPTIONS_INIT;
 
-    if (actor->options.version == 0)
+    if (actor->options.size_bytes == 0)
         actor->options = usual;
     if (!actor->options.receive)
         actor->options.receive = actor_receive;
@@ -93,7 +93,7 @@ actor_send(struct actor *actor, intptr_t number)
 static inline lbx_vela_loop_stats
 actor_stats(struct actor *actor)
 {
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
 
     CHECK_OK(lbx_vela_loop_stats_read(actor->loop, &stats));
     return stats;
@@ -151,7 +151,7 @@ run(lbx_system *system)
 static inline void
 end(lbx_system *system, struct actor *actor)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     lbx_vela_loop_destroy(actor->loop);
     CHECK_OK(lbx_system_stats_read(system, &stats));

@@ -128,7 +128,7 @@ TEST_CITING("V-19", default_receive_prints_what_was_received)
 TEST_CITING("V-19", default_receive_without_print_processes)
 {
     lbx_system *system = vela_system(0);
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
     lbx_vela_loop *loop;
 
     CHECK_OK(lbx_vela_loop_create(system, NULL, &loop));
@@ -386,7 +386,7 @@ THREADS_TEST("V-19 V-35", actor_sends_and_receives, 2)
 
 THREADS_TEST("V-33 V-35", actor_get_metrics, 2)
 {
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
 
     actor_start(actor);
     actor_send(actor, 1);

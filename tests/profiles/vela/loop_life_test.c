@@ -477,7 +477,7 @@ ignore(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour hoarder = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "hoarder",
     .receive = ignore,
 };

@@ -26,7 +26,7 @@ TEST_CITING("V-28", loop_states_exist)
 TEST_CITING("V-19 V-32", loop_without_a_processor_processes)
 {
     lbx_system *system = vela_system(0);
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
     lbx_vela_loop *loop;
 
     CHECK_OK(lbx_vela_loop_create(system, NULL, &loop));
@@ -52,7 +52,7 @@ TEST_CITING("V-32", loop_without_handle_error_counts_and_goes_on)
 {
     lbx_vela_loop_options options = LBX_VELA_LOOP_OPTIONS_INIT;
     lbx_system *system = vela_system(0);
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
     lbx_vela_loop *loop;
 
     options.receive = fail_always;
@@ -82,7 +82,7 @@ ACTOR_TEST("V-32", both_methods_of_the_processor_are_called)
 
 ACTOR_TEST("V-28 V-33", loop_initialization)
 {
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
 
     stats = actor_stats(actor);
     CHECK_INT(LBX_VELA_LOOP_IDLE, stats.state);
@@ -250,9 +250,9 @@ TEST_CITING("V-30", options_are_checked)
     CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, &loop));
     CHECK(strstr(fault.text, "idle_sleep_ms") != NULL);
     options.idle_sleep_ms = 0;
-    options.version = 0;
+    options.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, &loop));
-    options.version = LBX_VELA_LOOP_OPTIONS_VERSION;
+    options.size_bytes = sizeof(lbx_vela_loop_options);
     CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(NULL, &options, &loop));
     CHECK_STATUS(LBX_INVALID, lbx_vela_loop_create(system, &options, NULL));
     CHECK_PTR(NULL, loop);
@@ -352,7 +352,7 @@ TEST_CITING("V-33", metrics)
     lbx_clock clock = test_clock_interface(&time);
     struct actor actor = {.options = LBX_VELA_LOOP_OPTIONS_INIT};
     lbx_system *system = vela_system(0);
-    lbx_vela_loop_stats stats;
+    lbx_vela_loop_stats stats = LBX_VELA_LOOP_STATS_INIT;
 
     actor.options.clock = &clock;
     actor_create(&actor, system);

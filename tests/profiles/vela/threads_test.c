@@ -61,7 +61,7 @@ static void
 check_traffic(const char *kind, int64_t capacity_messages, int per_producer)
 {
     static struct traffic traffic;
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     traffic.box = vela_create(kind, capacity_messages);
     traffic.per_producer = per_producer;

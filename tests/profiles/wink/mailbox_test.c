@@ -36,7 +36,7 @@ WINK_TEST("W-07 W-10 W-33", send_and_receive)
 
 WINK_TEST("W-10", enqueue_time_is_utc)
 {
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     struct timespec now;
     lbx_letter *letter = mailbox_deliver(mailbox, "x");
 

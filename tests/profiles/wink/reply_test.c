@@ -119,10 +119,10 @@ WINK_TEST_UNOPENED("W-02 W-11 W-30", typed_routing_to_two_mailboxes)
     CHECK_OK(reply(worker, "t.Result", "done"));
     CHECK_OK(reply(worker, "t.Error", "failed"));
     CHECK_INT(1, lbx_collecting_postbox_count(worker->success));
-    CHECK_STR("done", lbx_collecting_postbox_at(worker->success, 0)->bytes);
+    CHECK_STR("done", lbx_collecting_postbox_at(worker->success, 0)->body);
     CHECK_STR(lbx_letter_id(worker->letter),
               lbx_collecting_postbox_at(worker->success, 0)->in_reply_to);
-    CHECK_STR("failed", lbx_collecting_postbox_at(worker->errors, 0)->bytes);
+    CHECK_STR("failed", lbx_collecting_postbox_at(worker->errors, 0)->body);
     CHECK(!lbx_letter_is_finalized(worker->letter));
     CHECK_OK(lbx_letter_acknowledge(worker->letter));
 }

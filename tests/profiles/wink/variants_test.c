@@ -8,7 +8,7 @@
 
 TEST_CITING("W-29", the_null_mailbox_accepts_and_discards)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_postbox *null;
     lbx_letter *letter;
     uint64_t purged = 9;
@@ -30,15 +30,15 @@ TEST_CITING("W-29", the_collecting_mailbox_keeps_what_was_sent_in_order)
 {
     lbx_postbox *outbox;
     lbx_letter *letter;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     uint64_t purged;
 
     CHECK_OK(lbx_collecting_postbox_create(NULL, &outbox));
     CHECK_OK(lbx_postbox_send(outbox, "one", 3, NULL));
     CHECK_OK(lbx_postbox_send(outbox, "two", 3, NULL));
     CHECK_INT(2, lbx_collecting_postbox_count(outbox));
-    CHECK_STR("one", lbx_collecting_postbox_at(outbox, 0)->bytes);
-    CHECK_STR("two", lbx_collecting_postbox_at(outbox, 1)->bytes);
+    CHECK_STR("one", lbx_collecting_postbox_at(outbox, 0)->body);
+    CHECK_STR("two", lbx_collecting_postbox_at(outbox, 1)->body);
     CHECK_STATUS(LBX_EMPTY, lbx_postbox_receive(outbox, 0, &letter));
     CHECK_OK(lbx_postbox_count(outbox, &counts));
     CHECK_INT(2, counts.ready);
@@ -66,7 +66,7 @@ WINK_FAKE_TEST("W-29", an_expired_handle_affects_all_settling)
 
 WINK_FAKE_TEST("W-14 W-29", a_connection_error_affects_all_but_settling)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     uint64_t purged;
     lbx_letter *letter = mailbox_deliver(mailbox, "x"), *other;
 

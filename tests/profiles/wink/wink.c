@@ -109,7 +109,7 @@ mailbox_deliver(struct mailbox *mailbox, const char *text)
 uint64_t
 mailbox_count(struct mailbox *mailbox)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     CHECK_OK(lbx_postbox_count(mailbox->postbox, &counts));
     return counts.ready + counts.leased + counts.delayed;

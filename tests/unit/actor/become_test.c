@@ -48,7 +48,7 @@ static lbx_ref
 spawn_calm(struct world *world)
 {
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "moody",
         .receive = calm,
     };
@@ -116,7 +116,7 @@ shallow(lbx_context *context, void *state, void *message)
 ACTOR_TEST("", become_may_nest_deeply)
 {
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "deep",
         .receive = shallow,
     };
@@ -146,7 +146,7 @@ ACTOR_TEST("", become_in_start_is_before_every_row)
 {
     static const lbx_match rows[] = {{NULL, NULL, calm}};
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "moody",
         .start = become_in_start,
         .matches = rows,

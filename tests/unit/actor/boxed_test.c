@@ -237,7 +237,7 @@ ACTOR_TEST("A-20", suspension_nests_and_spares_a_stop)
 static lbx_actor_stats
 stats_of(const struct part *part)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     CHECK_OK(lbx_ref_stats_read(part->self, &stats));
     return stats;

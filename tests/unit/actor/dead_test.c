@@ -197,7 +197,7 @@ know_storm(lbx_context *context, void *state, void *argument)
 }
 
 static const lbx_behaviour fragile = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "fragile",
     .state_bytes = sizeof(struct storm *),
     .start = know_storm,
@@ -269,7 +269,7 @@ count_good_parcel(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour robust = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "robust",
     .state_bytes = sizeof(struct storm *),
     .start = know_storm,

@@ -288,9 +288,9 @@ hear_letter(lbx_context *context, void *state, void *message)
 ACTOR_TEST_WITH("ACTOR-10", who_floods_another_waits_until_that_has_run,
                 options.throughput = 1000)
 {
-    static const lbx_behaviour floods_it = {LBX_BEHAVIOUR_VERSION, "floods",
+    static const lbx_behaviour floods_it = {sizeof(lbx_behaviour), "floods",
                                             .receive = flood};
-    static const lbx_behaviour hears = {LBX_BEHAVIOUR_VERSION, "hears",
+    static const lbx_behaviour hears = {sizeof(lbx_behaviour), "hears",
                                         .receive = hear_letter};
     lbx_ref flooder;
 
@@ -342,9 +342,9 @@ tell_and_wait(lbx_context *context, void *state, void *message)
  * that handler takes long: DISP-5. */
 ACTOR_TEST_THREADS("", a_handler_may_wait_for_one_that_only_it_has_told, 2)
 {
-    static const lbx_behaviour waits = {LBX_BEHAVIOUR_VERSION, "waits",
+    static const lbx_behaviour waits = {sizeof(lbx_behaviour), "waits",
                                         .receive = tell_and_wait};
-    static const lbx_behaviour answers = {LBX_BEHAVIOUR_VERSION, "answers",
+    static const lbx_behaviour answers = {sizeof(lbx_behaviour), "answers",
                                           .receive = answer};
     lbx_ref first;
 
@@ -403,7 +403,7 @@ count_one(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour tally = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "tally",
     .receive = count_one,
 };

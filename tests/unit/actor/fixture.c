@@ -129,7 +129,7 @@ world_advance(struct world *world, int64_t duration_ns)
 lbx_system_stats
 world_stats(struct world *world)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_OK(lbx_system_stats_read(world->system, &stats));
     return stats;
@@ -293,7 +293,7 @@ supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 }
 
 static const lbx_behaviour player = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "player",
     .state_bytes = sizeof(struct role),
     .start = start,
@@ -303,7 +303,7 @@ static const lbx_behaviour player = {
 };
 
 static const lbx_behaviour warden = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "warden",
     .state_bytes = sizeof(struct role),
     .start = start,

@@ -215,7 +215,7 @@ never(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_match no_match = {NULL, is_nothing, never};
-static const lbx_behaviour deaf = {.version = LBX_BEHAVIOUR_VERSION,
+static const lbx_behaviour deaf = {.size_bytes = sizeof(lbx_behaviour),
                                    .name = "deaf",
                                    .matches = &no_match,
                                    .match_count = 1};
@@ -379,6 +379,7 @@ TEST(a_pool_passes_the_wait_on)
         LBX_POOL_ROUTING_BROADCAST, LBX_POOL_ROUTING_BALANCING};
 
     for (size_t i = 0; i < sizeof(routings) / sizeof(routings[0]); i++) {
+        lbx_props props;
         lbx_pool pool = LBX_POOL_INIT;
         struct waiting waiting;
 
@@ -386,7 +387,8 @@ TEST(a_pool_passes_the_wait_on)
         waiting.a.receive = refuse;
         pool.routing = routings[i];
         pool.routees = 1;
-        pool.props = part_props(&waiting.a);
+        props = part_props(&waiting.a);
+        pool.props = &props;
         CHECK_OK(lbx_system_spawn_pool(waiting.world.system, &pool, "pool",
                                        &waiting.a.self));
         tell(&waiting, 7);

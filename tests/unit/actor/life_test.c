@@ -72,7 +72,7 @@ count_next(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour counter = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "counter",
     .state_bytes = sizeof(struct counting),
     .start = begin_counting,
@@ -122,10 +122,10 @@ try_props(struct world *world, const lbx_props *props, const char *name)
 ACTOR_TEST("", spawn_refuses_nonsense)
 {
     static const lbx_behaviour nothing = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "nothing",
     };
-    static const lbx_behaviour old = {.version = 0, .name = "old"};
+    static const lbx_behaviour old = {.size_bytes = 8, .name = "old"};
     char long_name[256] = "";
     const char *const names[] = {"", "a/b", "$1", long_name};
     const lbx_behaviour *const behaviours[] = {NULL, &nothing, &old};
@@ -145,7 +145,7 @@ ACTOR_TEST("", spawn_refuses_nonsense)
         CHECK_STATUS(LBX_INVALID, try_props(world, &props, "a"));
     }
     props = part_props(a);
-    props.version = 0;
+    props.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, try_props(world, &props, "a"));
     CHECK_INT(77, ref.word);
     CHECK_INT(0, world_stats(world).actors);

@@ -85,7 +85,7 @@ spawn_matching(struct world *world, const lbx_match *rows, size_t count,
     static lbx_behaviour behaviour;
 
     behaviour = (lbx_behaviour){
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "eater",
         .receive = receive,
         .matches = rows,

@@ -57,7 +57,7 @@ worker_receive(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour worker_behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "worker",
     .state_bytes = sizeof(struct worker),
     .start = worker_start,
@@ -67,6 +67,7 @@ static const lbx_behaviour worker_behaviour = {
 static void
 crew_begin(lbx_pool_routing routing, int64_t threads)
 {
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
 
     if (threads > 0)
@@ -75,7 +76,8 @@ crew_begin(lbx_pool_routing routing, int64_t threads)
         world_begin(&crew.world);
     pool.routing = routing;
     pool.routees = ROUTEES;
-    pool.props.behaviour = &worker_behaviour;
+    props.behaviour = &worker_behaviour;
+    pool.props = &props;
     CHECK_OK(
         lbx_system_spawn_pool(crew.world.system, &pool, "pool", &crew.pool));
 }
@@ -104,16 +106,18 @@ worker_replies(lbx_context *context, void *state, void *message)
 /* Else the answer to nobody would come back to the pool as another question. */
 TEST(what_nobody_sent_has_no_sender_behind_a_pool_either)
 {
-    static const lbx_behaviour replies = {LBX_BEHAVIOUR_VERSION, "replies",
+    static const lbx_behaviour replies = {sizeof(lbx_behaviour), "replies",
                                           .receive = worker_replies};
     static const lbx_pool_routing routings[] = {
         LBX_POOL_ROUTING_BALANCING, LBX_POOL_ROUTING_ROUND_ROBIN,
         LBX_POOL_ROUTING_SMALLEST_MAILBOX};
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
 
     world_begin(&crew.world);
     pool.routees = 2;
-    pool.props.behaviour = &replies;
+    props.behaviour = &replies;
+    pool.props = &props;
     for (size_t i = 0; i < 3; i++) {
         crew.total = 0;
         pool.routing = routings[i];
@@ -223,18 +227,20 @@ TEST_CITING("R-37", a_busy_routee_told_directly_leaves_it_to_the_others)
 
 TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
 {
+    lbx_props props = LBX_PROPS_INIT;
     lbx_pool pool = LBX_POOL_INIT;
     lbx_ref ref;
 
     world_begin(&crew.world);
     pool.routing = LBX_POOL_ROUTING_BALANCING;
     pool.routees = 2;
-    pool.props.behaviour = &worker_behaviour;
-    pool.props.mailbox = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
+    props.behaviour = &worker_behaviour;
+    pool.props = &props;
+    props.mailbox = LBX_KIND_UNBOUNDED_SINGLE_CONSUMER;
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
     pool.routees = 0;
-    pool.props.mailbox = NULL;
+    props.mailbox = NULL;
     CHECK_STATUS(LBX_INVALID,
                  lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
     pool.routees = 1;

@@ -285,7 +285,7 @@ know_part(lbx_context *context, void *state, void *argument)
 TEST(termination_notice_can_be_stashed)
 {
     static const lbx_behaviour behaviour = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "stasher",
         .state_bytes = sizeof(struct part *),
         .start = know_part,

@@ -10,7 +10,7 @@
 static lbx_actor_stats
 stats_of(lbx_ref ref)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     CHECK_OK(lbx_ref_stats_read(ref, &stats));
     return stats;
@@ -31,7 +31,7 @@ tell_two_after(struct world *world, lbx_ref ref, int64_t first_ns,
 ACTOR_TEST("", time_in_a_mailbox_is_known_with_timestamps)
 {
     lbx_mailbox_options options = lbx_akka_mailbox_options();
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     options.timestamps = true;
     part_spawn_boxed(a, LBX_KIND_BOUNDED, &options);
@@ -49,7 +49,7 @@ ACTOR_TEST("", time_in_a_mailbox_is_known_with_timestamps)
 
 ACTOR_TEST("", time_in_a_mailbox_is_not_known_without_timestamps)
 {
-    lbx_actor_stats stats;
+    lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
     part_spawn_boxed(a, LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     part_spawn(b);

@@ -28,7 +28,7 @@ TEST(bad_options_are_refused_with_a_sentence)
     lbx_allocator lame = {NULL, NULL, NULL};
 
     CHECK_STATUS(LBX_INVALID, lbx_system_create(&good, NULL));
-    options.version = 0;
+    options.size_bytes = 0;
     check_refused(options, "LBX_SYSTEM_OPTIONS_INIT");
     options = good;
     options.threads = -1;
@@ -58,7 +58,7 @@ TEST(clock_without_a_function_is_refused)
 TEST(null_options_are_the_usual_ones)
 {
     lbx_system *system;
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_OK(lbx_system_create(NULL, &system));
     CHECK_OK(lbx_system_stats_read(system, &stats));
@@ -127,7 +127,7 @@ TEST(first_systems_of_a_process_can_be_made_by_several_threads)
 
 ACTOR_TEST("", nulls_are_refused)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(NULL, &stats));
     CHECK_STATUS(LBX_INVALID, lbx_system_stats_read(world->system, NULL));
@@ -167,7 +167,7 @@ ACTOR_TEST("", run_takes_at_most_so_many_turns)
 
 ACTOR_TEST("V-33", numbers_are_kept)
 {
-    lbx_system_stats stats;
+    lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
     part_spawn(a);
     part_spawn(b);
@@ -223,7 +223,7 @@ print_often(void *context)
     struct world *world = context;
 
     for (int i = 0; i < 200; i++) {
-        lbx_system_stats stats;
+        lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
         CHECK_OK(lbx_system_print(world->system, write_line, world));
         pthread_mutex_lock(&world->lock);

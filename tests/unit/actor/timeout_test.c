@@ -136,7 +136,7 @@ begin_countdown(lbx_context *context, void *state, void *argument)
 ACTOR_TEST_THREADS("", timeout_comes_with_threads_too, 1)
 {
     static const lbx_behaviour countdown = {
-        .version = LBX_BEHAVIOUR_VERSION,
+        .size_bytes = sizeof(lbx_behaviour),
         .name = "countdown",
         .state_bytes = sizeof(void *),
         .start = begin_countdown,

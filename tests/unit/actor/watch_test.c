@@ -253,7 +253,7 @@ remember_race(lbx_context *context, void *state, void *argument)
 }
 
 static const lbx_behaviour watcher = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "watcher",
     .state_bytes = sizeof(struct race *),
     .start = remember_race,

@@ -29,11 +29,18 @@ enum {
     MIN_BYTES = LBX__SIZED_MIN(struct first, b)
 };
 
+#define X_INIT                                                                 \
+    {                                                                          \
+        .size_bytes = sizeof(struct second), .a = -1, .b = -2, .c = -3         \
+    }
+
+LBX__SIZED(second_sized, struct second, b, X_INIT);
+
 static lbx_status
 read_second(const void *from, struct second *ret, lbx_fault *fault)
 {
-    *ret = (struct second){.a = -1, .b = -2, .c = -3};
-    return lbx__sized_read(ret, sizeof(*ret), from, MIN_BYTES, "X_INIT", fault);
+    ret->a = 99;
+    return lbx__sized_read(ret, from, &second_sized, fault);
 }
 
 /* A library that knows the second version reads all three. */
@@ -53,6 +60,39 @@ TEST(sized_older_and_newer_structs_are_read)
     CHECK_INT(3, read.c);
     CHECK_OK(read_second(&newer, &read, NULL));
     CHECK_INT(3, read.c);
+    CHECK_OK(read_second(NULL, &read, NULL));
+    CHECK_INT(-1, read.a); // the defaults
+}
+
+/* A struct of today's size is not copied. */
+TEST(sized_structs_of_todays_size_are_used_where_they_are)
+{
+    const struct first older = {sizeof(older), 1, 2};
+    const struct second same = {sizeof(same), 1, 2, 3};
+    const struct second zeroed = {0};
+    const struct second *defaults;
+    struct second own;
+    lbx_fault fault;
+
+    CHECK_PTR(&same, lbx__sized_view(&same, &own, &second_sized, NULL));
+    CHECK_PTR(&own, lbx__sized_view(&older, &own, &second_sized, NULL));
+    CHECK_INT(-3, own.c);
+    defaults = lbx__sized_view(NULL, &own, &second_sized, NULL);
+    CHECK_INT(-2, defaults->b);
+    CHECK_PTR(NULL, lbx__sized_view(&zeroed, &own, &second_sized, &fault));
+    CHECK(strstr(fault.text, "X_INIT"));
+}
+
+/* An array of an older program has its elements closer together. */
+TEST(sized_arrays_have_the_stride_of_their_first)
+{
+    const struct first older[] = {{sizeof(older[0]), 1, 2},
+                                  {sizeof(older[0]), 3, 4}};
+
+    CHECK_PTR(&older[0], lbx__sized_at(older, 0));
+    CHECK_PTR(&older[1], lbx__sized_at(older, 1));
+    CHECK(LBX__SIZED_HAS(&older[0], struct second, b));
+    CHECK(!LBX__SIZED_HAS(&older[0], struct second, c));
 }
 
 TEST(sized_unknown_members_are_refused)
@@ -77,7 +117,7 @@ TEST(sized_struct_without_its_init_is_refused)
     CHECK(strstr(fault.text, "start it with X_INIT"));
     memset(&junk, 0xff, sizeof(junk));
     CHECK_STATUS(LBX_INVALID, read_second(&junk, &read, &fault));
-    CHECK_INT(-1, read.a); // untouched
+    CHECK_INT(99, read.a); // untouched
 }
 
 /* What the library writes fits the program's struct, whichever is longer. */

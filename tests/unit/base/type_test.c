@@ -237,7 +237,7 @@ TEST(type_bad_descriptions_are_refused)
     options.base_count = SIZE_MAX;
     CHECK_STATUS(LBX_INVALID, lbx_type_create(&options, &type));
     options.base_count = 0;
-    options.version = 0;
+    options.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, lbx_type_create(&options, &type));
     CHECK_PTR(NULL, type);
 }

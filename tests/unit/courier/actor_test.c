@@ -42,7 +42,7 @@ take(lbx_context *context, void *state, void *message)
 }
 
 static const lbx_behaviour behaviour = {
-    .version = LBX_BEHAVIOUR_VERSION,
+    .size_bytes = sizeof(lbx_behaviour),
     .name = "till",
     .state_bytes = sizeof(struct till *),
     .start = start,

@@ -36,9 +36,9 @@ TEST(a_courier_that_cannot_work_is_not_made)
     lbx_fault fault;
 
     fixture_open(&fx);
-    fx.options.version = 0;
+    fx.options.size_bytes = 0;
     check_refused(&fx, LBX_INVALID, "LBX_COURIER_OPTIONS_INIT");
-    fx.options.version = LBX_COURIER_OPTIONS_VERSION;
+    fx.options.size_bytes = sizeof(lbx_courier_options);
     fx.options.fault = &fault;
     CHECK_STATUS(LBX_INVALID, lbx_courier_create(&fx.options, NULL));
     CHECK(strstr(fault.text, "ret is NULL"));
@@ -167,7 +167,7 @@ TEST_CITING("W-19", several_handlers_share_the_letters)
 TEST_CITING("W-16 W-23", two_couriers_on_one_postbox_share_it)
 {
     static struct tally tally = {.fail_each = 1};
-    lbx_courier_stats a, b;
+    lbx_courier_stats a = LBX_COURIER_STATS_INIT, b = LBX_COURIER_STATS_INIT;
     lbx_courier *second;
     FIXTURE(fx);
 
@@ -266,7 +266,7 @@ fall_silent(lbx_job *job, void *context)
 {
     struct guard *guard = context;
     lbx_courier *courier = guard->fx->courier;
-    lbx_courier_stats stats;
+    lbx_courier_stats stats = LBX_COURIER_STATS_INIT;
     const int64_t start = test_clock_now(&guard->fx->time);
 
     courier->options.stuck = bark; // without the thread, which would look too
@@ -412,7 +412,7 @@ run_once(struct torture *memory, void *context)
     fx.options.dead_letters.postbox = dead;
     fx.options.dead_letters.deliveries = 1;
     if (lbx_courier_create(&fx.options, &courier) == LBX_OK) {
-        lbx_courier_stats stats;
+        lbx_courier_stats stats = LBX_COURIER_STATS_INIT;
 
         CHECK_OK(lbx_courier_run(courier, 2));
         CHECK_OK(lbx_courier_stats_read(courier, &stats));

@@ -85,7 +85,7 @@ take(lbx_postbox *postbox)
 static void
 check_count(lbx_postbox *postbox, uint64_t ready, uint64_t leased)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     CHECK_OK(lbx_postbox_count(postbox, &counts));
     CHECK_INT(ready, counts.ready);
@@ -122,7 +122,7 @@ static void
 check_order(lbx_letter *letter)
 {
     lbx_attribute attribute;
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     size_t size;
     const void *body = lbx_letter_body(letter, &size);
 
@@ -133,12 +133,12 @@ check_order(lbx_letter *letter)
     CHECK(strstr(lbx_routes_json(lbx_letter_routes(letter)), "\"results\""));
     CHECK(strstr(lbx_routes_json(lbx_letter_routes(letter)), "\"rest\""));
     CHECK(lbx_letter_attribute(letter, "colour", &attribute));
-    CHECK(attribute.size_bytes == 3 && !memcmp(attribute.value, "red", 3));
+    CHECK(attribute.value_bytes == 3 && !memcmp(attribute.value, "red", 3));
     CHECK(lbx_letter_attribute(letter, "weight", &attribute));
     CHECK_INT(LBX_ATTRIBUTE_NUMBER, attribute.kind);
     CHECK_STR("float", attribute.label);
     CHECK(lbx_letter_attribute(letter, "key", &attribute));
-    CHECK(attribute.size_bytes == 2 && !memcmp(attribute.value, "\0\1", 2));
+    CHECK(attribute.value_bytes == 2 && !memcmp(attribute.value, "\0\1", 2));
     CHECK(!lbx_letter_attribute_at(letter, 3, &attribute));
     CHECK_OK(lbx_letter_info_read(letter, &facts));
     CHECK_STR("trace-1", facts.trace);

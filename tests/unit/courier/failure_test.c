@@ -514,6 +514,18 @@ TEST(a_refused_letter_names_the_handler_as_refusing_it)
     CHECK(!fixture_has_logged(&fx, "no error reply"));
 }
 
+TEST(a_courier_with_a_name_writes_it_before_its_lines)
+{
+    FIXTURE(fx);
+
+    open_with_policy(&fx, 1);
+    fx.options.handle = refuse;
+    fx.options.name = "billing";
+    fixture_send_draft(&fx, lbx_draft_of_text("a book"));
+    fixture_run(&fx, 1);
+    CHECK(fixture_has_logged(&fx, "billing: "));
+}
+
 static void
 run_on(struct fixture *fx, lbx_postbox *postbox, int64_t receives)
 {

@@ -397,7 +397,7 @@ close_shelf(lbx_store *store)
 }
 
 static const lbx_store_ops fake_store_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "fake",
     .durability = durability,
     .create = create,

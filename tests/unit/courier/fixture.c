@@ -140,6 +140,7 @@ fixture_deliver(struct fixture *fx, const char *text, int64_t receives)
 const lbx_courier_stats *
 fixture_stats(struct fixture *fx)
 {
+    fx->stats.size_bytes = sizeof(fx->stats);
     CHECK_OK(lbx_courier_stats_read(fixture_courier(fx), &fx->stats));
     return &fx->stats;
 }

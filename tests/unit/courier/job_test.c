@@ -200,7 +200,7 @@ TEST(jobs_refuse_nonsense)
 {
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;
     lbx_fault fault = {LBX_OK, ""};
-    lbx_courier_stats stats;
+    lbx_courier_stats stats = LBX_COURIER_STATS_INIT;
     lbx_courier *courier;
     struct fixture fx;
 
@@ -212,7 +212,7 @@ TEST(jobs_refuse_nonsense)
     CHECK_STATUS(LBX_INVALID, lbx_courier_create(&options, &courier));
     CHECK_STATUS(LBX_INVALID, fault.status);
     CHECK(strstr(fault.text, "postbox") != NULL);
-    options.version = 0;
+    options.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, lbx_courier_create(&options, &courier));
     CHECK_STATUS(LBX_INVALID, lbx_courier_create(NULL, &courier));
     CHECK_STATUS(LBX_INVALID, lbx_courier_start(NULL));

@@ -132,6 +132,7 @@ static lbx_dead_letter_record
 dead_letter(const void *body, size_t body_bytes)
 {
     return (lbx_dead_letter_record){
+        .size_bytes = sizeof(lbx_dead_letter_record),
         .message_id = id_of("m-1"),
         .body = body,
         .body_bytes = body_bytes,

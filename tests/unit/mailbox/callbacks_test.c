@@ -321,7 +321,7 @@ TEST_CITING("MSG-7", last_handles_may_go_while_an_envelope_is_sent)
     lbx_envelope envelope = lbx_envelope_of(letter(1), 0);
     struct dropper dropper;
     lbx_scheduler_hook hook = {end_from_hook, &dropper};
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     options.envelopes = true;
     dropper.box = box_make(LBX_KIND_UNBOUNDED, &options);

@@ -40,7 +40,9 @@ closed_to_drain_delivers_the_rest(const char *kind)
 
     box_send_numbers(&box, 2, 4);
     box_send_system(&box, 1);
+    CHECK_INT(0, box_stats(&box).closed);
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_INT(1, box_stats(&box).closed);
     CHECK(lbx_mailbox_is_closed(box.mailbox));
     check_refuses_every_send(&box);
     CHECK_INT(4, lbx_mailbox_depth(box.mailbox));

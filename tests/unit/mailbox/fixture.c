@@ -96,9 +96,10 @@ box_send_system(const struct box *box, int number)
 lbx_mailbox_stats
 box_stats(const struct box *box)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     memset(&stats, 0xa5, sizeof(stats));
+    stats.size_bytes = sizeof(stats);
     CHECK_OK(lbx_mailbox_stats_read(box->mailbox, &stats));
     return stats;
 }

@@ -97,7 +97,7 @@ stack_evict(void *storage, lbx_envelope *ret)
 }
 
 static const lbx_kind_ops stack_ops = {
-    .version = LBX_KIND_OPS_VERSION,
+    .size_bytes = sizeof(lbx_kind_ops),
     .create = stack_create,
     .destroy = stack_destroy,
     .push = stack_push,
@@ -481,7 +481,7 @@ TEST(incomplete_tables_are_invalid)
     ops[1].destroy = NULL;
     ops[2].push = NULL;
     ops[3].pop = NULL;
-    ops[4].version++;
+    ops[4].size_bytes--;
     ops[5].capabilities = LBX_CAPABILITY_SEND_FRONT; // and no push_front
     for (int i = 0; i < 6; i++)
         CHECK_STATUS(LBX_INVALID,

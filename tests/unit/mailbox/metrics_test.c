@@ -11,7 +11,7 @@ counts_exactly(const char *kind)
 {
     struct box box = BOX(kind, options_for(kind, 3));
     bool limited = kind_is_limited(kind);
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     box_send_numbers(&box, 1, 3);
     box_send_system(&box, 0);
@@ -96,7 +96,7 @@ TEST(stats_count_those_who_wait)
 TEST_CITING("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything)
 {
     lbx_envelope late = lbx_envelope_with_default_priority(letter(9));
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
     struct box box =
         BOX(LBX_KIND_BOUNDED, limited_options(3, LBX_OVERFLOW_DROP_OLDEST),
             with.envelopes = true);

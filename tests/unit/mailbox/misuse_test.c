@@ -146,7 +146,7 @@ ignore_rest(void *context, const lbx_envelope *envelope)
 
 TEST(null_mailbox_is_invalid_or_empty)
 {
-    lbx_mailbox_stats stats;
+    lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
     lbx_operation operation;
 
     CHECK_INT(0, lbx_mailbox_depth(NULL));
@@ -203,9 +203,10 @@ TEST(missing_outputs_and_inputs_are_invalid)
 TEST_CITING("R-13", result_is_always_written)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     memset(&result, 0xa5, sizeof(result));
+    result.size_bytes = sizeof(result);
     CHECK_STATUS(LBX_INVALID,
                  lbx_producer_try_send_envelope(box.in, NULL, &result));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);

@@ -324,10 +324,11 @@ TEST_CITING("R-13", waiting_send_reports_its_outcome)
 {
     struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     lbx_operation send;
 
     memset(&result, 0xa5, sizeof(result));
+    result.size_bytes = sizeof(result);
     box_send(&box, 1);
     CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
                                              LBX_FOREVER, &result));

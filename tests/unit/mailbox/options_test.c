@@ -135,7 +135,7 @@ TEST(another_version_of_the_options_is_refused)
     lbx_producer *in;
     lbx_consumer *out;
 
-    options.version = LBX_MAILBOX_OPTIONS_VERSION + 1;
+    options.size_bytes = sizeof(lbx_mailbox_options) + 1;
     CHECK_STATUS(LBX_INVALID,
                  lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
     memset(&options, 0, sizeof(options));

@@ -23,9 +23,10 @@ static lbx_send_result
 send_for_result(const struct box *box, int number, lbx_status expected)
 {
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(number));
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     memset(&result, 0xa5, sizeof(result));
+    result.size_bytes = sizeof(result);
     CHECK_STATUS(expected,
                  lbx_producer_try_send_envelope(box->in, &envelope, &result));
     return result;
@@ -76,7 +77,7 @@ static void
 newest_to_sender_gives_the_message_back(const char *kind)
 {
     struct losses losses = {.count = 0};
-    lbx_send_result result;
+    lbx_send_result result = LBX_SEND_RESULT_INIT;
     struct box box = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_NEWEST),
                          with.return_dropped_newest = true,
                          with.loss_sink = losses_sink(&losses));

@@ -76,7 +76,7 @@ TEST(box_options_that_contradict_themselves_are_refused)
         CHECK(strstr(fault.text, word));                                       \
     } while (0)
 
-    REFUSED(options.version = 0, "LBX_BOX_OPTIONS_INIT");
+    REFUSED(options.size_bytes = 0, "LBX_BOX_OPTIONS_INIT");
     REFUSED(options.lease_ns = -1, "lease_ns");
     REFUSED(options.capacity_letters = 0, "capacity_letters");
     REFUSED(options.limits.max_leased = 0, "max_leased");

@@ -63,10 +63,10 @@ TEST(a_double_that_cannot_be_made_says_why)
     lbx_postbox *postbox;
 
     options.fault = &fault;
-    options.version = 0;
+    options.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, lbx_null_postbox_create(&options, &postbox));
     CHECK(strstr(fault.text, "LBX_POSTBOX_OPTIONS_INIT"));
-    options.version = LBX_POSTBOX_OPTIONS_VERSION;
+    options.size_bytes = sizeof(lbx_postbox_options);
     options.box = &line;
     CHECK_STATUS(LBX_INVALID, lbx_fake_postbox_create(&options, &postbox));
     CHECK(strstr(fault.text, "a fake has no fifo"));
@@ -239,8 +239,8 @@ TEST(collected_drafts_say_all_that_was_sent)
     CHECK_OK(lbx_postbox_send_draft(outbox, &draft, NULL));
     lbx_routes_unref(routes);
     seen = lbx_collecting_postbox_at(outbox, 0);
-    CHECK_INT(2, seen->size_bytes);
-    CHECK(memcmp("b\0", seen->bytes, 3) == 0);
+    CHECK_INT(2, seen->body_bytes);
+    CHECK(memcmp("b\0", seen->body, 3) == 0);
     CHECK_STR("there", lbx_routes_default(seen->routes));
     CHECK(memcmp("\0v", seen->attributes[0].value, 2) == 0);
     CHECK_STR("l", seen->attributes[0].label);

@@ -104,7 +104,7 @@ TEST(texts_are_short_and_printable)
     draft.trace = "\xff";
     CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
     draft.trace = NULL;
-    draft.version = 0;
+    draft.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, pack(&draft, &seed));
 }
 
@@ -172,7 +172,7 @@ TEST(a_draft_that_is_refused_can_be_explained)
             FAIL("%s", fault.text);                                            \
     } while (0)
 
-    REFUSED(LBX_INVALID, &seed, draft.version = 0, "LBX_DRAFT_INIT");
+    REFUSED(LBX_INVALID, &seed, draft.size_bytes = 0, "LBX_DRAFT_INIT");
     REFUSED(LBX_INVALID, &seed, draft.token = text, "token: allowed are 1 to");
     REFUSED(LBX_INVALID, &seed, draft.token = "", "token: allowed are 1 to");
     REFUSED(LBX_INVALID, &seed, draft.type_name = "\xff", "type_name");
@@ -196,7 +196,7 @@ TEST(a_draft_that_is_refused_can_be_explained)
     REFUSED(LBX_INVALID, &seed, draft = lbx_draft_of_bytes(NULL, 1),
             "the body is NULL");
     REFUSED(LBX_INVALID, &sqs, draft = lbx_draft_of_text(""), "text only");
-    REFUSED(LBX_TOO_LARGE, &sqs, draft.size_bytes = (1 << 20) + 1, "1048576");
+    REFUSED(LBX_TOO_LARGE, &sqs, draft.body_bytes = (1 << 20) + 1, "1048576");
 #undef REFUSED
 }
 

@@ -101,10 +101,10 @@ TEST(no_failure_to_open_leaves_the_fault_as_it_was)
     options.allocator = &half;
     REFUSED(LBX_INVALID, &script.base, "a", &postbox, "allocator");
     options.allocator = NULL;
-    options.version = 7;
+    options.size_bytes = 7;
     REFUSED(LBX_INVALID, &script.base, "a", &postbox,
             "LBX_POSTBOX_OPTIONS_INIT");
-    options.version = LBX_POSTBOX_OPTIONS_VERSION;
+    options.size_bytes = sizeof(lbx_postbox_options);
     script.box_answer = LBX_UNREACHABLE;
     REFUSED(LBX_UNREACHABLE, &script.base, "a", &postbox, "'a': ");
 #undef REFUSED
@@ -209,7 +209,7 @@ TEST_CITING("W-09 W-37", a_closed_postbox_refuses_clearly)
 {
     struct world world;
     lbx_letter *letter, *other;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     uint64_t purged;
 
     begin(&world, NULL);
@@ -333,7 +333,7 @@ TEST_CITING("W-08", counting_asks_the_store)
 {
     struct world world;
     lbx_operation operation;
-    lbx_box_counts counts = {.ready = 9};
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     begin(&world, NULL);
     CHECK_OK(lbx_postbox_send(world.postbox, "x", 1, NULL));
@@ -501,7 +501,7 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
         .in_reply_to = "q",
     };
     char receipt[LBX_RECEIPT_BYTES];
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     lbx_attribute found;
     struct world world;
     lbx_letter *letter;
@@ -517,7 +517,7 @@ TEST_CITING("W-10 W-28", a_letter_carries_all_that_was_delivered)
               lbx_routes_address_by_name(lbx_letter_routes(letter), "t.R"));
     CHECK_STR("d", lbx_routes_default(lbx_letter_routes(letter)));
     CHECK(lbx_letter_attribute(letter, "two", &found));
-    CHECK_INT(2, found.size_bytes);
+    CHECK_INT(2, found.value_bytes);
     CHECK_STR("png", found.label);
     CHECK(memcmp("\0\1", found.value, 2) == 0);
     CHECK(!lbx_letter_attribute(letter, "three", &found));
@@ -584,7 +584,7 @@ TEST(checking_a_draft_says_what_is_wrong_with_it)
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_check_draft(world.postbox, &draft, &fault));
     CHECK(strstr(fault.text, "delay_ns is -1"));
-    draft.version = 0;
+    draft.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID,
                  lbx_postbox_check_draft(world.postbox, &draft, &fault));
     CHECK(strstr(fault.text, "LBX_DRAFT_INIT"));

@@ -155,7 +155,7 @@ TEST_CITING("W-40", a_chain_passes_failures_on)
     CHECK_STATUS(LBX_DENIED, resolve(chain, "a"));
     CHECK_INT(3, factory.made);
     lbx_resolver_chain_destroy(chain);
-    options.version = 0;
+    options.size_bytes = 0;
     CHECK_STATUS(LBX_INVALID, lbx_resolver_chain_create(&options, &chain));
 }
 
@@ -402,9 +402,9 @@ TEST(a_store_that_cannot_be_opened_says_why)
     options.allocator = &half;
     REFUSED(LBX_INVALID, "try:shop", &store, "allocator");
     options.allocator = NULL;
-    options.version = 0;
+    options.size_bytes = 0;
     REFUSED(LBX_INVALID, "try:shop", &store,
-            "version is 0, and must be 1: begin with LBX_STORE_OPTIONS_INIT");
+            "size_bytes of 0: start it with LBX_STORE_OPTIONS_INIT");
 #undef REFUSED
 
     // Both faults are told.

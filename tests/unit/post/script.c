@@ -333,7 +333,7 @@ close_script(lbx_store *store)
 }
 
 const lbx_store_ops script_ops = {
-    .version = LBX_STORE_OPS_VERSION,
+    .size_bytes = sizeof(lbx_store_ops),
     .scheme = "script",
     .durability = durability,
     .create = create,

@@ -188,12 +188,12 @@ TEST(a_reply_that_fails_says_why)
     REFUSED(LBX_INVALID,
             lbx_letter_reply_and_acknowledge(world.letter, NULL, NULL, &fault),
             "NULL");
-    reply.version = 9;
+    reply.size_bytes = 9;
     REFUSED(
         LBX_INVALID,
         lbx_letter_reply_and_acknowledge(world.letter, &reply, NULL, &fault),
         "LBX_DRAFT_INIT");
-    reply.version = LBX_DRAFT_VERSION;
+    reply.size_bytes = sizeof(lbx_draft);
     reply.delay_ns = -1;
     REFUSED(LBX_INVALID, lbx_letter_reply(world.letter, &reply, NULL, &fault),
             "delay_ns is -1");
@@ -439,7 +439,7 @@ TEST(what_could_not_be_sent_settles_nothing)
 {
     struct elsewhere test;
     const lbx_draft draft = lbx_draft_of_text("done");
-    const lbx_draft none = {.version = 0};
+    const lbx_draft none = {.size_bytes = 0};
     lbx_sent_letter sent;
 
     begin_elsewhere(&test);
@@ -491,7 +491,8 @@ TEST(a_postbox_whose_box_was_deleted_is_closed_by_what_is_sent_along)
 TEST(settles_with_replies_are_an_operation)
 {
     struct elsewhere test;
-    lbx_draft replies[2] = {LBX_DRAFT_INIT, LBX_DRAFT_INIT};
+    const lbx_draft reply = lbx_draft_of_text("r");
+    const lbx_draft *replies[2] = {&reply, NULL};
     lbx_settle_item settles[2];
     lbx_operation operation;
     lbx_letter *second;
@@ -502,8 +503,6 @@ TEST(settles_with_replies_are_an_operation)
     script_clear(&test.world.script);
     settles[0] = (lbx_settle_item){.letter = test.world.letter};
     settles[1] = (lbx_settle_item){.action = LBX_SETTLE_NACK, .letter = second};
-    replies[0] = lbx_draft_of_text("r");
-    replies[1].version = 0; // none
     test.world.script.hold = true;
     CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, settles, 2,
                                      replies, sent));
@@ -530,6 +529,7 @@ TEST(a_settle_that_is_cancelled_says_what_happened)
 {
     struct elsewhere test;
     const lbx_draft reply = lbx_draft_of_text("r");
+    const lbx_draft *replies = &reply;
     lbx_operation operation;
     lbx_settle_item settle;
     lbx_sent_letter sent;
@@ -538,7 +538,7 @@ TEST(a_settle_that_is_cancelled_says_what_happened)
     settle = (lbx_settle_item){.letter = test.world.letter};
     test.world.script.hold = true;
     CHECK_OK(lbx_postbox_settle_init(&operation, test.world.postbox, &settle, 1,
-                                     &reply, &sent));
+                                     &replies, &sent));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation));
     CHECK_STATUS(LBX_CANCELLED, settle.status);
@@ -569,6 +569,7 @@ TEST(a_cancel_between_reply_and_settling_settles_nothing)
     lbx_postbox *there;
     lbx_postbox_registry *registry;
     const lbx_draft reply = lbx_draft_of_text("r");
+    const lbx_draft *replies = &reply;
     lbx_operation operation;
     lbx_settle_item settle;
     lbx_sent_letter sent;
@@ -583,7 +584,7 @@ TEST(a_cancel_between_reply_and_settling_settles_nothing)
     other.hold = true;
     other.cancel = SCRIPT_HAPPENED;
     CHECK_OK(lbx_postbox_settle_init(&operation, world.postbox, &settle, 1,
-                                     &reply, &sent));
+                                     &replies, &sent));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&operation, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&operation));
     CHECK_OK(sent.status);

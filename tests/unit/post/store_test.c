@@ -13,7 +13,7 @@ TEST(a_table_must_be_whole)
 
     CHECK_STATUS(LBX_INVALID, lbx_store_init(NULL, &ops));
     CHECK_STATUS(LBX_INVALID, lbx_store_init(&store, NULL));
-    ops.version++;
+    ops.size_bytes--;
     CHECK_STATUS(LBX_INVALID, lbx_store_init(&store, &ops));
     ops = script_ops;
     ops.cancel = NULL;
@@ -51,9 +51,9 @@ count(void *context, const char *name)
 
 TEST(boxes_are_managed_by_name)
 {
-    lbx_box_options options = LBX_BOX_OPTIONS_INIT, read;
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT, read = LBX_BOX_OPTIONS_INIT;
     char texts[LBX_BOX_OPTIONS_BUFFER_BYTES];
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     struct script script;
     lbx_fault fault;
     int names = 0;
@@ -83,7 +83,7 @@ TEST(boxes_are_managed_by_name)
 TEST(what_a_store_cannot_do_is_unsupported)
 {
     struct script script;
-    lbx_move_progress state;
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_postbox *postbox;
     lbx_letter *letter;
     size_t letters;
@@ -133,7 +133,7 @@ TEST(what_was_only_seen_cannot_be_settled)
     lbx_letter *letters[5];
     struct script script;
     lbx_postbox *postbox;
-    lbx_letter_info facts;
+    lbx_letter_info facts = LBX_LETTER_INFO_INIT;
     size_t letter_count;
 
     script_init(&script);

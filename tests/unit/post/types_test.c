@@ -85,14 +85,14 @@ TEST(drafts_begin_with_defaults)
     lbx_draft draft = lbx_draft_of_text("hello");
     int message = 1;
 
-    CHECK_INT(LBX_DRAFT_VERSION, draft.version);
-    CHECK_INT(5, draft.size_bytes);
-    CHECK(memcmp("hello", draft.bytes, 5) == 0);
+    CHECK_INT(sizeof(lbx_draft), draft.size_bytes);
+    CHECK_INT(5, draft.body_bytes);
+    CHECK(memcmp("hello", draft.body, 5) == 0);
     CHECK(draft.delay_ns == LBX_DEFAULT);
     CHECK_PTR(NULL, draft.type);
     draft = lbx_draft_of_text(NULL);
-    CHECK_INT(0, draft.size_bytes);
+    CHECK_INT(0, draft.body_bytes);
     draft = lbx_draft_of_message(NULL, &message);
     CHECK_PTR(&message, draft.message);
-    CHECK_PTR(NULL, draft.bytes);
+    CHECK_PTR(NULL, draft.body);
 }

@@ -106,9 +106,12 @@ void lbx__audit_report_page(void *context, lbx__table table,
 lbx__audit_box *lbx__audit_report_find(const lbx__audit *audit, uint64_t box);
 int lbx__audit_report_compare(const void *a, const void *b);
 
-/* The result of a check or a salvage: `status`, with a sentence about `dir` if
- * the fault has none. */
-lbx_status lbx__audit_report_end(lbx_file_store_report *ret, lbx_status status,
-                                 const lbx_fault *fault, const char *dir);
+/* Ends a check or a salvage: writes `report`, unless it is NULL, into the
+ * caller's, and the fault, with a sentence about `dir` if it has none. Returns
+ * `status`. */
+lbx_status lbx__audit_report_end(lbx_file_store_report *ret,
+                                 const lbx_file_store_report *report,
+                                 lbx_status status, const lbx_fault *fault,
+                                 const char *dir);
 
 #endif

@@ -28,7 +28,7 @@ audit_report_journal(lbx__audit_log *log, uint64_t from, uint64_t end)
     const lbx_file_store_damage part = {
         .what = end > 0 ? "journal" : LBX__NO_JOURNAL,
         .offset_bytes = from,
-        .size_bytes = end > from ? end - from : 0,
+        .damaged_bytes = end > from ? end - from : 0,
     };
 
     log->report.damaged++;

@@ -10,6 +10,7 @@
 #include "stores/file/repair/audit.h"
 
 #include "base/fault.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -22,11 +23,14 @@ lbx__audit_report_damage(lbx__audit_log *log, const lbx_file_store_damage *part)
 }
 
 lbx_status
-lbx__audit_report_end(lbx_file_store_report *ret, lbx_status status,
+lbx__audit_report_end(lbx_file_store_report *ret,
+                      const lbx_file_store_report *report, lbx_status status,
                       const lbx_fault *fault, const char *dir)
 {
     lbx_fault said = *fault;
 
+    if (report)
+        (void)LBX__SIZED_WRITE(ret, report, lbx_file_store_report, fault);
     if (status == LBX_OK)
         said = (lbx_fault){LBX_OK, ""};
     else if (!said.text[0])

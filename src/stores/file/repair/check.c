@@ -16,6 +16,7 @@
 #include "stores/file/repair/check.h"
 
 #include "base/fault.h"
+#include "base/sized.h"
 #include "stores/file/folder.h"
 #include "stores/file/repair/audit.h"
 #include "stores/file/repair/check_child.h"
@@ -130,15 +131,18 @@ lbx_file_store_check(const char *dir,
                                     const lbx_file_store_damage *part),
                      void *context, lbx_file_store_report *ret)
 {
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     lbx_fault fault = {LBX_OK, ""};
     lbx_status status;
 
-    if (!ret)
+    if (!ret || !LBX__SIZED_HAS(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
     if (!dir || !*dir)
-        return lbx__audit_report_end(ret, LBX_INVALID, &fault, "");
-    status = lbx__check_store(dir, damage, context, ret, &fault);
-    return lbx__audit_report_end(ret, status, &fault, dir);
+        return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");
+    status = lbx__check_store(dir, damage, context, &report, &fault);
+    return lbx__audit_report_end(
+        ret, status == LBX_OK || status == LBX_CORRUPT ? &report : NULL, status,
+        &fault, dir);
 }
 
 /* The first part that a check finds, as a sentence. */
@@ -154,11 +158,11 @@ check_note_damage(void *context, const lbx_file_store_damage *part)
                              LBX__JOURNAL ": it is missing");
         return;
     }
-    if (part->size_bytes > 0)
+    if (part->damaged_bytes > 0)
         (void)lbx__fault_set(fault, LBX_CORRUPT,
                              "%s: bytes %" PRIu64 " to %" PRIu64 " are damaged",
                              part->what, part->offset_bytes,
-                             part->offset_bytes + part->size_bytes);
+                             part->offset_bytes + part->damaged_bytes);
     else if (part->first_sequence > 0)
         (void)lbx__fault_set(fault, LBX_CORRUPT,
                              "box %s: %s of letters %" PRIu64 " to %" PRIu64

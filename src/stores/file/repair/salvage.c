@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/sized.h"
 #include "stores/file/private.h"
 #include "stores/file/repair/staging.h"
 
@@ -162,13 +163,13 @@ lbx_file_store_salvage(const char *dir, const char *new_dir,
     lbx__folder folder;
     lbx_status status;
 
-    if (!ret)
+    if (!ret || !LBX__SIZED_HAS(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
     if (!dir || !*dir || !new_dir || !*new_dir)
-        return lbx__audit_report_end(ret, LBX_INVALID, &fault, "");
+        return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");
     status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
     if (status != LBX_OK)
-        return lbx__audit_report_end(ret, status, &fault, dir);
+        return lbx__audit_report_end(ret, NULL, status, &fault, dir);
     lbx__buffer_init(&salvage.encoded, NULL, LBX__ROW_VALUE_MAX);
     status = salvage_folder(&salvage, &folder, new_dir, &fault);
     lbx__folder_close(&folder);
@@ -177,7 +178,6 @@ lbx_file_store_salvage(const char *dir, const char *new_dir,
     lbx__buffer_fini(&salvage.encoded);
     lbx__array_fini(&salvage.boxes, NULL);
     lbx__array_fini(&salvage.letters, NULL);
-    if (status == LBX_OK)
-        *ret = log.report;
-    return lbx__audit_report_end(ret, status, &fault, dir);
+    return lbx__audit_report_end(ret, status == LBX_OK ? &log.report : NULL,
+                                 status, &fault, dir);
 }

@@ -300,7 +300,7 @@ TEST(every_failing_allocation_is_a_refusal_without_a_trace)
         lbx_allocator allocator = torture_allocator(&memory);
         struct rig *rig = rig_new_in(&allocator);
         lbx_box plain, fifo;
-        lbx_box_counts counts;
+        lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
         lbx_status status;
 
         plain = rig_create(rig, "plain", NULL);

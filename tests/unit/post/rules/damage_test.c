@@ -393,7 +393,9 @@ TEST_CITING("MOVE-1 RULES-6",
             a_move_takes_what_is_intact_and_reports_that_it_is_not_all)
 {
     RIG(rig);
-    lbx_move_request request = {.action = LBX_MOVE_ACTION_START};
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_START,
+                                .ret = &progress};
 
     request.from = fill(rig, 5, NULL);
     request.to = rig_create(rig, "to", NULL);
@@ -402,9 +404,9 @@ TEST_CITING("MOVE-1 RULES-6",
     rig_work(rig);
     request.action = LBX_MOVE_ACTION_DESCRIBE;
     CHECK_OK(RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
-    CHECK_INT(LBX_MOVE_PHASE_FAILED, request.ret.phase);
-    CHECK_STATUS(LBX_CORRUPT, request.ret.reason);
-    CHECK_INT(4, request.ret.moved);
-    CHECK_INT(1, request.ret.left);
+    CHECK_INT(LBX_MOVE_PHASE_FAILED, progress.phase);
+    CHECK_STATUS(LBX_CORRUPT, progress.reason);
+    CHECK_INT(4, progress.moved);
+    CHECK_INT(1, progress.left);
     CHECK_STR("a c d e", rig_received(rig, request.to, 10, S));
 }

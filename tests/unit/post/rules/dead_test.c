@@ -162,13 +162,13 @@ static lbx_status
 move(struct rig *rig, lbx_move_action what, lbx_box from, lbx_box to,
      int64_t rate, lbx_move_progress *ret)
 {
-    lbx_move_request request = {
-        .action = what, .from = from, .to = to, .letters_per_second = rate};
-    lbx_status status = RIG_CALL(rig, lbx__move_apply(rig->rules, &request));
+    lbx_move_request request = {.action = what,
+                                .from = from,
+                                .to = to,
+                                .letters_per_second = rate,
+                                .ret = ret};
 
-    if (status == LBX_OK && ret)
-        *ret = request.ret;
-    return status;
+    return RIG_CALL(rig, lbx__move_apply(rig->rules, &request));
 }
 
 /* Each to where it died, though that is many boxes (SQS). */
@@ -177,7 +177,7 @@ TEST_CITING("DEADLET-4", dead_letters_move_back_to_their_own_boxes)
     RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
     struct rig_got first;
-    lbx_move_progress state;
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_box dead = rig_create(rig, "dead", NULL);
     lbx_box a = rig_create(rig, "a", &options);
     lbx_box b = rig_create(rig, "b", &options);
@@ -211,7 +211,7 @@ TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
     RIG(rig);
     const lbx_box_options options = dying_into("dead", 1);
     const lbx_box_options round = dying_into("ring", 1);
-    lbx_move_progress state;
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_box dead = rig_create(rig, "dead", NULL);
     lbx_box a = rig_create(rig, "a", &options);
     lbx_box ring;
@@ -246,7 +246,7 @@ TEST(letters_that_have_nowhere_to_go_back_to_are_not_begun)
 TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 {
     RIG(rig);
-    lbx_move_progress state;
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     int64_t due;
     lbx_box from = rig_create(rig, "from", NULL);
     lbx_box to = rig_create(rig, "to", NULL);
@@ -275,7 +275,7 @@ TEST(a_move_keeps_its_pace_and_can_be_cancelled)
 TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
 {
     RIG(rig);
-    lbx_move_progress state;
+    lbx_move_progress state = LBX_MOVE_PROGRESS_INIT;
     lbx_box from = rig_create(rig, "from", NULL);
     lbx_box to = rig_create(rig, "to", NULL);
 
@@ -298,7 +298,9 @@ TEST(a_move_to_a_box_that_goes_fails_and_loses_nothing)
 TEST(the_last_ten_moves_are_kept)
 {
     RIG(rig);
-    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE};
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
+    lbx_move_request request = {.action = LBX_MOVE_ACTION_DESCRIBE,
+                                .ret = &progress};
     lbx_box to;
     uint64_t last = 0;
 
@@ -310,8 +312,8 @@ TEST(the_last_ten_moves_are_kept)
     }
     for (request.index = 0; request.index < 10; request.index++) {
         CHECK_OK(RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
-        CHECK(last == 0 || request.ret.task < last);
-        last = request.ret.task;
+        CHECK(last == 0 || progress.task < last);
+        last = progress.task;
     }
     CHECK_STATUS(LBX_NOT_FOUND,
                  RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));

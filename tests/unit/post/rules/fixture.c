@@ -134,7 +134,7 @@ rig_purge(struct rig *rig, lbx_box box)
 lbx_box_counts
 rig_counts(struct rig *rig, lbx_box box)
 {
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_box_request request = {.box = box, .ret_counts = &counts};
 
     CHECK_OK(RIG_CALL(rig, lbx__catalog_describe(rig->rules, &request)));

@@ -117,7 +117,7 @@ TEST_CITING("W-10 W-17", letters_and_receipts_survive_a_restart)
     char receipt[LBX_RECEIPT_BYTES];
     lbx_settle_item settle = {.action = LBX_SETTLE_ACKNOWLEDGE};
     lbx_postbox *postbox;
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
     lbx_letter *letter;
 
     new_store_path();

@@ -24,7 +24,7 @@ TEST(a_name_is_one_store)
     lbx_postbox *mine = open_orders("memory:shop/orders");
     lbx_postbox *same = open_orders("memory:shop/orders");
     lbx_postbox *other = open_orders("memory:other/orders");
-    lbx_box_counts counts;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
 
     CHECK_OK(lbx_postbox_send(mine, "a", 1, NULL));
     CHECK_OK(lbx_postbox_count(same, &counts));
