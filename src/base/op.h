@@ -100,9 +100,9 @@ _Static_assert(sizeof(lbx__op) + 8 * sizeof(uint64_t) <= sizeof(lbx_operation),
 #define LBX__OP_DATA(type, accessor)                                           \
     _Static_assert(sizeof(type) <= LBX__OP_DATA_WORDS * sizeof(uint64_t),      \
                    "the data of an operation does not fit");                   \
-    static inline type *accessor(lbx__op *op)                                  \
+    static inline __typeof__(type) *accessor(lbx__op *op)                      \
     {                                                                          \
-        return (type *)(void *)op->data;                                       \
+        return (__typeof__(type) *)(void *)op->data;                           \
     }                                                                          \
     _Static_assert(1, "")
 

@@ -5,10 +5,6 @@
 #include "base/fault.h"
 #include <string.h>
 
-enum {
-    SIZED_MAX_BYTES = 1 << 16 /* larger than any struct will be */
-};
-
 /* The size that a struct says it has; its first member. */
 static size_t
 sized_bytes(const void *sized)
@@ -27,7 +23,8 @@ lbx__sized_check(const void *from, const lbx__sized *sized, lbx_fault *fault)
 
     if (given == sized->size_bytes)
         return LBX_OK;
-    if (given < sized->min_bytes || given > SIZED_MAX_BYTES) // SIZED-2
+    if (given < sized->min_bytes ||
+        given > LBX__SIZED_GROWTH * sized->size_bytes) // SIZED-2
         return lbx__fault_set(fault, LBX_INVALID,
                               "the struct has a size_bytes of %zu: start it "
                               "with %s",
@@ -83,7 +80,7 @@ lbx__sized_write(void *to, const void *from, size_t size_bytes,
     const size_t given = sized_bytes(to);
     const size_t copied = given < size_bytes ? given : size_bytes;
 
-    if (given < min_bytes || given > SIZED_MAX_BYTES) // SIZED-2
+    if (given < min_bytes || given > LBX__SIZED_GROWTH * size_bytes) // SIZED-2
         return LBX_INVALID;
     memcpy(to, from, copied); // SIZED-1
     memcpy(to, &given, sizeof(given));

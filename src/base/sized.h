@@ -32,6 +32,12 @@
 #define LBX__SIZED_MIN(type, member)                                           \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
+/* How many times its size of today a struct of a newer program may have. A larger
+ * size is that of a struct that was not started with its _INIT. */
+enum {
+    LBX__SIZED_GROWTH = 4
+};
+
 /* Reports whether a user's struct is long enough to have `member`. */
 #define LBX__SIZED_HAS(sized, type, member)                                    \
     ((sized)->size_bytes >= LBX__SIZED_MIN(type, member))
@@ -94,6 +100,7 @@ lbx_status lbx__sized_write(void *to, const void *from, size_t size_bytes,
 /* Reports whether lbx__sized_write() would refuse: to be known before there is
  * an effect. */
 #define LBX__SIZED_IS_WRITABLE(to, type, member)                               \
-    LBX__SIZED_HAS(to, type, member)
+    (LBX__SIZED_HAS(to, type, member) &&                                       \
+     (to)->size_bytes <= LBX__SIZED_GROWTH * sizeof(type))
 
 #endif

@@ -272,7 +272,7 @@ lbx__send_result_write(lbx_send_result *to, const lbx_send_result *from)
 static inline bool
 lbx__send_result_is_writable(const lbx_send_result *to)
 {
-    return LBX__SIZED_HAS(to, lbx_send_result, overflow);
+    return LBX__SIZED_IS_WRITABLE(to, lbx_send_result, overflow);
 }
 /* Counts a send that found no capacity: LBX_FULL. */
 lbx_status lbx__send_reject(lbx_mailbox *box, const lbx__lane *lane);

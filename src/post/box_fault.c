@@ -8,7 +8,6 @@
 #include "post/box.h"
 
 #include "base/fault.h"
-#include "post/box.h"
 #include "post/call.h"
 
 #include <stddef.h>

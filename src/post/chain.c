@@ -8,8 +8,8 @@
  *
  * Threads: any. The lock is held for a search of the cache; resolvers and the
  * last unref of a postbox run without it. Two threads that miss the same
- * address may both chain_make a postbox; the second one drops its own and
- * returns the first.
+ * address may both open a postbox; the second one drops its own and returns the
+ * first.
  */
 #include "base/alloc.h"
 #include "base/list.h"

@@ -28,7 +28,7 @@ typedef struct lbx__draft_packed {
 
 /* OK; INVALID; TOO_LARGE; ENCODING; NO_MEMORY. Must be finished whatever the
  * result. */
-lbx_status lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *draft,
+lbx_status lbx__draft_pack(lbx__draft_packed *packed, const lbx_draft *given,
                            const lbx_box_options *rules,
                            const lbx_allocator *allocator);
 void lbx__draft_packed_fini(lbx__draft_packed *packed);
@@ -43,7 +43,7 @@ const lbx_draft *lbx__draft_view(const lbx_draft *draft, lbx_draft *own,
 
 /* Writes into `fault`, which may be NULL, why a draft was INVALID or TOO_LARGE
  * for a box; returns the status. For another status it does nothing. */
-lbx_status lbx__draft_explain(const lbx_draft *draft,
+lbx_status lbx__draft_explain(const lbx_draft *given,
                               const lbx_box_options *rules, lbx_status status,
                               lbx_fault *fault);
 

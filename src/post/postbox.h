@@ -80,10 +80,10 @@ lbx_status lbx__postbox_create_reply_boxes(lbx_postbox *postbox,
 bool lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
                           const lbx_type *type);
 
-/* Checks and packs a draft as a send to this postbox does. `packed` must be
+/* Checks and packs a draft as a send to this postbox does. `packing` must be
  * finished whatever the result. */
 lbx_status lbx__postbox_send_pack(lbx_postbox *postbox, const lbx_draft *draft,
-                                  lbx__draft_packed *packed);
+                                  lbx__draft_packed *packing);
 
 /* postbox_settle.c: sends a draft to `to`, or by the letter's routes when that
  * is NULL, and acknowledges the letter, in one step where one store has

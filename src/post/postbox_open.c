@@ -18,6 +18,7 @@
 #include "post/box.h"
 #include "post/scheme.h"
 
+#include <assert.h>
 #include <string.h>
 
 static lbx_status
@@ -93,6 +94,7 @@ postbox_make(lbx_store *store, const char *name,
     postbox->options.store = NULL;
     lbx__init(&postbox->users, 1);
     lbx__call_queue_init(&postbox->calls);
+    assert(name); // checked by the callers
     memcpy(postbox->name, name, strlen(name) + 1);
     status = postbox_find_box(postbox, options);
     if (status != LBX_OK) {

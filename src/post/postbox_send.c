@@ -102,6 +102,10 @@ send_begin(lbx__op *op)
 
     if (lbx__postbox_closed(postbox))
         return send_report_all(call_op, LBX_CLOSED);
+    // The size of the first draft is the distance to the others.
+    if (call_op->u.batch.count > 1 &&
+        lbx__draft_check(call_op->u.batch.what, NULL) != LBX_OK)
+        return send_report_all(call_op, LBX_INVALID);
     if (!job) {
         job = lbx__alloc(postbox->allocator, sizeof(*job),
                          _Alignof(struct send_job));

@@ -24,7 +24,7 @@ typedef struct lbx__reply {
 /* Finds the postbox by the letter's routes and packs the draft. Statuses as of
  * lbx_letter_reply(). Must be finished whatever the result. */
 lbx_status lbx__reply_init(lbx__reply *reply, const lbx_letter *letter,
-                           const lbx_draft *draft, lbx_fault *fault);
+                           const lbx_draft *given, lbx_fault *fault);
 void lbx__reply_fini(lbx__reply *reply);
 
 /* The same for a letter to a postbox of the caller. Statuses as of a send. */

@@ -26,7 +26,7 @@ lbx_status lbx__stores_open(const lbx__scheme *scheme, const char *address,
 /* Releases a reference to a listed store. True when it was the last: the caller
  * closes the store and then calls lbx__stores_closed(). */
 bool lbx__stores_unref(lbx_store *store);
-void lbx__stores_closed(void *listed);
+void lbx__stores_closed(void *closed);
 
 /* For a `close` that returns before the store is closed: this thread calls
  * lbx__stores_closed() too, at its end. Returns the argument for that; may be

@@ -47,8 +47,10 @@ router_read_pool(const lbx_pool *given, router_pool *ret)
     if (!given ||
         lbx__sized_read(&ret->pool, given, &pool_sized, NULL) != LBX_OK)
         return LBX_INVALID;
+    if (!ret->pool.props)
+        return LBX_INVALID; // the defaults have no behaviour
     props = lbx__spawn_view_props(ret->pool.props, &own);
-    if (!props)
+    if (!props || !lbx__spawn_are_props(props))
         return LBX_INVALID;
     ret->props = *props;
     ret->pool.props = &ret->props;

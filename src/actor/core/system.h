@@ -207,7 +207,7 @@ uint64_t lbx__stash_unstash(lbx__cell *cell, uint64_t max_count);
 
 /* router.c: lbx__spawn_actor(), or a pool where deployment demands one. */
 lbx_status lbx__router_spawn(lbx_system *system, lbx__cell *parent,
-                             const lbx_props *props, const char *name,
+                             const lbx_props *given, const char *name,
                              lbx_ref *ret);
 /* The end of an actor, if it is a pool. */
 void lbx__router_end(lbx__cell *cell);

@@ -6,7 +6,8 @@
  *   space NUL  name NUL  options  texts
  *
  * A new option of a box is added here: to lbx__box_row_encode_options() and
- * lbx__box_row_decode_options(), at the end of the numbers or as a flag.
+ * box_row_decode_numbers(), as a flag; a new number needs another format, so
+ * that rows of existing stores are still read.
  *
  * BOXROW-1  Equal options are equal bytes: a second create is compared with the
  *           first by memcmp().

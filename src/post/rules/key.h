@@ -105,9 +105,11 @@ static inline lbx__key
 lbx__key_name(const char *space, const char *name)
 {
     const size_t space_size = space ? strlen(space) : 0;
-    const size_t name_size = strlen(name);
+    size_t name_size;
     lbx__key key;
 
+    assert(name); // the callers have checked
+    name_size = strlen(name);
     assert(space_size + 1 + name_size <= LBX__ROW_KEY_MAX);
     if (space_size > 0)
         memcpy(key.bytes, space, space_size);

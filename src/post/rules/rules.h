@@ -139,7 +139,7 @@ lbx_status lbx__receive_apply(lbx__rules *rules,
 
 /* When a receive that has just returned EMPTY should be tried again although no
  * rule has run: LBX_FOREVER when nothing will be due. OK; CLOSED; CORRUPT; IO. */
-lbx_status lbx__receive_next_due(lbx__rules *rules, lbx_box box,
+lbx_status lbx__receive_next_due(lbx__rules *rules, lbx_box id,
                                  int64_t *ret_due_ns);
 
 /* OK, EXPIRED, GONE, INVALID for each entry; or a status of sending what is

@@ -2,12 +2,12 @@
 /*
  * Storage in memory: one index for each table.
  *
- * Nothing survives the process, so that a ticket is durable when it is given: it
- * has reached what this storage promises. Rows are allocated by memory_reserve and wait
- * in a list until a memory_put asks for one of their size; memory_commit frees the rest.
+ * Nothing survives the process, so a batch is durable when it is committed: it
+ * has reached what this storage promises. Rows are allocated by reserve and wait
+ * in a list until a put asks for one of their size; commit frees the rest.
  *
- * MEM-1  After memory_reserve has returned OK, each of its rows is in the list or has
- *        been memory_put.
+ * MEM-1  After reserve has returned LBX_OK, each of its rows is in the list or
+ *        was put.
  * MEM-2  A row is in the list or in one index.
  * MEM-3  memory_now() never goes back, whatever the clock does.
  * MEM-4  Of the large blocks that were freed the last one is kept, up to
@@ -141,7 +141,8 @@ memory_reserve(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
     return LBX_OK;
 }
 
-/* A reserved row of exactly these sizes: a larger one belongs to another memory_put (MEM-1). */
+/* A reserved row of exactly these sizes: a larger one belongs to another put
+ * (MEM-1). */
 static lbx__index_row *
 memory_take_reserved(struct memory *memory, size_t key_size, size_t value_size)
 {

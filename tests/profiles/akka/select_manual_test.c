@@ -43,7 +43,7 @@ static const char *const interface[] = {"org.example.MyInterface", NULL};
 // "If the mailbox does not meet the requirement, creation fails."
 STAGE_TEST("A-05 A-30", manual_dispatcher_requirement_is_enforced)
 {
-    const lbx_mailbox_type type = {
+    static const lbx_mailbox_type type = {
         .size_bytes = sizeof(lbx_mailbox_type),
         .name = "org.example.MyMailbox",
         .kind = LBX_KIND_UNBOUNDED,

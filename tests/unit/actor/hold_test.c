@@ -34,6 +34,7 @@ PATIENT_TEST("ACTOR-5", those_below_a_failed_actor_handle_nothing)
     CHECK_DIARY(&line->world, "g:4");
     world_advance(&line->world, 100);
     CHECK_DIARY(&line->world, "p:1 c:3 d:2");
+    world_end(&line->world); // the actors use what lies on this stack
 }
 
 LINE_TEST("ACTOR-5 A-24", those_who_are_to_be_stopped_handle_nothing_more)
@@ -74,6 +75,7 @@ PATIENT_TEST("", those_born_below_a_failed_actor_start_and_wait)
     lbx_ref_stop(line->p.self); // the order would spawn d again
     CHECK_DIARY(&line->world, "c- e- d- p-");
     CHECK_INT(2 + 1, atomic_load(&line->world.dead_count));
+    world_end(&line->world); // the actors use what lies on this stack
 }
 
 static lbx_directive
@@ -105,6 +107,7 @@ PATIENT_TEST("", child_that_a_failed_actor_spawns_is_released_with_the_others)
     CHECK_OK(lbx_ref_suspend(line->p.self)); // it would fail again
     world_advance(&line->world, 100);
     CHECK_DIARY(&line->world, "c:1 d:2");
+    world_end(&line->world); // the actors use what lies on this stack
 }
 
 // To be suspended by somebody is another matter.
@@ -157,6 +160,7 @@ PATIENT_TEST("ACTOR-5", child_that_may_go_on_waits_for_its_failed_parent)
     CHECK_DIARY(&line->world, "");
     world_advance(&line->world, 200);
     CHECK_DIARY(&line->world, "p:3 c:1 d:2");
+    world_end(&line->world); // the actors use what lies on this stack
 }
 
 /* ---- In threads ---- */

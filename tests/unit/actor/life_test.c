@@ -37,6 +37,7 @@ ACTOR_TEST_THREADS("A-18 R-40 ACTOR-4", messages_wait_for_a_slow_start, 2)
         lbx_tell(a->self, letter(i));
     atomic_store(&gate.is_open, true);
     CHECK_DIARY(world, "a+ a:1 a:2 a:3 a:4 a:5 a:6");
+    world_end(world); // the actors use what lies on this stack
 }
 
 struct births {
@@ -198,6 +199,7 @@ ACTOR_TEST("", same_name_below_another_parent_is_another_actor)
     }
     CHECK_DIARY(world, "p+ q+ c+ c+");
     CHECK(!lbx_ref_equal(children[0].self, children[1].self));
+    world_end(world); // the actors use what lies on this stack
 }
 
 ACTOR_TEST("", many_names_come_and_go)
@@ -399,6 +401,7 @@ ACTOR_TEST_THREADS("ACTOR-11", terminating_gives_up_at_its_deadline, 1)
     CHECK_INT(1, lines); // who it is
     atomic_store(&gate.is_open, true);
     CHECK_OK(lbx_system_terminate(world->system, LBX_FOREVER));
+    world_end(world); // the actors use what lies on this stack
 }
 
 // Also when "/user" has had no time to hear of it.
@@ -439,6 +442,7 @@ ACTOR_TEST_THREADS("", several_threads_may_terminate, 2)
         part_spawn(&parts[i]);
     }
     threads_run(4, terminate, world);
+    world_end(world); // the actors use what lies on this stack
 }
 
 static lbx_status

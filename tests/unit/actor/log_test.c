@@ -60,6 +60,7 @@ ACTOR_TEST("2.4.6 5.4", the_log_pauses_and_says_how_many_it_left_out)
     CHECK_INT(9, lines.count); // the count has begun anew
     lose(world, 1);
     CHECK_INT(9, lines.count);
+    world_end(world); // the actors use what lies on this stack
 }
 
 ACTOR_TEST("2.4.6", the_log_leaves_out_what_is_suppressed_and_the_shutdown)
@@ -119,6 +120,7 @@ ACTOR_TEST("", listeners_come_and_go)
     listener.on_dead_letter = NULL;
     CHECK_STATUS(LBX_INVALID,
                  lbx_system_add_dead_letter_listener(world->system, listener));
+    world_end(world); // the actors use what lies on this stack
 }
 
 TEST(every_reason_has_words)

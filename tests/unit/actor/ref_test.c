@@ -160,6 +160,7 @@ ACTOR_TEST("", path_names_the_ancestors)
     lbx_ref_stop(till.self);
     (void)world_run(world);
     CHECK_STATUS(LBX_NOT_FOUND, lbx_ref_path(till.self, path, 8));
+    world_end(world); // the actors use what lies on this stack
 }
 
 enum {
@@ -224,6 +225,7 @@ ACTOR_TEST("", find_goes_down_the_path)
     (void)world_run(world);
     CHECK_STATUS(LBX_NOT_FOUND,
                  lbx_system_find(world->system, "/user/shop", &found));
+    world_end(world); // the actors use what lies on this stack
 }
 
 // What lbx_ref_path() says, lbx_system_find() finds.

@@ -124,4 +124,5 @@ FAMILY_TEST("", retry_does_not_interrupt_a_restart, LBX_DIRECTIVE_RESTART)
     CHECK_INT(2, atomic_load(&family->a.starts));
     CHECK_INT(2, atomic_load(&c.starts));
     CHECK(lbx_ref_is_alive(c.self));
+    world_end(&family->world); // the actors use what lies on this stack
 }

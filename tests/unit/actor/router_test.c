@@ -248,6 +248,29 @@ TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
     world_end(&crew.world);
 }
 
+// The props of a pool are a pointer; forgetting it is an error, not a crash.
+TEST(a_pool_without_props_or_behaviour_is_refused)
+{
+    static const lbx_pool_routing routings[] = {LBX_POOL_ROUTING_BALANCING,
+                                                LBX_POOL_ROUTING_ROUND_ROBIN};
+    const lbx_props no_behaviour = LBX_PROPS_INIT;
+    lbx_ref ref;
+
+    world_begin(&crew.world);
+    for (int i = 0; i < 2; i++) {
+        lbx_pool pool = LBX_POOL_INIT;
+
+        pool.routing = routings[i];
+        pool.routees = 2;
+        CHECK_STATUS(LBX_INVALID, lbx_system_spawn_pool(crew.world.system,
+                                                        &pool, "p", &ref));
+        pool.props = &no_behaviour;
+        CHECK_STATUS(LBX_INVALID, lbx_system_spawn_pool(crew.world.system,
+                                                        &pool, "p", &ref));
+    }
+    world_end(&crew.world);
+}
+
 // a worker that ends leaves the shared mailbox to the others.
 TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
 {

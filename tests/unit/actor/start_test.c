@@ -126,4 +126,5 @@ FAMILY_TEST("", stop_before_a_restart_spawns_nobody, LBX_DIRECTIVE_RESTART)
     CHECK_DIARY(&family->world, "a:1000 a- a+");
     bid(&family->a, do_spawn, &c);
     CHECK_DIARY(&family->world, "c+");
+    world_end(&family->world); // the actors use what lies on this stack
 }

@@ -94,6 +94,7 @@ FAMILY_TEST("", two_failures_at_once_still_wait_for_grandchildren,
     CHECK(lbx_ref_is_alive(c.self));
     CHECK(atomic_load(&family->a.starts) >= 2);
     CHECK_INT(atomic_load(&c.starts), atomic_load(&c.stops) + 1);
+    world_end(&family->world); // the actors use what lies on this stack
 }
 
 // ---- The supervisor's own function ----
@@ -180,4 +181,5 @@ LINE_TEST("ACTOR-5", failed_parent_still_decides_by_its_own_function)
     CHECK_DIARY(&line->world, "");
     world_advance(&line->world, 1);
     CHECK_DIARY(&line->world, "d- d+");
+    world_end(&line->world); // the actors use what lies on this stack
 }

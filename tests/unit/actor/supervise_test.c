@@ -96,6 +96,7 @@ ACTOR_TEST("", escalate_goes_to_the_top)
     lbx_tell(parts[2].self, letter(FAILS));
     CHECK_DIARY(world, "c:1000 c- p- g- g+ p+ c+");
     CHECK_INT(3, world_stats(world).failures);
+    world_end(world); // the actors use what lies on this stack
 }
 
 // Resuming a parent that had escalated resumes the child that failed.

@@ -163,6 +163,7 @@ ACTOR_TEST("", run_takes_at_most_so_many_turns)
     CHECK_OK(lbx_system_run(world->system, UINT64_MAX, NULL));
     CHECK_STR("a+ b+ c+", world->diary);
     CHECK_INT(3, world_stats(world).runs);
+    world_end(world); // the actors use what lies on this stack
 }
 
 ACTOR_TEST("V-33", numbers_are_kept)
@@ -265,6 +266,7 @@ ACTOR_TEST_THREADS("", print_may_run_while_actors_come_and_go, 2)
             lbx_tell(ref, lbx_poison_pill());
     }
     thread_join(&thread);
+    world_end(world); // the actors use what lies on this stack
 }
 
 // Two systems share nothing but the program.

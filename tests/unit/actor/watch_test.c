@@ -63,6 +63,7 @@ PAIR_TEST("ACTOR-7 ACTOR-8", watching_the_dead_is_not_watching_its_successor)
     CHECK(lbx_ref_equal(old.self, pair->a.ended));
     lbx_ref_stop(pair->b.self);
     CHECK_DIARY(&pair->world, "");
+    world_end(&pair->world); // the actors use what lies on this stack
 }
 
 PAIR_TEST("ACTOR-7", watching_twice_is_watching_once)
@@ -142,6 +143,7 @@ ACTOR_TEST("", each_of_several_watchers_is_told)
     (void)world_run(world);
     lbx_ref_stop(b->self);
     CHECK_DIARY(world, "b+ b- 1! 2! 4! 5! 7! 8!");
+    world_end(world); // the actors use what lies on this stack
 }
 
 PAIR_TEST("", notice_for_a_dead_watcher_is_suppressed)

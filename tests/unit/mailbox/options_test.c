@@ -127,20 +127,24 @@ TEST_CITING("R-07", control_capacity_of_zero_or_less_is_refused)
     check_refused(LBX_KIND_UNBOUNDED_CONTROL_AWARE, options, "control");
 }
 
-// An options struct that was zeroed or comes from another version of the
-// header has its fields in other places; not even its fault can be trusted.
+// An options struct that was zeroed, or that sets a member which only a newer
+// version of the header has.
 TEST(another_version_of_the_options_is_refused)
 {
-    lbx_mailbox_options options = plain_options();
+    struct {
+        lbx_mailbox_options options;
+        uint64_t newer_member;
+    } longer = {plain_options(), 1};
+    lbx_mailbox_options zeroed;
     lbx_producer *in;
     lbx_consumer *out;
 
-    options.size_bytes = sizeof(lbx_mailbox_options) + 1;
+    longer.options.size_bytes = sizeof(longer);
+    CHECK_STATUS(LBX_INVALID, lbx_mailbox_create(LBX_KIND_BOUNDED,
+                                                 &longer.options, &in, &out));
+    memset(&zeroed, 0, sizeof(zeroed));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
-    memset(&options, 0, sizeof(options));
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_mailbox_create(LBX_KIND_BOUNDED, &options, &in, &out));
+                 lbx_mailbox_create(LBX_KIND_BOUNDED, &zeroed, &in, &out));
 }
 
 // DROP_OLDEST makes producers take messages out, which a queue with one

@@ -179,6 +179,23 @@ TEST(a_batch_tells_each_of_its_drafts)
     end(&world);
 }
 
+/* The size of the first draft tells where the others are. */
+TEST(a_batch_whose_first_draft_was_not_started_is_refused)
+{
+    struct world world;
+    lbx_draft drafts[2] = {LBX_DRAFT_INIT, LBX_DRAFT_INIT};
+    lbx_sent_letter sent[2];
+
+    begin(&world, NULL);
+    drafts[0].size_bytes = SIZE_MAX / 3;
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_postbox_send_batch(world.postbox, drafts, 2, sent));
+    CHECK_STATUS(LBX_INVALID, sent[0].status);
+    CHECK_STATUS(LBX_INVALID, sent[1].status);
+    CHECK_STR("", world.script.log);
+    end(&world);
+}
+
 TEST(a_batch_that_is_too_large_is_not_sent)
 {
     lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;

@@ -62,7 +62,7 @@ puppet_destroy(void *storage)
     puppet.destroyed++;
 }
 
-static lbx__locked_ops ops = {
+static const lbx__locked_ops ops = {
     .destroy = puppet_destroy,
     .push = puppet_push,
     .pop = puppet_pop,
@@ -196,7 +196,7 @@ TEST(eviction_falls_back_on_pop)
     CHECK_INT(0, push(1));
     CHECK_INT(1, pop(true));
     CHECK_INT(1, puppet.evictions);
-    ops.evict = NULL;
+    shelf.ops.evict = NULL;
     CHECK_INT(0, push(2));
     CHECK_INT(2, pop(true));
     CHECK_INT(NOTHING, pop(true));

@@ -70,7 +70,7 @@ lbx_status lbx__audit_rows(lbx__view *view, lbx__audit_log *log);
  * NO_MEMORY; any I/O failure.
  */
 lbx_status lbx__audit_journal(lbx__view *view,
-                              const lbx__membership_state *state, bool lenient,
+                              const lbx__membership_state *peek, bool lenient,
                               lbx__audit_log *log);
 
 /* ---- audit_letters.c ---- */

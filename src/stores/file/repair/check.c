@@ -135,7 +135,7 @@ lbx_file_store_check(const char *dir,
     lbx_fault fault = {LBX_OK, ""};
     lbx_status status;
 
-    if (!ret || !LBX__SIZED_HAS(ret, lbx_file_store_report, fault))
+    if (!ret || !LBX__SIZED_IS_WRITABLE(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
     if (!dir || !*dir)
         return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");

@@ -2,10 +2,12 @@
 /* <letterbox/post/file_store.h> in a library that was built without stores in files. */
 #include <letterbox/post/file_store.h>
 
+#include "base/sized.h"
+
 static lbx_status
 disabled_refuse(lbx_file_store_report *ret)
 {
-    if (ret)
+    if (ret && LBX__SIZED_IS_WRITABLE(ret, lbx_file_store_report, fault))
         ret->fault = (lbx_fault){
             LBX_UNSUPPORTED, "this library was built without stores in files"};
     return LBX_UNSUPPORTED;

@@ -163,7 +163,7 @@ lbx_file_store_salvage(const char *dir, const char *new_dir,
     lbx__folder folder;
     lbx_status status;
 
-    if (!ret || !LBX__SIZED_HAS(ret, lbx_file_store_report, fault))
+    if (!ret || !LBX__SIZED_IS_WRITABLE(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
     if (!dir || !*dir || !new_dir || !*new_dir)
         return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");
