@@ -11,8 +11,8 @@
  * stack, the orphans (children that have ended), the inbox.
  *
  * CELL-1  The thread that holds `scheduled` owns the cell: the second and third
- *         line, dead or alive, and the right to schedule its runnable once
- *         (RUNNABLE-1). Ownership passes on with the runnable, and is released
+ *         line, dead or alive, the runnable in the first, and the right to
+ *         schedule that once (RUNNABLE-1). Ownership passes on with the runnable, and is released
  *         by storing 0. The value 2 means owned, and woken since: for an owner
  *         whose work is not in its own cell (a balancer).
  * CELL-2  A thread that adds work adds it first and reads `scheduled` then; an

@@ -143,3 +143,22 @@ TEST(sized_results_fit_the_callers_struct)
     CHECK_STATUS(LBX_INVALID,
                  lbx__sized_write(&newer, &from, sizeof(from), MIN_BYTES));
 }
+
+/* A size that no version will have comes from memory that was not started: the
+ * library neither reads nor clears what is behind it. */
+TEST(sized_struct_of_a_size_beyond_reason_is_refused)
+{
+    const struct second from = {sizeof(from), 1, 2, 3};
+    struct {
+        struct second result;
+        int64_t behind[16];
+    } guarded = {{.size_bytes = LBX__SIZED_GROWTH * sizeof(from) + 1}, {77}};
+    struct second read;
+
+    CHECK(!LBX__SIZED_IS_WRITABLE(&guarded.result, struct second, b));
+    CHECK_STATUS(LBX_INVALID, lbx__sized_write(&guarded.result, &from,
+                                               sizeof(from), MIN_BYTES));
+    CHECK_INT(77, guarded.behind[0]);
+    CHECK_INT(0, guarded.result.a);
+    CHECK_STATUS(LBX_INVALID, read_second(&guarded.result, &read, NULL));
+}
