@@ -6,10 +6,11 @@
  * to the message that finds no room is the mailbox's overflow policy. This
  * program shows the two that lose nothing:
  *
- *   LBX_OVERFLOW_REJECT  the send answers LBX_FULL at once; the message is still the
- *               sender's, who decides: try again later, or do without.
- *   LBX_OVERFLOW_BLOCK   the send waits for its turn. The producer is slowed down to
- *               the consumer's pace, without a line of code in either.
+ *   LBX_OVERFLOW_REJECT  the send answers LBX_FULL at once; the message is
+ *                        still the sender's, who decides: try again later, or
+ *                        do without.
+ *   LBX_OVERFLOW_BLOCK   the send waits. The producer is slowed down to the
+ *                        consumer's pace, without a line of code in either.
  */
 #include <letterbox/letterbox.h>
 #include <pthread.h>

@@ -210,7 +210,8 @@ supervise(lbx_context *context, void *state, lbx_child_failure *failure)
            lbx_status_text(failure->status));
     if (failure->status == LBX_REFUSED)
         return LBX_DIRECTIVE_DEAD_LETTER; // the order; the account goes on
-    return LBX_DIRECTIVE_RESTART; // a fresh teller; the order that it dropped is lost
+    return LBX_DIRECTIVE_RESTART; // a fresh teller; the order that it dropped
+                                  // is lost
 }
 
 static const lbx_match bank_handlers[] = {

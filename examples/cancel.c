@@ -2,9 +2,9 @@
 /*
  * Cancelling a send that waits.
  *
- * A send to a full mailbox under LBX_OVERFLOW_BLOCK is an operation: a struct of ours
- * that waits without a thread. We may give it up at any time, and the answer
- * tells whose the message is now:
+ * A send to a full mailbox under LBX_OVERFLOW_BLOCK is an operation: a struct
+ * of ours that waits without a thread. We may give it up at any time, and the
+ * answer tells whose the message is now:
  *
  *   LBX_CANCELLED  it was not sent, and is ours again;
  *   LBX_OK         we came too late: someone had made room and moved it in.

@@ -9,7 +9,8 @@
  * The kind is storage, forty lines of it: keep an envelope, give the next one
  * back. It is called under the mailbox's lock and needs none of its own.
  * Capacity, policies, waiting, closing and counting are the mailbox's; this
- * program uses LBX_OVERFLOW_DROP_OLDEST and a loss sink without the kind knowing.
+ * program uses LBX_OVERFLOW_DROP_OLDEST and a loss sink without the kind
+ * knowing.
  */
 #include <letterbox/letterbox.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * An evaluation run: samples in, verdicts out, a pass rate at the end.
  *
  * Each run has two places of its own, one for samples that passed and one for
- * those that did not. One letter is sent for each sample; the workers' replies are
- * routed by their type; then both places are drained and counted. Runs do not
- * disturb each other, and one that is interrupted can be counted later.
+ * those that did not. One letter is sent for each sample; the workers' replies
+ * are routed by their type; then both places are drained and counted. Runs do
+ * not disturb each other, and one that is interrupted can be counted later.
  */
 #include <letterbox/courier.h>
 #include <letterbox/post.h>

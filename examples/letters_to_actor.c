@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Letters into an actor: what must not be lost waits in a postbox, and is handled
- * by an actor, whose state is in memory.
+ * Letters into an actor: what must not be lost waits in a postbox, and is
+ * handled by an actor, whose state is in memory.
  *
- * The courier tells the actor each letter's message, and acknowledges the letter
- * when the actor's handler has returned LBX_OK. A failure is a failed letter: it
- * comes back, and after three times it is put aside.
+ * The courier tells the actor each letter's message, and acknowledges the
+ * letter when the actor's handler has returned LBX_OK. A failure is a failed
+ * letter: it comes back, and after three times it is put aside.
  */
 #include <letterbox/actor.h>
 #include <letterbox/compat/wink.h>

@@ -3,9 +3,9 @@
  * Two processes, one folder: a shop sends orders, a workshop makes them.
  *
  * Nobody tells the store how many processes there are. The workshop dies in the
- * middle of an order, and another takes its place: the order comes again when its
- * lease is over, and nothing is lost. The answer and the acknowledgement are one
- * step, so that nothing is made without the shop hearing of it.
+ * middle of an order, and another takes its place: the order comes again when
+ * its lease is over, and nothing is lost. The answer and the acknowledgement
+ * are one step, so that nothing is made without the shop hearing of it.
  */
 #include <letterbox/post.h>
 
@@ -42,7 +42,8 @@ open_box(const char *folder, const char *name)
     return postbox;
 }
 
-/* Makes what is ordered. An order is ours for a second: then another may try. */
+/* Makes what is ordered. An order is ours for a second: then another may
+ * try. */
 static void
 work(const char *folder)
 {

@@ -3,10 +3,11 @@
  * A worker with progress: requests, replies by type, results.
  *
  * A client sends a request with routes: progress goes to one postbox, what is a
- * result to another, everything else to a third. A courier on the requests takes
- * each to a handler, which replies on the way and answers at the end: the answer
- * and the acknowledgement are one step, so that no request is done without its
- * answer having been sent. `worker file:./spool` has it all survive a power cut.
+ * result to another, everything else to a third. A courier on the requests
+ * takes each to a handler, which replies on the way and answers at the end: the
+ * answer and the acknowledgement are one step, so that no request is done
+ * without its answer having been sent. `worker file:./spool` has it all survive
+ * a power cut.
  */
 #include <letterbox/compat/wink.h>
 #include <letterbox/courier.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The strict JSON reader, side by side with jansson: both accept, and then the
- * same values, or both refuse. What is accepted is written again and read again.
+ * same values, or both refuse. What is accepted is written again and read
+ * again.
  *
  * jansson differs in three things, and there only ours is asked: it goes deeper
  * than 32 levels; it refuses numbers that no double can hold, which are text to

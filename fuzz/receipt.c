@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receipts as text. The corpus has one that is good under this key; what else is
- * accepted must be what the store would have written, to the letter.
+ * Receipts as text. The corpus has one that is good under this key; what else
+ * is accepted must be what the store would have written, to the letter.
  */
 #include "post/rules/receipt.h"
 

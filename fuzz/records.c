@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The courier's records: each input is read as a request, a result and a dead
- * letter. What is accepted is written, read and written again, to the same (RECORD-1).
+ * letter. What is accepted is written, read and written again, to the same
+ * (RECORD-1).
  */
 #include "base/buffer.h"
 #include "compat/wink.h"

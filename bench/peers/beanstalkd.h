@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * beanstalkd: with a binlog that is synced after each change (-f0), or in memory.
- * A reserve is not logged; a job that is deleted was not leased durably.
+ * beanstalkd: with a binlog that is synced after each change (-f0), or in
+ * memory. A reserve is not logged; a job that is deleted was not leased
+ * durably.
  */
 #ifndef BENCH_PEERS_BEANSTALKD_H
 #define BENCH_PEERS_BEANSTALKD_H

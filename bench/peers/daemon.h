@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server beside us: started on a free port of 127.0.0.1, ended with the round,
- * also when that is killed. Starting it does not count. And a connection to it,
- * over which commands are written ahead of their answers.
+ * A server beside us: started on a free port of 127.0.0.1, ended with the
+ * round, also when that is killed. Starting it does not count. And a connection
+ * to it, over which commands are written ahead of their answers.
  */
 #ifndef BENCH_PEERS_DAEMON_H
 #define BENCH_PEERS_DAEMON_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The limit of a queue with leases in memory: a list of what is ready, a hash of
- * what is leased, a heap of when leases end. No ids, no counts, no locks.
+ * The limit of a queue with leases in memory: a list of what is ready, a hash
+ * of what is leased, a heap of when leases end. No ids, no counts, no locks.
  */
 #ifndef BENCH_PEERS_LISTS_H
 #define BENCH_PEERS_LISTS_H

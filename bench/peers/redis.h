@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redis as a queue, the usual way: RPUSH; BLMOVE to a list of those being worked
- * on; LREM from there. With an append-only file that is synced before each
- * answer (appendfsync always), or in memory. Nothing comes back by itself when
- * a worker dies. Commands are pipelined on one connection.
+ * Redis as a queue, the usual way: RPUSH; BLMOVE to a list of those being
+ * worked on; LREM from there. With an append-only file that is synced before
+ * each answer (appendfsync always), or in memory. Nothing comes back by itself
+ * when a worker dies. Commands are pipelined on one connection.
  */
 #ifndef BENCH_PEERS_REDIS_H
 #define BENCH_PEERS_REDIS_H

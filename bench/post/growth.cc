@@ -4,13 +4,13 @@
  * groups, waiters, and with larger bodies.
  *
  * Everything but the body's size is promised to be O(log n). Between the least
- * and the greatest n of a row, log n grows by less than 3 (from 1 on, it is what
- * a cold cache costs); a cost that grows with n itself, or with its root, would
- * be 30 to 100,000 times as great. So a row fails when the cost at the greatest n
- * is more than 3 times that at the least: 2 for log n, 1.5 for rows that no
- * longer fit the processor's caches. Letters that are queued are promised more in
- * memory: 1.5 times. A body's cost may grow with its size, and no faster: 16
- * times the bytes, at most 24 times the cost.
+ * and the greatest n of a row, log n grows by less than 3 (from 1 on, it is
+ * what a cold cache costs); a cost that grows with n itself, or with its root,
+ * would be 30 to 100,000 times as great. So a row fails when the cost at the
+ * greatest n is more than 3 times that at the least: 2 for log n, 1.5 for rows
+ * that no longer fit the processor's caches. Letters that are queued are
+ * promised more in memory: 1.5 times. A body's cost may grow with its size, and
+ * no faster: 16 times the bytes, at most 24 times the cost.
  */
 #include "support/post_row.h"
 #include <random>
@@ -80,8 +80,8 @@ short_bytes(uint64_t n)
     return std::to_string(n) + " B";
 }
 
-/* A row over sizes: ours is the greatest, the peer the least, and the others are
- * shown. */
+/* A row over sizes: ours is the greatest, the peer the least, and the others
+ * are shown. */
 template <class Round>
 Row
 grow(const Kind &kind, const char *what, const std::string &workload,
@@ -172,8 +172,8 @@ queued(const Kind &kind)
 
 /* ---- Letters in flight ---- */
 
-/* One of those that are leased, anyone, is acknowledged; another one is sent and
- * leased in its place. */
+/* One of those that are leased, anyone, is acknowledged; another one is sent
+ * and leased in its place. */
 Sample
 leased_round(const Kind &kind, uint64_t leased)
 {
@@ -305,8 +305,8 @@ groups(const Kind &kind)
 
 /* ---- Waiters ---- */
 
-/* A receive that waits; when it has a letter, that is acknowledged, and it waits
- * again behind the others. */
+/* A receive that waits; when it has a letter, that is acknowledged, and it
+ * waits again behind the others. */
 struct Waiter {
     lbx_operation operation;
     lbx_letter *letter;

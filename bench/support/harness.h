@@ -14,9 +14,9 @@
  *     mpsc-1p1c: ours=7.2ns peer=ramalhete 19.5ns ratio=2.71 goal=2.50 met
  *
  * where a ratio above 1 means that we are faster; a row with a limit ends in
- * limit=22.5ns as well, and needs no peer. Best of ours is compared with best of
- * theirs; where both take singly and in bulk, like is compared with like as well,
- * above that line.
+ * limit=22.5ns as well, and needs no peer. Best of ours is compared with best
+ * of theirs; where both take singly and in bulk, like is compared with like as
+ * well, above that line.
  */
 #ifndef BENCH_SUPPORT_HARNESS_H
 #define BENCH_SUPPORT_HARNESS_H
@@ -84,7 +84,8 @@ struct Settings {
 
 extern Settings settings;
 
-/* Called when the program ends, also by fail(); not in the processes of rounds. */
+/* Called when the program ends, also by fail(); not in the processes of
+ * rounds. */
 void at_end(void (*clean)());
 
 /* A message count scaled as asked on the command line, and down for slow

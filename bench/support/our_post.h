@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our side of the postbox rows, by the public API alone. A Box is an open postbox
- * of a store by URL; a Fleet keeps a number of operations under way from one
- * thread, which sleeps while all of them wait, after 50 us.
+ * Our side of the postbox rows, by the public API alone. A Box is an open
+ * postbox of a store by URL; a Fleet keeps a number of operations under way
+ * from one thread, which sleeps while all of them wait, after 50 us.
  */
 #ifndef BENCH_SUPPORT_OUR_POST_H
 #define BENCH_SUPPORT_OUR_POST_H

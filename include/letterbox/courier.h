@@ -446,9 +446,9 @@ LBX_API LBX_MUST_USE lbx_status lbx_dead_letter_send_back(
     lbx_letter *dead, lbx_postbox *to, lbx_sent_letter *ret_sent);
 
 /*
- * lbx_courier_options_read_for_dead_letters() writes the options of a courier on
- * a dead-letter postbox into `ret`, whose `size_bytes` is set: lease 300 s, wait 20 s, failures come back after an
- * hour, nothing is put aside.
+ * lbx_courier_options_read_for_dead_letters() writes the options of a courier
+ * on a dead-letter postbox into `ret`, whose `size_bytes` is set: lease 300 s,
+ * wait 20 s, failures come back after an hour, nothing is put aside.
  *
  * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  a copy.

@@ -363,8 +363,8 @@ struct lbx_store {
  * lbx_store_init() makes a store of a table: one reference, the caller's. It is
  * closed, by `close`, when the last is released.
  *
- * Returns    LBX_OK; LBX_INVALID for a table of a size that is none or one with a
- *            required entry missing.
+ * Returns    LBX_OK; LBX_INVALID for a table of a size that is none or one with
+ *            a required entry missing.
  * Ownership  the table must outlive the store; the memory stays the caller's,
  *            to be freed in `close`.
  * Since      0.1

@@ -3,8 +3,8 @@
  * Arrays that grow.
  *
  * An array is a struct of three fields that lies wherever its owner likes; a
- * zeroed one is empty. The capacity doubles, so appending takes constant time on
- * average, and items move when it does: hold an index, not an address.
+ * zeroed one is empty. The capacity doubles, so appending takes constant time
+ * on average, and items move when it does: hold an index, not an address.
  *
  *     lbx__array(struct entry) entries;       // a member, zeroed
  *

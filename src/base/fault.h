@@ -7,7 +7,8 @@
  *
  *     return lbx__fault_set(fault, LBX_INVALID, "the capacity is %d ...", n);
  *
- * The text has a fixed size and is cut at its end: what matters most comes first.
+ * The text has a fixed size and is cut at its end: what matters most comes
+ * first.
  */
 #ifndef LBX_BASE_FAULT_H
 #define LBX_BASE_FAULT_H
@@ -37,7 +38,8 @@ lbx_status lbx__fault_set_list(lbx_fault *fault, lbx_status status,
                                va_list arguments)
     __attribute__((format(printf, 4, 0)));
 
-/* Empties the text, so that lbx__fault_complete() sees what was written since. */
+/* Empties the text, so that lbx__fault_complete() sees what was written
+ * since. */
 void lbx__fault_clear(lbx_fault *fault);
 
 /* Writes the status's own text unless a text was written since the fault was

@@ -12,8 +12,8 @@
 bool
 lbx__init_once_is_done(lbx__init_once *once)
 {
-    // Acquire: pairs with the release in lbx__init_once_end(), and shows what was
-    // made.
+    // Acquire: pairs with the release in lbx__init_once_end(), and shows what
+    // was made.
     return lbx__load(&once->state, acquire) == 2;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The slow half of the lock.
  *
- * LOCK-1  A thread sleeps only on word == 2, and sets 2 itself before it sleeps:
- *         the thread that frees the lock then sees 2 and wakes one.
+ * LOCK-1  A thread sleeps only on word == 2, and sets 2 itself before it
+ *         sleeps: the thread that frees the lock then sees 2 and wakes one.
  * LOCK-2  A thread that has slept takes the lock with 2, since it cannot know
  *         whether others still sleep: at worst one wake-up too many.
  */

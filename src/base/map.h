@@ -6,8 +6,8 @@
  * keys are equal is the owner's business: it gives the hash and a comparison.
  * Open addressing with linear probing, at most three quarters full. Removing
  * moves later items back, so there are no tombstones and a table that shrinks
- * stays quick. Memory is needed for growing only: after lbx__map_reserve() an add
- * cannot fail.
+ * stays quick. Memory is needed for growing only: after lbx__map_reserve() an
+ * add cannot fail.
  *
  * HMAP-1  an item lies at its home slot, hash & (capacity - 1), or behind it
  *         with no empty slot in between.

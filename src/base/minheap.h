@@ -4,8 +4,8 @@
  *
  * Nodes lie in the members, as links of lists do, and know their position, so
  * that any node can be removed or given another key in O(log n). Nodes with
- * equal keys come out in no particular order. Memory is needed for growing only:
- * after lbx__minheap_reserve() an add cannot fail.
+ * equal keys come out in no particular order. Memory is needed for growing
+ * only: after lbx__minheap_reserve() an add cannot fail.
  *
  * MHEAP-1  nodes[i]->position == i for all i < count; the position of a node
  *          that is in no heap is LBX__MINHEAP_OUT.

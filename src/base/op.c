@@ -58,8 +58,8 @@ static void
 op_await_call(lbx__op *op)
 {
     for (int i = 0; i < SPINS; i++) {
-        // Acquire, here and below: pairs with the exchange in wakes_call(), so that
-        // the callback happened before we go on.
+        // Acquire, here and below: pairs with the exchange in wakes_call(), so
+        // that the callback happened before we go on.
         if (lbx__load(&op->calling, acquire) == LBX__NOT_CALLING)
             return;
         lbx__pause();

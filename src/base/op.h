@@ -129,9 +129,9 @@ void lbx__op_queue(lbx__op *op, lbx__link *before, const lbx_waker *waker);
 /* OPER-3: afterwards no callback of this operation runs or will run. */
 void lbx__op_settle(lbx__op *op);
 
-/* Wake-ups to be made once the lock is released. The list is on the stack of the
- * waking thread, which stays until it is empty; owners that withdraw take the
- * list's own lock. */
+/* Wake-ups to be made once the lock is released. The list is on the stack of
+ * the waking thread, which stays until it is empty; owners that withdraw take
+ * the list's own lock. */
 struct lbx__wakes {
     lbx__lock lock;
     lbx__link ops;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions on operations: they check arguments and call the kind. */
+/* The public functions on operations: they check arguments and call the
+ * kind. */
 #include "base/op.h"
 
 lbx_status

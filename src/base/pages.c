@@ -5,8 +5,8 @@
  * With the default allocator they are mapped and unmapped one by one, so that
  * what a burst took goes back to the system when the burst is over; malloc
  * keeps freed blocks of this alignment. The kernel places new mappings next to
- * the last one, so that a block is usually aligned as it comes. Sanitizers search
- * for pointers in malloc's memory only; with them malloc is used.
+ * the last one, so that a block is usually aligned as it comes. Sanitizers
+ * search for pointers in malloc's memory only; with them malloc is used.
  */
 #include "base/alloc.h"
 

@@ -4,13 +4,14 @@
  *
  * The children are polled one after the other with a waker of the select's own,
  * which passes one wake-up on for each LBX_PENDING. A receive takes nothing
- * before it returns LBX_OK, so a select that stops at the first one consumes from
- * exactly one; the others are cancelled, which passes their reservations on.
+ * before it returns LBX_OK, so a select that stops at the first one consumes
+ * from exactly one; the others are cancelled, which passes their reservations
+ * on.
  *
- * SELECT-1  The caller's waker runs at most once for an LBX_PENDING, and not for
- *           a poll that is final (OPER-4): a child's wake-up during a poll is
- *           only noted, as MISSED, and the poll tries again before it returns
- *           LBX_PENDING.
+ * SELECT-1  The caller's waker runs at most once for an LBX_PENDING, and not
+ *           for a poll that is final (OPER-4): a child's wake-up during a poll
+ *           is only noted, as MISSED, and the poll tries again before it
+ *           returns LBX_PENDING.
  * SELECT-2  The waker in the operation is written while POLLING, after every
  *           child has been settled by its own poll: no child reads it then.
  */
@@ -41,7 +42,8 @@ select_pass_on(void *context)
     lbx__op *op = context;
 
     // Acquire: pairs with the release in select_arm(), makes `waker` readable.
-    // Release: pairs with the acquire there: the next poll sees what this one did.
+    // Release: pairs with the acquire there: the next poll sees what this one
+    // did.
     if (lbx__exchange(&select_of(op)->calls, (uint32_t)MISSED, acq_rel) ==
             ARMED &&
         op->waker.wake)

@@ -2,11 +2,12 @@
 /*
  * Public structs that may grow in later versions.
  *
- * Structs that users fill in (options, tables of functions) and structs that the
- * library fills in (statistics, reports) begin with a size_t, `size_bytes`: what
- * the struct measured when the program was compiled. Their _INIT macros set it.
- * New members come at the end, and 0 (or what _INIT says) means what was before,
- * so that a program and a library of different versions understand each other:
+ * Structs that users fill in (options, tables of functions) and structs that
+ * the library fills in (statistics, reports) begin with a size_t, `size_bytes`:
+ * what the struct measured when the program was compiled. Their _INIT macros
+ * set it. New members come at the end, and 0 (or what _INIT says) means what
+ * was before, so that a program and a library of different versions understand
+ * each other:
  *
  * - An older program has a shorter struct: the missing members have their
  *   defaults.
@@ -17,10 +18,10 @@
  * others are copied.
  *
  * SIZED-1  Only members below the struct's own size are read or written.
- * SIZED-2  A size below the first version's is no struct of ours (most often one
- *          that was not started with its _INIT) and is refused.
- * SIZED-3  Tables of functions stay where they are, as their addresses are kept.
- *          Entries that the first version did not have are read through
+ * SIZED-2  A size below the first version's is no struct of ours (most often
+ *          one that was not started with its _INIT) and is refused.
+ * SIZED-3  Tables of functions stay where they are, as their addresses are
+ *          kept. Entries that the first version did not have are read through
  *          LBX__SIZED_HAS().
  */
 #ifndef LBX_BASE_SIZED_H
@@ -32,8 +33,8 @@
 #define LBX__SIZED_MIN(type, member)                                           \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* How many times its size of today a struct of a newer program may have. A larger
- * size is that of a struct that was not started with its _INIT. */
+/* How many times its size of today a struct of a newer program may have. A
+ * larger size is that of a struct that was not started with its _INIT. */
 enum {
     LBX__SIZED_GROWTH = 4
 };
@@ -86,8 +87,8 @@ lbx__sized_at(const void *first, size_t index)
     return (const unsigned char *)first + index * *size_bytes;
 }
 
-/* Writes a struct of this library's, `size_bytes` long, into a user's: as much of
- * it as the user's has, and 0 behind. The user's size stays as it is.
+/* Writes a struct of this library's, `size_bytes` long, into a user's: as much
+ * of it as the user's has, and 0 behind. The user's size stays as it is.
  *
  * Returns LBX_OK, or LBX_INVALID: not started with its _INIT. */
 lbx_status lbx__sized_write(void *to, const void *from, size_t size_bytes,

@@ -2,8 +2,8 @@
 /*
  * Arithmetic on times that does not overflow.
  *
- * Times are int64_t nanoseconds; LBX_FOREVER, the largest, never comes and stays
- * what it is whatever is added.
+ * Times are int64_t nanoseconds; LBX_FOREVER, the largest, never comes and
+ * stays what it is whatever is added.
  */
 #ifndef LBX_BASE_TIME_H
 #define LBX_BASE_TIME_H

@@ -62,8 +62,8 @@ merge_head(const struct type_merge *merge, size_t index)
     return lbx_type_ancestor(merge->bases[index], at);
 }
 
-/* Whether `type` is in list `index` behind its head. By TYPE-2 that is so for all
- * members that are not the head, in the lines of the bases. */
+/* Whether `type` is in list `index` behind its head. By TYPE-2 that is so for
+ * all members that are not the head, in the lines of the bases. */
 static bool
 merge_in_tail(const struct type_merge *merge, size_t index,
               const lbx_type *type)

@@ -24,8 +24,8 @@ size_t lbx__base64_max_bytes(size_t text_size);
 void lbx__base64_encode(lbx__base64 kind, const void *bytes, size_t size,
                         char *text);
 
-/* Writes at most lbx__base64_max_bytes() bytes. False for characters that do not
- * belong, wrong padding, or bits behind the last byte that are not 0. */
+/* Writes at most lbx__base64_max_bytes() bytes. False for characters that do
+ * not belong, wrong padding, or bits behind the last byte that are not 0. */
 bool lbx__base64_decode(lbx__base64 kind, const char *text, size_t text_size,
                         void *bytes, size_t *ret_size);
 

@@ -17,16 +17,17 @@
  *     lbx__json_fini(&json);
  *
  * Strict: RFC 8259 to the letter, and beyond it: the text is UTF-8; no name is
- * twice in an object, however it is escaped; nothing is deeper than 32; U+0000 and
- * halves of surrogate pairs are refused. Numbers are text: nothing is rounded.
+ * twice in an object, however it is escaped; nothing is deeper than 32; U+0000
+ * and halves of surrogate pairs are refused. Numbers are text: nothing is
+ * rounded.
  *
  * Memory is allocated only for names, when a text has more than 32.
  *
  * JSON-1  A token's bytes lie in the text. They are decoded only on request.
  * JSON-2  After a fault every further token is the same fault.
  * JSON-3  When END has been read, the whole text was JSON.
- * JSON-4  The time is linear in the size of the text, whatever it contains: names
- *         are found by a hash with a secret key.
+ * JSON-4  The time is linear in the size of the text, whatever it contains:
+ *         names are found by a hash with a secret key.
  */
 #ifndef LBX_CODEC_JSON_H
 #define LBX_CODEC_JSON_H
@@ -112,9 +113,9 @@ void lbx__json_text(const lbx__json *json, lbx_buffer *out);
  * not fit. */
 bool lbx__json_integer(const lbx__json *json, int64_t *ret);
 
-/* Writes the fault of the reader: LBX_ENCODING, LBX_TOO_LARGE or LBX_NO_MEMORY. When
- * the text is valid JSON but not what the caller expected, `why` is the reason;
- * NULL: a general one. Returns the status. `fault` may be NULL. */
+/* Writes the fault of the reader: LBX_ENCODING, LBX_TOO_LARGE or LBX_NO_MEMORY.
+ * When the text is valid JSON but not what the caller expected, `why` is the
+ * reason; NULL: a general one. Returns the status. `fault` may be NULL. */
 lbx_status lbx__json_fault(const lbx__json *json, const char *why,
                            lbx_fault *fault);
 

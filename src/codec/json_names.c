@@ -4,10 +4,11 @@
  *
  * The names of a text are in an open hash table of (object, hash), at most half
  * full. Objects are numbered and numbers are not reused, so names are never
- * removed. The hash is a polynomial over the decoded bytes modulo 2^61 - 1, at a
- * point drawn once per process: two names of n bytes collide with a probability
- * of n / 2^61, even if an attacker has chosen them (JSON-4). base/map.h is not
- * used here: it stores pointers, and its hashes have no secret.
+ * removed. The hash is a polynomial over the decoded bytes modulo 2^61 - 1, at
+ * a point drawn once per process: two names of n bytes collide with a
+ * probability of n / 2^61, even if an attacker has chosen them (JSON-4).
+ * base/map.h is not used here: it stores pointers, and its hashes have no
+ * secret.
  */
 #include "codec/json_names.h"
 

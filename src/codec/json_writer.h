@@ -11,12 +11,12 @@
  *     lbx__json_writer_object_end(&out);
  *     if (buffer.status != LBX_OK) ...
  *
- * A failure is kept in the buffer and makes all later calls do nothing: TOO_LARGE,
- * NO_MEMORY, and ENCODING for bytes that are not UTF-8. Calls in a wrong order are
- * a mistake of the caller, and asserted.
+ * A failure is kept in the buffer and makes all later calls do nothing:
+ * TOO_LARGE, NO_MEMORY, and ENCODING for bytes that are not UTF-8. Calls in a
+ * wrong order are a mistake of the caller, and asserted.
  *
- * The reader reads what was written as the same values. The caller must not write
- * a name twice into one object.
+ * The reader reads what was written as the same values. The caller must not
+ * write a name twice into one object.
  */
 #ifndef LBX_CODEC_JSON_WRITER_H
 #define LBX_CODEC_JSON_WRITER_H

@@ -2,9 +2,10 @@
 /*
  * Times as text; see timestamp.h.
  *
- * Days are counted in years that start in March, so that the leap day is the last
- * day of its year, and in eras of 400 years, which all have the same length. The
- * functions of the C library depend on the locale, on TZ, or on a lock.
+ * Days are counted in years that start in March, so that the leap day is the
+ * last day of its year, and in eras of 400 years, which all have the same
+ * length. The functions of the C library depend on the locale, on TZ, or on a
+ * lock.
  */
 #include "codec/timestamp.h"
 

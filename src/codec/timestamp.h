@@ -15,7 +15,8 @@
 /* False outside the years 0 to 9999. */
 bool lbx__timestamp_format(int64_t ms, char text[LBX__TIMESTAMP_BYTES]);
 
-/* Any fraction, cut to milliseconds, and any offset. False for anything else. */
+/* Any fraction, cut to milliseconds, and any offset. False for anything
+ * else. */
 bool lbx__timestamp_parse(const char *text, size_t size, int64_t *ret_ms);
 
 #endif

@@ -4,20 +4,21 @@
  *
  * A worker is a thread that handles one job at a time. It parks on its `word`,
  * which changes when its receive can be polled again and when the courier is
- * asked to stop. A job that is finished by another thread has a word of its own.
+ * asked to stop. A job that is finished by another thread has a word of its
+ * own.
  *
  * COUR-1  All fields of a worker belong to its own thread, except `word`,
  *         `alive_ns`, `reported_ns` and the job's `done`.
- * COUR-2  A received letter ends in exactly one way, and is counted and destroyed
- *         by its worker: it was handled, its lease was lost before it was begun,
- *         or it was given back at a stop.
- * COUR-3  A thread that notifies a worker sets the flag first and changes `word`
- *         afterwards. A worker reads `word`, then checks the flags, then parks on
- *         the value it read. So no notification is lost.
+ * COUR-2  A received letter ends in exactly one way, and is counted and
+ *         destroyed by its worker: it was handled, its lease was lost before it
+ *         was begun, or it was given back at a stop.
+ * COUR-3  A thread that notifies a worker sets the flag first and changes
+ *         `word` afterwards. A worker reads `word`, then checks the flags, then
+ *         parks on the value it read. So no notification is lost.
  * COUR-4  `active` counts the workers that have not left, and the thread that
  *         starts them. A thread that is not joined (lbx_courier_run()) leaves
- *         after its last access to the courier, so that a thread that reads 0 may
- *         free it.
+ *         after its last access to the courier, so that a thread that reads 0
+ *         may free it.
  * COUR-5  `state` changes under the lock: IDLE, RUNNING, and ENDING while one
  *         thread joins the others.
  * COUR-6  The number of the run is in the same word as that count. A stop waits
@@ -126,9 +127,9 @@ const lbx_courier *lbx__courier_enter(const lbx_courier *courier);
 /* Wakes a worker that is parked, or about to be. */
 void lbx__courier_worker_wake(lbx__courier_worker *worker);
 
-/* Receives and handles letters in the calling thread. LBX_OK when the courier was
- * stopped or `max_receives` receives were made; otherwise the status that ended
- * the loop: CLOSED, UNSUPPORTED, INVALID. */
+/* Receives and handles letters in the calling thread. LBX_OK when the courier
+ * was stopped or `max_receives` receives were made; otherwise the status that
+ * ended the loop: CLOSED, UNSUPPORTED, INVALID. */
 lbx_status lbx__courier_worker_run(lbx__courier_worker *worker,
                                    int64_t max_receives);
 
@@ -169,8 +170,8 @@ bool lbx__lease_is_lost(lbx_status status);
 lbx_status lbx__watchdog_start(lbx_courier *courier);
 void lbx__watchdog_stop(lbx_courier *courier);
 
-/* One round: calls `stuck` for each worker that is. Returns when to check again,
- * on the courier's clock. */
+/* One round: calls `stuck` for each worker that is. Returns when to check
+ * again, on the courier's clock. */
 int64_t lbx__watchdog_check(lbx_courier *courier);
 
 #endif

@@ -3,9 +3,10 @@
  * A handler that tells letters to an actor: the bridge between letters, which
  * survive a crash, and messages, which do not.
  *
- * The letter stays leased until the actor's handler has returned. If the process
- * crashes meanwhile, the letter is delivered again. If the actor fails, restarts
- * or stops, its handler did not return LBX_OK, and the letter has failed.
+ * The letter stays leased until the actor's handler has returned. If the
+ * process crashes meanwhile, the letter is delivered again. If the actor fails,
+ * restarts or stops, its handler did not return LBX_OK, and the letter has
+ * failed.
  */
 #include <letterbox/actor/ask.h>
 #include <letterbox/courier.h>

@@ -3,8 +3,8 @@
  * Options of a courier: which are accepted, and why others are not.
  *
  * A courier is not created when it could not work: when its postbox only sends
- * or is closed, when a receive would be refused by the rules of the box, or when
- * dead letters would come back to the courier itself.
+ * or is closed, when a receive would be refused by the rules of the box, or
+ * when dead letters would come back to the courier itself.
  */
 #include "courier/courier_options.h"
 

@@ -8,8 +8,9 @@
 /* NULL when the options are valid; otherwise what is wrong with them. */
 const char *lbx__courier_options_fault(const lbx_courier_options *options);
 
-/* Checks the postboxes of valid options: OK; CLOSED; UNSUPPORTED when the courier's
- * postbox only sends; INVALID. The fault, which may be NULL, has the reason. */
+/* Checks the postboxes of valid options: OK; CLOSED; UNSUPPORTED when the
+ * courier's postbox only sends; INVALID. The fault, which may be NULL, has the
+ * reason. */
 lbx_status
 lbx__courier_options_check_postbox(const lbx_courier_options *options,
                                    lbx_fault *fault);

@@ -2,9 +2,10 @@
 /*
  * Workers: each runs the main loop: receive letters, handle each, repeat.
  *
- * When a receive fails because the store cannot be reached, the worker pauses and
- * tries again. The pause doubles up to ten seconds, and is short again after the
- * first receive that succeeds. A stop ends a pause and a long poll at once.
+ * When a receive fails because the store cannot be reached, the worker pauses
+ * and tries again. The pause doubles up to ten seconds, and is short again
+ * after the first receive that succeeds. A stop ends a pause and a long poll at
+ * once.
  */
 #include "courier/courier.h"
 
@@ -32,7 +33,8 @@ courier_worker_waker(void *context)
 static uint32_t
 courier_worker_read_word(const lbx__courier_worker *worker)
 {
-    // Acquire: the checks that follow see what was set before the word (COUR-3).
+    // Acquire: the checks that follow see what was set before the word
+    // (COUR-3).
     return lbx__load(&worker->word, acquire);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Dead letters: what they carry, and how they are sent back.
  *
- * A letter dies in one of two ways. A courier puts it aside: the dead letter is a
- * record with the body inside, and carries the routes, attributes, trace and
+ * A letter dies in one of two ways. A courier puts it aside: the dead letter is
+ * a record with the body inside, and carries the routes, attributes, trace and
  * group of the letter as its own, so that these need no form in JSON. Or a box
  * moves it: the dead letter is the letter itself. Both have all that is needed
  * to send the letter again.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a letter carries beside its body, so that another letter can carry it. */
+/* What a letter carries beside its body, so that another letter can carry
+ * it. */
 #ifndef LBX_COURIER_DEAD_LETTER_H
 #define LBX_COURIER_DEAD_LETTER_H
 

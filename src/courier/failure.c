@@ -2,12 +2,12 @@
 /*
  * Failures: what is done with a letter whose handler did not return LBX_OK.
  *
- * By its policy a courier gives the letter back, or puts it aside. Putting aside
- * has four steps, in this order: the record is made; an error reply is sent,
- * which may fail; the dead letter is sent; the letter is acknowledged. The last
- * two are one step when both boxes are in one store. So a crash at any point
- * leaves the letter where it was, and the letter is never in both boxes. A
- * letter whose lease was lost by then is not put aside.
+ * By its policy a courier gives the letter back, or puts it aside. Putting
+ * aside has four steps, in this order: the record is made; an error reply is
+ * sent, which may fail; the dead letter is sent; the letter is acknowledged.
+ * The last two are one step when both boxes are in one store. So a crash at any
+ * point leaves the letter where it was, and the letter is never in both boxes.
+ * A letter whose lease was lost by then is not put aside.
  *
  * A letter that is a dead letter already, moved into this box by a program, is
  * put aside as the record it is: records do not contain records. It gets no
@@ -59,8 +59,9 @@ failure_make_record(const lbx_job *job, const lbx_job_failure *failure,
     return record;
 }
 
-/* Sends the dead letter and acknowledges the letter. The dead letter carries what
- * the letter carried beside its body, so that it can be sent back with it. */
+/* Sends the dead letter and acknowledges the letter. The dead letter carries
+ * what the letter carried beside its body, so that it can be sent back with
+ * it. */
 static lbx_status
 failure_send_dead_letter(const lbx_job *job,
                          const lbx_dead_letter_record *record,
@@ -104,8 +105,8 @@ failure_put_aside(lbx_job *job, const lbx_job_failure *failure,
     lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_status status = LBX_OK;
 
-    // No program waits for a reply to a letter without routes, and a dead letter
-    // has had its error reply.
+    // No program waits for a reply to a letter without routes, and a dead
+    // letter has had its error reply.
     if (lbx_letter_routes(job->letter) &&
         !lbx__dead_letter_is_record(job->letter))
         status = lbx__error_reply_send(job->letter, failure->error_text,

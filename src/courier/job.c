@@ -4,8 +4,8 @@
  *
  * JOB-1  A letter that its handler has settled is left as it is.
  * JOB-2  A reply is sent before the letter is acknowledged, or with it.
- * JOB-3  A reply that could not be sent is no failure of the work: the letter is
- *        given back, and the dead-letter policy is not asked.
+ * JOB-3  A reply that could not be sent is no failure of the work: the letter
+ *        is given back, and the dead-letter policy is not asked.
  */
 #include "courier/courier.h"
 

@@ -8,7 +8,8 @@
  *
  * LEASE-1  A job whose lease was lost stays lost: later heartbeats report it
  *          without asking the store.
- * LEASE-2  A letter is begun only while its lease lasts, by the courier's clock.
+ * LEASE-2  A letter is begun only while its lease lasts, by the courier's
+ *          clock.
  */
 #include "courier/courier.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The policy about failed letters: when a letter is delivered again, and when it
- * is put aside. Pure functions.
+ * The policy about failed letters: when a letter is delivered again, and when
+ * it is put aside. Pure functions.
  */
 #ifndef LBX_COURIER_POLICY_H
 #define LBX_COURIER_POLICY_H

@@ -2,9 +2,9 @@
 /*
  * Records from JSON; see record.h.
  *
- * The texts of a decoded record lie one after the other in one buffer. The buffer
- * moves while it grows, so texts are identified by their offsets until all of
- * them have been read; then the members are pointed at them.
+ * The texts of a decoded record lie one after the other in one buffer. The
+ * buffer moves while it grows, so texts are identified by their offsets until
+ * all of them have been read; then the members are pointed at them.
  */
 #include "courier/record.h"
 

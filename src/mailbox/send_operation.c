@@ -2,12 +2,12 @@
 /*
  * Sends that wait, as operations, and the calls that park on them.
  *
- * Only the overflow policy LBX_OVERFLOW_BLOCK waits. A send that finds no capacity joins
- * the list of its lane and sets the lane's flag for waiting senders. Then, in
- * the same visit, it tries once more: a thread that frees capacity has either
- * done so before that try, or sees the flag and moves the first waiting message
- * in (MBOX-3). So a send on the list is completed by other threads, and its
- * poll only reports the result.
+ * Only the overflow policy LBX_OVERFLOW_BLOCK waits. A send that finds no
+ * capacity joins the list of its lane and sets the lane's flag for waiting
+ * senders. Then, in the same visit, it tries once more: a thread that frees
+ * capacity has either done so before that try, or sees the flag and moves the
+ * first waiting message in (MBOX-3). So a send on the list is completed by
+ * other threads, and its poll only reports the result.
  *
  * Threads    an operation belongs to its owner; its waiting half is guarded by
  *            the mailbox's lock (OPER-2).

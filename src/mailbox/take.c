@@ -57,8 +57,8 @@ take_pop_lane(lbx_mailbox *box, int lane, lbx_envelope *ret, unsigned *notes)
     return true;
 }
 
-/* Clears SYSTEM in the gate when the system lane is empty. A system send sets it
- * under the lock, after its push. */
+/* Clears SYSTEM in the gate when the system lane is empty. A system send sets
+ * it under the lock, after its push. */
 static void
 take_lower_system(lbx_mailbox *box)
 {

@@ -16,7 +16,8 @@
 #include "base/park.h"
 #include <assert.h>
 
-/* In a flush's `next_check`: no message from before the flush is in the lane. */
+/* In a flush's `next_check`: no message from before the flush is in the
+ * lane. */
 #define LANE_FLUSHED UINT64_MAX
 
 void

@@ -27,8 +27,8 @@ lbx_status lbx__box_name_check(const char *name, const char *what,
 lbx_status lbx__box_check(const char *name, const lbx_box_options *options,
                           lbx_fault *fault);
 
-/* A user's options as this library's: the same, the defaults for NULL, or `own`;
- * NULL, with a fault, when their size is invalid. */
+/* A user's options as this library's: the same, the defaults for NULL, or
+ * `own`; NULL, with a fault, when their size is invalid. */
 const lbx_box_options *lbx__box_view_options(const lbx_box_options *options,
                                              lbx_box_options *own,
                                              lbx_fault *fault);

@@ -36,8 +36,8 @@ void lbx__draft_packed_fini(lbx__draft_packed *packed);
 /* OK when a user's draft has a valid size; INVALID, with a fault. */
 lbx_status lbx__draft_check(const lbx_draft *draft, lbx_fault *fault);
 
-/* A user's draft as this library's: the same, or `own`; NULL, with a fault, when
- * its size is invalid. */
+/* A user's draft as this library's: the same, or `own`; NULL, with a fault,
+ * when its size is invalid. */
 const lbx_draft *lbx__draft_view(const lbx_draft *draft, lbx_draft *own,
                                  lbx_fault *fault);
 

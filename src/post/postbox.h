@@ -38,8 +38,8 @@ lbx__postbox_of(lbx__op *op)
     return lbx__member(op->subject, lbx_postbox, calls);
 }
 
-/* OK when the options and `ret` are valid; INVALID, with a fault. *options become
- * this library's: the same, the defaults for NULL, or `own`. */
+/* OK when the options and `ret` are valid; INVALID, with a fault. *options
+ * become this library's: the same, the defaults for NULL, or `own`. */
 lbx_status lbx__postbox_open_check(const lbx_postbox_options **options,
                                    lbx_postbox_options *own, lbx_postbox **ret);
 

@@ -3,9 +3,10 @@
  * Sending: drafts are packed as parcels, the valid ones go to the store in one
  * call, and each draft gets a result.
  *
- * PBSEND-1  Every lbx_sent_letter that the caller gave is written, whatever happens.
+ * PBSEND-1  Every lbx_sent_letter that the caller gave is written, whatever
+ *           happens.
  * PBSEND-2  A draft that is refused here does not prevent the others from being
- *         sent.
+ *           sent.
  */
 #include "post/postbox.h"
 

@@ -11,7 +11,8 @@
  *
  * BHEAP-1  The order is (key, arrival). The key is the priority as an unsigned
  *          number, inverted when higher goes first, so that lower keys always
- *          leave first. The priorities 0 to 255 have the 256 keys from `low` on.
+ *          leave first. The priorities 0 to 255 have the 256 keys from `low`
+ *          on.
  * BHEAP-2  Keys below `low` leave before the buckets, keys above after them.
  * BHEAP-3  Push never allocates after a successful reserve.
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deque: a storage of the locked queue that can be filled from the front. */
+/* The deque: a storage of the locked queue that can be filled from the
+ * front. */
 #ifndef LBX_QUEUE_DEQUE_H
 #define LBX_QUEUE_DEQUE_H
 

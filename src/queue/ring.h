@@ -89,8 +89,8 @@ lbx__ring_slot(const lbx__ring *ring, uint64_t ticket, unsigned words)
 /*
  * Appends up to `count` items in one step; *ret_count is how many (one or more
  * on success). `ahead` is for the push of a waiting sender: it ignores GATED.
- * Returns the flags that were set, or a negative status, LBX_FULL or LBX_CLOSED;
- * then the ring is unchanged.
+ * Returns the flags that were set, or a negative status, LBX_FULL or
+ * LBX_CLOSED; then the ring is unchanged.
  */
 LBX__INLINE int
 lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,

@@ -144,8 +144,8 @@ void lbx__segq_keep(lbx__segq *q, lbx__segment *segment);
 /* Cleans a used-up segment and keeps it for reuse. */
 void lbx__segq_recycle(lbx__segq *q, lbx__segment *segment);
 
-/* The segment after `segment`, or the first if that is NULL; NULL when it is not
- * linked yet. */
+/* The segment after `segment`, or the first if that is NULL; NULL when it is
+ * not linked yet. */
 lbx__segment *lbx__segq_after(lbx__segq *q, lbx__segment *segment);
 
 static inline uint32_t
@@ -223,16 +223,17 @@ lbx__segq_fill(lbx__segq *q, uint64_t seen, const uint64_t *item,
 
     lbx__slot_fill(&segment->words[index * words], item, words);
     lbx__keep_order();
-    // Relaxed: SEGQ-6, ordered after the fill by the waiter's lbx__barrier_all().
+    // Relaxed: SEGQ-6, ordered after the fill by the waiter's
+    // lbx__barrier_all().
     return LBX__UNLIKELY(lbx__load(&q->stalled, relaxed) != 0)
                ? LBX__FLAG_STALLED
                : 0;
 }
 
 /*
- * Appends an item. Returns the flags that were set (mostly 0: no receiver waits,
- * no observer), or a negative lbx_status, CLOSED or NO_MEMORY; then the queue is
- * unchanged.
+ * Appends an item. Returns the flags that were set (mostly 0: no receiver
+ * waits, no observer), or a negative lbx_status, CLOSED or NO_MEMORY; then the
+ * queue is unchanged.
  */
 LBX__INLINE int
 lbx__segq_push(lbx__segq *q, const uint64_t *item, unsigned words)

@@ -2,10 +2,10 @@
 /*
  * The arena's blocks, and how large each is.
  *
- * A block is as large as all blocks before it, within bounds: a tree of ten keys
- * takes one small block, a large tree few large ones. An object that is larger
- * than half a block gets a block of its own behind the newest, so that the free
- * bytes of the newest block are not lost.
+ * A block is as large as all blocks before it, within bounds: a tree of ten
+ * keys takes one small block, a large tree few large ones. An object that is
+ * larger than half a block gets a block of its own behind the newest, so that
+ * the free bytes of the newest block are not lost.
  *
  * ARENA-1  taken_bytes is the sum of the blocks' sizes, and at most max_bytes.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena: memory that is taken in pieces and freed as a whole, with a maximum.
+ * An arena: memory that is taken in pieces and freed as a whole, with a
+ * maximum.
  */
 #ifndef LBX_SETTINGS_ARENA_H
 #define LBX_SETTINGS_ARENA_H

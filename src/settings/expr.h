@@ -44,9 +44,9 @@ typedef struct lbx__expr {
     lbx__key_table *fields; /* of a section: lbx__expr_field */
     lbx__expr_piece *pieces;
 
-    /* A substitution's path. In an included file it is looked up twice: first below
-     * the include, so keys[] starts with the keys of the include; then from the
-     * root, so the path follows again after keys[key_count - 1]. */
+    /* A substitution's path. In an included file it is looked up twice: first
+     * below the include, so keys[] starts with the keys of the include; then
+     * from the root, so the path follows again after keys[key_count - 1]. */
     const char **keys;
     uint32_t key_count;
     uint32_t prefix_count;

@@ -6,8 +6,8 @@
 #include "settings/expr.h"
 #include "settings/settings.h"
 
-/* Resolves all values and copies them into a new tree. `model` is the section the
- * tree was made of; NULL: sources. */
+/* Resolves all values and copies them into a new tree. `model` is the section
+ * the tree was made of; NULL: sources. */
 bool lbx__freeze_tree(lbx__loader *load, const lbx__expr *root,
                       const lbx_settings *model, lbx__settings_tree **ret);
 

@@ -2,8 +2,8 @@
 /*
  * The entries in order, with a hash index over them.
  *
- * KEYTAB-1  The index, if there is one, has every entry, and at most half of its
- *           slots are used: a search always reaches a free slot.
+ * KEYTAB-1  The index, if there is one, has every entry, and at most half of
+ *           its slots are used: a search always reaches a free slot.
  */
 #include "settings/key_table.h"
 

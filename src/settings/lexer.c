@@ -2,8 +2,8 @@
 /*
  * The lexer: one character of lookahead; each byte is read once.
  *
- * LEXER-1  `at` is at the start of a character: the text was checked as a whole,
- *          and each step skips whole characters.
+ * LEXER-1  `at` is at the start of a character: the text was checked as a
+ *          whole, and each step skips whole characters.
  */
 #include "settings/lexer.h"
 
@@ -14,7 +14,8 @@
 /* Characters that end a word without quotes, and are not allowed in one. */
 static const char reserved[] = "$\"{}[]:=,;+#`^?!@*&\\";
 
-/* HOCON's white space, and U+FFFC, which word processors leave for an object. */
+/* HOCON's white space, and U+FFFC, which word processors leave for an
+ * object. */
 static bool
 lexer_is_space(uint32_t code)
 {

@@ -38,8 +38,8 @@ typedef struct lbx__lexer {
     uint32_t line;
 } lbx__lexer;
 
-/* Starts at the beginning of a text, which must outlive the lexer. False when it
- * is not valid UTF-8, or contains a NUL. */
+/* Starts at the beginning of a text, which must outlive the lexer. False when
+ * it is not valid UTF-8, or contains a NUL. */
 bool lbx__lexer_init(lbx__lexer *lexer, lbx__loader *load, const char *file,
                      const char *text, size_t length_bytes);
 

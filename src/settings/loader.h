@@ -69,8 +69,9 @@ bool lbx__loader_count_value(lbx__loader *load, lbx__fault_line origin);
 bool lbx__loader_check_depth(lbx__loader *load, lbx__fault_line origin,
                              uint32_t depth);
 
-/* Replaces an alias of the top section "letterbox" by that name; returns any other
- * key unchanged. For the first key of a path from the root of a document. */
+/* Replaces an alias of the top section "letterbox" by that name; returns any
+ * other key unchanged. For the first key of a path from the root of a
+ * document. */
 const char *lbx__loader_root_name(const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A printer writes text into a buffer of fixed size, and keeps counting when the
- * buffer is full, as snprintf() does.
+ * A printer writes text into a buffer of fixed size, and keeps counting when
+ * the buffer is full, as snprintf() does.
  */
 #ifndef LBX_SETTINGS_PRINTER_H
 #define LBX_SETTINGS_PRINTER_H

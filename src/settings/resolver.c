@@ -109,7 +109,8 @@ lbx__resolver_section(lbx__resolver *resolver, const lbx__expr *expr)
     return value;
 }
 
-/* The symbol that a value comes from, through sections that only passed it on. */
+/* The symbol that a value comes from, through sections that only passed it
+ * on. */
 static lbx__symbol *
 resolver_source_of(lbx__symbol *symbol)
 {
@@ -274,8 +275,8 @@ resolver_merge_binding(lbx__resolver *resolver, lbx__symbol *symbol,
     return true;
 }
 
-/* Whether a binding's value depends on what is below it: it refers to the previous
- * value, or it is a section, which merges. */
+/* Whether a binding's value depends on what is below it: it refers to the
+ * previous value, or it is a section, which merges. */
 static bool
 resolver_needs_below(const lbx__binding *binding)
 {

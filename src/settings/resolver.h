@@ -2,16 +2,18 @@
 /*
  * The resolver replaces substitutions, lazily: a value is computed when it is
  * needed. Of a section, the keys are known at once and the members later, so a
- * section can refer to a part of itself, and two sections to parts of each other.
+ * section can refer to a part of itself, and two sections to parts of each
+ * other.
  *
  * A symbol is a member of a section that is being resolved. It has one binding
  * for each assignment. A binding's own value is that of its assignment; its
- * merged value is that of all assignments up to it. A symbol that is needed while
- * it is being resolved has the value below its active binding: so x = ${x} refers
- * to the previous x.
+ * merged value is that of all assignments up to it. A symbol that is needed
+ * while it is being resolved has the value below its active binding: so x =
+ * ${x} refers to the previous x.
  *
- * A section that overrides a plain value or a list hides what is below that, also
- * in the sections that its section is merged with; the binding remembers it.
+ * A section that overrides a plain value or a list hides what is below that,
+ * also in the sections that its section is merged with; the binding remembers
+ * it.
  *
  * RESOLV-1  Each binding is resolved once; its value never changes.
  * RESOLV-2  `active` is the binding that is being resolved; NULL: none.

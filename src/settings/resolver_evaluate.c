@@ -2,8 +2,8 @@
 /*
  * The value of an expression.
  *
- * The members of a list are resolved at once, so that ${x} in a list of x refers
- * to the previous x too; those of a section are resolved later.
+ * The members of a list are resolved at once, so that ${x} in a list of x
+ * refers to the previous x too; those of a section are resolved later.
  *
  * A substitution is looked up from the root of the tree; in an included file,
  * below the include first; in the environment last.

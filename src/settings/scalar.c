@@ -2,9 +2,9 @@
 /*
  * Numbers and units.
  *
- * Amounts are computed in integers, so that there is no rounding and no locale: a
- * fraction is added digit by digit, from the last to the first, dividing by ten
- * each time.
+ * Amounts are computed in integers, so that there is no rounding and no locale:
+ * a fraction is added digit by digit, from the last to the first, dividing by
+ * ten each time.
  */
 #include "settings/scalar.h"
 
@@ -75,8 +75,8 @@ lbx__scalar_is_number(const char *text)
 
 /* ---- Integers, numbers, booleans ---- */
 
-/* Appends digits to *value; subtracts when it is negative, so that INT64_MIN can
- * be read. */
+/* Appends digits to *value; subtracts when it is negative, so that INT64_MIN
+ * can be read. */
 static bool
 scalar_add_digits(const char *at, const char *end, bool negative,
                   int64_t *value)

@@ -132,7 +132,8 @@ lbx_settings_line(const lbx_settings *settings)
     return settings ? settings->origin.line : 0;
 }
 
-/* Writes the path of the parent, then the key; recursive to the tree's depth. */
+/* Writes the path of the parent, then the key; recursive to the tree's
+ * depth. */
 static void
 settings_write_path(lbx__printer *out, const lbx_settings *settings)
 {

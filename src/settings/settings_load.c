@@ -29,8 +29,8 @@ settings_load_environment(const char *name, void *context)
 LBX__SIZED(settings_options_sized, lbx_settings_options, max_memory_bytes,
            LBX_SETTINGS_OPTIONS_INIT);
 
-/* Copies the caller's options into `load`; false when they are invalid. The fault
- * has the reason. */
+/* Copies the caller's options into `load`; false when they are invalid. The
+ * fault has the reason. */
 static bool
 settings_load_take_options(lbx__loader *load,
                            const lbx_settings_options *options)
@@ -149,8 +149,8 @@ lbx_settings_load_text(const char *text, const lbx_settings_options *options,
 
 /* ---- Trees made of other trees ---- */
 
-/* A load that reads trees only. They were within the limits when they were made,
- * so there are no limits here. */
+/* A load that reads trees only. They were within the limits when they were
+ * made, so there are no limits here. */
 static lbx__expr *
 settings_load_begin_merge(lbx__loader *load, const lbx_allocator *allocator)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Printing a tree: JSON on one line, or one line per leaf with its path. Both can
- * be loaded again. Strings are always quoted, so that "10" stays a string.
+ * Printing a tree: JSON on one line, or one line per leaf with its path. Both
+ * can be loaded again. Strings are always quoted, so that "10" stays a string.
  */
 #include "settings/settings.h"
 

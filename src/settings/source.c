@@ -3,8 +3,8 @@
  * Files, and which file an include means.
  *
  * A file's text is kept while it is parsed, not longer. The files that are open
- * are a chain on the stack, compared by device and inode, so a file that includes
- * itself is detected whatever it is called.
+ * are a chain on the stack, compared by device and inode, so a file that
+ * includes itself is detected whatever it is called.
  */
 #include "settings/source.h"
 
@@ -156,7 +156,8 @@ source_read_descriptor(lbx__loader *load, int descriptor, const char *file,
     return done;
 }
 
-/* Parses a file; *ret_found is false when it does not exist, which is no fault. */
+/* Parses a file; *ret_found is false when it does not exist, which is no
+ * fault. */
 static bool
 source_read_file(lbx__loader *load, const char *file, lbx__fault_line origin,
                  lbx__expr *section, bool *ret_found)
@@ -173,7 +174,8 @@ static bool
 source_read_memory(lbx__loader *load, const lbx_settings_source *source,
                    lbx__fault_line origin, lbx__expr *section)
 {
-    // The text is not written; the pointer is not const because a file's is not.
+    // The text is not written; the pointer is not const because a file's is
+    // not.
     const source_bytes text = {
         .items = (char *)(uintptr_t)source->text,
         .count = source->length_bytes,
@@ -202,7 +204,8 @@ lbx__source_read(lbx__loader *load, const lbx_settings_source *source,
 
 /* ---- Includes ---- */
 
-/* The folder that names are relative to, and its length; NULL: there is none. */
+/* The folder that names are relative to, and its length; NULL: there is
+ * none. */
 static const char *
 source_include_folder(const lbx__loader *load, size_t *ret_length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program of tomorrow: its structs have a member that today's library does not
- * know. While that is 0 the library does what it can; otherwise the program asks
- * for something that the library does not have, and is refused.
+ * A program of tomorrow: its structs have a member that today's library does
+ * not know. While that is 0 the library does what it can; otherwise the program
+ * asks for something that the library does not have, and is refused.
  */
 #include <letterbox/courier.h>
 #include <letterbox/letterbox.h>

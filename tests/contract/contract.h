@@ -217,7 +217,8 @@ bool is_over(struct getting *getting);
 lbx_status end_wait(struct getting *getting);
 lbx_status cancel_wait(struct getting *getting);
 
-/* Over, with this letter; when so much time has passed, and not a moment before. */
+/* Over, with this letter; when so much time has passed, and not a moment
+ * before. */
 void got(struct getting *getting, const char *body);
 void got_after(struct getting *getting, int64_t duration_ns, const char *body);
 

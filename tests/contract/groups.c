@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises about groups, duplicates, dead letters and moves: DRIVER-3, DRIVER-7. */
+/* Promises about groups, duplicates, dead letters and moves: DRIVER-3,
+ * DRIVER-7. */
 #include "contract.h"
 
 #include <stdio.h>

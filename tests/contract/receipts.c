@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises about states and receipts: DRIVER-1, DRIVER-2, DRIVER-3, DRIVER-5. */
+/* Promises about states and receipts: DRIVER-1, DRIVER-2, DRIVER-3,
+ * DRIVER-5. */
 #include "contract.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  * A store before another; see relay.h.
  *
  * For each call there is a leg: a call of our own, at the store behind. It ends
- * when that has finished it; another thread may be cancelling it at that moment,
- * and so its users are counted.
+ * when that has finished it; another thread may be cancelling it at that
+ * moment, and so its users are counted.
  */
 #include "relay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store of one's own, to be tried: all that the contract and the model need to
- * know of it. The clock of <letterbox/testing.h> is enough.
+ * A store of one's own, to be tried: all that the contract and the model need
+ * to know of it. The clock of <letterbox/testing.h> is enough.
  */
 #include "backend.h"
 #include "relay.h"

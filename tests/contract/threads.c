@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Promises that must hold whatever the threads do. Rounds are bounded by time as
- * well as by number: a store that writes to a disk does as many as it can.
+ * Promises that must hold whatever the threads do. Rounds are bounded by time
+ * as well as by number: a store that writes to a disk does as many as it can.
  */
 #include "contract.h"
 
@@ -263,7 +263,8 @@ receive_and_settle(struct race *race, uint32_t *dice)
 
     begin_wait_for(&mine, race->trial, race->box, 1 + draw(dice) % 4,
                    1 + draw(dice) % 2);
-    // Some are cancelled at once, some after a while, some when nothing is left.
+    // Some are cancelled at once, some after a while, some when nothing is
+    // left.
     for (uint32_t yields = draw(dice) % 64; !is_over(&mine) && yields > 0;
          yields--)
         sched_yield();

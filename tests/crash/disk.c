@@ -71,7 +71,8 @@ static struct {
     bool dsync;
 } descriptors[DESCRIPTORS];
 
-/* A store writes in a thread of its own, while its user marks what was reported. */
+/* A store writes in a thread of its own, while its user marks what was
+ * reported. */
 static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void

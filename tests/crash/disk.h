@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A disk that can lose its power: what the file store and LMDB below it worker to
- * the system is recorded (through the linker's --wrap), and any state that the
- * disk may be in after a cut is built from that.
+ * A disk that can lose its power: what the file store and LMDB below it worker
+ * to the system is recorded (through the linker's --wrap), and any state that
+ * the disk may be in after a cut is built from that.
  *
  * A write is safe when its file was flushed after it, or was opened with
  * O_DSYNC; a name when its folder was. What is not safe may be there or not, or
@@ -50,7 +50,8 @@ long disk_calls(enum disk_call call);
 extern int64_t disk_wall_shift_ns;
 extern int64_t disk_boot_shift_ns;
 
-/* Records from now on; what is in the folder already, if it is there, is safe. */
+/* Records from now on; what is in the folder already, if it is there, is
+ * safe. */
 void disk_start(const char *folder);
 void disk_stop(void);
 
@@ -68,7 +69,8 @@ struct disk_lies {
 /* From the beginning, with a disk that lies, or NULL. */
 void disk_rewind(const struct disk_lies *lies);
 
-/* Goes on to the next point where a cut makes a difference; false at the end. */
+/* Goes on to the next point where a cut makes a difference; false at the
+ * end. */
 bool disk_next(void);
 
 /* How much was promised at this point. */

@@ -5,18 +5,20 @@
  *
  * Every letter has a number, from which its body follows. What happens to it is
  * an event; events go to a ledger at once, or are kept and brought later (over
- * a console, up to a power cut). What begins is reported before the store is asked,
- * what has ended after it has answered: a process that dies in between leaves an
- * outcome that is unknown, never one that is wrong.
+ * a console, up to a power cut). What begins is reported before the store is
+ * asked, what has ended after it has answered: a process that dies in between
+ * leaves an outcome that is unknown, never one that is wrong.
  *
  * The ledger is in shared memory, and all of it atomic: processes that write in
  * it are killed at any moment.
  *
- * LEDGER-1  Times that are compared are bounds: a letter is hidden from the moment
+ * LEDGER-1  Times that are compared are bounds: a letter is hidden from the
+ *           moment
  *     the call began, and seen when the call has ended. So `early` is never
  *     noise.
  *
- * Threads    any, of any process; ledger_judge() when no other process is there.
+ * Threads    any, of any process; ledger_judge() when no other process is
+ *            there.
  */
 #ifndef LBX_TEST_CRASH_LEDGER_H
 #define LBX_TEST_CRASH_LEDGER_H
@@ -126,7 +128,8 @@ size_t ledger_bytes(const struct ledger *ledger);
 /* The next number; 0 when there is no more room. */
 uint64_t ledger_number(struct ledger *ledger);
 
-/* The body of a letter: its size. And back: its number; 0 when it is of no letter. */
+/* The body of a letter: its size. And back: its number; 0 when it is of no
+ * letter. */
 size_t ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MAX]);
 uint64_t ledger_number_of(const void *body, size_t size);
 

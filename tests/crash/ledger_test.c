@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether the ledger can count: workers on a store in memory come out with
- * nothing wrong, and each thing that can go wrong is found when it does. Without
- * this the zeros of the other tests would say nothing.
+ * nothing wrong, and each thing that can go wrong is found when it does.
+ * Without this the zeros of the other tests would say nothing.
  */
 #include "support/test.h"
 #include "workers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of workers that are killed, and the score at the end. In the parent;
- * what it starts has no checks. */
+/* Processes of workers that are killed, and the score at the end. In the
+ * parent; what it starts has no checks. */
 #ifndef LBX_TEST_CRASH_PROCESSES_H
 #define LBX_TEST_CRASH_PROCESSES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several processes on one store: exclusive, shared, exclusive again; one of them
- * killed at any time. Nobody is stuck, nothing is lost, and groups of different
- * processes do not mix.
+ * Several processes on one store: exclusive, shared, exclusive again; one of
+ * them killed at any time. Nobody is stuck, nothing is lost, and groups of
+ * different processes do not mix.
  *
  * Each process counts: its own row, and one that all share, in one group. So at
  * every moment the shared row is the sum of the others.
@@ -167,9 +167,9 @@ take_expected_report(struct child *child)
          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* The next report of one of them, which must come: no process is stuck. Those of
- * the others are read meanwhile: on a fast disk their pipes would be full soon, and
- * a process that waits for its pipe lets no other join. */
+/* The next report of one of them, which must come: no process is stuck. Those
+ * of the others are read meanwhile: on a fast disk their pipes would be full
+ * soon, and a process that waits for its pipe lets no other join. */
 static void
 await_report(struct child *children, int count, const struct child *awaited)
 {
@@ -413,8 +413,9 @@ TEST(exclusive_mode_refuses_to_share_both_ways)
     lbx__storage_close(storage);
 }
 
-/* MEMB-2: an owner is killed just when another gets the right to write shared. Who
- * finds the journal not idle must not go on as if there were nothing in it. */
+/* MEMB-2: an owner is killed just when another gets the right to write shared.
+ * Who finds the journal not idle must not go on as if there were nothing in
+ * it. */
 TEST(a_killed_owners_journal_is_not_passed_over_in_shared_mode)
 {
     enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clocks that jump: the wall clock is set back and forward
- * while a store is open, between two opens, and while the machine is off. Leases
- * end when they should, not before and not a second after; tokens are
+ * while a store is open, between two opens, and while the machine is off.
+ * Leases end when they should, not before and not a second after; tokens are
  * remembered as long as they should be.
  */
 #include "disk.h"

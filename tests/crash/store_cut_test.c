@@ -30,8 +30,8 @@ enum {
     EVENTS = 40000
 };
 
-/* Everything reported, in order: at each point of the recording it is known how much
- * of it. */
+/* Everything reported, in order: at each point of the recording it is known how
+ * much of it. */
 static struct ledger_event events[EVENTS];
 static uint64_t event_count;
 

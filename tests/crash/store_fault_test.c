@@ -190,7 +190,8 @@ TEST(every_allocation_of_a_store_may_fail)
     fail_everywhere(DISK_MEMORY, ENOMEM, false, "memory that fails once");
 }
 
-/* And the books of it: what is opened with an allocator gives all of it back. */
+/* And the books of it: what is opened with an allocator gives all of it
+ * back. */
 static void
 use_store(struct torture *memory, void *context)
 {

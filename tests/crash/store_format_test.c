@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Formats: a store that another version has written opens,
- * and has every letter; one that a newer version has written is refused, and not
- * a byte of it is touched.
+ * and has every letter; one that a newer version has written is refused, and
+ * not a byte of it is touched.
  *
- * golden/1.tar.gz is a store as a kill left it, with what had been reported of it.
- * To make one for a new format, run with LBX_GOLDEN=FOLDER; the test puts it
- * there.
+ * golden/1.tar.gz is a store as a kill left it, with what had been reported of
+ * it. To make one for a new format, run with LBX_GOLDEN=FOLDER; the test puts
+ * it there.
  */
 #include "processes.h"
 #include "stores/file/fixture.h"

@@ -105,7 +105,8 @@ TEST(kills_lose_no_letter_at_level_interval)
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 
-/* Controls: a store that forgets, and workers that report before the store has returned. */
+/* Controls: a store that forgets, and workers that report before the store has
+ * returned. */
 TEST(kills_of_a_store_in_memory_lose)
 {
     struct ledger *ledger = ledger_create(200000, lbx_clock_now(NULL));
@@ -137,7 +138,8 @@ kill_early_reporters(void)
     return score;
 }
 
-/* The faster the disk, the fewer calls a kill interrupts: until both are found. */
+/* The faster the disk, the fewer calls a kill interrupts: until both are
+ * found. */
 TEST(answers_before_the_store_has_answered_are_found_out)
 {
     uint64_t lost = 0, resurrected = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several processes on one store, which open it, send, wait, acknowledge and
- * close it again as they like, and are killed at any moment; from one to several
- * and back, many times. Nothing is lost and no process is stuck: every one that is
- * alive gets on.
+ * close it again as they like, and are killed at any moment; from one to
+ * several and back, many times. Nothing is lost and no process is stuck: every
+ * one that is alive gets on.
  *
  * They ask for level PROCESS, which a store has in exclusive mode only: so
  * lbx_store_durability() shows the mode.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How much disk a store takes : letters that are delayed
- * for a day stay inside while others come and go; what is on the disk is bounded
- * by what is alive, not by what ever was, and does not grow any more.
+ * for a day stay inside while others come and go; what is on the disk is
+ * bounded by what is alive, not by what ever was, and does not grow any more.
  *
  * The bound is 5 x the bodies + 32 MiB, not the 3 x + 16 MiB that is aimed at:
- * letters this small have about as much in rows beside the body, and ENG-2 sets room
- * aside for a copy of every page in use.
+ * letters this small have about as much in rows beside the body, and ENG-2 sets
+ * room aside for a copy of every page in use.
  */
 #include "stores/file/fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers: senders and receivers on one store, through public headers only, that
- * report to a ledger what they do.
+ * Workers: senders and receivers on one store, through public headers only,
+ * that report to a ledger what they do.
  *
  * Three boxes: "plain", whose letters die into "dead" when they were delivered
  * too often; "dead"; and "fifo", with a group for each sender. Receivers

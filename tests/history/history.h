@@ -27,16 +27,16 @@
  *   FULL      an enqueue answered FULL, and at every instant of that call fewer
  *             values than the capacity were possibly inside
  *
- * Invariant MSG-11, exactly. A receive may answer EMPTY behind an older send that
- * has claimed its place and not yet filled it. A history does not show claims,
- * so the checker grants this, with `claims` set, to an EMPTY call if there is
- * an instant t in it at which a send u is under way (start(u) <= t <= end(u))
- * that may be older than everything surely inside at t: start(u) < end(enq(v))
- * for each such v. It grants nothing else: not for sends that are over, not
- * for sends that began after some surely-inside value was completely sent.
- * The same claim can hide a completely sent urgent message h from a receive,
- * and is granted there likewise: a send u under way at some instant of the
- * receive, start(u) < end(enq(h)). With `lanes`, claims and EMPTY count for
+ * Invariant MSG-11, exactly. A receive may answer EMPTY behind an older send
+ * that has claimed its place and not yet filled it. A history does not show
+ * claims, so the checker grants this, with `claims` set, to an EMPTY call if
+ * there is an instant t in it at which a send u is under way (start(u) <= t <=
+ * end(u)) that may be older than everything surely inside at t: start(u) <
+ * end(enq(v)) for each such v. It grants nothing else: not for sends that are
+ * over, not for sends that began after some surely-inside value was completely
+ * sent. The same claim can hide a completely sent urgent message h from a
+ * receive, and is granted there likewise: a send u under way at some instant of
+ * the receive, start(u) < end(enq(h)). With `lanes`, claims and EMPTY count for
  * each rank by itself: u must be of the lane of v. What was granted is counted
  * in `excused`, so that a report shows how much rests on it.
  *

@@ -95,8 +95,8 @@ judge(const struct history_checker *checker, int rank, struct inside *inside,
         add_span(sweep->granted, &sweep->granted_count, from, to);
 }
 
-// When could a dequeue of `rank` (any, if negative) answer EMPTY? HIST-2: first the
-// time since the last stamp, then the instant of this one.
+// When could a dequeue of `rank` (any, if negative) answer EMPTY? HIST-2: first
+// the time since the last stamp, then the instant of this one.
 static void
 sweep_empty(const struct history_checker *checker, int rank,
             struct sweep *sweep)

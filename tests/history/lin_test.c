@@ -4,9 +4,10 @@
  *
  * Every kind runs with four threads that send and receive at random; every
  * call is written down with its start and end and judged afterwards (see
- * history.h for the aspects, and for exactly what MSG-11 is granted). The control
- * runs put the same recorder and checker on mini mailboxes with a planted bug,
- * which must be found, and on the sound one, which must pass without MSG-11.
+ * history.h for the aspects, and for exactly what MSG-11 is granted). The
+ * control runs put the same recorder and checker on mini mailboxes with a
+ * planted bug, which must be found, and on the sound one, which must pass
+ * without MSG-11.
  *
  * What a loss sink is given (DROP_OLDEST) counts as dequeued by the send that
  * pushed it out; a message that is lost by its own send was never enqueued.

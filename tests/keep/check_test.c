@@ -84,7 +84,8 @@ TEST(the_known_store_has_what_is_known)
     CHECK_INT(0, found.miscounted);
 }
 
-/* Kills every child of the first thread, as the system does when memory is short. */
+/* Kills every child of the first thread, as the system does when memory is
+ * short. */
 static void
 kill_children(void *context)
 {

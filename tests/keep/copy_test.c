@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores in use: copies and checks of them, by the public functions; and what is
- * refused.
+ * Stores in use: copies and checks of them, by the public functions; and what
+ * is refused.
  */
 #include "known_store.h"
 
@@ -117,8 +117,8 @@ sender_close(struct sender *sender)
     lbx_postbox_unref(sender->second);
 }
 
-/* A copy has all that was answered before it was asked for, and is of one moment:
- * never the second letter without the first. */
+/* A copy has all that was answered before it was asked for, and is of one
+ * moment: never the second letter without the first. */
 TEST(a_copy_is_of_one_moment_while_the_store_goes_on)
 {
     struct sender sender = {.sent = 0};
@@ -219,7 +219,8 @@ read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
     return lbx__io_system.pread(io, fd, to, size, offset);
 }
 
-/* Who comes looks at pages that others write; the more there are, the longer. */
+/* Who comes looks at pages that others write; the more there are, the
+ * longer. */
 TEST(a_shared_store_is_opened_while_all_of_them_write)
 {
     struct sender sender = {.sent = 0};

@@ -527,8 +527,8 @@ TEST(a_damaged_letter_is_named_and_so_are_those_of_a_lost_page)
     CHECK(letters > 5);
 }
 
-/* A copy of the subject in which the body of letter i of the first box has a bit
- * flipped; NULL if that letter is not alive and in data.mdb. */
+/* A copy of the subject in which the body of letter i of the first box has a
+ * bit flipped; NULL if that letter is not alive and in data.mdb. */
 static const char *
 copy_with_flip(const struct subject *subject, int i, struct mutation *ret)
 {

@@ -6,8 +6,8 @@
  * follow from these two. A letter that was never sent, or is not as it
  * was, is invented.
  *
- *   orders      plain: fresh, leased, returned and delayed letters, some of them
- *               larger than a page, some acknowledged
+ *   orders      plain: fresh, leased, returned and delayed letters, some of
+ *               them larger than a page, some acknowledged
  *   line.fifo   seven groups
  *   dead        where letters of `orders` died
  *   purged      purged once, and used again
@@ -47,9 +47,9 @@ struct known {
 
 extern const char *const known_boxes[KNOWN_BOXES];
 
-/* Makes one in a new folder, `letters` of them about. `as_killed`: a copy of its
- * files as they were while it was open; otherwise it was closed. `earlier`, which
- * may be NULL, is where its files go as they were some time before. */
+/* Makes one in a new folder, `letters` of them about. `as_killed`: a copy of
+ * its files as they were while it was open; otherwise it was closed. `earlier`,
+ * which may be NULL, is where its files go as they were some time before. */
 void known_make(struct known *known, const char *path, int letters,
                 bool as_killed, const char *earlier);
 

@@ -232,8 +232,8 @@ find_root(const char *path, const char *table, uint64_t *ret_page)
     return offset;
 }
 
-/* A branch all of whose children are itself, in a tree that says it is deep: there
- * are more ways through it than a walk could ever end. */
+/* A branch all of whose children are itself, in a tree that says it is deep:
+ * there are more ways through it than a walk could ever end. */
 TEST(a_tree_that_leads_round_in_circles_is_left)
 {
     const uint16_t deep = LBX__MDB_TREE_MAX_DEPTH;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A staging: what fails leaves nothing of its own, and all that is another's. */
+/* A staging: what fails leaves nothing of its own, and all that is
+ * another's. */
 #include "stores/file/fixture.h"
 #include "stores/file/repair/staging.h"
 
@@ -30,8 +31,8 @@ is_there(const char *folder, const char *name)
     return access(full, F_OK) == 0;
 }
 
-/* Copies are made inside of folders of stores, too. The flush of the folder above
- * is the last thing that can fail. */
+/* Copies are made inside of folders of stores, too. The flush of the folder
+ * above is the last thing that can fail. */
 TEST(a_staging_folder_that_fails_at_any_flush_leaves_no_trace)
 {
     for (int before = 0; before < 2; before++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An audit of the rows of all boxes, by scanning them: what heads say must be
- * what is there (BOXREC-1), and each letter must have the rows of its state, and no
- * others (LETREC-1, GROUP-4).
+ * what is there (BOXREC-1), and each letter must have the rows of its state,
+ * and no others (LETREC-1, GROUP-4).
  */
 #include "rules_subject.h"
 

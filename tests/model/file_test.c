@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store in files, walked beside the model; it is closed and opened again on
- * the way, and time goes on meanwhile as before. A flush of the disk takes as long
- * as a hundred steps, so that most walks are at the level that does without.
+ * the way, and time goes on meanwhile as before. A flush of the disk takes as
+ * long as a hundred steps, so that most walks are at the level that does
+ * without.
  */
 #include "store_subject.h"
 

@@ -53,8 +53,9 @@ arrive(struct model *model, int box, const model_letter *as)
     letter->claimed = letter->place;
 }
 
-/* A letter leaves its box. If it was the first of its group, the next one stands
- * last at that moment, unless it has to wait; 0 is the turn it came with. */
+/* A letter leaves its box. If it was the first of its group, the next one
+ * stands last at that moment, unless it has to wait; 0 is the turn it came
+ * with. */
 static void
 leave(struct model *model, int box, model_letter *letter, model_place moment)
 {

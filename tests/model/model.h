@@ -4,8 +4,8 @@
  *
  * One array of all letters there ever were and one of all that was remembered,
  * searched from end to end; nothing is swept, indexed or cached. The model does
- * not make up ids, sequences and receipts: it is told those of the store that it
- * walks with, and holds it to what must be true of them.
+ * not make up ids, sequences and receipts: it is told those of the store that
+ * it walks with, and holds it to what must be true of them.
  *
  * A walk (walk.h) does random things to a store and to the model, on a clock of
  * its own, and stops at the first difference. To walk a store of yours, see
@@ -22,8 +22,8 @@ enum {
     MODEL_MOST = 1 << 15 /* letters and things remembered, in all of a walk */
 };
 
-/* A place among those that are served: by when they are due, and among equals by
- * the turns they drew. */
+/* A place among those that are served: by when they are due, and among equals
+ * by the turns they drew. */
 typedef struct model_place {
     int64_t due;
     uint64_t turn;
@@ -123,8 +123,8 @@ void model_settle(struct model *model, int box, model_letter *letter,
                   lbx_settle_action what, int64_t time_ns);
 void model_undo(model_letter *letter);
 
-/* Moves the next letter, to where it died when `to` is negative: OK; EMPTY: none
- * is ready; or why not. */
+/* Moves the next letter, to where it died when `to` is negative: OK; EMPTY:
+ * none is ready; or why not. */
 lbx_status model_move(struct model *model, int from, int to);
 
 /* Whether a move back can begin: OK; NOT_FOUND; INVALID. */

@@ -6,7 +6,8 @@
 #include "post/rules/rules.h"
 #include "walk.h"
 
-/* A storage that does one thing wrong, so that the walk can be seen to find it. */
+/* A storage that does one thing wrong, so that the walk can be seen to find
+ * it. */
 typedef enum rules_fault {
     NO_FAULT,
     CLOCK_FAST,    /* letters come too early */
@@ -39,8 +40,8 @@ void rules_subject_init(rules_subject *subject, rules_fault fault,
                         bool is_private);
 void rules_subject_fini(rules_subject *subject);
 
-/* BOXREC-1 and LETREC-1 of every box: counts, sums, and rows that belong together. NULL, or
- * what is wrong. */
+/* BOXREC-1 and LETREC-1 of every box: counts, sums, and rows that belong
+ * together. NULL, or what is wrong. */
 const char *rules_audit(lbx__storage *storage, char *buffer, size_t bytes);
 
 #endif

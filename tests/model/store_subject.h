@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any store as the subject of a walk, through <letterbox/store_driver.h> alone. */
+/* Any store as the subject of a walk, through <letterbox/store_driver.h>
+ * alone. */
 #ifndef LBX_TEST_MODEL_STORE_SUBJECT_H
 #define LBX_TEST_MODEL_STORE_SUBJECT_H
 

@@ -110,8 +110,8 @@ entry_of(lbx_call_kind verb, void *request, size_t index)
     return NULL;
 }
 
-/* A call says OK, or the first failure of its entries; those that have no status
- * of their own get that of the call. */
+/* A call says OK, or the first failure of its entries; those that have no
+ * status of their own get that of the call. */
 lbx_status
 walk_call(struct walk *walk, lbx_call_kind verb, void *request)
 {

@@ -2,10 +2,10 @@
 /*
  * A random walk of a store and the model, in step.
  *
- * Everything is drawn from the seed, the clock too: a walk that failed is walked
- * again by its seed. Times are whole seconds, so that many things fall on the
- * same moment; now and then the clock goes to the very moment something is due,
- * or one nanosecond before.
+ * Everything is drawn from the seed, the clock too: a walk that failed is
+ * walked again by its seed. Times are whole seconds, so that many things fall
+ * on the same moment; now and then the clock goes to the very moment something
+ * is due, or one nanosecond before.
  */
 #ifndef LBX_TEST_MODEL_WALK_H
 #define LBX_TEST_MODEL_WALK_H
@@ -30,8 +30,8 @@ typedef struct model_subject {
      * nothing. */
     void (*reopen)(void *context);
 
-    /* Looks inside for what should be true; NULL: not looked at. Answers what is
-     * wrong, or NULL. */
+    /* Looks inside for what should be true; NULL: not looked at. Answers what
+     * is wrong, or NULL. */
     const char *(*audit)(void *context);
 
     bool undoes; /* has undo, peek, purge, move: the optional verbs */
@@ -110,7 +110,8 @@ const char *walk_group_name(unsigned group); /* "": none */
 bool walk_is_fifo(int box);
 int walk_box_like(struct walk *walk, int box); /* any of the same kind */
 
-/* What was delivered is this letter; what the model could not know, it learns. */
+/* What was delivered is this letter; what the model could not know, it
+ * learns. */
 void walk_compare(struct walk *walk, const char *what,
                   const struct walk_got *got, model_letter *letter);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close against everything (CLOSE-1 to CLOSE-6, MSG-7): many short lives of mailboxes, each
- * closed, or let go of, in the midst of sends and receives.
+ * Close against everything (CLOSE-1 to CLOSE-6, MSG-7): many short lives of
+ * mailboxes, each closed, or let go of, in the midst of sends and receives.
  *
  * Per life two threads send, one receives and one ends the mailbox in one of
  * the ways below; all wait without a deadline where they can, so that whoever

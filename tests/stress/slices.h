@@ -12,7 +12,8 @@
  * The first slice is always made. Tests that demand a minimum over all storms
  * ask slices_were_cut() first.
  *
- * Threads    one for each struct; slices_were_cut(): any process of the program.
+ * Threads    one for each struct; slices_were_cut(): any process of the
+ *            program.
  */
 #ifndef LBX_TEST_STRESS_SLICES_H
 #define LBX_TEST_STRESS_SLICES_H

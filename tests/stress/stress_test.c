@@ -5,10 +5,11 @@
  *
  * While it runs, any of the threads may suspend and resume the mailbox, attach
  * and detach metrics, scheduler hook and signal, and look at its numbers. What
- * must hold: every accepted message ends exactly once (MSG-1, MSG-2); one thread's
- * messages of one rank arrive in the order in which it sent them (MSG-3, MSG-4); no
- * more inside than the capacity (MSG-5); what is left at the end is lost or
- * destroyed once each (MSG-7); and the mailbox's own counts agree with ours.
+ * must hold: every accepted message ends exactly once (MSG-1, MSG-2); one
+ * thread's messages of one rank arrive in the order in which it sent them
+ * (MSG-3, MSG-4); no more inside than the capacity (MSG-5); what is left at the
+ * end is lost or destroyed once each (MSG-7); and the mailbox's own counts
+ * agree with ours.
  *
  * The plain array that receivers read and senders write without atomics makes
  * ThreadSanitizer check that a message's content is published with it.

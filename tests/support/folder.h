@@ -12,8 +12,8 @@ enum {
 const char *test_path(void);
 
 /* Puts paths into memory (/dev/shm) if it has a gigabyte free: for tests that
- * open many stores or fill them. Tests of real flushes stay on the disk. Call it
- * before the first test_path(). */
+ * open many stores or fill them. Tests of real flushes stay on the disk. Call
+ * it before the first test_path(). */
 void test_paths_in_memory(void);
 
 #endif

@@ -47,7 +47,8 @@ typedef struct lbx_pool {
     lbx_pool_routing routing;
     uint32_t routees;
     /* of the routees. LBX_POOL_ROUTING_BALANCING: `mailbox` is the one that
-     * they share, and must serve several consumers. Borrowed during the spawn. */
+     * they share, and must serve several consumers. Borrowed during the
+     * spawn. */
     const lbx_props *props;
     lbx_strategy strategy; /* for the routees */
 } lbx_pool;

@@ -28,9 +28,9 @@ LBX_BEGIN
 
 /*
  * lbx_cellex_mailbox_options_read() writes into `ret`, whose `size_bytes` is
- * set, LBX_MAILBOX_OPTIONS_INIT with whole envelopes, greater priorities first, LBX_CELLEX_PRIORITY_DEFAULT for messages
- * that state none, four system slots, LBX_OVERFLOW_DROP_OLDEST, and
- * `return_dropped_newest`.
+ * set, LBX_MAILBOX_OPTIONS_INIT with whole envelopes, greater priorities first,
+ * LBX_CELLEX_PRIORITY_DEFAULT for messages that state none, four system slots,
+ * LBX_OVERFLOW_DROP_OLDEST, and `return_dropped_newest`.
  *
  * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  a copy.

@@ -142,8 +142,8 @@ typedef enum lbx_box_preset {
 } lbx_box_preset;
 
 /*
- * lbx_box_options_read_preset() writes the options of a preset into `ret`, whose
- * `size_bytes` is set; for any other number, LBX_BOX_OPTIONS_INIT.
+ * lbx_box_options_read_preset() writes the options of a preset into `ret`,
+ * whose `size_bytes` is set; for any other number, LBX_BOX_OPTIONS_INIT.
  *
  * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  a copy.

@@ -132,8 +132,8 @@ lbx_draft_of_text(const char *text)
 }
 
 /*
- * lbx_draft_read_message() writes LBX_DRAFT_INIT with a message and its type into
- * `ret`, whose `size_bytes` is set.
+ * lbx_draft_read_message() writes LBX_DRAFT_INIT with a message and its type
+ * into `ret`, whose `size_bytes` is set.
  *
  * Returns    LBX_OK; LBX_INVALID for a size that is none.
  * Ownership  both are borrowed.

@@ -7,8 +7,9 @@
  * structs are reused and freed with the system, so that a stale pointer to one
  * always points to one.
  *
- * ABOX-1  `refs` counts the actors that use the mailbox and the senders at work;
- *         0 is a struct on the free list. A sender never raises it from 0.
+ * ABOX-1  `refs` counts the actors that use the mailbox and the senders at
+ *         work; 0 is a struct on the free list. A sender never raises it from
+ *         0.
  * ABOX-2  A sender takes its reference first and checks the generation of the
  *         cell then: if that is still its ref's, the mailbox is that life's.
  * ABOX-3  The mailbox's owner is the ref of the actor it was created for: every
@@ -56,8 +57,8 @@ lbx_status lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
  * the owner, after the generation was raised. */
 void lbx__actor_mailbox_detach(lbx__cell *cell);
 
-/* For a sender: a new reference to the mailbox of the ref's life; NULL when that
- * has ended, or has none. */
+/* For a sender: a new reference to the mailbox of the ref's life; NULL when
+ * that has ended, or has none. */
 lbx__actor_mailbox *lbx__actor_mailbox_ref(lbx__cell *cell, uint64_t ref);
 void lbx__actor_mailbox_unref(lbx__actor_mailbox *box);
 
@@ -68,8 +69,8 @@ void lbx__actor_mailbox_wake(lbx__actor_mailbox *box, lbx__cell *cell);
 bool lbx__actor_mailbox_pop(lbx__cell *cell, lbx__node *ret);
 bool lbx__actor_mailbox_has_messages(const lbx__cell *cell);
 
-/* Whether only this cell takes from its mailbox. By the owner of a cell that has
- * one. */
+/* Whether only this cell takes from its mailbox. By the owner of a cell that
+ * has one. */
 static inline bool
 lbx__actor_mailbox_is_own(const lbx__cell *cell)
 {

@@ -58,7 +58,8 @@ lbx__cell_stop(lbx__cell *cell, uint32_t generation)
 {
     uint32_t seen = lbx__load(&cell->stop, relaxed);
 
-    // A stop of a later life replaces one of an earlier; a stale one is ignored.
+    // A stop of a later life replaces one of an earlier; a stale one is
+    // ignored.
     while (seen < generation)
         if (lbx__cas(&cell->stop, &seen, generation, seq_cst)) { // CELL-2
             lbx__cell_wake(cell);

@@ -12,20 +12,21 @@
  *
  * CELL-1  The thread that holds `scheduled` owns the cell: the second and third
  *         line, dead or alive, the runnable in the first, and the right to
- *         schedule that once (RUNNABLE-1). Ownership passes on with the runnable, and is released
- *         by storing 0. The value 2 means owned, and woken since: for an owner
- *         whose work is not in its own cell (a balancer).
+ *         schedule that once (RUNNABLE-1). Ownership passes on with the
+ *         runnable, and is released by storing 0. The value 2 means owned, and
+ *         woken since: for an owner whose work is not in its own cell (a
+ *         balancer).
  * CELL-2  A thread that adds work adds it first and reads `scheduled` then; an
  *         owner that releases the cell stores 0 first and checks for work then.
  *         All four are seq_cst: no work is left without an owner.
- * CELL-3  The owner raises `generation` when the actor has ended. A node carries
- *         the ref it was sent to; if that does not match the generation when the
- *         node is taken, it is a dead letter. So a sender needs no lock between
- *         its check and its push.
+ * CELL-3  The owner raises `generation` when the actor has ended. A node
+ *         carries the ref it was sent to; if that does not match the generation
+ *         when the node is taken, it is a dead letter. So a sender needs no
+ *         lock between its check and its push.
  * CELL-4  A cell is put on the free list only after its parent has released it.
  *         A thread that takes it from there must also win `scheduled`.
- * CELL-5  The inbox: senders swap `tail` and then link the node before theirs to
- *         it; `head` is the node that was taken last. A tail that is not the
+ * CELL-5  The inbox: senders swap `tail` and then link the node before theirs
+ *         to it; `head` is the node that was taken last. A tail that is not the
  *         head means work, even if the link is not there yet.
  */
 #ifndef LBX_ACTOR_CORE_CELL_H
@@ -53,9 +54,9 @@ typedef enum lbx__phase {
 enum {
     LBX__CODE_WATCH = 1,
     LBX__CODE_UNWATCH,
-    LBX__CODE_FAILURE, /* from a child; number: the status */
-    LBX__CODE_DIRECTIVE, /* from the parent; number: what to do; deadline_ns: delay */
-    LBX__CODE_RETRY, /* from its own timer */
+    LBX__CODE_FAILURE,   /* from a child; number: the status */
+    LBX__CODE_DIRECTIVE, /* from the parent: directive, delay */
+    LBX__CODE_RETRY,     /* from its own timer */
     LBX__CODE_SUSPEND,
     LBX__CODE_RESUME,
     LBX__CODE_HOLD,        /* from the parent: an ancestor has failed */
@@ -165,8 +166,8 @@ lbx__ref_of(const lbx__cell *cell, uint32_t generation)
            (generation & 63);
 }
 
-/* The ref of the current life, or of the last one. By the owner, or by the owner
- * of the parent. */
+/* The ref of the current life, or of the last one. By the owner, or by the
+ * owner of the parent. */
 static inline uint64_t
 lbx__cell_ref(const lbx__cell *cell)
 {
@@ -190,8 +191,8 @@ void lbx__cell_push_system(lbx__cell *cell, lbx__node *node);
 void lbx__cell_push_orphan(lbx__cell *parent, lbx__cell *child);
 void lbx__cell_stop(lbx__cell *cell, uint32_t generation);
 
-/* Schedules the cell unless it is owned (CELL-2). The second is for work that was
- * added with a weaker order than CELL-2 requires. */
+/* Schedules the cell unless it is owned (CELL-2). The second is for work that
+ * was added with a weaker order than CELL-2 requires. */
 static inline void lbx__cell_wake(lbx__cell *cell);
 void lbx__cell_wake_always(lbx__cell *cell);
 void lbx__cell_claim(lbx__cell *cell); /* the second half of a wake */
@@ -216,8 +217,8 @@ lbx__cell_has_messages(lbx__cell *cell)
     return lbx__load(&cell->tail, relaxed) != lbx__load(&cell->head, relaxed);
 }
 
-/* Releases the cell (CELL-2). `deaf`: messages do not count as work; `stopping`:
- * nor does `stop`. */
+/* Releases the cell (CELL-2). `deaf`: messages do not count as work;
+ * `stopping`: nor does `stop`. */
 void lbx__cell_release(lbx__cell *cell, bool deaf, bool stopping);
 
 static inline void

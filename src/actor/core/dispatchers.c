@@ -2,7 +2,8 @@
 /*
  * The running dispatchers (DSET-1 to DSET-3 in dispatchers.h).
  *
- * Threads: any may enter; the owner of a cell leaves; "/user" ends idle threads.
+ * Threads: any may enter; the owner of a cell leaves; "/user" ends idle
+ * threads.
  */
 #include "actor/core/dispatchers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Explanations, line by line: how an actor would get, or got, its dispatcher and
- * its mailbox.
+ * Explanations, line by line: how an actor would get, or got, its dispatcher
+ * and its mailbox.
  *
  * Threads: any. No lock is held while a line is printed.
  */

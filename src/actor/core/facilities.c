@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Facilities: the state of what few actors use (become, stash, watching, receive
- * timeout, outbox, supervision strategy), allocated on first use.
+ * Facilities: the state of what few actors use (become, stash, watching,
+ * receive timeout, outbox, supervision strategy), allocated on first use.
  *
  * Threads: the owner of the cell.
  */

@@ -4,13 +4,13 @@
  *
  *   NEW ──start──► ALIVE ◄──directive──  FAILED
  *                    │  ──handler fails──►  │
- *                    └────────stop──────────┴──► STOPPING ──no children──► ENDED
+ *                    └──────stop────────────┴──► STOPPING ──no child──► ENDED
  *
  * Everything here happens in the actor's own run; spawning is in spawn.c.
  *
  * LIFE-1  A parent ends after its children: it waits in STOPPING.
- * LIFE-2  At its end an actor raises its generation before it empties its inbox:
- *         what is pushed later has a stale generation (CELL-3).
+ * LIFE-2  At its end an actor raises its generation before it empties its
+ *         inbox: what is pushed later has a stale generation (CELL-3).
  * LIFE-3  An ended actor passes itself to its parent last, which releases it:
  *         takes it off the list of children and frees its name and its cell
  *         (CELL-4).

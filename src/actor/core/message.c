@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: the types of the library's own ones, the poison pill, and the end of
- * every message.
+ * Messages: the types of the library's own ones, the poison pill, and the end
+ * of every message.
  *
  * The types are in static memory and are made by the first call that needs one:
  * there is nothing to fail and nothing to free. A message is destroyed by its

@@ -2,11 +2,11 @@
 /*
  * Names: a hash table from (parent, name) to the child that has the name.
  *
- * NAMES-1  A named cell is in the table from its birth until its parent releases
- *          it. The lock guards `name`, `parent` and `life` of all cells, also of
- *          those without a name. Only the owner of a cell that is not alive
- *          changes them, or its parent when it releases the cell; these two may
- *          read them without the lock.
+ * NAMES-1  A named cell is in the table from its birth until its parent
+ *          releases it. The lock guards `name`, `parent` and `life` of all
+ *          cells, also of those without a name. Only the owner of a cell that
+ *          is not alive changes them, or its parent when it releases the cell;
+ *          these two may read them without the lock.
  */
 #include "actor/core/system.h"
 

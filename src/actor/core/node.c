@@ -157,8 +157,8 @@ node_cache_give(lbx__node_pool *pool, lbx__node_cache *to, lbx__node *node)
     to->count = 0;
 }
 
-/* The thread's memo is the cache that it used last, by the id of its pool; it is
- * reset with the thread's index (NODE-1). */
+/* The thread's memo is the cache that it used last, by the id of its pool; it
+ * is reset with the thread's index (NODE-1). */
 lbx__node_cache *
 lbx__node_pool_cache(lbx__node_pool *pool)
 {

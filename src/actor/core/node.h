@@ -20,10 +20,11 @@
 #include <letterbox/mailbox/messages.h>
 #include <stdalign.h>
 
-/* Whether the sender waits for the status of a message (lbx_tell_handled_init()). The
- * duty to report travels with the message, through mailboxes in the first
- * reserved byte of its envelope. One copy of the message has it at a time: code
- * that passes the message on, or has reported, clears it in its own copy. */
+/* Whether the sender waits for the status of a message
+ * (lbx_tell_handled_init()). The duty to report travels with the message,
+ * through mailboxes in the first reserved byte of its envelope. One copy of the
+ * message has it at a time: code that passes the message on, or has reported,
+ * clears it in its own copy. */
 typedef enum lbx__report_duty {
     LBX__REPORT_NONE = 0,
     LBX__REPORT_DUE,

@@ -8,10 +8,11 @@
  * deadlines have passed.
  *
  * OUTBOX-1  An outgoing message is in its sender's list from the first poll
- *           until its operation is final. Only the sender's owner uses the list.
- * OUTBOX-2  Its waker pushes its node on the sender's system stack, at most once
- *           for each PENDING; the run that takes the node polls again. If the
- *           sender ends before that, the operation is settled first and the
+ *           until its operation is final. Only the sender's owner uses the
+ *           list.
+ * OUTBOX-2  Its waker pushes its node on the sender's system stack, at most
+ *           once for each PENDING; the run that takes the node polls again. If
+ *           the sender ends before that, the operation is settled first and the
  *           memory is freed with that node.
  */
 #ifndef LBX_ACTOR_CORE_OUTBOX_H

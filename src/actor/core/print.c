@@ -4,9 +4,9 @@
  *
  * The ancestors of a living actor live too (LIFE-1); going up holds the lock of
  * the names. Going down holds the lock of each actor on the way, so that no
- * child leaves meanwhile. Statistics are read when all locks have been released:
- * reading those of a mailbox may release its last reference, which calls
- * listeners for dead letters.
+ * child leaves meanwhile. Statistics are read when all locks have been
+ * released: reading those of a mailbox may release its last reference, which
+ * calls listeners for dead letters.
  */
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/system.h"

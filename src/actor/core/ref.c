@@ -4,8 +4,8 @@
  *
  * The fast path fills a node from the thread's cache and pushes it to the inbox
  * of a living actor; everything else (actor mailboxes, outboxes, dead letters)
- * is on the slow path. No lock is held between the check of the ref and the push
- * (CELL-3).
+ * is on the slow path. No lock is held between the check of the ref and the
+ * push (CELL-3).
  *
  * Threads: any.
  */

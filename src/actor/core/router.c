@@ -4,8 +4,8 @@
  *
  * A balancing pool passes nothing on: its mailbox is shared with its children,
  * and its runs only wake those that are idle (see run.c). A message that one
- * child does not take, another does; a child that ends leaves the mailbox to the
- * rest.
+ * child does not take, another does; a child that ends leaves the mailbox to
+ * the rest.
  *
  * Deployment settings may turn an actor into a pool, and take precedence over
  * what the code says of a pool. Routees are never pools themselves, even where

@@ -2,10 +2,10 @@
 /*
  * A run: what a worker does with a cell.
  *
- * The calling thread owns the cell (CELL-1). A run handles system messages, then
- * messages, up to the throughput or the deadline of the dispatcher, and system
- * messages again after each of them: messages do not starve a stop, a watch or a
- * decision of the supervisor.
+ * The calling thread owns the cell (CELL-1). A run handles system messages,
+ * then messages, up to the throughput or the deadline of the dispatcher, and
+ * system messages again after each of them: messages do not starve a stop, a
+ * watch or a decision of the supervisor.
  *
  * A run that has sent FLOOD messages ends too, and the next one waits until the
  * receivers have run: otherwise actors that make work for others and send
@@ -205,8 +205,8 @@ run_deliver(lbx_context *context, lbx__node *node, lbx_actor_handler *receive)
     return status;
 }
 
-/* The same, and reports the status to the sender; unless the message was stashed,
- * passed on, or kept for the supervisor's decision. */
+/* The same, and reports the status to the sender; unless the message was
+ * stashed, passed on, or kept for the supervisor's decision. */
 static void
 run_deliver_reporting(lbx_context *context, lbx__node *node)
 {
@@ -244,9 +244,9 @@ run_handle(lbx_context *context, lbx__node *node)
         (void)run_deliver(context, node, run_find_receive(cell, node));
 }
 
-/* The next message: what was unstashed, then that of the inbox, if it is linked,
- * then that of the actor mailbox, which is copied into `copy`. *ret_ours: the
- * caller returns it to the pool. */
+/* The next message: what was unstashed, then that of the inbox, if it is
+ * linked, then that of the actor mailbox, which is copied into `copy`.
+ * *ret_ours: the caller returns it to the pool. */
 static lbx__node *
 run_next_message(lbx__cell *cell, bool linked, lbx__node *copy, bool *ret_ours)
 {
@@ -394,9 +394,9 @@ run_handle_messages(lbx_context *context)
     }
 }
 
-/* For a balancer: wakes its children for what is in their mailbox. Those at work
- * find it when they are done. It wakes all of them, since an idle one may be
- * deaf: failed, ending, or waiting with its outbox. */
+/* For a balancer: wakes its children for what is in their mailbox. Those at
+ * work find it when they are done. It wakes all of them, since an idle one may
+ * be deaf: failed, ending, or waiting with its outbox. */
 static void
 run_wake_routees(lbx__cell *cell)
 {

@@ -9,8 +9,8 @@
 
 #include "actor/core/cell.h"
 
-/* Runs the cell of a runnable, and releases it or schedules it again; returns how
- * many messages it handled. */
+/* Runs the cell of a runnable, and releases it or schedules it again; returns
+ * how many messages it handled. */
 uint64_t lbx__run_cell(lbx__runnable *runnable);
 
 #endif

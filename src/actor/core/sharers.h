@@ -7,9 +7,9 @@
  *          there is no mailbox; the first member creates it, and the others do
  *          not hold a lock while they wait for that. The struct stays as long
  *          as the system: a stale sender's pointer always points to one.
- * SHARE-2  A sender adds its message first and wakes every member then, since an
- *          idle one may be deaf: failed, ending, or waiting with its outbox. A
- *          member at work checks once more when it is done (CELL-2), and one
+ * SHARE-2  A sender adds its message first and wakes every member then, since
+ *          an idle one may be deaf: failed, ending, or waiting with its outbox.
+ *          A member at work checks once more when it is done (CELL-2), and one
  *          that joins later begins with a check.
  * SHARE-3  A member that ends leaves the messages to the others. With the last
  *          one the mailbox is closed, and what is left becomes dead letters.
@@ -32,8 +32,8 @@ typedef struct lbx__sharers_list {
 
 void lbx__sharers_fini(lbx__sharers_list *list, const lbx_allocator *allocator);
 
-/* Makes a cell, whose behaviour is set, share this mailbox; UNSUPPORTED when the
- * others of its behaviour share another. By the owner. */
+/* Makes a cell, whose behaviour is set, share this mailbox; UNSUPPORTED when
+ * the others of its behaviour share another. By the owner. */
 lbx_status lbx__sharers_join(lbx__sharers_list *list, lbx__cell *cell,
                              const lbx__mailbox_plan *mailbox,
                              lbx_fault *fault);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spawning: a cell is prepared for a new life, named, placed on a dispatcher and
- * a mailbox, put on its parent's list and scheduled.
+ * Spawning: a cell is prepared for a new life, named, placed on a dispatcher
+ * and a mailbox, put on its parent's list and scheduled.
  *
- * The ref works as soon as the caller has it; `start` runs later, in the actor's
- * first run (life.c). Whatever fails, the cell is freed and its generation is not
- * used again.
+ * The ref works as soon as the caller has it; `start` runs later, in the
+ * actor's first run (life.c). Whatever fails, the cell is freed and its
+ * generation is not used again.
  *
  * Threads: the run of the parent, or any for children of "/user".
  */
@@ -143,8 +143,8 @@ spawn_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
     return lbx__placement_apply(cell, props, balances);
 }
 
-/* Frees a cell that did not come to life. A thread may have found it by its name
- * already, so this generation is not used again. */
+/* Frees a cell that did not come to life. A thread may have found it by its
+ * name already, so this generation is not used again. */
 static void
 spawn_undo(lbx__cell *cell)
 {

@@ -10,8 +10,8 @@
  *
  * STASH-1  `stash` has the order in which messages were put aside. `ahead` has
  *          the order in which the mailbox would give them; among equals the
- *          message that was unstashed last comes first, since an earlier unstash
- *          was of later messages.
+ *          message that was unstashed last comes first, since an earlier
+ *          unstash was of later messages.
  * STASH-2  A message is in one of: the mailbox, a handler, the stash, `ahead`,
  *          `again`.
  *

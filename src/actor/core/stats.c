@@ -3,9 +3,9 @@
  * Statistics of an actor, of a dispatcher, of the system.
  *
  * Messages in an inbox are numbered as they arrive, so that the depth is the
- * number of the last minus that of the one that was taken last. Both nodes may be
- * reused meanwhile: nodes stay memory of the pool, and a reading during which
- * either end of the inbox has moved is discarded.
+ * number of the last minus that of the one that was taken last. Both nodes may
+ * be reused meanwhile: nodes stay memory of the pool, and a reading during
+ * which either end of the inbox has moved is discarded.
  *
  * Threads: any.
  */

@@ -3,21 +3,21 @@
  * Supervision: what happens to an actor whose handler failed.
  *
  * The actor handles no messages from then on (FAILED) and sends its parent a
- * system message; the parent decides and sends a directive back; the actor obeys.
- * Parent and child never write each other's state.
+ * system message; the parent decides and sends a directive back; the actor
+ * obeys. Parent and child never write each other's state.
  *
- * While an actor has failed, its descendants handle no messages either: they may
- * be about to be stopped. Each of them is `held`. This is passed down by system
- * messages and not counted, so that it can be sent twice. An actor that is
- * spawned meanwhile is held from the start.
+ * While an actor has failed, its descendants handle no messages either: they
+ * may be about to be stopped. Each of them is `held`. This is passed down by
+ * system messages and not counted, so that it can be sent twice. An actor that
+ * is spawned meanwhile is held from the start.
  *
- * SUPER-1  The children of a cell that has failed or is held are held, or a HOLD
- *          is on its way to them; the children of another cell are not, or a
- *          RELEASE is on its way.
+ * SUPER-1  The children of a cell that has failed or is held are held, or a
+ *          HOLD is on its way to them; the children of another cell are not, or
+ *          a RELEASE is on its way.
  *
- * An actor whose `start` failed cannot be resumed, only restarted: a resume is a
- * restart then. Without memory to notify its parent an actor ends, which needs
- * none.
+ * An actor whose `start` failed cannot be resumed, only restarted: a resume is
+ * a restart then. Without memory to notify its parent an actor ends, which
+ * needs none.
  *
  * Threads: the owner of the cell.
  */

@@ -2,9 +2,9 @@
 /*
  * The system: creating, running, terminating and destroying it; finding actors.
  *
- * It is created from the bottom up (nodes, cells, names, actor mailboxes, timers,
- * selection with the default dispatcher, "/user") and destroyed in the opposite
- * order, after the threads have ended.
+ * It is created from the bottom up (nodes, cells, names, actor mailboxes,
+ * timers, selection with the default dispatcher, "/user") and destroyed in the
+ * opposite order, after the threads have ended.
  *
  * Threads: any, except for destroying it.
  */

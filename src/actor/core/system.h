@@ -10,8 +10,8 @@
  * ACTOR-2   Messages from one sender to one receiver stay in order.
  * ACTOR-3   Every message is handled, or becomes a dead letter exactly once;
  *           never both.
- * ACTOR-4   As soon as a ref exists, sends to it succeed and are kept in its own
- *           mailbox; none is lost, doubled or overtaken.
+ * ACTOR-4   As soon as a ref exists, sends to it succeed and are kept in its
+ *           own mailbox; none is lost, doubled or overtaken.
  * ACTOR-5   A restart keeps the mailbox; the message that failed is handled as
  *           configured.
  * ACTOR-6   System messages (stop, supervision, watching) are not lost, and
@@ -135,7 +135,8 @@ lbx__context_current(void)
 /* ref.c: sends and does not wait: for a full mailbox it is a dead letter. */
 void lbx__ref_tell_at_once(lbx_ref to, const lbx_envelope *envelope);
 
-/* Sends with the envelope's own sender, or none, and with its duty to report. */
+/* Sends with the envelope's own sender, or none, and with its duty to
+ * report. */
 void lbx__ref_tell_as(lbx_ref to, const lbx_envelope *envelope);
 
 /* ask.c: reports to the sender of a message how it was handled. */
@@ -174,7 +175,8 @@ lbx_status lbx__spawn_pool(lbx_system *system, lbx__cell *parent,
 /* The ref of an unnamed child by its serial number, or 0. Any thread. */
 uint64_t lbx__life_find_child(lbx__cell *cell, uint32_t serial);
 void lbx__life_begin_stop(lbx_context *context);
-/* A poison pill was taken: the same, or for the pool that shares its mailbox. */
+/* A poison pill was taken: the same, or for the pool that shares its
+ * mailbox. */
 void lbx__life_poison(lbx_context *context);
 void lbx__life_end(lbx_context *context);
 void lbx__life_release_child(lbx_context *context, lbx__cell *child);
@@ -198,8 +200,8 @@ void lbx__supervision_retry(lbx_context *context);
 /* The parent is held, or no longer is (SUPER-1). */
 void lbx__supervision_hold(lbx__cell *cell, bool held);
 
-/* stash.c. The unstashed or retried message that is handled next; NULL: the next
- * of the mailbox is. By the owner. */
+/* stash.c. The unstashed or retried message that is handled next; NULL: the
+ * next of the mailbox is. By the owner. */
 lbx__node *lbx__stash_next(lbx__cell *cell);
 bool lbx__stash_has_next(const lbx__facilities *facilities);
 /* Unstashes the first `max_count`; returns how many. */

@@ -3,8 +3,8 @@
  * The receive timeout: a message when no other has come for a while.
  *
  * A timer runs from the last message of each run on; a run that handles another
- * message cancels it. A timeout that fired just before another message arrived is
- * sent all the same, once.
+ * message cancels it. A timeout that fired just before another message arrived
+ * is sent all the same, once.
  *
  * Threads: the owner of the cell.
  */

@@ -3,8 +3,8 @@
  * Timers: messages that are sent later.
  *
  * A heap of timers by due time, under one lock; and a thread that sleeps until
- * the first is due, started with the first timer. A system without threads fires
- * its timers in lbx_system_run().
+ * the first is due, started with the first timer. A system without threads
+ * fires its timers in lbx_system_run().
  *
  * TIMER-1  A timer is in the heap or on the free list. Its public id is its
  *          index and its number of uses, so that a stale id matches none.

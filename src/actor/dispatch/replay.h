@@ -11,8 +11,8 @@
  *
  * REPLAY-1  The same seed and the same calls give the same choices: they depend
  *           on no address, thread or time.
- * REPLAY-2  A choice is between whole runs, never within an inbox: messages from
- *           one sender to one receiver stay in order.
+ * REPLAY-2  A choice is between whole runs, never within an inbox: messages
+ *           from one sender to one receiver stay in order.
  * REPLAY-3  While `count` is not above REACH every ready runnable may be next,
  *           each with the same chance; otherwise each may be within a lap.
  *

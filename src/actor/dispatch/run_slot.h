@@ -2,9 +2,9 @@
 /*
  * A worker's slot: the runnable that it runs next.
  *
- * The slot costs its worker no read-modify-write. Other workers do not take from
- * it until the worker has been in one run for long; then the watcher raids it
- * (DISP-5).
+ * The slot costs its worker no read-modify-write. Other workers do not take
+ * from it until the worker has been in one run for long; then the watcher raids
+ * it (DISP-5).
  *
  * RSLOT-1  The worker sets `touching` first and reads `raided` then; a raider
  *          sets `raided` first, makes every thread pass a barrier, and reads

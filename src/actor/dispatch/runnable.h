@@ -2,9 +2,9 @@
 /*
  * Runnables: what a dispatcher runs.
  *
- * A dispatcher knows nothing of actors. It passes runnables from the thread that
- * schedules them to one of its workers, which calls the function that was given
- * when the dispatcher was created. The room above embeds a runnable
+ * A dispatcher knows nothing of actors. It passes runnables from the thread
+ * that schedules them to one of its workers, which calls the function that was
+ * given when the dispatcher was created. The room above embeds a runnable
  * in its own struct.
  *
  * RUNNABLE-1  A runnable is scheduled at most once at a time: the caller of

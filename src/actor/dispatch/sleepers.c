@@ -3,9 +3,9 @@
  * Sleepers: how workers fall asleep, watch the others and are woken (DISP-2,
  * DISP-5, DISP-6 in dispatcher.h).
  *
- * A sleeping worker is on the list of its dispatcher, under that lock, and waits
- * on its own word `parked`. A waker takes it off the list, which makes it a
- * searching worker, and clears the word after that.
+ * A sleeping worker is on the list of its dispatcher, under that lock, and
+ * waits on its own word `parked`. A waker takes it off the list, which makes it
+ * a searching worker, and clears the word after that.
  */
 #include "actor/dispatch/worker.h"
 

@@ -11,8 +11,8 @@
  *           default dispatcher, whose pool never ends: nothing is given to
  *           threads that may be gone.
  * THPOOL-2  The list changes under the lock. Threads are started and ended
- *           without it; `starting` keeps two callers from starting a pool at the
- *           same time.
+ *           without it; `starting` keeps two callers from starting a pool at
+ *           the same time.
  * THPOOL-3  A pool that ends takes no users, and stays on the list until its
  *           numbers are part of `past`: sums of statistics never decrease.
  */

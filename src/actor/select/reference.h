@@ -8,8 +8,8 @@
 
 #include <letterbox/settings.h>
 
-/* lbx_system_reference_settings(), read. A tree that is made from it must be given an
- * allocator. */
+/* lbx_system_reference_settings(), read. A tree that is made from it must be
+ * given an allocator. */
 const lbx_settings *lbx__reference_settings(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attempts: a receive of a fifo box that is repeated with the same id, because
- * its response was lost, gets the same letters with the same receipts, and their
- * leases start again. So a lost response does not hold up the groups.
+ * its response was lost, gets the same letters with the same receipts, and
+ * their leases start again. So a lost response does not hold up the groups.
  *
  * The row of an attempt has the sequence, ticket and epoch of each letter. A
  * ticket is drawn with each lease, extension and return: while ticket and epoch

@@ -3,11 +3,12 @@
  * Background work: removes the rows of purged and deleted boxes, and advances
  * moves.
  *
- * A row id that a purge or a delete has abandoned has a row in garbage. All rows
- * under it are removed, some at a time; then that row.
+ * A row id that a purge or a delete has abandoned has a row in garbage. All
+ * rows under it are removed, some at a time; then that row.
  *
- * BGWORK-1  No rule can reach the rows that are removed here: the record that had
- *           their row id is gone or has another, and row ids are not used again.
+ * BGWORK-1  No rule can reach the rows that are removed here: the record that
+ *           had their row id is gone or has another, and row ids are not used
+ *           again.
  *
  * Threads    one at a time, as the storage.
  */

@@ -2,10 +2,10 @@
 /*
  * Boxes: create, configure, purge, delete.
  *
- * A box has a uid for its whole life, under which its options and its record are
- * stored, and a row id, under which its letters are. A purge draws a new row id;
- * the rows under the old one are unreachable from then on, and background.c
- * removes them later.
+ * A box has a uid for its whole life, under which its options and its record
+ * are stored, and a row id, under which its letters are. A purge draws a new
+ * row id; the rows under the old one are unreachable from then on, and
+ * background.c removes them later.
  *
  * BOXADM-1  A purge or a delete is one step, however many letters there are.
  *
@@ -38,8 +38,8 @@ box_admin_allows(const lbx_box_options *options, const char *source)
     return false;
 }
 
-/* Checks that the dead-letter box exists, is fifo if this one is, and allows it:
- * OK; NOT_FOUND; INVALID; DENIED; CORRUPT; IO. */
+/* Checks that the dead-letter box exists, is fifo if this one is, and allows
+ * it: OK; NOT_FOUND; INVALID; DENIED; CORRUPT; IO. */
 static lbx_status
 box_admin_check_dead_letters(lbx__rules *rules, const char *space,
                              const char *name, const lbx_box_options *options)
@@ -72,8 +72,8 @@ box_admin_check_dead_letters(lbx__rules *rules, const char *space,
     return box_admin_allows(&theirs, name) ? LBX_OK : LBX_DENIED;
 }
 
-/* The texts of a box after a change: the old ones that the request does not name,
- * and the new ones that have a value. */
+/* The texts of a box after a change: the old ones that the request does not
+ * name, and the new ones that have a value. */
 static void
 box_admin_merge_texts(lbx__bytes had, const lbx_box_request *request,
                       lbx_buffer *out)

@@ -108,8 +108,8 @@ box_record_slot(lbx__rules *rules, uint64_t uid)
     return &rules->kept[uid % LBX__BOX_RECORDS_KEPT];
 }
 
-/* A slot for a record: the one of its uid, or a spare one when an open record has
- * that. */
+/* A slot for a record: the one of its uid, or a spare one when an open record
+ * has that. */
 static lbx__box_record *
 box_record_free_slot(lbx__rules *rules, uint64_t uid)
 {

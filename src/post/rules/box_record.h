@@ -11,16 +11,17 @@
  *     return lbx__box_record_close_all(rules, status);
  *
  * Opening a box twice in one rule returns the same record, so that a letter can
- * be settled and its reply sent in the same box. A closed record is kept for the
- * rules that follow, and its row is written once per batch, before the commit;
- * in a private storage (storage.h) only when the rules are closed.
+ * be settled and its reply sent in the same box. A closed record is kept for
+ * the rules that follow, and its row is written once per batch, before the
+ * commit; in a private storage (storage.h) only when the rules are closed.
  *
  * BOXREC-1  Between rules, the counts of a record are what a scan of the rows
- *           would count, and its sum is that of the hashes of bodies and states.
- * BOXREC-2  `next` only grows, also over purge and restart: a sequence, a ticket
- *           or the number of a group is given once in the life of a box.
- * BOXREC-3  In a plain box, every letter that was never leased nor delayed has a
- *           sequence of at least `fresh`. No letter was sent before `oldest`.
+ *           would count, and its sum is that of the hashes of bodies and
+ *           states.
+ * BOXREC-2  `next` only grows, also over purge and restart: a sequence, a
+ *           ticket or the number of a group is given once in the life of a box.
+ * BOXREC-3  In a plain box, every letter that was never leased nor delayed has
+ *           a sequence of at least `fresh`. No letter was sent before `oldest`.
  *
  * Threads    one at a time, as the storage.
  */

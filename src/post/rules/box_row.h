@@ -34,15 +34,16 @@ void lbx__box_row_encode(const lbx__box_row *row, lbx_buffer *out);
 void lbx__box_row_encode_options(const lbx_box_options *options,
                                  lbx_buffer *out);
 
-/* Texts are copied to `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without the list of
- * boxes. OK; CORRUPT. */
+/* Texts are copied to `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without
+ * the list of boxes. OK; CORRUPT. */
 lbx_status lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                                        lbx_box_options *ret);
 
 /* Fills in everything except `uid`. */
 lbx_status lbx__box_row_decode_facts(lbx__bytes value, lbx__facts *ret);
 
-/* Takes the next text of a row; false at the end, or when the rest is damaged. */
+/* Takes the next text of a row; false at the end, or when the rest is
+ * damaged. */
 bool lbx__box_row_next_text(lbx__bytes *left, lbx_box_text *ret);
 void lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text);
 

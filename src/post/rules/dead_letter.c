@@ -3,10 +3,10 @@
  * Dead letters: a letter that was delivered too often is moved to another box
  * when it would be claimed again, in the same step.
  *
- * Only deliveries in this box count: a letter that was moved into it starts with
- * none here. So chains of boxes work, and a box that is its own dead-letter box
- * rotates its letters instead of never delivering them. The delivery count that
- * callers see goes on.
+ * Only deliveries in this box count: a letter that was moved into it starts
+ * with none here. So chains of boxes work, and a box that is its own
+ * dead-letter box rotates its letters instead of never delivering them. The
+ * delivery count that callers see goes on.
  *
  * When no box can take the letter (deleted, full, or not of the same order), it
  * is delivered as before: no letter is lost, and none blocks the box.

@@ -2,29 +2,29 @@
 /*
  * Groups of fifo boxes: strict order within a group, a queue of groups.
  *
- * A group is a line of letters by sequence. The letters at its beginning that are
- * ready can be served; one that is leased or delayed holds up all after it, and
- * none before it. So a group is due when its first letter is, and the queue has
- * one row for it, in group_due:
+ * A group is a line of letters by sequence. The letters at its beginning that
+ * are ready can be served; one that is leased or delayed holds up all after it,
+ * and none before it. So a group is due when its first letter is, and the queue
+ * has one row for it, in group_due:
  *
  *   its first letter is leased or delayed   when that lease or delay ends
  *   it was nacked, or the letter before it  last: now, with a new ticket
  *   was acknowledged
  *   its delivery was undone                 where the group was
- *   the letter before it expired            at that moment, with its sequence as
- *                                           the ticket
+ *   the letter before it expired            at that moment, with its sequence
+ *                                           as the ticket
  *
- * A letter in a fifo box has a state, and a row in waits, as in a plain box, but
- * no row in ready.
+ * A letter in a fifo box has a state, and a row in waits, as in a plain box,
+ * but no row in ready.
  *
  * GROUP-1  Letters of a group are claimed in the order of their sequences.
  * GROUP-2  While one is leased, none after it is claimed, except by the same
  *          receive.
  * GROUP-3  Sequences of a group only grow: they are those of the box.
- * GROUP-4  A group has rows in groups, gids and group_due exactly while its line
- *          has letters.
- * GROUP-5  A damaged letter stops its own group, whose order it would break, and
- *          no other.
+ * GROUP-4  A group has rows in groups, gids and group_due exactly while its
+ *          line has letters.
+ * GROUP-5  A damaged letter stops its own group, whose order it would break,
+ *          and no other.
  *
  * Threads    one at a time, as the storage.
  */
@@ -282,7 +282,8 @@ group_is_stopped(lbx_status status, const lbx__letter_record *letter)
            (letter->state.damaged || letter->state.kind == LBX__IS_READY);
 }
 
-/* Claims the ready letters of a group in their order. NOT_FOUND: none is left. */
+/* Claims the ready letters of a group in their order. NOT_FOUND: none is
+ * left. */
 static lbx_status
 group_serve(lbx__rules *rules, lbx__claim *claim, uint64_t gid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the rules share: the struct, and the functions that one rule
- * offers to another. Private to this room; rules.h is for the service.
+ * What the files of the rules share: the struct, and the functions that one
+ * rule offers to another. Private to this room; rules.h is for the service.
  *
  * Every rule has the same shape: lbx__rules_start(), open the records it needs,
  * sweep what is due, decide, reserve, write, close the records. Between reserve
@@ -109,8 +109,8 @@ lbx_status lbx__sweep_age(lbx__rules *rules, lbx__box_record *box);
 /* The same, and makes letters ready whose lease or delay is over. */
 lbx_status lbx__sweep_due(lbx__rules *rules, lbx__box_record *box);
 
-/* Removes some tokens, duplicates and attempts that are no longer remembered. No
- * result depends on it. */
+/* Removes some tokens, duplicates and attempts that are no longer remembered.
+ * No result depends on it. */
 void lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box);
 
 /* ---- send.c ---- */
@@ -137,8 +137,8 @@ lbx_status lbx__send_prepare(lbx__rules *rules, lbx__sending *sending,
                              const lbx_parcel *parcel, uint64_t pending,
                              lbx__need *need);
 
-/* The same for a letter that is moved: it counts as new, has no delay, and is no
- * duplicate. */
+/* The same for a letter that is moved: it counts as new, has no delay, and is
+ * no duplicate. */
 lbx_status lbx__send_prepare_moved(lbx__rules *rules, lbx__sending *sending,
                                    const lbx_parcel *parcel, lbx__need *need);
 
@@ -169,8 +169,8 @@ typedef struct lbx__claim {
     uint32_t stopped;     /* groups that damage has stopped */
 } lbx__claim;
 
-/* Leases a letter and delivers it, or moves it to the dead letters. OK; FULL: as
- * many are leased as may be; NO_MEMORY; NO_SPACE; CORRUPT; IO. */
+/* Leases a letter and delivers it, or moves it to the dead letters. OK; FULL:
+ * as many are leased as may be; NO_MEMORY; NO_SPACE; CORRUPT; IO. */
 lbx_status lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
                               lbx__letter_record *letter);
 
@@ -231,8 +231,8 @@ typedef enum lbx__group_position {
     LBX__GROUP_EXPIRED,  /* as if the change had happened at `at` */
 } lbx__group_position;
 
-/* Queues a group again, if the letter is, or was, its first; removes a group that
- * has become empty. `at` is for LBX__GROUP_EXPIRED. */
+/* Queues a group again, if the letter is, or was, its first; removes a group
+ * that has become empty. `at` is for LBX__GROUP_EXPIRED. */
 void lbx__group_requeue(lbx__rules *rules, lbx__box_record *box,
                         const lbx__letter_record *letter,
                         lbx__group_position position, int64_t at);

@@ -54,8 +54,8 @@ lbx_status lbx__letter_record_seek(lbx__rules *rules,
                                    const lbx__box_record *box, uint64_t from,
                                    lbx__letter_record *ret);
 
-/* The state alone; without a row, that of a fresh letter, with due and ticket 0.
- * OK; CORRUPT; IO. */
+/* The state alone; without a row, that of a fresh letter, with due and ticket
+ * 0. OK; CORRUPT; IO. */
 lbx_status lbx__letter_record_state(lbx__rules *rules,
                                     const lbx__box_record *box,
                                     uint64_t sequence, lbx__state *ret);

@@ -3,13 +3,13 @@
  * Moves: tasks that move letters from one box to another, a few at a time.
  *
  * A task is a row {from, number}; the last ten of a box are kept. Any process
- * that has the store open advances it: a step is part of a batch, and batches of
- * all processes are serialized, so that a task needs no owner. Its rate is
+ * that has the store open advances it: a step is part of a batch, and batches
+ * of all processes are serialized, so that a task needs no owner. Its rate is
  * measured in store time since it started.
  *
- * A task takes the letters that are ready, in the order of receives, and ends when
- * none is. A moved letter gets a new id and starts with no deliveries; except for
- * its content it is a new letter of the other box.
+ * A task takes the letters that are ready, in the order of receives, and ends
+ * when none is. A moved letter gets a new id and starts with no deliveries;
+ * except for its content it is a new letter of the other box.
  *
  * MOVE-1  A letter is in exactly one box at every commit.
  * MOVE-2  At most one task runs for a box.
@@ -128,8 +128,8 @@ move_next_letter(lbx__rules *rules, lbx__box_record *box,
                                     : lbx__receive_next(rules, box, ret);
 }
 
-/* The box a letter is moved to: OK; NOT_FOUND; INVALID: the same box, or one that
- * is fifo when the other is not. */
+/* The box a letter is moved to: OK; NOT_FOUND; INVALID: the same box, or one
+ * that is fifo when the other is not. */
 static lbx_status
 move_find_target(lbx__rules *rules, const struct move_task *task,
                  const lbx__box_record *from, const lbx__letter_record *letter,
@@ -301,8 +301,8 @@ move_report(const lbx__box_record *box, const struct move_task *task,
     };
 }
 
-/* Checks that the first letter of a move has a target. A task that would fail at
- * once is better refused: few callers read its state later. */
+/* Checks that the first letter of a move has a target. A task that would fail
+ * at once is better refused: few callers read its state later. */
 static lbx_status
 move_check_first(lbx__rules *rules, lbx__box_record *box,
                  const struct move_task *task)

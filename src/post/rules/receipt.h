@@ -4,8 +4,9 @@
  *
  * Inside the process a receipt is four numbers, packed. As text it is base64 of
  * a version, the numbers, and a MAC with the store's own key. So a text from
- * outside was made by this store for this delivery, or is refused before any row
- * is read. The numbers are not secret; they must only be impossible to forge.
+ * outside was made by this store for this delivery, or is refused before any
+ * row is read. The numbers are not secret; they must only be impossible to
+ * forge.
  *
  * `box` is the row id of the box: a purge draws a new one, so that earlier
  * receipts match no box. `epoch` counts the deliveries of a letter and never

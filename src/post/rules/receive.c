@@ -3,15 +3,16 @@
  * Receive: claims, leases and delivers letters; peek, and when the next letter
  * will be due.
  *
- * In a plain box two queues are merged by (due, ticket): letters that were never
- * leased, which are found by their sequence from `fresh` on, and letters that
- * came back, which have rows in ready.
+ * In a plain box two queues are merged by (due, ticket): letters that were
+ * never leased, which are found by their sequence from `fresh` on, and letters
+ * that came back, which have rows in ready.
  *
- * RECV-1  Claim and lease are one step. The letter is delivered between deciding
- *         and writing, so that one that cannot be delivered stays as it was.
+ * RECV-1  Claim and lease are one step. The letter is delivered between
+ *         deciding and writing, so that one that cannot be delivered stays as
+ *         it was.
  * RECV-2  A letter is claimed only when due <= now.
- * RECV-3  Damaged letters are skipped. When there is no intact one, the result is
- *         CORRUPT, never EMPTY (RULES-6).
+ * RECV-3  Damaged letters are skipped. When there is no intact one, the result
+ *         is CORRUPT, never EMPTY (RULES-6).
  *
  * Threads    one at a time, as the storage.
  */
@@ -113,8 +114,8 @@ lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
 
 /*
  * The first intact letter that was never leased nor delayed (RECV-3). A damaged
- * one holds `fresh`, which is stored; how far this process has searched after it
- * is in `passed`.
+ * one holds `fresh`, which is stored; how far this process has searched after
+ * it is in `passed`.
  */
 static lbx_status
 receive_next_fresh(lbx__rules *rules, lbx__box_record *box,
@@ -152,8 +153,8 @@ receive_next_fresh(lbx__rules *rules, lbx__box_record *box,
     return status;
 }
 
-/* Nothing was found, so the counts must agree (BOXREC-1): a damaged page can hide
- * rows without an error. */
+/* Nothing was found, so the counts must agree (BOXREC-1): a damaged page can
+ * hide rows without an error. */
 static lbx_status
 receive_none_ready(const lbx__box_record *box)
 {
@@ -243,8 +244,9 @@ receive_plain(lbx__rules *rules, lbx__claim *claim)
     return status;
 }
 
-/* The same check for a fifo box: when no letter is leased or delayed, every group
- * can be served, except those that this claim has moved to the end (DEADLET-4). */
+/* The same check for a fifo box: when no letter is leased or delayed, every
+ * group can be served, except those that this claim has moved to the end
+ * (DEADLET-4). */
 static bool
 receive_hides_groups(const lbx__claim *claim)
 {

@@ -3,12 +3,12 @@
  * Rows of the rules: a value, and the sum that it carries.
  *
  * A value is little-endian and begins with a CRC-32C of its table, its key and
- * the rest of it. Keys and values are the file format; docs/design/post.md lists
- * them all.
+ * the rest of it. Keys and values are the file format; docs/design/post.md
+ * lists them all.
  *
- * ROW-1  A value that get or seek returns has been checked: its sum is right. In
- *        a private storage (storage.h), whose rows never leave this process, sums
- *        are 0 and are not checked.
+ * ROW-1  A value that get or seek returns has been checked: its sum is right.
+ *        In a private storage (storage.h), whose rows never leave this process,
+ *        sums are 0 and are not checked.
  * ROW-2  A row of fixed size keeps that size, so that writing it again needs no
  *        reservation (STORAGE-6).
  *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules as a whole: the identity of the store, ids and numbers, commits, and
- * what has changed for waiting receives.
+ * The rules as a whole: the identity of the store, ids and numbers, commits,
+ * and what has changed for waiting receives.
  *
- * Two rows of the meta table hold the identity. "store": format 4, era 4, uid 16,
- * key 32. "numbers": the next number 8 (RULES-5).
+ * Two rows of the meta table hold the identity. "store": format 4, era 4, uid
+ * 16, key 32. "numbers": the next number 8 (RULES-5).
  *
- * Changes are kept in a small array, one entry for each box. When it is full, the
- * entry 0 stands for every box, which is always true and only costs a search.
+ * Changes are kept in a small array, one entry for each box. When it is full,
+ * the entry 0 stands for every box, which is always true and only costs a
+ * search.
  */
 #include "base/alloc.h"
 #include "codec/random.h"
@@ -21,7 +22,8 @@ enum {
     STORE_BYTES = 8 + LBX__STORE_UID_BYTES + LBX__STORE_KEY_BYTES
 };
 
-/* What the storage adds to the era of the row: both only grow, so does the sum. */
+/* What the storage adds to the era of the row: both only grow, so does the
+ * sum. */
 static uint32_t
 rules_lost_eras(const lbx__rules *rules)
 {

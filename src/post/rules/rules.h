@@ -3,32 +3,33 @@
  * The rules: what a send, a receive, a settle means, over ordered rows. This is
  * the interface to the service.
  *
- * There is one function for each verb of <letterbox/store_driver.h>. Each takes the
- * request of that contract, runs at once, and returns a final status, never
+ * There is one function for each verb of <letterbox/store_driver.h>. Each takes
+ * the request of that contract, runs at once, and returns a final status, never
  * PENDING. The result holds when the batch is durable:
  *
  *     lbx__storage_begin(storage);
- *     status = lbx__send_apply(rules, send);              // any number of these
+ *     status = lbx__send_apply(rules, send);          // any number of these
  *     status = lbx__receive_apply(rules, receive, 0, &sink, &got);
  *     batch = lbx__rules_commit(rules);
  *     lbx__storage_flush(storage, batch);
- *     ...                                                 // now finish the calls
+ *     ...                                             // now finish the calls
  *
- * Requests have passed the front: texts and numbers are within the limits of the
- * box, and `delay_ns`, `lease_ns` are not LBX_DEFAULT. Each entry gets a status;
- * the function returns the first failure among them.
+ * Requests have passed the front: texts and numbers are within the limits of
+ * the box, and `delay_ns`, `lease_ns` are not LBX_DEFAULT. Each entry gets a
+ * status; the function returns the first failure among them.
  *
  * Waiting. lbx__receive_apply() returns LBX_EMPTY when it finds nothing; the
  * service keeps the call and tries again when one of these says so:
  *
  *   a send, a nack, an undo, a dead letter,   lbx__rules_take_changes(): from
  *   a move, a change of options, a delete,    due_ns on, a receive of that box
- *   an acknowledgement                        may find what it did not find before
- *   time passes: leases, delays               lbx__receive_next_due(box)
+ *   an acknowledgement                        may find what it did not find
+ *   before time passes: leases, delays               lbx__receive_next_due(box)
  *   another process has changed a box         nothing: try again after begin
  *
  * Background. What must be done some time, but on which no result depends (rows
- * of purged boxes, running moves), is done by lbx__background_work() in budgets.
+ * of purged boxes, running moves), is done by lbx__background_work() in
+ * budgets.
  *
  * RULES-1  A rule that fails for an entry has written nothing for it.
  * RULES-2  A rule that returns CORRUPT or IO for an entry has found a damaged
@@ -67,10 +68,10 @@ enum {
 };
 
 /*
- * Opens the rules on a storage, outside a batch: reads the identity of the store,
- * or creates one in an empty storage and waits until it is durable. OK;
- * NO_MEMORY; CORRUPT; NEWER; IO. The storage stays the caller's and must outlive
- * the rules.
+ * Opens the rules on a storage, outside a batch: reads the identity of the
+ * store, or creates one in an empty storage and waits until it is durable. OK;
+ * NO_MEMORY; CORRUPT; NEWER; IO. The storage stays the caller's and must
+ * outlive the rules.
  */
 lbx_status lbx__rules_open(lbx__storage *storage,
                            const lbx__rules_options *options, lbx__rules **ret);
@@ -82,8 +83,9 @@ void lbx__rules_close(lbx__rules *rules);
 const uint8_t *lbx__rules_uid(const lbx__rules *rules);
 const uint8_t *lbx__rules_key(const lbx__rules *rules);
 
-/* Makes all earlier receipts EXPIRED: after a restore, a salvage, or a crash that
- * may have lost deliveries. Outside a batch; durable when it returns OK. */
+/* Makes all earlier receipts EXPIRED: after a restore, a salvage, or a crash
+ * that may have lost deliveries. Outside a batch; durable when it returns
+ * OK. */
 lbx_status lbx__rules_new_era(lbx__rules *rules);
 
 /* Makes a copy a store of its own: another uid, another key, and a new era.
@@ -108,8 +110,8 @@ size_t lbx__rules_take_changes(lbx__rules *rules,
 /* ---- Letters ---- */
 
 /* Takes the letters that a receive or a peek finds: OK; NO_MEMORY, and then the
- * letter stays as it was. Pointers in the delivery are valid during the call only.
- * A receipt is LBX__RECEIPT_PACKED bytes. */
+ * letter stays as it was. Pointers in the delivery are valid during the call
+ * only. A receipt is LBX__RECEIPT_PACKED bytes. */
 typedef struct lbx__sink {
     lbx_status (*deliver)(void *context, const lbx_delivery *delivery);
     void *context;
@@ -124,13 +126,13 @@ lbx_status lbx__send_apply(lbx__rules *rules, lbx_send_request *request);
  * min_letters and wait_ns, is the service's decision.) `*ret_count` is always
  * written.
  *
- * OK: one at least; EMPTY: none; FULL: as many are leased as may be, and none was
- * claimed; CLOSED; NO_MEMORY; NO_SPACE; CORRUPT; IO. After some were delivered, a
- * failure is OK with those: the next receive will meet it.
+ * OK: one at least; EMPTY: none; FULL: as many are leased as may be, and none
+ * was claimed; CLOSED; NO_MEMORY; NO_SPACE; CORRUPT; IO. After some were
+ * delivered, a failure is OK with those: the next receive will meet it.
  *
  * Damaged letters are skipped (LETREC-2); in a fifo box they stop their groups.
- * CORRUPT when there is one and no intact letter, or more than LBX__SKIPS_MAX on
- * the way to one; the next receive continues after some of them.
+ * CORRUPT when there is one and no intact letter, or more than LBX__SKIPS_MAX
+ * on the way to one; the next receive continues after some of them.
  */
 lbx_status lbx__receive_apply(lbx__rules *rules,
                               const lbx_receive_request *request,
@@ -138,7 +140,8 @@ lbx_status lbx__receive_apply(lbx__rules *rules,
                               uint32_t *ret_count);
 
 /* When a receive that has just returned EMPTY should be tried again although no
- * rule has run: LBX_FOREVER when nothing will be due. OK; CLOSED; CORRUPT; IO. */
+ * rule has run: LBX_FOREVER when nothing will be due. OK; CLOSED; CORRUPT;
+ * IO. */
 lbx_status lbx__receive_next_due(lbx__rules *rules, lbx_box id,
                                  int64_t *ret_due_ns);
 
@@ -150,9 +153,9 @@ lbx_status lbx__settle_apply(lbx__rules *rules, lbx_settle_request *request);
  * ignored. */
 lbx_status lbx__settle_undo(lbx__rules *rules, lbx_settle_request *request);
 
-/* Delivers letters from a sequence on, without leasing them and without receipts,
- * in the order of their sequences; skips damaged ones. OK, also with none;
- * CORRUPT when there are only damaged ones; NO_MEMORY from the sink. */
+/* Delivers letters from a sequence on, without leasing them and without
+ * receipts, in the order of their sequences; skips damaged ones. OK, also with
+ * none; CORRUPT when there are only damaged ones; NO_MEMORY from the sink. */
 lbx_status lbx__receive_peek(lbx__rules *rules, const lbx_peek_request *request,
                              const lbx__sink *sink);
 
@@ -177,9 +180,9 @@ lbx_status lbx__catalog_list(lbx__rules *rules,
 lbx_status lbx__move_apply(lbx__rules *rules, lbx_move_request *request);
 
 /*
- * Works on at most `budget` rows or letters. `*ret_due_ns` is when to call again:
- * LBX_FOREVER when nothing is left, a past moment when there is more. Call it
- * after open, and after a purge, a delete or a move.
+ * Works on at most `budget` rows or letters. `*ret_due_ns` is when to call
+ * again: LBX_FOREVER when nothing is left, a past moment when there is more.
+ * Call it after open, and after a purge, a delete or a move.
  *
  * OK; NO_MEMORY, NO_SPACE: try later; CORRUPT; IO.
  */

@@ -5,13 +5,13 @@
  * A parcel is prepared, its rows are reserved, and it is written. A settle
  * prepares what is attached to it in the same way, before it writes anything.
  *
- * A token, or the id of a duplicate in a fifo box, is remembered by a hash of its
- * kind, its scope and its text. An id is searched under both scopes, so that a
- * change of the scope does not forget what was sent before; it is remembered
- * under the scope in force.
+ * A token, or the id of a duplicate in a fifo box, is remembered by a hash of
+ * its kind, its scope and its text. An id is searched under both scopes, so
+ * that a change of the scope does not forget what was sent before; it is
+ * remembered under the scope in force.
  *
- * RSEND-1  A parcel whose token or duplicate id is remembered is not stored again:
- *         its result is that of the first send.
+ * RSEND-1  A parcel whose token or duplicate id is remembered is not stored
+ *          again: its result is that of the first send.
  *
  * Threads    one at a time, as the storage.
  */
@@ -63,8 +63,8 @@ send_remember(lbx__rules *rules, const lbx__box_record *box,
     lbx__row_put_empty(rules->storage, LBX__SEEN_DUE, &due);
 }
 
-/* Fills in the hashes of a parcel: OK when one of them is remembered, and `sent`
- * is filled in; NOT_FOUND when none is. */
+/* Fills in the hashes of a parcel: OK when one of them is remembered, and
+ * `sent` is filled in; NOT_FOUND when none is. */
 static lbx_status
 send_check_seen(lbx__rules *rules, lbx__sending *sending, const char *token)
 {

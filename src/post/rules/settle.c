@@ -4,11 +4,13 @@
  * delivery. A lease is extended here, in settle_put_back().
  *
  * RSETTLE-1  Only the receipt of a letter's latest delivery changes anything.
- * RSETTLE-2  Other receipts are told apart: INVALID when it is of another box, from
- *           before a purge, or was never made; GONE when the letter, or its box,
- *           was removed; EXPIRED when it is of an earlier delivery, of an earlier
- *           era, or, in strict boxes, of a lease that is over.
- * RSETTLE-3  A lease, with all its extensions, is no longer than max_lease_ns from
+ * RSETTLE-2  Other receipts are told apart: INVALID when it is of another box,
+ *            from
+ *           before a purge, or was never made; GONE when the letter, or its
+ *           box, was removed; EXPIRED when it is of an earlier delivery, of an
+ *           earlier era, or, in strict boxes, of a lease that is over.
+ * RSETTLE-3  A lease, with all its extensions, is no longer than max_lease_ns
+ *            from
  *           the receive on; more is INVALID, and the lease stays as it was.
  * RSETTLE-4  What is attached is sent only if the receipt is current, and the
  *           letter is settled only if all of it was sent.
@@ -214,8 +216,8 @@ settle_one_entry(lbx__rules *rules, lbx__box_record *box,
     return LBX_OK;
 }
 
-/* Makes the letter ready again where it was, with the delivery count it had. The
- * epoch still grows, so that the receipt stays invalid. */
+/* Makes the letter ready again where it was, with the delivery count it had.
+ * The epoch still grows, so that the receipt stays invalid. */
 static lbx_status
 settle_undo_entry(lbx__rules *rules, lbx__box_record *box,
                   const lbx_settle_request_entry *entry)

@@ -3,13 +3,14 @@
  * Storage: ordered rows under the rules, with two implementations, memory and
  * files; docs/design/post.md lists the tables.
  *
- * A storage is a set of numbered tables of rows. A row is a key and a value, both
- * bytes. A table is ordered by its keys as memcmp() orders them; a key comes
- * before longer keys that begin with it. What the bytes mean is up to the rules.
+ * A storage is a set of numbered tables of rows. A row is a key and a value,
+ * both bytes. A table is ordered by its keys as memcmp() orders them; a key
+ * comes before longer keys that begin with it. What the bytes mean is up to the
+ * rules.
  *
- * A rule works in three steps: it reads until it knows what it will do, reserves
- * what that needs, and writes. After reserve has returned OK nothing can fail, so
- * that nothing has to be undone:
+ * A rule works in three steps: it reads until it knows what it will do,
+ * reserves what that needs, and writes. After reserve has returned OK nothing
+ * can fail, so that nothing has to be undone:
  *
  *     lbx__storage_begin(storage);
  *     lbx__storage_get(...); lbx__storage_seek(...);      // decide
@@ -21,10 +22,11 @@
  *     status = lbx__storage_flush(storage, batch);        // then finish calls
  *
  * STORAGE-1  Between begin and commit a storage shows its own writes.
- * STORAGE-2  commit cannot fail. A batch is durable when flush has returned OK for
- *            its number or a later one. After any other result it may or may not
- *            be durable (LBX_UNKNOWN to callers), and the storage is poisoned:
- *            begin, and all that follows, returns LBX_IO until it is reopened.
+ * STORAGE-2  commit cannot fail. A batch is durable when flush has returned OK
+ *            for its number or a later one. After any other result it may or
+ *            may not be durable (LBX_UNKNOWN to callers), and the storage is
+ *            poisoned: begin, and all that follows, returns LBX_IO until it is
+ *            reopened.
  * STORAGE-3  Batches become durable in the order of their numbers, each as a
  *            whole or not at all.
  * STORAGE-4  In shared mode, begin may find rows that other processes have
@@ -34,8 +36,8 @@
  * STORAGE-6  A put has the size that was reserved for it, or is no larger than
  *            the row it replaces; remove needs no reservation.
  *
- * Threads    one at a time; with `one_thread`, always the same one, from open to
- *            close.
+ * Threads    one at a time; with `one_thread`, always the same one, from open
+ *            to close.
  */
 #ifndef LBX_POST_RULES_STORAGE_H
 #define LBX_POST_RULES_STORAGE_H
@@ -114,8 +116,9 @@ typedef struct lbx__storage_ops {
     lbx_status (*seek)(lbx__storage *storage, lbx__table table, lbx__bytes key,
                        lbx__bytes *ret_key, lbx__bytes *ret_value);
 
-    /* Makes sure that rows of these sizes can be put: OK, NO_MEMORY, NO_SPACE. A
-     * second reservation adds to the first. commit releases what was not used. */
+    /* Makes sure that rows of these sizes can be put: OK, NO_MEMORY, NO_SPACE.
+     * A second reservation adds to the first. commit releases what was not
+     * used. */
     lbx_status (*reserve)(lbx__storage *storage, const lbx__row_size *sizes,
                           size_t count, lbx__growth growth);
 
@@ -150,11 +153,11 @@ typedef struct lbx__storage_ops {
     uint32_t (*era)(const lbx__storage *storage);
 
     /* For storages that other processes write too; all four or none. Processes
-     * notify each other when they have changed something; notify() does the same
-     * for our own threads, and any thread may call it. notifications() counts
-     * them. sleep() returns when there have been more than `seen`, or after
-     * wait_ns; -1: no limit. has_join_request() is true when a batch should begin
-     * although there are no calls. */
+     * notify each other when they have changed something; notify() does the
+     * same for our own threads, and any thread may call it. notifications()
+     * counts them. sleep() returns when there have been more than `seen`, or
+     * after wait_ns; -1: no limit. has_join_request() is true when a batch
+     * should begin although there are no calls. */
     uint32_t (*notifications)(lbx__storage *storage);
     void (*sleep)(lbx__storage *storage, uint32_t seen, int64_t wait_ns);
     void (*notify)(lbx__storage *storage);

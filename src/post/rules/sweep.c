@@ -3,9 +3,9 @@
  * Sweep: leases and delays that are over, letters older than the retention, and
  * what need no longer be remembered.
  *
- * A rule sweeps its box before it reads it. Each row is swept once for each time
- * it was put, so that a sweep costs little on average; a rule after a long pause
- * pays for all of it.
+ * A rule sweeps its box before it reads it. Each row is swept once for each
+ * time it was put, so that a sweep costs little on average; a rule after a long
+ * pause pays for all of it.
  *
  * SWEEP-1  No result depends on when a sweep ran. A letter that is due gets the
  *          position of its key, which was drawn when its time was set. A group
@@ -43,8 +43,8 @@ sweep_expire(lbx__rules *rules, lbx__box_record *box,
     return LBX_OK;
 }
 
-/* Removes expired letters in the order of their sequences. `*ret_oldest` is when
- * the first that stays was sent. */
+/* Removes expired letters in the order of their sequences. `*ret_oldest` is
+ * when the first that stays was sent. */
 static lbx_status
 sweep_expire_in_order(lbx__rules *rules, lbx__box_record *box,
                       int64_t *ret_oldest)
@@ -124,9 +124,9 @@ sweep_expire_aged(lbx__rules *rules, lbx__box_record *box, int64_t *oldest)
 }
 
 /*
- * Without dead letters, sequences are in the order of age. A letter that is older
- * than its sequence says has a row in age. If such a letter is the first by
- * sequence and has not expired, neither have those after it.
+ * Without dead letters, sequences are in the order of age. A letter that is
+ * older than its sequence says has a row in age. If such a letter is the first
+ * by sequence and has not expired, neither have those after it.
  *
  * A damaged letter stays, whatever its age, and does not count for `oldest`. It
  * is no reason to fail here: sends go on.

@@ -2,21 +2,22 @@
 /*
  * A batch: some calls, from begin to flush.
  *
- *     begin; run each call; serve waiting receives; background work; commit; flush
+ *     begin; run each call; serve waiting receives; background work; commit;
+ *     flush
  *
  * Calls that have run are kept in a list of the batch until the flush has
- * returned: no other thread can finish them before (SVC-1). A receive that finds
- * nothing joins the waiting receives of its box. One that comes to a box where
- * others wait joins them without a try, so that it cannot take a letter that
- * became due between their try and its own.
+ * returned: no other thread can finish them before (SVC-1). A receive that
+ * finds nothing joins the waiting receives of its box. One that comes to a box
+ * where others wait joins them without a try, so that it cannot take a letter
+ * that became due between their try and its own.
  *
  * Only marked boxes are served: those that the rules have changed, those with a
  * letter that is due, and those whose last receive was cancelled. Serving a box
  * tries its receives in their order until one finds nothing, and asks the rules
  * when the next letter is due.
  *
- * BATCH-1  At the end of a batch no box is marked, except those that a cancel has
- *          emptied meanwhile.
+ * BATCH-1  At the end of a batch no box is marked, except those that a cancel
+ *          has emptied meanwhile.
  * BATCH-2  A box that was served is not due again before the next nanosecond: a
  *          batch ends whatever the rules return.
  *
@@ -86,8 +87,8 @@ batch_receive_status(lbx__call_note note, lbx_status status)
     return note.delivered > 0 && status != LBX_CLOSED ? LBX_OK : status;
 }
 
-/* Tries a receive once: PENDING when it has to wait, for the first letter or for
- * more. */
+/* Tries a receive once: PENDING when it has to wait, for the first letter or
+ * for more. */
 static lbx_status
 batch_try_receive(struct batch *batch, lbx_call *call)
 {

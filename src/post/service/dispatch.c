@@ -80,7 +80,8 @@ lbx__dispatch_fail(const lbx_call *call, lbx_status status)
     return status;
 }
 
-/* Entries that have failed have failed; all others may or may not be durable. */
+/* Entries that have failed have failed; all others may or may not be
+ * durable. */
 lbx_status
 lbx__dispatch_doubt(const lbx_call *call, lbx_status status)
 {

@@ -11,14 +11,14 @@
  *   lifecycle.c   opening and closing
  *
  * SVC-1  A call is finished once, after its batch is durable.
- * SVC-2  Under the lock, no code of a user runs except an allocator: no waker, no
- *        `each`, no lbx_call_finish().
- * SVC-3  A waiting receive belongs to one box uid. Its wait ends by the deadline
- *        of its operation, which cancels the call: the service has no timer for
- *        it.
- * SVC-4  Before the service thread sleeps, every box with a waiting receive and a
- *        due letter has been served, in the order of the receives; and it sleeps
- *        no longer than until the next letter is due.
+ * SVC-2  Under the lock, no code of a user runs except an allocator: no waker,
+ *        no `each`, no lbx_call_finish().
+ * SVC-3  A waiting receive belongs to one box uid. Its wait ends by the
+ *        deadline of its operation, which cancels the call: the service has no
+ *        timer for it.
+ * SVC-4  Before the service thread sleeps, every box with a waiting receive and
+ *        a due letter has been served, in the order of the receives; and it
+ *        sleeps no longer than until the next letter is due.
  * SVC-5  One thread at a time uses rules and storage: the one that holds the
  *        lock, or, with one_thread, the service thread.
  * SVC-6  No thread waits for the end of a call under a lock. A thread that
@@ -150,8 +150,8 @@ lbx_status lbx__dispatch_run(lbx__service *service, lbx_call *call);
 /* The sink of receives and peeks. The context is the call. */
 lbx_status lbx__dispatch_deliver(void *context, const lbx_delivery *delivery);
 
-/* A failure of the whole call: before it had any effect; and when its effects may
- * or may not be durable. Return the status of the call. */
+/* A failure of the whole call: before it had any effect; and when its effects
+ * may or may not be durable. Return the status of the call. */
 lbx_status lbx__dispatch_fail(const lbx_call *call, lbx_status status);
 lbx_status lbx__dispatch_doubt(const lbx_call *call, lbx_status status);
 
@@ -166,8 +166,8 @@ lbx_status lbx__page_run_box(lbx__service *service, lbx_call *call,
                              lbx_status (*rule)(lbx__rules *rules,
                                                 lbx_box_request *request));
 
-/* Calls the caller's functions with what is on the page, without the lock. True:
- * there is more, and the call should run again. */
+/* Calls the caller's functions with what is on the page, without the lock.
+ * True: there is more, and the call should run again. */
 bool lbx__page_flush(lbx_call *call, lbx_status status);
 
 /* Destroys the page, if there is one. */
@@ -182,8 +182,8 @@ lbx__calls *lbx__page_list(const lbx_call *call);
 /* Starts the service thread, unless it runs. Under the lock. */
 bool lbx__thread_start(lbx__service *service);
 
-/* Wakes it if it sleeps and something is to do before it would wake up. Under the
- * lock. */
+/* Wakes it if it sleeps and something is to do before it would wake up. Under
+ * the lock. */
 void lbx__thread_notify(lbx__service *service);
 
 /* Stops it, without the lock. False: the caller is that thread, which frees the

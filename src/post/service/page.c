@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages: results that go to functions of the caller, `each` and `each_text`. They
- * are copied while the rules run, and passed on without the lock (SVC-2).
+ * Pages: results that go to functions of the caller, `each` and `each_text`.
+ * They are copied while the rules run, and passed on without the lock (SVC-2).
  *
  * A list is run again, from after the last name, until all of it was passed on:
  * no page has more than PAGE_NAMES names.

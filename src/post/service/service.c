@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of <letterbox/store_driver.h>: calls in, cancel, ticks, and calls out. The
- * invariants are in internal.h.
+ * The entries of <letterbox/store_driver.h>: calls in, cancel, ticks, and calls
+ * out. The invariants are in internal.h.
  *
  * A call is queued for the service thread, or run at once in the thread that
  * makes it; see service.h.
@@ -90,8 +90,8 @@ service_submit_here(lbx__service *service, lbx_call *call)
 
     do {
         lbx__lock_take(&service->lock);
-        // The service thread, here called by a waker, is just emptying a list of
-        // its own; other threads finish what is done here.
+        // The service thread, here called by a waker, is just emptying a list
+        // of its own; other threads finish what is done here.
         status = service_run_now(service, call, owns ? &service->done : &done);
         if (!owns) {
             if (service->work_ns != LBX_FOREVER &&

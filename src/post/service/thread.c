@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service thread: the one that uses the storage, or the one that sleeps until
- * something is due while callers do the rest.
+ * The service thread: the one that uses the storage, or the one that sleeps
+ * until something is due while callers do the rest.
  *
  *     for ever: a batch, if there is anything to do; finish calls; sleep
  *
@@ -54,8 +54,8 @@ lbx__thread_notify(lbx__service *service)
 }
 
 /* THREAD-3: reads the notifications of other processes. Under the lock. Every
- * process does background work that another has left, which may have been killed;
- * not at once, because that one does it too, and notifies each time. */
+ * process does background work that another has left, which may have been
+ * killed; not at once, because that one does it too, and notifies each time. */
 static void
 thread_read_notifications(lbx__service *service, int64_t now_ns)
 {
@@ -123,9 +123,9 @@ enum {
     IDLE_MAX = 4, /* then it lingers after every 16th batch only */
 };
 
-/* Lets other threads run, without the lock, until `count` calls were queued since
- * the last batch, or none was for `max_ns`. True when they were. It yields: with
- * as many threads as processors, the callers may need this one. */
+/* Lets other threads run, without the lock, until `count` calls were queued
+ * since the last batch, or none was for `max_ns`. True when they were. It
+ * yields: with as many threads as processors, the callers may need this one. */
 static bool
 thread_await_calls(lbx__service *service, uint32_t count, int64_t max_ns)
 {
@@ -151,8 +151,9 @@ thread_await_calls(lbx__service *service, uint32_t count, int64_t max_ns)
 }
 
 /* Callers whose calls have ended make new calls, one after the other. Where a
- * batch costs a flush, the thread waits for as many as were in the last batch and
- * came meanwhile: else, of 64 callers, the first would get a flush of its own. */
+ * batch costs a flush, the thread waits for as many as were in the last batch
+ * and came meanwhile: else, of 64 callers, the first would get a flush of its
+ * own. */
 static void
 thread_gather(lbx__service *service)
 {
@@ -162,7 +163,8 @@ thread_gather(lbx__service *service)
 }
 
 /* After a batch the next call often comes soon: sleeping and waking cost both
- * sides more than the call. Everything is checked again afterwards (THREAD-2). */
+ * sides more than the call. Everything is checked again afterwards
+ * (THREAD-2). */
 static void
 thread_linger(lbx__service *service)
 {
@@ -198,8 +200,8 @@ thread_end_ticks(lbx__service *service, uint32_t ticks)
     lbx__futex_wake(&service->ticks_done, INT32_MAX);
 }
 
-/* A pause between two parts of background work: callers run under the lock, which
- * is not fair, and would get it only after all of the work. */
+/* A pause between two parts of background work: callers run under the lock,
+ * which is not fair, and would get it only after all of the work. */
 static void
 thread_pause(lbx__service *service)
 {

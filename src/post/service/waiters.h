@@ -3,8 +3,8 @@
  * Waiting receives: by box, in the order they came; and when the next letter of
  * each such box is due.
  *
- * A box with waiting receives is an lbx__waited_box: a map finds it by its uid, a
- * heap by its due time. A box that may have changed is marked. A batch serves
+ * A box with waiting receives is an lbx__waited_box: a map finds it by its uid,
+ * a heap by its due time. A box that may have changed is marked. A batch serves
  * every marked box before it ends: it retries the receives, and asks the rules
  * again when the next letter is due. So a change needs to name only its box.
  *
@@ -67,8 +67,8 @@ void lbx__waiters_mark_due(lbx__waiters *waiters, int64_t now_ns);
 /* Takes one of the marked boxes; NULL when there is none left. */
 lbx__waited_box *lbx__waiters_take_marked(lbx__waiters *waiters);
 
-/* Sets when the next letter of a box is due; or only makes it earlier, if the box
- * is a waited one. */
+/* Sets when the next letter of a box is due; or only makes it earlier, if the
+ * box is a waited one. */
 void lbx__waiters_set_due(lbx__waiters *waiters, lbx__waited_box *box,
                           int64_t due_ns);
 void lbx__waiters_advance_due(lbx__waiters *waiters, uint64_t uid,

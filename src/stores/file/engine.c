@@ -252,8 +252,8 @@ lbx__engine_seek(lbx__engine *engine, lbx__table table, lbx__bytes key,
         return LBX_CORRUPT; // no rule puts such a key, and they copy keys
     *ret_key = (lbx__bytes){name.mv_data, name.mv_size};
     *ret_value = (lbx__bytes){value.mv_data, value.mv_size};
-    // On a page whose keys are out of order a search leads anywhere; a caller that
-    // continues behind the result must not come back to it.
+    // On a page whose keys are out of order a search leads anywhere; a caller
+    // that continues behind the result must not come back to it.
     if (lbx__engine_compare(*ret_key, key) < 0)
         return LBX_CORRUPT;
     return LBX_OK;

@@ -16,8 +16,8 @@
  *
  * What the open transaction takes is estimated from above: each of its rows may
  * have copied a path of pages, but not more pages than the trees have. A value
- * that does not fit a page takes pages in a row (a run); free pages elsewhere do
- * not help it. free_space.c and free_pages.c do the counting.
+ * that does not fit a page takes pages in a row (a run); free pages elsewhere
+ * do not help it. free_space.c and free_pages.c do the counting.
  *
  * Threads    the one that opened it.
  */
@@ -95,15 +95,16 @@ lbx_status lbx__engine_create(lbx__engine *engine);
  * header's, -1. */
 int lbx__engine_table(lbx__bytes name);
 
-/* Opens the tables, and removes readers that were killed. NOT_FOUND: a new store;
- * CORRUPT: some are missing. */
+/* Opens the tables, and removes readers that were killed. NOT_FOUND: a new
+ * store; CORRUPT: some are missing. */
 lbx_status lbx__engine_tables(lbx__engine *engine);
 
-/* Begins a transaction, when there is none; waits for those of other processes. */
+/* Begins a transaction, when there is none; waits for those of other
+ * processes. */
 lbx_status lbx__engine_begin(lbx__engine *engine);
 
-/* Commits it, durably (ENG-1), and returns its number; after a failure nothing of
- * it is there, unless the failure was the last flush. */
+/* Commits it, durably (ENG-1), and returns its number; after a failure nothing
+ * of it is there, unless the failure was the last flush. */
 lbx_status lbx__engine_commit(lbx__engine *engine, uint64_t *ret_last);
 
 /* Aborts it. */
@@ -112,8 +113,8 @@ void lbx__engine_abort(lbx__engine *engine);
 /* The number of the last commit. */
 uint64_t lbx__engine_last(const lbx__engine *engine);
 
-/* Inside a transaction; the entries of storage.h. put and remove return an error
- * of LMDB's. */
+/* Inside a transaction; the entries of storage.h. put and remove return an
+ * error of LMDB's. */
 lbx_status lbx__engine_get(lbx__engine *engine, lbx__table table,
                            lbx__bytes key, lbx__bytes *ret);
 lbx_status lbx__engine_seek(lbx__engine *engine, lbx__table table,

@@ -4,13 +4,14 @@
  *
  * In exclusive mode rows are written to the open transaction of LMDB's, which
  * shows them to reads, and to the journal, as one record for each batch. In
- * shared mode they are written to LMDB only. When they reach the disk is decided
- * in flush.c.
+ * shared mode they are written to LMDB only. When they reach the disk is
+ * decided in flush.c.
  *
  * begin also changes the mode: to shared when another process asks to join, to
  * exclusive when no other process is left (MEMB-2).
  *
- * Threads    one, from open to close; the three entries of the notification any.
+ * Threads    one, from open to close; the three entries of the notification
+ *            any.
  */
 #include "stores/file/free_space.h"
 #include "stores/file/private.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage in files; see post/rules/storage.h. A store is a folder of four files:
+ * Storage in files; see post/rules/storage.h. A store is a folder of four
+ * files:
  *
  *     data.mdb   LMDB's: all rows as of the last checkpoint, or shared commit
  *     lock.mdb   LMDB's own locks
@@ -14,9 +15,10 @@
 #include "stores/file/io.h"
 
 /* Opens the storage in a folder, recovering what a killed owner has left. NULL
- * options are LBX_STORE_OPTIONS_INIT, a NULL `io` is the system's; `io`, and what
- * the options point to but for the fault, must outlive the storage. The same
- * thread uses it from here to close. Statuses: those of lbx_store_open(). */
+ * options are LBX_STORE_OPTIONS_INIT, a NULL `io` is the system's; `io`, and
+ * what the options point to but for the fault, must outlive the storage. The
+ * same thread uses it from here to close. Statuses: those of
+ * lbx_store_open(). */
 lbx_status lbx__file_open(const char *path, const lbx_store_options *options,
                           const lbx__io *io, lbx__storage **ret);
 
@@ -29,8 +31,8 @@ lbx_status lbx__file_open(const char *path, const lbx_store_options *options,
  *     ... the service does its work ...
  *     lbx__file_wait(storage, seen, wait_ns);
  *
- * A process that was killed between its commit and its notifications sends none:
- * with waiting receives, poll once a second besides.
+ * A process that was killed between its commit and its notifications sends
+ * none: with waiting receives, poll once a second besides.
  *
  * Threads    any, until close; one waits. lbx__file_notify() wakes it.
  */

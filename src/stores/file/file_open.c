@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing a storage in files, and the list of those that this process
- * has open.
+ * Opening and closing a storage in files, and the list of those that this
+ * process has open.
  *
  * OPEN-1  A folder is open once in a process: a second environment of LMDB's
  *         would drop the locks of the first one when it is closed.
  * OPEN-2  A child after fork() does not have `wake`: locks belong to the open
- *         file, and would outlive a parent that is killed. So, under the lock of
- *         the list, `wake` is open exactly while its storage is listed; fork()
- *         takes that lock.
+ *         file, and would outlive a parent that is killed. So, under the lock
+ *         of the list, `wake` is open exactly while its storage is listed;
+ *         fork() takes that lock.
  *
  * Threads    any; the list has a lock.
  */

@@ -3,9 +3,9 @@
  * The store in files: the service over a storage in files.
  *
  * One thread opens the storage, uses it and closes it. It waits for the
- * notification of the storage, which threads of this process and other processes
- * send: a letter that another process has sent wakes it, and so does a process
- * that asks to join.
+ * notification of the storage, which threads of this process and other
+ * processes send: a letter that another process has sent wakes it, and so does
+ * a process that asks to join.
  */
 #include "stores/file/file_store.h"
 

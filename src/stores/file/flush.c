@@ -11,18 +11,18 @@
  *     shared     POWER_CUT, whatever was asked for         in commit, synced
  *
  * In exclusive mode one LMDB transaction is open from checkpoint to checkpoint.
- * A checkpoint commits it, synced, and starts the journal anew: when the journal
- * is full, a batch cannot be a record, the transaction has become large, a
- * process asks to join, a sync serves a hold, a commit makes free pages usable
- * that the next batch may need, exclusive mode begins again, or the store is
- * closed.
+ * A checkpoint commits it, synced, and starts the journal anew: when the
+ * journal is full, a batch cannot be a record, the transaction has become
+ * large, a process asks to join, a sync serves a hold, a commit makes free
+ * pages usable that the next batch may need, exclusive mode begins again, or
+ * the store is closed.
  *
  * In shared mode each batch is a synced commit of its own, so that other
  * processes need not wait for this one's flush.
  *
  * FLUSH-1  `durable` is never ahead of the disk: a flush that succeeded at the
- *          level raises it, or a commit of LMDB's. A failure poisons, here and in
- *          `wake`, before any caller gets its result.
+ *          level raises it, or a commit of LMDB's. A failure poisons, here and
+ *          in `wake`, before any caller gets its result.
  *
  * Threads    the storage's, but lbx__flush_add_hold() and _remove_hold(): any.
  */
@@ -84,11 +84,11 @@ flush_empty_commit(lbx__file *file)
     return status;
 }
 
-/* Pages that were freed can be used two commits later. That has to happen before
- * the batch: a refusal comes in the middle of one, which must not be committed by
- * halves. If no page was freed since the last time, nothing is committed. A batch
- * that needs more than those before it, and more pages in a row than a part of
- * the map, may be refused once. */
+/* Pages that were freed can be used two commits later. That has to happen
+ * before the batch: a refusal comes in the middle of one, which must not be
+ * committed by halves. If no page was freed since the last time, nothing is
+ * committed. A batch that needs more than those before it, and more pages in a
+ * row than a part of the map, may be refused once. */
 lbx_status
 lbx__flush_free_pages(lbx__file *file)
 {

@@ -114,8 +114,8 @@ folder_check(lbx__folder *folder, const char *path, lbx_fault *fault)
     return lbx__folder_look(folder, fault);
 }
 
-/* Whether a file may lie where a store is made: one that an unfinished store has
- * left, or a hidden one. */
+/* Whether a file may lie where a store is made: one that an unfinished store
+ * has left, or a hidden one. */
 static bool
 folder_is_harmless(const char *name)
 {
@@ -128,8 +128,8 @@ folder_is_harmless(const char *name)
     return false;
 }
 
-/* A store is not made among foreign files: a URL without the name of a box would
- * put it into the folder above the one that was meant. */
+/* A store is not made among foreign files: a URL without the name of a box
+ * would put it into the folder above the one that was meant. */
 static lbx_status
 folder_check_empty(const lbx__folder *folder, const lbx__io *io,
                    const char *path, lbx_fault *fault)

@@ -2,10 +2,10 @@
 /*
  * The folder of a store: owned by this user, and safe to write to.
  *
- * FOLD-1  Nothing is written to a folder that is refused: one that is a symbolic
- *         link, has another owner, is writable for others, lies on a network file
- *         system, has such a file among those of the store, or has no store but
- *         foreign files.
+ * FOLD-1  Nothing is written to a folder that is refused: one that is a
+ *         symbolic link, has another owner, is writable for others, lies on a
+ *         network file system, has such a file among those of the store, or has
+ *         no store but foreign files.
  *
  * Threads    one at a time.
  */
@@ -32,7 +32,8 @@ typedef struct lbx__folder {
 } lbx__folder;
 
 /* Opens a folder, and makes it, durably, unless `must_exist`. OK; NOT_FOUND;
- * INVALID: it is no folder; DENIED; the fault has the reason; any I/O failure. */
+ * INVALID: it is no folder; DENIED; the fault has the reason; any I/O
+ * failure. */
 lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
                             const char *path, bool must_exist,
                             lbx_fault *fault);

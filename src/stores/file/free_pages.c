@@ -3,12 +3,13 @@
  * Free pages: counted in LMDB's list of them, with how many lie in a row.
  *
  * Runs. LMDB takes single pages from the lowest end of what it has read of the
- * list, and reads on, oldest record first, only when that has no run or no page.
- * So the single pages of a transaction use up records, each from its lowest page
- * on: those are left out when runs are counted. Each record that is read for a run
- * and brings lower pages lets singles break one more run: `free_breaks` counts
- * those, and the caller subtracts them. LMDB stops after a number of records for
- * each page of the run it needs: a run behind them is not counted.
+ * list, and reads on, oldest record first, only when that has no run or no
+ * page. So the single pages of a transaction use up records, each from its
+ * lowest page on: those are left out when runs are counted. Each record that is
+ * read for a run and brings lower pages lets singles break one more run:
+ * `free_breaks` counts those, and the caller subtracts them. LMDB stops after a
+ * number of records for each page of the run it needs: a run behind them is not
+ * counted.
  *
  * Threads    the engine's.
  */
@@ -28,7 +29,8 @@ struct free_pages_scan {
     uint64_t lowest;  /* page so far */
 };
 
-/* A line of mdb_reader_list(): process, thread, and the commit that it reads. */
+/* A line of mdb_reader_list(): process, thread, and the commit that it
+ * reads. */
 static int
 free_pages_note_reader(const char *line, void *context)
 {

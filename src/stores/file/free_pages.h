@@ -10,9 +10,9 @@
 
 #include "stores/file/engine.h"
 
-/* Counts them, unless an earlier count is still good. `records`: so many records
- * of LMDB's list are searched for pages in a row; `singles`: so many pages will be
- * taken one by one. */
+/* Counts them, unless an earlier count is still good. `records`: so many
+ * records of LMDB's list are searched for pages in a row; `singles`: so many
+ * pages will be taken one by one. */
 void lbx__free_pages_count(lbx__engine *engine, uint64_t records,
                            uint64_t singles);
 

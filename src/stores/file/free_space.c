@@ -2,10 +2,10 @@
 /*
  * Free space in the map and on the disk for what is to be written (ENG-2).
  *
- * As long as the file can be made space_larger, nothing is counted. When it cannot, the
- * pages that the open transaction may take are counted: those beyond the last in
- * use, and those inside that were freed before the commit that it stands on and
- * that no reader can see (free_pages.c).
+ * As long as the file can be made space_larger, nothing is counted. When it
+ * cannot, the pages that the open transaction may take are counted: those
+ * beyond the last in use, and those inside that were freed before the commit
+ * that it stands on and that no reader can see (free_pages.c).
  *
  * Threads    the engine's.
  */
@@ -173,7 +173,8 @@ space_allocate(lbx__engine *engine, uint64_t pages)
         return true;
     bytes = bytes + SLACK_BYTES < limit ? bytes + SLACK_BYTES : limit;
     result = engine->io->fallocate(engine->io, engine->fd, bytes);
-    // A file system that cannot space_allocate in advance is trusted to have it.
+    // A file system that cannot space_allocate in advance is trusted to have
+    // it.
     engine->disk_full = result < 0 && result != -EOPNOTSUPP;
     if (!engine->disk_full)
         engine->allocated_bytes = bytes;

@@ -2,9 +2,10 @@
 /*
  * The store header: what a storage in files records about itself.
  *
- * One row of a table of its own in data.mdb, which the rules do not see. It names
- * the generation of the journal whose records count (JRNL-3), so that a commit of
- * LMDB's which writes the header also decides which records are replayed.
+ * One row of a table of its own in data.mdb, which the rules do not see. It
+ * names the generation of the journal whose records count (JRNL-3), so that a
+ * commit of LMDB's which writes the header also decides which records are
+ * replayed.
  *
  * Packed, little-endian, 96 bytes:
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every system call of the file store's own, behind one table, so that tests
- * can make the third flush fail or the disk full. (LMDB's are not behind it; tests
- * reach those through the linker.)
+ * can make the third flush fail or the disk full. (LMDB's are not behind it;
+ * tests reach those through the linker.)
  *
  * Calls return what the system call does, or -errno.
  *

@@ -311,8 +311,8 @@ lbx__journal_flush(lbx__journal *journal)
         return LBX_IO;
     // Relaxed: only the highest matters; the exchange below publishes.
     seen = lbx__load(&journal->flushed, relaxed);
-    // Release: a thread that finds `flushed` this high finds them on disk. Pairs
-    // with journal_is_flushed().
+    // Release: a thread that finds `flushed` this high finds them on disk.
+    // Pairs with journal_is_flushed().
     while (seen < written &&
            !lbx__cas(&journal->flushed, &seen, written, release))
         ;

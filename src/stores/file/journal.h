@@ -13,21 +13,22 @@
  *           value bytes u32  key  value
  *           zeros to a multiple of 8
  *
- * `size` is that of the whole record. `before` is the crc of the record before, 0
- * for the first. `crc` is CRC-32C of the store's uid and the record without the
- * crc: a body cannot pass for a record, since its sender does not know the uid.
- * "LBXS" records that all records before this one were flushed when it was made.
+ * `size` is that of the whole record. `before` is the crc of the record before,
+ * 0 for the first. `crc` is CRC-32C of the store's uid and the record without
+ * the crc: a body cannot pass for a record, since its sender does not know the
+ * uid. "LBXS" records that all records before this one were flushed when it was
+ * made.
  *
  * JRNL-1  A batch is one record. If it does not fit what is left of the file it
  *         is not written: the caller makes a checkpoint instead.
  * JRNL-2  Record n + 1 is written directly behind record n.
  * JRNL-3  The records that count are those of the generation that the store
  *         header names, from number 1 on, up to the first that does not check.
- * JRNL-4  A generation is written from the front only after LMDB has all earlier
- *         ones, durably (flush.c).
+ * JRNL-4  A generation is written from the front only after LMDB has all
+ *         earlier ones, durably (flush.c).
  * JRNL-5  A record that does not check with an "LBXS" one behind it (same
- *         generation, greater number) is damage; otherwise the end is torn, which
- *         is normal.
+ *         generation, greater number) is damage; otherwise the end is torn,
+ *         which is normal.
  *
  * Threads    one, but lbx__journal_flush() and what it reads: any.
  */
@@ -82,7 +83,8 @@ lbx_status lbx__journal_open_damaged(lbx__journal *journal, const lbx__io *io,
 /* Closes it; accepts a zeroed one. */
 void lbx__journal_close(lbx__journal *journal);
 
-/* Starts a generation, at the front. What is made and not written is dropped. */
+/* Starts a generation, at the front. What is made and not written is
+ * dropped. */
 void lbx__journal_start(lbx__journal *journal, uint64_t generation);
 
 /* ---- Making records. Without memory a record is not whole: then
@@ -119,14 +121,15 @@ typedef struct lbx__journal_end_state {
 typedef lbx_status lbx__journal_row(void *context, lbx__table table,
                                     lbx__bytes key, const lbx__bytes *value);
 
-/* Calls `row` for every row of the records that count (JRNL-3), in order; a NULL
- * value is a delete. Stops when that does not return OK. CORRUPT: JRNL-5. */
+/* Calls `row` for every row of the records that count (JRNL-3), in order; a
+ * NULL value is a delete. Stops when that does not return OK. CORRUPT:
+ * JRNL-5. */
 lbx_status lbx__journal_read(const lbx__journal *journal, uint64_t generation,
                              lbx__journal_row *row, void *context,
                              lbx__journal_end_state *ret);
 
-/* The same over damage: what does not check is skipped and reported to `bad`, with
- * where it begins and where the next good record does, or the end. */
+/* The same over damage: what does not check is skipped and reported to `bad`,
+ * with where it begins and where the next good record does, or the end. */
 lbx_status lbx__journal_read_damaged(
     const lbx__journal *journal, uint64_t generation, lbx__journal_row *row,
     void (*bad)(void *context, uint64_t from, uint64_t end), void *context,

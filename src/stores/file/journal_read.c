@@ -6,9 +6,9 @@
  * its crc agrees, so that nothing is allocated or parsed by a number that has
  * not been checked against the file.
  *
- * Senders of letters choose bytes in the file, though not so that they pass for a
- * record. Behind a torn end, bytes that only look like a record's are read up to a
- * few times the size of the file, and then no more.
+ * Senders of letters choose bytes in the file, though not so that they pass for
+ * a record. Behind a torn end, bytes that only look like a record's are read up
+ * to a few times the size of the file, and then no more.
  *
  * Threads    one at a time.
  */

@@ -125,8 +125,9 @@ pages_metas_match(const lbx__mdb_pages *even, const lbx__mdb_pages *odd)
             odd->transaction + 1 == even->transaction);
 }
 
-/* When LMDB cannot write a meta page it writes the numbers back that were there,
- * but not the trees. They are not read: the other page is the later one. */
+/* When LMDB cannot write a meta page it writes the numbers back that were
+ * there, but not the trees. They are not read: the other page is the later
+ * one. */
 static bool
 pages_meta_is_restored(const lbx__mdb_pages metas[2], const bool trees[2],
                        int good)
@@ -169,8 +170,8 @@ pages_choose_meta(const lbx__mdb_pages metas[2], const lbx_status found[2],
     return LBX_OK;
 }
 
-/* The offset of the second meta page: one page, by the size in the first; if that
- * is damaged, the page size of most machines. */
+/* The offset of the second meta page: one page, by the size in the first; if
+ * that is damaged, the page size of most machines. */
 static size_t
 pages_second_meta_at(const uint8_t *page)
 {

@@ -3,27 +3,28 @@
  * data.mdb without LMDB: its pages, read and checked one by one.
  *
  * LMDB trusts its file. A page that is damaged can make it read outside its map
- * or stop the process, and a bit in a page's head can hide rows without an error.
- * So code that must find out whether a file is sound reads it here: with pread(),
- * into memory of its own, and every number is checked against its limits before
- * it is used.
+ * or stop the process, and a bit in a page's head can hide rows without an
+ * error. So code that must find out whether a file is sound reads it here: with
+ * pread(), into memory of its own, and every number is checked against its
+ * limits before it is used.
  *
- * The layout is that of LMDB 0.9 (data version 1) on 64 bits, in the order of the
- * machine's bytes:
+ * The layout is that of LMDB 0.9 (data version 1) on 64 bits, in the order of
+ * the machine's bytes:
  *
  *   page    number 8  pad 2  flags 2  lower 2  upper 2  offsets of nodes 2 each
  *           an overflow page has its count of pages, 4, instead of the last two
  *   node    low 2  high 2  flags 2  key bytes 2  key  data
- *           leaf: low and high are the data's bytes; branch: with the flags, the
- *           child's number; flag 1: the data are the number of an overflow page
+ *           leaf: low and high are the data's bytes; branch: with the flags,
+ *           the child's number; flag 1: the data are the number of an overflow
+ *           page
  *   tree    pad 4  flags 2  depth 2  branch, leaf, overflow pages, rows, root 8
  *   meta    page head  magic 4  version 4  address 8  map bytes 8  free tree
  *           main tree  last page 8  transaction 8
  *
  * A table is a row of the main tree; the free tree lists pages that may be used
- * again. The meta page of transaction n is page n % 2, so that the other one is of
- * n - 1: a number that is not so has been damaged, and what LMDB would show is an
- * older state, or nothing.
+ * again. The meta page of transaction n is page n % 2, so that the other one is
+ * of n - 1: a number that is not so has been damaged, and what LMDB would show
+ * is an older state, or nothing.
  *
  * Threads    one at a time.
  */
@@ -61,8 +62,8 @@ typedef struct lbx__mdb_pages {
 } lbx__mdb_pages;
 
 /* Reads the meta pages. OK; NOT_FOUND: there is nothing in it; NEWER; CORRUPT,
- * and `ret_why` names it; any I/O failure. After CORRUPT `count` is 0 unless one
- * of the two can be used. */
+ * and `ret_why` names it; any I/O failure. After CORRUPT `count` is 0 unless
+ * one of the two can be used. */
 lbx_status lbx__mdb_pages_open(lbx__mdb_pages *pages, const lbx__io *io, int fd,
                                const char **ret_why);
 

@@ -3,12 +3,12 @@
  * The tables of data.mdb, read without LMDB, at one transaction.
  *
  * LMDB trusts its file, so that opening a store looks at what everything else
- * hangs on before LMDB does: the meta pages, the list of tables, their roots and
- * the list of free pages (lbx__mdb_tables_skim()). A check, a salvage and a copy
- * read all rows from here (repair/view.h).
+ * hangs on before LMDB does: the meta pages, the list of tables, their roots
+ * and the list of free pages (lbx__mdb_tables_skim()). A check, a salvage and a
+ * copy read all rows from here (repair/view.h).
  *
- * MTAB-1  Nothing is written and no lock is held. The caller makes sure that the
- *         pages of the transaction are not reused meanwhile.
+ * MTAB-1  Nothing is written and no lock is held. The caller makes sure that
+ *         the pages of the transaction are not reused meanwhile.
  *
  * Threads    one at a time.
  */
@@ -65,8 +65,8 @@ void lbx__mdb_tables_listen(lbx__mdb_tables *tables, lbx__mdb_tables_bad *bad,
 /* Finds the free pages, the tables (`has`) and the header. OK; NO_MEMORY. */
 lbx_status lbx__mdb_tables_find(lbx__mdb_tables *tables);
 
-/* Finds them, and checks the root page of each and that no page in use is listed
- * as free. OK; CORRUPT, and why; NO_MEMORY. */
+/* Finds them, and checks the root page of each and that no page in use is
+ * listed as free. OK; CORRUPT, and why; NO_MEMORY. */
 lbx_status lbx__mdb_tables_skim(lbx__mdb_tables *tables, const char **ret_why);
 
 /* Whether a page that a walk has met is listed as free; after all walks. */

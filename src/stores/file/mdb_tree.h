@@ -2,11 +2,12 @@
 /*
  * A tree of data.mdb, walked over its damage.
  *
- * A walk returns every row of every sane page, reports each page that is not, with
- * the keys that it should have had, and continues behind it.
+ * A walk returns every row of every sane page, reports each page that is not,
+ * with the keys that it should have had, and continues behind it.
  *
- * MTREE-1  Only pages of the kind that their level must have are followed, and no
- *          more pages than there are, so that a walk ends whatever the file has.
+ * MTREE-1  Only pages of the kind that their level must have are followed, and
+ *          no more pages than there are, so that a walk ends whatever the file
+ *          has.
  * MTREE-2  A page that was met twice, or has no row inside the bounds of its
  *          parents, is damage, and its rows are not returned.
  *

@@ -89,9 +89,9 @@ wake_take_slot(lbx__membership *membership)
 }
 
 /* Allocates blocks for all of it: on a full disk a write to a page without one
- * would raise a signal. A file system that cannot allocate in advance is trusted
- * to have free space. Bytes that are there are not changed: other processes may
- * use them. */
+ * would raise a signal. A file system that cannot allocate in advance is
+ * trusted to have free space. Bytes that are there are not changed: other
+ * processes may use them. */
 static lbx_status
 wake_allocate(const lbx__membership *membership)
 {
@@ -145,8 +145,8 @@ lbx__membership_open(lbx__membership *membership, const lbx__io *io, int folder,
 static void
 wake_notify_slot(struct wake_slot *slot)
 {
-    // seq_cst on both sides: either the waiter sees the count before it sleeps, or
-    // this thread sees that it waits. Pairs with lbx__membership_wait().
+    // seq_cst on both sides: either the waiter sees the count before it sleeps,
+    // or this thread sees that it waits. Pairs with lbx__membership_wait().
     (void)lbx__add(&slot->notified, 1u, seq_cst);
     if (lbx__load(&slot->waiting, seq_cst))
         lbx__futex_wake_shared(&slot->notified, INT32_MAX);

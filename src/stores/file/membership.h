@@ -14,31 +14,32 @@
  *     byte 258     shared mode: the process that writes
  *
  * Each slot has a notification: a count that grows when something has happened
- * that its process may have to react to. A process waits for the notification of
- * its slot and for nothing else.
+ * that its process may have to react to. A process waits for the notification
+ * of its slot and for nothing else.
  *
  * MEMB-1  A process that writes the journal holds byte 0 exclusive; one that
  *         writes synced commits holds it shared; no other process writes.
- * MEMB-2  Before exclusive becomes shared the journal is checkpointed and marked
- *         idle; after shared has become exclusive, and before the journal is
- *         written, the mark is removed. A process that gets byte 0 shared and
- *         finds no mark releases it: an owner was killed, and the next exclusive
- *         holder recovers.
+ * MEMB-2  Before exclusive becomes shared the journal is checkpointed and
+ *         marked idle; after shared has become exclusive, and before the
+ *         journal is written, the mark is removed. A process that gets byte 0
+ *         shared and finds no mark releases it: an owner was killed, and the
+ *         next exclusive holder recovers.
  * MEMB-3  After each commit in shared mode all other slots are notified.
- * MEMB-4  The poison word is set before any batch returns UNKNOWN, and cleared by
- *         the opener that holds byte 0 exclusive and has recovered.
- * MEMB-5  In shared mode LMDB's own locks are taken by one process at a time, the
- *         one that has the writer lock (bytes 257 and 258). LMDB's are robust
- *         futexes: of two waiters one may be woken and killed before it has the
- *         lock, while a third process takes and frees it and sees no waiter; then
- *         the other sleeps for ever. A waiter for a file lock is woken whichever
- *         process dies. Two bytes make it fair: a process that has just written
- *         queues behind the one that is next.
+ * MEMB-4  The poison word is set before any batch returns UNKNOWN, and cleared
+ *         by the opener that holds byte 0 exclusive and has recovered.
+ * MEMB-5  In shared mode LMDB's own locks are taken by one process at a time,
+ *         the one that has the writer lock (bytes 257 and 258). LMDB's are
+ *         robust futexes: of two waiters one may be woken and killed before it
+ *         has the lock, while a third process takes and frees it and sees no
+ *         waiter; then the other sleeps for ever. A waiter for a file lock is
+ *         woken whichever process dies. Two bytes make it fair: a process that
+ *         has just written queues behind the one that is next.
  *
  * The content of `wake` counts for one boot of the machine: the first exclusive
  * holder of another boot clears it.
  *
- * Threads    lbx__membership_notified(), _wait() and _notify() any; the rest one.
+ * Threads    lbx__membership_notified(), _wait() and _notify() any; the rest
+ *            one.
  */
 #ifndef LBX_STORES_FILE_MEMBERSHIP_H
 #define LBX_STORES_FILE_MEMBERSHIP_H
@@ -80,10 +81,11 @@ void lbx__membership_close(lbx__membership *membership);
 void lbx__membership_abandon(lbx__membership *membership);
 
 /* Takes the right to write, with join requests until the owner shares it.
- * `again`: it was held shared, and there is something to recover; then exclusive
- * mode is tried until one request has not been answered. (Not for ever: another
- * waiter may be faster, and share.) BUSY: the owner refuses, or has not reacted
- * for 30 s in all; or this process refuses to share and is not the only one. */
+ * `again`: it was held shared, and there is something to recover; then
+ * exclusive mode is tried until one request has not been answered. (Not for
+ * ever: another waiter may be faster, and share.) BUSY: the owner refuses, or
+ * has not reacted for 30 s in all; or this process refuses to share and is not
+ * the only one. */
 lbx_status lbx__membership_enter(lbx__membership *membership, bool again);
 
 /* After BUSY: whether the owner refuses to share. */
@@ -123,8 +125,8 @@ uint64_t lbx__membership_last_commit(const lbx__membership *membership);
 uint64_t lbx__membership_last_record(const lbx__membership *membership,
                                      uint64_t generation);
 
-/* The content of `wake`, for a process that is no member; zeros when there is no
- * such file. */
+/* The content of `wake`, for a process that is no member; zeros when there is
+ * no such file. */
 typedef struct lbx__membership_state {
     bool in_use; /* a process has the right to write */
     uint64_t last_commit;
@@ -143,8 +145,8 @@ lbx_status lbx__membership_open_lock(lbx__membership *membership,
 /* Notifies all other slots (MEMB-3). */
 void lbx__membership_notify_others(lbx__membership *membership);
 
-/* The notification of this process's slot: its count; waiting until the count is
- * no longer `seen`, or wait_ns are over, -1: for ever; raising it. */
+/* The notification of this process's slot: its count; waiting until the count
+ * is no longer `seen`, or wait_ns are over, -1: for ever; raising it. */
 uint32_t lbx__membership_notified(lbx__membership *membership);
 void lbx__membership_wait(lbx__membership *membership, uint32_t seen,
                           int64_t wait_ns);

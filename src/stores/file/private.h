@@ -68,8 +68,8 @@ lbx__file_has_exclusive_mode(const lbx__file *file)
 /* Poisons the storage after a failed write, in all processes; returns IO. */
 lbx_status lbx__file_poison(lbx__file *file);
 
-/* Whether it is poisoned: by this thread, the one of interval flushes, or another
- * process. */
+/* Whether it is poisoned: by this thread, the one of interval flushes, or
+ * another process. */
 bool lbx__file_is_poisoned(lbx__file *file);
 
 /* Store time: never goes back. */

@@ -3,9 +3,9 @@
  * Opening a store: making it, joining others, or recovering what a killed owner
  * has left.
  *
- * A store is made in this order, each step durable before the next: data.mdb with
- * its tables and a header with has_journal false; the journal, under another
- * name, then renamed; the header again, with has_journal true.
+ * A store is made in this order, each step durable before the next: data.mdb
+ * with its tables and a header with has_journal false; the journal, under
+ * another name, then renamed; the header again, with has_journal true.
  *
  * RECOV-1  Replaying twice is replaying once: records are puts and deletes of
  *          whole rows, one transaction applies them all, and it also takes the
@@ -63,8 +63,8 @@ recover_drop_stillborn(lbx__file *file)
     return LBX_OK;
 }
 
-/* Reads what LMDB would trust, before LMDB opens data.mdb: meta pages, the list of
- * tables, their roots, and the list of free pages. Reading all pages is what
+/* Reads what LMDB would trust, before LMDB opens data.mdb: meta pages, the list
+ * of tables, their roots, and the list of free pages. Reading all pages is what
  * lbx_store_options.check is for. */
 static lbx_status
 recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
@@ -89,8 +89,8 @@ recover_skim(lbx__file *file, uint64_t *ret_map_bytes)
     return lbx__fault_set(file->options.fault, status, LBX__DATA ": %s", why);
 }
 
-/* LMDB did not open. A map that is too large makes it return ENOMEM or EINVAL, as
- * other things do: mapping as much here finds out. */
+/* LMDB did not open. A map that is too large makes it return ENOMEM or EINVAL,
+ * as other things do: mapping as much here finds out. */
 static lbx_status
 recover_refuse_map(lbx__file *file, bool is_new, uint64_t bytes,
                    lbx_status status)
@@ -139,8 +139,8 @@ recover_open_engine(lbx__file *file)
             return recover_refuse_map(file, is_new, map_bytes, status);
     }
     file->engine.allocator = file->options.allocator;
-    // The meta pages before anything else: see recover_drop_stillborn(); and the
-    // name of data.mdb before there is one of a journal.
+    // The meta pages before anything else: see recover_drop_stillborn(); and
+    // the name of data.mdb before there is one of a journal.
     if (status == LBX_OK && is_new && mdb_env_sync(file->engine.env, 1) != 0)
         status = LBX_IO;
     if (status == LBX_OK && is_new)

@@ -344,7 +344,8 @@ lbx__index_remove(lbx__index *index, lbx__bytes key)
                : NULL;
 }
 
-/* One level of INDEX-1 and INDEX-2: in order, and each row on the level below. */
+/* One level of INDEX-1 and INDEX-2: in order, and each row on the level
+ * below. */
 static bool
 index_level_valid(const lbx__index *index, uint32_t level)
 {

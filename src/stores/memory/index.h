@@ -3,14 +3,14 @@
  * An ordered index of rows in memory: a skip list.
  *
  * A row is one block: its key, its value, and its links, of which each row has
- * one and every fourth one more. It is made before it is put in (row_create), so
- * that putting in cannot fail. Putting a row behind the last one, and taking out
- * the first, cost the same whatever the size; anything else O(log n), by a
+ * one and every fourth one more. It is made before it is put in (row_create),
+ * so that putting in cannot fail. Putting a row behind the last one, and taking
+ * out the first, cost the same whatever the size; anything else O(log n), by a
  * generator whose seed is not known outside.
  *
- * Considered: a tree of pages, which misses the cache less when rows in the middle
- * of millions are looked for, but must allocate while it splits. Letters are
- * nearly always found at one of the two ends.
+ * Considered: a tree of pages, which misses the cache less when rows in the
+ * middle of millions are looked for, but must allocate while it splits. Letters
+ * are nearly always found at one of the two ends.
  *
  * INDEX-1  On each level rows are linked in the order of their keys, each key
  *          once; a row on a level is on all levels below.
@@ -52,8 +52,8 @@ typedef struct lbx__index {
         *fingers[LBX__INDEX_FINGERS]; /* where it was read last, by box */
 } lbx__index;
 
-/* Where a key is, or would be: what comes before it on the levels in use, and the
- * first row that does not. Good until the index changes. */
+/* Where a key is, or would be: what comes before it on the levels in use, and
+ * the first row that does not. Good until the index changes. */
 typedef struct lbx__index_spot {
     lbx__index_row *before[LBX__INDEX_LEVELS];
     lbx__index_row *at;
@@ -66,8 +66,8 @@ void lbx__index_init(lbx__index *index, const lbx_allocator *allocator,
 /* Frees all rows. */
 void lbx__index_fini(lbx__index *index);
 
-/* A row that is in no index, for a key and value of these sizes; NULL when there
- * is no memory. Its bytes are written by lbx__index_insert(). */
+/* A row that is in no index, for a key and value of these sizes; NULL when
+ * there is no memory. Its bytes are written by lbx__index_insert(). */
 lbx__index_row *lbx__index_row_create(lbx__index *index, size_t key_size,
                                       size_t value_size);
 void lbx__index_row_destroy(lbx__index *index, lbx__index_row *row);
@@ -91,8 +91,8 @@ lbx__bytes lbx__index_row_value(const lbx__index_row *row);
 void lbx__index_row_write(lbx__index_row *row, const lbx__bytes *parts,
                           size_t count);
 
-/* The first row whose key is not before `key`; NULL when there is none. The next
- * one is next[0]. */
+/* The first row whose key is not before `key`; NULL when there is none. The
+ * next one is next[0]. */
 lbx__index_row *lbx__index_seek(lbx__index *index, lbx__bytes key);
 
 /* The row of this key; NULL. */

@@ -3,8 +3,8 @@
  * Storage in memory: one index for each table.
  *
  * Nothing survives the process, so a batch is durable when it is committed: it
- * has reached what this storage promises. Rows are allocated by reserve and wait
- * in a list until a put asks for one of their size; commit frees the rest.
+ * has reached what this storage promises. Rows are allocated by reserve and
+ * wait in a list until a put asks for one of their size; commit frees the rest.
  *
  * MEM-1  After reserve has returned LBX_OK, each of its rows is in the list or
  *        was put.

@@ -7,8 +7,8 @@
 #include <letterbox/store.h>
 
 /* A new store, empty. Of the options: allocator, and clock, with which nothing
- * happens by itself (post/service/service.h); NULL: defaults. Both must outlive the
- * store, which is the caller's. OK; NO_MEMORY. */
+ * happens by itself (post/service/service.h); NULL: defaults. Both must outlive
+ * the store, which is the caller's. OK; NO_MEMORY. */
 lbx_status lbx__memory_store_open(const lbx_store_options *options,
                                   lbx_store **ret);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asking: an answer, a cancel, a timeout and the end of the one that was asked,
- * all at once (ASK-1, ASK-2). The question has been told in setup(). A promise always
- * hears, whatever its cell was before and whoever suspends it.
+ * all at once (ASK-1, ASK-2). The question has been told in setup(). A promise
+ * always hears, whatever its cell was before and whoever suspends it.
  */
 #include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/scenarios.h"

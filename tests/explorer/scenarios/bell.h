@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A waker under test: what an operation's owner sleeps on. It may ring once for
- * each poll that answered PENDING (OPER-4), and never after its owner has put it
- * away.
+ * each poll that answered PENDING (OPER-4), and never after its owner has put
+ * it away.
  */
 #ifndef LBX_EXPLORER_BELL_H
 #define LBX_EXPLORER_BELL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actors whose messages lie in a mailbox: its end and its next owner (ABOX-1, ABOX-2),
- * one that several share, some of them deaf, and messages that wait for room
- * (OUTBOX-1, OUTBOX-2) as long as their time lasts.
+ * Actors whose messages lie in a mailbox: its end and its next owner (ABOX-1,
+ * ABOX-2), one that several share, some of them deaf, and messages that wait
+ * for room (OUTBOX-1, OUTBOX-2) as long as their time lasts.
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -72,8 +72,8 @@ setup_stopped(void)
     lbx_ref_stop(first.ref);
 }
 
-// A pool of one, about to look into its empty mailbox. Who tells the first tells
-// the pool.
+// A pool of one, about to look into its empty mailbox. Who tells the first
+// tells the pool.
 static void
 setup_pool(uint32_t routees)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close against send, receive, close and letting go (CLOSE-1 to CLOSE-6): no accepted
- * message is lost but by an event, nobody sleeps on, nothing leaks.
+ * Close against send, receive, close and letting go (CLOSE-1 to CLOSE-6): no
+ * accepted message is lost but by an event, nobody sleeps on, nothing leaks.
  */
 #include "explorer/scenarios/box.h"
 #include "explorer/scenarios/scenarios.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A post office: the service with rules of a few lines, a storage that keeps
- * nothing, and errands, calls whose memory is gone when they have ended. What the
- * service links to is defined here, and the library's is not taken.
+ * nothing, and errands, calls whose memory is gone when they have ended. What
+ * the service links to is defined here, and the library's is not taken.
  *
  * What must hold: each errand ends once, and nobody touches it afterwards; each
  * letter that was sent is received once, or still there.
@@ -14,8 +14,8 @@
 
 struct errand;
 
-/* Makes the office, for as many clients; in setup(). With a thread of its own, that
- * is office_work(), the scenario's first thread. */
+/* Makes the office, for as many clients; in setup(). With a thread of its own,
+ * that is office_work(), the scenario's first thread. */
 void office_open(bool one_thread, unsigned clients);
 void office_open_shared(unsigned clients); /* with a bell for other processes */
 void office_work(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's run queue: one pushes, others steal (RUNQ-1, RUNQ-2). A cell is only a
- * number here, and is taken once.
+ * A worker's run queue: one pushes, others steal (RUNQ-1, RUNQ-2). A cell is
+ * only a number here, and is taken once.
  */
 #include "explorer/points.h"
 

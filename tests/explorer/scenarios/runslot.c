@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker's slot: its worker swaps, others raid (RSLOT-1, RSLOT-2). A cell is only a
- * number here, and is taken once.
+ * A worker's slot: its worker swaps, others raid (RSLOT-1, RSLOT-2). A cell is
+ * only a number here, and is taken once.
  */
 #include "explorer/points.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service of stores: asking, running, telling, giving up, sleeping (SVC-1 to
- * SVC-6, THREAD-1 to THREAD-3). Every errand ends once and is not touched afterwards; no wake-up is
- * lost; no letter is.
+ * The service of stores: asking, running, telling, giving up, sleeping (SVC-1
+ * to SVC-6, THREAD-1 to THREAD-3). Every errand ends once and is not touched
+ * afterwards; no wake-up is lost; no letter is.
  */
 #include "explorer/points.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actors that share a mailbox on a balancing dispatcher: one that ends, the last
- * that ends, and one that comes then (SHARE-1 to SHARE-3).
+ * Actors that share a mailbox on a balancing dispatcher: one that ends, the
+ * last that ends, and one that comes then (SHARE-1 to SHARE-3).
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* What was handled is counted by member: the stage's players mind who it is that
- * gets a message, a team does not. */
+/* What was handled is counted by member: the stage's players mind who it is
+ * that gets a message, a team does not. */
 static unsigned handled[2];
 static lbx_ref members[2];
 static lbx_settings *settings;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operations that wait, and stop waiting: hand-over to blocked senders, cancel
- * and timeout on either side (MSG-10, WAIT-3, WAIT-4), select (WAIT-8), signals, flush.
+ * and timeout on either side (MSG-10, WAIT-3, WAIT-4), select (WAIT-8),
+ * signals, flush.
  *
  * A thread that gives up may find that it was served after all. It then does
  * for the others what it would have left to them, so that everybody else can

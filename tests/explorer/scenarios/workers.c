@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers that sleep and are woken: no cell is left while everybody sleeps
- * (DISP-2), and none while one worker sleeps and the others are busy (DISP-3, DISP-5), those
- * included that a thief is moving. Nor does anybody touch a dispatcher whose last
- * actor it has woken (DISP-6).
+ * (DISP-2), and none while one worker sleeps and the others are busy (DISP-3,
+ * DISP-5), those included that a thief is moving. Nor does anybody touch a
+ * dispatcher whose last actor it has woken (DISP-6).
  *
  * The dispatcher's threads are threads of the scenario. Whoever tells waits
  * until it has been heard: a cell that nobody runs shows as a deadlock.

@@ -160,7 +160,8 @@ end(lbx_system *system, struct actor *actor)
 }
 
 /* A test with an actor in a system with so many threads; both are made before
- * it and ended after it. What follows `threads` initialises the struct actor. */
+ * it and ended after it. What follows `threads` initialises the struct
+ * actor. */
 #define ACTOR_TEST_WITH(behaviours, name, threads, ...)                        \
     static void name##_with(struct actor *actor, lbx_system *system);          \
                                                                                \

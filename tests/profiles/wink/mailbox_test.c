@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ported: WINK's test_mailbox.py (message) and its in-memory mailbox, closing and
- * parameters (docs/origins.md). */
+/* Ported: WINK's test_mailbox.py (message) and its in-memory mailbox, closing
+ * and parameters (docs/origins.md). */
 #include "profiles/wink/wink.h"
 
 #include "support/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ported: WINK's message and route tests, the five scenarios of its testing page,
- * and its resolvers (docs/origins.md, W-30). */
+/* Ported: WINK's message and route tests, the five scenarios of its testing
+ * page, and its resolvers (docs/origins.md, W-30). */
 #include "profiles/wink/wink.h"
 
 #include "support/test.h"
@@ -35,8 +35,8 @@ struct worker {
     lbx_letter *letter;
 };
 
-/* A worker that is destroyed at the end of its scope, with a letter whose replies
- * go by this table. */
+/* A worker that is destroyed at the end of its scope, with a letter whose
+ * replies go by this table. */
 #define WORKER(name, table, count, rest)                                       \
     __attribute__((cleanup(worker_end))) struct worker *name =                 \
         worker_begin(table, count, rest)

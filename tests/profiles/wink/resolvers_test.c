@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ported: WINK's test_mailbox_resolvers.py (docs/origins.md, W-40). Its resolve()
- * is an lbx_resolver_resolve() that must not fail, its resolve_optional() one for which
- * LBX_NOT_FOUND, and nothing else, means that there is none. */
+/* Ported: WINK's test_mailbox_resolvers.py (docs/origins.md, W-40). Its
+ * resolve() is an lbx_resolver_resolve() that must not fail, its
+ * resolve_optional() one for which LBX_NOT_FOUND, and nothing else, means that
+ * there is none. */
 #include <letterbox/post.h>
 #include <letterbox/testing.h>
 

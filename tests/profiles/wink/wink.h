@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What WINK's ported tests share: a mailbox as its tests see one, with WINK's
- * rules, on a clock that the test moves; a redelivery after a time-out is a move of
- * the clock, which is also what its explicit reap is. Each test is run on the fake
- * and on every store that is built in.
+ * rules, on a clock that the test moves; a redelivery after a time-out is a
+ * move of the clock, which is also what its explicit reap is. Each test is run
+ * on the fake and on every store that is built in.
  */
 #ifndef LBX_TEST_WINK_H
 #define LBX_TEST_WINK_H
@@ -57,8 +57,8 @@ void mailbox_pass(struct mailbox *mailbox, int64_t duration_ns);
 void mailbox_send(struct mailbox *mailbox, const char *text);
 
 /* The next letter, with the default lease; NULL when there is none. The caller
- * destroys what it takes, mailbox_close() what it receives; the latter is for one
- * thread only. */
+ * destroys what it takes, mailbox_close() what it receives; the latter is for
+ * one thread only. */
 lbx_letter *mailbox_take(struct mailbox *mailbox);
 lbx_letter *mailbox_receive(struct mailbox *mailbox);
 

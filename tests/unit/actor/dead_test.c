@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dead letters: why, from whom, to whom; each message ends exactly once (ACTOR-3). */
+/* Dead letters: why, from whom, to whom; each message ends exactly once
+ * (ACTOR-3). */
 #include <stdlib.h>
 
 #include "actor/fixture.h"

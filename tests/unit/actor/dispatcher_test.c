@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatchers: one message at a time (ACTOR-1), turns (ACTOR-10), threads, idling. */
+/* Dispatchers: one message at a time (ACTOR-1), turns (ACTOR-10), threads,
+ * idling. */
 #include <sys/resource.h>
 #include <time.h>
 
@@ -338,8 +339,8 @@ tell_and_wait(lbx_context *context, void *state, void *message)
     return lbx_signal_wait_until(heard, LBX_FOREVER);
 }
 
-/* What a handler tells waits in its worker's slot, and another takes it out when
- * that handler takes long: DISP-5. */
+/* What a handler tells waits in its worker's slot, and another takes it out
+ * when that handler takes long: DISP-5. */
 ACTOR_TEST_THREADS("", a_handler_may_wait_for_one_that_only_it_has_told, 2)
 {
     static const lbx_behaviour waits = {sizeof(lbx_behaviour), "waits",

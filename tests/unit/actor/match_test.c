@@ -77,7 +77,8 @@ is_ripe(const void *message)
     return number_of(message) > 10;
 }
 
-/* An actor with these rows and, if it is not NULL, this handler for the rest. */
+/* An actor with these rows and, if it is not NULL, this handler for the
+ * rest. */
 static lbx_ref
 spawn_matching(struct world *world, const lbx_match *rows, size_t count,
                lbx_actor_handler *receive)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Supervision: what becomes of a child that failed, and of the message (ACTOR-5).
+ * Supervision: what becomes of a child that failed, and of the message
+ * (ACTOR-5).
  */
 #include "actor/family.h"
 

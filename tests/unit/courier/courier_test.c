@@ -197,8 +197,8 @@ TEST_CITING("W-16 W-23", two_couriers_on_one_postbox_share_it)
     lbx_courier_destroy(second);
 }
 
-/* One hangs and loses its letter; the other finishes it; the first, when it wakes
- * up, changes nothing. */
+/* One hangs and loses its letter; the other finishes it; the first, when it
+ * wakes up, changes nothing. */
 struct relay {
     struct fixture *fx;
     _Atomic int deliveries;

@@ -230,8 +230,8 @@ TEST(what_a_box_has_moved_comes_back_the_same_way)
     close_shop(&shop);
 }
 
-/* DEAD-2: within the five minutes in which a fifo box knows duplicates, and again
- * and again. */
+/* DEAD-2: within the five minutes in which a fifo box knows duplicates, and
+ * again and again. */
 TEST_CITING("R-44", the_way_back_is_never_taken_for_a_duplicate)
 {
     lbx_box_options box = LBX_BOX_OPTIONS_INIT;

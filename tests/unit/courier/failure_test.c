@@ -353,8 +353,8 @@ TEST_CITING("R-44", what_another_store_does_not_take_is_not_lost)
     close_apart(&apart);
 }
 
-/* A crash between the dead letter and the acknowledgement: it is put aside again,
- * and is there once. */
+/* A crash between the dead letter and the acknowledgement: it is put aside
+ * again, and is there once. */
 TEST_CITING("R-44", a_letter_that_dies_twice_is_aside_once)
 {
     struct diary diary = {.fail_at = 3, .status = LBX_UNREACHABLE};

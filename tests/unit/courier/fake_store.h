@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fake store: a few hundred lines, written against <letterbox/store_driver.h> alone.
+ * A fake store: a few hundred lines, written against <letterbox/store_driver.h>
+ * alone.
  *
- * Letters are in arrays, leases end by a clock that the test moves, everything is
- * under one lock. `before` is called ahead of each call of the store, without the
- * lock, so that a test can act at exactly that moment, or make the call fail.
+ * Letters are in arrays, leases end by a clock that the test moves, everything
+ * is under one lock. `before` is called ahead of each call of the store,
+ * without the lock, so that a test can act at exactly that moment, or make the
+ * call fail.
  */
 #ifndef LBX_TEST_COURIER_FAKE_STORE_H
 #define LBX_TEST_COURIER_FAKE_STORE_H

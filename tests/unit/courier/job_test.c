@@ -294,8 +294,8 @@ TEST_CITING("W-25", an_acknowledgement_that_fails_lets_the_letter_come_again)
     }
 }
 
-/* Receives fail some times, and then work; the log names lbx_file_store_check() when
- * the store is damaged. */
+/* Receives fail some times, and then work; the log names lbx_file_store_check()
+ * when the store is damaged. */
 static void
 receive_after(lbx_status status, int times)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stopping, at every moment: before a receive, in a long poll, between letters, in
- * a handler, while settling, in a pause. Whatever the moment, the letter that was
- * begun is finished, and the others can be had at once.
+ * Stopping, at every moment: before a receive, in a long poll, between letters,
+ * in a handler, while settling, in a pause. Whatever the moment, the letter
+ * that was begun is finished, and the others can be had at once.
  */
 #include "fixture.h"
 

@@ -30,7 +30,8 @@ check_refuses_every_send(const struct box *box)
     lbx_operation_fini(&operation);
 }
 
-// CLOSE-1, CLOSE-2: after close sends fail, and what was accepted before is received.
+// CLOSE-1, CLOSE-2: after close sends fail, and what was accepted before is
+// received.
 static void
 closed_to_drain_delivers_the_rest(const char *kind)
 {
@@ -278,7 +279,8 @@ TEST_CITING("CLOSE-4", close_wakes_parked_threads)
     box_end(&empty);
 }
 
-// CLOSE-2 and R-34 together: a promise made before the close is kept by a drain.
+// CLOSE-2 and R-34 together: a promise made before the close is kept by a
+// drain.
 TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 {
     struct receiver receiver;
@@ -371,8 +373,8 @@ race_to_close(unsigned index, void *context)
     CHECK_STATUS(LBX_CLOSED, status);
 }
 
-// CLOSE-6: no send that returned OK is lost by a racing close, and every loss of
-// an immediate close is one event.
+// CLOSE-6: no send that returned OK is lost by a racing close, and every loss
+// of an immediate close is one event.
 static void
 close_racing_with_sends_loses_nothing(const char *kind)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handles: counted, clonable, and what the last one takes with it (R-21).
- * Also what outlives them: operations, threads that wait (91, 94, WAIT-7, MSG-7).
+ * Also what outlives them: operations, threads that wait (91, 94, WAIT-7,
+ * MSG-7).
  */
 #include "mailbox/fixture.h"
 #include "support/torture.h"

@@ -360,7 +360,8 @@ pass_payloads(unsigned index, void *context)
     }
 }
 
-// WAIT-2: what was written before a send is seen after its receive. TSan judges.
+// WAIT-2: what was written before a send is seen after its receive. TSan
+// judges.
 static void
 hands_over_what_was_written_before(const char *kind)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Losses: each message that was accepted or swallowed and will not be
- * delivered is exactly one event, with its reason and its context (R-20, MSG-1),
- * and then belongs to the sink, the dead letters or a destroy function.
+ * delivered is exactly one event, with its reason and its context (R-20,
+ * MSG-1), and then belongs to the sink, the dead letters or a destroy function.
  */
 #include "mailbox/fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations used in every order, the wrong ones included: WAIT-1, WAIT-3 to WAIT-7, and
- * the waker's promises of operation.h.
+ * Operations used in every order, the wrong ones included: WAIT-1, WAIT-3 to
+ * WAIT-7, and the waker's promises of operation.h.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads against each other: whatever races with whatever, every message is
- * received, lost once, or given back, and nobody sleeps for ever (MSG-1, MSG-9, MSG-10,
- * WAIT-1, WAIT-4, CLOSE-6). Each test is short; tests/stress has the long forms.
+ * received, lost once, or given back, and nobody sleeps for ever (MSG-1, MSG-9,
+ * MSG-10, WAIT-1, WAIT-4, CLOSE-6). Each test is short; tests/stress has the
+ * long forms.
  */
 #include "mailbox/fixture.h"
 
@@ -147,8 +148,8 @@ send_impatiently(unsigned index, void *context)
     sender_done(ledger);
 }
 
-// WAIT-1, WAIT-4: room and the deadline at the same moment; one of them wins, and the
-// sender is told which.
+// WAIT-1, WAIT-4: room and the deadline at the same moment; one of them wins,
+// and the sender is told which.
 static void
 sends_that_time_out_are_wholly_in_or_out(const char *kind)
 {

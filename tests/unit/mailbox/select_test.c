@@ -500,7 +500,8 @@ cross(unsigned index, void *context)
     }
 }
 
-// WAIT-8, MSG-1 and MSG-9 with real threads: a thousand selects take a thousand.
+// WAIT-8, MSG-1 and MSG-9 with real threads: a thousand selects take a
+// thousand.
 TEST_CITING("WAIT-8", threaded_select_loses_nothing)
 {
     struct crossing crossing = {.sent = 0};

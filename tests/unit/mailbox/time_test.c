@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time: deadlines of messages (akka-core#32721), time in mailbox, and WAIT-9 for
- * the waits themselves. The clock is the test's.
+ * Time: deadlines of messages (akka-core#32721), time in mailbox, and WAIT-9
+ * for the waits themselves. The clock is the test's.
  */
 #include "mailbox/fixture.h"
 
@@ -283,8 +283,8 @@ TEST_CITING("WAIT-9", operation_past_its_deadline_times_out_when_polled)
     box_end(&timed.box);
 }
 
-// MSG-10: a promise and the deadline at the same moment: the message is taken or
-// passed on, never lost.
+// MSG-10: a promise and the deadline at the same moment: the message is taken
+// or passed on, never lost.
 TEST_CITING("MSG-10 WAIT-1",
             promise_reaches_a_receiver_past_its_deadline_or_the_next)
 {

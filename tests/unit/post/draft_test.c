@@ -21,7 +21,8 @@ pack(const lbx_draft *draft, const lbx_box_options *rules)
     return status;
 }
 
-/* Ids are made by the store: 36 characters of a random UUID, and no two alike. */
+/* Ids are made by the store: 36 characters of a random UUID, and no two
+ * alike. */
 TEST(ids_are_uuids)
 {
     lbx_postbox *postbox;

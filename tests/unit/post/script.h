@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store that does what the test says, written against <letterbox/store_driver.h>.
+ * A store that does what the test says, written against
+ * <letterbox/store_driver.h>.
  *
  * It keeps boxes by name and no letters. Sends, receives and settles answer
- * `answer` at once, or are held until the test finishes them; each leaves a line in
- * the log. Receives deliver `letters` letters with an OK.
+ * `answer` at once, or are held until the test finishes them; each leaves a
+ * line in the log. Receives deliver `letters` letters with an OK.
  */
 #ifndef LBX_TEST_POST_SCRIPT_H
 #define LBX_TEST_POST_SCRIPT_H
@@ -54,7 +55,8 @@ struct script {
     char log[2048];
 };
 
-/* Starts a store; the script must stay until it is closed, and be ended then. */
+/* Starts a store; the script must stay until it is closed, and be ended
+ * then. */
 void script_init(struct script *script);
 void script_fini(struct script *script);
 

@@ -306,7 +306,8 @@ TEST(reply_and_acknowledge_is_one_step_in_one_store)
     end(&world);
 }
 
-/* What is attached shares its letter's fate, whatever the store has said of it. */
+/* What is attached shares its letter's fate, whatever the store has said of
+ * it. */
 TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
 {
     struct world world = WORLD;
@@ -458,8 +459,8 @@ TEST(what_could_not_be_sent_settles_nothing)
     end_elsewhere(&test);
 }
 
-/* A resolver keeps postboxes that are open: one that is not told stays for ever,
- * though there be a new box of that name. */
+/* A resolver keeps postboxes that are open: one that is not told stays for
+ * ever, though there be a new box of that name. */
 TEST(a_postbox_whose_box_was_deleted_is_closed_by_what_is_sent_along)
 {
     struct world world = WORLD;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lbx_store: tables, references, boxes by name, defaults of optional entries. */
+/* lbx_store: tables, references, boxes by name, defaults of optional
+ * entries. */
 #include "post/script.h"
 
 #include "support/test.h"

@@ -104,7 +104,8 @@ TEST_CITING("BHEAP-1 MSG-4", equals_leave_in_the_order_they_came)
     }
 }
 
-/* What beats what agrees with what leaves first, in all ranges and both ways. */
+/* What beats what agrees with what leaves first, in all ranges and both
+ * ways. */
 static void
 beats_as_it_pops(const lbx__bucket_order *order)
 {

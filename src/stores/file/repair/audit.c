@@ -5,8 +5,8 @@
  * Each table is walked once, in whatever order: boxes here, letters in
  * audit_letters.c; what is wrong goes to audit_report.c.
  *
- * Rows under a row id that was purged or deleted, and is not reclaimed yet, belong
- * to no box: their sums are checked, and nothing else.
+ * Rows under a row id that was purged or deleted, and is not reclaimed yet,
+ * belong to no box: their sums are checked, and nothing else.
  *
  * Threads    one at a time.
  */

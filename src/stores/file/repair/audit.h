@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An audit: what is wrong with the rows and the journal of a store, reported as it
- * is found, and counted.
+ * An audit: what is wrong with the rows and the journal of a store, reported as
+ * it is found, and counted.
  *
  * Threads    one at a time.
  */
@@ -65,9 +65,9 @@ lbx_status lbx__audit_rows(lbx__view *view, lbx__audit_log *log);
 
 /*
  * Puts the journal over a view (JRNL-3), and reports what is wrong with it.
- * `lenient`: continues behind records that do not check, and takes those that do;
- * otherwise CORRUPT ends it, as it ends a recovery. OK; CORRUPT, reported; NEWER;
- * NO_MEMORY; any I/O failure.
+ * `lenient`: continues behind records that do not check, and takes those that
+ * do; otherwise CORRUPT ends it, as it ends a recovery. OK; CORRUPT, reported;
+ * NEWER; NO_MEMORY; any I/O failure.
  */
 lbx_status lbx__audit_journal(lbx__view *view,
                               const lbx__membership_state *peek, bool lenient,

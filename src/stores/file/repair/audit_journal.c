@@ -4,8 +4,8 @@
  *
  * The store header names the records that count (JRNL-3). When it is lost, a
  * salvage uses the records of boxes: each batch writes those of its boxes, and
- * their change number only grows. A journal whose records are not ahead of those
- * in data.mdb has been checkpointed.
+ * their change number only grows. A journal whose records are not ahead of
+ * those in data.mdb has been checkpointed.
  *
  * Threads    one at a time.
  */

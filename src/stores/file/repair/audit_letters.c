@@ -3,8 +3,8 @@
  * The letters of a store, compared with their other rows and with the counts of
  * their box.
  *
- * What belongs to a letter is looked up when its body is met. Rows that belong to
- * no letter show by their number, which is counted for each box.
+ * What belongs to a letter is looked up when its body is met. Rows that belong
+ * to no letter show by their number, which is counted for each box.
  *
  * Threads    one at a time.
  */

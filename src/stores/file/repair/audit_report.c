@@ -2,8 +2,9 @@
 /*
  * Damage, as it is reported: which box, which part, which letters.
  *
- * The name of a box is looked up in the view by its uid, and left out when its row
- * is lost. A range of keys becomes a range of sequences where the table has them.
+ * The name of a box is looked up in the view by its uid, and left out when its
+ * row is lost. A range of keys becomes a range of sequences where the table has
+ * them.
  *
  * Threads    one at a time.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lbx_file_store_check(): has a process of its own read a store (check_child.c), and
- * reports the damage that it finds.
+ * lbx_file_store_check(): has a process of its own read a store
+ * (check_child.c), and reports the damage that it finds.
  *
- * Why a process. The caller may have the store open, and a second environment of
- * LMDB's in a process would drop the locks of the first. And should a damaged page
- * crash the reader after all, that is a result, too: damage.
+ * Why a process. The caller may have the store open, and a second environment
+ * of LMDB's in a process would drop the locks of the first. And should a
+ * damaged page crash the reader after all, that is a result, too: damage.
  *
  * CHECK-2  Only a complete result counts: a child that ends without its last
  *          message has crashed, which is LBX_CORRUPT, unless it was killed from

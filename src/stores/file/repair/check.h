@@ -5,15 +5,16 @@
 
 #include <letterbox/post/file_store.h>
 
-/* lbx_file_store_check(); `fault`, unless NULL, gets the sentence for a failure. */
+/* lbx_file_store_check(); `fault`, unless NULL, gets the sentence for a
+ * failure. */
 lbx_status lbx__check_store(const char *dir,
                             void (*damage)(void *context,
                                            const lbx_file_store_damage *part),
                             void *context, lbx_file_store_report *ret,
                             lbx_fault *fault);
 
-/* options.check: OK when the store may be opened, also when there is none or the
- * folder would be refused. Otherwise the fault names the first damage. */
+/* options.check: OK when the store may be opened, also when there is none or
+ * the folder would be refused. Otherwise the fault names the first damage. */
 lbx_status lbx__check_before_open(const char *path, lbx_fault *fault);
 
 #endif

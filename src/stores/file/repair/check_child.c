@@ -6,16 +6,17 @@
  * that generation: together, the store as it was at one moment. This needs no
  * lock, and no process waits for it:
  *
- *   - A reader's entry in lock.mdb keeps the pages of that transaction from being
- *     reused. Nothing else is asked of LMDB; it does not see the tables.
+ *   - A reader's entry in lock.mdb keeps the pages of that transaction from
+ *     being reused. Nothing else is asked of LMDB; it does not see the tables.
  *   - The owner may write the journal meanwhile. Records are only ever added
  *     behind those that are there, until a checkpoint; after one, LMDB names
- *     another transaction, and everything is read again. If that happens at every
- *     try, the store is checked as of the transaction, without the journal.
+ *     another transaction, and everything is read again. If that happens at
+ *     every try, the store is checked as of the transaction, without the
+ *     journal.
  *
- * CHECK-1  The child uses nothing that it has inherited but the pipe: no store, no
- *          lock, no callback. It closes every descriptor, so that a lock of the
- *          parent ends when the parent does.
+ * CHECK-1  The child uses nothing that it has inherited but the pipe: no store,
+ *          no lock, no callback. It closes every descriptor, so that a lock of
+ *          the parent ends when the parent does.
  */
 #include "stores/file/repair/check_child.h"
 
@@ -90,8 +91,8 @@ check_open_environment(struct check_child *child, int folder)
 }
 
 /* Begins to read as a reader of LMDB's: from here on the pages of the view's
- * transaction are not reused. BUSY: an owner has committed since, or there are too
- * many readers. */
+ * transaction are not reused. BUSY: an owner has committed since, or there are
+ * too many readers. */
 static lbx_status
 check_begin_reading(struct check_child *child, int folder)
 {
@@ -114,8 +115,8 @@ check_end_reading(struct check_child *child)
     child->txn = NULL;
 }
 
-/* Reads the meta pages, before LMDB does, and begins to read what they name: both
- * with the writer lock, when no process in shared mode commits. BUSY: try
+/* Reads the meta pages, before LMDB does, and begins to read what they name:
+ * both with the writer lock, when no process in shared mode commits. BUSY: try
  * again. */
 static lbx_status
 check_hold(struct check_child *child, int folder,
@@ -167,8 +168,8 @@ check_keep_part(void *context, const lbx_file_store_damage *part)
     *(lbx_file_store_damage *)context = *part;
 }
 
-/* Reads the tables, and the journal over them. BUSY: the journal was started anew
- * meanwhile. `last`: then without it. */
+/* Reads the tables, and the journal over them. BUSY: the journal was started
+ * anew meanwhile. `last`: then without it. */
 static lbx_status
 check_read_journal(struct check_child *child, const lbx__membership_state *peek,
                    bool last, lbx__audit_log *log)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that reads a store for a check, and what it sends to its parent. */
+/* The process that reads a store for a check, and what it sends to its
+ * parent. */
 #ifndef LBX_STORES_FILE_REPAIR_CHECK_CHILD_H
 #define LBX_STORES_FILE_REPAIR_CHECK_CHILD_H
 

@@ -5,8 +5,8 @@
  * The storage's thread only marks the moment (lbx__flush_hold): it brings
  * everything into LMDB and begins a read transaction, which keeps the pages of
  * that moment from being reused. Then the store goes on, and the calling thread
- * writes the copy from those pages, row by row: read without LMDB (view.h), each
- * with its sum, so that damaged rows are not copied.
+ * writes the copy from those pages, row by row: read without LMDB (view.h),
+ * each with its sum, so that damaged rows are not copied.
  *
  * The copy is a store of its own: another uid, another key for receipts, and a
  * later era. Its time continues that of the first.
@@ -48,8 +48,8 @@ struct copy_hold {
 
 /* ---- In the storage's thread ---- */
 
-/* The latest transaction, and its meta page. BUSY: another process has committed
- * between the two. */
+/* The latest transaction, and its meta page. BUSY: another process has
+ * committed between the two. */
 static lbx_status
 copy_hold_once(lbx__file *file, struct copy_hold *hold)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <letterbox/post/file_store.h> in a library that was built without stores in files. */
+/* <letterbox/post/file_store.h> in a library that was built without stores in
+ * files. */
 #include <letterbox/post/file_store.h>
 
 #include "base/sized.h"

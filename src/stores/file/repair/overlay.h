@@ -3,8 +3,9 @@
  * Rows that lie over the trees of data.mdb: those of the journal, and those of
  * pages that no tree leads to.
  *
- * OVER-1  Of a key that was added more than once, the latest counts; a row that was
- *         added by the offset of its value in data.mdb is earlier than all others.
+ * OVER-1  Of a key that was added more than once, the latest counts; a row that
+ *         was added by the offset of its value in data.mdb is earlier than all
+ *         others.
  *
  * Threads    one at a time.
  */

@@ -2,21 +2,22 @@
 /*
  * lbx_file_store_salvage(): what is intact of a damaged store, as a new one.
  *
- * The damaged store is read page by page, without LMDB (view.h), in this process:
- * nothing in it can crash the reader. No other process may have it open, which the
- * lock in `wake` shows; that is the only file that is written to.
+ * The damaged store is read page by page, without LMDB (view.h), in this
+ * process: nothing in it can crash the reader. No other process may have it
+ * open, which the lock in `wake` shows; that is the only file that is written
+ * to.
  *
  * What is saved: letters whose body row is intact, wherever it is found: in the
- * trees, in leaves whose branch is lost (salvage_orphans.c), in the journal, also
- * behind records that are damaged. A letter whose state is lost counts as never
- * delivered. Receipts, and what is known of tokens, duplicates, attempts and
- * moves, are not saved.
+ * trees, in leaves whose branch is lost (salvage_orphans.c), in the journal,
+ * also behind records that are damaged. A letter whose state is lost counts as
+ * never delivered. Receipts, and what is known of tokens, duplicates, attempts
+ * and moves, are not saved.
  *
  * SALV-1  A letter is made only of a body whose sum is right, and once.
  * SALV-2  What is known to be purged or deleted stays so.
  * SALV-3  Deletions count as far as they can be read. An acknowledged letter is
- *         there again only if the record or the page of its deletion is damaged,
- *         and that damage has been reported.
+ *         there again only if the record or the page of its deletion is
+ *         damaged, and that damage has been reported.
  *
  * Threads    any, one salvage of a store at a time.
  */

@@ -34,8 +34,8 @@ typedef struct lbx__salvage {
     lbx_buffer encoded;
 } lbx__salvage;
 
-/* Adds the rows of pages that no tree leads to and that are not free: the branch
- * above them is lost. OK; NO_MEMORY. */
+/* Adds the rows of pages that no tree leads to and that are not free: the
+ * branch above them is lost. OK; NO_MEMORY. */
 lbx_status lbx__salvage_orphans(lbx__view *view);
 
 /* Finds the boxes and letters that are saved: OK; NO_MEMORY. */

@@ -3,9 +3,9 @@
  * Which boxes and letters of a damaged store are saved.
  *
  * Letters stand under a row id, which the record of their box names. If that is
- * lost: a box gets its uid and its first row id together, one after the other, so
- * the letters belong to the box whose uid is one less. A row id that a purge has
- * drawn belongs to a box whose name is lost.
+ * lost: a box gets its uid and its first row id together, one after the other,
+ * so the letters belong to the box whose uid is one less. A row id that a purge
+ * has drawn belongs to a box whose name is lost.
  *
  * Threads    one at a time.
  */
@@ -200,8 +200,8 @@ find_letters(lbx__salvage *salvage)
     return status == LBX_NOT_FOUND ? LBX_OK : status;
 }
 
-/* Row ids of letters that no box has. If there is a record for the uid before it,
- * which names another row id, this one was purged (SALV-2). */
+/* Row ids of letters that no box has. If there is a record for the uid before
+ * it, which names another row id, this one was purged (SALV-2). */
 static lbx_status
 find_nameless(lbx__salvage *salvage)
 {

@@ -2,11 +2,11 @@
 /*
  * Orphans: leaves of trees whose branch is lost, or that stand in a wrong one.
  *
- * Every page in use is met by a walk or listed as free. A page that is neither has
- * lost the page that led to it. (A row of an earlier time is never taken for a
- * living one: its page would be free.) A page that was met, but has rows whose sum
- * is wrong, may have been met in the wrong table. The sum of a row shows which
- * table it belongs to: it includes the table's number.
+ * Every page in use is met by a walk or listed as free. A page that is neither
+ * has lost the page that led to it. (A row of an earlier time is never taken
+ * for a living one: its page would be free.) A page that was met, but has rows
+ * whose sum is wrong, may have been met in the wrong table. The sum of a row
+ * shows which table it belongs to: it includes the table's number.
  *
  * Threads    one at a time.
  */

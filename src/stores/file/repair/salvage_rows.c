@@ -3,8 +3,8 @@
  * Boxes and letters of the new store, made from rows that are intact.
  *
  * The rules' own functions make everything anew, so that records, indexes and
- * groups are right whatever they were before. A letter keeps its sequence, and so
- * its position.
+ * groups are right whatever they were before. A letter keeps its sequence, and
+ * so its position.
  *
  * Threads    one at a time.
  */
@@ -148,9 +148,9 @@ rows_create(lbx__salvage *salvage, lbx_box_request *request,
     return rows_end_batch(salvage, status);
 }
 
-/* Makes a box under the name in its row, without its dead-letter box, which may not
- * be there yet: rows_configure() sets that. Not if its row is lost or its name
- * taken. */
+/* Makes a box under the name in its row, without its dead-letter box, which may
+ * not be there yet: rows_configure() sets that. Not if its row is lost or its
+ * name taken. */
 static lbx_status
 rows_make_box(lbx__salvage *salvage, lbx__salvage_box *box)
 {
@@ -169,8 +169,8 @@ rows_make_box(lbx__salvage *salvage, lbx__salvage_box *box)
     return status == LBX_NOT_FOUND || status == LBX_EXISTS ? LBX_OK : status;
 }
 
-/* Makes a box under a new name, "salvaged-...": those that keep theirs have been
- * made. With default options, if its own are lost. */
+/* Makes a box under a new name, "salvaged-...": those that keep theirs have
+ * been made. With default options, if its own are lost. */
 static lbx_status
 rows_make_renamed(lbx__salvage *salvage, lbx__salvage_box *box)
 {
@@ -197,8 +197,8 @@ rows_make_renamed(lbx__salvage *salvage, lbx__salvage_box *box)
     return status;
 }
 
-/* Sets all options, now that all boxes are there. A dead-letter box that is lost,
- * or of the other kind now, is left out. */
+/* Sets all options, now that all boxes are there. A dead-letter box that is
+ * lost, or of the other kind now, is left out. */
 static lbx_status
 rows_configure(lbx__salvage *salvage, const lbx__salvage_box *box)
 {

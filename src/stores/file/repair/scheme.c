@@ -22,8 +22,8 @@
 
 extern const lbx__scheme lbx__file_scheme; // in post/schemes.c too
 
-/* The folder above is followed through symbolic links; the folder itself is not:
- * whether it is one is for the storage to see, which refuses it. */
+/* The folder above is followed through symbolic links; the folder itself is
+ * not: whether it is one is for the storage to see, which refuses it. */
 static lbx_status
 scheme_place(const char *rest, char *ret_place, lbx_fault *fault)
 {

@@ -21,13 +21,13 @@ typedef struct lbx__staging {
     char path[PATH_MAX]; /* where it is made */
 } lbx__staging;
 
-/* OK; EXISTS: there is something of that name; NOT_FOUND: no folder to make it in;
- * INVALID: it is too long; any I/O failure. The fault has the reason. */
+/* OK; EXISTS: there is something of that name; NOT_FOUND: no folder to make it
+ * in; INVALID: it is too long; any I/O failure. The fault has the reason. */
 lbx_status lbx__staging_open(lbx__staging *staging, const lbx__io *io,
                              const char *wanted, lbx_fault *fault);
 
-/* With OK, renames it, durably; otherwise, or when that fails, removes it. Returns
- * `status`, or why that failed. The store in it is closed. */
+/* With OK, renames it, durably; otherwise, or when that fails, removes it.
+ * Returns `status`, or why that failed. The store in it is closed. */
 lbx_status lbx__staging_close(lbx__staging *staging, lbx_status status);
 
 #endif

@@ -64,7 +64,8 @@ view_judge(lbx__table table, lbx__bytes key, lbx__bytes value,
            lbx__view_row *ret)
 {
     *ret = (lbx__view_row){.key = key};
-    // A right sum does not make it a row of ours: it is no secret how to make one.
+    // A right sum does not make it a row of ours: it is no secret how to make
+    // one.
     ret->is_good = lbx__key_is_of(table, key) &&
                    lbx__row_check(table, key, value, &ret->value) == LBX_OK;
     if (ret->is_good)

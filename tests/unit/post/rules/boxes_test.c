@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes: create, change, describe, list, purge, delete; damage; lack of memory. */
+/* Boxes: create, change, describe, list, purge, delete; damage; lack of
+ * memory. */
 #include "codec/endian.h"
 #include "fixture.h"
 
@@ -179,7 +180,8 @@ TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
     CHECK_STATUS(LBX_EMPTY, rig->status);
 }
 
-/* BOXADM-1: whatever is inside, a purge is a few rows; the rest goes in budgets. */
+/* BOXADM-1: whatever is inside, a purge is a few rows; the rest goes in
+ * budgets. */
 TEST(a_purge_is_one_step_and_its_rows_go_later)
 {
     RIG(rig);

@@ -220,7 +220,8 @@ TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
     CHECK_INT(1, rig_counts(rig, box).ready);
 }
 
-/* SQS: no error, simply no letters; one that is settled makes another possible. */
+/* SQS: no error, simply no letters; one that is settled makes another
+ * possible. */
 TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
 {
     RIG(rig);

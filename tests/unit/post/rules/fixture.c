@@ -11,7 +11,8 @@
 static int64_t
 wall(void *context)
 {
-    // Ten years ahead of store time: the two must never be taken for each other.
+    // Ten years ahead of store time: the two must never be taken for each
+    // other.
     return test_clock_now(&((struct rig *)context)->time) / LBX_MS +
            315576000000;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving up at each moment of a call's life, and groups of a service's thread. */
+/* Giving up at each moment of a call's life, and groups of a service's
+ * thread. */
 #include "double.h"
 
 /* E1: while the flush is held nothing ends; what is asked meanwhile is the next
@@ -69,8 +70,9 @@ TEST(a_receive_cancelled_while_it_searches_does_not_wait)
     CHECK_STATUS(LBX_CANCELLED, end_of(&receive));
 }
 
-/* Cancelled before it begins in its batch, in a box where another waits already:
- * it must not queue behind that one, where it would never be examined. */
+/* Cancelled before it begins in its batch, in a box where another waits
+ * already: it must not queue behind that one, where it would never be
+ * examined. */
 TEST(a_receive_cancelled_before_it_begins_does_not_join_others)
 {
     STORE(store) = open_double(true);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Doubles around the service: rules of a few lines, a storage that keeps nothing,
- * and calls that count how often they end. With them a test can hold a rule or a
- * flush where it likes, and fail what it likes; the real ones are tried together
- * in tests/contract.
+ * Doubles around the service: rules of a few lines, a storage that keeps
+ * nothing, and calls that count how often they end. With them a test can hold a
+ * rule or a flush where it likes, and fail what it likes; the real ones are
+ * tried together in tests/contract.
  *
- * The doubles define what the service links to (lbx__rules_..., lbx_call_finish,
- * lbx_call_deliver, lbx_store_init), so that the library's are not taken.
+ * The doubles define what the service links to (lbx__rules_...,
+ * lbx_call_finish, lbx_call_deliver, lbx_store_init), so that the library's are
+ * not taken.
  */
 #ifndef LBX_TEST_SERVICE_DOUBLE_H
 #define LBX_TEST_SERVICE_DOUBLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of a few lines: letters in an array, found by looking at each. They keep
- * what post/rules/rules.h says of changes and lbx__receive_next_due().
+ * Rules of a few lines: letters in an array, found by looking at each. They
+ * keep what post/rules/rules.h says of changes and lbx__receive_next_due().
  */
 #include "double.h"
 

@@ -36,7 +36,8 @@ BOTH(a_send_is_received)
     CHECK_STATUS(LBX_CLOSED, send_now(store, BOXES + 1));
 }
 
-/* E4 with the system's clock: there is no call, and the letter comes all the same. */
+/* E4 with the system's clock: there is no call, and the letter comes all the
+ * same. */
 BOTH(what_is_due_comes_by_itself)
 {
     struct ask receive[3] = {{.count = 0}};

@@ -10,7 +10,8 @@ enum {
 
 static lbx_call calls[MANY];
 
-/* WAITERS-1 to WAITERS-3 through every operation, with few boxes and with many. */
+/* WAITERS-1 to WAITERS-3 through every operation, with few boxes and with
+ * many. */
 TEST(waiters_stay_valid_whatever_happens)
 {
     for (uint64_t boxes = 1; boxes <= MANY; boxes *= 7) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damage (RECOV-2): files that are missing, cut, of another store,
- * or have bits flipped. A store opens with all it had, or the fault says why and
- * where; it is never read as empty, and nothing is deleted.
+ * or have bits flipped. A store opens with all it had, or the fault says why
+ * and where; it is never read as empty, and nothing is deleted.
  */
 #include "fixture.h"
 #include "stores/file/private.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that fail: flushes, writes, the allocation of disk space. After a
- * failed flush the store fails until it is opened again, and then has everything
- * that was reported as done; on a full disk sends are refused and removals work.
+ * System calls that fail: flushes, writes, the allocation of disk space. After
+ * a failed flush the store fails until it is opened again, and then has
+ * everything that was reported as done; on a full disk sends are refused and
+ * removals work.
  */
 #include "fixture.h"
 #include "stores/file/private.h"
@@ -220,7 +221,8 @@ acknowledge(lbx__storage *storage, int number)
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
 }
 
-/* D10 and ENG-2: sends until it is full, then every letter out, then in again. */
+/* D10 and ENG-2: sends until it is full, then every letter out, then in
+ * again. */
 static void
 fill_and_empty(lbx__storage *storage, int most)
 {

@@ -181,8 +181,8 @@ TEST(a_larger_map_holds_more)
     lbx__storage_close(storage);
 }
 
-/* Small letters out, a large one in: adjacent pages are found although they were
- * freed one by one. */
+/* Small letters out, a large one in: adjacent pages are found although they
+ * were freed one by one. */
 SPACE_TEST(room_of_small_letters_is_room_for_large_ones)
 {
     int large = fill(storage, 1 << 20), small, again;

@@ -175,8 +175,8 @@ TEST(a_new_generation_begins_with_nothing)
     close_desk(&boxes);
 }
 
-/* JRNL-1: what does not fit is left to the caller, and so is what memory does not
- * suffice for. */
+/* JRNL-1: what does not fit is left to the caller, and so is what memory does
+ * not suffice for. */
 TEST(a_record_that_does_not_fit_is_not_written)
 {
     static char large[BYTES];

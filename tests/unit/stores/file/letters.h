@@ -24,8 +24,8 @@ void mail(lbx_postbox *postbox, const char *body);
 lbx_letter *expect(lbx_postbox *postbox, const char *body);
 void take(lbx_postbox *postbox, const char *body);
 
-/* A process that runs `run` and exits with 0 when that returns. say() and hear()
- * send and await one byte over a pipe. */
+/* A process that runs `run` and exits with 0 when that returns. say() and
+ * hear() send and await one byte over a pipe. */
 struct child {
     pid_t pid;
     int from; /* the end of the pipe that the parent reads */

@@ -3,7 +3,8 @@
  * Random tests: their seed, their draws, their rounds.
  *
  * Rounds are bounded by time: a fast machine does all of them, a
- * slow one those that fit, but never fewer than the test needs to say something.
+ * slow one those that fit, but never fewer than the test needs to say
+ * something.
  *
  *     for (struct rounds rounds = rounds_of(60, 5, 10); rounds_next(&rounds);)
  *

@@ -123,8 +123,9 @@ TEST(two_that_find_a_killed_owners_journal_both_get_in)
     CHECK(close(fd) == 0);
 }
 
-/* A process that waits while a store is made opens its files again: data.mdb that
- * was only begun is deleted and made anew by the first process to enter. */
+/* A process that waits while a store is made opens its files again: data.mdb
+ * that was only begun is deleted and made anew by the first process to
+ * enter. */
 TEST(who_waits_does_not_keep_a_file_that_was_thrown_away)
 {
     enum {

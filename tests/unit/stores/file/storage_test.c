@@ -194,7 +194,8 @@ TEST(a_store_is_not_made_among_files_of_others)
     CHECK_OK(try_open(path, NULL, &fault));
 }
 
-/* Killed while it was made: only files of ours, in any state before data.mdb. */
+/* Killed while it was made: only files of ours, in any state before
+ * data.mdb. */
 TEST(a_store_that_was_never_finished_is_made_again)
 {
     static const char *const left[] = {"wake", "lock.mdb", "data.mdb"};
@@ -484,8 +485,8 @@ TEST(groups_that_only_read_do_not_flush)
     lbx__storage_close(storage);
 }
 
-/* Store time never goes back: through kills and boots; setting the wall clock does not move
- * it. */
+/* Store time never goes back: through kills and boots; setting the wall clock
+ * does not move it. */
 TEST(time_goes_on_through_boots_and_never_back)
 {
     struct faulty_io faulty;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store in files by its URLs; what it keeps over a restart; who may close it.
- * That it keeps the contract is in tests/contract. */
+/* The store in files by its URLs; what it keeps over a restart; who may close
+ * it. That it keeps the contract is in tests/contract. */
 #include "letters.h"
 
 #include "fixture.h"

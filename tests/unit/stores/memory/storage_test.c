@@ -120,8 +120,8 @@ TEST(storage_overwrites_in_place_or_with_what_was_reserved)
     lbx__storage_close(storage);
 }
 
-/* MEM-1: a refused reservation leaves no trace, and what was reserved before it is
- * still there. */
+/* MEM-1: a refused reservation leaves no trace, and what was reserved before it
+ * is still there. */
 static void
 reserve_and_put(struct torture *memory, void *context)
 {
@@ -206,8 +206,9 @@ TEST(storage_time_never_goes_back)
     lbx__storage_close(NULL);
 }
 
-/* MEM-4: a large row that goes leaves its block to the next, whose key and value may
- * be of other sizes; what it holds is bounded, and freed at the end. */
+/* MEM-4: a large row that goes leaves its block to the next, whose key and
+ * value may be of other sizes; what it holds is bounded, and freed at the
+ * end. */
 TEST(storage_uses_the_last_large_block_again)
 {
     struct torture memory = TORTURE_INIT;
