@@ -341,7 +341,7 @@ run_row(const Row &row)
 [[noreturn]] void
 usage(const char *program, int status)
 {
-    std::printf("usage: %s [--list] [--rounds N] [--scale X] [--full] "
+    std::printf("usage: %s [--list] [--rounds N] [--scale X] [--ours] [--full] "
                 "[--results FILE] [ROW ...]\n",
                 program);
     std::exit(status);
@@ -363,6 +363,8 @@ read_arguments(int argc, char **argv, bool *ret_list)
             settings.rounds = std::atoi(argv[++i]);
         else if (word == "--scale" && more)
             settings.scale = std::atof(argv[++i]);
+        else if (word == "--ours")
+            settings.ours = true;
         else if (word == "--full")
             settings.full = true;
         else if (word == "--results" && more)
@@ -410,6 +412,18 @@ fail(const char *format, ...)
     _exit(1); // other threads may still be running
 }
 
+/* Takes the peers out: two trees are compared by our own figures. */
+static void
+leave_ours(Row &row)
+{
+    std::vector<Contestant> &all = row.contestants;
+
+    all.erase(std::remove_if(
+                  all.begin(), all.end(),
+                  [](const Contestant &c) { return c.side != Side::ours; }),
+              all.end());
+}
+
 int
 run_rows(int argc, char **argv, const char *program, const char *banner,
          const std::vector<std::function<Row()>> &rows)
@@ -426,6 +440,9 @@ run_rows(int argc, char **argv, const char *program, const char *banner,
             std::find(names.begin(), names.end(), row.name) != names.end())
             chosen.push_back(std::move(row));
     }
+    if (settings.ours)
+        for (Row &row : chosen)
+            leave_ours(row);
     if (list) {
         for (const Row &row : chosen)
             std::printf("%-22s %s\n", row.name.c_str(), row.workload.c_str());

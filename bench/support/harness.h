@@ -78,6 +78,7 @@ struct Row {
 struct Settings {
     int rounds = 7;
     double scale = 1;    // of every message count
+    bool ours = false;   // without the peers
     bool full = false;   // sizes that take minutes, too
     std::string results; // tab-separated records are appended to this file
 };
