@@ -28,15 +28,16 @@ LBX_BEGIN
 /*
  * lbx_ask_init() starts an ask. The question is sent by the first poll. Final
  * statuses are LBX_OK; LBX_TIMEOUT; LBX_NOT_FOUND when `to` has stopped, also
- * without a reply; LBX_CLOSED when the sender, that is, this ask, was stopped;
- * LBX_CANCELLED; LBX_NO_MEMORY. Replies that come later are dead letters.
- * Finish the operation before its system is destroyed, unless it is final.
+ * without a reply, and for lbx_ref_nobody(); LBX_CLOSED when the sender, that
+ * is, this ask, was stopped; LBX_CANCELLED; LBX_NO_MEMORY. Replies that come
+ * later are dead letters. Finish the operation before its system is destroyed,
+ * unless it is final.
  *
  * Returns    LBX_OK; LBX_INVALID.
- * Ownership  the question is the operation's, which destroys it if it was never
- *            sent, and the system's from the first poll on; `ret_answer` must
- *            live as long as the operation, and its message is the caller's on
- *            LBX_OK.
+ * Ownership  on LBX_OK the question is the operation's, which destroys it if it
+ *            was never sent, and the system's from the first poll on;
+ *            `ret_answer` must live as long as the operation, and its message
+ *            is the caller's on LBX_OK.
  * Threads    one at a time per operation.
  * Since      0.1
  */
@@ -51,7 +52,8 @@ LBX_API LBX_MUST_USE lbx_status lbx_ask_init(lbx_operation *operation,
  * a system without threads: nothing would run meanwhile.
  *
  * Returns    the final statuses of lbx_ask_init(); LBX_INVALID.
- * Ownership  the question is the system's; the message of the reply is the
+ * Ownership  the question is the system's, except for LBX_INVALID: then it is
+ *            still the caller's; the message of the reply is the
  *            caller's on LBX_OK.
  * Threads    any but an actor's.
  * Blocks     until `deadline_ns`.
@@ -123,7 +125,12 @@ typedef struct lbx_timer {
  * lbx_timer_start() sends the envelope's message to `to` after `delay_ns`, and
  * then every `period_ns` if that is positive. A periodic message must have a
  * type that can clone it, or need no destruction at all: then the same pointer
- * is sent every time. A timer is cancelled when its actor stops.
+ * is sent every time. A periodic timer ends with the actor `to`.
+ *
+ * A timer that an actor's own function starts for the actor itself belongs to
+ * it: it is cancelled when the actor stops or restarts, so that a `start` which
+ * starts timers does not add to those of the `start` before. Other timers go
+ * on while `to` restarts.
  *
  * Returns    LBX_OK; LBX_NO_MEMORY; LBX_UNSUPPORTED for a periodic message that
  *            cannot be cloned but must be destroyed; LBX_INVALID.

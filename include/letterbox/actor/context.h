@@ -233,7 +233,7 @@ LBX_API void lbx_context_stash_clear(lbx_context *context);
  * lbx_receive_timeout_type() whenever nothing else has arrived for
  * `timeout_ns`; negative: no longer.
  *
- * Returns    LBX_OK; LBX_NO_MEMORY.
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID for 0.
  * Since      0.1
  */
 LBX_API LBX_MUST_USE lbx_status

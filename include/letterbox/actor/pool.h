@@ -36,7 +36,10 @@ typedef enum lbx_pool_routing {
     LBX_POOL_ROUTING_ROUND_ROBIN = 0,
     /* the one with the fewest waiting, idle ones first */
     LBX_POOL_ROUTING_SMALLEST_MAILBOX,
-    /* all of them, a copy each (the type's clone) */
+    /* all of them, a copy each (the type's clone). A message that must be
+     * destroyed and cannot be copied is a dead letter, LBX_LOSS_REFUSED; one
+     * whose copy fails, LBX_LOSS_NO_MEMORY, and routees before that one have
+     * theirs */
     LBX_POOL_ROUTING_BROADCAST,
     /* the first that is free: all share one mailbox */
     LBX_POOL_ROUTING_BALANCING,

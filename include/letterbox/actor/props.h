@@ -123,7 +123,8 @@ typedef struct lbx_behaviour {
     lbx_status (*handle_error)(lbx_context *context, void *state,
                                lbx_status status, void *message);
 
-    /* What to do about a child that failed; NULL: the props' strategy. */
+    /* What to do about a child that failed; NULL: the props' strategy. A
+     * number that is no directive stops the child. */
     lbx_directive (*supervise)(lbx_context *context, void *state,
                                lbx_child_failure *failure);
 
@@ -146,8 +147,14 @@ typedef struct lbx_props {
                        as long as the actor. Yours; never freed */
     const char *mailbox; /* a mailbox of the settings, or the name of a type;
                             NULL: see actor/selection.h */
-    const lbx_mailbox_options
-        *mailbox_options;   /* for `mailbox`, instead of the settings */
+    /* For `mailbox`, instead of the settings. Without `mailbox`: of the kind
+     * that they ask for (bounded with a capacity, by priority with `priority`
+     * or `compare`, control-aware with a control capacity) and that the
+     * behaviour needs. The allocator may be one of their own; an owner, a
+     * loss_sink, dead_letters, a destroy or a clock that is not the system's
+     * are refused: the actor owns its mailbox, and what that loses is a dead
+     * letter of the system. Borrowed during the spawn. */
+    const lbx_mailbox_options *mailbox_options;
     const char *dispatcher; /* a dispatcher of the settings; "..": the
                                parent's; NULL: the default */
     lbx_strategy strategy;  /* for its children */

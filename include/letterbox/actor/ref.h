@@ -13,11 +13,12 @@
  * once. It does not wait, except from outside an actor to one whose full
  * mailbox lets senders wait (LBX_OVERFLOW_BLOCK). From a handler such a message
  * waits in the actor's outbox, and the actor handles nothing more until it has
- * been accepted, or has waited as long as that mailbox allows. In a system
- * without threads nothing would free a slot while you wait outside: use
- * lbx_try_tell(), also to keep a message that was not accepted. Messages from
- * one sender arrive in the order in which they were sent, unless the mailbox
- * sorts them.
+ * been accepted, or has waited as long as that mailbox allows. A message of an
+ * actor to itself does not wait: if it does not fit into the actor's own
+ * mailbox, it is a dead letter at once. In a system without threads nothing
+ * would free a slot while you wait outside: use lbx_try_tell(), also to keep a
+ * message that was not accepted. Messages from one sender arrive in the order
+ * in which they were sent, unless the mailbox sorts them.
  *
  * Inside a handler, the actor itself is the sender; outside there is none,
  * unless the envelope has one.

@@ -7,7 +7,7 @@
  * default. Then the mailbox, by the first step that names one:
  *
  *   1  deployment             `mailbox` of the actor's deployment
- *   2  props                  props.mailbox
+ *   2  props                  props.mailbox, or props.mailbox_options
  *   3  dispatcher section     its `mailbox-type`, configured from that very
  *                             section; only when deployment or props put the
  *                             actor on that dispatcher

@@ -82,9 +82,10 @@ typedef struct lbx_system_options {
     uint64_t seed;
 
     /* Called with a line for people about what works and may surprise: once,
-     * that there is a mailbox whose senders wait when it is full. In the thread
-     * that made the actor, with no lock held; must not use the system. NULL:
-     * not called. */
+     * that there is a mailbox whose senders wait when it is full; and for each
+     * key of Akka's or Pekko's in the settings that has no effect here. In the
+     * thread that made the system or the actor, with no lock held; must not use
+     * the system. NULL: not called. */
     void (*warn)(void *context, const char *line);
     void *warn_context;
 } lbx_system_options;

@@ -98,7 +98,8 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
 
     if (!box)
         return LBX_NO_MEMORY;
-    options.allocator = system->options.allocator;
+    if (!options.allocator)
+        options.allocator = system->options.allocator;
     options.clock = system->options.clock;
     if (!options.kinds)
         options.kinds = system->options.kinds;

@@ -175,6 +175,16 @@ lbx__ask_report(lbx_system *system, uint64_t sender, lbx_status status)
     lbx__cell_push(promise, node);
 }
 
+/* The question to no actor is a dead letter. */
+static lbx_status
+ask_nobody(lbx__op *op)
+{
+    ask_of(op)->told = true;
+    lbx__dead_letter_publish(op->subject, &ask_of(op)->question,
+                             LBX_LOSS_NO_ACTOR);
+    return LBX_NOT_FOUND;
+}
+
 /* Creates the promise and sends the question. */
 static lbx_status
 ask_start(lbx__op *op)
@@ -253,7 +263,7 @@ ask_poll(lbx__op *op, const lbx_waker *waker)
     lbx__ask *ask;
 
     if (!ask_of(op)->ask) {
-        status = ask_start(op);
+        status = ask_of(op)->to ? ask_start(op) : ask_nobody(op);
         if (status != LBX_OK)
             return status;
         status = LBX_PENDING;
@@ -315,9 +325,9 @@ lbx_ask_init(lbx_operation *operation, lbx_system *system, lbx_ref to,
 {
     lbx__op *op = operation ? lbx__op_of(operation) : NULL;
 
-    if (!op || !system || !to.word || !question || !ret_answer ||
+    if (!op || !system || !question || !ret_answer ||
         lbx_envelope_is_system(question) ||
-        lbx__cell_of(to.word)->system != system)
+        (to.word && lbx__cell_of(to.word)->system != system))
         return LBX_INVALID;
     lbx__op_init(op, &ask_ops, system, system->options.clock, deadline_ns);
     ask_of(op)->question = *question;

@@ -23,6 +23,7 @@ lbx__facilities_of(lbx__cell *cell)
     facilities->strategy = strategy;
     facilities->stash_capacity = LBX_UNLIMITED;
     facilities->idle_ns = -1;
+    lbx__list_init(&facilities->timers);
     cell->facilities = facilities;
     return facilities;
 }

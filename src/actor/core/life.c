@@ -174,6 +174,7 @@ life_clear_facilities(lbx__cell *cell)
     }
     if (facilities->idle_timer.id)
         (void)lbx_timer_cancel(system, facilities->idle_timer);
+    lbx__timers_cancel_own(system->timers, &facilities->timers);
     lbx__outbox_end(cell);
     if (facilities->again)
         lbx__node_list_append(&facilities->ahead, facilities->again);
@@ -259,8 +260,10 @@ lbx__life_restart(lbx_context *context)
     cell->restarting = false;
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
-    if (cell->facilities)
+    if (cell->facilities) {
         cell->facilities->receives.count = 0;
+        lbx__timers_cancel_own(cell->system->timers, &cell->facilities->timers);
+    }
     (void)lbx__stash_unstash(cell, UINT64_MAX);
     status = lbx__life_start(context);
     if (status != LBX_OK)

@@ -222,9 +222,10 @@ takes_usual(const lbx__selection *selection, const lbx__cell *cell,
 {
     const lbx_behaviour *behaviour = props->behaviour;
 
-    return selection->is_plain && !props->mailbox && !props->dispatcher &&
-           behaviour->needs == 0 && !behaviour->needs_semantics &&
-           !lbx__router_pool(cell) && !lbx__router_pool(cell->parent);
+    return selection->is_plain && !props->mailbox && !props->mailbox_options &&
+           !props->dispatcher && behaviour->needs == 0 &&
+           !behaviour->needs_semantics && !lbx__router_pool(cell) &&
+           !lbx__router_pool(cell->parent);
 }
 
 lbx_status

@@ -156,7 +156,10 @@ ref_push_waiting(lbx_ref to, const lbx_envelope *envelope)
 
     if (!box)
         return LBX_NOT_FOUND;
-    if (!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BLOCK)) {
+    // An actor that waits for its own mailbox waits for itself.
+    if (!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BLOCK) ||
+        (context && context->self == to.word &&
+         lbx__actor_mailbox_is_own(cell))) {
         lbx__actor_mailbox_unref(box);
         return LBX_FULL;
     }

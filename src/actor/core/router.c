@@ -156,8 +156,18 @@ router_least_loaded(router *mine)
     return best;
 }
 
-/* Sends a copy to each routee, and the message itself to the last. */
-static lbx_status
+/* Makes a dead letter of the current message. */
+static void
+router_drop(lbx_context *context, lbx_loss_reason reason)
+{
+    context->taken = true;
+    lbx__dead_letter_publish_node(context->system, context->node, reason);
+}
+
+/* Sends a copy to each routee, and the message itself to the last. One that
+ * cannot be copied is no failure of the pool, whose restart would stop the
+ * routees. */
+static void
 router_broadcast(lbx_context *context, router *mine)
 {
     lbx_envelope envelope = lbx__node_envelope(context->node);
@@ -166,19 +176,22 @@ router_broadcast(lbx_context *context, router *mine)
     bool ends = lbx__type_destroys(type) ||
                 (!type && context->cell->system->options.destroy);
 
-    if (ends && !lbx__type_clones(type) && mine->count > 1)
-        return LBX_UNSUPPORTED;
+    if (ends && !lbx__type_clones(type) && mine->count > 1) {
+        router_drop(context, LBX_LOSS_REFUSED);
+        return;
+    }
     for (uint32_t i = 0; i + 1 < mine->count; i++) {
         envelope.message = message;
         if (lbx__type_clones(type) &&
-            lbx_type_clone(type, message, &envelope.message) != LBX_OK)
-            return LBX_NO_MEMORY;
+            lbx_type_clone(type, message, &envelope.message) != LBX_OK) {
+            router_drop(context, LBX_LOSS_NO_MEMORY);
+            return;
+        }
         envelope.reserved[0] =
             LBX__REPORT_NONE; // only the last one has the duty
         lbx__ref_tell_as(mine->routees[i], &envelope);
     }
     lbx_context_forward(context, mine->routees[mine->count - 1]);
-    return LBX_OK;
 }
 
 static lbx_status
@@ -193,8 +206,8 @@ router_receive(lbx_context *context, void *state, void *message)
     if (mine->count == 0)
         return LBX_OK; // it is about to end
     if (mine->routing == LBX_POOL_ROUTING_BROADCAST)
-        return router_broadcast(context, mine);
-    if (mine->routing == LBX_POOL_ROUTING_SMALLEST_MAILBOX)
+        router_broadcast(context, mine);
+    else if (mine->routing == LBX_POOL_ROUTING_SMALLEST_MAILBOX)
         lbx_context_forward(context, router_least_loaded(mine));
     else
         lbx_context_forward(context, mine->routees[mine->next++ % mine->count]);
@@ -260,6 +273,7 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
         props.mailbox = from->props.mailbox;
         props.mailbox_options = from->props.mailbox_options;
         copy->props.mailbox = NULL; // they get their parent's
+        copy->props.mailbox_options = NULL;
     }
     props.fault = from->props.fault;
     copy->props.fault = NULL; // it may be gone when they are made

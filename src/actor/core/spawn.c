@@ -42,12 +42,24 @@ lbx__spawn_view_props(const lbx_props *props, lbx_props *own)
                            props ? props->fault : NULL);
 }
 
+static bool
+spawn_is_strategy(const lbx_strategy *strategy, lbx_fault *fault)
+{
+    if ((unsigned)strategy->directive <= LBX_DIRECTIVE_DEAD_LETTER)
+        return true;
+    (void)lbx__section_fault(fault, LBX_INVALID, NULL,
+                             "strategy: %d is no directive",
+                             (int)strategy->directive);
+    return false;
+}
+
 bool
 lbx__spawn_are_props(const lbx_props *props)
 {
     const lbx_behaviour *behaviour;
 
-    if (!props || !props->behaviour)
+    if (!props || !props->behaviour ||
+        !spawn_is_strategy(&props->strategy, props->fault))
         return false;
     behaviour = props->behaviour;
     return (props->stash_capacity == LBX_DEFAULT ||

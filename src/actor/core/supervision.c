@@ -159,10 +159,13 @@ static lbx_directive
 supervision_choose(lbx_context *context, lbx_child_failure *failure)
 {
     lbx__cell *cell = context->cell;
+    lbx_directive directive = supervision_strategy(cell)->directive;
 
     if (cell->behaviour->supervise && cell->started)
-        return cell->behaviour->supervise(context, cell->state, failure);
-    return supervision_strategy(cell)->directive;
+        directive = cell->behaviour->supervise(context, cell->state, failure);
+    return (unsigned)directive <= LBX_DIRECTIVE_DEAD_LETTER
+               ? directive
+               : LBX_DIRECTIVE_STOP;
 }
 
 void
@@ -243,14 +246,14 @@ supervision_restart(lbx_context *context, const lbx__node *message)
 {
     lbx__cell *cell = context->cell;
 
-    supervision_drop_failed(cell, false);
     if (cell->facilities)
         cell->facilities->retrying = false;
     if (!supervision_may_restart(cell, message->priority,
                                  message->deadline_ns)) {
-        lbx__life_begin_stop(context);
+        lbx__life_begin_stop(context); // the failed message is a dead letter
         return;
     }
+    supervision_drop_failed(cell, false);
     cell->phase = LBX__PHASE_FAILED; // all-for-one: also one that has not
     lbx__life_restart(context);
 }

@@ -30,6 +30,7 @@
 #include "actor/core/cell.h"
 #include "actor/dispatch/dispatcher.h"
 #include "base/array.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/park.h"
 #include <letterbox/actor.h>
@@ -102,6 +103,8 @@ struct lbx__facilities {
     /* The receive timeout. */
     int64_t idle_ns; /* negative: none */
     lbx_timer idle_timer;
+
+    lbx__link timers; /* those that it started for itself: TIMER-3 */
 
     struct lbx__outgoing *outbox; /* messages that wait for space elsewhere */
     struct lbx__ask *ask;         /* a promise's */
@@ -240,6 +243,12 @@ void lbx__timers_stop(lbx__timers *timers);
 void lbx__timers_destroy(lbx__timers *timers);
 /* Fires what is due; returns when the next is. */
 int64_t lbx__timers_fire(lbx__timers *timers);
+/* Starts a timer for a message of the library, which a restart leaves. */
+lbx_status lbx__timers_start_message(lbx_system *system, uint64_t to,
+                                     const lbx_envelope *envelope,
+                                     int64_t delay_ns, lbx_timer *ret);
+/* Cancels the timers of an actor's own (TIMER-3). */
+void lbx__timers_cancel_own(lbx__timers *timers, lbx__link *own);
 /* Starts a timer for a system message. */
 lbx_status lbx__timers_start_system(lbx__timers *timers, uint64_t to,
                                     uint8_t code, int64_t delay_ns);

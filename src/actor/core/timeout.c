@@ -26,10 +26,10 @@ timeout_start(lbx__cell *cell)
     lbx__facilities *facilities = cell->facilities;
     lbx_envelope envelope =
         lbx_envelope_of_type(NULL, lbx_receive_timeout_type());
-    lbx_ref self = {lbx__cell_ref(cell)};
 
-    return lbx_timer_start(cell->system, self, &envelope, facilities->idle_ns,
-                           0, &facilities->idle_timer);
+    return lbx__timers_start_message(cell->system, lbx__cell_ref(cell),
+                                     &envelope, facilities->idle_ns,
+                                     &facilities->idle_timer);
 }
 
 lbx_status
@@ -37,8 +37,8 @@ lbx_context_set_receive_timeout(lbx_context *context, int64_t timeout_ns)
 {
     lbx__facilities *facilities;
 
-    if (!context)
-        return LBX_INVALID;
+    if (!context || timeout_ns == 0)
+        return LBX_INVALID; // 0 would be due again at once, without end
     facilities = lbx__facilities_of(context->cell);
     if (!facilities)
         return LBX_NO_MEMORY;

@@ -12,6 +12,9 @@
  *          once is free before; a periodic one is in the heap again, and
  *          `firing`: a thread that cancels it then leaves its end to the thread
  *          that fires it.
+ * TIMER-3  A timer that an actor started for itself is on the list in that
+ *          actor's facilities, under the lock, until it is free or cancelled:
+ *          a restart and the end of the actor cancel all of them.
  */
 #include "actor/core/system.h"
 
@@ -36,6 +39,7 @@ typedef struct timer {
     lbx__minheap_node due; /* key: when, in ns */
     struct timer_task task;
     struct timer *next_free;
+    lbx__link own; /* TIMER-3 */
     uint32_t index;
     uint32_t use; /* odd: in use */
     bool firing;
@@ -82,6 +86,7 @@ static void
 timer_release(lbx__timers *timers, timer *ended)
 {
     lbx__minheap_remove(&timers->heap, &ended->due);
+    lbx__list_remove(&ended->own);
     ended->use++; // TIMER-1
     ended->next_free = timers->first_free;
     timers->first_free = ended;
@@ -100,6 +105,7 @@ timers_grow(lbx__timers *timers)
     if (!fresh)
         return false;
     lbx__minheap_node_init(&fresh->due);
+    lbx__list_init(&fresh->own);
     fresh->index = (uint32_t)timers->all.count;
     timers->all.items[timers->all.count++] = fresh;
     fresh->next_free = timers->first_free;
@@ -240,9 +246,10 @@ timers_start_thread(lbx__timers *timers)
     return timers->has_thread;
 }
 
+/* `own`: the list of an actor that starts it for itself, or NULL. */
 static lbx_status
 timer_add(lbx__timers *timers, const struct timer_task *task, int64_t due_ns,
-          lbx_timer *ret)
+          lbx__link *own, lbx_timer *ret)
 {
     lbx_status status = LBX_NO_MEMORY;
     bool first = false;
@@ -259,6 +266,8 @@ timer_add(lbx__timers *timers, const struct timer_task *task, int64_t due_ns,
         added->firing = false;
         added->cancelled = false;
         lbx__minheap_add(&timers->heap, &added->due, due_ns);
+        if (own)
+            lbx__list_append(own, &added->own);
         first = timers_first(timers) == added;
         ret->id = (uint64_t)added->use << 32 | added->index;
         status = LBX_OK;
@@ -269,22 +278,55 @@ timer_add(lbx__timers *timers, const struct timer_task *task, int64_t due_ns,
     return status;
 }
 
+/* Checks and adds a timer of a user; `own` as in timer_add(). */
+static lbx_status
+timer_start_checked(lbx_system *system, const struct timer_task *task,
+                    int64_t delay_ns, lbx__link *own, lbx_timer *ret)
+{
+    const lbx_envelope *envelope = &task->envelope;
+
+    if (!task->to || delay_ns < 0 || task->period_ns < 0 ||
+        lbx_envelope_is_system(envelope))
+        return LBX_INVALID;
+    if (task->period_ns > 0 && !lbx__type_clones(envelope->type) &&
+        (lbx__type_destroys(envelope->type) ||
+         (!envelope->type && system->options.destroy)))
+        return LBX_UNSUPPORTED;
+    return timer_add(system->timers, task,
+                     lbx_deadline_after(system->options.clock, delay_ns), own,
+                     ret);
+}
+
 lbx_status
 lbx_timer_start(lbx_system *system, lbx_ref to, const lbx_envelope *envelope,
                 int64_t delay_ns, int64_t period_ns, lbx_timer *ret)
 {
     struct timer_task task = {.to = to.word, .period_ns = period_ns};
+    const lbx_context *context = lbx__context_current();
+    lbx__facilities *facilities = NULL;
 
-    if (!system || !envelope || !ret || !to.word || delay_ns < 0 ||
-        period_ns < 0 || lbx_envelope_is_system(envelope))
+    if (!system || !envelope || !ret)
         return LBX_INVALID;
-    if (period_ns > 0 && !lbx__type_clones(envelope->type) &&
-        (lbx__type_destroys(envelope->type) ||
-         (!envelope->type && system->options.destroy)))
-        return LBX_UNSUPPORTED;
     task.envelope = *envelope;
-    return timer_add(system->timers, &task,
-                     lbx_deadline_after(system->options.clock, delay_ns), ret);
+    // Ended actors and promises have none (a listener may run in their run).
+    if (context && context->self == to.word && context->system == system &&
+        lbx__ref_lives(to.word) && context->cell->role != LBX__ROLE_PROMISE) {
+        facilities = lbx__facilities_of(context->cell);
+        if (!facilities)
+            return LBX_NO_MEMORY;
+    }
+    return timer_start_checked(system, &task, delay_ns,
+                               facilities ? &facilities->timers : NULL, ret);
+}
+
+lbx_status
+lbx__timers_start_message(lbx_system *system, uint64_t to,
+                          const lbx_envelope *envelope, int64_t delay_ns,
+                          lbx_timer *ret)
+{
+    const struct timer_task task = {.to = to, .envelope = *envelope};
+
+    return timer_start_checked(system, &task, delay_ns, NULL, ret);
 }
 
 lbx_status
@@ -297,7 +339,7 @@ lbx__timers_start_system(lbx__timers *timers, uint64_t to, uint8_t code,
     int64_t due_ns = lbx_deadline_after(timers->system->options.clock,
                                         delay_ns > 0 ? delay_ns : 0);
 
-    return timer_add(timers, &task, due_ns, &unused);
+    return timer_add(timers, &task, due_ns, NULL, &unused);
 }
 
 /* The timer of an id, unless it is stale. Under the lock. */
@@ -313,29 +355,57 @@ timer_find(const lbx__timers *timers, lbx_timer id)
                : NULL;
 }
 
+/* Cancels a timer; false when the thread that fires it ends its message
+ * (TIMER-2). Under the lock. */
+static bool
+timer_cancel(lbx__timers *timers, timer *found, lbx_envelope *ret)
+{
+    found->cancelled = true;
+    *ret = found->task.envelope;
+    if (found->firing) {
+        lbx__list_remove(&found->own); // TIMER-3
+        return false;
+    }
+    timer_release(timers, found);
+    return true;
+}
+
 bool
 lbx_timer_cancel(lbx_system *system, lbx_timer id)
 {
     lbx__timers *timers = system ? system->timers : NULL;
     lbx_envelope envelope;
     timer *found;
-    bool ours = false;
+    bool ours;
 
     if (!timers || id.id == 0)
         return false;
     lbx__lock_take(&timers->lock);
     found = timer_find(timers, id);
-    if (found) {
-        ours = !found->firing; // TIMER-2
-        found->cancelled = true;
-        envelope = found->task.envelope;
-        if (ours)
-            timer_release(timers, found);
-    }
+    ours = found && timer_cancel(timers, found, &envelope);
     lbx__lock_give(&timers->lock);
     if (ours)
         lbx__message_destroy(system, envelope.type, envelope.message);
     return found != NULL;
+}
+
+void
+lbx__timers_cancel_own(lbx__timers *timers, lbx__link *own)
+{
+    lbx_envelope envelope;
+    bool found = true;
+    bool ours;
+
+    while (found) {
+        lbx__lock_take(&timers->lock);
+        found = !lbx__list_empty(own);
+        ours = found && timer_cancel(timers, lbx__member(own->next, timer, own),
+                                     &envelope);
+        lbx__lock_give(&timers->lock);
+        if (ours)
+            lbx__message_destroy(timers->system, envelope.type,
+                                 envelope.message);
+    }
 }
 
 void

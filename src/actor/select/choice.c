@@ -123,14 +123,48 @@ choosing_verify_one(const struct choosing *s,
         (int)choice->step, lbx__choice_step_name(choice->step));
 }
 
+/* What the options of a mailbox set and an actor's mailbox cannot have; NULL:
+ * nothing. */
+static const char *
+choosing_foreign_option(const struct choosing *s)
+{
+    const lbx_mailbox_options *options = &s->choice->mailbox->options;
+
+    if (options->owner)
+        return "owner: the actor is the owner of its mailbox";
+    if (options->clock && options->clock != s->selection->options->clock)
+        return "clock: an actor's mailbox has the clock of its system";
+    if (options->loss_sink.lost || options->dead_letters)
+        return "loss_sink and dead_letters: what an actor's mailbox loses is "
+               "a dead letter of its system; listen to those";
+    if (options->destroy)
+        return "destroy: messages of actors are destroyed by their type, or by "
+               "the system's destroy";
+    return NULL;
+}
+
+static lbx_status
+choosing_verify_options(const struct choosing *s)
+{
+    const char *foreign = choosing_foreign_option(s);
+
+    if (!foreign)
+        return LBX_OK;
+    return lbx__section_fault(s->request->fault, LBX_INVALID, NULL,
+                              "mailbox %s: options: %s", s->choice->mailbox->id,
+                              foreign);
+}
+
 static lbx_status
 choosing_verify(struct choosing *s, lbx__choice_step step)
 {
     lbx_status status;
 
     s->choice->step = step;
-    status = choosing_verify_one(s, &s->choice->dispatcher->requirement,
-                                 "dispatcher");
+    status = choosing_verify_options(s);
+    if (status == LBX_OK)
+        status = choosing_verify_one(s, &s->choice->dispatcher->requirement,
+                                     "dispatcher");
     if (status == LBX_OK)
         status = choosing_verify_one(s, &s->needs, "behaviour");
     return status;
@@ -159,6 +193,22 @@ choosing_take_id(struct choosing *s, lbx__choice_step step, const char *id,
             return status;
     }
     return choosing_verify(s, step);
+}
+
+/* Step 2: the mailbox that the props name, or one that fits their options. */
+static lbx_status
+choosing_take_props(struct choosing *s)
+{
+    const char *id = s->props->mailbox;
+    lbx_status status = LBX_OK;
+
+    if (!id)
+        status = lbx__mailbox_plan_fit(
+            s->props->mailbox_options,
+            s->needs.needs | s->choice->dispatcher->requirement.needs,
+            s->request->fault, &id);
+    return status == LBX_OK ? choosing_take_id(s, LBX__STEP_PROPS, id, NULL)
+                            : status;
 }
 
 static lbx_status
@@ -212,8 +262,8 @@ choosing_mailbox(struct choosing *s)
     choosing_print_step(s, LBX__STEP_DEPLOYMENT,
                         s->deploy ? "names no mailbox"
                                   : "says nothing of this path");
-    if (s->props->mailbox)
-        return choosing_take_id(s, LBX__STEP_PROPS, s->props->mailbox, NULL);
+    if (s->props->mailbox || s->props->mailbox_options)
+        return choosing_take_props(s);
     choosing_print_step(s, LBX__STEP_PROPS, "name no mailbox");
     if (s->placed && dispatcher->has_mailbox_type) {
         lbx_status status = lbx__mailbox_plans_of_section(

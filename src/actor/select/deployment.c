@@ -6,6 +6,7 @@
 #include "actor/select/deployment.h"
 
 #include "actor/select/class_name.h"
+#include "actor/select/foreign_key.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
 #include <string.h>
@@ -13,6 +14,7 @@
 struct lbx__deployment {
     const lbx_allocator *allocator;
     bool has_routers;
+    size_t capacity;
     size_t count;
     lbx__deployment_entry list[];
 };
@@ -124,8 +126,8 @@ deployment_read_entry(const lbx_settings *section, lbx_fault *fault,
     if (lbx_settings_kind_of(section) != LBX_SETTINGS_KIND_SECTION)
         return lbx__section_fault(fault, LBX_INVALID, section,
                                   "a deployment is a section");
-    status = lbx_settings_check(
-        section, deployment_rules,
+    status = lbx__foreign_key_check(
+        LBX__FOREIGN_DEPLOYMENT, section, deployment_rules,
         sizeof(deployment_rules) / sizeof(deployment_rules[0]), fault);
     if (status != LBX_OK)
         return status;
@@ -142,11 +144,34 @@ deployment_size(size_t count)
     return sizeof(lbx__deployment) + count * sizeof(lbx__deployment_entry);
 }
 
+/* Adds one entry. Akka's "default", which has the defaults of all others, has
+ * no effect. */
+static lbx_status
+deployment_add(lbx__deployment *deployment, const lbx_settings *section,
+               const lbx_system_options *options, lbx_fault *fault)
+{
+    lbx__deployment_entry *entry = &deployment->list[deployment->count];
+    lbx_status status;
+
+    if (strcmp(lbx_settings_key(section), "default") == 0) {
+        lbx__foreign_key_warn_at(section, options);
+        return LBX_OK;
+    }
+    status = deployment_read_entry(section, fault, entry);
+    if (status != LBX_OK)
+        return status;
+    lbx__foreign_key_warn(LBX__FOREIGN_DEPLOYMENT, section, options);
+    deployment->has_routers |= entry->router != NULL;
+    deployment->count++;
+    return LBX_OK;
+}
+
 lbx_status
-lbx__deployment_create(const lbx_allocator *allocator,
+lbx__deployment_create(const lbx_system_options *options,
                        const lbx_settings *settings, lbx_fault *fault,
                        lbx__deployment **ret)
 {
+    const lbx_allocator *allocator = options->allocator;
     const lbx_settings *section;
     lbx__deployment *deployment;
     lbx_status status = lbx_settings_read_section(
@@ -159,12 +184,10 @@ lbx__deployment_create(const lbx_allocator *allocator,
     if (!deployment)
         return LBX_NO_MEMORY;
     deployment->allocator = allocator;
-    deployment->count = lbx_settings_count(section);
-    for (size_t i = 0; status == LBX_OK && i < deployment->count; i++) {
-        status = deployment_read_entry(lbx_settings_child(section, i), fault,
-                                       &deployment->list[i]);
-        deployment->has_routers |= deployment->list[i].router != NULL;
-    }
+    deployment->capacity = lbx_settings_count(section);
+    for (size_t i = 0; status == LBX_OK && i < deployment->capacity; i++)
+        status = deployment_add(deployment, lbx_settings_child(section, i),
+                                options, fault);
     if (status != LBX_OK) {
         lbx__deployment_destroy(deployment);
         return status;
@@ -178,7 +201,7 @@ lbx__deployment_destroy(lbx__deployment *deployment)
 {
     if (deployment)
         lbx__free(deployment->allocator, deployment,
-                  deployment_size(deployment->count));
+                  deployment_size(deployment->capacity));
 }
 
 bool

@@ -25,7 +25,8 @@ typedef struct lbx__deployment_entry {
     uint32_t routees;
 } lbx__deployment_entry;
 
-lbx_status lbx__deployment_create(const lbx_allocator *allocator,
+/* Foreign keys are reported to the `warn` of the options. */
+lbx_status lbx__deployment_create(const lbx_system_options *options,
                                   const lbx_settings *settings,
                                   lbx_fault *fault, lbx__deployment **ret);
 void lbx__deployment_destroy(lbx__deployment *deployment);

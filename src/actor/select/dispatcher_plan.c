@@ -6,6 +6,7 @@
 #include "actor/select/dispatcher_plan.h"
 
 #include "actor/select/class_name.h"
+#include "actor/select/foreign_key.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -152,6 +153,22 @@ dispatcher_plan_fill_in(const lbx__dispatcher_plans *plans,
     return status;
 }
 
+/* Of the keys in its own section that have no effect. */
+static void
+dispatcher_plan_warn(const lbx__dispatcher_plans *plans,
+                     const lbx__dispatcher_plan *plan)
+{
+    const lbx_settings *section = plan->section;
+
+    lbx__foreign_key_warn(LBX__FOREIGN_DISPATCHER, section, plans->options);
+    lbx__foreign_key_warn(LBX__FOREIGN_FORK_JOIN,
+                          lbx_settings_at(section, "fork-join-executor"),
+                          plans->options);
+    lbx__foreign_key_warn(LBX__FOREIGN_THREAD_POOL,
+                          lbx_settings_at(section, "thread-pool-executor"),
+                          plans->options);
+}
+
 static lbx_status
 dispatcher_plan_fill_in_once(const lbx__dispatcher_plans *plans,
                              lbx__dispatcher_plan *plan, lbx_fault *fault)
@@ -163,6 +180,8 @@ dispatcher_plan_fill_in_once(const lbx__dispatcher_plans *plans,
     if (!lbx__init_once_begin(&plan->once))
         return LBX_OK;
     status = dispatcher_plan_fill_in(plans, plan, fault);
+    if (status == LBX_OK)
+        dispatcher_plan_warn(plans, plan);
     lbx__init_once_end(&plan->once, status == LBX_OK);
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "actor/select/dispatcher_plan.h"
 
+#include "actor/select/foreign_key.h"
 #include "actor/select/section.h"
 #include <sched.h>
 #include <string.h>
@@ -23,29 +24,24 @@ enum {
     {                                                                          \
         .key = (name), .type = LBX_SETTINGS_TYPE_NUMBER                        \
     }
-#define IGNORED(name)                                                          \
-    {                                                                          \
-        .key = (name), .type = LBX_SETTINGS_TYPE_ANY                           \
-    }
 
 static const lbx_settings_rule fork_join_rules[] = {
-    COUNT("parallelism-min"),     FACTOR("parallelism-factor"),
-    COUNT("parallelism-max"),     IGNORED("task-peeking-mode"),
-    IGNORED("maximum-pool-size"), IGNORED("minimum-runnable"),
+    COUNT("parallelism-min"),
+    FACTOR("parallelism-factor"),
+    COUNT("parallelism-max"),
 };
 
 static const lbx_settings_rule thread_pool_rules[] = {
-    IGNORED("fixed-pool-size"), // a number, or off: read below
-    COUNT("core-pool-size-min"),  FACTOR("core-pool-size-factor"),
-    COUNT("core-pool-size-max"),  IGNORED("keep-alive-time"),
-    IGNORED("max-pool-size-min"), IGNORED("max-pool-size-factor"),
-    IGNORED("max-pool-size-max"), IGNORED("task-queue-size"),
-    IGNORED("task-queue-type"),   IGNORED("allow-core-timeout"),
+    {.key = "fixed-pool-size"}, // a number, or off: read below
+    COUNT("core-pool-size-min"),
+    FACTOR("core-pool-size-factor"),
+    COUNT("core-pool-size-max"),
 };
 
 /* The keys of an executor. */
 struct executor {
     const char *section;
+    lbx__foreign_key_place foreign;
     const lbx_settings_rule *rules;
     size_t rule_count;
     const char *fixed; /* NULL: it has none */
@@ -55,10 +51,10 @@ struct executor {
 };
 
 static const struct executor executor_table[] = {
-    {"fork-join-executor", fork_join_rules,
+    {"fork-join-executor", LBX__FOREIGN_FORK_JOIN, fork_join_rules,
      sizeof(fork_join_rules) / sizeof(fork_join_rules[0]), NULL,
      "parallelism-min", "parallelism-factor", "parallelism-max"},
-    {"thread-pool-executor", thread_pool_rules,
+    {"thread-pool-executor", LBX__FOREIGN_THREAD_POOL, thread_pool_rules,
      sizeof(thread_pool_rules) / sizeof(thread_pool_rules[0]),
      "fixed-pool-size", "core-pool-size-min", "core-pool-size-factor",
      "core-pool-size-max"},
@@ -136,8 +132,8 @@ lbx__executor_threads(const lbx_settings *merged, lbx_fault *fault,
     if (strcmp(name, executor_table[1].section) == 0)
         executor = &executor_table[1];
     section = lbx_settings_at(merged, executor->section);
-    status = lbx_settings_check(section, executor->rules, executor->rule_count,
-                                fault);
+    status = lbx__foreign_key_check(executor->foreign, section, executor->rules,
+                                    executor->rule_count, fault);
     if (status == LBX_OK)
         status = executor_count_threads(executor, section, fault, &threads);
     if (status == LBX_OK)

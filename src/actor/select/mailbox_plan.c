@@ -153,6 +153,38 @@ LBX__SIZED(mailbox_plan_options_sized, lbx_mailbox_options, pressure_messages,
            LBX_MAILBOX_OPTIONS_INIT);
 
 lbx_status
+lbx__mailbox_plan_fit(const lbx_mailbox_options *given, uint32_t needs,
+                      lbx_fault *fault, const char **ret)
+{
+    static const char *const kinds[][2] = {
+        {LBX_KIND_UNBOUNDED, LBX_KIND_BOUNDED},
+        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_KIND_BOUNDED_PRIORITY},
+        {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX_KIND_BOUNDED_CONTROL_AWARE},
+        {LBX_KIND_UNBOUNDED_DEQUE, LBX_KIND_BOUNDED_DEQUE},
+    };
+    lbx_mailbox_options own;
+    const lbx_status status =
+        lbx__sized_read(&own, given, &mailbox_plan_options_sized, fault);
+    unsigned order = 0;
+    bool bounded;
+
+    if (status != LBX_OK)
+        return status;
+    bounded = (own.capacity_messages != LBX_DEFAULT &&
+               own.capacity_messages != LBX_UNLIMITED) ||
+              (needs & LBX_CAPABILITY_BOUND);
+    if (own.priority || own.compare || (needs & LBX_CAPABILITY_PRIORITIZE))
+        order = 1;
+    else if (own.control_by_priority || own.control_capacity != LBX_DEFAULT ||
+             (needs & LBX_CAPABILITY_CONTROL))
+        order = 2;
+    else if (needs & LBX_CAPABILITY_SEND_FRONT)
+        order = 3;
+    *ret = kinds[order][bounded];
+    return LBX_OK;
+}
+
+lbx_status
 lbx__mailbox_plan_set_options(lbx__mailbox_plan *plan,
                               const lbx_mailbox_options *options,
                               lbx_fault *fault)
@@ -190,6 +222,45 @@ mailbox_options_set_wait(lbx_mailbox_options *options, int64_t wait_ns)
     options->after_wait = LBX_OVERFLOW_DROP_NEWEST;
 }
 
+/* What a full mailbox does, if the settings say so; else by the wait. */
+static void
+mailbox_plan_read_overflow(lbx_mailbox_options *options,
+                           const lbx_settings *whole)
+{
+    static const struct {
+        const char *name;
+        lbx_overflow overflow;
+    } table[] = {
+        {"reject", LBX_OVERFLOW_REJECT},
+        {"drop-newest", LBX_OVERFLOW_DROP_NEWEST},
+        {"drop-oldest", LBX_OVERFLOW_DROP_OLDEST},
+        {"grow", LBX_OVERFLOW_GROW},
+    };
+    const char *name =
+        lbx_settings_text(lbx_settings_at(whole, "mailbox-overflow"));
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(name, table[i].name) == 0)
+            options->overflow = table[i].overflow;
+}
+
+/* The control lane: 0 and less is no limit, absent shares the capacity. */
+static lbx_status
+mailbox_plan_read_control(lbx__mailbox_plan *plan, const lbx_settings *whole,
+                          lbx_fault *fault)
+{
+    int64_t control = LBX_DEFAULT;
+    lbx_status status = LBX_OK;
+
+    if (lbx_settings_has(whole, "mailbox-control-capacity"))
+        status = lbx_settings_read_integer(whole, "mailbox-control-capacity",
+                                           &control, fault);
+    if (status == LBX_OK && control != LBX_DEFAULT &&
+        (plan->type.capabilities & LBX_CAPABILITY_CONTROL))
+        plan->options.control_capacity = control > 0 ? control : LBX_UNLIMITED;
+    return status;
+}
+
 /* Fills in the options from a checked section. `own` is the section before the
  * default's values were added: a user's storage gets a capacity only there. */
 static lbx_status
@@ -207,6 +278,8 @@ mailbox_plan_read_options(lbx__mailbox_plan *plan, const lbx_settings *whole,
     if (status == LBX_OK)
         status = lbx_settings_read_boolean(whole, "mailbox-timestamps",
                                            &options->timestamps, fault);
+    if (status == LBX_OK)
+        status = mailbox_plan_read_control(plan, whole, fault);
     if (status != LBX_OK)
         return status;
     plan->in_cell = plan->type.in_cell && !options->timestamps;
@@ -220,6 +293,7 @@ mailbox_plan_read_options(lbx__mailbox_plan *plan, const lbx_settings *whole,
                                   lbx_settings_at(whole, "mailbox-capacity"),
                                   "0 is too small; at least 1 is allowed");
     options->capacity_messages = capacity;
+    mailbox_plan_read_overflow(options, whole);
     return LBX_OK;
 }
 

@@ -59,6 +59,12 @@ lbx_status lbx__mailbox_plans_of_section(lbx__mailbox_plans *plans,
 const lbx__mailbox_plan *lbx__mailbox_plans_by_number(lbx__mailbox_plans *plans,
                                                       uint16_t number);
 
+/* The kind that options without one ask for, by their capacity, their order and
+ * what is needed (LBX_CAPABILITY_*). */
+lbx_status lbx__mailbox_plan_fit(const lbx_mailbox_options *given,
+                                 uint32_t needs, lbx_fault *fault,
+                                 const char **ret);
+
 /* Replaces the options of a plan that is not on the list; INVALID. */
 lbx_status lbx__mailbox_plan_set_options(lbx__mailbox_plan *plan,
                                          const lbx_mailbox_options *options,

@@ -299,10 +299,17 @@ type_describe_limit(const lbx_mailbox_options *options, char *text,
     long long capacity = (long long)lbx_mailbox_options_limit(
         options->capacity_messages, LBX_MAILBOX_DEFAULT_CAPACITY);
 
+    static const char *const overflows[] = {
+        [LBX_OVERFLOW_REJECT] = "the rest is refused",
+        [LBX_OVERFLOW_DROP_NEWEST] = "the rest to dead letters",
+        [LBX_OVERFLOW_DROP_OLDEST] = "the oldest to dead letters",
+        [LBX_OVERFLOW_GROW] = "and it grows",
+    };
+
     if (options->overflow != LBX_OVERFLOW_BLOCK)
         (void)snprintf(text, size_bytes, ", capacity %lld, %s", capacity,
-                       options->overflow == LBX_OVERFLOW_DROP_NEWEST
-                           ? "the rest to dead letters"
+                       (unsigned)options->overflow < LBX_OVERFLOW_BLOCK
+                           ? overflows[options->overflow]
                            : "by its overflow policy");
     else if (options->wait_ns < 0)
         (void)snprintf(text, size_bytes,

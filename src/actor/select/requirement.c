@@ -7,6 +7,7 @@
 #include "actor/select/requirement.h"
 
 #include "actor/select/class_name.h"
+#include "actor/select/foreign_key.h"
 #include "actor/select/section.h"
 
 static const struct semantics {
@@ -139,7 +140,7 @@ lbx__requirement_find_mailbox(const lbx_settings *given,
 
 static lbx_status
 map_check_row(const lbx__mailbox_types *types, const lbx_settings *row,
-              lbx_fault *fault)
+              const lbx_system_options *options, lbx_fault *fault)
 {
     const char *name = lbx_settings_key(row);
 
@@ -148,7 +149,9 @@ map_check_row(const lbx__mailbox_types *types, const lbx_settings *row,
             fault, LBX_INVALID, row,
             "expected the id of a mailbox; names with dots need "
             "quotes");
-    if (!semantics_find(name) && !lbx__mailbox_types_declare(types, name))
+    if (lbx__foreign_key_is_requirement(name))
+        lbx__foreign_key_warn_at(row, options);
+    else if (!semantics_find(name) && !lbx__mailbox_types_declare(types, name))
         return lbx__section_fault(
             fault, LBX_NOT_FOUND, row,
             "no mailbox type declares %s, so that nothing can "
@@ -159,13 +162,15 @@ map_check_row(const lbx__mailbox_types *types, const lbx_settings *row,
 
 lbx_status
 lbx__requirement_check_map(const lbx_settings *settings,
-                           const lbx__mailbox_types *types, lbx_fault *fault)
+                           const lbx__mailbox_types *types,
+                           const lbx_system_options *options, lbx_fault *fault)
 {
     const lbx_settings *map;
     lbx_status status =
         lbx_settings_read_section(settings, requirement_map_path, &map, fault);
 
     for (size_t i = 0; status == LBX_OK && i < lbx_settings_count(map); i++)
-        status = map_check_row(types, lbx_settings_child(map, i), fault);
+        status =
+            map_check_row(types, lbx_settings_child(map, i), options, fault);
     return status;
 }

@@ -29,9 +29,11 @@ const char *lbx__requirement_lack(const lbx__requirement *requirement,
                                   uint32_t capabilities,
                                   const char *const *semantics);
 
-/* Checks the map from requirements to mailboxes. */
+/* Checks the map from requirements to mailboxes; foreign ones are reported to
+ * the `warn` of the options. */
 lbx_status lbx__requirement_check_map(const lbx_settings *settings,
                                       const lbx__mailbox_types *types,
+                                      const lbx_system_options *options,
                                       lbx_fault *fault);
 
 /* The value that the map has for a name, the id of a mailbox; NULL: none.

@@ -7,12 +7,13 @@
  */
 #include "actor/select/section.h"
 
+#include "actor/select/foreign_key.h"
 #include "base/fault.h"
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    SECTION_RULES = 64 /* with those of the user's type */
+    SECTION_RULES = 56 /* with those of the user's type */
 };
 
 #define STRING   .type = LBX_SETTINGS_TYPE_STRING
@@ -24,22 +25,25 @@ enum {
 static const char *const executor_names[] = {
     "default-executor", "fork-join-executor", "thread-pool-executor", NULL};
 
+static const char *const overflow_names[] = {
+    "block", "reject", "drop-newest", "drop-oldest", "grow", NULL};
+
 static const lbx_settings_rule section_rules[] = {
     {.key = "id", STRING},
     {.key = "mailbox-type", STRING},
     {.key = "mailbox-capacity", INTEGER, .min = 0, .max = INT64_MAX},
     {.key = "mailbox-push-timeout-time", DURATION},
+    {.key = "mailbox-overflow", STRING, .words = overflow_names},
+    {.key = "mailbox-control-capacity", INTEGER},
     {.key = "mailbox-timestamps", BOOLEAN},
     {.key = "stash-capacity", INTEGER},
     {.key = "type", STRING},
     {.key = "executor", STRING, .words = executor_names},
-    {.key = "default-executor", SECTION},
     {.key = "fork-join-executor", SECTION},
     {.key = "thread-pool-executor", SECTION},
     {.key = "shutdown-timeout", DURATION},
     {.key = "throughput", INTEGER, .min = 1, .max = INT64_MAX},
     {.key = "throughput-deadline-time", DURATION},
-    {.key = "attempt-teamwork", BOOLEAN},
     {.key = "mailbox-requirement", STRING},
 };
 
@@ -59,7 +63,8 @@ lbx__section_check(const lbx_settings *section, const lbx_mailbox_type *type,
     memcpy(rules, section_rules, sizeof(section_rules));
     if (more > 0)
         memcpy(rules + count, type->rules, more * sizeof(rules[0]));
-    return lbx_settings_check(section, rules, count + more, fault);
+    return lbx__foreign_key_check(LBX__FOREIGN_DISPATCHER, section, rules,
+                                  count + more, fault);
 }
 
 lbx_status

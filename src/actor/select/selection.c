@@ -6,6 +6,7 @@
  */
 #include "actor/select/selection.h"
 
+#include "actor/select/foreign_key.h"
 #include "actor/select/reference.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
@@ -13,6 +14,8 @@
 static const lbx_settings_rule actor_rules[] = {
     {.key = "mailbox-libraries", .type = LBX_SETTINGS_TYPE_STRINGS},
     {.key = "unstarted-push-timeout", .type = LBX_SETTINGS_TYPE_DURATION},
+    {.key = "internal-dispatcher", .type = LBX_SETTINGS_TYPE_ANY},
+    {.key = "default-blocking-io-dispatcher", .type = LBX_SETTINGS_TYPE_ANY},
     {.key = "default-mailbox", .type = LBX_SETTINGS_TYPE_SECTION},
     {.key = "typed", .type = LBX_SETTINGS_TYPE_SECTION},
     {.key = "default-dispatcher", .type = LBX_SETTINGS_TYPE_SECTION},
@@ -67,9 +70,14 @@ selection_fill_in(lbx__selection *selection, lbx_fault *fault)
     lbx_system_options *options = selection->options;
     const lbx_allocator *allocator = options->allocator;
     const lbx_settings *settings = selection->settings;
-    lbx_status status = lbx_settings_check(
-        lbx_settings_at(settings, "letterbox.actor"), actor_rules,
-        sizeof(actor_rules) / sizeof(actor_rules[0]), fault);
+    lbx_status status = lbx__foreign_key_check(
+        LBX__FOREIGN_ACTOR, lbx_settings_at(settings, "letterbox.actor"),
+        actor_rules, sizeof(actor_rules) / sizeof(actor_rules[0]), fault);
+
+    if (status == LBX_OK)
+        lbx__foreign_key_warn(
+            LBX__FOREIGN_ACTOR,
+            lbx_settings_at(selection->given, "letterbox.actor"), options);
 
     if (status == LBX_OK)
         status = lbx_settings_read_integer(
@@ -79,12 +87,13 @@ selection_fill_in(lbx__selection *selection, lbx_fault *fault)
         status = lbx__mailbox_types_create(options, settings, fault,
                                            &selection->types);
     if (status == LBX_OK)
-        status = lbx__requirement_check_map(settings, selection->types, fault);
+        status = lbx__requirement_check_map(settings, selection->types, options,
+                                            fault);
     if (status == LBX_OK)
         status = lbx__mailbox_plans_create(
             allocator, settings, selection->types, &selection->mailbox_plans);
     if (status == LBX_OK)
-        status = lbx__deployment_create(allocator, settings, fault,
+        status = lbx__deployment_create(options, settings, fault,
                                         &selection->deployment);
     if (status == LBX_OK)
         status =

@@ -205,6 +205,18 @@ ASKING_TEST("", answer_given_before_the_end_counts)
     lbx_operation_fini(&asking->ask);
 }
 
+ASKING_TEST("", question_to_nobody_is_a_dead_letter)
+{
+    lbx_envelope question = lbx_envelope_of(letter(5), 10);
+
+    CHECK_STATUS(LBX_NOT_FOUND,
+                 lbx_ask_until(asking->world.system, lbx_ref_nobody(),
+                               &question, &asking->answer, LBX_FOREVER));
+    CHECK_INT(1, atomic_load(&asking->world.dead_count));
+    world_check_dead(&asking->world, 0, 5, LBX_LOSS_NO_ACTOR);
+    CHECK_INT(1, atomic_load(&asking->world.ended));
+}
+
 ASKING_TEST("", ask_refuses_nonsense)
 {
     struct world other;
@@ -220,9 +232,6 @@ ASKING_TEST("", ask_refuses_nonsense)
                               &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID,
                  lbx_ask_init(&asking->ask, NULL, asking->a.self,
-                              &asking->question, &asking->answer, LBX_FOREVER));
-    CHECK_STATUS(LBX_INVALID,
-                 lbx_ask_init(&asking->ask, system, lbx_ref_nobody(),
                               &asking->question, &asking->answer, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID, lbx_ask_init(&asking->ask, system, asking->a.self,
                                            NULL, &asking->answer, LBX_FOREVER));

@@ -429,15 +429,17 @@ TEST(what_a_stranger_left_in_an_envelope_is_no_duty)
     world_end(&waiting.world);
 }
 
-TEST(a_wait_for_nobody_is_invalid)
+TEST(a_wait_for_nobody_is_over_and_its_message_a_dead_letter)
 {
     lbx_envelope envelope = lbx_envelope_of(letter(7), 10);
     struct waiting waiting;
 
     waiting_begin(&waiting);
-    CHECK_STATUS(LBX_INVALID, lbx_tell_handled_init(
-                                  &waiting.handled, waiting.world.system,
-                                  lbx_ref_nobody(), &envelope, LBX_FOREVER));
+    CHECK_OK(lbx_tell_handled_init(&waiting.handled, waiting.world.system,
+                                   lbx_ref_nobody(), &envelope, LBX_FOREVER));
+    CHECK_STATUS(LBX_NOT_FOUND, lbx_operation_poll(&waiting.handled, NULL));
+    lbx_operation_fini(&waiting.handled);
+    CHECK_INT(1, atomic_load(&waiting.world.dead_count));
     world_end(&waiting.world);
 }
 

@@ -130,16 +130,55 @@ TEST(what_nobody_sent_has_no_sender_behind_a_pool_either)
     world_end(&crew.world);
 }
 
-TEST(broadcast_copies_for_everybody)
+/* Untyped messages that must be destroyed cannot be copied. A pool that failed
+ * for each would reach its limit of restarts, and end. */
+TEST_CITING("ACTOR-3",
+            broadcast_that_cannot_copy_makes_dead_letters_and_goes_on)
 {
+    enum {
+        LETTERS = 12
+    };
+
     crew_begin(LBX_POOL_ROUTING_BROADCAST, 0);
-    // Untyped messages that must be ended cannot be copied: a failure.
-    lbx_tell(crew.pool, letter(1));
+    for (int i = 0; i < LETTERS; i++)
+        lbx_tell(crew.pool, letter(i));
     (void)world_run(&crew.world);
     CHECK_INT(0, crew.total);
-    CHECK_INT(1, world_stats(&crew.world).failures);
+    CHECK_INT(0, world_stats(&crew.world).failures);
+    CHECK_INT(ROUTEES, crew.born);
+    CHECK(lbx_ref_is_alive(crew.pool));
+    CHECK_INT(LETTERS, atomic_load(&crew.world.dead_count));
+    world_check_dead(&crew.world, 0, 0, LBX_LOSS_REFUSED);
+    CHECK(lbx_ref_equal(crew.world.dead[0].recipient, crew.pool));
     world_end(&crew.world);
-    CHECK_INT(1, atomic_load(&crew.world.ended));
+    CHECK_INT(LETTERS, atomic_load(&crew.world.ended));
+}
+
+static void *
+copy_twice(const void *message, void *context)
+{
+    return ++*(int *)context > 2 ? NULL : (void *)(uintptr_t)message;
+}
+
+TEST(broadcast_without_memory_for_a_copy_makes_a_dead_letter)
+{
+    int copies = 0;
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+
+    options.name = "test.Scarce";
+    options.clone = copy_twice;
+    options.context = &copies;
+    CHECK_OK(lbx_type_create(&options, &type));
+    crew_begin(LBX_POOL_ROUTING_BROADCAST, 0);
+    lbx_tell_typed(crew.pool, type, letter(1));
+    (void)world_run(&crew.world);
+    CHECK_INT(2, crew.total);
+    CHECK_INT(0, world_stats(&crew.world).failures);
+    CHECK_INT(1, atomic_load(&crew.world.dead_count));
+    world_check_dead(&crew.world, 0, 1, LBX_LOSS_NO_MEMORY);
+    world_end(&crew.world);
+    lbx_type_destroy(type);
 }
 
 static void *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strategies: how often, for whom, and the supervisor's own function. */
+#include <string.h>
+
 #include "actor/family.h"
 
 // ---- Limits ----
@@ -19,6 +21,38 @@ FAMILY_TEST("", child_that_restarts_too_often_is_stopped, LBX_DIRECTIVE_RESTART)
     lbx_tell(family->a.self, letter(FAILS));
     CHECK_DIARY(&family->world, "a:1000 a-");
     CHECK(!lbx_ref_is_alive(family->a.self));
+}
+
+FAMILY_TEST("ACTOR-3", message_that_reaches_the_restart_limit_is_a_dead_letter,
+            LBX_DIRECTIVE_RESTART)
+{
+    family->p.strategy.max_restarts = 1;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    lbx_tell(family->a.self, letter(FAILS + 1));
+    CHECK_DIARY(&family->world, "a:1000 a- a+ a:1001 a-");
+    CHECK_INT(1, atomic_load(&family->world.dead_count));
+    world_check_dead(&family->world, 0, FAILS + 1, LBX_LOSS_FAILED);
+    CHECK(lbx_ref_equal(family->world.dead[0].recipient, family->a.self));
+    CHECK_INT(2, atomic_load(&family->world.ended));
+}
+
+/* The window is `within_ns` long, and its end belongs to it. */
+FAMILY_TEST("", restart_window_ends_after_its_last_moment,
+            LBX_DIRECTIVE_RESTART)
+{
+    family->p.strategy.max_restarts = 1;
+    family->p.strategy.within_ns = 1000;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    lbx_tell(family->b.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 b:1000 a- a+ b- b+");
+    world_advance(&family->world, 1000);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a-");
+    world_advance(&family->world, 1);
+    lbx_tell(family->b.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "b:1000 b- b+");
 }
 
 FAMILY_TEST("", negative_limits_are_none, LBX_DIRECTIVE_RESTART)
@@ -182,4 +216,50 @@ LINE_TEST("ACTOR-5", failed_parent_still_decides_by_its_own_function)
     world_advance(&line->world, 1);
     CHECK_DIARY(&line->world, "d- d+");
     world_end(&line->world); // the actors use what lies on this stack
+}
+
+// ---- Numbers that are no directives ----
+
+static lbx_directive
+decide_nonsense(lbx_context *context, struct part *part,
+                lbx_child_failure *failure)
+{
+    (void)context;
+    (void)part;
+    (void)failure;
+    return (lbx_directive)77;
+}
+
+FAMILY_TEST("", decision_that_is_no_directive_stops_the_child,
+            LBX_DIRECTIVE_RESUME)
+{
+    family->p.decide = decide_nonsense;
+    family_begin(family);
+    lbx_tell(family->a.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "a:1000 a-");
+    CHECK(!lbx_ref_is_alive(family->a.self));
+}
+
+ACTOR_TEST("", strategy_without_a_directive_is_refused)
+{
+    static const int numbers[] = {77, -1};
+
+    for (size_t i = 0; i < 2; i++) {
+        lbx_props props = part_props(a);
+        lbx_pool pool = LBX_POOL_INIT;
+        lbx_fault fault = {.status = LBX_OK};
+        lbx_ref ref;
+
+        props.fault = &fault;
+        pool.props = &props;
+        pool.strategy.directive = (lbx_directive)numbers[i];
+        CHECK_STATUS(LBX_INVALID,
+                     lbx_system_spawn_pool(world->system, &pool, NULL, &ref));
+        CHECK(strstr(fault.text, "directive"));
+        fault.text[0] = 0;
+        props.strategy.directive = (lbx_directive)numbers[i];
+        CHECK_STATUS(LBX_INVALID,
+                     lbx_system_spawn(world->system, &props, NULL, &ref));
+        CHECK(strstr(fault.text, "directive"));
+    }
 }

@@ -149,3 +149,23 @@ ACTOR_TEST_THREADS("", timeout_comes_with_threads_too, 1)
     world_end(world);
     CHECK_INT(0, atomic_load(&left)); // none after it was taken back
 }
+
+static lbx_status
+set_no_time(lbx_context *context, struct part *part, void *argument)
+{
+    (void)part;
+    (void)argument;
+    CHECK_STATUS(LBX_INVALID, lbx_context_set_receive_timeout(context, 0));
+    return LBX_OK;
+}
+
+/* It would be due again after each timeout, and the actor never idle. */
+ACTOR_TEST("", timeout_of_no_time_is_refused)
+{
+    part_spawn(a);
+    bid(a, set_timeout, &hundred);
+    bid(a, set_no_time, NULL);
+    CHECK_DIARY(world, "a+");
+    world_advance(world, 100); // the earlier one stays
+    CHECK_DIARY(world, "a?");
+}

@@ -367,6 +367,64 @@ ACTOR_TEST("", handler_may_start_a_timer)
     CHECK_DIARY(world, "a:7");
 }
 
+// ---- Timers of an actor's own ----
+
+static lbx_status
+tick_for_oneself(lbx_context *context, struct part *part)
+{
+    lbx_envelope tick = lbx_envelope_of(letter(7), 10);
+    lbx_timer timer;
+
+    (void)part;
+    CHECK_OK(lbx_timer_start(lbx_context_system(context),
+                             lbx_context_self(context), &tick, 10, 0, &timer));
+    return LBX_OK;
+}
+
+/* Else each restart would add a timer to those of the starts before it. */
+ACTOR_TEST("", restart_cancels_the_timers_of_an_actors_own)
+{
+    a->start = tick_for_oneself;
+    part_spawn(a);
+    timer_start(a, 5, 10, 0); // from outside: not the actor's own
+    for (int i = 0; i < 3; i++)
+        lbx_tell(a->self, letter(FAILS));
+    CHECK_DIARY(world, "a+ a:1000 a- a+ a:1000 a- a+ a:1000 a- a+");
+    CHECK_INT(6, atomic_load(&world->ended)); // with three cancelled ticks
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a:5 a:7");
+}
+
+ACTOR_TEST("", end_cancels_the_timers_of_an_actors_own)
+{
+    a->start = tick_for_oneself;
+    part_spawn(a);
+    timer_start(a, 5, 10, 0);
+    bid(a, do_stop, NULL);
+    CHECK_DIARY(world, "a+ a-");
+    world_advance(world, 10);
+    CHECK_INT(1, atomic_load(&world->dead_count));
+    world_check_dead(world, 0, 5, LBX_LOSS_NO_ACTOR);
+}
+
+static lbx_status
+watch_silence(lbx_context *context, struct part *part)
+{
+    if (atomic_load(&part->starts) > 1)
+        return LBX_OK;
+    return lbx_context_set_receive_timeout(context, 10);
+}
+
+ACTOR_TEST("", receive_timeout_survives_a_restart)
+{
+    a->start = watch_silence;
+    part_spawn(a);
+    lbx_tell(a->self, letter(FAILS));
+    CHECK_DIARY(world, "a+ a:1000 a- a+");
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a?");
+}
+
 // ---- With threads ----
 
 static lbx_status
