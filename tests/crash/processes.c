@@ -40,27 +40,18 @@ processes_wall_ns(void *context)
     return now.tv_sec * LBX_SECOND + now.tv_nsec;
 }
 
-void
-processes_sleep_ms(uint64_t ms)
-{
-    const struct timespec time = {(time_t)(ms / 1000),
-                                  (long)(ms % 1000) * 1000000};
-
-    (void)nanosleep(&time, NULL);
-}
-
 /* Waits for the end of a child, but not for ever: then it is stuck. */
 int
 processes_await(pid_t child)
 {
+    const int64_t end = lbx_clock_now(NULL) + PROCESS_PATIENCE_MS * LBX_MS;
     int status = 0;
 
-    for (long ms = 0; waitpid(child, &status, WNOHANG) == 0; ms += 2) {
-        if (ms > PROCESS_PATIENCE_MS) {
-            (void)kill(child, SIGKILL);
-            FAIL("a process is stuck");
-        }
-        processes_sleep_ms(2);
+    EVENTUALLY(waitpid(child, &status, WNOHANG) != 0 ||
+               lbx_clock_now(NULL) > end);
+    if (lbx_clock_now(NULL) > end) {
+        (void)kill(child, SIGKILL);
+        FAIL("a process is stuck");
     }
     return status;
 }

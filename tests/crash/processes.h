@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 enum {
-    PROCESS_PATIENCE_MS = 30000 /* then a process hangs */
+    PROCESS_PATIENCE_MS = 120000 /* then a process hangs */
 };
 
 /* "file:" and a new folder of the test's. */
@@ -31,8 +31,6 @@ void processes_kill(const struct workers *workers, pid_t child);
 
 /* A process that drains the store. */
 void processes_drain(const struct workers *workers);
-
-void processes_sleep_ms(uint64_t ms);
 
 /* The wall clock, as the function of a lbx_clock. */
 int64_t processes_wall_ns(void *context);

@@ -27,20 +27,19 @@ work_for_ever(const struct workers *workers)
 static void
 run_and_kill(struct workers *workers, uint64_t ms, bool while_opening)
 {
-    const uint32_t opens = workers->ledger->open_count;
+    struct ledger *ledger = workers->ledger;
+    const uint32_t opens = ledger->open_count;
     const pid_t child = processes_start(workers, work_for_ever);
+    int64_t end;
     int status;
 
-    for (long i = 0; !while_opening && workers->ledger->open_count == opens;
-         i++) {
-        if (i > PROCESS_PATIENCE_MS)
-            FAIL("opening is stuck");
-        if (waitpid(child, &status, WNOHANG) != 0)
-            FAIL("the child ended by itself: %s",
-                 lbx_status_name((lbx_status)workers->ledger->failure));
-        processes_sleep_ms(1);
-    }
-    processes_sleep_ms(ms);
+    EVENTUALLY(while_opening || atomic_load(&ledger->open_count) > opens ||
+               waitpid(child, &status, WNOHANG) != 0);
+    if (!while_opening && atomic_load(&ledger->open_count) == opens)
+        FAIL("the child ended by itself: %s",
+             lbx_status_name((lbx_status)ledger->failure));
+    end = lbx_clock_now(NULL) + (int64_t)ms * LBX_MS;
+    EVENTUALLY(lbx_clock_now(NULL) >= end);
     processes_kill(workers, child);
 }
 

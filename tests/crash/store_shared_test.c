@@ -13,6 +13,7 @@
 #include "support/test.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,9 +110,12 @@ watch(const struct house *house)
 static void
 stand_by(const struct house *house, uint64_t ms)
 {
-    for (uint64_t i = 0; i <= ms; i += 5) {
+    const int64_t end = lbx_clock_now(NULL) + (int64_t)ms * LBX_MS;
+
+    // From nap to nap: the processes need the processors.
+    while (lbx_clock_now(NULL) < end) {
         watch(house);
-        processes_sleep_ms(5);
+        test_pause(UINT_MAX);
     }
 }
 

@@ -597,8 +597,6 @@ worker_try_receipts(struct worker *worker)
     }
 }
 
-/* ---- Draining ---- */
-
 /* How many letters are in a box: that can be received, and in all. */
 static uint64_t
 count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
@@ -612,6 +610,27 @@ count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
     *ret_ready = counts.ready;
     return counts.ready + counts.leased + counts.delayed;
 }
+
+void
+worker_look(struct worker *worker)
+{
+    const enum workers_box box =
+        (enum workers_box)worker_draw(worker, BOX_COUNT);
+    lbx_letter *letters[LBX_MAX_BATCH];
+    size_t count = 0;
+    uint64_t ready;
+    lbx_status status;
+
+    (void)count_of(worker, box, &ready);
+    status = lbx_postbox_peek(worker->boxes->boxes[box], worker_draw(worker, 9),
+                              LBX_MAX_BATCH, letters, &count);
+    if (status != LBX_OK && status != LBX_EMPTY)
+        ledger_fail(worker->workers->ledger, status);
+    for (size_t i = 0; status == LBX_OK && i < count; i++)
+        lbx_letter_destroy(letters[i]);
+}
+
+/* ---- Draining ---- */
 
 /* One receive, and what it got deleted: how many. */
 static size_t

@@ -82,14 +82,6 @@ look_around(const struct runner *runner, bool *was_exclusive)
     *was_exclusive = is_exclusive;
 }
 
-static void
-rest(void)
-{
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
 static void *
 send_until(void *argument)
 {
@@ -101,7 +93,7 @@ send_until(void *argument)
     while (!is_over(runner)) {
         atomic_store(&runner->worker.place->progress_ns, lbx_clock_now(NULL));
         if (!worker_send(&runner->worker))
-            rest();
+            worker_look(&runner->worker); // there are enough letters
         look_around(runner, &alone);
     }
     atomic_store(&runner->worker.place->progress_ns, 0);

@@ -87,6 +87,9 @@ bool worker_receive(struct worker *worker);
 /* A receive that is cancelled while it waits: it takes nothing. */
 void worker_cancel_receive(struct worker *worker);
 
+/* Counts a box, and peeks into it. */
+void worker_look(struct worker *worker);
+
 /* All receipts that the ledger keeps: those that are not good any more must do
  * nothing, those that surely are must work. Ends no lease. */
 void worker_try_receipts(struct worker *worker);

@@ -12,15 +12,18 @@
 #include <letterbox/post/file_store.h>
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static const char *path;
+static _Atomic(uint64_t) *all_sent; /* by all processes; NULL: not counted */
 
 static lbx_postbox *
 open_box(const char *folder, const char *name)
@@ -93,6 +96,8 @@ send_in_turn(void *context)
         CHECK_OK(lbx_postbox_send(sender->first, "one", 3, NULL));
         CHECK_OK(lbx_postbox_send(sender->second, "two", 3, NULL));
         sender->sent++;
+        if (all_sent)
+            ++*all_sent;
     }
 }
 
@@ -215,7 +220,12 @@ TEST(a_shared_store_is_checked_while_all_of_them_write)
 static ssize_t
 read_slowly(const lbx__io *io, int fd, void *to, size_t size, uint64_t offset)
 {
-    (void)usleep(200);
+    const uint64_t before = *all_sent;
+
+    // Until another process has written. Not for ever: none can while this one
+    // has the writer lock.
+    for (int i = 0; i < 4 && *all_sent == before; i++)
+        test_pause(UINT_MAX);
     return lbx__io_system.pread(io, fd, to, size, offset);
 }
 
@@ -227,6 +237,9 @@ TEST(a_shared_store_is_opened_while_all_of_them_write)
     pid_t child, guest;
     int status;
 
+    all_sent = mmap(NULL, sizeof(*all_sent), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(all_sent != MAP_FAILED);
     test_paths_in_memory();
     path = test_path();
     child = fork_sender();

@@ -158,8 +158,7 @@ machine_cut(struct machine *machine)
     // The whole group: children of its kernel would hold the disk.
     CHECK(kill(-machine->process, SIGKILL) == 0);
     CHECK(waitpid(machine->process, &status, 0) == machine->process);
-    while (kill(-machine->process, 0) == 0 || errno != ESRCH)
-        (void)usleep(1000);
+    EVENTUALLY(kill(-machine->process, 0) < 0 && errno == ESRCH);
 }
 
 void

@@ -6,14 +6,18 @@
  * I1  Every line of TAP is written by the parent, and stdout is empty
  *     whenever a child is forked, so no line appears twice.
  * I2  The exit status is 0 only if at least one test ran and all passed.
+ * I3  A test passes only if its body returned: exit(0) in the middle of one
+ *     looks like a pass to Check.
  */
 #include "support/test.h"
 
 #include <dirent.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <check.h>
 
@@ -93,6 +97,7 @@ test_open_descriptors(void)
 }
 
 static test_entry *running;
+static atomic_bool *has_returned; // I3: shared with the child
 
 // The child's whole life. Leaving it by return makes Check call exit(), which
 // lets the leak sanitizer look as well.
@@ -109,15 +114,22 @@ run_body(int index)
     if (after > before)
         test_fail(running->file, running->line,
                   "%d file descriptor(s) left open", after - before);
+    atomic_store(has_returned, true);
 }
 
-// One result line, then why, each line of it as a diagnostic.
+// Why a test failed, each line of it as a diagnostic.
 static void
 print_failure(TestResult *result)
 {
+    if (tr_rtype(result) == CK_PASS) {
+        printf("#   %s:%d: the test exited before the end of its body\n",
+               running->file, running->line);
+        return;
+    }
+
+    const char *file = tr_lfile(result);
     char *text = strdup(tr_msg(result));
     char *rest = text;
-    const char *file = tr_lfile(result);
     char *line;
 
     for (line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
@@ -145,6 +157,7 @@ run_test(test_entry *entry, int number)
     bool passed;
 
     running = entry;
+    atomic_store(has_returned, false);
     tcase_set_timeout(tcase, limit_of(entry));
     _tcase_add_test(tcase, &check_test, 0, 0, 0, 1);
     suite_add_tcase(suite, tcase);
@@ -154,7 +167,7 @@ run_test(test_entry *entry, int number)
     srunner_run_all(runner, CK_SILENT);
 
     results = srunner_results(runner);
-    passed = tr_rtype(results[0]) == CK_PASS;
+    passed = tr_rtype(results[0]) == CK_PASS && atomic_load(has_returned);
     printf("%sok %d - %s: %s", passed ? "" : "not ", number, entry->suite,
            entry->name);
     if (entry->behaviour[0])
@@ -198,6 +211,10 @@ main(int argc, char **argv)
     for (test_entry *entry = first_test; entry; entry = entry->next)
         planned += is_selected(entry, filters);
 
+    has_returned = mmap(NULL, sizeof(*has_returned), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (has_returned == MAP_FAILED)
+        return 1;
     if (!only_list)
         printf("1..%d\n", planned);
     for (test_entry *entry = first_test; entry; entry = entry->next) {

@@ -111,16 +111,54 @@ static const lbx__storage_ops storage_ops = {
     .close = close_storage,
 };
 
+static uint32_t
+notifications(lbx__storage *storage)
+{
+    (void)storage;
+    return atomic_load(&world.notices);
+}
+
+static void
+sleep_for_notice(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
+{
+    (void)storage;
+    atomic_store(&world.wait_ns, wait_ns);
+    atomic_store(&world.sleeps, true);
+    lbx__futex_wait(&world.notices, seen, wait_ns);
+    atomic_store(&world.sleeps, false);
+}
+
+static void
+notify(lbx__storage *storage)
+{
+    (void)storage;
+    atomic_fetch_add(&world.notices, 1);
+    lbx__futex_wake(&world.notices, 1);
+}
+
+static bool
+has_join_request(const lbx__storage *storage)
+{
+    (void)storage;
+    return false;
+}
+
 static lbx_status
 open_storage(void *context, lbx__storage **ret)
 {
     static lbx__storage storage;
+    static lbx__storage_ops shared_ops;
     const bool *one_thread = context;
 
     if (world.open != LBX_OK)
         return world.open;
     atomic_store(&world.thread, *one_thread ? lbx__thread_self() : 0);
-    storage = (lbx__storage){.ops = &storage_ops};
+    shared_ops = storage_ops;
+    shared_ops.notifications = notifications;
+    shared_ops.sleep = sleep_for_notice;
+    shared_ops.notify = notify;
+    shared_ops.has_join_request = has_join_request;
+    storage = (lbx__storage){.ops = world.shared ? &shared_ops : &storage_ops};
     *ret = &storage;
     return LBX_OK;
 }

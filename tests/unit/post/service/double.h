@@ -44,6 +44,10 @@ struct world {
     _Atomic int flushed;
     _Atomic int synced;
     _Atomic int closed;
+    bool shared;              /* other processes may write, too */
+    _Atomic uint32_t notices; /* of processes */
+    _Atomic bool sleeps;      /* shared: the service thread does */
+    _Atomic int64_t wait_ns;  /* shared: for how long, by its last sleep */
 
     /* Rules. */
     _Atomic int work_left;

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BOTH(name)                                                             \
     static void both_##name(bool one_thread);                                  \
@@ -103,14 +102,17 @@ TEST(a_manual_clock_starts_no_work)
     STORE(store) = NULL;
     int begun;
 
+    world.shared = true;
     options.poll_ns = LBX_MS;
     store = open_with(&options);
     ask_receive(&receive, store, 1, -1);
     ask_send(&send, store, 1, LBX_SECOND);
     CHECK_OK(end_of(&send));
+    EVENTUALLY(atomic_load(&world.sleeps));
+    CHECK_INT(-1, atomic_load(&world.wait_ns)); // until it is notified
     begun = atomic_load(&world.begun);
     test_clock_advance(&world.time, 2 * LBX_SECOND);
-    (void)usleep(50000);
+    CHECK(atomic_load(&world.sleeps));
     CHECK_INT(begun, atomic_load(&world.begun));
     CHECK(!is_over(&receive));
     store->ops->tick(store);
