@@ -3,6 +3,7 @@
 #include "known_store.h"
 
 #include "stores/file/fixture.h"
+#include "stores/file/repair/check.h"
 
 #include <letterbox/post/file_store.h>
 
@@ -41,6 +42,22 @@ TEST(a_sound_store_checks_ok_as_closed_and_as_killed)
         CHECK(killed ? report.journal_records > 10
                      : report.journal_records == 0);
     }
+}
+
+/* options.check: a folder that the check may not read is no sound store. */
+TEST(a_check_before_opening_passes_on_that_it_was_refused)
+{
+    const char *file = test_path(), *link = test_path();
+    lbx_fault fault = {LBX_OK, ""};
+    FILE *made = fopen(file, "we");
+
+    CHECK(made && fclose(made) == 0);
+    CHECK_INT(0, symlink(".", link));
+    CHECK_STATUS(LBX_INVALID, lbx__check_before_open(file, &fault));
+    CHECK(strstr(fault.text, "is not a folder"));
+    CHECK_STATUS(LBX_DENIED, lbx__check_before_open(link, &fault));
+    CHECK(strstr(fault.text, "is a symbolic link"));
+    CHECK_OK(lbx__check_before_open(test_path(), &fault));
 }
 
 TEST(a_sound_store_is_salvaged_whole)

@@ -6,14 +6,18 @@
  */
 #include "known_store.h"
 
+#include "post/rules/box_row.h"
 #include "post/rules/row.h"
 #include "stores/file/fixture.h"
+#include "stores/file/journal.h"
 #include "stores/file/repair/view.h"
 
 #include <letterbox/post/file_store.h>
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct yard {
@@ -202,6 +206,156 @@ TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
     commit(&yard);
     close_yard(&yard);
     check_saved(&yard, 1, 0);
+}
+
+/* ---- Boxes of a newer version ---- */
+
+/* The options of a box, as a later version writes them. */
+static void
+make_newer(struct yard *yard, lbx_box box)
+{
+    const lbx__key key = lbx__key_1(box.uid);
+    uint8_t copy[1000];
+    lbx__box_row row;
+    lbx__bytes value;
+
+    CHECK_OK(lbx__storage_begin(yard->storage));
+    CHECK_OK(lbx__row_get(yard->storage, LBX__BOXES, &key, &value));
+    CHECK(value.size <= sizeof(copy));
+    memcpy(copy, value.data, value.size);
+    CHECK_OK(lbx__box_row_decode((lbx__bytes){copy, value.size}, &row));
+    copy[(const uint8_t *)row.options.data - copy] = 2;
+    commit(yard);
+    forge(yard, LBX__BOXES, &key, copy, value.size);
+}
+
+/* It is intact, and would be saved under another name with other options. The
+ * second time the record of the box is lost. */
+TEST(a_box_of_a_newer_version_is_not_taken_for_a_lost_one)
+{
+    struct yard yard = {.path = ""};
+
+    for (int i = 0; i < 2; i++) {
+        lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+        lbx_box box;
+        lbx__key key;
+
+        open_yard(&yard);
+        box = build(&yard, "", "jobs", false, 3);
+        make_newer(&yard, box);
+        if (i == 1) {
+            key = lbx__key_1(box.uid);
+            CHECK_OK(lbx__storage_begin(yard.storage));
+            lbx__row_drop(yard.storage, LBX__BOX_RECORDS, &key);
+            commit(&yard);
+        }
+        close_yard(&yard);
+        CHECK_STATUS(i == 0 ? LBX_NEWER : LBX_CORRUPT,
+                     lbx_file_store_check(yard.path, NULL, NULL, &report));
+        CHECK_STATUS(LBX_NEWER, lbx_file_store_salvage(yard.path, yard.saved,
+                                                       NULL, NULL, &report));
+        CHECK(access(yard.saved, F_OK) < 0);
+    }
+}
+
+/* ---- The end of the journal ---- */
+
+/* Makes a store with some letters in a process that ends as by a kill; sends
+ * that were answered are in the journal only. */
+static void
+build_and_die(struct yard *yard, int letters)
+{
+    int status;
+    pid_t child;
+
+    yard->path = test_path();
+    yard->saved = test_path();
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const lbx__rules_options options = {.wall_ms = wall};
+
+        yard->storage = fixture_open(yard->path, NULL, NULL);
+        CHECK_OK(lbx__rules_open(yard->storage, &options, &yard->rules));
+        (void)build(yard, "", "jobs", false, 0);
+        for (int i = 0; i < letters; i++)
+            (void)build(yard, "", "jobs", false, 1);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_INT(0, status);
+}
+
+/* Where the last record of the journal is. */
+static uint64_t
+find_last_record(const char *path, uint32_t *ret_size)
+{
+    uint8_t head[16], first[8];
+    uint64_t at = 0, next = LBX__JOURNAL_FRONT;
+
+    fixture_read(path, "journal", first, 8, next + 8);
+    for (;;) {
+        uint32_t size;
+
+        fixture_read(path, "journal", head, sizeof(head), next);
+        if (memcmp(head, "LBX", 3) != 0 || memcmp(head + 8, first, 8) != 0)
+            break;
+        memcpy(&size, head + 4, sizeof(size));
+        *ret_size = size;
+        at = next;
+        next += size;
+    }
+    CHECK(at > 0);
+    return at;
+}
+
+static void
+note_journal(void *context, const lbx_file_store_damage *part)
+{
+    *(uint64_t *)context =
+        strcmp(part->what, "journal") == 0 ? part->offset_bytes : 0;
+}
+
+/* After a kill the last record is whole, or damaged: what it says was reported
+ * as OK. Open and check say so, and a salvage must not be silent. */
+TEST(a_damaged_last_record_after_a_kill_is_reported_by_a_salvage)
+{
+    enum damage {
+        NOTHING,
+        BODY, /* a bit of the last row */
+        HEAD, /* a bit of the size */
+        ALL,  /* zeros */
+    };
+
+    test_paths_in_memory();
+    for (enum damage damage = NOTHING; damage <= ALL; damage++) {
+        const bool sound = damage == NOTHING;
+        lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+        struct yard yard = {.path = ""};
+        uint64_t at, reported = 0;
+        uint8_t zeros[4096] = {0}, byte;
+        uint32_t size = 0;
+
+        build_and_die(&yard, 5);
+        at = find_last_record(yard.path, &size);
+        CHECK(size <= sizeof(zeros));
+        fixture_read(yard.path, "journal", &byte, 1,
+                     damage == HEAD ? at + 5 : at + size - 12);
+        byte ^= 0x40;
+        if (damage == ALL)
+            fixture_write(yard.path, "journal", zeros, size, at);
+        else if (!sound)
+            fixture_write(yard.path, "journal", &byte, 1,
+                          damage == HEAD ? at + 5 : at + size - 12);
+        CHECK_STATUS(sound ? LBX_OK : LBX_CORRUPT,
+                     lbx_file_store_check(yard.path, NULL, NULL, &report));
+        CHECK_OK(lbx_file_store_salvage(yard.path, yard.saved, note_journal,
+                                        &reported, &report));
+        CHECK_INT(sound ? 0 : 1, report.damaged);
+        CHECK_INT(0, report.torn_bytes);
+        CHECK_INT(sound ? 0 : at, reported);
+        CHECK_INT(sound ? 5 : 4, report.letters);
+    }
 }
 
 /* ---- Trees ---- */

@@ -113,7 +113,7 @@ typedef struct lbx_file_store_report {
     size_t size_bytes; /* LBX_FILE_STORE_REPORT_INIT sets it */
     uint64_t boxes;
     uint64_t letters;         /* intact */
-    uint64_t damaged;         /* records */
+    uint64_t damaged;         /* records, each of which may be of letters */
     uint64_t missing;         /* letters that counts or indexes speak of */
     uint64_t journal_records; /* that a recovery would apply */
     uint64_t torn_bytes; /* at the end of the journal, never reported as OK */

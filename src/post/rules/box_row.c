@@ -244,6 +244,8 @@ lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
         return LBX_CORRUPT;
     for (size_t i = 0; i < OPTION_NUMBERS; i++)
         numbers[i] = lbx__get_le64((const uint8_t *)bytes.data + 8 * i);
+    if (numbers[0] > BOX_OPTIONS_FORMAT)
+        return LBX_NEWER;
     box_row_decode_numbers(numbers, ret);
     bytes.data = (const uint8_t *)bytes.data + OPTIONS_FIXED;
     bytes.size -= OPTIONS_FIXED;

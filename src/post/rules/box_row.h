@@ -35,7 +35,7 @@ void lbx__box_row_encode_options(const lbx_box_options *options,
                                  lbx_buffer *out);
 
 /* Texts are copied to `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without
- * the list of boxes. OK; CORRUPT. */
+ * the list of boxes. OK; CORRUPT; NEWER: of a later format. */
 lbx_status lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                                        lbx_box_options *ret);
 

@@ -112,6 +112,7 @@ lbx_status lbx__journal_flush(lbx__journal *journal);
 /* What a walk over the records of a generation found. */
 typedef struct lbx__journal_end_state {
     uint64_t records;
+    uint64_t number;     /* of the last one; 0: there was none */
     int64_t time_ns;     /* of the last one */
     uint64_t end;        /* where the last one ends */
     uint64_t torn_bytes; /* behind that, of this generation */

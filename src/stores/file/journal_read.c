@@ -238,6 +238,7 @@ lbx__journal_read(const lbx__journal *journal, uint64_t generation,
             goto out;
         }
         state.records++;
+        state.number = head.number;
         state.time_ns = head.time_ns;
         state.end += head.size;
         before = head.crc;
@@ -278,6 +279,7 @@ lbx__journal_read_damaged(const lbx__journal *journal, uint64_t generation,
             break;
         before = head;
         ret->records++;
+        ret->number = head.number;
         ret->time_ns = head.time_ns;
         ret->end = at + head.size;
     }

@@ -105,7 +105,7 @@ audit_head(lbx__audit *audit, const lbx__view_row *row)
     status = lbx__view_get(audit->view, LBX__BOXES, &key, &value);
     if (status == LBX_OK)
         status = lbx__box_row_decode_facts(value, &facts);
-    if (status == LBX_NO_MEMORY)
+    if (status == LBX_NO_MEMORY || status == LBX_NEWER)
         return status;
     box.has_facts = status == LBX_OK;
     box.fifo = box.has_facts && facts.options.fifo;

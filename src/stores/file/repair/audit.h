@@ -57,16 +57,17 @@ typedef lbx_status lbx__audit_each(lbx__audit *audit, const lbx__view_row *row);
  * Reads every row of a view and compares each with the others: sums of values;
  * counts and sums of boxes; the rows of a letter with its state and its group;
  * names and boxes; pages that are used twice. OK, whatever was reported;
- * NO_MEMORY.
+ * NEWER: a box of a newer version; NO_MEMORY.
  */
 lbx_status lbx__audit_rows(lbx__view *view, lbx__audit_log *log);
 
 /* ---- audit_journal.c ---- */
 
 /*
- * Puts the journal over a view (JRNL-3), and reports what is wrong with it.
- * `lenient`: continues behind records that do not check, and takes those that
- * do; otherwise CORRUPT ends it, as it ends a recovery. OK; CORRUPT, reported;
+ * Puts the journal over a view (JRNL-3), and reports what is wrong with it,
+ * also when it ends before the last record that `peek` knows of. `lenient`:
+ * continues behind records that do not check, and takes those that do;
+ * otherwise CORRUPT ends it, as it ends a recovery. OK; CORRUPT, reported;
  * NEWER; NO_MEMORY; any I/O failure.
  */
 lbx_status lbx__audit_journal(lbx__view *view,

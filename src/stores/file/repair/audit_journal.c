@@ -122,8 +122,10 @@ audit_find_generation(const lbx__journal *journal, const lbx__view *view,
 }
 
 static lbx_status
-audit_read_leniently(const lbx__journal *journal, struct journal_audit *audit)
+audit_read_leniently(const lbx__journal *journal, struct journal_audit *audit,
+                     const lbx__membership_state *peek)
 {
+    lbx__audit_log *log = audit->log;
     lbx__journal_end_state state;
     uint64_t generation;
     lbx_status status;
@@ -137,8 +139,14 @@ audit_read_leniently(const lbx__journal *journal, struct journal_audit *audit)
         lbx__overlay_clear(&audit->view->overlay);
         state.records = 0;
     }
-    audit->log->report.journal_records = state.records;
-    audit->log->report.torn_bytes = state.torn_bytes;
+    log->report.journal_records = state.records;
+    log->report.torn_bytes = state.torn_bytes;
+    // As above: what was reported as OK is damaged, not torn.
+    if (status == LBX_OK && peek->generation == generation &&
+        state.number < peek->last_record) {
+        audit_report_journal(log, state.end, state.end + state.torn_bytes);
+        log->report.torn_bytes = 0;
+    }
     return status;
 }
 
@@ -192,7 +200,7 @@ lbx__audit_journal(lbx__view *view, const lbx__membership_state *peek,
         audit_report_journal(log, journal.bytes,
                              view->tables.header.journal_bytes);
     if (lenient)
-        status = audit_read_leniently(&journal, &audit);
+        status = audit_read_leniently(&journal, &audit, peek);
     else if (!view->tables.header.idle)
         status = audit_read_strictly(&journal, &audit, peek);
     lbx__journal_close(&journal);

@@ -183,10 +183,11 @@ lbx__check_before_open(const char *path, lbx_fault *fault)
     const lbx_status status =
         lbx__check_store(path, check_note_damage, &found, &report, &said);
 
-    // Opening makes a store that is missing, and refuses the folder better.
-    if (status == LBX_OK || status == LBX_NOT_FOUND || status == LBX_DENIED ||
-        status == LBX_INVALID)
-        return LBX_OK;
+    if (status == LBX_OK || status == LBX_NOT_FOUND)
+        return LBX_OK; // opening makes a store that is missing
+    // These are of the folder, and name it.
+    if (status == LBX_DENIED || status == LBX_INVALID)
+        return lbx__fault_set(fault, status, "%s", said.text);
     return lbx__fault_set(fault, status, "%s: %s", path,
                           found.text[0]  ? found.text
                           : said.text[0] ? said.text

@@ -13,8 +13,8 @@ lbx_status lbx__check_store(const char *dir,
                             void *context, lbx_file_store_report *ret,
                             lbx_fault *fault);
 
-/* options.check: OK when the store may be opened, also when there is none or
- * the folder would be refused. Otherwise the fault names the first damage. */
+/* options.check: OK when the store may be opened, also when there is none.
+ * Otherwise the fault names the first damage, or why it cannot be read. */
 lbx_status lbx__check_before_open(const char *path, lbx_fault *fault);
 
 #endif

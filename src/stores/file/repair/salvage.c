@@ -101,15 +101,18 @@ salvage_make_store(lbx__salvage *salvage, const char *new_dir, lbx_fault *fault)
 
 /* All that can be read of the old one, over its damage. */
 static lbx_status
-salvage_read_store(lbx__salvage *salvage, int folder)
+salvage_read_store(lbx__salvage *salvage, int folder,
+                   const lbx__membership_state *peek)
 {
     const lbx_file_store_damage part = {.what = "meta page"};
-    const lbx__membership_state unused = {.in_use = false};
     lbx__view *view = &salvage->view;
     const char *why;
     lbx_status status = lbx__view_open(view, &lbx__io_system, folder, &why);
 
-    if (status == LBX_CORRUPT || status == LBX_NOT_FOUND) {
+    if (status == LBX_CORRUPT || status == LBX_NOT_FOUND ||
+        (status == LBX_OK &&
+         view->tables.pages.transaction < peek->last_commit)) {
+        salvage->log->report.damaged++;
         lbx__audit_report_damage(salvage->log, &part);
         status = LBX_OK;
     }
@@ -118,7 +121,7 @@ salvage_read_store(lbx__salvage *salvage, int folder)
     if (status == LBX_OK && view->tables.header_status == LBX_NEWER)
         status = LBX_NEWER;
     if (status == LBX_OK)
-        status = lbx__audit_journal(view, &unused, true, salvage->log);
+        status = lbx__audit_journal(view, peek, true, salvage->log);
     if (status == LBX_OK && view->tables.pages.count > 0)
         status = lbx__audit_rows(view, salvage->log);
     if (status == LBX_OK)
@@ -132,17 +135,21 @@ salvage_folder(lbx__salvage *salvage, const lbx__folder *folder,
 {
     lbx_file_store_report *report = &salvage->log->report;
     lbx__membership membership;
+    lbx__membership_state peek;
     uint64_t expected;
-    lbx_status status =
-        lbx__membership_open(&membership, &lbx__io_system, folder->fd, true);
+    lbx_status status = lbx__membership_inspect(&lbx__io_system, folder->fd,
+                                                &peek); // before all else
 
+    if (status == LBX_OK)
+        status = lbx__membership_open(&membership, &lbx__io_system, folder->fd,
+                                      true);
     if (status != LBX_OK)
         return status;
     status = lbx__membership_enter(&membership, true);
     if (status == LBX_BUSY)
         (void)lbx__fault_set(fault, status, "a process has it open");
     if (status == LBX_OK)
-        status = salvage_read_store(salvage, folder->fd);
+        status = salvage_read_store(salvage, folder->fd, &peek);
     expected = report->letters + report->missing;
     if (status == LBX_OK)
         status = salvage_make_store(salvage, new_dir, fault);

@@ -95,7 +95,8 @@ struct rows_described {
     char buffer[LBX_BOX_OPTIONS_BUFFER_BYTES];
 };
 
-/* OK; NOT_FOUND: it is lost, or not valid; NO_MEMORY. */
+/* OK; NOT_FOUND: it is lost, or not valid; NEWER: it is intact, but of a newer
+ * version; NO_MEMORY. */
 static lbx_status
 rows_read_box(lbx__salvage *salvage, const lbx__salvage_box *box,
               struct rows_described *ret)
@@ -113,7 +114,9 @@ rows_read_box(lbx__salvage *salvage, const lbx__salvage_box *box,
                                              &ret->options);
     if (status == LBX_OK)
         status = lbx_box_options_check(&ret->options, NULL);
-    return status == LBX_OK || status == LBX_NO_MEMORY ? status : LBX_NOT_FOUND;
+    return status == LBX_OK || status == LBX_NEWER || status == LBX_NO_MEMORY
+               ? status
+               : LBX_NOT_FOUND;
 }
 
 static size_t
@@ -180,7 +183,7 @@ rows_make_renamed(lbx__salvage *salvage, lbx__salvage_box *box)
     lbx_box_request request = {.name = name, .options = &options};
     lbx_status status = rows_read_box(salvage, box, &found);
 
-    if (status == LBX_NO_MEMORY)
+    if (status != LBX_OK && status != LBX_NOT_FOUND)
         return status;
     options.fifo = rows_have_groups(salvage, box->box);
     if (status == LBX_OK) {
@@ -208,7 +211,7 @@ rows_configure(lbx__salvage *salvage, const lbx__salvage_box *box)
     lbx_status status = rows_read_box(salvage, box, &found);
 
     if (status != LBX_OK || !found.options.dead_letters)
-        return status == LBX_NO_MEMORY ? status : LBX_OK;
+        return status == LBX_NOT_FOUND ? LBX_OK : status;
     status = lbx__storage_begin(salvage->storage);
     if (status != LBX_OK)
         return status;
