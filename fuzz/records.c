@@ -1,44 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The courier's records: each input is read as a request, a result and a dead
- * letter. What is accepted is written, read and written again, to the same
- * (RECORD-1).
+ * Records: each input is read as a request, a result, a dead letter, and a
+ * record with fields of every kind. What is accepted is written, cloned, read
+ * and written again, to the same (RECORD-1).
  */
 #include "base/buffer.h"
 #include "compat/wink.h"
 #include "courier/dead_letter.h"
+#include <letterbox/record.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads a record and writes it; false: it is none. */
+struct point {
+    double x;
+    const char *label;
+};
+
+struct all {
+    const char *text;
+    char chars[8];
+    bool flag;
+    int32_t small;
+    uint32_t count;
+    int64_t large;
+    int64_t time_ms;
+    const char *json;
+    const void *bytes;
+    size_t size;
+    struct point from;
+    struct point *to;
+};
+
+LBX_RECORD(point_record, struct point, "fuzz.Point",
+           LBX_FIELD(struct point, x, DOUBLE),
+           LBX_OPTIONAL(struct point, label, TEXT));
+
+LBX_RECORD(all_record, struct all, "fuzz.All",
+           LBX_OPTIONAL(struct all, text, TEXT),
+           LBX_OPTIONAL(struct all, chars, CHARS),
+           LBX_OPTIONAL(struct all, flag, BOOL),
+           LBX_OPTIONAL(struct all, small, INT32),
+           LBX_OPTIONAL(struct all, count, UINT32),
+           LBX_OPTIONAL(struct all, large, INT64),
+           LBX_OPTIONAL(struct all, time_ms, TIME),
+           LBX_OPTIONAL(struct all, json, JSON),
+           LBX_OPTIONAL_BYTES(struct all, bytes, size),
+           LBX_FIELD_RECORD(struct all, from, point_record),
+           LBX_OPTIONAL_RECORD(struct all, to, point_record));
+
+static void
+must_be_ok(lbx_status status)
+{
+    if (status != LBX_OK)
+        abort();
+}
+
+/* Reads a record, clones it and writes the clone; false: it is none. */
 static bool
-read_and_write(const lbx__record_kind *kind, const char *json, size_t size,
+read_and_write(const lbx_record *table, const char *json, size_t size,
                lbx_buffer *out)
 {
-    void *record;
+    lbx_fault fault = {.text = ""};
+    void *record, *clone;
     const lbx_status status =
-        lbx__record_decode(kind, json, size, NULL, &record);
+        lbx_record_decode(table, json, size, NULL, &record, &fault);
 
     if (status != LBX_OK) {
-        if (status != LBX_ENCODING)
+        if (status != LBX_ENCODING || fault.status != status || !fault.text[0])
             abort();
         return false;
     }
-    if (lbx__record_encode(kind, record, NULL, out) != LBX_OK)
-        abort();
-    lbx__record_destroy(record);
+    must_be_ok(lbx_record_clone(table, record, NULL, &clone));
+    lbx_record_destroy(record);
+    must_be_ok(lbx_record_encode(table, clone, out, NULL));
+    lbx_record_destroy(clone);
     return true;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const lbx__record_kind *const kinds[] = {&lbx__wink_request_kind,
-                                                    &lbx__wink_result_kind,
-                                                    &lbx__dead_letter_kind};
+    static const lbx_record *const kinds[] = {
+        &lbx__wink_request_table, &lbx__wink_result_table,
+        &lbx__dead_letter_table, &all_record};
     const char *text = size > 0 ? (const char *)data : "";
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -6,6 +6,7 @@
  *     mailbox.h mailbox/messages.h            queues inside a process
  *     actor.h                                 actors, supervised
  *     post.h store.h                          queues of letters in a store
+ *     record.h                                structs as JSON, by a table
  *     courier.h                               workers on a postbox
  *
  * Not included, because few programs need them:
@@ -25,6 +26,7 @@
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>
 #include <letterbox/post.h>
+#include <letterbox/record.h>
 #include <letterbox/settings.h>
 #include <letterbox/store.h>
 #include <letterbox/type.h>

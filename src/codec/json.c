@@ -12,6 +12,9 @@
 #include "codec/json_names.h"
 
 #include <assert.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum expected {
@@ -367,6 +370,29 @@ lbx__json_integer(const lbx__json *json, int64_t *ret)
         number = number * 10 + digit;
     }
     *ret = negative ? (int64_t)(0 - number) : (int64_t)number;
+    return true;
+}
+
+bool
+lbx__json_double(const lbx__json *json, double *ret)
+{
+    char text[1024]; // for its NUL
+    locale_t plain;
+    double number;
+
+    if (json->kind != LBX__JSON_NUMBER || json->size >= sizeof(text))
+        return false;
+    memcpy(text, json->token, json->size);
+    text[json->size] = '\0';
+    // Others have another decimal point. This one always exists.
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    number = strtod_l(text, NULL, plain);
+    freelocale(plain);
+    if (!isfinite(number))
+        return false;
+    *ret = number;
     return true;
 }
 

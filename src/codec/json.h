@@ -113,6 +113,10 @@ void lbx__json_text(const lbx__json *json, lbx_buffer *out);
  * not fit. */
 bool lbx__json_integer(const lbx__json *json, int64_t *ret);
 
+/* A number as a double, rounded. False when it is beyond the largest one, or
+ * has more than a thousand characters. */
+bool lbx__json_double(const lbx__json *json, double *ret);
+
 /* Writes the fault of the reader: LBX_ENCODING, LBX_TOO_LARGE or LBX_NO_MEMORY.
  * When the text is valid JSON but not what the caller expected, `why` is the
  * reason; NULL: a general one. Returns the status. `fault` may be NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing JSON; see json_out.h. */
+/* Writing JSON; see json_writer.h. */
 #include "codec/json_writer.h"
 
 #include "base/buffer.h"
@@ -7,7 +7,10 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <locale.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void
@@ -172,6 +175,24 @@ lbx__json_writer_integer(lbx__json_writer *out, int64_t number)
     char text[24];
 
     snprintf(text, sizeof(text), "%" PRId64, number);
+    lbx__json_writer_raw(out, text, strlen(text));
+}
+
+void
+lbx__json_writer_double(lbx__json_writer *out, double number)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t before = uselocale(plain); // its point is a point
+    char text[32];
+
+    assert(isfinite(number));
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    (void)uselocale(before);
+    freelocale(plain);
     lbx__json_writer_raw(out, text, strlen(text));
 }
 

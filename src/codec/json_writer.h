@@ -48,6 +48,8 @@ void lbx__json_writer_text(lbx__json_writer *out, const char *text);
 void lbx__json_writer_bytes(lbx__json_writer *out, const char *text,
                             size_t size);
 void lbx__json_writer_integer(lbx__json_writer *out, int64_t number);
+/* The shortest text that is read as this number, which must be finite. */
+void lbx__json_writer_double(lbx__json_writer *out, double number);
 void lbx__json_writer_boolean(lbx__json_writer *out, bool value);
 void lbx__json_writer_null(lbx__json_writer *out);
 

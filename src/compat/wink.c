@@ -11,34 +11,44 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "codec/random.h"
+#include "codec/record.h"
 #include "codec/uuid.h"
 #include <letterbox/compat/wink.h>
 
 #include <pthread.h>
 
-static const lbx__record_field request_fields[] = {
-    LBX__RECORD_FIELD(lbx_wink_request, "request_id", ID, true, request_id),
-    LBX__RECORD_FIELD(lbx_wink_request, "payload", JSON, true, payload),
-    LBX__RECORD_FIELD(lbx_wink_request, "budget", JSON, false, budget),
-    LBX__RECORD_FIELD(lbx_wink_request, "deadline", TIME, false, deadline_ms),
-    LBX__RECORD_FIELD(lbx_wink_request, "created_at", TIME, false, created_ms),
+static const lbx_field wink_request_fields[] = {
+    LBX_FIELD_NAMED("request_id", lbx_wink_request, request_id.text, CHARS),
+    LBX_FIELD(lbx_wink_request, payload, JSON),
+    LBX_OPTIONAL(lbx_wink_request, budget, JSON),
+    LBX_OPTIONAL_NAMED("deadline", lbx_wink_request, deadline_ms, TIME),
+    LBX_OPTIONAL_NAMED("created_at", lbx_wink_request, created_ms, TIME),
 };
 
-static const lbx__record_field result_fields[] = {
-    LBX__RECORD_FIELD(lbx_wink_result, "request_id", ID, true, request_id),
-    LBX__RECORD_FIELD(lbx_wink_result, "output", JSON, false, output),
-    LBX__RECORD_FIELD(lbx_wink_result, "error", TEXT, false, error),
-    LBX__RECORD_FIELD(lbx_wink_result, "session_id", ID, false, session_id),
-    LBX__RECORD_FIELD(lbx_wink_result, "completed_at", TIME, false,
-                      completed_ms),
+const lbx_record lbx__wink_request_table = {sizeof(lbx_record),
+                                            "letterbox.Request",
+                                            sizeof(lbx_wink_request),
+                                            wink_request_fields,
+                                            sizeof(wink_request_fields) /
+                                                sizeof(lbx_field),
+                                            sizeof(lbx_field)};
+
+static const lbx_field wink_result_fields[] = {
+    LBX_FIELD_NAMED("request_id", lbx_wink_result, request_id.text, CHARS),
+    LBX_OPTIONAL(lbx_wink_result, output, JSON),
+    LBX_OPTIONAL(lbx_wink_result, error, TEXT),
+    LBX_OPTIONAL_NAMED("session_id", lbx_wink_result, session_id.text, CHARS),
+    LBX_OPTIONAL_NAMED("completed_at", lbx_wink_result, completed_ms, TIME),
 };
 
-const lbx__record_kind lbx__wink_request_kind = {
-    "letterbox.Request", sizeof(lbx_wink_request), request_fields,
-    LBX__RECORD_FIELD_COUNT(request_fields), NULL};
-const lbx__record_kind lbx__wink_result_kind = {
-    "letterbox.Result", sizeof(lbx_wink_result), result_fields,
-    LBX__RECORD_FIELD_COUNT(result_fields), NULL};
+const lbx_record lbx__wink_result_table = {sizeof(lbx_record),
+                                           "letterbox.Result",
+                                           sizeof(lbx_wink_result),
+                                           wink_result_fields,
+                                           sizeof(wink_result_fields) /
+                                               sizeof(lbx_field),
+                                           sizeof(lbx_field)};
+
 lbx_wink_request
 lbx_wink_request_of(const char *payload)
 {
@@ -74,10 +84,12 @@ static pthread_once_t wink_types_once = PTHREAD_ONCE_INIT;
 static void
 wink_make_types(void)
 {
-    wink_request_type =
-        lbx__record_make_type(&wink_type_storages[0], &lbx__wink_request_kind);
-    wink_result_type =
-        lbx__record_make_type(&wink_type_storages[1], &lbx__wink_result_kind);
+    wink_request_type = lbx__type_init_static(
+        &wink_type_storages[0],
+        lbx__record_type_options(&lbx__wink_request_table));
+    wink_result_type = lbx__type_init_static(
+        &wink_type_storages[1],
+        lbx__record_type_options(&lbx__wink_result_table));
 }
 
 const lbx_type *

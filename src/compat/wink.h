@@ -3,9 +3,9 @@
 #ifndef LBX_COMPAT_WINK_H
 #define LBX_COMPAT_WINK_H
 
-#include "courier/record.h"
+#include <letterbox/record.h>
 
-extern const lbx__record_kind lbx__wink_request_kind;
-extern const lbx__record_kind lbx__wink_result_kind;
+extern const lbx_record lbx__wink_request_table;
+extern const lbx_record lbx__wink_result_table;
 
 #endif

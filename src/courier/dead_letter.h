@@ -4,7 +4,7 @@
 #ifndef LBX_COURIER_DEAD_LETTER_H
 #define LBX_COURIER_DEAD_LETTER_H
 
-#include "courier/record.h"
+#include "codec/record.h"
 #include <letterbox/courier.h>
 
 enum {
@@ -12,7 +12,7 @@ enum {
 };
 
 /* The members of a record, for decoding with an allocator. */
-extern const lbx__record_kind lbx__dead_letter_kind;
+extern const lbx_record lbx__dead_letter_table;
 
 typedef struct lbx__dead_letter_cover {
     const lbx_allocator *allocator;

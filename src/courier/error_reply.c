@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "courier/record.h"
+#include "codec/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,30 +27,17 @@ struct error_reply_result {
     int64_t completed_ms;
 };
 
-static const lbx__record_field error_reply_request_fields[] = {
-    LBX__RECORD_FIELD(struct error_reply_request, "request_id", ID, true,
-                      request_id),
-    LBX__RECORD_FIELD(struct error_reply_request, "payload", JSON, true,
-                      payload),
-};
+LBX_RECORD(error_reply_request, struct error_reply_request, "letterbox.Request",
+           LBX_FIELD_NAMED("request_id", struct error_reply_request,
+                           request_id.text, CHARS),
+           LBX_FIELD(struct error_reply_request, payload, JSON));
 
-static const lbx__record_field error_reply_result_fields[] = {
-    LBX__RECORD_FIELD(struct error_reply_result, "request_id", ID, true,
-                      request_id),
-    LBX__RECORD_FIELD(struct error_reply_result, "error", TEXT, false, error),
-    LBX__RECORD_FIELD(struct error_reply_result, "completed_at", TIME, false,
-                      completed_ms),
-};
-
-static const lbx__record_kind error_reply_request_kind = {
-    "letterbox.Request", sizeof(struct error_reply_request),
-    error_reply_request_fields,
-    LBX__RECORD_FIELD_COUNT(error_reply_request_fields), NULL};
-
-static const lbx__record_kind error_reply_result_kind = {
-    "letterbox.Result", sizeof(struct error_reply_result),
-    error_reply_result_fields,
-    LBX__RECORD_FIELD_COUNT(error_reply_result_fields), NULL};
+LBX_RECORD(error_reply_result, struct error_reply_result, "letterbox.Result",
+           LBX_FIELD_NAMED("request_id", struct error_reply_result,
+                           request_id.text, CHARS),
+           LBX_OPTIONAL(struct error_reply_result, error, TEXT),
+           LBX_OPTIONAL_NAMED("completed_at", struct error_reply_result,
+                              completed_ms, TIME));
 
 enum {
     ERROR_REPLY_MAX_BYTES = 64 << 10
@@ -60,7 +47,7 @@ lbx_id
 lbx__error_reply_request_id(const lbx_letter *letter,
                             const lbx_allocator *allocator)
 {
-    const lbx__record_kind *kind = &error_reply_request_kind;
+    const lbx_record *kind = &error_reply_request;
     const char *type_name = lbx_letter_type_name(letter);
     lbx_id id = {""};
     size_t size;
@@ -68,10 +55,11 @@ lbx__error_reply_request_id(const lbx_letter *letter,
     void *record;
 
     if (!type_name || strcmp(type_name, kind->name) != 0 ||
-        lbx__record_decode(kind, body, size, allocator, &record) != LBX_OK)
+        lbx__record_decode(kind, body, size, allocator, &record, NULL) !=
+            LBX_OK)
         return id;
     id = ((const struct error_reply_request *)record)->request_id;
-    lbx__record_destroy(record);
+    lbx_record_destroy(record);
     return id;
 }
 
@@ -79,7 +67,7 @@ const char *
 lbx__error_reply_address(const lbx_letter *letter)
 {
     return lbx_routes_address_by_name(lbx_letter_routes(letter),
-                                      error_reply_result_kind.name);
+                                      error_reply_result.name);
 }
 
 lbx_status
@@ -98,11 +86,11 @@ lbx__error_reply_send(lbx_letter *letter, const char *error,
         (void)snprintf(result.request_id.text, sizeof(result.request_id.text),
                        "%s", lbx_letter_id(letter));
     lbx__buffer_init(&json, NULL, ERROR_REPLY_MAX_BYTES);
-    status = lbx__record_encode(&error_reply_result_kind, &result, NULL, &json);
+    status = lbx__record_encode(&error_reply_result, &result, &json, NULL);
     if (status == LBX_OK) {
         lbx_draft draft = lbx_draft_of_bytes(json.bytes, json.size);
 
-        draft.type_name = error_reply_result_kind.name;
+        draft.type_name = error_reply_result.name;
         status = lbx_letter_reply(letter, &draft, NULL, NULL);
     }
     lbx__buffer_fini(&json);

@@ -348,15 +348,14 @@ encode_and_decode(struct torture *memory, void *context)
 
     (void)context;
     lbx__buffer_init(&json, &allocator, JSON_MOST);
-    status =
-        lbx__record_encode(&lbx__dead_letter_kind, &record, &allocator, &json);
+    status = lbx_record_encode(&lbx__dead_letter_table, &record, &json, NULL);
     if (status == LBX_OK) {
         status =
-            lbx__record_decode(&lbx__dead_letter_kind, lbx__buffer_text(&json),
-                               json.size, &allocator, &back);
+            lbx_record_decode(&lbx__dead_letter_table, lbx__buffer_text(&json),
+                              json.size, &allocator, &back, NULL);
         if (status == LBX_OK) {
             CHECK_INT(3, ((lbx_dead_letter_record *)back)->body_bytes);
-            lbx__record_destroy(back);
+            lbx_record_destroy(back);
         }
     }
     if (memory->failures > 0)
@@ -368,5 +367,5 @@ encode_and_decode(struct torture *memory, void *context)
 
 TEST(records_survive_every_failing_allocation)
 {
-    CHECK(torture_every_allocation(encode_and_decode, NULL) >= 4);
+    CHECK(torture_every_allocation(encode_and_decode, NULL) >= 3);
 }
