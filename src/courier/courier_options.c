@@ -91,6 +91,13 @@ courier_options_check_receive(const lbx_courier_options *options,
             "lease_ns is more than limits.max_lease_ns of box "
             "%s",
             lbx_postbox_name(postbox));
+    if (options->stuck && options->wait_ns == LBX_DEFAULT &&
+        (box->wait_ns < 0 || options->watchdog_ns <= box->wait_ns))
+        return lbx__fault_set(
+            fault, LBX_INVALID,
+            "wait_ns is LBX_DEFAULT, and watchdog_ns not more than the wait_ns "
+            "of box %s: idle handlers would be taken for stuck ones",
+            lbx_postbox_name(postbox));
     if (options->wait_ns > limits->max_wait_ns ||
         (options->wait_ns < 0 && options->wait_ns != LBX_DEFAULT &&
          limits->max_wait_ns != LBX_UNLIMITED))

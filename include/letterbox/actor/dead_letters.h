@@ -68,9 +68,10 @@ LBX_API const lbx_type *lbx_dead_letter_suppressed_type(void);
  */
 LBX_API const char *lbx_loss_reason_text(lbx_loss_reason reason);
 
-/* A listener that writes lines for people, and not too many: the first
- * `max_lines`, then none for `pause_ns`, then how many were left out, and from
- * the start. */
+/* A listener that writes lines for people, and not too many. A line says what
+ * was lost and why, and the paths of sender and recipient, also of one that had
+ * a name and ended not long ago. The first `max_lines` are written, then none
+ * for `pause_ns`, then how many were left out, and from the start. */
 typedef struct lbx_dead_letter_log {
     void (*print)(void *context, const char *line);
     void *context;

@@ -12,6 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    LOG_PATH_BYTES = 128,
+    LOG_REF_BYTES = LOG_PATH_BYTES + 32,
+    LOG_LINE_BYTES = 768,
+};
+
 /* What the reserved fields hold. */
 typedef struct state {
     lbx__lock lock;
@@ -62,9 +68,18 @@ log_decide(lbx_dead_letter_log *log)
 static void
 log_describe_ref(lbx_ref ref, char *text, size_t size_bytes)
 {
-    if (!ref.word)
+    char path[LOG_PATH_BYTES];
+
+    if (!ref.word) {
         (void)snprintf(text, size_bytes, "nobody");
-    else if (lbx_ref_path(ref, text, size_bytes) == LBX_NOT_FOUND)
+        return;
+    }
+    if (lbx_ref_path(ref, text, size_bytes) != LBX_NOT_FOUND)
+        return;
+    if (lbx__names_last_path(lbx__cell_of(ref.word)->system->names, ref.word,
+                             path, sizeof(path)))
+        (void)snprintf(text, size_bytes, "%s (ended)", path);
+    else
         (void)snprintf(text, size_bytes, "an actor that has ended");
 }
 
@@ -74,9 +89,9 @@ log_heard(void *context, const lbx_dead_letter_event *letter)
     lbx_dead_letter_log *log = context;
     const lbx_type *type = letter->envelope->type;
     struct verdict verdict;
-    char from[128];
-    char to[128];
-    char line[512];
+    char from[LOG_REF_BYTES];
+    char to[LOG_REF_BYTES];
+    char line[LOG_LINE_BYTES];
 
     if (letter->suppressed || !log->print ||
         (!log->during_stop && lbx__system_is_stopping(letter->system)))

@@ -7,16 +7,33 @@
  *          cells, also of those without a name. Only the owner of a cell that
  *          is not alive changes them, or its parent when it releases the cell;
  *          these two may read them without the lock.
+ *
+ * The paths of the named actors that ended last are remembered, so that a dead
+ * letter can still say for which actor it was.
  */
 #include "actor/core/system.h"
 
 #include "base/alloc.h"
+#include <stdio.h>
 #include <string.h>
+
+enum {
+    NAMES_ENDED = 64,
+    NAMES_PATH_BYTES = 120,
+};
+
+/* An actor that has ended. */
+typedef struct names_ended {
+    uint64_t ref;
+    char path[NAMES_PATH_BYTES];
+} names_ended;
 
 struct lbx__names {
     const lbx_allocator *allocator;
     lbx__lock lock;
     lbx__map cells;
+    names_ended *ended; /* a ring; NULL until there is one */
+    uint32_t ended_next;
 };
 
 /* What the map finds a cell by. */
@@ -44,6 +61,9 @@ lbx__names_destroy(lbx__names *names)
     if (!names)
         return;
     lbx__map_fini(&names->cells, names->allocator);
+    if (names->ended)
+        lbx__free(names->allocator, names->ended,
+                  NAMES_ENDED * sizeof(names->ended[0]));
     lbx__free(names->allocator, names, sizeof(*names));
 }
 
@@ -112,6 +132,22 @@ lbx__names_enter(lbx__names *names, lbx__cell *cell, lbx__cell *parent,
     return status;
 }
 
+/* Remembers the path of a named cell; not without memory. Under the lock. */
+static void
+names_remember(lbx__names *names, const lbx__cell *cell)
+{
+    names_ended *ended;
+
+    if (!names->ended)
+        names->ended = lbx__zalloc(names->allocator,
+                                   NAMES_ENDED * sizeof(names->ended[0]));
+    if (!names->ended)
+        return;
+    ended = &names->ended[names->ended_next++ % NAMES_ENDED];
+    ended->ref = lbx__cell_ref(cell);
+    (void)lbx__print_path(cell, ended->path, sizeof(ended->path));
+}
+
 void
 lbx__names_leave(lbx__names *names, lbx__cell *cell)
 {
@@ -121,6 +157,7 @@ lbx__names_leave(lbx__names *names, lbx__cell *cell)
     if (!name)
         return;
     lbx__lock_take(&names->lock);
+    names_remember(names, cell);
     key = (struct names_key){cell->parent, name, strlen(name)};
     (void)lbx__map_remove(&names->cells, names_hash(&key), names_matches, &key);
     cell->name = NULL;
@@ -142,6 +179,27 @@ lbx__names_path(lbx__names *names, uint64_t ref,
         status = write(cell, context);
     lbx__lock_give(&names->lock);
     return status;
+}
+
+bool
+lbx__names_last_path(lbx__names *names, uint64_t ref, char *ret_path,
+                     size_t size_bytes)
+{
+    const lbx__cell *cell = lbx__cell_of(ref);
+    bool found;
+
+    lbx__lock_take(&names->lock);
+    // Its parent may not have released it yet (NAMES-1).
+    found = cell->life == lbx__generation_of(ref) && cell->name;
+    if (found)
+        (void)lbx__print_path(cell, ret_path, size_bytes);
+    for (uint32_t i = 0; !found && names->ended && i < NAMES_ENDED; i++) {
+        found = names->ended[i].ref == ref;
+        if (found)
+            (void)snprintf(ret_path, size_bytes, "%s", names->ended[i].path);
+    }
+    lbx__lock_give(&names->lock);
+    return found;
 }
 
 uint64_t

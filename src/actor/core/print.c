@@ -68,16 +68,23 @@ struct target {
     size_t size_bytes;
 };
 
+lbx_status
+lbx__print_path(const lbx__cell *cell, char *ret_path, size_t size_bytes)
+{
+    size_t length = print_path_length(cell);
+    bool fits = length < size_bytes;
+
+    print_path(cell, length, ret_path, size_bytes);
+    ret_path[fits ? length : size_bytes - 1] = 0;
+    return fits ? LBX_OK : LBX_FULL;
+}
+
 static lbx_status
 print_copy_path(const lbx__cell *cell, void *context)
 {
     const struct target *target = context;
-    size_t length = print_path_length(cell);
-    bool fits = length < target->size_bytes;
 
-    print_path(cell, length, target->text, target->size_bytes);
-    target->text[fits ? length : target->size_bytes - 1] = 0;
-    return fits ? LBX_OK : LBX_FULL;
+    return lbx__print_path(cell, target->text, target->size_bytes);
 }
 
 lbx_status

@@ -233,9 +233,17 @@ lbx_status lbx__names_path(lbx__names *names, uint64_t ref,
                            lbx_status (*write)(const lbx__cell *cell,
                                                void *context),
                            void *context);
+/* The path of a named actor, also of one that has ended and is remembered. */
+bool lbx__names_last_path(lbx__names *names, uint64_t ref, char *ret_path,
+                          size_t size_bytes);
 /* The ref of a child, or 0. */
 uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
                          const char *name, size_t length);
+
+/* print.c: writes the path of a cell, cut if it does not fit: then FULL. While
+ * no name changes. */
+lbx_status lbx__print_path(const lbx__cell *cell, char *ret_path,
+                           size_t size_bytes);
 
 /* timers.c */
 lbx_status lbx__timers_create(lbx_system *system, lbx__timers **ret);

@@ -202,3 +202,52 @@ STAGE_TEST("", capacity_for_control_messages_can_be_set_from_settings)
         CHECK_INT(accepted[i], count);
     }
 }
+
+/* ---- Defaults ---- */
+
+static void
+check_explained(struct stage *stage, const char *text, const char *words)
+{
+    lbx_ref ref;
+
+    stage_begin(stage, text);
+    ref = stage_spawn(stage, MAILBOX("m"), "m");
+    if (!strstr(stage_explain(stage, ref), words))
+        FAIL("no '%s' in: %s", words, stage->said);
+    stage_end(stage);
+}
+
+/* The numbers as they are written, and what they do. */
+TEST_CITING("A-12", defaults_are_akkas)
+{
+    static const struct {
+        const char *path;
+        const char *value;
+    } rows[] = {
+        {"default-mailbox.mailbox-type", "unbounded"},
+        {"default-mailbox.mailbox-capacity", "1000"},
+        {"default-mailbox.mailbox-push-timeout-time", "10s"},
+        {"default-mailbox.stash-capacity", "-1"},
+        {"default-dispatcher.throughput", "5"},
+        {"default-dispatcher.throughput-deadline-time", "0ms"},
+        {"default-dispatcher.mailbox-requirement", ""},
+        {"unstarted-push-timeout", "10s"},
+    };
+    struct stage stage;
+    const lbx_settings *actor;
+
+    stage_prepare(&stage, lbx_system_reference_settings());
+    actor = lbx_settings_at(stage.settings, "letterbox.actor");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CHECK_STR(rows[i].value,
+                  lbx_settings_text(lbx_settings_at(actor, rows[i].path)));
+    stage_open(&stage);
+    CHECK_GETS(&stage, ANY, "a", 6, "multi-consumer");
+    stage_end(&stage);
+    check_explained(&stage, "m.mailbox-type = bounded",
+                    "capacity 1000, senders wait 10000 ms");
+    check_explained(&stage,
+                    "m { mailbox-type = bounded\n"
+                    "mailbox-push-timeout-time = -1 }",
+                    "capacity 1000, senders wait for ever");
+}

@@ -129,3 +129,34 @@ TEST(every_reason_has_words)
         CHECK(strlen(lbx_loss_reason_text((lbx_loss_reason)i)) > 5);
     CHECK(strcmp("?", lbx_loss_reason_text((lbx_loss_reason)99)) == 0);
 }
+
+/* The recipient has a name as long as the system remembers it, also when other
+ * actors have its cell. */
+ACTOR_TEST("2.4.6", the_log_names_a_recipient_that_has_ended)
+{
+    struct lines lines = {.count = 0};
+    lbx_dead_letter_log log = LBX_DEAD_LETTER_LOG_INIT;
+
+    log.print = keep;
+    log.context = &lines;
+    CHECK_OK(lbx_system_add_dead_letter_listener(
+        world->system, lbx_dead_letter_log_as_listener(&log)));
+    a->children[0] = b;
+    a->receive = NULL;
+    part_spawn(a);
+    (void)world_run(world);
+    bid(a, do_stop, NULL); // and b with it
+    (void)world_run(world);
+    part_spawn(c);
+    (void)world_run(world);
+    lbx_tell(b->self, letter(1));
+    CHECK(strstr(lines.last, " to /user/a/b (ended): "));
+    for (int i = 0; i < 100; i++) { // more than are remembered
+        part_spawn(d);
+        lbx_ref_stop(d->self);
+        (void)world_run(world);
+    }
+    lbx_tell(b->self, letter(1));
+    CHECK(strstr(lines.last, " to an actor that has ended: "));
+    world_end(world);
+}

@@ -391,3 +391,57 @@ TEST(a_pool_without_routees_ends)
     CHECK(!lbx_ref_is_alive(crew.pool));
     world_end(&crew.world);
 }
+
+/* ---- Idle before busy ---- */
+
+enum {
+    PAIR = 2
+};
+
+static lbx_ref pair[PAIR];
+static int pair_count;
+static int pair_handled[PAIR];
+
+static lbx_status
+pair_start(lbx_context *context, void *state, void *argument)
+{
+    (void)argument;
+    *(int *)state = pair_count;
+    pair[pair_count++] = lbx_context_self(context);
+    return LBX_OK;
+}
+
+static lbx_status
+pair_receive(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)message;
+    pair_handled[*(int *)state]++;
+    return LBX_OK;
+}
+
+/* Neither has messages that wait; one has something to do. */
+ACTOR_TEST("2.4.9", smallest_mailbox_prefers_an_idle_routee_to_a_busy_one)
+{
+    static const lbx_behaviour twin = {
+        sizeof(lbx_behaviour), "twin", .state_bytes = sizeof(int),
+        .start = pair_start, .receive = pair_receive};
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_pool pool = LBX_POOL_INIT;
+    lbx_ref ref;
+
+    props.behaviour = &twin;
+    pool.props = &props;
+    pool.routees = PAIR;
+    pool.routing = LBX_POOL_ROUTING_SMALLEST_MAILBOX;
+    CHECK_OK(lbx_system_spawn_pool(world->system, &pool, NULL, &ref));
+    (void)world_run(world);
+    for (int i = 0; i < 4; i++) {
+        lbx_tell(ref, letter(1));
+        // Runs behind the pool: until then it is busy, with an empty mailbox.
+        CHECK_OK(lbx_ref_resume(pair[0]));
+        (void)world_run(world);
+    }
+    CHECK_INT(0, pair_handled[0]);
+    CHECK_INT(4, pair_handled[1]);
+}

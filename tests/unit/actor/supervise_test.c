@@ -152,6 +152,28 @@ FAMILY_TEST("", stopping_wins_over_failing, LBX_DIRECTIVE_RESTART)
     CHECK_INT(1, atomic_load(&family->world.ended));
 }
 
+static lbx_directive
+decide_aloud(lbx_context *context, struct part *part,
+             lbx_child_failure *failure)
+{
+    (void)context;
+    (void)failure;
+    world_write(part->world, "%s decides", part->name);
+    return LBX_DIRECTIVE_RESTART;
+}
+
+/* A decision would be for whichever actor has its cell then. */
+FAMILY_TEST("ACTOR-8", nothing_is_decided_about_a_child_that_has_ended,
+            LBX_DIRECTIVE_RESTART)
+{
+    family->p.decide = decide_aloud;
+    family_begin(family);
+    bid(&family->a, stop_and_fail, NULL);
+    CHECK_DIARY(&family->world, "a-");
+    lbx_tell(family->b.self, letter(FAILS));
+    CHECK_DIARY(&family->world, "b:1000 p decides b- b+");
+}
+
 static lbx_status
 take_and_fail(lbx_context *context, struct part *part, void *message)
 {

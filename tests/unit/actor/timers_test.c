@@ -100,6 +100,23 @@ TEST(periodic_timer_fires_again_and_again)
     world_end(&world);
 }
 
+/* It would be due at once, and not be missed: the period after it counts. */
+TEST(periodic_timer_skips_a_period_that_ends_now)
+{
+    struct world world;
+    struct part a;
+
+    easy_begin(&world, &a);
+    timer_start(&a, 1, 50, 100);
+    world_advance(&world, 150);
+    CHECK_DIARY(&world, "a:1");
+    world_advance(&world, 99);
+    CHECK_DIARY(&world, "");
+    world_advance(&world, 1);
+    CHECK_DIARY(&world, "a:1");
+    world_end(&world);
+}
+
 ACTOR_TEST("", cancelled_timer_never_fires)
 {
     lbx_timer timer;
@@ -367,6 +384,63 @@ ACTOR_TEST("", handler_may_start_a_timer)
     CHECK_DIARY(world, "a:7");
 }
 
+// ---- Cancelled by the copy of its own message ----
+
+struct cancelling {
+    lbx_system *system;
+    lbx_timer timer;
+    int copies;
+    int ends;
+};
+
+static void *
+cancel_and_copy(const void *message, void *context)
+{
+    struct cancelling *cancelling = context;
+
+    cancelling->copies++;
+    CHECK(lbx_timer_cancel(cancelling->system, cancelling->timer));
+    CHECK(!lbx_timer_cancel(cancelling->system, cancelling->timer));
+    return (void *)(uintptr_t)message;
+}
+
+static void
+count_ends(void *message, void *context)
+{
+    (void)message;
+    ((struct cancelling *)context)->ends++;
+}
+
+/* TIMER-2: the timer is in use until it has fired, and then another's. */
+ACTOR_TEST("", periodic_timer_may_be_cancelled_while_it_fires)
+{
+    struct cancelling cancelling = {.system = world->system};
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    lbx_type *type;
+    lbx_envelope envelope;
+
+    options.name = "test.Last";
+    options.clone = cancel_and_copy;
+    options.destroy = count_ends;
+    options.context = &cancelling;
+    CHECK_OK(lbx_type_create(&options, &type));
+    part_spawn(a);
+    envelope = lbx_envelope_of_type(letter(7), type);
+    CHECK_OK(lbx_timer_start(world->system, a->self, &envelope, 10, 10,
+                             &cancelling.timer));
+    world_advance(world, 10);
+    CHECK_DIARY(world, "a+ a:7");
+    CHECK_INT(2, cancelling.ends); // the message, and its one copy
+    timer_start(a, 1, 10, 0);
+    timer_start(a, 2, 10, 0);
+    world_advance(world, 100);
+    CHECK_DIARY(world, "a:1 a:2");
+    CHECK_INT(1, cancelling.copies);
+    world_end(world);
+    CHECK_INT(2, cancelling.ends);
+    lbx_type_destroy(type);
+}
+
 // ---- Timers of an actor's own ----
 
 static lbx_status
@@ -510,4 +584,17 @@ TEST(cancel_races_with_firing)
     CHECK_INT(total, atomic_load(&cancels.a.received) +
                          atomic_load(&cancels.cancelled));
     CHECK_INT(total, atomic_load(&cancels.world.ended));
+}
+
+/* The thread sleeps until the first timer is due, and must hear of one that is
+ * due sooner. In some of the rounds it is asleep. */
+ACTOR_TEST_THREADS("", sooner_timer_wakes_the_thread_of_the_timers, 1)
+{
+    a->silent = true;
+    part_spawn(a);
+    timer_start(a, 1, 3600 * LBX_SECOND, 0);
+    for (unsigned i = 1; i <= 50; i++) {
+        timer_start(a, 2, LBX_US, 0);
+        EVENTUALLY(atomic_load(&a->received) == i);
+    }
 }

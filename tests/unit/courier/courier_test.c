@@ -260,6 +260,47 @@ bark(void *context, int64_t silent_ns)
     atomic_fetch_add(&guard->stuck, 1);
 }
 
+/* Else a courier that waits for letters would be reported as stuck. */
+TEST(the_watchdog_must_be_more_patient_than_a_receive)
+{
+    static const struct {
+        int64_t wait_ns;
+        int64_t watchdog_ns;
+        bool is_refused;
+    } rows[] = {
+        {20 * LBX_SECOND, 20 * LBX_SECOND - 1, true},
+        {20 * LBX_SECOND, 20 * LBX_SECOND, true},
+        {20 * LBX_SECOND, 20 * LBX_SECOND + 1, false},
+        {LBX_DEFAULT, 5 * LBX_SECOND - 1, true}, // the box waits 5 s
+        {LBX_DEFAULT, 5 * LBX_SECOND, true},
+        {LBX_DEFAULT, 5 * LBX_SECOND + 1, false},
+    };
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    FIXTURE(fx);
+    lbx_postbox *fake;
+
+    fixture_open(&fx);
+    box.wait_ns = 5 * LBX_SECOND;
+    options.box = &box;
+    CHECK_OK(lbx_fake_postbox_create(&options, &fake));
+    fx.options.postbox = fake;
+    fx.options.stuck = bark;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        lbx_courier *courier;
+
+        fx.options.wait_ns = rows[i].wait_ns;
+        fx.options.watchdog_ns = rows[i].watchdog_ns;
+        if (rows[i].is_refused) {
+            check_refused(&fx, LBX_INVALID, "watchdog_ns");
+        } else {
+            CHECK_OK(lbx_courier_create(&fx.options, &courier));
+            lbx_courier_destroy(courier);
+        }
+    }
+    lbx_postbox_unref(fake);
+}
+
 /* Checks by hand, as the watchdog's thread does. */
 static lbx_status
 fall_silent(lbx_job *job, void *context)
