@@ -4,12 +4,11 @@
  * numbers, operations polled by hand, and sinks that remember what they were
  * told.
  *
- *     struct box box = box_create(LBX_KIND_UNBOUNDED, NULL);
+ *     LOCAL_BOX(box) = box_create(LBX_KIND_UNBOUNDED, NULL);
  *
  *     box_fill(&box, 1, 2);
  *     CHECK_TAKES(&box, 1, 2);
  *     CHECK_NOTHING(&box);
- *     box_destroy(&box);
  *
  * Only public headers are used: these groups see what a user sees.
  */
@@ -53,6 +52,22 @@ struct box box_bounded(int64_t capacity_messages, lbx_overflow overflow);
 
 /* Releases both handles; what is left inside is lost. Takes ended boxes. */
 void box_destroy(struct box *box);
+
+/* Declares a box that is destroyed with its block. */
+#define LOCAL_BOX(name) __attribute__((cleanup(box_destroy))) struct box name
+
+/* A test with a mailbox, `box`, which is destroyed after it. */
+#define BOX_TEST(behaviours, name, ...)                                        \
+    static void name##_in(struct box *box);                                    \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        LOCAL_BOX(box) = __VA_ARGS__;                                          \
+                                                                               \
+        name##_in(&box);                                                       \
+    }                                                                          \
+                                                                               \
+    static void name##_in(struct box *box)
 
 /* Messages are numbers; 0 is NULL, which is a message like any other. */
 void *message_of(intptr_t number);

@@ -4,131 +4,120 @@
 #include "support/torture.h"
 
 /* Offer, offer while full, poll: it waits, then resumes. */
-TEST_CITING("B-09 B-03", offer_on_full_is_pending_and_resumes_after_poll)
+BOX_TEST("B-09 B-03", offer_on_full_is_pending_and_resumes_after_poll,
+         block_full(2))
 {
-    struct box box = block_full(2);
     struct waiter offer;
 
-    waiter_send_pending(&offer, &box, 3);
-    CHECK_INT(2, box_depth(&box));
-    CHECK_TAKES(&box, 1);
+    waiter_send_pending(&offer, box, 3);
+    CHECK_INT(2, box_depth(box));
+    CHECK_TAKES(box, 1);
     CHECK_INT(1, atomic_load(&offer.wakes));
     CHECK_OK(waiter_poll(&offer));
-    CHECK_TAKES(&box, 2, 3);
+    CHECK_TAKES(box, 2, 3);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* Capacity 1 with one message: the second offer waits and never says full. */
-TEST_CITING("B-15", capacity_one_second_offer_is_pending_not_full)
+BOX_TEST("B-15", capacity_one_second_offer_is_pending_not_full, block_full(1))
 {
-    struct box box = block_full(1);
     struct waiter offer;
 
-    waiter_send(&offer, &box, 2, LBX_FOREVER);
+    waiter_send(&offer, box, 2, LBX_FOREVER);
     for (int i = 0; i < 10; i++)
         CHECK_STATUS(LBX_PENDING, waiter_poll(&offer));
-    CHECK_INT(0, box_stats(&box).rejected);
-    CHECK_TAKES(&box, 1);
+    CHECK_INT(0, box_stats(box).rejected);
+    CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&offer));
-    CHECK_TAKES(&box, 2);
+    CHECK_TAKES(box, 2);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* One and the same thread keeps a thousand sends waiting and goes on to
  * receive: none of them blocks it. */
-TEST_CITING("B-01", no_thread_is_blocked_by_waiting_offers)
+BOX_TEST("B-01", no_thread_is_blocked_by_waiting_offers, block_full(1))
 {
     enum {
         OFFERS = 1000
     };
     static struct waiter offers[OFFERS];
-    struct box box = block_full(1);
 
     for (int i = 0; i < OFFERS; i++)
-        waiter_send_pending(&offers[i], &box, 2 + i);
-    CHECK_INT(OFFERS, box_stats(&box).waiting_senders);
+        waiter_send_pending(&offers[i], box, 2 + i);
+    CHECK_INT(OFFERS, box_stats(box).waiting_senders);
     for (int i = 0; i <= OFFERS; i++)
-        CHECK_TAKES(&box, 1 + i);
+        CHECK_TAKES(box, 1 + i);
     for (int i = 0; i < OFFERS; i++) {
         CHECK_OK(waiter_poll(&offers[i]));
         CHECK_INT(1, atomic_load(&offers[i].wakes));
         waiter_fini(&offers[i]);
     }
-    box_destroy(&box);
 }
 
 /* Where there is room nothing waits, nothing is registered, nobody woken. */
-TEST_CITING("B-15 B-03", offer_with_room_adds_no_waiting)
+BOX_TEST("B-15 B-03", offer_with_room_adds_no_waiting,
+         box_bounded(3, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_bounded(3, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
     for (int i = 1; i <= 3; i++) {
-        waiter_send(&offer, &box, i, LBX_FOREVER);
+        waiter_send(&offer, box, i, LBX_FOREVER);
         CHECK_OK(waiter_poll(&offer));
         CHECK_INT(0, atomic_load(&offer.wakes));
-        CHECK_INT(0, box_stats(&box).waiting_senders);
+        CHECK_INT(0, box_stats(box).waiting_senders);
         waiter_fini(&offer);
     }
-    CHECK_TAKES(&box, 1, 2, 3);
-    box_destroy(&box);
+    CHECK_TAKES(box, 1, 2, 3);
 }
 
 /* The poll path mirrors the offer's: empty registers, a message resumes. */
-TEST_CITING("B-03", poll_on_empty_is_pending_and_resumes_after_offer)
+BOX_TEST("B-03", poll_on_empty_is_pending_and_resumes_after_offer,
+         box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter take, offer;
 
-    waiter_receive_pending(&take, &box);
-    waiter_send(&offer, &box, 1, LBX_FOREVER);
+    waiter_receive_pending(&take, box);
+    waiter_send(&offer, box, 1, LBX_FOREVER);
     CHECK_OK(waiter_poll(&offer));
     CHECK_INT(1, atomic_load(&take.wakes));
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(1, number_of(take.message));
     waiter_fini(&take);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* One poll notifies one producer; one offer notifies one consumer. */
-TEST_CITING("B-03", each_poll_notifies_one_waiter)
+BOX_TEST("B-03", each_poll_notifies_one_waiter, block_full(1))
 {
-    struct box box = block_full(1);
     struct waiter first, second;
 
-    waiter_send_pending(&first, &box, 2);
-    waiter_send_pending(&second, &box, 3);
-    CHECK_TAKES(&box, 1);
+    waiter_send_pending(&first, box, 2);
+    waiter_send_pending(&second, box, 3);
+    CHECK_TAKES(box, 1);
     CHECK_INT(1, atomic_load(&first.wakes));
     CHECK_INT(0, atomic_load(&second.wakes));
-    CHECK_TAKES(&box, 2);
+    CHECK_TAKES(box, 2);
     CHECK_INT(1, atomic_load(&first.wakes));
     CHECK_INT(1, atomic_load(&second.wakes));
     waiter_fini(&first);
     waiter_fini(&second);
-    box_destroy(&box);
 }
 
 /* The named risk: a lock held across a suspension. While sends and a receive
  * elsewhere are pending, every synchronous call goes through. */
-TEST_CITING("B-13 B-04", no_lock_is_held_while_pending)
+BOX_TEST("B-13 B-04", no_lock_is_held_while_pending, block_full(1))
 {
-    struct box box = block_full(1);
     struct waiter offer;
 
-    waiter_send_pending(&offer, &box, 2);
-    CHECK_INT(1, box_depth(&box));
-    CHECK_INT(1, lbx_mailbox_capacity(box.mailbox));
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
-    CHECK(lbx_mailbox_is_full(box.mailbox));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK(lbx_mailbox_resume(box.mailbox));
+    waiter_send_pending(&offer, box, 2);
+    CHECK_INT(1, box_depth(box));
+    CHECK_INT(1, lbx_mailbox_capacity(box->mailbox));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, NULL));
+    CHECK(lbx_mailbox_is_full(box->mailbox));
+    CHECK_STATUS(LBX_FULL, box_send(box, 3));
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK(lbx_mailbox_resume(box->mailbox));
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* A waker is called outside every lock: it may end its own operation and send
@@ -150,20 +139,18 @@ poll_from_the_waker(void *context)
     again->second = box_send(again->box, 3);
 }
 
-TEST_CITING("B-13", waker_may_finish_its_own_operation)
+BOX_TEST("B-13", waker_may_finish_its_own_operation, block_full(1))
 {
-    struct box box = block_full(1);
-    struct again again = {.box = &box, .second = LBX_OK};
+    struct again again = {.box = box, .second = LBX_OK};
     lbx_waker waker = {poll_from_the_waker, &again};
 
-    CHECK_OK(lbx_producer_send_init(&again.operation, box.in, message_of(2),
+    CHECK_OK(lbx_producer_send_init(&again.operation, box->in, message_of(2),
                                     LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&again.operation, &waker));
-    CHECK_TAKES(&box, 1);
+    CHECK_TAKES(box, 1);
     CHECK_OK(again.first);
     CHECK_STATUS(LBX_FULL, again.second);
-    CHECK_TAKES(&box, 2);
-    box_destroy(&box);
+    CHECK_TAKES(box, 2);
 }
 
 /* The other risk: an allocation per operation. There is none. */
@@ -221,33 +208,29 @@ TEST_CITING("B-13 C-32", destroyed_operation_leaves_no_registration)
 
 /* A send that was completed by hand-over is sent: giving it up afterwards says
  * so, and its message arrives once. */
-TEST_CITING("B-03 R-34", cancelled_after_hand_over_is_sent)
+BOX_TEST("B-03 R-34", cancelled_after_hand_over_is_sent, block_full(1))
 {
-    struct box box = block_full(1);
     struct waiter offer;
 
-    waiter_send_pending(&offer, &box, 2);
-    CHECK_TAKES(&box, 1);
+    waiter_send_pending(&offer, box, 2);
+    CHECK_TAKES(box, 1);
     CHECK_OK(lbx_operation_cancel(&offer.operation));
     CHECK_OK(lbx_operation_status(&offer.operation));
-    CHECK_TAKES(&box, 2);
-    CHECK_NOTHING(&box);
+    CHECK_TAKES(box, 2);
+    CHECK_NOTHING(box);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
-TEST_CITING("B-03 R-12", cancelled_before_room_keeps_its_message)
+BOX_TEST("B-03 R-12", cancelled_before_room_keeps_its_message, block_full(1))
 {
-    struct box box = block_full(1);
     struct waiter offer;
 
-    waiter_send_pending(&offer, &box, 2);
+    waiter_send_pending(&offer, box, 2);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&offer.operation));
     CHECK_STATUS(LBX_CANCELLED, waiter_poll(&offer));
-    CHECK_TAKES(&box, 1);
-    CHECK_NOTHING(&box);
-    CHECK_OK(box_send(&box, 2)); // ours again
-    CHECK_TAKES(&box, 2);
+    CHECK_TAKES(box, 1);
+    CHECK_NOTHING(box);
+    CHECK_OK(box_send(box, 2)); // ours again
+    CHECK_TAKES(box, 2);
     waiter_fini(&offer);
-    box_destroy(&box);
 }

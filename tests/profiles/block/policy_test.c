@@ -24,53 +24,49 @@ offered_box(struct waiter *offer, lbx_overflow overflow)
 TEST_CITING("B-15 B-11", drop_oldest_is_unchanged)
 {
     struct waiter offer;
-    struct box box = offered_box(&offer, LBX_OVERFLOW_DROP_OLDEST);
+    LOCAL_BOX(box) = offered_box(&offer, LBX_OVERFLOW_DROP_OLDEST);
 
     CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, offer.result.outcome);
     CHECK_INT(1, offer.result.dropped_messages);
     CHECK_TAKES(&box, 2, 3);
     CHECK_NOTHING(&box);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 TEST_CITING("B-11", drop_newest_is_unchanged)
 {
     struct waiter offer;
-    struct box box = offered_box(&offer, LBX_OVERFLOW_DROP_NEWEST);
+    LOCAL_BOX(box) = offered_box(&offer, LBX_OVERFLOW_DROP_NEWEST);
 
     CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, offer.result.outcome);
     CHECK_TAKES(&box, 1, 2);
     CHECK_NOTHING(&box);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 TEST_CITING("B-11", grow_is_unchanged)
 {
     struct waiter offer;
-    struct box box = offered_box(&offer, LBX_OVERFLOW_GROW);
+    LOCAL_BOX(box) = offered_box(&offer, LBX_OVERFLOW_GROW);
 
     CHECK_INT(LBX_OUTCOME_GREW, offer.result.outcome);
     CHECK_INT(4, offer.result.capacity_messages);
     CHECK_TAKES(&box, 1, 2, 3);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* "Block = immediate error" was rejected; that is REJECT's, by name. */
-TEST_CITING("B-16 B-11", reject_answers_full_at_once)
+BOX_TEST("B-16 B-11", reject_answers_full_at_once,
+         box_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = box_bounded(1, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
-    CHECK_OK(box_send(&box, 1));
-    waiter_send(&offer, &box, 2, LBX_FOREVER);
+    CHECK_OK(box_send(box, 1));
+    waiter_send(&offer, box, 2, LBX_FOREVER);
     CHECK_STATUS(LBX_FULL, waiter_poll(&offer));
     waiter_fini(&offer);
-    CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, message_of(2)));
-    CHECK(!(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BLOCK));
-    box_destroy(&box);
+    CHECK_STATUS(LBX_FULL, lbx_producer_send(box->in, message_of(2)));
+    CHECK(!(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BLOCK));
 }
 
 /* The blocking fronts of the other policies never park: a deadline for ever

@@ -10,7 +10,7 @@ TEST_CITING("B-16 R-02", offer_ends_at_its_deadline_and_not_before)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, LBX_SECOND));
@@ -23,7 +23,6 @@ TEST_CITING("B-16 R-02", offer_ends_at_its_deadline_and_not_before)
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
     CHECK_INT(0, box_stats(&box).waiting_senders);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* The message of a send that timed out never arrives. */
@@ -31,7 +30,7 @@ TEST_CITING("B-16 R-12", timed_out_offer_leaves_nothing_behind)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send_pending(&offer, &box, 2);
@@ -42,7 +41,6 @@ TEST_CITING("B-16 R-12", timed_out_offer_leaves_nothing_behind)
     CHECK_INT(1, box_stats(&box).accepted);
     CHECK_INT(0, box_stats(&box).lost);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* The mailbox's own wait and the call's deadline: the earlier one ends it. */
@@ -73,7 +71,7 @@ TEST_CITING("B-16 R-34", handed_over_before_the_deadline_is_sent)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
     struct waiter offer;
 
     waiter_send_pending(&offer, &box, 2);
@@ -82,7 +80,6 @@ TEST_CITING("B-16 R-34", handed_over_before_the_deadline_is_sent)
     CHECK_OK(waiter_poll(&offer));
     CHECK_TAKES(&box, 2);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* One in the line times out; the others keep their places. */
@@ -90,7 +87,7 @@ TEST_CITING("B-16 B-15", timeout_in_the_line_lets_the_next_proceed)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter hurried, patient;
 
     waiter_send(&hurried, &box, 2, lbx_deadline_after(&clock, LBX_MS));
@@ -103,7 +100,6 @@ TEST_CITING("B-16 B-15", timeout_in_the_line_lets_the_next_proceed)
     CHECK_TAKES(&box, 3);
     waiter_fini(&hurried);
     waiter_fini(&patient);
-    box_destroy(&box);
 }
 
 /* after_wait DROP_NEWEST, as in Akka: the sender sees OK, and the loss sink
@@ -114,7 +110,7 @@ TEST_CITING("B-16 R-01", wait_that_ends_in_drop_newest_is_a_loss)
     lbx_clock clock = test_clock_interface(&time);
     struct losses losses = {0};
     struct waiter offer;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, plain_options(), with.capacity_messages = 1,
             with.overflow = LBX_OVERFLOW_BLOCK, with.wait_ns = LBX_MS,
             with.after_wait = LBX_OVERFLOW_DROP_NEWEST,
@@ -134,7 +130,6 @@ TEST_CITING("B-16 R-01", wait_that_ends_in_drop_newest_is_a_loss)
     CHECK_TAKES(&box, 1);
     CHECK_NOTHING(&box);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* A deadline of the call's own always gives the message back. */
@@ -142,7 +137,7 @@ TEST_CITING("B-16 R-12", own_deadline_never_drops)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box =
+    LOCAL_BOX(box) =
         block_full_timed(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST);
     struct waiter offer;
 
@@ -152,20 +147,17 @@ TEST_CITING("B-16 R-12", own_deadline_never_drops)
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
     CHECK_INT(0, box_stats(&box).lost);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* A deadline in the past is one try and no wait. */
-TEST_CITING("B-16 R-02", past_deadline_is_one_try)
+BOX_TEST("B-16 R-02", past_deadline_is_one_try,
+         box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
-
-    CHECK_OK(lbx_producer_send_until(box.in, message_of(1), 1));
+    CHECK_OK(lbx_producer_send_until(box->in, message_of(1), 1));
     CHECK_STATUS(LBX_TIMEOUT,
-                 lbx_producer_send_until(box.in, message_of(2), 1));
-    CHECK_TAKES(&box, 1);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+                 lbx_producer_send_until(box->in, message_of(2), 1));
+    CHECK_TAKES(box, 1);
+    CHECK_NOTHING(box);
 }
 
 /* wait_ns 0 is the same for every send. */
@@ -173,32 +165,29 @@ TEST_CITING("B-16 R-02", zero_wait_never_waits)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, 0, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, 0, LBX_OVERFLOW_REJECT);
 
     CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send(box.in, message_of(2)));
     CHECK_TAKES(&box, 1);
     CHECK_OK(lbx_producer_send(box.in, message_of(2)));
-    box_destroy(&box);
 }
 
 /* A parked thread comes back by itself, and not before its time. */
-TEST_CITING("B-16 R-02", parked_thread_comes_back_at_its_deadline)
+BOX_TEST("B-16 R-02", parked_thread_comes_back_at_its_deadline, block_full(1))
 {
-    struct box box = block_full(1);
     int64_t deadline = lbx_deadline_after(NULL, 2 * LBX_MS);
 
     CHECK_STATUS(LBX_TIMEOUT,
-                 lbx_producer_send_until(box.in, message_of(2), deadline));
+                 lbx_producer_send_until(box->in, message_of(2), deadline));
     CHECK(lbx_clock_now(NULL) >= deadline);
-    CHECK_INT(0, box_stats(&box).waiting_senders);
-    box_destroy(&box);
+    CHECK_INT(0, box_stats(box).waiting_senders);
 }
 
 TEST_CITING("B-16 B-03", receive_ends_at_its_deadline_too)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
+    LOCAL_BOX(box) = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
     struct waiter take;
 
     CHECK_TAKES(&box, 1);
@@ -209,5 +198,4 @@ TEST_CITING("B-16 B-03", receive_ends_at_its_deadline_too)
     CHECK_OK(box_send(&box, 2)); // and takes nothing after that
     CHECK_TAKES(&box, 2);
     waiter_fini(&take);
-    box_destroy(&box);
 }

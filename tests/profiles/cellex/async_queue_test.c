@@ -8,26 +8,24 @@
 
 #include <poll.h>
 
-TEST_CITING("C-22 C-23", offer_then_poll_are_ready_at_once)
+BOX_TEST("C-22 C-23", offer_then_poll_are_ready_at_once,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter offer, take;
 
-    waiter_send(&offer, &box, 1, LBX_FOREVER);
+    waiter_send(&offer, box, 1, LBX_FOREVER);
     CHECK_OK(waiter_poll(&offer));
-    waiter_receive(&take, &box, LBX_FOREVER);
+    waiter_receive(&take, box, LBX_FOREVER);
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(1, number_of(take.message));
     waiter_fini(&offer);
     waiter_fini(&take);
-    box_destroy(&box);
 }
 
 /* The operations work on the two handles by themselves, clones included. */
-TEST_CITING("C-22", pair_round_trip)
+BOX_TEST("C-22", pair_round_trip, cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
-    lbx_producer *producer = lbx_producer_ref(box.in);
+    lbx_producer *producer = lbx_producer_ref(box->in);
     lbx_operation offer;
 
     CHECK_OK(
@@ -35,92 +33,86 @@ TEST_CITING("C-22", pair_round_trip)
     lbx_producer_unref(producer); // the operation keeps what it needs
     CHECK_OK(lbx_operation_poll(&offer, NULL));
     lbx_operation_fini(&offer);
-    CHECK_TAKES(&box, 5);
-    box_destroy(&box);
+    CHECK_TAKES(box, 5);
 }
 
 /* Nothing happens before the first poll. */
-TEST_CITING("C-23 C-30", operation_does_nothing_until_polled)
+BOX_TEST("C-23 C-30", operation_does_nothing_until_polled,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
-    waiter_send(&offer, &box, 1, LBX_FOREVER);
-    CHECK_INT(0, box_depth(&box));
+    waiter_send(&offer, box, 1, LBX_FOREVER);
+    CHECK_INT(0, box_depth(box));
     CHECK_STATUS(LBX_PENDING, lbx_operation_status(&offer.operation));
     waiter_fini(&offer);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    CHECK_NOTHING(box);
 }
 
-TEST_CITING("C-36", close_prevents_further_operations)
+BOX_TEST("C-36", close_prevents_further_operations,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter take, again, offer;
 
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    waiter_receive(&take, &box, LBX_FOREVER);
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    waiter_receive(&take, box, LBX_FOREVER);
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(1, number_of(take.message));
-    waiter_receive(&again, &box, LBX_FOREVER);
+    waiter_receive(&again, box, LBX_FOREVER);
     CHECK_STATUS(LBX_CLOSED, waiter_poll(&again));
-    waiter_send(&offer, &box, 2, LBX_FOREVER);
+    waiter_send(&offer, box, 2, LBX_FOREVER);
     CHECK_STATUS(LBX_CLOSED, waiter_poll(&offer));
     waiter_fini(&take);
     waiter_fini(&again);
     waiter_fini(&offer);
-    box_destroy(&box);
 }
 
 /* The seed's scenario: capacity 2 with 2 messages, and a third offer. */
-TEST_CITING("C-26 C-23 C-29", offer_blocks_until_space_available)
+BOX_TEST("C-26 C-23 C-29", offer_blocks_until_space_available,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter third;
 
-    box_fill(&box, 1, 2);
-    waiter_send_pending(&third, &box, 3);
-    CHECK_INT(1, box_stats(&box).waiting_senders);
-    CHECK_TAKES(&box, 1);
+    box_fill(box, 1, 2);
+    waiter_send_pending(&third, box, 3);
+    CHECK_INT(1, box_stats(box).waiting_senders);
+    CHECK_TAKES(box, 1);
     CHECK_INT(1, atomic_load(&third.wakes));
     CHECK_OK(waiter_poll(&third));
-    CHECK_TAKES(&box, 2, 3);
+    CHECK_TAKES(box, 2, 3);
     waiter_fini(&third);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-24", poll_blocks_until_item_available)
+BOX_TEST("C-24", poll_blocks_until_item_available,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter take;
 
-    waiter_receive_pending(&take, &box);
-    CHECK_INT(1, box_stats(&box).waiting_receivers);
+    waiter_receive_pending(&take, box);
+    CHECK_INT(1, box_stats(box).waiting_receivers);
     CHECK_STATUS(LBX_PENDING, waiter_poll(&take)); // nothing has changed
-    CHECK_INT(1, box_stats(&box).waiting_receivers);
-    CHECK_OK(box_send(&box, 9));
+    CHECK_INT(1, box_stats(box).waiting_receivers);
+    CHECK_OK(box_send(box, 9));
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(9, number_of(take.message));
-    CHECK_INT(0, box_stats(&box).waiting_receivers);
+    CHECK_INT(0, box_stats(box).waiting_receivers);
     waiter_fini(&take);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-36 R-35", close_wakes_waiting_consumer)
+BOX_TEST("C-36 R-35", close_wakes_waiting_consumer,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
     struct waiter takes[3];
 
     for (int i = 0; i < 3; i++)
-        waiter_receive_pending(&takes[i], &box);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+        waiter_receive_pending(&takes[i], box);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     for (int i = 0; i < 3; i++) { // all of them, not one
         CHECK_INT(1, atomic_load(&takes[i].wakes));
         CHECK_STATUS(LBX_CLOSED, waiter_poll(&takes[i]));
         waiter_fini(&takes[i]);
     }
-    box_destroy(&box);
 }
 
 /* ---- Interrupt context: seven operations, one answer ---- */
@@ -146,7 +138,7 @@ interrupt_box(bool *may_wait)
 TEST_CITING("C-41", interrupt_context_sends_would_block)
 {
     bool may_wait = false;
-    struct box box = interrupt_box(&may_wait);
+    LOCAL_BOX(box) = interrupt_box(&may_wait);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
     size_t sent = 9;
     void *batch[1] = {NULL};
@@ -162,13 +154,12 @@ TEST_CITING("C-41", interrupt_context_sends_would_block)
     CHECK_INT(0, sent);
     may_wait = true;
     CHECK_NOTHING(&box); // none of them left anything
-    box_destroy(&box);
 }
 
 TEST_CITING("C-41", interrupt_context_receives_would_block)
 {
     bool may_wait = true;
-    struct box box = interrupt_box(&may_wait);
+    LOCAL_BOX(box) = interrupt_box(&may_wait);
     void *message = NULL;
     size_t count = 9;
 
@@ -183,13 +174,12 @@ TEST_CITING("C-41", interrupt_context_receives_would_block)
     CHECK_INT(0, count);
     may_wait = true;
     CHECK_TAKES(&box, 1); // still there
-    box_destroy(&box);
 }
 
 TEST_CITING("C-41", interrupt_context_operations_would_block)
 {
     bool may_wait = false;
-    struct box box = interrupt_box(&may_wait);
+    LOCAL_BOX(box) = interrupt_box(&may_wait);
     struct waiter offer, take;
 
     waiter_send(&offer, &box, 1, LBX_FOREVER);
@@ -201,7 +191,6 @@ TEST_CITING("C-41", interrupt_context_operations_would_block)
     may_wait = true;
     CHECK_NOTHING(&box);
     CHECK_INT(0, box_stats(&box).waiting_receivers);
-    box_destroy(&box);
 }
 
 /* ---- The rules for operations ---- */
@@ -235,26 +224,24 @@ TEST_CITING("C-25 C-27", other_policies_answer_on_the_first_poll)
 }
 
 /* Any waker will do, and none at all: no runtime is presumed. */
-TEST_CITING("C-28", operations_need_no_runtime)
+BOX_TEST("C-28", operations_need_no_runtime,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     lbx_operation offer;
 
-    CHECK_OK(box_send(&box, 1));
+    CHECK_OK(box_send(box, 1));
     CHECK_OK(
-        lbx_producer_send_init(&offer, box.in, message_of(2), LBX_FOREVER));
+        lbx_producer_send_init(&offer, box->in, message_of(2), LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&offer, NULL));
-    CHECK_TAKES(&box, 1);
+    CHECK_TAKES(box, 1);
     CHECK_OK(lbx_operation_poll(&offer, NULL));
     lbx_operation_fini(&offer);
-    CHECK_TAKES(&box, 2);
-    box_destroy(&box);
+    CHECK_TAKES(box, 2);
 }
 
 /* And an event loop needs a descriptor only. */
-TEST_CITING("C-28 R-43", operations_fit_an_event_loop)
+BOX_TEST("C-28 R-43", operations_fit_an_event_loop, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct pollfd watched = {.events = POLLIN};
     lbx_event event;
     lbx_operation take;
@@ -262,10 +249,10 @@ TEST_CITING("C-28 R-43", operations_fit_an_event_loop)
 
     CHECK_OK(lbx_event_open(&event));
     watched.fd = event.fd;
-    CHECK_OK(lbx_consumer_receive_init(&take, box.out, &message, LBX_FOREVER));
+    CHECK_OK(lbx_consumer_receive_init(&take, box->out, &message, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&take, &event.waker));
     CHECK_INT(0, poll(&watched, 1, 0));
-    CHECK_OK(box_send(&box, 3));
+    CHECK_OK(box_send(box, 3));
     CHECK_INT(1, poll(&watched, 1, 0));
     lbx_event_clear(&event);
     CHECK_INT(0, poll(&watched, 1, 0));
@@ -273,7 +260,6 @@ TEST_CITING("C-28 R-43", operations_fit_an_event_loop)
     CHECK_INT(3, number_of(message));
     lbx_operation_fini(&take);
     lbx_event_close(&event);
-    box_destroy(&box);
 }
 
 /* The waker runs with no lock held, or this would never return. */
@@ -287,66 +273,63 @@ use_the_mailbox(void *context)
     CHECK_STATUS(LBX_FULL, box_send(box, 99));
 }
 
-TEST_CITING("C-31", no_lock_is_held_at_pending_or_in_a_waker)
+BOX_TEST("C-31", no_lock_is_held_at_pending_or_in_a_waker,
+         cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_BLOCK);
-    lbx_waker waker = {use_the_mailbox, &box};
+    lbx_waker waker = {use_the_mailbox, box};
     lbx_operation third;
 
-    box_fill(&box, 1, 2);
+    box_fill(box, 1, 2);
     CHECK_OK(
-        lbx_producer_send_init(&third, box.in, message_of(3), LBX_FOREVER));
+        lbx_producer_send_init(&third, box->in, message_of(3), LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&third, &waker));
-    CHECK_INT(2, box_depth(&box)); // the pending one holds nobody up
-    CHECK_TAKES(&box, 1);
+    CHECK_INT(2, box_depth(box)); // the pending one holds nobody up
+    CHECK_TAKES(box, 1);
     CHECK_OK(lbx_operation_poll(&third, NULL));
     lbx_operation_fini(&third);
-    CHECK_TAKES(&box, 2, 3);
-    box_destroy(&box);
+    CHECK_TAKES(box, 2, 3);
 }
 
 /* The seed's scenario: destroyed after registering, then room appears. */
-TEST_CITING("C-32", dropped_operation_releases_wait_registration)
+BOX_TEST("C-32", dropped_operation_releases_wait_registration,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter offer;
 
-    CHECK_OK(box_send(&box, 1));
-    waiter_send_pending(&offer, &box, 2);
+    CHECK_OK(box_send(box, 1));
+    waiter_send_pending(&offer, box, 2);
     waiter_fini(&offer);
-    CHECK_INT(0, box_stats(&box).waiting_senders);
-    CHECK_TAKES(&box, 1);
+    CHECK_INT(0, box_stats(box).waiting_senders);
+    CHECK_TAKES(box, 1);
     CHECK_INT(0, atomic_load(&offer.wakes));
-    CHECK_NOTHING(&box); // its message was not sent
-    CHECK_OK(box_send(&box, 3));
-    box_destroy(&box);
+    CHECK_NOTHING(box); // its message was not sent
+    CHECK_OK(box_send(box, 3));
 }
 
 /* The same for a receive: nothing is taken on its behalf. */
-TEST_CITING("C-32", dropped_receive_takes_nothing)
+BOX_TEST("C-32", dropped_receive_takes_nothing,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter take;
 
-    waiter_receive_pending(&take, &box);
+    waiter_receive_pending(&take, box);
     waiter_fini(&take);
-    CHECK_INT(0, box_stats(&box).waiting_receivers);
-    CHECK_OK(box_send(&box, 1));
+    CHECK_INT(0, box_stats(box).waiting_receivers);
+    CHECK_OK(box_send(box, 1));
     CHECK_INT(0, atomic_load(&take.wakes));
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_TAKES(box, 1);
 }
 
 /* In the source a woken operation that is destroyed swallows the wake-up; here
  * the next in line gets what the first was promised. */
-TEST_CITING("C-32 R-34", dropped_after_wake_passes_the_message_on)
+BOX_TEST("C-32 R-34", dropped_after_wake_passes_the_message_on,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter first, second;
 
-    waiter_receive_pending(&first, &box);
-    waiter_receive_pending(&second, &box);
-    CHECK_OK(box_send(&box, 1));
+    waiter_receive_pending(&first, box);
+    waiter_receive_pending(&second, box);
+    CHECK_OK(box_send(box, 1));
     CHECK_INT(1, atomic_load(&first.wakes));
     CHECK_INT(0, atomic_load(&second.wakes));
     waiter_fini(&first);
@@ -354,5 +337,4 @@ TEST_CITING("C-32 R-34", dropped_after_wake_passes_the_message_on)
     CHECK_OK(waiter_poll(&second));
     CHECK_INT(1, number_of(second.message));
     waiter_fini(&second);
-    box_destroy(&box);
 }

@@ -8,73 +8,61 @@
 #include "support/clock.h"
 #include <letterbox/compat/cellex.h>
 
-TEST_CITING("C-37", system_before_user)
+BOX_TEST("C-37", system_before_user, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 2), NULL));
-    CHECK_OK(box_send(&box, 3));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
-    CHECK_TAKES(&box, 2, 4, 1, 3);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_STOP, 2), NULL));
+    CHECK_OK(box_send(box, 3));
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
+    CHECK_TAKES(box, 2, 4, 1, 3);
 }
 
-TEST_CITING("R-16", suspended_dequeue_gives_nothing)
+BOX_TEST("R-16", suspended_dequeue_gives_nothing, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     void *messages[2];
     size_t count = 9;
 
-    box_fill(&box, 1, 2);
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_NOTHING(&box);
+    box_fill(box, 1, 2);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK_NOTHING(box);
     CHECK_STATUS(LBX_EMPTY,
-                 lbx_consumer_try_receive_batch(box.out, messages, 2, &count));
+                 lbx_consumer_try_receive_batch(box->out, messages, 2, &count));
     CHECK_INT(0, count);
-    CHECK_INT(2, box_depth(&box)); // held back, not gone
-    box_destroy(&box);
+    CHECK_INT(2, box_depth(box)); // held back, not gone
 }
 
-TEST_CITING("C-37 R-41", lengths_of_both_lanes)
+BOX_TEST("C-37 R-41", lengths_of_both_lanes, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    box_fill(&box, 1, 3);
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
-    CHECK_INT(4, box_depth(&box));
-    CHECK_INT(1, box_stats(&box).system_depth);
-    CHECK_TAKES(&box, 4);
-    CHECK_INT(3, box_depth(&box));
-    CHECK_INT(0, box_stats(&box).system_depth);
-    box_destroy(&box);
+    box_fill(box, 1, 3);
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_WATCH, 4), NULL));
+    CHECK_INT(4, box_depth(box));
+    CHECK_INT(1, box_stats(box).system_depth);
+    CHECK_TAKES(box, 4);
+    CHECK_INT(3, box_depth(box));
+    CHECK_INT(0, box_stats(box).system_depth);
 }
 
 /* Same priority or not: the system lane keeps the order of arrival. */
-TEST_CITING("C-38", system_queue_is_fifo)
+BOX_TEST("C-38", system_queue_is_fifo,
+         BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
+             with.system_reservation = LBX_UNLIMITED))
 {
-    struct box box = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
-                         with.system_reservation = LBX_UNLIMITED);
-
     for (int i = 1; i <= 9; i++)
-        CHECK_OK(box_post(&box, system_of((lbx_system_code)i, i), NULL));
-    CHECK_INT(9, box_stats(&box).system_depth);
-    CHECK_TAKES(&box, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-    box_destroy(&box);
+        CHECK_OK(box_post(box, system_of((lbx_system_code)i, i), NULL));
+    CHECK_INT(9, box_stats(box).system_depth);
+    CHECK_TAKES(box, 1, 2, 3, 4, 5, 6, 7, 8, 9);
 }
 
-TEST_CITING("C-23", offer_future_is_immediate_when_unbounded)
+BOX_TEST("C-23", offer_future_is_immediate_when_unbounded, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct waiter offer;
 
     for (int i = 0; i < 100; i++) {
-        waiter_send(&offer, &box, i, LBX_FOREVER);
+        waiter_send(&offer, box, i, LBX_FOREVER);
         CHECK_OK(waiter_poll(&offer));
         waiter_fini(&offer);
     }
-    CHECK_INT(100, box_depth(&box));
-    box_destroy(&box);
+    CHECK_INT(100, box_depth(box));
 }
 
 /* The deadline passes; the message comes back and can be sent elsewhere. */
@@ -82,9 +70,9 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box spare = cellex_unbounded();
+    LOCAL_BOX(spare) = cellex_unbounded();
     struct waiter offer;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
             with.capacity_messages = 1, with.overflow = LBX_OVERFLOW_BLOCK,
             with.clock = &clock);
@@ -102,43 +90,38 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
     CHECK_TAKES(&spare, 2);
     CHECK_TAKES(&box, 1);
     CHECK_NOTHING(&box);
-    box_destroy(&box);
-    box_destroy(&spare);
 }
 
-TEST_CITING("C-24", poll_future_pending_then_ready)
+BOX_TEST("C-24", poll_future_pending_then_ready, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct waiter take;
 
-    waiter_receive_pending(&take, &box);
-    CHECK_OK(box_send(&box, 5));
+    waiter_receive_pending(&take, box);
+    CHECK_OK(box_send(box, 5));
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(5, number_of(take.message));
     CHECK_OK(waiter_poll(&take)); // final, and it stays so
     CHECK_INT(5, number_of(take.message));
     waiter_fini(&take);
-    box_destroy(&box);
 }
 
 /* cellactor's enqueue answers "enqueued" or "pending(operation)": the first
  * poll is that answer. */
-TEST_CITING("C-23", enqueue_outcome_is_enqueued_or_pending)
+BOX_TEST("C-23", enqueue_outcome_is_enqueued_or_pending,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter first, second;
 
-    waiter_post(&first, &box, regular(1), LBX_FOREVER);
+    waiter_post(&first, box, regular(1), LBX_FOREVER);
     CHECK_OK(waiter_poll(&first));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, first.result.outcome);
-    waiter_post(&second, &box, regular(2), LBX_FOREVER);
+    waiter_post(&second, box, regular(2), LBX_FOREVER);
     CHECK_STATUS(LBX_PENDING, waiter_poll(&second));
-    CHECK_TAKES(&box, 1);
+    CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&second));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, second.result.outcome);
     waiter_fini(&first);
     waiter_fini(&second);
-    box_destroy(&box);
 }
 
 /* ---- The registry of mailbox types ---- */
@@ -258,14 +241,11 @@ TEST_CITING("C-04 R-25", capabilities_answer_requirements)
 }
 
 /* What a kind cannot do is an answer of its own, not a guess. */
-TEST_CITING("C-04 R-25", missing_capability_is_unsupported)
+BOX_TEST("C-04 R-25", missing_capability_is_unsupported, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
     CHECK_STATUS(LBX_UNSUPPORTED,
-                 lbx_producer_try_send_front(box.in, message_of(1)));
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+                 lbx_producer_try_send_front(box->in, message_of(1)));
+    CHECK_NOTHING(box);
 }
 
 /* ---- Pressure ---- */
@@ -286,7 +266,7 @@ watched_box(int64_t capacity_messages, int64_t pressure_messages,
 TEST_CITING("C-39", pressure_event_at_three_of_four)
 {
     struct events events = {0};
-    struct box box = watched_box(4, LBX_DEFAULT, &events);
+    LOCAL_BOX(box) = watched_box(4, LBX_DEFAULT, &events);
 
     box_fill(&box, 1, 2);
     CHECK_INT(0, events_count(&events, LBX_METRIC_PRESSURE));
@@ -295,14 +275,13 @@ TEST_CITING("C-39", pressure_event_at_three_of_four)
     CHECK_INT(3, events_last(&events, LBX_METRIC_PRESSURE).count);
     CHECK_OK(box_send(&box, 4)); // already told
     CHECK_INT(1, events_count(&events, LBX_METRIC_PRESSURE));
-    box_destroy(&box);
 }
 
 /* The warning threshold is an option, and each rise to it is one event. */
 TEST_CITING("C-39", warning_at_a_threshold_of_ones_own)
 {
     struct events events = {0};
-    struct box box = watched_box(10, 2, &events);
+    LOCAL_BOX(box) = watched_box(10, 2, &events);
 
     box_fill(&box, 1, 3);
     CHECK_INT(1, events_count(&events, LBX_METRIC_PRESSURE));
@@ -310,34 +289,30 @@ TEST_CITING("C-39", warning_at_a_threshold_of_ones_own)
     CHECK_TAKES(&box, 1, 2, 3);
     box_fill(&box, 4, 5);
     CHECK_INT(2, events_count(&events, LBX_METRIC_PRESSURE));
-    box_destroy(&box);
 }
 
 /* A rise is a rise, also by the one message that was just taken. */
 TEST_CITING("C-39", pressure_is_told_again_after_it_has_fallen)
 {
     struct events events = {0};
-    struct box box = watched_box(4, LBX_DEFAULT, &events);
+    LOCAL_BOX(box) = watched_box(4, LBX_DEFAULT, &events);
 
     box_fill(&box, 1, 3);
     CHECK_TAKES(&box, 1);
     CHECK_OK(box_send(&box, 4));
     CHECK_INT(2, events_count(&events, LBX_METRIC_PRESSURE));
-    box_destroy(&box);
 }
 
 /* Policy getters: what was asked for can be read back. */
-TEST_CITING("C-13", policy_can_be_read_back)
+BOX_TEST("C-13", policy_can_be_read_back, cellex_bounded(7, LBX_OVERFLOW_BLOCK))
 {
     lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box = cellex_bounded(7, LBX_OVERFLOW_BLOCK);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, options.overflow);
-    CHECK_INT(7, lbx_mailbox_capacity(box.mailbox));
-    CHECK_INT(7, box_stats(&box).capacity_messages);
-    CHECK_OK(box_post(&box, regular(1), &result));
+    CHECK_INT(7, lbx_mailbox_capacity(box->mailbox));
+    CHECK_INT(7, box_stats(box).capacity_messages);
+    CHECK_OK(box_post(box, regular(1), &result));
     CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BLOCK);
-    box_destroy(&box);
+    CHECK(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BLOCK);
 }

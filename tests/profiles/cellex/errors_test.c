@@ -138,7 +138,7 @@ read_flag(void *context)
 TEST_CITING("C-33 C-41", backpressure_keeps_mailbox_open)
 {
     bool may_wait = false;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.may_wait = read_flag,
             with.may_wait_context = &may_wait);
 
@@ -148,7 +148,6 @@ TEST_CITING("C-33 C-41", backpressure_keeps_mailbox_open)
     CHECK_INT(0, box_depth(&box));
     CHECK_OK(box_send(&box, 1));
     CHECK_TAKES(&box, 1);
-    box_destroy(&box);
 }
 
 TEST_CITING("C-33", only_closed_marks_the_mailbox_closed)
@@ -165,18 +164,17 @@ TEST_CITING("C-33", only_closed_marks_the_mailbox_closed)
 }
 
 /* The result is written on failure too, so that it never tells an old story. */
-TEST_CITING("C-33 C-35 R-13", failed_send_overwrites_the_result)
+BOX_TEST("C-33 C-35 R-13", failed_send_overwrites_the_result,
+         cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    CHECK_OK(box_post(&box, regular(1), &result));
+    CHECK_OK(box_post(box, regular(1), &result));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, box_post(&box, regular(2), &result));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, box_post(box, regular(2), &result));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     CHECK_INT(0, result.dropped_messages);
-    box_destroy(&box);
 }
 
 /* The system messages' table, number by number. */

@@ -149,17 +149,15 @@ TEST_CITING("R-14 R-20", cleanup_wins_against_enqueue_in_flight)
 
 /* ---- Selection ---- */
 
-TEST_CITING("R-04", stable_priority_entry_ordering)
+BOX_TEST("R-04", stable_priority_entry_ordering,
+         box_create("unbounded-stable-priority", NULL))
 {
-    struct box box = box_create("unbounded-stable-priority", NULL);
-
     for (int i = 0; i < 30; i++)
-        CHECK_OK(box_post(&box, lbx_envelope_of(message_of(i), i % 3), NULL));
+        CHECK_OK(box_post(box, lbx_envelope_of(message_of(i), i % 3), NULL));
     for (int priority = 0; priority < 3; priority++) {
         for (int i = priority; i < 30; i += 3)
-            CHECK_TAKES(&box, i);
+            CHECK_TAKES(box, i);
     }
-    box_destroy(&box);
 }
 
 /* Every configuration gives the queue it names. fraktor's ten kinds are our

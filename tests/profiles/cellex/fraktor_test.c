@@ -9,43 +9,36 @@
 
 /* ---- Suspension and close ---- */
 
-TEST_CITING("R-16", enqueue_accepts_when_suspended_and_delivers_after_resume)
+BOX_TEST("R-16", enqueue_accepts_when_suspended_and_delivers_after_resume,
+         cellex_bounded(4, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(4, LBX_OVERFLOW_REJECT);
-
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    box_fill(&box, 1, 3);
-    CHECK_NOTHING(&box);
-    CHECK(lbx_mailbox_resume(box.mailbox));
-    CHECK_TAKES(&box, 1, 2, 3);
-    box_destroy(&box);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    box_fill(box, 1, 3);
+    CHECK_NOTHING(box);
+    CHECK(lbx_mailbox_resume(box->mailbox));
+    CHECK_TAKES(box, 1, 2, 3);
 }
 
 /* Capacity counts while suspended, as always. */
-TEST_CITING("R-16 R-01", suspended_mailbox_still_keeps_its_policy)
+BOX_TEST("R-16 R-01", suspended_mailbox_still_keeps_its_policy,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
-
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    box_fill(&box, 1, 3);
-    CHECK_INT(1, box_depth(&box));
-    CHECK(lbx_mailbox_resume(box.mailbox));
-    CHECK_TAKES(&box, 3);
-    box_destroy(&box);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    box_fill(box, 1, 3);
+    CHECK_INT(1, box_depth(box));
+    CHECK(lbx_mailbox_resume(box->mailbox));
+    CHECK_TAKES(box, 3);
 }
 
-TEST_CITING("R-14 R-16", closed_beats_suspended)
+BOX_TEST("R-14 R-16", closed_beats_suspended, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_OK(box_send(&box, 1));
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, box_send(&box, 2));
-    CHECK(!lbx_mailbox_suspend(box.mailbox));
-    CHECK_TAKES(&box, 1);
-    CHECK_ENDED(&box);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 1));
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, box_send(box, 2));
+    CHECK(!lbx_mailbox_suspend(box->mailbox));
+    CHECK_TAKES(box, 1);
+    CHECK_ENDED(box);
 }
 
 /* ---- Dead letters ---- */
@@ -177,8 +170,8 @@ TEST_CITING("R-14 R-20", cleanup_drains_user_and_system_to_dead_letters)
  * the dead letters' own mailbox is not for it. */
 TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
 {
-    struct box dead = cellex_unbounded();
-    struct box box = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
+    LOCAL_BOX(dead) = cellex_unbounded();
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, lbx_cellex_mailbox_options(),
                          with.system_reservation = LBX_UNLIMITED,
                          with.dead_letters = dead.in);
 
@@ -186,8 +179,6 @@ TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
         CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_WATCH, i), NULL));
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DEAD_LETTER));
     CHECK_TAKES(&dead, 1, 2, 3, 4, 5, 6);
-    box_destroy(&box);
-    box_destroy(&dead);
 }
 
 /* leave-shared: one of several consumers going leaves the messages be. */
@@ -223,26 +214,21 @@ send_front(struct box *box, intptr_t number)
 }
 
 /* Put back in reverse, they come out in their first order. */
-TEST_CITING("R-17", prepend_preserves_order)
+BOX_TEST("R-17", prepend_preserves_order, deque_create(8, LBX_OVERFLOW_REJECT))
 {
-    struct box box = deque_create(8, LBX_OVERFLOW_REJECT);
-
-    box_fill(&box, 4, 5);
+    box_fill(box, 4, 5);
     for (int number = 3; number >= 1; number--)
-        CHECK_OK(send_front(&box, number));
-    CHECK_TAKES(&box, 1, 2, 3, 4, 5);
-    box_destroy(&box);
+        CHECK_OK(send_front(box, number));
+    CHECK_TAKES(box, 1, 2, 3, 4, 5);
 }
 
-TEST_CITING("R-17", prepend_to_an_empty_mailbox)
+BOX_TEST("R-17", prepend_to_an_empty_mailbox,
+         deque_create(2, LBX_OVERFLOW_REJECT))
 {
-    struct box box = deque_create(2, LBX_OVERFLOW_REJECT);
-
-    CHECK_OK(send_front(&box, 1));
-    CHECK_OK(box_send(&box, 2));
-    CHECK_TAKES(&box, 1, 2);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    CHECK_OK(send_front(box, 1));
+    CHECK_OK(box_send(box, 2));
+    CHECK_TAKES(box, 1, 2);
+    CHECK_NOTHING(box);
 }
 
 /* Under no policy does it evict, wait or grow: full is full. */
@@ -263,16 +249,14 @@ TEST_CITING("R-17", bounded_deque_front_insert_rejects_when_full)
     }
 }
 
-TEST_CITING("R-17 R-12", prepend_errors_keep_existing_messages)
+BOX_TEST("R-17 R-12", prepend_errors_keep_existing_messages,
+         deque_create(2, LBX_OVERFLOW_REJECT))
 {
-    struct box box = deque_create(2, LBX_OVERFLOW_REJECT);
-
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, send_front(&box, 0));
-    CHECK_TAKES(&box, 1);
-    CHECK_ENDED(&box);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, send_front(box, 0));
+    CHECK_TAKES(box, 1);
+    CHECK_ENDED(box);
 }
 
 static void
@@ -290,14 +274,14 @@ push_at_both_ends(unsigned index, void *context)
 
 /* Front insertion against concurrent sends: nothing lost, nothing twice; what
  * went to the front comes out latest first, the rest in order. */
-TEST_CITING("R-17", prepend_is_atomic_against_concurrent_enqueue)
+BOX_TEST("R-17", prepend_is_atomic_against_concurrent_enqueue,
+         box_create(LBX_KIND_UNBOUNDED_DEQUE, NULL))
 {
-    struct box box = box_create(LBX_KIND_UNBOUNDED_DEQUE, NULL);
     intptr_t number;
     int front = 1199, back = 0;
 
-    threads_run(2, push_at_both_ends, &box);
-    while (box_take(&box, &number) == LBX_OK) {
+    threads_run(2, push_at_both_ends, box);
+    while (box_take(box, &number) == LBX_OK) {
         if (number >= 1000)
             CHECK_INT(front--, number);
         else
@@ -305,7 +289,6 @@ TEST_CITING("R-17", prepend_is_atomic_against_concurrent_enqueue)
     }
     CHECK_INT(999, front);
     CHECK_INT(200, back);
-    box_destroy(&box);
 }
 
 /* ---- Control-aware ---- */

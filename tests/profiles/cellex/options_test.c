@@ -198,21 +198,19 @@ TEST_CITING("C-11 R-39", control_message_keeps_metadata_intact)
 }
 
 /* And it is still 42 on the other side of a mailbox. */
-TEST_CITING("C-09 C-11 R-39", envelope_travels_unchanged)
+BOX_TEST("C-09 C-11 R-39", envelope_travels_unchanged, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     lbx_system_message urgent = {LBX_SYSTEM_CODE_USER + 1, 42};
     lbx_envelope received;
 
     CHECK_OK(
-        box_post(&box, lbx_envelope_from_system(urgent, message_of(1)), NULL));
-    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &received));
+        box_post(box, lbx_envelope_from_system(urgent, message_of(1)), NULL));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &received));
     CHECK_INT(42, received.priority);
     CHECK_INT(42, received.system.priority);
     CHECK_INT(LBX_SYSTEM_CODE_USER + 1, received.system.code);
     CHECK(lbx_envelope_is_control(&received));
     CHECK_INT(1, number_of(received.message));
-    box_destroy(&box);
 }
 
 static void
@@ -230,17 +228,15 @@ send_many(unsigned index, void *context)
 
 /* An envelope may cross threads whenever its message may, and arrives whole:
  * no field of one with the message of another. */
-TEST_CITING("C-10", envelope_crosses_threads_whole)
+BOX_TEST("C-10", envelope_crosses_threads_whole, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     intptr_t next[3] = {0};
     lbx_envelope envelope;
 
-    threads_run(3, send_many, &box);
+    threads_run(3, send_many, box);
     for (int i = 0; i < 1500; i++) {
-        CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+        CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &envelope));
         CHECK_INT(envelope.priority + 1, number_of(envelope.sender));
         CHECK_INT(next[envelope.priority]++, number_of(envelope.message));
     }
-    box_destroy(&box);
 }

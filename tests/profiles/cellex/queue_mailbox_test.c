@@ -10,7 +10,7 @@ TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
 {
     struct losses losses = {0};
     lbx_send_result result = LBX_SEND_RESULT_INIT;
-    struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
                          with.capacity_messages = 1,
                          with.overflow = LBX_OVERFLOW_DROP_NEWEST,
                          with.loss_sink = losses_sink(&losses));
@@ -23,122 +23,108 @@ TEST_CITING("C-34 R-01", drop_newest_reports_policy_and_message)
     CHECK_INT(0, losses.count); // it is still the sender's
     CHECK_TAKES(&box, 1);
     CHECK_NOTHING(&box);
-    box_destroy(&box);
 }
 
 /* REJECT answers the same, and counts it as rejected. */
-TEST_CITING("C-34 C-18", reject_gives_the_message_back)
+BOX_TEST("C-34 C-18", reject_gives_the_message_back,
+         cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
-
-    CHECK_OK(box_send(&box, 1));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 2));
-    CHECK_INT(1, box_stats(&box).rejected);
-    CHECK_INT(0, box_stats(&box).lost);
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 1));
+    CHECK_STATUS(LBX_FULL, box_send(box, 2));
+    CHECK_INT(1, box_stats(box).rejected);
+    CHECK_INT(0, box_stats(box).lost);
+    CHECK_TAKES(box, 1);
 }
 
-TEST_CITING("C-34", drop_oldest_keeps_mailbox_usable)
+BOX_TEST("C-34", drop_oldest_keeps_mailbox_usable,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
-
-    box_fill(&box, 1, 2);
-    CHECK_TAKES(&box, 2);
-    CHECK_OK(box_send(&box, 3));
-    CHECK_TAKES(&box, 3);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_TAKES(box, 2);
+    CHECK_OK(box_send(box, 3));
+    CHECK_TAKES(box, 3);
+    CHECK_NOTHING(box);
 }
 
-TEST_CITING("C-34 R-02", block_policy_is_reported_on_the_non_blocking_path)
+BOX_TEST("C-34 R-02", block_policy_is_reported_on_the_non_blocking_path,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    CHECK_OK(box_send(&box, 1));
-    CHECK_STATUS(LBX_FULL, box_post(&box, regular(2), &result));
+    CHECK_OK(box_send(box, 1));
+    CHECK_STATUS(LBX_FULL, box_post(box, regular(2), &result));
     CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
-    CHECK_INT(0, box_stats(&box).waiting_senders);
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_INT(0, box_stats(box).waiting_senders);
+    CHECK_TAKES(box, 1);
 }
 
-TEST_CITING("C-33 C-34", drop_oldest_does_not_close)
+BOX_TEST("C-33 C-34", drop_oldest_does_not_close,
+         cellex_bounded(2, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_DROP_OLDEST);
-
-    box_fill(&box, 1, 10);
-    CHECK(!lbx_mailbox_is_closed(box.mailbox));
-    CHECK_INT(2, box_depth(&box));
-    CHECK_TAKES(&box, 9, 10);
-    box_destroy(&box);
+    box_fill(box, 1, 10);
+    CHECK(!lbx_mailbox_is_closed(box->mailbox));
+    CHECK_INT(2, box_depth(box));
+    CHECK_TAKES(box, 9, 10);
 }
 
-TEST_CITING("C-35", producer_reports_dropped_oldest)
+BOX_TEST("C-35", producer_reports_dropped_oldest,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(box_post(&box, regular(2), &result));
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(box_post(box, regular(2), &result));
     CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, result.outcome);
     CHECK_INT(1, result.dropped_messages);
     CHECK_INT(LBX_OVERFLOW_DROP_OLDEST, result.overflow);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-35", producer_reports_enqueued)
+BOX_TEST("C-35", producer_reports_enqueued,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    CHECK_OK(box_post(&box, regular(1), &result));
+    CHECK_OK(box_post(box, regular(1), &result));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
     CHECK_INT(0, result.dropped_messages);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-34 C-35", producer_reports_grew_to)
+BOX_TEST("C-34 C-35", producer_reports_grew_to,
+         cellex_bounded(2, LBX_OVERFLOW_GROW))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_GROW);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    box_fill(&box, 1, 2);
-    CHECK_OK(box_post(&box, regular(3), &result));
+    box_fill(box, 1, 2);
+    CHECK_OK(box_post(box, regular(3), &result));
     CHECK_INT(LBX_OUTCOME_GREW, result.outcome);
     CHECK_INT(4, result.capacity_messages);
-    CHECK_INT(4, lbx_mailbox_capacity(box.mailbox));
-    CHECK_OK(box_post(&box, regular(4), &result));
+    CHECK_INT(4, lbx_mailbox_capacity(box->mailbox));
+    CHECK_OK(box_post(box, regular(4), &result));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
-    CHECK_TAKES(&box, 1, 2, 3, 4);
-    box_destroy(&box);
+    CHECK_TAKES(box, 1, 2, 3, 4);
 }
 
 /* The cellex back end drops the oldest unless told otherwise. */
-TEST_CITING("C-34", profile_default_is_drop_oldest_when_limited)
+BOX_TEST("C-34", profile_default_is_drop_oldest_when_limited,
+         BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
+             with.capacity_messages = 2))
 {
-    struct box box = BOX(LBX_KIND_BOUNDED, lbx_cellex_mailbox_options(),
-                         with.capacity_messages = 2);
-
-    box_fill(&box, 1, 3);
-    CHECK_TAKES(&box, 2, 3);
-    box_destroy(&box);
+    box_fill(box, 1, 3);
+    CHECK_TAKES(box, 2, 3);
 }
 
-TEST_CITING("C-24", receiver_is_pending_until_a_message_arrives)
+BOX_TEST("C-24", receiver_is_pending_until_a_message_arrives,
+         cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct waiter receiver;
 
-    waiter_receive_pending(&receiver, &box);
+    waiter_receive_pending(&receiver, box);
     CHECK_INT(0, atomic_load(&receiver.wakes));
-    CHECK_OK(box_send(&box, 7));
+    CHECK_OK(box_send(box, 7));
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(7, number_of(receiver.message));
     waiter_fini(&receiver);
-    box_destroy(&box);
 }
 
 /* ---- The core's order of events: signal, metric, hook ---- */
@@ -176,134 +162,123 @@ mark_hook(void *context, lbx_mailbox *mailbox)
     write_mark(context, 'h');
 }
 
-TEST_CITING("C-37 B-07", send_notifies_signal_then_metrics_then_hook)
+BOX_TEST("C-37 B-07", send_notifies_signal_then_metrics_then_hook,
+         cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct diary diary = {0};
     lbx_metrics_sink sink = {mark_metric, &diary};
     lbx_scheduler_hook hook = {mark_hook, &diary};
     lbx_waker waker = {mark_signal, &diary};
     lbx_operation wait;
 
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, &sink));
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
-    CHECK_OK(lbx_consumer_signal(box.out, &diary.signal));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, &sink));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
+    CHECK_OK(lbx_consumer_signal(box->out, &diary.signal));
     CHECK_OK(lbx_signal_wait_init(&wait, diary.signal, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&wait, &waker));
-    CHECK_OK(box_send(&box, 1));
+    CHECK_OK(box_send(box, 1));
     CHECK_STR("smh", diary.marks);
     CHECK_OK(lbx_operation_poll(&wait, &waker));
     lbx_operation_fini(&wait);
     lbx_signal_unref(diary.signal);
-    box_destroy(&box);
 }
 
 /* A refused message tells nobody that there is something to do. */
-TEST_CITING("C-37", refused_send_calls_no_hook)
+BOX_TEST("C-37", refused_send_calls_no_hook,
+         cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     struct diary diary = {0};
     lbx_metrics_sink sink = {mark_metric, &diary};
     lbx_scheduler_hook hook = {mark_hook, &diary};
 
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, &sink));
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 2));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_STATUS(LBX_CLOSED, box_send(&box, 3));
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, &sink));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
+    CHECK_STATUS(LBX_FULL, box_send(box, 2));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_STATUS(LBX_CLOSED, box_send(box, 3));
     CHECK_STR("", diary.marks);
-    box_destroy(&box);
 }
 
 /* Detached hooks are called no more. */
-TEST_CITING("C-17", hooks_can_be_taken_off)
+BOX_TEST("C-17", hooks_can_be_taken_off, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct diary diary = {0};
     lbx_scheduler_hook hook = {mark_hook, &diary};
 
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, NULL));
-    CHECK_OK(box_send(&box, 2));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, NULL));
+    CHECK_OK(box_send(box, 2));
     CHECK_STR("h", diary.marks);
-    box_destroy(&box);
 }
 
 /* ---- Metrics of each policy, through the user queue ---- */
 
-TEST_CITING("C-39", metrics_for_enqueue_and_dequeue)
+BOX_TEST("C-39", metrics_for_enqueue_and_dequeue, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct events events = {0};
 
-    events_watch(&events, &box);
-    box_fill(&box, 1, 2);
-    CHECK_TAKES(&box, 1);
+    events_watch(&events, box);
+    box_fill(box, 1, 2);
+    CHECK_TAKES(box, 1);
     CHECK_INT(2, events_count(&events, LBX_METRIC_ENQUEUED));
     CHECK_INT(1, events_count(&events, LBX_METRIC_DEQUEUED));
-    CHECK_PTR(box.mailbox, events_last(&events, LBX_METRIC_DEQUEUED).mailbox);
-    box_destroy(&box);
+    CHECK_PTR(box->mailbox, events_last(&events, LBX_METRIC_DEQUEUED).mailbox);
 }
 
-TEST_CITING("C-39", metrics_for_drop_oldest)
+BOX_TEST("C-39", metrics_for_drop_oldest,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST);
     struct events events = {0};
 
-    events_watch(&events, &box);
-    box_fill(&box, 1, 2);
+    events_watch(&events, box);
+    box_fill(box, 1, 2);
     CHECK_INT(2, events_count(&events, LBX_METRIC_ENQUEUED));
     CHECK_INT(1, events_count(&events, LBX_METRIC_DROPPED_OLDEST));
     CHECK_INT(1, events_last(&events, LBX_METRIC_DROPPED_OLDEST).count);
-    box_destroy(&box);
 }
 
 /* A message that was dropped at the door was never enqueued. */
-TEST_CITING("C-39", metrics_for_drop_newest)
+BOX_TEST("C-39", metrics_for_drop_newest,
+         cellex_bounded(1, LBX_OVERFLOW_DROP_NEWEST))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_DROP_NEWEST);
     struct events events = {0};
 
-    events_watch(&events, &box);
-    CHECK_OK(box_send(&box, 1));
-    CHECK_STATUS(LBX_FULL, box_send(&box, 2));
+    events_watch(&events, box);
+    CHECK_OK(box_send(box, 1));
+    CHECK_STATUS(LBX_FULL, box_send(box, 2));
     CHECK_INT(1, events_count(&events, LBX_METRIC_ENQUEUED));
     CHECK_INT(1, events_count(&events, LBX_METRIC_DROPPED_NEWEST));
     CHECK_INT(1, events_last(&events, LBX_METRIC_DROPPED_NEWEST).count);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-39", metrics_for_grow)
+BOX_TEST("C-39", metrics_for_grow, cellex_bounded(1, LBX_OVERFLOW_GROW))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_GROW);
     struct events events = {0};
 
-    events_watch(&events, &box);
-    box_fill(&box, 1, 2);
+    events_watch(&events, box);
+    box_fill(box, 1, 2);
     CHECK_INT(1, events_count(&events, LBX_METRIC_GREW));
     CHECK_INT(2, events_last(&events, LBX_METRIC_GREW).count);
-    box_fill(&box, 3, 3);
+    box_fill(box, 3, 3);
     CHECK_INT(4, events_last(&events, LBX_METRIC_GREW).count);
-    box_destroy(&box);
 }
 
-TEST_CITING("C-39", metrics_for_block_say_nothing_until_it_is_in)
+BOX_TEST("C-39", metrics_for_block_say_nothing_until_it_is_in,
+         cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_BLOCK);
     struct events events = {0};
     struct waiter second;
 
-    events_watch(&events, &box);
-    CHECK_OK(box_send(&box, 1));
-    waiter_send_pending(&second, &box, 2);
+    events_watch(&events, box);
+    CHECK_OK(box_send(box, 1));
+    waiter_send_pending(&second, box, 2);
     CHECK_INT(1, events_count(&events, LBX_METRIC_ENQUEUED));
-    CHECK_TAKES(&box, 1);
+    CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&second));
     CHECK_INT(2, events_count(&events, LBX_METRIC_ENQUEUED));
     waiter_fini(&second);
-    box_destroy(&box);
 }
 
 /* actor-registered and -deregistered are the mailbox's and its sink's. */
@@ -329,14 +304,13 @@ look_around(void *context, const lbx_metric_event *event)
         *depth = lbx_mailbox_depth(event->mailbox);
 }
 
-TEST_CITING("C-39 R-42", metrics_sink_may_use_the_mailbox)
+BOX_TEST("C-39 R-42", metrics_sink_may_use_the_mailbox,
+         cellex_bounded(4, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct box box = cellex_bounded(4, LBX_OVERFLOW_DROP_OLDEST);
     uint64_t depth = 0;
     lbx_metrics_sink sink = {look_around, &depth};
 
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, &sink));
-    box_fill(&box, 1, 3);
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, &sink));
+    box_fill(box, 1, 3);
     CHECK_INT(3, depth);
-    box_destroy(&box);
 }

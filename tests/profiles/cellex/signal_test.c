@@ -159,35 +159,31 @@ TEST_CITING("C-19 R-02", wait_ends_at_its_deadline)
 /* ---- The local mailbox ---- */
 
 /* The consumer's signal is notified after each accepted message. */
-TEST_CITING("C-02 C-37 B-07", signal_wakes_after_arrival)
+BOX_TEST("C-02 C-37 B-07", signal_wakes_after_arrival, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     lbx_signal *signal = NULL;
     struct waiter wait;
 
-    CHECK_OK(lbx_consumer_signal(box.out, &signal));
+    CHECK_OK(lbx_consumer_signal(box->out, &signal));
     wait_start(&wait, signal, LBX_FOREVER);
     CHECK_STATUS(LBX_PENDING, waiter_poll(&wait));
-    CHECK_OK(box_send(&box, 1));
+    CHECK_OK(box_send(box, 1));
     CHECK_OK(waiter_poll(&wait));
     waiter_fini(&wait);
     lbx_signal_unref(signal);
-    box_destroy(&box);
 }
 
 /* The signal is a hint: it takes nothing. */
-TEST_CITING("C-02 C-21", message_is_preserved_after_wake)
+BOX_TEST("C-02 C-21", message_is_preserved_after_wake, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     lbx_signal *signal = NULL;
 
-    CHECK_OK(lbx_consumer_signal(box.out, &signal));
-    box_fill(&box, 1, 2);
+    CHECK_OK(lbx_consumer_signal(box->out, &signal));
+    box_fill(box, 1, 2);
     CHECK_OK(lbx_signal_wait_until(signal, LBX_FOREVER));
-    CHECK_INT(2, box_depth(&box));
-    CHECK_TAKES(&box, 1, 2);
+    CHECK_INT(2, box_depth(box));
+    CHECK_TAKES(box, 1, 2);
     lbx_signal_unref(signal);
-    box_destroy(&box);
 }
 
 /* Every asking gives the same signal, and it outlives its mailbox. */
@@ -210,7 +206,7 @@ TEST_CITING("C-02 C-19", signal_is_one_and_outlives_the_mailbox)
 TEST_CITING("C-05 C-14", local_mailbox_is_limitless_and_fifo)
 {
     lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box;
+    LOCAL_BOX(box);
 
     options.overflow = LBX_OVERFLOW_REJECT; // a single consumer cannot evict
     box = box_create(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, &options);
@@ -218,5 +214,4 @@ TEST_CITING("C-05 C-14", local_mailbox_is_limitless_and_fifo)
     box_fill(&box, 1, 500);
     for (int number = 1; number <= 500; number++)
         CHECK_TAKES(&box, number);
-    box_destroy(&box);
 }

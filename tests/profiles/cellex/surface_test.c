@@ -38,42 +38,34 @@ TEST_CITING("C-01", root_header_is_enough)
 
 /* A consumer is a clonable handle: both clones take from the same mailbox,
  * and it lives until the last of them goes. */
-TEST_CITING("C-02", consumer_handles_are_clonable)
+BOX_TEST("C-02", consumer_handles_are_clonable, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-    lbx_consumer *clone = lbx_consumer_ref(box.out);
+    lbx_consumer *clone = lbx_consumer_ref(box->out);
     void *message = NULL;
 
-    box_fill(&box, 1, 2);
-    CHECK_TAKES(&box, 1);
-    lbx_consumer_unref(box.out);
-    box.out = NULL;
-    CHECK(!lbx_mailbox_is_closed(box.mailbox));
+    box_fill(box, 1, 2);
+    CHECK_TAKES(box, 1);
+    lbx_consumer_unref(box->out);
+    box->out = NULL;
+    CHECK(!lbx_mailbox_is_closed(box->mailbox));
     CHECK_OK(lbx_consumer_try_receive(clone, &message));
     CHECK_INT(2, number_of(message));
     lbx_consumer_unref(clone);
-    CHECK_STATUS(LBX_CLOSED, box_send(&box, 3));
-    box_destroy(&box);
+    CHECK_STATUS(LBX_CLOSED, box_send(box, 3));
 }
 
-TEST_CITING("C-03", try_dequeue_returns_without_waiting)
+BOX_TEST("C-03", try_dequeue_returns_without_waiting, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_NOTHING(&box);
-    CHECK_OK(box_send(&box, 1));
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_NOTHING(box);
+    CHECK_OK(box_send(box, 1));
+    CHECK_TAKES(box, 1);
 }
 
-TEST_CITING("C-03", try_dequeue_on_a_disconnected_queue)
+BOX_TEST("C-03", try_dequeue_on_a_disconnected_queue, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_ENDED(&box);
-    CHECK_ENDED(&box); // and again
-    box_destroy(&box);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_ENDED(box);
+    CHECK_ENDED(box); // and again
 }
 
 /* The five associated things of cellex's factory are, here, what a kind says
@@ -93,71 +85,61 @@ TEST_CITING("C-04 R-25", factory_states_its_concurrency)
 /* The default mailbox is the factory with default options, nothing else. */
 TEST_CITING("C-05", default_mailbox_reuses_the_factory)
 {
-    struct box by_default = box_create(NULL, NULL);
-    struct box by_options = BOX(LBX_KIND_UNBOUNDED, plain_options());
+    LOCAL_BOX(by_default) = box_create(NULL, NULL);
+    LOCAL_BOX(by_options) = BOX(LBX_KIND_UNBOUNDED, plain_options());
 
     CHECK_INT(lbx_mailbox_capacity(by_options.mailbox),
               lbx_mailbox_capacity(by_default.mailbox));
     CHECK_INT(lbx_mailbox_capabilities(by_options.mailbox),
               lbx_mailbox_capabilities(by_default.mailbox));
-    box_destroy(&by_default);
-    box_destroy(&by_options);
 }
 
 /* Capacity 128 is kept, and the producer feeds that very mailbox. */
-TEST_CITING("C-06 C-05", factory_respects_custom_capacity)
+BOX_TEST("C-06 C-05", factory_respects_custom_capacity,
+         cellex_bounded(128, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(128, LBX_OVERFLOW_REJECT);
-
-    CHECK_INT(128, lbx_mailbox_capacity(box.mailbox));
-    box_fill(&box, 1, 128);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 129));
+    CHECK_INT(128, lbx_mailbox_capacity(box->mailbox));
+    box_fill(box, 1, 128);
+    CHECK_STATUS(LBX_FULL, box_send(box, 129));
     for (int number = 1; number <= 128; number++)
-        CHECK_TAKES(&box, number);
-    CHECK_NOTHING(&box);
-    box_destroy(&box);
+        CHECK_TAKES(box, number);
+    CHECK_NOTHING(box);
 }
 
-TEST_CITING("C-17", producer_handles_are_clonable)
+BOX_TEST("C-17", producer_handles_are_clonable, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-    lbx_producer *clone = lbx_producer_ref(box.in);
+    lbx_producer *clone = lbx_producer_ref(box->in);
 
     CHECK_OK(lbx_producer_try_send(clone, message_of(1)));
     lbx_producer_unref(clone);
-    CHECK_OK(box_send(&box, 2));
-    CHECK_TAKES(&box, 1, 2);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 2));
+    CHECK_TAKES(box, 1, 2);
 }
 
 /* Without hooks nothing happens; detaching what was never attached is fine. */
-TEST_CITING("C-17 C-43", hooks_do_nothing_by_default)
+BOX_TEST("C-17 C-43", hooks_do_nothing_by_default, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, NULL));
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, NULL));
-    CHECK_OK(box_send(&box, 1));
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, NULL));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, NULL));
+    CHECK_OK(box_send(box, 1));
+    CHECK_TAKES(box, 1);
 }
 
 /* cellex: MailboxError::Queue(Full(message)). The error struct of R-38 is the
  * status, the policy in the result, and the message that stayed ours. */
-TEST_CITING("C-18 R-12 R-38", full_mailbox_hands_the_message_back)
+BOX_TEST("C-18 R-12 R-38", full_mailbox_hands_the_message_back,
+         cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(1, LBX_OVERFLOW_REJECT);
     lbx_envelope second = regular(2);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
-    CHECK_OK(box_send(&box, 1));
-    CHECK_STATUS(LBX_FULL, box_post(&box, second, &result));
+    CHECK_OK(box_send(box, 1));
+    CHECK_STATUS(LBX_FULL, box_post(box, second, &result));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     CHECK_INT(LBX_OVERFLOW_REJECT, result.overflow);
-    CHECK_TAKES(&box, 1);
-    CHECK_OK(box_post(&box, second, NULL)); // ours, so it can be sent again
-    CHECK_TAKES(&box, 2);
-    box_destroy(&box);
+    CHECK_TAKES(box, 1);
+    CHECK_OK(box_post(box, second, NULL)); // ours, so it can be sent again
+    CHECK_TAKES(box, 2);
 }
 
 /* A kind that overrides nothing has no limit, is open, and is empty exactly
@@ -182,8 +164,8 @@ TEST_CITING("C-43", generic_mailbox_defaults)
  * refuses an envelope that says more than its message, and gives defaults. */
 TEST_CITING("C-42", metadata_is_kept_or_refused_never_mixed_up)
 {
-    struct box plain = box_create(LBX_KIND_UNBOUNDED, NULL);
-    struct box keeping = cellex_unbounded();
+    LOCAL_BOX(plain) = box_create(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(keeping) = cellex_unbounded();
     lbx_envelope marked = lbx_envelope_of(message_of(1), 99);
     lbx_envelope received;
 
@@ -198,6 +180,4 @@ TEST_CITING("C-42", metadata_is_kept_or_refused_never_mixed_up)
     CHECK_OK(lbx_consumer_try_receive_envelope(keeping.out, &received));
     CHECK_PTR(&marked, received.sender);
     CHECK_INT(99, received.priority);
-    box_destroy(&plain);
-    box_destroy(&keeping);
 }

@@ -29,7 +29,7 @@ TEST_CITING("C-39", suspension_metrics_with_clock)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = timed_box(&clock);
+    LOCAL_BOX(box) = timed_box(&clock);
     struct events events = {0};
     lbx_metric_event resumed;
 
@@ -46,32 +46,29 @@ TEST_CITING("C-39", suspension_metrics_with_clock)
     CHECK_INT(30, resumed.total_ns);
     CHECK_INT(2, events_count(&events, LBX_METRIC_SUSPENDED));
     CHECK_INT(2, events_last(&events, LBX_METRIC_SUSPENDED).count);
-    box_destroy(&box);
 }
 
 /* Without timestamps there is nothing to measure with, and -1 says so. */
-TEST_CITING("C-39", suspension_durations_omitted_without_clock)
+BOX_TEST("C-39", suspension_durations_omitted_without_clock, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct events events = {0};
     lbx_metric_event resumed;
 
-    events_watch(&events, &box);
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK(lbx_mailbox_resume(box.mailbox));
+    events_watch(&events, box);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK(lbx_mailbox_resume(box->mailbox));
     resumed = events_last(&events, LBX_METRIC_RESUMED);
     CHECK_INT(1, resumed.count);
     CHECK_INT(-1, resumed.last_ns);
     CHECK_INT(-1, resumed.total_ns);
-    box_destroy(&box);
 }
 
 TEST_CITING("R-16 C-39", two_mailboxes_are_suspended_independently)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box left = timed_box(&clock);
-    struct box right = timed_box(&clock);
+    LOCAL_BOX(left) = timed_box(&clock);
+    LOCAL_BOX(right) = timed_box(&clock);
     struct events events = {0};
 
     events_watch(&events, &right);
@@ -83,97 +80,84 @@ TEST_CITING("R-16 C-39", two_mailboxes_are_suspended_independently)
     CHECK_INT(0, events_count(&events, LBX_METRIC_SUSPENDED));
     CHECK(lbx_mailbox_resume(left.mailbox));
     CHECK_TAKES(&left, 1);
-    box_destroy(&left);
-    box_destroy(&right);
 }
 
 /* What came in while suspended is delivered after resume, in order. */
-TEST_CITING("R-16", backpressure_release_delivers_pending)
+BOX_TEST("R-16", backpressure_release_delivers_pending, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct waiter receiver;
 
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    waiter_receive_pending(&receiver, &box);
-    box_fill(&box, 1, 3);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    waiter_receive_pending(&receiver, box);
+    box_fill(box, 1, 3);
     CHECK_STATUS(LBX_PENDING, waiter_poll(&receiver));
-    CHECK_INT(3, box_depth(&box));
-    CHECK(lbx_mailbox_resume(box.mailbox));
+    CHECK_INT(3, box_depth(box));
+    CHECK(lbx_mailbox_resume(box->mailbox));
     CHECK(atomic_load(&receiver.wakes) >= 1);
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(1, number_of(receiver.message));
-    CHECK_TAKES(&box, 2, 3);
+    CHECK_TAKES(box, 2, 3);
     waiter_fini(&receiver);
-    box_destroy(&box);
 }
 
 /* Full of user messages, suspended, and the system message still comes. */
-TEST_CITING("C-37 R-16", system_message_first_under_saturation)
+BOX_TEST("C-37 R-16", system_message_first_under_saturation,
+         cellex_bounded(2, LBX_OVERFLOW_REJECT))
 {
-    struct box box = cellex_bounded(2, LBX_OVERFLOW_REJECT);
-
-    box_fill(&box, 1, 2);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 3));
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_RESUME, 9), NULL));
-    CHECK_TAKES(&box, 9);
-    CHECK_NOTHING(&box);
-    CHECK(lbx_mailbox_resume(box.mailbox));
-    CHECK_TAKES(&box, 1, 2);
-    box_destroy(&box);
+    box_fill(box, 1, 2);
+    CHECK_STATUS(LBX_FULL, box_send(box, 3));
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_RESUME, 9), NULL));
+    CHECK_TAKES(box, 9);
+    CHECK_NOTHING(box);
+    CHECK(lbx_mailbox_resume(box->mailbox));
+    CHECK_TAKES(box, 1, 2);
 }
 
 /* Calls nest; a resume too many is harmless. */
-TEST_CITING("R-16", suspensions_nest)
+BOX_TEST("R-16", suspensions_nest, cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
-
-    CHECK_OK(box_send(&box, 1));
-    CHECK(!lbx_mailbox_resume(box.mailbox));
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK(!lbx_mailbox_suspend(box.mailbox));
-    CHECK_INT(2, box_stats(&box).suspensions);
-    CHECK(!lbx_mailbox_resume(box.mailbox));
-    CHECK_NOTHING(&box);
-    CHECK(lbx_mailbox_resume(box.mailbox));
-    CHECK(!lbx_mailbox_resume(box.mailbox));
-    CHECK_TAKES(&box, 1);
-    box_destroy(&box);
+    CHECK_OK(box_send(box, 1));
+    CHECK(!lbx_mailbox_resume(box->mailbox));
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK(!lbx_mailbox_suspend(box->mailbox));
+    CHECK_INT(2, box_stats(box).suspensions);
+    CHECK(!lbx_mailbox_resume(box->mailbox));
+    CHECK_NOTHING(box);
+    CHECK(lbx_mailbox_resume(box->mailbox));
+    CHECK(!lbx_mailbox_resume(box->mailbox));
+    CHECK_TAKES(box, 1);
 }
 
 /* The control lane is held back with the user's: only the system's flows. */
-TEST_CITING("R-16 R-07", suspension_holds_control_messages_too)
+BOX_TEST("R-16 R-07", suspension_holds_control_messages_too,
+         BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options()))
 {
-    struct box box =
-        BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, lbx_cellex_mailbox_options());
-
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_OK(box_send(&box, 1));
-    CHECK_OK(box_post(&box, control(2, 5), NULL));
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
-    CHECK_TAKES(&box, 3);
-    CHECK_NOTHING(&box);
-    CHECK(lbx_mailbox_resume(box.mailbox));
-    CHECK_TAKES(&box, 2, 1);
-    box_destroy(&box);
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK_OK(box_send(box, 1));
+    CHECK_OK(box_post(box, control(2, 5), NULL));
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
+    CHECK_TAKES(box, 3);
+    CHECK_NOTHING(box);
+    CHECK(lbx_mailbox_resume(box->mailbox));
+    CHECK_TAKES(box, 2, 1);
 }
 
 /* A receiver that waits on a suspended mailbox is woken by a system message
  * and gets it, although user messages came before. */
-TEST_CITING("C-37 R-16", waiting_receiver_gets_system_messages_while_suspended)
+BOX_TEST("C-37 R-16", waiting_receiver_gets_system_messages_while_suspended,
+         cellex_unbounded())
 {
-    struct box box = cellex_unbounded();
     struct waiter receiver;
 
-    CHECK(lbx_mailbox_suspend(box.mailbox));
-    CHECK_OK(box_send(&box, 1));
-    waiter_receive_pending(&receiver, &box);
-    CHECK_OK(box_post(&box, system_of(LBX_SYSTEM_CODE_RESUME, 2), NULL));
+    CHECK(lbx_mailbox_suspend(box->mailbox));
+    CHECK_OK(box_send(box, 1));
+    waiter_receive_pending(&receiver, box);
+    CHECK_OK(box_post(box, system_of(LBX_SYSTEM_CODE_RESUME, 2), NULL));
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(2, number_of(receiver.message));
     waiter_fini(&receiver);
-    box_destroy(&box);
 }
 
 /* Time in mailbox, by the same clock. */
@@ -181,7 +165,7 @@ TEST_CITING("C-39", dequeue_metric_says_how_long_a_message_waited)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box = timed_box(&clock);
+    LOCAL_BOX(box) = timed_box(&clock);
     struct events events = {0};
     lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
@@ -198,5 +182,4 @@ TEST_CITING("C-39", dequeue_metric_says_how_long_a_message_waited)
     CHECK_INT(2, stats.timed_messages);
     CHECK_INT(9 * LBX_MS, stats.waited_total_ns);
     CHECK_INT(7 * LBX_MS, stats.max_waited_ns);
-    box_destroy(&box);
 }

@@ -106,8 +106,8 @@ TEST_CITING("V-13 R-12", bounded_refused_message_can_go_elsewhere)
 {
     struct losses losses = {0};
     lbx_mailbox_options options = lbx_vela_mailbox_options();
-    struct box spare = vela_unbounded();
-    struct box box;
+    LOCAL_BOX(spare) = vela_unbounded();
+    LOCAL_BOX(box);
 
     options.capacity_messages = 1;
     options.loss_sink = losses_sink(&losses);
@@ -118,8 +118,6 @@ TEST_CITING("V-13 R-12", bounded_refused_message_can_go_elsewhere)
     CHECK_TAKES(&spare, 2);
     CHECK_TAKES(&box, 1);
     CHECK_INT(0, losses.count);
-    box_destroy(&box);
-    box_destroy(&spare);
 }
 
 /* Even send(), which may wait under another policy, never blocks here. */

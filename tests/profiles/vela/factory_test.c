@@ -19,15 +19,13 @@ BOX_TEST("V-18", create_bounded_mailbox, vela_create("bounded", 500))
 }
 
 /* Without any options at all, as create_mailbox(BOUNDED) in Vela. */
-TEST_CITING("V-12 V-18", create_bounded_mailbox_default_capacity)
+BOX_TEST("V-12 V-18", create_bounded_mailbox_default_capacity,
+         box_create("bounded", NULL))
 {
-    struct box box = box_create("bounded", NULL);
-
-    CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
+    CHECK_INT(1000, lbx_mailbox_capacity(box->mailbox));
     CHECK_INT(1000, LBX_MAILBOX_DEFAULT_CAPACITY);
-    box_fill(&box, 1, 1000);
-    CHECK_STATUS(LBX_FULL, box_send(&box, 1001));
-    box_destroy(&box);
+    box_fill(box, 1, 1000);
+    CHECK_STATUS(LBX_FULL, box_send(box, 1001));
 }
 
 static bool
@@ -41,7 +39,7 @@ priority_is_the_number(const void *message, void *context, int32_t *ret)
 TEST_CITING("V-18", create_priority_mailbox)
 {
     lbx_mailbox_options options = lbx_vela_mailbox_options();
-    struct box box;
+    LOCAL_BOX(box);
 
     options.priority = priority_is_the_number;
     box = box_create("priority", &options);
@@ -49,7 +47,6 @@ TEST_CITING("V-18", create_priority_mailbox)
     CHECK_OK(box_send(&box, 20));
     CHECK_OK(box_send(&box, 10));
     CHECK_TAKES(&box, 10, 20);
-    box_destroy(&box);
 }
 
 /* An unknown type is an error, and its text names the type. */
@@ -68,14 +65,12 @@ TEST_CITING("V-18", create_mailbox_invalid_type)
     CHECK(in == NULL && out == NULL);
 }
 
-TEST_CITING("V-18", create_mailbox_default_type_is_unbounded)
+BOX_TEST("V-18", create_mailbox_default_type_is_unbounded,
+         box_create(NULL, NULL))
 {
-    struct box box = box_create(NULL, NULL);
-
-    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
-    box_fill(&box, 1, 2000);
-    CHECK_INT(2000, box_depth(&box));
-    box_destroy(&box);
+    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box->mailbox));
+    box_fill(box, 1, 2000);
+    CHECK_INT(2000, box_depth(box));
 }
 
 /* Options that do not concern the type are ignored: a priority function does
@@ -83,7 +78,7 @@ TEST_CITING("V-18", create_mailbox_default_type_is_unbounded)
 TEST_CITING("V-18", create_mailbox_ignores_irrelevant_options)
 {
     lbx_mailbox_options options = lbx_vela_mailbox_options();
-    struct box box;
+    LOCAL_BOX(box);
 
     options.priority = priority_is_the_number;
     options.capacity_messages = 10;
@@ -91,7 +86,6 @@ TEST_CITING("V-18", create_mailbox_ignores_irrelevant_options)
     CHECK_OK(box_send(&box, 20));
     CHECK_OK(box_send(&box, 10));
     CHECK_TAKES(&box, 20, 10);
-    box_destroy(&box);
 }
 
 /* The type is a name, so it can be changed without changing the code. */
@@ -114,7 +108,7 @@ TEST_CITING("V-18 V-38", create_mailbox_hides_the_concrete_type)
 TEST_CITING("V-13 V-38 R-28", production_profile_is_bounded_and_refuses)
 {
     lbx_mailbox_options options = lbx_mailbox_options_production();
-    struct box box;
+    LOCAL_BOX(box);
 
     CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
     box = box_create(LBX_KIND_BOUNDED, &options);
@@ -122,5 +116,4 @@ TEST_CITING("V-13 V-38 R-28", production_profile_is_bounded_and_refuses)
     box_fill(&box, 1, 1000);
     CHECK_STATUS(LBX_FULL, box_send(&box, 1001));
     CHECK_INT(1, box_stats(&box).rejected);
-    box_destroy(&box);
 }

@@ -142,8 +142,8 @@ BOX_TEST("V-09 V-11", fifo_is_kept_with_overflow, vela_bounded(5))
 /* A full mailbox is nobody's problem but its own senders'. */
 TEST_CITING("V-20", slow_receivers_do_not_stall_others)
 {
-    struct box slow = vela_bounded(1);
-    struct box quick = vela_bounded(1);
+    LOCAL_BOX(slow) = vela_bounded(1);
+    LOCAL_BOX(quick) = vela_bounded(1);
 
     CHECK_OK(box_send(&slow, 1));
     for (int i = 0; i < 100; i++) {
@@ -151,8 +151,6 @@ TEST_CITING("V-20", slow_receivers_do_not_stall_others)
         CHECK_OK(box_send(&quick, i));
         CHECK_TAKES(&quick, i);
     }
-    box_destroy(&slow);
-    box_destroy(&quick);
 }
 
 /* One mailbox each, never shared: a hundred of them do not mix. */

@@ -42,18 +42,16 @@ BOX_TEST("V-37", try_receive_closed, vela_unbounded())
 }
 
 /* A send to a full mailbox of 1 is done only after a receive. */
-TEST_CITING("V-37", bounded_backpressure)
+BOX_TEST("V-37", bounded_backpressure, box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct waiter second;
 
-    CHECK_OK(box_send(&box, 1));
-    waiter_send_pending(&second, &box, 2);
-    CHECK_TAKES(&box, 1);
+    CHECK_OK(box_send(box, 1));
+    waiter_send_pending(&second, box, 2);
+    CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&second));
-    CHECK_TAKES(&box, 2);
+    CHECK_TAKES(box, 2);
     waiter_fini(&second);
-    box_destroy(&box);
 }
 
 static void
@@ -65,21 +63,20 @@ send_and_wait(void *context)
 }
 
 /* The same with a thread that really waits. */
-TEST_CITING("V-37", bounded_backpressure_of_a_thread)
+BOX_TEST("V-37", bounded_backpressure_of_a_thread,
+         box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_bounded(1, LBX_OVERFLOW_BLOCK);
     struct thread sender;
     void *message = NULL;
 
-    CHECK_OK(box_send(&box, 1));
-    thread_start(&sender, send_and_wait, &box);
-    EVENTUALLY(box_stats(&box).waiting_senders == 1);
-    CHECK_INT(1, box_depth(&box));
-    CHECK_TAKES(&box, 1);
-    CHECK_OK(lbx_consumer_receive(box.out, &message));
+    CHECK_OK(box_send(box, 1));
+    thread_start(&sender, send_and_wait, box);
+    EVENTUALLY(box_stats(box).waiting_senders == 1);
+    CHECK_INT(1, box_depth(box));
+    CHECK_TAKES(box, 1);
+    CHECK_OK(lbx_consumer_receive(box->out, &message));
     CHECK_INT(2, number_of(message));
     thread_join(&sender);
-    box_destroy(&box);
 }
 
 /* One of several senders going away closes nothing. */

@@ -39,18 +39,4 @@ vela_bounded(int64_t capacity_messages)
     return vela_create(LBX_KIND_BOUNDED, capacity_messages);
 }
 
-/* A test with a mailbox, which is destroyed after it. */
-#define BOX_TEST(behaviours, name, make)                                       \
-    static void name##_in(struct box *box);                                    \
-                                                                               \
-    TEST_CITING(behaviours, name)                                              \
-    {                                                                          \
-        struct box box = make;                                                 \
-                                                                               \
-        name##_in(&box);                                                       \
-        box_destroy(&box);                                                     \
-    }                                                                          \
-                                                                               \
-    static void name##_in(struct box *box)
-
 #endif

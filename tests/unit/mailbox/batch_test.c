@@ -32,7 +32,7 @@ batch_wait(lbx_operation *send, const struct box *box, void **messages,
 static void
 sends_and_receives_batches_in_order(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     void *messages[BATCH];
     void *received[8] = {NULL};
     size_t count = 99;
@@ -50,7 +50,6 @@ sends_and_receives_batches_in_order(const char *kind)
     CHECK_STATUS(LBX_EMPTY,
                  lbx_consumer_try_receive_batch(box.out, received, 8, &count));
     CHECK_INT(0, count);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_TEST, sends_and_receives_batches_in_order)
@@ -59,7 +58,7 @@ EVERY_KIND(KIND_TEST, sends_and_receives_batches_in_order)
 static void
 full_in_mid_batch_takes_what_fits(const char *kind)
 {
-    struct box box = BOX(kind, limited_options(3, LBX_OVERFLOW_REJECT));
+    LOCAL_BOX(box) = BOX(kind, limited_options(3, LBX_OVERFLOW_REJECT));
     void *messages[BATCH];
     size_t sent = 99;
 
@@ -68,7 +67,6 @@ full_in_mid_batch_takes_what_fits(const char *kind)
                  lbx_producer_try_send_batch(box.in, messages, BATCH, &sent));
     CHECK_INT(3, sent);
     CHECK_RECEIVES(&box, 1, 2, 3);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_TEST, full_in_mid_batch_takes_what_fits)
@@ -92,271 +90,250 @@ overflowing_box(lbx_overflow overflow, struct losses *losses)
 TEST(batch_follows_the_overflow_policy)
 {
     struct losses losses = {.count = 0};
-    struct box box = overflowing_box(LBX_OVERFLOW_DROP_OLDEST, &losses);
+    LOCAL_BOX(box) = overflowing_box(LBX_OVERFLOW_DROP_OLDEST, &losses);
 
     losses_check(&losses, 2, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 4, 5);
-    box_end(&box);
 }
 
 // Lost by DROP_NEWEST is swallowed, hence sent: the sink owns those.
 TEST(batch_beyond_drop_newest_is_sent_and_lost)
 {
     struct losses losses = {.count = 0};
-    struct box box = overflowing_box(LBX_OVERFLOW_DROP_NEWEST, &losses);
+    LOCAL_BOX(box) = overflowing_box(LBX_OVERFLOW_DROP_NEWEST, &losses);
 
     losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
 }
 
-TEST(empty_batch_is_sent_at_once)
+BOX_TEST("", empty_batch_is_sent_at_once, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     size_t sent = 99;
 
-    CHECK_OK(lbx_producer_try_send_batch(box.in, NULL, 0, &sent));
+    CHECK_OK(lbx_producer_try_send_batch(box->in, NULL, 0, &sent));
     CHECK_INT(0, sent);
-    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
-    box_end(&box);
+    CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
 }
 
 // More than any internal buffer or segment.
-TEST(large_batch_crosses_segments)
+BOX_TEST("", large_batch_crosses_segments, box_unbounded())
 {
     enum {
         MANY = 10000
     };
     static void *messages[MANY];
     static void *received[MANY];
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     size_t taken = 0;
     size_t count = 0;
 
     for (int i = 0; i < MANY; i++)
         messages[i] = letter(i);
-    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, MANY, &count));
+    CHECK_OK(lbx_producer_try_send_batch(box->in, messages, MANY, &count));
     CHECK_INT(MANY, count);
     while (taken < MANY) {
-        CHECK_OK(lbx_consumer_try_receive_batch(box.out, received + taken,
+        CHECK_OK(lbx_consumer_try_receive_batch(box->out, received + taken,
                                                 MANY - taken, &count));
         taken += count;
     }
     for (int i = 0; i < MANY; i++)
         CHECK_PTR(messages[i], received[i]);
-    CHECK_NOTHING(&box);
-    box_end(&box);
+    CHECK_NOTHING(box);
 }
 
 // producer.h: waits for room as often as needed; *ret_sent counts as they go.
-TEST(waiting_batch_goes_in_as_room_appears)
+BOX_TEST("", waiting_batch_goes_in_as_room_appears,
+         box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     struct bell bell = {0};
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
 
-    batch_wait(&send, &box, messages, &sent, &bell);
+    batch_wait(&send, box, messages, &sent, &bell);
     CHECK_INT(2, sent);
     for (int number = 1; number <= 3; number++) {
-        CHECK_INT(number, box_next(&box));
+        CHECK_INT(number, box_next(box));
         if (number < 3)
             CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
     }
     CHECK_OK(bell_poll(&send, &bell));
     CHECK_INT(5, sent);
-    CHECK_RECEIVES(&box, 4, 5);
+    CHECK_RECEIVES(box, 4, 5);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
 // WAIT-4: part in, part out, and the count says which.
-TEST_CITING("WAIT-4", cancelled_batch_says_how_many_went_in)
+BOX_TEST("WAIT-4", cancelled_batch_says_how_many_went_in,
+         box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 99;
 
-    batch_wait(&send, &box, messages, &sent, NULL);
-    CHECK_INT(1, box_next(&box)); // 3 is moved in
+    batch_wait(&send, box, messages, &sent, NULL);
+    CHECK_INT(1, box_next(box)); // 3 is moved in
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
     CHECK_INT(3, sent);
-    CHECK_RECEIVES(&box, 2, 3);
+    CHECK_RECEIVES(box, 2, 3);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
 // A batch waits in line like everyone else: one message at a time, at its
 // head, and behind those who came first.
-TEST_CITING("WAIT-10", waiting_batch_keeps_its_place_in_line)
+BOX_TEST("WAIT-10", waiting_batch_keeps_its_place_in_line,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct sender before;
     struct bell bell = {0};
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 0;
 
-    box_send(&box, 100);
-    sender_wait(&before, &box, 101);
+    box_send(box, 100);
+    sender_wait(&before, box, 101);
     fill_batch(messages);
-    CHECK_OK(lbx_producer_send_batch_init(&send, box.in, messages, 2,
+    CHECK_OK(lbx_producer_send_batch_init(&send, box->in, messages, 2,
                                           LBX_FOREVER, &sent));
     CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
-    CHECK_INT(100, box_next(&box));
+    CHECK_INT(100, box_next(box));
     CHECK_OK(sender_poll(&before));
     CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
-    CHECK_INT(101, box_next(&box));
+    CHECK_INT(101, box_next(box));
     CHECK_STATUS(LBX_PENDING, bell_poll(&send, &bell));
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_OK(bell_poll(&send, &bell));
-    CHECK_RECEIVES(&box, 2);
+    CHECK_RECEIVES(box, 2);
     lbx_operation_fini(&before.operation);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
-TEST_CITING("CLOSE-4", close_ends_a_waiting_batch)
+BOX_TEST("CLOSE-4", close_ends_a_waiting_batch,
+         box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     void *messages[BATCH];
     size_t sent = 0;
 
-    batch_wait(&send, &box, messages, &sent, NULL);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    batch_wait(&send, box, messages, &sent, NULL);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&send, NULL));
     CHECK_INT(2, sent);
-    CHECK_RECEIVES(&box, 1, 2);
+    CHECK_RECEIVES(box, 1, 2);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
 // R-29 in spirit: returns as soon as there is one.
-TEST(waiting_receive_batch_takes_what_is_there)
+BOX_TEST("", waiting_receive_batch_takes_what_is_there, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell bell = {0};
     lbx_operation receive;
     void *received[4] = {NULL};
     size_t count = 0;
 
-    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 4,
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 4,
                                              &count, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
-    box_send_numbers(&box, 1, 6);
+    box_send_numbers(box, 1, 6);
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&receive, &bell));
     CHECK_INT(4, count);
     for (int i = 0; i < 4; i++)
         CHECK_INT(i + 1, number_of(received[i]));
-    CHECK_RECEIVES(&box, 5, 6);
+    CHECK_RECEIVES(box, 5, 6);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
 // WAIT-3: nothing was taken, so nothing can be lost.
-TEST_CITING("WAIT-3", cancelled_receive_batch_takes_nothing)
+BOX_TEST("WAIT-3", cancelled_receive_batch_takes_nothing, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell bell = {0};
     lbx_operation receive;
     void *received[4] = {NULL};
     size_t count = 0;
 
-    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 4,
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 4,
                                              &count, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
-    box_send_numbers(&box, 1, 3);
+    box_send_numbers(box, 1, 3);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receive));
     CHECK_INT(0, count);
-    CHECK_RECEIVES(&box, 1, 2, 3);
+    CHECK_RECEIVES(box, 1, 2, 3);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
 // A batch must not take what waiting receivers were promised.
-TEST_CITING("R-34", receive_batch_leaves_promised_messages_alone)
+BOX_TEST("R-34", receive_batch_leaves_promised_messages_alone, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
     void *received[4] = {NULL};
     size_t count = 0;
 
-    receiver_wait(&receiver, &box);
-    box_send_numbers(&box, 1, 3);
-    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received, 4, &count));
+    receiver_wait(&receiver, box);
+    box_send_numbers(box, 1, 3);
+    CHECK_OK(lbx_consumer_try_receive_batch(box->out, received, 4, &count));
     CHECK_INT(2, count);
     CHECK_OK(receiver_poll(&receiver));
-    CHECK_NOTHING(&box);
+    CHECK_NOTHING(box);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // Each taken message makes room for one waiting sender, also in a batch.
-TEST_CITING("MSG-9", receive_batch_lets_as_many_senders_in)
+BOX_TEST("MSG-9", receive_batch_lets_as_many_senders_in,
+         box_limited(3, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(3, LBX_OVERFLOW_BLOCK);
     struct sender senders[3];
     void *received[3];
     size_t count = 0;
 
-    box_send_numbers(&box, 1, 3);
+    box_send_numbers(box, 1, 3);
     for (int i = 0; i < 3; i++)
-        sender_wait(&senders[i], &box, i + 4);
-    CHECK_OK(lbx_consumer_try_receive_batch(box.out, received, 3, &count));
+        sender_wait(&senders[i], box, i + 4);
+    CHECK_OK(lbx_consumer_try_receive_batch(box->out, received, 3, &count));
     CHECK_INT(3, count);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(1, senders[i].bell.rings);
         CHECK_OK(sender_poll(&senders[i]));
         lbx_operation_fini(&senders[i].operation);
     }
-    CHECK_RECEIVES(&box, 4, 5, 6);
-    box_end(&box);
+    CHECK_RECEIVES(box, 4, 5, 6);
 }
 
-TEST(receive_batch_parks_the_thread)
+BOX_TEST("", receive_batch_parks_the_thread, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     void *received[4];
     size_t count = 99;
 
     CHECK_STATUS(LBX_TIMEOUT, lbx_consumer_receive_batch_until(
-                                  box.out, received, 4, &count, 0));
+                                  box->out, received, 4, &count, 0));
     CHECK_INT(0, count);
-    box_send_numbers(&box, 1, 5);
-    CHECK_OK(lbx_consumer_receive_batch_until(box.out, received, 4, &count,
+    box_send_numbers(box, 1, 5);
+    CHECK_OK(lbx_consumer_receive_batch_until(box->out, received, 4, &count,
                                               LBX_FOREVER));
     CHECK_INT(4, count);
     CHECK_INT(4, number_of(received[3]));
-    CHECK_RECEIVES(&box, 5);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_RECEIVES(box, 5);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, lbx_consumer_receive_batch_until(
-                                 box.out, received, 4, &count, LBX_FOREVER));
-    box_end(&box);
+                                 box->out, received, 4, &count, LBX_FOREVER));
 }
 
 // One wake-up per item: a batch wakes as many as it brings.
-TEST_CITING("R-35", batch_wakes_one_receiver_per_message)
+BOX_TEST("R-35", batch_wakes_one_receiver_per_message, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receivers[3];
     void *messages[BATCH];
     size_t sent = 0;
 
     for (int i = 0; i < 3; i++)
-        receiver_wait(&receivers[i], &box);
+        receiver_wait(&receivers[i], box);
     fill_batch(messages);
-    CHECK_OK(lbx_producer_try_send_batch(box.in, messages, 2, &sent));
+    CHECK_OK(lbx_producer_try_send_batch(box->in, messages, 2, &sent));
     CHECK_INT(1, receivers[0].bell.rings);
     CHECK_INT(1, receivers[1].bell.rings);
     CHECK_INT(0, receivers[2].bell.rings);
     receiver_check(&receivers[0], 1);
     receiver_check(&receivers[1], 2);
     lbx_operation_fini(&receivers[2].operation);
-    box_end(&box);
 }
 
 static void
@@ -377,19 +354,18 @@ send_batches(unsigned index, void *context)
 
 // MSG-3: others may come between, but each batch keeps its own order, and so do
 // the batches of one thread.
-TEST_CITING("MSG-3", batches_of_several_threads_keep_their_own_order)
+BOX_TEST("MSG-3", batches_of_several_threads_keep_their_own_order,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     int next[4];
 
     for (int i = 0; i < 4; i++)
         next[i] = i * BATCHES * BATCH;
-    threads_run(4, send_batches, &box);
+    threads_run(4, send_batches, box);
     for (int i = 0; i < 4 * BATCHES * BATCH; i++) {
-        int number = box_next(&box);
+        int number = box_next(box);
 
         CHECK_INT(next[number / (BATCHES * BATCH)]++, number);
     }
-    CHECK_NOTHING(&box);
-    box_end(&box);
+    CHECK_NOTHING(box);
 }

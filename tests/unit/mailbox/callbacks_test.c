@@ -247,7 +247,7 @@ TEST_CITING("CLOSE-5 WAIT-6", mailbox_may_be_closed_from_a_waker)
     struct receiver second;
     void *message = NULL;
 
-    closer.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    closer.box = box_unbounded();
     CHECK_OK(lbx_consumer_receive_init(&first, closer.box.out, &message,
                                        LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&first, &waker));
@@ -285,7 +285,7 @@ TEST_CITING("WAIT-6 MSG-7", last_handles_may_go_inside_a_waker)
     void *message = NULL;
     lbx_producer *in;
 
-    dropper.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    dropper.box = box_unbounded();
     in = dropper.box.in;
     CHECK_OK(lbx_consumer_receive_init(&receive, dropper.box.out, &message,
                                        LBX_FOREVER));
@@ -308,7 +308,7 @@ TEST_CITING("MSG-7", last_handles_may_go_inside_the_scheduler_hook)
     struct dropper dropper;
     lbx_scheduler_hook hook = {end_from_hook, &dropper};
 
-    dropper.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    dropper.box = box_unbounded();
     CHECK_OK(lbx_mailbox_set_scheduler_hook(dropper.box.mailbox, &hook));
     CHECK_OK(lbx_producer_try_send(dropper.box.in, letter(1)));
     CHECK_PTR(NULL, dropper.box.in);

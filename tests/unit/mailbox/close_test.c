@@ -36,7 +36,7 @@ static void
 closed_to_drain_delivers_the_rest(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(kind, options_for(kind, 4), with.loss_sink = losses_sink(&losses));
 
     box_send_numbers(&box, 2, 4);
@@ -51,7 +51,6 @@ closed_to_drain_delivers_the_rest(const char *kind)
     CHECK_ENDED(&box);
     CHECK_ENDED(&box); // and so it stays
     CHECK_INT(0, losses.count);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "CLOSE-1 CLOSE-2 R-14",
@@ -87,10 +86,10 @@ static void
 closed_to_dead_letters_sends_the_rest_there(const char *kind)
 {
     lbx_mailbox_options options = options_for(kind, 4);
-    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    LOCAL_BOX(dead) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct losses losses = {.count = 0};
     lbx_envelope envelope;
-    struct box box;
+    LOCAL_BOX(box);
 
     options.owner = &options;
     options.loss_sink = losses_sink(&losses);
@@ -108,8 +107,6 @@ closed_to_dead_letters_sends_the_rest_there(const char *kind)
         CHECK_PTR(&options, envelope.recipient);
     }
     CHECK_NOTHING(&dead);
-    box_end(&box);
-    box_end(&dead);
 }
 
 EVERY_KIND(KIND_CITING, "A-15 R-14",
@@ -157,48 +154,41 @@ EVERY_KIND(KIND_CITING, "CLOSE-3 B-04",
            closed_into_a_callback_gives_the_rest_to_the_closer)
 
 // A mode that cannot be kept changes nothing.
-TEST_CITING("R-14", dead_letter_close_without_dead_letters_is_invalid)
+BOX_TEST("R-14", dead_letter_close_without_dead_letters_is_invalid,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
     CHECK_STATUS(LBX_INVALID,
-                 lbx_mailbox_close(box.mailbox, LBX_CLOSE_DEAD_LETTER));
-    CHECK(!lbx_mailbox_is_closed(box.mailbox));
-    box_send(&box, 1);
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+                 lbx_mailbox_close(box->mailbox, LBX_CLOSE_DEAD_LETTER));
+    CHECK(!lbx_mailbox_is_closed(box->mailbox));
+    box_send(box, 1);
+    CHECK_RECEIVES(box, 1);
 }
 
-TEST(unknown_close_mode_and_missing_callback_are_invalid)
+BOX_TEST("", unknown_close_mode_and_missing_callback_are_invalid,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
     CHECK_STATUS(LBX_INVALID,
-                 lbx_mailbox_close(box.mailbox, (lbx_close_mode)9));
-    CHECK_STATUS(LBX_INVALID, lbx_mailbox_close_into(box.mailbox, NULL, NULL));
-    CHECK(!lbx_mailbox_is_closed(box.mailbox));
-    box_end(&box);
+                 lbx_mailbox_close(box->mailbox, (lbx_close_mode)9));
+    CHECK_STATUS(LBX_INVALID, lbx_mailbox_close_into(box->mailbox, NULL, NULL));
+    CHECK(!lbx_mailbox_is_closed(box->mailbox));
 }
 
 // 84, CLOSE-5: closing again is OK.
-TEST_CITING("CLOSE-5", closing_twice_is_closing_once)
+BOX_TEST("CLOSE-5", closing_twice_is_closing_once, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
-    box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
-    CHECK_RECEIVES(&box, 1);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
-    CHECK_ENDED(&box);
-    box_end(&box);
+    box_send(box, 1);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
+    CHECK_RECEIVES(box, 1);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_IMMEDIATE));
+    CHECK_ENDED(box);
 }
 
 // First politely, then not: the stricter mode still applies.
 TEST_CITING("CLOSE-5 R-14", stricter_close_after_drain_loses_what_is_left)
 {
     struct losses losses = {.count = 0};
-    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
                          with.loss_sink = losses_sink(&losses));
 
     box_send_numbers(&box, 1, 3);
@@ -208,14 +198,13 @@ TEST_CITING("CLOSE-5 R-14", stricter_close_after_drain_loses_what_is_left)
     CHECK_INT(2, losses.count);
     losses_check(&losses, 0, 2, LBX_LOSS_CLOSED);
     CHECK_ENDED(&box);
-    box_end(&box);
 }
 
 // CLOSE-4, R-35: close is a broadcast (cellex woke one).
 static void
 close_wakes_every_waiting_receiver(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     struct receiver receivers[5];
 
     for (int i = 0; i < 5; i++)
@@ -227,7 +216,6 @@ close_wakes_every_waiting_receiver(const char *kind)
         CHECK_STATUS(LBX_CLOSED, receiver_poll(&receivers[i]));
         lbx_operation_fini(&receivers[i].operation);
     }
-    box_end(&box);
 }
 
 KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "CLOSE-4 R-35",
@@ -240,7 +228,7 @@ close_wakes_every_waiting_sender(const char *kind)
 {
     struct losses losses = {.count = 0};
     struct sender senders[5];
-    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK),
+    LOCAL_BOX(box) = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK),
                          with.loss_sink = losses_sink(&losses));
 
     box_send(&box, 1);
@@ -254,7 +242,6 @@ close_wakes_every_waiting_sender(const char *kind)
     }
     CHECK_INT(0, losses.count);
     CHECK_RECEIVES(&box, 1);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-12", close_wakes_every_waiting_sender)
@@ -262,8 +249,8 @@ LIMITED_KINDS(KIND_CITING, "CLOSE-4 R-12", close_wakes_every_waiting_sender)
 TEST_CITING("CLOSE-4", close_wakes_parked_threads)
 {
     lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
-    struct box full = box_make(LBX_KIND_BOUNDED, &options);
-    struct box empty = box_make(LBX_KIND_BOUNDED, &options);
+    LOCAL_BOX(full) = box_make(LBX_KIND_BOUNDED, &options);
+    LOCAL_BOX(empty) = box_make(LBX_KIND_BOUNDED, &options);
     struct parked sender;
     struct parked receiver;
 
@@ -275,8 +262,6 @@ TEST_CITING("CLOSE-4", close_wakes_parked_threads)
     CHECK_STATUS(LBX_CLOSED, parked_end(&sender));
     CHECK_STATUS(LBX_CLOSED, parked_end(&receiver));
     CHECK_RECEIVES(&full, 1);
-    box_end(&full);
-    box_end(&empty);
 }
 
 // CLOSE-2 and R-34 together: a promise made before the close is kept by a
@@ -284,12 +269,11 @@ TEST_CITING("CLOSE-4", close_wakes_parked_threads)
 TEST_CITING("CLOSE-2 R-34", promise_made_before_a_draining_close_is_kept)
 {
     struct receiver receiver;
-    struct box box = box_with_promise(&receiver);
+    LOCAL_BOX(box) = box_with_promise(&receiver);
 
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     receiver_check(&receiver, 1);
     CHECK_ENDED(&box);
-    box_end(&box);
 }
 
 // An immediate close takes the promised message back: a loss event, and the
@@ -298,7 +282,7 @@ TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
 {
     struct losses losses = {.count = 0};
     struct receiver receiver;
-    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
                          with.loss_sink = losses_sink(&losses));
 
     receiver_wait(&receiver, &box);
@@ -308,7 +292,6 @@ TEST_CITING("CLOSE-3 MSG-1", promise_made_before_an_immediate_close_is_a_loss)
     CHECK_INT(1, losses.count);
     losses_check(&losses, 0, 1, LBX_LOSS_CLOSED);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // The same when the closer wants the rest for itself.
@@ -316,28 +299,26 @@ TEST_CITING("CLOSE-3 MSG-1",
             promise_made_before_a_close_into_goes_to_the_closer)
 {
     struct receiver receiver;
-    struct box box = box_with_promise(&receiver);
+    LOCAL_BOX(box) = box_with_promise(&receiver);
     struct rest rest = {.count = 0, .mailbox = box.mailbox};
 
     CHECK_OK(lbx_mailbox_close_into(box.mailbox, keep_rest, &rest));
     CHECK_INT(1, rest.count);
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // A send that a receiver completed before the close was sent.
 TEST_CITING("CLOSE-6", send_completed_by_hand_over_survives_a_close)
 {
     struct sender sender;
-    struct box box = box_with_sender(&sender);
+    LOCAL_BOX(box) = box_with_sender(&sender);
 
     CHECK_INT(1, box_next(&box)); // moves 2 in
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_OK(sender_poll(&sender));
     CHECK_RECEIVES(&box, 2);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 struct race {
@@ -426,22 +407,20 @@ TEST_CITING("CLOSE-5", four_threads_close_at_once)
 
 // ---- Flush ----
 
-TEST_CITING("B-06", flush_of_an_empty_mailbox_is_done_at_once)
+BOX_TEST("B-06", flush_of_an_empty_mailbox_is_done_at_once, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation flush;
 
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box->mailbox, LBX_FOREVER));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
-// DESIGN 5: done when everything sent before it has been taken.
+// Done when everything sent before it has been taken.
 static void
 flush_waits_for_what_was_sent_before_it(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
     lbx_operation flush;
 
@@ -455,7 +434,6 @@ flush_waits_for_what_was_sent_before_it(const char *kind)
     CHECK_OK(bell_poll(&flush, &bell));
     CHECK_RECEIVES(&box, 3);
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
@@ -464,7 +442,7 @@ EVERY_KIND(KIND_CITING, "B-06", flush_waits_for_what_was_sent_before_it)
 static void
 flush_is_done_when_the_rest_is_evicted(const char *kind)
 {
-    struct box box = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_OLDEST));
+    LOCAL_BOX(box) = BOX(kind, limited_options(2, LBX_OVERFLOW_DROP_OLDEST));
     struct bell bell = {0};
     lbx_operation flush;
 
@@ -474,7 +452,6 @@ flush_is_done_when_the_rest_is_evicted(const char *kind)
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_evicted)
@@ -482,7 +459,7 @@ LIMITED_KINDS(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_evicted)
 static void
 flush_is_done_when_the_rest_is_closed_away(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
     lbx_operation flush;
 
@@ -492,7 +469,6 @@ flush_is_done_when_the_rest_is_closed_away(const char *kind)
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&flush, &bell));
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_closed_away)
@@ -501,7 +477,7 @@ EVERY_KIND(KIND_CITING, "B-06", flush_is_done_when_the_rest_is_closed_away)
 static void
 flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     lbx_operation flush;
 
     box_send(&box, 1);
@@ -512,7 +488,6 @@ flush_is_not_deceived_by_a_message_at_the_front(const char *kind)
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 KIND_CITING(unbounded_deque, LBX_KIND_UNBOUNDED_DEQUE, "B-06",
@@ -521,22 +496,21 @@ KIND_CITING(bounded_deque, LBX_KIND_BOUNDED_DEQUE, "B-06",
             flush_is_not_deceived_by_a_message_at_the_front)
 
 // Nor by a more urgent one.
-TEST_CITING("B-06", flush_is_not_deceived_by_a_more_urgent_message)
+BOX_TEST("B-06", flush_is_not_deceived_by_a_more_urgent_message,
+         box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     lbx_operation flush;
 
-    box_send(&box, 1);
-    flush_wait(&flush, &box, NULL);
-    box_send_envelope(&box, lbx_envelope_of(letter(2), -1));
-    box_send_envelope(&box, lbx_envelope_of(letter(3), 99));
-    CHECK_INT(2, box_next(&box));
+    box_send(box, 1);
+    flush_wait(&flush, box, NULL);
+    box_send_envelope(box, lbx_envelope_of(letter(2), -1));
+    box_send_envelope(box, lbx_envelope_of(letter(3), 99));
+    CHECK_INT(2, box_next(box));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_OK(lbx_operation_poll(&flush, NULL));
-    CHECK_RECEIVES(&box, 3);
+    CHECK_RECEIVES(box, 3);
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 TEST_CITING("B-06", flush_ends_at_its_deadline)
@@ -544,7 +518,7 @@ TEST_CITING("B-06", flush_ends_at_its_deadline)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     lbx_operation flush;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
     box_send(&box, 1);
@@ -555,45 +529,40 @@ TEST_CITING("B-06", flush_ends_at_its_deadline)
     CHECK_STATUS(LBX_TIMEOUT, lbx_operation_poll(&flush, NULL));
     CHECK_RECEIVES(&box, 1);
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
-TEST_CITING("B-06", several_flushes_end_each_at_its_own_message)
+BOX_TEST("B-06", several_flushes_end_each_at_its_own_message, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell early_bell = {0};
     struct bell late_bell = {0};
     lbx_operation early;
     lbx_operation late;
 
-    box_send(&box, 1);
-    flush_wait(&early, &box, &early_bell);
-    box_send(&box, 2);
-    flush_wait(&late, &box, &late_bell);
+    box_send(box, 1);
+    flush_wait(&early, box, &early_bell);
+    box_send(box, 2);
+    flush_wait(&late, box, &late_bell);
 
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_OK(bell_poll(&early, &early_bell));
     CHECK_STATUS(LBX_PENDING, bell_poll(&late, &late_bell));
-    CHECK_INT(2, box_next(&box));
+    CHECK_INT(2, box_next(box));
     CHECK_OK(bell_poll(&late, &late_bell));
     lbx_operation_fini(&early);
     lbx_operation_fini(&late);
-    box_end(&box);
 }
 
-TEST_CITING("C-32", cancelled_flush_leaves_no_registration)
+BOX_TEST("C-32", cancelled_flush_leaves_no_registration, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell bell = {0};
     lbx_operation flush;
 
-    box_send(&box, 1);
-    flush_wait(&flush, &box, &bell);
+    box_send(box, 1);
+    flush_wait(&flush, box, &bell);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&flush));
     lbx_operation_fini(&flush);
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_INT(0, bell.rings);
-    box_end(&box);
 }
 
 // ---- Stop ----
@@ -602,7 +571,7 @@ TEST_CITING("C-32", cancelled_flush_leaves_no_registration)
 static void
 stop_closes_and_waits_until_empty(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     struct bell bell = {0};
     lbx_operation stop;
 
@@ -618,24 +587,21 @@ stop_closes_and_waits_until_empty(const char *kind)
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&stop, &bell));
     lbx_operation_fini(&stop);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "B-06", stop_closes_and_waits_until_empty)
 
 // Giving up waiting does not open the mailbox again.
-TEST_CITING("B-06", cancelled_stop_leaves_the_mailbox_closed)
+BOX_TEST("B-06", cancelled_stop_leaves_the_mailbox_closed, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation stop;
 
-    box_send(&box, 1);
-    stop_wait(&stop, &box, NULL);
+    box_send(box, 1);
+    stop_wait(&stop, box, NULL);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&stop));
     lbx_operation_fini(&stop);
-    CHECK(lbx_mailbox_is_closed(box.mailbox));
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK(lbx_mailbox_is_closed(box->mailbox));
+    CHECK_RECEIVES(box, 1);
 }
 
 static void
@@ -648,18 +614,16 @@ drain_slowly(void *context)
         sched_yield();
 }
 
-TEST_CITING("B-06", stop_is_awaited_in_a_thread)
+BOX_TEST("B-06", stop_is_awaited_in_a_thread, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct thread thread;
     lbx_operation stop;
 
-    box_send_numbers(&box, 1, 100);
-    CHECK_OK(lbx_mailbox_stop_init(&stop, box.mailbox, LBX_FOREVER));
-    thread_start(&thread, drain_slowly, &box);
+    box_send_numbers(box, 1, 100);
+    CHECK_OK(lbx_mailbox_stop_init(&stop, box->mailbox, LBX_FOREVER));
+    thread_start(&thread, drain_slowly, box);
     CHECK_OK(lbx_operation_wait(&stop));
-    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
+    CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
     thread_join(&thread);
     lbx_operation_fini(&stop);
-    box_end(&box);
 }

@@ -32,6 +32,12 @@ box_limited(int64_t capacity, lbx_overflow overflow)
     return BOX(LBX_KIND_BOUNDED, limited_options(capacity, overflow));
 }
 
+struct box
+box_unbounded(void)
+{
+    return box_make(LBX_KIND_UNBOUNDED, NULL);
+}
+
 void
 box_end(struct box *box)
 {

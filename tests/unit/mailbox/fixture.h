@@ -3,12 +3,11 @@
  * What the mailbox tests have in common: a mailbox with both its handles,
  * numbers as messages, and witnesses for wake-ups, losses and metrics.
  *
- *     struct box box = box_make(LBX_KIND_BOUNDED, &options);
+ *     LOCAL_BOX(box) = box_make(LBX_KIND_BOUNDED, &options);
  *
  *     box_send(&box, 1);
  *     box_send(&box, 2);
  *     CHECK_RECEIVES(&box, 1, 2);
- *     box_end(&box);
  *
  * Everything here fails the test when it does not go as its name says.
  */
@@ -81,8 +80,33 @@ extern _Thread_local lbx_mailbox_options with;
 /* A "bounded" mailbox of limited_options(). */
 struct box box_limited(int64_t capacity, lbx_overflow overflow);
 
+/* An "unbounded" mailbox without options. */
+struct box box_unbounded(void);
+
 /* Releases the handles that are still there. */
 void box_end(struct box *box);
+
+/* Declares a box that is ended with its block. */
+#define LOCAL_BOX(name) __attribute__((cleanup(box_end))) struct box name
+
+/* A test with a mailbox, `box`, which is ended after it:
+ *
+ *     BOX_TEST("R-12", empty_mailbox_has_nothing, box_unbounded())
+ *     {
+ *         CHECK_NOTHING(box);
+ *     }
+ */
+#define BOX_TEST(behaviours, name, ...)                                        \
+    static void name##_in(struct box *box);                                    \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        LOCAL_BOX(box) = __VA_ARGS__;                                          \
+                                                                               \
+        name##_in(&box);                                                       \
+    }                                                                          \
+                                                                               \
+    static void name##_in(struct box *box)
 
 /* A message that says only its number; any, 0 (which is NULL) included. */
 void *letter(int number);

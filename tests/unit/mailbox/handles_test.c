@@ -7,25 +7,19 @@
 #include "mailbox/fixture.h"
 #include "support/torture.h"
 
-TEST_CITING("R-21", both_handles_reach_the_same_mailbox)
+BOX_TEST("R-21", both_handles_reach_the_same_mailbox, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
-    CHECK_PTR(lbx_producer_mailbox(box.in), lbx_consumer_mailbox(box.out));
-    box_end(&box);
+    CHECK_PTR(lbx_producer_mailbox(box->in), lbx_consumer_mailbox(box->out));
 }
 
-TEST_CITING("R-21", clone_is_the_same_pointer)
+BOX_TEST("R-21", clone_is_the_same_pointer, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
-    CHECK_PTR(box.in, lbx_producer_ref(box.in));
-    CHECK_PTR(box.out, lbx_consumer_ref(box.out));
-    lbx_producer_unref(box.in);
-    lbx_consumer_unref(box.out);
-    box_send(&box, 1); // the first pair still holds it open
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK_PTR(box->in, lbx_producer_ref(box->in));
+    CHECK_PTR(box->out, lbx_consumer_ref(box->out));
+    lbx_producer_unref(box->in);
+    lbx_consumer_unref(box->out);
+    box_send(box, 1); // the first pair still holds it open
+    CHECK_RECEIVES(box, 1);
 }
 
 TEST(null_handles_are_cloned_and_given_up_without_effect)
@@ -40,7 +34,7 @@ TEST(null_handles_are_cloned_and_given_up_without_effect)
 static void
 closes_with_its_last_producer(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
 
     lbx_producer_ref(box.in);
     box_send_numbers(&box, 1, 3);
@@ -53,7 +47,6 @@ closes_with_its_last_producer(const char *kind)
     CHECK_INT(3, box_next(&box));
     CHECK_ENDED(&box);
     box.in = NULL;
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "R-21 CLOSE-2", closes_with_its_last_producer)
@@ -104,18 +97,16 @@ TEST_CITING("MSG-7", messages_left_inside_are_destroyed_once)
 }
 
 // The receivers' waits end, although nobody closed by name.
-TEST_CITING("CLOSE-4", last_producer_wakes_waiting_receivers)
+BOX_TEST("CLOSE-4", last_producer_wakes_waiting_receivers, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
-    lbx_producer_unref(box.in);
-    box.in = NULL;
+    receiver_wait(&receiver, box);
+    lbx_producer_unref(box->in);
+    box->in = NULL;
     CHECK_INT(1, receiver.bell.rings);
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // Their messages stay theirs.
@@ -123,7 +114,7 @@ TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
 {
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.loss_sink = losses_sink(&losses));
 
@@ -135,7 +126,6 @@ TEST_CITING("CLOSE-4", last_consumer_wakes_waiting_senders)
     CHECK_STATUS(LBX_CLOSED, sender_poll(&sender));
     CHECK_INT(1, losses.count); // message 1 only
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // MSG-1: the message was promised, and its receiver can no longer be served:
@@ -229,7 +219,7 @@ TEST_CITING("WAIT-7", thread_may_end_while_its_operation_waits)
     struct receiver next;
     struct abandoned abandoned = {.receiver = &receiver};
     struct thread thread;
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
 
     abandoned.box = box;
     thread_start(&thread, wait_and_leave, &abandoned);
@@ -241,7 +231,6 @@ TEST_CITING("WAIT-7", thread_may_end_while_its_operation_waits)
     lbx_operation_fini(&receiver.operation);
     CHECK_INT(1, next.bell.rings);
     receiver_check(&next, 1);
-    box_end(&box);
 }
 
 static void
@@ -257,14 +246,11 @@ clone_and_drop(unsigned index, void *context)
     }
 }
 
-TEST_CITING("R-21", handles_are_cloned_from_many_threads)
+BOX_TEST("R-21", handles_are_cloned_from_many_threads, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
-
-    threads_run(4, clone_and_drop, &box);
-    box_send(&box, 1);
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    threads_run(4, clone_and_drop, box);
+    box_send(box, 1);
+    CHECK_RECEIVES(box, 1);
 }
 
 static void

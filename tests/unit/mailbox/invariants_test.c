@@ -177,30 +177,29 @@ never_holds_more_than_its_capacity(const char *kind)
 LIMITED_KINDS(KIND_CITING, "MSG-5", never_holds_more_than_its_capacity)
 
 // MSG-4: a completely sent more urgent message is chosen first, FIFO inside.
-TEST_CITING("MSG-4 R-04", priorities_come_out_sorted_and_stable)
+BOX_TEST("MSG-4 R-04", priorities_come_out_sorted_and_stable,
+         box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     unsigned random = 12345;
     int last_priority = 0;
     int last_number = -1;
 
     for (int number = 0; number < 5000; number++) {
         random = random * 1103515245u + 12345u;
-        box_send_envelope(&box, lbx_envelope_of(letter(number),
-                                                (int32_t)(random >> 16) % 20));
+        box_send_envelope(
+            box, lbx_envelope_of(letter(number), (int32_t)(random >> 16) % 20));
     }
     for (int i = 0; i < 5000; i++) {
         lbx_envelope envelope;
 
-        CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+        CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &envelope));
         CHECK(envelope.priority >= last_priority);
         if (envelope.priority == last_priority)
             CHECK(number_of(envelope.message) > last_number);
         last_priority = envelope.priority;
         last_number = number_of(envelope.message);
     }
-    CHECK_NOTHING(&box);
-    box_end(&box);
+    CHECK_NOTHING(box);
 }
 
 // MSG-6: a ring is made once; sends and receives touch no allocator.
@@ -307,7 +306,7 @@ counts_on_past_every_internal_counter(const char *kind)
 {
     lbx_mailbox_options options = plain_options();
     int rounds = test_is_sanitized() ? 300000 : 5000000;
-    struct box box;
+    LOCAL_BOX(box);
 
     if (kind_is_limited(kind))
         options.capacity_messages = 3;
@@ -321,7 +320,6 @@ counts_on_past_every_internal_counter(const char *kind)
     CHECK_INT(rounds + 1, box_stats(&box).accepted);
     CHECK_INT(rounds, box_stats(&box).taken);
     CHECK_RECEIVES(&box, rounds);
-    box_end(&box);
 }
 
 KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "MSG-8",
@@ -366,7 +364,7 @@ static void
 hands_over_what_was_written_before(const char *kind)
 {
     lbx_mailbox_options options = plain_options();
-    struct box box;
+    LOCAL_BOX(box);
 
     if (kind_is_limited(kind)) {
         options.capacity_messages = 2;
@@ -374,7 +372,6 @@ hands_over_what_was_written_before(const char *kind)
     }
     box = box_make(kind, &options);
     threads_run(2, pass_payloads, &box);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "WAIT-2", hands_over_what_was_written_before)

@@ -32,7 +32,7 @@ owned_options(lbx_overflow overflow)
 TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
 {
     struct losses losses = {.count = 0};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses));
 
@@ -46,7 +46,6 @@ TEST_CITING("R-20", loss_says_why_from_whom_to_whom_and_where)
     CHECK_INT(3, losses.envelopes[0].priority);
     CHECK_PTR(box.mailbox, losses.mailboxes[0]);
     CHECK_STR("counter/1", losses.name);
-    box_end(&box);
 }
 
 // The sink can tell "the third" from "three at once".
@@ -71,24 +70,23 @@ TEST_CITING("R-20", losses_are_counted_one_by_one)
 
 // The recipient is filled in by the mailbox, also for messages that are
 // delivered, whatever the sender wrote there.
-TEST_CITING("R-20", recipient_is_the_owner_whatever_the_sender_says)
+BOX_TEST("R-20", recipient_is_the_owner_whatever_the_sender_says,
+         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_REJECT)))
 {
-    struct box box = BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_REJECT));
     lbx_envelope envelope = from_someone(1);
 
     envelope.recipient = &someone;
-    box_send_envelope(&box, envelope);
-    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    box_send_envelope(box, envelope);
+    CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &envelope));
     CHECK_PTR(&someone, envelope.sender);
     CHECK_PTR(&owner, envelope.recipient);
     CHECK_INT(LBX_LOSS_NONE, envelope.lost);
-    box_end(&box);
 }
 
 // Without a sink, lost envelopes are sent to the dead letters as they are.
 TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
 {
-    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    LOCAL_BOX(dead) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     lbx_envelope envelope;
     struct box box =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
@@ -104,29 +102,26 @@ TEST_CITING("R-20 A-25", dead_letters_get_the_envelope_with_its_reason)
     CHECK_PTR(&owner, envelope.recipient);
     box_end(&box);
     CHECK_RECEIVES(&dead, 1);
-    box_end(&dead);
 }
 
 TEST(sink_comes_before_dead_letters)
 {
     struct losses losses = {.count = 0};
-    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
-    struct box box =
+    LOCAL_BOX(dead) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses), with.dead_letters = dead.in);
 
     box_send_numbers(&box, 1, 2);
     CHECK_INT(1, losses.count);
     CHECK(lbx_mailbox_is_empty(dead.mailbox));
-    box_end(&box);
-    box_end(&dead);
 }
 
 // The mailbox holds a reference: the owner of the dead letters may give up
 // its own handle first.
 TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
 {
-    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    LOCAL_BOX(dead) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct box box =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
             with.dead_letters = dead.in);
@@ -138,13 +133,12 @@ TEST(dead_letters_stay_open_while_a_mailbox_may_send_there)
     box_end(&box);
     CHECK_INT(1, box_next(&dead));
     CHECK_ENDED(&dead); // and with the mailbox goes the last reference
-    box_end(&dead);
 }
 
 // MSG-1: what the dead letters refuse is still ended, once.
 TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
 {
-    struct box dead = BOX(LBX_KIND_UNBOUNDED, envelope_options());
+    LOCAL_BOX(dead) = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     _Atomic int ended = 0;
     struct box box =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
@@ -156,7 +150,6 @@ TEST_CITING("MSG-1", message_refused_by_the_dead_letters_is_destroyed)
     CHECK_INT(2, ended);
     box_end(&box);
     CHECK_INT(3, ended);
-    box_end(&dead);
 }
 
 // A type knows better than the mailbox how its messages end.
@@ -243,10 +236,10 @@ TEST_CITING("R-20", overflow_and_close_have_reasons_of_their_own)
 TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
 {
     struct losses losses = {.count = 0};
-    struct box dead =
+    LOCAL_BOX(dead) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_DROP_OLDEST),
             with.envelopes = true, with.loss_sink = losses_sink(&losses));
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, owned_options(LBX_OVERFLOW_DROP_NEWEST),
             with.dead_letters = dead.in);
 
@@ -256,6 +249,4 @@ TEST_CITING("MSG-1", dead_letters_that_overflow_lose_each_message_once)
     losses_check(&losses, 1, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&dead, 4);
     CHECK_RECEIVES(&box, 1);
-    box_end(&box);
-    box_end(&dead);
 }

@@ -9,7 +9,7 @@
 static void
 counts_exactly(const char *kind)
 {
-    struct box box = BOX(kind, options_for(kind, 3));
+    LOCAL_BOX(box) = BOX(kind, options_for(kind, 3));
     bool limited = kind_is_limited(kind);
     lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
@@ -33,32 +33,29 @@ counts_exactly(const char *kind)
     CHECK_INT(0, stats.waiting_senders);
     CHECK_INT(0, stats.waiting_receivers);
     CHECK_INT(0, stats.suspensions);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "R-41", counts_exactly)
 
-TEST_CITING("R-41", empty_and_full_are_told_by_the_depth)
+BOX_TEST("R-41", empty_and_full_are_told_by_the_depth,
+         box_limited(2, LBX_OVERFLOW_REJECT))
 {
-    struct box box = box_limited(2, LBX_OVERFLOW_REJECT);
-
-    CHECK(lbx_mailbox_is_empty(box.mailbox));
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    box_send(&box, 1);
-    CHECK(!lbx_mailbox_is_empty(box.mailbox));
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    box_send(&box, 2);
-    CHECK(lbx_mailbox_is_full(box.mailbox));
-    CHECK_RECEIVES(&box, 1, 2);
-    CHECK(lbx_mailbox_is_empty(box.mailbox));
-    box_end(&box);
+    CHECK(lbx_mailbox_is_empty(box->mailbox));
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    box_send(box, 1);
+    CHECK(!lbx_mailbox_is_empty(box->mailbox));
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    box_send(box, 2);
+    CHECK(lbx_mailbox_is_full(box->mailbox));
+    CHECK_RECEIVES(box, 1, 2);
+    CHECK(lbx_mailbox_is_empty(box->mailbox));
 }
 
 // Sampled at takes: never above the truth, at most a batch of 256 below.
 static void
 high_water_mark_is_within_a_batch_of_the_peak(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     uint64_t mark;
 
     box_send_numbers(&box, 1, 1000);
@@ -69,53 +66,48 @@ high_water_mark_is_within_a_batch_of_the_peak(const char *kind)
     mark = box_stats(&box).high_water;
     CHECK(mark <= 1000);
     CHECK(mark >= 1000 - 256);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "R-28", high_water_mark_is_within_a_batch_of_the_peak)
 
-TEST(stats_count_those_who_wait)
+BOX_TEST("", stats_count_those_who_wait, box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct receiver receiver;
     struct sender sender;
 
-    receiver_wait(&receiver, &box);
-    CHECK_INT(1, box_stats(&box).waiting_receivers);
+    receiver_wait(&receiver, box);
+    CHECK_INT(1, box_stats(box).waiting_receivers);
     lbx_operation_fini(&receiver.operation);
-    CHECK_INT(0, box_stats(&box).waiting_receivers);
-    box_send(&box, 1);
-    sender_wait(&sender, &box, 2);
-    CHECK_INT(1, box_stats(&box).waiting_senders);
+    CHECK_INT(0, box_stats(box).waiting_receivers);
+    box_send(box, 1);
+    sender_wait(&sender, box, 2);
+    CHECK_INT(1, box_stats(box).waiting_senders);
     lbx_operation_fini(&sender.operation);
-    CHECK_INT(0, box_stats(&box).waiting_senders);
-    box_end(&box);
+    CHECK_INT(0, box_stats(box).waiting_senders);
 }
 
 // Kamon#673: external counters drift; ours do not, whatever happened.
-TEST_CITING("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything)
+BOX_TEST("R-41 MSG-1", accepted_is_taken_plus_depth_after_everything,
+         BOX(LBX_KIND_BOUNDED, limited_options(3, LBX_OVERFLOW_DROP_OLDEST),
+             with.envelopes = true))
 {
     lbx_envelope late = lbx_envelope_with_default_priority(letter(9));
     lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
-    struct box box =
-        BOX(LBX_KIND_BOUNDED, limited_options(3, LBX_OVERFLOW_DROP_OLDEST),
-            with.envelopes = true);
 
     late.deadline_ns = 1;
-    box_send_numbers(&box, 1, 7); // evicts four
-    box_send_envelope(&box, late);
-    box_send_system(&box, 8);
-    CHECK_RECEIVES(&box, 8, 6, 7);
-    box_send_numbers(&box, 1, 2);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_IMMEDIATE));
-    stats = box_stats(&box);
+    box_send_numbers(box, 1, 7); // evicts four
+    box_send_envelope(box, late);
+    box_send_system(box, 8);
+    CHECK_RECEIVES(box, 8, 6, 7);
+    box_send_numbers(box, 1, 2);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_IMMEDIATE));
+    stats = box_stats(box);
     CHECK_INT(11, stats.accepted);
     CHECK_INT(11, stats.taken);
     CHECK_INT(0, stats.depth);
     CHECK_INT(5, stats.dropped_oldest);
     CHECK_INT(1, stats.expired);
     CHECK_INT(8, stats.lost); // five evicted, one expired, two closed
-    box_end(&box);
 }
 
 // ---- Metrics events ----
@@ -180,14 +172,13 @@ TEST_CITING("C-39", second_sink_replaces_the_first)
 
 TEST(sink_without_a_function_is_invalid)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
     lbx_metrics_sink sink = {NULL, NULL};
     lbx_scheduler_hook hook = {NULL, NULL};
 
     CHECK_STATUS(LBX_INVALID, lbx_mailbox_set_metrics_sink(box.mailbox, &sink));
     CHECK_STATUS(LBX_INVALID,
                  lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
-    box_end(&box);
 }
 
 // One event per message in and out, in every lane of every kind.
@@ -423,26 +414,24 @@ journal_ready(void *context, lbx_mailbox *mailbox)
 }
 
 // C-37: after success notify the signal, record the metric, call the hook.
-TEST_CITING("C-37", signal_then_metric_then_hook)
+BOX_TEST("C-37", signal_then_metric_then_hook, box_unbounded())
 {
     struct journal journal = {.length = 0};
     lbx_metrics_sink sink = {journal_event, &journal};
     lbx_scheduler_hook hook = {journal_ready, &journal};
     lbx_waker waker = {journal_wake, &journal};
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_signal *signal;
     lbx_operation wait;
 
-    CHECK_OK(lbx_mailbox_set_metrics_sink(box.mailbox, &sink));
-    CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
-    CHECK_OK(lbx_consumer_signal(box.out, &signal));
+    CHECK_OK(lbx_mailbox_set_metrics_sink(box->mailbox, &sink));
+    CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
+    CHECK_OK(lbx_consumer_signal(box->out, &signal));
     CHECK_OK(lbx_signal_wait_init(&wait, signal, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&wait, &waker));
-    box_send(&box, 1);
+    box_send(box, 1);
     CHECK_STR("smh", journal.text);
     lbx_operation_fini(&wait);
     lbx_signal_unref(signal);
-    box_end(&box);
 }
 
 struct hook_calls {
@@ -465,7 +454,7 @@ calls_the_hook_for_each_accepted_message(const char *kind)
 {
     struct hook_calls hooked = {0, NULL};
     lbx_scheduler_hook hook = {count_ready, &hooked};
-    struct box box = BOX(kind, options_for(kind, 2));
+    LOCAL_BOX(box) = BOX(kind, options_for(kind, 2));
 
     CHECK_OK(lbx_mailbox_set_scheduler_hook(box.mailbox, &hook));
     box_send_numbers(&box, 1, 2);
@@ -480,7 +469,6 @@ calls_the_hook_for_each_accepted_message(const char *kind)
     CHECK_INT(1, box_next(&box));
     box_send(&box, 5);
     CHECK_INT(3, hooked.calls);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "C-37", calls_the_hook_for_each_accepted_message)

@@ -12,7 +12,7 @@
 static void
 delivers_null_like_any_message(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     void *batch[2] = {NULL, NULL};
     struct receiver receiver;
     size_t count = 0;
@@ -32,7 +32,6 @@ delivers_null_like_any_message(const char *kind)
     CHECK_PTR(NULL, batch[0]);
     CHECK_PTR(NULL, batch[1]);
     CHECK_NOTHING(&box);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "R-11", delivers_null_like_any_message)
@@ -70,7 +69,7 @@ delivers_any_word(const char *kind)
 {
     void *words[] = {(void *)UINTPTR_MAX, (void *)1, (void *)(UINTPTR_MAX - 1),
                      (void *)((uintptr_t)1 << 63), (void *)0x7};
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     void *message = NULL;
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -78,7 +77,6 @@ delivers_any_word(const char *kind)
         CHECK_OK(lbx_consumer_try_receive(box.out, &message));
         CHECK_PTR(words[i], message);
     }
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "R-11", delivers_any_word)
@@ -167,63 +165,59 @@ TEST(null_mailbox_is_invalid_or_empty)
 }
 
 // Good handles, missing outputs and inputs.
-TEST(missing_outputs_and_inputs_are_invalid)
+BOX_TEST("", missing_outputs_and_inputs_are_invalid, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation operation;
     void *message;
     size_t count;
 
-    box_send(&box, 1);
-    CHECK_STATUS(LBX_INVALID, lbx_consumer_try_receive(box.out, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_consumer_receive(box.out, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_consumer_receive_until(box.out, NULL, 0));
+    box_send(box, 1);
+    CHECK_STATUS(LBX_INVALID, lbx_consumer_try_receive(box->out, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_consumer_receive(box->out, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_consumer_receive_until(box->out, NULL, 0));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_consumer_receive_init(&operation, box.out, NULL, 0));
+                 lbx_consumer_receive_init(&operation, box->out, NULL, 0));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_consumer_receive_init(NULL, box.out, &message, 0));
-    CHECK_STATUS(LBX_INVALID, lbx_consumer_try_receive_envelope(box.out, NULL));
+                 lbx_consumer_receive_init(NULL, box->out, &message, 0));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_consumer_try_receive_batch(box.out, NULL, 1, &count));
+                 lbx_consumer_try_receive_envelope(box->out, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_consumer_try_receive_batch(box.out, &message, 1, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_consumer_signal(box.out, NULL));
-    CHECK_STATUS(LBX_INVALID, lbx_mailbox_stats_read(box.mailbox, NULL));
+                 lbx_consumer_try_receive_batch(box->out, NULL, 1, &count));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_producer_send_init(NULL, box.in, letter(1), 0));
+                 lbx_consumer_try_receive_batch(box->out, &message, 1, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_consumer_signal(box->out, NULL));
+    CHECK_STATUS(LBX_INVALID, lbx_mailbox_stats_read(box->mailbox, NULL));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_producer_try_send_envelope(box.in, NULL, NULL));
+                 lbx_producer_send_init(NULL, box->in, letter(1), 0));
     CHECK_STATUS(LBX_INVALID,
-                 lbx_producer_try_send_batch(box.in, NULL, 1, &count));
-    CHECK_RECEIVES(&box, 1); // nothing was taken, nothing came in
-    box_end(&box);
+                 lbx_producer_try_send_envelope(box->in, NULL, NULL));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_producer_try_send_batch(box->in, NULL, 1, &count));
+    CHECK_RECEIVES(box, 1); // nothing was taken, nothing came in
 }
 
 // A send's result is written even when the send was nonsense.
-TEST_CITING("R-13", result_is_always_written)
+BOX_TEST("R-13", result_is_always_written, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_send_result result = LBX_SEND_RESULT_INIT;
 
     memset(&result, 0xa5, sizeof(result));
     result.size_bytes = sizeof(result);
     CHECK_STATUS(LBX_INVALID,
-                 lbx_producer_try_send_envelope(box.in, NULL, &result));
+                 lbx_producer_try_send_envelope(box->in, NULL, &result));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
-    box_end(&box);
 }
 
 // An envelope's channel is a byte; one that is no channel is refused.
-TEST(unknown_channel_is_invalid)
+BOX_TEST("", unknown_channel_is_invalid,
+         BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options()))
 {
-    struct box box = BOX(LBX_KIND_UNBOUNDED_CONTROL_AWARE, envelope_options());
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
 
     envelope.channel = 200;
     CHECK_STATUS(LBX_INVALID,
-                 lbx_producer_try_send_envelope(box.in, &envelope, NULL));
-    CHECK_NOTHING(&box);
-    box_end(&box);
+                 lbx_producer_try_send_envelope(box->in, &envelope, NULL));
+    CHECK_NOTHING(box);
 }
 
 static bool
@@ -248,7 +242,7 @@ where_nothing_may_wait_says_would_block(const char *kind)
     void *messages[1] = {letter(1)};
     void *message;
     size_t count = 9;
-    struct box box = BOX(kind, plain_options(), with.may_wait = never);
+    LOCAL_BOX(box) = BOX(kind, plain_options(), with.may_wait = never);
 
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_producer_try_send(box.in, letter(1)));
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_producer_send(box.in, letter(1)));
@@ -272,7 +266,6 @@ where_nothing_may_wait_says_would_block(const char *kind)
                  lbx_consumer_try_receive_batch(box.out, messages, 1, &count));
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
     CHECK_INT(0, box_stats(&box).accepted);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "C-41", where_nothing_may_wait_says_would_block)
@@ -283,7 +276,7 @@ TEST_CITING("C-41", operations_say_would_block_too)
     lbx_operation send;
     lbx_operation receive;
     void *message = NULL;
-    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
                          with.may_wait = ask, with.may_wait_context = &allowed);
 
     CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
@@ -298,7 +291,6 @@ TEST_CITING("C-41", operations_say_would_block_too)
     allowed = true;
     box_send(&box, 2);
     CHECK_RECEIVES(&box, 2);
-    box_end(&box);
 }
 
 // Asked each time: the answer may change from call to call.
@@ -306,7 +298,7 @@ TEST_CITING("C-41", permission_is_asked_at_every_call)
 {
     bool allowed = true;
     void *message = NULL;
-    struct box box = BOX(LBX_KIND_UNBOUNDED, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED, plain_options(),
                          with.may_wait = ask, with.may_wait_context = &allowed);
 
     box_send(&box, 1);
@@ -315,5 +307,4 @@ TEST_CITING("C-41", permission_is_asked_at_every_call)
     CHECK_STATUS(LBX_WOULD_BLOCK, lbx_producer_try_send(box.in, letter(2)));
     allowed = true;
     CHECK_RECEIVES(&box, 1);
-    box_end(&box);
 }

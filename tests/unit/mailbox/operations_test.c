@@ -9,81 +9,75 @@
 #include "mailbox/fixture.h"
 
 // WAIT-1: one of value, cancelled, timeout, closed wins, once and for all.
-TEST_CITING("WAIT-1", finished_operation_keeps_its_status)
+BOX_TEST("WAIT-1", finished_operation_keeps_its_status, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
-    box_send_numbers(&box, 1, 2);
+    receiver_wait(&receiver, box);
+    box_send_numbers(box, 1, 2);
     CHECK_OK(receiver_poll(&receiver));
     CHECK_INT(1, number_of(receiver.message));
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_OK(receiver_poll(&receiver));
     CHECK_OK(lbx_operation_cancel(&receiver.operation));
     CHECK_OK(lbx_operation_status(&receiver.operation));
     CHECK_INT(1, number_of(receiver.message)); // and its value
-    CHECK_RECEIVES(&box, 2);
+    CHECK_RECEIVES(box, 2);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
-TEST_CITING("WAIT-1", cancelled_operation_stays_cancelled)
+BOX_TEST("WAIT-1", cancelled_operation_stays_cancelled, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receiver.operation));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receiver.operation));
-    box_send(&box, 1);
+    box_send(box, 1);
     CHECK_STATUS(LBX_CANCELLED, receiver_poll(&receiver));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&receiver.operation));
     CHECK_INT(0, receiver.bell.rings);
-    CHECK_RECEIVES(&box, 1);
+    CHECK_RECEIVES(box, 1);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // consumer.h: nothing happens before the first poll.
-TEST(operation_does_nothing_before_its_first_poll)
+BOX_TEST("", operation_does_nothing_before_its_first_poll,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     lbx_operation send;
     lbx_operation receive;
     void *message = NULL;
 
-    CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
-    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
+    CHECK_OK(lbx_producer_send_init(&send, box->in, letter(1), LBX_FOREVER));
+    CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
     CHECK_STATUS(LBX_PENDING, lbx_operation_status(&send));
     CHECK_OK(
-        lbx_consumer_receive_init(&receive, box.out, &message, LBX_FOREVER));
-    box_send(&box, 2);
-    CHECK_INT(0, box_stats(&box).waiting_receivers);
-    CHECK_RECEIVES(&box, 2); // not promised to the receive
+        lbx_consumer_receive_init(&receive, box->out, &message, LBX_FOREVER));
+    box_send(box, 2);
+    CHECK_INT(0, box_stats(box).waiting_receivers);
+    CHECK_RECEIVES(box, 2); // not promised to the receive
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
-    CHECK_NOTHING(&box);
+    CHECK_NOTHING(box);
     lbx_operation_fini(&send);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
-TEST_CITING("WAIT-7", zeroed_ended_and_null_operations_can_be_ended)
+BOX_TEST("WAIT-7", zeroed_ended_and_null_operations_can_be_ended,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation zeroed;
     struct receiver receiver;
 
     memset(&zeroed, 0, sizeof(zeroed));
     lbx_operation_fini(&zeroed);
     lbx_operation_fini(NULL);
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     lbx_operation_fini(&receiver.operation);
     lbx_operation_fini(&receiver.operation);
-    box_send(&box, 1);
+    box_send(box, 1);
     CHECK_INT(0, receiver.bell.rings);
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK_RECEIVES(box, 1);
 }
 
 TEST(operations_that_were_never_started_are_invalid)
@@ -100,30 +94,27 @@ TEST(operations_that_were_never_started_are_invalid)
 }
 
 // The same memory may be used again after fini.
-TEST(operation_may_be_started_again_after_its_end)
+BOX_TEST("", operation_may_be_started_again_after_its_end, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
     for (int number = 1; number <= 3; number++) {
-        receiver_wait(&receiver, &box);
-        box_send(&box, number);
+        receiver_wait(&receiver, box);
+        box_send(box, number);
         receiver_check(&receiver, number);
     }
-    box_end(&box);
 }
 
 // operation.h: a finished receive may be started again, for loops.
-TEST(finished_receive_can_be_restarted)
+BOX_TEST("", finished_receive_can_be_restarted, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_BUSY,
                  lbx_operation_restart(&receiver.operation, LBX_FOREVER));
     for (int number = 1; number <= 3; number++) {
-        box_send(&box, number);
+        box_send(box, number);
         CHECK_OK(receiver_poll(&receiver));
         CHECK_INT(number, number_of(receiver.message));
         CHECK_OK(lbx_operation_restart(&receiver.operation, LBX_FOREVER));
@@ -131,24 +122,22 @@ TEST(finished_receive_can_be_restarted)
     }
     CHECK_INT(3, receiver.bell.rings);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
-TEST(finished_flush_and_batch_can_be_restarted)
+BOX_TEST("", finished_flush_and_batch_can_be_restarted, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation flush;
     lbx_operation receive;
     void *received[2];
     size_t count = 0;
 
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
-    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box.out, received, 2,
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box->mailbox, LBX_FOREVER));
+    CHECK_OK(lbx_consumer_receive_batch_init(&receive, box->out, received, 2,
                                              &count, LBX_FOREVER));
     for (int round = 0; round < 3; round++) {
         CHECK_OK(lbx_operation_poll(&flush, NULL));
         CHECK_OK(lbx_operation_restart(&flush, LBX_FOREVER));
-        box_send_numbers(&box, 1, 2);
+        box_send_numbers(box, 1, 2);
         CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, NULL));
         CHECK_OK(lbx_operation_poll(&receive, NULL));
         CHECK_INT(2, count);
@@ -157,101 +146,91 @@ TEST(finished_flush_and_batch_can_be_restarted)
     CHECK_OK(lbx_operation_poll(&flush, NULL));
     lbx_operation_fini(&flush);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
-TEST(receive_of_an_envelope_waits_like_any_other)
+BOX_TEST("", receive_of_an_envelope_waits_like_any_other,
+         BOX(LBX_KIND_UNBOUNDED, envelope_options()))
 {
-    struct box box = BOX(LBX_KIND_UNBOUNDED, envelope_options());
     struct bell bell = {0};
     lbx_envelope envelope;
     lbx_operation receive;
 
-    CHECK_OK(lbx_consumer_receive_envelope_init(&receive, box.out, &envelope,
+    CHECK_OK(lbx_consumer_receive_envelope_init(&receive, box->out, &envelope,
                                                 LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, bell_poll(&receive, &bell));
-    box_send_envelope(&box, lbx_envelope_of(letter(1), -3));
+    box_send_envelope(box, lbx_envelope_of(letter(1), -3));
     CHECK_INT(1, bell.rings);
     CHECK_OK(bell_poll(&receive, &bell));
     CHECK_INT(1, number_of(envelope.message));
     CHECK_INT(-3, envelope.priority);
     lbx_operation_fini(&receive);
     CHECK_STATUS(LBX_TIMEOUT,
-                 lbx_consumer_receive_envelope_until(box.out, &envelope, 0));
-    box_end(&box);
+                 lbx_consumer_receive_envelope_until(box->out, &envelope, 0));
 }
 
 // Also one that was cancelled or timed out: it waits anew, from the end of
 // the line and with its new deadline.
-TEST(cancelled_receive_can_be_restarted)
+BOX_TEST("", cancelled_receive_can_be_restarted, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver first;
     struct receiver second;
 
-    receiver_wait(&first, &box);
-    receiver_wait(&second, &box);
+    receiver_wait(&first, box);
+    receiver_wait(&second, box);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&first.operation));
     CHECK_OK(lbx_operation_restart(&first.operation, 12345));
     CHECK_STATUS(LBX_TIMEOUT, receiver_poll(&first)); // long past
     CHECK_OK(lbx_operation_restart(&first.operation, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, receiver_poll(&first));
-    box_send_numbers(&box, 1, 2);
+    box_send_numbers(box, 1, 2);
     receiver_check(&second, 1);
     receiver_check(&first, 2);
-    box_end(&box);
 }
 
-TEST(sends_and_zeroed_operations_cannot_be_restarted)
+BOX_TEST("", sends_and_zeroed_operations_cannot_be_restarted, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation send;
     lbx_operation zeroed;
 
     memset(&zeroed, 0, sizeof(zeroed));
-    CHECK_OK(lbx_producer_send_init(&send, box.in, letter(1), LBX_FOREVER));
+    CHECK_OK(lbx_producer_send_init(&send, box->in, letter(1), LBX_FOREVER));
     CHECK_OK(lbx_operation_poll(&send, NULL));
     CHECK_STATUS(LBX_UNSUPPORTED, lbx_operation_restart(&send, LBX_FOREVER));
     CHECK_OK(lbx_operation_status(&send));
     lbx_operation_fini(&send);
     CHECK_STATUS(LBX_INVALID, lbx_operation_restart(&zeroed, LBX_FOREVER));
     CHECK_STATUS(LBX_INVALID, lbx_operation_restart(NULL, LBX_FOREVER));
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK_RECEIVES(box, 1);
 }
 
-TEST(poll_without_a_waker_calls_nobody)
+BOX_TEST("", poll_without_a_waker_calls_nobody, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receiver.operation, NULL));
-    box_send(&box, 1);
+    box_send(box, 1);
     CHECK_INT(0, receiver.bell.rings); // NULL replaced the bell
     receiver_check(&receiver, 1);
-    box_end(&box);
 }
 
-TEST(new_waker_replaces_the_one_before)
+BOX_TEST("", new_waker_replaces_the_one_before, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct bell second = {0};
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_PENDING, bell_poll(&receiver.operation, &second));
-    box_send(&box, 1);
+    box_send(box, 1);
     CHECK_INT(0, receiver.bell.rings);
     CHECK_INT(1, second.rings);
     receiver_check(&receiver, 1);
-    box_end(&box);
 }
 
 // The waker struct is copied by each poll; it may live on the stack.
 TEST(waker_is_copied)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
     struct bell bell = {0};
     lbx_waker waker = bell_waker(&bell);
     lbx_operation receive;
@@ -264,30 +243,27 @@ TEST(waker_is_copied)
     box_send(&box, 1);
     CHECK_INT(1, bell.rings);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
 // At most once for each poll that answered PENDING, however much happens.
-TEST_CITING("WAIT-6", waker_is_called_once_per_pending_poll)
+BOX_TEST("WAIT-6", waker_is_called_once_per_pending_poll, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
+    receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
     CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
-    box_send_numbers(&box, 1, 5);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    box_send_numbers(box, 1, 5);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_INT(1, receiver.bell.rings);
     receiver_check(&receiver, 1);
     CHECK_INT(1, receiver.bell.rings);
-    box_end(&box);
 }
 
 // Nobody rings when the poll answered at once.
 TEST_CITING("WAIT-6", finished_poll_never_calls_the_waker)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
     struct bell bell = {0};
     lbx_operation receive;
     void *message = NULL;
@@ -299,53 +275,50 @@ TEST_CITING("WAIT-6", finished_poll_never_calls_the_waker)
     box_send(&box, 3);
     lbx_operation_fini(&receive);
     CHECK_INT(0, bell.rings);
-    box_end(&box);
 }
 
-TEST(outputs_are_written_only_on_success)
+BOX_TEST("", outputs_are_written_only_on_success, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     void *message = letter(77);
     struct receiver receiver;
 
-    CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box.out, &message));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_consumer_receive_until(box.out, &message, 0));
+    CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box->out, &message));
+    CHECK_STATUS(LBX_TIMEOUT,
+                 lbx_consumer_receive_until(box->out, &message, 0));
     CHECK_PTR(letter(77), message);
-    receiver_wait(&receiver, &box);
-    CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
+    receiver_wait(&receiver, box);
+    CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     CHECK_PTR(letter(-1), receiver.message);
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // The result of a waiting send is written when it is final.
-TEST_CITING("R-13", waiting_send_reports_its_outcome)
+BOX_TEST("R-13", waiting_send_reports_its_outcome,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     lbx_send_result result = LBX_SEND_RESULT_INIT;
     lbx_operation send;
 
     memset(&result, 0xa5, sizeof(result));
     result.size_bytes = sizeof(result);
-    box_send(&box, 1);
-    CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
+    box_send(box, 1);
+    CHECK_OK(lbx_producer_send_envelope_init(&send, box->in, &envelope,
                                              LBX_FOREVER, &result));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_OK(lbx_operation_poll(&send, NULL));
     CHECK_INT(LBX_OUTCOME_ENQUEUED, result.outcome);
     CHECK_INT(LBX_OVERFLOW_BLOCK, result.overflow);
     lbx_operation_fini(&send);
 
-    CHECK_OK(lbx_producer_send_envelope_init(&send, box.in, &envelope,
+    CHECK_OK(lbx_producer_send_envelope_init(&send, box->in, &envelope,
                                              LBX_FOREVER, &result));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&send, NULL));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&send));
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
 // ---- From inside the operation's own waker (89, WAIT-5, WAIT-6) ----
@@ -400,7 +373,7 @@ self_begin(struct self *self, enum deed deed)
 {
     lbx_waker waker = {act_inside, &self->inside};
 
-    self->box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    self->box = box_unbounded();
     self->message = letter(-1);
     self->inside = (struct inside){.deed = deed, .status = LBX_PENDING};
     self->inside.operation = malloc(sizeof(lbx_operation));
@@ -480,22 +453,21 @@ TEST_CITING("WAIT-6", operation_may_be_freed_inside_its_waker_by_close)
 }
 
 // WAIT-4 with WAIT-6: the send that a receiver completes is freed by its waker.
-TEST_CITING("WAIT-6", send_may_be_freed_inside_its_own_waker)
+BOX_TEST("WAIT-6", send_may_be_freed_inside_its_own_waker,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct inside inside = {.deed = FREE_IT};
     lbx_waker waker = {act_inside, &inside};
 
     inside.operation = malloc(sizeof(lbx_operation));
     CHECK(inside.operation != NULL);
-    box_send(&box, 1);
-    CHECK_OK(lbx_producer_send_init(inside.operation, box.in, letter(2),
+    box_send(box, 1);
+    CHECK_OK(lbx_producer_send_init(inside.operation, box->in, letter(2),
                                     LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(inside.operation, &waker));
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_INT(1, inside.calls);
-    CHECK_RECEIVES(&box, 2);
-    box_end(&box);
+    CHECK_RECEIVES(box, 2);
 }
 
 // Woken together, by one close or one batch: the first one's waker ends and
@@ -540,7 +512,7 @@ wait_together(struct together *together, const struct box *box,
 TEST_CITING("WAIT-5 WAIT-6",
             waker_may_free_another_operation_woken_by_the_same_close)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
     struct together together;
     lbx_operation first;
     void *message = NULL;
@@ -551,13 +523,12 @@ TEST_CITING("WAIT-5 WAIT-6",
     CHECK_INT(0, together.bell.rings);
     CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&first, NULL));
     lbx_operation_fini(&first);
-    box_end(&box);
 }
 
 TEST_CITING("WAIT-5 MSG-10",
             waker_may_free_another_operation_woken_by_the_same_batch)
 {
-    struct box box = box_make(LBX_KIND_BOUNDED, NULL);
+    LOCAL_BOX(box) = box_make(LBX_KIND_BOUNDED, NULL);
     void *messages[] = {letter(1), letter(2)};
     struct together together;
     lbx_operation first;
@@ -572,31 +543,29 @@ TEST_CITING("WAIT-5 MSG-10",
     CHECK_INT(1, number_of(message));
     CHECK_RECEIVES(&box, 2); // promised to the second, and free again
     lbx_operation_fini(&first);
-    box_end(&box);
 }
 
 // Two waiters of different sorts on one mailbox, freed by one another.
-TEST_CITING("WAIT-6", waker_of_a_receive_may_end_a_waiting_send)
+BOX_TEST("WAIT-6", waker_of_a_receive_may_end_a_waiting_send,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct together together = {.second = malloc(sizeof(lbx_operation))};
     lbx_waker waker = {free_the_second, &together};
     lbx_operation flush;
 
     CHECK(together.second != NULL);
-    box_send(&box, 1);
-    CHECK_OK(lbx_mailbox_flush_init(&flush, box.mailbox, LBX_FOREVER));
+    box_send(box, 1);
+    CHECK_OK(lbx_mailbox_flush_init(&flush, box->mailbox, LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&flush, &waker));
-    CHECK_OK(lbx_producer_send_init(together.second, box.in, letter(2),
+    CHECK_OK(lbx_producer_send_init(together.second, box->in, letter(2),
                                     LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, bell_poll(together.second, &together.bell));
-    CHECK_INT(1, box_next(&box)); // moves 2 in and ends the flush
+    CHECK_INT(1, box_next(box)); // moves 2 in and ends the flush
     CHECK_PTR(NULL, together.second);
     CHECK_OK(together.status); // it had been sent
-    CHECK_RECEIVES(&box, 2);
+    CHECK_RECEIVES(box, 2);
     CHECK_OK(lbx_operation_poll(&flush, NULL));
     lbx_operation_fini(&flush);
-    box_end(&box);
 }
 
 // ---- WAIT-5 with a second thread ----
@@ -636,7 +605,7 @@ TEST_CITING("WAIT-5", cancel_awaits_a_waker_that_runs_in_another_thread)
         lbx_operation receive;
         void *message = NULL;
 
-        slow.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+        slow.box = box_unbounded();
         CHECK_OK(lbx_consumer_receive_init(&receive, slow.box.out, &message,
                                            LBX_FOREVER));
         CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, &waker));
@@ -685,7 +654,7 @@ TEST_CITING("WAIT-3 MSG-1", racing_cancels_lose_no_message)
 {
     struct give_up world = {.got = 0};
 
-    world.box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    world.box = box_unbounded();
     threads_run(3, send_or_give_up, &world);
     CHECK_INT(500, world.got + (int)lbx_mailbox_depth(world.box.mailbox));
     while (box_look(&world.box) == LBX_OK)

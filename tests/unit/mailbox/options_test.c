@@ -148,7 +148,7 @@ TEST(another_version_of_the_options_is_refused)
 }
 
 // DROP_OLDEST makes producers take messages out, which a queue with one
-// consumer cannot allow (DESIGN 5, Policy).
+// consumer cannot allow.
 TEST(drop_oldest_needs_a_kind_with_several_consumers)
 {
     lbx_mailbox_options options = plain_options();
@@ -194,15 +194,12 @@ same_priority(const void *message, void *context, int32_t *ret)
 
 /* Options that mean nothing to a kind are ignored, so that one set of options
  * serves several kinds. */
-TEST_CITING("V-18", orders_are_ignored_by_kinds_without_priority)
+BOX_TEST("V-18", orders_are_ignored_by_kinds_without_priority,
+         BOX(LBX_KIND_UNBOUNDED, plain_options(),
+             with.compare = compare_nothing, with.priority = same_priority))
 {
-    struct box box =
-        BOX(LBX_KIND_UNBOUNDED, plain_options(), with.compare = compare_nothing,
-            with.priority = same_priority);
-
-    box_send_numbers(&box, 1, 2);
-    CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
+    box_send_numbers(box, 1, 2);
+    CHECK_RECEIVES(box, 1, 2);
 }
 
 TEST(unknown_overflow_policy_is_refused)
@@ -254,12 +251,11 @@ TEST(allocator_or_clock_without_functions_is_refused)
 // messages would lose it.
 TEST(dead_letters_must_keep_envelopes)
 {
-    struct box dead = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(dead) = box_unbounded();
     lbx_mailbox_options options = plain_options();
 
     options.dead_letters = dead.in;
     check_refused(LBX_KIND_UNBOUNDED, options, "dead");
-    box_end(&dead);
 }
 
 TEST(unknown_kind_is_not_found_and_named)
@@ -297,41 +293,37 @@ TEST(fault_about_a_very_long_name_is_cut_to_fit)
 TEST(successful_creation_leaves_the_fault_alone)
 {
     lbx_fault fault = {LBX_OK, "untouched"};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.fault = &fault);
 
     CHECK_STATUS(LBX_OK, fault.status);
     CHECK_STR("untouched", fault.text);
-    box_end(&box);
 }
 
 // The options are the caller's: a constant struct may be used many times.
 TEST(options_may_be_reused_and_forgotten)
 {
     lbx_mailbox_options options = limited_options(2, LBX_OVERFLOW_REJECT);
-    struct box one = box_make(LBX_KIND_BOUNDED, &options);
-    struct box two = box_make(LBX_KIND_BOUNDED, &options);
+    LOCAL_BOX(one) = box_make(LBX_KIND_BOUNDED, &options);
+    LOCAL_BOX(two) = box_make(LBX_KIND_BOUNDED, &options);
 
     memset(&options, 0xee, sizeof(options));
     box_send_numbers(&one, 1, 2);
     box_send(&two, 3);
     CHECK_RECEIVES(&one, 1, 2);
     CHECK_RECEIVES(&two, 3);
-    box_end(&one);
-    box_end(&two);
 }
 
 // 1000, the documented default.
 static void
 holds_a_thousand_by_default(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
 
     CHECK_INT(LBX_MAILBOX_DEFAULT_CAPACITY, lbx_mailbox_capacity(box.mailbox));
     box_send_numbers(&box, 1, 1000);
     CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(1001)));
     CHECK(lbx_mailbox_is_full(box.mailbox));
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "A-12", holds_a_thousand_by_default)
@@ -400,8 +392,8 @@ TEST_CITING("R-25", capabilities_of_each_kind)
 // Whether sends may wait is a matter of the policy.
 TEST_CITING("R-25", only_block_makes_a_mailbox_that_can_block)
 {
-    struct box waits = box_limited(1, LBX_OVERFLOW_BLOCK);
-    struct box refuses = box_make(LBX_KIND_BOUNDED, NULL);
+    LOCAL_BOX(waits) = box_limited(1, LBX_OVERFLOW_BLOCK);
+    LOCAL_BOX(refuses) = box_make(LBX_KIND_BOUNDED, NULL);
 
     CHECK(lbx_kind_registry_capabilities(NULL, LBX_KIND_BOUNDED) &
           LBX_CAPABILITY_BLOCK);
@@ -409,8 +401,6 @@ TEST_CITING("R-25", only_block_makes_a_mailbox_that_can_block)
             LBX_CAPABILITY_BLOCK));
     CHECK(lbx_mailbox_capabilities(waits.mailbox) & LBX_CAPABILITY_BLOCK);
     CHECK(!(lbx_mailbox_capabilities(refuses.mailbox) & LBX_CAPABILITY_BLOCK));
-    box_end(&waits);
-    box_end(&refuses);
 }
 
 // always stable, so that the unstable kind's names are aliases.
@@ -436,15 +426,12 @@ TEST_CITING("R-04", stable_priority_names_are_the_same_kinds)
 }
 
 // NULL is "unbounded", the compatible default.
-TEST_CITING("R-28", the_default_kind_is_unbounded)
+BOX_TEST("R-28", the_default_kind_is_unbounded, box_make(NULL, NULL))
 {
-    struct box box = box_make(NULL, NULL);
-
-    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box.mailbox));
-    CHECK(!lbx_mailbox_is_full(box.mailbox));
-    box_send_numbers(&box, 1, 3);
-    CHECK_RECEIVES(&box, 1, 2, 3);
-    box_end(&box);
+    CHECK_INT(LBX_UNLIMITED, lbx_mailbox_capacity(box->mailbox));
+    CHECK(!lbx_mailbox_is_full(box->mailbox));
+    box_send_numbers(box, 1, 3);
+    CHECK_RECEIVES(box, 1, 2, 3);
 }
 
 TEST(creation_needs_somewhere_to_put_both_handles)
@@ -469,19 +456,18 @@ TEST(limits_are_read_as_numbers_or_minus_one)
 TEST(vela_preset)
 {
     lbx_mailbox_options options = lbx_vela_mailbox_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED, &options);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED, &options);
 
     CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
     CHECK_INT(LBX_LIMIT_DISABLED, options.system_reservation);
     CHECK(!options.higher_first);
     CHECK_STATUS(LBX_UNSUPPORTED, box_try_send_system(&box, 1));
-    box_end(&box);
 }
 
 TEST(cellex_preset)
 {
     lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED_PRIORITY, &options);
 
     CHECK(options.envelopes && options.higher_first);
     CHECK_INT(4, lbx_mailbox_options_limit(options.system_reservation, 4));
@@ -489,7 +475,6 @@ TEST(cellex_preset)
     box_send_envelope(&box, lbx_envelope_of(letter(1), 1));
     box_send_envelope(&box, lbx_envelope_of(letter(7), 7));
     CHECK_RECEIVES(&box, 7, 1);
-    box_end(&box);
 }
 
 TEST(akka_preset)
@@ -506,11 +491,10 @@ TEST(akka_preset)
 TEST_CITING("R-28", production_preset)
 {
     lbx_mailbox_options options = lbx_mailbox_options_production();
-    struct box box = box_make(LBX_KIND_BOUNDED, &options);
+    LOCAL_BOX(box) = box_make(LBX_KIND_BOUNDED, &options);
 
     CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
     CHECK_INT(LBX_OVERFLOW_REJECT, options.overflow);
-    box_end(&box);
 }
 
 // A preset is a value of the same options, and every one makes mailboxes.
@@ -529,11 +513,9 @@ TEST(every_preset_makes_every_kind_it_can_limit)
 }
 
 /* the production preset needs no kind's name to be bounded. */
-TEST_CITING("R-28", capacity_without_a_kind_makes_it_bounded)
+BOX_TEST("R-28", capacity_without_a_kind_makes_it_bounded,
+         BOX(NULL, lbx_mailbox_options_production()))
 {
-    struct box box = BOX(NULL, lbx_mailbox_options_production());
-
-    CHECK_INT(1000, lbx_mailbox_capacity(box.mailbox));
-    CHECK(lbx_mailbox_capabilities(box.mailbox) & LBX_CAPABILITY_BOUND);
-    box_end(&box);
+    CHECK_INT(1000, lbx_mailbox_capacity(box->mailbox));
+    CHECK(lbx_mailbox_capabilities(box->mailbox) & LBX_CAPABILITY_BOUND);
 }

@@ -37,7 +37,7 @@ static void
 rejects_without_a_trace(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_REJECT, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_REJECT, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_FULL);
 
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
@@ -47,7 +47,6 @@ rejects_without_a_trace(const char *kind)
     CHECK_INT(1, box_stats(&box).rejected);
     CHECK_RECEIVES(&box, 1, 2);
     CHECK_INT(0, losses.count);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-12 MSG-5", rejects_without_a_trace)
@@ -57,7 +56,7 @@ static void
 drops_the_newest(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_DROP_NEWEST, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_DROP_NEWEST, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
     CHECK_INT(LBX_OUTCOME_DROPPED_NEWEST, result.outcome);
@@ -67,7 +66,6 @@ drops_the_newest(const char *kind)
     losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_NEWEST);
     CHECK_INT(1, box_stats(&box).dropped_newest);
     CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-01 R-13", drops_the_newest)
@@ -100,7 +98,7 @@ static void
 drops_the_oldest(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
     CHECK_INT(LBX_OUTCOME_DROPPED_OLDEST, result.outcome);
@@ -113,7 +111,6 @@ drops_the_oldest(const char *kind)
     CHECK_INT(1, box_stats(&box).dropped_oldest);
     CHECK_INT(3, box_stats(&box).accepted);
     CHECK_INT(3, box_stats(&box).taken); // evicted ones included
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "B-15 R-01", drops_the_oldest)
@@ -123,7 +120,7 @@ static void
 grows_to_twice_its_size(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_GROW, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_GROW, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_OK);
 
     CHECK_INT(LBX_OUTCOME_GREW, result.outcome);
@@ -134,7 +131,6 @@ grows_to_twice_its_size(const char *kind)
     CHECK_INT(8, send_for_result(&box, 5, LBX_OK).capacity_messages);
     CHECK_RECEIVES(&box, 1, 2, 3, 4, 5);
     CHECK_INT(0, losses.count);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "C-34", grows_to_twice_its_size)
@@ -144,7 +140,7 @@ static void
 under_block_try_send_is_refused(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
     lbx_send_result result = send_for_result(&box, 3, LBX_FULL);
 
     CHECK_INT(LBX_OUTCOME_NOT_SENT, result.outcome);
@@ -152,7 +148,6 @@ under_block_try_send_is_refused(const char *kind)
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_RECEIVES(&box, 1, 2);
     CHECK_INT(0, losses.count);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-02", under_block_try_send_is_refused)
@@ -162,7 +157,7 @@ static void
 under_block_a_send_waits_for_room(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
     struct sender sender;
 
     sender_wait(&sender, &box, 3);
@@ -174,7 +169,6 @@ under_block_a_send_waits_for_room(const char *kind)
     CHECK_OK(sender_poll(&sender));
     CHECK_RECEIVES(&box, 2, 3);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "C-26 B-01", under_block_a_send_waits_for_room)
@@ -216,14 +210,14 @@ waiting_options(const lbx_clock *clock, int64_t wait_ns, lbx_overflow after)
     return options;
 }
 
-// DESIGN 5: BLOCK with a wait ends in REJECT: TIMEOUT, the message back.
+// BLOCK with a wait ends in REJECT: TIMEOUT, and the message is the sender's.
 TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT),
             with.loss_sink = losses_sink(&losses));
@@ -238,7 +232,6 @@ TEST_CITING("R-02", wait_ends_in_timeout_and_the_message_is_returned)
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_RECEIVES(&box, 1);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // or in DROP_NEWEST: lost, and the sender sees nothing of it.
@@ -248,7 +241,7 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
     lbx_clock clock = test_clock_interface(&time);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses));
@@ -261,7 +254,6 @@ TEST_CITING("A-25 R-01", wait_may_end_in_a_loss)
     losses_check(&losses, 0, 2, LBX_LOSS_DROPPED_NEWEST);
     CHECK_RECEIVES(&box, 1);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // 86, R-02: a negative duration is for ever, in every kind (Akka's bounded
@@ -272,7 +264,7 @@ with_a_negative_wait_waits_for_ever(const char *kind)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(kind, waiting_options(&clock, -1, LBX_OVERFLOW_REJECT));
 
     box_send(&box, 1);
@@ -282,21 +274,17 @@ with_a_negative_wait_waits_for_ever(const char *kind)
     CHECK_INT(1, box_next(&box));
     CHECK_OK(sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-02", with_a_negative_wait_waits_for_ever)
 
 // Akka's zero push timeout: one look, no wait.
-TEST_CITING("A-25", wait_of_zero_is_one_try)
+BOX_TEST("A-25", wait_of_zero_is_one_try,
+         BOX(LBX_KIND_BOUNDED, waiting_options(NULL, 0, LBX_OVERFLOW_REJECT)))
 {
-    struct box box =
-        BOX(LBX_KIND_BOUNDED, waiting_options(NULL, 0, LBX_OVERFLOW_REJECT));
-
-    CHECK_OK(lbx_producer_send(box.in, letter(1)));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send(box.in, letter(2)));
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK_OK(lbx_producer_send(box->in, letter(1)));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send(box->in, letter(2)));
+    CHECK_RECEIVES(box, 1);
 }
 
 // The shorter of the two ends the wait.
@@ -304,7 +292,7 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
     struct sender hasty;
@@ -324,7 +312,6 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&patient));
     lbx_operation_fini(&hasty.operation);
     lbx_operation_fini(&patient.operation);
-    box_end(&box);
 }
 
 // options.h: a deadline of the call's own always gives the message back, also
@@ -335,7 +322,7 @@ TEST_CITING("R-12", own_deadline_gives_the_message_back)
     lbx_clock clock = test_clock_interface(&time);
     struct losses losses = {.count = 0};
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST),
             with.loss_sink = losses_sink(&losses));
@@ -346,7 +333,6 @@ TEST_CITING("R-12", own_deadline_gives_the_message_back)
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&sender));
     CHECK_INT(0, losses.count);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // The wait begins with the first poll: an operation that lay about unused has
@@ -355,7 +341,7 @@ TEST(wait_is_measured_from_the_first_poll)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
     struct sender sender = {.bell = {0}};
@@ -366,7 +352,6 @@ TEST(wait_is_measured_from_the_first_poll)
     test_clock_advance(&time, LBX_SECOND);
     CHECK_STATUS(LBX_PENDING, sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // the sink is told every loss, also a thousand in a row, and each once.
@@ -374,23 +359,22 @@ static void
 loses_each_overflowing_message_once(const char *kind)
 {
     struct losses losses = {.count = 0};
-    struct box box = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
+    LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_DROP_OLDEST, &losses);
 
     box_send_numbers(&box, 3, 1000);
     CHECK_INT(998, losses.count);
     for (unsigned i = 0; i < LOSSES_KEPT; i++)
         losses_check(&losses, i, (int)i + 1, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 999, 1000);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "R-01 R-20", loses_each_overflowing_message_once)
 
-// DESIGN 5: a priority kind evicts the least urgent, and of those the oldest.
+// A priority kind evicts the least urgent, and of those the oldest.
 TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
 {
     struct losses losses = {.count = 0};
-    struct box box = BOX(LBX_KIND_BOUNDED_PRIORITY,
+    LOCAL_BOX(box) = BOX(LBX_KIND_BOUNDED_PRIORITY,
                          limited_options(4, LBX_OVERFLOW_DROP_OLDEST),
                          with.loss_sink = losses_sink(&losses));
 
@@ -403,14 +387,13 @@ TEST_CITING("R-01", priority_kind_evicts_the_least_urgent_and_oldest)
     box_send_envelope(&box, lbx_envelope_of(letter(6), 3));
     losses_check(&losses, 1, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 4, 5, 6, 2);
-    box_end(&box);
 }
 
 // Dropping must never remove a control or system message.
 TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
 {
     struct losses losses = {.count = 0};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
             limited_options(3, LBX_OVERFLOW_DROP_OLDEST), with.envelopes = true,
             with.loss_sink = losses_sink(&losses));
@@ -423,14 +406,13 @@ TEST_CITING("R-28", drop_oldest_never_evicts_control_or_system_messages)
     CHECK_INT(1, losses.count);
     losses_check(&losses, 0, 3, LBX_LOSS_DROPPED_OLDEST);
     CHECK_RECEIVES(&box, 1, 2, 4, 5);
-    box_end(&box);
 }
 
 // With nothing to evict, a send is refused rather than making room by force.
 TEST(drop_oldest_with_only_control_messages_inside_refuses)
 {
     struct losses losses = {.count = 0};
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED_CONTROL_AWARE,
             limited_options(2, LBX_OVERFLOW_DROP_OLDEST), with.envelopes = true,
             with.loss_sink = losses_sink(&losses));
@@ -440,7 +422,6 @@ TEST(drop_oldest_with_only_control_messages_inside_refuses)
     CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(3)));
     CHECK_INT(0, losses.count);
     CHECK_RECEIVES(&box, 1, 2);
-    box_end(&box);
 }
 
 // Insertion at the front, for a stash, never evicts.
@@ -471,12 +452,11 @@ TEST(bounded_deque_sending_to_the_front_never_evicts_nor_waits)
 static void
 without_a_front_says_so(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
 
     CHECK_STATUS(LBX_UNSUPPORTED,
                  lbx_producer_try_send_front(box.in, letter(1)));
     CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
-    box_end(&box);
 }
 
 KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "R-25", without_a_front_says_so)
@@ -489,33 +469,30 @@ KIND_CITING(bounded_control_aware, LBX_KIND_BOUNDED_CONTROL_AWARE, "R-25",
             without_a_front_says_so)
 
 // priorities are compared, never subtracted: the extremes are in order.
-TEST_CITING("R-03 R-05", extreme_priorities_keep_their_order)
+BOX_TEST("R-03 R-05", extreme_priorities_keep_their_order,
+         box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
-
-    box_send_envelope(&box, lbx_envelope_of(letter(3), INT32_MAX));
-    box_send_envelope(&box, lbx_envelope_of(letter(2), 0));
-    box_send_envelope(&box, lbx_envelope_of(letter(1), INT32_MIN));
-    CHECK_RECEIVES(&box, 1, 2, 3);
-    box_end(&box);
+    box_send_envelope(box, lbx_envelope_of(letter(3), INT32_MAX));
+    box_send_envelope(box, lbx_envelope_of(letter(2), 0));
+    box_send_envelope(box, lbx_envelope_of(letter(1), INT32_MIN));
+    CHECK_RECEIVES(box, 1, 2, 3);
 }
 
 // turned round at the edge; the envelope keeps its number, INT32_MIN
 // (which has no positive twin) included.
-TEST_CITING("R-03", higher_first_turns_the_order_and_keeps_the_number)
+BOX_TEST("R-03", higher_first_turns_the_order_and_keeps_the_number,
+         BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+             with.higher_first = true))
 {
     lbx_envelope envelope;
-    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
-                         with.higher_first = true);
 
-    box_send_envelope(&box, lbx_envelope_of(letter(1), INT32_MIN));
-    box_send_envelope(&box, lbx_envelope_of(letter(2), INT32_MAX));
-    box_send_envelope(&box, lbx_envelope_of(letter(3), -1));
-    CHECK_INT(2, box_next(&box));
-    CHECK_INT(3, box_next(&box));
-    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    box_send_envelope(box, lbx_envelope_of(letter(1), INT32_MIN));
+    box_send_envelope(box, lbx_envelope_of(letter(2), INT32_MAX));
+    box_send_envelope(box, lbx_envelope_of(letter(3), -1));
+    CHECK_INT(2, box_next(box));
+    CHECK_INT(3, box_next(box));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &envelope));
     CHECK_INT(INT32_MIN, envelope.priority);
-    box_end(&box);
 }
 
 struct counted_priority {
@@ -538,7 +515,7 @@ priority_of_number(const void *message, void *context, int32_t *ret)
 TEST_CITING("R-05", priority_is_asked_once_per_message)
 {
     struct counted_priority counted = {0, NULL};
-    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
                          with.priority = priority_of_number,
                          with.priority_context = &counted);
 
@@ -547,13 +524,12 @@ TEST_CITING("R-05", priority_is_asked_once_per_message)
         box_send(&box, number);
     CHECK_RECEIVES(&box, 1, 2, 3, 4, 5, 6, 7, 8);
     CHECK_INT(8, counted.calls);
-    box_end(&box);
 }
 
 TEST_CITING("R-05", failing_priority_function_refuses_the_message)
 {
     struct counted_priority counted = {0, NULL};
-    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+    LOCAL_BOX(box) = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
                          with.priority = priority_of_number,
                          with.priority_context = &counted);
 
@@ -564,7 +540,6 @@ TEST_CITING("R-05", failing_priority_function_refuses_the_message)
     CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
     box_send(&box, 12);
     CHECK_RECEIVES(&box, 12, 14);
-    box_end(&box);
 }
 
 // Even numbers before odd ones.
@@ -578,33 +553,31 @@ compare_parity(const lbx_envelope *a, const lbx_envelope *b, void *context)
 TEST_CITING("R-04", compare_orders_and_equals_stay_in_order_of_arrival)
 {
     int calls = 0;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
             with.compare = compare_parity, with.compare_context = &calls);
 
     box_send_numbers(&box, 1, 9);
     CHECK_RECEIVES(&box, 2, 4, 6, 8, 1, 3, 5, 7, 9);
     CHECK(calls > 0);
-    box_end(&box);
 }
 
 // messages sent without an envelope have the mailbox's default.
-TEST_CITING("R-06", default_priority_can_be_chosen)
+BOX_TEST("R-06", default_priority_can_be_chosen,
+         BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
+             with.default_priority = 3))
 {
     lbx_envelope envelope;
-    struct box box = BOX(LBX_KIND_UNBOUNDED_PRIORITY, plain_options(),
-                         with.default_priority = 3);
 
-    box_send_envelope(&box, lbx_envelope_of(letter(3), 4));
-    box_send(&box, 2);
-    CHECK_OK(lbx_producer_send(box.in, letter(22)));
-    box_send_envelope(&box, lbx_envelope_of(letter(1), 2));
-    CHECK_INT(1, box_next(&box));
-    CHECK_OK(lbx_consumer_try_receive_envelope(box.out, &envelope));
+    box_send_envelope(box, lbx_envelope_of(letter(3), 4));
+    box_send(box, 2);
+    CHECK_OK(lbx_producer_send(box->in, letter(22)));
+    box_send_envelope(box, lbx_envelope_of(letter(1), 2));
+    CHECK_INT(1, box_next(box));
+    CHECK_OK(lbx_consumer_try_receive_envelope(box->out, &envelope));
     CHECK_INT(2, number_of(envelope.message));
     CHECK_INT(3, envelope.priority);
-    CHECK_RECEIVES(&box, 22, 3);
-    box_end(&box);
+    CHECK_RECEIVES(box, 22, 3);
 }
 
 // A type says how urgent its messages are when they do not.

@@ -41,7 +41,7 @@ choice_begin(struct choice *choice)
 {
     *choice = (struct choice){.index = 99};
     for (int i = 0; i < BOXES; i++)
-        choice->boxes[i] = box_make(LBX_KIND_UNBOUNDED, NULL);
+        choice->boxes[i] = box_unbounded();
     choice_start(choice);
 }
 
@@ -293,8 +293,8 @@ TEST(cancelled_select_takes_nothing)
 // says LBX_OK.
 TEST_CITING("WAIT-4", losing_send_says_whether_it_was_sent)
 {
-    struct box full = box_limited(1, LBX_OVERFLOW_BLOCK);
-    struct box empty = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(full) = box_limited(1, LBX_OVERFLOW_BLOCK);
+    LOCAL_BOX(empty) = box_unbounded();
     lbx_operation send;
     lbx_operation receive;
     lbx_operation *list[] = {&receive, &send};
@@ -317,8 +317,6 @@ TEST_CITING("WAIT-4", losing_send_says_whether_it_was_sent)
     lbx_operation_fini(&select);
     lbx_operation_fini(&send);
     lbx_operation_fini(&receive);
-    box_end(&full);
-    box_end(&empty);
 }
 
 TEST(select_may_be_nested)
@@ -380,7 +378,7 @@ TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
     lbx_operation select;
     void *message;
     size_t index = 9;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
     CHECK_OK(lbx_consumer_receive_init(&receive, box.out, &message, soon));
@@ -392,7 +390,6 @@ TEST_CITING("WAIT-9", select_minds_the_deadlines_of_its_children)
     CHECK_INT(0, index); // its child's, not its own
     lbx_operation_fini(&select);
     lbx_operation_fini(&receive);
-    box_end(&box);
 }
 
 TEST(select_over_nothing_is_invalid)
@@ -414,9 +411,9 @@ TEST(select_over_nothing_is_invalid)
 }
 
 // Two receives from one mailbox are two places in its line.
-TEST_CITING("WAIT-8", select_over_one_mailbox_twice_takes_one_message)
+BOX_TEST("WAIT-8", select_over_one_mailbox_twice_takes_one_message,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation receives[2];
     lbx_operation *list[] = {&receives[0], &receives[1]};
     lbx_operation select;
@@ -424,19 +421,18 @@ TEST_CITING("WAIT-8", select_over_one_mailbox_twice_takes_one_message)
     size_t index = 9;
 
     for (int i = 0; i < 2; i++)
-        CHECK_OK(lbx_consumer_receive_init(&receives[i], box.out, &messages[i],
+        CHECK_OK(lbx_consumer_receive_init(&receives[i], box->out, &messages[i],
                                            LBX_FOREVER));
     CHECK_OK(lbx_select_init(&select, list, 2, 0, LBX_FOREVER, &index));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&select, NULL));
-    box_send_numbers(&box, 1, 2);
+    box_send_numbers(box, 1, 2);
     CHECK_OK(lbx_operation_poll(&select, NULL));
     CHECK(index < 2);
     CHECK_INT(1, number_of(messages[index]));
-    CHECK_RECEIVES(&box, 2);
+    CHECK_RECEIVES(box, 2);
     lbx_operation_fini(&select);
     lbx_operation_fini(&receives[0]);
     lbx_operation_fini(&receives[1]);
-    box_end(&box);
 }
 
 // A deadline can only be compared with one clock.
@@ -444,13 +440,13 @@ TEST(select_over_different_clocks_is_invalid)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
-    struct box real = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(real) = box_unbounded();
     lbx_operation receives[2];
     lbx_operation *list[] = {&receives[0], &receives[1]};
     lbx_operation select;
     void *message;
     size_t index;
-    struct box other =
+    LOCAL_BOX(other) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
     CHECK_OK(lbx_consumer_receive_init(&receives[0], real.out, &message,
@@ -461,8 +457,6 @@ TEST(select_over_different_clocks_is_invalid)
                  lbx_select_init(&select, list, 2, 0, LBX_FOREVER, &index));
     lbx_operation_fini(&receives[0]);
     lbx_operation_fini(&receives[1]);
-    box_end(&real);
-    box_end(&other);
 }
 
 struct crossing {
@@ -507,7 +501,7 @@ TEST_CITING("WAIT-8", threaded_select_loses_nothing)
     struct crossing crossing = {.sent = 0};
 
     for (int i = 0; i < 2; i++)
-        crossing.boxes[i] = box_make(LBX_KIND_UNBOUNDED, NULL);
+        crossing.boxes[i] = box_unbounded();
     threads_run(3, cross, &crossing);
     for (int i = 0; i < 2; i++) {
         CHECK_NOTHING(&crossing.boxes[i]);
@@ -527,7 +521,7 @@ is_readable(int fd)
 
 TEST_CITING("R-43", event_becomes_readable_when_a_poll_is_worth_it)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
+    LOCAL_BOX(box) = box_unbounded();
     lbx_operation receive;
     void *message = NULL;
     lbx_event event;
@@ -545,7 +539,6 @@ TEST_CITING("R-43", event_becomes_readable_when_a_poll_is_worth_it)
     CHECK_INT(1, number_of(message));
     lbx_operation_fini(&receive);
     lbx_event_close(&event);
-    box_end(&box);
 }
 
 static void
@@ -557,9 +550,8 @@ send_three(void *context)
 }
 
 // The loop a user would write: epoll, clear, poll until pending again.
-TEST_CITING("R-43", event_drives_an_epoll_loop)
+BOX_TEST("R-43", event_drives_an_epoll_loop, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct epoll_event watch = {.events = EPOLLIN};
     int loop = epoll_create1(EPOLL_CLOEXEC);
     struct thread thread;
@@ -569,12 +561,12 @@ TEST_CITING("R-43", event_drives_an_epoll_loop)
     CHECK(loop >= 0);
     CHECK_OK(lbx_event_open(&event));
     CHECK(epoll_ctl(loop, EPOLL_CTL_ADD, event.fd, &watch) == 0);
-    thread_start(&thread, send_three, &box);
+    thread_start(&thread, send_three, box);
     while (got < 3) {
         lbx_operation receive;
         void *message = NULL;
 
-        CHECK_OK(lbx_consumer_receive_init(&receive, box.out, &message,
+        CHECK_OK(lbx_consumer_receive_init(&receive, box->out, &message,
                                            LBX_FOREVER));
         while (lbx_operation_poll(&receive, &event.waker) == LBX_PENDING) {
             CHECK(epoll_wait(loop, &watch, 1, -1) == 1);
@@ -586,25 +578,23 @@ TEST_CITING("R-43", event_drives_an_epoll_loop)
     thread_join(&thread);
     lbx_event_close(&event);
     close(loop);
-    box_end(&box);
 }
 
 // One event may serve many operations; wake-ups merge and none is lost.
-TEST_CITING("R-43", one_event_serves_many_operations)
+BOX_TEST("R-43", one_event_serves_many_operations, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_operation receives[4];
     void *messages[4];
     lbx_event event;
 
     CHECK_OK(lbx_event_open(&event));
     for (int i = 0; i < 4; i++) {
-        CHECK_OK(lbx_consumer_receive_init(&receives[i], box.out, &messages[i],
+        CHECK_OK(lbx_consumer_receive_init(&receives[i], box->out, &messages[i],
                                            LBX_FOREVER));
         CHECK_STATUS(LBX_PENDING,
                      lbx_operation_poll(&receives[i], &event.waker));
     }
-    box_send_numbers(&box, 1, 4);
+    box_send_numbers(box, 1, 4);
     CHECK(is_readable(event.fd));
     lbx_event_clear(&event);
     for (int i = 0; i < 4; i++) {
@@ -613,7 +603,6 @@ TEST_CITING("R-43", one_event_serves_many_operations)
         lbx_operation_fini(&receives[i]);
     }
     lbx_event_close(&event);
-    box_end(&box);
 }
 
 TEST(event_may_be_cleared_and_closed_again_and_again)

@@ -263,7 +263,7 @@ TEST(null_signals_are_harmless)
 static void
 notifies_its_signal_after_each_message(const char *kind)
 {
-    struct box box = BOX(kind, options_for(kind, 10));
+    LOCAL_BOX(box) = BOX(kind, options_for(kind, 10));
     lbx_signal *signal;
 
     CHECK_OK(lbx_consumer_signal(box.out, &signal));
@@ -275,23 +275,20 @@ notifies_its_signal_after_each_message(const char *kind)
     CHECK_OK(lbx_signal_wait_until(signal, 0));
     CHECK_RECEIVES(&box, 2, 1);
     lbx_signal_unref(signal);
-    box_end(&box);
 }
 
 EVERY_KIND(KIND_CITING, "C-37", notifies_its_signal_after_each_message)
 
-TEST_CITING("C-02", every_call_gives_the_same_signal)
+BOX_TEST("C-02", every_call_gives_the_same_signal, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     lbx_signal *first;
     lbx_signal *second;
 
-    CHECK_OK(lbx_consumer_signal(box.out, &first));
-    CHECK_OK(lbx_consumer_signal(box.out, &second));
+    CHECK_OK(lbx_consumer_signal(box->out, &first));
+    CHECK_OK(lbx_consumer_signal(box->out, &second));
     CHECK_PTR(first, second);
     lbx_signal_unref(first);
     lbx_signal_unref(second);
-    box_end(&box);
 }
 
 // A handle to the wake-up object may outlive the mailbox.

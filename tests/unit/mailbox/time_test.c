@@ -136,7 +136,7 @@ TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
     lbx_clock clock = test_clock_interface(&time);
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(1));
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.envelopes = true, with.clock = &clock);
 
@@ -148,7 +148,6 @@ TEST_CITING("MSG-9", expired_messages_let_waiting_senders_in)
     CHECK_INT(1, sender.bell.rings);
     CHECK_OK(sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // A message may expire while its send still waits for room.
@@ -159,7 +158,7 @@ TEST(message_may_expire_while_its_send_waits)
     lbx_envelope envelope = lbx_envelope_with_default_priority(letter(2));
     struct losses losses = {.count = 0};
     lbx_operation send;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.envelopes = true, with.clock = &clock,
             with.loss_sink = losses_sink(&losses));
@@ -175,7 +174,6 @@ TEST(message_may_expire_while_its_send_waits)
     CHECK_INT(1, losses.count);                // and lost when taken
     losses_check(&losses, 0, 2, LBX_LOSS_EXPIRED);
     lbx_operation_fini(&send);
-    box_end(&box);
 }
 
 // ---- Time in mailbox ----
@@ -211,7 +209,7 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.timestamps = true, with.clock = &clock);
 
@@ -225,7 +223,6 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
     CHECK_INT(10 * LBX_MS, box_stats(&box).max_waited_ns);
     CHECK_OK(sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // ~20 ns per message that nobody asked for.
@@ -248,17 +245,17 @@ TEST_CITING("MSG-6", mailbox_without_timestamps_does_not_read_the_clock)
 // ---- Deadlines of waits ----
 
 // WAIT-9: one try, no wait.
-TEST_CITING("WAIT-9 R-02", deadline_in_the_past_is_one_try)
+BOX_TEST("WAIT-9 R-02", deadline_in_the_past_is_one_try,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     void *message = NULL;
 
-    CHECK_STATUS(LBX_TIMEOUT, lbx_consumer_receive_until(box.out, &message, 0));
-    CHECK_OK(lbx_producer_send_until(box.in, letter(1), 0));
-    CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send_until(box.in, letter(2), 0));
-    CHECK_OK(lbx_consumer_receive_until(box.out, &message, INT64_MIN));
+    CHECK_STATUS(LBX_TIMEOUT,
+                 lbx_consumer_receive_until(box->out, &message, 0));
+    CHECK_OK(lbx_producer_send_until(box->in, letter(1), 0));
+    CHECK_STATUS(LBX_TIMEOUT, lbx_producer_send_until(box->in, letter(2), 0));
+    CHECK_OK(lbx_consumer_receive_until(box->out, &message, INT64_MIN));
     CHECK_INT(1, number_of(message));
-    box_end(&box);
 }
 
 TEST_CITING("WAIT-9", operation_past_its_deadline_times_out_when_polled)
@@ -342,7 +339,7 @@ TEST_CITING("R-33", enormous_wait_is_for_ever)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     struct sender sender;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
             with.clock = &clock, with.wait_ns = INT64_MAX);
 
@@ -350,5 +347,4 @@ TEST_CITING("R-33", enormous_wait_is_for_ever)
     sender_wait(&sender, &box, 2);
     CHECK_INT(LBX_FOREVER, lbx_operation_deadline(&sender.operation));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }

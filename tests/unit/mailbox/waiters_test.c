@@ -9,7 +9,7 @@
 static void
 serves_waiting_senders_in_order_of_arrival(const char *kind)
 {
-    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
+    LOCAL_BOX(box) = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
     struct sender senders[4];
 
     box_send(&box, 1);
@@ -23,7 +23,6 @@ serves_waiting_senders_in_order_of_arrival(const char *kind)
         lbx_operation_fini(&senders[i].operation);
     }
     CHECK_RECEIVES(&box, 5);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "B-15 WAIT-10",
@@ -32,7 +31,7 @@ LIMITED_KINDS(KIND_CITING, "B-15 WAIT-10",
 static void
 serves_waiting_receivers_in_order_of_arrival(const char *kind)
 {
-    struct box box = box_make(kind, NULL);
+    LOCAL_BOX(box) = box_make(kind, NULL);
     struct receiver receivers[4];
 
     for (int i = 0; i < 4; i++)
@@ -45,7 +44,6 @@ serves_waiting_receivers_in_order_of_arrival(const char *kind)
         lbx_operation_fini(&receivers[i].operation);
     }
     CHECK_NOTHING(&box);
-    box_end(&box);
 }
 
 KIND_CITING(unbounded, LBX_KIND_UNBOUNDED, "WAIT-10 R-34",
@@ -56,28 +54,27 @@ LIMITED_KINDS(KIND_CITING, "WAIT-10 R-34",
               serves_waiting_receivers_in_order_of_arrival)
 
 // one wake-up per item; the second receiver sleeps on.
-TEST_CITING("R-35 WAIT-10", one_message_wakes_the_first_receiver_only)
+BOX_TEST("R-35 WAIT-10", one_message_wakes_the_first_receiver_only,
+         box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver first;
     struct receiver second;
 
-    receiver_wait(&first, &box);
-    receiver_wait(&second, &box);
-    box_send(&box, 1);
+    receiver_wait(&first, box);
+    receiver_wait(&second, box);
+    box_send(box, 1);
     CHECK_INT(1, first.bell.rings);
     CHECK_INT(0, second.bell.rings);
     CHECK_STATUS(LBX_PENDING, receiver_poll(&second));
     receiver_check(&first, 1);
     lbx_operation_fini(&second.operation);
-    box_end(&box);
 }
 
 // try may not overtake waiters.
 TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 {
     struct receiver receiver;
-    struct box box = box_with_promise(&receiver);
+    LOCAL_BOX(box) = box_with_promise(&receiver);
 
     CHECK_NOTHING(&box);
     box_send(&box, 2); // one more than was promised
@@ -85,30 +82,28 @@ TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
     CHECK_NOTHING(&box);
     CHECK_OK(receiver_poll(&receiver));
     lbx_operation_fini(&receiver.operation);
-    box_end(&box);
 }
 
 // No barging: capacity that became free belongs to the first waiting sender.
-TEST_CITING("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send)
+BOX_TEST("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send,
+         box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(2, LBX_OVERFLOW_BLOCK);
     struct sender sender;
 
-    box_send_numbers(&box, 1, 2);
-    sender_wait(&sender, &box, 3);
-    CHECK_INT(1, box_next(&box));
-    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(4)));
-    CHECK_RECEIVES(&box, 2, 3);
+    box_send_numbers(box, 1, 2);
+    sender_wait(&sender, box, 3);
+    CHECK_INT(1, box_next(box));
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box->in, letter(4)));
+    CHECK_RECEIVES(box, 2, 3);
     CHECK_OK(sender_poll(&sender));
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // A loser that re-registers must not lose its place.
 TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 {
     struct sender first;
-    struct box box = box_with_sender(&first);
+    LOCAL_BOX(box) = box_with_sender(&first);
     struct sender second;
 
     sender_wait(&second, &box, 3);
@@ -119,56 +114,52 @@ TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
     CHECK_STATUS(LBX_PENDING, sender_poll(&second));
     lbx_operation_fini(&first.operation);
     lbx_operation_fini(&second.operation);
-    box_end(&box);
 }
 
 // a receive holds a reservation, not the message, until it is polled.
-TEST_CITING("WAIT-3 R-34", promised_message_stays_in_its_place)
+BOX_TEST("WAIT-3 R-34", promised_message_stays_in_its_place,
+         box_limited(1, LBX_OVERFLOW_REJECT))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_REJECT);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
-    box_send(&box, 1);
-    CHECK_INT(1, lbx_mailbox_depth(box.mailbox));
-    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box.in, letter(2)));
+    receiver_wait(&receiver, box);
+    box_send(box, 1);
+    CHECK_INT(1, lbx_mailbox_depth(box->mailbox));
+    CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box->in, letter(2)));
     receiver_check(&receiver, 1);
-    CHECK_INT(0, lbx_mailbox_depth(box.mailbox));
-    box_end(&box);
+    CHECK_INT(0, lbx_mailbox_depth(box->mailbox));
 }
 
 // MSG-4: so that something more urgent may still come before it.
-TEST_CITING("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls)
+BOX_TEST("MSG-4 R-34", receiver_gets_the_most_urgent_when_it_polls,
+         box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED_PRIORITY, NULL);
     struct receiver receiver;
 
-    receiver_wait(&receiver, &box);
-    box_send_envelope(&box, lbx_envelope_of(letter(2), 5));
-    box_send_envelope(&box, lbx_envelope_of(letter(1), 1));
+    receiver_wait(&receiver, box);
+    box_send_envelope(box, lbx_envelope_of(letter(2), 5));
+    box_send_envelope(box, lbx_envelope_of(letter(1), 1));
     receiver_check(&receiver, 1);
-    CHECK_RECEIVES(&box, 2);
-    box_end(&box);
+    CHECK_RECEIVES(box, 2);
 }
 
 // a send completed by hand-over is sent: cancelling it reports OK.
 TEST_CITING("WAIT-4 R-34", cancel_of_a_send_that_was_handed_over_says_ok)
 {
     struct sender sender;
-    struct box box = box_with_sender(&sender);
+    LOCAL_BOX(box) = box_with_sender(&sender);
 
     CHECK_INT(1, box_next(&box));
     CHECK_OK(lbx_operation_cancel(&sender.operation));
     CHECK_RECEIVES(&box, 2);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // WAIT-4: or it is wholly out, and its message the caller's.
 TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
 {
     struct sender sender;
-    struct box box = box_with_sender(&sender);
+    LOCAL_BOX(box) = box_with_sender(&sender);
 
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&sender.operation));
     CHECK_INT(0, box_stats(&box).waiting_senders);
@@ -176,47 +167,44 @@ TEST_CITING("WAIT-4", cancel_of_a_waiting_send_leaves_nothing_inside)
     CHECK_INT(0, sender.bell.rings);
     CHECK_INT(1, box_stats(&box).accepted);
     lbx_operation_fini(&sender.operation);
-    box_end(&box);
 }
 
 // C-32: in the middle of the line, without disturbing the others.
-TEST_CITING("C-32", cancelled_waiter_leaves_the_middle_of_the_line)
+BOX_TEST("C-32", cancelled_waiter_leaves_the_middle_of_the_line,
+         box_limited(1, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(1, LBX_OVERFLOW_BLOCK);
     struct sender senders[3];
 
-    box_send(&box, 1);
+    box_send(box, 1);
     for (int i = 0; i < 3; i++)
-        sender_wait(&senders[i], &box, i + 2);
+        sender_wait(&senders[i], box, i + 2);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&senders[1].operation));
-    CHECK_INT(2, box_stats(&box).waiting_senders);
-    CHECK_RECEIVES(&box, 1, 2, 4);
+    CHECK_INT(2, box_stats(box).waiting_senders);
+    CHECK_RECEIVES(box, 1, 2, 4);
     for (int i = 0; i < 3; i++)
         lbx_operation_fini(&senders[i].operation);
-    box_end(&box);
 }
 
 // capacity growth is a broadcast... of room: each waiting send that
 // fits goes in. Here: a large batch is taken at once.
-TEST_CITING("MSG-9", all_room_that_appears_is_given_away)
+BOX_TEST("MSG-9", all_room_that_appears_is_given_away,
+         box_limited(3, LBX_OVERFLOW_BLOCK))
 {
-    struct box box = box_limited(3, LBX_OVERFLOW_BLOCK);
     struct sender senders[2];
     void *taken[3];
     size_t count;
 
-    box_send_numbers(&box, 1, 3);
-    sender_wait(&senders[0], &box, 4);
-    sender_wait(&senders[1], &box, 5);
-    CHECK_OK(lbx_consumer_try_receive_batch(box.out, taken, 3, &count));
+    box_send_numbers(box, 1, 3);
+    sender_wait(&senders[0], box, 4);
+    sender_wait(&senders[1], box, 5);
+    CHECK_OK(lbx_consumer_try_receive_batch(box->out, taken, 3, &count));
     CHECK_INT(3, count);
     CHECK_OK(sender_poll(&senders[0]));
     CHECK_OK(sender_poll(&senders[1]));
-    box_send(&box, 6); // and the room that nobody waited for is free
-    CHECK_RECEIVES(&box, 4, 5, 6);
+    box_send(box, 6); // and the room that nobody waited for is free
+    CHECK_RECEIVES(box, 4, 5, 6);
     lbx_operation_fini(&senders[0].operation);
     lbx_operation_fini(&senders[1].operation);
-    box_end(&box);
 }
 
 // Check-and-register is one step (otherwise a wake-up is lost): with
@@ -274,14 +262,13 @@ push_and_pull(unsigned index, void *context)
 static void
 of_one_message_passes_thousands(const char *kind)
 {
-    struct box box = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
+    LOCAL_BOX(box) = BOX(kind, limited_options(1, LBX_OVERFLOW_BLOCK));
 
     threads_run(4, push_and_pull, &box);
     CHECK_INT(2000, box_stats(&box).accepted);
     CHECK_INT(2000, box_stats(&box).taken);
     CHECK_INT(0, box_stats(&box).waiting_senders);
     CHECK_INT(0, box_stats(&box).waiting_receivers);
-    box_end(&box);
 }
 
 LIMITED_KINDS(KIND_CITING, "MSG-9", of_one_message_passes_thousands)
@@ -289,7 +276,7 @@ LIMITED_KINDS(KIND_CITING, "MSG-9", of_one_message_passes_thousands)
 // consumer.h: a second receive that would wait gets LBX_BUSY.
 TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
+    LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
     struct receiver first;
     lbx_operation second;
     void *message = NULL;
@@ -304,47 +291,42 @@ TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
     receiver_check(&first, 1);
     receiver_wait(&first, &box); // the place is free again
     lbx_operation_fini(&first.operation);
-    box_end(&box);
 }
 
 // A woken thread that finds nothing parks again (BoundedBlockingQueueSpec's
 // "re-checks after wake").
-TEST_CITING("MSG-9", parked_receiver_is_served_by_a_later_message)
+BOX_TEST("MSG-9", parked_receiver_is_served_by_a_later_message, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct parked first;
     struct parked second;
 
-    parked_receive(&first, &box, LBX_FOREVER);
-    parked_receive(&second, &box, LBX_FOREVER);
-    box_send(&box, 1);
+    parked_receive(&first, box, LBX_FOREVER);
+    parked_receive(&second, box, LBX_FOREVER);
+    box_send(box, 1);
     EVENTUALLY(first.is_done || second.is_done);
-    box_send(&box, 2);
+    box_send(box, 2);
     CHECK_OK(parked_end(&first));
     CHECK_OK(parked_end(&second));
     CHECK_INT(3, number_of(first.message) + number_of(second.message));
-    box_end(&box);
 }
 
 // Operations and threads wait in one line.
-TEST_CITING("WAIT-10", threads_and_operations_wait_in_one_line)
+BOX_TEST("WAIT-10", threads_and_operations_wait_in_one_line, box_unbounded())
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver first;
     struct receiver third;
     struct parked second;
 
-    receiver_wait(&first, &box);
-    parked_receive(&second, &box, LBX_FOREVER);
-    receiver_wait(&third, &box);
-    box_send(&box, 1);
+    receiver_wait(&first, box);
+    parked_receive(&second, box, LBX_FOREVER);
+    receiver_wait(&third, box);
+    box_send(box, 1);
     CHECK_INT(1, first.bell.rings);
     receiver_check(&first, 1);
-    box_send(&box, 2);
+    box_send(box, 2);
     CHECK_OK(parked_end(&second));
     CHECK_INT(2, number_of(second.message));
     CHECK_INT(0, third.bell.rings);
-    box_send(&box, 3);
+    box_send(box, 3);
     receiver_check(&third, 3);
-    box_end(&box);
 }

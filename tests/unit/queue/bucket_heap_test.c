@@ -74,20 +74,17 @@ check_evicts(const uint64_t *numbers, size_t count)
     CHECK_INT(NOTHING, evict());
 }
 
-TEST_CITING("BHEAP-1", lower_priorities_leave_first)
+QUEUE_TEST("BHEAP-1", lower_priorities_leave_first, LBX__PAIR, &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){5, 3, 9, 3, 0, 255}, 6);
     check_pops((uint64_t[]){4, 1, 3, 0, 2, 5}, 6);
-    end();
 }
 
-TEST_CITING("BHEAP-1", higher_priorities_leave_first_when_turned_round)
+QUEUE_TEST("BHEAP-1", higher_priorities_leave_first_when_turned_round,
+           LBX__PAIR, &higher_first)
 {
-    make(LBX__PAIR, &higher_first);
     push_all((int32_t[]){5, 3, 9, 3, 0, 255, 300, -1}, 8);
     check_pops((uint64_t[]){6, 5, 2, 0, 1, 3, 4, 7}, 8);
-    end();
 }
 
 TEST_CITING("BHEAP-1 MSG-4", equals_leave_in_the_order_they_came)
@@ -135,14 +132,13 @@ TEST_CITING("BHEAP-1 BHEAP-2 R-36", what_beats_a_message_would_leave_before_it)
 }
 
 /* The three ranges side by side, and their borders. */
-TEST_CITING("BHEAP-2",
-            negative_ones_leave_before_the_buckets_and_large_ones_after)
+QUEUE_TEST("BHEAP-2",
+           negative_ones_leave_before_the_buckets_and_large_ones_after,
+           LBX__PAIR, &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){256, 255, 0, -1, 1000, -1000, 128, 257}, 8);
     CHECK(lbx__bucket_heap_valid(&heap));
     check_pops((uint64_t[]){5, 3, 2, 6, 1, 0, 7, 4}, 8);
-    end();
 }
 
 TEST_CITING("BHEAP-1 BHEAP-2", extreme_priorities_are_in_order)
@@ -173,16 +169,15 @@ TEST_CITING("BHEAP-2", evict_takes_the_least_urgent_and_oldest)
     end();
 }
 
-TEST_CITING("BHEAP-2", evict_knows_the_borders_of_the_buckets)
+QUEUE_TEST("BHEAP-2", evict_knows_the_borders_of_the_buckets, LBX__PAIR,
+           &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){255, 256}, 2);
     check_evicts((uint64_t[]){1, 0}, 2);
     push_all((int32_t[]){-1, 0}, 2);
     check_evicts((uint64_t[]){1, 0}, 2);
     push_all((int32_t[]){256, 0, -1, 255}, 4);
     check_evicts((uint64_t[]){0, 3, 1, 2}, 4);
-    end();
 }
 
 /* ---- By comparison ---- */
@@ -393,11 +388,11 @@ TEST_CITING("BHEAP-3 MSG-6", push_after_a_reserve_never_allocates)
     end();
 }
 
-TEST_CITING("BHEAP-3", reserve_without_memory_changes_nothing)
+QUEUE_TEST("BHEAP-3", reserve_without_memory_changes_nothing, LBX__ENVELOPE,
+           &lower_first)
 {
     uint32_t count;
 
-    make(LBX__ENVELOPE, &lower_first);
     memory_fails(true);
     CHECK(!lbx__bucket_heap_reserve(&heap, 1));
     CHECK_INT(NOTHING, pop());
@@ -415,21 +410,19 @@ TEST_CITING("BHEAP-3", reserve_without_memory_changes_nothing)
     memory_fails(false);
     for (uint64_t i = 0; i < 64; i++)
         CHECK_INT(i, pop());
-    end();
 }
 
-TEST(reserve_of_more_than_there_are_numbers_fails)
+QUEUE_TEST("", reserve_of_more_than_there_are_numbers_fails, LBX__PAIR,
+           &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     CHECK(!lbx__bucket_heap_reserve(&heap, UINT32_MAX));
     CHECK_INT(0, memory.allocations);
-    end();
 }
 
 /* After a burst the pool is given back; a small one is kept. */
-TEST(large_pool_is_forgotten_when_it_is_empty)
+QUEUE_TEST("", large_pool_is_forgotten_when_it_is_empty, LBX__PAIR,
+           &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     for (int round = 0; round < 3; round++) {
         for (uint64_t i = 0; i < 10000; i++)
             push(i, (int32_t)i - 5000);
@@ -438,7 +431,6 @@ TEST(large_pool_is_forgotten_when_it_is_empty)
             CHECK_INT(i, pop());
         check_nothing_allocated();
     }
-    end();
 }
 
 TEST_CITING("MSG-6", small_pool_is_kept)
@@ -458,9 +450,8 @@ TEST_CITING("MSG-6", small_pool_is_kept)
 }
 
 /* Negative control. */
-TEST(heap_valid_notices_what_is_wrong)
+QUEUE_TEST("", heap_valid_notices_what_is_wrong, LBX__PAIR, &lower_first)
 {
-    make(LBX__PAIR, &lower_first);
     push_all((int32_t[]){5, 3, -9, 300}, 4);
     CHECK(lbx__bucket_heap_valid(&heap));
     heap.buckets->used[0] ^= 1u << 5; // a bucket that is not in the bitmap
@@ -469,5 +460,4 @@ TEST(heap_valid_notices_what_is_wrong)
     heap.count++;
     CHECK(!lbx__bucket_heap_valid(&heap));
     heap.count--;
-    end();
 }

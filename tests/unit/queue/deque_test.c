@@ -53,19 +53,16 @@ check_pops(uint64_t from, uint64_t to)
         CHECK_INT(i, pop());
 }
 
-TEST_CITING("MSG-3", deque_is_first_in_first_out_while_it_grows)
+QUEUE_TEST("MSG-3", deque_is_first_in_first_out_while_it_grows, allocator)
 {
-    make(allocator);
     CHECK_INT(NOTHING, pop());
     push_range(0, 1000);
     check_pops(0, 1000);
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
-TEST(what_is_put_in_front_leaves_first)
+QUEUE_TEST("", what_is_put_in_front_leaves_first, allocator)
 {
-    make(allocator);
     CHECK_OK(push(10, true));
     CHECK_OK(push(11, false));
     CHECK_OK(push(9, true));
@@ -73,7 +70,6 @@ TEST(what_is_put_in_front_leaves_first)
     CHECK_OK(push(8, true));
     check_pops(8, 13);
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
 /* Front and back meet at every place of the circle, also while it grows. */
@@ -94,11 +90,10 @@ TEST(fronts_are_a_stack_across_the_edge)
 }
 
 /* Doubles when full, halves when three quarters are unused. */
-TEST(circle_doubles_and_halves)
+QUEUE_TEST("", circle_doubles_and_halves, allocator)
 {
     size_t bare;
 
-    make(allocator);
     bare = memory.live_bytes;
     push_range(0, 16);
     CHECK_INT(bare + 16 * sizeof(lbx_envelope), memory.live_bytes);
@@ -112,7 +107,6 @@ TEST(circle_doubles_and_halves)
     CHECK_INT(bare + 64 * sizeof(lbx_envelope), memory.live_bytes);
     check_pops(33, 65);
     CHECK_INT(bare + 16 * sizeof(lbx_envelope), memory.live_bytes);
-    end();
 }
 
 /* A few more or fewer at a border do not move everything each time. */
@@ -134,28 +128,24 @@ TEST_CITING("MSG-6", circle_does_not_flutter_at_a_border)
     end();
 }
 
-TEST(deque_that_cannot_shrink_keeps_its_circle)
+QUEUE_TEST("", deque_that_cannot_shrink_keeps_its_circle, allocator)
 {
-    make(allocator);
     push_range(0, 100);
     memory_fails(true);
     check_pops(0, 100);
     CHECK_INT(NOTHING, pop());
     CHECK_OK(push(1, false)); // there is still room
     CHECK_INT(1, pop());
-    end();
 }
 
-TEST_CITING("MSG-5", deque_that_cannot_grow_leaves_no_trace)
+QUEUE_TEST("MSG-5", deque_that_cannot_grow_leaves_no_trace, allocator)
 {
-    make(allocator);
     push_range(0, 16);
     memory_fails(true);
     CHECK_STATUS(LBX_NO_MEMORY, push(99, false));
     CHECK_STATUS(LBX_NO_MEMORY, push(99, true));
     check_pops(0, 16);
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
 static void

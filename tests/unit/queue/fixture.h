@@ -50,6 +50,20 @@ extern const lbx_allocator *const allocator; /* draws on `memory` */
 void memory_fails(bool fails);
 void check_nothing_allocated(void);
 
+/* A test over the queue of its file: make() is called before it with what
+ * follows the name, and end() after it. */
+#define QUEUE_TEST(behaviours, name, ...)                                      \
+    static void name##_in_it(void);                                            \
+                                                                               \
+    TEST_CITING(behaviours, name)                                              \
+    {                                                                          \
+        make(__VA_ARGS__);                                                     \
+        name##_in_it();                                                        \
+        end();                                                                 \
+    }                                                                          \
+                                                                               \
+    static void name##_in_it(void)
+
 /* ---- Randomness ---- */
 
 struct random {

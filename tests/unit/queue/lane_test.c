@@ -222,12 +222,11 @@ TEST(every_lane_knows_what_is_left_from_before_a_mark)
 }
 
 /* In a sorter the newer may leave first: they do not count. */
-TEST(mark_of_a_sorter_is_not_reached_by_newer_ones)
+QUEUE_TEST("", mark_of_a_sorter_is_not_reached_by_newer_ones, SORTER)
 {
     struct item item;
     uint64_t mark;
 
-    make(SORTER);
     give_range(0, 3);
     mark = lbx__lane_mark(&lane);
     for (uint64_t i = 0; i < 5; i++) {
@@ -238,15 +237,13 @@ TEST(mark_of_a_sorter_is_not_reached_by_newer_ones)
     CHECK_INT(3, lbx__lane_outstanding(&lane, mark));
     check_takes(0, 3);
     CHECK_INT(0, lbx__lane_outstanding(&lane, mark));
-    end();
 }
 
 /* What is put in front later has to leave before, and holds the mark up. */
-TEST(mark_of_a_shelf_stands_behind_later_fronts)
+QUEUE_TEST("", mark_of_a_shelf_stands_behind_later_fronts, SHELF)
 {
     uint64_t mark;
 
-    make(SHELF);
     give_range(10, 12);
     mark = lbx__lane_mark(&lane);
     CHECK_INT(0,
@@ -259,7 +256,6 @@ TEST(mark_of_a_shelf_stands_behind_later_fronts)
     CHECK_INT(0, lbx__lane_outstanding(&lane, mark));
     CHECK_INT(1, lbx__lane_depth(&lane));
     CHECK_INT(1, lbx__lane_outstanding(&lane, lbx__lane_mark(&lane)));
-    end();
 }
 
 static void

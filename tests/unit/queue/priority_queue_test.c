@@ -61,9 +61,8 @@ accepted(void)
 
 /* A message that is wholly sent takes part in the choice, also when others
  * were sorted before it came. */
-TEST_CITING("PRIOQ-1 MSG-4", take_chooses_among_all_that_has_arrived)
+QUEUE_TEST("PRIOQ-1 MSG-4", take_chooses_among_all_that_has_arrived, LBX__PAIR)
 {
-    make(LBX__PAIR);
     CHECK_INT(0, push(5, 50));
     CHECK_INT(0, push(3, 30));
     CHECK_INT(3, pop());
@@ -75,15 +74,14 @@ TEST_CITING("PRIOQ-1 MSG-4", take_chooses_among_all_that_has_arrived)
     CHECK_INT(5, pop());
     CHECK_INT(6, pop());
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
-TEST_CITING("PRIOQ-1 R-36", what_has_arrived_beats_what_is_less_urgent)
+QUEUE_TEST("PRIOQ-1 R-36", what_has_arrived_beats_what_is_less_urgent,
+           LBX__PAIR)
 {
     lbx_envelope urgent = lbx_envelope_of(NULL, 10);
     lbx_envelope usual = lbx_envelope_of(NULL, 30);
 
-    make(LBX__PAIR);
     CHECK(!lbx__priority_queue_beats(&sorter, &usual));
     CHECK_INT(0, push(1, 30));
     CHECK(!lbx__priority_queue_beats(&sorter, &usual));
@@ -92,7 +90,6 @@ TEST_CITING("PRIOQ-1 R-36", what_has_arrived_beats_what_is_less_urgent)
     CHECK(!lbx__priority_queue_beats(&sorter, &urgent));
     CHECK_INT(2, pop());
     CHECK_INT(1, pop());
-    end();
 }
 
 /* Also when the inbox is many batches and segments long. */
@@ -116,12 +113,11 @@ TEST_CITING("PRIOQ-1 MSG-4", take_sorts_an_inbox_of_many_segments)
     finds_the_last_of(1000, LBX__ENVELOPE);
 }
 
-TEST_CITING("PRIOQ-1", batch_is_taken_most_urgent_first)
+QUEUE_TEST("PRIOQ-1", batch_is_taken_most_urgent_first, LBX__PAIR)
 {
     uint64_t items[10 * LBX__PAIR];
     unsigned notes;
 
-    make(LBX__PAIR);
     for (uint64_t i = 0; i < 20; i++)
         CHECK_INT(0, push(i, 20 - (int32_t)i));
     CHECK_INT(10, lbx__priority_queue_pop(&sorter, items, 10, &notes));
@@ -129,13 +125,11 @@ TEST_CITING("PRIOQ-1", batch_is_taken_most_urgent_first)
         CHECK_INT(19 - i, item_message(&items[i * LBX__PAIR]));
     CHECK_INT(10, lbx__priority_queue_taken(&sorter));
     CHECK_INT(9, pop());
-    end();
 }
 
 /* Sorted is not taken. */
-TEST_CITING("PRIOQ-2", only_what_leaves_counts_as_taken)
+QUEUE_TEST("PRIOQ-2", only_what_leaves_counts_as_taken, LBX__PAIR)
 {
-    make(LBX__PAIR);
     for (uint64_t i = 0; i < 40; i++) {
         CHECK_INT(0, push(i, 1));
         CHECK_INT(i + 1, accepted());
@@ -147,12 +141,10 @@ TEST_CITING("PRIOQ-2", only_what_leaves_counts_as_taken)
     CHECK_INT(1, evict());
     CHECK_INT(2, lbx__priority_queue_taken(&sorter));
     CHECK_INT(40, accepted());
-    end();
 }
 
-TEST(sorter_evicts_the_least_urgent_and_oldest)
+QUEUE_TEST("", sorter_evicts_the_least_urgent_and_oldest, LBX__ENVELOPE)
 {
-    make(LBX__ENVELOPE);
     CHECK_INT(0, push(1, 500));
     CHECK_INT(0, push(2, -3));
     CHECK_INT(0, push(3, 500));
@@ -163,13 +155,12 @@ TEST(sorter_evicts_the_least_urgent_and_oldest)
     CHECK_INT(2, evict());
     CHECK_INT(NOTHING, evict());
     CHECK_INT(4, lbx__priority_queue_taken(&sorter));
-    end();
 }
 
 /* No memory for the heap at all: it is a plain queue, but it goes on. */
-TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_the_oldest_of_the_inbox)
+QUEUE_TEST("PRIOQ-3 MSG-1", take_without_memory_takes_the_oldest_of_the_inbox,
+           LBX__PAIR)
 {
-    make(LBX__PAIR);
     for (uint64_t i = 0; i < 100; i++)
         CHECK_INT(0, push(i, 100 - (int32_t)i));
     memory_fails(true);
@@ -184,13 +175,12 @@ TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_the_oldest_of_the_inbox)
         CHECK_INT(i, pop());
     CHECK_INT(0, lbx__priority_queue_outstanding(&sorter, 100));
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
 /* What is sorted goes first, then the rest in the order it came. */
-TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_what_is_sorted_first)
+QUEUE_TEST("PRIOQ-3 MSG-1", take_without_memory_takes_what_is_sorted_first,
+           LBX__PAIR)
 {
-    make(LBX__PAIR);
     for (uint64_t i = 0; i < 64; i++)
         CHECK_INT(0, push(i, 500 - (int32_t)i));
     CHECK_INT(63, pop()); // a pool of 64, 63 of it used
@@ -206,7 +196,6 @@ TEST_CITING("PRIOQ-3 MSG-1", take_without_memory_takes_what_is_sorted_first)
     for (uint64_t i = 62; i-- > 0;)
         CHECK_INT(i, pop());
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
 static void
@@ -238,9 +227,8 @@ TEST_CITING("PRIOQ-3 MSG-1", sorter_survives_every_failing_allocation)
 }
 
 /* For flush: of the first `mark`, wherever they lie. */
-TEST_CITING("PRIOQ-2", outstanding_looks_at_inbox_and_heap)
+QUEUE_TEST("PRIOQ-2", outstanding_looks_at_inbox_and_heap, LBX__PAIR)
 {
-    make(LBX__PAIR);
     CHECK_INT(0, lbx__priority_queue_outstanding(&sorter, 0));
     for (uint64_t i = 0; i < 10; i++)
         CHECK_INT(0, push(i, 10 - (int32_t)i));
@@ -260,30 +248,25 @@ TEST_CITING("PRIOQ-2", outstanding_looks_at_inbox_and_heap)
         CHECK_INT(i, pop());
         CHECK_INT(i, lbx__priority_queue_outstanding(&sorter, 10));
     }
-    end();
 }
 
-TEST(sorter_gives_memory_back_after_a_burst)
+QUEUE_TEST("", sorter_gives_memory_back_after_a_burst, LBX__PAIR)
 {
-    make(LBX__PAIR);
     for (uint64_t i = 0; i < 50000; i++)
         CHECK_INT(0, push(i, (int32_t)(i % 1000) - 500));
     while (pop() != NOTHING)
         ;
     CHECK_INT(50000, lbx__priority_queue_taken(&sorter));
     CHECK(memory.live_bytes <= (LBX__SEGMENT_CACHE + 2) * LBX__SEGMENT_BYTES);
-    end();
 }
 
-TEST_CITING("MSG-7", what_is_left_in_a_sorter_is_freed_with_it)
+QUEUE_TEST("MSG-7", what_is_left_in_a_sorter_is_freed_with_it, LBX__ENVELOPE)
 {
-    make(LBX__ENVELOPE);
     for (uint64_t i = 0; i < 1000; i++)
         CHECK_INT(0, push(i, (int32_t)i));
     CHECK_INT(0, pop());
     for (uint64_t i = 0; i < 1000; i++)
         CHECK_INT(0, push(i, (int32_t)i));
-    end();
 }
 
 /* ---- With producers under way ---- */
@@ -302,11 +285,10 @@ produce(unsigned index, void *context)
         CHECK_INT(0, push(index * 100000 + i, (int32_t)i - EACH / 2));
 }
 
-TEST_CITING("PRIOQ-1 MSG-4", messages_of_several_producers_are_sorted)
+QUEUE_TEST("PRIOQ-1 MSG-4", messages_of_several_producers_are_sorted, LBX__PAIR)
 {
     int64_t last = -1;
 
-    make(LBX__PAIR);
     threads_run(PRODUCERS, produce, NULL);
     for (int i = 0; i < PRODUCERS * EACH; i++) {
         int64_t urgency = (int64_t)(pop() % 100000);
@@ -315,7 +297,6 @@ TEST_CITING("PRIOQ-1 MSG-4", messages_of_several_producers_are_sorted)
         last = urgency;
     }
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
 static void
@@ -336,12 +317,10 @@ produce_or_take(unsigned index, void *context)
     }
 }
 
-TEST_CITING("PRIOQ-1 PRIOQ-2 MSG-1 MSG-3",
-            sorter_takes_each_once_while_producers_send)
+QUEUE_TEST("PRIOQ-1 PRIOQ-2 MSG-1 MSG-3",
+           sorter_takes_each_once_while_producers_send, LBX__PAIR)
 {
-    make(LBX__PAIR);
     threads_run(PRODUCERS + 1, produce_or_take, NULL);
     CHECK_INT(PRODUCERS * EACH, accepted());
     CHECK_INT(NOTHING, pop());
-    end();
 }

@@ -139,9 +139,8 @@ pop_batch(uint64_t first, size_t most, size_t expected)
 }
 
 /* A batch takes what room there is, and says how much that was. */
-TEST_CITING("RING-1", batch_is_cut_to_the_room)
+QUEUE_TEST("RING-1", batch_is_cut_to_the_room, 5, LBX__WORD, false, false)
 {
-    make(5, LBX__WORD, false, false);
     CHECK_INT(3, push_batch(0, 3));
     CHECK_INT(2, push_batch(3, 60));
     CHECK_INT(LBX_FULL, push(99));
@@ -150,7 +149,6 @@ TEST_CITING("RING-1", batch_is_cut_to_the_room)
     pop_batch(5, 2, 2);
     pop_batch(7, 60, 3);
     pop_batch(0, 60, 0);
-    end();
 }
 
 /* One push may find less room than there is, when it last looked long ago; the
@@ -178,9 +176,9 @@ TEST(batches_go_on_across_the_edge_of_the_array)
 }
 
 /* What a producer remembers of the head may be old, never wrong. */
-TEST_CITING("RING-2 MSG-5", outdated_view_of_the_head_is_looked_up_again)
+QUEUE_TEST("RING-2 MSG-5", outdated_view_of_the_head_is_looked_up_again, 3,
+           LBX__WORD, false, false)
 {
-    make(3, LBX__WORD, false, false);
     for (uint64_t i = 0; i < 30; i++) {
         CHECK_INT(0, push(i));
         CHECK_INT(i, pop());
@@ -191,21 +189,19 @@ TEST_CITING("RING-2 MSG-5", outdated_view_of_the_head_is_looked_up_again)
     lbx__store(&ring.head_seen, 5, release);
     CHECK_INT(LBX_FULL, push(3));
     CHECK_INT(30, lbx__peek(&ring.head_seen));
-    end();
 }
 
 /* A slot whose message was not taken is never filled again, though the array
  * has more slots than the ring has room. */
-TEST_CITING("RING-2", slot_is_not_filled_again_before_it_is_taken)
+QUEUE_TEST("RING-2", slot_is_not_filled_again_before_it_is_taken, 5,
+           LBX__ENVELOPE, true, false)
 {
-    make(5, LBX__ENVELOPE, true, false);
     for (uint64_t i = 0; i < 5; i++)
         CHECK_INT(0, push(i));
     for (int i = 0; i < 20; i++)
         CHECK_INT(LBX_FULL, push(99));
     for (uint64_t i = 0; i < 5; i++)
         CHECK_INT(i, pop());
-    end();
 }
 
 /* A producer that has a ticket and was stopped before it filled the slot. */
@@ -292,9 +288,9 @@ TEST_CITING("RING-4 MSG-8", tickets_go_on_to_the_end_of_60_bits)
     }
 }
 
-TEST_CITING("RING-5", close_is_the_exact_end_of_a_ring)
+QUEUE_TEST("RING-5", close_is_the_exact_end_of_a_ring, 3, LBX__WORD, false,
+           false)
 {
-    make(3, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
     CHECK_INT(0, push(1));
     lbx__ring_close(&ring);
@@ -305,12 +301,11 @@ TEST_CITING("RING-5", close_is_the_exact_end_of_a_ring)
     CHECK_INT(0, pop());
     CHECK_INT(1, pop());
     CHECK_INT(NOTHING, pop());
-    end();
 }
 
-TEST_CITING("RING-5", closed_counts_before_full_and_before_turns)
+QUEUE_TEST("RING-5", closed_counts_before_full_and_before_turns, 1, LBX__WORD,
+           false, true)
 {
-    make(1, LBX__WORD, false, true);
     CHECK_INT(0, push(0));
     lbx__ring_raise_senders(&ring);
     CHECK_INT(LBX_FULL, push(1));
@@ -318,12 +313,11 @@ TEST_CITING("RING-5", closed_counts_before_full_and_before_turns)
     CHECK_INT(LBX_CLOSED, push(1));
     CHECK_INT(LBX_CLOSED, push_as(1, true));
     CHECK_INT(1, lbx__ring_accepted(&ring));
-    end();
 }
 
-TEST_CITING("RING-6", pushes_see_the_flags_of_a_ring)
+QUEUE_TEST("RING-6", pushes_see_the_flags_of_a_ring, 100, LBX__WORD, false,
+           false)
 {
-    make(100, LBX__WORD, false, false);
     CHECK_INT(0, push(0));
     lbx__ring_raise(&ring, LBX__FLAG_WAITING);
     CHECK_INT(1, lbx__ring_accepted(&ring));
@@ -339,7 +333,6 @@ TEST_CITING("RING-6", pushes_see_the_flags_of_a_ring)
     lbx__store(&ring.stalled, 0u, seq_cst);
     CHECK_INT(0, push(5));
     CHECK_INT(6, lbx__ring_accepted(&ring));
-    end();
 }
 
 /* Senders that wait are served before those who come later. */
@@ -380,30 +373,27 @@ TEST_CITING("RING-6", pop_notes_that_senders_wait)
     }
 }
 
-TEST(ring_notes_a_sample_every_256_takes)
+QUEUE_TEST("", ring_notes_a_sample_every_256_takes, 4, LBX__WORD, false, true)
 {
     unsigned samples = 0;
 
-    make(4, LBX__WORD, false, true);
     lbx__ring_raise_senders(&ring);
     for (uint64_t i = 0; i < 4 * LBX__SAMPLE_EVERY; i++) {
         CHECK_INT(0, push_as(i, true));
         samples += (pop_notes() & LBX__NOTE_SAMPLE) != 0;
     }
     CHECK_INT(4, samples);
-    end();
 }
 
-TEST_CITING("MSG-6", pushes_and_pops_of_a_ring_allocate_nothing)
+QUEUE_TEST("MSG-6", pushes_and_pops_of_a_ring_allocate_nothing, 5,
+           LBX__ENVELOPE, true, true)
 {
-    make(5, LBX__ENVELOPE, true, true);
     CHECK_INT(1, memory.allocations);
     for (uint64_t i = 0; i < 1000; i++) {
         CHECK_INT(0, push(i));
         CHECK_INT(i, pop());
     }
     CHECK_INT(1, memory.allocations);
-    end();
 }
 
 TEST(ring_without_memory_is_not_made)

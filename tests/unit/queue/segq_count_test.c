@@ -47,11 +47,10 @@ TEST_CITING("SEGQ-5", counts_are_exact_at_every_step_with_many_consumers)
 
 /* A producer that has installed and was stopped before it counted: the word's
  * sequence makes up for it, also in raise and close. */
-TEST_CITING("SEGQ-5", counts_do_not_lag_behind_the_word)
+QUEUE_TEST("SEGQ-5", counts_do_not_lag_behind_the_word, LBX__ENVELOPE, false)
 {
     uint64_t count = 5 * LBX__SLOTS(LBX__ENVELOPE) + 7;
 
-    make(LBX__ENVELOPE, false);
     for (uint64_t i = 0; i < count; i++)
         push_noting(i);
     CHECK_INT(6, lbx__sub(&q.installs, 4, relaxed));
@@ -60,21 +59,18 @@ TEST_CITING("SEGQ-5", counts_do_not_lag_behind_the_word)
     CHECK_INT(count, lbx__segq_accepted(&q));
     lbx__segq_close(&q);
     CHECK_INT(count, lbx__segq_accepted(&q));
-    end();
 }
 
-TEST_CITING("SEGQ-5", taken_does_not_lag_behind_the_head)
+QUEUE_TEST("SEGQ-5", taken_does_not_lag_behind_the_head, LBX__ENVELOPE, true)
 {
     uint64_t count = 4 * LBX__SLOTS(LBX__ENVELOPE) + 1;
 
-    make(LBX__ENVELOPE, true);
     for (uint64_t i = 0; i < count; i++)
         push_noting(i);
     for (uint64_t i = 0; i < count; i++)
         CHECK_INT(i, pop());
     CHECK_INT(5, lbx__sub(&q.retires, 3, relaxed));
     CHECK_INT(count, lbx__segq_taken(&q));
-    end();
 }
 
 /* 11 bits of sequence: 2,048 segments, and on. */

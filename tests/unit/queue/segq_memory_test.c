@@ -21,15 +21,13 @@ is_cached(const lbx__segment *segment)
     return false;
 }
 
-TEST(queue_has_no_segment_before_the_first_push)
+QUEUE_TEST("", queue_has_no_segment_before_the_first_push, LBX__WORD, false)
 {
-    make(LBX__WORD, false);
     CHECK_INT(0, memory.live_bytes);
     CHECK_INT(NOTHING, pop());
     CHECK_INT(0, push(0));
     CHECK_INT(LBX__SEGMENT_BYTES, memory.live_bytes);
     CHECK_INT(0, pop());
-    end();
 }
 
 /* What is used again must look like new: a 0 in every word 0. */
@@ -64,12 +62,11 @@ TEST_CITING("SEGQ-4", used_up_segments_are_cleaned)
 }
 
 /* A consumer that was stopped while it read: its segment must lie still. */
-TEST_CITING("SEGQ-4", segment_in_a_hazard_is_not_used_again)
+QUEUE_TEST("SEGQ-4", segment_in_a_hazard_is_not_used_again, LBX__WORD, true)
 {
     uint64_t slots = LBX__SLOTS(LBX__WORD);
     lbx__segment *first;
 
-    make(LBX__WORD, true);
     push_range(0, 4 * slots);
     first = lbx__peek(&q.first);
     lbx__store(&q.hazards[17].segment, (uint64_t)(uintptr_t)first, seq_cst);
@@ -80,7 +77,6 @@ TEST_CITING("SEGQ-4", segment_in_a_hazard_is_not_used_again)
     push_range(0, slots); // retiring one more looks at all
     check_pops(0, slots);
     CHECK(is_cached(first));
-    end();
 }
 
 /* A segment is not used again before its last slot is taken. */
@@ -216,9 +212,8 @@ TEST_CITING("SEGQ-2 MSG-5", index_survives_70000_failing_pushes)
     recovers_after(LBX__SLOTS(LBX__WORD));
 }
 
-TEST_CITING("SEGQ-2", flags_and_close_survive_failing_pushes)
+QUEUE_TEST("SEGQ-2", flags_and_close_survive_failing_pushes, LBX__WORD, false)
 {
-    make(LBX__WORD, false);
     memory_fails(true);
     lbx__segq_raise(&q, LBX__FLAG_WAITING);
     CHECK_INT(LBX_NO_MEMORY, push(0));
@@ -231,7 +226,6 @@ TEST_CITING("SEGQ-2", flags_and_close_survive_failing_pushes)
     lbx__segq_close(&q);
     CHECK_INT(LBX_CLOSED, push(0)); // closed counts before no memory
     CHECK_INT(LBX__SLOTS(LBX__WORD), lbx__segq_accepted(&q));
-    end();
 }
 
 static void
@@ -243,11 +237,11 @@ fail_to_push(unsigned index, void *context)
 }
 
 /* The mending of several threads at once takes nothing back that was good. */
-TEST_CITING("SEGQ-2", index_is_mended_by_several_threads_at_once)
+QUEUE_TEST("SEGQ-2", index_is_mended_by_several_threads_at_once, LBX__ENVELOPE,
+           false)
 {
     uint64_t slots = LBX__SLOTS(LBX__ENVELOPE);
 
-    make(LBX__ENVELOPE, false);
     push_range(0, slots);
     memory_fails(true);
     threads_run(3, fail_to_push, NULL);
@@ -255,7 +249,6 @@ TEST_CITING("SEGQ-2", index_is_mended_by_several_threads_at_once)
     memory_fails(false);
     push_range(slots, slots + 10);
     check_pops(0, slots + 10);
-    end();
 }
 
 /* Memory for a while: every push that said OK is delivered. */
@@ -360,11 +353,11 @@ fill_for_the_crowd(void *context)
 }
 
 /* More consumer threads than hazards: the last ones share one. */
-TEST_CITING("SEGQ-4 MSG-1 MSG-3", forty_consumer_threads_share_the_hazards)
+QUEUE_TEST("SEGQ-4 MSG-1 MSG-3", forty_consumer_threads_share_the_hazards,
+           LBX__ENVELOPE, true)
 {
     struct thread producer;
 
-    make(LBX__ENVELOPE, true);
     CHECK_INT(0, pthread_barrier_init(&crowd.all_here, NULL, CROWD + 1));
     thread_start(&producer, fill_for_the_crowd, NULL);
     threads_run(CROWD, take_in_a_crowd, NULL);
@@ -375,5 +368,4 @@ TEST_CITING("SEGQ-4 MSG-1 MSG-3", forty_consumer_threads_share_the_hazards)
     CHECK(memory.live_bytes <=
           (LBX__SEGMENT_CACHE + LBX__HAZARDS + 2) * LBX__SEGMENT_BYTES +
               LBX__HAZARDS * sizeof(lbx__hazard));
-    end();
 }

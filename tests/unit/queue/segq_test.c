@@ -96,17 +96,15 @@ TEST(null_message_is_a_message)
     }
 }
 
-TEST(every_other_pointer_is_carried_as_it_is)
+QUEUE_TEST("", every_other_pointer_is_carried_as_it_is, LBX__WORD, false)
 {
     static const uint64_t pointers[] = {1, 7, UINT32_MAX, (uint64_t)1 << 63,
                                         UINT64_MAX - 1};
 
-    make(LBX__WORD, false);
     for (size_t i = 0; i < 5; i++) {
         CHECK_INT(0, push(pointers[i]));
         CHECK_INT(pointers[i], pop());
     }
-    end();
 }
 
 TEST(pop_of_nothing_takes_nothing)
@@ -158,12 +156,12 @@ TEST_CITING("SEGQ-1 MSG-3", unfilled_claim_holds_back_many_consumers)
 
 /* The last slot of a segment is claimed but not filled: the next segment is
  * installed all the same, and the old one stays. */
-TEST_CITING("SEGQ-1 SEGQ-2", segment_with_an_unfilled_slot_stays)
+QUEUE_TEST("SEGQ-1 SEGQ-2", segment_with_an_unfilled_slot_stays, LBX__WORD,
+           true)
 {
     struct item item;
     _Atomic(uint64_t) *slot;
 
-    make(LBX__WORD, true);
     push_range(0, slots() - 1);
     slot = claim_only();
     push_range(slots(), 2 * slots());
@@ -172,7 +170,6 @@ TEST_CITING("SEGQ-1 SEGQ-2", segment_with_an_unfilled_slot_stays)
     item = item_of(slots() - 1);
     lbx__slot_fill(slot, item.words, LBX__WORD);
     check_pops(slots() - 1, 2 * slots());
-    end();
 }
 
 /* Many producers may step over the end before one of them installs. */
@@ -207,11 +204,11 @@ TEST_CITING("SEGQ-2", push_that_comes_too_late_to_install_claims_anew)
     end();
 }
 
-TEST_CITING("SEGQ-2 SEGQ-6", flags_are_kept_when_a_segment_is_installed)
+QUEUE_TEST("SEGQ-2 SEGQ-6", flags_are_kept_when_a_segment_is_installed,
+           LBX__WORD, false)
 {
     int both = LBX__FLAG_WAITING | LBX__FLAG_OBSERVED;
 
-    make(LBX__WORD, false);
     lbx__segq_raise(&q, LBX__FLAG_OBSERVED); // before the first
     CHECK_INT(0, lbx__segq_accepted(&q));
     CHECK_INT(LBX__FLAG_OBSERVED, push(0));
@@ -224,13 +221,11 @@ TEST_CITING("SEGQ-2 SEGQ-6", flags_are_kept_when_a_segment_is_installed)
     lbx__segq_lower(&q, LBX__FLAG_OBSERVED);
     CHECK_INT(0, push(3 * slots() + 1));
     check_pops(0, 3 * slots() + 2);
-    end();
 }
 
 /* Whoever waits knows exactly which messages it has to look for. */
-TEST_CITING("SEGQ-6", raise_is_followed_by_an_exact_count)
+QUEUE_TEST("SEGQ-6", raise_is_followed_by_an_exact_count, LBX__ENVELOPE, false)
 {
-    make(LBX__ENVELOPE, false);
     for (uint64_t i = 0; i < 2 * slots() + 2; i++) {
         lbx__segq_raise(&q, LBX__FLAG_WAITING);
         CHECK_INT(i, lbx__segq_accepted(&q));
@@ -238,14 +233,12 @@ TEST_CITING("SEGQ-6", raise_is_followed_by_an_exact_count)
         lbx__segq_lower(&q, LBX__FLAG_WAITING);
     }
     check_pops(0, 2 * slots() + 2);
-    end();
 }
 
 /* A receiver that stalled behind a slot hears of its publication, on the fast
  * path, with flags, and when the publication is a link. */
-TEST_CITING("SEGQ-6", fill_after_a_stall_says_so)
+QUEUE_TEST("SEGQ-6", fill_after_a_stall_says_so, LBX__WORD, false)
 {
-    make(LBX__WORD, false);
     CHECK_INT(0, push(0));
     lbx__store(&q.stalled, 1u, seq_cst);
     CHECK_INT(LBX__FLAG_STALLED, push(1));
@@ -258,7 +251,6 @@ TEST_CITING("SEGQ-6", fill_after_a_stall_says_so)
     lbx__store(&q.stalled, 0u, seq_cst);
     CHECK_INT(0, push(slots() + 1));
     check_pops(0, slots() + 2);
-    end();
 }
 
 /* However many pushes come too late, and however far they move the index. */
@@ -314,19 +306,18 @@ TEST_CITING("SEGQ-3", close_beats_an_install_under_way)
 }
 
 /* A claim before the close is filled after it, and is delivered. */
-TEST_CITING("SEGQ-3 MSG-1", claim_before_close_is_delivered)
+QUEUE_TEST("SEGQ-3 MSG-1", claim_before_close_is_delivered, LBX__ENVELOPE,
+           false)
 {
     struct item item = item_of(1);
     _Atomic(uint64_t) *slot;
 
-    make(LBX__ENVELOPE, false);
     CHECK_INT(0, push(0));
     slot = claim_only();
     lbx__segq_close(&q);
     CHECK_INT(2, lbx__segq_accepted(&q));
     lbx__slot_fill(slot, item.words, LBX__ENVELOPE);
     check_pops(0, 2);
-    end();
 }
 
 /* Negative control: valid() sees what it is there to see. */
