@@ -323,7 +323,7 @@ TEST(an_owner_that_sleeps_lets_others_in)
     lbx__storage_close(storage);
 }
 
-/* MEMB-4 and D9: a flush that fails in one process stops the others, until all
+/* MEMB-4: a flush that fails in one process stops the others, until all
  * of them have left. */
 TEST(poison_reaches_every_process)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A8 for actors: for every call that may allocate, allocation k fails for k =
+ * Actors: for every call that may allocate, allocation k fails for k =
  * 1, 2, ... until none is left to fail. Each time the call says LBX_NO_MEMORY
  * or does as its header says, nothing leaks, every message is ended once, and
  * the system works once there is memory again.
@@ -481,7 +481,7 @@ notice_body(struct torture *memory, void *context)
     stage_end(&stage);
 }
 
-TEST_CITING("A7", notices_need_no_memory)
+TEST_CITING("ACTOR-7", notices_need_no_memory)
 {
     (void)torture_every_allocation(notice_body, NULL);
 }
@@ -518,7 +518,7 @@ tell_body(struct torture *memory, void *context)
     stage_end(&stage);
 }
 
-TEST_CITING("A3", telling_survives_every_failing_allocation)
+TEST_CITING("ACTOR-3", telling_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(tell_body, NULL) > 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A5: histories of real runs, recorded and checked for linearizability.
+ * Histories of real runs, recorded and checked for linearizability.
  *
  * Every kind runs with four threads that send and receive at random; every
  * call is written down with its start and end and judged afterwards (see

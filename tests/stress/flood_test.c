@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A4, the flood: as many plain sends and receives as the time allows, above all
+ * The flood: as many plain sends and receives as the time allows, above all
  * for ThreadSanitizer, which must see 20 million of them.
  *
  * Two threads send and two receive (three and one for a single consumer) with

@@ -2,9 +2,9 @@
 /*
  * The mini mailbox and its bugs: see mini.h.
  *
- * I1  granted <= length: a promise is a message that is there.
- * I2  A receiver waits only while length == granted; a sender only while
- *     length == capacity. Whoever changes a length restores this.
+ * MINI-1  granted <= length: a promise is a message that is there.
+ * MINI-2  A receiver waits only while length == granted; a sender only while
+ *         length == capacity. Whoever changes a length restores this.
  */
 #include "stress/mini.h"
 
@@ -96,7 +96,7 @@ push(struct mini *mini, void *message)
     mini->messages[(mini->first + mini->length++) % mini->room] = message;
 }
 
-// Gives messages to receivers and room to senders until I2 holds.
+// Gives messages to receivers and room to senders until MINI-2 holds.
 static void
 settle(struct mini *mini)
 {

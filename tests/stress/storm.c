@@ -2,10 +2,11 @@
 /*
  * What every storm shares: see storm.h.
  *
- * I1  The totals live in memory that is shared by all children of the
- *     program, because each test is a process of its own.
- * I2  A message's number and its 64 bits determine each other, so that a torn
- *     or invented message is, all but surely, a stranger to the ledger.
+ * STORM-1  The totals live in memory that is shared by all children of the
+ *          program, because each test is a process of its own.
+ * STORM-2  A message's number and its 64 bits determine each other, so that a
+ *          torn or invented message is, all but surely, a stranger to the
+ *          ledger.
  */
 #include "stress/storm.h"
 
@@ -55,7 +56,7 @@ storm_is_asan(void)
 static uint64_t seed;
 static double scale = 1.0;
 static bool asked_for_full;
-static _Atomic(uint64_t) *totals; // I1
+static _Atomic(uint64_t) *totals; // STORM-1
 
 __attribute__((constructor)) static void
 storm_prepare(void)
@@ -184,7 +185,7 @@ storm_message(uint64_t number)
 uint64_t
 storm_number(const void *message)
 {
-    return (uint64_t)(uintptr_t)message * UNSPREAD; // I2
+    return (uint64_t)(uintptr_t)message * UNSPREAD; // STORM-2
 }
 
 void

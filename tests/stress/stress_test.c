@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A4: every kind with every policy, four threads, every way to send and to
+ * Every kind with every policy, four threads, every way to send and to
  * receive, chosen at random.
  *
  * While it runs, any of the threads may suspend and resume the mailbox, attach

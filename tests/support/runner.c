@@ -3,11 +3,11 @@
  * The test program's main(): picks tests, runs each as a Check suite of its
  * own so that its result can be printed at once, and speaks TAP.
  *
- * I1  Every line of TAP is written by the parent, and stdout is empty
- *     whenever a child is forked, so no line appears twice.
- * I2  The exit status is 0 only if at least one test ran and all passed.
- * I3  A test passes only if its body returned: exit(0) in the middle of one
- *     looks like a pass to Check.
+ * RUNNER-1  Every line of TAP is written by the parent, and stdout is empty
+ *           whenever a child is forked, so no line appears twice.
+ * RUNNER-2  The exit status is 0 only if at least one test ran and all passed.
+ * RUNNER-3  A test passes only if its body returned: exit(0) in the middle of
+ *           one looks like a pass to Check.
  */
 #include "support/test.h"
 
@@ -97,7 +97,7 @@ test_open_descriptors(void)
 }
 
 static test_entry *running;
-static atomic_bool *has_returned; // I3: shared with the child
+static atomic_bool *has_returned; // RUNNER-3: shared with the child
 
 // The child's whole life. Leaving it by return makes Check call exit(), which
 // lets the leak sanitizer look as well.
@@ -163,7 +163,7 @@ run_test(test_entry *entry, int number)
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
 
-    fflush(stdout); // I1
+    fflush(stdout); // RUNNER-1
     srunner_run_all(runner, CK_SILENT);
 
     results = srunner_results(runner);
@@ -225,5 +225,5 @@ main(int argc, char **argv)
         else if (!run_test(entry, ++number))
             failed++;
     }
-    return planned > 0 && failed == 0 ? 0 : 1; // I2
+    return planned > 0 && failed == 0 ? 0 : 1; // RUNNER-2
 }

@@ -6,9 +6,10 @@
  *
  *     | padding | header | guard | what the caller gets | guard |
  *
- * I1  The caller's part is a multiple of the alignment asked for, and of no
- *     greater power of two, so that code which relies on more is found out.
- * I2  Header and guards of a live block are as allocate() wrote them.
+ * TORTURE-1  The caller's part is a multiple of the alignment asked for, and of
+ *            no greater power of two, so that code which relies on more is
+ *            found out.
+ * TORTURE-2  Header and guards of a live block are as allocate() wrote them.
  */
 #include "support/torture.h"
 
@@ -49,7 +50,7 @@ place_block(unsigned char *origin, size_t align_bytes)
     uintptr_t at = (low + align_bytes - 1) & ~(uintptr_t)(align_bytes - 1);
 
     if ((at & align_bytes) == 0)
-        at += align_bytes; // odd multiple: I1
+        at += align_bytes; // odd multiple: TORTURE-1
     return origin + (at - (uintptr_t)origin);
 }
 
@@ -95,7 +96,7 @@ end_block(unsigned char *block, size_t size_bytes)
     if (header.size_bytes != size_bytes)
         FAIL("allocated %zu bytes but released %zu", header.size_bytes,
              size_bytes);
-    check_guard(header.guard, "before"); // I2
+    check_guard(header.guard, "before"); // TORTURE-2
     check_guard(block + size_bytes, "after");
 
     memset(block - sizeof(header), FILL_OLD, sizeof(header) + size_bytes);

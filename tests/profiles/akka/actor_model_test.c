@@ -101,7 +101,7 @@ living(void)
 }
 
 // "process messages one at a time".
-TEST_CITING("ActorModelSpec 1 A1", one_message_is_handled_at_a_time)
+TEST_CITING("ActorModelSpec 1 ACTOR-1", one_message_is_handled_at_a_time)
 {
     lbx_actor_stats stats = LBX_ACTOR_STATS_INIT;
 
@@ -238,7 +238,7 @@ TEST_CITING("ActorModelSpec 5", interrupted_threads_go_on)
 }
 
 // "continue to process messages when exception is thrown".
-TEST_CITING("ActorModelSpec 6 A5", failures_do_not_stop_the_others)
+TEST_CITING("ActorModelSpec 6 ACTOR-5", failures_do_not_stop_the_others)
 {
     lbx_system_stats stats = LBX_SYSTEM_STATS_INIT;
 
@@ -269,7 +269,7 @@ stop_it(unsigned index, void *context)
 }
 
 // "not double-deregister": whoever stops it, and how often, it ends once.
-TEST_CITING("ActorModelSpec 7 A11", actor_is_deregistered_once)
+TEST_CITING("ActorModelSpec 7 ACTOR-11", actor_is_deregistered_once)
 {
     long rounds = test_rounds(200, 2000);
     lbx_props props;

@@ -194,7 +194,8 @@ passes_ten_thousand_through_unlimited(const char *kind)
     run_traffic(kind, LBX_DEFAULT, 10 * LBX_SECOND);
 }
 
-UNLIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_through_unlimited)
+UNLIMITED_KINDS(KIND_CITING, "A-10 MSG-1",
+                passes_ten_thousand_through_unlimited)
 
 // "bounded mailbox with infinite push timeout", and small enough to wait.
 static void
@@ -203,7 +204,7 @@ passes_ten_thousand_waiting_for_ever(const char *kind)
     run_traffic(kind, 100, -1);
 }
 
-LIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_waiting_for_ever)
+LIMITED_KINDS(KIND_CITING, "A-10 MSG-1", passes_ten_thousand_waiting_for_ever)
 
 // "bounded mailbox with 100 ms push timeout": Akka's is as large as this.
 static void
@@ -212,7 +213,8 @@ passes_ten_thousand_with_a_short_timeout(const char *kind)
     run_traffic(kind, MESSAGES, 100 * LBX_MS);
 }
 
-LIMITED_KINDS(KIND_CITING, "A-10 M1", passes_ten_thousand_with_a_short_timeout)
+LIMITED_KINDS(KIND_CITING, "A-10 MSG-1",
+              passes_ten_thousand_with_a_short_timeout)
 
 // ---- CustomMailboxSpec ----
 

@@ -492,7 +492,7 @@ answer_quietly(lbx_context *context, struct part *part, void *message)
     return LBX_OK;
 }
 
-TEST_CITING("F1 ACTOR-3", every_ask_is_answered_or_times_out)
+TEST_CITING("WAIT-1 ACTOR-3", every_ask_is_answered_or_times_out)
 {
     static struct crowd crowd;
     long total = 3 * test_rounds(4001, 100001);

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-TEST_CITING("F9", clock_of_the_system_does_not_go_back)
+TEST_CITING("WAIT-9", clock_of_the_system_does_not_go_back)
 {
     int64_t before = lbx_clock_now(NULL);
 

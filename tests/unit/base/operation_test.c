@@ -43,8 +43,8 @@ TEST_CITING("C-23 C-24", operation_waits_and_is_called_once)
     lbx_operation_fini(&pass);
 }
 
-/* F1: what was decided stays decided. */
-TEST_CITING("F1", operation_final_status_stays)
+/* WAIT-1: a final status stays. */
+TEST_CITING("WAIT-1", operation_final_status_stays)
 {
     lbx_operation pass;
     struct gate gate;
@@ -90,8 +90,8 @@ TEST(operation_may_be_polled_without_a_waker)
     lbx_operation_fini(&pass);
 }
 
-/* C-32, F7: a destroyed operation leaves no registration behind. */
-TEST_CITING("C-32 F7", operation_fini_leaves_no_registration)
+/* C-32, WAIT-7: a destroyed operation leaves no registration behind. */
+TEST_CITING("C-32 WAIT-7", operation_fini_leaves_no_registration)
 {
     struct counter counter = {0};
     lbx_waker waker = counter_waker(&counter);
@@ -112,7 +112,7 @@ TEST_CITING("C-32 F7", operation_fini_leaves_no_registration)
     CHECK_INT(1, gate.released);
 }
 
-TEST_CITING("F3 M10", operation_cancel_passes_a_reservation_on)
+TEST_CITING("WAIT-3 MSG-10", operation_cancel_passes_a_reservation_on)
 {
     struct counter first = {0}, second = {0};
     lbx_waker wakers[] = {counter_waker(&first), counter_waker(&second)};
@@ -135,7 +135,7 @@ TEST_CITING("F3 M10", operation_cancel_passes_a_reservation_on)
         lbx_operation_fini(&passes[i]);
 }
 
-TEST_CITING("F9", operation_past_its_deadline_tries_once)
+TEST_CITING("WAIT-9", operation_past_its_deadline_tries_once)
 {
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
@@ -196,7 +196,7 @@ open_when_someone_waits(void *context)
     gate_open(gate, 1);
 }
 
-TEST_CITING("M9", operation_wait_is_woken)
+TEST_CITING("MSG-9", operation_wait_is_woken)
 {
     struct thread thread;
     lbx_operation pass;
@@ -242,7 +242,7 @@ play(unsigned index, void *context)
     }
 }
 
-TEST_CITING("M9", operation_wait_loses_no_wake_up)
+TEST_CITING("MSG-9", operation_wait_loses_no_wake_up)
 {
     struct pair pair;
 
@@ -292,7 +292,7 @@ start_with(lbx_operation *pass, struct gate *gate, struct deed *deed,
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(pass, &waker));
 }
 
-TEST_CITING("F6", operation_waker_may_poll_its_operation)
+TEST_CITING("WAIT-6", operation_waker_may_poll_its_operation)
 {
     lbx_operation pass;
     struct gate gate;
@@ -306,7 +306,7 @@ TEST_CITING("F6", operation_waker_may_poll_its_operation)
     lbx_operation_fini(&pass);
 }
 
-TEST_CITING("F6", operation_waker_may_end_its_operation)
+TEST_CITING("WAIT-6", operation_waker_may_end_its_operation)
 {
     lbx_operation pass;
     struct gate gate;
@@ -322,7 +322,7 @@ TEST_CITING("F6", operation_waker_may_end_its_operation)
 
 /* Two are woken in one go; the first one's waker ends the second, whose own
  * waker must then not be called any more. */
-TEST_CITING("F5 F6", operation_waker_may_end_another_operation)
+TEST_CITING("WAIT-5 WAIT-6", operation_waker_may_end_another_operation)
 {
     struct counter counter = {0};
     lbx_waker waker = counter_waker(&counter);
@@ -356,7 +356,7 @@ pass_again(void *context)
 }
 
 /* A loop without a loop: each wake-up starts the same operation anew. */
-TEST_CITING("F6", operation_waker_may_start_its_operation_again)
+TEST_CITING("WAIT-6", operation_waker_may_start_its_operation_again)
 {
     lbx_operation pass;
     struct gate gate;
@@ -409,7 +409,7 @@ TEST(operation_may_be_restarted_when_final)
     CHECK_STATUS(LBX_INVALID, lbx_operation_restart(NULL, LBX_FOREVER));
 }
 
-/* F5: cancel waits for a callback that runs in another thread. */
+/* WAIT-5: cancel waits for a callback that runs in another thread. */
 struct slow {
     struct gate gate;
     _Atomic(int) begun, may_end, ended;
@@ -435,7 +435,7 @@ open_gate(void *context)
     gate_open(&slow->gate, 1);
 }
 
-TEST_CITING("F5", operation_cancel_waits_for_a_running_callback)
+TEST_CITING("WAIT-5", operation_cancel_waits_for_a_running_callback)
 {
     struct slow slow = {.begun = 0};
     lbx_waker waker = {call_slowly, &slow};
@@ -486,7 +486,7 @@ open_or_pass(unsigned index, void *context)
     }
 }
 
-TEST_CITING("F3 F5 M10", operation_cancel_storm_loses_nothing)
+TEST_CITING("WAIT-3 WAIT-5 MSG-10", operation_cancel_storm_loses_nothing)
 {
     struct storm storm = {.rounds = test_is_sanitized() ? 5000 : 50000};
 

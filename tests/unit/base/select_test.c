@@ -48,7 +48,7 @@ finish(struct world *world)
     }
 }
 
-TEST_CITING("F8", select_takes_from_exactly_one)
+TEST_CITING("WAIT-8", select_takes_from_exactly_one)
 {
     struct world world;
 
@@ -92,7 +92,7 @@ TEST(select_goes_round)
 
 /* Two gates open before the select is polled again: one call, one winner, and
  * the other permit stays. */
-TEST_CITING("F8", select_is_called_once_and_eats_no_wake_up)
+TEST_CITING("WAIT-8", select_is_called_once_and_eats_no_wake_up)
 {
     struct counter counter = {0};
     lbx_waker waker = counter_waker(&counter);
@@ -110,7 +110,7 @@ TEST_CITING("F8", select_is_called_once_and_eats_no_wake_up)
     CHECK_INT(1, counter_calls(&counter));
 }
 
-TEST_CITING("F8", select_loser_passes_its_reservation_on)
+TEST_CITING("WAIT-8", select_loser_passes_its_reservation_on)
 {
     struct counter counter = {0};
     lbx_waker waker = counter_waker(&counter);
@@ -212,7 +212,7 @@ read_trap(void *context)
 
 /* A child that is served while the select times out either wins or is still
  * pending: what it took is never lost. */
-TEST_CITING("F3 F8", select_timeout_loses_no_permit)
+TEST_CITING("WAIT-3 WAIT-8", select_timeout_loses_no_permit)
 {
     for (int until = 0; until < 8; until++) {
         struct trap trap = {.time = TEST_CLOCK_INIT, .until = until};
@@ -323,7 +323,7 @@ open_or_select(unsigned index, void *context)
 }
 
 /* As many selects as openings: all of them end, and nothing is left. */
-TEST_CITING("F8 M9 M10", select_race_loses_nothing)
+TEST_CITING("WAIT-8 MSG-9 MSG-10", select_race_loses_nothing)
 {
     struct race race = {.rounds = test_is_sanitized() ? 2000 : 20000};
 

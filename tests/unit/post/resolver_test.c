@@ -426,7 +426,7 @@ open_and_close(unsigned index, void *context)
         lbx_store *store;
 
         CHECK_OK(lbx_store_open("try:race", NULL, &store));
-        CHECK_INT(1, opened - closed); // F2
+        CHECK_INT(1, opened - closed); // STORES-1
         lbx_store_unref(store);
     }
 }

@@ -84,7 +84,7 @@ TEST(sections_keep_the_order_of_first_appearance)
                "{\"c\":1,\"a\":2,\"b\":3,\"x\":{}}");
 }
 
-/* DESIGN 5: the same key twice inside one pair of braces. */
+/* The same key twice inside one pair of braces. */
 TEST(the_same_key_twice_in_one_pair_of_braces_is_refused)
 {
     CHECK_REFUSED("a = 1\nb = 1\na = 2",

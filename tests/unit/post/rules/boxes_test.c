@@ -232,7 +232,7 @@ flip(struct rig *rig, lbx__table table, size_t byte)
     (void)lbx__storage_commit(rig->storage);
 }
 
-TEST_CITING("D4 RULES-6", damage_is_reported_and_never_read_as_empty)
+TEST_CITING("RULES-2 RULES-6", damage_is_reported_and_never_read_as_empty)
 {
     static const lbx__table tables[] = {LBX__BODIES, LBX__STATES, LBX__READY,
                                         LBX__BOX_RECORDS, LBX__BOXES};

@@ -65,7 +65,7 @@ check_only_damage_left(struct rig *rig, lbx_box box)
     CHECK_STATUS(LBX_CORRUPT, rig->status);
 }
 
-TEST_CITING("D4 RULES-6", a_damaged_letter_blocks_no_other)
+TEST_CITING("RULES-2 RULES-6", a_damaged_letter_blocks_no_other)
 {
     for (int n = 0; n < 5; n++) {
         RIG(rig);

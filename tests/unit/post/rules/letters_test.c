@@ -36,7 +36,7 @@ TEST(a_fresh_letter_has_one_row)
         CHECK_INT(0, lbx__memory_rows(rig->storage, (lbx__table)table));
 }
 
-TEST_CITING("V1 V2", a_lease_ends_at_its_very_moment)
+TEST_CITING("DRIVER-4", a_lease_ends_at_its_very_moment)
 {
     RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);
@@ -53,7 +53,7 @@ TEST_CITING("V1 V2", a_lease_ends_at_its_very_moment)
     CHECK_INT(2, rig->got[0].deliveries);
 }
 
-TEST_CITING("V1", a_delayed_letter_is_not_early)
+TEST_CITING("DRIVER-4", a_delayed_letter_is_not_early)
 {
     RIG(rig);
     const lbx_parcel late = {
@@ -103,7 +103,7 @@ TEST(what_comes_back_goes_last_or_keeps_its_position)
     }
 }
 
-TEST_CITING("V4", undo_leaves_no_trace_but_the_receipt)
+TEST_CITING("DRIVER-5", undo_leaves_no_trace_but_the_receipt)
 {
     RIG(rig);
     struct rig_got first;
@@ -120,7 +120,7 @@ TEST_CITING("V4", undo_leaves_no_trace_but_the_receipt)
     CHECK(memcmp(first.receipt, rig->got[0].receipt, first.receipt_bytes) != 0);
 }
 
-TEST_CITING("V4", a_letter_that_cannot_be_delivered_is_as_it_was)
+TEST_CITING("DRIVER-5", a_letter_that_cannot_be_delivered_is_as_it_was)
 {
     RIG(rig);
     lbx_box box = rig_create(rig, "box", NULL);

@@ -187,7 +187,7 @@ no_space(lbx__storage *storage, const lbx__row_size *sizes, size_t count,
     return growth == LBX__GROWS ? LBX_NO_SPACE : LBX_OK;
 }
 
-TEST_CITING("P1 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
+TEST_CITING("DRIVER-3 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
 {
     RIG(rig);
     lbx_box box = one_leased(rig, NULL), to[2];
@@ -203,7 +203,7 @@ TEST_CITING("P1 RSETTLE-4", a_reply_that_finds_the_disk_full_was_not_sent)
     CHECK_INT(1, rig_counts(rig, box).leased);
 }
 
-TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
+TEST_CITING("DRIVER-3", a_reply_and_its_acknowledgement_are_one_step)
 {
     RIG(rig);
     lbx_box_options small = LBX_BOX_OPTIONS_INIT;
@@ -223,12 +223,12 @@ TEST_CITING("P1 P4", a_reply_and_its_acknowledgement_are_one_step)
     CHECK_OK(settle_with(rig, box, &got, to, sent, 1));
     CHECK_INT(1, rig_counts(rig, to[0]).ready);
     CHECK_INT(0, rig_counts(rig, box).leased);
-    // T1: the receipt is used; no second reply.
+    // DRIVER-2: the receipt is used; no second reply.
     CHECK_STATUS(LBX_GONE, settle_with(rig, box, &got, to, sent, 1));
     CHECK_INT(1, rig_counts(rig, to[0]).ready);
 }
 
-TEST_CITING("P4", a_reply_to_a_box_that_is_gone_settles_nothing)
+TEST_CITING("DRIVER-3", a_reply_to_a_box_that_is_gone_settles_nothing)
 {
     RIG(rig);
     lbx_box box = one_leased(rig, NULL), to;

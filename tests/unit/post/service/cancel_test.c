@@ -3,8 +3,8 @@
  * thread. */
 #include "double.h"
 
-/* E1: while the flush is held nothing ends; what is asked meanwhile is the next
- * group, with one flush for all. */
+/* SVC-1: while the flush is held no call finishes; those that are started
+ * meanwhile are the next batch, with one flush for all. */
 TEST(calls_that_are_there_are_one_group)
 {
     enum {
@@ -177,8 +177,8 @@ cancel_the_next(struct ask *ask)
     (void)cancel(next);
 }
 
-/* E6: both were served in one group; the end of the first gives up the second,
- * whose end the same thread was to tell. */
+/* SVC-6: both were served in one batch; the end of the first cancels the
+ * second, whose end the same thread was to report. */
 static void
 check_cancel_in_end(bool one_thread)
 {

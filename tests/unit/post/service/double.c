@@ -63,7 +63,7 @@ flush(lbx__storage *storage, uint64_t ticket)
     gate_pass(&world.at_flush);
     atomic_fetch_add(&world.flushed, 1);
     if (status != LBX_OK)
-        atomic_store(&world.begin, LBX_IO); // G2: poisoned
+        atomic_store(&world.begin, LBX_IO); // STORAGE-2: poisoned
     return status;
 }
 

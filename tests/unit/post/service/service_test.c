@@ -35,8 +35,8 @@ BOTH(a_send_is_received)
     CHECK_STATUS(LBX_CLOSED, send_now(store, BOXES + 1));
 }
 
-/* E4 with the system's clock: there is no call, and the letter comes all the
- * same. */
+/* SVC-4 with the system's clock: there is no call, and the letter is delivered
+ * nevertheless. */
 BOTH(what_is_due_comes_by_itself)
 {
     struct ask receive[3] = {{.count = 0}};
@@ -188,8 +188,9 @@ BOTH(waits_outlast_a_busy_storage)
     CHECK_OK(end_of(&receive));
 }
 
-/* E1, G2: what ran in a group whose flush failed may or may not have happened;
- * what was refused was refused; and from then on everything is LBX_IO. */
+/* SVC-1, STORAGE-2: what ran in a batch whose flush failed may or may not have
+ * happened; what was refused was refused; from then on every call returns
+ * LBX_IO. */
 BOTH(a_failed_flush_is_unknown)
 {
     STORE(store) = open_double(one_thread);
@@ -243,7 +244,7 @@ list_one(void *context, const char *name)
 
     snprintf(expected, sizeof(expected), "%04d", listing->count++);
     CHECK_STR(expected, name);
-    // E2: it may use the store.
+    // SVC-2: it may use the store.
     if (listing->count % 100 == 0)
         CHECK_OK(send_now(listing->store, 1));
     return listing->count < listing->most;

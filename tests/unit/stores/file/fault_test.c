@@ -221,8 +221,7 @@ acknowledge(lbx__storage *storage, int number)
     CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
 }
 
-/* D10 and ENG-2: sends until it is full, then every letter out, then in
- * again. */
+/* ENG-2: sends until it is full, takes every letter out, and sends again. */
 static void
 fill_and_empty(lbx__storage *storage, int most)
 {

@@ -225,7 +225,8 @@ end_by_waker(struct ending *ending)
     EVENTUALLY(atomic_load(&ending->over));
 }
 
-/* F2: who opens it then waits until it is closed, and is not reported BUSY. */
+/* STORES-1: a thread that opens it then waits until it is closed, and does not
+ * get BUSY. */
 TEST(a_store_that_a_waker_closed_can_be_opened_at_once)
 {
     new_store_path();
