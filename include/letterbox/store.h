@@ -63,8 +63,9 @@
  *   others is LBX_DENIED, so that file:./orders with its box forgotten does not
  *   fill the current folder; names that begin with a dot, and lost+found, do
  *   not count.
- * - The files of a store belong together. While a program has it open, deleting
- *   `wake` or `lock.mdb` hides it from the next, and both would write.
+ * - The files of a store belong together. When one of them is deleted, moved
+ *   away or replaced while a program has the store open, what that program
+ *   sends or syncs from then on returns LBX_IO, and the log names the file.
  * - After fork() a child must open its stores anew; what it has inherited
  *   returns LBX_INVALID.
  * - After LBX_IO a file store writes nothing more until every user of it in
@@ -114,7 +115,9 @@ struct lbx_store_options {
     bool check;
     int64_t map_bytes;     /* the most that data.mdb can be, above; fixed by its
                                first opener. 16 MiB or more; 64 GiB */
-    int64_t journal_bytes; /* of the journal, in exclusive mode; 64 MiB */
+    int64_t journal_bytes; /* the most that the journal, which is used in
+                               exclusive mode, can be; it begins with 256 KiB.
+                               64 KiB or more; 64 MiB */
 
     /* Called with lines for people: what recovery cut off, that another process
      * has opened the store. NULL: not called. In any thread, with no lock held,

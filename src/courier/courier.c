@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/sized.h"
+#include "base/threads.h"
 #include "courier/courier_options.h"
 
 #include <assert.h>
@@ -300,7 +301,7 @@ lbx_courier_start(lbx_courier *courier)
         lbx__courier_worker *worker = &courier->workers[started];
 
         lbx__lease_mark_alive(worker);
-        if (pthread_create(&worker->thread, NULL, courier_thread, worker) != 0)
+        if (!lbx__threads_start(&worker->thread, courier_thread, worker))
             status = LBX_NO_MEMORY;
         else
             started++;

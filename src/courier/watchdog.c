@@ -8,6 +8,7 @@
  */
 #include "courier/courier.h"
 
+#include "base/threads.h"
 #include "base/time.h"
 
 int64_t
@@ -62,7 +63,7 @@ lbx__watchdog_start(lbx_courier *courier)
     courier->watched = false;
     if (!courier->options.stuck)
         return LBX_OK;
-    if (pthread_create(&courier->watchdog, NULL, watchdog_thread, courier) != 0)
+    if (!lbx__threads_start(&courier->watchdog, watchdog_thread, courier))
         return LBX_NO_MEMORY;
     courier->watched = true;
     return LBX_OK;

@@ -228,6 +228,7 @@ postbox_open_store(const char *url, const lbx_postbox_options *options,
                                               &postbox_store_sized, &fault)
                             : LBX_OK;
     mine.fault = &fault;
+    mine.must_exist |= options->must_exist; // a box in no store is not there
     if (status == LBX_OK)
         status = lbx_store_open(url, &mine, ret);
     if (status != LBX_OK && theirs)

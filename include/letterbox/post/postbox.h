@@ -57,8 +57,8 @@ typedef struct lbx_postbox_options {
     const lbx_box_options *box; /* how to create it, if it does not exist; one
                                    that does is used as it is. NULL: with
                                    LBX_BOX_OPTIONS_INIT */
-    bool must_exist;            /* LBX_NOT_FOUND instead of creating it */
-    bool send_only; /* receiving is LBX_UNSUPPORTED; cheaper to open */
+    bool must_exist; /* LBX_NOT_FOUND instead of creating it, or its store */
+    bool send_only;  /* receiving is LBX_UNSUPPORTED; cheaper to open */
     const lbx_store_options *store; /* by URL: for the store. NULL: defaults */
 
     /* What letters are. */

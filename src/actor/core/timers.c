@@ -23,6 +23,7 @@
 #include "base/list.h"
 #include "base/minheap.h"
 #include "base/park.h"
+#include "base/threads.h"
 #include "base/time.h"
 #include "base/type.h"
 #include <pthread.h>
@@ -242,7 +243,7 @@ timers_start_thread(lbx__timers *timers)
     if (timers->has_thread || timers->system->options.threads == 0)
         return true;
     timers->has_thread =
-        pthread_create(&timers->thread, NULL, timers_main, timers) == 0;
+        lbx__threads_start(&timers->thread, timers_main, timers);
     return timers->has_thread;
 }
 

@@ -9,6 +9,7 @@
 #include "actor/dispatch/worker.h"
 
 #include "base/alloc.h"
+#include "base/threads.h"
 #include <string.h>
 
 LBX__LOCAL(lbx__worker *, lbx__worker_self);
@@ -124,7 +125,7 @@ dispatcher_start_threads(lbx__dispatcher *dispatcher)
     for (uint32_t i = 0; i < dispatcher->options.threads; i++) {
         lbx__worker *mine = &dispatcher->workers[i];
 
-        if (pthread_create(&mine->thread, NULL, lbx__worker_main, mine) != 0)
+        if (!lbx__threads_start(&mine->thread, lbx__worker_main, mine))
             return false;
         dispatcher->started++;
     }

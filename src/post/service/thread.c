@@ -22,6 +22,7 @@
 #include "post/service/internal.h"
 
 #include "base/park.h"
+#include "base/threads.h"
 
 #define PAUSE_NS (50 * LBX_US)
 
@@ -303,7 +304,7 @@ lbx__thread_start(lbx__service *service)
 {
     if (!service->has_thread)
         service->has_thread =
-            pthread_create(&service->thread, NULL, thread_main, service) == 0;
+            lbx__threads_start(&service->thread, thread_main, service);
     return service->has_thread;
 }
 

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum {
-    READERS = 1024 /* of all processes together */
+    READERS = 1024,                   /* of all processes together */
+    LOCK_BYTES = READERS * 64 + 4096, /* at least what LMDB wants for them */
 };
 
 /* The names in LMDB: part of the file format. */
@@ -70,14 +71,34 @@ lbx__engine_status(int result)
     }
 }
 
+/* Makes lock.mdb, before LMDB does: LMDB maps it and writes to it, and would
+ * leave it without blocks. Not while this process has it open: closing it drops
+ * the locks of the process on it. */
+static lbx_status
+engine_make_lock(const lbx__io *io, int folder)
+{
+    const int fd = io->open(io, folder, LBX__LOCK, O_RDWR | O_CREAT);
+    lbx_status status;
+
+    if (fd < 0)
+        return lbx__io_status(fd);
+    status = lbx__io_allocate(io, fd, LOCK_BYTES);
+    (void)close(fd);
+    return status;
+}
+
 lbx_status
 lbx__engine_open(lbx__engine *engine, const lbx__io *io, int folder,
                  uint64_t map_bytes)
 {
     char path[64];
+    lbx_status status;
     int result;
 
     memset(engine, 0, sizeof(*engine));
+    status = engine_make_lock(io, folder);
+    if (status != LBX_OK)
+        return status;
     engine->io = io;
     engine->fd = -1;
     // By descriptor: the folder that was checked, whatever its path leads to

@@ -8,8 +8,9 @@
  * ENG-2  What makes the store grow is refused unless there are, beyond the last
  *        page in use or free inside: 8 MiB of headroom (of a small map a
  *        sixteenth, if that is enough to copy every page of every tree three
- *        times), the rows of a lease for each letter that was never leased, and
- *        what the open transaction may take. What shrinks the store, or moves
+ *        times; while the file can grow, four times the pages in use), the rows
+ *        of a lease for each letter that was never leased, and what the open
+ *        transaction may take. What shrinks the store, or moves
  *        letters on, may spend the headroom: a deletion takes pages too, and
  *        pages that are freed can be used two commits later, or when no reader
  *        sees them any more. It is refused only when LMDB would fail.
@@ -28,6 +29,8 @@
 #include "stores/file/io.h"
 
 #include <lmdb.h>
+
+#define LBX__MAP_MIN (UINT64_C(16) << 20) /* map_bytes */
 
 enum {
     LBX__RUN_LENGTH_MAX = 1024 /* runs up to here are counted by length */

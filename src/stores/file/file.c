@@ -95,6 +95,10 @@ file_begin(lbx__storage *storage)
     if (status == LBX_OK && !lbx__file_has_exclusive_mode(file) &&
         !lbx__membership_lock_writer(membership))
         return LBX_NO_MEMORY;
+    // With the writer lock: no process that made a lock.mdb of its own has
+    // written before this one notices.
+    if (status == LBX_OK && !lbx__file_has_exclusive_mode(file))
+        status = lbx__flush_check_files(file);
     if (status == LBX_OK)
         status = lbx__engine_begin(&file->engine);
     // The process that held the lock until now may have failed.

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/lock.h"
+#include "stores/file/foreign.h"
 #include "stores/file/private.h"
 
 #include <unistd.h>
@@ -123,7 +124,8 @@ open_find_fault(const lbx_store_options *options)
                "_INTERVAL and _POWER_CUT";
     if (options->interval_ms < 1 || options->interval_ms > INT64_MAX / LBX_MS)
         return "interval_ms: 1 or more";
-    if (options->map_bytes < 16 << 20 || options->map_bytes > INT64_C(1) << 46)
+    if (options->map_bytes < (int64_t)LBX__MAP_MIN ||
+        options->map_bytes > INT64_C(1) << 46)
         return "map_bytes: 16 MiB to 64 TiB";
     if (options->journal_bytes < LBX__JOURNAL_MIN ||
         options->journal_bytes > INT64_C(1) << 32)
@@ -158,6 +160,8 @@ lbx__file_open(const char *path, const lbx_store_options *options,
     else
         status = lbx__folder_open(&file->folder, file->io, path,
                                   options->must_exist, options->fault);
+    if (status == LBX_OK)
+        status = lbx__foreign_check(&file->folder, file->io, options->fault);
     if (status == LBX_OK)
         status = open_enlist(file, path);
     if (status == LBX_OK)

@@ -23,6 +23,8 @@
  * FLUSH-1  `durable` is never ahead of the disk: a flush that succeeded at the
  *          level raises it, or a commit of LMDB's. A failure poisons, here and
  *          in `wake`, before any caller gets its result.
+ * FLUSH-2  Nothing is written, and no sync returns OK, when one of the files
+ *          was deleted, moved away or replaced (FOLD-2): that is a failure too.
  *
  * Threads    the storage's, but lbx__flush_add_hold() and _remove_hold(): any.
  */
@@ -38,12 +40,30 @@ enum {
 };
 
 lbx_status
+lbx__flush_check_files(lbx__file *file)
+{
+    const char *missing = lbx__folder_missing(&file->folder);
+
+    if (!missing)
+        return LBX_OK;
+    lbx__file_log(file,
+                  "%s was deleted, moved away or replaced while the store is "
+                  "open",
+                  missing);
+    lbx__engine_abort(
+        &file->engine); // other processes may wait for LMDB's lock
+    return lbx__file_poison(file);
+}
+
+lbx_status
 lbx__flush_checkpoint(lbx__file *file, bool idle)
 {
     lbx__header header = file->header;
-    lbx_status status = lbx__engine_begin(&file->engine);
+    lbx_status status = lbx__flush_check_files(file);
     uint64_t last;
 
+    if (status == LBX_OK)
+        status = lbx__engine_begin(&file->engine);
     header.generation++;
     header.has_journal = true;
     header.journal_bytes = file->journal.bytes;
@@ -161,17 +181,29 @@ flush_wants_checkpoint(const lbx__file *file)
                                                     : CHECKPOINT_ROWS_MAX);
 }
 
+/* Instead of a write to the journal: a checkpoint is as durable. One that was
+ * too small grows, if it can. */
+static lbx_status
+flush_by_checkpoint(lbx__file *file, bool too_small)
+{
+    if (lbx__flush_checkpoint(file, false) != LBX_OK)
+        return lbx__file_poison(file);
+    if (too_small)
+        (void)lbx__journal_grow(&file->journal,
+                                (uint64_t)file->options.journal_bytes);
+    return LBX_OK;
+}
+
 static lbx_status
 flush_journal(lbx__file *file, lbx_durability level)
 {
     lbx__journal *journal = &file->journal;
     lbx_status status = LBX_OK;
 
-    // Also when the journal cannot be written: a checkpoint is as durable.
-    if (flush_wants_checkpoint(file) || lbx__journal_write(journal) != LBX_OK)
-        return lbx__flush_checkpoint(file, false) == LBX_OK
-                   ? LBX_OK
-                   : lbx__file_poison(file);
+    if (flush_wants_checkpoint(file))
+        return flush_by_checkpoint(file, !lbx__journal_fits(journal));
+    if (lbx__journal_write(journal) != LBX_OK)
+        return flush_by_checkpoint(file, false);
     if (level == LBX_DURABILITY_POWER_CUT)
         status = lbx__journal_flush(journal);
     else if (level == LBX_DURABILITY_INTERVAL)
@@ -187,7 +219,10 @@ flush_journal(lbx__file *file, lbx_durability level)
 lbx_status
 lbx__flush_to_level(lbx__file *file)
 {
-    return flush_journal(file, file->options.durability);
+    const lbx_status status = lbx__flush_check_files(file);
+
+    return status == LBX_OK ? flush_journal(file, file->options.durability)
+                            : status;
 }
 
 /* ---- Sync, and holds ---- */
@@ -244,13 +279,13 @@ flush_serve_holds(lbx__file *file, lbx_status status)
 lbx_status
 lbx__flush_sync(lbx__file *file)
 {
-    lbx_status status = LBX_OK;
+    lbx_status status = lbx__flush_check_files(file);
 
     if (!flush_has_holds(file))
-        return lbx__file_has_exclusive_mode(file)
+        return status == LBX_OK && lbx__file_has_exclusive_mode(file)
                    ? flush_journal(file, LBX_DURABILITY_POWER_CUT)
-                   : LBX_OK;
-    if (lbx__file_has_exclusive_mode(file) &&
+                   : status;
+    if (status == LBX_OK && lbx__file_has_exclusive_mode(file) &&
         lbx__flush_checkpoint(file, false) != LBX_OK)
         status = lbx__file_poison(file);
     flush_serve_holds(file, status);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 const char *const lbx__folder_names[] = {
-    LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__JOURNAL_NEW, LBX__WAKE, NULL,
+    LBX__DATA, LBX__LOCK, LBX__JOURNAL, LBX__WAKE, LBX__JOURNAL_NEW, NULL,
 };
 
 /* File systems whose locks and shared memory do not reach other machines. */
@@ -232,6 +232,39 @@ lbx__folder_open(lbx__folder *folder, const lbx__io *io, const char *path,
     if (status != LBX_OK)
         lbx__folder_close(folder);
     return status;
+}
+
+lbx_status
+lbx__folder_watch(lbx__folder *folder)
+{
+    struct stat found;
+
+    for (int i = 0; i < LBX__FOLDER_FILES; i++) {
+        if (fstatat(folder->fd, lbx__folder_names[i], &found,
+                    AT_SYMLINK_NOFOLLOW) < 0)
+            return LBX_IO;
+        folder->inodes[i] = found.st_ino;
+    }
+    folder->watched = true;
+    return LBX_OK;
+}
+
+const char *
+lbx__folder_missing(const lbx__folder *folder)
+{
+    struct stat found;
+
+    for (int i = 0; folder->watched && i < LBX__FOLDER_FILES; i++) {
+        const char *name = lbx__folder_names[i];
+
+        // Any other error says nothing about the file: a process that has
+        // changed its user since it opened the folder may not search it.
+        if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0
+                ? errno == ENOENT
+                : found.st_ino != folder->inodes[i])
+            return name;
+    }
+    return NULL;
 }
 
 void

@@ -6,6 +6,10 @@
  *         symbolic link, has another owner, is writable for others, lies on a
  *         network file system, has such a file among those of the store, or has
  *         no store but foreign files.
+ * FOLD-2  A storage that is open notices when one of its files is no longer the
+ *         one of that name in the folder. What is written then would not be
+ *         found by the next process to open the store, and a process that finds
+ *         no `wake` or lock.mdb makes one, and does not see this process.
  *
  * Threads    one at a time.
  */
@@ -20,8 +24,13 @@
 #define LBX__JOURNAL_NEW "journal.new" /* while it is being made */
 #define LBX__WAKE        "wake"
 
-/* All of them; a NULL at the end. */
+/* All of them; a NULL at the end. The first LBX__FOLDER_FILES are always there
+ * while a storage is open. */
 extern const char *const lbx__folder_names[];
+
+enum {
+    LBX__FOLDER_FILES = 4
+};
 
 typedef struct lbx__folder {
     int fd;
@@ -29,6 +38,8 @@ typedef struct lbx__folder {
     uint64_t inode;
     bool has_data; /* a data.mdb with something in it */
     bool has_journal;
+    bool watched;
+    uint64_t inodes[LBX__FOLDER_FILES]; /* of the open files, once watched */
 } lbx__folder;
 
 /* Opens a folder, and makes it, durably, unless `must_exist`. OK; NOT_FOUND;
@@ -40,6 +51,13 @@ lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
 
 /* Reads which files there are; again after another process has made some. */
 lbx_status lbx__folder_look(lbx__folder *folder, lbx_fault *fault);
+
+/* Remembers the files that are there: the storage has just opened them. */
+lbx_status lbx__folder_watch(lbx__folder *folder);
+
+/* The name of a file that was deleted, moved away or replaced since then
+ * (FOLD-2). NULL: there is none. */
+const char *lbx__folder_missing(const lbx__folder *folder);
 
 void lbx__folder_close(lbx__folder *folder);
 

@@ -19,9 +19,10 @@
 
 enum {
     HEADROOM_BYTES = 8 << 20,
-    HEADROOM_PART = 16, /* of a small map */
-    SLACK_BYTES =
-        1 << 20, /* allocated beyond what is needed, to call less often */
+    HEADROOM_PART = 16,    /* of a small map */
+    HEADROOM_COPIES = 4,   /* of a small file; see space_limit_headroom() */
+    SLACK_BYTES = 1 << 20, /* allocated beyond what is needed, to call less */
+    SLACK_PART = 4,        /* often; of a small file a part of it */
     USUAL_BYTES = 4 << 20, /* a batch is expected to need, at least; */
     USUAL_PART = 16,       /* of the map at most this part */
     LEASE_BYTES = 256,     /* rows of a letter that is leased */
@@ -171,7 +172,9 @@ space_allocate(lbx__engine *engine, uint64_t pages)
 
     if (bytes <= engine->allocated_bytes)
         return true;
-    bytes = bytes + SLACK_BYTES < limit ? bytes + SLACK_BYTES : limit;
+    bytes +=
+        bytes / SLACK_PART < SLACK_BYTES ? bytes / SLACK_PART : SLACK_BYTES;
+    bytes = bytes < limit ? bytes : limit;
     result = engine->io->fallocate(engine->io, engine->fd, bytes);
     // A file system that cannot space_allocate in advance is trusted to have
     // it.
@@ -208,11 +211,23 @@ space_count_tail(const lbx__engine *engine)
     return limit > engine->used_pages ? limit - engine->used_pages : 0;
 }
 
+/* The most headroom, for a file with so many pages in use: enough to copy each
+ * three times, and to lease the letters; but not more than 8 MiB. So a store
+ * with few letters is a small file. */
+static uint64_t
+space_limit_headroom(const lbx__engine *engine, uint64_t pages)
+{
+    const uint64_t limit = HEADROOM_BYTES / engine->page_bytes;
+
+    pages = HEADROOM_COPIES * pages + 16;
+    return pages < limit ? pages : limit;
+}
+
 /* The headroom of ENG-2. */
 static uint64_t
 space_count_headroom(const lbx__engine *engine, uint64_t tree)
 {
-    const uint64_t limit = HEADROOM_BYTES / engine->page_bytes;
+    const uint64_t limit = space_limit_headroom(engine, engine->used_pages);
     uint64_t pages = engine->map_pages / HEADROOM_PART;
 
     // The list of free pages is a tree too.
@@ -256,7 +271,7 @@ space_try(lbx__engine *engine, lbx__page_demand demand, uint64_t rows)
     return SPACE_FITS;
 }
 
-/* How many pages the file would have at the most. */
+/* How many pages the file would have at the most, with headroom. */
 static uint64_t
 space_reach(const lbx__engine *engine, lbx__page_demand demand, uint64_t rows)
 {
@@ -264,8 +279,9 @@ space_reach(const lbx__engine *engine, lbx__page_demand demand, uint64_t rows)
     uint64_t reaches;
 
     copied = copied < engine->used_pages ? copied : engine->used_pages;
-    reaches = engine->used_pages + demand.pages + engine->reserved.pages +
-              copied + HEADROOM_BYTES / engine->page_bytes;
+    reaches =
+        engine->used_pages + demand.pages + engine->reserved.pages + copied;
+    reaches += space_limit_headroom(engine, reaches);
     if (reaches > engine->map_pages / 2)
         reaches += space_count_leases(engine);
     return reaches;

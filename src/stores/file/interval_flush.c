@@ -3,6 +3,7 @@
 #include "stores/file/interval_flush.h"
 
 #include "base/park.h"
+#include "base/threads.h"
 
 static lbx_status
 interval_flush_now(lbx__interval_flush *interval)
@@ -64,7 +65,7 @@ lbx__interval_flush_start(lbx__interval_flush *interval, lbx__journal *journal,
     lbx__init(&interval->since_ns, 0);
     lbx__init(&interval->flushing_ns, 0);
     interval->runs =
-        pthread_create(&interval->thread, NULL, interval_main, interval) == 0;
+        lbx__threads_start(&interval->thread, interval_main, interval);
     return interval->runs;
 }
 

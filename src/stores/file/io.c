@@ -185,3 +185,25 @@ lbx__io_write_all(const lbx__io *io, int fd, const void *bytes, size_t size,
     }
     return LBX_OK;
 }
+
+lbx_status
+lbx__io_allocate(const lbx__io *io, int fd, uint64_t size)
+{
+    static const uint8_t zeros[4096];
+    const int result = io->fallocate(io, fd, size);
+    lbx_status status = lbx__io_status(result);
+    struct stat found;
+
+    if (result != -EOPNOTSUPP)
+        return status;
+    status = fstat(fd, &found) < 0 ? lbx__io_status(-errno) : LBX_OK;
+    for (uint64_t at = (uint64_t)found.st_size;
+         status == LBX_OK && at < size;) {
+        const size_t some =
+            size - at < sizeof(zeros) ? (size_t)(size - at) : sizeof(zeros);
+
+        status = lbx__io_write_all(io, fd, zeros, some, at);
+        at += some;
+    }
+    return status;
+}

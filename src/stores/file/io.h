@@ -46,6 +46,13 @@ lbx_status lbx__io_read_all(const lbx__io *io, int fd, void *bytes, size_t size,
 lbx_status lbx__io_write_all(const lbx__io *io, int fd, const void *bytes,
                              size_t size, uint64_t offset);
 
+/* Makes a file at least this large, with blocks behind every byte, for one that
+ * is mapped: on a full disk a write to a page without a block would raise a
+ * signal. Bytes that are there stay as they are. A file system that cannot
+ * allocate in advance gets zeros behind the end; then no other process may do
+ * the same at this time. */
+lbx_status lbx__io_allocate(const lbx__io *io, int fd, uint64_t size);
+
 /* The status that stands for -errno; OK for 0 and more. */
 lbx_status lbx__io_status(ssize_t result);
 

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 enum {
-    JOURNAL_HEAD = 40 /* the bytes of the file's header that are used */
+    JOURNAL_HEAD = 40,         /* bytes of the file's header that are used */
+    JOURNAL_STEP_MAX = 4 << 20 /* by which it grows at once */
 };
 
 static void
@@ -30,21 +31,30 @@ journal_pack_head(uint8_t head[JOURNAL_HEAD], const uint8_t uid[16])
     lbx__put_le32(head + 36, 0);
 }
 
+/* Written, not only allocated: a first write to blocks that are merely
+ * allocated changes the file's extents, and a flush would have to as well. */
 static lbx_status
-journal_fill(const lbx__io *io, int fd, const uint8_t uid[16], uint64_t bytes)
+journal_fill(const lbx__io *io, int fd, uint64_t from, uint64_t end)
 {
     static const uint8_t zeros[65536];
-    uint8_t head[JOURNAL_HEAD];
     lbx_status status = LBX_OK;
 
-    // Written, not only allocated: a first write to blocks that are merely
-    // allocated changes the file's extents, and a flush would have to as well.
-    for (uint64_t at = 0; status == LBX_OK && at < bytes; at += sizeof(zeros)) {
-        const uint64_t left = bytes - at;
+    for (uint64_t at = from; status == LBX_OK && at < end;
+         at += sizeof(zeros)) {
+        const uint64_t left = end - at;
 
         status = lbx__io_write_all(
             io, fd, zeros, left < sizeof(zeros) ? left : sizeof(zeros), at);
     }
+    return status;
+}
+
+static lbx_status
+journal_make(const lbx__io *io, int fd, const uint8_t uid[16], uint64_t bytes)
+{
+    uint8_t head[JOURNAL_HEAD];
+    lbx_status status = journal_fill(io, fd, 0, bytes);
+
     journal_pack_head(head, uid);
     if (status == LBX_OK)
         status = lbx__io_write_all(io, fd, head, sizeof(head), 0);
@@ -63,7 +73,7 @@ lbx__journal_create(const lbx__io *io, int folder, const uint8_t uid[16],
 
     if (fd < 0)
         return lbx__io_status(fd);
-    status = journal_fill(io, fd, uid, bytes);
+    status = journal_make(io, fd, uid, bytes);
     (void)close(fd);
     if (status == LBX_OK)
         status = lbx__io_status(
@@ -178,6 +188,30 @@ lbx__journal_start(lbx__journal *journal, uint64_t generation)
     // beside this and then raises `flushed` to no more than this.
     lbx__store(&journal->written, journal->made_upto, release);
     lbx__store(&journal->flushed, journal->made_upto, release);
+}
+
+lbx_status
+lbx__journal_grow(lbx__journal *journal, uint64_t limit)
+{
+    const lbx__io *io = journal->io;
+    const uint64_t from = journal->bytes;
+    const uint64_t step = from < JOURNAL_STEP_MAX ? from : JOURNAL_STEP_MAX;
+    const uint64_t end = from + step < limit ? from + step : limit;
+    lbx_status status;
+
+    assert(journal->at == LBX__JOURNAL_FRONT && journal->made.size == 0);
+    if (end <= from)
+        return LBX_OK;
+    status = journal_fill(io, journal->fd, from, end);
+    if (status == LBX_OK)
+        status = lbx__io_status(io->fsync(io, journal->fd));
+    if (status != LBX_OK) { // it may have taken the last free space on the disk
+        (void)ftruncate(journal->fd, (off_t)from);
+        return status;
+    }
+    journal->bytes = end;
+    journal->made.max = (size_t)end;
+    return LBX_OK;
 }
 
 /* Space for a row, behind the record's head if it is the first. */

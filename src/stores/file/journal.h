@@ -3,7 +3,8 @@
  * The journal: batches that are durable and not in LMDB yet.
  *
  * A file, zero-filled and synced before its first use, so that a flush writes
- * data alone. Little-endian; records begin at multiples of 8.
+ * data alone. It begins small, and grows when a generation has filled it.
+ * Little-endian; records begin at multiples of 8.
  *
  *     0     "LBXJRNL1"  format u32  header bytes u32  store uid 16  crc u32
  *           zeros to 4096
@@ -42,8 +43,9 @@
 
 enum {
     LBX__JOURNAL_FORMAT = 1,
-    LBX__JOURNAL_FRONT = 4096, /* where records begin */
-    LBX__JOURNAL_MIN = 65536,  /* bytes of the file */
+    LBX__JOURNAL_FRONT = 4096,      /* where records begin */
+    LBX__JOURNAL_MIN = 65536,       /* bytes of the file */
+    LBX__JOURNAL_FIRST = 256 << 10, /* of a new one, or less */
     LBX__RECORD_HEAD = 40
 };
 
@@ -86,6 +88,10 @@ void lbx__journal_close(lbx__journal *journal);
 /* Starts a generation, at the front. What is made and not written is
  * dropped. */
 void lbx__journal_start(lbx__journal *journal, uint64_t generation);
+
+/* Makes the file larger by a step, up to `limit`, before the first record of a
+ * generation. After a failure it is as it was. */
+lbx_status lbx__journal_grow(lbx__journal *journal, uint64_t limit);
 
 /* ---- Making records. Without memory a record is not whole: then
  * lbx__journal_fits() returns false. ---- */

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +17,7 @@ enum {
     SLOTS = 256,
     NEXT = 1 + SLOTS, /* bytes to lock */
     WRITER = 2 + SLOTS,
+    MAKER = 3 + SLOTS,
     TRY_BATCHES = 32 /* in shared mode, between two tries of exclusive mode */
 };
 
@@ -88,24 +88,17 @@ wake_take_slot(lbx__membership *membership)
     return false;
 }
 
-/* Allocates blocks for all of it: on a full disk a write to a page without one
- * would raise a signal. A file system that cannot allocate in advance is
- * trusted to have free space. Bytes that are there are not changed: other
- * processes may use them. */
+/* Allocates blocks for all of it, one process at a time. */
 static lbx_status
 wake_allocate(const lbx__membership *membership)
 {
-    const lbx__io *io = membership->io;
-    int result = io->fallocate(io, membership->fd, WAKE_BYTES);
-    struct stat found;
+    lbx_status status;
 
-    if (result == -EOPNOTSUPP) {
-        result = fstat(membership->fd, &found);
-        if (result == 0 && found.st_size < WAKE_BYTES)
-            result = ftruncate(membership->fd, WAKE_BYTES);
-        result = result < 0 ? -errno : 0;
-    }
-    return lbx__io_status(result);
+    if (!wake_lock(membership, MAKER))
+        return LBX_NO_MEMORY;
+    status = lbx__io_allocate(membership->io, membership->fd, WAKE_BYTES);
+    (void)wake_try_lock(membership, MAKER, F_UNLCK);
+    return status;
 }
 
 lbx_status

@@ -12,6 +12,7 @@
  *     byte 1 + n   exclusive, by the process that has slot n, of 256
  *     byte 257     shared mode: the process that writes next
  *     byte 258     shared mode: the process that writes
+ *     byte 259     the process that makes the file larger
  *
  * Each slot has a notification: a count that grows when something has happened
  * that its process may have to react to. A process waits for the notification

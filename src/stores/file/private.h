@@ -81,6 +81,10 @@ void lbx__file_log(const lbx__file *file, const char *format, ...)
 
 /* ---- flush.c ---- */
 
+/* Poisons the storage, and aborts the transaction, when a file of it is not in
+ * its folder any more (FLUSH-2). OK; IO. */
+lbx_status lbx__flush_check_files(lbx__file *file);
+
 /* Commits what the transaction has, with a new generation of the journal, which
  * is written from the front from now on (JRNL-4). `idle`: no record is written
  * before the next checkpoint. After a failure the transaction is aborted. */

@@ -28,6 +28,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum {
+    FIRST_BYTES = 128 << 10 /* of a new data.mdb: more than its tables take */
+};
+
 static lbx_status
 recover_refuse(lbx__file *file, lbx_status status, const char *what)
 {
@@ -167,7 +171,10 @@ recover_create(lbx__file *file)
     header->offset_ns = header->wall_ns - file->io->boot_ns(file->io);
     header->time_ns =
         lbx__file_time(file); // the wall's, or that of a test's clock
-    status = lbx__engine_begin(&file->engine);
+    // A disk that is full is reported as such here; LMDB would return EIO.
+    status = lbx__io_allocate(file->io, file->engine.fd, FIRST_BYTES);
+    if (status == LBX_OK)
+        status = lbx__engine_begin(&file->engine);
     if (status == LBX_OK)
         status = lbx__engine_create(&file->engine);
     if (status == LBX_OK)
@@ -274,9 +281,10 @@ recover_open_journal(lbx__file *file)
 static lbx_status
 recover_make_journal(lbx__file *file)
 {
-    lbx_status status =
-        lbx__journal_create(file->io, file->folder.fd, file->header.uid,
-                            (uint64_t)file->options.journal_bytes);
+    const uint64_t limit = (uint64_t)file->options.journal_bytes;
+    lbx_status status = lbx__journal_create(
+        file->io, file->folder.fd, file->header.uid,
+        limit < LBX__JOURNAL_FIRST ? limit : LBX__JOURNAL_FIRST);
 
     if (status != LBX_OK)
         return recover_refuse(file, status, LBX__JOURNAL);
@@ -331,7 +339,7 @@ recover_take_over(lbx__file *file)
     if (status != LBX_OK)
         return status;
     recover_continue_time(file);
-    resize = file->journal.bytes != (uint64_t)file->options.journal_bytes;
+    resize = file->journal.bytes > (uint64_t)file->options.journal_bytes;
     status = lbx__flush_checkpoint(file, resize);
     if (status == LBX_OK && resize) {
         status = recover_make_journal(file);
@@ -405,14 +413,19 @@ lbx__recover_file(lbx__file *file, const char *path)
         status = recover_open_engine(file);
         if (status != LBX_OK)
             return status;
-        if (file->membership.mode == LBX__MODE_EXCLUSIVE)
-            return recover_take_over(file);
-        status = recover_join(file);
-        if (status != LBX_BUSY)
-            return status;
+        status = file->membership.mode == LBX__MODE_EXCLUSIVE
+                     ? recover_take_over(file)
+                     : recover_join(file);
+        if (status != LBX_BUSY || lbx__file_has_exclusive_mode(file))
+            break;
         // The process that recovers may remove data.mdb:
         // recover_drop_stillborn().
         lbx__engine_close(&file->engine);
         lbx__membership_leave(&file->membership);
     }
+    if (status == LBX_OK && lbx__folder_watch(&file->folder) != LBX_OK)
+        status = lbx__fault_set(file->options.fault, LBX_IO,
+                                "a file of the store was deleted while it was "
+                                "being opened");
+    return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/fixture.h"
+#include "support/signals.h"
 
 static lbx_timer
 timer_start(struct part *part, int number, int64_t delay_ns, int64_t period_ns)
@@ -597,4 +598,21 @@ ACTOR_TEST_THREADS("", sooner_timer_wakes_the_thread_of_the_timers, 1)
         timer_start(a, 2, LBX_US, 0);
         EVENTUALLY(atomic_load(&a->received) == i);
     }
+}
+
+// SIGMASK-1: neither the dispatcher's threads nor that of the timers take a
+// signal that the program waits for.
+TEST(a_system_leaves_signals_to_the_program)
+{
+    struct world world;
+    struct part a;
+
+    world_begin_threads(&world, 2);
+    part_init(&a, &world, "a");
+    a.silent = true;
+    part_spawn(&a);
+    timer_start(&a, 1, LBX_MS, 0);
+    EVENTUALLY(atomic_load(&a.received) == 1);
+    test_await_own_signal();
+    world_end(&world);
 }

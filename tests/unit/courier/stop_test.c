@@ -6,6 +6,7 @@
  */
 #include "fixture.h"
 
+#include "support/signals.h"
 #include "support/threads.h"
 
 #include <sched.h>
@@ -322,5 +323,27 @@ TEST_CITING("W-09 W-37", a_closed_postbox_ends_all_handlers)
     EVENTUALLY(!lbx_courier_is_running(fx.courier));
     CHECK_STATUS(LBX_CLOSED, lbx_courier_start(fx.courier));
     CHECK(!lbx_courier_is_running(fx.courier));
+    CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
+}
+
+static void
+note_nothing(void *context, int64_t silent_ns)
+{
+    (void)context;
+    (void)silent_ns;
+}
+
+/* SIGMASK-1: neither the handlers' threads nor the watchdog's take a signal
+ * that the program waits for. */
+TEST(a_courier_leaves_signals_to_the_program)
+{
+    FIXTURE(fx);
+
+    fixture_open(&fx);
+    fx.options.handlers = 2;
+    fx.options.stuck = note_nothing;
+    CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
+    EVENTUALLY(fake_store_waiting(&fx.store) == 2);
+    test_await_own_signal();
     CHECK_OK(lbx_courier_stop(fx.courier, LBX_FOREVER));
 }

@@ -326,26 +326,31 @@ TEST(a_forked_child_leaves_the_parents_store_alone)
     lbx__storage_close(storage);
 }
 
-/* Another size of the journal: what is in the old one is not lost. */
-TEST(a_journal_of_another_size_is_made_anew)
+/* A larger limit leaves the journal as it is; with a smaller one it is made
+ * anew, and what is in the old one is not lost. */
+TEST(a_journal_that_is_too_large_is_made_anew)
 {
     lbx_store_options options = fixture_options();
     const char *copy = test_path();
     const char *path = test_path();
+    char thousand[1001] = "";
     lbx__storage *storage = fixture_open(path, NULL, NULL);
 
+    memset(thousand, 'x', 1000);
     CHECK_OK(store_text(storage, "a", "1"));
     fixture_copy_store(path, copy);
     lbx__storage_close(storage);
     options.journal_bytes = 128 << 10;
     storage = fixture_open(copy, &options, NULL);
-    CHECK_INT(128 << 10, fixture_size(copy, "journal"));
+    CHECK_INT(64 << 10, fixture_size(copy, "journal"));
     check_text(storage, "a", "1");
-    CHECK_OK(store_text(storage, "b", "2"));
+    for (int i = 0; i < 80; i++)
+        CHECK_OK(store_text(storage, "b", thousand));
+    CHECK_INT(128 << 10, fixture_size(copy, "journal"));
     lbx__storage_close(storage);
     storage = fixture_open(copy, NULL, NULL);
     CHECK_INT(64 << 10, fixture_size(copy, "journal"));
-    check_text(storage, "b", "2");
+    check_text(storage, "b", thousand);
     lbx__storage_close(storage);
 }
 
@@ -353,28 +358,35 @@ TEST(a_journal_of_another_size_is_made_anew)
 TEST(a_larger_journal_that_finds_no_room_is_done_without)
 {
     lbx_store_options options = fixture_options();
+    enum {
+        RECORD = 40 + 8 + 1 + 1000 + 7 // of a row: heads, key, value, zeros
+    };
     struct faulty_io faulty;
-    char new[600];
+    char thousand[1001] = "";
     const char *path = test_path();
     lbx__storage *storage;
 
-    (void)snprintf(new, sizeof(new), "%s/journal.new", path);
+    memset(thousand, 'x', 1000);
     storage = fixture_open(path, NULL, NULL);
     CHECK_OK(store_text(storage, "a", "1"));
     lbx__storage_close(storage);
     faulty_init(&faulty);
     faulty.error = ENOSPC;
-    faulty.writes_left = 1;
     options.journal_bytes = 256 << 10;
     storage = fixture_open(path, &options, &faulty.io);
+    while (((lbx__file *)storage)->journal.at + RECORD <= 64 << 10)
+        CHECK_OK(store_text(storage, "b", thousand));
+    faulty.writes_left = 0;
+    CHECK_OK(store_text(storage, "c", thousand));
+    CHECK_INT(-1, faulty.writes_left);
     CHECK_INT(64 << 10, fixture_size(path, "journal"));
-    CHECK(access(new, F_OK) < 0);
-    check_text(storage, "a", "1");
-    CHECK_OK(store_text(storage, "b", "2"));
+    for (int i = 0; i < 80; i++)
+        CHECK_OK(store_text(storage, "d", thousand));
+    CHECK(fixture_size(path, "journal") > 64 << 10);
     lbx__storage_close(storage);
     storage = fixture_open(path, &options, &faulty.io);
-    CHECK_INT(256 << 10, fixture_size(path, "journal"));
-    check_text(storage, "b", "2");
+    check_text(storage, "a", "1");
+    check_text(storage, "d", thousand);
     lbx__storage_close(storage);
 }
 

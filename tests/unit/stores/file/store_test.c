@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "stores/file/file_store.h"
+#include "support/signals.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -247,4 +248,23 @@ TEST(a_waker_that_closed_a_store_cannot_open_it)
     end_by_waker(&ending);
     CHECK_STATUS(LBX_BUSY, ending.opened);
     lbx_store_unref(open_store());
+}
+
+/* SIGMASK-1: the threads of a store do not take a signal that the program waits
+ * for. */
+TEST(a_store_leaves_signals_to_the_program)
+{
+    lbx_store_options options = fixture_options();
+    lbx_postbox *postbox;
+    lbx_store *store;
+
+    new_store_path();
+    options.durability = LBX_DURABILITY_INTERVAL; // a thread more
+    CHECK_OK(lbx_store_open(url(""), &options, &store));
+    CHECK_OK(lbx_postbox_open_in(store, "orders", NULL, &postbox));
+    mail(postbox, "one");
+    test_await_own_signal();
+    take(postbox, "one");
+    lbx_postbox_unref(postbox);
+    lbx_store_unref(store);
 }
