@@ -46,9 +46,10 @@
  * record is sent to the dead-letter postbox; the letter is acknowledged. If the
  * record cannot be sent, the letter is returned like any other failure.
  *
- * An error reply is a JSON object of the type letterbox.Result, with the
- * members request_id, error and completed_at. The request id is that inside
- * a letter of the type letterbox.Request, otherwise the letter's id.
+ * An error reply is what `reply_error` sends. Without it, it is a JSON object
+ * of the type letterbox.Result, with the members request_id, error and
+ * completed_at. The request id is that inside a letter of the type
+ * letterbox.Request, otherwise the letter's id.
  *
  * Threads    any, unless an entry states otherwise. Handlers run on the
  *            courier's own threads, one for each of `handlers`; each has one
@@ -159,6 +160,14 @@ typedef struct lbx_courier_options {
     /* Written before each line of `log`, with ": " behind it, so that couriers
      * can share a log. NULL: none. */
     const char *name;
+
+    /* Sends the error reply, instead of a letterbox.Result: by
+     * lbx_letter_reply() to lbx_job_letter(), with a message of your own type
+     * made of the failure. Called with the handlers' `context` when a letter
+     * that has routes is put aside, and for `reply_on_failure`. Returns the
+     * status of the reply, and settles nothing. NULL: a letterbox.Result. */
+    lbx_status (*reply_error)(lbx_job *job, const lbx_job_failure *failure,
+                              void *context);
 } lbx_courier_options;
 
 #define LBX_COURIER_OPTIONS_INIT                                               \
@@ -216,6 +225,29 @@ LBX_API LBX_MUST_USE lbx_status lbx_courier_start(lbx_courier *courier);
  */
 LBX_API LBX_MUST_USE lbx_status lbx_courier_run(lbx_courier *courier,
                                                 int64_t max_receives);
+
+/*
+ * lbx_courier_run_until_signal() is the whole life of a worker's main(): it
+ * starts the handlers' threads, waits until the process gets SIGTERM or SIGINT,
+ * and stops as lbx_courier_stop() does, giving handlers at work `grace_ns`;
+ * negative: as long as they take. It returns too when the courier is stopped by
+ * another thread, or its postbox closed.
+ *
+ *     status = lbx_courier_run_until_signal(courier, 30 * LBX_SECOND);
+ *     lbx_courier_destroy(courier);
+ *
+ * While it runs, the two signals have a handler of the library's, and are not
+ * blocked in the calling thread; both are as before when it returns. A signal
+ * that the program ignores stays ignored. One signal ends all such calls.
+ *
+ * Returns    LBX_OK; LBX_TIMEOUT when a handler is still at work: its letter is
+ *            delivered again when its lease ends, if the process exits now;
+ *            LBX_CLOSED; otherwise as lbx_courier_start().
+ * Blocks     until then.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_courier_run_until_signal(lbx_courier *courier, int64_t grace_ns);
 
 /*
  * lbx_courier_stop() lets handlers finish the current letter, returns those

@@ -160,6 +160,7 @@ courier_leave(lbx_courier *courier, uint32_t how_many)
     // Release and acquire: a thread that reads 0 sees all that was done.
     (void)lbx__sub(&courier->active, how_many, acq_rel);
     lbx__futex_wake(&courier->active, INT32_MAX);
+    lbx__courier_signal_wake();
 }
 
 static lbx_status

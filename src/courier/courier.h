@@ -52,6 +52,7 @@ struct lbx_job {
 
     lbx_status lost;   /* EXPIRED or GONE: the lease was lost; or OK */
     lbx_status unsent; /* why the reply could not be sent; or OK */
+    lbx_fault answer;  /* of lbx_job_reply_and_acknowledge() */
     bool extended;     /* at extended_ns, for the last time */
     int64_t extended_ns;
 
@@ -122,6 +123,12 @@ bool lbx__courier_is_stopping(const lbx_courier *courier);
  * marked for before. */
 const lbx_courier *lbx__courier_enter(const lbx_courier *courier);
 
+/* ---- courier_signal.c ---- */
+
+/* Makes the threads that wait for a signal look whether their courier still
+ * runs. Async-signal-safe. */
+void lbx__courier_signal_wake(void);
+
 /* ---- courier_worker.c ---- */
 
 /* Wakes a worker that is parked, or about to be. */
@@ -144,6 +151,10 @@ bool lbx__job_acknowledge(lbx_job *job);
 bool lbx__job_return(lbx_job *job);
 bool lbx__job_settled(lbx_job *job, lbx__courier_tally tally,
                       lbx_status status);
+
+/* Explains why a reply was not sent, by the routes of the letter. */
+void lbx__job_explain_routes(const lbx_job *job, lbx_status status,
+                             lbx_fault *fault);
 
 /* ---- failure.c ---- */
 

@@ -72,7 +72,7 @@ lbx__error_reply_address(const lbx_letter *letter)
 
 lbx_status
 lbx__error_reply_send(lbx_letter *letter, const char *error,
-                      const lbx_id *request_id)
+                      const lbx_id *request_id, lbx_fault *fault)
 {
     struct error_reply_result result = {
         .request_id = *request_id,
@@ -86,12 +86,12 @@ lbx__error_reply_send(lbx_letter *letter, const char *error,
         (void)snprintf(result.request_id.text, sizeof(result.request_id.text),
                        "%s", lbx_letter_id(letter));
     lbx__buffer_init(&json, NULL, ERROR_REPLY_MAX_BYTES);
-    status = lbx__record_encode(&error_reply_result, &result, &json, NULL);
+    status = lbx__record_encode(&error_reply_result, &result, &json, fault);
     if (status == LBX_OK) {
         lbx_draft draft = lbx_draft_of_bytes(json.bytes, json.size);
 
         draft.type_name = error_reply_result.name;
-        status = lbx_letter_reply(letter, &draft, NULL, NULL);
+        status = lbx_letter_reply(letter, &draft, NULL, fault);
     }
     lbx__buffer_fini(&json);
     return status;

@@ -19,6 +19,6 @@ const char *lbx__error_reply_address(const lbx_letter *letter);
 /* Replies with an error, encoded in the C library's memory. An empty request id
  * is replaced by the letter's id. As lbx_letter_reply(); NO_MEMORY. */
 lbx_status lbx__error_reply_send(lbx_letter *letter, const char *error,
-                                 const lbx_id *request_id);
+                                 const lbx_id *request_id, lbx_fault *fault);
 
 #endif

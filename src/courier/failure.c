@@ -21,6 +21,7 @@
 #include "courier/courier.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "courier/dead_letter.h"
 #include "courier/error_reply.h"
 #include "courier/policy.h"
@@ -95,6 +96,24 @@ failure_send_dead_letter(const lbx_job *job,
     return status;
 }
 
+/* Replies with the error; `fault` has the reason when it fails. */
+static lbx_status
+failure_reply(lbx_job *job, const lbx_job_failure *failure,
+              const lbx_id *request_id, lbx_fault *fault)
+{
+    const lbx_courier_options *options = &job->worker->courier->options;
+    lbx_status status;
+
+    lbx__fault_clear(fault);
+    if (!options->reply_error)
+        return lbx__error_reply_send(job->letter, failure->error_text,
+                                     request_id, fault);
+    status = options->reply_error(job, failure, options->context);
+    if (status == LBX_NO_ROUTE)
+        lbx__job_explain_routes(job, status, fault);
+    return lbx__fault_complete(fault, status, "reply_error", NULL);
+}
+
 static void
 failure_put_aside(lbx_job *job, const lbx_job_failure *failure,
                   const lbx_letter_info *facts)
@@ -104,16 +123,18 @@ failure_put_aside(lbx_job *job, const lbx_job_failure *failure,
         failure_make_record(job, failure, facts);
     lbx_sent_letter sent = {.status = LBX_PENDING};
     lbx_status status = LBX_OK;
+    lbx_fault fault;
 
     // No program waits for a reply to a letter without routes, and a dead
     // letter has had its error reply.
     if (lbx_letter_routes(job->letter) &&
         !lbx__dead_letter_is_record(job->letter))
-        status = lbx__error_reply_send(job->letter, failure->error_text,
-                                       &record.request_id);
+        status = failure_reply(job, failure, &record.request_id, &fault);
     if (status != LBX_OK) // which is allowed
         lbx__courier_log(courier, "%s: no error reply: %s",
-                         record.message_id.text, lbx_status_text(status));
+                         record.message_id.text, fault.text);
+    if (lbx_letter_is_finalized(job->letter))
+        return; // by reply_error: JOB-1
     status = failure_send_dead_letter(job, &record, &sent); // FAIL-1
     if (sent.status == LBX_OK) {
         lbx__courier_count(courier, LBX__TALLY_DEAD, 1);
@@ -136,9 +157,14 @@ failure_answer(lbx_job *job, const lbx_job_failure *failure)
 {
     const lbx_id request_id = lbx__error_reply_request_id(
         job->letter, job->worker->courier->options.allocator);
-    const lbx_status status =
-        lbx__error_reply_send(job->letter, failure->error_text, &request_id);
+    lbx_fault fault;
+    const lbx_status status = failure_reply(job, failure, &request_id, &fault);
 
+    if (lbx_letter_is_finalized(job->letter))
+        return; // by reply_error: JOB-1
+    if (status != LBX_OK)
+        lbx__courier_log(job->worker->courier, "%s: no error reply: %s",
+                         lbx_letter_id(job->letter), fault.text);
     if (status == LBX_OK || status == LBX_NO_ROUTE || status == LBX_NO_REPLY)
         (void)lbx__job_acknowledge(job); // FAIL-1
     else

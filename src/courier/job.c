@@ -9,6 +9,7 @@
  */
 #include "courier/courier.h"
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "courier/policy.h"
 
@@ -50,6 +51,18 @@ lbx__job_return(lbx_job *job)
                             lbx_letter_nack(job->letter, delay_ns));
 }
 
+void
+lbx__job_explain_routes(const lbx_job *job, lbx_status status, lbx_fault *fault)
+{
+    const lbx_routes *routes = lbx_letter_routes(job->letter);
+
+    if (!routes)
+        (void)lbx__fault_set(fault, status, "the letter has no routes");
+    else
+        (void)lbx__fault_set(fault, status, "%s; the letter's routes are %s",
+                             lbx_status_text(status), lbx_routes_json(routes));
+}
+
 static void
 job_settle(lbx_job *job, lbx_status status)
 {
@@ -62,12 +75,14 @@ job_settle(lbx_job *job, lbx_status status)
     } else if (status == LBX_OK) {
         (void)lbx__job_acknowledge(job);
     } else if (status == LBX_NO_ROUTE || status == LBX_NO_REPLY) {
+        if (job->answer.status != status) // of a reply by other means
+            lbx__job_explain_routes(job, status, &job->answer);
         lbx__courier_log(courier, "%s: acknowledged without an answer: %s",
-                         lbx_letter_id(job->letter), lbx_status_text(status));
+                         lbx_letter_id(job->letter), job->answer.text);
         (void)lbx__job_acknowledge(job);
     } else if (job->unsent != LBX_OK && status == job->unsent) {
         lbx__courier_log(courier, "%s: the answer was not sent: %s",
-                         lbx_letter_id(job->letter), lbx_status_text(status));
+                         lbx_letter_id(job->letter), job->answer.text);
         (void)lbx__job_return(job); // JOB-3
     } else {
         lbx__failure_handle(job, status);
@@ -95,6 +110,7 @@ lbx__job_run(lbx__courier_worker *worker, lbx_letter *letter)
     job->error_text[0] = '\0';
     job->lost = LBX_OK;
     job->unsent = LBX_OK;
+    job->answer.status = LBX_OK;
     job->extended = false;
     // Relaxed: no other thread has this job yet.
     lbx__store(&job->done, 0u, relaxed);
@@ -149,7 +165,8 @@ lbx_job_reply_and_acknowledge(lbx_job *job, const lbx_draft *answer)
 
     if (!job || !answer)
         return LBX_INVALID;
-    status = lbx_letter_reply_and_acknowledge(job->letter, answer, NULL, NULL);
+    status = lbx_letter_reply_and_acknowledge(job->letter, answer, NULL,
+                                              &job->answer);
     if (status == LBX_OK)
         lbx__courier_count(job->worker->courier, LBX__TALLY_ACKNOWLEDGED, 1);
     else if (lbx__lease_is_lost(status))

@@ -37,8 +37,10 @@ reply_find(const lbx_letter *letter, const lbx_draft *draft, lbx_fault *fault,
         return lbx__fault_set(fault, LBX_NO_REPLY, "the letter has no routes");
     address = reply_address(letter, draft);
     if (!address)
-        return lbx__fault_set(fault, LBX_NO_ROUTE, "no route for %.200s",
-                              reply_type_name(draft));
+        return lbx__fault_set(fault, LBX_NO_ROUTE,
+                              "no route for %.100s; the letter's routes are %s",
+                              reply_type_name(draft),
+                              lbx_routes_json(letter->routes));
     status = lbx__postbox_resolve(letter->postbox, address, ret, NULL);
     if (status == LBX_OK && !*ret)
         status = LBX_NOT_FOUND; // the resolver returned OK and no postbox

@@ -247,10 +247,10 @@ LBX_API LBX_MUST_USE lbx_status lbx_letter_extend(lbx_letter *letter,
  * The reply is durable before this returns.
  *
  * Returns    LBX_OK; LBX_FINALIZED; LBX_NO_ROUTE, and then `fault` names the
- *            type; LBX_NO_REPLY without routes, or when the address they name
- *            cannot be resolved, which the fault names; LBX_INVALID for a body
- *            that the postbox does not take for a reply; and what the send
- *            returns. Nothing is settled.
+ *            type and the routes there are; LBX_NO_REPLY without routes, or
+ *            when the address they name cannot be resolved, which the fault
+ *            names; LBX_INVALID for a body that the postbox does not take for a
+ *            reply; and what the send returns. Nothing is settled.
  * Ownership  both outputs are the caller's, and may be NULL.
  * Threads    one at a time.
  * Blocks     until it is durable.

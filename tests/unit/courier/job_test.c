@@ -91,6 +91,38 @@ TEST_CITING("W-20", an_answer_without_a_route_is_a_warning)
     }
 }
 
+static lbx_status
+answer_with_a_result(lbx_job *job, void *directly)
+{
+    lbx_draft result = lbx_draft_of_text("done");
+
+    result.type_name = "shop.Result";
+    return directly ? lbx_letter_reply(lbx_job_letter(job), &result, NULL, NULL)
+                    : lbx_job_reply_and_acknowledge(job, &result);
+}
+
+/* The log names the type of the reply and the routes that the letter has. */
+TEST(a_reply_without_a_route_is_logged_with_its_type_and_the_routes)
+{
+    static const lbx_routes_entry table[] = {{"shop.Progress", "answers"}};
+    lbx_draft draft = lbx_draft_of_text("a book");
+    lbx_routes *routes;
+
+    CHECK_OK(lbx_routes_create(table, 1, NULL, NULL, &routes));
+    draft.routes = routes;
+    for (int directly = 0; directly <= 1; directly++) {
+        FIXTURE(fx);
+
+        fixture_open_with(&fx, answer_with_a_result, directly ? "" : NULL);
+        fixture_send_draft(&fx, draft);
+        fixture_run(&fx, 1);
+        CHECK_INT(1, fixture_stats(&fx)->acknowledged);
+        CHECK(fixture_has_logged(&fx, "shop.Progress"));
+        CHECK(directly || fixture_has_logged(&fx, "no route for shop.Result;"));
+    }
+    lbx_routes_unref(routes);
+}
+
 /* ---- Answers ---- */
 
 /* Progress, and then the result. */
