@@ -11,6 +11,7 @@
 #include "codec/json.h"
 #include "base/buffer.h"
 #include "codec/json_writer.h"
+#include <letterbox/json.h>
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -104,6 +105,26 @@ compare(lbx__json *json, json_t *other, lbx__json_writer *out)
     }
 }
 
+/* The tree that programs see has the same verdict, and can be walked. */
+static void
+walk_tree(const char *text, size_t size, lbx_status expected)
+{
+    lbx_fault fault;
+    lbx_json *json;
+    const lbx_status status = lbx_json_read(text, size, NULL, &json, &fault);
+    lbx_json_value at;
+
+    must(status == expected);
+    if (status != LBX_OK)
+        return;
+    // Down the first of each level, and along it.
+    for (lbx_json_value level = lbx_json_root(json); lbx_json_kind_of(level);
+         level = lbx_json_first(level))
+        for (at = level; lbx_json_kind_of(at); at = lbx_json_next(at))
+            must(!lbx_json_text(at, NULL) || !lbx_json_first(at).json);
+    lbx_json_destroy(json);
+}
+
 /* The verdict on a whole text. */
 static lbx_status
 verdict(const char *text, size_t size)
@@ -119,6 +140,7 @@ verdict(const char *text, size_t size)
     status = kind == LBX__JSON_FAULT ? json.status : LBX_OK;
     must((status == LBX_OK) == (kind == LBX__JSON_END));
     lbx__json_fini(&json);
+    walk_tree(text, size, status);
     return status;
 }
 

@@ -6,7 +6,7 @@
  *     mailbox.h mailbox/messages.h            queues inside a process
  *     actor.h                                 actors, supervised
  *     post.h store.h                          queues of letters in a store
- *     record.h                                structs as JSON, by a table
+ *     record.h json.h                         structs as JSON; JSON itself
  *     courier.h                               workers on a postbox
  *
  * Not included, because few programs need them:
@@ -22,6 +22,7 @@
 #include <letterbox/actor.h>
 #include <letterbox/base.h>
 #include <letterbox/courier.h>
+#include <letterbox/json.h>
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>

@@ -168,9 +168,39 @@ LBX_API LBX_MUST_USE lbx_status lbx_type_decode(const lbx_type *type,
                                                 size_t size_bytes, void **ret);
 
 /*
- * lbx_buffer_append() adds bytes to a buffer that an `encode` was given. After
- * a failure the buffer takes nothing more and the encoding fails, whatever
- * `encode` returns.
+ * lbx_buffer_create() makes an empty buffer of your own, which will not hold
+ * more than `max_bytes`: for what encodes outside a letter.
+ *
+ * Returns    LBX_OK; LBX_NO_MEMORY; LBX_INVALID.
+ * Ownership  the buffer is the caller's: lbx_buffer_destroy().
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_buffer_create(
+    size_t max_bytes, const lbx_allocator *allocator, lbx_buffer **ret);
+
+/*
+ * lbx_buffer_destroy() destroys a buffer that was created. Takes NULL.
+ *
+ * Threads    any, once.
+ * Since      0.1
+ */
+LBX_API void lbx_buffer_destroy(lbx_buffer *buffer);
+
+/*
+ * lbx_buffer_bytes() is what was added so far, with a NUL behind it;
+ * `ret_bytes`, which may be NULL, is its size.
+ *
+ * Ownership  borrowed, until the buffer changes.
+ * Since      0.1
+ */
+LBX_API const char *lbx_buffer_bytes(const lbx_buffer *buffer,
+                                     size_t *ret_bytes);
+
+/*
+ * lbx_buffer_append() adds bytes to a buffer, such as an `encode` is given.
+ * After a failure the buffer takes nothing more and the encoding fails,
+ * whatever `encode` returns.
  *
  * Returns    LBX_OK; LBX_TOO_LARGE; LBX_NO_MEMORY; LBX_INVALID.
  * Since      0.1

@@ -114,3 +114,38 @@ lbx__buffer_text(const lbx_buffer *buffer)
 {
     return buffer->bytes ? buffer->bytes : "";
 }
+
+/* ---- Buffers of programs ---- */
+
+lbx_status
+lbx_buffer_create(size_t max_bytes, const lbx_allocator *allocator,
+                  lbx_buffer **ret)
+{
+    lbx_buffer *buffer;
+
+    if (!ret || max_bytes >= SIZE_MAX / 4 || !lbx__allocator_usable(allocator))
+        return LBX_INVALID;
+    buffer = lbx__alloc(allocator, sizeof(*buffer), _Alignof(lbx_buffer));
+    if (!buffer)
+        return LBX_NO_MEMORY;
+    lbx__buffer_init(buffer, allocator, max_bytes);
+    *ret = buffer;
+    return LBX_OK;
+}
+
+void
+lbx_buffer_destroy(lbx_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    lbx__buffer_fini(buffer);
+    lbx__free(buffer->allocator, buffer, sizeof(*buffer));
+}
+
+const char *
+lbx_buffer_bytes(const lbx_buffer *buffer, size_t *ret_bytes)
+{
+    if (ret_bytes)
+        *ret_bytes = buffer ? buffer->size : 0;
+    return buffer ? lbx__buffer_text(buffer) : "";
+}

@@ -19,9 +19,8 @@ lbx__json_writer_init(lbx__json_writer *out, lbx_buffer *buffer)
     *out = (lbx__json_writer){.buffer = buffer, .first = true};
 }
 
-/* For assertions only. */
-__attribute__((unused)) static bool
-in_object(const lbx__json_writer *out)
+bool
+lbx__json_writer_in_object(const lbx__json_writer *out)
 {
     return out->depth > 0 && out->objects >> (out->depth - 1) & 1;
 }
@@ -38,7 +37,8 @@ json_writer_separate(lbx__json_writer *out)
 static void
 json_writer_before_value(lbx__json_writer *out)
 {
-    assert(in_object(out) == out->named); // a member has a name, others none
+    assert(lbx__json_writer_in_object(out) ==
+           out->named);                   // a member has a name, others none
     assert(out->depth > 0 || out->first); // one value at the top
     if (!out->named)
         json_writer_separate(out);
@@ -60,7 +60,8 @@ json_writer_open(lbx__json_writer *out, char bracket, bool object)
 static void
 json_writer_close(lbx__json_writer *out, char bracket, bool object)
 {
-    assert(out->depth > 0 && in_object(out) == object && !out->named);
+    assert(out->depth > 0 && lbx__json_writer_in_object(out) == object &&
+           !out->named);
     (void)object;
     lbx__buffer_add_byte(out->buffer, bracket);
     out->depth--;
@@ -133,7 +134,7 @@ void
 lbx__json_writer_name_bytes(lbx__json_writer *out, const char *name,
                             size_t size)
 {
-    assert(in_object(out) && !out->named);
+    assert(lbx__json_writer_in_object(out) && !out->named);
     json_writer_separate(out);
     json_writer_quote(out->buffer, name, size);
     lbx__buffer_add_byte(out->buffer, ':');

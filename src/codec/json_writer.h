@@ -38,6 +38,9 @@ void lbx__json_writer_object_end(lbx__json_writer *out);
 void lbx__json_writer_array(lbx__json_writer *out);
 void lbx__json_writer_array_end(lbx__json_writer *out);
 
+/* Whether a value that is written now has a name. */
+bool lbx__json_writer_in_object(const lbx__json_writer *out);
+
 /* The name of a member of an object. */
 void lbx__json_writer_name(lbx__json_writer *out, const char *name);
 void lbx__json_writer_name_bytes(lbx__json_writer *out, const char *name,
