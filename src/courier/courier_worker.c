@@ -10,11 +10,9 @@
 #include "courier/courier.h"
 
 #include "base/op.h"
+#include "courier/policy.h"
 
 #include <string.h>
-
-#define MIN_PAUSE_NS (10 * LBX_MS)
-#define MAX_PAUSE_NS (10 * LBX_SECOND)
 
 void
 lbx__courier_worker_wake(lbx__courier_worker *worker)
@@ -180,14 +178,15 @@ courier_worker_pause(lbx__courier_worker *worker, lbx_status why,
 {
     const uint32_t seen = courier_worker_read_word(worker);
 
+    *pause_ns = lbx__policy_pause(*pause_ns);
     lbx__courier_log(
-        worker->courier, "receiving from %s failed: %s%s",
+        worker->courier, "receiving from %s failed: %s%s; next try in %d ms",
         lbx_postbox_name(worker->courier->options.postbox),
         lbx_status_text(why),
-        why == LBX_CORRUPT ? "; lbx_file_store_check() lists the letters" : "");
+        why == LBX_CORRUPT ? "; lbx_file_store_check() lists the letters" : "",
+        (int)(*pause_ns / LBX_MS));
     if (!lbx__courier_is_stopping(worker->courier))
         lbx__futex_wait(&worker->word, seen, *pause_ns);
-    *pause_ns = *pause_ns > MAX_PAUSE_NS / 2 ? MAX_PAUSE_NS : *pause_ns * 2;
 }
 
 /* Whether trying again cannot help. */
@@ -202,7 +201,7 @@ lbx_status
 lbx__courier_worker_run(lbx__courier_worker *worker, int64_t max_receives)
 {
     lbx_status status = LBX_OK;
-    int64_t pause_ns = MIN_PAUSE_NS;
+    int64_t pause_ns = 0; // the last one
 
     for (int64_t i = 0; max_receives < 0 || i < max_receives; i++) {
         if (lbx__courier_is_stopping(worker->courier))
@@ -213,7 +212,7 @@ lbx__courier_worker_run(lbx__courier_worker *worker, int64_t max_receives)
         if (status == LBX_OK)
             courier_worker_handle_all(worker);
         if (status == LBX_OK || status == LBX_EMPTY)
-            pause_ns = MIN_PAUSE_NS;
+            pause_ns = 0;
         else if (courier_worker_is_final(status) || status == LBX_CANCELLED)
             break;
         else

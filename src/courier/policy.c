@@ -19,6 +19,18 @@ lbx__policy_retry_delay(const lbx_courier_options *options,
     return delay_ns < options->max_retry_ns ? delay_ns : options->max_retry_ns;
 }
 
+#define POLICY_MIN_PAUSE_NS (10 * LBX_MS)
+#define POLICY_MAX_PAUSE_NS (10 * LBX_SECOND)
+
+int64_t
+lbx__policy_pause(int64_t last_ns)
+{
+    if (last_ns == 0)
+        return POLICY_MIN_PAUSE_NS;
+    return last_ns < POLICY_MAX_PAUSE_NS / 2 ? 2 * last_ns
+                                             : POLICY_MAX_PAUSE_NS;
+}
+
 static bool
 policy_names_type(const char *const *names, size_t count, const char *name)
 {

@@ -151,7 +151,7 @@ TEST(texts_that_are_not_json_are_refused_with_a_reason)
 {
     static const char *const bad[] = {
         "",     "{",        "{\"a\":1,\"a\":2}", "[1,]",  "01",
-        "[1]x", "\"\xff\"", "\"\\u0000\"",       "nulll", "{\"a\"}",
+        "[1]x", "\"\xff\"", "\"\\u0000\"",       "nullx", "{\"a\"}",
     };
     lbx_fault fault;
     lbx_json *json;
@@ -175,7 +175,7 @@ TEST(calls_of_the_writer_in_a_wrong_order_are_refused)
 {
     // o object, a array, e end, t text; capitals: with a name
     static const char *const bad[] = {
-        "",     "o",   "e",   "oe.",  "tt",  "ot",   "aT", "T",  "O",
+        "",     "o",   "e",   "oe.",  "tt",  "otte", "aT", "T",  "O",
         "oTTe", "aee", "tae", "oAOe", "aOe", "oaee", "n",  "oNe"};
     char deep[64] = "";
 

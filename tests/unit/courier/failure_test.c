@@ -138,6 +138,37 @@ TEST(a_failure_without_words_has_those_of_its_status)
     lbx_letter_destroy(letter);
 }
 
+static lbx_status
+fail_with_words_once(lbx_job *job, void *context)
+{
+    int *failures = context;
+
+    return ++*failures == 1 ? lbx_job_fail(job, LBX_INVALID, "shop.Bad", "bad")
+                            : LBX_DENIED;
+}
+
+TEST(the_words_of_one_failure_are_not_those_of_the_next)
+{
+    int failures = 0;
+    FIXTURE(fx);
+
+    open_with_policy(&fx, 1);
+    fx.options.handle = fail_with_words_once;
+    fx.options.context = &failures;
+    for (int i = 0; i < 2; i++) {
+        const lbx_dead_letter_record *record;
+        lbx_letter *letter;
+
+        fixture_deliver(&fx, "a book", 1);
+        letter = fixture_take(fx.dead);
+        record = record_in(letter);
+        CHECK_STR(i == 0 ? "shop.Bad" : "LBX_DENIED", record->last_error_type);
+        CHECK_STR(i == 0 ? "bad" : lbx_status_text(LBX_DENIED),
+                  record->last_error);
+        lbx_letter_destroy(letter);
+    }
+}
+
 /* Any text of a handler can be part of a dead letter. */
 static lbx_status
 fail_noisily(lbx_job *job, void *context)
@@ -278,6 +309,7 @@ TEST_CITING("R-44", a_letter_that_is_not_ours_any_more_is_not_put_aside)
     CHECK_COUNTS(&fx, "requests", 1, 0, 0);
     CHECK_INT(1, fixture_stats(&fx)->lost_leases);
     CHECK_INT(0, fixture_stats(&fx)->dead_letters);
+    CHECK(!fixture_has_logged(&fx, "it is tried again")); // by another
 }
 
 /* ---- Dead letters in another store ---- */

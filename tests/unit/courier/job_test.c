@@ -349,6 +349,37 @@ TEST(a_store_that_cannot_be_reached_is_tried_again)
     receive_after(LBX_UNREACHABLE, 2);
 }
 
+/* Receives that fail: the first two, and the one after the letter. */
+static lbx_status
+fail_around_a_success(void *context, lbx_call_kind verb, const void *request)
+{
+    int *receives = context;
+
+    (void)request;
+    if (verb != LBX_CALL_RECEIVE)
+        return LBX_OK;
+    ++*receives;
+    return *receives == 3 ? LBX_OK : LBX_UNREACHABLE;
+}
+
+TEST(the_pause_is_short_again_after_a_success)
+{
+    const char *first, *second;
+    int receives = 0;
+    FIXTURE(fx);
+    struct clerk clerk;
+
+    clerk_begin(&fx, &clerk, LBX_OK);
+    fixture_before(&fx, fail_around_a_success, &receives);
+    fixture_deliver(&fx, "a book", 4);
+    CHECK_INT(1, clerk.jobs);
+    first = strstr(fx.log, "next try in 10 ms");
+    CHECK(first && strstr(first, "next try in 20 ms"));
+    second = strstr(first + 1, "next try in 10 ms");
+    CHECK(second && second > strstr(first, "next try in 20 ms"));
+    CHECK(!strstr(fx.log, "next try in 40 ms"));
+}
+
 TEST(the_log_names_the_check_when_a_store_is_damaged)
 {
     receive_after(LBX_CORRUPT, 1);

@@ -272,4 +272,33 @@ TEST_CITING("W-17", letters_that_another_consumer_has_are_not_begun)
     fixture_deliver(&fx, "a pen", 1);
     CHECK_INT(1, context.jobs);
     CHECK_INT(2, fixture_stats(&fx)->lost_leases);
+    fixture_send_many(&fx, "a map", 2); // nothing is known about these
+    fixture_run(&fx, 1);
+    CHECK_INT(3, context.jobs);
+    CHECK_INT(2, fixture_stats(&fx)->lost_leases);
+}
+
+/* A clock that goes on by a second whenever it is read. */
+static int64_t
+leap(void *context)
+{
+    return *(int64_t *)context += LBX_SECOND;
+}
+
+/* However long it took to come here: other letters may be over by then. */
+TEST(the_first_letter_of_a_receive_is_always_begun)
+{
+    int64_t now = LBX_SECOND;
+    const lbx_clock leaping = {leap, &now};
+    struct long_work context;
+    FIXTURE(fx);
+
+    open_work(&fx, &context, 0, 0, false);
+    fx.options.clock = &leaping;
+    fx.options.lease_ns = LBX_MS;
+    fx.options.max_letters = 2;
+    fixture_send_many(&fx, "a book", 2);
+    fixture_run(&fx, 1);
+    CHECK_INT(1, context.jobs);
+    CHECK_INT(1, fixture_stats(&fx)->lost_leases);
 }

@@ -18,6 +18,18 @@ TEST_CITING("W-20 W-25", delays_grow_by_a_minute_up_to_fifteen)
     CHECK_INT(900 * LBX_SECOND, lbx__policy_retry_delay(&options, UINT32_MAX));
 }
 
+TEST(pauses_double_from_ten_milliseconds_to_ten_seconds)
+{
+    static const int64_t pauses_ms[] = {10,  20,   40,   80,   160,   320,
+                                        640, 1280, 2560, 5120, 10000, 10000};
+    int64_t pause_ns = 0;
+
+    for (size_t i = 0; i < sizeof(pauses_ms) / sizeof(pauses_ms[0]); i++) {
+        pause_ns = lbx__policy_pause(pause_ns);
+        CHECK_INT(pauses_ms[i] * LBX_MS, pause_ns);
+    }
+}
+
 TEST(delays_keep_their_limits_whatever_these_are)
 {
     lbx_courier_options options = LBX_COURIER_OPTIONS_INIT;

@@ -178,9 +178,14 @@ stop_here(lbx_job *job, void *context)
 }
 
 static lbx_status
-raise_and_stop(lbx_job *job, void *context)
+look_and_stop(lbx_job *job, void *context)
 {
-    CHECK_INT(0, kill(getpid(), SIGINT)); // ignored: SIGN-3
+    struct sigaction now;
+
+    CHECK_INT(0, sigaction(SIGINT, NULL, &now));
+    CHECK(now.sa_handler == SIG_IGN); // SIGN-3
+    CHECK_INT(0, sigaction(SIGTERM, NULL, &now));
+    CHECK(now.sa_handler != count_signal && now.sa_handler != SIG_DFL);
     return stop_here(job, context);
 }
 
@@ -191,7 +196,7 @@ TEST(handlers_of_the_program_are_put_back)
     struct sigaction mine = {.sa_handler = count_signal}, now;
     FIXTURE(fx);
 
-    fixture_open_with(&fx, raise_and_stop, &fx);
+    fixture_open_with(&fx, look_and_stop, &fx);
     (void)fixture_courier(&fx);
     CHECK_INT(0, sigaction(SIGTERM, &mine, NULL));
     CHECK(signal(SIGINT, SIG_IGN) != SIG_ERR);
@@ -207,14 +212,15 @@ TEST(handlers_of_the_program_are_put_back)
     CHECK_STATUS(LBX_INVALID, lbx_courier_run_until_signal(NULL, -1));
 }
 
-/* Two couriers: one signal ends both. */
+/* One signal ends all; that one of them has stopped before changes nothing for
+ * the others (SIGN-1). */
 TEST(one_signal_ends_the_runs_of_all_couriers)
 {
-    struct run runs[2] = {{.grace_ns = -1}, {.grace_ns = -1}};
-    struct fixture fx[2];
-    pthread_t threads[2];
+    struct run runs[3] = {{.grace_ns = -1}, {.grace_ns = -1}, {.grace_ns = -1}};
+    struct fixture fx[3];
+    pthread_t threads[3];
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         runs[i].fx = &fx[i];
         fixture_open(&fx[i]);
         fx[i].options.wait_ns = -1;
@@ -223,9 +229,12 @@ TEST(one_signal_ends_the_runs_of_all_couriers)
             0, pthread_create(&threads[i], NULL, run_until_signal, &runs[i]));
         EVENTUALLY(fake_store_waiting(&fx[i].store) == 1);
     }
+    CHECK_OK(lbx_courier_stop(fx[0].courier, LBX_FOREVER));
+    CHECK_INT(0, pthread_join(threads[0], NULL));
     CHECK_INT(0, kill(getpid(), SIGTERM));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 1; i < 3; i++)
         CHECK_INT(0, pthread_join(threads[i], NULL));
+    for (int i = 0; i < 3; i++) {
         CHECK_OK(runs[i].status);
         fixture_close(&fx[i]);
     }
