@@ -90,8 +90,8 @@ report(lbx_context *context, void *state, void *message)
 /* The types do not exist yet when this table is made: it says where they will
  * be. */
 static const lbx_match account_handlers[] = {
-    {(const lbx_type *const *)&order_type, NULL, book},
-    {(const lbx_type *const *)&report_type, NULL, report},
+    LBX_MATCH(order_type, book),
+    LBX_MATCH(report_type, report),
 };
 
 static const lbx_behaviour account_behaviour = {
@@ -99,8 +99,7 @@ static const lbx_behaviour account_behaviour = {
     .name = "account",
     .state_bytes = sizeof(struct account),
     .start = open_account,
-    .matches = account_handlers,
-    .match_count = 2,
+    LBX_MATCHES(account_handlers),
 };
 
 /* ---- The teller, who stumbles over every third order ---- */
@@ -215,8 +214,8 @@ supervise(lbx_context *context, void *state, lbx_child_failure *failure)
 }
 
 static const lbx_match bank_handlers[] = {
-    {(const lbx_type *const *)&order_type, NULL, dispatch},
-    {(const lbx_type *const *)&report_type, NULL, ask_for_reports},
+    LBX_MATCH(order_type, dispatch),
+    LBX_MATCH(report_type, ask_for_reports),
 };
 
 static const lbx_behaviour bank_behaviour = {
@@ -224,8 +223,7 @@ static const lbx_behaviour bank_behaviour = {
     .name = "bank",
     .state_bytes = sizeof(struct bank),
     .start = open_bank,
-    .matches = bank_handlers,
-    .match_count = 2,
+    LBX_MATCHES(bank_handlers),
     .supervise = supervise,
 };
 

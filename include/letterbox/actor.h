@@ -10,6 +10,7 @@
  *     actor/context.h       what a handler can do
  *     actor/pool.h          pools of actors behind one ref
  *     actor/ask.h           requests with a reply, timers
+ *     actor/pipe.h          asking and waiting inside an actor
  *
  * docs/actors.md is the tour for newcomers.
  */
@@ -19,6 +20,7 @@
 #include <letterbox/actor/ask.h>
 #include <letterbox/actor/context.h>
 #include <letterbox/actor/dead_letters.h>
+#include <letterbox/actor/pipe.h>
 #include <letterbox/actor/pool.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>

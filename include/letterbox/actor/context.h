@@ -70,6 +70,16 @@ LBX_API void *lbx_context_take(lbx_context *context);
 LBX_API void lbx_context_reply(lbx_context *context, void *message);
 
 /*
+ * lbx_context_reply_typed() is the same for a message of a registered type, as
+ * lbx_tell_typed() sends it.
+ *
+ * Ownership  the message is the system's, whatever happens.
+ * Since      0.1
+ */
+LBX_API void lbx_context_reply_typed(lbx_context *context, const lbx_type *type,
+                                     void *message);
+
+/*
  * lbx_context_forward() passes the current message on, with its sender.
  *
  * Ownership  the message is the system's; the handler must not use it again.

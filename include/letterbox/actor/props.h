@@ -98,6 +98,35 @@ typedef struct lbx_match {
     lbx_actor_handler *receive;
 } lbx_match;
 
+/* Rows without a cast. `type` is a variable, an lbx_type * or a const one;
+ * anything else does not compile.
+ *
+ *     static const lbx_match matches[] = {
+ *         LBX_MATCH(order_type, take_order),
+ *         LBX_MATCH_IF(cancel_type, is_ours, cancel_order),
+ *     };
+ *
+ *     ... in the behaviour: LBX_MATCHES(matches),
+ */
+#ifdef __cplusplus
+#define LBX_MATCH_TYPE(type) (&(type))
+#else
+#define LBX_MATCH_TYPE(type)                                                   \
+    ((const lbx_type *const *)_Generic((type), lbx_type *                      \
+                                       : &(type), const lbx_type *             \
+                                       : &(type)))
+#endif
+
+#define LBX_MATCH(type, receive) LBX_MATCH_IF(type, NULL, receive)
+#define LBX_MATCH_IF(type, accepts, receive)                                   \
+    {                                                                          \
+        LBX_MATCH_TYPE(type), (accepts), (receive)                             \
+    }
+
+/* The members of a behaviour for an array of rows. */
+#define LBX_MATCHES(rows)                                                      \
+    .matches = (rows), .match_count = sizeof(rows) / sizeof((rows)[0])
+
 typedef struct lbx_behaviour {
     size_t size_bytes;  /* sizeof(lbx_behaviour) */
     const char *name;   /* for people, and for settings */

@@ -64,6 +64,8 @@ enum {
     LBX__CODE_OUTGOING,    /* an outgoing message may be accepted */
     LBX__CODE_OUTBOX_LATE, /* the deadline of one has passed */
     LBX__CODE_END_IDLE,    /* to "/user": a thread pool may be idle */
+    LBX__CODE_PIPE,        /* an operation of a pipe may be final */
+    LBX__CODE_PIPE_LATE,   /* the deadline of one has passed */
 };
 
 /* What a cell is used for. */

@@ -16,6 +16,7 @@ dead_letter_is_suppressed(const lbx_type *type, const void *message)
     return message == (const void *)&lbx__message_poison ||
            type == lbx_terminated_type() ||
            type == lbx_receive_timeout_type() ||
+           lbx__pipe_is_minor(type, message) ||
            (type && lbx_type_is_a(type, lbx_dead_letter_suppressed_type()));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Facilities: the state of what few actors use (become, stash, watching,
- * receive timeout, outbox, supervision strategy), allocated on first use.
+ * receive timeout, outbox, pipes, supervision strategy), allocated on first
+ * use.
  *
  * Threads: the owner of the cell.
  */
@@ -24,6 +25,8 @@ lbx__facilities_of(lbx__cell *cell)
     facilities->stash_capacity = LBX_UNLIMITED;
     facilities->idle_ns = -1;
     lbx__list_init(&facilities->timers);
+    lbx__minheap_init(&facilities->pipes, cell->system->options.allocator);
+    facilities->pipes_due_ns = LBX_FOREVER;
     cell->facilities = facilities;
     return facilities;
 }
@@ -38,6 +41,7 @@ lbx__facilities_free(lbx__cell *cell)
         return;
     lbx__map_fini(&facilities->watching, allocator);
     lbx__array_fini(&facilities->receives, allocator);
+    lbx__minheap_fini(&facilities->pipes);
     lbx__free(allocator, facilities, sizeof(*facilities));
     cell->facilities = NULL;
 }

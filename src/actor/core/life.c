@@ -203,6 +203,7 @@ lbx__life_end(lbx_context *context)
     lbx__node_list watchers = {0};
     lbx__node *node;
 
+    lbx__pipe_end(cell);
     life_call_stop(context);
     lbx__router_end(cell);
     cell->phase = LBX__PHASE_ENDED;
@@ -256,6 +257,7 @@ lbx__life_restart(lbx_context *context)
         if (life_stop_children(cell, false) > 0)
             return; // the end of the last one calls this again
     }
+    lbx__pipe_end(cell);
     life_call_stop(context);
     cell->restarting = false;
     if (cell->state)

@@ -43,7 +43,7 @@ typedef struct lbx__node {
     int32_t priority;
     uint8_t channel;
     uint8_t code; /* system messages: what it is; others: lbx__report_duty */
-    bool notice;  /* of an end: handled only if it is awaited */
+    bool notice;  /* of an end, or a result: handled only if it is awaited */
     bool plain;   /* only its recipient must be checked */
 } lbx__node;
 

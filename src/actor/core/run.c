@@ -37,6 +37,8 @@ run_discard_system_node(lbx_system *system, lbx__node *node)
         lbx__watch_notify(system, node);
     else if (node->code == LBX__CODE_OUTGOING)
         lbx__outbox_bury(node);
+    else if (node->code == LBX__CODE_PIPE)
+        lbx__pipe_bury(node);
     else
         lbx__node_pool_put(system->pool, node);
 }
@@ -84,6 +86,12 @@ run_handle_system_node(lbx_context *context, lbx__node *node)
         return; // the node is not from the pool
     case LBX__CODE_OUTBOX_LATE:
         lbx__outbox_poll_all(cell);
+        break;
+    case LBX__CODE_PIPE:
+        lbx__pipe_poll(cell, node);
+        return; // the node is not from the pool
+    case LBX__CODE_PIPE_LATE:
+        lbx__pipe_poll_late(cell);
         break;
     case LBX__CODE_END_IDLE:
         lbx__dispatchers_end_idle(cell->system->dispatchers);
@@ -224,6 +232,15 @@ run_has_expired(const lbx__cell *cell, const lbx__node *node)
            lbx_clock_now(cell->system->options.clock) >= node->deadline_ns;
 }
 
+/* Whether the actor still awaits a notice of an end, or a result. */
+static bool
+run_expects(lbx__cell *cell, lbx__node *node)
+{
+    if (node->type == lbx_pipe_result_type())
+        return lbx__pipe_expects(cell, node);
+    return lbx__watch_expects(cell, node);
+}
+
 static void
 run_handle(lbx_context *context, lbx__node *node)
 {
@@ -234,7 +251,7 @@ run_handle(lbx_context *context, lbx__node *node)
                                       LBX_LOSS_NO_ACTOR); // CELL-3
     else if (node->message == (const void *)&lbx__message_poison)
         lbx__life_poison(context);
-    else if (node->notice && !lbx__watch_expects(cell, node))
+    else if (node->notice && !run_expects(cell, node))
         return; // no longer awaited
     else if (run_has_expired(cell, node))
         lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_EXPIRED);

@@ -32,6 +32,7 @@
 #include "base/array.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/minheap.h"
 #include "base/park.h"
 #include <letterbox/actor.h>
 
@@ -108,6 +109,11 @@ struct lbx__facilities {
 
     struct lbx__outgoing *outbox; /* messages that wait for space elsewhere */
     struct lbx__ask *ask;         /* a promise's */
+
+    /* Operations that the actor waits for: PIPE-1 in pipe.c. */
+    lbx__minheap pipes;
+    int64_t pipes_due_ns; /* when their timer fires; LBX_FOREVER: none runs */
+    uint32_t era;         /* how often the actor has begun anew */
 };
 
 /* One call of a behaviour's function. */
@@ -264,6 +270,18 @@ lbx_status lbx__timers_start_system(lbx__timers *timers, uint64_t to,
 /* timeout.c: around the messages of a run. */
 void lbx__timeout_begin_run(lbx__cell *cell);
 void lbx__timeout_end_run(lbx__cell *cell);
+
+/* pipe.c. By the owner: on a node that a waker pushed; on a deadline; before
+ * `stop` is called. */
+void lbx__pipe_poll(lbx__cell *cell, lbx__node *node);
+void lbx__pipe_poll_late(lbx__cell *cell);
+void lbx__pipe_end(lbx__cell *cell);
+/* Frees a node whose actor has ended (PIPE-2). */
+void lbx__pipe_bury(lbx__node *node);
+/* Returns whether a result is of this era; otherwise it was a dead letter. */
+bool lbx__pipe_expects(lbx__cell *cell, lbx__node *result);
+/* Whether a message is a result that no one misses. */
+bool lbx__pipe_is_minor(const lbx_type *type, const void *message);
 
 /* ask.c: the first message of a promise; its end when the ask was left. */
 void lbx__ask_answer(lbx_context *context);

@@ -101,8 +101,8 @@ spawn_matching(struct world *world, const lbx_match *rows, size_t count,
 MATCH_TEST(first_row_that_fits_is_called)
 {
     const lbx_match rows[] = {
-        {(const lbx_type *const *)&pear, is_ripe, on_ripe},
-        {(const lbx_type *const *)&apple, NULL, on_apple},
+        LBX_MATCH_IF(pear, is_ripe, on_ripe),
+        LBX_MATCH(apple, on_apple),
         {fruit_slot, NULL, on_fruit},
     };
     lbx_ref ref = spawn_matching(world, rows, 3, on_rest);
