@@ -11,6 +11,7 @@
  *     actor/pool.h          pools of actors behind one ref
  *     actor/ask.h           requests with a reply, timers
  *     actor/pipe.h          asking and waiting inside an actor
+ *     actor/probe.h         for tests: an actor whose messages are expected
  *
  * docs/actors.md is the tour for newcomers.
  */
@@ -22,6 +23,7 @@
 #include <letterbox/actor/dead_letters.h>
 #include <letterbox/actor/pipe.h>
 #include <letterbox/actor/pool.h>
+#include <letterbox/actor/probe.h>
 #include <letterbox/actor/props.h>
 #include <letterbox/actor/ref.h>
 #include <letterbox/actor/selection.h>

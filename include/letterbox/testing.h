@@ -26,6 +26,8 @@
  *     ...
  *     lbx_test_clock_advance(&time, 30 * LBX_SECOND, store);
  *
+ * Actors are tested with probes: <letterbox/actor/probe.h>.
+ *
  * Threads    any.
  */
 #ifndef LETTERBOX_TESTING_H

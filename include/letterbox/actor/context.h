@@ -13,6 +13,12 @@
 
 #include <letterbox/actor/system.h>
 
+#if defined(__GNUC__)
+#define LBX_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define LBX_PRINTF(text, first)
+#endif
+
 LBX_BEGIN
 
 /*
@@ -101,6 +107,31 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_spawn(lbx_context *context,
                                                   lbx_ref *ret);
 
 /*
+ * lbx_context_children() writes the refs of this actor's children that have not
+ * stopped into `ret`, as far as `capacity` allows, and returns how many there
+ * are.
+ *
+ * Ownership  refs own nothing.
+ * Since      0.1
+ */
+LBX_API size_t lbx_context_children(lbx_context *context, lbx_ref *ret,
+                                    size_t capacity);
+
+/*
+ * lbx_context_fail() gives a failure words: it returns `status`, for the
+ * handler to return, and what it said goes to the supervisor
+ * (lbx_child_failure) and to watchers (lbx_termination), cut at 200 bytes.
+ *
+ *     return lbx_context_fail(context, LBX_IO, "cannot read %s", path);
+ *
+ * Returns    `status`.
+ * Since      0.1
+ */
+LBX_API LBX_PRINTF(3, 4) lbx_status
+    lbx_context_fail(lbx_context *context, lbx_status status,
+                     const char *format, ...);
+
+/*
  * lbx_context_stop() stops this actor after the current message.
  *
  * Since      0.1
@@ -145,12 +176,41 @@ LBX_API LBX_MUST_USE lbx_status lbx_context_watch(lbx_context *context,
 LBX_API void lbx_context_unwatch(lbx_context *context, lbx_ref ref);
 
 /*
- * lbx_terminated_type() is the type of the notices that watching brings. The
- * message encodes the ref of the stopped actor: lbx_terminated_ref() reads it.
+ * lbx_terminated_type() is the type of the notices that watching brings.
+ * lbx_terminated_ref() reads from such a message which actor has stopped, and
+ * lbx_terminated_why() why.
  *
  * Since      0.1
  */
 LBX_API const lbx_type *lbx_terminated_type(void);
+
+/* Why an actor has stopped. */
+typedef enum lbx_termination_reason {
+    LBX_TERMINATION_STOPPED = 0, /* by lbx_ref_stop(), a pill, or itself */
+    LBX_TERMINATION_FAILED,      /* it had failed; its supervisor stopped it */
+    LBX_TERMINATION_RESTART_LIMIT, /* it failed too often to be restarted */
+    LBX_TERMINATION_BY_PARENT,     /* with its parent's end or restart, or with
+                                      a sibling that failed */
+    LBX_TERMINATION_GONE,          /* it had stopped before it was watched */
+} lbx_termination_reason;
+
+typedef struct lbx_termination {
+    size_t size_bytes; /* the library sets it */
+    lbx_ref ref;
+    lbx_termination_reason reason;
+    lbx_status status; /* of its last failure, for LBX_TERMINATION_FAILED and
+                          _RESTART_LIMIT; otherwise LBX_OK */
+    const char *text;  /* what it said then (lbx_context_fail()); or NULL */
+} lbx_termination;
+
+/*
+ * lbx_terminated_why() is why an actor has stopped, read from a message of that
+ * type; NULL for one that is no notice of the library's.
+ *
+ * Ownership  it is the message's, and valid as long as that.
+ * Since      0.1
+ */
+LBX_API const lbx_termination *lbx_terminated_why(const void *message);
 
 /*
  * lbx_terminated_ref() is the actor that has stopped, read from a message of

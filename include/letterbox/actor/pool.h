@@ -54,6 +54,8 @@ typedef struct lbx_pool {
      * spawn. */
     const lbx_props *props;
     lbx_strategy strategy; /* for the routees */
+    /* the same, instead of `strategy`; copied. NULL: `strategy` */
+    const lbx_supervisor *supervisor;
 } lbx_pool;
 
 #define LBX_POOL_INIT                                                          \

@@ -70,6 +70,8 @@ typedef struct lbx_child_failure {
     int64_t retry_ns;  /* in: the strategy's delay; may be changed for
                             LBX_DIRECTIVE_RETRY */
     const char *name;  /* of the child's behaviour */
+    const char *text;  /* what the child said (lbx_context_fail()); NULL:
+                            nothing. Valid during the call */
 } lbx_child_failure;
 
 /* What supervisors do when the behaviour has no `supervise` of its own. */
@@ -86,6 +88,35 @@ typedef struct lbx_strategy {
     {                                                                          \
         .directive = LBX_DIRECTIVE_RESTART, .max_restarts = 10,                \
         .within_ns = 60 * LBX_SECOND, .retry_ns = 100 * LBX_MS                 \
+    }
+
+/* A strategy and more: for props, pools and "/user". Start it from
+ * LBX_SUPERVISOR_INIT.
+ *
+ * With a back-off, a child that is restarted stops at once and starts again
+ * later: after `min_backoff_ns`, then `backoff_factor` times as long for each
+ * restart that follows, at most `max_backoff_ns`. One that has not failed for
+ * `max_backoff_ns` since its last start begins with `min_backoff_ns` again.
+ * Its messages wait meanwhile. */
+typedef struct lbx_supervisor {
+    size_t size_bytes; /* LBX_SUPERVISOR_INIT sets it */
+    lbx_strategy strategy;
+
+    /* Decides in place of the strategy's directive; a behaviour's own
+     * `supervise` comes first. Called by the thread that runs the supervisor.
+     * NULL: the strategy's directive. */
+    lbx_directive (*decide)(void *context, lbx_child_failure *failure);
+    void *context; /* must outlive the supervisor */
+
+    int64_t min_backoff_ns; /* 0: no back-off */
+    int64_t max_backoff_ns;
+    double backoff_factor; /* 1 or more */
+} lbx_supervisor;
+
+#define LBX_SUPERVISOR_INIT                                                    \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_supervisor), .strategy = LBX_STRATEGY_INIT,   \
+        .max_backoff_ns = 60 * LBX_SECOND, .backoff_factor = 2                 \
     }
 
 /* One row of a match table: messages of `type` or derived from it, for which
@@ -190,6 +221,8 @@ typedef struct lbx_props {
     /* 1 and up; LBX_DEFAULT: from the settings; LBX_UNLIMITED */
     int64_t stash_capacity;
     lbx_fault *fault; /* filled in when the spawn fails */
+    /* for its children, instead of `strategy`; copied. NULL: `strategy` */
+    const lbx_supervisor *supervisor;
 } lbx_props;
 
 #define LBX_PROPS_INIT                                                         \

@@ -88,6 +88,10 @@ typedef struct lbx_system_options {
      * the system. NULL: not called. */
     void (*warn)(void *context, const char *line);
     void *warn_context;
+
+    /* What "/user" does about its children that fail; copied. NULL: as
+     * LBX_SUPERVISOR_INIT. It has no parent: LBX_DIRECTIVE_ESCALATE stops. */
+    const lbx_supervisor *supervisor;
 } lbx_system_options;
 
 #define LBX_SYSTEM_OPTIONS_INIT                                                \

@@ -93,6 +93,7 @@ ask_tell_asked(lbx__ask *ask, uint8_t code)
     node->sender = ask->promise;
     node->recipient = ask->asked;
     node->code = code;
+    node->message = NULL; // the notice need not say why
     lbx__cell_push_system(lbx__cell_of(ask->asked), node);
     return true;
 }
@@ -113,7 +114,7 @@ ask_end_promise(lbx_context *context)
         lbx__dead_letter_publish_node(system, node, LBX_LOSS_NO_ACTOR);
     lbx__facilities_free(cell);
     while ((node = lbx__node_list_take(&watchers)))
-        lbx__watch_notify(system, node);
+        lbx__watch_notify_gone(system, node);
     if (!ask->handled)
         (void)ask_tell_asked(ask, LBX__CODE_UNWATCH);
     ask_unref(ask);

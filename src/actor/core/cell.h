@@ -64,6 +64,7 @@ enum {
     LBX__CODE_OUTGOING,    /* an outgoing message may be accepted */
     LBX__CODE_OUTBOX_LATE, /* the deadline of one has passed */
     LBX__CODE_END_IDLE,    /* to "/user": a thread pool may be idle */
+    LBX__CODE_CONTINUE,    /* a pause before a start may be over */
     LBX__CODE_PIPE,        /* an operation of a pipe may be final */
     LBX__CODE_PIPE_LATE,   /* the deadline of one has passed */
 };
@@ -74,6 +75,13 @@ enum {
     LBX__ROLE_GUARDIAN, /* "/user" */
     LBX__ROLE_PROMISE,  /* the sender of an ask */
     LBX__ROLE_BALANCER, /* a pool whose children share its mailbox */
+};
+
+/* What a cell's family has decided; the first under its own lock, the second
+ * under its parent's. */
+enum {
+    LBX__FAMILY_BARREN = 1,    /* no more children */
+    LBX__FAMILY_CONDEMNED = 2, /* stopped by its parent */
 };
 
 struct lbx__cell {
@@ -116,9 +124,9 @@ struct lbx__cell {
     char *name;     /* NULL: made from `serial` */
     void *argument; /* the owner's */
     lbx__cell *next_orphan;
-    uint32_t serial;       /* of this life, for unnamed actors' names */
-    bool barren;           /* no more children */
-    _Atomic(uint8_t) step; /* the selection step that decided; set at birth */
+    uint32_t serial;         /* of this life, for unnamed actors' names */
+    _Atomic(uint8_t) family; /* LBX__FAMILY_*; set under a lock */
+    _Atomic(uint8_t) step;   /* the selection step that decided; set at birth */
     _Atomic(uint16_t)
         mailbox; /* its number in the settings, or 0; set at birth */
 };

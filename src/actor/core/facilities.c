@@ -12,7 +12,7 @@
 lbx__facilities *
 lbx__facilities_of(lbx__cell *cell)
 {
-    static const lbx_strategy strategy = LBX_STRATEGY_INIT;
+    static const lbx_supervisor supervisor = LBX_SUPERVISOR_INIT;
     lbx__facilities *facilities = cell->facilities;
 
     if (facilities)
@@ -21,7 +21,7 @@ lbx__facilities_of(lbx__cell *cell)
         lbx__zalloc(cell->system->options.allocator, sizeof(*facilities));
     if (!facilities)
         return NULL;
-    facilities->strategy = strategy;
+    facilities->supervisor = supervisor;
     facilities->stash_capacity = LBX_UNLIMITED;
     facilities->idle_ns = -1;
     lbx__list_init(&facilities->timers);
@@ -42,6 +42,8 @@ lbx__facilities_free(lbx__cell *cell)
     lbx__map_fini(&facilities->watching, allocator);
     lbx__array_fini(&facilities->receives, allocator);
     lbx__minheap_fini(&facilities->pipes);
+    lbx__reason_unref(facilities->reason);
+    lbx__reason_unref(facilities->said);
     lbx__free(allocator, facilities, sizeof(*facilities));
     cell->facilities = NULL;
 }

@@ -18,6 +18,7 @@
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/dispatchers.h"
 #include "actor/core/outbox.h"
+#include "actor/core/reason.h"
 #include "actor/core/system.h"
 #include "base/alloc.h"
 #include "base/park.h"
@@ -70,9 +71,14 @@ life_stop_children(lbx__cell *cell, bool last)
 
     // Under the lock no child leaves the list, so its cell stays its own.
     lbx__lock_take(&cell->lock);
-    cell->barren |= last;
-    for (lbx__cell *child = cell->children; child; child = child->next_sibling)
+    // Relaxed, both: the lock orders the first, the stop the second.
+    if (last)
+        (void)lbx__or(&cell->family, LBX__FAMILY_BARREN, relaxed);
+    for (lbx__cell *child = cell->children; child;
+         child = child->next_sibling) {
+        (void)lbx__or(&child->family, LBX__FAMILY_CONDEMNED, relaxed);
         lbx__cell_stop(child, child->life);
+    }
     count = cell->child_count;
     lbx__lock_give(&cell->lock);
     return count;
@@ -90,6 +96,28 @@ lbx__life_find_child(lbx__cell *cell, uint32_t serial)
             ref = lbx__cell_ref(child);
     lbx__lock_give(&cell->lock);
     return ref;
+}
+
+size_t
+lbx_context_children(lbx_context *context, lbx_ref *ret, size_t capacity)
+{
+    size_t count = 0;
+
+    if (!context)
+        return 0;
+    lbx__lock_take(&context->cell->lock);
+    for (lbx__cell *child = context->cell->children; child;
+         child = child->next_sibling) {
+        const lbx_ref ref = {lbx__cell_ref(child)};
+
+        if (!lbx__ref_lives(ref.word))
+            continue; // it has stopped, and is about to be released
+        if (ret && count < capacity)
+            ret[count] = ref;
+        count++;
+    }
+    lbx__lock_give(&context->cell->lock);
+    return count;
 }
 
 static uint32_t
@@ -114,6 +142,7 @@ lbx__life_begin_stop(lbx_context *context)
         lbx__ask_end(context);
         return;
     }
+    lbx__supervision_note_end(cell);
     cell->phase = LBX__PHASE_STOPPING;
     // Senders can see it. Relaxed: it is no work (CELL-2).
     lbx__store(&cell->stop, cell->life, relaxed);
@@ -195,12 +224,31 @@ life_clear_inbox(lbx__cell *cell)
         lbx__dead_letter_publish_node(cell->system, node, LBX_LOSS_CLOSED);
 }
 
+/* What watchers are told. The caller gets a reference to the reason. */
+static lbx__notice
+life_end_notice(const lbx__cell *cell)
+{
+    const lbx__facilities *facilities = cell->facilities;
+    lbx__notice notice = {0};
+
+    // Relaxed: the stop orders it.
+    if (lbx__load(&cell->family, relaxed) & LBX__FAMILY_CONDEMNED)
+        notice.why.reason = LBX_TERMINATION_BY_PARENT;
+    if (facilities && facilities->ended != LBX_TERMINATION_STOPPED) {
+        notice.why.reason = facilities->ended;
+        notice.why.status = facilities->failure;
+        notice.reason = lbx__reason_ref(facilities->reason);
+    }
+    return notice;
+}
+
 void
 lbx__life_end(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
     lbx_system *system = cell->system;
     lbx__node_list watchers = {0};
+    lbx__notice why;
     lbx__node *node;
 
     lbx__pipe_end(cell);
@@ -213,12 +261,14 @@ lbx__life_end(lbx_context *context)
     lbx__actor_mailbox_detach(cell);
     life_clear_inbox(cell);
     lbx__life_free_state(cell);
+    why = life_end_notice(cell);
     if (cell->facilities)
         watchers = cell->facilities->watchers;
     lbx__facilities_free(cell);
     lbx__dispatchers_leave(cell);
     while ((node = lbx__node_list_take(&watchers)))
-        lbx__watch_notify(system, node);
+        lbx__watch_notify(system, node, &why);
+    lbx__reason_unref(why.reason);
     if (cell->parent)
         (void)lbx__sub(&system->alive, 1, relaxed); // a number
     if (cell->parent) {
@@ -245,21 +295,14 @@ lbx__life_release_child(lbx_context *context, lbx__cell *child)
         lbx__life_restart(context);
 }
 
-/* Stops the children first; then stop, fresh state, start. */
 void
-lbx__life_restart(lbx_context *context)
+lbx__life_start_again(lbx_context *context)
 {
     lbx__cell *cell = context->cell;
     lbx_status status;
 
-    if (!cell->restarting) {
-        cell->restarting = true;
-        if (life_stop_children(cell, false) > 0)
-            return; // the end of the last one calls this again
-    }
-    lbx__pipe_end(cell);
-    life_call_stop(context);
     cell->restarting = false;
+    lbx__supervision_forget(cell);
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
     if (cell->facilities) {
@@ -270,4 +313,21 @@ lbx__life_restart(lbx_context *context)
     status = lbx__life_start(context);
     if (status != LBX_OK)
         (void)lbx__supervision_fail(context, status);
+}
+
+/* Stops the children first; then stop, fresh state, start. */
+void
+lbx__life_restart(lbx_context *context)
+{
+    lbx__cell *cell = context->cell;
+
+    if (!cell->restarting) {
+        cell->restarting = true;
+        if (life_stop_children(cell, false) > 0)
+            return; // the end of the last one calls this again
+    }
+    lbx__pipe_end(cell);
+    life_call_stop(context);
+    if (!lbx__supervision_pauses(cell))
+        lbx__life_start_again(context);
 }

@@ -19,20 +19,25 @@ static const lbx_type *suppressed_type;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const lbx_type *
-message_make_type(lbx__type_storage *room, const char *name)
+message_make_type(lbx__type_storage *room, const char *name,
+                  void (*destroy)(void *message, void *context))
 {
     lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
 
     options.name = name;
+    options.destroy = destroy;
     return lbx__type_init_static(room, options);
 }
 
 static void
 message_make_types(void)
 {
-    terminated_type = message_make_type(&rooms[0], "letterbox.Terminated");
-    timeout_type = message_make_type(&rooms[1], "letterbox.ReceiveTimeout");
-    suppressed_type = message_make_type(&rooms[2], "letterbox.Suppressed");
+    terminated_type = message_make_type(&rooms[0], "letterbox.Terminated",
+                                        lbx__watch_destroy_notice);
+    timeout_type =
+        message_make_type(&rooms[1], "letterbox.ReceiveTimeout", NULL);
+    suppressed_type =
+        message_make_type(&rooms[2], "letterbox.Suppressed", NULL);
 }
 
 const lbx_type *

@@ -33,6 +33,7 @@ typedef struct router {
 typedef struct router_pool {
     lbx_pool pool;
     lbx_props props;
+    lbx_supervisor supervisor; /* of the props, if they have one */
 } router_pool;
 
 LBX__SIZED(pool_sized, lbx_pool, strategy, LBX_POOL_INIT);
@@ -68,6 +69,18 @@ router_copy_pool(lbx_system *system, const router_pool *from)
         copy->pool.props = &copy->props;
     }
     return copy;
+}
+
+/* Routees are made later: what their props point to may be gone then. */
+static lbx_status
+router_keep_supervisor(router_pool *pool)
+{
+    const lbx_supervisor *given = pool->props.supervisor;
+
+    if (!given)
+        return LBX_OK;
+    pool->props.supervisor = &pool->supervisor;
+    return lbx__supervision_read(given, pool->props.fault, &pool->supervisor);
 }
 
 static lbx_status
@@ -269,6 +282,7 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
     props.behaviour = &router_behaviour;
     props.argument = copy;
     props.strategy = pool->strategy;
+    props.supervisor = pool->supervisor;
     if (pool->routing == LBX_POOL_ROUTING_BALANCING) {
         props.mailbox = from->props.mailbox;
         props.mailbox_options = from->props.mailbox_options;
@@ -276,9 +290,12 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
         copy->props.mailbox_options = NULL;
     }
     props.fault = from->props.fault;
+    status = router_keep_supervisor(copy);
     copy->props.fault = NULL; // it may be gone when they are made
-    status = lbx__spawn_pool(system, parent, &props, name,
-                             pool->routing == LBX_POOL_ROUTING_BALANCING, ret);
+    if (status == LBX_OK)
+        status =
+            lbx__spawn_pool(system, parent, &props, name,
+                            pool->routing == LBX_POOL_ROUTING_BALANCING, ret);
     if (status != LBX_OK)
         lbx__free(system->options.allocator, copy, sizeof(*copy));
     return status;

@@ -34,13 +34,16 @@ static void
 run_discard_system_node(lbx_system *system, lbx__node *node)
 {
     if (node->code == LBX__CODE_WATCH)
-        lbx__watch_notify(system, node);
+        lbx__watch_notify_gone(system, node);
     else if (node->code == LBX__CODE_OUTGOING)
         lbx__outbox_bury(node);
     else if (node->code == LBX__CODE_PIPE)
         lbx__pipe_bury(node);
-    else
+    else {
+        if (node->code == LBX__CODE_FAILURE)
+            lbx__supervision_discard(node);
         lbx__node_pool_put(system->pool, node);
+    }
 }
 
 static void
@@ -68,6 +71,9 @@ run_handle_system_node(lbx_context *context, lbx__node *node)
         break;
     case LBX__CODE_RETRY:
         lbx__supervision_retry(context);
+        break;
+    case LBX__CODE_CONTINUE:
+        lbx__supervision_continue(context);
         break;
     case LBX__CODE_SUSPEND:
         if (cell->suspensions < UINT8_MAX)

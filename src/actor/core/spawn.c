@@ -81,6 +81,15 @@ spawn_is_default_strategy(const lbx_strategy *strategy)
            strategy->retry_ns == usual.retry_ns;
 }
 
+static lbx_status
+spawn_read_supervisor(const lbx_props *props, lbx_supervisor *ret)
+{
+    if (props->supervisor)
+        return lbx__supervision_read(props->supervisor, props->fault, ret);
+    ret->strategy = props->strategy;
+    return LBX_OK;
+}
+
 /* Puts a child on its parent's list; false when the parent has no more. */
 static bool
 spawn_join_family(lbx__cell *parent, lbx__cell *child)
@@ -88,7 +97,7 @@ spawn_join_family(lbx__cell *parent, lbx__cell *child)
     bool joined;
 
     lbx__lock_take(&parent->lock);
-    joined = !parent->barren;
+    joined = !(lbx__load(&parent->family, relaxed) & LBX__FAMILY_BARREN);
     if (joined) {
         child->prev_sibling = NULL;
         child->next_sibling = parent->children;
@@ -126,7 +135,7 @@ spawn_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         parent->parent && (parent->held || parent->phase == LBX__PHASE_FAILED);
     // Not written: threads that look at the last life may be reading them.
     assert(cell->child_count == 0 && !cell->children);
-    cell->barren = false;
+    lbx__store(&cell->family, 0, relaxed); // no other thread knows it
     // Relaxed: a number.
     cell->serial = lbx__add(&system->serials, 1, relaxed);
     status = lbx__names_enter(system->names, cell, parent, name);
@@ -136,13 +145,15 @@ spawn_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
                                   name);
     if (status != LBX_OK)
         return status;
-    if (!spawn_is_default_strategy(&props->strategy) ||
+    if (props->supervisor || !spawn_is_default_strategy(&props->strategy) ||
         props->stash_capacity != LBX_DEFAULT) {
         lbx__facilities *facilities = lbx__facilities_of(cell);
 
         if (!facilities)
             return LBX_NO_MEMORY;
-        facilities->strategy = props->strategy;
+        status = spawn_read_supervisor(props, &facilities->supervisor);
+        if (status != LBX_OK)
+            return status;
         if (props->stash_capacity != LBX_DEFAULT)
             facilities->stash_capacity = props->stash_capacity;
     }

@@ -80,10 +80,21 @@ system_check_options(const lbx_system_options *options)
 static lbx_status
 system_create_guardian(lbx_system *system)
 {
+    const lbx_system_options *options = &system->options;
     lbx__cell *cell = lbx__cells_get(system->cells);
+    lbx_status status = LBX_OK;
 
     if (!cell)
         return LBX_NO_MEMORY;
+    if (options->supervisor && !lbx__facilities_of(cell))
+        status = LBX_NO_MEMORY;
+    else if (options->supervisor)
+        status = lbx__supervision_read(options->supervisor, options->fault,
+                                       &cell->facilities->supervisor);
+    if (status != LBX_OK) {
+        lbx__facilities_free(cell);
+        return status;
+    }
     lbx__store(&cell->runnable.dispatcher, system->dispatcher, relaxed);
     cell->behaviour = &guardian;
     cell->role = LBX__ROLE_GUARDIAN;
@@ -176,6 +187,7 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
         return status;
     }
     system->options.fault = NULL; // it was for the creation
+    system->options.supervisor = NULL;
     *ret = system;
     return LBX_OK;
 }

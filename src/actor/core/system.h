@@ -28,6 +28,7 @@
 #define LBX_ACTOR_CORE_SYSTEM_H
 
 #include "actor/core/cell.h"
+#include "actor/core/reason.h"
 #include "actor/dispatch/dispatcher.h"
 #include "base/array.h"
 #include "base/list.h"
@@ -76,7 +77,7 @@ struct lbx_system {
 
 /* What few actors use: allocated on first use, freed when the actor ends. */
 struct lbx__facilities {
-    lbx_strategy strategy;
+    lbx_supervisor supervisor;
 
     /* Watchers: the WATCH nodes they sent, which become their notices; and
      * the actors that this one watches. */
@@ -100,6 +101,21 @@ struct lbx__facilities {
     /* Restarts in the current window. */
     int32_t restarts;
     int64_t window_ns;
+
+    /* The last failure, until it is settled; and what the actor has just said
+     * about one, for the message that was the `said_at`-th. */
+    lbx_status failure;
+    lbx__reason *reason;
+    lbx__reason *said;
+    lbx_status said_status;
+    uint64_t said_at;
+    lbx_termination_reason ended; /* why it is ending */
+
+    /* Back-off: SUPER-2 in supervision.c. */
+    uint32_t backoffs;  /* in a row */
+    int64_t pause_ns;   /* before the start that is next */
+    int64_t started_ns; /* the last start, or the next one during a pause */
+    bool pausing;
 
     /* The receive timeout. */
     int64_t idle_ns; /* negative: none */
@@ -191,12 +207,25 @@ void lbx__life_end(lbx_context *context);
 void lbx__life_release_child(lbx_context *context, lbx__cell *child);
 lbx_status lbx__life_start(lbx_context *context);
 void lbx__life_restart(lbx_context *context);
+/* The second half of a restart: fresh state, start. */
+void lbx__life_start_again(lbx_context *context);
 void lbx__life_free_state(lbx__cell *cell);
 
 /* watch.c */
+/* What a notice of an end says: a message of lbx_terminated_type(). */
+typedef struct lbx__notice {
+    lbx_termination why; /* first: it is what users read */
+    lbx_system *system;
+    lbx__reason *reason; /* a reference; or NULL */
+} lbx__notice;
+void lbx__watch_destroy_notice(void *message, void *context);
 void lbx__watch_add(lbx__cell *cell, lbx__node *node);
 void lbx__watch_remove(lbx__cell *cell, lbx__node *node);
-void lbx__watch_notify(lbx_system *system, lbx__node *node);
+/* Turns a WATCH node into the notice, with what `why` says, and sends it. */
+void lbx__watch_notify(lbx_system *system, lbx__node *node,
+                       const lbx__notice *why);
+/* The same for an actor that had ended before. */
+void lbx__watch_notify_gone(lbx_system *system, lbx__node *node);
 /* Returns whether the actor awaits this notice, and no longer awaits it. */
 bool lbx__watch_expects(lbx__cell *cell, lbx__node *notice);
 
@@ -206,6 +235,19 @@ lbx_status lbx__supervision_fail(lbx_context *context, lbx_status status);
 void lbx__supervision_decide(lbx_context *context, const lbx__node *message);
 void lbx__supervision_obey(lbx_context *context, const lbx__node *message);
 void lbx__supervision_retry(lbx_context *context);
+/* The failure is settled: the actor goes on. */
+void lbx__supervision_forget(lbx__cell *cell);
+/* A pause may be over. */
+void lbx__supervision_continue(lbx_context *context);
+/* Whether the start of a restart comes later; then a timer runs. */
+bool lbx__supervision_pauses(lbx__cell *cell);
+/* Before an actor stops: notes whether it had failed. */
+void lbx__supervision_note_end(lbx__cell *cell);
+/* The end of a FAILURE that is not decided. */
+void lbx__supervision_discard(lbx__node *failure);
+/* Copies a user's supervisor; INVALID. */
+lbx_status lbx__supervision_read(const lbx_supervisor *given, lbx_fault *fault,
+                                 lbx_supervisor *ret);
 /* The parent is held, or no longer is (SUPER-1). */
 void lbx__supervision_hold(lbx__cell *cell, bool held);
 

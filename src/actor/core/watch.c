@@ -2,31 +2,60 @@
 /*
  * Watching: a notice when another actor has ended.
  *
- * The watched actor keeps the node that asks, and the node comes back as the
- * notice, so that there is always memory for it: exactly one for each watch,
- * also when the watched actor had ended before. The watcher keeps the set of
- * refs that it watches, and handles only notices that it awaits: none after an
- * unwatch, and one where it has watched the same life twice.
+ * The watched actor keeps the node that asks, and the node comes back with the
+ * notice that the watcher has allocated, so that there is always memory for it:
+ * exactly one for each watch, also when the watched actor had ended before. The
+ * watcher keeps the set of refs that it watches, and handles only notices that
+ * it awaits: none after an unwatch, and one where it has watched the same life
+ * twice.
  *
  * Threads: the owner of the cell that a function is given.
  */
 #include "actor/core/system.h"
 
+#include "base/alloc.h"
+
 lbx_ref
 lbx_terminated_ref(const void *message)
 {
-    return lbx_ref_of_sender(message);
+    const lbx__notice *notice = message;
+
+    return notice ? notice->why.ref : lbx_ref_nobody();
 }
 
-/* Turns a WATCH node into the notice, and sends it. */
+const lbx_termination *
+lbx_terminated_why(const void *message)
+{
+    return message;
+}
+
 void
-lbx__watch_notify(lbx_system *system, lbx__node *node)
+lbx__watch_destroy_notice(void *message, void *context)
+{
+    lbx__notice *notice = message;
+
+    (void)context;
+    if (!notice)
+        return;
+    lbx__reason_unref(notice->reason);
+    lbx__free(notice->system->options.allocator, notice, sizeof(*notice));
+}
+
+void
+lbx__watch_notify(lbx_system *system, lbx__node *node, const lbx__notice *why)
 {
     uint64_t ended = node->recipient;
     uint64_t watcher = node->sender;
+    lbx__notice *notice = node->message; // NULL: a promise, which needs none
 
-    (void)system;
-    node->message = (void *)(uintptr_t)ended;
+    if (notice) {
+        *notice = *why;
+        notice->why.size_bytes = sizeof(notice->why);
+        notice->why.ref.word = ended;
+        notice->why.text = lbx__reason_text(why->reason);
+        notice->system = system;
+        notice->reason = lbx__reason_ref(why->reason);
+    }
     node->type = lbx_terminated_type();
     node->sender = ended;
     node->recipient = watcher;
@@ -37,6 +66,26 @@ lbx__watch_notify(lbx_system *system, lbx__node *node)
     node->notice = true;
     node->plain = false;
     lbx__cell_push(lbx__cell_of(watcher), node);
+}
+
+void
+lbx__watch_notify_gone(lbx_system *system, lbx__node *node)
+{
+    static const lbx__notice gone = {
+        .why = {.reason = LBX_TERMINATION_GONE},
+    };
+
+    lbx__watch_notify(system, node, &gone);
+}
+
+/* The end of a WATCH that needs no notice. */
+static void
+watch_free_node(lbx_system *system, lbx__node *node)
+{
+    if (node->message)
+        lbx__free(system->options.allocator, node->message,
+                  sizeof(lbx__notice));
+    lbx__node_pool_put(system->pool, node);
 }
 
 /* The node of a watcher, or NULL. */
@@ -66,11 +115,11 @@ lbx__watch_add(lbx__cell *cell, lbx__node *node)
     if (!facilities) {
         // There is no memory to keep it: a notice too early is better than
         // none, and the watcher can check and watch again.
-        lbx__watch_notify(cell->system, node);
+        lbx__watch_notify_gone(cell->system, node);
         return;
     }
     if (watch_find(&facilities->watchers, node->sender, &before))
-        lbx__node_pool_put(cell->system->pool, node);
+        watch_free_node(cell->system, node);
     else
         lbx__node_list_append(&facilities->watchers, node);
 }
@@ -95,12 +144,12 @@ lbx__watch_remove(lbx__cell *cell, lbx__node *node)
     if (watchers->last == kept)
         watchers->last = before;
     watchers->count--;
-    lbx__node_pool_put(cell->system->pool, kept);
+    watch_free_node(cell->system, kept);
 }
 
 /* Sends a system message to `ref` from the context's actor. */
 static lbx_status
-watch_send(lbx_context *context, lbx_ref ref, uint8_t code)
+watch_send(lbx_context *context, lbx_ref ref, uint8_t code, lbx__notice *notice)
 {
     lbx_system *system = context->cell->system;
     lbx__cell *other = lbx__cell_of(ref.word);
@@ -114,6 +163,7 @@ watch_send(lbx_context *context, lbx_ref ref, uint8_t code)
     node->sender = lbx__cell_ref(context->cell);
     node->recipient = ref.word;
     node->code = code;
+    node->message = notice;
     lbx__cell_push_system(other, node);
     return LBX_OK;
 }
@@ -138,6 +188,7 @@ lbx_context_watch(lbx_context *context, lbx_ref ref)
 {
     const lbx_allocator *allocator;
     lbx__facilities *facilities;
+    lbx__notice *notice;
     lbx_status status;
 
     if (!context || !ref.word || ref.word == lbx__cell_ref(context->cell))
@@ -150,10 +201,15 @@ lbx_context_watch(lbx_context *context, lbx_ref ref)
         return LBX_OK;
     if (!lbx__map_reserve(&facilities->watching, allocator))
         return LBX_NO_MEMORY;
-    status = watch_send(context, ref, LBX__CODE_WATCH);
+    notice = lbx__zalloc(allocator, sizeof(*notice));
+    if (!notice)
+        return LBX_NO_MEMORY;
+    status = watch_send(context, ref, LBX__CODE_WATCH, notice);
     if (status == LBX_OK)
         lbx__map_add(&facilities->watching, lbx__map_hash_word(ref.word),
                      (void *)(uintptr_t)ref.word);
+    else
+        lbx__free(allocator, notice, sizeof(*notice));
     return status;
 }
 
@@ -163,13 +219,15 @@ lbx_context_unwatch(lbx_context *context, lbx_ref ref)
     // Without memory a notice comes, and is not awaited.
     if (context && ref.word && context->cell->facilities &&
         watch_forget(context->cell->facilities, ref.word))
-        (void)watch_send(context, ref, LBX__CODE_UNWATCH);
+        (void)watch_send(context, ref, LBX__CODE_UNWATCH, NULL);
 }
 
 bool
 lbx__watch_expects(lbx__cell *cell, lbx__node *notice)
 {
     notice->notice = false; // a stashed one is not checked again
-    return cell->facilities &&
-           watch_forget(cell->facilities, (uint64_t)(uintptr_t)notice->message);
+    if (cell->facilities && watch_forget(cell->facilities, notice->sender))
+        return true;
+    lbx__watch_destroy_notice(notice->message, NULL);
+    return false;
 }
