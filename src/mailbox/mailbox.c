@@ -157,9 +157,13 @@ lbx_mailbox_create(const char *kind, const lbx_mailbox_options *options,
         return lbx__options_fail(options, status,
                                  "no mailbox of kind \"%s\": %s", found->name,
                                  lbx_status_text(status));
+    if (settled.metrics.event) {
+        status = lbx_mailbox_set_metrics_sink(box, &settled.metrics);
+        assert(status == LBX_OK); // its arguments are right
+    }
     *ret_producer = (lbx_producer *)(void *)box;
     *ret_consumer = (lbx_consumer *)(void *)box;
-    return LBX_OK;
+    return status;
 }
 
 void

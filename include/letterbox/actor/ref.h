@@ -175,6 +175,8 @@ typedef struct lbx_actor_stats {
     uint64_t timed_messages; /* that were taken after a known time */
     int64_t waited_total_ns; /* their time in the mailbox, in all */
     int64_t max_waited_ns;   /* and the longest */
+    uint64_t max_depth;      /* the most that have waited in the mailbox; not
+                                known, and 0, for messages in the cell */
 } lbx_actor_stats;
 
 #define LBX_ACTOR_STATS_INIT                                                   \

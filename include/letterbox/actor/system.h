@@ -82,10 +82,11 @@ typedef struct lbx_system_options {
     uint64_t seed;
 
     /* Called with a line for people about what works and may surprise: once,
-     * that there is a mailbox whose senders wait when it is full; and for each
-     * key of Akka's or Pekko's in the settings that has no effect here. In the
-     * thread that made the system or the actor, with no lock held; must not use
-     * the system. NULL: not called. */
+     * that there is a mailbox whose senders wait when it is full; for each key
+     * of Akka's or Pekko's in the settings that has no effect here; and once
+     * for each actor without a limit for which 10,000 messages or more wait. In
+     * the thread that made the system or the actor, or that sends; with no lock
+     * held; must not use the system. NULL: not called. */
     void (*warn)(void *context, const char *line);
     void *warn_context;
 

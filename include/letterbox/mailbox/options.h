@@ -211,6 +211,11 @@ typedef struct lbx_mailbox_options {
     /* Metrics: the depth that is worth a PRESSURE event; LBX_DEFAULT is 75 %
      * of a bounded mailbox and 10,000 in an unbounded one. */
     int64_t pressure_messages;
+
+    /* Gets every metrics event from the creation on, as one that
+     * lbx_mailbox_set_metrics_sink() attaches. In the options of an actor's
+     * mailbox (props, or a mailbox type's configure()): those of the actor. */
+    lbx_metrics_sink metrics;
 } lbx_mailbox_options;
 
 #define LBX_MAILBOX_OPTIONS_INIT                                               \

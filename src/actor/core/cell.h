@@ -82,7 +82,18 @@ enum {
 enum {
     LBX__FAMILY_BARREN = 1,    /* no more children */
     LBX__FAMILY_CONDEMNED = 2, /* stopped by its parent */
+    LBX__FAMILY_CROWDED = 4,   /* a warning was given; by any thread */
 };
+
+/* So many messages in an inbox are a crowd; senders look for one each time the
+ * number of a message is a multiple of the second. */
+enum {
+    LBX__CROWD = 10000,
+    LBX__CROWD_STEP = 4096,
+};
+
+/* crowd.c: warns if there is one. Any thread, without a lock. */
+void lbx__crowd_check(lbx__cell *cell);
 
 struct lbx__cell {
     /* Written by senders. */
@@ -244,17 +255,21 @@ static inline void
 lbx__cell_push(lbx__cell *cell, lbx__node *node)
 {
     lbx__node *before;
+    int64_t number;
 
     // Relaxed: published with the link below.
     lbx__store(&node->next, NULL, relaxed);
     // seq_cst: CELL-2 and CELL-5; it is work from here on.
     before = lbx__exchange(&cell->tail, node, seq_cst);
     // Relaxed: a statistic. `before` stays until it is linked (CELL-5).
-    lbx__store(&node->number, lbx__load(&before->number, relaxed) + 1, relaxed);
+    number = lbx__load(&before->number, relaxed) + 1;
+    lbx__store(&node->number, number, relaxed);
     // Release: pairs with the acquire in lbx__cell_pop(), which follows the
     // link.
     lbx__store(&before->next, node, release);
     lbx__cell_wake(cell);
+    if ((number & (LBX__CROWD_STEP - 1)) == 0)
+        lbx__crowd_check(cell);
 }
 
 /* cells.c: where cells come from. */

@@ -305,10 +305,8 @@ lbx__life_start_again(lbx_context *context)
     lbx__supervision_forget(cell);
     if (cell->state)
         memset(cell->state, 0, cell->behaviour->state_bytes);
-    if (cell->facilities) {
+    if (cell->facilities)
         cell->facilities->receives.count = 0;
-        lbx__timers_cancel_own(cell->system->timers, &cell->facilities->timers);
-    }
     (void)lbx__stash_unstash(cell, UINT64_MAX);
     status = lbx__life_start(context);
     if (status != LBX_OK)
@@ -328,6 +326,8 @@ lbx__life_restart(lbx_context *context)
     }
     lbx__pipe_end(cell);
     life_call_stop(context);
+    if (cell->facilities)
+        lbx__timers_cancel_own(cell->system->timers, &cell->facilities->timers);
     if (!lbx__supervision_pauses(cell))
         lbx__life_start_again(context);
 }

@@ -18,9 +18,8 @@ enum {
     MAX_READINGS = 100
 };
 
-/* The number of messages in the inbox. */
-static uint64_t
-stats_inbox_depth(lbx__cell *cell)
+uint64_t
+lbx__stats_inbox_depth(lbx__cell *cell)
 {
     for (int i = 0; i < MAX_READINGS; i++) {
         // Relaxed: see above. Acquire: the number was written before.
@@ -51,6 +50,7 @@ stats_read_mailbox(lbx__cell *cell, uint64_t ref, lbx_actor_stats *stats)
         stats->timed_messages = numbers.timed_messages;
         stats->waited_total_ns = numbers.waited_total_ns;
         stats->max_waited_ns = numbers.max_waited_ns;
+        stats->max_depth = numbers.high_water;
     }
     lbx__actor_mailbox_unref(box);
 }
@@ -68,7 +68,7 @@ lbx_ref_stats_read(lbx_ref ref, lbx_actor_stats *ret)
     // Relaxed, all: statistics.
     stats.handled = lbx__load(&cell->handled, relaxed);
     stats.failures = lbx__load(&cell->failures, relaxed);
-    stats.depth = stats_inbox_depth(cell);
+    stats.depth = lbx__stats_inbox_depth(cell);
     stats_read_mailbox(cell, ref.word, &stats);
     lbx__lock_take(&cell->lock);
     stats.children = cell->child_count;

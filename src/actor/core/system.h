@@ -293,6 +293,9 @@ uint64_t lbx__names_find(lbx__names *names, const lbx__cell *parent,
 lbx_status lbx__print_path(const lbx__cell *cell, char *ret_path,
                            size_t size_bytes);
 
+/* stats.c: the number of messages in the inbox. Any thread. */
+uint64_t lbx__stats_inbox_depth(lbx__cell *cell);
+
 /* timers.c */
 lbx_status lbx__timers_create(lbx_system *system, lbx__timers **ret);
 void lbx__timers_stop(lbx__timers *timers);
