@@ -110,6 +110,43 @@ PATIENT_TEST("", child_that_a_failed_actor_spawns_is_released_with_the_others)
     world_end(&line->world); // the actors use what lies on this stack
 }
 
+static lbx_status
+fail_to_start(lbx_context *context, struct part *part)
+{
+    (void)context;
+    (void)part;
+    return LBX_REFUSED;
+}
+
+static lbx_directive
+spawn_and_stop(lbx_context *context, struct part *part,
+               lbx_child_failure *failure)
+{
+    (void)failure;
+    CHECK_OK(part_spawn_in(context, part->context));
+    return LBX_DIRECTIVE_STOP;
+}
+
+// p has failed already when it decides about e, and spawns d.
+PATIENT_TEST("", child_of_a_parent_that_waits_for_a_decision_waits_too)
+{
+    struct part d;
+    struct part e;
+
+    part_init(&d, &line->world, "d");
+    part_init(&e, &line->world, "e");
+    e.start = fail_to_start;
+    line->p.decide = spawn_and_stop;
+    line->p.context = &d;
+    line_begin(line);
+    bid(&line->p, spawn_and_fail, &e);
+    CHECK_DIARY(&line->world, "e+ d+ e-");
+    lbx_tell(d.self, letter(2));
+    CHECK_DIARY(&line->world, "");
+    world_end(&line->world); // the actors use what lies on this stack
+    CHECK_INT(0, atomic_load(&d.received));
+}
+
 // To be suspended by somebody is another matter.
 PATIENT_TEST("R-16", held_actor_is_not_resumed_by_others)
 {
