@@ -122,12 +122,23 @@ LBX_API bool lbx_mailbox_is_full(lbx_mailbox *mailbox);
 
 /*
  * lbx_mailbox_capacity() is capacity_messages as it is now, LBX_UNLIMITED
- * without one. System and separate control reservations come on top.
+ * without one. System and separate control reservations come on top: see
+ * lbx_mailbox_total_capacity().
  *
  * Threads    any.
  * Since      0.1
  */
 LBX_API int64_t lbx_mailbox_capacity(lbx_mailbox *mailbox);
+
+/*
+ * lbx_mailbox_total_capacity() is how many messages all lanes hold together:
+ * lbx_mailbox_capacity(), the system reservation and a control capacity of its
+ * own; LBX_UNLIMITED if one of them is.
+ *
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API int64_t lbx_mailbox_total_capacity(lbx_mailbox *mailbox);
 
 /*
  * lbx_mailbox_capabilities() is a set of lbx_capability bits.

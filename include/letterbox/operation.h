@@ -115,7 +115,10 @@ LBX_API void lbx_operation_fini(lbx_operation *operation);
 
 /*
  * lbx_operation_restart() starts a finished operation again with the same
- * arguments and a new deadline: for loops that receive.
+ * arguments, except that `deadline_ns` replaces the deadline, or the wait, that
+ * it was started with: for loops that receive. A deadline is a moment, so that
+ * a loop computes it anew each time (lbx_deadline_after()); LBX_FOREVER or a
+ * negative one: none.
  *
  * Returns    LBX_OK; LBX_BUSY while it is pending; LBX_UNSUPPORTED for sends,
  *            whose message has been used, and for selects; LBX_INVALID.

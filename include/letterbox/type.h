@@ -67,6 +67,17 @@ typedef struct lbx_type_options {
     }
 
 /*
+ * lbx_message_free() is free(), for messages that are one block of malloc():
+ * a `destroy` of types, mailboxes and actor systems. `context` is not used.
+ * Takes NULL.
+ *
+ * Ownership  `message` is freed.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API void lbx_message_free(void *message, void *context);
+
+/*
  * lbx_type_create() makes a type from its description.
  *
  * Returns    LBX_OK; LBX_INVALID for an empty name, a NULL base, or bases that

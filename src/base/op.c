@@ -21,11 +21,19 @@ lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
     memset(op, 0, sizeof(*op));
     op->ops = ops;
     op->clock = clock;
-    op->deadline_ns = deadline_ns;
-    op->poll_by_ns = deadline_ns;
     op->status = LBX_PENDING;
     op->subject = subject;
     lbx__list_init(&op->link);
+    lbx__op_set_deadline(op, deadline_ns);
+}
+
+void
+lbx__op_set_deadline(lbx__op *op, int64_t deadline_ns)
+{
+    // Clocks begin at 0. A caller that passes -1 means "no limit", as it does
+    // in options; a wait that ended at once would hide the mistake.
+    op->deadline_ns = deadline_ns < 0 ? LBX_FOREVER : deadline_ns;
+    op->poll_by_ns = op->deadline_ns;
 }
 
 bool

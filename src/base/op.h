@@ -112,9 +112,11 @@ lbx__op_of(lbx_operation *operation)
     return (lbx__op *)(void *)operation;
 }
 
-/* Starts an operation: LBX_PENDING, IDLE, its data zeroed. */
+/* Starts an operation: LBX_PENDING, IDLE, its data zeroed. A negative deadline
+ * is LBX_FOREVER. */
 void lbx__op_init(lbx__op *op, const lbx__op_ops *ops, void *subject,
                   const lbx_clock *clock, int64_t deadline_ns);
+void lbx__op_set_deadline(lbx__op *op, int64_t deadline_ns);
 
 /* Reports whether the time to poll has come. */
 bool lbx__op_late(const lbx__op *op);

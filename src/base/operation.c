@@ -51,8 +51,7 @@ lbx_operation_restart(lbx_operation *operation, int64_t deadline_ns)
     if (!op->ops->again)
         return LBX_UNSUPPORTED;
     op->status = LBX_PENDING;
-    op->deadline_ns = deadline_ns;
-    op->poll_by_ns = deadline_ns;
+    lbx__op_set_deadline(op, deadline_ns);
     return LBX_OK;
 }
 

@@ -192,6 +192,13 @@ type_build(const lbx_type_options *options, const struct type_merge *merge)
 
 LBX__SIZED(type_options_sized, lbx_type_options, decode, LBX_TYPE_OPTIONS_INIT);
 
+void
+lbx_message_free(void *message, void *context)
+{
+    (void)context;
+    lbx__free(NULL, message, 0);
+}
+
 lbx_status
 lbx_type_create(const lbx_type_options *given, lbx_type **ret)
 {

@@ -307,7 +307,22 @@ lbx_consumer_try_receive_batch(lbx_consumer *consumer, void **ret_messages,
         if (found == LBX__TAKE_NONE)
             return LBX_EMPTY;
     }
-    return lbx__take_batch(box, ret_messages, max, ret_count);
+    return lbx__take_batch(box, ret_messages, NULL, max, ret_count);
+}
+
+lbx_status
+lbx_consumer_try_receive_envelope_batch(lbx_consumer *consumer,
+                                        lbx_envelope *ret_envelopes, size_t max,
+                                        size_t *ret_count)
+{
+    lbx_mailbox *box = lbx__mailbox_of_consumer(consumer);
+
+    if (ret_count)
+        *ret_count = 0;
+    if (!box || !ret_envelopes || !ret_count || max == 0)
+        return LBX_INVALID;
+    assert(box->magic == LBX__MAILBOX_MAGIC);
+    return lbx__take_batch(box, NULL, ret_envelopes, max, ret_count);
 }
 
 lbx_status

@@ -41,10 +41,11 @@
 /* What the operations of this room keep in lbx__op.data. */
 typedef struct __attribute__((may_alias)) lbx__send_data {
     lbx_envelope envelope;
-    lbx_send_result *result; /* of the caller; may be NULL */
-    void *const *messages;   /* batch: the rest */
+    lbx_send_result *result;       /* of the caller; may be NULL */
+    void *const *messages;         /* batch: all of it, or NULL */
+    const lbx_envelope *envelopes; /* the same, with envelopes */
     size_t count;
-    size_t *sent;
+    size_t *sent; /* batch: how many so far; else NULL */
     int64_t policy_deadline_ns;
     lbx_send_result made;
     void *lane;
@@ -52,11 +53,10 @@ typedef struct __attribute__((may_alias)) lbx__send_data {
 } lbx__send_data;
 
 typedef struct __attribute__((may_alias)) lbx__receive_data {
-    void **message;
-    lbx_envelope *envelope;
-    void **messages;
+    void **message;         /* or the first of a batch */
+    lbx_envelope *envelope; /* the same */
     size_t max;
-    size_t *count;
+    size_t *count;   /* batch: how many; else NULL */
     uint64_t ticket; /* its position among the waiting; 0: none yet */
 } lbx__receive_data;
 
@@ -252,7 +252,7 @@ void lbx__send_pushed(lbx_mailbox *box, const lbx__lane *lane, int flags);
 lbx_status lbx__send_envelope(lbx_mailbox *box, lbx__lane *lane,
                               const lbx_envelope *envelope,
                               lbx_send_result *result);
-lbx_status lbx__send_front(lbx_mailbox *box, void *message);
+lbx_status lbx__send_front(lbx_mailbox *box, lbx_envelope envelope);
 /* Drops the message of this send. */
 lbx_status lbx__send_drop(lbx_mailbox *box, const lbx_envelope *envelope,
                           lbx_send_result *result);
@@ -294,7 +294,9 @@ bool lbx__take_locked(lbx_mailbox *box, lbx__visit *visit, lbx_envelope *ret);
 /* Checks the deadline and reports the take; false: the message had expired. */
 bool lbx__take_finish(lbx_mailbox *box, const lbx_envelope *envelope);
 lbx_status lbx__take_one(lbx_mailbox *box, lbx_envelope *ret);
-lbx_status lbx__take_batch(lbx_mailbox *box, void **ret_messages, size_t max,
+/* Takes more until there are `max`; one of the arrays is NULL. */
+lbx_status lbx__take_batch(lbx_mailbox *box, void **ret_messages,
+                           lbx_envelope *ret_envelopes, size_t max,
                            size_t *ret_count);
 
 /* visit.c */

@@ -195,6 +195,19 @@ lbx_producer_send_until(lbx_producer *producer, void *message,
 }
 
 lbx_status
+lbx_producer_send_for(lbx_producer *producer, void *message, int64_t wait_ns)
+{
+    lbx_mailbox *box = lbx__mailbox_of_producer(producer);
+    int64_t deadline_ns = LBX_FOREVER;
+
+    if (!box)
+        return LBX_INVALID;
+    if (box->capabilities & LBX_CAPABILITY_BLOCK)
+        deadline_ns = lbx_deadline_after(box->options.clock, wait_ns);
+    return lbx_producer_send_until(producer, message, deadline_ns);
+}
+
+lbx_status
 lbx_producer_send(lbx_producer *producer, void *message)
 {
     return lbx_producer_send_until(producer, message, LBX_FOREVER);
@@ -245,6 +258,37 @@ lbx_producer_try_send_batch(lbx_producer *producer, void *const *messages,
         sent += status == LBX_OK;
     }
     *ret_sent = sent;
+    return status;
+}
+
+lbx_status
+lbx_producer_send_batch_until(lbx_producer *producer, void *const *messages,
+                              size_t count, int64_t deadline_ns,
+                              size_t *ret_sent)
+{
+    lbx_mailbox *box = lbx__mailbox_of_producer(producer);
+    lbx_operation operation;
+    lbx_status status;
+    size_t first = 0; /* as many go in at once */
+    size_t rest;
+
+    if (ret_sent)
+        *ret_sent = 0;
+    if (!box || !ret_sent || (!messages && count > 0))
+        return LBX_INVALID;
+    if (box->fast == LBX__FAST_RING && count > 0)
+        first = producer_push_ring_batch(box, messages, count);
+    *ret_sent = first;
+    if (first == count)
+        return LBX_OK;
+    status =
+        lbx_producer_send_batch_init(&operation, producer, &messages[first],
+                                     count - first, deadline_ns, &rest);
+    if (status != LBX_OK)
+        return status;
+    status = lbx_operation_wait(&operation);
+    lbx_operation_fini(&operation);
+    *ret_sent = first + rest;
     return status;
 }
 
@@ -324,5 +368,36 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message)
 {
     lbx_mailbox *box = lbx__mailbox_of_producer(producer);
 
-    return box ? lbx__send_front(box, message) : LBX_INVALID;
+    if (!box)
+        return LBX_INVALID;
+    return lbx__send_front(
+        box, lbx_envelope_of(message, box->options.default_priority));
+}
+
+lbx_status
+lbx_producer_try_send_front_envelope(lbx_producer *producer,
+                                     const lbx_envelope *envelope)
+{
+    lbx_mailbox *box = lbx__mailbox_of_producer(producer);
+
+    return box && envelope ? lbx__send_front(box, *envelope) : LBX_INVALID;
+}
+
+lbx_status
+lbx_producer_try_send_envelope_batch(lbx_producer *producer,
+                                     const lbx_envelope *envelopes,
+                                     size_t count, size_t *ret_sent)
+{
+    lbx_status status = LBX_OK;
+
+    if (ret_sent)
+        *ret_sent = 0;
+    if (!producer || !ret_sent || (!envelopes && count > 0))
+        return LBX_INVALID;
+    while (*ret_sent < count && status == LBX_OK) {
+        status = lbx_producer_try_send_envelope(producer, &envelopes[*ret_sent],
+                                                NULL);
+        *ret_sent += status == LBX_OK;
+    }
+    return status;
 }

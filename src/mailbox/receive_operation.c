@@ -30,16 +30,16 @@ enum {
 static void
 receive_fill(lbx__op *op, const lbx_envelope *envelope)
 {
-    if (lbx__op_receive(op)->message)
-        *lbx__op_receive(op)->message = envelope->message;
-    if (lbx__op_receive(op)->envelope)
-        *lbx__op_receive(op)->envelope = *envelope;
-    if (lbx__op_receive(op)->messages) {
-        lbx__op_receive(op)->messages[0] = envelope->message;
-        *lbx__op_receive(op)->count = 1;
-        (void)lbx__take_batch(op->subject, lbx__op_receive(op)->messages,
-                              lbx__op_receive(op)->max,
-                              lbx__op_receive(op)->count);
+    lbx__receive_data *receive = lbx__op_receive(op);
+
+    if (receive->message)
+        *receive->message = envelope->message;
+    else
+        *receive->envelope = *envelope;
+    if (receive->count) {
+        *receive->count = 1;
+        (void)lbx__take_batch(op->subject, receive->message, receive->envelope,
+                              receive->max, receive->count);
     }
 }
 
@@ -266,7 +266,7 @@ receive_poll(lbx__op *op, const lbx_waker *waker)
     if (!op->registered) {
         if (!lbx__mailbox_may_wait(box))
             return LBX_WOULD_BLOCK;
-        if (lbx__op_receive(op)->messages)
+        if (lbx__op_receive(op)->count)
             *lbx__op_receive(op)->count = 0;
     }
     do {
@@ -361,24 +361,50 @@ lbx_consumer_receive_envelope_init(lbx_operation *operation,
     return LBX_OK;
 }
 
+/* Makes a batch of a receive that was started with an array. */
+static lbx_status
+receive_init_batch(lbx_operation *operation, lbx_status started, size_t max,
+                   size_t *ret_count)
+{
+    lbx__op *op = lbx__op_of(operation);
+
+    if (started != LBX_OK)
+        return started;
+    *ret_count = 0;
+    lbx__op_receive(op)->max = max;
+    lbx__op_receive(op)->count = ret_count;
+    return LBX_OK;
+}
+
 lbx_status
 lbx_consumer_receive_batch_init(lbx_operation *operation,
                                 lbx_consumer *consumer, void **ret_messages,
                                 size_t max, size_t *ret_count,
                                 int64_t deadline_ns)
 {
-    lbx__op *op;
+    if (!ret_count || max == 0)
+        return LBX_INVALID;
+    return receive_init_batch(operation,
+                              lbx_consumer_receive_init(operation, consumer,
+                                                        ret_messages,
+                                                        deadline_ns),
+                              max, ret_count);
+}
 
-    if (!ret_messages || !ret_count || max == 0)
+lbx_status
+lbx_consumer_receive_envelope_batch_init(lbx_operation *operation,
+                                         lbx_consumer *consumer,
+                                         lbx_envelope *ret_envelopes,
+                                         size_t max, size_t *ret_count,
+                                         int64_t deadline_ns)
+{
+    if (!ret_count || max == 0)
         return LBX_INVALID;
-    op = receive_init(operation, consumer, deadline_ns);
-    if (!op)
-        return LBX_INVALID;
-    *ret_count = 0;
-    lbx__op_receive(op)->messages = ret_messages;
-    lbx__op_receive(op)->max = max;
-    lbx__op_receive(op)->count = ret_count;
-    return LBX_OK;
+    return receive_init_batch(
+        operation,
+        lbx_consumer_receive_envelope_init(operation, consumer, ret_envelopes,
+                                           deadline_ns),
+        max, ret_count);
 }
 
 static lbx_status
@@ -430,6 +456,22 @@ lbx_consumer_receive_until(lbx_consumer *consumer, void **ret_message,
 }
 
 lbx_status
+lbx_consumer_receive_for(lbx_consumer *consumer, void **ret_message,
+                         int64_t wait_ns)
+{
+    lbx_mailbox *box = lbx__mailbox_of_consumer(consumer);
+    lbx_operation operation;
+    lbx_status status = receive_spin(consumer, ret_message);
+
+    if (status != LBX_EMPTY)
+        return status; // without a look at the clock
+    status = lbx_consumer_receive_init(
+        &operation, consumer, ret_message,
+        lbx_deadline_after(box->options.clock, wait_ns));
+    return status == LBX_OK ? receive_wait(&operation) : status;
+}
+
+lbx_status
 lbx_consumer_receive(lbx_consumer *consumer, void **ret_message)
 {
     return lbx_consumer_receive_until(consumer, ret_message, LBX_FOREVER);
@@ -471,4 +513,20 @@ lbx_consumer_receive_batch_until(lbx_consumer *consumer, void **ret_messages,
     if (status != LBX_OK)
         return status;
     return receive_wait(&operation);
+}
+
+lbx_status
+lbx_consumer_receive_envelope_batch_until(lbx_consumer *consumer,
+                                          lbx_envelope *ret_envelopes,
+                                          size_t max, size_t *ret_count,
+                                          int64_t deadline_ns)
+{
+    lbx_operation operation;
+    lbx_status status;
+
+    if (ret_count)
+        *ret_count = 0;
+    status = lbx_consumer_receive_envelope_batch_init(
+        &operation, consumer, ret_envelopes, max, ret_count, deadline_ns);
+    return status == LBX_OK ? receive_wait(&operation) : status;
 }

@@ -264,9 +264,8 @@ lbx__send_dead_letter(lbx_mailbox *box, const lbx_envelope *dead)
 }
 
 lbx_status
-lbx__send_front(lbx_mailbox *box, void *message)
+lbx__send_front(lbx_mailbox *box, lbx_envelope envelope)
 {
-    lbx_envelope envelope;
     lbx_send_result result = {.outcome = LBX_OUTCOME_NOT_SENT};
     uint64_t item[LBX__ENVELOPE];
     uint64_t used = 0;
@@ -274,9 +273,9 @@ lbx__send_front(lbx_mailbox *box, void *message)
     lbx_status status;
     int flags;
 
-    if (!(box->capabilities & LBX_CAPABILITY_SEND_FRONT))
+    if (!(box->capabilities & LBX_CAPABILITY_SEND_FRONT) ||
+        lbx_envelope_is_system(&envelope)) // its lane has no front
         return LBX_UNSUPPORTED;
-    envelope = lbx_envelope_of(message, box->options.default_priority);
     status = lbx__send_check(box, &envelope, &lane);
     if (status != LBX_OK)
         return status;

@@ -34,6 +34,9 @@ send_prepare(lbx_mailbox *box, lbx__op *op)
         lbx__op_send(op)->envelope =
             lbx_envelope_of(lbx__op_send(op)->messages[*lbx__op_send(op)->sent],
                             box->options.default_priority);
+    else if (lbx__op_send(op)->envelopes)
+        lbx__op_send(op)->envelope =
+            lbx__op_send(op)->envelopes[*lbx__op_send(op)->sent];
     status = lbx__send_check(box, &lbx__op_send(op)->envelope, &lane);
     lbx__op_send(op)->lane = lane;
     lbx__op_send(op)->prepared = status == LBX_OK;
@@ -175,7 +178,7 @@ send_poll(lbx__op *op, const lbx_waker *waker)
 
     for (;;) {
         status = send_poll_one(box, op, waker);
-        if (status != LBX_OK || !lbx__op_send(op)->messages)
+        if (status != LBX_OK || !lbx__op_send(op)->sent)
             break;
         if (++*lbx__op_send(op)->sent == lbx__op_send(op)->count)
             break;
@@ -205,7 +208,7 @@ send_leave(lbx__op *op, lbx_status why)
     if (was_granted)
         status = send_granted(op);
     op->registered = false;
-    if (lbx__op_send(op)->messages && status == LBX_OK &&
+    if (lbx__op_send(op)->sent && status == LBX_OK &&
         ++*lbx__op_send(op)->sent < lbx__op_send(op)->count)
         status = why; // that message was sent, the rest was not
     if (lbx__op_send(op)->result) {
@@ -277,23 +280,77 @@ lbx_producer_send_envelope_init(lbx_operation *operation,
     return LBX_OK;
 }
 
+/* A send of `count` messages, which the caller adds. */
+static lbx__send_data *
+send_init_batch(lbx_operation *operation, lbx_producer *producer, size_t count,
+                int64_t deadline_ns, size_t *ret_sent)
+{
+    lbx__op *op = count > 0 && ret_sent
+                      ? send_init(operation, producer, deadline_ns)
+                      : NULL;
+
+    if (!op)
+        return NULL;
+    *ret_sent = 0;
+    lbx__op_send(op)->count = count;
+    lbx__op_send(op)->sent = ret_sent;
+    return lbx__op_send(op);
+}
+
 lbx_status
 lbx_producer_send_batch_init(lbx_operation *operation, lbx_producer *producer,
                              void *const *messages, size_t count,
                              int64_t deadline_ns, size_t *ret_sent)
 {
-    lbx__op *op;
+    lbx__send_data *batch =
+        messages
+            ? send_init_batch(operation, producer, count, deadline_ns, ret_sent)
+            : NULL;
 
-    if (!messages || count == 0 || !ret_sent)
+    if (!batch)
         return LBX_INVALID;
-    op = send_init(operation, producer, deadline_ns);
-    if (!op)
-        return LBX_INVALID;
-    *ret_sent = 0;
-    lbx__op_send(op)->messages = messages;
-    lbx__op_send(op)->count = count;
-    lbx__op_send(op)->sent = ret_sent;
+    batch->messages = messages;
     return LBX_OK;
+}
+
+lbx_status
+lbx_producer_send_envelope_batch_init(lbx_operation *operation,
+                                      lbx_producer *producer,
+                                      const lbx_envelope *envelopes,
+                                      size_t count, int64_t deadline_ns,
+                                      size_t *ret_sent)
+{
+    lbx__send_data *batch =
+        envelopes
+            ? send_init_batch(operation, producer, count, deadline_ns, ret_sent)
+            : NULL;
+
+    if (!batch)
+        return LBX_INVALID;
+    batch->envelopes = envelopes;
+    return LBX_OK;
+}
+
+lbx_status
+lbx_producer_send_envelope_batch_until(lbx_producer *producer,
+                                       const lbx_envelope *envelopes,
+                                       size_t count, int64_t deadline_ns,
+                                       size_t *ret_sent)
+{
+    lbx_operation operation;
+    lbx_status status;
+
+    if (ret_sent)
+        *ret_sent = 0;
+    if (producer && ret_sent && count == 0)
+        return LBX_OK;
+    status = lbx_producer_send_envelope_batch_init(
+        &operation, producer, envelopes, count, deadline_ns, ret_sent);
+    if (status != LBX_OK)
+        return status;
+    status = lbx_operation_wait(&operation);
+    lbx_operation_fini(&operation);
+    return status;
 }
 
 lbx_status

@@ -36,6 +36,40 @@ lbx_mailbox_capacity(lbx_mailbox *mailbox)
     return mailbox->options.capacity_messages;
 }
 
+/* The sum of two limits; LBX_UNLIMITED if one is. */
+static int64_t
+stats_add_limits(int64_t a, int64_t b)
+{
+    return a == LBX_UNLIMITED || b == LBX_UNLIMITED ? LBX_UNLIMITED : a + b;
+}
+
+/* The limit of a lane apart from the user lane: 0 if it has none of its own. */
+static int64_t
+stats_lane_limit(int64_t limit)
+{
+    return limit == LBX_LIMIT_DISABLED || limit == LBX_LIMIT_SHARED ? 0 : limit;
+}
+
+int64_t
+lbx_mailbox_total_capacity(lbx_mailbox *mailbox)
+{
+    int64_t control = 0;
+    int64_t total;
+
+    if (!mailbox)
+        return 0;
+    total =
+        stats_add_limits(lbx_mailbox_capacity(mailbox),
+                         stats_lane_limit(mailbox->options.system_reservation));
+    if (!mailbox->lane[LBX__CONTROL_LANE])
+        return total;
+    control = stats_lane_limit(mailbox->options.control_capacity);
+    // Relaxed: it orders nothing.
+    if (mailbox->control_lane.quota == &mailbox->control_quota)
+        control = (int64_t)lbx__load(&mailbox->control_quota.capacity, relaxed);
+    return stats_add_limits(total, control);
+}
+
 bool
 lbx_mailbox_is_full(lbx_mailbox *mailbox)
 {

@@ -189,8 +189,8 @@ lbx__take_one(lbx_mailbox *box, lbx_envelope *ret)
 }
 
 lbx_status
-lbx__take_batch(lbx_mailbox *box, void **ret_messages, size_t max,
-                size_t *ret_count)
+lbx__take_batch(lbx_mailbox *box, void **ret_messages,
+                lbx_envelope *ret_envelopes, size_t max, size_t *ret_count)
 {
     lbx_status status = LBX_OK;
     lbx_envelope envelope;
@@ -199,7 +199,11 @@ lbx__take_batch(lbx_mailbox *box, void **ret_messages, size_t max,
         status = lbx__take_one(box, &envelope);
         if (status != LBX_OK)
             break;
-        ret_messages[(*ret_count)++] = envelope.message;
+        if (ret_messages)
+            ret_messages[*ret_count] = envelope.message;
+        else
+            ret_envelopes[*ret_count] = envelope;
+        (*ret_count)++;
     }
     return *ret_count > 0 ? LBX_OK : status;
 }

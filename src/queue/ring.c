@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ring: init, fini, counts and flags. The design, push, pop and RING-1 to
- * RING-6 are in ring.h.
+ * RING-7 are in ring.h.
  *
  * Threads    init and fini: one. All others: any.
  */

@@ -23,6 +23,10 @@
  *         read-modify-write of the word that the other side must change. GATED
  *         refuses pushes that are not made for a waiting sender. An unfilled
  *         slot is covered by `stalled`, as in SEGQ-6.
+ * RING-7  A thread that has loaded a tail (acquire) loads a head of at least
+ *         that tail - capacity: the thread that moved the tail had seen such a
+ *         head, and published it with the tail (release). So a head that is
+ *         further behind means that the tail is outdated.
  */
 #ifndef LBX_QUEUE_RING_H
 #define LBX_QUEUE_RING_H
@@ -123,17 +127,19 @@ lbx__ring_push(lbx__ring *ring, const uint64_t *items, size_t count,
             left = head + ring->capacity - ticket;
             if (left == 0)
                 return LBX_FULL;
-            if (left > ring->capacity) { // `tail` is outdated
+            if (left > ring->capacity) { // `tail` is outdated: RING-7
                 tail = lbx__load(&ring->tail, acquire);
                 continue;
             }
         }
         if (count > left)
             count = left;
-        // Acquire: the registrations behind the flags. No release: the stamps
-        // publish.
+        // Acquire: the registrations behind the flags. Release: a producer that
+        // loads this tail also sees the head that this thread has seen;
+        // otherwise it would take the new tail for an outdated one and load it
+        // again and again (RING-7).
         if (lbx__cas(&ring->tail, &tail, tail + count * LBX__TICKET_ONE,
-                     acquire))
+                     acq_rel))
             break;
     }
     flags = (int)(tail & (LBX__FLAG_WAITING | LBX__FLAG_OBSERVED));

@@ -317,9 +317,13 @@ lbx__segq_looks_empty(lbx__segq *q)
     const uint64_t flags =
         LBX__FLAG_WAITING | LBX__FLAG_CLOSED | LBX__FLAG_OBSERVED;
 
-    // Acquire: as the loads of a pop.
-    return ((lbx__load(&q->head, acquire) ^ lbx__load(&q->tail, acquire)) &
-            ~flags) == 0;
+    // Acquire: as the loads of a pop. The head first: a tail that is loaded
+    // later and equals it was the end of an empty queue; an older tail could
+    // equal the head while newer items are behind it.
+    const uint64_t head = lbx__load(&q->head, acquire);
+    const uint64_t tail = lbx__load(&q->tail, acquire);
+
+    return ((head ^ tail) & ~flags) == 0;
 }
 
 LBX__INLINE size_t

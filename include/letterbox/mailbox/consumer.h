@@ -2,11 +2,12 @@
 /*
  * Consumers: the receiving handle of a mailbox.
  *
- * try_receive never waits; receive_until parks this thread; receive_init is the
- * operation underneath. Lanes are drained in the order system, control, user.
- * Waiting receivers are served in order of arrival, each with one message; a
- * try_receive does not take what a waiting receiver was promised (one already
- * under way may, once per thread; the receiver keeps its position).
+ * try_receive never waits; receive, receive_for (a duration) and receive_until
+ * (a moment) park this thread; receive_init is the operation underneath. Lanes
+ * are drained in the order system, control, user. Waiting receivers are served
+ * in order of arrival, each with one message; a try_receive does not take what
+ * a waiting receiver was promised (one already under way may, once per thread;
+ * the receiver keeps its position).
  *
  * A NULL message is a message: the status distinguishes it from an empty
  * mailbox.
@@ -54,8 +55,26 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive(lbx_consumer *consumer,
                                                      void **ret_message);
 
 /*
- * lbx_consumer_receive_until() is lbx_consumer_receive() with a deadline on
- * the mailbox's clock.
+ * lbx_consumer_receive_for() is lbx_consumer_receive() with a limit: it waits
+ * `wait_ns` nanoseconds at most, measured by the mailbox's clock. Negative: for
+ * ever; 0: it does not wait.
+ *
+ *     status = lbx_consumer_receive_for(out, &message, 5 * LBX_SECOND);
+ *
+ * Returns    LBX_OK; LBX_TIMEOUT; LBX_CLOSED; LBX_BUSY.
+ * Ownership  the message is the caller's.
+ * Threads    any; one at a time for a single-consumer kind.
+ * Blocks     for `wait_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_for(lbx_consumer *consumer,
+                                                         void **ret_message,
+                                                         int64_t wait_ns);
+
+/*
+ * lbx_consumer_receive_until() is lbx_consumer_receive() with a deadline: a
+ * moment on the mailbox's clock (lbx_deadline_after()), not a duration. A
+ * negative one is LBX_FOREVER.
  *
  * Returns    LBX_OK; LBX_TIMEOUT; LBX_CLOSED; LBX_BUSY.
  * Ownership  the message is the caller's.
@@ -144,6 +163,48 @@ LBX_API LBX_MUST_USE lbx_status lbx_consumer_try_receive_batch(
  */
 LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_batch_until(
     lbx_consumer *consumer, void **ret_messages, size_t max, size_t *ret_count,
+    int64_t deadline_ns);
+
+/*
+ * lbx_consumer_try_receive_envelope_batch() is lbx_consumer_try_receive_batch()
+ * with metadata.
+ *
+ * Returns    LBX_OK for one or more; LBX_EMPTY; LBX_CLOSED.
+ * Ownership  the messages inside are the caller's.
+ * Threads    any; one at a time for a single-consumer kind.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_consumer_try_receive_envelope_batch(
+    lbx_consumer *consumer, lbx_envelope *ret_envelopes, size_t max,
+    size_t *ret_count);
+
+/*
+ * lbx_consumer_receive_envelope_batch_until() is
+ * lbx_consumer_receive_batch_until() with metadata.
+ *
+ * Returns    LBX_OK for one or more; LBX_TIMEOUT; LBX_CLOSED; LBX_BUSY.
+ * Ownership  the messages inside are the caller's.
+ * Threads    any; one at a time for a single-consumer kind.
+ * Blocks     until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_envelope_batch_until(
+    lbx_consumer *consumer, lbx_envelope *ret_envelopes, size_t max,
+    size_t *ret_count, int64_t deadline_ns);
+
+/*
+ * lbx_consumer_receive_envelope_batch_init() is
+ * lbx_consumer_receive_batch_init() with metadata.
+ *
+ * Returns    LBX_OK; LBX_INVALID.
+ * Ownership  the messages inside are the caller's; `ret_envelopes` and
+ *            `ret_count` must live as long as the operation.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_consumer_receive_envelope_batch_init(
+    lbx_operation *operation, lbx_consumer *consumer,
+    lbx_envelope *ret_envelopes, size_t max, size_t *ret_count,
     int64_t deadline_ns);
 
 /*

@@ -153,7 +153,11 @@ typedef struct lbx_mailbox_options {
         *kinds;       /* the registry of kinds; NULL: the built-in */
     lbx_fault *fault; /* filled in when creation fails; may be NULL */
 
-    /* Limits. The control lane's matters to control-aware kinds. */
+    /* Limits. The control lane's matters to control-aware kinds. A mailbox of
+     * kind "bounded" allocates its slots when it is created, and writes to all
+     * of them: 16 bytes for each of capacity_messages, rounded up to a power
+     * of two (72 with envelopes); with LBX_OVERFLOW_GROW, and in other kinds,
+     * memory is allocated as messages come. */
     int64_t capacity_messages;
     int64_t system_reservation; /* LBX_LIMIT_DISABLED, n, LBX_UNLIMITED; 4 */
     int64_t control_capacity;   /* LBX_LIMIT_SHARED, n, LBX_UNLIMITED; SHARED */
@@ -175,7 +179,8 @@ typedef struct lbx_mailbox_options {
                                    keep envelopes. One that does not go in at
                                    once is destroyed like any other. */
 
-    /* Destroys messages without a type that will not be received. */
+    /* Destroys messages without a type that will not be received;
+     * lbx_message_free for those that are one block of malloc(). */
     void (*destroy)(void *message, void *context);
     void *destroy_context;
 

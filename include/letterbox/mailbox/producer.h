@@ -2,11 +2,12 @@
 /*
  * Producers: the sending handle of a mailbox.
  *
- * Four ways to send, the same message and the same rules:
+ * Five ways to send, the same message and the same rules:
  *
  *   try_send     never waits, whatever the policy
  *   send         waits as the policy demands (LBX_OVERFLOW_BLOCK: wait_ns)
- *   send_until   the same, at the latest until a deadline
+ *   send_for     the same, at most this long: a duration
+ *   send_until   the same, at the latest until a deadline: a moment
  *   send_init    as an operation, for event loops and cancellation
  *
  * Only LBX_OVERFLOW_BLOCK ever waits; the other policies decide at once. It
@@ -64,8 +65,24 @@ LBX_API LBX_MUST_USE lbx_status lbx_producer_send(lbx_producer *producer,
                                                   void *message);
 
 /*
+ * lbx_producer_send_for() is lbx_producer_send() with a limit of its own: it
+ * waits `wait_ns` nanoseconds at most. Negative: no limit of its own; 0: it
+ * does not wait.
+ *
+ * Returns    as lbx_producer_send().
+ * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
+ * Threads    any.
+ * Blocks     only under LBX_OVERFLOW_BLOCK, for `wait_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_send_for(lbx_producer *producer,
+                                                      void *message,
+                                                      int64_t wait_ns);
+
+/*
  * lbx_producer_send_until() is lbx_producer_send() with a deadline of its own,
- * on the mailbox's clock.
+ * a moment on the mailbox's clock (lbx_deadline_after()), not a duration. A
+ * negative one is LBX_FOREVER.
  *
  * Returns    as lbx_producer_send().
  * Ownership  on LBX_OK the mailbox owns `message`; otherwise the caller does.
@@ -153,6 +170,19 @@ LBX_API LBX_MUST_USE lbx_status
 lbx_producer_try_send_front(lbx_producer *producer, void *message);
 
 /*
+ * lbx_producer_try_send_front_envelope() is lbx_producer_try_send_front() with
+ * metadata: priority, sender, type and deadline are kept.
+ *
+ * Returns    as lbx_producer_try_send_front(); LBX_UNSUPPORTED also for a
+ *            system message, whose lane has no front.
+ * Ownership  on LBX_OK the mailbox owns the message; otherwise the caller does.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_try_send_front_envelope(
+    lbx_producer *producer, const lbx_envelope *envelope);
+
+/*
  * lbx_producer_try_send_batch() appends `count` messages in order, as many as
  * go in without waiting; *ret_sent, always written, is their number. Messages
  * of other threads may come between them. A batch of none is sent at once.
@@ -166,6 +196,70 @@ lbx_producer_try_send_front(lbx_producer *producer, void *message);
 LBX_API LBX_MUST_USE lbx_status
 lbx_producer_try_send_batch(lbx_producer *producer, void *const *messages,
                             size_t count, size_t *ret_sent);
+
+/*
+ * lbx_producer_send_batch_until() sends all messages in order and waits for
+ * space as often as needed; *ret_sent, always written, is how many were sent.
+ * A batch of none is sent at once.
+ *
+ * Returns    LBX_OK when all were sent; else why the next one was not, as
+ *            lbx_producer_send_until().
+ * Ownership  the mailbox owns the first *ret_sent messages; the caller the
+ *            rest.
+ * Threads    any.
+ * Blocks     only under LBX_OVERFLOW_BLOCK, until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_send_batch_until(
+    lbx_producer *producer, void *const *messages, size_t count,
+    int64_t deadline_ns, size_t *ret_sent);
+
+/*
+ * lbx_producer_try_send_envelope_batch() is lbx_producer_try_send_batch() with
+ * metadata: each message keeps its own priority, channel, sender, type and
+ * deadline.
+ *
+ * Returns    LBX_OK when all were sent; else why the next one was not, as
+ *            lbx_producer_try_send_envelope().
+ * Ownership  the mailbox owns the messages of the first *ret_sent envelopes;
+ *            the caller the rest. The envelopes are copied.
+ * Threads    any.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_try_send_envelope_batch(
+    lbx_producer *producer, const lbx_envelope *envelopes, size_t count,
+    size_t *ret_sent);
+
+/*
+ * lbx_producer_send_envelope_batch_until() is lbx_producer_send_batch_until()
+ * with metadata.
+ *
+ * Returns    LBX_OK when all were sent; else why the next one was not, as
+ *            lbx_producer_send_envelope_until().
+ * Ownership  the mailbox owns the messages of the first *ret_sent envelopes;
+ *            the caller the rest. The envelopes are copied.
+ * Threads    any.
+ * Blocks     only under LBX_OVERFLOW_BLOCK, until `deadline_ns`.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_send_envelope_batch_until(
+    lbx_producer *producer, const lbx_envelope *envelopes, size_t count,
+    int64_t deadline_ns, size_t *ret_sent);
+
+/*
+ * lbx_producer_send_envelope_batch_init() is lbx_producer_send_batch_init()
+ * with metadata.
+ *
+ * Returns    LBX_OK; LBX_INVALID, also for a `count` of 0.
+ * Ownership  as lbx_producer_send_batch_init(); `envelopes` must live as long
+ *            as the operation.
+ * Threads    one at a time per operation.
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_producer_send_envelope_batch_init(
+    lbx_operation *operation, lbx_producer *producer,
+    const lbx_envelope *envelopes, size_t count, int64_t deadline_ns,
+    size_t *ret_sent);
 
 /*
  * lbx_producer_send_batch_init() starts an operation that sends all messages,

@@ -10,7 +10,6 @@
 #include "actor/core/cell.h"
 
 #include "base/alloc.h"
-#include <assert.h>
 #include <string.h>
 
 enum {
@@ -71,6 +70,17 @@ lbx__cells_destroy(lbx__cells *cells)
     lbx__free(cells->allocator, cells, sizeof(*cells));
 }
 
+/* Whether a ref can hold the addresses of these cells: 48 bits, at the start of
+ * a line. Most kernels give no others unless asked. */
+static bool
+cells_fit_refs(const lbx__cell *first, uint32_t capacity)
+{
+    const uint64_t low = (uint64_t)(uintptr_t)first;
+    const uint64_t high = (uint64_t)(uintptr_t)&first[capacity - 1];
+
+    return ((low | high) & ~LBX__CELL_MASK) == 0;
+}
+
 /* Each chunk has twice the capacity of the one before. Under the lock. */
 static bool
 cells_add_chunk(lbx__cells *cells)
@@ -85,7 +95,10 @@ cells_add_chunk(lbx__cells *cells)
                        alignof(cells_chunk));
     if (!fresh)
         return false;
-    assert(((uint64_t)(uintptr_t)fresh->cells & ~LBX__CELL_MASK) == 0);
+    if (!cells_fit_refs(fresh->cells, capacity)) {
+        lbx__free(cells->allocator, fresh, cells_chunk_size(capacity));
+        return false;
+    }
     fresh->capacity = capacity;
     fresh->next = cells->chunks;
     cells->chunks = fresh;

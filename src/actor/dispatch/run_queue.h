@@ -119,8 +119,12 @@ lbx__run_queue_count(lbx__run_queue *queue)
 static inline bool
 lbx__run_queue_is_empty(lbx__run_queue *queue)
 {
-    // seq_cst: RUNQ-3.
-    return lbx__load(&queue->head, seq_cst) == lbx__load(&queue->tail, seq_cst);
+    // seq_cst: RUNQ-3. The head first: a tail that is loaded later and equals
+    // it was the end of an empty queue.
+    uint32_t head = lbx__load(&queue->head, seq_cst);
+    uint32_t tail = lbx__load(&queue->tail, seq_cst);
+
+    return head == tail;
 }
 
 #endif

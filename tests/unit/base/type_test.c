@@ -9,6 +9,7 @@
 
 #include <letterbox/type.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -365,4 +366,20 @@ TEST(type_survives_every_failing_allocation)
     lbx_type_destroy(c);
     lbx_type_destroy(b);
     lbx_type_destroy(a);
+}
+
+// What `destroy` is for most messages. A leak, if it did nothing.
+TEST(plain_messages_are_freed)
+{
+    lbx_type_options options = LBX_TYPE_OPTIONS_INIT;
+    void *message = malloc(100);
+    lbx_type *type;
+
+    CHECK(message);
+    options.name = "test.Plain";
+    options.destroy = lbx_message_free;
+    CHECK_OK(lbx_type_create(&options, &type));
+    lbx_type_destroy_message(type, message);
+    lbx_message_free(NULL, NULL);
+    lbx_type_destroy(type);
 }
