@@ -99,9 +99,9 @@ vela_loop_free(lbx_vela_loop *loop)
     lbx__free(loop->options.allocator, loop, sizeof(*loop));
 }
 
-lbx_status
-lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
-                     lbx_vela_loop **ret)
+static lbx_status
+vela_loop_make(lbx_system *system, const lbx_vela_loop_options *given,
+               lbx_vela_loop **ret)
 {
     lbx_vela_loop_options options;
     lbx_vela_loop *loop;
@@ -131,6 +131,17 @@ lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *given,
     }
     *ret = loop;
     return LBX_OK;
+}
+
+lbx_status
+lbx_vela_loop_create(lbx_system *system, const lbx_vela_loop_options *options,
+                     lbx_vela_loop **ret)
+{
+    lbx_fault *fault = options ? options->fault : NULL;
+
+    lbx__fault_clear(fault);
+    return lbx__fault_complete(fault, vela_loop_make(system, options, ret),
+                               "the loop", NULL);
 }
 
 void
@@ -181,7 +192,7 @@ lbx_vela_loop_start(lbx_vela_loop *loop, lbx_fault *fault)
     lbx_status status = LBX_OK;
 
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     options = &loop->options;
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_begin);
     if (before & LBX__VELA_STARTING ||
@@ -206,7 +217,7 @@ lbx_status
 lbx_vela_loop_pause(lbx_vela_loop *loop, lbx_fault *fault)
 {
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     if (!lbx__vela_word_is(lbx__vela_pump_change(loop, lbx__vela_word_on_pause),
                            LBX_VELA_LOOP_RUNNING))
         return lbx__fault_set(fault, LBX_INVALID, "not running");
@@ -217,7 +228,7 @@ lbx_status
 lbx_vela_loop_resume(lbx_vela_loop *loop, lbx_fault *fault)
 {
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     if (!lbx__vela_word_is(
             lbx__vela_pump_change(loop, lbx__vela_word_on_resume),
             LBX_VELA_LOOP_PAUSED))
@@ -248,7 +259,7 @@ lbx_vela_loop_stop(lbx_vela_loop *loop, int64_t deadline_ns, lbx_fault *fault)
     uint32_t before;
 
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_stop);
     if (lbx__vela_word_is(before, LBX_VELA_LOOP_IDLE) ||
         lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPED))
@@ -274,7 +285,7 @@ lbx_vela_loop_process_next(lbx_vela_loop *loop, lbx_fault *fault)
     bool found;
 
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_process);
     if (lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING) ||
         lbx__vela_word_is(before, LBX_VELA_LOOP_STOPPING))
@@ -297,7 +308,7 @@ lbx_vela_loop_deliver(lbx_vela_loop *loop, void *message, lbx_fault *fault)
     lbx_status status;
 
     if (!loop)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "the loop is NULL");
     before = lbx__vela_pump_change(loop, lbx__vela_word_on_deliver);
     if (!lbx__vela_word_is(before, LBX_VELA_LOOP_RUNNING))
         return lbx__fault_set(fault, LBX_INVALID, "not running");

@@ -249,12 +249,23 @@ scalar_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* Whether `names`, with a blank on both sides of each, has this one. */
+static bool
+scalar_has_name(const char *names, const char *name, size_t length)
+{
+    for (const char *at = names; *at; at++) {
+        if (*at == ' ' && strncmp(at + 1, name, length) == 0 &&
+            at[1 + length] == ' ')
+            return true;
+    }
+    return false;
+}
+
 /* The factor of the unit named by the rest of a text, without blanks around it;
  * an empty name is a unit too. 0 when it is unknown. */
 static int64_t
 scalar_factor(const struct unit *units, const char *text)
 {
-    char name[20] = " ";
     size_t length;
 
     while (scalar_is_blank(*text))
@@ -262,12 +273,10 @@ scalar_factor(const struct unit *units, const char *text)
     length = strlen(text);
     while (length > 0 && scalar_is_blank(text[length - 1]))
         length--;
-    if (length > sizeof(name) - 3 || memchr(text, ' ', length))
-        return 0;
-    memcpy(name + 1, text, length);
-    memcpy(name + 1 + length, " ", 2);
+    if (memchr(text, ' ', length))
+        return 0; // several words may stand side by side in the table
     for (; units->names; units++) {
-        if (strstr(units->names, name))
+        if (scalar_has_name(units->names, text, length))
             return units->factor;
     }
     return 0;

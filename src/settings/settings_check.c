@@ -267,7 +267,8 @@ lbx_settings_check(const lbx_settings *section, const lbx_settings_rule *rows,
     lbx_status status;
 
     if (!section || !settings_check_rules_usable(&rules))
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "the section is NULL, or a rule has no key");
     status = lbx_settings_read_section(section, NULL, &section, fault);
     for (size_t i = 0; status == LBX_OK && i < section->count; i++) {
         const lbx_settings_rule *rule;

@@ -99,7 +99,8 @@ lbx__settings_load(const lbx_settings_source *sources, size_t count,
     bool done;
 
     if (!ret)
-        return LBX_INVALID;
+        return lbx__fault_set(options ? options->fault : NULL, LBX_INVALID,
+                              "there is no pointer for the tree: ret is NULL");
     if (!settings_load_take_options(&load, options) ||
         !settings_load_sources_usable(&load, sources, count))
         return load.status;
@@ -132,7 +133,10 @@ lbx_settings_load_file(const char *file, const lbx_settings_options *options,
 {
     const lbx_settings_source source = {.file = file};
 
-    return file ? lbx_settings_load(&source, 1, options, ret) : LBX_INVALID;
+    if (!file)
+        return lbx__fault_set(options ? options->fault : NULL, LBX_INVALID,
+                              "the path of the file is NULL");
+    return lbx_settings_load(&source, 1, options, ret);
 }
 
 lbx_status
@@ -144,7 +148,10 @@ lbx_settings_load_text(const char *text, const lbx_settings_options *options,
         .length_bytes = text ? strlen(text) : 0,
     };
 
-    return text ? lbx_settings_load(&source, 1, options, ret) : LBX_INVALID;
+    if (!text)
+        return lbx__fault_set(options ? options->fault : NULL, LBX_INVALID,
+                              "the text is NULL");
+    return lbx_settings_load(&source, 1, options, ret);
 }
 
 /* ---- Trees made of other trees ---- */

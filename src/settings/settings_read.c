@@ -8,12 +8,21 @@
 #include "settings/path.h"
 #include "settings/scalar.h"
 
+/* The fault of a call with NULL where a pointer is needed. */
+static lbx_status
+settings_read_missing(lbx_fault *fault)
+{
+    (void)lbx__fault_set(fault, LBX_INVALID,
+                         "the settings, or a pointer for the result, is NULL");
+    return LBX_INVALID;
+}
+
 lbx_status
 lbx_settings_write_fault(const lbx_settings *settings, const char *what,
                          lbx_fault *fault)
 {
     if (!settings || !what)
-        return LBX_INVALID;
+        return settings_read_missing(fault);
     return lbx__settings_fault(settings, fault, LBX_INVALID, "%s", what);
 }
 
@@ -25,7 +34,7 @@ settings_read_find(const lbx_settings *settings, const char *path,
     const lbx_settings *value = lbx_settings_at(settings, path);
 
     if (!settings)
-        return LBX_INVALID;
+        return settings_read_missing(fault);
     if (value && value->kind != LBX_SETTINGS_KIND_NULL) {
         *ret = value;
         return LBX_OK;
@@ -102,7 +111,7 @@ typedef int64_t size_value;
         lbx_status status;                                                     \
                                                                                \
         if (!ret)                                                              \
-            return LBX_INVALID;                                                \
+            return settings_read_missing(fault);                               \
         status =                                                               \
             settings_read_find_text(settings, path, needed, fault, &value);    \
         if (status != LBX_OK)                                                  \
@@ -117,7 +126,7 @@ typedef int64_t size_value;
         name##_value otherwise, name##_value *ret, lbx_fault *fault)           \
     {                                                                          \
         if (!settings || !ret)                                                 \
-            return LBX_INVALID;                                                \
+            return settings_read_missing(fault);                               \
         if (lbx_settings_has(settings, path))                                  \
             return lbx_settings_read_##name(settings, path, ret, fault);       \
         *ret = otherwise;                                                      \
@@ -143,11 +152,11 @@ lbx_status
 lbx_settings_read_strings(const lbx_settings *settings, const char *path,
                           const lbx_settings **ret, lbx_fault *fault)
 {
-    const lbx_settings *value;
+    const lbx_settings *value = NULL;
     lbx_status status;
 
     if (!ret)
-        return LBX_INVALID;
+        return settings_read_missing(fault);
     status = settings_read_find(settings, path, fault, &value);
     if (status != LBX_OK)
         return status;
@@ -172,11 +181,11 @@ lbx_status
 lbx_settings_read_section(const lbx_settings *settings, const char *path,
                           const lbx_settings **ret, lbx_fault *fault)
 {
-    const lbx_settings *value;
+    const lbx_settings *value = NULL;
     lbx_status status;
 
     if (!ret)
-        return LBX_INVALID;
+        return settings_read_missing(fault);
     status = settings_read_find(settings, path, fault, &value);
     if (status != LBX_OK)
         return status;

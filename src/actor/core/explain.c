@@ -51,7 +51,8 @@ lbx_system_explain(lbx_system *system, const lbx_props *given, const char *path,
                    void *context)
 {
     lbx_props own;
-    const lbx_props *props = lbx__spawn_view_props(given, &own);
+    const lbx_props *props =
+        lbx__spawn_view_props(given, &own, given ? given->fault : NULL);
     lbx_fault fault = {.status = LBX_OK};
     lbx__choice_request request = {.props = props,
                                    .behaviour = props ? props->behaviour : NULL,

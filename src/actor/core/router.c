@@ -17,6 +17,7 @@
 #include "actor/core/placement.h"
 #include "actor/core/system.h"
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/sized.h"
 #include "base/type.h"
 #include <string.h>
@@ -40,22 +41,23 @@ LBX__SIZED(pool_sized, lbx_pool, strategy, LBX_POOL_INIT);
 
 /* Copies a user's pool; INVALID. */
 static lbx_status
-router_read_pool(const lbx_pool *given, router_pool *ret)
+router_read_pool(const lbx_pool *given, router_pool *ret, lbx_fault *fault)
 {
     const lbx_props *props;
     lbx_props own;
 
     if (!given ||
-        lbx__sized_read(&ret->pool, given, &pool_sized, NULL) != LBX_OK)
+        lbx__sized_read(&ret->pool, given, &pool_sized, fault) != LBX_OK)
         return LBX_INVALID;
     if (!ret->pool.props)
         return LBX_INVALID; // the defaults have no behaviour
-    props = lbx__spawn_view_props(ret->pool.props, &own);
-    if (!props || !lbx__spawn_are_props(props))
+    props = lbx__spawn_view_props(ret->pool.props, &own, fault);
+    if (!props)
         return LBX_INVALID;
     ret->props = *props;
+    ret->props.fault = fault;
     ret->pool.props = &ret->props;
-    return LBX_OK;
+    return lbx__spawn_are_props(&ret->props) ? LBX_OK : LBX_INVALID;
 }
 
 static router_pool *
@@ -273,9 +275,13 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
     router_pool *copy;
     lbx_status status;
 
-    if (!ret || pool->routees == 0 ||
-        (unsigned)pool->routing > LBX_POOL_ROUTING_BALANCING)
-        return LBX_INVALID;
+    if (pool->routees == 0)
+        return lbx__fault_set(from->props.fault, LBX_INVALID,
+                              "the pool has no routees: 1 or more are needed");
+    if ((unsigned)pool->routing > LBX_POOL_ROUTING_BALANCING)
+        return lbx__fault_set(from->props.fault, LBX_INVALID,
+                              "routing is %d: it is one of LBX_POOL_ROUTING_*",
+                              (int)pool->routing);
     copy = router_copy_pool(system, from);
     if (!copy)
         return LBX_NO_MEMORY;
@@ -301,18 +307,52 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
     return status;
 }
 
+/* Explains a failure to the user. Props may be shared by threads that spawn, so
+ * that their fault is written after a failure only, and none of the library's
+ * is left unwritten. */
+static lbx_status
+router_explain(lbx_status status, const char *what, const char *name,
+               lbx_fault *fault, lbx_fault *to)
+{
+    if (status != LBX_OK && to) {
+        (void)lbx__fault_complete(fault, status, what, name);
+        *to = *fault;
+    }
+    return status;
+}
+
 static lbx_status
 router_spawn_deployed(lbx_system *system, lbx__cell *parent,
                       const lbx_pool *pool, const char *name, lbx_ref *ret)
 {
     const lbx__deployment_entry *deploy =
         router_find_deployed(system, parent, name);
+    lbx_fault *to = pool && pool->props ? pool->props->fault : NULL;
+    lbx_fault fault = {.status = LBX_OK};
     router_pool copy;
+    lbx_status status = router_read_pool(pool, &copy, &fault);
 
-    if (router_read_pool(pool, &copy) != LBX_OK)
-        return LBX_INVALID;
-    if (deploy)
-        router_apply_deployment(deploy, &copy);
+    if (status == LBX_OK) {
+        if (deploy)
+            router_apply_deployment(deploy, &copy);
+        status = router_spawn_pool(system, parent, &copy, name, ret);
+    }
+    return router_explain(status, "the pool", name, &fault, to);
+}
+
+static lbx_status
+router_spawn_one(lbx_system *system, lbx__cell *parent, const lbx_props *props,
+                 const char *name, lbx_ref *ret)
+{
+    const lbx__deployment_entry *deploy =
+        router_find_deployed(system, parent, name);
+    router_pool copy = {.pool = LBX_POOL_INIT};
+
+    if (!deploy || !props || !lbx__spawn_are_props(props))
+        return lbx__spawn_actor(system, parent, props, name, ret);
+    copy.props = *props;
+    copy.pool.props = &copy.props;
+    router_apply_deployment(deploy, &copy);
     return router_spawn_pool(system, parent, &copy, name, ret);
 }
 
@@ -320,18 +360,22 @@ lbx_status
 lbx__router_spawn(lbx_system *system, lbx__cell *parent, const lbx_props *given,
                   const char *name, lbx_ref *ret)
 {
+    lbx_fault *to = given ? given->fault : NULL;
+    const lbx_props *props;
+    lbx_fault fault;
+    lbx_props viewed;
     lbx_props own;
-    const lbx_props *props = lbx__spawn_view_props(given, &own);
-    const lbx__deployment_entry *deploy =
-        router_find_deployed(system, parent, name);
-    router_pool copy = {.pool = LBX_POOL_INIT};
+    lbx_status status;
 
-    if (!deploy || !lbx__spawn_are_props(props))
-        return lbx__spawn_actor(system, parent, props, name, ret);
-    copy.props = *props;
-    copy.pool.props = &copy.props;
-    router_apply_deployment(deploy, &copy);
-    return router_spawn_pool(system, parent, &copy, name, ret);
+    props = lbx__spawn_view_props(given, &viewed, to);
+    if (!props || !to)
+        return router_spawn_one(system, parent, props, name, ret);
+    lbx__fault_clear(&fault);
+    fault.status = LBX_OK;
+    own = *props;
+    own.fault = &fault;
+    status = router_spawn_one(system, parent, &own, name, ret);
+    return router_explain(status, "the actor", name, &fault, to);
 }
 
 void
@@ -357,7 +401,8 @@ lbx_system_spawn_pool(lbx_system *system, const lbx_pool *pool,
     if (!system)
         return LBX_INVALID;
     if (lbx__system_is_stopping(system))
-        return LBX_CLOSED;
+        return lbx__fault_set(pool && pool->props ? pool->props->fault : NULL,
+                              LBX_CLOSED, "the system is being terminated");
     return router_spawn_deployed(system, system->user, pool, name, ret);
 }
 

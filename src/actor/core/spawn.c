@@ -15,6 +15,7 @@
 #include "actor/core/system.h"
 #include "actor/select/section.h"
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/sized.h"
 #include <assert.h>
 #include <string.h>
@@ -36,10 +37,16 @@ LBX__SIZED(props_sized, lbx_props, fault, LBX_PROPS_INIT);
 LBX__SIZED(behaviour_sized, lbx_behaviour, needs_semantics, LBX_BEHAVIOUR_INIT);
 
 const lbx_props *
-lbx__spawn_view_props(const lbx_props *props, lbx_props *own)
+lbx__spawn_view_props(const lbx_props *props, lbx_props *own, lbx_fault *fault)
 {
-    return lbx__sized_view(props, own, &props_sized,
-                           props ? props->fault : NULL);
+    return lbx__sized_view(props, own, &props_sized, fault);
+}
+
+static bool
+spawn_refuse(lbx_fault *fault, const char *why)
+{
+    (void)lbx__fault_set(fault, LBX_INVALID, "%s", why);
+    return false;
 }
 
 static bool
@@ -56,17 +63,20 @@ spawn_is_strategy(const lbx_strategy *strategy, lbx_fault *fault)
 bool
 lbx__spawn_are_props(const lbx_props *props)
 {
-    const lbx_behaviour *behaviour;
+    const lbx_behaviour *behaviour = props ? props->behaviour : NULL;
+    lbx_fault *fault = props ? props->fault : NULL;
 
-    if (!props || !props->behaviour ||
-        !spawn_is_strategy(&props->strategy, props->fault))
+    if (!behaviour)
+        return spawn_refuse(fault, "the props have no behaviour");
+    if (props->stash_capacity != LBX_DEFAULT && props->stash_capacity < 1)
+        return spawn_refuse(fault, "stash_capacity must be 1 or more, "
+                                   "LBX_DEFAULT or LBX_UNLIMITED");
+    if (!spawn_is_strategy(&props->strategy, fault) ||
+        lbx__sized_check(behaviour, &behaviour_sized, fault) != LBX_OK)
         return false;
-    behaviour = props->behaviour;
-    return (props->stash_capacity == LBX_DEFAULT ||
-            props->stash_capacity > 0) &&
-           lbx__sized_check(behaviour, &behaviour_sized, props->fault) ==
-               LBX_OK &&
-           (behaviour->receive || behaviour->match_count > 0);
+    return behaviour->receive || behaviour->match_count > 0 ||
+           spawn_refuse(fault, "the behaviour has neither a receive nor "
+                               "matches: it could handle no message");
 }
 
 static bool
@@ -189,8 +199,11 @@ spawn_cell(lbx_system *system, lbx__cell *parent, const lbx_props *props,
     lbx__cell *cell;
     lbx_status status;
 
-    if (!ret || !lbx__spawn_are_props(props))
+    if (!lbx__spawn_are_props(props))
         return LBX_INVALID;
+    if (!ret)
+        return lbx__fault_set(props->fault, LBX_INVALID,
+                              "there is no pointer for the ref: ret is NULL");
     if (name && !spawn_is_name(name))
         return lbx__section_fault(
             props->fault, LBX_INVALID, NULL,

@@ -15,6 +15,7 @@
 #include "actor/core/run.h"
 #include "actor/select/selection.h"
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/park.h"
 #include "base/sized.h"
 #include <assert.h>
@@ -45,12 +46,7 @@ static const lbx_behaviour guardian = {
 static lbx_status
 system_refuse(const lbx_system_options *options, const char *text)
 {
-    if (options->fault) {
-        options->fault->status = LBX_INVALID;
-        (void)snprintf(options->fault->text, sizeof(options->fault->text), "%s",
-                       text);
-    }
-    return LBX_INVALID;
+    return lbx__fault_set(options->fault, LBX_INVALID, "%s", text);
 }
 
 /* Checks the options. Defaults are filled in from the settings later. */
@@ -142,15 +138,13 @@ system_free(lbx_system *system)
 LBX__SIZED(system_options_sized, lbx_system_options, warn_context,
            LBX_SYSTEM_OPTIONS_INIT);
 
-lbx_status
-lbx_system_create(const lbx_system_options *given, lbx_system **ret)
+static lbx_status
+system_build(const lbx_system_options *given, lbx_system **ret)
 {
     lbx_system_options options;
     lbx_system *system;
     lbx_status status;
 
-    if (!ret)
-        return LBX_INVALID;
     status = lbx__sized_read(&options, given, &system_options_sized,
                              given ? given->fault : NULL);
     if (status == LBX_OK)
@@ -193,6 +187,20 @@ lbx_system_create(const lbx_system_options *given, lbx_system **ret)
 }
 
 lbx_status
+lbx_system_create(const lbx_system_options *options, lbx_system **ret)
+{
+    lbx_fault *fault = options ? options->fault : NULL;
+
+    if (!ret)
+        return lbx__fault_set(fault, LBX_INVALID,
+                              "there is no pointer for the system: ret is "
+                              "NULL");
+    lbx__fault_clear(fault);
+    return lbx__fault_complete(fault, system_build(options, ret), "the system",
+                               NULL);
+}
+
+lbx_status
 lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
                  lbx_ref *ret)
 {
@@ -200,7 +208,8 @@ lbx_system_spawn(lbx_system *system, const lbx_props *props, const char *name,
         return LBX_INVALID;
     assert(system->magic == LBX__SYSTEM_MAGIC);
     if (lbx__system_is_stopping(system))
-        return LBX_CLOSED;
+        return lbx__fault_set(props ? props->fault : NULL, LBX_CLOSED,
+                              "the system is being terminated");
     return lbx__router_spawn(system, system->user, props, name, ret);
 }
 

@@ -187,7 +187,8 @@ bool lbx__spawn_are_props(const lbx_props *props);
 
 /* A user's props as this library's: the same, the defaults for NULL, or `own`;
  * NULL when they are invalid. */
-const lbx_props *lbx__spawn_view_props(const lbx_props *props, lbx_props *own);
+const lbx_props *lbx__spawn_view_props(const lbx_props *props, lbx_props *own,
+                                       lbx_fault *fault);
 lbx_status lbx__spawn_actor(lbx_system *system, lbx__cell *parent,
                             const lbx_props *props, const char *name,
                             lbx_ref *ret);

@@ -236,6 +236,12 @@ TEST_CITING("A-12", durations_have_the_units_of_hocon)
         "\"1 weeks\"",
         "99999999999999999999",
         "\"10 nanosecondses\"",
+        "10 nanosecon",
+        "10 anoseconds",
+        "10 millisecondandtwo", // 17, 18 and 19 letters
+        "10 millisecondsandone",
+        "10 millisecondsandone2",
+        "\"10 s second\"",
     };
 
     check_rows(lbx_settings_read_duration, good, COUNT(good), bad, COUNT(bad));
