@@ -9,7 +9,9 @@
  *     record.h json.h                         structs as JSON; JSON itself
  *     courier.h                               workers on a postbox
  *
- * Not included, because few programs need them:
+ * The last three lines are not there when the library was built without
+ * postboxes (-Dpost=disabled; LBX_HAS_POST). Not included, because few programs
+ * need them:
  *
  *     store_driver.h   for those who write a store
  *     testing.h        postboxes and a clock for your tests
@@ -21,16 +23,19 @@
 
 #include <letterbox/actor.h>
 #include <letterbox/base.h>
-#include <letterbox/courier.h>
-#include <letterbox/json.h>
 #include <letterbox/mailbox.h>
 #include <letterbox/mailbox/messages.h>
 #include <letterbox/operation.h>
-#include <letterbox/post.h>
-#include <letterbox/record.h>
 #include <letterbox/settings.h>
-#include <letterbox/store.h>
 #include <letterbox/type.h>
 #include <letterbox/version.h>
+
+#if LBX_HAS_POST
+#include <letterbox/courier.h>
+#include <letterbox/json.h>
+#include <letterbox/post.h>
+#include <letterbox/record.h>
+#include <letterbox/store.h>
+#endif
 
 #endif
