@@ -129,6 +129,7 @@ TEST(what_is_not_there_is_absent_through_any_chain_of_calls)
         lbx_json_root(NULL),
         {json, 99},
     };
+    size_t size = 7;
     int64_t number;
     double real;
     bool truth;
@@ -141,10 +142,28 @@ TEST(what_is_not_there_is_absent_through_any_chain_of_calls)
         CHECK(!lbx_json_double(absent[i], &real));
         CHECK(!lbx_json_bool(absent[i], &truth));
     }
-    CHECK_PTR(NULL, lbx_json_text(list, NULL));
+    CHECK_PTR(NULL, lbx_json_text(list, &size));
+    CHECK_INT(7, size); // written for texts only
     CHECK_PTR(NULL, lbx_json_name(lbx_json_first(list)));
     lbx_json_destroy(json);
     lbx_json_destroy(NULL);
+}
+
+/* Longer ones would not fit the space that a double is read from. */
+TEST(numbers_of_a_thousand_digits_are_doubles)
+{
+    char text[1100] = "0.";
+
+    memset(text + 2, '1', sizeof(text) - 3);
+    for (size_t size = 1022; size <= 1026; size++) {
+        lbx_json *json;
+        double real = 0;
+
+        CHECK_OK(lbx_json_read(text, size, NULL, &json, NULL));
+        CHECK(lbx_json_double(lbx_json_root(json), &real) == (size < 1024));
+        CHECK(size >= 1024 || (real > 0.111 && real < 0.112));
+        lbx_json_destroy(json);
+    }
 }
 
 TEST(texts_that_are_not_json_are_refused_with_a_reason)

@@ -35,6 +35,7 @@ struct order {
     struct address from;
     struct address *to;
     int untold; /* no field */
+    char code[4];
 };
 
 LBX_RECORD(address_record, struct address, "shop.Address",
@@ -52,7 +53,8 @@ LBX_RECORD(order_record, struct order, "shop.Order",
            LBX_OPTIONAL(struct order, extra, JSON),
            LBX_OPTIONAL_BYTES(struct order, picture, picture_bytes),
            LBX_FIELD_RECORD(struct order, from, address_record),
-           LBX_OPTIONAL_RECORD(struct order, to, address_record));
+           LBX_OPTIONAL_RECORD(struct order, to, address_record),
+           LBX_OPTIONAL(struct order, code, CHARS));
 
 static const char order_json[] =
     "{\"id\":\"o-1\",\"item\":\"a \\\"book\\\"\",\"cents\":-1200,"
@@ -135,6 +137,7 @@ TEST(absent_fields_are_left_out_and_unknown_ones_ignored)
 {
     static const char json[] =
         " {\"new\":{\"id\":[\"x\"]}, \"item\":null, \"from\":{\"street\":\"\"},"
+        "\"code\":\"\","
         "\"id\":\"\\u0041\"} ";
     struct order *back;
 
@@ -363,6 +366,7 @@ TEST(tables_that_contradict_themselves_are_refused)
                          fields,         1,   sizeof(lbx_field)};
     const lbx_record table = record;
     struct order order = an_order();
+    char name[58] = ""; // with "_base64" one too many
     lbx_fault fault;
     lbx_type *type;
     void *copy;
@@ -391,6 +395,8 @@ TEST(tables_that_contradict_themselves_are_refused)
     REFUSED("another field has its name", record.field_count = 2);
     REFUSED("not empty", fields[0].name = "");
     REFUSED("not empty", fields[0].name = NULL);
+    REFUSED("too long",
+            (memset(name, 'n', sizeof(name) - 1), fields[0].name = name));
     REFUSED("outside the struct", fields[0].kind = (lbx_field_kind)99);
     REFUSED("outside the struct",
             fields[0].offset_bytes = sizeof(struct address) - 7);
@@ -416,6 +422,63 @@ TEST(tables_that_contradict_themselves_are_refused)
     CHECK_STATUS(LBX_INVALID,
                  lbx_record_clone(&order_record, NULL, NULL, &copy));
     lbx_record_destroy(NULL);
+}
+
+/* Structs one inside the other, each by a table of its own. */
+struct link {
+    struct link *next;
+    int64_t number;
+    char padding[8]; /* so that two do not follow each other aligned */
+};
+
+TEST(records_are_inside_records_up_to_eight_levels)
+{
+    static lbx_field fields[9][2];
+    static lbx_record chain[9];
+    char json[400] = "";
+    struct link *first;
+
+    for (size_t i = 0; i < 9; i++) {
+        fields[i][0] = (lbx_field)LBX_OPTIONAL(struct link, number, INT64);
+        fields[i][1] =
+            (lbx_field)LBX_OPTIONAL_RECORD(struct link, next, chain[0]);
+        fields[i][1].record = i < 8 ? &chain[i + 1] : NULL;
+        chain[i] =
+            (lbx_record){sizeof(lbx_record), "link",        sizeof(struct link),
+                         fields[i],          i < 8 ? 2 : 1, sizeof(lbx_field)};
+    }
+    CHECK_STATUS(LBX_INVALID, lbx_record_decode(&chain[0], "{}", 2, NULL,
+                                                (void **)&first, NULL));
+    for (int i = 0; i < 8; i++)
+        strcat(json, i < 7 ? "{\"number\":1,\"next\":" : "{\"number\":1}");
+    strcat(json, "}}}}}}}");
+    CHECK_OK(lbx_record_decode(&chain[1], json, strlen(json), NULL,
+                               (void **)&first, NULL));
+    for (const struct link *at = first; at; at = at->next) {
+        CHECK_INT(1, at->number);
+        CHECK_INT(0, (uintptr_t)at % _Alignof(max_align_t));
+    }
+    lbx_record_destroy(first);
+}
+
+/* Rows of a newer program are longer: what is 0 there asks for nothing. */
+TEST(rows_that_are_longer_are_read_by_their_size)
+{
+    struct {
+        lbx_field field;
+        size_t newer;
+    } rows[2] = {{LBX_FIELD(struct address, street, TEXT), 0},
+                 {LBX_OPTIONAL(struct address, height, DOUBLE), 0}};
+    const lbx_record record = {sizeof(record), "x", sizeof(struct address),
+                               &rows[0].field, 2,   sizeof(rows[0])};
+    const struct address address = {"Main", 2};
+    lbx_fault fault;
+
+    CHECK_OK(
+        encode(&record, &address, "{\"street\":\"Main\",\"height\":2}", NULL));
+    rows[1].newer = 1;
+    CHECK_STATUS(LBX_INVALID, encode(&record, &address, NULL, &fault));
+    CHECK(strstr(fault.text, "does not have"));
 }
 
 static void

@@ -89,9 +89,9 @@ TEST(a_courier_keeps_to_the_limits_of_its_box)
     box = lbx_box_options_preset(LBX_BOX_PRESET_SQS);
     CHECK_OK(lbx_fake_postbox_create(&options, &fake));
     fx.options.postbox = fake;
-    fx.options.lease_ns = 13 * 3600 * LBX_SECOND;
+    fx.options.lease_ns = box.limits.max_lease_ns + 1;
     check_refused(&fx, LBX_INVALID, "limits.max_lease_ns");
-    fx.options.lease_ns = LBX_DEFAULT;
+    fx.options.lease_ns = box.limits.max_lease_ns;
     fx.options.wait_ns = -1;
     check_refused(&fx, LBX_INVALID, "limits.max_wait_ns");
     fx.options.wait_ns = 21 * LBX_SECOND;

@@ -601,6 +601,28 @@ TEST_CITING("R-44", a_dead_letter_among_work_is_put_aside_as_it_is)
     lbx_letter_destroy(letter);
 }
 
+/* A fifo box takes no letter without a group, nor one that is a duplicate. */
+TEST(letters_of_a_plain_box_can_be_put_aside_into_a_fifo_box)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
+    lbx_postbox *dead;
+    FIXTURE(fx);
+
+    box.fifo = true;
+    options.box = &box;
+    CHECK_OK(lbx_postbox_open("memory:aside", &options, &dead));
+    open_with_policy(&fx, 1);
+    fx.options.dead_letters.postbox = dead;
+    fixture_send_many(&fx, "a book", 2); // the same body twice
+    fixture_run(&fx, 2);
+    CHECK_INT(2, fixture_stats(&fx)->dead_letters);
+    CHECK_OK(lbx_postbox_count(dead, &counts));
+    CHECK_INT(2, counts.ready);
+    lbx_postbox_unref(dead);
+}
+
 /* ---- Error replies in a type of the program's own ---- */
 
 struct own_reply {
