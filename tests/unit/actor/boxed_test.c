@@ -310,6 +310,10 @@ ACTOR_TEST("", mailbox_options_without_a_mailbox_choose_the_kind_that_fits)
          LBX_CAPABILITY_SEND_FRONT},
         {LBX_KIND_BOUNDED_DEQUE, 5, false, LBX_DEFAULT,
          LBX_CAPABILITY_SEND_FRONT},
+        {LBX_KIND_UNBOUNDED_CONTROL_AWARE, LBX_DEFAULT, false, LBX_DEFAULT,
+         LBX_CAPABILITY_CONTROL},
+        {LBX_KIND_UNBOUNDED_PRIORITY, LBX_DEFAULT, false, LBX_DEFAULT,
+         LBX_CAPABILITY_PRIORITIZE},
     };
     lbx_behaviour needy = *part_props(a).behaviour;
 
@@ -358,9 +362,12 @@ end_nothing(void *message, void *context)
 ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
 {
     static const char *const words[] = {"owner", "clock", "loss_sink",
-                                        "destroy"};
+                                        "destroy", "dead_letters"};
+    lbx_producer *in;
+    lbx_consumer *out;
 
-    for (size_t i = 0; i < 4; i++) {
+    CHECK_OK(lbx_mailbox_create(LBX_KIND_UNBOUNDED, NULL, &in, &out));
+    for (size_t i = 0; i < 5; i++) {
         lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
         lbx_clock other = world->clock;
         lbx_fault fault;
@@ -373,8 +380,10 @@ ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
             options.clock = &other;
         else if (i == 2)
             options.loss_sink.lost = sink;
-        else
+        else if (i == 3)
             options.destroy = end_nothing;
+        else
+            options.dead_letters = in;
         props.mailbox_options = &options;
         props.fault = &fault;
         for (int named = 0; named < 2; named++) {
@@ -386,6 +395,8 @@ ACTOR_TEST("", mailbox_options_that_an_actor_cannot_have_are_refused)
         }
     }
     part_spawn(a); // the name is free
+    lbx_producer_unref(in);
+    lbx_consumer_unref(out);
 }
 
 TEST(mailbox_options_may_have_an_allocator_of_their_own)
