@@ -77,7 +77,8 @@ LBX_BEGIN
     XX(IO, -25, "reading or writing failed")                                   \
     XX(CORRUPT, -26, "stored data is damaged")                                 \
     XX(NEWER, -27, "written by a newer version")                               \
-    XX(DENIED, -28, "not permitted")
+    XX(DENIED, -28, "not permitted")                                           \
+    XX(FORKED, -29, "opened before fork(): open it anew in this process")
 
 /* What a call that can fail in several ways returns. */
 typedef enum lbx_status {

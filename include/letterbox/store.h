@@ -66,8 +66,8 @@
  * - The files of a store belong together. When one of them is deleted, moved
  *   away or replaced while a program has the store open, what that program
  *   sends or syncs from then on returns LBX_IO, and the log names the file.
- * - After fork() a child must open its stores anew; what it has inherited
- *   returns LBX_INVALID.
+ * - After fork(), and so after daemon(), a child must open its stores anew;
+ *   calls of what it has inherited return LBX_FORKED.
  * - After LBX_IO a file store writes nothing more until every user of it in
  *   every process has closed it and it is opened again.
  */
@@ -134,7 +134,8 @@ struct lbx_store_options {
 
 /*
  * lbx_store_open() opens the store of a URL without a box: "memory:",
- * "memory:name", "file:dir". A store that this process has open already is
+ * "memory:name", "file:dir". %20 and the like are decoded; a ?, a # and a ~ at
+ * the beginning are refused. A store that this process has open already is
  * returned again; its options must then not contradict.
  *
  * Returns    LBX_OK; LBX_NOT_FOUND for a scheme that is not built in, or with

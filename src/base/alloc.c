@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    FREED_BYTE = 0xdb, /* that freed memory is filled with, in debug builds, */
+    FREED_MAX = 512    /* and how much of it */
+};
+
 bool
 lbx__allocator_usable(const lbx_allocator *allocator)
 {
@@ -46,6 +51,10 @@ lbx__free(const lbx_allocator *allocator, void *memory, size_t size_bytes)
 {
     if (!memory)
         return;
+#ifndef NDEBUG
+    // REFS-1: a handle that is used after its end is noticed.
+    memset(memory, FREED_BYTE, size_bytes < FREED_MAX ? size_bytes : FREED_MAX);
+#endif
     if (allocator)
         allocator->release(allocator->context, memory, size_bytes);
     else

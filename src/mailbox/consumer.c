@@ -10,6 +10,8 @@
  */
 #include "mailbox/take.h"
 
+#include "base/refs.h"
+
 enum {
     TAKE_CHUNK = 64
 };
@@ -32,8 +34,7 @@ lbx_consumer_unref(lbx_consumer *consumer)
     if (!box)
         return;
     assert(box->magic == LBX__MAILBOX_MAGIC);
-    // Release and acquire: the takes of all consumers come before the close.
-    if (lbx__sub(&box->consumers, 1, acq_rel) != 1)
+    if (!lbx__refs_drop(&box->consumers)) // all takes come before the close
         return;
     lbx__mailbox_shut(box, true, false);
     lbx__mailbox_release(box);

@@ -11,6 +11,8 @@
  */
 #include "mailbox/mailbox.h"
 
+#include "base/refs.h"
+
 #include <assert.h>
 
 enum {
@@ -36,8 +38,7 @@ lbx_producer_unref(lbx_producer *producer)
     if (!box)
         return;
     assert(box->magic == LBX__MAILBOX_MAGIC);
-    // Release and acquire: the sends of all producers come before the close.
-    if (lbx__sub(&box->producers, 1, acq_rel) != 1)
+    if (!lbx__refs_drop(&box->producers)) // all sends come before the close
         return;
     lbx__mailbox_shut(box, false, false);
     lbx__mailbox_release(box);

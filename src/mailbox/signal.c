@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/op.h"
+#include "base/refs.h"
 #include <letterbox/mailbox/signal.h>
 
 struct lbx_signal {
@@ -47,17 +48,15 @@ lbx_signal_create(const lbx_allocator *allocator, const lbx_clock *clock,
 lbx_signal *
 lbx_signal_ref(lbx_signal *signal)
 {
-    // Relaxed: the caller has a reference already.
     if (signal)
-        (void)lbx__add(&signal->refs, 1, relaxed);
+        lbx__refs_add(&signal->refs);
     return signal;
 }
 
 void
 lbx_signal_unref(lbx_signal *signal)
 {
-    // Release and acquire: the use of all threads comes before the free.
-    if (signal && lbx__sub(&signal->refs, 1, acq_rel) == 1)
+    if (signal && lbx__refs_drop(&signal->refs))
         lbx__free(signal->allocator, signal, sizeof(*signal));
 }
 

@@ -318,8 +318,11 @@ lbx__call_op_leave(lbx__op *op, lbx_status why)
 void
 lbx__call_op_release(lbx__op *op)
 {
+    lbx_postbox *keeps = lbx__call_op_of(op)->keeps;
+
     call_op_steps(op)->drop(op);
-    lbx_postbox_unref(lbx__call_op_of(op)->keeps);
+    if (keeps)
+        lbx__postbox_release(keeps);
 }
 
 /* ---- Waiting in a thread ---- */

@@ -61,7 +61,7 @@ typedef struct lbx__call_steps {
 typedef struct __attribute__((may_alias)) lbx__call_op {
     lbx_call call;
     lbx_store *store;   /* of the call */
-    lbx_postbox *keeps; /* a reference; NULL: the caller has one */
+    lbx_postbox *keeps; /* a hold; NULL: the caller has one */
     bool running;
     bool begun;           /* a step was made */
     lbx_status cancelled; /* the reason; PENDING: none */

@@ -13,6 +13,7 @@
 #include "codec/digest.h"
 #include "codec/hex.h"
 #include "post/rules/body.h"
+#include "post/rules/row.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -198,9 +199,14 @@ draft_check_size(const lbx_parcel *parcel, const lbx_box_limits *limits)
 {
     const int64_t size = lbx__body_parcel_bytes(parcel);
 
-    return size > limits->max_letter_bytes || size > LBX__DRAFT_MAX_BYTES
-               ? LBX_TOO_LARGE
-               : LBX_OK;
+    if (size > limits->max_letter_bytes || size > LBX__DRAFT_MAX_BYTES)
+        return LBX_TOO_LARGE;
+    // All else that is kept of a letter is less than its attributes count for,
+    // three times, and some texts: a small letter fits.
+    if (size > LBX__DRAFT_MAX_BYTES / 4 &&
+        lbx__body_row_bytes(parcel) > LBX__ROW_VALUE_MAX - LBX__SUM_BYTES)
+        return LBX_TOO_LARGE;
+    return LBX_OK;
 }
 
 /* Computes the duplicate id from the body. */
@@ -399,6 +405,15 @@ draft_explain_body(const lbx_draft *draft, const lbx_box_options *rules,
     return LBX_INVALID;
 }
 
+/* Of a letter that is sent alone. */
+static int64_t
+draft_max_bytes(const lbx_box_limits *limits)
+{
+    return limits->max_batch_bytes < limits->max_letter_bytes
+               ? limits->max_batch_bytes
+               : limits->max_letter_bytes;
+}
+
 lbx_status
 lbx__draft_explain(const lbx_draft *given, const lbx_box_options *rules,
                    lbx_status status, lbx_fault *fault)
@@ -413,8 +428,8 @@ lbx__draft_explain(const lbx_draft *given, const lbx_box_options *rules,
         return lbx__fault_set(
             fault, status,
             "the letter is too large: the box allows %s bytes, "
-            "and none is more than 64 MiB",
-            lbx__fault_number(rules->limits.max_letter_bytes, most));
+            "and none is more than 64 MiB with all that is kept of it",
+            lbx__fault_number(draft_max_bytes(&rules->limits), most));
     draft = lbx__draft_view(given, &own, fault);
     if (!draft)
         return status;

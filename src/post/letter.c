@@ -8,18 +8,107 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/sized.h"
-#include "post/parcel_copy.h"
 #include "post/postbox.h"
 
 #include <assert.h>
 #include <stdalign.h>
 #include <string.h>
 
+/* ---- Copying ---- */
+
+/* The texts of a parcel, in the order they are copied. */
+#define LETTER_PARCEL_TEXTS(XX)                                                \
+    XX(type_name)                                                              \
+    XX(routes)                                                                 \
+    XX(group)                                                                  \
+    XX(deduplication_id)                                                       \
+    XX(token)                                                                  \
+    XX(trace)                                                                  \
+    XX(in_reply_to)
+
+static size_t
+letter_text_bytes(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+size_t
+lbx__letter_parcel_bytes(const lbx_parcel *parcel)
+{
+    size_t size = parcel->body_bytes + 1 +
+                  parcel->attribute_count * sizeof(lbx_attribute);
+
+    for (size_t i = 0; i < parcel->attribute_count; i++) {
+        const lbx_attribute *attribute = &parcel->attributes[i];
+
+        size += letter_text_bytes(attribute->name) +
+                letter_text_bytes(attribute->label) + attribute->value_bytes +
+                1;
+    }
+#define ADD_TEXT(field) size += letter_text_bytes(parcel->field);
+    LETTER_PARCEL_TEXTS(ADD_TEXT)
+#undef ADD_TEXT
+    return size;
+}
+
+/* Copies bytes to *to, and advances it. */
+static void *
+letter_copy_bytes(char **to, const void *bytes, size_t size)
+{
+    char *copy = *to;
+
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    *to += size;
+    return copy;
+}
+
+static const char *
+letter_copy_text(char **to, const char *text)
+{
+    return text ? letter_copy_bytes(to, text, strlen(text) + 1) : NULL;
+}
+
+/* Bytes with a NUL after them. */
+static const void *
+letter_copy_body(char **to, const void *bytes, size_t size)
+{
+    const void *copy = letter_copy_bytes(to, bytes, size);
+
+    *(*to)++ = '\0';
+    return copy;
+}
+
+char *
+lbx__letter_copy_parcel(void *memory, const lbx_parcel *from, lbx_parcel *ret)
+{
+    const lbx_parcel parcel = *from;
+    lbx_attribute *attributes = memory;
+    char *to = (char *)(attributes + parcel.attribute_count);
+
+    *ret = parcel;
+    ret->attributes = attributes;
+    for (size_t i = 0; i < parcel.attribute_count; i++) {
+        const lbx_attribute *attribute = &parcel.attributes[i];
+
+        attributes[i] = *attribute;
+        attributes[i].name = letter_copy_text(&to, attribute->name);
+        attributes[i].label = letter_copy_text(&to, attribute->label);
+        attributes[i].value =
+            letter_copy_body(&to, attribute->value, attribute->value_bytes);
+    }
+#define COPY_TEXT(field) ret->field = letter_copy_text(&to, parcel.field);
+    LETTER_PARCEL_TEXTS(COPY_TEXT)
+#undef COPY_TEXT
+    ret->body = letter_copy_body(&to, parcel.body, parcel.body_bytes);
+    return to;
+}
+
 static size_t
 letter_bytes(const lbx_delivery *delivery)
 {
-    return sizeof(lbx_letter) + lbx__parcel_copy_bytes(&delivery->parcel) +
-           lbx__parcel_copy_text_bytes(delivery->dead_letter_source) +
+    return sizeof(lbx_letter) + lbx__letter_parcel_bytes(&delivery->parcel) +
+           letter_text_bytes(delivery->dead_letter_source) +
            delivery->receipt_bytes;
 }
 
@@ -34,11 +123,12 @@ letter_copy(lbx_letter *letter, const lbx_delivery *from)
     *delivery = *from;
     delivery->parcel.token = NULL;
     delivery->parcel.delay_ns = 0;
-    to = lbx__parcel_copy_to(letter + 1, &delivery->parcel, &delivery->parcel);
+    to = lbx__letter_copy_parcel(letter + 1, &delivery->parcel,
+                                 &delivery->parcel);
     delivery->dead_letter_source =
-        lbx__parcel_copy_text(&to, from->dead_letter_source);
+        letter_copy_text(&to, from->dead_letter_source);
     delivery->receipt =
-        lbx__parcel_copy_keep(&to, from->receipt, from->receipt_bytes);
+        letter_copy_bytes(&to, from->receipt, from->receipt_bytes);
     assert(to <= (char *)letter + letter->block_size);
 }
 
@@ -88,7 +178,7 @@ lbx__letter_create(lbx_postbox *postbox, const lbx__call_op *call_op,
     if (!letter)
         return LBX_NO_MEMORY;
     memset(letter, 0, sizeof(*letter));
-    letter->postbox = lbx_postbox_ref(postbox);
+    letter->postbox = lbx__postbox_hold(postbox);
     letter->block_size = size;
     letter->peeked = peeked;
     letter->lease_ns = peeked ? 0 : call_op->u.receive.request.lease_ns;
@@ -114,7 +204,7 @@ lbx_letter_destroy(lbx_letter *letter)
         lbx_type_destroy_message(letter->type, letter->message);
     lbx_routes_unref(letter->routes);
     lbx__free(postbox->allocator, letter, letter->block_size);
-    lbx_postbox_unref(postbox);
+    lbx__postbox_release(postbox);
 }
 
 void

@@ -13,7 +13,7 @@
 #include "post/call.h"
 
 struct lbx_letter {
-    lbx_postbox *postbox; /* counted */
+    lbx_postbox *postbox; /* held */
     lbx_letter *next;     /* of the same receive */
     size_t block_size;
     lbx_delivery delivery; /* points into the same block */
@@ -28,6 +28,13 @@ struct lbx_letter {
     lbx_status decoding;
     void *message;
 };
+
+/* How much memory a copy of a parcel takes, with all it points to; and the
+ * copy, into memory of that size that is aligned as an lbx_attribute. Returns
+ * its end. `ret` may be `from`. */
+size_t lbx__letter_parcel_bytes(const lbx_parcel *parcel);
+char *lbx__letter_copy_parcel(void *memory, const lbx_parcel *from,
+                              lbx_parcel *ret);
 
 /* A letter of a delivery: NO_MEMORY, INVALID. */
 lbx_status lbx__letter_create(lbx_postbox *postbox, const lbx__call_op *call_op,

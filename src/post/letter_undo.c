@@ -26,12 +26,12 @@ undo_finish(lbx_call *call, lbx_status status)
 {
     struct undo_call *undo = lbx__member(call, struct undo_call, call);
     lbx_letter *letters = undo->letters;
-    lbx_postbox *postbox = lbx_postbox_ref(letters->postbox);
+    lbx_postbox *postbox = lbx__postbox_hold(letters->postbox);
 
     (void)status;
     lbx__letter_destroy_all(letters);
     lbx__free(undo->allocator, undo, sizeof(*undo));
-    lbx_postbox_unref(postbox);
+    lbx__postbox_release(postbox);
 }
 
 static const lbx_call_sink undo_caller = {undo_finish, NULL};

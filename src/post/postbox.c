@@ -8,25 +8,33 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "post/box.h"
+#include "post/rules/body.h"
 
 #include <string.h>
 
 lbx_postbox *
 lbx_postbox_ref(lbx_postbox *postbox)
 {
-    // Relaxed: the caller has a reference already.
     if (postbox)
-        (void)lbx__add(&postbox->users, 1, relaxed);
+        lbx__refs_add(&postbox->users);
     return postbox;
 }
 
 void
 lbx_postbox_unref(lbx_postbox *postbox)
 {
+    if (!postbox || !lbx__refs_drop(&postbox->users))
+        return;
+    lbx__call_queue_close(&postbox->calls);
+    lbx__postbox_release(postbox);
+}
+
+void
+lbx__postbox_release(lbx_postbox *postbox)
+{
     lbx_store *store;
 
-    // Release and acquire: all use comes before the last unref.
-    if (!postbox || lbx__sub(&postbox->users, 1, acq_rel) != 1)
+    if (!lbx__refs_drop(&postbox->holds))
         return;
     store = postbox->store;
     // Relaxed: no other thread has a reference.
@@ -80,14 +88,6 @@ lbx_postbox_box_options(const lbx_postbox *postbox)
 }
 
 lbx_status
-lbx__postbox_note_status(lbx_postbox *postbox, lbx_status status)
-{
-    if (status == LBX_CLOSED && !lbx__postbox_closed(postbox))
-        lbx__call_queue_close(&postbox->calls); // the box was deleted
-    return status;
-}
-
-lbx_status
 lbx__postbox_note_box_status(lbx_postbox *postbox, lbx_status status)
 {
     return lbx__postbox_note_status(
@@ -99,7 +99,7 @@ lbx__postbox_op_ref(lbx__op *op, const lbx__call_steps *steps,
                     lbx_postbox *postbox, int64_t deadline_ns)
 {
     lbx__postbox_op(op, steps, postbox, deadline_ns);
-    lbx__call_op_of(op)->keeps = lbx_postbox_ref(postbox);
+    lbx__call_op_of(op)->keeps = lbx__postbox_hold(postbox);
 }
 
 /* ---- Addresses that are boxes of the same store ---- */
@@ -189,8 +189,8 @@ lbx__postbox_create_reply_boxes(lbx_postbox *postbox, const lbx_routes *routes)
 {
     lbx_status status = LBX_OK;
 
-    if (!routes || postbox->options.resolver.resolve ||
-        postbox->options.send_only || postbox->options.no_replies)
+    if (postbox->options.resolver.resolve || postbox->options.send_only ||
+        postbox->options.no_replies)
         return LBX_OK;
     if (lbx_routes_default(routes))
         status = postbox_create_reply_box(postbox, lbx_routes_default(routes));
@@ -217,14 +217,11 @@ lbx__postbox_type_of(const lbx_postbox *postbox, const lbx_draft *draft)
 }
 
 bool
-lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
-                     const lbx_type *type)
+lbx__postbox_draft_is_a(const lbx_postbox *postbox, const lbx_draft *draft,
+                        const lbx_type *type)
 {
-    const lbx_type *given;
+    const lbx_type *given = lbx__postbox_type_of(postbox, draft);
 
-    if (!type)
-        return true;
-    given = lbx__postbox_type_of(postbox, draft);
     return given && lbx_type_is_a(given, type);
 }
 
@@ -243,6 +240,10 @@ lbx_postbox_check_draft(lbx_postbox *postbox, const lbx_draft *draft,
                               postbox->name);
     status =
         lbx__draft_pack(&packing, draft, &postbox->rules, postbox->allocator);
+    // A send alone is a batch too.
+    if (status == LBX_OK && lbx__body_parcel_bytes(&packing.parcel) >
+                                postbox->rules.limits.max_batch_bytes)
+        status = LBX_TOO_LARGE;
     lbx__draft_packed_fini(&packing);
     if (status == LBX_INVALID || status == LBX_TOO_LARGE)
         return lbx__draft_explain(draft, &postbox->rules, status, fault);

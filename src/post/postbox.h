@@ -4,23 +4,27 @@
  *
  * PBOX-1  `box` and `rules` are what the store returned when the postbox was
  *         opened; they do not change.
- * PBOX-2  Each letter holds a reference to its postbox, and so does each
- *         operation that was started by an _init function.
+ * PBOX-2  Each letter holds its postbox, and so does each operation that was
+ *         started by an _init function; neither is a handle. When the last
+ *         handle is released the postbox is closed: a receive that waits ends.
+ *         When the last hold is, it is destroyed.
  *
- * Threads: any. Fields are constant after opening, except `users`, the call
+ * Threads: any. Fields are constant after opening, except the counts, the call
  * queue (its lock) and `own_chain` (set once, by compare-and-swap).
  */
 #ifndef LBX_POST_POSTBOX_H
 #define LBX_POST_POSTBOX_H
 
+#include "base/refs.h"
 #include "post/call.h"
 #include "post/draft.h"
 #include "post/letter.h"
 
 struct lbx_postbox {
     const lbx_allocator *allocator;
-    _Atomic(uint32_t) users;
     lbx_store *store;
+    _Atomic(uint32_t) users; /* handles: the last closes it */
+    _Atomic(uint32_t) holds; /* the handles together have one: PBOX-2 */
     lbx_box box;
     lbx__call_queue calls;
     lbx_postbox_options
@@ -31,6 +35,16 @@ struct lbx_postbox {
     _Atomic(lbx_resolver_chain *)
         own_chain; /* resolves names of boxes of this store */
 };
+
+/* One hold more, and one less (PBOX-2). */
+static inline lbx_postbox *
+lbx__postbox_hold(lbx_postbox *postbox)
+{
+    lbx__refs_add(&postbox->holds);
+    return postbox;
+}
+
+void lbx__postbox_release(lbx_postbox *postbox);
 
 static inline lbx_postbox *
 lbx__postbox_of(lbx__op *op)
@@ -59,7 +73,13 @@ void lbx__postbox_op_ref(lbx__op *op, const lbx__call_steps *steps,
 
 /* Returns `status`. CLOSED from the store means that the box was deleted:
  * closes the postbox. */
-lbx_status lbx__postbox_note_status(lbx_postbox *postbox, lbx_status status);
+static inline lbx_status
+lbx__postbox_note_status(lbx_postbox *postbox, lbx_status status)
+{
+    if (status == LBX_CLOSED)
+        lbx_postbox_close(postbox);
+    return status;
+}
 
 /* The same for requests by box: NOT_FOUND means that the box was deleted, and
  * becomes CLOSED. */
@@ -71,14 +91,21 @@ lbx_status lbx__postbox_note_box_status(lbx_postbox *postbox,
 lbx_status lbx__postbox_resolve(lbx_postbox *postbox, const char *address,
                                 lbx_postbox **ret, lbx_fault *fault);
 
-/* Creates the boxes that routes name, where addresses are boxes of the
- * store. */
+/* Creates the boxes that the routes of a draft name, where addresses are boxes
+ * of the store. */
 lbx_status lbx__postbox_create_reply_boxes(lbx_postbox *postbox,
                                            const lbx_routes *routes);
 
 /* Whether the type of a draft is `type` or derived from it; NULL: any is. */
-bool lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
-                          const lbx_type *type);
+bool lbx__postbox_draft_is_a(const lbx_postbox *postbox, const lbx_draft *draft,
+                             const lbx_type *type);
+
+static inline bool
+lbx__postbox_accepts(const lbx_postbox *postbox, const lbx_draft *draft,
+                     const lbx_type *type)
+{
+    return !type || lbx__postbox_draft_is_a(postbox, draft, type);
+}
 
 /* Checks and packs a draft as a send to this postbox does. `packing` must be
  * finished whatever the result. */

@@ -7,6 +7,8 @@
  *     memory:name/orders       memory:name    orders
  *     file:/var/shop/orders    file:/var/shop orders
  *
+ * Both are decoded after that (url.h).
+ *
  * The box is described, and created if it does not exist. A box that another
  * process creates in between is used as it is (PBOX-1).
  */
@@ -17,6 +19,7 @@
 #include "base/sized.h"
 #include "post/box.h"
 #include "post/scheme.h"
+#include "post/url.h"
 
 #include <assert.h>
 #include <string.h>
@@ -93,6 +96,7 @@ postbox_make(lbx_store *store, const char *name,
     postbox->options.box = NULL;
     postbox->options.store = NULL;
     lbx__init(&postbox->users, 1);
+    lbx__init(&postbox->holds, 1);
     lbx__call_queue_init(&postbox->calls);
     assert(name); // checked by the callers
     memcpy(postbox->name, name, strlen(name) + 1);
@@ -244,13 +248,16 @@ lbx_postbox_open(const char *url, const lbx_postbox_options *options,
 {
     lbx_postbox_options own;
     char store_url[LBX__ADDRESS_BYTES];
-    const char *box = NULL;
+    char box[LBX__ADDRESS_BYTES];
+    const char *name = NULL;
     lbx_store *store;
     lbx_status status;
 
     status = lbx__postbox_open_check(&options, &own, ret);
     if (status == LBX_OK)
-        status = postbox_split_url(url, store_url, &box, options->fault);
+        status = postbox_split_url(url, store_url, &name, options->fault);
+    if (status == LBX_OK)
+        status = lbx__url_decode(url, name, box, sizeof(box), options->fault);
     if (status == LBX_OK) // before a store is created for it
         status = lbx__box_name_check(box, NULL, options->fault);
     if (status == LBX_OK)

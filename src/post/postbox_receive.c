@@ -193,7 +193,7 @@ lbx_postbox_receive_init(lbx_operation *operation, lbx_postbox *postbox,
         return LBX_UNSUPPORTED;
     status = receive_start(op, postbox, options, ret_letters, ret_count);
     if (status == LBX_OK)
-        lbx__call_op_of(op)->keeps = lbx_postbox_ref(postbox);
+        lbx__call_op_of(op)->keeps = lbx__postbox_hold(postbox);
     return status;
 }
 

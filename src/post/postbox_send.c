@@ -36,7 +36,9 @@ lbx__postbox_send_pack(lbx_postbox *postbox, const lbx_draft *draft,
         return status;
     if (!lbx__postbox_accepts(postbox, draft, postbox->options.body_type))
         return LBX_INVALID;
-    return lbx__postbox_create_reply_boxes(postbox, draft->routes);
+    return draft->routes
+               ? lbx__postbox_create_reply_boxes(postbox, draft->routes)
+               : LBX_OK;
 }
 
 static void

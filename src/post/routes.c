@@ -17,6 +17,7 @@
 #include "base/atomic.h"
 #include "base/buffer.h"
 #include "base/fault.h"
+#include "base/refs.h"
 #include "base/utf8.h"
 #include "codec/json.h"
 #include "codec/json_writer.h"
@@ -26,8 +27,8 @@
 
 struct lbx_routes {
     const lbx_allocator *allocator;
-    _Atomic(uint32_t) users;
     size_t block_size;
+    _Atomic(uint32_t) users;     /* not in front, where free() writes */
     const char *default_address; /* NULL: none */
     const char *json;
     size_t count;
@@ -166,17 +167,15 @@ lbx_routes_single(const char *address, const lbx_allocator *allocator,
 lbx_routes *
 lbx_routes_ref(lbx_routes *routes)
 {
-    // Relaxed: the caller has a reference already.
     if (routes)
-        (void)lbx__add(&routes->users, 1, relaxed);
+        lbx__refs_add(&routes->users);
     return routes;
 }
 
 void
 lbx_routes_unref(lbx_routes *routes)
 {
-    // Release and acquire: all reads come before the free.
-    if (routes && lbx__sub(&routes->users, 1, acq_rel) == 1)
+    if (routes && lbx__refs_drop(&routes->users))
         lbx__free(routes->allocator, routes, routes->block_size);
 }
 

@@ -9,6 +9,7 @@
 #include "post/store.h"
 
 #include "base/fault.h"
+#include "base/refs.h"
 #include "base/sized.h"
 #include "post/box.h"
 #include "post/call.h"
@@ -80,9 +81,8 @@ lbx__store_set_clock(lbx_store *store, const lbx_clock *clock)
 lbx_store *
 lbx_store_ref(lbx_store *store)
 {
-    // Relaxed: the caller has a reference already.
     if (store)
-        (void)lbx__add(&lbx__store_private_of(store)->users, 1, relaxed);
+        lbx__refs_add(&lbx__store_private_of(store)->users);
     return store;
 }
 
@@ -99,8 +99,7 @@ lbx_store_unref(lbx_store *store)
     if (listed) {
         if (!lbx__stores_unref(store))
             return;
-        // Release and acquire: all use of the store comes before its close.
-    } else if (lbx__sub(&own->users, 1, acq_rel) != 1) {
+    } else if (!lbx__refs_drop(&own->users)) {
         return;
     }
     if (lbx__store_is_ours(store))

@@ -5,7 +5,7 @@
  *
  * STORE-1  Only store.c and store_call.c call `->ops->`.
  * STORE-2  A store that was opened before a fork() is not called in the child:
- *          every call returns INVALID, and the last reference does not close
+ *          every call returns FORKED, and the last reference does not close
  *          it.
  *
  * Threads: any. The store's own calls are finished under the lock of its call
@@ -29,13 +29,13 @@ typedef struct lbx__call_queue {
 
 /* The library's part of an lbx_store: what is in `reserved`. */
 typedef struct __attribute__((may_alias)) lbx__store_private {
-    _Atomic(uint32_t) users;
     uint32_t life; /* lbx__store_life, when it was opened: STORE-2 */
-    lbx__call_queue calls;
-    const lbx_clock *clock;  /* for deadlines; NULL: the system's */
-    void *listed;            /* its entry in stores.c; NULL: none */
+    uint32_t vain; /* spins in a row that did not help */
+    _Atomic(uint32_t) users;
     _Atomic(uint32_t) awake; /* call.c, CALL-4: a thread spins */
-    uint32_t vain;           /* spins in a row that did not help */
+    lbx__call_queue calls;
+    const lbx_clock *clock; /* for deadlines; NULL: the system's */
+    void *listed;           /* its entry in stores.c; NULL: none */
 } lbx__store_private;
 
 /* Spare words of the public struct, for later versions of the library. */

@@ -67,7 +67,7 @@ lbx__store_call_start(lbx_store *store, lbx_call *call)
     const lbx_store_ops *ops = store->ops;
 
     if (!lbx__store_is_ours(store))
-        return LBX_INVALID;
+        return LBX_FORKED;
     switch (call->kind) {
     case LBX_CALL_SEND:
         return ops->send(store, call, call->request);
@@ -146,7 +146,7 @@ lbx__store_call_receipt_text(lbx_store *store, const void *receipt,
                              size_t receipt_bytes, char *buffer)
 {
     if (!lbx__store_is_ours(store))
-        return LBX_INVALID;
+        return LBX_FORKED;
     if (store->ops->receipt_text)
         return store->ops->receipt_text(store, receipt, receipt_bytes, buffer);
     assert(receipt_bytes < LBX_RECEIPT_BYTES);
@@ -161,7 +161,9 @@ lbx__store_call_receipt_parse(lbx_store *store, lbx_box box, const char *text,
 {
     const size_t size = strnlen(text, LBX_RECEIPT_BYTES);
 
-    if (!lbx__store_is_ours(store) || size >= LBX_RECEIPT_BYTES)
+    if (!lbx__store_is_ours(store))
+        return LBX_FORKED;
+    if (size >= LBX_RECEIPT_BYTES)
         return LBX_INVALID;
     if (store->ops->receipt_parse)
         return store->ops->receipt_parse(store, box, text, ret_receipt,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/sized.h"
+#include "post/url.h"
 
 static const char *
 store_level_name(lbx_durability level)
@@ -83,7 +84,7 @@ lbx_store_open(const char *url, const lbx_store_options *options,
                lbx_store **ret)
 {
     lbx_store_options mine;
-    char address[LBX__ADDRESS_BYTES];
+    char decoded[LBX__ADDRESS_BYTES], address[LBX__ADDRESS_BYTES];
     const lbx__scheme *scheme;
     lbx_fault unwanted;
     lbx_store *store = NULL;
@@ -103,7 +104,9 @@ lbx_store_open(const char *url, const lbx_store_options *options,
     scheme = lbx__scheme_of(url, &rest);
     if (!scheme)
         return store_refuse_scheme(url, mine.fault);
-    status = scheme->address(rest, address, mine.fault);
+    status = lbx__url_decode(url, rest, decoded, sizeof(decoded), mine.fault);
+    if (status == LBX_OK)
+        status = scheme->address(decoded, address, mine.fault);
     if (status == LBX_OK)
         status = lbx__stores_open(scheme, address, &mine, &store);
     if (status == LBX_OK) {

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/park.h"
+#include "base/refs.h"
 #include "post/store.h"
 #include <letterbox/post/postbox.h>
 
@@ -189,14 +190,14 @@ lbx__stores_unref(lbx_store *store)
     uint32_t seen = lbx__load(users, relaxed);
     bool last;
 
+    assert(seen > 0 && seen < LBX__REFS_MAX); // REFS-1
     while (seen > 1) {
         // Release: our use comes before the close; pairs with the last unref.
         if (lbx__cas(users, &seen, seen - 1, acq_rel))
             return false;
     }
     lbx__lock_take(&stores_lock); // STORES-1: no open finds it
-    // Acquire and release: all use comes before the close.
-    last = lbx__sub(users, 1, acq_rel) == 1;
+    last = lbx__refs_drop(users);
     if (last) {
         listed_store *mine = lbx__store_private_of(store)->listed;
 

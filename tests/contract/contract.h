@@ -98,6 +98,7 @@ struct trial {
     XX(a_group_comes_one_by_one, "DRIVER-7")                                   \
     XX(groups_do_not_hold_each_other_up, "DRIVER-7")                           \
     XX(an_open_group_ends_a_wait, "DRIVER-4 DRIVER-7")                         \
+    XX(a_settled_letter_lets_a_wait_have_the_next_lease, "DRIVER-4 DRIVER-7")  \
     XX(a_duplicate_is_not_there_twice, "DRIVER-7")                             \
     XX(a_letter_dies_of_too_many_deliveries, "DRIVER-3 W-18")                  \
     XX(a_dead_letter_ends_a_wait, "DRIVER-4 W-18")                             \

@@ -79,6 +79,26 @@ PROMISE(an_open_group_ends_a_wait)
     got(&mine, "2");
 }
 
+/* Nothing was ready for want of a lease, and one becomes free. */
+PROMISE(a_settled_letter_lets_a_wait_have_the_next_lease)
+{
+    lbx_box_options options = LBX_BOX_OPTIONS_INIT;
+    struct getting mine = {.count = 0};
+    struct taken letter;
+    lbx_box fifo;
+
+    options.fifo = true;
+    options.limits.max_leased = 1;
+    fifo = make_box(trial, "narrow.fifo", &options);
+    mail_to_group(trial, fifo, "a", "1");
+    mail_to_group(trial, fifo, "b", "2");
+    letter = receive(trial, fifo, "1");
+    begin_wait(&mine, trial, fifo);
+    CHECK(!is_over(&mine));
+    CHECK_OK(acknowledge(trial, fifo, &letter));
+    got(&mine, "2");
+}
+
 PROMISE(a_duplicate_is_not_there_twice)
 {
     const lbx_box fifo = make_fifo(trial);

@@ -90,8 +90,8 @@ close_maker(struct maker *maker)
 static void
 commit(struct maker *maker)
 {
-    CHECK_OK(
-        lbx__storage_flush(maker->storage, lbx__rules_commit(maker->rules)));
+    CHECK_OK(lbx__storage_flush(maker->storage,
+                                lbx__box_record_commit(maker->rules)));
 }
 
 static void
@@ -502,7 +502,7 @@ known_read(const struct known *known, const char *path, bool salvaged,
     if (ret->status == LBX_OK) {
         look_at_all(&looker);
         note(ret, lbx__storage_flush(looker.storage,
-                                     lbx__rules_commit(looker.rules)));
+                                     lbx__box_record_commit(looker.rules)));
     }
     lbx__rules_close(looker.rules);
     lbx__storage_close(looker.storage);

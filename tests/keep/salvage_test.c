@@ -56,7 +56,8 @@ close_yard(struct yard *yard)
 static void
 commit(struct yard *yard)
 {
-    CHECK_OK(lbx__storage_flush(yard->storage, lbx__rules_commit(yard->rules)));
+    CHECK_OK(
+        lbx__storage_flush(yard->storage, lbx__box_record_commit(yard->rules)));
 }
 
 /* A box with some letters. */

@@ -262,7 +262,7 @@ call(void *context, lbx_call_kind verb, void *request,
         lbx__background_work(subject->rules, 1 + subject->budget++ % 7, &due));
     status = run(subject->rules, verb, request, &rules_sink);
     CHECK_OK(lbx__storage_flush(subject->storage,
-                                lbx__rules_commit(subject->rules)));
+                                lbx__box_record_commit(subject->rules)));
     return status;
 }
 

@@ -295,6 +295,45 @@ lbx_letter_reply_and_acknowledge(lbx_letter *letter, const lbx_draft *reply,
                                  lbx_sent_letter *ret_sent, lbx_fault *fault);
 
 /*
+ * lbx_letter_reply_message() is lbx_letter_reply() with a message, which is
+ * encoded by its type: a typed reply in one call.
+ *
+ * Returns    as lbx_letter_reply(); LBX_ENCODING.
+ * Ownership  all is copied; the fault is the caller's, and may be NULL.
+ * Threads    one at a time.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_INLINE LBX_MUST_USE lbx_status
+lbx_letter_reply_message(lbx_letter *letter, const lbx_type *type,
+                         const void *message, lbx_fault *fault)
+{
+    const lbx_draft reply = lbx_draft_of_message(type, message);
+
+    return lbx_letter_reply(letter, &reply, NULL, fault);
+}
+
+/*
+ * lbx_letter_reply_message_and_acknowledge() is
+ * lbx_letter_reply_and_acknowledge() in the same way.
+ *
+ * Returns    as lbx_letter_reply_and_acknowledge(); LBX_ENCODING.
+ * Ownership  as lbx_letter_reply_message().
+ * Threads    one at a time.
+ * Blocks     until it is durable.
+ * Since      0.1
+ */
+LBX_INLINE LBX_MUST_USE lbx_status
+lbx_letter_reply_message_and_acknowledge(lbx_letter *letter,
+                                         const lbx_type *type,
+                                         const void *message, lbx_fault *fault)
+{
+    const lbx_draft reply = lbx_draft_of_message(type, message);
+
+    return lbx_letter_reply_and_acknowledge(letter, &reply, NULL, fault);
+}
+
+/*
  * lbx_letter_send_and_acknowledge() sends a draft to `to` and deletes the
  * letter: in one step where both live in the same store, otherwise one after
  * the other. In one step both happen or nothing does, and a receipt that is not

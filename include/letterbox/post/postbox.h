@@ -88,7 +88,8 @@ typedef struct lbx_postbox_options {
 /*
  * lbx_postbox_open() opens a box by URL, "file:/var/lib/shop/orders" or
  * "memory:orders": the last part is the box. It and its store are created if
- * they do not exist. NULL options are LBX_POSTBOX_OPTIONS_INIT.
+ * they do not exist. NULL options are LBX_POSTBOX_OPTIONS_INIT. %20 and the
+ * like are decoded; a ?, a # and a ~ at the beginning are refused.
  *
  * Returns    LBX_OK; what lbx_store_open() and lbx_store_create_box() return;
  *            LBX_INVALID.

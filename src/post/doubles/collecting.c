@@ -12,14 +12,13 @@
 #include "base/array.h"
 #include "base/lock.h"
 #include "post/doubles/double_store.h"
-#include "post/parcel_copy.h"
 
 #include <string.h>
 
 struct collected {
     lbx_draft draft;
     lbx_routes *routes;
-    lbx__parcel_copy *copy;
+    lbx__double_parcel *copy;
 };
 
 struct collecting {
@@ -36,7 +35,7 @@ collected_destroy(const lbx_allocator *allocator, struct collected *letter)
     if (!letter)
         return;
     lbx_routes_unref(letter->routes);
-    lbx__parcel_copy_destroy(allocator, letter->copy);
+    lbx__double_store_free_parcel(allocator, letter->copy);
     lbx__free(allocator, letter, sizeof(*letter));
 }
 
@@ -49,7 +48,7 @@ collected_create(const lbx_allocator *allocator, const lbx_parcel *parcel)
 
     if (!letter)
         return NULL;
-    letter->copy = lbx__parcel_copy_create(allocator, parcel);
+    letter->copy = lbx__double_store_copy_parcel(allocator, parcel);
     if (!letter->copy ||
         (parcel->routes &&
          lbx_routes_from_json(parcel->routes, strlen(parcel->routes), allocator,

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "post/postbox.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,6 +158,33 @@ lbx__double_store_cancel(lbx_store *store, lbx_call *call)
 {
     (void)store;
     lbx_call_finish(call, LBX_CANCELLED); // no other thread does
+}
+
+lbx__double_parcel *
+lbx__double_store_copy_parcel(const lbx_allocator *allocator,
+                              const lbx_parcel *from)
+{
+    const size_t size =
+        sizeof(lbx__double_parcel) + lbx__letter_parcel_bytes(from);
+    lbx__double_parcel *copy =
+        lbx__alloc(allocator, size, _Alignof(lbx__double_parcel));
+    const char *end;
+
+    if (!copy)
+        return NULL;
+    copy->size = size;
+    end = lbx__letter_copy_parcel(copy + 1, from, &copy->parcel);
+    assert(end == (const char *)copy + size);
+    (void)end;
+    return copy;
+}
+
+void
+lbx__double_store_free_parcel(const lbx_allocator *allocator,
+                              lbx__double_parcel *copy)
+{
+    if (copy)
+        lbx__free(allocator, copy, copy->size);
 }
 
 lbx_id

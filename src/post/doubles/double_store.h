@@ -53,6 +53,18 @@ lbx_status lbx__double_store_no_settle(lbx_store *store, lbx_call *call,
                                        lbx_settle_request *request);
 void lbx__double_store_cancel(lbx_store *store, lbx_call *call);
 
+/* A copy of a parcel, in one block: NULL when there is no memory. */
+typedef struct lbx__double_parcel {
+    size_t size;
+    lbx_parcel parcel;
+} lbx__double_parcel;
+
+lbx__double_parcel *
+lbx__double_store_copy_parcel(const lbx_allocator *allocator,
+                              const lbx_parcel *from);
+void lbx__double_store_free_parcel(const lbx_allocator *allocator,
+                                   lbx__double_parcel *copy);
+
 /* Frees the struct. */
 void lbx__double_store_free(lbx_store *store);
 

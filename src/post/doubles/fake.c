@@ -42,7 +42,7 @@ lbx__fake_put(lbx__fake *fake, const lbx_parcel *parcel,
     letter = lbx__zalloc(allocator, sizeof(*letter));
     if (!letter)
         return LBX_NO_MEMORY;
-    letter->copy = lbx__parcel_copy_create(allocator, parcel);
+    letter->copy = lbx__double_store_copy_parcel(allocator, parcel);
     if (!letter->copy) {
         lbx__free(allocator, letter, sizeof(*letter));
         return LBX_NO_MEMORY;
@@ -74,7 +74,7 @@ lbx__fake_remove(lbx__fake *fake, lbx__fake_letter *letter)
     letter->receipt = 0;
     if (--letter->uses > 0)
         return; // it is being delivered
-    lbx__parcel_copy_destroy(fake->base.allocator, letter->copy);
+    lbx__double_store_free_parcel(fake->base.allocator, letter->copy);
     lbx__free(fake->base.allocator, letter, sizeof(*letter));
 }
 

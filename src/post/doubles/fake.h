@@ -19,14 +19,13 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "post/doubles/double_store.h"
-#include "post/parcel_copy.h"
 
 typedef struct lbx__fake_letter {
     lbx__link link;
     uint32_t uses; /* 1 while it is in the box, and 1 for each delivery */
     uint64_t sequence;
     lbx_id id;
-    lbx__parcel_copy *copy;
+    lbx__double_parcel *copy;
     int64_t due_ns;
     uint64_t ticket;
     int64_t old_due_ns; /* before the lease: for undo */

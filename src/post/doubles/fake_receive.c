@@ -98,7 +98,7 @@ fake_claim_end(lbx__fake *fake, const struct fake_claim *taken, bool delivered)
         letter->deliveries--;
     }
     if (--letter->uses == 0) { // removed during the delivery
-        lbx__parcel_copy_destroy(fake->base.allocator, letter->copy);
+        lbx__double_store_free_parcel(fake->base.allocator, letter->copy);
         lbx__free(fake->base.allocator, letter, sizeof(*letter));
     }
 }

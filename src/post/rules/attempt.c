@@ -123,7 +123,7 @@ lbx__attempt_receive(lbx__rules *rules, lbx__claim *claim)
 
     if (status != LBX_OK)
         return status;
-    lbx__sweep_seen(rules, claim->box);
+    lbx__sweep_seen(rules, claim->box, LBX__SEEN_SWEPT);
     lbx__need_row(&need, 24, ATTEMPT_BYTES);
     lbx__need_row(&need, 32, 0);
     status = lbx__storage_reserve(rules->storage, need.sizes, need.count,

@@ -252,6 +252,22 @@ lbx__body_parcel_bytes(const lbx_parcel *parcel)
     return size > INT64_MAX ? INT64_MAX : (int64_t)size;
 }
 
+size_t
+lbx__body_row_bytes(const lbx_parcel *parcel)
+{
+    const char *texts[TEXTS];
+    size_t size = LBX__BODY_FIXED + parcel->body_bytes;
+
+    body_texts_of(parcel, NULL, texts);
+    for (size_t i = 0; i < TEXTS; i++)
+        size += body_text_bytes(texts[i]);
+    for (size_t i = 0; i < parcel->attribute_count; i++)
+        size += ATTRIBUTE_FIXED + strlen(parcel->attributes[i].name) + 1 +
+                body_text_bytes(parcel->attributes[i].label) +
+                parcel->attributes[i].value_bytes;
+    return size;
+}
+
 /* ---- States ---- */
 
 void

@@ -66,6 +66,10 @@ void lbx__body_attributes_fini(lbx__attributes *attributes);
  * values of the attributes. */
 int64_t lbx__body_parcel_bytes(const lbx_parcel *parcel);
 
+/* The row of a parcel that is no more than LBX__ROW_VALUE_MAX by that count,
+ * without its checksum. */
+size_t lbx__body_row_bytes(const lbx_parcel *parcel);
+
 /* ---- The state of a letter: a row from its first lease or delay on ---- */
 
 typedef enum lbx__letter_kind {

@@ -253,7 +253,7 @@ box_admin_change(lbx__rules *rules, lbx__box_record *box,
     box_admin_write(rules, box->uid);
     box->configured++;
     box->dirty = true;
-    lbx__rules_note_change(rules, box->uid, rules->now);
+    lbx__box_record_note_change(rules, box->uid, rules->now);
     return LBX_OK;
 }
 
@@ -336,7 +336,7 @@ lbx__box_admin_delete(lbx__rules *rules, lbx_box_request *request)
     lbx__row_drop(rules->storage, LBX__BOXES, &key);
     lbx__row_drop(rules->storage, LBX__BOX_RECORDS, &key);
     lbx__move_forget(rules, box->uid);
-    lbx__rules_note_change(rules, box->uid, rules->now);
+    lbx__box_record_note_change(rules, box->uid, rules->now);
     lbx__box_record_forget(rules, box);
     return LBX_OK;
 }

@@ -6,6 +6,10 @@
  * A record whose slot is taken by another open record uses a spare slot of this
  * rule, and is written when it is closed. Decoded options are cached the same
  * way.
+ *
+ * Changes are kept in a small array, one entry for each box. When it is full,
+ * the entry 0 stands for every box, which is always true and only costs a
+ * search.
  */
 #include "post/rules/internal.h"
 
@@ -222,4 +226,43 @@ lbx__box_record_write_all(lbx__rules *rules)
     for (; rules->kept_dirty; rules->kept_dirty &= rules->kept_dirty - 1)
         lbx__box_record_write(rules,
                               &rules->kept[__builtin_ctzll(rules->kept_dirty)]);
+}
+
+uint64_t
+lbx__box_record_commit(lbx__rules *rules)
+{
+    if (!rules->storage->ops->is_private) {
+        lbx__box_record_write_all(rules);
+        rules->kept_any = 0; // STORAGE-4
+    }
+    return lbx__storage_commit(rules->storage);
+}
+
+/* ---- Changes ---- */
+
+void
+lbx__box_record_note_change(lbx__rules *rules, uint64_t uid, int64_t due)
+{
+    size_t i = rules->change_count;
+
+    while (i > 0 && rules->changes[i - 1].uid != uid)
+        i--;
+    if (i > 0) {
+        if (due < rules->changes[i - 1].due_ns)
+            rules->changes[i - 1].due_ns = due;
+    } else if (rules->change_count < LBX__CHANGES_MAX) {
+        rules->changes[rules->change_count++] = (lbx__box_change){uid, due};
+    } else {
+        rules->changes[0] = (lbx__box_change){0, 0};
+    }
+}
+
+size_t
+lbx__box_record_take_changes(lbx__rules *rules, const lbx__box_change **ret)
+{
+    const size_t count = rules->change_count;
+
+    *ret = rules->changes;
+    rules->change_count = 0;
+    return count;
 }

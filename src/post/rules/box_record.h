@@ -82,6 +82,9 @@ void lbx__box_record_write(lbx__rules *rules, lbx__box_record *box);
 /* Drops the only open record, whose row was removed. */
 void lbx__box_record_forget(lbx__rules *rules, const lbx__box_record *box);
 
+/* Notes that a receive of this box may succeed from `due` on (RULES-3). */
+void lbx__box_record_note_change(lbx__rules *rules, uint64_t uid, int64_t due);
+
 /* Writes all kept records that have changed. */
 void lbx__box_record_write_all(lbx__rules *rules);
 

@@ -9,9 +9,9 @@
 enum {
     ROW_FIXED = 20,
     OPTION_NUMBERS = 18,
-    OPTIONS_FIXED = OPTION_NUMBERS * 8,
+    OPTION_NUMBERS_FIRST = 18, /* that rows of the first version have */
     REDRIVE_MAX = 10,
-    BOX_OPTIONS_FORMAT = 1 /* the first number of encoded options */
+    BOX_OPTIONS_FORMAT = 1 /* low half of the first number of options */
 };
 
 static void
@@ -118,8 +118,10 @@ lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text)
 
 /* ---- Options ---- */
 
-void
-lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
+/* A new number is added at the end, a new flag to `flags` (BOXROW-2). */
+static void
+box_row_encode_numbers(const lbx_box_options *options,
+                       uint64_t ret[OPTION_NUMBERS])
 {
     const lbx_box_limits *limits = &options->limits;
     const uint64_t flags = (uint64_t)options->strict |
@@ -149,11 +151,65 @@ lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
         options->dead_letter_box_count,
     };
 
-    for (size_t i = 0; i < OPTION_NUMBERS; i++)
+    memcpy(ret, numbers, sizeof(numbers));
+}
+
+/* How many numbers a row has (BOXROW-2): those after the first version's only
+ * up to the last that is not the default. */
+static size_t
+box_row_count(const uint64_t numbers[OPTION_NUMBERS])
+{
+    static const lbx_box_options init = LBX_BOX_OPTIONS_INIT;
+    uint64_t defaults[OPTION_NUMBERS];
+    size_t count = OPTION_NUMBERS;
+
+    box_row_encode_numbers(&init, defaults);
+    while (count > OPTION_NUMBERS_FIRST &&
+           numbers[count - 1] == defaults[count - 1])
+        count--;
+    return count;
+}
+
+void
+lbx__box_row_encode_options(const lbx_box_options *options, lbx_buffer *out)
+{
+    uint64_t numbers[OPTION_NUMBERS];
+    size_t count;
+
+    box_row_encode_numbers(options, numbers);
+    count = box_row_count(numbers);
+    if (count != OPTION_NUMBERS_FIRST)
+        numbers[0] |= (uint64_t)count << 32;
+    for (size_t i = 0; i < count; i++)
         box_row_add_number(out, numbers[i]);
     box_row_put_text(out, options->dead_letters);
     for (size_t i = 0; i < options->dead_letter_box_count; i++)
         box_row_put_text(out, options->dead_letter_boxes[i]);
+}
+
+/* Takes the numbers of a row; those that it does not have are the defaults
+ * (BOXROW-2). OK; NEWER; CORRUPT. */
+static lbx_status
+box_row_take_numbers(lbx__bytes *left, uint64_t ret[OPTION_NUMBERS])
+{
+    static const lbx_box_options init = LBX_BOX_OPTIONS_INIT;
+    const uint8_t *at = left->data;
+    uint64_t first, count;
+
+    if (left->size < 8)
+        return LBX_CORRUPT;
+    first = lbx__get_le64(at);
+    count = first >> 32 ? first >> 32 : OPTION_NUMBERS_FIRST;
+    if ((uint32_t)first == 0 || left->size / 8 < count)
+        return LBX_CORRUPT;
+    if ((uint32_t)first > BOX_OPTIONS_FORMAT || count > OPTION_NUMBERS)
+        return LBX_NEWER;
+    box_row_encode_numbers(&init, ret);
+    for (size_t i = 1; i < count; i++)
+        ret[i] = lbx__get_le64(at + 8 * i);
+    left->data = at + 8 * count;
+    left->size -= 8 * (size_t)count;
+    return LBX_OK;
 }
 
 static void
@@ -239,16 +295,11 @@ lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
 {
     uint64_t numbers[OPTION_NUMBERS];
     const char *text;
+    lbx_status status = box_row_take_numbers(&bytes, numbers);
 
-    if (bytes.size < OPTIONS_FIXED)
-        return LBX_CORRUPT;
-    for (size_t i = 0; i < OPTION_NUMBERS; i++)
-        numbers[i] = lbx__get_le64((const uint8_t *)bytes.data + 8 * i);
-    if (numbers[0] > BOX_OPTIONS_FORMAT)
-        return LBX_NEWER;
+    if (status != LBX_OK)
+        return status;
     box_row_decode_numbers(numbers, ret);
-    bytes.data = (const uint8_t *)bytes.data + OPTIONS_FIXED;
-    bytes.size -= OPTIONS_FIXED;
     if (ret->dead_letter_box_count > REDRIVE_MAX ||
         !box_row_take_text(&bytes, &text) ||
         (text && strlen(text) >= LBX_BOX_NAME_BYTES))

@@ -5,12 +5,18 @@
  *   configured 4  sizes of space, name, options, texts 4 each
  *   space NUL  name NUL  options  texts
  *
- * A new option of a box is added here: to lbx__box_row_encode_options() and
- * box_row_decode_numbers(), as a flag; a new number needs another format, so
- * that rows of existing stores are still read.
+ * Options: format 4, count 4, numbers 8 each, texts. A count of 0 stands for
+ * the 18 numbers of the first version. A new option is added to
+ * box_row_encode_numbers() and box_row_decode_numbers(), as a flag or as a
+ * number at the end.
  *
  * BOXROW-1  Equal options are equal bytes: a second create is compared with the
  *           first by memcmp().
+ * BOXROW-2  A number that a row does not have is the one of
+ *           LBX_BOX_OPTIONS_INIT; one that was added later is written only if
+ *           it, or one after it, is another. So rows of older versions are
+ *           read, and older versions read what does not need the newer one;
+ *           else they return NEWER.
  *
  * Threads    any: values only.
  */
@@ -35,7 +41,7 @@ void lbx__box_row_encode_options(const lbx_box_options *options,
                                  lbx_buffer *out);
 
 /* Texts are copied to `buffer`, of LBX_BOX_OPTIONS_BUFFER_BYTES; NULL: without
- * the list of boxes. OK; CORRUPT; NEWER: of a later format. */
+ * the list of boxes. OK; NEWER; CORRUPT. */
 lbx_status lbx__box_row_decode_options(lbx__bytes bytes, char *buffer,
                                        lbx_box_options *ret);
 

@@ -29,14 +29,10 @@ lbx__dead_letter_target(lbx__rules *rules, lbx__box_record *box,
                         lbx__letter_record *letter, lbx__box_record **ret)
 {
     const lbx_box_options *options = &box->facts->options;
-    const lbx__state *state = &letter->state;
     lbx__box_record *to;
     lbx_status status;
 
     *ret = NULL;
-    if (!box->facts->dead ||
-        state->deliveries - state->carried < options->max_deliveries)
-        return LBX_OK;
     status = lbx__box_record_find(rules, box->facts->space,
                                   box->facts->dead_letters, &to);
     if (status == LBX_NOT_FOUND)
@@ -111,6 +107,6 @@ lbx__dead_letter_move(lbx__rules *rules, lbx__box_record *from,
     lbx__letter_record_insert(
         rules, to, state.ticket, &body,
         (lbx__bytes){rules->encoded.bytes, rules->encoded.size}, &state);
-    lbx__rules_note_change(rules, to->uid, rules->now);
+    lbx__box_record_note_change(rules, to->uid, rules->now);
     return LBX_OK;
 }

@@ -12,6 +12,7 @@
 #ifndef LBX_POST_RULES_INTERNAL_H
 #define LBX_POST_RULES_INTERNAL_H
 
+#include "base/clock.h"
 #include "base/time.h"
 #include "codec/digest.h"
 #include "post/rules/letter_record.h"
@@ -22,6 +23,8 @@ enum {
     LBX__BOX_RECORDS_KEPT = 64, /* between rules; a bit each in a word */
     LBX__FACTS_CACHED = 64,     /* boxes whose options are kept decoded */
     LBX__SEEN_BYTES = 32,       /* of a token or the id of a duplicate */
+    LBX__SEEN_SWEPT = 4,        /* with each letter that is remembered: more
+                                   than it adds */
     LBX__PASSED_KEPT = 16,
     LBX__CHANGES_MAX = 32,
 };
@@ -55,8 +58,8 @@ struct lbx__rules {
 
     lbx__passed passed[LBX__PASSED_KEPT]; /* by row id */
 
-    /* RULES-3: what lbx__rules_take_changes() returns next. */
-    lbx__rules_change changes[LBX__CHANGES_MAX];
+    /* RULES-3: what lbx__box_record_take_changes() returns next. */
+    lbx__box_change changes[LBX__CHANGES_MAX];
     size_t change_count;
 
     /* Records by uid, also between rules: a bit for each that is used, and for
@@ -72,6 +75,7 @@ struct lbx__rules {
     lbx_buffer copied;          /* a row that is being moved */
     lbx__attributes attributes; /* of the letter at hand */
 
+    uint32_t sends; /* since the last one that swept what is remembered */
     uint8_t random[4096];
     size_t random_left;
     lbx__facts facts[LBX__FACTS_CACHED];
@@ -81,13 +85,30 @@ struct lbx__rules {
 /* ---- rules.c ---- */
 
 /* Begins a rule: reads the time; no record is open. */
-void lbx__rules_start(lbx__rules *rules);
+static inline void
+lbx__rules_start(lbx__rules *rules)
+{
+    assert(rules->open_count == 0);
+    // A batch that lbx__box_record_commit() did not end has lost its records.
+    assert(rules->kept_dirty == 0 || rules->storage->ops->is_private ||
+           rules->batch == rules->storage->batches);
+    rules->batch = rules->storage->batches;
+    rules->now = lbx__storage_now(rules->storage);
+    rules->wall = 0;
+    rules->damaged = false;
+}
 
 /* Wall time of the rule, in ms. */
-int64_t lbx__rules_wall(lbx__rules *rules);
+static inline int64_t
+lbx__rules_wall(lbx__rules *rules)
+{
+    const lbx__rules_options *options = &rules->options;
 
-/* Random bytes for an id. False when the kernel has none. */
-bool lbx__rules_id(lbx__rules *rules, uint8_t id[16]);
+    if (rules->wall == 0)
+        rules->wall = options->wall_ms ? options->wall_ms(options->wall_context)
+                                       : lbx__clock_wall_ms();
+    return rules->wall;
+}
 
 /* Draws the next number of the store (RULES-5). Needs no reservation. OK;
  * CORRUPT; IO. */
@@ -97,21 +118,40 @@ lbx_status lbx__rules_number(lbx__rules *rules, uint64_t *ret);
 lbx_status lbx__rules_hash(lbx__rules *rules, char kind, const char *a,
                            const char *b, uint8_t hash[LBX__HASH_BYTES]);
 
-/* Notes that a receive of this box may succeed from `due` on (RULES-3). */
-void lbx__rules_note_change(lbx__rules *rules, uint64_t uid, int64_t due);
-
 /* ---- sweep.c ---- */
 
-/* Removes letters that are older than the retention. OK; NO_MEMORY; CORRUPT;
- * IO. */
-lbx_status lbx__sweep_age(lbx__rules *rules, lbx__box_record *box);
+/* Removes letters that are older than the retention, of which there may be
+ * some; makes letters ready whose lease or delay is over. OK; NO_MEMORY;
+ * CORRUPT; IO. */
+lbx_status lbx__sweep_expired(lbx__rules *rules, lbx__box_record *box);
+lbx_status lbx__sweep_waiting(lbx__rules *rules, lbx__box_record *box);
+
+/* Removes letters that are older than the retention. */
+static inline lbx_status
+lbx__sweep_age(lbx__rules *rules, lbx__box_record *box)
+{
+    const int64_t retention = box->facts->options.retention_ns;
+
+    if (box->letters == 0 || retention == LBX_UNLIMITED ||
+        lbx__time_add(box->oldest, retention) > rules->now) // BOXREC-3
+        return LBX_OK;
+    return lbx__sweep_expired(rules, box);
+}
 
 /* The same, and makes letters ready whose lease or delay is over. */
-lbx_status lbx__sweep_due(lbx__rules *rules, lbx__box_record *box);
+static inline lbx_status
+lbx__sweep_due(lbx__rules *rules, lbx__box_record *box)
+{
+    const lbx_status status = lbx__sweep_age(rules, box);
 
-/* Removes some tokens, duplicates and attempts that are no longer remembered.
- * No result depends on it. */
-void lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box);
+    return status == LBX_OK && box->leased + box->delayed > 0
+               ? lbx__sweep_waiting(rules, box)
+               : status;
+}
+
+/* Removes up to `budget` tokens, duplicates and attempts that are no longer
+ * remembered. No result depends on it. */
+void lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box, int budget);
 
 /* ---- send.c ---- */
 
@@ -183,9 +223,17 @@ lbx_status lbx__receive_deliver(lbx__rules *rules, const lbx__box_record *box,
 
 /* ---- dead_letter.c ---- */
 
-/* Finds the box a letter must be moved to, because one more delivery would be
- * one too many. OK, and `*ret` is NULL when it stays; NO_MEMORY; CORRUPT; IO.
- * Sweeps that box, and so may copy the letter. */
+/* Whether one more delivery would be one too many (DEADLET-2). */
+static inline bool
+lbx__dead_letter_is_due(const lbx__box_record *box, const lbx__state *state)
+{
+    return box->facts->dead && state->deliveries - state->carried >=
+                                   box->facts->options.max_deliveries;
+}
+
+/* Finds the box such a letter must be moved to. OK, and `*ret` is NULL when it
+ * stays; NO_MEMORY; CORRUPT; IO. Sweeps that box, and so may copy the
+ * letter. */
 lbx_status lbx__dead_letter_target(lbx__rules *rules, lbx__box_record *box,
                                    lbx__letter_record *letter,
                                    lbx__box_record **ret);

@@ -332,7 +332,7 @@ move_start(lbx__rules *rules, lbx__box_record *box,
         .to = request->to.uid,
         .rate = request->letters_per_second,
         .started_ns = rules->now,
-        .started_ms = rules->options.wall_ms(rules->options.wall_context),
+        .started_ms = lbx__rules_wall(rules),
     };
 
     if (count > 0 && tasks[count - 1].phase == LBX_MOVE_PHASE_RUNNING)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receipts, packed and as text; see receipt.h. */
+/* Receipts as text; see receipt.h. */
 #include "post/rules/receipt.h"
 
 #include "codec/base64.h"
-#include "codec/endian.h"
 
 #include <string.h>
 
@@ -16,27 +15,6 @@ enum {
 
 _Static_assert((RECEIPT_WHOLE * 4 + 2) / 3 + 1 == LBX__RECEIPT_TEXT,
                "a receipt's text is as long as it says");
-
-void
-lbx__receipt_pack(const lbx__receipt *receipt,
-                  uint8_t bytes[LBX__RECEIPT_PACKED])
-{
-    bytes = lbx__put_be64(bytes, receipt->box);
-    bytes = lbx__put_be64(bytes, receipt->sequence);
-    bytes = lbx__put_be32(bytes, receipt->epoch);
-    lbx__put_be32(bytes, receipt->era);
-}
-
-lbx__receipt
-lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED])
-{
-    return (lbx__receipt){
-        .box = lbx__get_be64(bytes),
-        .sequence = lbx__get_be64(bytes + 8),
-        .epoch = lbx__get_be32(bytes + 16),
-        .era = lbx__get_be32(bytes + 20),
-    };
-}
 
 /* The MAC of version and numbers, apart from all else the key is used for. */
 static lbx_status

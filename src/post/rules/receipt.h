@@ -22,6 +22,7 @@
 #ifndef LBX_POST_RULES_RECEIPT_H
 #define LBX_POST_RULES_RECEIPT_H
 
+#include "codec/endian.h"
 #include "codec/mac.h"
 
 typedef struct lbx__receipt {
@@ -37,9 +38,26 @@ enum {
     LBX__RECEIPT_TEXT = 56 /* with the NUL */
 };
 
-void lbx__receipt_pack(const lbx__receipt *receipt,
-                       uint8_t bytes[LBX__RECEIPT_PACKED]);
-lbx__receipt lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED]);
+static inline void
+lbx__receipt_pack(const lbx__receipt *receipt,
+                  uint8_t bytes[LBX__RECEIPT_PACKED])
+{
+    bytes = lbx__put_be64(bytes, receipt->box);
+    bytes = lbx__put_be64(bytes, receipt->sequence);
+    bytes = lbx__put_be32(bytes, receipt->epoch);
+    lbx__put_be32(bytes, receipt->era);
+}
+
+static inline lbx__receipt
+lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED])
+{
+    return (lbx__receipt){
+        .box = lbx__get_be64(bytes),
+        .sequence = lbx__get_be64(bytes + 8),
+        .epoch = lbx__get_be32(bytes + 16),
+        .era = lbx__get_be32(bytes + 20),
+    };
+}
 
 /* OK; NO_MEMORY. */
 lbx_status lbx__receipt_text(lbx__mac *mac, const lbx__receipt *receipt,

@@ -71,13 +71,15 @@ lbx_status
 lbx__receive_claim(lbx__rules *rules, lbx__claim *claim,
                    lbx__letter_record *letter)
 {
-    lbx__box_record *box = claim->box, *dead;
+    lbx__box_record *box = claim->box, *dead = NULL;
     const lbx_box_options *options = &box->facts->options;
     lbx__state to = letter->state;
     lbx__need need;
-    lbx_status status = lbx__dead_letter_target(rules, box, letter, &dead);
+    lbx_status status = LBX_OK;
 
     need.count = 0; // not the whole struct: it is large
+    if (lbx__dead_letter_is_due(box, &letter->state))
+        status = lbx__dead_letter_target(rules, box, letter, &dead);
     if (status != LBX_OK)
         return status;
     if (dead)
@@ -311,6 +313,7 @@ lbx_status
 lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
 {
     lbx__box_record *box;
+    const lbx_box_options *options;
     lbx__letter_record letter;
     int64_t due = LBX_FOREVER;
     lbx_status status;
@@ -321,11 +324,16 @@ lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
         status = lbx__sweep_due(rules, box);
     if (status != LBX_OK)
         return lbx__box_record_close_all(rules, status);
-    if (box->leased >= (uint64_t)box->facts->options.limits.max_leased)
+    options = &box->facts->options;
+    if (box->leased >= (uint64_t)options->limits.max_leased) {
         status = receive_next_wait(rules, box, &due);
-    else if (box->facts->options.fifo)
+        // The leased letter may end before its lease.
+        if (options->retention_ns != LBX_UNLIMITED &&
+            lbx__time_add(box->oldest, options->retention_ns) < due)
+            due = lbx__time_add(box->oldest, options->retention_ns);
+    } else if (options->fifo) {
         status = lbx__group_next_due(rules, box, &due);
-    else {
+    } else {
         status = lbx__receive_next(rules, box, &letter);
         if (status == LBX_OK)
             due = rules->now;

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules as a whole: the identity of the store, ids and numbers, commits,
- * and what has changed for waiting receives.
+ * The rules as a whole: opening and closing, the identity of the store, numbers
+ * and hashes.
  *
  * Two rows of the meta table hold the identity. "store": format 4, era 4, uid
  * 16, key 32. "numbers": the next number 8 (RULES-5).
- *
- * Changes are kept in a small array, one entry for each box. When it is full,
- * the entry 0 stands for every box, which is always true and only costs a
- * search.
  */
 #include "base/alloc.h"
 #include "codec/random.h"
-#include "codec/uuid.h"
 #include "post/rules/internal.h"
 
 #include <string.h>
@@ -110,7 +105,7 @@ rules_in_batch(lbx__rules *rules, lbx_status (*run)(lbx__rules *rules))
     if (status != LBX_OK)
         return status;
     status = run(rules);
-    flushed = lbx__storage_flush(rules->storage, lbx__rules_commit(rules));
+    flushed = lbx__storage_flush(rules->storage, lbx__box_record_commit(rules));
     return status == LBX_OK ? flushed : status;
 }
 
@@ -122,7 +117,6 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
     lbx__rules *rules = lbx__zalloc(allocator, sizeof(*rules));
     lbx_status status;
 
-    assert(options->wall_ms);
     if (!rules)
         return LBX_NO_MEMORY;
     rules->storage = storage;
@@ -208,67 +202,7 @@ lbx__rules_renew(lbx__rules *rules)
     return rules_in_batch(rules, rules_renew);
 }
 
-uint64_t
-lbx__rules_commit(lbx__rules *rules)
-{
-    if (!rules->storage->ops->is_private) {
-        lbx__box_record_write_all(rules);
-        rules->kept_any = 0; // STORAGE-4
-    }
-    return lbx__storage_commit(rules->storage);
-}
-
-/* ---- Changes ---- */
-
-void
-lbx__rules_note_change(lbx__rules *rules, uint64_t uid, int64_t due)
-{
-    size_t i = rules->change_count;
-
-    while (i > 0 && rules->changes[i - 1].uid != uid)
-        i--;
-    if (i > 0) {
-        if (due < rules->changes[i - 1].due_ns)
-            rules->changes[i - 1].due_ns = due;
-    } else if (rules->change_count < LBX__CHANGES_MAX) {
-        rules->changes[rules->change_count++] = (lbx__rules_change){uid, due};
-    } else {
-        rules->changes[0] = (lbx__rules_change){0, 0};
-    }
-}
-
-size_t
-lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
-{
-    const size_t count = rules->change_count;
-
-    *ret = rules->changes;
-    rules->change_count = 0;
-    return count;
-}
-
 /* ---- Inside a rule ---- */
-
-void
-lbx__rules_start(lbx__rules *rules)
-{
-    assert(rules->open_count == 0);
-    // A batch that was not ended by lbx__rules_commit() has lost its records.
-    assert(rules->kept_dirty == 0 || rules->storage->ops->is_private ||
-           rules->batch == rules->storage->batches);
-    rules->batch = rules->storage->batches;
-    rules->now = lbx__storage_now(rules->storage);
-    rules->wall = 0;
-    rules->damaged = false;
-}
-
-int64_t
-lbx__rules_wall(lbx__rules *rules)
-{
-    if (rules->wall == 0)
-        rules->wall = rules->options.wall_ms(rules->options.wall_context);
-    return rules->wall;
-}
 
 lbx_status
 lbx__rules_number(lbx__rules *rules, uint64_t *ret)
@@ -283,25 +217,6 @@ lbx__rules_number(lbx__rules *rules, uint64_t *ret)
     *ret = lbx__get_le64(value.data);
     lbx__row_put_number(rules->storage, LBX__META, &key, *ret + 1);
     return LBX_OK;
-}
-
-/* Random bytes are read for many ids at once: a system call for each would cost
- * more than a send. */
-bool
-lbx__rules_id(lbx__rules *rules, uint8_t id[16])
-{
-    uint8_t *from;
-
-    if (rules->random_left == 0) {
-        if (!lbx__random(rules->random, sizeof(rules->random)))
-            return false;
-        rules->random_left = sizeof(rules->random);
-    }
-    rules->random_left -= 16;
-    from = rules->random + rules->random_left;
-    memcpy(id, from, 16);
-    lbx__uuid_mark_random(id);
-    return true;
 }
 
 lbx_status

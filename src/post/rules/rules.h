@@ -10,7 +10,7 @@
  *     lbx__storage_begin(storage);
  *     status = lbx__send_apply(rules, send);          // any number of these
  *     status = lbx__receive_apply(rules, receive, 0, &sink, &got);
- *     batch = lbx__rules_commit(rules);
+ *     batch = lbx__box_record_commit(rules);
  *     lbx__storage_flush(storage, batch);
  *     ...                                             // now finish the calls
  *
@@ -21,9 +21,9 @@
  * Waiting. lbx__receive_apply() returns LBX_EMPTY when it finds nothing; the
  * service keeps the call and tries again when one of these says so:
  *
- *   a send, a nack, an undo, a dead letter,   lbx__rules_take_changes(): from
- *   a move, a change of options, a delete,    due_ns on, a receive of that box
- *   an acknowledgement                        may find what it did not find
+ *   a send, a nack, an undo, a dead letter,   lbx__box_record_take_changes():
+ *   a move, a change of options, a delete,    from due_ns on, a receive of that
+ *   an acknowledgement                        box may find what it did not find
  *   before time passes: leases, delays               lbx__receive_next_due(box)
  *   another process has changed a box         nothing: try again after begin
  *
@@ -36,7 +36,7 @@
  *          row, and has written nothing for that entry.
  * RULES-3  The rules call nothing above them except the sink, which copies what
  *          it gets. What others want to know is noted, and read by
- *          lbx__rules_take_changes().
+ *          lbx__box_record_take_changes().
  * RULES-4  No result depends on when, or whether, lbx__background_work() has
  *          run; of a move, only how far it has come.
  * RULES-5  Row ids, uids and numbers of tasks are drawn from one counter, each
@@ -57,7 +57,8 @@ typedef struct lbx__rules lbx__rules;
 typedef struct lbx__rules_options {
     const lbx_allocator *allocator;
 
-    /* Wall time, ms since 1970: shown to users, never compared. Required. */
+    /* Wall time, ms since 1970: shown to users, never compared. NULL: the
+     * system's. */
     int64_t (*wall_ms)(void *context);
     void *wall_context;
 } lbx__rules_options;
@@ -94,18 +95,18 @@ lbx_status lbx__rules_renew(lbx__rules *rules);
 
 /* Ends a batch in which rules have run: writes the records of boxes that have
  * changed, and commits. Returns the batch's number. */
-uint64_t lbx__rules_commit(lbx__rules *rules);
+uint64_t lbx__box_record_commit(lbx__rules *rules);
 
 /* From due_ns on, which may be past, a receive of the box may succeed; or fail,
  * because the box was deleted. A uid of 0 means any box. */
-typedef struct lbx__rules_change {
+typedef struct lbx__box_change {
     uint64_t uid;
     int64_t due_ns;
-} lbx__rules_change;
+} lbx__box_change;
 
 /* The changes since the last call, and how many: valid until the next rule. */
-size_t lbx__rules_take_changes(lbx__rules *rules,
-                               const lbx__rules_change **ret);
+size_t lbx__box_record_take_changes(lbx__rules *rules,
+                                    const lbx__box_change **ret);
 
 /* ---- Letters ---- */
 

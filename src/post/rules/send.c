@@ -15,6 +15,7 @@
  *
  * Threads    one at a time, as the storage.
  */
+#include "codec/random.h"
 #include "codec/uuid.h"
 #include "post/rules/internal.h"
 
@@ -105,6 +106,25 @@ send_check_seen(lbx__rules *rules, lbx__sending *sending, const char *token)
 
 /* ---- A parcel ---- */
 
+/* Random bytes are read for many ids at once: a system call for each would cost
+ * more than a send. */
+static bool
+send_draw_id(lbx__rules *rules, uint8_t id[16])
+{
+    uint8_t *from;
+
+    if (rules->random_left == 0) {
+        if (!lbx__random(rules->random, sizeof(rules->random)))
+            return false;
+        rules->random_left = sizeof(rules->random);
+    }
+    rules->random_left -= 16;
+    from = rules->random + rules->random_left;
+    memcpy(id, from, 16);
+    lbx__uuid_mark_random(id);
+    return true;
+}
+
 static lbx_status
 send_encode(lbx__rules *rules, lbx__sending *sending)
 {
@@ -139,7 +159,7 @@ send_decide(lbx__rules *rules, uint64_t pending, lbx__sending *sending,
             lbx__group_hash(rules, body->parcel.group, sending->group_hash);
     if (status != LBX_OK)
         return status;
-    if (!lbx__rules_id(rules, body->id))
+    if (!send_draw_id(rules, body->id))
         return LBX_IO;
     body->sent_ns = rules->now;
     body->sent_ms = lbx__rules_wall(rules);
@@ -217,14 +237,23 @@ lbx__send_write(lbx__rules *rules, lbx__sending *sending)
     for (size_t i = 0; i < sending->hash_count; i++)
         send_remember(rules, box, sending->hashes[i], sending->body.id,
                       sequence);
+    if (sending->hash_count > 0)
+        lbx__sweep_seen(rules, box, LBX__SEEN_SWEPT);
     lbx__uuid_format(sending->body.id, sent->id.text);
     sent->sequence = sequence;
     sent->duplicate = false;
     sent->status = LBX_OK;
-    lbx__rules_note_change(rules, box->uid, due);
+    lbx__box_record_note_change(rules, box->uid, due);
 }
 
 /* ---- The rule ---- */
+
+enum {
+    /* Each letter that is remembered sweeps what is not any more. Others do it
+     * now and then, for a box that no longer gets such letters. A prime number:
+     * boxes that get letters by turns are all swept. */
+    SEND_SWEEP_PERIOD = 61
+};
 
 static lbx_status
 send_one(lbx__rules *rules, lbx__box_record *box, const lbx_parcel *parcel,
@@ -264,7 +293,9 @@ lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
         if (first == LBX_OK)
             first = sent->status;
     }
-    if (opened == LBX_OK)
-        lbx__sweep_seen(rules, box);
+    if (opened == LBX_OK && ++rules->sends == SEND_SWEEP_PERIOD) {
+        lbx__sweep_seen(rules, box, LBX__SEEN_SWEPT * SEND_SWEEP_PERIOD);
+        rules->sends = 0;
+    }
     return lbx__box_record_close_all(rules, first);
 }

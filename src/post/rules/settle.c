@@ -125,7 +125,7 @@ settle_remove(lbx__rules *rules, lbx__box_record *box,
     if (fifo)
         lbx__group_requeue(rules, box, letter, LBX__GROUP_LAST, 0);
     // One letter less is leased: a receive that was FULL may succeed.
-    lbx__rules_note_change(rules, box->uid, rules->now);
+    lbx__box_record_note_change(rules, box->uid, rules->now);
 }
 
 /* Makes a letter ready, delayed, or leased for longer. */
@@ -149,7 +149,8 @@ settle_put_back(lbx__rules *rules, lbx__box_record *box,
     lbx__letter_record_change(rules, box, letter, &to);
     if (options->fifo)
         lbx__group_requeue(rules, box, letter, LBX__GROUP_LAST, 0);
-    lbx__rules_note_change(rules, box->uid, lbx__time_add(rules->now, time_ns));
+    lbx__box_record_note_change(rules, box->uid,
+                                lbx__time_add(rules->now, time_ns));
 }
 
 /* Checks the time against the box's limits (RSETTLE-3). */
@@ -249,7 +250,7 @@ settle_undo_entry(lbx__rules *rules, lbx__box_record *box,
     lbx__letter_record_change(rules, box, &letter, &to);
     if (box->facts->options.fifo)
         lbx__group_requeue(rules, box, &letter, LBX__GROUP_RESTORED, 0);
-    lbx__rules_note_change(rules, box->uid, rules->now);
+    lbx__box_record_note_change(rules, box->uid, rules->now);
     return LBX_OK;
 }
 

@@ -16,10 +16,6 @@
  */
 #include "post/rules/internal.h"
 
-enum {
-    SEEN_BUDGET = 4 /* more than a send adds */
-};
-
 /* ---- Retention ---- */
 
 static lbx_status
@@ -132,15 +128,11 @@ sweep_expire_aged(lbx__rules *rules, lbx__box_record *box, int64_t *oldest)
  * is no reason to fail here: sends go on.
  */
 lbx_status
-lbx__sweep_age(lbx__rules *rules, lbx__box_record *box)
+lbx__sweep_expired(lbx__rules *rules, lbx__box_record *box)
 {
-    const int64_t retention = box->facts->options.retention_ns;
     int64_t oldest;
     lbx_status status;
 
-    if (box->letters == 0 || retention == LBX_UNLIMITED ||
-        lbx__time_add(box->oldest, retention) > rules->now) // BOXREC-3
-        return LBX_OK;
     status = sweep_expire_in_order(rules, box, &oldest);
     if (status == LBX_OK || status == LBX_NOT_FOUND)
         status = sweep_expire_aged(rules, box, &oldest);
@@ -199,10 +191,10 @@ sweep_get_waiting(lbx__rules *rules, const lbx__box_record *box, lbx__bytes at,
 }
 
 lbx_status
-lbx__sweep_due(lbx__rules *rules, lbx__box_record *box)
+lbx__sweep_waiting(lbx__rules *rules, lbx__box_record *box)
 {
     lbx__key from = lbx__key_3(box->row_id, 0, 0);
-    lbx_status status = lbx__sweep_age(rules, box);
+    lbx_status status = LBX_OK;
     uint32_t skips = 0;
     lbx__bytes at, value;
     lbx__letter_record letter;
@@ -232,11 +224,11 @@ lbx__sweep_due(lbx__rules *rules, lbx__box_record *box)
 /* ---- What is remembered ---- */
 
 void
-lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box)
+lbx__sweep_seen(lbx__rules *rules, const lbx__box_record *box, int budget)
 {
     const lbx__key from = lbx__key_due_hash(box->row_id, 0, (uint8_t[16]){0});
 
-    for (int i = 0; i < SEEN_BUDGET; i++) {
+    for (int i = 0; i < budget; i++) {
         lbx__bytes at, value;
         lbx__key key, seen;
 

@@ -51,8 +51,8 @@ static void
 batch_note_changes(const struct batch *batch)
 {
     lbx__service *service = batch->service;
-    const lbx__rules_change *changes;
-    const size_t count = lbx__rules_take_changes(service->rules, &changes);
+    const lbx__box_change *changes;
+    const size_t count = lbx__box_record_take_changes(service->rules, &changes);
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t uid = changes[i].uid;
@@ -67,6 +67,13 @@ batch_note_changes(const struct batch *batch)
         else
             lbx__waiters_advance_due(&service->waiters, uid, due_ns);
     }
+}
+
+/* The sink of receives and peeks. The context is the call. */
+static lbx_status
+batch_deliver(void *context, const lbx_delivery *delivery)
+{
+    return lbx_call_deliver(context, delivery);
 }
 
 /* With so many letters a receive waits no longer. */
@@ -95,12 +102,10 @@ batch_try_receive(struct batch *batch, lbx_call *call)
     lbx__service *service = batch->service;
     lbx_receive_request request = *(const lbx_receive_request *)call->request;
     lbx__call_note note = lbx__call_get_note(call);
-    const lbx__sink sink = {lbx__dispatch_deliver, call};
+    const lbx__sink sink = {batch_deliver, call};
     uint32_t count = 0;
     lbx_status status;
 
-    if (note.delivered > 0)
-        request.attempt_id = NULL; // it would get the same letters again
     lbx__service_enter_rules(service);
     status = lbx__receive_apply(service->rules, &request, note.delivered, &sink,
                                 &count);
@@ -193,7 +198,8 @@ batch_run_receive(struct batch *batch, lbx_call *call)
     lbx_status status;
 
     // Another process may have sent something.
-    if (batch->service->options.poll_ns > 0)
+    if (batch->service->options.poll_ns > 0 &&
+        lbx__waiters_count(&batch->service->waiters) > 0)
         lbx__waiters_mark(&batch->service->waiters, request->box.uid);
     batch_serve(batch); // the receives that came before it
     waited = lbx__waiters_find(&batch->service->waiters, request->box.uid);
@@ -212,6 +218,45 @@ batch_run_receive(struct batch *batch, lbx_call *call)
 
 /* ---- The batch ---- */
 
+/* Runs the rule of a call that never waits: its status. */
+static lbx_status
+batch_run_rule(lbx__service *service, lbx_call *call)
+{
+    lbx__rules *rules = service->rules;
+    const lbx__sink sink = {batch_deliver, call};
+
+    switch (call->kind) {
+    case LBX_CALL_CREATE:
+        return lbx__page_run_box(service, call, lbx__box_admin_create);
+    case LBX_CALL_CONFIGURE:
+        return lbx__page_run_box(service, call, lbx__box_admin_configure);
+    case LBX_CALL_DELETE:
+        return lbx__page_run_box(service, call, lbx__box_admin_delete);
+    case LBX_CALL_DESCRIBE:
+        return lbx__page_run_box(service, call, lbx__catalog_describe);
+    case LBX_CALL_PURGE:
+        return lbx__page_run_box(service, call, lbx__box_admin_purge);
+    case LBX_CALL_LIST:
+        return lbx__page_run_list(service, call);
+    case LBX_CALL_SEND:
+        return lbx__send_apply(rules, call->request);
+    case LBX_CALL_SETTLE:
+        return lbx__settle_apply(rules, call->request);
+    case LBX_CALL_UNDO:
+        return lbx__settle_undo(rules, call->request);
+    case LBX_CALL_PEEK:
+        return lbx__receive_peek(rules, call->request, &sink);
+    case LBX_CALL_MOVE:
+        return lbx__move_apply(rules, call->request);
+    case LBX_CALL_SYNC: // after the flush
+        return LBX_OK;
+    case LBX_CALL_RECEIVE: // batch_run_receive(): it may wait
+        break;
+    }
+    assert(false);
+    return LBX_INVALID;
+}
+
 static void
 batch_run_call(struct batch *batch, lbx_call *call)
 {
@@ -224,7 +269,7 @@ batch_run_call(struct batch *batch, lbx_call *call)
         return;
     }
     lbx__service_enter_rules(service);
-    status = lbx__dispatch_run(service, call);
+    status = batch_run_rule(service, call);
     lbx__service_leave_rules(service);
     batch_note_changes(batch);
     if (call->kind == LBX_CALL_PURGE || call->kind == LBX_CALL_DELETE ||
@@ -292,7 +337,7 @@ batch_fail(struct batch *batch, lbx__calls *calls, lbx_status status)
     lbx_call *call;
 
     while ((call = lbx__calls_pop(calls)) != NULL)
-        batch_end_call(batch, call, lbx__dispatch_fail(call, status));
+        batch_end_call(batch, call, lbx__service_fail_call(call, status));
     if (status == LBX_IO || status == LBX_CORRUPT) {
         batch_fail_waiting(batch, status, LBX_OK);
         service->work_ns = LBX_FOREVER;
@@ -317,7 +362,7 @@ batch_doubt(struct batch *batch)
         lbx__call_note note = lbx__call_get_note(call);
 
         note.status =
-            (int8_t)lbx__dispatch_doubt(call, (lbx_status)note.status);
+            (int8_t)lbx__service_doubt_call(call, (lbx_status)note.status);
         lbx__call_set_note(call, note);
     }
     batch_fail_waiting(batch, LBX_IO, LBX_UNKNOWN);
@@ -334,7 +379,8 @@ batch_make_durable(struct batch *batch)
     lbx_status status;
 
     lbx__service_enter_rules(service);
-    status = lbx__storage_flush(storage, lbx__rules_commit(service->rules));
+    status =
+        lbx__storage_flush(storage, lbx__box_record_commit(service->rules));
     if (status == LBX_OK && batch->sync)
         synced = storage->ops->sync(storage);
     // Relaxed: a value on its own.
@@ -394,7 +440,7 @@ lbx__batch_run(lbx__service *service, lbx__calls *calls, lbx__calls *done)
     }
     while ((call = lbx__calls_pop(&batch.ran)) != NULL) {
         lbx__call_set_phase(call, LBX__CALL_DONE);
-        lbx__page_set_list(call, done);
+        lbx__service_set_list(call, done);
         lbx__calls_append(done, call);
     }
 }

@@ -4,8 +4,9 @@
  * stores.
  *
  *   service.c     the table of a store: calls in, cancel, ticks, calls out
- *   batch.c       one batch of calls, from begin to flush, and waiting receives
- *   dispatch.c    which rule runs a call
+ *   batch.c       one batch of calls, from begin to flush: which rule runs a
+ *                 call, and waiting receives
+ *   waiters.c     waiting receives, by box and due time
  *   page.c        results that are passed to functions of the caller
  *   thread.c      the service thread
  *   lifecycle.c   opening and closing
@@ -128,6 +129,11 @@ extern const lbx_store_ops lbx__service_ops; /* without a scheme */
 /* Finishes calls that are done. The lock is held before and after. */
 void lbx__service_finish_calls(lbx__service *service, lbx__calls *done);
 
+/* A failure of the whole call: before it had any effect; and when its effects
+ * may or may not be durable. Return the status of the call. */
+lbx_status lbx__service_fail_call(const lbx_call *call, lbx_status status);
+lbx_status lbx__service_doubt_call(const lbx_call *call, lbx_status status);
+
 /* ---- batch.c ---- */
 
 /* Takes up to LBX__BATCH_CALLS_MAX queued calls: from now on a cancel can only
@@ -142,22 +148,21 @@ void lbx__batch_run(lbx__service *service, lbx__calls *calls, lbx__calls *done);
 /* When the next batch is due. Under the lock. */
 int64_t lbx__batch_due(const lbx__service *service);
 
-/* ---- dispatch.c ---- */
-
-/* Runs the rule of a call that never waits: its status. */
-lbx_status lbx__dispatch_run(lbx__service *service, lbx_call *call);
-
-/* The sink of receives and peeks. The context is the call. */
-lbx_status lbx__dispatch_deliver(void *context, const lbx_delivery *delivery);
-
-/* A failure of the whole call: before it had any effect; and when its effects
- * may or may not be durable. Return the status of the call. */
-lbx_status lbx__dispatch_fail(const lbx_call *call, lbx_status status);
-lbx_status lbx__dispatch_doubt(const lbx_call *call, lbx_status status);
-
 /* ---- page.c ---- */
 
-/* Creates a page for a call that needs one; false: no memory. */
+/* Whether a call has results that are passed to functions of the caller: only
+ * such a call has a page. */
+static inline bool
+lbx__page_is_needed(const lbx_call *call)
+{
+    const lbx_box_request *request = call->request;
+
+    if (call->kind == LBX_CALL_CREATE || call->kind == LBX_CALL_DESCRIBE)
+        return request->each_text != NULL;
+    return call->kind == LBX_CALL_LIST;
+}
+
+/* Creates the page of a call; false: no memory. */
 bool lbx__page_create(lbx__service *service, lbx_call *call);
 
 /* Runs a rule whose results go to the page, if the call has one. */
@@ -170,12 +175,28 @@ lbx_status lbx__page_run_box(lbx__service *service, lbx_call *call,
  * True: there is more, and the call should run again. */
 bool lbx__page_flush(lbx_call *call, lbx_status status);
 
-/* Destroys the page, if there is one. */
+/* Destroys the page. */
 void lbx__page_destroy(lbx_call *call);
 
+/* Where a call that has a page keeps the list that it is in when it is done. */
+lbx__calls **lbx__page_list(const lbx_call *call);
+
 /* The list that a done call is in; set, and read. */
-void lbx__page_set_list(lbx_call *call, lbx__calls *list);
-lbx__calls *lbx__page_list(const lbx_call *call);
+static inline void
+lbx__service_set_list(lbx_call *call, lbx__calls *list)
+{
+    if (lbx__page_is_needed(call))
+        *lbx__page_list(call) = list;
+    else
+        call->words[LBX__CALL_OWNER] = list;
+}
+
+static inline lbx__calls *
+lbx__service_list(const lbx_call *call)
+{
+    return lbx__page_is_needed(call) ? *lbx__page_list(call)
+                                     : call->words[LBX__CALL_OWNER];
+}
 
 /* ---- thread.c ---- */
 

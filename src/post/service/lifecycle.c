@@ -6,22 +6,13 @@
 #include "post/service/internal.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/park.h"
-
-static int64_t
-lifecycle_wall_ms(void *context)
-{
-    (void)context;
-    return lbx__clock_wall_ms();
-}
 
 lbx_status
 lbx__lifecycle_open(lbx__service *service)
 {
     const lbx__rules_options options = {
         .allocator = service->options.allocator,
-        .wall_ms = lifecycle_wall_ms,
     };
     lbx_status status;
 

@@ -28,20 +28,10 @@ typedef struct call_page {
     char after[LBX_BOX_NAME_BYTES]; /* "": as in the request */
 } call_page;
 
-static bool
-page_is_needed(const lbx_call *call)
-{
-    const lbx_box_request *request = call->request;
-
-    if (call->kind == LBX_CALL_CREATE || call->kind == LBX_CALL_DESCRIBE)
-        return request->each_text != NULL;
-    return call->kind == LBX_CALL_LIST;
-}
-
 static call_page *
 page_of(const lbx_call *call)
 {
-    return page_is_needed(call) ? call->words[LBX__CALL_OWNER] : NULL;
+    return lbx__page_is_needed(call) ? call->words[LBX__CALL_OWNER] : NULL;
 }
 
 bool
@@ -50,8 +40,6 @@ lbx__page_create(lbx__service *service, lbx_call *call)
     const lbx_allocator *allocator = service->options.allocator;
     call_page *made;
 
-    if (!page_is_needed(call))
-        return true;
     made = lbx__zalloc(allocator, sizeof(*made));
     if (!made)
         return false;
@@ -66,30 +54,15 @@ lbx__page_destroy(lbx_call *call)
 {
     call_page *mine = page_of(call);
 
-    if (!mine)
-        return;
     call->words[LBX__CALL_OWNER] = NULL;
     lbx__buffer_fini(&mine->texts);
     lbx__free(mine->allocator, mine, sizeof(*mine));
 }
 
-void
-lbx__page_set_list(lbx_call *call, lbx__calls *list)
-{
-    call_page *mine = page_of(call);
-
-    if (mine)
-        mine->list = list;
-    else
-        call->words[LBX__CALL_OWNER] = list;
-}
-
-lbx__calls *
+lbx__calls **
 lbx__page_list(const lbx_call *call)
 {
-    const call_page *mine = page_of(call);
-
-    return mine ? mine->list : call->words[LBX__CALL_OWNER];
+    return &page_of(call)->list;
 }
 
 static void
@@ -155,7 +128,7 @@ lbx__page_flush(lbx_call *call, lbx_status status)
     call_page *mine = page_of(call);
     bool more = false;
 
-    if (!mine || status != LBX_OK)
+    if (status != LBX_OK)
         return false;
     if (call->kind == LBX_CALL_LIST)
         more = page_flush_names(mine, call->request) && mine->full;

@@ -11,6 +11,54 @@
 #include "base/park.h"
 #include "post/rules/receipt.h"
 
+/* ---- Failures of the whole ---- */
+
+static lbx_status *
+service_entry_status(const lbx_call *call, size_t index)
+{
+    const lbx_send_request *send = call->request;
+    const lbx_settle_request *settle = call->request;
+
+    switch (call->kind) {
+    case LBX_CALL_SEND:
+        return index < send->count ? &send->sent[index].status : NULL;
+    case LBX_CALL_SETTLE:
+    case LBX_CALL_UNDO:
+        return index < settle->count ? &settle->entries[index].status : NULL;
+    default:
+        return NULL;
+    }
+}
+
+lbx_status
+lbx__service_fail_call(const lbx_call *call, lbx_status status)
+{
+    lbx_status *entry;
+
+    for (size_t i = 0; (entry = service_entry_status(call, i)) != NULL; i++)
+        *entry = status;
+    return status;
+}
+
+/* Entries that have failed have failed; all others may or may not be
+ * durable. */
+lbx_status
+lbx__service_doubt_call(const lbx_call *call, lbx_status status)
+{
+    lbx_status *entry;
+    lbx_status first = LBX_OK;
+
+    for (size_t i = 0; (entry = service_entry_status(call, i)) != NULL; i++) {
+        if (*entry == LBX_OK)
+            *entry = LBX_UNKNOWN;
+        if (first == LBX_OK)
+            first = *entry;
+    }
+    if (first != LBX_OK)
+        return first;
+    return status == LBX_OK ? LBX_UNKNOWN : status;
+}
+
 /* ---- Finishing ---- */
 
 /* Takes the status out of a done call, which is no longer the service's, except
@@ -26,9 +74,11 @@ service_take_status(lbx_call *call)
 static bool
 service_finish(lbx_call *call, lbx_status status, bool last)
 {
-    if (lbx__page_flush(call, status) && !last)
-        return true;
-    lbx__page_destroy(call);
+    if (lbx__page_is_needed(call)) {
+        if (lbx__page_flush(call, status) && !last)
+            return true;
+        lbx__page_destroy(call);
+    }
     lbx_call_finish(call, status);
     return false;
 }
@@ -52,7 +102,7 @@ lbx__service_finish_calls(lbx__service *service, lbx__calls *done)
                 note.phase = LBX__CALL_DONE;
                 note.status = LBX_CANCELLED;
                 lbx__call_set_note(call, note);
-                lbx__page_set_list(call, done);
+                lbx__service_set_list(call, done);
                 lbx__calls_append(done, call);
             } else {
                 lbx__call_set_phase(call, LBX__CALL_QUEUED);
@@ -103,8 +153,9 @@ service_submit_here(lbx__service *service, lbx_call *call)
                 lbx__service_finish_calls(service, &done);
         }
         lbx__lock_give(&service->lock);
-    } while (status != LBX_PENDING && lbx__page_flush(call, status));
-    if (status != LBX_PENDING)
+    } while (status != LBX_PENDING && lbx__page_is_needed(call) &&
+             lbx__page_flush(call, status));
+    if (status != LBX_PENDING && lbx__page_is_needed(call))
         lbx__page_destroy(call);
     return status;
 }
@@ -119,7 +170,7 @@ service_submit(lbx_store *store, lbx_call *call, lbx_call_kind verb,
     call->request = request;
     call->words[LBX__CALL_OWNER] = NULL;
     lbx__call_set_note(call, (lbx__call_note){.phase = LBX__CALL_QUEUED});
-    if (!lbx__page_create(service, call))
+    if (lbx__page_is_needed(call) && !lbx__page_create(service, call))
         return LBX_NO_MEMORY;
     if (!service->options.one_thread || lbx__thread_is_current(service))
         return service_submit_here(service, call);
@@ -142,7 +193,7 @@ service_withdraw(lbx__service *service, lbx_call *call)
     switch ((lbx__call_phase)note.phase) {
     case LBX__CALL_QUEUED:
         lbx__calls_remove(&service->queued, call);
-        note.status = (int8_t)lbx__dispatch_fail(call, LBX_CANCELLED);
+        note.status = (int8_t)lbx__service_fail_call(call, LBX_CANCELLED);
         break;
     case LBX__CALL_WAITING: {
         lbx__waited_box *wanted = call->words[LBX__CALL_OWNER];
@@ -155,7 +206,7 @@ service_withdraw(lbx__service *service, lbx_call *call)
         break;
     }
     case LBX__CALL_DONE: // SVC-6
-        lbx__calls_remove(lbx__page_list(call), call);
+        lbx__calls_remove(lbx__service_list(call), call);
         break;
     case LBX__CALL_RUNNING:
     case LBX__CALL_FINISHING:

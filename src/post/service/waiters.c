@@ -41,10 +41,8 @@ lbx__waiters_fini(lbx__waiters *waiters)
 /* ---- Boxes ---- */
 
 lbx__waited_box *
-lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid)
+lbx__waiters_search(const lbx__waiters *waiters, uint64_t uid)
 {
-    if (waiters->by_uid.count == 0)
-        return NULL;
     return lbx__map_find(&waiters->by_uid, lbx__map_hash_word(uid),
                          waited_box_has_uid, &uid);
 }

@@ -51,7 +51,14 @@ lbx__waiters_count(const lbx__waiters *waiters)
 }
 
 /* The box, if it is a waited one; NULL. */
-lbx__waited_box *lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid);
+lbx__waited_box *lbx__waiters_search(const lbx__waiters *waiters, uint64_t uid);
+
+static inline lbx__waited_box *
+lbx__waiters_find(const lbx__waiters *waiters, uint64_t uid)
+{
+    return lbx__waiters_count(waiters) == 0 ? NULL
+                                            : lbx__waiters_search(waiters, uid);
+}
 
 /* The same; else a new one, without calls and marked. NULL: no memory. */
 lbx__waited_box *lbx__waiters_add_box(lbx__waiters *waiters, uint64_t uid);

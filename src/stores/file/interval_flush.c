@@ -106,9 +106,3 @@ lbx__interval_flush_written(lbx__interval_flush *interval)
     }
     return LBX_OK;
 }
-
-bool
-lbx__interval_flush_has_failed(const lbx__interval_flush *interval)
-{
-    return interval->runs && lbx__load(&interval->failed, seq_cst);
-}

@@ -41,6 +41,10 @@ void lbx__interval_flush_stop(lbx__interval_flush *interval);
 lbx_status lbx__interval_flush_written(lbx__interval_flush *interval);
 
 /* Whether a flush of the thread's has failed. */
-bool lbx__interval_flush_has_failed(const lbx__interval_flush *interval);
+static inline bool
+lbx__interval_flush_has_failed(const lbx__interval_flush *interval)
+{
+    return interval->runs && lbx__load(&interval->failed, seq_cst);
+}
 
 #endif

@@ -25,7 +25,7 @@ struct errand {
 };
 
 struct lbx__rules {
-    lbx__rules_change changes[1];
+    lbx__box_change changes[1];
     size_t change_count;
     unsigned letters; /* ready */
 };
@@ -179,14 +179,14 @@ lbx__rules_close(lbx__rules *rules)
 }
 
 uint64_t
-lbx__rules_commit(lbx__rules *rules)
+lbx__box_record_commit(lbx__rules *rules)
 {
     (void)rules;
     return lbx__storage_commit(&office.storage);
 }
 
 size_t
-lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
+lbx__box_record_take_changes(lbx__rules *rules, const lbx__box_change **ret)
 {
     const size_t count = rules->change_count;
 
@@ -209,7 +209,7 @@ lbx__send_apply(lbx__rules *rules, lbx_send_request *request)
 {
     rules->letters++;
     request->sent->status = LBX_OK;
-    rules->changes[0] = (lbx__rules_change){request->box.uid, 0};
+    rules->changes[0] = (lbx__box_change){request->box.uid, 0};
     rules->change_count = 1;
     return LBX_OK;
 }
@@ -293,21 +293,6 @@ void
 lbx__mac_destroy(lbx__mac *mac)
 {
     (void)mac;
-}
-
-void
-lbx__receipt_pack(const lbx__receipt *receipt,
-                  uint8_t bytes[LBX__RECEIPT_PACKED])
-{
-    (void)receipt;
-    (void)bytes;
-}
-
-lbx__receipt
-lbx__receipt_unpack(const uint8_t bytes[LBX__RECEIPT_PACKED])
-{
-    (void)bytes;
-    return (lbx__receipt){0};
 }
 
 lbx_status

@@ -454,6 +454,31 @@ finish_many(void *context)
     }
 }
 
+/* The store finishes a call while its operation is being queued: the wait ends
+ * all the same. A wake-up that is lost is a test that hangs. */
+TEST(no_wake_up_is_lost_when_a_call_is_finished_early)
+{
+    const long rounds = test_rounds(5000, 100000);
+    struct world world;
+    struct thread thread;
+
+    begin(&world);
+    world.script.hold = true;
+    thread_start(&thread, finish_many, &world);
+    for (long i = 0; i < rounds; i++) {
+        begin_receive(&world, -1);
+        CHECK_OK(lbx_operation_wait(&world.operation));
+        lbx_letter_destroy(world.letters[0]);
+        lbx_operation_fini(&world.operation);
+        if (i % 64 == 0)
+            script_clear(&world.script);
+    }
+    lbx_postbox_unref(world.postbox);
+    lbx_store_unref(&world.script.base);
+    thread_join(&thread);
+    pthread_mutex_destroy(&world.script.lock);
+}
+
 TEST(cancel_and_finish_race_at_every_moment)
 {
     const long rounds = test_rounds(20000, 400000);

@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct world {
@@ -241,6 +242,34 @@ TEST_CITING("W-09 W-37", a_closed_postbox_refuses_clearly)
     end(&world);
 }
 
+/* A letter keeps the postbox, and so does an operation, but neither uses it. */
+TEST(the_last_unref_ends_a_receive_that_waits)
+{
+    lbx_receive_options wanted = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_operation receive;
+    lbx_letter *kept, *none[1];
+    struct world world;
+    size_t count;
+
+    begin(&world, NULL);
+    CHECK_OK(lbx_postbox_receive(world.postbox, 0, &kept));
+    world.script.hold = true;
+    wanted.wait_ns = -1;
+    CHECK_OK(lbx_postbox_receive_init(&receive, world.postbox, &wanted, none,
+                                      &count));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, NULL));
+    CHECK_PTR(world.postbox, lbx_postbox_ref(world.postbox));
+    lbx_postbox_unref(world.postbox);
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, NULL));
+    lbx_postbox_unref(world.postbox);
+    CHECK_STATUS(LBX_CLOSED, lbx_operation_poll(&receive, NULL));
+    lbx_operation_fini(&receive);
+    world.script.hold = false;
+    CHECK_OK(lbx_letter_acknowledge(kept));
+    lbx_letter_destroy(kept);
+    script_fini(&world.script);
+}
+
 TEST(a_box_that_is_gone_closes_its_postbox)
 {
     struct world world;
@@ -448,6 +477,44 @@ TEST_CITING("W-05 W-06", bodies_are_of_the_postbox_s_type)
     lbx_type_destroy(number);
 }
 
+TEST(a_message_is_replied_in_one_call)
+{
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_type *number = make_type("t.Number", NULL);
+    lbx_draft draft = lbx_draft_of_text("how many?");
+    lbx_postbox *questions, *numbers;
+    lbx_letter *letter;
+    lbx_routes *routes;
+    int seven = 7, minus = -1;
+    void *message;
+
+    options.body_type = number;
+    CHECK_OK(lbx_postbox_open("memory:typed/questions", NULL, &questions));
+    CHECK_OK(lbx_postbox_open("memory:typed/numbers", &options, &numbers));
+    CHECK_OK(lbx_routes_create(NULL, 0, "numbers", NULL, &routes));
+    draft.routes = routes;
+    CHECK_OK(lbx_postbox_send_draft(questions, &draft, NULL));
+    lbx_routes_unref(routes);
+    CHECK_OK(lbx_postbox_receive(questions, 0, &letter));
+    CHECK_STATUS(LBX_ENCODING,
+                 lbx_letter_reply_message(letter, number, &minus, NULL));
+    CHECK_OK(lbx_letter_reply_message(letter, number, &seven, NULL));
+    seven++;
+    CHECK_OK(
+        lbx_letter_reply_message_and_acknowledge(letter, number, &seven, NULL));
+    CHECK(lbx_letter_is_finalized(letter));
+    lbx_letter_destroy(letter);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(lbx_postbox_receive(numbers, 0, &letter));
+        CHECK_OK(lbx_letter_message(letter, &message));
+        CHECK_STR(i == 0 ? "7" : "8", message);
+        lbx_letter_destroy(letter);
+    }
+    lbx_postbox_unref(numbers);
+    lbx_postbox_unref(questions);
+    lbx_type_destroy(number);
+}
+
 TEST_CITING("R-32 W-39", what_cannot_be_decoded_is_delivered_with_its_bytes)
 {
     static const lbx_parcel bad = {
@@ -586,6 +653,40 @@ TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
 }
 
 /* What a send only calls INVALID has a name here, and nothing is sent. */
+/* Whatever a check of a draft returns, a send of it returns too. */
+TEST(checking_a_draft_refuses_what_a_send_refuses)
+{
+    static const size_t row_bytes = (size_t)64 << 20;
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_box_options box = LBX_BOX_OPTIONS_INIT;
+    char *body = calloc(1, row_bytes);
+    lbx_draft draft = lbx_draft_of_bytes("12345", 5);
+    lbx_status checked = LBX_TOO_LARGE;
+    lbx_postbox *postbox;
+    lbx_fault fault;
+
+    CHECK(body);
+    options.box = &box;
+    box.limits.max_batch_bytes = 4;
+    CHECK_OK(lbx_postbox_open("memory:small", &options, &postbox));
+    CHECK_STATUS(LBX_TOO_LARGE, lbx_postbox_send_draft(postbox, &draft, NULL));
+    CHECK_STATUS(LBX_TOO_LARGE,
+                 lbx_postbox_check_draft(postbox, &draft, &fault));
+    CHECK(strstr(fault.text, "the box allows 4 bytes"));
+    lbx_postbox_unref(postbox);
+    CHECK_OK(lbx_postbox_open("memory:any", NULL, &postbox));
+    // With the rest of its row a letter of 64 MiB is larger than that.
+    for (size_t less = 0; checked != LBX_OK && less < 256; less += 16) {
+        draft = lbx_draft_of_bytes(body, row_bytes - less);
+        checked = lbx_postbox_check_draft(postbox, &draft, &fault);
+        CHECK_STATUS(checked, lbx_postbox_send_draft(postbox, &draft, NULL));
+    }
+    CHECK_OK(checked);
+    CHECK(draft.body_bytes < row_bytes);
+    lbx_postbox_unref(postbox);
+    free(body);
+}
+
 TEST(checking_a_draft_says_what_is_wrong_with_it)
 {
     lbx_draft draft = lbx_draft_of_text("x");

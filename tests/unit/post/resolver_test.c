@@ -338,6 +338,45 @@ check_url(const char *url, lbx_status expected, const char *words)
     CHECK(strstr(fault.text, words));
 }
 
+/* What means something in URLs or to a shell is decoded or refused, and never
+ * taken for a name (URL-1). */
+TEST(a_url_means_what_it_looks_like)
+{
+    static const struct {
+        const char *url, *box;
+    } boxes[] = {
+        {"memory:urls/50%25off", "50%off"},
+        {"memory:urls/why%3F", "why?"},
+        {"memory:urls/%7euser%23%31", "~user#1"},
+        {"memory:u%72ls/a~b", "a~b"}, // and the store is the same
+    };
+    lbx_store *store;
+
+    CHECK_OK(lbx_store_open("memory:urls", NULL, &store));
+    for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+        lbx_postbox *postbox;
+
+        CHECK_OK(lbx_postbox_open(boxes[i].url, NULL, &postbox));
+        CHECK_STR(boxes[i].box, lbx_postbox_name(postbox));
+        CHECK_PTR(store, lbx_postbox_store(postbox));
+        lbx_postbox_unref(postbox);
+    }
+    lbx_store_unref(store);
+    check_url("memory:my%20box", LBX_INVALID, "'my box' is no name of a box");
+    check_url("memory:box?lease=5", LBX_INVALID,
+              "'memory:box?lease=5': nothing follows a ?: options are members "
+              "of lbx_postbox_options");
+    check_url("memory:shop?a=1/box", LBX_INVALID, "in a name write it as %3F");
+    check_url("memory:box#top", LBX_INVALID, "in a name write it as %23");
+    check_url("memory:~/box", LBX_INVALID, "~ is not expanded here");
+    check_url("memory:~box", LBX_INVALID, "a name begins with ~ as %7E");
+    check_url("memory:100%", LBX_INVALID, "%25 for % itself");
+    check_url("memory:100%4", LBX_INVALID, "%4 stands for no character");
+    check_url("memory:100%zzz", LBX_INVALID, "%zz stands for no character");
+    check_url("memory:a%00b", LBX_INVALID, "%00 stands for no character");
+    check_url("memory:a%2fb", LBX_INVALID, "without %2F");
+}
+
 TEST(a_url_that_leads_nowhere_is_explained)
 {
     char url[5000];
@@ -438,7 +477,7 @@ TEST(threads_open_and_close_one_place)
     CHECK_INT(opened, closed);
 }
 
-TEST(a_child_uses_nothing_it_inherited)
+TEST(a_child_uses_nothing_it_inherited_and_is_told_so)
 {
     lbx_postbox *postbox;
     int status;
@@ -448,10 +487,18 @@ TEST(a_child_uses_nothing_it_inherited)
     CHECK_OK(lbx_postbox_open("try:shop/orders", NULL, &postbox));
     child = fork();
     if (child == 0) {
+        lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
         lbx_postbox *mine;
+        lbx_letter *letter;
+        lbx_fault fault;
         int wrong = 0;
 
-        wrong += lbx_postbox_send(postbox, "x", 1, NULL) != LBX_INVALID;
+        options.fault = &fault;
+        wrong += lbx_postbox_send(postbox, "x", 1, NULL) != LBX_FORKED;
+        wrong += lbx_postbox_receive(postbox, 0, &letter) != LBX_FORKED;
+        wrong += lbx_postbox_open_in(lbx_postbox_store(postbox), "new",
+                                     &options, &mine) != LBX_FORKED;
+        wrong += !strstr(fault.text, "open it anew in this process");
         wrong += lbx_postbox_open("try:shop/orders", NULL, &mine) != LBX_OK;
         wrong += lbx_postbox_store(mine) == lbx_postbox_store(postbox);
         wrong += lbx_postbox_send(mine, "x", 1, NULL) != LBX_OK;

@@ -6,6 +6,8 @@
 #include "support/test.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TEST(a_table_must_be_whole)
 {
@@ -41,6 +43,59 @@ TEST(the_last_reference_closes)
     CHECK(script.closed);
     lbx_store_unref(NULL);
 }
+
+#ifndef NDEBUG
+static void
+unref_postbox_twice(void)
+{
+    lbx_postbox *postbox;
+
+    CHECK_OK(lbx_postbox_open("memory:twice/box", NULL, &postbox));
+    lbx_postbox_unref(postbox);
+    lbx_postbox_unref(postbox);
+}
+
+static void
+unref_store_twice(void)
+{
+    lbx_store *store;
+
+    CHECK_OK(lbx_store_open("memory:twice", NULL, &store));
+    lbx_store_unref(store);
+    lbx_store_unref(store);
+}
+
+static void
+unref_routes_twice(void)
+{
+    lbx_routes *routes;
+
+    CHECK_OK(lbx_routes_create(NULL, 0, "box", NULL, &routes));
+    lbx_routes_unref(routes);
+    lbx_routes_unref(routes);
+}
+
+/* As <letterbox/base.h> says (REFS-1). */
+TEST(a_debug_build_stops_when_a_handle_is_released_twice)
+{
+    static void (*const twice[])(void) = {
+        unref_postbox_twice, unref_store_twice, unref_routes_twice};
+
+    for (size_t i = 0; i < sizeof(twice) / sizeof(twice[0]); i++) {
+        const pid_t child = fork();
+        int status;
+
+        if (child == 0) {
+            (void)close(STDERR_FILENO); // it is expected to complain
+            twice[i]();
+            _exit(0);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            FAIL("handle %zu was released twice", i);
+    }
+}
+#endif
 
 static bool
 count(void *context, const char *name)

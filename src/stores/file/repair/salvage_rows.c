@@ -24,8 +24,8 @@ enum {
 static lbx_status
 rows_end_batch(lbx__salvage *salvage, lbx_status status)
 {
-    const lbx_status flushed =
-        lbx__storage_flush(salvage->storage, lbx__rules_commit(salvage->rules));
+    const lbx_status flushed = lbx__storage_flush(
+        salvage->storage, lbx__box_record_commit(salvage->rules));
 
     return status == LBX_OK ? flushed : status;
 }

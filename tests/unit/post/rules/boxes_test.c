@@ -185,12 +185,14 @@ TEST_CITING("DRIVER-6", a_deleted_box_is_closed_and_its_name_is_free)
 TEST(a_purge_is_one_step_and_its_rows_go_later)
 {
     RIG(rig);
+    const lbx_parcel remembered = {.body = "", .token = "t"};
     lbx_box box = rig_create(rig, "box", NULL);
     int64_t due;
     uint64_t last;
 
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 49; i++)
         CHECK_OK(rig_send(rig, box, "x"));
+    CHECK_OK(rig_send_parcel(rig, box, &remembered));
     last = rig->sent.sequence;
     CHECK_INT(10, rig_receive(rig, box, 10, 30 * S));
     CHECK_INT(50, rig_purge(rig, box));
@@ -205,6 +207,9 @@ TEST(a_purge_is_one_step_and_its_rows_go_later)
     rig_work(rig);
     CHECK_INT(1, lbx__memory_rows(rig->storage, LBX__BODIES));
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__STATES));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__WAITS));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__SEEN));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
     CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__GARBAGE));
     CHECK_OK(RIG_CALL(rig, lbx__background_work(rig->rules, 20, &due)));
     CHECK(due == LBX_FOREVER);

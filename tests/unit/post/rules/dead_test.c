@@ -310,6 +310,7 @@ TEST(the_last_ten_moves_are_kept)
         CHECK_OK(move(rig, LBX_MOVE_ACTION_START, request.from, to, 0, NULL));
         rig_work(rig);
     }
+    CHECK_INT(10, lbx__memory_rows(rig->storage, LBX__TASKS));
     for (request.index = 0; request.index < 10; request.index++) {
         CHECK_OK(RIG_CALL(rig, lbx__move_apply(rig->rules, &request)));
         CHECK(last == 0 || progress.task < last);

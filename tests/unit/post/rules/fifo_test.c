@@ -208,6 +208,21 @@ TEST(an_attempt_is_repeated_until_something_is_settled)
     CHECK_STR("g3m1", rig->got[0].body);
 }
 
+/* A receive that waits for several goes on after its first letters: the same
+ * attempt would give it those again. */
+TEST(an_attempt_that_waits_for_more_gets_others)
+{
+    RIG(rig);
+    lbx_box box = ordered(rig);
+
+    put(rig, box, "g1m1 g2m1");
+    CHECK_INT(1, rig_attempt(rig, box, 1, 30 * S, "try"));
+    CHECK_STR("g1m1", rig->got[0].body);
+    rig->before = 1;
+    CHECK_INT(1, rig_attempt(rig, box, 2, 30 * S, "try"));
+    CHECK_STR("g2m1", rig->got[0].body);
+}
+
 TEST_CITING("RSETTLE-2", a_lease_that_is_over_cannot_be_settled)
 {
     RIG(rig);
@@ -237,6 +252,28 @@ TEST(a_fifo_box_with_all_leased_that_may_be_is_empty)
     CHECK_STATUS(LBX_EMPTY, rig->status);
     CHECK_OK(RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
     CHECK_INT(test_clock_now(&rig->time) + 9 * S, due);
+}
+
+/* Retention may end a leased letter before its lease ends. */
+TEST(a_receive_that_waits_for_a_lease_is_due_when_retention_frees_one)
+{
+    RIG(rig);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    int64_t due;
+    lbx_box box;
+
+    options.limits.max_leased = 1;
+    options.retention_ns = 60 * S;
+    box = rig_create(rig, "box.fifo", &options);
+    put(rig, box, "g1m1");
+    rig_pass(rig, 40 * S);
+    put(rig, box, "g2m1");
+    CHECK_INT(1, rig_receive(rig, box, 10, 100 * S));
+    CHECK_INT(0, rig_receive(rig, box, 10, 9 * S));
+    CHECK_OK(RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
+    CHECK_INT(test_clock_now(&rig->time) + 20 * S, due);
+    rig_pass(rig, 20 * S);
+    CHECK_STR("g2m1", rig_received(rig, box, 10, 9 * S));
 }
 
 /* Groups may be as many as letters: they go with the last of these. */

@@ -86,13 +86,14 @@ rig_begin(struct rig *rig)
 lbx_status
 rig_end(struct rig *rig, lbx_status status)
 {
-    const lbx__rules_change *changes;
-    const size_t count = lbx__rules_take_changes(rig->rules, &changes);
+    const lbx__box_change *changes;
+    const size_t count = lbx__box_record_take_changes(rig->rules, &changes);
 
     if (count > 0)
         rig->change = changes[count - 1];
     rig->changes += (unsigned)count;
-    CHECK_OK(lbx__storage_flush(rig->storage, lbx__rules_commit(rig->rules)));
+    CHECK_OK(
+        lbx__storage_flush(rig->storage, lbx__box_record_commit(rig->rules)));
     return status;
 }
 
@@ -232,8 +233,8 @@ rig_attempt(struct rig *rig, lbx_box box, uint32_t max, int64_t lease,
     const lbx__sink sink = {collect, rig};
     uint32_t count;
 
-    rig->status = RIG_CALL(
-        rig, lbx__receive_apply(rig->rules, &request, 0, &sink, &count));
+    rig->status = RIG_CALL(rig, lbx__receive_apply(rig->rules, &request,
+                                                   rig->before, &sink, &count));
     CHECK_INT(count, rig->count);
     CHECK((rig->status == LBX_OK) == (count > 0));
     return (int)count;

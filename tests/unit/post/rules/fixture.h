@@ -44,12 +44,13 @@ struct rig {
 
     struct rig_got got[64];
     uint32_t count;
+    uint32_t before;   /* letters that the next receives have had already */
     uint32_t refuse;   /* so many deliveries go well, then NO_MEMORY; 0: all */
     lbx_status status; /* of the latest receive */
     lbx_sent_letter sent; /* of the latest send */
 
-    lbx__rules_change change; /* the last that the rules have noted */
-    unsigned changes;         /* how many */
+    lbx__box_change change; /* the last that the rules have noted */
+    unsigned changes;       /* how many */
 };
 
 /* A rig that is destroyed at the end of its scope. */

@@ -115,6 +115,9 @@ TEST_CITING("DRIVER-5", undo_leaves_no_trace_but_the_receipt)
     CHECK_OK(rig_undo(rig, box, &first));
     CHECK_STATUS(LBX_EXPIRED, rig_undo(rig, box, &first));
     CHECK_STATUS(LBX_EXPIRED, rig_ack(rig, box, &first));
+    CHECK_INT(2, rig_peek(rig, box)); // as if it had not been received
+    CHECK_INT(0, rig->got[0].deliveries);
+    CHECK_INT(0, rig->got[0].first_received_ms);
     CHECK_STR("a b", rig_received(rig, box, 2, 30 * S));
     CHECK_INT(1, rig->got[0].deliveries);
     CHECK(memcmp(first.receipt, rig->got[0].receipt, first.receipt_bytes) != 0);
@@ -241,6 +244,22 @@ TEST(tokens_do_not_pile_up)
     CHECK(lbx__memory_rows(rig->storage, LBX__SEEN) <= 31);
     CHECK_INT(lbx__memory_rows(rig->storage, LBX__SEEN),
               lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
+}
+
+/* Also in a box that gets no more tokens, and by what is attached. */
+TEST(tokens_go_with_sends_that_have_none)
+{
+    RIG(rig);
+    const lbx_parcel parcel = {.body = "", .token = "t"};
+    lbx_box box = rig_create(rig, "box", NULL);
+    lbx_box other = rig_create(rig, "other", NULL);
+
+    CHECK_OK(rig_send_parcel(rig, box, &parcel));
+    rig_pass(rig, 400 * S);
+    for (int i = 0; i < 200; i++) // the boxes by turns
+        CHECK_OK(rig_send(rig, i % 2 ? box : other, "x"));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__SEEN));
+    CHECK_INT(0, lbx__memory_rows(rig->storage, LBX__SEEN_DUE));
 }
 
 TEST(everything_of_a_parcel_comes_back)

@@ -160,6 +160,24 @@ TEST(a_nacked_letter_waits_for_its_delay)
 /* ---- What is attached ---- */
 
 static lbx_status
+settle_with_parcels(struct rig *rig, lbx_box box, const struct rig_got *got,
+                    const lbx_box *to, const lbx_parcel *parcels,
+                    lbx_sent_letter *sent)
+{
+    lbx_attachment attachments[2];
+    lbx_settle_request_entry entry = {.action = LBX_SETTLE_ACKNOWLEDGE,
+                                      .receipt = got->receipt,
+                                      .receipt_bytes = got->receipt_bytes,
+                                      .attachments = attachments,
+                                      .attachment_count = 2};
+    lbx_settle_request request = {.box = box, .entries = &entry, .count = 1};
+
+    for (size_t i = 0; i < 2; i++)
+        attachments[i] = (lbx_attachment){to[i], &parcels[i], &sent[i]};
+    return RIG_CALL(rig, lbx__settle_apply(rig->rules, &request));
+}
+
+static lbx_status
 settle_with(struct rig *rig, lbx_box box, const struct rig_got *got,
             const lbx_box *to, lbx_sent_letter *sent, size_t count)
 {
@@ -254,4 +272,45 @@ TEST(two_replies_need_capacity_for_two)
     CHECK_STATUS(LBX_FULL, settle_with(rig, box, &got, to, sent, 2));
     CHECK_INT(0, rig_counts(rig, to[0]).ready);
     CHECK_OK(settle_with(rig, box, &got, to, sent, 1));
+}
+
+/* RSEND-1 within one settle. */
+TEST(the_same_token_in_both_attachments_sends_once)
+{
+    RIG(rig);
+    static const lbx_parcel replies[2] = {
+        {.body = "one", .body_bytes = 3, .token = "t"},
+        {.body = "two", .body_bytes = 3, .token = "t"}};
+    lbx_box box = one_leased(rig, NULL), to[2];
+    struct rig_got got = rig->got[0];
+    lbx_sent_letter sent[2];
+
+    to[0] = to[1] = rig_create(rig, "replies", NULL);
+    CHECK_OK(settle_with_parcels(rig, box, &got, to, replies, sent));
+    CHECK_OK(sent[0].status);
+    CHECK_OK(sent[1].status);
+    CHECK(!sent[0].duplicate && sent[1].duplicate);
+    CHECK_STR(sent[0].id.text, sent[1].id.text);
+    CHECK_STR("one", rig_received(rig, to[0], 10, S));
+}
+
+/* A duplicate takes no capacity from the one after it, and is not sent. */
+TEST(an_attachment_that_is_a_duplicate_leaves_capacity_to_the_next)
+{
+    RIG(rig);
+    static const lbx_parcel replies[2] = {
+        {.body = "one", .body_bytes = 3, .token = "t"},
+        {.body = "two", .body_bytes = 3}};
+    lbx_box_options small = LBX_BOX_OPTIONS_INIT;
+    lbx_box box = one_leased(rig, NULL), to[2];
+    struct rig_got got = rig->got[0];
+    lbx_sent_letter sent[2];
+
+    small.capacity_letters = 2;
+    to[0] = to[1] = rig_create(rig, "small", &small);
+    CHECK_OK(rig_send_parcel(rig, to[0], &replies[0]));
+    CHECK_OK(settle_with_parcels(rig, box, &got, to, replies, sent));
+    CHECK(sent[0].duplicate && !sent[1].duplicate);
+    CHECK_STR(rig->sent.id.text, sent[0].id.text);
+    CHECK_STR("one two", rig_received(rig, to[0], 10, S));
 }

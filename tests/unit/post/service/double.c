@@ -73,7 +73,7 @@ sync_all(lbx__storage *storage)
     (void)storage;
     check_thread();
     atomic_fetch_add(&world.synced, 1);
-    return LBX_OK;
+    return (lbx_status)atomic_load(&world.sync);
 }
 
 static int64_t

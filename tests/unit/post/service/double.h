@@ -37,6 +37,7 @@ struct world {
     lbx_status open;
     _Atomic int begin;        /* what begin answers */
     _Atomic int flush;        /* what flush answers */
+    _Atomic int sync;         /* what sync answers */
     struct gate at_flush;     /* held before it answers */
     struct gate at_receive;   /* held inside the rule */
     _Atomic uintptr_t thread; /* that opened it; with one_thread the only one */
@@ -51,7 +52,8 @@ struct world {
 
     /* Rules. */
     _Atomic int work_left;
-    bool moves; /* letters that box 1 receives also appear in box 2 */
+    _Atomic int next_due; /* what lbx__receive_next_due() answers */
+    bool moves;           /* letters that box 1 receives also appear in box 2 */
 };
 
 extern struct world world;

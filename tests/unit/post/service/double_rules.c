@@ -22,7 +22,7 @@ struct letter {
 
 struct lbx__rules {
     lbx__storage *storage;
-    lbx__rules_change changes[LBX_MAX_BATCH * 2];
+    lbx__box_change changes[LBX_MAX_BATCH * 2];
     size_t change_count;
     bool deleted[BOXES + 1];
     struct letter letters[LETTERS]; /* box 0: free; the index is the sequence */
@@ -37,7 +37,7 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
 {
     memset(&the_rules, 0, sizeof(the_rules));
     the_rules.storage = storage;
-    CHECK(options->wall_ms(options->wall_context) > 0);
+    CHECK(!options->wall_ms); // the system's
     *ret = &the_rules;
     return LBX_OK;
 }
@@ -49,13 +49,13 @@ lbx__rules_close(lbx__rules *rules)
 }
 
 uint64_t
-lbx__rules_commit(lbx__rules *rules)
+lbx__box_record_commit(lbx__rules *rules)
 {
     return lbx__storage_commit(rules->storage);
 }
 
 size_t
-lbx__rules_take_changes(lbx__rules *rules, const lbx__rules_change **ret)
+lbx__box_record_take_changes(lbx__rules *rules, const lbx__box_change **ret)
 {
     const size_t count = rules->change_count;
 
@@ -77,7 +77,7 @@ static void
 note_change(lbx__rules *rules, uint64_t box, int64_t due_ns)
 {
     CHECK(rules->change_count < LBX_MAX_BATCH * 2);
-    rules->changes[rules->change_count++] = (lbx__rules_change){box, due_ns};
+    rules->changes[rules->change_count++] = (lbx__box_change){box, due_ns};
 }
 
 static void
@@ -134,6 +134,8 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
 lbx_status
 lbx__receive_next_due(lbx__rules *rules, lbx_box box, int64_t *ret_due_ns)
 {
+    if (atomic_load(&world.next_due) != LBX_OK)
+        return (lbx_status)atomic_load(&world.next_due);
     *ret_due_ns = LBX_FOREVER;
     for (size_t i = 0; i < rules->count; i++)
         if (rules->letters[i].box == box.uid &&

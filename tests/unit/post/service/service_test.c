@@ -347,3 +347,72 @@ BOTH(the_service_survives_every_failing_allocation)
 {
     CHECK(torture_every_allocation(open_and_wait, &one_thread) > 3);
 }
+
+BOTH(a_sync_that_fails_says_so)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask sync = {.count = 0};
+
+    atomic_store(&world.sync, LBX_IO);
+    ask_sync(&sync, store);
+    CHECK_STATUS(LBX_IO, end_of(&sync));
+    CHECK_INT(1, atomic_load(&world.synced));
+}
+
+/* A letter has become due, and no thread has noticed: the first receive that
+ * comes serves those that wait before it looks for itself. */
+BOTH(a_receive_that_does_not_wait_overtakes_none_that_does)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask waits = {.count = 0};
+    struct ask hurries = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_receive(&waits, store, 1, -1);
+    ask_send(&send, store, 1, LBX_SECOND);
+    CHECK_OK(end_of(&send));
+    test_clock_advance(&world.time, 2 * LBX_SECOND);
+    ask_receive(&hurries, store, 1, 0);
+    CHECK_STATUS(LBX_EMPTY, end_of(&hurries));
+    CHECK_OK(end_of(&waits));
+}
+
+/* The rules do not know when the next letter is due: it is tried again. */
+BOTH(a_receive_waits_on_when_its_next_letter_is_not_known)
+{
+    STORE(store) = open_double(one_thread);
+    struct ask receive = {.count = 0};
+    struct ask send = {.count = 0};
+
+    ask_send(&send, store, 1, 500 * LBX_MS);
+    CHECK_OK(end_of(&send));
+    atomic_store(&world.next_due, LBX_NO_MEMORY);
+    ask_receive(&receive, store, 1, -1);
+    pass(store, 0); // it waits
+    atomic_store(&world.next_due, LBX_OK);
+    CHECK(!is_over(&receive));
+    pass(store, LBX_SECOND);
+    CHECK_OK(end_of(&receive));
+}
+
+/* Work is due, and the storage does not begin: it is tried again in a second,
+ * and not all the time. */
+BOTH(a_storage_that_does_not_begin_is_not_asked_all_the_time)
+{
+    struct ask send = {.count = 0};
+    STORE(store) = NULL;
+    int begun;
+
+    atomic_store(&world.begin, LBX_BUSY);
+    store = open_double(one_thread);
+    ask_send(&send, store, 1, 0);
+    CHECK_STATUS(LBX_BUSY, end_of(&send));
+    store->ops->tick(store);
+    begun = atomic_load(&world.begun);
+    for (int i = 0; i < 100 && one_thread; i++)
+        store->ops->tick(store); // each is a turn of the thread
+    CHECK_INT(begun, atomic_load(&world.begun));
+    pass(store, LBX_SECOND);
+    CHECK(atomic_load(&world.begun) > begun);
+    atomic_store(&world.begin, LBX_OK);
+}

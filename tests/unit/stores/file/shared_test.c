@@ -298,7 +298,7 @@ use_what_was_inherited(int to)
     lbx_postbox *postbox;
     lbx_store *mine;
 
-    CHECK_STATUS(LBX_INVALID,
+    CHECK_STATUS(LBX_FORKED,
                  lbx_postbox_open_in(inherited, "orders", NULL, &postbox));
     lbx_store_unref(inherited);
     mine = open_store();

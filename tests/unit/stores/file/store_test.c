@@ -50,6 +50,8 @@ TEST(bad_places_are_refused_with_a_reason)
         {"file:/no/such/folder/shop", LBX_NOT_FOUND, "/no/such/folder"},
         {"file:/dev/null/shop", LBX_NOT_FOUND, "/dev/null"},
         {"files:/tmp", LBX_NOT_FOUND, "memory: and file:"},
+        {"file:~/shop", LBX_INVALID, "write the folder in full"},
+        {"file:/tmp/shop?durability=none", LBX_INVALID, "lbx_store_options"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -63,6 +65,19 @@ TEST(bad_places_are_refused_with_a_reason)
         if (!strstr(fault.text, cases[i].says))
             FAIL("%s: %s", cases[i].url, fault.text);
     }
+}
+
+TEST(the_folder_of_a_url_is_decoded)
+{
+    char text[1100], folder[1100];
+    lbx_store *store;
+
+    new_store_path();
+    (void)snprintf(text, sizeof(text), "file:%s%%20100%%25", store_path);
+    (void)snprintf(folder, sizeof(folder), "%s 100%%", store_path);
+    CHECK_OK(lbx_store_open(text, NULL, &store));
+    CHECK(access(folder, F_OK) == 0);
+    lbx_store_unref(store);
 }
 
 TEST(a_symbolic_link_is_no_store)
