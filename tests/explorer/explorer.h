@@ -16,13 +16,14 @@
  *     static void finish(void) { EXPECT(world.seen == 0 || world.seen == 1); }
  *
  * Rules for scenarios:
- * R1  setup() makes the world the same each time: threads behave alike when
- *     scheduled alike. The explorer stops on a difference.
- * R2  Plain variables belong to one thread until finish(), which runs alone
- *     after all threads have ended. What must be compared across threads is
- *     kept per thread and compared there.
- * R3  Memory comes from explorer_memory, time from explorer_clock.
- * R4  What setup() and the threads made, finish() ends: a leak is a failure.
+ * - setup() makes the world the same each time: threads behave alike when
+ *   scheduled alike. The explorer stops on a difference.
+ * - Plain variables belong to one thread until finish(), which runs alone
+ *   after all threads have ended. What must be compared across threads is
+ *   kept per thread and compared there.
+ * - Memory comes from explorer_memory, time from explorer_clock.
+ * - finish() destroys what setup() and the threads have created: a leak is a
+ *   failure.
  *
  * What counts as a failure: an EXPECT or assert() that does not hold; all
  * threads asleep (a lost wake-up) or spinning; a crash; a leak, a double free,
@@ -75,8 +76,13 @@ struct scenario {
 /* Rows of a table of scenarios; what else a row needs is written out:
  *
  *     SCENARIO("close/at-once", setup, finish, THREADS(send, close),
- *              PLANTED("mutant", "what is wrong"), BOUND(2, 3), .lose = 1),
- */
+ *              BOUND(2, 3)),
+ *     TWIN("close/forgets-senders", "close-forgets-senders",
+ *          "a close does not look at waiting sends"),
+ *     LOSING("close/losing-a-sender's-changes", 1 + 0),
+ *
+ * Rows without a setup have the setup, the threads and the finish of the row
+ * above them, and nothing else of it. */
 #define SCENARIO(name_, setup_, finish_, ...)                                  \
     {                                                                          \
         .name = name_, .setup = setup_, .finish = finish_, __VA_ARGS__         \
@@ -84,6 +90,29 @@ struct scenario {
 #define THREADS(...)           .thread = {__VA_ARGS__}
 #define PLANTED(mutant_, bug_) .mutant = mutant_, .bug = bug_
 #define BOUND(short_, full)    .bound = short_, .full_bound = full
+
+/* A setup, a thread or a finish that makes one call, or one after another:
+ *
+ *     STEP(send_2, send(), send())
+ */
+#define STEP(name, ...)                                                        \
+    static void name(void)                                                     \
+    {                                                                          \
+        __VA_ARGS__;                                                           \
+    }
+
+/* The same threads otherwise; with a planted bug, and what is wrong then; with
+ * a wake-up that is lost; with `.lose`. */
+#define ALSO(name_, ...)                                                       \
+    {                                                                          \
+        .name = name_, __VA_ARGS__                                             \
+    }
+#define TWIN(name_, mutant_, ...)                                              \
+    ALSO(name_, .mutant = mutant_, .bug = __VA_ARGS__)
+#define LOST_WAKE(...) LOST_WAKE_ROW(__VA_ARGS__, .lose = 0)
+#define LOST_WAKE_ROW(name_, ...)                                              \
+    TWIN(name_, "lost-wake", "the system swallows a wake-up", __VA_ARGS__)
+#define LOSING(name_, ...) ALSO(name_, .lose = __VA_ARGS__)
 
 #define EXPECT(condition)                                                      \
     ((condition)                                                               \

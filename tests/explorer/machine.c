@@ -5,14 +5,14 @@
  * There is no scheduler apart: the running thread asks the search who is next
  * and switches there directly, or simply goes on.
  *
- * I1  Exactly one of the fibers runs; `machine.running` names it.
- * I2  A thread that does not run has said in `next` what it would do.
- * I3  Sleepers of one word are woken in the order in which they fell asleep,
- *     and never without reason.
- * I4  A thread that pauses runs again only after another thread has changed
- *     something it looked at since its last pause at the same place: what it
- *     would do otherwise it has done already, as long as it does not count how
- *     often. A pause is therefore no step.
+ * MACHINE-1  Exactly one of the fibers runs; `machine.running` names it.
+ * MACHINE-2  A thread that does not run has said in `next` what it would do.
+ * MACHINE-3  Sleepers of one word are woken in the order in which they fell
+ *            asleep, and never without reason.
+ * MACHINE-4  A thread that pauses runs again only after another thread has
+ *            changed something it looked at since its last pause at the same
+ *            place: what it would do otherwise it has done already, as long as
+ *            it does not count how often. A pause is therefore no step.
  */
 #include "machine.h"
 

@@ -52,7 +52,7 @@ struct thread {
         READY,
         ASLEEP,
         ASLEEP_FOR, /* asleep with a limit: may be chosen, to time out */
-        SPINNING,   /* may be chosen once what it looked at has changed: I4 */
+        SPINNING,   /* may be chosen once what it read has changed: MACHINE-4 */
         ENDED,
     } state;
     /* Where it has paused, each place for itself, since loops nest. */

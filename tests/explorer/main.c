@@ -37,7 +37,7 @@ enum {
     RANDOM_EXECUTIONS = 2000000,
     RANDOM_CHANGES = 3,
     LOSING_EXECUTIONS = 5000, /* for each lost change */
-    MAX_TASKS = 1024,
+    MAX_ROWS = 1024,
     MAX_JOBS = 64,
 };
 
@@ -215,14 +215,47 @@ run_selfcheck(void)
            (unsigned long long)result.ends);
 }
 
+/* ---- The rows of all tables ---- */
+
+static struct scenario rows[MAX_ROWS];
+static unsigned row_count;
+
+// A row without a setup has that of the row above it, its threads and finish.
+static void
+load_row(const struct scenario *row, const struct scenario *above)
+{
+    struct scenario *loaded = &rows[row_count++];
+
+    if (row_count == MAX_ROWS || (!row->setup && !above)) {
+        fprintf(stderr, "explorer: %s: too many rows, or none above it\n",
+                row->name);
+        exit(2);
+    }
+    *loaded = *row;
+    if (row->setup)
+        return;
+    loaded->setup = above->setup;
+    memcpy(loaded->thread, above->thread, sizeof(loaded->thread));
+    loaded->finish = above->finish;
+}
+
+static void
+load_rows(void)
+{
+    for (unsigned i = 0; all_scenarios[i]; i++) {
+        const struct scenario *table = all_scenarios[i];
+
+        for (unsigned j = 0; table[j].name; j++)
+            load_row(&table[j], j > 0 ? &rows[row_count - 1] : NULL);
+    }
+}
+
 static void
 for_each(void (*visit)(const struct scenario *))
 {
-    for (unsigned i = 0; all_scenarios[i]; i++) {
-        for (const struct scenario *s = all_scenarios[i]; s->name; s++) {
-            if (is_wanted(s))
-                visit(s);
-        }
+    for (unsigned i = 0; i < row_count; i++) {
+        if (is_wanted(&rows[i]))
+            visit(&rows[i]);
     }
 }
 
@@ -234,7 +267,7 @@ static struct task {
     unsigned tests;
     bool done;
     char *text; /* what it printed */
-} tasks[MAX_TASKS];
+} tasks[MAX_ROWS + 1];
 
 static unsigned task_count;
 static unsigned planned;
@@ -244,10 +277,6 @@ add_task(const struct scenario *scenario)
 {
     struct task *task = &tasks[task_count++];
 
-    if (task_count == MAX_TASKS) {
-        fputs("explorer: too many scenarios\n", stderr);
-        exit(2);
-    }
     task->scenario = scenario;
     task->first = planned;
     task->tests = scenario && is_run_at_random(scenario) ? 2 : 1;
@@ -478,6 +507,7 @@ read_arguments(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+    load_rows();
     read_arguments(argc, argv);
     if (is_selfcheck_wanted())
         add_task(NULL);

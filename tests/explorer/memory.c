@@ -7,15 +7,16 @@
  * did before, so that executions which differ only in the order of unrelated
  * steps see the same addresses.
  *
- * I1  A block's bytes are NEW when handed out and OLD once released, and stay
- *     OLD to the end of the execution: a later write is found at the end. In a
- *     large block this holds for the beginning only, to save time.
- * I2  `state` has a byte per grain of memory: an atomic operation on memory
- *     that is not LIVE is found at once.
+ * EXPMEM-1  A block's bytes are NEW when handed out and OLD once released, and
+ *           stay OLD to the end of the execution: a later write is found at the
+ *           end. In a large block this holds for the beginning only, to save
+ *           time.
+ * EXPMEM-2  `state` has a byte per grain of memory: an atomic operation on
+ *           memory that is not LIVE is found at once.
  *
  * With reuse, a released block goes to the next request of its size, from any
- * thread; I1's second half does not hold then. Asking and releasing are steps
- * of the search in that mode, since their order matters.
+ * thread; EXPMEM-1's second half does not hold then. Asking and releasing are
+ * steps of the search in that mode, since their order matters.
  */
 #include "memory.h"
 
@@ -51,7 +52,7 @@ static struct {
 } regions[REGIONS];
 static bool reuse_blocks;
 
-// How much of a block is filled and checked: I1.
+// How much of a block is filled and checked: EXPMEM-1.
 static size_t
 watched_bytes(const struct block *block)
 {

@@ -13,12 +13,13 @@
  * by swapping neighbours that do not conflict are one and the same; one of
  * each is run:
  *
- * I1  When a step conflicts with an earlier one and nothing in between forces
- *     their order, the other order is planned, at the earlier step, through a
- *     thread that can begin it (plan_reversal).
- * I2  A thread whose next step was tried at a choice need not be tried again
- *     below it until a conflicting step has been made: it is `asleep`. When
- *     all runnable threads are, the execution is cut short.
+ * SEARCH-1  When a step conflicts with an earlier one and nothing in between
+ *           forces their order, the other order is planned, at the earlier
+ *           step, through a thread that can begin it (plan_reversal).
+ * SEARCH-2  A thread whose next step was tried at a choice need not be tried
+ *           again below it until a conflicting step has been made: it is
+ *           `asleep`. When all runnable threads are, the execution is cut
+ *           short.
  *
  * That plain memory does not count as a conflict is right as long as the code
  * under test has no data races, which ThreadSanitizer looks after. A write
@@ -78,7 +79,7 @@ conflict(const void *address, enum op_kind kind, bool changes,
     return address == done->address && (changes || done->changed);
 }
 
-// I1. The step `index` with this clock so far came after step `early`; plans
+// SEARCH-1. Step `index` with this clock so far came after step `early`; plans
 // an execution in which it comes before.
 static void
 plan_reversal(unsigned early, unsigned index, vclock clock)
@@ -224,7 +225,7 @@ search_settle(void)
 
 /* ---- Choices ---- */
 
-// I2: who is asleep after the last step.
+// SEARCH-2: who is asleep after the last step.
 static unsigned
 still_asleep(void)
 {

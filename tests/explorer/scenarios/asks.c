@@ -68,19 +68,8 @@ begin(int64_t deadline_ns)
     EXPECT(lbx_operation_poll(&ask, &waker) == LBX_PENDING);
 }
 
-static void
-setup(void)
-{
-    reset();
-    begin(LBX_FOREVER);
-}
-
-static void
-setup_soon(void)
-{
-    reset();
-    begin(lbx_deadline_after(&explorer_clock, LBX_MS));
-}
+STEP(setup, reset(), begin(LBX_FOREVER))
+STEP(setup_soon, reset(), begin(lbx_deadline_after(&explorer_clock, LBX_MS)))
 
 // One that has just been suspended is answered.
 static void
@@ -124,18 +113,8 @@ note(lbx_status status)
     lbx_operation_fini(&ask);
 }
 
-static void
-await(void)
-{
-    note(bell_wait(&bell, &ask));
-}
-
-static void
-await_answer(void)
-{
-    EXPECT_OK(bell_wait(&bell, &ask));
-    note(LBX_OK);
-}
+STEP(await, note(bell_wait(&bell, &ask)))
+STEP(await_answer, EXPECT_OK(bell_wait(&bell, &ask)), note(LBX_OK))
 
 static void
 await_soon(void)
@@ -153,25 +132,9 @@ cancel(void)
     note(LBX_CANCELLED);
 }
 
-static void
-stop(void)
-{
-    lbx_ref_stop(asked.ref);
-}
-
-static void
-work(void)
-{
-    stage_run();
-}
+STEP(stop, lbx_ref_stop(asked.ref))
 
 /* ---- Ends ---- */
-
-static void
-finish(void)
-{
-    stage_finish();
-}
 
 static void
 finish_answered(void)
@@ -193,45 +156,32 @@ finish_watched(void)
 }
 
 const struct scenario asks_scenarios[] = {
-    SCENARIO("asks/answered", setup, finish, THREADS(await_answer, work)),
-    SCENARIO("asks/nobody-is-woken", setup, finish, THREADS(await_answer, work),
-             PLANTED("lost-wake", "a wake-up is lost")),
-    SCENARIO("asks/cancelled", setup, finish, THREADS(cancel, work)),
-    SCENARIO(
-        "asks/cancelled-and-the-answer-is-forgotten", setup, finish,
-        THREADS(cancel, work),
-        PLANTED("leaving-forgets-the-answer",
-                "an ask that leaves does not take its answer out (ASK-2)")),
-    SCENARIO("asks/cancelled-and-answered-nevertheless", setup, finish,
-             THREADS(cancel, work),
-             PLANTED("answers-to-nobody",
-                     "an answer is kept for an ask that has left (ASK-2)")),
-    SCENARIO(
-        "asks/cancelled-and-freed", setup, finish, THREADS(cancel, work),
-        PLANTED("promises-do-not-count", "the promise does not count (ASK-1)")),
-    SCENARIO("asks/too-late", setup_soon, finish, THREADS(await_soon, work),
-             BOUND(2, 4)),
-    SCENARIO("asks/asked-ends", setup, finish, THREADS(await, stop, work),
-             BOUND(1, 3)),
+    SCENARIO("asks/answered", setup, stage_finish,
+             THREADS(await_answer, stage_run)),
+    TWIN("asks/nobody-is-woken", "lost-wake", "a wake-up is lost"),
+    SCENARIO("asks/cancelled", setup, stage_finish, THREADS(cancel, stage_run)),
+    TWIN("asks/cancelled-and-the-answer-is-forgotten",
+         "leaving-forgets-the-answer",
+         "an ask that leaves does not take its answer out (ASK-2)"),
+    TWIN("asks/cancelled-and-answered-nevertheless", "answers-to-nobody",
+         "an answer is kept for an ask that has left (ASK-2)"),
+    TWIN("asks/cancelled-and-freed", "promises-do-not-count",
+         "the promise does not count (ASK-1)"),
+    SCENARIO("asks/too-late", setup_soon, stage_finish,
+             THREADS(await_soon, stage_run), BOUND(2, 4)),
+    SCENARIO("asks/asked-ends", setup, stage_finish,
+             THREADS(await, stop, stage_run), BOUND(1, 3)),
     SCENARIO("asks/suspended", setup_suspended, finish_answered,
-             THREADS(work, work), BOUND(2, 3)),
-    SCENARIO("asks/suspended-and-deaf", setup_suspended, finish_answered,
-             THREADS(work, work),
-             PLANTED("promises-are-deaf",
-                     "a promise that is suspended does not hear its answer"),
-             BOUND(2, 3)),
+             THREADS(stage_run, stage_run), BOUND(2, 3)),
+    TWIN("asks/suspended-and-deaf", "promises-are-deaf",
+         "a promise that is suspended does not hear its answer", BOUND(2, 3)),
     SCENARIO("asks/suspended-in-an-earlier-life", setup_after_suspended,
-             finish_answered, THREADS(work, work), BOUND(2, 3)),
-    SCENARIO("asks/suspended-in-an-earlier-life-and-deaf",
-             setup_after_suspended, finish_answered, THREADS(work, work),
-             PLANTED("promises-are-deaf",
-                     "a promise does not hear because its cell once did not"),
-             BOUND(2, 3)),
+             finish_answered, THREADS(stage_run, stage_run), BOUND(2, 3)),
+    TWIN("asks/suspended-in-an-earlier-life-and-deaf", "promises-are-deaf",
+         "a promise does not hear because its cell once did not", BOUND(2, 3)),
     SCENARIO("asks/watched", setup_watched, finish_watched,
-             THREADS(cancel, work)),
-    SCENARIO("asks/watched-in-vain", setup_watched, finish_watched,
-             THREADS(cancel, work),
-             PLANTED("promises-tell-nobody",
-                     "a promise does not tell who watches it (ACTOR-7)")),
+             THREADS(cancel, stage_run)),
+    TWIN("asks/watched-in-vain", "promises-tell-nobody",
+         "a promise does not tell who watches it (ACTOR-7)"),
     {0},
 };

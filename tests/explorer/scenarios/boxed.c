@@ -4,16 +4,11 @@
  * ABOX-2), one that several share, some of them deaf, and messages that wait
  * for room (OUTBOX-1, OUTBOX-2) as long as their time lasts.
  */
+#include "explorer/scenarios/players.h"
 #include "explorer/scenarios/scenarios.h"
-#include "explorer/scenarios/stage.h"
 
 #include "actor/core/system.h"
 #include <letterbox/compat/akka.h>
-
-#include <string.h>
-
-static struct player first;
-static struct player second;
 
 /* Time that a thread of the scenario moves: at any moment, between any two
  * looks at it. */
@@ -28,27 +23,11 @@ read_time(void *context)
 
 static const lbx_clock moving_clock = {.now_ns = read_time};
 
-static void
-pass_time(void)
-{
-    (void)lbx__add(&time_ns, 2 * LBX_MS, seq_cst);
-}
+STEP(pass_time, (void)lbx__add(&time_ns, 2 * LBX_MS, seq_cst))
 
 /* ---- Setups ---- */
 
-static void
-forget(void)
-{
-    memset(&first, 0, sizeof(first));
-    memset(&second, 0, sizeof(second));
-}
-
-static void
-reset(void)
-{
-    forget();
-    stage_create();
-}
+STEP(reset, players_reset(), stage_create())
 
 static void
 setup(void)
@@ -58,19 +37,8 @@ setup(void)
     stage_run();
 }
 
-static void
-setup_at_work(void)
-{
-    setup();
-    stage_tell(&first);
-}
-
-static void
-setup_stopped(void)
-{
-    setup();
-    lbx_ref_stop(first.ref);
-}
+STEP(setup_at_work, setup(), stage_tell(&first))
+STEP(setup_stopped, setup(), lbx_ref_stop(first.ref))
 
 // A pool of one, about to look into its empty mailbox. Who tells the first
 // tells the pool.
@@ -137,7 +105,7 @@ setup_in_time(void)
 {
     lbx_mailbox_options options = lbx_akka_mailbox_options();
 
-    forget();
+    players_reset();
     lbx__init(&time_ns, LBX_SECOND);
     stage_create_with_clock(&moving_clock);
     options.capacity_messages = 1;
@@ -154,44 +122,12 @@ setup_in_time(void)
     stage_tell(&first);
 }
 
-static void
-setup_waiting_and_stopped(void)
-{
-    setup_waiting();
-    lbx_ref_stop(first.ref);
-}
+STEP(setup_waiting_and_stopped, setup_waiting(), lbx_ref_stop(first.ref))
 
 /* ---- Threads ---- */
 
-static void
-tell(void)
-{
-    stage_tell(&first);
-}
-
-static void
-stop(void)
-{
-    lbx_ref_stop(first.ref);
-}
-
-static void
-stop_second(void)
-{
-    lbx_ref_stop(second.ref);
-}
-
-static void
-suspend_second(void)
-{
-    EXPECT_OK(lbx_ref_suspend(second.ref));
-}
-
-static void
-work(void)
-{
-    stage_run();
-}
+STEP(stop_second, lbx_ref_stop(second.ref))
+STEP(suspend_second, EXPECT_OK(lbx_ref_suspend(second.ref)))
 
 // The first's cell and its box are the second's, if they are free by then.
 static void
@@ -204,21 +140,6 @@ work_and_spawn(void)
 }
 
 /* ---- Ends ---- */
-
-static void
-finish_handled(void)
-{
-    unsigned sent = ledger_sent_total();
-
-    stage_finish();
-    EXPECT(first.handled == sent);
-}
-
-static void
-finish(void)
-{
-    stage_finish();
-}
 
 // When its time is over the message is a dead letter, and who told it hears
 // again.
@@ -247,71 +168,44 @@ finish_reused(void)
 
 const struct scenario boxed_scenarios[] = {
     SCENARIO("boxed/two-senders", setup_at_work, finish_handled,
-             THREADS(tell, tell, work), BOUND(1, 3)),
-    SCENARIO(
-        "boxed/given-up-without-a-look", setup_at_work, finish_handled,
-        THREADS(tell, tell, work),
-        PLANTED("release-forgets-the-box",
-                "who gives a cell up does not look into its mailbox (CELL-2)"),
-        BOUND(1, 2)),
-    SCENARIO("boxed/end", setup, finish, THREADS(tell, stop, work),
+             THREADS(tell, tell, stage_run), BOUND(1, 3)),
+    TWIN("boxed/given-up-without-a-look", "release-forgets-the-box",
+         "who gives a cell up does not look into its mailbox (CELL-2)",
+         BOUND(1, 2)),
+    SCENARIO("boxed/end", setup, stage_finish, THREADS(tell, stop, stage_run),
              BOUND(2, 3)),
-    SCENARIO("boxed/end-under-a-sender's-hands", setup, finish,
-             THREADS(tell, stop, work),
-             PLANTED("senders-do-not-hold",
-                     "a sender does not hold the box (ABOX-1)"),
-             BOUND(1, 2)),
+    TWIN("boxed/end-under-a-sender's-hands", "senders-do-not-hold",
+         "a sender does not hold the box (ABOX-1)", BOUND(1, 2)),
     SCENARIO("boxed/reused", setup_stopped, finish_reused,
              THREADS(tell, work_and_spawn), BOUND(2, 3)),
-    SCENARIO("boxed/reused-and-not-looked-at-again", setup_stopped,
-             finish_reused, THREADS(tell, work_and_spawn),
-             PLANTED("any-box-will-do",
-                     "a sender does not look whose box it holds (ABOX-2)"),
-             BOUND(1, 2)),
-    SCENARIO("boxed/reused-while-it-is-free", setup_stopped, finish_reused,
-             THREADS(tell, work_and_spawn),
-             PLANTED("free-boxes-are-held",
-                     "a sender raises the count of a free box (ABOX-1)"),
-             BOUND(2, 2)),
+    TWIN("boxed/reused-and-not-looked-at-again", "any-box-will-do",
+         "a sender does not look whose box it holds (ABOX-2)", BOUND(1, 2)),
+    TWIN("boxed/reused-while-it-is-free", "free-boxes-are-held",
+         "a sender raises the count of a free box (ABOX-1)", BOUND(2, 2)),
     SCENARIO("boxed/balancer", setup_balancer, finish_handled,
-             THREADS(tell, work), BOUND(2, 0)),
-    SCENARIO("boxed/balancer-does-not-hear", setup_balancer, finish_handled,
-             THREADS(tell, work),
-             PLANTED("balancer-does-not-hear",
-                     "what is sent during a balancer's turn wakes nobody"),
-             BOUND(2, 3)),
+             THREADS(tell, stage_run), BOUND(2, 0)),
+    TWIN("boxed/balancer-does-not-hear", "balancer-does-not-hear",
+         "what is sent during a balancer's turn wakes nobody", BOUND(2, 3)),
     SCENARIO("boxed/balancer-and-a-deaf-one", setup_half_deaf, finish_handled,
-             THREADS(tell, suspend_second, work), BOUND(1, 2)),
-    SCENARIO("boxed/balancer-wakes-the-deaf-one", setup_half_deaf,
-             finish_handled, THREADS(tell, suspend_second, work),
-             PLANTED("balancer-wakes-one",
-                     "a balancer wakes one of its children, which may be deaf"),
-             BOUND(1, 2)),
+             THREADS(tell, suspend_second, stage_run), BOUND(1, 2)),
+    TWIN("boxed/balancer-wakes-the-deaf-one", "balancer-wakes-one",
+         "a balancer wakes one of its children, which may be deaf",
+         BOUND(1, 2)),
     SCENARIO("boxed/waits-in-time", setup_in_time, finish_in_time,
-             THREADS(work, pass_time), BOUND(2, 0)),
-    SCENARIO(
-        "boxed/waits-for-ever", setup_in_time, finish_in_time,
-        THREADS(work, pass_time),
-        PLANTED("late-is-never",
-                "a wait whose time is over before its timer starts has no end"),
-        BOUND(2, 2)),
-    SCENARIO("boxed/waits-for-room", setup_waiting, finish,
-             THREADS(work, work, stop), BOUND(1, 3)),
-    SCENARIO("boxed/waits-for-room-and-ends", setup_waiting_and_stopped, finish,
-             THREADS(work, work), BOUND(2, 3)),
-    SCENARIO("boxed/waits-for-one-that-ends", setup_waiting, finish,
-             THREADS(stop, stop_second, work), BOUND(1, 2)),
-    SCENARIO(
-        "boxed/waits-and-is-freed-under-way", setup_waiting_and_stopped, finish,
-        THREADS(work, work),
-        PLANTED(
-            "outbox-frees-what-is-under-way",
-            "an ended sender frees what a waker is about to push (OUTBOX-2)"),
-        BOUND(1, 2)),
-    SCENARIO("boxed/waits-and-is-never-freed", setup_waiting_and_stopped,
-             finish, THREADS(work, work),
-             PLANTED("outbox-buries-nothing",
-                     "what a waker pushed after the end is left (OUTBOX-2)"),
-             BOUND(1, 2)),
+             THREADS(stage_run, pass_time), BOUND(2, 0)),
+    TWIN("boxed/waits-for-ever", "late-is-never",
+         "a wait whose time is over before its timer starts has no end",
+         BOUND(2, 2)),
+    SCENARIO("boxed/waits-for-room", setup_waiting, stage_finish,
+             THREADS(stage_run, stage_run, stop), BOUND(1, 3)),
+    SCENARIO("boxed/waits-for-room-and-ends", setup_waiting_and_stopped,
+             stage_finish, THREADS(stage_run, stage_run), BOUND(2, 3)),
+    TWIN("boxed/waits-and-is-freed-under-way", "outbox-frees-what-is-under-way",
+         "an ended sender frees what a waker is about to push (OUTBOX-2)",
+         BOUND(1, 2)),
+    TWIN("boxed/waits-and-is-never-freed", "outbox-buries-nothing",
+         "what a waker pushed after the end is left (OUTBOX-2)", BOUND(1, 2)),
+    SCENARIO("boxed/waits-for-one-that-ends", setup_waiting, stage_finish,
+             THREADS(stop, stop_second, stage_run), BOUND(1, 2)),
     {0},
 };

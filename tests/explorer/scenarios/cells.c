@@ -5,33 +5,22 @@
  * The threads send, stop and run cells. Whatever is left when they have ended
  * is run in finish(): a message whose cell nobody would run is missing then.
  */
+#include "explorer/scenarios/players.h"
 #include "explorer/scenarios/scenarios.h"
-#include "explorer/scenarios/stage.h"
-
-#include <string.h>
-
-static struct player first;
-static struct player second;
 
 /* ---- Setups ---- */
 
 static void
 setup(void)
 {
-    memset(&first, 0, sizeof(first));
-    memset(&second, 0, sizeof(second));
+    players_reset();
     stage_create();
     stage_spawn(&first);
     stage_run();
 }
 
 // It has a message already, so that there is a turn to give up.
-static void
-setup_at_work(void)
-{
-    setup();
-    stage_tell(&first);
-}
+STEP(setup_at_work, setup(), stage_tell(&first))
 
 // It has had more than a mailbox, and goes the long way from then on.
 static void
@@ -49,20 +38,10 @@ setup_special(void)
     stage_run();
 }
 
-static void
-setup_stopped(void)
-{
-    setup();
-    lbx_ref_stop(first.ref);
-}
+STEP(setup_stopped, setup(), lbx_ref_stop(first.ref))
 
 // It ends by itself, and will be stopped as well.
-static void
-setup_poisoned(void)
-{
-    setup();
-    lbx_tell(first.ref, lbx_poison_pill());
-}
+STEP(setup_poisoned, setup(), lbx_tell(first.ref, lbx_poison_pill()))
 
 static void
 watch_first(lbx_context *context)
@@ -84,24 +63,7 @@ setup_watch(void)
 
 /* ---- Threads ---- */
 
-static void
-tell(void)
-{
-    stage_tell(&first);
-}
-
-static void
-tell_2(void)
-{
-    stage_tell(&first);
-    stage_tell(&first);
-}
-
-static void
-stop(void)
-{
-    lbx_ref_stop(first.ref);
-}
+STEP(tell_2, stage_tell(&first), stage_tell(&first))
 
 static void
 stop_and_tell(void)
@@ -109,12 +71,6 @@ stop_and_tell(void)
     stage_tell(&first); // so that nodes are at hand for the next
     lbx_ref_stop(first.ref);
     stage_tell(&first);
-}
-
-static void
-work(void)
-{
-    stage_run();
 }
 
 // The cell of the first, if it is free by then, is the second's.
@@ -129,22 +85,8 @@ work_and_spawn(void)
 
 /* ---- Ends ---- */
 
-static void
-finish_handled(void)
-{
-    unsigned sent = ledger_sent_total();
-
-    stage_finish();
-    EXPECT(first.handled == sent);
-}
-
 // What came after the stop, from the same thread, was not handled.
-static void
-finish_in_order(void)
-{
-    stage_finish();
-    EXPECT(first.last[2] < 2);
-}
+STEP(finish_in_order, stage_finish(), EXPECT(first.last[2] < 2))
 
 static void
 finish_ended(void)
@@ -174,87 +116,59 @@ finish_watch(void)
 
 const struct scenario cells_scenarios[] = {
     SCENARIO("cells/two-senders", setup_at_work, finish_handled,
-             THREADS(tell, tell, work), BOUND(2, 0)),
+             THREADS(tell, tell, stage_run), BOUND(2, 0)),
+    TWIN("cells/given-up-without-a-look", "release-does-not-look",
+         "who gives a cell up does not look for work then (CELL-2)",
+         BOUND(1, 2)),
+    TWIN("cells/looked-at-before-it-is-given-up", "release-looks-first",
+         "who gives a cell up looks for work first (CELL-2)", BOUND(1, 2)),
     SCENARIO("cells/two-messages", setup, finish_handled,
-             THREADS(tell_2, work)),
-    SCENARIO(
-        "cells/given-up-without-a-look", setup_at_work, finish_handled,
-        THREADS(tell, tell, work),
-        PLANTED("release-does-not-look",
-                "who gives a cell up does not look for work then (CELL-2)"),
-        BOUND(1, 2)),
-    SCENARIO("cells/looked-at-before-it-is-given-up", setup_at_work,
-             finish_handled, THREADS(tell, tell, work),
-             PLANTED("release-looks-first",
-                     "who gives a cell up looks for work first (CELL-2)"),
-             BOUND(1, 2)),
-    SCENARIO(
-        "cells/a-sender-does-not-wake", setup, finish_handled,
-        THREADS(tell_2, work),
-        PLANTED("senders-do-not-wake",
-                "who adds work does not look whether somebody has the cell "
-                "(CELL-2)")),
+             THREADS(tell_2, stage_run)),
+    TWIN("cells/a-sender-does-not-wake", "senders-do-not-wake",
+         "who adds work does not look whether "
+         "somebody has the cell (CELL-2)"),
     SCENARIO("cells/two-workers", setup_at_work, finish_handled,
-             THREADS(tell, work, work), BOUND(2, 3)),
-    SCENARIO(
-        "cells/two-owners", setup_at_work, finish_handled,
-        THREADS(tell, work, work),
-        PLANTED(
-            "wake-takes-what-is-taken",
-            "a sender puts a cell on the queue that is there already (CELL-1)"),
-        BOUND(1, 2)),
-    SCENARIO("cells/end", setup, finish_ended, THREADS(tell, stop, work)),
-    SCENARIO("cells/end-without-a-burial", setup, finish_ended,
-             THREADS(tell, stop, work),
-             PLANTED("ended-cells-bury-nothing",
-                     "what comes for an ended cell stays there (CELL-3)"),
-             BOUND(1, 2)),
+             THREADS(tell, stage_run, stage_run), BOUND(2, 3)),
+    TWIN("cells/two-owners", "wake-takes-what-is-taken",
+         "a sender puts a cell on the queue that is there already (CELL-1)",
+         BOUND(1, 2)),
+    SCENARIO("cells/end", setup, finish_ended, THREADS(tell, stop, stage_run)),
+    TWIN("cells/end-without-a-burial", "ended-cells-bury-nothing",
+         "what comes for an ended cell stays there (CELL-3)", BOUND(1, 2)),
     SCENARIO("cells/stopped-and-told", setup, finish_in_order,
-             THREADS(stop_and_tell, work)),
+             THREADS(stop_and_tell, stage_run)),
+    TWIN("cells/stopped-and-told-without-a-look",
+         "the-system-is-heard-too-early",
+         "a message overtakes the stop that came before it"),
     SCENARIO("cells/stopped-and-told-the-long-way", setup_special,
-             finish_in_order, THREADS(stop_and_tell, work)),
-    SCENARIO("cells/stopped-and-told-without-a-look", setup, finish_in_order,
-             THREADS(stop_and_tell, work),
-             PLANTED("the-system-is-heard-too-early",
-                     "a message overtakes the stop that came before it")),
-    SCENARIO("cells/stopped-and-told-the-long-way-without-a-look",
-             setup_special, finish_in_order, THREADS(stop_and_tell, work),
-             PLANTED("the-system-is-heard-too-early",
-                     "a message overtakes the stop that came before it")),
+             finish_in_order, THREADS(stop_and_tell, stage_run)),
+    TWIN("cells/stopped-and-told-the-long-way-without-a-look",
+         "the-system-is-heard-too-early",
+         "a message overtakes the stop that came before it"),
     SCENARIO("cells/reused", setup_stopped, finish_reused,
              THREADS(tell, work_and_spawn)),
-    SCENARIO(
-        "cells/reused-and-no-look-at-the-ref", setup_stopped, finish_reused,
-        THREADS(tell, work_and_spawn),
-        PLANTED(
-            "any-life-will-do",
-            "a message for the last life is handled by this one (ACTOR-8)")),
+    TWIN("cells/reused-and-no-look-at-the-ref", "any-life-will-do",
+         "a message for the last life is handled by this one (ACTOR-8)"),
     SCENARIO("cells/reused-with-its-old-generation", setup_poisoned,
              finish_reused, THREADS(tell, work_and_spawn),
              PLANTED("end-keeps-the-generation",
                      "the generation is not raised at the end (CELL-3)")),
     SCENARIO(
         "cells/reused-while-somebody-owns-it", setup_stopped, finish_reused,
-        THREADS(tell, work_and_spawn, work),
+        THREADS(tell, work_and_spawn, stage_run),
         PLANTED(
             "free-cells-are-nobodys",
             "a cell from the free list is taken without `scheduled` (CELL-4)"),
         BOUND(1, 2)),
-    SCENARIO("cells/reused-with-two-workers", setup_stopped, finish_reused,
-             THREADS(tell, work_and_spawn, work), BOUND(1, 3)),
+    ALSO("cells/reused-with-two-workers", BOUND(1, 3)),
     SCENARIO("cells/stopped-late", setup_poisoned, finish_reused,
              THREADS(stop, work_and_spawn)),
-    SCENARIO(
-        "cells/stopped-late-whoever-it-is", setup_poisoned, finish_reused,
-        THREADS(stop, work_and_spawn),
-        PLANTED("stop-is-for-any-life", "a stop is for any life (ACTOR-8)")),
-    SCENARIO("cells/watched", setup_watch, finish_watch, THREADS(work, work),
-             BOUND(2, 3)),
-    SCENARIO(
-        "cells/watched-too-late", setup_watch, finish_watch,
-        THREADS(work, work),
-        PLANTED("late-watches-are-dropped",
-                "a watch that comes after the end is not answered (ACTOR-7)"),
-        BOUND(1, 3)),
+    TWIN("cells/stopped-late-whoever-it-is", "stop-is-for-any-life",
+         "a stop is for any life (ACTOR-8)"),
+    SCENARIO("cells/watched", setup_watch, finish_watch,
+             THREADS(stage_run, stage_run), BOUND(2, 3)),
+    TWIN("cells/watched-too-late", "late-watches-are-dropped",
+         "a watch that comes after the end is not answered (ACTOR-7)",
+         BOUND(1, 3)),
     {0},
 };

@@ -3,31 +3,10 @@
  * Close against send, receive, close and letting go (CLOSE-1 to CLOSE-6): no
  * accepted message is lost but by an event, nobody sleeps on, nothing leaks.
  */
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
-static struct box box;
 static struct box dead;
-
-static void
-setup(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
-}
-
-static void
-setup_one_consumer(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
-}
-
-static void
-setup_full(void)
-{
-    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
-               with.overflow = LBX_OVERFLOW_BLOCK);
-    EXPECT_OK(box_try_send(&box));
-}
 
 // Its room is counted apart from its lanes.
 static void
@@ -76,19 +55,14 @@ setup_dead_letters(void)
 /* ---- Threads ---- */
 
 static void
-send(void)
+send_or_closed(void)
 {
     lbx_status status = box_try_send(&box);
 
     EXPECT(status == LBX_OK || status == LBX_CLOSED);
 }
 
-static void
-send_2(void)
-{
-    send();
-    send();
-}
+STEP(send_or_closed_2, send_or_closed(), send_or_closed())
 
 // CLOSE-1: who was refused once is refused ever after.
 static void
@@ -117,11 +91,7 @@ send_waiting(void)
     EXPECT(status == LBX_OK || status == LBX_CLOSED);
 }
 
-static void
-receive_all(void)
-{
-    box_receive_all(&box);
-}
+STEP(receive_all, box_receive_all(&box))
 
 static void
 close_draining(void)
@@ -136,19 +106,6 @@ close_at_once(void)
     EXPECT_OK(
         lbx_mailbox_close(lbx_producer_mailbox(box.in), LBX_CLOSE_IMMEDIATE));
     EXPECT(box_try_send(&box) == LBX_CLOSED); // CLOSE-1
-}
-
-static void
-try_receive(void)
-{
-    (void)box_try_receive(&box);
-}
-
-static void
-try_receive_2(void)
-{
-    try_receive();
-    try_receive();
 }
 
 static void
@@ -173,45 +130,11 @@ close_into_hand(void)
     EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
 }
 
-static void
-stop(void)
-{
-    lbx_operation operation;
-
-    EXPECT_OK(lbx_mailbox_stop_init(&operation, lbx_producer_mailbox(box.in),
-                                    LBX_FOREVER));
-    EXPECT_OK(lbx_operation_wait(&operation));
-    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
-    lbx_operation_fini(&operation);
-}
-
-static void
-send_and_let_go(void)
-{
-    send();
-    lbx_producer_unref(box.in);
-}
-
-static void
-receive_and_let_go(void)
-{
-    box_receive_all(&box);
-    lbx_consumer_unref(box.out);
-}
-
-static void
-let_go_of_consumer(void)
-{
-    lbx_consumer_unref(box.out);
-}
+STEP(send_and_let_go, send_or_closed(), lbx_producer_unref(box.in))
+STEP(receive_and_let_go, box_receive_all(&box), lbx_consumer_unref(box.out))
+STEP(let_go_of_consumer, lbx_consumer_unref(box.out))
 
 /* ---- Ends ---- */
-
-static void
-finish(void)
-{
-    box_finish(&box, true);
-}
 
 // MBOX-9: what was sent late is gone as well.
 static void
@@ -233,86 +156,66 @@ finish_dead_letters(void)
     lbx_consumer_unref(dead.out);
 }
 
-static void
-finish_let_go(void)
-{
-    ledger_check(true);
-}
+STEP(finish_let_go, ledger_check(true))
 
 const struct scenario closing_scenarios[] = {
     SCENARIO("close/send-and-receive", setup, finish,
-             THREADS(send, close_draining, receive_all), BOUND(2, 3)),
+             THREADS(send_or_closed, close_draining, receive_all), BOUND(2, 3)),
     SCENARIO("close/receiver-waits", setup, finish,
              THREADS(close_draining, receive_all)),
+    LOST_WAKE("close/lost-wake"),
+    LOSING("close/losing-a-closer's-changes", 1 + 0),
     SCENARIO("close/two-receivers-wait", setup, finish,
              THREADS(close_draining, receive_all, receive_all), BOUND(2, 3)),
     SCENARIO("close/one-consumer", setup_one_consumer, finish,
-             THREADS(send_2, close_draining, receive_all), BOUND(2, 3)),
+             THREADS(send_or_closed_2, close_draining, receive_all),
+             BOUND(2, 3)),
     SCENARIO("close/at-once", setup, finish_discarded,
-             THREADS(send_2, close_at_once)),
-    SCENARIO("close/latecomers-are-forgotten", setup, finish_discarded,
-             THREADS(send_2, close_at_once),
-             PLANTED("latecomers-are-forgotten",
-                     "a sender that fills its slot after the close is not told "
-                     "(MBOX-9)")),
+             THREADS(send_or_closed_2, close_at_once)),
+    TWIN("close/latecomers-are-forgotten", "latecomers-are-forgotten",
+         "a sender that fills its slot after the close is not told (MBOX-9)"),
     SCENARIO("close/at-once-one-consumer", setup_one_consumer_2,
              finish_discarded, THREADS(close_at_once, try_receive_2),
              BOUND(3, 4)),
-    SCENARIO("close/one-consumer-is-not-expelled", setup_one_consumer_2,
-             finish_discarded, THREADS(close_at_once, try_receive_2),
-             PLANTED("consumer-is-not-expelled",
-                     "the closer takes while the only consumer does (MBOX-6)"),
-             BOUND(3, 4)),
+    TWIN("close/one-consumer-is-not-expelled", "consumer-is-not-expelled",
+         "the closer takes while the only consumer does (MBOX-6)", BOUND(3, 4)),
     SCENARIO("close/into-hand", setup_one_consumer_2, finish_discarded,
-             THREADS(close_into_hand, try_receive_2, send), BOUND(2, 3)),
+             THREADS(close_into_hand, try_receive_2, send_or_closed),
+             BOUND(2, 3)),
     SCENARIO("close/at-once-while-receiving", setup, finish,
-             THREADS(send, close_at_once, receive_all), BOUND(2, 3)),
+             THREADS(send_or_closed, close_at_once, receive_all), BOUND(2, 3)),
     SCENARIO("close/twice", setup, finish,
-             THREADS(close_draining, close_at_once, send), BOUND(2, 3)),
+             THREADS(close_draining, close_at_once, send_or_closed),
+             BOUND(2, 3)),
     SCENARIO("close/sender-waits", setup_full, finish,
              THREADS(send_waiting, close_draining)),
-    SCENARIO("close/forgets-senders", setup_full, finish,
-             THREADS(send_waiting, close_draining),
-             PLANTED("close-forgets-senders",
-                     "a close does not look at waiting sends")),
+    TWIN("close/forgets-senders", "close-forgets-senders",
+         "a close does not look at waiting sends"),
     SCENARIO("close/full-and-refused", setup_full_deque, finish,
              THREADS(send_twice_to_full, close_draining, try_receive),
              BOUND(2, 3)),
-    SCENARIO("close/full-and-refused-too-soon", setup_full_deque, finish,
-             THREADS(send_twice_to_full, close_draining, try_receive),
-             PLANTED("refused-too-soon",
-                     "CLOSED is answered before every lane is closed (MBOX-7)"),
-             .bound = 2),
+    TWIN("close/full-and-refused-too-soon", "refused-too-soon",
+         "CLOSED is answered before every lane is closed (MBOX-7)", .bound = 2),
     SCENARIO("close/two-lanes-refused", setup_two_lanes, finish,
              THREADS(send_to_two_lanes, close_draining)),
-    SCENARIO(
-        "close/two-lanes-refused-too-soon", setup_two_lanes, finish,
-        THREADS(send_to_two_lanes, close_draining),
-        PLANTED("refused-too-soon",
-                "CLOSED is answered before every lane is closed (MBOX-7)")),
+    TWIN("close/two-lanes-refused-too-soon", "refused-too-soon",
+         "CLOSED is answered before every lane is closed (MBOX-7)"),
     SCENARIO("close/to-dead-letters", setup_dead_letters, finish_dead_letters,
              THREADS(send_waiting, close_to_dead_letters, try_receive),
              BOUND(2, 3)),
     SCENARIO("close/to-dead-letters-sent-late", setup_dead_letters_empty,
-             finish_dead_letters, THREADS(send, close_to_dead_letters)),
-    SCENARIO("close/to-dead-letters-latecomers-are-forgotten",
-             setup_dead_letters_empty, finish_dead_letters,
-             THREADS(send, close_to_dead_letters),
-             PLANTED("latecomers-are-forgotten",
-                     "a sender that fills its slot after the close is not told "
-                     "(MBOX-9)")),
+             finish_dead_letters,
+             THREADS(send_or_closed, close_to_dead_letters)),
+    TWIN("close/to-dead-letters-latecomers-are-forgotten",
+         "latecomers-are-forgotten",
+         "a sender that fills its slot after the close is not told (MBOX-9)"),
     SCENARIO("close/sender-waits-receiver-takes", setup_full, finish,
              THREADS(send_waiting, close_draining, receive_all), BOUND(2, 3)),
-    SCENARIO("close/stop", setup, finish, THREADS(stop, send, receive_all),
-             BOUND(2, 3)),
+    SCENARIO("close/stop", setup, finish,
+             THREADS(stop, send_or_closed, receive_all), BOUND(2, 3)),
     SCENARIO("close/last-producer-goes", setup, finish_let_go,
              THREADS(send_and_let_go, receive_and_let_go), BOUND(2, 4)),
     SCENARIO("close/both-go", setup, finish_let_go,
              THREADS(send_and_let_go, let_go_of_consumer), BOUND(3, 5)),
-    SCENARIO("close/lost-wake", setup, finish,
-             THREADS(close_draining, receive_all),
-             PLANTED("lost-wake", "the system swallows a wake-up")),
-    SCENARIO("close/losing-a-closer's-changes", setup, finish,
-             THREADS(close_draining, receive_all), .lose = 1 + 0),
     {0},
 };

@@ -4,12 +4,11 @@
  * the eviction itself must look who waited for it to go.
  */
 #include "explorer/scenarios/bell.h"
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include <string.h>
 
-static struct box box;
 static lbx_operation operations[2];
 static struct bell bells[2];
 static void *messages[2];
@@ -25,12 +24,7 @@ setup_empty(void)
     memset(bells, 0, sizeof(bells));
 }
 
-static void
-setup_full(void)
-{
-    setup_empty();
-    EXPECT_OK(box_try_send(&box));
-}
+STEP(setup_one, setup_empty(), send())
 
 static void
 poll_pending(int i)
@@ -50,13 +44,13 @@ setup_two_wait(void)
                                             &messages[i], LBX_FOREVER));
         poll_pending(i);
     }
-    EXPECT_OK(box_try_send(&box));
+    send();
 }
 
 static void
 setup_flush_waits(void)
 {
-    setup_full();
+    setup_one();
     EXPECT_OK(lbx_mailbox_flush_init(
         &operations[0], lbx_producer_mailbox(box.in), LBX_FOREVER));
     poll_pending(0);
@@ -72,12 +66,6 @@ send_evicting(void)
 
     EXPECT(status == LBX_OK || status == LBX_CLOSED);
     return status == LBX_CLOSED && ledger_lost_total() > 0;
-}
-
-static void
-send(void)
-{
-    EXPECT_OK(box_try_send(&box));
 }
 
 // The first receive takes what it was promised, but only where there is
@@ -126,55 +114,36 @@ flush_hears_of_it(void)
     EXPECT_OK(lbx_operation_poll(&operations[0], NULL));
 }
 
-static void
-stop(void)
-{
-    lbx_operation operation;
-
-    EXPECT_OK(lbx_mailbox_stop_init(&operation, lbx_producer_mailbox(box.in),
-                                    LBX_FOREVER));
-    EXPECT_OK(lbx_operation_wait(&operation));
-    EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
-    lbx_operation_fini(&operation);
-}
-
 /* ---- Ends ---- */
 
 static void
-finish(void)
+finish_operations(void)
 {
     lbx_operation_fini(&operations[0]);
     lbx_operation_fini(&operations[1]);
-    box_finish(&box, true);
+    finish();
 }
 
 const struct scenario evicting_scenarios[] = {
-    SCENARIO("evict/last-of-a-closed-mailbox", setup_two_wait, finish,
+    SCENARIO("evict/last-of-a-closed-mailbox", setup_two_wait,
+             finish_operations,
              THREADS(send_and_take, close_draining, second_hears_of_the_close),
              BOUND(3, 4)),
-    SCENARIO("evict/forgets-that-it-is-closed", setup_two_wait, finish,
-             THREADS(send_and_take, close_draining, second_hears_of_the_close),
-             PLANTED("evict-forgets-closed",
-                     "an eviction that empties a closed mailbox tells nobody"),
-             BOUND(2, 2)),
-    SCENARIO("evict/empty-and-closed-is-closed", setup_two_wait, finish,
-             THREADS(send_and_take, close_and_look), BOUND(3, 5)),
-    SCENARIO(
-        "evict/empty-and-closed-waits", setup_two_wait, finish,
-        THREADS(send_and_take, close_and_look),
-        PLANTED("queued-is-not-closed",
-                "a queued receive does not see by itself that it is closed"),
-        BOUND(3, 5)),
-    SCENARIO("evict/flush-waits", setup_flush_waits, finish,
+    TWIN("evict/forgets-that-it-is-closed", "evict-forgets-closed",
+         "an eviction that empties a closed mailbox tells nobody", BOUND(2, 2)),
+    SCENARIO("evict/empty-and-closed-is-closed", setup_two_wait,
+             finish_operations, THREADS(send_and_take, close_and_look),
+             BOUND(3, 5)),
+    TWIN("evict/empty-and-closed-waits", "queued-is-not-closed",
+         "a queued receive does not see by itself that it is closed",
+         BOUND(3, 5)),
+    SCENARIO("evict/flush-waits", setup_flush_waits, finish_operations,
              THREADS(send, flush_hears_of_it)),
-    SCENARIO("evict/flush-is-forgotten", setup_flush_waits, finish,
-             THREADS(send, flush_hears_of_it),
-             PLANTED("evict-forgets-flush",
-                     "an eviction does not look for a flush")),
-    SCENARIO("evict/stop", setup_full, finish, THREADS(send_or_take, stop)),
-    SCENARIO("evict/stop-is-forgotten", setup_full, finish,
-             THREADS(send_or_take, stop),
-             PLANTED("evict-forgets-both",
-                     "an eviction does not look for a flush, nor for a close")),
+    TWIN("evict/flush-is-forgotten", "evict-forgets-flush",
+         "an eviction does not look for a flush"),
+    SCENARIO("evict/stop", setup_one, finish_operations,
+             THREADS(send_or_take, stop)),
+    TWIN("evict/stop-is-forgotten", "evict-forgets-both",
+         "an eviction does not look for a flush, nor for a close"),
     {0},
 };

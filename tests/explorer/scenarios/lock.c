@@ -20,11 +20,7 @@ static struct {
     unsigned sum; // plain: guarded by the lock
 } world;
 
-static void
-setup(void)
-{
-    memset(&world, 0, sizeof(world));
-}
+STEP(setup, memset(&world, 0, sizeof(world)))
 
 static void
 work(void)
@@ -36,44 +32,20 @@ work(void)
     lbx__lock_give(&world.lock);
 }
 
-static void
-work_2(void)
-{
-    work();
-    work();
-}
-
-static void
-finish_2(void)
-{
-    EXPECT(world.sum == 2);
-    EXPECT(lbx__peek(&world.lock.word) == 0);
-}
-
-static void
-finish_3(void)
-{
-    EXPECT(world.sum == 3);
-}
-
-static void
-finish_4(void)
-{
-    EXPECT(world.sum == 4);
-}
+STEP(work_2, work(), work())
+STEP(finish_2, EXPECT(world.sum == 2), EXPECT(lbx__peek(&world.lock.word) == 0))
+STEP(finish_3, EXPECT(world.sum == 3))
+STEP(finish_4, EXPECT(world.sum == 4))
 
 const struct scenario lock_scenarios[] = {
     SCENARIO("lock/two-threads", setup, finish_2, THREADS(work, work),
              .impatient = true),
+    TWIN("lock/no-mark", "lost-write:0:1", "taking the lock leaves no mark",
+         .impatient = true),
+    LOST_WAKE("lock/lost-wake", .impatient = true),
     SCENARIO("lock/two-threads-twice", setup, finish_4, THREADS(work_2, work_2),
              BOUND(3, 5), .impatient = true),
     SCENARIO("lock/three-threads", setup, finish_3, THREADS(work, work, work),
              BOUND(2, 3), .impatient = true),
-    SCENARIO("lock/no-mark", setup, finish_2, THREADS(work, work),
-             PLANTED("lost-write:0:1", "taking the lock leaves no mark"),
-             .impatient = true),
-    SCENARIO("lock/lost-wake", setup, finish_2, THREADS(work, work),
-             PLANTED("lost-wake", "the system swallows a wake-up"),
-             .impatient = true),
     {0},
 };

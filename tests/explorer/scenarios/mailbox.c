@@ -3,26 +3,12 @@
  * Mailboxes that wait for messages: every kind, without a lost wake-up (MSG-9),
  * a lost message or one too many (MSG-1), or one out of order (MSG-3).
  */
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include "base/atomic.h"
 
-static struct box box;
-
 /* ---- The kinds ---- */
-
-static void
-setup_unbounded(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
-}
-
-static void
-setup_one_consumer(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
-}
 
 static void
 setup_bounded(void)
@@ -42,11 +28,7 @@ setup_control(void)
     BOX_CREATE(&box, LBX_KIND_UNBOUNDED_CONTROL_AWARE, with.envelopes = true);
 }
 
-static void
-setup_deque(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED_DEQUE, NULL);
-}
+STEP(setup_deque, box_create(&box, LBX_KIND_UNBOUNDED_DEQUE, NULL))
 
 static void
 setup_drop_oldest(void)
@@ -70,19 +52,6 @@ setup_system(void)
 }
 
 /* ---- Threads ---- */
-
-static void
-send(void)
-{
-    EXPECT_OK(box_try_send(&box));
-}
-
-static void
-send_2(void)
-{
-    send();
-    send();
-}
 
 static void
 send_maybe_2(void)
@@ -142,41 +111,6 @@ send_batch(void)
 }
 
 static void
-receive(void)
-{
-    EXPECT_OK(box_receive(&box, LBX_FOREVER));
-}
-
-static void
-receive_2(void)
-{
-    receive();
-    receive();
-}
-
-static void
-try_receive_2(void)
-{
-    (void)box_try_receive(&box);
-    (void)box_try_receive(&box);
-}
-
-static void
-receive_if_sent(void)
-{
-    (void)box_try_receive(&box);
-}
-
-static void
-suspend_and_resume(void)
-{
-    lbx_mailbox *mailbox = lbx_producer_mailbox(box.in);
-
-    EXPECT(lbx_mailbox_suspend(mailbox));
-    EXPECT(lbx_mailbox_resume(mailbox));
-}
-
-static void
 send_while_suspended(void)
 {
     lbx_mailbox *mailbox = lbx_producer_mailbox(box.in);
@@ -188,33 +122,25 @@ send_while_suspended(void)
 
 /* ---- Ends ---- */
 
-static void
-finish(void)
-{
-    box_finish(&box, true);
-}
-
-static void
-finish_unordered(void)
-{
-    box_finish(&box, false);
-}
+STEP(finish_unordered, box_finish(&box, false))
 
 const struct scenario mailbox_scenarios[] = {
-    SCENARIO("mailbox/one-message", setup_unbounded, finish,
-             THREADS(send, receive)),
+    SCENARIO("mailbox/one-message", setup, finish, THREADS(send, receive)),
+    LOST_WAKE("mailbox/lost-wake"),
+    LOSING("mailbox/losing-a-sender's-changes", 1 + 0),
+    LOSING("mailbox/losing-a-receiver's-changes", 1 + 1),
     SCENARIO("mailbox/one-consumer-one-message", setup_one_consumer, finish,
              THREADS(send, receive), BOUND(3, 5)),
     SCENARIO("mailbox/bounded-one-message", setup_bounded, finish,
              THREADS(send, receive)),
-    SCENARIO("mailbox/unbounded", setup_unbounded, finish,
-             THREADS(send_2, receive_2), BOUND(3, 4)),
-    SCENARIO("mailbox/two-receivers", setup_unbounded, finish,
+    SCENARIO("mailbox/unbounded", setup, finish, THREADS(send_2, receive_2),
+             BOUND(3, 4)),
+    SCENARIO("mailbox/two-receivers", setup, finish,
              THREADS(send_2, receive, receive), BOUND(2, 3)),
-    SCENARIO("mailbox/two-senders", setup_unbounded, finish,
+    SCENARIO("mailbox/two-senders", setup, finish,
              THREADS(send, send, receive_2), BOUND(2, 3)),
-    SCENARIO("mailbox/one-is-in-a-hurry", setup_unbounded, finish,
-             THREADS(send_2, receive, receive_if_sent), BOUND(2, 3)),
+    SCENARIO("mailbox/one-is-in-a-hurry", setup, finish,
+             THREADS(send_2, receive, try_receive), BOUND(2, 3)),
     SCENARIO("mailbox/one-consumer", setup_one_consumer, finish,
              THREADS(send_2, receive_2), BOUND(3, 4)),
     SCENARIO("mailbox/one-consumer-two-senders", setup_one_consumer, finish,
@@ -239,23 +165,14 @@ const struct scenario mailbox_scenarios[] = {
              THREADS(send, send, try_receive_2)),
     SCENARIO("mailbox/grow", setup_grow, finish,
              THREADS(send_2, send, try_receive_2)),
-    SCENARIO("mailbox/suspend", setup_unbounded, finish,
+    SCENARIO("mailbox/suspend", setup, finish,
              THREADS(send, suspend_and_resume, receive), BOUND(2, 3)),
-    SCENARIO("mailbox/sent-while-suspended", setup_unbounded, finish,
+    SCENARIO("mailbox/sent-while-suspended", setup, finish,
              THREADS(send_while_suspended, receive)),
-    SCENARIO(
-        "mailbox/resume-tells-nobody", setup_unbounded, finish,
-        THREADS(send_while_suspended, receive),
-        PLANTED("resume-tells-nobody", "a resume does not look who waits")),
-    SCENARIO("mailbox/sender-stops", setup_unbounded, finish,
+    TWIN("mailbox/resume-tells-nobody", "resume-tells-nobody",
+         "a resume does not look who waits"),
+    SCENARIO("mailbox/sender-stops", setup, finish,
              THREADS(send_2, send, try_receive_2), BOUND(1, 2),
              .freeze = 1 + 0),
-    SCENARIO("mailbox/lost-wake", setup_unbounded, finish,
-             THREADS(send, receive),
-             PLANTED("lost-wake", "the system swallows a wake-up")),
-    SCENARIO("mailbox/losing-a-sender's-changes", setup_unbounded, finish,
-             THREADS(send, receive), .lose = 1 + 0),
-    SCENARIO("mailbox/losing-a-receiver's-changes", setup_unbounded, finish,
-             THREADS(send, receive), .lose = 1 + 1),
     {0},
 };

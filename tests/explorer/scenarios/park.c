@@ -22,11 +22,7 @@ static struct {
     unsigned taken[EXPLORER_THREADS];
 } world;
 
-static void
-setup(void)
-{
-    memset(&world, 0, sizeof(world));
-}
+STEP(setup, memset(&world, 0, sizeof(world)))
 
 static bool
 take(void)
@@ -53,12 +49,7 @@ park_send(void)
         lbx__futex_wake(&world.word, 1);
 }
 
-static void
-park_send_2(void)
-{
-    park_send();
-    park_send();
-}
+STEP(park_send_2, park_send(), park_send())
 
 static void
 park_receive(void)
@@ -73,31 +64,10 @@ park_receive(void)
     }
 }
 
-static void
-park_receive_2(void)
-{
-    park_receive();
-    park_receive();
-}
-
-static void
-park_receive_4(void)
-{
-    park_receive_2();
-    park_receive_2();
-}
-
-static void
-finish(void)
-{
-    EXPECT(lbx__peek(&world.messages) == 0);
-}
-
-static void
-finish_two_left(void)
-{
-    EXPECT(lbx__peek(&world.messages) == 2);
-}
+STEP(park_receive_2, park_receive(), park_receive())
+STEP(park_receive_4, park_receive_2(), park_receive_2())
+STEP(finish, EXPECT(lbx__peek(&world.messages) == 0))
+STEP(finish_two_left, EXPECT(lbx__peek(&world.messages) == 2))
 
 /* ---- eventcount ---- */
 
@@ -119,12 +89,7 @@ event_send(void)
         event_notify();
 }
 
-static void
-event_send_2(void)
-{
-    event_send();
-    event_send();
-}
+STEP(event_send_2, event_send(), event_send())
 
 // Two at once, one notice: every sleeper must hear of it.
 static void
@@ -148,12 +113,7 @@ event_receive(void)
     }
 }
 
-static void
-event_receive_2(void)
-{
-    event_receive();
-    event_receive();
-}
+STEP(event_receive_2, event_receive(), event_receive())
 
 /* ---- a sleep with a limit ---- */
 
@@ -189,26 +149,18 @@ timed_finish(void)
 const struct scenario park_scenarios[] = {
     SCENARIO("park/one-sender", setup, finish,
              THREADS(park_send_2, park_receive_2)),
+    TWIN("park/no-second-look", "no-second-look",
+         "the receiver sleeps without looking again"),
+    TWIN("park/no-unpark", "no-unpark", "the sender does not wake"),
+    LOST_WAKE("park/lost-wake"),
     SCENARIO("park/two-senders", setup, finish,
              THREADS(park_send_2, park_send_2, park_receive_4)),
-    SCENARIO(
-        "park/no-second-look", setup, finish,
-        THREADS(park_send_2, park_receive_2),
-        PLANTED("no-second-look", "the receiver sleeps without looking again")),
-    SCENARIO("park/no-unpark", setup, finish,
-             THREADS(park_send_2, park_receive_2),
-             PLANTED("no-unpark", "the sender does not wake")),
-    SCENARIO("park/lost-wake", setup, finish,
-             THREADS(park_send_2, park_receive_2),
-             PLANTED("lost-wake", "the system swallows a wake-up")),
     SCENARIO("park/times-out", setup, timed_finish,
              THREADS(park_send, timed_receive)),
-    SCENARIO("park/never-times-out", setup, timed_finish,
-             THREADS(park_send, timed_receive),
-             PLANTED("never-late", "the claim that a limit never runs out")),
-    SCENARIO("park/always-times-out", setup, timed_finish,
-             THREADS(park_send, timed_receive),
-             PLANTED("always-late", "the claim that a limit always runs out")),
+    TWIN("park/never-times-out", "never-late",
+         "the claim that a limit never runs out"),
+    TWIN("park/always-times-out", "always-late",
+         "the claim that a limit always runs out"),
     SCENARIO("eventcount/two-receivers", setup, finish,
              THREADS(event_send_2, event_receive, event_receive)),
     SCENARIO("eventcount/two-and-two", setup, finish,
@@ -220,10 +172,8 @@ const struct scenario park_scenarios[] = {
              BOUND(4, 5)),
     SCENARIO("eventcount/pair", setup, finish,
              THREADS(event_send_pair, event_receive, event_receive)),
-    SCENARIO(
-        "eventcount/wake-one", setup, finish,
-        THREADS(event_send_pair, event_receive, event_receive),
-        PLANTED("wake-one", "one notice for two messages wakes one sleeper")),
+    TWIN("eventcount/wake-one", "wake-one",
+         "one notice for two messages wakes one sleeper"),
     SCENARIO("eventcount/notify-first", setup, finish,
              THREADS(event_send_2, event_receive_2),
              PLANTED("notify-first",

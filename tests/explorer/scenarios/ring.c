@@ -28,35 +28,11 @@ begin(uint64_t capacity, bool many, bool gated, unsigned to_take)
                              &explorer_memory));
 }
 
-static void
-setup_one_1(void)
-{
-    begin(1, false, false, 2);
-}
-
-static void
-setup_one_3(void)
-{
-    begin(3, false, false, 4);
-}
-
-static void
-setup_one_2(void)
-{
-    begin(2, false, false, 4);
-}
-
-static void
-setup_many_1(void)
-{
-    begin(1, true, true, 2);
-}
-
-static void
-setup_many_2(void)
-{
-    begin(2, true, true, 3);
-}
+STEP(setup_one_1, begin(1, false, false, 2))
+STEP(setup_one_3, begin(3, false, false, 4))
+STEP(setup_one_2, begin(2, false, false, 4))
+STEP(setup_many_1, begin(1, true, true, 2))
+STEP(setup_many_2, begin(2, true, true, 3))
 
 static bool
 try_push(uint64_t message)
@@ -80,12 +56,7 @@ push(void)
         lbx__pause();
 }
 
-static void
-push_2(void)
-{
-    push();
-    push();
-}
+STEP(push_2, push(), push())
 
 static void
 try_push_2(void)
@@ -147,18 +118,8 @@ consume_some(void)
     }
 }
 
-static void
-try_pop_2(void)
-{
-    (void)pop(1);
-    (void)pop(2);
-}
-
-static void
-close_ring(void)
-{
-    lbx__ring_close(&world.ring);
-}
+STEP(try_pop_2, (void)pop(1), (void)pop(2))
+STEP(close_ring, lbx__ring_close(&world.ring))
 
 // MSG-5: at no moment are there more inside than may be.
 static void
@@ -188,8 +149,10 @@ const struct scenario ring_scenarios[] = {
              THREADS(push_2, push_2, consume_all), .full_only = true),
     SCENARIO("ring/capacity-one", setup_one_1, finish,
              THREADS(push, push, consume_all)),
+    LOSING("ring/losing-a-producer's-changes", 1 + 0),
     SCENARIO("ring/capacity-three", setup_one_3, finish,
              THREADS(try_push_2, try_push_2, try_pop_2)),
+    TWIN("ring/lost-claim", "lost-write:0:1", "two producers claim one slot"),
     SCENARIO("ring/full", setup_one_1, finish,
              THREADS(try_push_2, try_push_2, watch_depth)),
     SCENARIO("ring/batches", setup_one_3, finish,
@@ -198,19 +161,11 @@ const struct scenario ring_scenarios[] = {
              THREADS(try_push_2, close_ring, try_pop_2)),
     SCENARIO("ring/two-consumers", setup_many_1, finish,
              THREADS(push_2, consume_some, consume_some)),
+    TWIN("ring/lost-take", "lost-write:1:1",
+         "the head does not move: one message twice"),
+    LOSING("ring/losing-a-consumer's-changes", 1 + 1),
     SCENARIO("ring/two-and-two", setup_many_2, finish,
              THREADS(try_push_2, try_push_2, try_pop_2, try_pop_2),
              BOUND(2, 4)),
-    SCENARIO("ring/lost-claim", setup_one_3, finish,
-             THREADS(try_push_2, try_push_2, try_pop_2),
-             PLANTED("lost-write:0:1", "two producers claim one slot")),
-    SCENARIO(
-        "ring/lost-take", setup_many_1, finish,
-        THREADS(push_2, consume_some, consume_some),
-        PLANTED("lost-write:1:1", "the head does not move: one message twice")),
-    SCENARIO("ring/losing-a-producer's-changes", setup_one_1, finish,
-             THREADS(push, push, consume_all), .lose = 1 + 0),
-    SCENARIO("ring/losing-a-consumer's-changes", setup_many_1, finish,
-             THREADS(push_2, consume_some, consume_some), .lose = 1 + 1),
     {0},
 };

@@ -89,17 +89,8 @@ setup_with(unsigned count)
         EXPECT(push());
 }
 
-static void
-setup_three(void)
-{
-    setup_with(3);
-}
-
-static void
-setup_full(void)
-{
-    setup_with(LBX__RUN_QUEUE_SIZE);
-}
+STEP(setup_three, setup_with(3))
+STEP(setup_full, setup_with(LBX__RUN_QUEUE_SIZE))
 
 /* ---- Threads ---- */
 
@@ -111,18 +102,8 @@ push_and_take(void)
     (void)push();
 }
 
-static void
-take_one(void)
-{
-    (void)take(&worker);
-}
-
-static void
-steal_and_take(void)
-{
-    steal(&thieves[0]);
-    (void)take(&thieves[0]);
-}
+STEP(take_one, (void)take(&worker))
+STEP(steal_and_take, steal(&thieves[0]), (void)take(&thieves[0]))
 
 static void
 steal_from_a_thief(void)
@@ -147,8 +128,12 @@ finish(void)
 const struct scenario runq_scenarios[] = {
     SCENARIO("runq/one-thief", setup_full, finish,
              THREADS(push_and_take, steal_and_take)),
+    TWIN("runq/pushed-without-a-look", "push-does-not-look",
+         "a slot is written that has not been taken (RUNQ-1)"),
     SCENARIO("runq/taken-by-another", setup_full, finish,
              THREADS(push_and_take, take_one)),
+    TWIN("runq/read-too-late", "take-reads-late",
+         "a slot is read after the head has moved (RUNQ-2)"),
     SCENARIO("runq/two-thieves", setup_three, finish,
              THREADS(push_and_take, steal_and_take, steal_from_a_thief),
              BOUND(4, 0)),
@@ -156,17 +141,7 @@ const struct scenario runq_scenarios[] = {
              THREADS(push_and_take, steal_and_take),
              .bug = "one of the worker's changes is lost, each in turn",
              .lose = 1),
-    SCENARIO("runq/a-change-of-the-thief-is-lost", setup_three, finish,
-             THREADS(push_and_take, steal_and_take),
-             .bug = "one of the thief's changes is lost, each in turn",
-             .lose = 2),
-    SCENARIO("runq/pushed-without-a-look", setup_full, finish,
-             THREADS(push_and_take, steal_and_take),
-             PLANTED("push-does-not-look",
-                     "a slot is written that has not been taken (RUNQ-1)")),
-    SCENARIO("runq/read-too-late", setup_full, finish,
-             THREADS(push_and_take, take_one),
-             PLANTED("take-reads-late",
-                     "a slot is read after the head has moved (RUNQ-2)")),
+    ALSO("runq/a-change-of-the-thief-is-lost",
+         .bug = "one of the thief's changes is lost, each in turn", .lose = 2),
     {0},
 };

@@ -91,30 +91,17 @@ raid(void)
                                                  : lbx__run_slot_raid(&slot));
 }
 
-static void
-finish(void)
-{
-    note(swap(NULL));
-    ledger_check(false);
-}
+STEP(finish, note(swap(NULL)), ledger_check(false))
 
 const struct scenario runslot_scenarios[] = {
     SCENARIO("runslot/one-raider", setup, finish, THREADS(work, raid)),
+    TWIN("runslot/the-worker-does-not-look", "worker-does-not-look",
+         "the worker does not look whether its slot is raided (RSLOT-1)"),
+    TWIN("runslot/the-worker-takes-no-lock", "worker-takes-no-lock",
+         "the worker goes on although its slot is raided (RSLOT-2)"),
+    TWIN("runslot/the-raider-does-not-look", "raider-does-not-look",
+         "a raider does not look whether the worker is there (RSLOT-1)"),
     SCENARIO("runslot/two-raiders", setup, finish, THREADS(work, raid, raid),
              BOUND(4, 0)),
-    SCENARIO(
-        "runslot/the-worker-does-not-look", setup, finish, THREADS(work, raid),
-        PLANTED(
-            "worker-does-not-look",
-            "the worker does not look whether its slot is raided (RSLOT-1)")),
-    SCENARIO(
-        "runslot/the-worker-takes-no-lock", setup, finish, THREADS(work, raid),
-        PLANTED("worker-takes-no-lock",
-                "the worker goes on although its slot is raided (RSLOT-2)")),
-    SCENARIO(
-        "runslot/the-raider-does-not-look", setup, finish, THREADS(work, raid),
-        PLANTED(
-            "raider-does-not-look",
-            "a raider does not look whether the worker is there (RSLOT-1)")),
     {0},
 };

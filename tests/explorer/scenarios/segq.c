@@ -33,35 +33,11 @@ begin(bool many, unsigned to_take)
         lbx__segq_init(&world.queue, world.words, many, &explorer_memory));
 }
 
-static void
-setup_one_2(void)
-{
-    begin(false, 2);
-}
-
-static void
-setup_one_3(void)
-{
-    begin(false, 3);
-}
-
-static void
-setup_one_4(void)
-{
-    begin(false, 4);
-}
-
-static void
-setup_many_2(void)
-{
-    begin(true, 2);
-}
-
-static void
-setup_many_3(void)
-{
-    begin(true, 3);
-}
+STEP(setup_one_2, begin(false, 2))
+STEP(setup_one_3, begin(false, 3))
+STEP(setup_one_4, begin(false, 4))
+STEP(setup_many_2, begin(true, 2))
+STEP(setup_many_3, begin(true, 3))
 
 static void
 push(void)
@@ -76,19 +52,8 @@ push(void)
         ledger_sent(item[0]);
 }
 
-static void
-push_2(void)
-{
-    push();
-    push();
-}
-
-static void
-push_3(void)
-{
-    push_2();
-    push();
-}
+STEP(push_2, push(), push())
+STEP(push_3, push_2(), push())
 
 static size_t
 pop(void)
@@ -130,18 +95,8 @@ consume_some(void)
     }
 }
 
-static void
-try_twice(void)
-{
-    (void)pop();
-    (void)pop();
-}
-
-static void
-close_queue(void)
-{
-    lbx__segq_close(&world.queue);
-}
+STEP(try_twice, (void)pop(), (void)pop())
+STEP(close_queue, lbx__segq_close(&world.queue))
 
 static void
 finish(void)
@@ -162,6 +117,8 @@ const struct scenario segq_scenarios[] = {
              THREADS(push, push, consume_all)),
     SCENARIO("segq/two-producers-three-messages", setup_one_3, finish,
              THREADS(push_2, push, consume_all)),
+    TWIN("segq/lost-claim", "lost-write:0:1", "two producers claim one slot"),
+    LOSING("segq/losing-a-producer's-changes", 1 + 0),
     SCENARIO("segq/two-producers-four-messages", setup_one_4, finish,
              THREADS(push_2, push_2, consume_all), .full_only = true),
     SCENARIO("segq/three-producers", setup_one_3, finish,
@@ -174,17 +131,10 @@ const struct scenario segq_scenarios[] = {
              THREADS(push_2, push_2, try_twice), .freeze = 1 + 0),
     SCENARIO("segq/two-consumers", setup_many_2, finish,
              THREADS(push_2, consume_some, consume_some)),
+    TWIN("segq/lost-take", "lost-write:1:1", "two consumers take one message"),
     SCENARIO("segq/two-consumers-two-segments", setup_many_3, finish,
              THREADS(push_3, consume_some, consume_some), BOUND(2, 3)),
     SCENARIO("segq/two-and-two", setup_many_3, finish,
              THREADS(push_2, push, try_twice, try_twice), BOUND(1, 3)),
-    SCENARIO("segq/lost-claim", setup_one_3, finish,
-             THREADS(push_2, push, consume_all),
-             PLANTED("lost-write:0:1", "two producers claim one slot")),
-    SCENARIO("segq/lost-take", setup_many_2, finish,
-             THREADS(push_2, consume_some, consume_some),
-             PLANTED("lost-write:1:1", "two consumers take one message")),
-    SCENARIO("segq/losing-a-producer's-changes", setup_one_3, finish,
-             THREADS(push_2, push, consume_all), .lose = 1 + 0),
     {0},
 };

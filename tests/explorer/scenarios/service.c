@@ -9,43 +9,12 @@
 #include "explorer/scenarios/office.h"
 #include "explorer/scenarios/scenarios.h"
 
-static void
-setup_thread(void)
-{
-    office_open(true, 2);
-}
-
-static void
-setup_alone(void)
-{
-    office_open(true, 1);
-}
-
-static void
-setup_here(void)
-{
-    office_open(false, 2);
-}
-
-static void
-setup_shared(void)
-{
-    office_open_shared(2);
-}
-
-static void
-sender(void)
-{
-    EXPECT_OK(office_await(office_send()));
-    office_leave();
-}
-
-static void
-receiver(void)
-{
-    EXPECT_OK(office_await(office_receive()));
-    office_leave();
-}
+STEP(setup_thread, office_open(true, 2))
+STEP(setup_alone, office_open(true, 1))
+STEP(setup_here, office_open(false, 2))
+STEP(setup_shared, office_open_shared(2))
+STEP(sender, EXPECT_OK(office_await(office_send())), office_leave())
+STEP(receiver, EXPECT_OK(office_await(office_receive())), office_leave())
 
 /* Gives up what it has only just asked for. */
 static void
@@ -68,78 +37,51 @@ undecided_receiver(void)
     office_leave();
 }
 
-static void
-ticker(void)
-{
-    office_tick();
-    office_leave();
-}
-
-static void
-outsider(void)
-{
-    office_send_from_outside();
-    office_leave();
-}
-
-#define TWIN(name_, bug_, mutant_, setup_, ...)                                \
-    {                                                                          \
-        .name = "service/" name_, .bug = (bug_), .mutant = (mutant_),          \
-        .setup = (setup_), .thread = {__VA_ARGS__}, .finish = office_check,    \
-        .bound = 2, .full_bound = 2                                            \
-    }
-
-#define HOLDS(name_, setup_, bound_, full_, ...)                               \
-    {                                                                          \
-        .name = "service/" name_, .setup = (setup_), .thread = {__VA_ARGS__},  \
-        .finish = office_check, .bound = (bound_), .full_bound = (full_)       \
-    }
+STEP(ticker, office_tick(), office_leave())
+STEP(outsider, office_send_from_outside(), office_leave())
 
 const struct scenario service_scenarios[] = {
-    HOLDS("a-send-is-given-up", setup_alone, 5, 6, office_work,
-          undecided_sender),
-    HOLDS("a-wait-is-given-up", setup_alone, 5, 6, office_work,
-          undecided_receiver),
-    HOLDS("a-tick-comes-back", setup_alone, 5, 6, office_work, ticker),
-    HOLDS("a-send-ends-a-wait", setup_thread, 3, 4, office_work, receiver,
-          sender),
-    HOLDS("a-wait-is-given-up-when-it-ends", setup_thread, 3, 4, office_work,
-          undecided_receiver, sender),
-    HOLDS("one-of-two-is-given-up", setup_thread, 3, 4, office_work,
-          undecided_sender, sender),
-    HOLDS("another-process-rings", setup_shared, 3, 4, office_work, receiver,
-          outsider),
-    HOLDS("here-a-send-ends-a-wait", setup_here, 0, 0, receiver, sender),
-    HOLDS("here-a-wait-is-given-up", setup_here, 0, 0, undecided_receiver,
-          sender),
-    TWIN("groups-stay-asked",
+    SCENARIO("service/a-send-is-given-up", setup_alone, office_check,
+             THREADS(office_work, undecided_sender), BOUND(5, 6)),
+    TWIN("service/groups-stay-asked", "groups-stay-asked",
          "a call that a turn has taken is given up as if nobody had",
-         "groups-stay-asked", setup_alone, office_work, undecided_sender),
-    TWIN("asking-rings-nobody", "the thread sleeps through a call",
-         "asking-rings-nobody", setup_thread, office_work, receiver, sender),
-    TWIN("the-sleeper-says-nothing",
-         "nobody knows that the thread sleeps (THREAD-1)",
-         "the-sleeper-says-nothing", setup_thread, office_work, receiver,
-         sender),
-    TWIN("the-bell-is-read-late",
+         BOUND(2, 2)),
+    TWIN("service/the-end-rings-nobody", "the-end-rings-nobody",
+         "a store is closed while its thread sleeps", BOUND(2, 2)),
+    SCENARIO("service/a-wait-is-given-up", setup_alone, office_check,
+             THREADS(office_work, undecided_receiver), BOUND(5, 6)),
+    TWIN("service/given-up-waits-again", "given-up-waits-again",
+         "a receive that is given up while it is tried waits on", BOUND(2, 2)),
+    SCENARIO("service/a-tick-comes-back", setup_alone, office_check,
+             THREADS(office_work, ticker), BOUND(5, 6)),
+    TWIN("service/ticks-are-slept-through", "ticks-are-slept-through",
+         "a tick does not wake the thread", BOUND(2, 2)),
+    SCENARIO("service/a-send-ends-a-wait", setup_thread, office_check,
+             THREADS(office_work, receiver, sender), BOUND(3, 4)),
+    TWIN("service/asking-rings-nobody", "asking-rings-nobody",
+         "the thread sleeps through a call", BOUND(2, 2)),
+    TWIN("service/the-sleeper-says-nothing", "the-sleeper-says-nothing",
+         "nobody knows that the thread sleeps (THREAD-1)", BOUND(2, 2)),
+    TWIN("service/the-bell-is-read-late", "the-bell-is-read-late",
          "the bell is read when the lock is free again (THREAD-1)",
-         "the-bell-is-read-late", setup_thread, office_work, receiver, sender),
-    TWIN("the-bell-is-not-heard", "another process rings in vain (THREAD-3)",
-         "the-bell-is-not-heard", setup_shared, office_work, receiver,
-         outsider),
-    TWIN("ends-are-not-marked", "a call that is being told is told again",
-         "ends-are-not-marked", setup_thread, office_work, undecided_receiver,
-         sender),
-    TWIN("done-stays-in-its-list",
+         BOUND(2, 2)),
+    SCENARIO("service/a-wait-is-given-up-when-it-ends", setup_thread,
+             office_check, THREADS(office_work, undecided_receiver, sender),
+             BOUND(3, 4)),
+    TWIN("service/ends-are-not-marked", "ends-are-not-marked",
+         "a call that is being told is told again", BOUND(2, 2)),
+    TWIN("service/done-stays-in-its-list", "done-stays-in-its-list",
          "a call that was given up when it was done is told again (SVC-6)",
-         "done-stays-in-its-list", setup_thread, office_work,
-         undecided_receiver, sender),
-    TWIN("given-up-waits-again",
-         "a receive that is given up while it is tried waits on",
-         "given-up-waits-again", setup_alone, office_work, undecided_receiver),
-    TWIN("ticks-are-slept-through", "a tick does not wake the thread",
-         "ticks-are-slept-through", setup_alone, office_work, ticker),
-    TWIN("the-end-rings-nobody", "a store is closed while its thread sleeps",
-         "the-end-rings-nobody", setup_alone, office_work, undecided_sender),
+         BOUND(2, 2)),
+    SCENARIO("service/one-of-two-is-given-up", setup_thread, office_check,
+             THREADS(office_work, undecided_sender, sender), BOUND(3, 4)),
+    SCENARIO("service/another-process-rings", setup_shared, office_check,
+             THREADS(office_work, receiver, outsider), BOUND(3, 4)),
+    TWIN("service/the-bell-is-not-heard", "the-bell-is-not-heard",
+         "another process rings in vain (THREAD-3)", BOUND(2, 2)),
+    SCENARIO("service/here-a-send-ends-a-wait", setup_here, office_check,
+             THREADS(receiver, sender)),
+    SCENARIO("service/here-a-wait-is-given-up", setup_here, office_check,
+             THREADS(undecided_receiver, sender)),
     {0},
 };

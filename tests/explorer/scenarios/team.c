@@ -98,47 +98,15 @@ setup_deaf(void)
 }
 
 // The last one ends while another comes.
-static void
-setup_stopped(void)
-{
-    setup_one();
-    lbx_ref_stop(members[0]);
-}
+STEP(setup_stopped, setup_one(), lbx_ref_stop(members[0]))
 
 /* ---- Threads ---- */
 
-static void
-tell_first(void)
-{
-    tell_to(0);
-}
-
-static void
-stop_first(void)
-{
-    lbx_ref_stop(members[0]);
-}
-
-static void
-come(void)
-{
-    spawn(1);
-    tell_to(1);
-}
-
-static void
-work(void)
-{
-    stage_run();
-}
+STEP(tell_first, tell_to(0))
+STEP(stop_first, lbx_ref_stop(members[0]))
+STEP(come, spawn(1), tell_to(1))
 
 /* ---- Ends ---- */
-
-static void
-finish(void)
-{
-    stage_finish();
-}
 
 // Somebody is there all the time: nothing is lost.
 static void
@@ -150,23 +118,16 @@ finish_handled(void)
 }
 
 const struct scenario team_scenarios[] = {
-    SCENARIO("team/told-and-stopped", setup_two, finish,
-             THREADS(tell_first, stop_first, work), BOUND(2, 3)),
+    SCENARIO("team/told-and-stopped", setup_two, stage_finish,
+             THREADS(tell_first, stop_first, stage_run), BOUND(2, 3)),
     SCENARIO("team/works-for-the-deaf", setup_deaf, finish_handled,
-             THREADS(tell_first, work), BOUND(2, 3)),
-    SCENARIO("team/wakes-one-of-it", setup_deaf, finish_handled,
-             THREADS(tell_first, work),
-             PLANTED("one-of-a-team-is-woken",
-                     "a sender wakes one, who may be deaf (SHARE-2)"),
-             BOUND(2, 2)),
+             THREADS(tell_first, stage_run), BOUND(2, 3)),
+    TWIN("team/wakes-one-of-it", "one-of-a-team-is-woken",
+         "a sender wakes one, who may be deaf (SHARE-2)", BOUND(2, 2)),
     SCENARIO("team/comes-as-the-last-one-goes", setup_stopped, finish_handled,
-             THREADS(come, work), BOUND(2, 3)),
-    SCENARIO(
-        "team/comes-to-a-closed-mailbox", setup_stopped, finish_handled,
-        THREADS(come, work),
-        PLANTED(
-            "left-teams-keep-their-mailbox",
-            "a team keeps the mailbox that its last member closed (SHARE-3)"),
-        BOUND(2, 2)),
+             THREADS(come, stage_run), BOUND(2, 3)),
+    TWIN("team/comes-to-a-closed-mailbox", "left-teams-keep-their-mailbox",
+         "a team keeps the mailbox that its last member closed (SHARE-3)",
+         BOUND(2, 2)),
     {0},
 };

@@ -9,15 +9,13 @@
  * forgotten.
  */
 #include "explorer/scenarios/bell.h"
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include "base/atomic.h"
 #include "base/park.h"
 
 #include <string.h>
-
-static struct box box;
 
 static struct receiver {
     lbx_operation operation;
@@ -51,12 +49,6 @@ setup_two_wait(void)
                                             LBX_FOREVER));
         poll_pending(&receivers[i]);
     }
-}
-
-static void
-send(void)
-{
-    EXPECT_OK(box_try_send(&box));
 }
 
 static void
@@ -100,7 +92,7 @@ setup_one_promised(void)
 static void
 setup_batch_waits(void)
 {
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+    setup();
     memset(receivers, 0, sizeof(receivers));
     EXPECT_OK(lbx_consumer_receive_batch_init(
         &receivers[0].operation, box.out, receivers[0].messages, 2,
@@ -123,7 +115,7 @@ static void
 setup_nobody_waits(void)
 {
     lbx__init(&has_taken, 0);
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+    setup();
     memset(receivers, 0, sizeof(receivers));
     for (int i = 0; i < 2; i++)
         EXPECT_OK(lbx_consumer_receive_init(&receivers[i].operation, box.out,
@@ -150,19 +142,8 @@ be_served(struct receiver *receiver)
     bell_put_away(&receiver->bell);
 }
 
-static void
-first(void)
-{
-    be_served(&receivers[0]);
-    send();
-}
-
-static void
-second(void)
-{
-    be_served(&receivers[1]);
-    send();
-}
+STEP(first, be_served(&receivers[0]), send())
+STEP(second, be_served(&receivers[1]), send())
 
 static void
 first_in_turn(void)
@@ -184,17 +165,8 @@ second_in_turn(void)
     send();
 }
 
-static void
-only_first(void)
-{
-    be_served(&receivers[0]);
-}
-
-static void
-only_second(void)
-{
-    be_served(&receivers[1]);
-}
+STEP(only_first, be_served(&receivers[0]))
+STEP(only_second, be_served(&receivers[1]))
 
 static void
 cancel_first(void)
@@ -202,15 +174,6 @@ cancel_first(void)
     EXPECT(lbx_operation_cancel(&receivers[0].operation) == LBX_CANCELLED);
     bell_put_away(&receivers[0].bell);
     lbx_operation_fini(&receivers[0].operation);
-}
-
-static void
-suspend_and_resume(void)
-{
-    lbx_mailbox *mailbox = lbx_producer_mailbox(box.in);
-
-    EXPECT(lbx_mailbox_suspend(mailbox));
-    EXPECT(lbx_mailbox_resume(mailbox));
 }
 
 // What was promised to the second is not for the batch.
@@ -232,13 +195,6 @@ second_finds_its_own(void)
     EXPECT_OK(lbx_operation_poll(&receivers[1].operation, NULL));
     note_received(&receivers[1]);
     lbx_operation_fini(&receivers[1].operation);
-}
-
-static void
-send_2(void)
-{
-    send();
-    send();
 }
 
 // Started again, it is behind the one that waits: there is nothing for it.
@@ -331,86 +287,54 @@ both_wait(void)
 
 /* ---- Ends ---- */
 
-static void
-finish(void)
-{
-    box_finish(&box, true);
-}
-
 const struct scenario turns_scenarios[] = {
     SCENARIO("turns/both-come-back", setup_two_in_vain, finish,
              THREADS(first, second, send), BOUND(2, 2)),
-    SCENARIO(
-        "turns/both-come-back-and-offer-nothing", setup_two_in_vain, finish,
-        THREADS(first, second, send),
-        PLANTED("return-offers-nothing",
-                "a receive that comes back behind another does not offer what "
-                "it gives up"),
-        BOUND(2, 2)),
+    TWIN("turns/both-come-back-and-offer-nothing", "return-offers-nothing",
+         "a receive that comes back behind another does not offer what it "
+         "gives up",
+         BOUND(2, 2)),
     SCENARIO("turns/second-comes-back", setup_first_is_back, finish,
              THREADS(first_in_turn, second_in_turn, send), BOUND(2, 2)),
-    SCENARIO(
-        "turns/second-comes-back-and-offers-nothing", setup_first_is_back,
-        finish, THREADS(first_in_turn, second_in_turn, send),
-        PLANTED("return-offers-nothing",
-                "a receive that comes back behind another does not offer what "
-                "it gives up"),
-        BOUND(2, 2)),
-    SCENARIO(
-        "turns/second-comes-back-and-overtakes", setup_first_is_back, finish,
-        THREADS(first_in_turn, second_in_turn, send),
-        PLANTED("return-overtakes",
-                "a receive that comes back takes before those who came first"),
-        BOUND(2, 2)),
+    TWIN("turns/second-comes-back-and-offers-nothing", "return-offers-nothing",
+         "a receive that comes back behind another does not offer what it "
+         "gives up",
+         BOUND(2, 2)),
+    TWIN("turns/second-comes-back-and-overtakes", "return-overtakes",
+         "a receive that comes back takes before those who came first",
+         BOUND(2, 2)),
     SCENARIO("turns/somebody-is-faster", setup_nobody_waits, finish,
              THREADS(both_wait, take_2, send), BOUND(2, 3)),
-    SCENARIO(
-        "turns/somebody-is-faster-and-nothing-is-offered", setup_nobody_waits,
-        finish, THREADS(both_wait, take_2, send),
-        PLANTED("return-offers-nothing",
-                "a receive that comes back behind another does not offer what "
-                "it gives up"),
-        BOUND(2, 2)),
+    TWIN("turns/somebody-is-faster-and-nothing-is-offered",
+         "return-offers-nothing",
+         "a receive that comes back behind another does not offer what it "
+         "gives up",
+         BOUND(2, 2)),
     SCENARIO("turns/promised-then-suspended", setup_one_promised, finish,
              THREADS(only_first, suspend_and_resume), BOUND(4, 0)),
-    SCENARIO("turns/promised-then-suspended-for-ever", setup_one_promised,
-             finish, THREADS(only_first, suspend_and_resume),
-             PLANTED("resume-tells-nobody", "a resume does not look who waits"),
-             BOUND(4, 0)),
+    TWIN("turns/promised-then-suspended-for-ever", "resume-tells-nobody",
+         "a resume does not look who waits", BOUND(4, 0)),
     SCENARIO("turns/cancelled", setup_two_wait, finish,
              THREADS(cancel_first, only_second, send), BOUND(2, 4)),
-    SCENARIO("turns/cancelled-passes-nothing-on", setup_two_wait, finish,
-             THREADS(cancel_first, only_second, send),
-             PLANTED("cancel-passes-nothing-on",
-                     "a cancelled receive does not look at the next (MSG-10)"),
-             BOUND(2, 2)),
-    SCENARIO("turns/cancelled-keeps-its-reservation", setup_two_wait, finish,
-             THREADS(cancel_first, only_second, send),
-             PLANTED("cancel-keeps-its-reservation",
-                     "a cancelled receive keeps what it was promised (MSG-10)"),
-             BOUND(2, 2)),
-    SCENARIO("turns/cancelled-is-called-nevertheless", setup_two_wait, finish,
-             THREADS(cancel_first, only_second, send),
-             PLANTED("cancel-does-not-settle",
-                     "a cancel does not wait for its wake-up (OPER-3)"),
-             BOUND(2, 2)),
+    TWIN("turns/cancelled-passes-nothing-on", "cancel-passes-nothing-on",
+         "a cancelled receive does not look at the next (MSG-10)", BOUND(2, 2)),
+    TWIN(
+        "turns/cancelled-keeps-its-reservation", "cancel-keeps-its-reservation",
+        "a cancelled receive keeps what it was promised (MSG-10)", BOUND(2, 2)),
+    TWIN("turns/cancelled-is-called-nevertheless", "cancel-does-not-settle",
+         "a cancel does not wait for its wake-up (OPER-3)", BOUND(2, 2)),
     SCENARIO("turns/batch-cancelled", setup_batch_waits, finish,
              THREADS(cancel_first, only_second, send_2), BOUND(2, 3)),
     SCENARIO("turns/batch-leaves-what-is-promised", setup_batch_promised,
              finish, THREADS(first_takes_a_batch, second_finds_its_own)),
-    SCENARIO("turns/batch-takes-what-is-promised", setup_batch_promised, finish,
-             THREADS(first_takes_a_batch, second_finds_its_own),
-             PLANTED("take-ignores-reservations",
-                     "a take under the lock ignores reservations (MBOX-2)")),
+    TWIN("turns/batch-takes-what-is-promised", "take-ignores-reservations",
+         "a take under the lock ignores reservations (MBOX-2)"),
     SCENARIO("turns/batch-and-a-late-sender", setup_batch_promised, finish,
              THREADS(first_takes_a_batch, only_second, send), BOUND(2, 3)),
     SCENARIO("turns/started-again", setup_two_wait, finish,
              THREADS(first_starts_again, only_second, send_2), BOUND(2, 3)),
-    SCENARIO(
-        "turns/started-again-with-its-old-ticket", setup_two_wait, finish,
-        THREADS(first_starts_again, only_second, send_2),
-        PLANTED("receive-keeps-its-ticket",
-                "a receive that is started again goes before those who wait"),
-        BOUND(2, 2)),
+    TWIN("turns/started-again-with-its-old-ticket", "receive-keeps-its-ticket",
+         "a receive that is started again goes before those who wait",
+         BOUND(2, 2)),
     {0},
 };

@@ -9,38 +9,17 @@
  * finish: whoever still sleeps was forgotten.
  */
 #include "explorer/scenarios/bell.h"
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include <string.h>
 
-static struct box box;
 static struct box other;
 static lbx_signal *notice;
 
 /* ---- Setups ---- */
 
-static void
-setup(void)
-{
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
-}
-
-static void
-setup_two(void)
-{
-    box_create(&other, LBX_KIND_UNBOUNDED, NULL);
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
-}
-
-// Room for one, which is taken: who sends must wait.
-static void
-setup_full(void)
-{
-    BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
-               with.overflow = LBX_OVERFLOW_BLOCK);
-    EXPECT_OK(box_try_send(&box));
-}
+STEP(setup_two, box_create(&other, LBX_KIND_UNBOUNDED, NULL), setup())
 
 static void
 setup_signal(void)
@@ -50,38 +29,7 @@ setup_signal(void)
 
 /* ---- Receivers ---- */
 
-static void
-send(void)
-{
-    EXPECT_OK(box_try_send(&box));
-}
-
-static void
-send_2(void)
-{
-    send();
-    send();
-}
-
-static void
-receive(void)
-{
-    EXPECT_OK(box_receive(&box, LBX_FOREVER));
-}
-
-static void
-receive_2(void)
-{
-    receive();
-    receive();
-}
-
-static void
-receive_3(void)
-{
-    receive_2();
-    receive();
-}
+STEP(receive_3, receive_2(), receive())
 
 // Polls once, then gives up; passes on what it got nevertheless.
 static void
@@ -155,18 +103,8 @@ end_in_waker(void)
 
 /* ---- Senders ---- */
 
-static void
-send_waiting(void)
-{
-    EXPECT_OK(box_send(&box, LBX_FOREVER));
-}
-
-static void
-send_waiting_2(void)
-{
-    send_waiting();
-    send_waiting();
-}
+STEP(send_waiting, EXPECT_OK(box_send(&box, LBX_FOREVER)))
+STEP(send_waiting_2, send_waiting(), send_waiting())
 
 static void
 try_send(void)
@@ -265,32 +203,13 @@ select_and_cancel(void)
         send();
 }
 
-static void
-send_other(void)
-{
-    EXPECT_OK(box_try_send(&other));
-}
+STEP(send_other, EXPECT_OK(box_try_send(&other)))
 
 /* ---- Signals ---- */
 
-static void
-notify(void)
-{
-    lbx_signal_notify(notice);
-}
-
-static void
-await_notice(void)
-{
-    EXPECT_OK(lbx_signal_wait_until(notice, LBX_FOREVER));
-}
-
-static void
-await_and_notify(void)
-{
-    await_notice();
-    notify();
-}
+STEP(notify, lbx_signal_notify(notice))
+STEP(await_notice, EXPECT_OK(lbx_signal_wait_until(notice, LBX_FOREVER)))
+STEP(await_and_notify, await_notice(), notify())
 
 static void
 await_and_cancel(void)
@@ -336,12 +255,6 @@ send_and_flush(void)
 /* ---- Ends ---- */
 
 static void
-finish(void)
-{
-    box_finish(&box, true);
-}
-
-static void
 finish_two(void)
 {
     box_drain(&other);
@@ -353,15 +266,12 @@ finish_two(void)
     lbx_consumer_unref(box.out);
 }
 
-static void
-finish_signal(void)
-{
-    lbx_signal_unref(notice);
-}
+STEP(finish_signal, lbx_signal_unref(notice))
 
 const struct scenario waiting_scenarios[] = {
     SCENARIO("receive/cancelled", setup, finish,
              THREADS(receive_and_cancel, receive, send), BOUND(2, 3)),
+    LOST_WAKE("receive/lost-wake", BOUND(2, 2)),
     SCENARIO("receive/timed-out", setup, finish,
              THREADS(receive_for_a_while, send), BOUND(3, 5)),
     SCENARIO("receive/timed-out-passes-on", setup, finish,
@@ -370,12 +280,10 @@ const struct scenario waiting_scenarios[] = {
              BOUND(3, 5)),
     SCENARIO("receive/ended-in-its-waker", setup, finish,
              THREADS(end_in_waker, receive, send_2), BOUND(2, 3)),
-    SCENARIO("receive/lost-wake", setup, finish,
-             THREADS(receive_and_cancel, receive, send),
-             PLANTED("lost-wake", "the system swallows a wake-up"),
-             BOUND(2, 2)),
     SCENARIO("send/hand-over", setup_full, finish,
              THREADS(send_waiting, receive_2)),
+    LOST_WAKE("send/lost-wake"),
+    LOSING("send/losing-a-sender's-changes", 1 + 0),
     SCENARIO("send/two-wait", setup_full, finish,
              THREADS(send_waiting, send_waiting, receive_3), BOUND(2, 3)),
     SCENARIO("send/one-waits-twice", setup_full, finish,
@@ -388,44 +296,31 @@ const struct scenario waiting_scenarios[] = {
              THREADS(send_for_a_while, receive)),
     SCENARIO("send/timed-out-passes-on", setup_full, finish,
              THREADS(send_for_a_while, send_waiting, receive_2), BOUND(2, 3)),
-    SCENARIO("send/lost-wake", setup_full, finish,
-             THREADS(send_waiting, receive_2),
-             PLANTED("lost-wake", "the system swallows a wake-up")),
     SCENARIO("select/two-mailboxes", setup_two, finish_two,
              THREADS(select_one, send, send_other), BOUND(2, 3)),
     SCENARIO("select/loser-passes-on", setup_two, finish_two,
              THREADS(select_one, receive, send, send_other), BOUND(1, 2)),
     SCENARIO("select/cancelled", setup_two, finish_two,
              THREADS(select_and_cancel, receive, send), BOUND(2, 3)),
-    SCENARIO("select/cancelled-keeps-its-reservation", setup_two, finish_two,
-             THREADS(select_and_cancel, receive, send),
-             PLANTED("cancel-keeps-its-reservation",
-                     "a cancelled receive keeps what it was promised"),
-             BOUND(2, 2)),
+    TWIN("select/cancelled-keeps-its-reservation",
+         "cancel-keeps-its-reservation",
+         "a cancelled receive keeps what it was promised", BOUND(2, 2)),
     SCENARIO("select/lost-wake", setup_two, finish_two,
              THREADS(select_one, send),
              PLANTED("lost-wake", "the system swallows a wake-up")),
     SCENARIO("signal/one-waits", setup_signal, finish_signal,
              THREADS(notify, await_notice)),
+    LOST_WAKE("signal/lost-wake"),
+    LOSING("signal/losing-a-waiter's-changes", 1 + 1),
     SCENARIO("signal/two-wait", setup_signal, finish_signal,
              THREADS(notify, await_and_notify, await_and_notify), BOUND(3, 5)),
     SCENARIO("signal/cancelled", setup_signal, finish_signal,
              THREADS(await_and_cancel, await_notice, notify)),
-    SCENARIO("signal/cancelled-keeps-the-notice", setup_signal, finish_signal,
-             THREADS(await_and_cancel, await_notice, notify),
-             PLANTED("cancelled-wait-keeps-the-notice",
-                     "a wait that was notified and is cancelled tells nobody "
-                     "(SIGNAL-2)")),
+    TWIN("signal/cancelled-keeps-the-notice", "cancelled-wait-keeps-the-notice",
+         "a wait that was notified and is cancelled tells nobody (SIGNAL-2)"),
     SCENARIO("signal/timed-out", setup_signal, finish_signal,
              THREADS(await_for_a_while, await_notice, notify), BOUND(3, 5)),
-    SCENARIO("signal/lost-wake", setup_signal, finish_signal,
-             THREADS(notify, await_notice),
-             PLANTED("lost-wake", "the system swallows a wake-up")),
     SCENARIO("flush/waits-for-the-last", setup, finish,
              THREADS(send_and_flush, receive), BOUND(2, 3)),
-    SCENARIO("send/losing-a-sender's-changes", setup_full, finish,
-             THREADS(send_waiting, receive_2), .lose = 1 + 0),
-    SCENARIO("signal/losing-a-waiter's-changes", setup_signal, finish_signal,
-             THREADS(notify, await_notice), .lose = 1 + 1),
     {0},
 };

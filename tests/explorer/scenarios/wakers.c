@@ -4,12 +4,11 @@
  * a poll with another. The one of the last poll is called, and no other.
  */
 #include "explorer/scenarios/bell.h"
-#include "explorer/scenarios/box.h"
+#include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 #include <string.h>
 
-static struct box box;
 static lbx_signal *notice;
 static lbx_operation operation;
 static struct bell bells[2];
@@ -21,26 +20,15 @@ static void
 setup_receive(void)
 {
     memset(bells, 0, sizeof(bells));
-    box_create(&box, LBX_KIND_UNBOUNDED, NULL);
+    setup();
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
 }
 
 static void
-setup_full(void)
-{
-    lbx_mailbox_options options = box_options();
-
-    memset(bells, 0, sizeof(bells));
-    options.capacity_messages = 1;
-    options.overflow = LBX_OVERFLOW_BLOCK;
-    box_create(&box, LBX_KIND_BOUNDED, &options);
-    EXPECT_OK(box_try_send(&box));
-}
-
-static void
 setup_send(void)
 {
+    memset(bells, 0, sizeof(bells));
     setup_full();
     message = (void *)(uintptr_t)ledger_message();
     EXPECT_OK(lbx_producer_send_init(&operation, box.in, message, LBX_FOREVER));
@@ -49,6 +37,7 @@ setup_send(void)
 static void
 setup_flush(void)
 {
+    memset(bells, 0, sizeof(bells));
     setup_full();
     EXPECT_OK(lbx_mailbox_flush_init(&operation, lbx_producer_mailbox(box.in),
                                      LBX_FOREVER));
@@ -91,95 +80,42 @@ wait_with_another_waker(void)
     bell_put_away(&bells[1]);
 }
 
-static void
-send(void)
-{
-    EXPECT_OK(box_try_send(&box));
-}
-
-static void
-take(void)
-{
-    EXPECT(box_try_receive(&box));
-}
-
-static void
-notify(void)
-{
-    lbx_signal_notify(notice);
-}
+STEP(take, EXPECT(box_try_receive(&box)))
+STEP(notify, lbx_signal_notify(notice))
 
 /* ---- Ends ---- */
 
-static void
-finish(void)
-{
-    lbx_operation_fini(&operation);
-    box_finish(&box, true);
-}
+STEP(finish_operation, lbx_operation_fini(&operation), finish())
 
 static void
 finish_receive(void)
 {
     ledger_received((uint64_t)(uintptr_t)message);
-    finish();
+    finish_operation();
 }
 
-static void
-finish_send(void)
-{
-    ledger_sent((uint64_t)(uintptr_t)message);
-    finish();
-}
-
-static void
-finish_signal(void)
-{
-    lbx_operation_fini(&operation);
-    lbx_signal_unref(notice);
-}
+STEP(finish_send, ledger_sent((uint64_t)(uintptr_t)message), finish_operation())
+STEP(finish_signal, lbx_operation_fini(&operation), lbx_signal_unref(notice))
 
 /* One that must hold, with a waker that comes late and with one that is
  * exchanged, and twins of both. */
 #define EXCHANGES(what, begin, cause, end, planted)                            \
-    {                                                                          \
-        .name = "wakers/" what "-late",                                        \
-        .setup = begin,                                                        \
-        .thread = {wait_with_late_waker, cause},                               \
-        .finish = end,                                                         \
-        .bound = 3,                                                            \
-        .full_bound = 5,                                                       \
-    },                                                                         \
-        {                                                                      \
-            .name = "wakers/" what "-late-is-not-called",                      \
-            .bug = "a second poll does not change the waker",                  \
-            .mutant = planted,                                                 \
-            .setup = begin,                                                    \
-            .thread = {wait_with_late_waker, cause},                           \
-            .finish = end,                                                     \
-            .bound = 2,                                                        \
-            .full_bound = 2,                                                   \
-        },                                                                     \
-        {                                                                      \
-            .name = "wakers/" what "-another",                                 \
-            .setup = begin,                                                    \
-            .thread = {wait_with_another_waker, cause},                        \
-            .finish = end,                                                     \
-            .bound = 3,                                                        \
-            .full_bound = 5,                                                   \
-        },                                                                     \
-    {                                                                          \
-        .name = "wakers/" what "-another-is-not-called",                       \
-        .bug = "a second poll does not change the waker", .mutant = planted,   \
-        .setup = begin, .thread = {wait_with_another_waker, cause},            \
-        .finish = end, .bound = 2, .full_bound = 2,                            \
-    }
+    EXCHANGE("wakers/" what "-late", wait_with_late_waker, begin, cause, end,  \
+             planted),                                                         \
+        EXCHANGE("wakers/" what "-another", wait_with_another_waker, begin,    \
+                 cause, end, planted)
+
+#define EXCHANGE(name_, wait, begin, cause, end, planted)                      \
+    SCENARIO(name_, begin, end, THREADS(wait, cause), BOUND(3, 5)),            \
+        TWIN(name_ "-is-not-called", planted,                                  \
+             "a second poll does not change the waker", BOUND(2, 2))
 
 const struct scenario wakers_scenarios[] = {
     EXCHANGES("receive", setup_receive, send, finish_receive,
               "receive-keeps-its-waker"),
     EXCHANGES("send", setup_send, take, finish_send, "send-keeps-its-waker"),
-    EXCHANGES("flush", setup_flush, take, finish, "flush-keeps-its-waker"),
+    EXCHANGES("flush", setup_flush, take, finish_operation,
+              "flush-keeps-its-waker"),
     EXCHANGES("signal", setup_signal, notify, finish_signal,
               "signal-keeps-its-waker"),
     {0},

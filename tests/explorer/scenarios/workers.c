@@ -134,17 +134,8 @@ setup_with(int64_t threads)
     stage_run();
 }
 
-static void
-setup_one(void)
-{
-    setup_with(1);
-}
-
-static void
-setup_two(void)
-{
-    setup_with(2);
-}
+STEP(setup_one, setup_with(1))
+STEP(setup_two, setup_with(2))
 
 static void
 setup_busy(void)
@@ -216,29 +207,10 @@ setup_boss(void)
 
 /* ---- Threads ---- */
 
-static void
-worker_0(void)
-{
-    explorer_be_thread(0);
-}
-
-static void
-worker_1(void)
-{
-    explorer_be_thread(1);
-}
-
-static void
-worker_2(void)
-{
-    explorer_be_thread(2);
-}
-
-static void
-stop(void)
-{
-    lbx__dispatcher_stop(stage->dispatcher);
-}
+STEP(worker_0, explorer_be_thread(0))
+STEP(worker_1, explorer_be_thread(1))
+STEP(worker_2, explorer_be_thread(2))
+STEP(stop, lbx__dispatcher_stop(stage->dispatcher))
 
 static void
 tell(void)
@@ -267,11 +239,7 @@ tell_first_and_boss(void)
     stop();
 }
 
-static void
-tell_first(void)
-{
-    stage_tell(&first);
-}
+STEP(tell_first, stage_tell(&first))
 
 // What lbx__thread_pools_end_idle() does.
 static void
@@ -313,94 +281,59 @@ free_slot(void)
 
 /* ---- Ends ---- */
 
-static void
-finish(void)
-{
-    stage_finish();
-}
-
 const struct scenario workers_scenarios[] = {
-    SCENARIO("workers/one", setup_one, finish, THREADS(worker_0, tell_both),
-             BOUND(2, 4)),
-    SCENARIO("workers/one-sleeps-without-a-look", setup_one, finish,
-             THREADS(worker_0, tell_both),
-             PLANTED("sleeps-without-a-look",
-                     "a worker goes to sleep without a last look (DISP-2)"),
-             BOUND(2, 4)),
-    SCENARIO("workers/one-is-not-woken", setup_one, finish,
+    SCENARIO("workers/one", setup_one, stage_finish,
+             THREADS(worker_0, tell_both), BOUND(2, 4)),
+    TWIN("workers/one-sleeps-without-a-look", "sleeps-without-a-look",
+         "a worker goes to sleep without a last look (DISP-2)", BOUND(2, 4)),
+    SCENARIO("workers/one-is-not-woken", setup_one, stage_finish,
              THREADS(worker_0, tell), PLANTED("lost-wake", "a wake-up is lost"),
              BOUND(2, 3)),
-    SCENARIO("workers/two", setup_two, finish,
+    SCENARIO("workers/two", setup_two, stage_finish,
              THREADS(worker_0, worker_1, tell), BOUND(1, 3)),
-    SCENARIO("workers/one-is-busy", setup_busy, finish,
+    SCENARIO("workers/one-is-busy", setup_busy, stage_finish,
              THREADS(worker_0, worker_1, tell_both), BOUND(1, 3)),
-    SCENARIO(
-        "workers/one-is-busy-and-told-nobody", setup_busy, finish,
-        THREADS(worker_0, worker_1, tell_both),
-        PLANTED(
-            "finders-tell-nobody",
-            "a worker that found something does not wake the next (DISP-3)"),
-        BOUND(1, 2)),
-    SCENARIO("workers/one-is-busy-and-the-other-sleeps-without-a-look",
-             setup_busy, finish, THREADS(worker_0, worker_1, tell_both),
-             PLANTED("sleeps-without-a-look",
-                     "a worker goes to sleep without a last look (DISP-2)"),
-             BOUND(1, 2)),
-    SCENARIO("workers/one-is-stuck", setup_stuck, finish,
+    TWIN("workers/one-is-busy-and-told-nobody", "finders-tell-nobody",
+         "a worker that found something does not wake the next (DISP-3)",
+         BOUND(1, 2)),
+    TWIN("workers/one-is-busy-and-the-other-sleeps-without-a-look",
+         "sleeps-without-a-look",
+         "a worker goes to sleep without a last look (DISP-2)", BOUND(1, 2)),
+    SCENARIO("workers/one-is-stuck", setup_stuck, stage_finish,
              THREADS(worker_0, worker_1, tell), BOUND(1, 2)),
-    SCENARIO(
-        "workers/one-is-stuck-and-nobody-watches", setup_stuck, finish,
-        THREADS(worker_0, worker_1, tell),
-        PLANTED("nobody-watches",
-                "nobody looks at the slot of a worker that is busy (DISP-5)"),
-        BOUND(1, 2)),
-    SCENARIO(
-        "workers/one-is-stuck-and-calls-no-watcher", setup_stuck, finish,
-        THREADS(worker_0, worker_1, tell),
-        PLANTED(
-            "watchers-are-not-called",
-            "a slot is used, nobody watches, and nobody is called (DISP-5)"),
-        BOUND(1, 2)),
+    TWIN("workers/one-is-stuck-and-nobody-watches", "nobody-watches",
+         "nobody looks at the slot of a worker that is busy (DISP-5)",
+         BOUND(1, 2)),
+    TWIN("workers/one-is-stuck-and-calls-no-watcher", "watchers-are-not-called",
+         "a slot is used, nobody watches, and nobody is called (DISP-5)",
+         BOUND(1, 2)),
     {
         .name = "workers/two-are-stuck",
         .setup = setup_two_stuck,
         .thread = {worker_0, worker_1, worker_2, tell_first_and_boss},
-        .finish = finish,
+        .finish = stage_finish,
         .bound = 1,
         .full_bound = 1,
         .full_only = true, // a minute
     },
-    SCENARIO(
-        "workers/two-are-stuck-and-the-finder-calls-no-watcher",
-        setup_two_stuck, finish,
-        THREADS(worker_0, worker_1, worker_2, tell_first_and_boss),
-        PLANTED(
-            "finders-call-no-watcher",
-            "a slot is used while one searches, who finds work and does not "
-            "look at slots (DISP-5)"),
-        BOUND(1, 1)),
-    SCENARIO("workers/rests-after-its-last-actor", setup_crew, finish,
+    TWIN("workers/two-are-stuck-and-the-finder-calls-no-watcher",
+         "finders-call-no-watcher",
+         "a slot is used while one searches, who finds work and does not look "
+         "at slots (DISP-5)",
+         BOUND(1, 1)),
+    SCENARIO("workers/rests-after-its-last-actor", setup_crew, stage_finish,
              THREADS(worker_0, tell_first, rest), BOUND(2, 3)),
-    SCENARIO("workers/rests-while-it-is-called", setup_crew, finish,
-             THREADS(worker_0, tell_first, rest),
-             PLANTED("givers-look-later",
-                     "who has given a cell looks for sleepers then (DISP-6)"),
-             BOUND(2, 3)),
-    SCENARIO("workers/rests-and-is-counted", setup_crews, finish,
+    TWIN("workers/rests-while-it-is-called", "givers-look-later",
+         "who has given a cell looks for sleepers then (DISP-6)", BOUND(2, 3)),
+    SCENARIO("workers/rests-and-is-counted", setup_crews, stage_finish,
              THREADS(worker_0, rest_all, count_twice), BOUND(2, 3)),
-    SCENARIO(
-        "workers/rests-uncounted", setup_crews, finish,
-        THREADS(worker_0, rest_all, count_twice),
-        PLANTED("resting-pools-do-not-count",
-                "a pool that rests is on the list no more, and not yet counted "
-                "(THPOOL-3)"),
-        BOUND(2, 3)),
-    SCENARIO("workers/one-steals-two", setup_boss, finish,
+    TWIN("workers/rests-uncounted", "resting-pools-do-not-count",
+         "a pool that rests is on the list no more, and not yet counted "
+         "(THPOOL-3)",
+         BOUND(2, 3)),
+    SCENARIO("workers/one-steals-two", setup_boss, stage_finish,
              THREADS(worker_0, worker_1, free_slot), BOUND(1, 2)),
-    SCENARIO("workers/one-steals-two-and-tells-nobody", setup_boss, finish,
-             THREADS(worker_0, worker_1, free_slot),
-             PLANTED("thieves-tell-nobody",
-                     "a thief does not say what it has moved (DISP-2)"),
-             BOUND(1, 2)),
+    TWIN("workers/one-steals-two-and-tells-nobody", "thieves-tell-nobody",
+         "a thief does not say what it has moved (DISP-2)", BOUND(1, 2)),
     {0},
 };
