@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Of our own time: what a scenario costs does not depend on who else runs.
+// Of our own time: what a scenario costs does not depend on what else runs.
 static double
 seconds_now(void)
 {

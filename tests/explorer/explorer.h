@@ -47,7 +47,7 @@ struct scenario {
     /* A twin: the same scenario with a planted bug, which must be found. Says
      * what is wrong; NULL for scenarios that must hold. */
     const char *bug;
-    /* Names the bug to the scenario or to a place in planted.txt
+    /* Names the bug to the scenario or to an entry of planted.txt
      * (explorer_mutant()), or to the machine
      * ("lost-wake" ...; see machine.h). */
     const char *mutant;
@@ -137,7 +137,7 @@ extern const lbx_clock explorer_clock;
 int explorer_thread(void);
 
 /* The thread that the library made in setup(), the first, the second...: its
- * place in the scenario. Joining it waits for the end of this. */
+ * number in the scenario. Joining it waits for the end of this. */
 void explorer_be_thread(unsigned which);
 
 /* True in a twin whose mutant has this name; for bugs in scenarios. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fibers: stacks that take turns on one thread of the system.
+ * Fibers: stacks that run one at a time on one thread of the system.
  *
  * Only what the explorer needs: start a function on a fresh stack, switch to
  * another stack, forget a stack half way through.

@@ -2,7 +2,7 @@
 /*
  * Threads, sleep and time, as a model.
  *
- * There is no scheduler apart: the running thread asks the search who is next
+ * There is no scheduler apart: the running thread asks the search which is next
  * and switches there directly, or simply goes on.
  *
  * MACHINE-1  Exactly one of the fibers runs; `machine.running` names it.
@@ -47,7 +47,7 @@ static struct made {
 } made[EXPLORER_THREADS];
 static unsigned made_count;
 
-// Asks who makes the next step and lets it. Returns when it is our turn.
+// Asks which thread makes the next step and lets it. Returns when it is ours.
 static void
 go_on(void)
 {
@@ -191,7 +191,7 @@ lbx__futex_wait(_Atomic(uint32_t) *word, uint32_t expected, int64_t wait_ns)
     self->ticket = machine.tickets++;
     self->until_ns = machine.now_ns + wait_ns;
     reach(word, wait_ns < 0 ? OP_LOCAL : OP_TIMEOUT);
-    if (self->state == ASLEEP_FOR) { // nobody woke us: the time is up
+    if (self->state == ASLEEP_FOR) { // no thread woke us: the time is up
         search.steps[search.depth - 1].changed = true;
         if (machine.now_ns < self->until_ns)
             machine.now_ns = self->until_ns;
@@ -320,7 +320,7 @@ lbx__thread_index(void)
     return (unsigned)(machine.running + 1);
 }
 
-// In the place of the system's, like all of the above.
+// Instead of the system's, like all of the above.
 int
 pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                void *(*body)(void *), void *argument)
@@ -490,7 +490,7 @@ start_threads(void)
         thread->changes = 0;
         thread->clock = 0;
         fiber_start(&thread->fiber, thread_entry);
-        // Up to its first shared operation it can disturb nobody.
+        // Up to its first shared operation it can disturb no thread.
         machine.running = (int)machine.thread_count++;
         fiber_switch(&machine.main, &thread->fiber);
     }

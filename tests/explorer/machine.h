@@ -7,7 +7,7 @@
  * Before each step the machine asks the search which thread makes it.
  *
  * Mutants it knows, for twins without a line in the source:
- *   "lost-wake"       the first wake-up that would wake somebody is swallowed
+ *   "lost-wake"       the first wake-up that would wake a thread is swallowed
  *   "lost-write:T:N"  the Nth change that thread T makes to shared memory is
  *                     undone, although T believes in it
  */
@@ -25,7 +25,7 @@ enum op_kind {
     OP_WRITE,
     OP_WAIT,     /* compares a word and perhaps falls asleep on it */
     OP_WAIT_FOR, /* the same with a limit, counted from now */
-    OP_WAKE,     /* wakes who sleeps on a word */
+    OP_WAKE,     /* wakes threads that sleep on a word */
     OP_TIMEOUT,  /* a sleep runs out; time moves */
     OP_WOKEN,    /* goes on after a sleep that could have run out instead */
     OP_LOCAL,    /* goes on; touches nothing shared */
@@ -55,7 +55,7 @@ struct thread {
         SPINNING,   /* may be chosen once what it read has changed: MACHINE-4 */
         ENDED,
     } state;
-    /* Where it has paused, each place for itself, since loops nest. */
+    /* Where it has paused, each position apart, since loops nest. */
     struct pause {
         const void *caller;
         /* Since the last pause here: which addresses it looked at, one bit

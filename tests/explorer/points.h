@@ -7,7 +7,7 @@
  * of its own, before the store's; base/atomic.h leaves the order open, which
  * makes no difference in the product.
  *
- * And what the bugs in planted.txt ask: is it my turn?
+ * And what the bugs in planted.txt ask: am I planted now?
  */
 #ifndef LBX_EXPLORER_POINTS_H
 #define LBX_EXPLORER_POINTS_H

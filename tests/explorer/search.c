@@ -225,7 +225,7 @@ search_settle(void)
 
 /* ---- Choices ---- */
 
-// SEARCH-2: who is asleep after the last step.
+// SEARCH-2: the threads that are asleep after the last step.
 static unsigned
 still_asleep(void)
 {
@@ -320,7 +320,7 @@ conclude(void)
         explorer_fail(__FILE__, __LINE__, "%s",
                       machine.frozen >= 0
                           ? "a thread that stopped holds up the others"
-                      : spinning ? "livelock: nobody changes what is spun on"
+                      : spinning ? "livelock: no thread changes what is spun on"
                                  : "deadlock: all threads sleep");
     machine.outcome = OUTCOME_COMPLETE;
     for (unsigned i = 0; i < machine.thread_count; i++) {

@@ -34,7 +34,7 @@ struct step {
     uint16_t earlier; /* 1 + the last step before in the same bucket; 0 */
     uint8_t thread;
     uint8_t kind;
-    bool changed; /* changed memory or who sleeps */
+    bool changed; /* changed memory or which threads sleep */
     /* Sets of threads, one bit each. */
     uint8_t runnable;
     uint8_t asleep;  /* known from elsewhere: need not be tried here */

@@ -5,8 +5,8 @@
  * Random little programs of two or three threads, over a few words, made of
  * every operation that the machine knows, are run twice: through every
  * schedule there is, and through those that SEARCH_ALL keeps. The set of ends
- * (what every thread saw, what memory holds, who still sleeps) must be the
- * same: an end that only brute force finds is a hole in the reduction.
+ * (what every thread saw, what memory holds, which threads still sleep) must be
+ * the same: an end that only brute force finds is a hole in the reduction.
  */
 #include "selfcheck.h"
 

@@ -2,22 +2,22 @@
 /*
  * Asking: an answer, a cancel, a timeout and the end of the one that was asked,
  * all at once (ASK-1, ASK-2). The question has been told in setup(). A promise
- * always hears, whatever its cell was before and whoever suspends it.
+ * always hears, whatever its cell was before, also when it is suspended.
  */
-#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
+#include "explorer/scenarios/wakeup.h"
 
 #include "actor/core/system.h"
 
 #include <string.h>
 
 static struct player asked;
-static struct player asking;  /* for whom answers are */
-static struct player earlier; /* whose cell the promise has now */
+static struct player asking;  /* gets the answers */
+static struct player earlier; /* its cell is the promise's now */
 static lbx_operation ask;
 static lbx_envelope answer;
-static struct bell bell;
+static struct wakeup wakeup;
 
 static void
 reply(lbx_context *context)
@@ -49,7 +49,7 @@ reset(void)
     memset(&asking, 0, sizeof(asking));
     memset(&earlier, 0, sizeof(earlier));
     memset(&ask, 0, sizeof(ask));
-    memset(&bell, 0, sizeof(bell));
+    memset(&wakeup, 0, sizeof(wakeup));
     asked.plays = reply;
     stage_create();
     stage_spawn(&asked);
@@ -59,7 +59,7 @@ reset(void)
 static void
 begin(int64_t deadline_ns)
 {
-    lbx_waker waker = bell_waker(&bell);
+    lbx_waker waker = wakeup_waker(&wakeup);
     lbx_envelope question;
 
     question = lbx_envelope_of(stage_message(&asked), 0);
@@ -109,12 +109,12 @@ note(lbx_status status)
 {
     if (status == LBX_OK)
         ledger_received((uint64_t)(uintptr_t)answer.message);
-    bell_put_away(&bell);
+    wakeup_retire(&wakeup);
     lbx_operation_fini(&ask);
 }
 
-STEP(await, note(bell_wait(&bell, &ask)))
-STEP(await_answer, EXPECT_OK(bell_wait(&bell, &ask)), note(LBX_OK))
+STEP(await, note(wakeup_wait(&wakeup, &ask)))
+STEP(await_answer, EXPECT_OK(wakeup_wait(&wakeup, &ask)), note(LBX_OK))
 
 static void
 await_soon(void)
@@ -139,7 +139,7 @@ STEP(stop, lbx_ref_stop(asked.ref))
 static void
 finish_answered(void)
 {
-    lbx_waker waker = bell_waker(&bell);
+    lbx_waker waker = wakeup_waker(&wakeup);
 
     stage_run();
     EXPECT_OK(lbx_operation_poll(&ask, &waker));
@@ -158,12 +158,12 @@ finish_watched(void)
 const struct scenario asks_scenarios[] = {
     SCENARIO("asks/answered", setup, stage_finish,
              THREADS(await_answer, stage_run)),
-    TWIN("asks/nobody-is-woken", "lost-wake", "a wake-up is lost"),
+    TWIN("asks/no-thread-is-woken", "lost-wake", "a wake-up is lost"),
     SCENARIO("asks/cancelled", setup, stage_finish, THREADS(cancel, stage_run)),
     TWIN("asks/cancelled-and-the-answer-is-forgotten",
          "leaving-forgets-the-answer",
          "an ask that leaves does not take its answer out (ASK-2)"),
-    TWIN("asks/cancelled-and-answered-nevertheless", "answers-to-nobody",
+    TWIN("asks/cancelled-and-answered-nevertheless", "answers-after-the-ask",
          "an answer is kept for an ask that has left (ASK-2)"),
     TWIN("asks/cancelled-and-freed", "promises-do-not-count",
          "the promise does not count (ASK-1)"),
@@ -173,15 +173,16 @@ const struct scenario asks_scenarios[] = {
              THREADS(await, stop, stage_run), BOUND(1, 3)),
     SCENARIO("asks/suspended", setup_suspended, finish_answered,
              THREADS(stage_run, stage_run), BOUND(2, 3)),
-    TWIN("asks/suspended-and-deaf", "promises-are-deaf",
+    TWIN("asks/suspended-and-not-answered", "suspended-promises-wait",
          "a promise that is suspended does not hear its answer", BOUND(2, 3)),
     SCENARIO("asks/suspended-in-an-earlier-life", setup_after_suspended,
              finish_answered, THREADS(stage_run, stage_run), BOUND(2, 3)),
-    TWIN("asks/suspended-in-an-earlier-life-and-deaf", "promises-are-deaf",
+    TWIN("asks/suspended-in-an-earlier-life-and-not-answered",
+         "suspended-promises-wait",
          "a promise does not hear because its cell once did not", BOUND(2, 3)),
     SCENARIO("asks/watched", setup_watched, finish_watched,
              THREADS(cancel, stage_run)),
-    TWIN("asks/watched-in-vain", "promises-tell-nobody",
-         "a promise does not tell who watches it (ACTOR-7)"),
+    TWIN("asks/watched-in-vain", "promises-notify-no-watcher",
+         "a promise does not notify its watchers (ACTOR-7)"),
     {0},
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells: who owns them, their end, and their next life (CELL-1 to CELL-5).
+ * Cells: their owner, their end, and their next life (CELL-1 to CELL-5).
  *
  * The threads send, stop and run cells. Whatever is left when they have ended
- * is run in finish(): a message whose cell nobody would run is missing then.
+ * is run in finish(): a message whose cell no worker would run is missing then.
  */
 #include "explorer/scenarios/players.h"
 #include "explorer/scenarios/scenarios.h"
@@ -19,7 +19,7 @@ setup(void)
     stage_run();
 }
 
-// It has a message already, so that there is a turn to give up.
+// It has a message already, so that there is a run to end.
 STEP(setup_at_work, setup(), stage_tell(&first))
 
 // It has had more than a mailbox, and goes the long way from then on.
@@ -118,15 +118,15 @@ const struct scenario cells_scenarios[] = {
     SCENARIO("cells/two-senders", setup_at_work, finish_handled,
              THREADS(tell, tell, stage_run), BOUND(2, 0)),
     TWIN("cells/given-up-without-a-look", "release-does-not-look",
-         "who gives a cell up does not look for work then (CELL-2)",
+         "a worker that releases a cell does not look for work then (CELL-2)",
          BOUND(1, 2)),
     TWIN("cells/looked-at-before-it-is-given-up", "release-looks-first",
-         "who gives a cell up looks for work first (CELL-2)", BOUND(1, 2)),
+         "a worker that releases a cell looks for work first (CELL-2)",
+         BOUND(1, 2)),
     SCENARIO("cells/two-messages", setup, finish_handled,
              THREADS(tell_2, stage_run)),
     TWIN("cells/a-sender-does-not-wake", "senders-do-not-wake",
-         "who adds work does not look whether "
-         "somebody has the cell (CELL-2)"),
+         "a sender does not look whether the cell is owned (CELL-2)"),
     SCENARIO("cells/two-workers", setup_at_work, finish_handled,
              THREADS(tell, stage_run, stage_run), BOUND(2, 3)),
     TWIN("cells/two-owners", "wake-takes-what-is-taken",
@@ -154,16 +154,16 @@ const struct scenario cells_scenarios[] = {
              PLANTED("end-keeps-the-generation",
                      "the generation is not raised at the end (CELL-3)")),
     SCENARIO(
-        "cells/reused-while-somebody-owns-it", setup_stopped, finish_reused,
+        "cells/reused-while-it-is-owned", setup_stopped, finish_reused,
         THREADS(tell, work_and_spawn, stage_run),
         PLANTED(
-            "free-cells-are-nobodys",
+            "free-cells-have-no-owner",
             "a cell from the free list is taken without `scheduled` (CELL-4)"),
         BOUND(1, 2)),
     ALSO("cells/reused-with-two-workers", BOUND(1, 3)),
     SCENARIO("cells/stopped-late", setup_poisoned, finish_reused,
              THREADS(stop, work_and_spawn)),
-    TWIN("cells/stopped-late-whoever-it-is", "stop-is-for-any-life",
+    TWIN("cells/stopped-late-in-any-life", "stop-is-for-any-life",
          "a stop is for any life (ACTOR-8)"),
     SCENARIO("cells/watched", setup_watch, finish_watch,
              THREADS(stage_run, stage_run), BOUND(2, 3)),

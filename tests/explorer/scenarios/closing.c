@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Close against send, receive, close and letting go (CLOSE-1 to CLOSE-6): no
- * accepted message is lost but by an event, nobody sleeps on, nothing leaks.
+ * Close against send, receive, close and unref (CLOSE-1 to CLOSE-6): no
+ * accepted message is lost without an event, no thread sleeps on, nothing
+ * leaks.
  */
 #include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
 
 static struct box dead;
 
-// Its room is counted apart from its lanes.
+// Its capacity is counted apart from its lanes.
 static void
 setup_full_deque(void)
 {
@@ -64,7 +65,7 @@ send_or_closed(void)
 
 STEP(send_or_closed_2, send_or_closed(), send_or_closed())
 
-// CLOSE-1: who was refused once is refused ever after.
+// CLOSE-1: a sender that was refused once is refused ever after.
 static void
 send_twice_to_full(void)
 {
@@ -130,9 +131,9 @@ close_into_hand(void)
     EXPECT(lbx_mailbox_is_empty(lbx_producer_mailbox(box.in)));
 }
 
-STEP(send_and_let_go, send_or_closed(), lbx_producer_unref(box.in))
-STEP(receive_and_let_go, box_receive_all(&box), lbx_consumer_unref(box.out))
-STEP(let_go_of_consumer, lbx_consumer_unref(box.out))
+STEP(send_and_unref, send_or_closed(), lbx_producer_unref(box.in))
+STEP(receive_and_unref, box_receive_all(&box), lbx_consumer_unref(box.out))
+STEP(unref_consumer, lbx_consumer_unref(box.out))
 
 /* ---- Ends ---- */
 
@@ -156,7 +157,7 @@ finish_dead_letters(void)
     lbx_consumer_unref(dead.out);
 }
 
-STEP(finish_let_go, ledger_check(true))
+STEP(finish_unreferenced, ledger_check(true))
 
 const struct scenario closing_scenarios[] = {
     SCENARIO("close/send-and-receive", setup, finish,
@@ -195,11 +196,11 @@ const struct scenario closing_scenarios[] = {
              THREADS(send_twice_to_full, close_draining, try_receive),
              BOUND(2, 3)),
     TWIN("close/full-and-refused-too-soon", "refused-too-soon",
-         "CLOSED is answered before every lane is closed (MBOX-7)", .bound = 2),
+         "CLOSED is returned before every lane is closed (MBOX-7)", .bound = 2),
     SCENARIO("close/two-lanes-refused", setup_two_lanes, finish,
              THREADS(send_to_two_lanes, close_draining)),
     TWIN("close/two-lanes-refused-too-soon", "refused-too-soon",
-         "CLOSED is answered before every lane is closed (MBOX-7)"),
+         "CLOSED is returned before every lane is closed (MBOX-7)"),
     SCENARIO("close/to-dead-letters", setup_dead_letters, finish_dead_letters,
              THREADS(send_waiting, close_to_dead_letters, try_receive),
              BOUND(2, 3)),
@@ -213,9 +214,9 @@ const struct scenario closing_scenarios[] = {
              THREADS(send_waiting, close_draining, receive_all), BOUND(2, 3)),
     SCENARIO("close/stop", setup, finish,
              THREADS(stop, send_or_closed, receive_all), BOUND(2, 3)),
-    SCENARIO("close/last-producer-goes", setup, finish_let_go,
-             THREADS(send_and_let_go, receive_and_let_go), BOUND(2, 4)),
-    SCENARIO("close/both-go", setup, finish_let_go,
-             THREADS(send_and_let_go, let_go_of_consumer), BOUND(3, 5)),
+    SCENARIO("close/last-producer-goes", setup, finish_unreferenced,
+             THREADS(send_and_unref, receive_and_unref), BOUND(2, 4)),
+    SCENARIO("close/both-go", setup, finish_unreferenced,
+             THREADS(send_and_unref, unref_consumer), BOUND(3, 5)),
     {0},
 };

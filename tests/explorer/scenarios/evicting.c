@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message that a send evicts (DROP_OLDEST) is taken by nobody who would tell:
- * the eviction itself must look who waited for it to go.
+ * A message that a send evicts (DROP_OLDEST) is taken by no receiver: the
+ * eviction itself must look for waiters that its end concerns.
  */
-#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/wakeup.h"
 
 #include <string.h>
 
 static lbx_operation operations[2];
-static struct bell bells[2];
+static struct wakeup wakeups[2];
 static void *messages[2];
 
 /* ---- Setups ---- */
@@ -21,7 +21,7 @@ setup_empty(void)
     BOX_CREATE(&box, LBX_KIND_BOUNDED, with.capacity_messages = 1,
                with.overflow = LBX_OVERFLOW_DROP_OLDEST);
     memset(operations, 0, sizeof(operations));
-    memset(bells, 0, sizeof(bells));
+    memset(wakeups, 0, sizeof(wakeups));
 }
 
 STEP(setup_one, setup_empty(), send())
@@ -29,7 +29,7 @@ STEP(setup_one, setup_empty(), send())
 static void
 poll_pending(int i)
 {
-    lbx_waker waker = bell_waker(&bells[i]);
+    lbx_waker waker = wakeup_waker(&wakeups[i]);
 
     EXPECT(lbx_operation_poll(&operations[i], &waker) == LBX_PENDING);
 }
@@ -103,14 +103,14 @@ close_and_look(void)
 static void
 second_hears_of_the_close(void)
 {
-    bell_await(&bells[1]);
-    EXPECT(bell_wait(&bells[1], &operations[1]) == LBX_CLOSED);
+    wakeup_await(&wakeups[1]);
+    EXPECT(wakeup_wait(&wakeups[1], &operations[1]) == LBX_CLOSED);
 }
 
 static void
 flush_hears_of_it(void)
 {
-    bell_await(&bells[0]);
+    wakeup_await(&wakeups[0]);
     EXPECT_OK(lbx_operation_poll(&operations[0], NULL));
 }
 
@@ -130,7 +130,8 @@ const struct scenario evicting_scenarios[] = {
              THREADS(send_and_take, close_draining, second_hears_of_the_close),
              BOUND(3, 4)),
     TWIN("evict/forgets-that-it-is-closed", "evict-forgets-closed",
-         "an eviction that empties a closed mailbox tells nobody", BOUND(2, 2)),
+         "an eviction that empties a closed mailbox wakes no receiver",
+         BOUND(2, 2)),
     SCENARIO("evict/empty-and-closed-is-closed", setup_two_wait,
              finish_operations, THREADS(send_and_take, close_and_look),
              BOUND(3, 5)),

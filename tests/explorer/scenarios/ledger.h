@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger: who sent what, who received what, and whether that is right.
+ * The ledger: which thread sent and received what, and whether that is right.
  *
  * Each thread writes its own page only; ledger_check() compares them at the
- * end. A message is a small number that names its sender and its place in that
+ * end. A message is a small number that names its sender and its number in that
  * sender's order.
  */
 #ifndef LBX_EXPLORER_LEDGER_H

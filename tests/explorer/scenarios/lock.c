@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * src/base/lock.c: one at a time, and nobody sleeps on a free lock.
+ * src/base/lock.c: one at a time, and no thread sleeps on a free lock.
  *
  * The rest of the library is explored with patient spins: a thread that finds
  * the lock taken waits there until its holder lets go, and never gets as far

@@ -130,8 +130,7 @@ timed_receive(void)
     lbx__futex_wait(&world.word, 1, LBX_MS);
     if (take())
         return;
-    // Time moved, or the sender woke us and somebody else took it; there is
-    // nobody else.
+    // Time has moved: no other thread takes messages.
     EXPECT(explorer_clock.now_ns(NULL) >= began + LBX_MS);
     world.taken[3]++; // timeouts
 }

@@ -1,87 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service of stores: asking, running, telling, giving up, sleeping (SVC-1
- * to SVC-6, THREAD-1 to THREAD-3). Every errand ends once and is not touched
- * afterwards; no wake-up is lost; no letter is.
+ * The service of stores: starting, running, finishing and cancelling calls,
+ * and sleeping (SVC-1 to SVC-6, THREAD-1 to THREAD-3). Every call ends once and
+ * is not touched afterwards; no wake-up is lost, and no letter.
  */
 #include "explorer/points.h"
 
-#include "explorer/scenarios/office.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/testbed.h"
 
-STEP(setup_thread, office_open(true, 2))
-STEP(setup_alone, office_open(true, 1))
-STEP(setup_here, office_open(false, 2))
-STEP(setup_shared, office_open_shared(2))
-STEP(sender, EXPECT_OK(office_await(office_send())), office_leave())
-STEP(receiver, EXPECT_OK(office_await(office_receive())), office_leave())
+STEP(setup_thread, testbed_open(true, 2))
+STEP(setup_alone, testbed_open(true, 1))
+STEP(setup_here, testbed_open(false, 2))
+STEP(setup_shared, testbed_open_shared(2))
+STEP(sender, EXPECT_OK(testbed_await(testbed_send())), testbed_leave())
+STEP(receiver, EXPECT_OK(testbed_await(testbed_receive())), testbed_leave())
 
-/* Gives up what it has only just asked for. */
+/* Cancels a call that it has only just started. */
 static void
 undecided_sender(void)
 {
-    struct errand *errand = office_send();
+    struct testbed_call *call = testbed_send();
 
-    office_cancel(errand);
-    (void)office_await(errand);
-    office_leave();
+    testbed_cancel(call);
+    (void)testbed_await(call);
+    testbed_leave();
 }
 
 static void
 undecided_receiver(void)
 {
-    struct errand *errand = office_receive();
+    struct testbed_call *call = testbed_receive();
 
-    office_cancel(errand);
-    (void)office_await(errand);
-    office_leave();
+    testbed_cancel(call);
+    (void)testbed_await(call);
+    testbed_leave();
 }
 
-STEP(ticker, office_tick(), office_leave())
-STEP(outsider, office_send_from_outside(), office_leave())
+STEP(ticker, testbed_tick(), testbed_leave())
+STEP(outsider, testbed_send_from_outside(), testbed_leave())
 
 const struct scenario service_scenarios[] = {
-    SCENARIO("service/a-send-is-given-up", setup_alone, office_check,
-             THREADS(office_work, undecided_sender), BOUND(5, 6)),
-    TWIN("service/groups-stay-asked", "groups-stay-asked",
-         "a call that a turn has taken is given up as if nobody had",
+    SCENARIO("service/a-send-is-given-up", setup_alone, testbed_check,
+             THREADS(testbed_work, undecided_sender), BOUND(5, 6)),
+    TWIN("service/batches-stay-waiting", "batches-stay-waiting",
+         "a call that a batch has taken is cancelled as if it waited",
          BOUND(2, 2)),
-    TWIN("service/the-end-rings-nobody", "the-end-rings-nobody",
+    TWIN("service/the-end-wakes-no-thread", "the-end-wakes-no-thread",
          "a store is closed while its thread sleeps", BOUND(2, 2)),
-    SCENARIO("service/a-wait-is-given-up", setup_alone, office_check,
-             THREADS(office_work, undecided_receiver), BOUND(5, 6)),
+    SCENARIO("service/a-wait-is-given-up", setup_alone, testbed_check,
+             THREADS(testbed_work, undecided_receiver), BOUND(5, 6)),
     TWIN("service/given-up-waits-again", "given-up-waits-again",
-         "a receive that is given up while it is tried waits on", BOUND(2, 2)),
-    SCENARIO("service/a-tick-comes-back", setup_alone, office_check,
-             THREADS(office_work, ticker), BOUND(5, 6)),
+         "a receive that is cancelled while it is tried waits on", BOUND(2, 2)),
+    SCENARIO("service/a-tick-comes-back", setup_alone, testbed_check,
+             THREADS(testbed_work, ticker), BOUND(5, 6)),
     TWIN("service/ticks-are-slept-through", "ticks-are-slept-through",
          "a tick does not wake the thread", BOUND(2, 2)),
-    SCENARIO("service/a-send-ends-a-wait", setup_thread, office_check,
-             THREADS(office_work, receiver, sender), BOUND(3, 4)),
-    TWIN("service/asking-rings-nobody", "asking-rings-nobody",
+    SCENARIO("service/a-send-ends-a-wait", setup_thread, testbed_check,
+             THREADS(testbed_work, receiver, sender), BOUND(3, 4)),
+    TWIN("service/calls-wake-no-thread", "calls-wake-no-thread",
          "the thread sleeps through a call", BOUND(2, 2)),
     TWIN("service/the-sleeper-says-nothing", "the-sleeper-says-nothing",
-         "nobody knows that the thread sleeps (THREAD-1)", BOUND(2, 2)),
-    TWIN("service/the-bell-is-read-late", "the-bell-is-read-late",
-         "the bell is read when the lock is free again (THREAD-1)",
+         "the thread does not mark that it sleeps (THREAD-1)", BOUND(2, 2)),
+    TWIN("service/notifications-are-read-late", "notifications-are-read-late",
+         "notifications are counted after the lock was released (THREAD-1)",
          BOUND(2, 2)),
     SCENARIO("service/a-wait-is-given-up-when-it-ends", setup_thread,
-             office_check, THREADS(office_work, undecided_receiver, sender),
+             testbed_check, THREADS(testbed_work, undecided_receiver, sender),
              BOUND(3, 4)),
     TWIN("service/ends-are-not-marked", "ends-are-not-marked",
-         "a call that is being told is told again", BOUND(2, 2)),
+         "a call that is being finished is finished again", BOUND(2, 2)),
     TWIN("service/done-stays-in-its-list", "done-stays-in-its-list",
-         "a call that was given up when it was done is told again (SVC-6)",
+         "a call that was cancelled when it was done is finished again (SVC-6)",
          BOUND(2, 2)),
-    SCENARIO("service/one-of-two-is-given-up", setup_thread, office_check,
-             THREADS(office_work, undecided_sender, sender), BOUND(3, 4)),
-    SCENARIO("service/another-process-rings", setup_shared, office_check,
-             THREADS(office_work, receiver, outsider), BOUND(3, 4)),
-    TWIN("service/the-bell-is-not-heard", "the-bell-is-not-heard",
-         "another process rings in vain (THREAD-3)", BOUND(2, 2)),
-    SCENARIO("service/here-a-send-ends-a-wait", setup_here, office_check,
+    SCENARIO("service/one-of-two-is-given-up", setup_thread, testbed_check,
+             THREADS(testbed_work, undecided_sender, sender), BOUND(3, 4)),
+    SCENARIO("service/another-process-rings", setup_shared, testbed_check,
+             THREADS(testbed_work, receiver, outsider), BOUND(3, 4)),
+    TWIN("service/notifications-are-not-seen", "notifications-are-not-seen",
+         "the notification of another process is not seen (THREAD-3)",
+         BOUND(2, 2)),
+    SCENARIO("service/here-a-send-ends-a-wait", setup_here, testbed_check,
              THREADS(receiver, sender)),
-    SCENARIO("service/here-a-wait-is-given-up", setup_here, office_check,
+    SCENARIO("service/here-a-wait-is-given-up", setup_here, testbed_check,
              THREADS(undecided_receiver, sender)),
     {0},
 };

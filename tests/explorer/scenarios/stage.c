@@ -14,7 +14,7 @@ enum {
 
 lbx_system *stage;
 
-/* Whom each message is for: written before it is told. */
+/* The actor each message is for: written before it is told. */
 static const struct player *meant_for[MESSAGES];
 
 static lbx_status

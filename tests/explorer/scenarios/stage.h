@@ -15,7 +15,7 @@ struct player {
     lbx_ref ref;
     /* What else it does with a message. */
     void (*plays)(lbx_context *context);
-    /* Its own turns': ACTOR-1. */
+    /* Set while it runs: ACTOR-1. */
     bool busy;
     unsigned handled;
     unsigned notices;

@@ -4,13 +4,13 @@
  * and timeout on either side (MSG-10, WAIT-3, WAIT-4), select (WAIT-8),
  * signals, flush.
  *
- * A thread that gives up may find that it was served after all. It then does
- * for the others what it would have left to them, so that everybody else can
- * finish: whoever still sleeps was forgotten.
+ * A thread that cancels may find that it was served after all. It then does for
+ * the others what it would have left to them, so that all of them can finish: a
+ * thread that still sleeps was forgotten.
  */
-#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/wakeup.h"
 
 #include <string.h>
 
@@ -67,13 +67,13 @@ receive_for_a_while(void)
 static void
 receive_by_waker(void)
 {
-    struct bell bell = {0};
+    struct wakeup wakeup = {0};
     lbx_operation operation;
     void *message = NULL;
 
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
-    EXPECT_OK(bell_wait(&bell, &operation));
+    EXPECT_OK(wakeup_wait(&wakeup, &operation));
     ledger_received((uint64_t)(uintptr_t)message);
     lbx_operation_fini(&operation);
 }
@@ -83,17 +83,17 @@ receive_by_waker(void)
 static void
 end_in_waker(void)
 {
-    static struct bell bell;
+    static struct wakeup wakeup;
     static lbx_operation operation;
     static void *message;
-    lbx_waker waker = bell_waker(&bell);
+    lbx_waker waker = wakeup_waker(&wakeup);
 
-    memset(&bell, 0, sizeof(bell));
+    memset(&wakeup, 0, sizeof(wakeup));
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
-    bell.to_end = &operation;
+    wakeup.to_end = &operation;
     if (lbx_operation_poll(&operation, &waker) == LBX_PENDING) {
-        bell_await(&bell);
+        wakeup_await(&wakeup);
     } else {
         ledger_received((uint64_t)(uintptr_t)message);
         lbx_operation_fini(&operation);
@@ -163,7 +163,7 @@ select_one(void)
     lbx_operation_fini(&both);
     lbx_operation_fini(&children[0]);
     lbx_operation_fini(&children[1]);
-    // A message in the place of the one that somebody else may wait for.
+    // A message instead of the one that another thread may wait for.
     if (index == 0)
         send();
 }
@@ -172,8 +172,8 @@ select_one(void)
 static void
 select_and_cancel(void)
 {
-    struct bell bell = {0};
-    lbx_waker waker = bell_waker(&bell);
+    struct wakeup wakeup = {0};
+    lbx_waker waker = wakeup_waker(&wakeup);
     lbx_operation children[2];
     lbx_operation *list[2] = {&children[0], &children[1]};
     lbx_operation both;
@@ -189,7 +189,7 @@ select_and_cancel(void)
     status = lbx_operation_poll(&both, &waker);
     if (status == LBX_PENDING)
         EXPECT(lbx_operation_cancel(&both) == LBX_CANCELLED);
-    bell_put_away(&bell);
+    wakeup_retire(&wakeup);
     for (size_t i = 0; i < 2; i++)
         EXPECT(lbx_operation_status(&children[i]) ==
                (i == index ? LBX_OK : LBX_CANCELLED));
@@ -316,8 +316,9 @@ const struct scenario waiting_scenarios[] = {
              THREADS(notify, await_and_notify, await_and_notify), BOUND(3, 5)),
     SCENARIO("signal/cancelled", setup_signal, finish_signal,
              THREADS(await_and_cancel, await_notice, notify)),
-    TWIN("signal/cancelled-keeps-the-notice", "cancelled-wait-keeps-the-notice",
-         "a wait that was notified and is cancelled tells nobody (SIGNAL-2)"),
+    TWIN(
+        "signal/cancelled-keeps-the-notice", "cancelled-wait-keeps-the-notice",
+        "a wait that was notified and is cancelled does not notify (SIGNAL-2)"),
     SCENARIO("signal/timed-out", setup_signal, finish_signal,
              THREADS(await_for_a_while, await_notice, notify), BOUND(3, 5)),
     SCENARIO("flush/waits-for-the-last", setup, finish,

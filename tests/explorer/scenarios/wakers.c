@@ -3,15 +3,15 @@
  * Wakers that come late or are exchanged: a poll without one, then with one;
  * a poll with another. The one of the last poll is called, and no other.
  */
-#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/wakeup.h"
 
 #include <string.h>
 
 static lbx_signal *notice;
 static lbx_operation operation;
-static struct bell bells[2];
+static struct wakeup wakeups[2];
 static void *message;
 
 /* ---- Setups: operations that have not been polled ---- */
@@ -19,7 +19,7 @@ static void *message;
 static void
 setup_receive(void)
 {
-    memset(bells, 0, sizeof(bells));
+    memset(wakeups, 0, sizeof(wakeups));
     setup();
     EXPECT_OK(
         lbx_consumer_receive_init(&operation, box.out, &message, LBX_FOREVER));
@@ -28,7 +28,7 @@ setup_receive(void)
 static void
 setup_send(void)
 {
-    memset(bells, 0, sizeof(bells));
+    memset(wakeups, 0, sizeof(wakeups));
     setup_full();
     message = (void *)(uintptr_t)ledger_message();
     EXPECT_OK(lbx_producer_send_init(&operation, box.in, message, LBX_FOREVER));
@@ -37,7 +37,7 @@ setup_send(void)
 static void
 setup_flush(void)
 {
-    memset(bells, 0, sizeof(bells));
+    memset(wakeups, 0, sizeof(wakeups));
     setup_full();
     EXPECT_OK(lbx_mailbox_flush_init(&operation, lbx_producer_mailbox(box.in),
                                      LBX_FOREVER));
@@ -46,7 +46,7 @@ setup_flush(void)
 static void
 setup_signal(void)
 {
-    memset(bells, 0, sizeof(bells));
+    memset(wakeups, 0, sizeof(wakeups));
     EXPECT_OK(lbx_signal_create(&explorer_memory, &explorer_clock, &notice));
     EXPECT_OK(lbx_signal_wait_init(&operation, notice, LBX_FOREVER));
 }
@@ -57,27 +57,27 @@ static void
 wait_with_late_waker(void)
 {
     if (lbx_operation_poll(&operation, NULL) == LBX_PENDING)
-        EXPECT_OK(bell_wait(&bells[0], &operation));
-    bell_put_away(&bells[0]);
+        EXPECT_OK(wakeup_wait(&wakeups[0], &operation));
+    wakeup_retire(&wakeups[0]);
 }
 
 static void
 wait_with_another_waker(void)
 {
-    lbx_waker one = bell_waker(&bells[0]);
-    lbx_waker other = bell_waker(&bells[1]);
+    lbx_waker one = wakeup_waker(&wakeups[0]);
+    lbx_waker other = wakeup_waker(&wakeups[1]);
 
     if (lbx_operation_poll(&operation, &one) == LBX_PENDING) {
         lbx_status status = lbx_operation_poll(&operation, &other);
 
-        bell_put_away(&bells[0]);
+        wakeup_retire(&wakeups[0]);
         if (status == LBX_PENDING) {
-            bell_await(&bells[1]);
-            EXPECT_OK(bell_wait(&bells[1], &operation));
+            wakeup_await(&wakeups[1]);
+            EXPECT_OK(wakeup_wait(&wakeups[1], &operation));
         }
     }
     EXPECT_OK(lbx_operation_status(&operation));
-    bell_put_away(&bells[1]);
+    wakeup_retire(&wakeups[1]);
 }
 
 STEP(take, EXPECT(box_try_receive(&box)))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers that sleep and are woken: no cell is left while everybody sleeps
+ * Workers that sleep and are woken: no cell is left while all of them sleep
  * (DISP-2), and none while one worker sleeps and the others are busy (DISP-3,
- * DISP-5), those included that a thief is moving. Nor does anybody touch a
+ * DISP-5), those included that a thief is moving. No thread touches a
  * dispatcher whose last actor it has woken (DISP-6).
  *
- * The dispatcher's threads are threads of the scenario. Whoever tells waits
- * until it has been heard: a cell that nobody runs shows as a deadlock.
+ * The dispatcher's threads are threads of the scenario. A sender waits until
+ * its message was handled: a cell that no worker runs shows as a deadlock.
  */
 #include "explorer/scenarios/scenarios.h"
 #include "explorer/scenarios/stage.h"
@@ -83,7 +83,7 @@ tell_all(lbx_context *context)
     stage_tell(&others[1]);
 }
 
-// Tells another, who lands in its worker's slot, and waits for it.
+// Tells another, which lands in its worker's slot, and waits for it.
 static void
 play_first_with_second(lbx_context *context)
 {
@@ -101,17 +101,17 @@ wait_for_second(lbx_context *context)
 
 // The actor leaves its dispatcher, as one that ends does (THPOOL-1).
 static void
-leave_crew(lbx_context *context)
+leave_pool(lbx_context *context)
 {
     context->cell->runnable.dispatcher = stage->dispatcher;
     set(&first_is_done);
 }
 
 static void
-leave_crews(lbx_context *context)
+leave_pools(lbx_context *context)
 {
     (void)lbx__thread_pools_leave(&pools, pool, 0);
-    leave_crew(context);
+    leave_pool(context);
 }
 
 /* ---- Setups ---- */
@@ -164,34 +164,34 @@ setup_two_stuck(void)
 
 // The first has a dispatcher of its own.
 static void
-setup_crew(void)
+setup_pool(void)
 {
     lbx__dispatcher_options options = {
         .name = "pool", .threads = 1, .throughput = 1};
 
     setup_with(0);
-    first.plays = leave_crew;
+    first.plays = leave_pool;
     EXPECT_OK(lbx__dispatcher_create(&stage->dispatching, &options, &pool));
     lbx__cell_of(first.ref.word)->runnable.dispatcher = pool;
 }
 
 // The same, as one of several, and told.
 static void
-setup_crews(void)
+setup_pools(void)
 {
     lbx__dispatcher_options options = {
         .name = "pool", .threads = 1, .throughput = 1};
 
     setup_with(0);
     memset(&pools, 0, sizeof(pools));
-    first.plays = leave_crews;
+    first.plays = leave_pools;
     EXPECT_OK(lbx__thread_pools_enter(&pools, &stage->dispatching, &options,
                                       false, &pool));
     lbx__cell_of(first.ref.word)->runnable.dispatcher = pool;
     stage_tell(&first);
 }
 
-// Whoever steals the first and the second is busy with the first.
+// A thief of the first and the second is busy with the first.
 static void
 setup_boss(void)
 {
@@ -293,7 +293,7 @@ const struct scenario workers_scenarios[] = {
              THREADS(worker_0, worker_1, tell), BOUND(1, 3)),
     SCENARIO("workers/one-is-busy", setup_busy, stage_finish,
              THREADS(worker_0, worker_1, tell_both), BOUND(1, 3)),
-    TWIN("workers/one-is-busy-and-told-nobody", "finders-tell-nobody",
+    TWIN("workers/one-is-busy-and-wakes-no-other", "finders-wake-no-other",
          "a worker that found something does not wake the next (DISP-3)",
          BOUND(1, 2)),
     TWIN("workers/one-is-busy-and-the-other-sleeps-without-a-look",
@@ -301,11 +301,11 @@ const struct scenario workers_scenarios[] = {
          "a worker goes to sleep without a last look (DISP-2)", BOUND(1, 2)),
     SCENARIO("workers/one-is-stuck", setup_stuck, stage_finish,
              THREADS(worker_0, worker_1, tell), BOUND(1, 2)),
-    TWIN("workers/one-is-stuck-and-nobody-watches", "nobody-watches",
-         "nobody looks at the slot of a worker that is busy (DISP-5)",
+    TWIN("workers/one-is-stuck-and-none-watches", "no-worker-watches",
+         "no worker looks at the slot of one that is busy (DISP-5)",
          BOUND(1, 2)),
     TWIN("workers/one-is-stuck-and-calls-no-watcher", "watchers-are-not-called",
-         "a slot is used, nobody watches, and nobody is called (DISP-5)",
+         "a slot is used, no worker watches, and none is called (DISP-5)",
          BOUND(1, 2)),
     {
         .name = "workers/two-are-stuck",
@@ -316,16 +316,18 @@ const struct scenario workers_scenarios[] = {
         .full_bound = 1,
         .full_only = true, // a minute
     },
-    TWIN("workers/two-are-stuck-and-the-finder-calls-no-watcher",
-         "finders-call-no-watcher",
-         "a slot is used while one searches, who finds work and does not look "
-         "at slots (DISP-5)",
-         BOUND(1, 1)),
-    SCENARIO("workers/rests-after-its-last-actor", setup_crew, stage_finish,
+    TWIN(
+        "workers/two-are-stuck-and-the-finder-calls-no-watcher",
+        "finders-call-no-watcher",
+        "a slot is used while one searches, which finds work and does not look "
+        "at slots (DISP-5)",
+        BOUND(1, 1)),
+    SCENARIO("workers/rests-after-its-last-actor", setup_pool, stage_finish,
              THREADS(worker_0, tell_first, rest), BOUND(2, 3)),
     TWIN("workers/rests-while-it-is-called", "givers-look-later",
-         "who has given a cell looks for sleepers then (DISP-6)", BOUND(2, 3)),
-    SCENARIO("workers/rests-and-is-counted", setup_crews, stage_finish,
+         "a sender that has given a cell looks for sleepers then (DISP-6)",
+         BOUND(2, 3)),
+    SCENARIO("workers/rests-and-is-counted", setup_pools, stage_finish,
              THREADS(worker_0, rest_all, count_twice), BOUND(2, 3)),
     TWIN("workers/rests-uncounted", "resting-pools-do-not-count",
          "a pool that rests is on the list no more, and not yet counted "
@@ -333,7 +335,7 @@ const struct scenario workers_scenarios[] = {
          BOUND(2, 3)),
     SCENARIO("workers/one-steals-two", setup_boss, stage_finish,
              THREADS(worker_0, worker_1, free_slot), BOUND(1, 2)),
-    TWIN("workers/one-steals-two-and-tells-nobody", "thieves-tell-nobody",
+    TWIN("workers/one-steals-two-and-wakes-no-other", "thieves-wake-no-other",
          "a thief does not say what it has moved (DISP-2)", BOUND(1, 2)),
     {0},
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A post office; see office.h. */
+/* A service under test; see testbed.h. */
 #include "explorer/points.h"
 
 #include "base/alloc.h"
 #include "base/park.h"
-#include "explorer/scenarios/office.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/testbed.h"
 #include "post/rules/receipt.h"
 #include "post/service/internal.h"
 
 #include <string.h>
 
-struct errand {
-    lbx_call call; /* first */
+struct testbed_call {
+    lbx_call base; /* first */
     union {
         lbx_send_request send;
         lbx_receive_request receive;
@@ -34,13 +34,13 @@ static struct {
     lbx__service *service;
     _Atomic(uint32_t) clients;
     lbx__storage storage;
-    _Atomic(uint32_t) bell;
+    _Atomic(uint32_t) notifications;
     _Atomic(uint32_t) outside; /* letters that another process has put there */
     lbx__rules rules;
     uint64_t ticket;
-    unsigned sent[EXPLORER_THREADS + 1]; /* by thread, for office_check() */
+    unsigned sent[EXPLORER_THREADS + 1]; /* by thread, for testbed_check() */
     unsigned received[EXPLORER_THREADS + 1];
-} office;
+} testbed;
 
 /* ---- Storage ---- */
 
@@ -66,7 +66,7 @@ static uint64_t
 commit(lbx__storage *storage)
 {
     (void)storage;
-    return ++office.ticket;
+    return ++testbed.ticket;
 }
 
 static lbx_status
@@ -92,29 +92,29 @@ durability(lbx__storage *storage)
 }
 
 static uint32_t
-bell(lbx__storage *storage)
+notifications(lbx__storage *storage)
 {
     (void)storage;
-    return lbx__load(&office.bell, seq_cst);
+    return lbx__load(&testbed.notifications, seq_cst);
 }
 
 static void
-ring(lbx__storage *storage)
+notify(lbx__storage *storage)
 {
     (void)storage;
-    (void)lbx__add(&office.bell, 1, seq_cst);
-    lbx__futex_wake(&office.bell, 1);
+    (void)lbx__add(&testbed.notifications, 1, seq_cst);
+    lbx__futex_wake(&testbed.notifications, 1);
 }
 
 static void
-sleep_on_bell(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
+sleep_until_notified(lbx__storage *storage, uint32_t seen, int64_t wait_ns)
 {
     (void)storage;
-    lbx__futex_wait(&office.bell, seen, wait_ns);
+    lbx__futex_wait(&testbed.notifications, seen, wait_ns);
 }
 
 static bool
-is_called(const lbx__storage *storage)
+has_join_request(const lbx__storage *storage)
 {
     (void)storage;
     return false;
@@ -127,7 +127,7 @@ close_storage(lbx__storage *storage)
 }
 
 static const lbx__storage_ops plain_ops = {
-    .scheme = "office",
+    .scheme = "testbed",
     .begin = begin,
     .get = get,
     .commit = commit,
@@ -138,17 +138,17 @@ static const lbx__storage_ops plain_ops = {
 };
 
 static const lbx__storage_ops shared_ops = {
-    .scheme = "office",
+    .scheme = "testbed",
     .begin = begin,
     .get = get,
     .commit = commit,
     .flush = flush,
     .now = now,
     .durability = durability,
-    .notifications = bell,
-    .notify = ring,
-    .sleep = sleep_on_bell,
-    .has_join_request = is_called,
+    .notifications = notifications,
+    .notify = notify,
+    .sleep = sleep_until_notified,
+    .has_join_request = has_join_request,
     .close = close_storage,
 };
 
@@ -156,7 +156,7 @@ static lbx_status
 open_storage(void *context, lbx__storage **ret)
 {
     (void)context;
-    *ret = &office.storage;
+    *ret = &testbed.storage;
     return LBX_OK;
 }
 
@@ -168,7 +168,7 @@ lbx__rules_open(lbx__storage *storage, const lbx__rules_options *options,
 {
     (void)storage;
     (void)options;
-    *ret = &office.rules;
+    *ret = &testbed.rules;
     return LBX_OK;
 }
 
@@ -182,7 +182,7 @@ uint64_t
 lbx__box_record_commit(lbx__rules *rules)
 {
     (void)rules;
-    return lbx__storage_commit(&office.storage);
+    return lbx__storage_commit(&testbed.storage);
 }
 
 size_t
@@ -221,8 +221,8 @@ lbx__receive_apply(lbx__rules *rules, const lbx_receive_request *request,
     (void)request;
     (void)before;
     *ret_count = 0;
-    if (office.storage.ops == &shared_ops)
-        rules->letters += lbx__exchange(&office.outside, 0u, seq_cst);
+    if (testbed.storage.ops == &shared_ops)
+        rules->letters += lbx__exchange(&testbed.outside, 0u, seq_cst);
     if (rules->letters == 0)
         return LBX_EMPTY;
     rules->letters--;
@@ -314,7 +314,7 @@ lbx__receipt_parse(lbx__mac *mac, const char *text, lbx__receipt *ret)
     return LBX_UNSUPPORTED;
 }
 
-/* ---- Errands ---- */
+/* ---- Calls ---- */
 
 lbx_status
 lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
@@ -324,106 +324,105 @@ lbx_store_init(lbx_store *store, const lbx_store_ops *ops)
 }
 
 static void
-end(struct errand *errand, lbx_status status)
+end(struct testbed_call *call, lbx_status status)
 {
-    errand->status = status;
-    EXPECT(lbx__add(&errand->over, 1, seq_cst) == 0); // once
-    lbx__futex_wake(&errand->over, 1);
+    call->status = status;
+    EXPECT(lbx__add(&call->over, 1, seq_cst) == 0); // once
+    lbx__futex_wake(&call->over, 1);
 }
 
 void
 lbx_call_finish(lbx_call *call, lbx_status status)
 {
-    end((struct errand *)call, status);
+    end((struct testbed_call *)call, status);
 }
 
 lbx_status
 lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
 {
     (void)delivery;
-    ((struct errand *)call)->letters++;
+    ((struct testbed_call *)call)->letters++;
     return LBX_OK;
 }
 
-static struct errand *
+static struct testbed_call *
 make(void)
 {
-    return lbx__zalloc(&explorer_memory, sizeof(struct errand));
+    return lbx__zalloc(&explorer_memory, sizeof(struct testbed_call));
 }
 
-static struct errand *
-begun(struct errand *errand, lbx_status status)
+static struct testbed_call *
+begun(struct testbed_call *call, lbx_status status)
 {
     if (status != LBX_PENDING)
-        end(errand, status);
-    return errand;
+        end(call, status);
+    return call;
 }
 
-struct errand *
-office_send(void)
+struct testbed_call *
+testbed_send(void)
 {
-    lbx_store *store = &office.service->base;
-    struct errand *errand = make();
+    lbx_store *store = &testbed.service->base;
+    struct testbed_call *call = make();
 
-    errand->request.send =
-        (lbx_send_request){{1}, &errand->parcel, 1, &errand->sent};
-    return begun(errand,
-                 store->ops->send(store, &errand->call, &errand->request.send));
+    call->request.send = (lbx_send_request){{1}, &call->parcel, 1, &call->sent};
+    return begun(call,
+                 store->ops->send(store, &call->base, &call->request.send));
 }
 
-struct errand *
-office_receive(void)
+struct testbed_call *
+testbed_receive(void)
 {
-    lbx_store *store = &office.service->base;
-    struct errand *errand = make();
+    lbx_store *store = &testbed.service->base;
+    struct testbed_call *call = make();
 
-    errand->request.receive = (lbx_receive_request){
+    call->request.receive = (lbx_receive_request){
         .box = {1}, .max_letters = 1, .min_letters = 1, .wait_ns = -1};
-    return begun(errand, store->ops->receive(store, &errand->call,
-                                             &errand->request.receive));
+    return begun(
+        call, store->ops->receive(store, &call->base, &call->request.receive));
 }
 
 void
-office_cancel(struct errand *errand)
+testbed_cancel(struct testbed_call *call)
 {
-    lbx_store *store = &office.service->base;
+    lbx_store *store = &testbed.service->base;
 
-    store->ops->cancel(store, &errand->call);
+    store->ops->cancel(store, &call->base);
 }
 
 lbx_status
-office_await(struct errand *errand)
+testbed_await(struct testbed_call *call)
 {
     const int self = explorer_thread() + 1;
     lbx_status status;
 
-    while (lbx__load(&errand->over, seq_cst) == 0)
-        lbx__futex_wait(&errand->over, 0, -1);
-    status = errand->status;
+    while (lbx__load(&call->over, seq_cst) == 0)
+        lbx__futex_wait(&call->over, 0, -1);
+    status = call->status;
     EXPECT(status == LBX_OK || status == LBX_CANCELLED);
-    EXPECT(errand->letters ==
-           (status == LBX_OK && errand->call.kind == LBX_CALL_RECEIVE));
-    office.received[self] += errand->letters;
-    office.sent[self] += status == LBX_OK && errand->call.kind == LBX_CALL_SEND;
-    lbx__free(&explorer_memory, errand, sizeof(*errand));
+    EXPECT(call->letters ==
+           (status == LBX_OK && call->base.kind == LBX_CALL_RECEIVE));
+    testbed.received[self] += call->letters;
+    testbed.sent[self] += status == LBX_OK && call->base.kind == LBX_CALL_SEND;
+    lbx__free(&explorer_memory, call, sizeof(*call));
     return status;
 }
 
 void
-office_tick(void)
+testbed_tick(void)
 {
-    office.service->base.ops->tick(&office.service->base);
+    testbed.service->base.ops->tick(&testbed.service->base);
 }
 
 void
-office_send_from_outside(void)
+testbed_send_from_outside(void)
 {
-    office.sent[explorer_thread() + 1]++;
-    (void)lbx__add(&office.outside, 1, seq_cst);
-    ring(&office.storage);
+    testbed.sent[explorer_thread() + 1]++;
+    (void)lbx__add(&testbed.outside, 1, seq_cst);
+    notify(&testbed.storage);
 }
 
-/* ---- The office ---- */
+/* ---- The service ---- */
 
 /* lbx__service_open() would wait for the thread, which runs when the scenario
  * does: nothing that is asked before it has opened is lost, either. */
@@ -432,10 +431,10 @@ open_service(bool one_thread, unsigned clients, const lbx__storage_ops *ops)
 {
     lbx__service *service = lbx__zalloc(&explorer_memory, sizeof(lbx__service));
 
-    memset(&office, 0, sizeof(office));
-    office.service = service;
-    office.storage.ops = ops;
-    lbx__init(&office.clients, clients);
+    memset(&testbed, 0, sizeof(testbed));
+    testbed.service = service;
+    testbed.storage.ops = ops;
+    lbx__init(&testbed.clients, clients);
     service->options = (lbx__service_options){
         .allocator = &explorer_memory,
         .open = open_storage,
@@ -453,41 +452,41 @@ open_service(bool one_thread, unsigned clients, const lbx__storage_ops *ops)
 }
 
 void
-office_open(bool one_thread, unsigned clients)
+testbed_open(bool one_thread, unsigned clients)
 {
     open_service(one_thread, clients, &plain_ops);
 }
 
 void
-office_open_shared(unsigned clients)
+testbed_open_shared(unsigned clients)
 {
     open_service(true, clients, &shared_ops);
 }
 
 void
-office_work(void)
+testbed_work(void)
 {
     explorer_be_thread(0);
 }
 
 void
-office_leave(void)
+testbed_leave(void)
 {
-    lbx_store *store = &office.service->base;
+    lbx_store *store = &testbed.service->base;
 
-    if (lbx__sub(&office.clients, 1, seq_cst) == 1)
+    if (lbx__sub(&testbed.clients, 1, seq_cst) == 1)
         store->ops->close(store);
 }
 
 void
-office_check(void)
+testbed_check(void)
 {
     unsigned sent = 0, received = 0;
 
     for (int i = 0; i <= EXPLORER_THREADS; i++) {
-        sent += office.sent[i];
-        received += office.received[i];
+        sent += testbed.sent[i];
+        received += testbed.received[i];
     }
-    EXPECT(sent == received + office.rules.letters +
-                       lbx__load(&office.outside, seq_cst));
+    EXPECT(sent == received + testbed.rules.letters +
+                       lbx__load(&testbed.outside, seq_cst));
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is: receives that wait in a row, are granted in vain, come
- * back, are cancelled or started again (WAIT-10, MSG-10, R-34).
+ * The order of receives that wait: they are granted a message that turns out to
+ * be gone and wait again, are cancelled or started again (WAIT-10, MSG-10,
+ * R-34).
  *
  * setup() has the receives wait already, which keeps the scenarios small: the
- * threads do only what may go wrong. Whoever is served sends a message for the
- * other, so that one message is enough for all, and whoever still sleeps was
- * forgotten.
+ * threads do only what may go wrong. A thread that is served sends a message
+ * for the other, so that one message is enough for all, and a thread that still
+ * sleeps was forgotten.
  */
-#include "explorer/scenarios/bell.h"
 #include "explorer/scenarios/box_steps.h"
 #include "explorer/scenarios/scenarios.h"
+#include "explorer/scenarios/wakeup.h"
 
 #include "base/atomic.h"
 #include "base/park.h"
@@ -19,7 +20,7 @@
 
 static struct receiver {
     lbx_operation operation;
-    struct bell bell;
+    struct wakeup wakeup;
     void *messages[2];
     size_t count;
 } receivers[2];
@@ -32,7 +33,7 @@ static _Atomic(uint32_t) has_taken;
 static void
 poll_pending(struct receiver *receiver)
 {
-    lbx_waker waker = bell_waker(&receiver->bell);
+    lbx_waker waker = wakeup_waker(&receiver->wakeup);
 
     EXPECT(lbx_operation_poll(&receiver->operation, &waker) == LBX_PENDING);
 }
@@ -74,7 +75,7 @@ static void
 setup_first_is_back(void)
 {
     setup_two_in_vain();
-    bell_await(&receivers[0].bell);
+    wakeup_await(&receivers[0].wakeup);
     poll_pending(&receivers[0]);
     lbx__init(&first_was_called, 0);
 }
@@ -112,7 +113,7 @@ setup_batch_promised(void)
 }
 
 static void
-setup_nobody_waits(void)
+setup_none_waits(void)
 {
     lbx__init(&has_taken, 0);
     setup();
@@ -135,22 +136,22 @@ note_received(struct receiver *receiver)
 static void
 be_served(struct receiver *receiver)
 {
-    bell_await(&receiver->bell);
-    EXPECT_OK(bell_wait(&receiver->bell, &receiver->operation));
+    wakeup_await(&receiver->wakeup);
+    EXPECT_OK(wakeup_wait(&receiver->wakeup, &receiver->operation));
     note_received(receiver);
     lbx_operation_fini(&receiver->operation);
-    bell_put_away(&receiver->bell);
+    wakeup_retire(&receiver->wakeup);
 }
 
 STEP(first, be_served(&receivers[0]), send())
 STEP(second, be_served(&receivers[1]), send())
 
 static void
-first_in_turn(void)
+first_in_order(void)
 {
-    bell_await(&receivers[0].bell);
+    wakeup_await(&receivers[0].wakeup);
     lbx__store(&first_was_called, 1, seq_cst);
-    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    EXPECT_OK(wakeup_wait(&receivers[0].wakeup, &receivers[0].operation));
     note_received(&receivers[0]);
     lbx_operation_fini(&receivers[0].operation);
     send();
@@ -158,7 +159,7 @@ first_in_turn(void)
 
 // WAIT-10: nothing is for the second while the first waits.
 static void
-second_in_turn(void)
+second_in_order(void)
 {
     be_served(&receivers[1]);
     EXPECT(lbx__load(&first_was_called, seq_cst));
@@ -172,7 +173,7 @@ static void
 cancel_first(void)
 {
     EXPECT(lbx_operation_cancel(&receivers[0].operation) == LBX_CANCELLED);
-    bell_put_away(&receivers[0].bell);
+    wakeup_retire(&receivers[0].wakeup);
     lbx_operation_fini(&receivers[0].operation);
 }
 
@@ -180,8 +181,8 @@ cancel_first(void)
 static void
 first_takes_a_batch(void)
 {
-    bell_await(&receivers[0].bell);
-    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    wakeup_await(&receivers[0].wakeup);
+    EXPECT_OK(wakeup_wait(&receivers[0].wakeup, &receivers[0].operation));
     EXPECT(receivers[0].count == 1 || receivers[0].count == 2);
     for (size_t i = 0; i < receivers[0].count; i++)
         ledger_received((uint64_t)(uintptr_t)receivers[0].messages[i]);
@@ -191,7 +192,7 @@ first_takes_a_batch(void)
 static void
 second_finds_its_own(void)
 {
-    bell_await(&receivers[1].bell);
+    wakeup_await(&receivers[1].wakeup);
     EXPECT_OK(lbx_operation_poll(&receivers[1].operation, NULL));
     note_received(&receivers[1]);
     lbx_operation_fini(&receivers[1].operation);
@@ -201,13 +202,13 @@ second_finds_its_own(void)
 static void
 first_starts_again(void)
 {
-    bell_await(&receivers[0].bell);
-    EXPECT_OK(bell_wait(&receivers[0].bell, &receivers[0].operation));
+    wakeup_await(&receivers[0].wakeup);
+    EXPECT_OK(wakeup_wait(&receivers[0].wakeup, &receivers[0].operation));
     note_received(&receivers[0]);
     EXPECT_OK(lbx_operation_restart(&receivers[0].operation, LBX_FOREVER));
     poll_pending(&receivers[0]);
     EXPECT(lbx_operation_cancel(&receivers[0].operation) == LBX_CANCELLED);
-    bell_put_away(&receivers[0].bell);
+    wakeup_retire(&receivers[0].wakeup);
     lbx_operation_fini(&receivers[0].operation);
 }
 
@@ -257,7 +258,7 @@ poll_both(void)
     return served;
 }
 
-// Both wait, and are promised messages, which somebody faster may take; they
+// Both wait, and are promised messages, which a faster thread may take; they
 // look when that is over.
 static void
 both_wait(void)
@@ -287,54 +288,64 @@ both_wait(void)
 
 /* ---- Ends ---- */
 
-const struct scenario turns_scenarios[] = {
-    SCENARIO("turns/both-come-back", setup_two_in_vain, finish,
+const struct scenario receive_order_scenarios[] = {
+    SCENARIO("receive-order/both-come-back", setup_two_in_vain, finish,
              THREADS(first, second, send), BOUND(2, 2)),
-    TWIN("turns/both-come-back-and-offer-nothing", "return-offers-nothing",
-         "a receive that comes back behind another does not offer what it "
-         "gives up",
-         BOUND(2, 2)),
-    SCENARIO("turns/second-comes-back", setup_first_is_back, finish,
-             THREADS(first_in_turn, second_in_turn, send), BOUND(2, 2)),
-    TWIN("turns/second-comes-back-and-offers-nothing", "return-offers-nothing",
-         "a receive that comes back behind another does not offer what it "
-         "gives up",
-         BOUND(2, 2)),
-    TWIN("turns/second-comes-back-and-overtakes", "return-overtakes",
-         "a receive that comes back takes before those who came first",
-         BOUND(2, 2)),
-    SCENARIO("turns/somebody-is-faster", setup_nobody_waits, finish,
-             THREADS(both_wait, take_2, send), BOUND(2, 3)),
-    TWIN("turns/somebody-is-faster-and-nothing-is-offered",
+    TWIN("receive-order/both-come-back-and-offer-nothing",
          "return-offers-nothing",
          "a receive that comes back behind another does not offer what it "
          "gives up",
          BOUND(2, 2)),
-    SCENARIO("turns/promised-then-suspended", setup_one_promised, finish,
-             THREADS(only_first, suspend_and_resume), BOUND(4, 0)),
-    TWIN("turns/promised-then-suspended-for-ever", "resume-tells-nobody",
-         "a resume does not look who waits", BOUND(4, 0)),
-    SCENARIO("turns/cancelled", setup_two_wait, finish,
+    SCENARIO("receive-order/second-comes-back", setup_first_is_back, finish,
+             THREADS(first_in_order, second_in_order, send), BOUND(2, 2)),
+    TWIN("receive-order/second-comes-back-and-offers-nothing",
+         "return-offers-nothing",
+         "a receive that comes back behind another does not offer what it "
+         "gives up",
+         BOUND(2, 2)),
+    TWIN("receive-order/second-comes-back-and-overtakes", "return-overtakes",
+         "a receive that comes back takes before those that came first",
+         BOUND(2, 2)),
+    SCENARIO("receive-order/another-is-faster", setup_none_waits, finish,
+             THREADS(both_wait, take_2, send), BOUND(2, 3)),
+    TWIN("receive-order/another-is-faster-and-nothing-is-offered",
+         "return-offers-nothing",
+         "a receive that comes back behind another does not offer what it "
+         "gives up",
+         BOUND(2, 2)),
+    SCENARIO("receive-order/promised-then-suspended", setup_one_promised,
+             finish, THREADS(only_first, suspend_and_resume), BOUND(4, 0)),
+    TWIN("receive-order/promised-then-suspended-for-ever",
+         "resume-wakes-no-waiter", "a resume does not look for waiters",
+         BOUND(4, 0)),
+    SCENARIO("receive-order/cancelled", setup_two_wait, finish,
              THREADS(cancel_first, only_second, send), BOUND(2, 4)),
-    TWIN("turns/cancelled-passes-nothing-on", "cancel-passes-nothing-on",
+    TWIN("receive-order/cancelled-passes-nothing-on",
+         "cancel-passes-nothing-on",
          "a cancelled receive does not look at the next (MSG-10)", BOUND(2, 2)),
-    TWIN(
-        "turns/cancelled-keeps-its-reservation", "cancel-keeps-its-reservation",
-        "a cancelled receive keeps what it was promised (MSG-10)", BOUND(2, 2)),
-    TWIN("turns/cancelled-is-called-nevertheless", "cancel-does-not-settle",
+    TWIN("receive-order/cancelled-keeps-its-reservation",
+         "cancel-keeps-its-reservation",
+         "a cancelled receive keeps what it was promised (MSG-10)",
+         BOUND(2, 2)),
+    TWIN("receive-order/cancelled-is-called-nevertheless",
+         "cancel-does-not-settle",
          "a cancel does not wait for its wake-up (OPER-3)", BOUND(2, 2)),
-    SCENARIO("turns/batch-cancelled", setup_batch_waits, finish,
+    SCENARIO("receive-order/batch-cancelled", setup_batch_waits, finish,
              THREADS(cancel_first, only_second, send_2), BOUND(2, 3)),
-    SCENARIO("turns/batch-leaves-what-is-promised", setup_batch_promised,
-             finish, THREADS(first_takes_a_batch, second_finds_its_own)),
-    TWIN("turns/batch-takes-what-is-promised", "take-ignores-reservations",
+    SCENARIO("receive-order/batch-leaves-what-is-promised",
+             setup_batch_promised, finish,
+             THREADS(first_takes_a_batch, second_finds_its_own)),
+    TWIN("receive-order/batch-takes-what-is-promised",
+         "take-ignores-reservations",
          "a take under the lock ignores reservations (MBOX-2)"),
-    SCENARIO("turns/batch-and-a-late-sender", setup_batch_promised, finish,
-             THREADS(first_takes_a_batch, only_second, send), BOUND(2, 3)),
-    SCENARIO("turns/started-again", setup_two_wait, finish,
+    SCENARIO("receive-order/batch-and-a-late-sender", setup_batch_promised,
+             finish, THREADS(first_takes_a_batch, only_second, send),
+             BOUND(2, 3)),
+    SCENARIO("receive-order/started-again", setup_two_wait, finish,
              THREADS(first_starts_again, only_second, send_2), BOUND(2, 3)),
-    TWIN("turns/started-again-with-its-old-ticket", "receive-keeps-its-ticket",
-         "a receive that is started again goes before those who wait",
+    TWIN("receive-order/started-again-with-its-old-ticket",
+         "receive-keeps-its-ticket",
+         "a receive that is started again goes before those that wait",
          BOUND(2, 2)),
     {0},
 };

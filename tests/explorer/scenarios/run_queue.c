@@ -125,23 +125,23 @@ finish(void)
     ledger_check(false);
 }
 
-const struct scenario runq_scenarios[] = {
-    SCENARIO("runq/one-thief", setup_full, finish,
+const struct scenario run_queue_scenarios[] = {
+    SCENARIO("run-queue/one-thief", setup_full, finish,
              THREADS(push_and_take, steal_and_take)),
-    TWIN("runq/pushed-without-a-look", "push-does-not-look",
+    TWIN("run-queue/pushed-without-a-look", "push-does-not-look",
          "a slot is written that has not been taken (RUNQ-1)"),
-    SCENARIO("runq/taken-by-another", setup_full, finish,
+    SCENARIO("run-queue/taken-by-another", setup_full, finish,
              THREADS(push_and_take, take_one)),
-    TWIN("runq/read-too-late", "take-reads-late",
+    TWIN("run-queue/read-too-late", "take-reads-late",
          "a slot is read after the head has moved (RUNQ-2)"),
-    SCENARIO("runq/two-thieves", setup_three, finish,
+    SCENARIO("run-queue/two-thieves", setup_three, finish,
              THREADS(push_and_take, steal_and_take, steal_from_a_thief),
              BOUND(4, 0)),
-    SCENARIO("runq/a-change-of-the-worker-is-lost", setup_three, finish,
+    SCENARIO("run-queue/a-change-of-the-worker-is-lost", setup_three, finish,
              THREADS(push_and_take, steal_and_take),
              .bug = "one of the worker's changes is lost, each in turn",
              .lose = 1),
-    ALSO("runq/a-change-of-the-thief-is-lost",
+    ALSO("run-queue/a-change-of-the-thief-is-lost",
          .bug = "one of the thief's changes is lost, each in turn", .lose = 2),
     {0},
 };

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* What was handled is counted by member: the stage's players mind who it is
- * that gets a message, a team does not. */
+/* What was handled is counted by member: a message for one of the stage's
+ * players must reach that one, a message for a member any of them. */
 static unsigned handled[2];
 static lbx_ref members[2];
 static lbx_settings *settings;
@@ -88,9 +88,9 @@ setup_two(void)
     stage_run();
 }
 
-// The first does not listen.
+// The first is suspended.
 static void
-setup_deaf(void)
+setup_suspended(void)
 {
     setup_two();
     EXPECT_OK(lbx_ref_suspend(members[0]));
@@ -108,7 +108,7 @@ STEP(come, spawn(1), tell_to(1))
 
 /* ---- Ends ---- */
 
-// Somebody is there all the time: nothing is lost.
+// A member is there all the time: nothing is lost.
 static void
 finish_handled(void)
 {
@@ -117,17 +117,17 @@ finish_handled(void)
     stage_finish();
 }
 
-const struct scenario team_scenarios[] = {
-    SCENARIO("team/told-and-stopped", setup_two, stage_finish,
+const struct scenario shared_box_scenarios[] = {
+    SCENARIO("shared-box/told-and-stopped", setup_two, stage_finish,
              THREADS(tell_first, stop_first, stage_run), BOUND(2, 3)),
-    SCENARIO("team/works-for-the-deaf", setup_deaf, finish_handled,
-             THREADS(tell_first, stage_run), BOUND(2, 3)),
-    TWIN("team/wakes-one-of-it", "one-of-a-team-is-woken",
-         "a sender wakes one, who may be deaf (SHARE-2)", BOUND(2, 2)),
-    SCENARIO("team/comes-as-the-last-one-goes", setup_stopped, finish_handled,
-             THREADS(come, stage_run), BOUND(2, 3)),
-    TWIN("team/comes-to-a-closed-mailbox", "left-teams-keep-their-mailbox",
-         "a team keeps the mailbox that its last member closed (SHARE-3)",
+    SCENARIO("shared-box/works-for-the-suspended", setup_suspended,
+             finish_handled, THREADS(tell_first, stage_run), BOUND(2, 3)),
+    TWIN("shared-box/wakes-one-of-it", "one-member-is-woken",
+         "a sender wakes one, which may be suspended (SHARE-2)", BOUND(2, 2)),
+    SCENARIO("shared-box/comes-as-the-last-one-goes", setup_stopped,
+             finish_handled, THREADS(come, stage_run), BOUND(2, 3)),
+    TWIN("shared-box/comes-to-a-closed-mailbox", "left-mailboxes-are-kept",
+         "the mailbox that the last member closed is kept (SHARE-3)",
          BOUND(2, 2)),
     {0},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Actors whose messages lie in a mailbox: its end and its next owner (ABOX-1,
- * ABOX-2), one that several share, some of them deaf, and messages that wait
- * for room (OUTBOX-1, OUTBOX-2) as long as their time lasts.
+ * ABOX-2), one that several share, some of them suspended, and messages that
+ * wait for capacity (OUTBOX-1, OUTBOX-2) as long as their time lasts.
  */
 #include "explorer/scenarios/players.h"
 #include "explorer/scenarios/scenarios.h"
@@ -40,8 +40,8 @@ setup(void)
 STEP(setup_at_work, setup(), stage_tell(&first))
 STEP(setup_stopped, setup(), lbx_ref_stop(first.ref))
 
-// A pool of one, about to look into its empty mailbox. Who tells the first
-// tells the pool.
+// A pool of one, about to look into its empty mailbox. A message for the first
+// is one for the pool.
 static void
 setup_pool(uint32_t routees)
 {
@@ -63,9 +63,9 @@ setup_balancer(void)
     lbx__cell_wake_always(lbx__cell_of(first.ref.word));
 }
 
-// A pool of two, of which one is idle and will soon be deaf.
+// A pool of two, of which one is idle and will soon be suspended.
 static void
-setup_half_deaf(void)
+setup_half_suspended(void)
 {
     setup_pool(2);
     second.ref.word = lbx__cell_ref(lbx__cell_of(first.ref.word)->children);
@@ -78,7 +78,7 @@ tell_second(lbx_context *context)
     stage_tell(&second);
 }
 
-// The second's mailbox is full, and a message of the first waits for room.
+// The second's mailbox is full, and a message of the first waits for capacity.
 static void
 setup_waiting(void)
 {
@@ -141,7 +141,7 @@ work_and_spawn(void)
 
 /* ---- Ends ---- */
 
-// When its time is over the message is a dead letter, and who told it hears
+// When its time is over the message is a dead letter, and its sender runs
 // again.
 static void
 finish_in_time(void)
@@ -166,46 +166,49 @@ finish_reused(void)
     stage_finish();
 }
 
-const struct scenario boxed_scenarios[] = {
-    SCENARIO("boxed/two-senders", setup_at_work, finish_handled,
+const struct scenario actor_box_scenarios[] = {
+    SCENARIO("actor-box/two-senders", setup_at_work, finish_handled,
              THREADS(tell, tell, stage_run), BOUND(1, 3)),
-    TWIN("boxed/given-up-without-a-look", "release-forgets-the-box",
-         "who gives a cell up does not look into its mailbox (CELL-2)",
+    TWIN("actor-box/given-up-without-a-look", "release-forgets-the-box",
+         "a worker that releases a cell does not look into its box (CELL-2)",
          BOUND(1, 2)),
-    SCENARIO("boxed/end", setup, stage_finish, THREADS(tell, stop, stage_run),
-             BOUND(2, 3)),
-    TWIN("boxed/end-under-a-sender's-hands", "senders-do-not-hold",
+    SCENARIO("actor-box/end", setup, stage_finish,
+             THREADS(tell, stop, stage_run), BOUND(2, 3)),
+    TWIN("actor-box/end-under-a-sender's-hands", "senders-do-not-hold",
          "a sender does not hold the box (ABOX-1)", BOUND(1, 2)),
-    SCENARIO("boxed/reused", setup_stopped, finish_reused,
+    SCENARIO("actor-box/reused", setup_stopped, finish_reused,
              THREADS(tell, work_and_spawn), BOUND(2, 3)),
-    TWIN("boxed/reused-and-not-looked-at-again", "any-box-will-do",
-         "a sender does not look whose box it holds (ABOX-2)", BOUND(1, 2)),
-    TWIN("boxed/reused-while-it-is-free", "free-boxes-are-held",
-         "a sender raises the count of a free box (ABOX-1)", BOUND(2, 2)),
-    SCENARIO("boxed/balancer", setup_balancer, finish_handled,
-             THREADS(tell, stage_run), BOUND(2, 0)),
-    TWIN("boxed/balancer-does-not-hear", "balancer-does-not-hear",
-         "what is sent during a balancer's turn wakes nobody", BOUND(2, 3)),
-    SCENARIO("boxed/balancer-and-a-deaf-one", setup_half_deaf, finish_handled,
-             THREADS(tell, suspend_second, stage_run), BOUND(1, 2)),
-    TWIN("boxed/balancer-wakes-the-deaf-one", "balancer-wakes-one",
-         "a balancer wakes one of its children, which may be deaf",
+    TWIN("actor-box/reused-and-not-looked-at-again", "any-box-will-do",
+         "a sender does not look which actor's box it holds (ABOX-2)",
          BOUND(1, 2)),
-    SCENARIO("boxed/waits-in-time", setup_in_time, finish_in_time,
+    TWIN("actor-box/reused-while-it-is-free", "free-boxes-are-held",
+         "a sender raises the count of a free box (ABOX-1)", BOUND(2, 2)),
+    SCENARIO("actor-box/balancer", setup_balancer, finish_handled,
+             THREADS(tell, stage_run), BOUND(2, 0)),
+    TWIN("actor-box/balancer-is-not-woken", "balancer-is-not-woken",
+         "what is sent during a balancer's run wakes no child", BOUND(2, 3)),
+    SCENARIO("actor-box/balancer-and-a-suspended-one", setup_half_suspended,
+             finish_handled, THREADS(tell, suspend_second, stage_run),
+             BOUND(1, 2)),
+    TWIN("actor-box/balancer-wakes-the-suspended-one", "balancer-wakes-one",
+         "a balancer wakes one of its children, which may be suspended",
+         BOUND(1, 2)),
+    SCENARIO("actor-box/waits-in-time", setup_in_time, finish_in_time,
              THREADS(stage_run, pass_time), BOUND(2, 0)),
-    TWIN("boxed/waits-for-ever", "late-is-never",
+    TWIN("actor-box/waits-for-ever", "late-is-never",
          "a wait whose time is over before its timer starts has no end",
          BOUND(2, 2)),
-    SCENARIO("boxed/waits-for-room", setup_waiting, stage_finish,
+    SCENARIO("actor-box/waits-for-capacity", setup_waiting, stage_finish,
              THREADS(stage_run, stage_run, stop), BOUND(1, 3)),
-    SCENARIO("boxed/waits-for-room-and-ends", setup_waiting_and_stopped,
+    SCENARIO("actor-box/waits-for-capacity-and-ends", setup_waiting_and_stopped,
              stage_finish, THREADS(stage_run, stage_run), BOUND(2, 3)),
-    TWIN("boxed/waits-and-is-freed-under-way", "outbox-frees-what-is-under-way",
+    TWIN("actor-box/waits-and-is-freed-under-way",
+         "outbox-frees-what-is-under-way",
          "an ended sender frees what a waker is about to push (OUTBOX-2)",
          BOUND(1, 2)),
-    TWIN("boxed/waits-and-is-never-freed", "outbox-buries-nothing",
+    TWIN("actor-box/waits-and-is-never-freed", "outbox-buries-nothing",
          "what a waker pushed after the end is left (OUTBOX-2)", BOUND(1, 2)),
-    SCENARIO("boxed/waits-for-one-that-ends", setup_waiting, stage_finish,
+    SCENARIO("actor-box/waits-for-one-that-ends", setup_waiting, stage_finish,
              THREADS(stop, stop_second, stage_run), BOUND(1, 2)),
     {0},
 };

@@ -93,15 +93,15 @@ raid(void)
 
 STEP(finish, note(swap(NULL)), ledger_check(false))
 
-const struct scenario runslot_scenarios[] = {
-    SCENARIO("runslot/one-raider", setup, finish, THREADS(work, raid)),
-    TWIN("runslot/the-worker-does-not-look", "worker-does-not-look",
+const struct scenario run_slot_scenarios[] = {
+    SCENARIO("run-slot/one-raider", setup, finish, THREADS(work, raid)),
+    TWIN("run-slot/the-worker-does-not-look", "worker-does-not-look",
          "the worker does not look whether its slot is raided (RSLOT-1)"),
-    TWIN("runslot/the-worker-takes-no-lock", "worker-takes-no-lock",
+    TWIN("run-slot/the-worker-takes-no-lock", "worker-takes-no-lock",
          "the worker goes on although its slot is raided (RSLOT-2)"),
-    TWIN("runslot/the-raider-does-not-look", "raider-does-not-look",
+    TWIN("run-slot/the-raider-does-not-look", "raider-does-not-look",
          "a raider does not look whether the worker is there (RSLOT-1)"),
-    SCENARIO("runslot/two-raiders", setup, finish, THREADS(work, raid, raid),
+    SCENARIO("run-slot/two-raiders", setup, finish, THREADS(work, raid, raid),
              BOUND(4, 0)),
     {0},
 };
