@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of rows that follow from their number alone, so that what a store must
- * hold after group n is known to everybody. */
+ * hold after group n is known to every process. */
 #ifndef LBX_TEST_CRASH_WORKLOAD_H
 #define LBX_TEST_CRASH_WORKLOAD_H
 

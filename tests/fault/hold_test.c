@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A parent of many fails and is resumed while allocations fail: its children
- * are told to wait and to go on. Whoever cannot be told is stopped; nobody
+ * are told to wait and to go on. An actor that cannot be told is stopped; none
  * waits for ever.
  */
 #include <letterbox/actor.h>

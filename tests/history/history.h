@@ -9,7 +9,7 @@
  * For queues with distinct values that is equivalent to a handful of aspects
  * (Henzinger, Sezgin, Vafeiadis: "Aspect-oriented linearizability proofs"):
  *
- *   UNSENT    a value was dequeued that nobody enqueued
+ *   UNSENT    a value was dequeued that was not enqueued
  *   EARLY     ... wholly before it was enqueued
  *   TWICE     ... more than once
  *   LOST      ... never, although the history ends drained

@@ -31,7 +31,7 @@
  *
  * Invariants
  *   - MSG-1: a message is taken at most once, and by one who was owed one
- *   - MSG-9: at rest nobody waits while a message is there and nothing is held
+ *   - MSG-9: at rest no thread waits while a message is there and nothing is held
  *        back by suspension
  *   - MSG-10: a reservation whose holder gives up goes to the next in line
  *   - WAIT-3: giving up takes nothing: the message is still in its lane
@@ -42,7 +42,7 @@
  */
 // check -DSUSPENSION: one suspends and resumes meanwhile
 // check -DOVERTAKING: two try_receives under way, two receivers
-// twin BUG_GRANT_DROPPED: cancel gives back and wakes nobody
+// twin BUG_GRANT_DROPPED: cancel gives back and wakes no other
 // twin BUG_GRANT_LEAKED: cancel forgets that it holds a reservation
 // twin BUG_TIMEOUT_DROPS: a poll past its deadline leaves without settling
 // twin BUG_TAKE_BEFORE_GIVING_BACK: takes first, then gives back

@@ -36,8 +36,8 @@
 // twin BUG_DRAINED_BY_INDEX: drained when head reaches the index
 // twin BUG_CLOSED_TOO_SOON: CLOSED while a claim is not published yet
 // twin BUG_WAKES_ONE: wakes the first waiter only
-// twin BUG_LAST_TAKER_SILENT: takes the last message and tells nobody
-// twin BUG_TOLD_CLOSED_SILENT: gives back, gets CLOSED, tells nobody
+// twin BUG_LAST_TAKER_SILENT: takes the last message and wakes no other
+// twin BUG_TOLD_CLOSED_SILENT: gives back, gets CLOSED, wakes no other
 // twin BUG_OLD_WORD: registers by a word from before the lock
 // twin BUG_STAYS_SUSPENDED: close leaves the mailbox suspended
 // twin BUG_SECOND_END -DTWO_CLOSERS: a second close moves the end
@@ -226,7 +226,7 @@ proctype Receiver(byte me)
     od
 }
 
-// try_receive; its check that nobody waits is past.
+// try_receive; its check for waiters is past.
 proctype Thief()
 {
     byte at;

@@ -7,7 +7,7 @@
  * into the head word, a second look, and only then into the list. A consumer
  * advances head with one fetch-add; if that fetched SENDERS, it takes the
  * lock and moves waiting messages in, first come first served, while there is
- * room. The waiter wakes up with its message sent: nobody retries. While
+ * room. The waiter wakes up with its message sent: no thread retries. While
  * SENDERS is set, a try_send answers FULL without looking further.
  *
  * Cancelling a waiting send: OK if it was moved in before, otherwise it is
@@ -170,7 +170,7 @@ inline try_send(message)
     atomic { t = 0; h = 0; behind = false; claimed = false }
 }
 
-// WAIT-10: nobody who came earlier still waits.
+// WAIT-10: no thread that came earlier still waits.
 inline check_turn(s)
 {
     k = 0;

@@ -12,7 +12,7 @@
  * Why notify must write even what is there: it is also the promise that what
  * was done before it will be seen. A mere load that finds PERMIT may run
  * before our own earlier store is visible; the waiter then takes the permit,
- * looks, sees nothing, and nobody comes again. The check with READER has a
+ * looks, sees nothing, and is not woken again. The check with READER has a
  * store buffer per notifier for this; releasing operations empty it.
  *
  * In the code          here
@@ -21,7 +21,7 @@
  *   a message, say     visible[], through buffered[]
  *
  * Invariants
- *   - MSG-9: at rest nobody waits beside a permit; a reader that waits and looks
+ *   - MSG-9: at rest no thread waits beside a permit; a reader that waits and looks
  *        in turn sees everything
  *   - MSG-10: a notification is never lost: if no wait got it, the permit has it
  * SIGWAIT-1  no more waits end well than there were notifies

@@ -335,7 +335,7 @@ proctype Receiver(byte me)
     bool asleep, fresh;
 
     if
-    :: listed + reserved == 0 -> // nobody waits, by one load: no lock
+    :: listed + reserved == 0 -> // no waiter, by one load: no lock
         at = head;
         if
         :: at < MESSAGES && slot[at] != 0 -> take()

@@ -4,10 +4,10 @@
  * mailboxes, each closed, or let go of, in the midst of sends and receives.
  *
  * Per life two threads send, one receives and one ends the mailbox in one of
- * the ways below; all wait without a deadline where they can, so that whoever
- * is not woken by the close stalls. A ledger over all lives says whether each
- * message that a send called accepted was received, lost or destroyed exactly
- * once.
+ * the ways below; all wait without a deadline where they can, so that a thread
+ * that is not woken by the close stalls. A ledger over all lives says whether
+ * each message that a send called accepted was received, lost or destroyed
+ * exactly once.
  */
 #include <inttypes.h>
 #include <sched.h>

@@ -23,7 +23,7 @@
  */
 struct hand_over {
     struct box box;     // what is waited on
-    struct box replies; // the answer of whoever got it
+    struct box replies; // the answer of its receiver
     lbx_signal *signal; // or what is waited on
     struct storm_watch watch;
     enum waiter_front patient_front;
@@ -105,7 +105,7 @@ client_round(struct hand_over *hand_over, struct waiter *waiter, uint64_t round)
         return status;
     }
 
-    // Takes one message; whoever is first in line must get in, and in the end
+    // Takes one message; the first in line must get in, and in the end
     // the patient one in any case, the fickle one if it says so.
     while (!prefill || !patient) {
         status = waiter_receive(waiter, &hand_over->box, &number);

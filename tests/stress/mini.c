@@ -4,7 +4,7 @@
  *
  * MINI-1  granted <= length: a promise is a message that is there.
  * MINI-2  A receiver waits only while length == granted; a sender only while
- *         length == capacity. Whoever changes a length restores this.
+ *         length == capacity. A thread that changes a length restores this.
  */
 #include "stress/mini.h"
 
@@ -170,7 +170,7 @@ mini_try_send(struct mini *mini, void *message)
     return status;
 }
 
-// Under the lock: takes a message that is promised to nobody.
+// Under the lock: takes a message that is not promised.
 static lbx_status
 take(struct mini *mini, void **ret)
 {

@@ -22,7 +22,7 @@
 enum mini_bug {
     MINI_SOUND = 0,
     MINI_LOST_WAKE,   // looks, then registers, without looking again
-    MINI_DROP_GRANT,  // a granted receive that is cancelled tells nobody
+    MINI_DROP_GRANT,  // a granted receive that is cancelled wakes no other
     MINI_EAT_MESSAGE, // ... and takes the message with it
     MINI_SEND_BOTH,   // a send that got in can still be cancelled
     MINI_FORGET_WAIT, // a cancelled wait stays counted

@@ -93,7 +93,7 @@ struct ledger {
     uint8_t *fates;              // written by the sender of each number
     uint8_t *ranks;              // the same; read by the receiver
     _Atomic(uint8_t) *ends;      // how often it was received, lost or destroyed
-    _Atomic(uint64_t) strangers; // messages nobody sent
+    _Atomic(uint64_t) strangers; // messages that were not sent
 };
 
 struct ledger_report {

@@ -258,7 +258,7 @@ note_receive(struct worker *worker, void *message)
     size_t number = ledger_end(&stress->ledger, message);
 
     if (number == SIZE_MAX)
-        FAIL("received %p, which nobody sent; seed %" PRIu64, message,
+        FAIL("received %p, which was not sent; seed %" PRIu64, message,
              stress->seed);
 
     unsigned rank = stress->ledger.ranks[number];

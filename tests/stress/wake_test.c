@@ -293,7 +293,7 @@ flush_work(unsigned index, void *context)
         wait.box = box;
         CHECK_OK(lbx_mailbox_flush_init(&wait.operation, mailbox, LBX_FOREVER));
         CHECK_OK(waiter_poll(&waiter, &wait));
-        CHECK_INT(0, lbx_mailbox_depth(mailbox)); // nobody else sends
+        CHECK_INT(0, lbx_mailbox_depth(mailbox)); // no other thread sends
         storm_beat(&exchange->watch, 0);
     }
     if (index == 0) {

@@ -268,7 +268,7 @@ stop_it(unsigned index, void *context)
         lbx_tell(ref, lbx_poison_pill());
 }
 
-// "not double-deregister": whoever stops it, and how often, it ends once.
+// "not double-deregister": however often it is stopped, it ends once.
 TEST_CITING("ActorModelSpec 7 ACTOR-11", actor_is_deregistered_once)
 {
     long rounds = test_rounds(200, 2000);

@@ -18,7 +18,7 @@ static const char conf[] = "b { type = BalancingDispatcher }\n"
                            "other { mailbox-type = bounded }";
 
 enum {
-    HOLDS = 1000, /* whoever gets it waits at the gate */
+    HOLDS = 1000, /* its receiver waits at the gate */
     FAILS = 1001,
     MOST = 8,
 };
@@ -189,7 +189,7 @@ STAGE_TEST("A-24 R-37", shared_mailboxes_keep_their_messages)
     CHECK_INT(10, stage->dead);
 }
 
-// A member that waits for its supervisor, or is suspended, holds up nobody.
+// A member that waits for its supervisor, or is suspended, holds up no other.
 STAGE_TEST("R-37 A-20", deaf_members_leave_the_work_to_others)
 {
     lbx_ref a, b;
@@ -298,7 +298,7 @@ STAGE_TEST("A-01", default_dispatcher_may_balance)
     CHECK_INT(2, crew.handled[1]);
 }
 
-// What is told to one of them, poison pills included, is for whoever is free.
+// What is told to one of them, poison pills included, is for any that is free.
 STAGE_TEST("A-01 A-13", poison_pill_ends_who_finds_it)
 {
     lbx_ref a, b;

@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include <letterbox/compat/akka.h>
 
-static int sender; // whoever sends
+static int sender; // its address stands for one
 static int owner;  // the actor that the mailbox belongs to
 
 // A mailbox as Akka would make it, with its dead letters.

@@ -81,7 +81,7 @@ STAGE_TEST("A-06", deployed_dispatcher_beats_props)
 }
 
 // The default dispatcher's section does not give mailboxes, nor does the
-// parent's: nobody placed the actor there.
+// parent's: it was not placed there by name.
 STAGE_TEST("A-07", only_a_chosen_dispatchers_section_gives_a_mailbox)
 {
     lbx_ref parent;

@@ -174,7 +174,7 @@ TEST_CITING("R-36 R-17", messages_stashed_again_keep_their_place)
     stage_end(&reader.stage);
 }
 
-// Many of them, against a sort that anybody can check.
+// Many of them, against a sort that is easy to check.
 TEST_CITING("R-36", many_unstashed_messages_are_sorted_by_band)
 {
     lbx_mailbox_options options = lbx_akka_mailbox_options();

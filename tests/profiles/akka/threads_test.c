@@ -113,7 +113,7 @@ STAGE_TEST("", each_pinned_actor_has_a_thread)
     CHECK(!pthread_equal(seen[2].thread, seen[3].thread));
 }
 
-// A held-up pinned actor holds up nobody else of its dispatcher's.
+// A held-up pinned actor holds up no other of its dispatcher's.
 static _Atomic bool open;
 
 static lbx_status

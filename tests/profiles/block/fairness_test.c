@@ -133,8 +133,8 @@ send_or_receive(unsigned index, void *context)
     }
 }
 
-/* Nobody starves and nobody's messages change their order, with a mailbox so
- * small that everyone waits all the time. */
+/* No sender starves and no sender's messages change their order, with a mailbox
+ * so small that everyone waits all the time. */
 BOX_TEST("B-01 B-15", many_threads_through_a_mailbox_of_one,
          box_bounded(1, LBX_OVERFLOW_BLOCK))
 {

@@ -54,7 +54,7 @@ BOX_TEST("B-01", no_thread_is_blocked_by_waiting_offers, block_full(1))
     }
 }
 
-/* Where there is room nothing waits, nothing is registered, nobody woken. */
+/* Where there is capacity nothing waits, is registered or woken. */
 BOX_TEST("B-15 B-03", offer_with_room_adds_no_waiting,
          box_bounded(3, LBX_OVERFLOW_BLOCK))
 {

@@ -17,7 +17,7 @@ caf_box(void)
     return box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, &options);
 }
 
-// "a default-constructed mailbox is empty": not closed, nobody waits.
+// "a default-constructed mailbox is empty": not closed, no waiter.
 TEST_CITING("R-25", fresh_mailbox_is_empty_open_and_unblocked)
 {
     struct box box = caf_box();

@@ -78,7 +78,7 @@ TEST_CITING("MSG-10 WAIT-9", timed_out_head_receiver_lets_the_next_proceed)
 }
 
 // A whole line of receivers gives up, one after the other: the promise walks
-// down the line and ends with whoever comes after.
+// down the line and ends with the one that comes after.
 TEST_CITING("MSG-10", promise_walks_down_a_line_of_cancelled_receivers)
 {
     struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
@@ -220,7 +220,7 @@ TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
     box_end(&box);
 }
 
-// Or, with nobody behind, to whoever looks next.
+// Or, without one behind, to the next that looks.
 TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_is_still_received)
 {
     struct receiver promised;

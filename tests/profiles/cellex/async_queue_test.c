@@ -283,7 +283,7 @@ BOX_TEST("C-31", no_lock_is_held_at_pending_or_in_a_waker,
     CHECK_OK(
         lbx_producer_send_init(&third, box->in, message_of(3), LBX_FOREVER));
     CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&third, &waker));
-    CHECK_INT(2, box_depth(box)); // the pending one holds nobody up
+    CHECK_INT(2, box_depth(box)); // the pending one holds no other up
     CHECK_TAKES(box, 1);
     CHECK_OK(lbx_operation_poll(&third, NULL));
     lbx_operation_fini(&third);

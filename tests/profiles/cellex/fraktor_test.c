@@ -43,40 +43,42 @@ BOX_TEST("R-14 R-16", closed_beats_suspended, cellex_unbounded())
 
 /* ---- Dead letters ---- */
 
-struct office {
+struct boxes {
     struct box dead;
     struct box box;
 };
 
-static struct office
-office_create(const char *kind, int64_t capacity_messages,
-              lbx_overflow overflow)
+static struct boxes
+boxes_create(const char *kind, int64_t capacity_messages, lbx_overflow overflow)
 {
     lbx_mailbox_options options = lbx_cellex_mailbox_options();
-    struct office office = {.dead = cellex_unbounded()};
+    struct boxes boxes = {.dead = cellex_unbounded()};
 
     options.capacity_messages = capacity_messages;
     options.overflow = overflow;
     options.return_dropped_newest = false; // fraktor: a loss is the sender's OK
-    options.dead_letters = office.dead.in;
+    options.dead_letters = boxes.dead.in;
     options.owner = message_of(77);
-    office.box = box_create(kind, &options);
-    return office;
+    boxes.box = box_create(kind, &options);
+    return boxes;
 }
 
 static void
-office_destroy(struct office *office)
+boxes_destroy(struct boxes *boxes)
 {
-    box_destroy(&office->box);
-    box_destroy(&office->dead);
+    box_destroy(&boxes->box);
+    box_destroy(&boxes->dead);
 }
 
+#define LOCAL_BOXES(name)                                                      \
+    __attribute__((cleanup(boxes_destroy))) struct boxes name
+
 static void
-check_dead(struct office *office, int number, lbx_loss_reason reason)
+check_dead(struct boxes *boxes, int number, lbx_loss_reason reason)
 {
     lbx_envelope letter;
 
-    CHECK_OK(lbx_consumer_try_receive_envelope(office->dead.out, &letter));
+    CHECK_OK(lbx_consumer_try_receive_envelope(boxes->dead.out, &letter));
     CHECK_INT(number, number_of(letter.message));
     CHECK_INT(reason, letter.lost);
     CHECK_INT(77, number_of(letter.recipient));
@@ -84,86 +86,78 @@ check_dead(struct office *office, int number, lbx_loss_reason reason)
 
 TEST_CITING("R-20 C-34", drop_newest_records_dead_letters)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_NEWEST);
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_NEWEST);
 
-    box_fill(&office.box, 1, 3);
-    check_dead(&office, 2, LBX_LOSS_DROPPED_NEWEST);
-    check_dead(&office, 3, LBX_LOSS_DROPPED_NEWEST);
-    CHECK_NOTHING(&office.dead);
-    office_destroy(&office);
+    box_fill(&boxes.box, 1, 3);
+    check_dead(&boxes, 2, LBX_LOSS_DROPPED_NEWEST);
+    check_dead(&boxes, 3, LBX_LOSS_DROPPED_NEWEST);
+    CHECK_NOTHING(&boxes.dead);
 }
 
 TEST_CITING("R-20 C-34", drop_oldest_records_dead_letters)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
 
-    box_fill(&office.box, 1, 3);
-    check_dead(&office, 1, LBX_LOSS_DROPPED_OLDEST);
-    check_dead(&office, 2, LBX_LOSS_DROPPED_OLDEST);
-    CHECK_NOTHING(&office.dead);
-    office_destroy(&office);
+    box_fill(&boxes.box, 1, 3);
+    check_dead(&boxes, 1, LBX_LOSS_DROPPED_OLDEST);
+    check_dead(&boxes, 2, LBX_LOSS_DROPPED_OLDEST);
+    CHECK_NOTHING(&boxes.dead);
 }
 
 TEST_CITING("R-20 C-34", grow_records_no_dead_letters)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_GROW);
+    LOCAL_BOXES(boxes) = boxes_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_GROW);
 
-    box_fill(&office.box, 1, 9);
-    CHECK_NOTHING(&office.dead);
-    CHECK_INT(0, box_stats(&office.box).lost);
-    office_destroy(&office);
+    box_fill(&boxes.box, 1, 9);
+    CHECK_NOTHING(&boxes.dead);
+    CHECK_INT(0, box_stats(&boxes.box).lost);
 }
 
 /* A refusal is not a loss: the message is still its sender's. */
 TEST_CITING("R-20 R-12", reject_records_no_dead_letters)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_REJECT);
+    LOCAL_BOXES(boxes) = boxes_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_REJECT);
 
-    CHECK_OK(box_send(&office.box, 1));
-    CHECK_STATUS(LBX_FULL, box_send(&office.box, 2));
-    CHECK_NOTHING(&office.dead);
-    office_destroy(&office);
+    CHECK_OK(box_send(&boxes.box, 1));
+    CHECK_STATUS(LBX_FULL, box_send(&boxes.box, 2));
+    CHECK_NOTHING(&boxes.dead);
 }
 
 /* A dead letter says from whom and to whom, and what it was. */
 TEST_CITING("R-20", dead_letters_keep_their_envelope)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_BOUNDED, 1, LBX_OVERFLOW_DROP_OLDEST);
     lbx_envelope first = lbx_envelope_of(message_of(1), 6);
     lbx_envelope letter;
 
     first.sender = message_of(55);
-    CHECK_OK(box_post(&office.box, first, NULL));
-    CHECK_OK(box_send(&office.box, 2));
-    CHECK_OK(lbx_consumer_try_receive_envelope(office.dead.out, &letter));
+    CHECK_OK(box_post(&boxes.box, first, NULL));
+    CHECK_OK(box_send(&boxes.box, 2));
+    CHECK_OK(lbx_consumer_try_receive_envelope(boxes.dead.out, &letter));
     CHECK_INT(1, number_of(letter.message));
     CHECK_INT(55, number_of(letter.sender));
     CHECK_INT(77, number_of(letter.recipient));
     CHECK_INT(6, letter.priority);
-    office_destroy(&office);
 }
 
 TEST_CITING("R-14 R-20", cleanup_drains_user_and_system_to_dead_letters)
 {
-    struct office office =
-        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
 
-    box_fill(&office.box, 1, 2);
-    CHECK_OK(box_post(&office.box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
-    CHECK_OK(lbx_mailbox_close(office.box.mailbox, LBX_CLOSE_DEAD_LETTER));
-    CHECK_INT(0, box_depth(&office.box));
-    CHECK_ENDED(&office.box);
+    box_fill(&boxes.box, 1, 2);
+    CHECK_OK(box_post(&boxes.box, system_of(LBX_SYSTEM_CODE_STOP, 3), NULL));
+    CHECK_OK(lbx_mailbox_close(boxes.box.mailbox, LBX_CLOSE_DEAD_LETTER));
+    CHECK_INT(0, box_depth(&boxes.box));
+    CHECK_ENDED(&boxes.box);
     // In the order in which they would have been received.
-    check_dead(&office, 3, LBX_LOSS_CLOSED);
-    check_dead(&office, 1, LBX_LOSS_CLOSED);
-    check_dead(&office, 2, LBX_LOSS_CLOSED);
-    CHECK_NOTHING(&office.dead);
-    office_destroy(&office);
+    check_dead(&boxes, 3, LBX_LOSS_CLOSED);
+    check_dead(&boxes, 1, LBX_LOSS_CLOSED);
+    check_dead(&boxes, 2, LBX_LOSS_CLOSED);
+    CHECK_NOTHING(&boxes.dead);
 }
 
 /* A dead system message is a dead letter like any other: the reservation of
@@ -184,15 +178,14 @@ TEST_CITING("R-14 R-20", cleanup_loses_no_system_messages_to_a_reservation)
 /* leave-shared: one of several consumers going leaves the messages be. */
 TEST_CITING("R-37", leaving_consumer_keeps_the_shared_queue)
 {
-    struct office office =
-        office_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
-    lbx_consumer *other = lbx_consumer_ref(office.box.out);
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_UNBOUNDED, LBX_DEFAULT, LBX_OVERFLOW_REJECT);
+    lbx_consumer *other = lbx_consumer_ref(boxes.box.out);
 
-    box_fill(&office.box, 1, 2);
+    box_fill(&boxes.box, 1, 2);
     lbx_consumer_unref(other);
-    CHECK_NOTHING(&office.dead);
-    CHECK_TAKES(&office.box, 1, 2);
-    office_destroy(&office);
+    CHECK_NOTHING(&boxes.dead);
+    CHECK_TAKES(&boxes.box, 1, 2);
 }
 
 /* ---- Front insertion ---- */
@@ -295,31 +288,29 @@ BOX_TEST("R-17", prepend_is_atomic_against_concurrent_enqueue,
 
 TEST_CITING("C-34 R-07", bounded_control_aware_grow)
 {
-    struct office office =
-        office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2, LBX_OVERFLOW_GROW);
-    struct box *box = &office.box;
+    LOCAL_BOXES(boxes) =
+        boxes_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2, LBX_OVERFLOW_GROW);
+    struct box *box = &boxes.box;
 
     box_fill(box, 1, 2);
     CHECK_OK(box_post(box, control(3, 1), NULL));
     CHECK_INT(4, lbx_mailbox_capacity(box->mailbox));
     CHECK_OK(box_send(box, 4));
     CHECK_TAKES(box, 3, 1, 2, 4);
-    CHECK_NOTHING(&office.dead);
-    office_destroy(&office);
+    CHECK_NOTHING(&boxes.dead);
 }
 
 /* A control message evicts a user message, never another control message. */
 TEST_CITING("C-34 R-07", bounded_control_aware_drop_oldest_spares_control)
 {
-    struct office office = office_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2,
-                                         LBX_OVERFLOW_DROP_OLDEST);
-    struct box *box = &office.box;
+    LOCAL_BOXES(boxes) = boxes_create(LBX_KIND_BOUNDED_CONTROL_AWARE, 2,
+                                      LBX_OVERFLOW_DROP_OLDEST);
+    struct box *box = &boxes.box;
 
     CHECK_OK(box_post(box, control(1, 1), NULL));
     CHECK_OK(box_send(box, 2));
     CHECK_OK(box_post(box, control(3, 1), NULL));
-    check_dead(&office, 2, LBX_LOSS_DROPPED_OLDEST);
+    check_dead(&boxes, 2, LBX_LOSS_DROPPED_OLDEST);
     CHECK_TAKES(box, 1, 3);
     CHECK_NOTHING(box);
-    office_destroy(&office);
 }

@@ -183,7 +183,7 @@ BOX_TEST("C-37 B-07", send_notifies_signal_then_metrics_then_hook,
     lbx_signal_unref(diary.signal);
 }
 
-/* A refused message tells nobody that there is something to do. */
+/* A refused message wakes no receiver. */
 BOX_TEST("C-37", refused_send_calls_no_hook,
          cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {

@@ -116,7 +116,7 @@ TEST_CITING("C-21 C-32", cancelled_wait_passes_its_notification_on)
     lbx_signal_notify(signal);
     waiter_fini(&first);
     CHECK_INT(1, atomic_load(&second.wakes));
-    waiter_fini(&second); // nobody is left: it becomes the permit again
+    waiter_fini(&second); // no waiter is left: it becomes the permit again
     wait_start(&third, signal, LBX_FOREVER);
     CHECK_OK(waiter_poll(&third));
     waiter_fini(&third);

@@ -47,7 +47,7 @@ BOX_TEST("C-23 R-35", wait_queue_notifies_one,
     waiter_fini(&second);
 }
 
-/* With nobody waiting, the room and the message stay for whoever comes. */
+/* Without waiters, the capacity and the message stay for the next. */
 BOX_TEST("C-23", wait_queue_notify_with_none,
          cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- An actor with a mailbox, and nobody who runs it ---- */
+/* ---- An actor with a mailbox that is not run ---- */
 
 ACTOR_TEST("V-19 V-20", actor_sends_to_unbounded)
 {
@@ -103,7 +103,7 @@ print_on_page(void *context, const char *text, const void *message)
                    (const char *)message);
 }
 
-/* The library never prints: whoever wants to see it brings the paper. */
+/* The library never prints: the caller gives the buffer. */
 TEST_CITING("V-19", default_receive_prints_what_was_received)
 {
     static char task_1[] = "Task 1", task_2[] = "Task 2";

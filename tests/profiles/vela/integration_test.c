@@ -139,7 +139,7 @@ BOX_TEST("V-09 V-11", fifo_is_kept_with_overflow, vela_bounded(5))
     CHECK_INT(6, box_stats(box).rejected);
 }
 
-/* A full mailbox is nobody's problem but its own senders'. */
+/* A full mailbox concerns its own senders only. */
 TEST_CITING("V-20", slow_receivers_do_not_stall_others)
 {
     LOCAL_BOX(slow) = vela_bounded(1);
@@ -203,7 +203,7 @@ TEST_CITING("V-36", ping_pong_between_two_threads)
 
     CHECK_OK(box_send(&table.side[0], 0));
     threads_run(2, play, &table);
-    CHECK_TAKES(&table.side[1], 501); // the last return, which nobody hits
+    CHECK_TAKES(&table.side[1], 501); // the last return, which is not hit
     box_destroy(&table.side[0]);
     box_destroy(&table.side[1]);
 }

@@ -66,7 +66,7 @@ TEST_CITING("V-21 V-36", loop_fifo_per_sender_with_several)
     end(system, &crowd.actor);
 }
 
-/* The kind with one consumer: only whoever is handling takes. */
+/* The kind with one consumer: only the thread that handles takes. */
 TEST_CITING("V-21", loop_with_a_single_consumer_mailbox)
 {
     struct crowd crowd = {.actor.also = check_turn,
@@ -209,7 +209,7 @@ dawdle(struct actor *actor, intptr_t number)
     return lbx_signal_wait_until(gated->leave, LBX_FOREVER);
 }
 
-/* One thread is held by a slow handler; the other serves everybody else. */
+/* One thread is held by a slow handler; the other serves all others. */
 TEST_CITING("V-20", loop_slow_actors_do_not_stall_others)
 {
     struct gated slow = {.actor.also = dawdle};
@@ -285,7 +285,7 @@ TEST_CITING("V-36", loop_ping_pong)
     play(2, 1000);
 }
 
-/* One thread is enough for both: nobody waits for the other. */
+/* One thread is enough for both: neither waits for the other. */
 TEST_CITING("V-36 R-18", loop_ping_pong_on_one_thread)
 {
     play(1, 1000);

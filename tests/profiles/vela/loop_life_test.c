@@ -193,7 +193,7 @@ step(void *context)
     CHECK_OK(lbx_vela_loop_process_next(slow->actor.loop, NULL));
 }
 
-/* While one thread handles a message, nobody else does. */
+/* While one thread handles a message, no other does. */
 SLOW_TEST("V-21", process_next_excludes_the_pump_and_others)
 {
     struct thread stepper;
@@ -403,7 +403,7 @@ TEST_CITING("V-32", every_message_is_ended_once_unless_it_is_taken)
     CHECK_INT(3, atomic_load(&ends.ended));
     CHECK_OK(lbx_vela_loop_pause(ends.actor.loop, NULL));
     actor_send(&ends.actor, 7);
-    end(system, &ends.actor); // with one that nobody received
+    end(system, &ends.actor); // with one that was not received
     CHECK_INT(4, atomic_load(&ends.ended));
 }
 

@@ -4,7 +4,7 @@
  *
  * Theirs waits by sleeping and so can only hope that "nothing was processed
  * while paused" is more than "not yet". Here a system without threads shows it:
- * when run() returns, nobody has anything left to do.
+ * when run() returns, no loop has anything left to do.
  */
 #include "profiles/vela/actor.h"
 #include <letterbox/compat/vela.h>

@@ -116,7 +116,7 @@ send_thirty(unsigned index, void *context)
     }
 }
 
-/* Nobody takes, so that exactly 50 of 60 fit, whoever comes first. */
+/* No thread takes, so that exactly 50 of 60 fit, in any order. */
 TEST_CITING("V-26 V-07 V-10", bounded_mailbox_thread_safe)
 {
     struct flood flood = {.box = vela_bounded(50)};

@@ -142,7 +142,7 @@ ASKING_TEST("", cancelled_ask_leaves_its_answer_to_dead_letters)
     CHECK_INT(2, atomic_load(&asking->world.ended));
 }
 
-// The answer is there, and nobody polls for it.
+// The answer is there, and it is not polled for.
 ASKING_TEST("", ended_ask_ends_an_answer_nobody_took)
 {
     ask_make(asking, 21, LBX_FOREVER);
@@ -505,7 +505,7 @@ TEST_CITING("WAIT-1 ACTOR-3", every_ask_is_answered_or_times_out)
     threads_run(3, ask_often, &crowd);
     world_end(&crowd.world);
     CHECK_INT(total, atomic_load(&crowd.answers) + atomic_load(&crowd.late));
-    // Every question was ended, and so was every answer that nobody got.
+    // Every question was ended, and so was every answer that was not received.
     CHECK_INT(atomic_load(&crowd.late), atomic_load(&crowd.world.dead_count));
     CHECK_INT(total + atomic_load(&crowd.late),
               atomic_load(&crowd.world.ended));

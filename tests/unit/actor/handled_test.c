@@ -72,7 +72,7 @@ WAITING_TEST(a_message_is_handled_when_its_handler_has_returned_ok, LBX_OK, 0)
 {
     part_spawn(&waiting->a);
     tell(waiting, 7);
-    CHECK_STATUS(LBX_PENDING, look(waiting)); // nobody has run
+    CHECK_STATUS(LBX_PENDING, look(waiting)); // no actor has run
     CHECK_DIARY(&waiting->world, "a+ a:7");
 }
 

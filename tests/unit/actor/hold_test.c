@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * While an actor has failed, nobody below it handles messages, until its
+ * While an actor has failed, no actor below it handles messages, until its
  * supervisor has decided (SUPER-1 in supervision.c).
  */
 #include "actor/family.h"
@@ -147,7 +147,7 @@ PATIENT_TEST("", child_of_a_parent_that_waits_for_a_decision_waits_too)
     CHECK_INT(0, atomic_load(&d.received));
 }
 
-// To be suspended by somebody is another matter.
+// To be suspended by a caller is another matter.
 PATIENT_TEST("R-16", held_actor_is_not_resumed_by_others)
 {
     line_begin(line);

@@ -293,7 +293,7 @@ ACTOR_TEST("A-13", poison_pill_stops_in_its_turn)
     world_check_dead(world, 0, 3, LBX_LOSS_CLOSED);
     CHECK_INT(1, atomic_load(&world->suppressed_count)); // the second pill
     world_end(world);
-    CHECK_INT(3, atomic_load(&world->ended)); // pills are nobody's to end
+    CHECK_INT(3, atomic_load(&world->ended)); // pills are not destroyed
 }
 
 // ---- Families ----
@@ -563,7 +563,7 @@ ACTOR_TEST_THREADS("ACTOR-8", stale_refs_race_with_new_lives, 2)
     world_end(world);
     CHECK_INT(rounds, atomic_load(&a->received));
     CHECK_INT(rounds, atomic_load(&a->stops));
-    // Telling nobody at the beginning ends nothing.
+    // Telling lbx_ref_nobody() at the beginning ends nothing.
     CHECK(atomic_load(&world->ended) <= rounds + atomic_load(&stale.told));
     CHECK_INT(atomic_load(&world->ended) - rounds,
               atomic_load(&world->dead_count));

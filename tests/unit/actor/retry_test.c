@@ -55,7 +55,7 @@ TEST(stop_while_waiting_for_a_retry_makes_a_dead_letter)
     CHECK_DIARY(&family.world, "a-");
     CHECK_INT(1, atomic_load(&family.world.dead_count));
     CHECK_INT(1, atomic_load(&family.world.ended));
-    world_advance(&family.world, LBX_SECOND); // the retry finds nobody
+    world_advance(&family.world, LBX_SECOND); // the retry finds no child
     CHECK_DIARY(&family.world, "");
     family_end(&family);
     CHECK_INT(1, atomic_load(&family.world.ended));

@@ -16,7 +16,7 @@ struct crew {
     _Atomic int born;
     _Atomic int handled[64];
     _Atomic int total;
-    struct gate gate; // held by whoever gets the blocking letter
+    struct gate gate; // held by the routee that gets the blocking letter
     lbx_ref busy;     // who that is
     lbx_ref pool;
 };
@@ -335,7 +335,7 @@ TEST_CITING("A-24 R-37", a_worker_that_ends_leaves_the_messages_to_the_rest)
     world_end(&crew.world);
 }
 
-// The pill is for the pool, whoever finds it in the shared mailbox.
+// The pill is for the pool, whichever routee takes it from the mailbox.
 TEST_CITING("A-13 R-37", a_poison_pill_ends_a_balancing_pool_in_order)
 {
     crew_begin(LBX_POOL_ROUTING_BALANCING, 0);

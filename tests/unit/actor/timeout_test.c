@@ -26,7 +26,7 @@ ACTOR_TEST("", silence_brings_a_timeout_again_and_again)
     world_advance(world, 100);
     CHECK_DIARY(world, "a?");
     world_end(world);
-    CHECK_INT(1, atomic_load(&world->ended)); // timeouts are nobody's to end
+    CHECK_INT(1, atomic_load(&world->ended)); // timeouts are not destroyed
     CHECK_INT(0, atomic_load(&world->dead_count));
 }
 

@@ -69,7 +69,7 @@ TEST(list_keeps_order_at_both_ends)
     CHECK(!lbx__list_empty(&list));
 }
 
-/* A waiter may be removed by whoever wakes it and again by its owner. */
+/* A waiter may be removed by the one that wakes it and again by its owner. */
 TEST(list_removing_twice_is_harmless)
 {
     struct item items[ITEMS];

@@ -36,7 +36,7 @@ TEST(lock_admits_one_at_a_time)
 
     threads_run(THREADS, count_up, &world);
     CHECK_INT((long)THREADS * world.rounds, world.counter);
-    CHECK_INT(0, lbx__peek(&world.lock.word)); // nobody thinks it is held
+    CHECK_INT(0, lbx__peek(&world.lock.word)); // it is not held
 }
 
 /* Holders that are interrupted make the others sleep, not only spin. */

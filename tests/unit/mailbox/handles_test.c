@@ -30,7 +30,7 @@ TEST(null_handles_are_cloned_and_given_up_without_effect)
     lbx_consumer_unref(NULL);
 }
 
-// The consumer gets the rest and then learns that nobody can send any more.
+// The consumer gets the rest and then learns that no producer is left.
 static void
 closes_with_its_last_producer(const char *kind)
 {
@@ -51,7 +51,7 @@ closes_with_its_last_producer(const char *kind)
 
 EVERY_KIND(KIND_CITING, "R-21 CLOSE-2", closes_with_its_last_producer)
 
-// MSG-7: each message that nobody can receive any more is lost exactly once.
+// MSG-7: each message that cannot be received any more is lost exactly once.
 static void
 loses_the_rest_with_its_last_consumer(const char *kind)
 {
@@ -96,7 +96,7 @@ TEST_CITING("MSG-7", messages_left_inside_are_destroyed_once)
     }
 }
 
-// The receivers' waits end, although nobody closed by name.
+// The receivers' waits end, although close was not called.
 BOX_TEST("CLOSE-4", last_producer_wakes_waiting_receivers, box_unbounded())
 {
     struct receiver receiver;

@@ -389,8 +389,8 @@ BOX_TEST("R-16", suspension_holds_control_messages_back_too,
     CHECK_RECEIVES(box, 1);
 }
 
-// A send while suspended wakes nobody; the last resume wakes as many as there
-// are messages.
+// A send while suspended wakes no waiter; the last resume wakes as many as
+// there are messages.
 BOX_TEST("R-16 R-35", resume_wakes_waiting_receivers, box_unbounded())
 {
     struct receiver first;

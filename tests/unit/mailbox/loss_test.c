@@ -181,7 +181,7 @@ TEST(type_ends_its_own_lost_messages)
     lbx_type_destroy(type);
 }
 
-// The sink owns what it is given: nobody else may end it.
+// The sink owns what it is given: no other code may destroy it.
 TEST(sink_owns_the_message_and_nobody_destroys_it)
 {
     struct losses losses = {.count = 0};

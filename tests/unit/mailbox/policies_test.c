@@ -86,7 +86,7 @@ newest_to_sender_gives_the_message_back(const char *kind)
     CHECK_INT(LBX_OVERFLOW_DROP_NEWEST, result.overflow);
     CHECK_STATUS(LBX_FULL, lbx_producer_send(box.in, letter(4)));
     CHECK_INT(2, box_stats(&box).dropped_newest);
-    CHECK_INT(0, losses.count); // nothing is lost that somebody still has
+    CHECK_INT(0, losses.count); // what the sender still has is not lost
     CHECK_RECEIVES(&box, 1, 2);
     box_end(&box);
 }
@@ -152,7 +152,7 @@ under_block_try_send_is_refused(const char *kind)
 
 LIMITED_KINDS(KIND_CITING, "R-02", under_block_try_send_is_refused)
 
-// C-26: whoever makes room moves the waiting message in.
+// C-26: a receive that frees capacity moves the waiting message in.
 static void
 under_block_a_send_waits_for_room(const char *kind)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads against each other: whatever races with whatever, every message is
- * received, lost once, or given back, and nobody sleeps for ever (MSG-1, MSG-9,
- * MSG-10, WAIT-1, WAIT-4, CLOSE-6). Each test is short; tests/stress has the
- * long forms.
+ * received, lost once, or given back, and no thread sleeps for ever (MSG-1,
+ * MSG-9, MSG-10, WAIT-1, WAIT-4, CLOSE-6). Each test is short; tests/stress has
+ * the long forms.
  */
 #include "mailbox/fixture.h"
 
@@ -234,7 +234,7 @@ work_while_disturbed(unsigned index, void *context)
     }
 }
 
-// R-16, MSG-9: the last resume wakes whoever the messages are for.
+// R-16, MSG-9: the last resume wakes the waiters that the messages are for.
 static void
 suspended_and_resumed_all_the_time_loses_nothing(const char *kind)
 {

@@ -82,7 +82,7 @@ send_to_other(void *context)
 }
 
 // While the second mailbox is looked at, a message arrives in the first: the
-// poll finds it, and calls nobody for it.
+// poll finds it, and calls no waker for it.
 TEST_CITING("WAIT-8", a_wake_up_during_a_poll_of_select_is_part_of_that_poll)
 {
     lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;

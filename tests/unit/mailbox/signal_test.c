@@ -49,7 +49,7 @@ TEST_CITING("C-20", wait_ends_with_a_notify)
     lbx_signal_unref(signal);
 }
 
-// Several notifies with nobody waiting merge into one permit.
+// Several notifies without a waiter merge into one permit.
 TEST_CITING("C-21", one_permit_is_remembered_and_only_one)
 {
     lbx_signal *signal = make_signal();

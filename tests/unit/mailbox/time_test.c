@@ -225,7 +225,7 @@ TEST(time_in_mailbox_does_not_count_the_wait_for_room)
     lbx_operation_fini(&sender.operation);
 }
 
-// ~20 ns per message that nobody asked for.
+// ~20 ns per message that were not asked for.
 TEST_CITING("MSG-6", mailbox_without_timestamps_does_not_read_the_clock)
 {
     struct timed timed;

@@ -201,7 +201,7 @@ BOX_TEST("MSG-9", all_room_that_appears_is_given_away,
     CHECK_INT(3, count);
     CHECK_OK(sender_poll(&senders[0]));
     CHECK_OK(sender_poll(&senders[1]));
-    box_send(box, 6); // and the room that nobody waited for is free
+    box_send(box, 6); // and capacity without a waiter is free
     CHECK_RECEIVES(box, 4, 5, 6);
     lbx_operation_fini(&senders[0].operation);
     lbx_operation_fini(&senders[1].operation);

@@ -644,7 +644,7 @@ TEST_CITING("W-41", sends_make_the_boxes_their_routes_name)
     CHECK_INT(3, world.script.creates);
     end(&world);
 
-    options.resolver = lbx_url_resolver(NULL); // then it is nobody's business
+    options.resolver = lbx_url_resolver(NULL); // then it does not matter
     begin(&world, &options);
     CHECK_OK(lbx_postbox_send_draft(world.postbox, &draft, NULL));
     CHECK_INT(1, world.script.box_count);

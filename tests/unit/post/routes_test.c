@@ -83,7 +83,8 @@ TEST_CITING("W-03 W-04", single_routes_lead_everything_to_one_place)
     lbx_type_destroy(type);
 }
 
-/* The seed's own example; names that nobody registered here are kept. */
+/* The seed's own example; names that were not registered here are kept (R-22).
+ * */
 TEST_CITING("W-28 R-22", routes_read_and_write_the_seeds_json)
 {
     static const char text[] =

@@ -361,7 +361,7 @@ void
 script_fini(struct script *script)
 {
     lbx_store_unref(&script->base);
-    CHECK(script->closed); // nobody has kept a reference
+    CHECK(script->closed); // no reference is left
     pthread_mutex_destroy(&script->lock);
 }
 

@@ -315,7 +315,7 @@ TEST(what_is_attached_was_sent_only_if_its_letter_was_settled)
     lbx_sent_letter sent;
 
     begin(&world, "{\"default\":\"box\"}");
-    world.script.forget = 1; // nobody knows what became of the letter
+    world.script.forget = 1; // it is not known what became of the letter
     CHECK_STATUS(LBX_UNKNOWN, lbx_letter_reply_and_acknowledge(
                                   world.letter, &reply, &sent, NULL));
     CHECK_STATUS(LBX_UNKNOWN, sent.status);

@@ -52,7 +52,7 @@ TEST_CITING("QUOTA-1", room_of_a_batch_is_given_back_at_once)
     CHECK_INT(0, lbx__quota_used(&quota));
 }
 
-/* While senders wait, room goes to them and not to whoever passes by. */
+/* While senders wait, capacity goes to them and not to a later sender. */
 TEST_CITING("QUOTA-2", whoever_has_no_turn_takes_no_room_while_senders_wait)
 {
     lbx__quota_init(&quota, 3, false);

@@ -121,7 +121,7 @@ TEST_CITING("SEGQ-5 MSG-8", counts_survive_many_installs)
     lbx__segq_fini(&q);
 }
 
-/* A claim that nobody has filled counts, one that came too late does not. */
+/* A claim that was not filled counts, one that came too late does not. */
 TEST_CITING("SEGQ-1 SEGQ-5", only_claims_are_counted)
 {
     uint64_t slots = LBX__SLOTS(LBX__PAIR);

@@ -136,7 +136,7 @@ delivers_each_once_and_in_order(enum lane_kind kind)
 
 EVERY_LANE(ONCE_TEST, delivers_each_once_and_in_order)
 
-/* ---- Close while everybody is busy ---- */
+/* ---- Close while all threads are busy ---- */
 
 static void
 close_amid(unsigned index, void *context)

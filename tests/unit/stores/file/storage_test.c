@@ -448,7 +448,8 @@ TEST(each_level_flushes_as_it_says)
 static _Atomic int slow_syncs;
 static _Atomic int answered; /* what must not be, before the flush is over */
 
-/* The first takes until there is another, or somebody was answered without. */
+/* The first takes until there is another, or a caller got its result without.
+ * */
 static int
 slow_sync(const lbx__io *io, int fd)
 {

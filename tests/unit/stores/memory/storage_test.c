@@ -165,7 +165,7 @@ TEST(storage_puts_whatever_it_has_reserved)
     CHECK(torture_every_allocation(reserve_and_put, NULL) > 3);
 }
 
-/* What nobody used goes back with the commit. */
+/* What was not used goes back with the commit. */
 TEST(storage_gives_unused_reservations_back)
 {
     struct torture memory = TORTURE_INIT;

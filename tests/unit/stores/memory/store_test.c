@@ -18,7 +18,7 @@ open_orders(const char *url)
     return postbox;
 }
 
-/* One store per name and process, and as long as somebody has it. */
+/* One store per name and process, and as long as it is referenced. */
 TEST(a_name_is_one_store)
 {
     lbx_postbox *mine = open_orders("memory:shop/orders");
