@@ -128,6 +128,10 @@ void waiter_receive_pending(struct waiter *waiter, struct box *box);
 lbx_status waiter_poll(struct waiter *waiter);
 void waiter_fini(struct waiter *waiter);
 
+/* Declares one that is ended with its block; behind its box. */
+#define LOCAL_WAITER(name)                                                     \
+    __attribute__((cleanup(waiter_fini))) struct waiter name
+
 /* For operations of other kinds: sets up the waker only. */
 void waiter_init(struct waiter *waiter);
 

@@ -67,13 +67,12 @@ TEST_CITING("B-09 R-12", close_destroys_only_what_was_accepted)
 BOX_TEST("B-09 V-37", losing_the_last_consumer_fails_waiting_producers,
          block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     lbx_consumer_unref(box->out);
     box->out = NULL;
     CHECK_STATUS(LBX_CLOSED, waiter_poll(&offer));
-    waiter_fini(&offer);
 }
 
 static void
@@ -110,7 +109,7 @@ BOX_TEST("B-04", close_of_an_empty_mailbox_hands_back_nothing,
 BOX_TEST("B-06", flush_is_done_when_what_was_sent_before_is_taken,
          block_full(2))
 {
-    struct waiter flush;
+    LOCAL_WAITER(flush);
 
     waiter_init(&flush);
     CHECK_OK(
@@ -123,19 +122,17 @@ BOX_TEST("B-06", flush_is_done_when_what_was_sent_before_is_taken,
     CHECK(atomic_load(&flush.wakes) >= 1);
     CHECK_OK(waiter_poll(&flush));
     CHECK_INT(1, box_depth(box));
-    waiter_fini(&flush);
 }
 
 BOX_TEST("B-06", flush_of_an_empty_mailbox_is_done_at_once,
          box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct waiter flush;
+    LOCAL_WAITER(flush);
 
     waiter_init(&flush);
     CHECK_OK(
         lbx_mailbox_flush_init(&flush.operation, box->mailbox, LBX_FOREVER));
     CHECK_OK(waiter_poll(&flush));
-    waiter_fini(&flush);
 }
 
 /* Stop refuses at once, is done when empty, and fails those who wait. */

@@ -34,7 +34,7 @@ BOX_TEST("B-10 B-02", third_of_three_offers_is_pending_until_a_poll,
 BOX_TEST("B-10", third_offer_is_pending_with_a_system_queue_present,
          block_full(2))
 {
-    struct waiter third;
+    LOCAL_WAITER(third);
 
     waiter_send_pending(&third, box, 3);
     CHECK_OK(box_post(box, system_message(9), NULL));
@@ -44,7 +44,6 @@ BOX_TEST("B-10", third_offer_is_pending_with_a_system_queue_present,
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&third));
     CHECK_TAKES(box, 2, 3);
-    waiter_fini(&third);
 }
 
 /* The open question, settled: the system lane never waits, as an operation
@@ -68,7 +67,7 @@ BOX_TEST("B-10 B-08", third_offer_is_pending_with_metrics_attached,
          block_full(2))
 {
     struct events events = {0};
-    struct waiter third;
+    LOCAL_WAITER(third);
 
     events_watch(&events, box);
     waiter_send_pending(&third, box, 3);
@@ -79,7 +78,6 @@ BOX_TEST("B-10 B-08", third_offer_is_pending_with_metrics_attached,
     CHECK_INT(1, events_count(&events, LBX_METRIC_DEQUEUED));
     CHECK_TAKES(box, 2, 3);
     CHECK_INT(3, events_count(&events, LBX_METRIC_DEQUEUED));
-    waiter_fini(&third);
 }
 
 static void
@@ -95,7 +93,7 @@ BOX_TEST("B-07 B-08", hook_is_called_when_the_waiting_message_is_in,
 {
     int ready = 0;
     lbx_scheduler_hook hook = {count_ready, &ready};
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     CHECK_OK(lbx_mailbox_set_scheduler_hook(box->mailbox, &hook));
     waiter_send_pending(&offer, box, 2);
@@ -103,7 +101,6 @@ BOX_TEST("B-07 B-08", hook_is_called_when_the_waiting_message_is_in,
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&offer));
     CHECK_INT(1, ready);
-    waiter_fini(&offer);
 }
 
 /* Signalling stays synchronous, and can be waited on as an operation. */
@@ -130,7 +127,7 @@ BOX_TEST("B-07 B-14", signal_is_notified_after_a_successful_send,
 /* Counts: a waiting message is neither accepted nor rejected. */
 BOX_TEST("B-04 B-08 R-41", waiting_messages_are_not_counted, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
     lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     waiter_send_pending(&offer, box, 2);
@@ -144,7 +141,6 @@ BOX_TEST("B-04 B-08 R-41", waiting_messages_are_not_counted, block_full(1))
     CHECK_INT(2, stats.accepted);
     CHECK_INT(1, stats.taken);
     CHECK_INT(0, stats.waiting_senders);
-    waiter_fini(&offer);
 }
 
 /* The transitional helper of that queue, block_on: any operation can be waited
@@ -179,7 +175,7 @@ BOX_TEST("B-06 B-03", batch_offer_waits_as_often_as_needed,
          box_bounded(2, LBX_OVERFLOW_BLOCK))
 {
     void *messages[5];
-    struct waiter batch;
+    LOCAL_WAITER(batch);
     size_t sent = 0;
 
     for (int i = 0; i < 5; i++)
@@ -195,7 +191,6 @@ BOX_TEST("B-06 B-03", batch_offer_waits_as_often_as_needed,
     }
     CHECK_INT(5, sent);
     CHECK_NOTHING(box);
-    waiter_fini(&batch);
 }
 
 /* Waiting for room in the first of two mailboxes that has some. */
@@ -227,7 +222,7 @@ TEST_CITING("B-06", select_sends_to_the_first_with_room)
 /* Suspension holds messages back; it makes no room, and none is given away. */
 BOX_TEST("B-10 R-16", suspended_mailbox_keeps_producers_waiting, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     CHECK(lbx_mailbox_suspend(box->mailbox));
@@ -237,5 +232,4 @@ BOX_TEST("B-10 R-16", suspended_mailbox_keeps_producers_waiting, block_full(1))
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&offer));
     CHECK_TAKES(box, 2);
-    waiter_fini(&offer);
 }

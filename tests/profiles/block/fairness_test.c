@@ -41,14 +41,13 @@ BOX_TEST("B-15 R-34", polling_often_gains_nothing, block_full(1))
  * Here it was handed over: the newcomer finds the mailbox full. */
 BOX_TEST("B-15 R-34", newcomer_does_not_overtake_a_waiter, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     CHECK_TAKES(box, 1); // the waiter has not been polled since
     CHECK_STATUS(LBX_FULL, box_send(box, 3));
     CHECK_TAKES(box, 2);
     CHECK_OK(waiter_poll(&offer));
-    waiter_fini(&offer);
 }
 
 /* A new operation goes to the end of the line, behind those that wait. */

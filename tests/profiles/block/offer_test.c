@@ -7,7 +7,7 @@
 BOX_TEST("B-09 B-03", offer_on_full_is_pending_and_resumes_after_poll,
          block_full(2))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 3);
     CHECK_INT(2, box_depth(box));
@@ -15,13 +15,12 @@ BOX_TEST("B-09 B-03", offer_on_full_is_pending_and_resumes_after_poll,
     CHECK_INT(1, atomic_load(&offer.wakes));
     CHECK_OK(waiter_poll(&offer));
     CHECK_TAKES(box, 2, 3);
-    waiter_fini(&offer);
 }
 
 /* Capacity 1 with one message: the second offer waits and never says full. */
 BOX_TEST("B-15", capacity_one_second_offer_is_pending_not_full, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send(&offer, box, 2, LBX_FOREVER);
     for (int i = 0; i < 10; i++)
@@ -30,7 +29,6 @@ BOX_TEST("B-15", capacity_one_second_offer_is_pending_not_full, block_full(1))
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&offer));
     CHECK_TAKES(box, 2);
-    waiter_fini(&offer);
 }
 
 /* One and the same thread keeps a thousand sends waiting and goes on to
@@ -107,7 +105,7 @@ BOX_TEST("B-03", each_poll_notifies_one_waiter, block_full(1))
  * elsewhere are pending, every synchronous call goes through. */
 BOX_TEST("B-13 B-04", no_lock_is_held_while_pending, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     CHECK_INT(1, box_depth(box));
@@ -117,7 +115,6 @@ BOX_TEST("B-13 B-04", no_lock_is_held_while_pending, block_full(1))
     CHECK_STATUS(LBX_FULL, box_send(box, 3));
     CHECK(lbx_mailbox_suspend(box->mailbox));
     CHECK(lbx_mailbox_resume(box->mailbox));
-    waiter_fini(&offer);
 }
 
 /* A waker is called outside every lock: it may end its own operation and send
@@ -210,7 +207,7 @@ TEST_CITING("B-13 C-32", destroyed_operation_leaves_no_registration)
  * so, and its message arrives once. */
 BOX_TEST("B-03 R-34", cancelled_after_hand_over_is_sent, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     CHECK_TAKES(box, 1);
@@ -218,12 +215,11 @@ BOX_TEST("B-03 R-34", cancelled_after_hand_over_is_sent, block_full(1))
     CHECK_OK(lbx_operation_status(&offer.operation));
     CHECK_TAKES(box, 2);
     CHECK_NOTHING(box);
-    waiter_fini(&offer);
 }
 
 BOX_TEST("B-03 R-12", cancelled_before_room_keeps_its_message, block_full(1))
 {
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, box, 2);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&offer.operation));
@@ -232,5 +228,4 @@ BOX_TEST("B-03 R-12", cancelled_before_room_keeps_its_message, block_full(1))
     CHECK_NOTHING(box);
     CHECK_OK(box_send(box, 2)); // ours again
     CHECK_TAKES(box, 2);
-    waiter_fini(&offer);
 }

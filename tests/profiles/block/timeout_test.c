@@ -11,7 +11,7 @@ TEST_CITING("B-16 R-02", offer_ends_at_its_deadline_and_not_before)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, LBX_SECOND));
     CHECK_STATUS(LBX_PENDING, waiter_poll(&offer));
@@ -22,7 +22,6 @@ TEST_CITING("B-16 R-02", offer_ends_at_its_deadline_and_not_before)
     test_clock_advance(&time, 1);
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
     CHECK_INT(0, box_stats(&box).waiting_senders);
-    waiter_fini(&offer);
 }
 
 /* The message of a send that timed out never arrives. */
@@ -31,7 +30,7 @@ TEST_CITING("B-16 R-12", timed_out_offer_leaves_nothing_behind)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, &box, 2);
     test_clock_advance(&time, LBX_MS);
@@ -40,7 +39,6 @@ TEST_CITING("B-16 R-12", timed_out_offer_leaves_nothing_behind)
     CHECK_NOTHING(&box);
     CHECK_INT(1, box_stats(&box).accepted);
     CHECK_INT(0, box_stats(&box).lost);
-    waiter_fini(&offer);
 }
 
 /* The mailbox's own wait and the call's deadline: the earlier one ends it. */
@@ -72,14 +70,13 @@ TEST_CITING("B-16 R-34", handed_over_before_the_deadline_is_sent)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = block_full_timed(&clock, LBX_MS, LBX_OVERFLOW_REJECT);
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send_pending(&offer, &box, 2);
     CHECK_TAKES(&box, 1);
     test_clock_advance(&time, LBX_SECOND);
     CHECK_OK(waiter_poll(&offer));
     CHECK_TAKES(&box, 2);
-    waiter_fini(&offer);
 }
 
 /* One in the line times out; the others keep their places. */
@@ -139,14 +136,13 @@ TEST_CITING("B-16 R-12", own_deadline_never_drops)
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) =
         block_full_timed(&clock, LBX_SECOND, LBX_OVERFLOW_DROP_NEWEST);
-    struct waiter offer;
+    LOCAL_WAITER(offer);
 
     waiter_send(&offer, &box, 2, lbx_deadline_after(&clock, LBX_MS));
     CHECK_STATUS(LBX_PENDING, waiter_poll(&offer));
     test_clock_advance(&time, LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&offer));
     CHECK_INT(0, box_stats(&box).lost);
-    waiter_fini(&offer);
 }
 
 /* A deadline in the past is one try and no wait. */
@@ -188,7 +184,7 @@ TEST_CITING("B-16 B-03", receive_ends_at_its_deadline_too)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = block_full_timed(&clock, -1, LBX_OVERFLOW_REJECT);
-    struct waiter take;
+    LOCAL_WAITER(take);
 
     CHECK_TAKES(&box, 1);
     waiter_receive(&take, &box, lbx_deadline_after(&clock, LBX_MS));
@@ -197,5 +193,4 @@ TEST_CITING("B-16 B-03", receive_ends_at_its_deadline_too)
     CHECK_STATUS(LBX_TIMEOUT, waiter_poll(&take));
     CHECK_OK(box_send(&box, 2)); // and takes nothing after that
     CHECK_TAKES(&box, 2);
-    waiter_fini(&take);
 }

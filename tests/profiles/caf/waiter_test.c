@@ -33,14 +33,13 @@ TEST_CITING("MSG-10 WAIT-3", cancelled_head_receiver_lets_the_next_proceed)
 {
     struct receiver head;
     struct receiver next;
-    struct box box = box_with_two(&head, &next);
+    LOCAL_BOX(box) = box_with_two(&head, &next);
 
     CHECK_INT(0, next.bell.rings);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&head.operation));
     CHECK_INT(1, next.bell.rings);
     receiver_check(&next, 1);
     lbx_operation_fini(&head.operation);
-    box_end(&box);
 }
 
 // The same by plain fini, as an abandoned future would be dropped (WAIT-7).
@@ -48,12 +47,11 @@ TEST_CITING("MSG-10 WAIT-7", dropped_head_receiver_lets_the_next_proceed)
 {
     struct receiver head;
     struct receiver next;
-    struct box box = box_with_two(&head, &next);
+    LOCAL_BOX(box) = box_with_two(&head, &next);
 
     lbx_operation_fini(&head.operation);
     CHECK_INT(1, next.bell.rings);
     receiver_check(&next, 1);
-    box_end(&box);
 }
 
 // And by its deadline.
@@ -63,7 +61,7 @@ TEST_CITING("MSG-10 WAIT-9", timed_out_head_receiver_lets_the_next_proceed)
     lbx_clock clock = test_clock_interface(&time);
     struct receiver head;
     struct receiver next;
-    struct box box =
+    LOCAL_BOX(box) =
         BOX(LBX_KIND_UNBOUNDED, plain_options(), with.clock = &clock);
 
     receiver_wait_until(&head, &box, test_clock_now(&time) + LBX_MS);
@@ -74,37 +72,35 @@ TEST_CITING("MSG-10 WAIT-9", timed_out_head_receiver_lets_the_next_proceed)
     CHECK_INT(1, next.bell.rings);
     receiver_check(&next, 1);
     lbx_operation_fini(&head.operation);
-    box_end(&box);
 }
 
 // A whole line of receivers gives up, one after the other: the promise walks
 // down the line and ends with the one that comes after.
-TEST_CITING("MSG-10", promise_walks_down_a_line_of_cancelled_receivers)
+BOX_TEST("MSG-10", promise_walks_down_a_line_of_cancelled_receivers,
+         box_make(LBX_KIND_UNBOUNDED, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver line[5];
 
     for (int i = 0; i < 5; i++)
-        receiver_wait(&line[i], &box);
-    box_send(&box, 1);
+        receiver_wait(&line[i], box);
+    box_send(box, 1);
     for (int i = 0; i < 5; i++) {
         CHECK_INT(1, line[i].bell.rings);
         CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&line[i].operation));
         lbx_operation_fini(&line[i].operation);
     }
-    CHECK_RECEIVES(&box, 1);
-    box_end(&box);
+    CHECK_RECEIVES(box, 1);
 }
 
 // The cancelled one had two messages' worth behind it: nothing moves up twice.
-TEST_CITING("MSG-10 R-35", cancelled_promise_wakes_one_and_only_one)
+BOX_TEST("MSG-10 R-35", cancelled_promise_wakes_one_and_only_one,
+         box_make(LBX_KIND_UNBOUNDED, NULL))
 {
-    struct box box = box_make(LBX_KIND_UNBOUNDED, NULL);
     struct receiver line[3];
 
     for (int i = 0; i < 3; i++)
-        receiver_wait(&line[i], &box);
-    box_send(&box, 1);
+        receiver_wait(&line[i], box);
+    box_send(box, 1);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&line[0].operation));
     CHECK_INT(1, line[1].bell.rings);
     CHECK_INT(0, line[2].bell.rings);
@@ -112,77 +108,67 @@ TEST_CITING("MSG-10 R-35", cancelled_promise_wakes_one_and_only_one)
     receiver_check(&line[1], 1);
     lbx_operation_fini(&line[0].operation);
     lbx_operation_fini(&line[2].operation);
-    box_end(&box);
 }
 
 // async-channel#87, tokio#5947: a cancelled send loses the message unless it
 // says which side it is on. With room given away, the room is used.
-TEST_CITING("WAIT-4", cancel_after_hand_over_says_sent_and_the_message_is_there)
+BOX_TEST("WAIT-4", cancel_after_hand_over_says_sent_and_the_message_is_there,
+         full_box(1))
 {
-    struct box box = full_box(1);
-    struct sender first;
-    struct sender second;
+    LOCAL_SENDER(first);
+    LOCAL_SENDER(second);
 
-    sender_wait(&first, &box, 2);
-    sender_wait(&second, &box, 3);
-    CHECK_INT(1, box_next(&box));
+    sender_wait(&first, box, 2);
+    sender_wait(&second, box, 3);
+    CHECK_INT(1, box_next(box));
     CHECK_INT(1, first.bell.rings);
     CHECK_OK(lbx_operation_cancel(&first.operation)); // sent after all
     CHECK_STATUS(LBX_PENDING, sender_poll(&second));
-    CHECK_INT(2, box_next(&box));
+    CHECK_INT(2, box_next(box));
     CHECK_INT(1, second.bell.rings);
     CHECK_OK(sender_poll(&second));
-    CHECK_RECEIVES(&box, 3);
-    lbx_operation_fini(&first.operation);
-    lbx_operation_fini(&second.operation);
-    box_end(&box);
+    CHECK_RECEIVES(box, 3);
 }
 
 // A cancelled head sender gives its turn, not its place, to the next.
-TEST_CITING("MSG-10 WAIT-4", cancelled_head_sender_lets_the_next_proceed)
+BOX_TEST("MSG-10 WAIT-4", cancelled_head_sender_lets_the_next_proceed,
+         full_box(1))
 {
-    struct box box = full_box(1);
-    struct sender head;
-    struct sender next;
+    LOCAL_SENDER(head);
+    LOCAL_SENDER(next);
 
-    sender_wait(&head, &box, 2);
-    sender_wait(&next, &box, 3);
+    sender_wait(&head, box, 2);
+    sender_wait(&next, box, 3);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&head.operation));
     CHECK_INT(0, next.bell.rings); // there is no room yet
-    CHECK_INT(1, box_next(&box));
+    CHECK_INT(1, box_next(box));
     CHECK_INT(1, next.bell.rings);
     CHECK_OK(sender_poll(&next));
-    CHECK_RECEIVES(&box, 3);
-    lbx_operation_fini(&head.operation);
-    lbx_operation_fini(&next.operation);
-    box_end(&box);
+    CHECK_RECEIVES(box, 3);
 }
 
 // The last waiter leaves: try_send finds the mailbox free again.
-TEST_CITING("C-32", last_cancelled_sender_leaves_the_mailbox_free)
+BOX_TEST("C-32", last_cancelled_sender_leaves_the_mailbox_free, full_box(1))
 {
-    struct box box = full_box(1);
     struct sender sender;
 
-    sender_wait(&sender, &box, 2);
+    sender_wait(&sender, box, 2);
     lbx_operation_fini(&sender.operation);
-    CHECK_INT(1, box_next(&box));
-    box_send(&box, 3);
-    CHECK_RECEIVES(&box, 3);
+    CHECK_INT(1, box_next(box));
+    box_send(box, 3);
+    CHECK_RECEIVES(box, 3);
     CHECK_INT(0, sender.bell.rings);
-    box_end(&box);
 }
 
 // The last receiver leaves: try_receive takes again what was promised.
 TEST_CITING("C-32", last_cancelled_receiver_leaves_the_message_to_anyone)
 {
     struct receiver receiver;
-    struct box box = box_with_promise(&receiver);
+    LOCAL_BOX(box) = box_with_promise(&receiver);
 
     CHECK_NOTHING(&box);
     lbx_operation_fini(&receiver.operation);
     CHECK_RECEIVES(&box, 1);
-    box_end(&box);
 }
 
 // tokio#8260: returning reserved room must wake the receiver. Close with a
@@ -192,7 +178,7 @@ TEST_CITING("CLOSE-4 CLOSE-2",
 {
     struct receiver promised;
     struct receiver behind;
-    struct box box = box_with_two(&promised, &behind);
+    LOCAL_BOX(box) = box_with_two(&promised, &behind);
 
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_OK(receiver_poll(&promised));
@@ -201,7 +187,6 @@ TEST_CITING("CLOSE-4 CLOSE-2",
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&behind));
     lbx_operation_fini(&promised.operation);
     lbx_operation_fini(&behind.operation);
-    box_end(&box);
 }
 
 // The promise is given back after the close: it goes to the one behind.
@@ -209,7 +194,7 @@ TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
 {
     struct receiver promised;
     struct receiver behind;
-    struct box box = box_with_two(&promised, &behind);
+    LOCAL_BOX(box) = box_with_two(&promised, &behind);
 
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&promised.operation));
@@ -217,21 +202,19 @@ TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_goes_to_the_next)
     receiver_check(&behind, 1);
     CHECK_ENDED(&box);
     lbx_operation_fini(&promised.operation);
-    box_end(&box);
 }
 
 // Or, without one behind, to the next that looks.
 TEST_CITING("CLOSE-2 MSG-10", promise_given_back_after_close_is_still_received)
 {
     struct receiver promised;
-    struct box box = box_with_promise(&promised);
+    LOCAL_BOX(box) = box_with_promise(&promised);
 
     CHECK_OK(lbx_mailbox_close(box.mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&promised.operation));
     lbx_operation_fini(&promised.operation);
     CHECK_RECEIVES(&box, 1);
     CHECK_ENDED(&box);
-    box_end(&box);
 }
 
 // A waiter of a destroyed mailbox never consumes from a namesake, even one
@@ -241,7 +224,7 @@ TEST_CITING("MSG-2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
     lbx_mailbox_options options = plain_options();
     struct receiver old;
     struct box first;
-    struct box second;
+    LOCAL_BOX(second);
 
     options.name = "post";
     first = box_make(LBX_KIND_UNBOUNDED, &options);
@@ -253,7 +236,6 @@ TEST_CITING("MSG-2", waiter_of_a_destroyed_mailbox_ignores_its_namesake)
     CHECK_PTR(letter(-1), old.message);
     lbx_operation_fini(&old.operation);
     CHECK_RECEIVES(&second, 1);
-    box_end(&second);
 }
 
 // The same for a send: its message must not turn up elsewhere.
@@ -263,7 +245,7 @@ TEST_CITING("MSG-2 WAIT-4",
     lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct sender old;
     struct box first;
-    struct box second;
+    LOCAL_BOX(second);
 
     options.name = "post";
     first = box_make(LBX_KIND_BOUNDED, &options);
@@ -274,7 +256,6 @@ TEST_CITING("MSG-2 WAIT-4",
     CHECK_STATUS(LBX_CLOSED, sender_poll(&old));
     lbx_operation_fini(&old.operation);
     CHECK_NOTHING(&second);
-    box_end(&second);
 }
 
 // asyncband#10: waiters must be removable, in any order, and the line is
@@ -316,7 +297,7 @@ TEST_CITING("MSG-6", waiting_allocates_nothing)
     lbx_mailbox_options options = limited_options(1, LBX_OVERFLOW_BLOCK);
     struct receiver receiver;
     struct sender sender;
-    struct box box;
+    LOCAL_BOX(box);
     long before;
 
     options.allocator = &allocator;
@@ -331,5 +312,4 @@ TEST_CITING("MSG-6", waiting_allocates_nothing)
         CHECK_RECEIVES(&box, 2);
     }
     CHECK_INT(before, memory.allocations);
-    box_end(&box);
 }

@@ -72,7 +72,7 @@ BOX_TEST("C-36", close_prevents_further_operations,
 BOX_TEST("C-26 C-23 C-29", offer_blocks_until_space_available,
          cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct waiter third;
+    LOCAL_WAITER(third);
 
     box_fill(box, 1, 2);
     waiter_send_pending(&third, box, 3);
@@ -81,13 +81,12 @@ BOX_TEST("C-26 C-23 C-29", offer_blocks_until_space_available,
     CHECK_INT(1, atomic_load(&third.wakes));
     CHECK_OK(waiter_poll(&third));
     CHECK_TAKES(box, 2, 3);
-    waiter_fini(&third);
 }
 
 BOX_TEST("C-24", poll_blocks_until_item_available,
          cellex_bounded(2, LBX_OVERFLOW_BLOCK))
 {
-    struct waiter take;
+    LOCAL_WAITER(take);
 
     waiter_receive_pending(&take, box);
     CHECK_INT(1, box_stats(box).waiting_receivers);
@@ -97,7 +96,6 @@ BOX_TEST("C-24", poll_blocks_until_item_available,
     CHECK_OK(waiter_poll(&take));
     CHECK_INT(9, number_of(take.message));
     CHECK_INT(0, box_stats(box).waiting_receivers);
-    waiter_fini(&take);
 }
 
 BOX_TEST("C-36 R-35", close_wakes_waiting_consumer,

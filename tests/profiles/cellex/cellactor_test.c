@@ -94,7 +94,7 @@ TEST_CITING("C-23 R-02 R-12", offer_future_times_out_and_returns_the_message)
 
 BOX_TEST("C-24", poll_future_pending_then_ready, cellex_unbounded())
 {
-    struct waiter take;
+    LOCAL_WAITER(take);
 
     waiter_receive_pending(&take, box);
     CHECK_OK(box_send(box, 5));
@@ -102,7 +102,6 @@ BOX_TEST("C-24", poll_future_pending_then_ready, cellex_unbounded())
     CHECK_INT(5, number_of(take.message));
     CHECK_OK(waiter_poll(&take)); // final, and it stays so
     CHECK_INT(5, number_of(take.message));
-    waiter_fini(&take);
 }
 
 /* cellactor's enqueue answers "enqueued" or "pending(operation)": the first

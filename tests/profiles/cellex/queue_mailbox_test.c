@@ -116,7 +116,7 @@ BOX_TEST("C-34", profile_default_is_drop_oldest_when_limited,
 BOX_TEST("C-24", receiver_is_pending_until_a_message_arrives,
          cellex_unbounded())
 {
-    struct waiter receiver;
+    LOCAL_WAITER(receiver);
 
     waiter_receive_pending(&receiver, box);
     CHECK_INT(0, atomic_load(&receiver.wakes));
@@ -124,7 +124,6 @@ BOX_TEST("C-24", receiver_is_pending_until_a_message_arrives,
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(7, number_of(receiver.message));
-    waiter_fini(&receiver);
 }
 
 /* ---- The core's order of events: signal, metric, hook ---- */
@@ -269,7 +268,7 @@ BOX_TEST("C-39", metrics_for_block_say_nothing_until_it_is_in,
          cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
     struct events events = {0};
-    struct waiter second;
+    LOCAL_WAITER(second);
 
     events_watch(&events, box);
     CHECK_OK(box_send(box, 1));
@@ -278,7 +277,6 @@ BOX_TEST("C-39", metrics_for_block_say_nothing_until_it_is_in,
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&second));
     CHECK_INT(2, events_count(&events, LBX_METRIC_ENQUEUED));
-    waiter_fini(&second);
 }
 
 /* actor-registered and -deregistered are the mailbox's and its sink's. */

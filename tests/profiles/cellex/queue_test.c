@@ -197,7 +197,7 @@ BOX_TEST("C-35", user_queue_poll_yields_message_then_empty,
 /* message, empty, pending, disconnected: one status each. */
 BOX_TEST("C-35", poll_outcomes_have_one_status_each, cellex_unbounded())
 {
-    struct waiter receiver;
+    LOCAL_WAITER(receiver);
 
     CHECK_NOTHING(box);
     waiter_receive_pending(&receiver, box);
@@ -205,7 +205,6 @@ BOX_TEST("C-35", poll_outcomes_have_one_status_each, cellex_unbounded())
     CHECK_OK(waiter_poll(&receiver));
     CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_ENDED(box);
-    waiter_fini(&receiver);
 }
 
 /* One policy more in Letterbox: what is refused, dropped and evicted are three

@@ -85,7 +85,7 @@ TEST_CITING("R-16 C-39", two_mailboxes_are_suspended_independently)
 /* What came in while suspended is delivered after resume, in order. */
 BOX_TEST("R-16", backpressure_release_delivers_pending, cellex_unbounded())
 {
-    struct waiter receiver;
+    LOCAL_WAITER(receiver);
 
     CHECK(lbx_mailbox_suspend(box->mailbox));
     waiter_receive_pending(&receiver, box);
@@ -97,7 +97,6 @@ BOX_TEST("R-16", backpressure_release_delivers_pending, cellex_unbounded())
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(1, number_of(receiver.message));
     CHECK_TAKES(box, 2, 3);
-    waiter_fini(&receiver);
 }
 
 /* Full of user messages, suspended, and the system message still comes. */
@@ -148,7 +147,7 @@ BOX_TEST("R-16 R-07", suspension_holds_control_messages_too,
 BOX_TEST("C-37 R-16", waiting_receiver_gets_system_messages_while_suspended,
          cellex_unbounded())
 {
-    struct waiter receiver;
+    LOCAL_WAITER(receiver);
 
     CHECK(lbx_mailbox_suspend(box->mailbox));
     CHECK_OK(box_send(box, 1));
@@ -157,7 +156,6 @@ BOX_TEST("C-37 R-16", waiting_receiver_gets_system_messages_while_suspended,
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_OK(waiter_poll(&receiver));
     CHECK_INT(2, number_of(receiver.message));
-    waiter_fini(&receiver);
 }
 
 /* Time in mailbox, by the same clock. */

@@ -44,14 +44,13 @@ BOX_TEST("V-37", try_receive_closed, vela_unbounded())
 /* A send to a full mailbox of 1 is done only after a receive. */
 BOX_TEST("V-37", bounded_backpressure, box_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct waiter second;
+    LOCAL_WAITER(second);
 
     CHECK_OK(box_send(box, 1));
     waiter_send_pending(&second, box, 2);
     CHECK_TAKES(box, 1);
     CHECK_OK(waiter_poll(&second));
     CHECK_TAKES(box, 2);
-    waiter_fini(&second);
 }
 
 static void
@@ -98,12 +97,11 @@ BOX_TEST("V-37", mailbox_closes_with_its_last_sender_only, vela_unbounded())
 BOX_TEST("V-37", waiting_receive_ends_when_the_last_sender_goes,
          vela_unbounded())
 {
-    struct waiter receiver;
+    LOCAL_WAITER(receiver);
 
     waiter_receive_pending(&receiver, box);
     lbx_producer_unref(box->in);
     box->in = NULL;
     CHECK_INT(1, atomic_load(&receiver.wakes));
     CHECK_STATUS(LBX_CLOSED, waiter_poll(&receiver));
-    waiter_fini(&receiver);
 }

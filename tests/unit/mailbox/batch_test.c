@@ -264,7 +264,7 @@ BOX_TEST("WAIT-3", cancelled_receive_batch_takes_nothing, box_unbounded())
 // A batch must not take what waiting receivers were promised.
 BOX_TEST("R-34", receive_batch_leaves_promised_messages_alone, box_unbounded())
 {
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
     void *received[4] = {NULL};
     size_t count = 0;
 
@@ -274,7 +274,6 @@ BOX_TEST("R-34", receive_batch_leaves_promised_messages_alone, box_unbounded())
     CHECK_INT(2, count);
     CHECK_OK(receiver_poll(&receiver));
     CHECK_NOTHING(box);
-    lbx_operation_fini(&receiver.operation);
 }
 
 // Each taken message makes room for one waiting sender, also in a batch.

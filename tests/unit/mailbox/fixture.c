@@ -315,6 +315,18 @@ receiver_wait_until(struct receiver *receiver, const struct box *box,
 }
 
 void
+receiver_end(struct receiver *receiver)
+{
+    lbx_operation_fini(&receiver->operation);
+}
+
+void
+sender_end(struct sender *sender)
+{
+    lbx_operation_fini(&sender->operation);
+}
+
+void
 receiver_wait(struct receiver *receiver, const struct box *box)
 {
     receiver_wait_until(receiver, box, LBX_FOREVER);

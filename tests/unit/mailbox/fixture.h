@@ -207,6 +207,11 @@ void receiver_wait_until(struct receiver *receiver, const struct box *box,
                          int64_t deadline_ns);
 lbx_status receiver_poll(struct receiver *receiver);
 
+/* Declares one that is ended with its block; behind its box. */
+#define LOCAL_RECEIVER(name)                                                   \
+    __attribute__((cleanup(receiver_end))) struct receiver name
+void receiver_end(struct receiver *receiver);
+
 /* The receive is done and got this message; ends it. */
 void receiver_check(struct receiver *receiver, int number);
 
@@ -214,6 +219,11 @@ struct sender {
     lbx_operation operation;
     struct bell bell;
 };
+
+/* Declares one that is ended with its block; behind its box. */
+#define LOCAL_SENDER(name)                                                     \
+    __attribute__((cleanup(sender_end))) struct sender name
+void sender_end(struct sender *sender);
 
 /* Starts a send for ever; it must have to wait. */
 void sender_wait(struct sender *sender, const struct box *box, int number);

@@ -99,14 +99,13 @@ TEST_CITING("MSG-7", messages_left_inside_are_destroyed_once)
 // The receivers' waits end, although close was not called.
 BOX_TEST("CLOSE-4", last_producer_wakes_waiting_receivers, box_unbounded())
 {
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
 
     receiver_wait(&receiver, box);
     lbx_producer_unref(box->in);
     box->in = NULL;
     CHECK_INT(1, receiver.bell.rings);
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
-    lbx_operation_fini(&receiver.operation);
 }
 
 // Their messages stay theirs.

@@ -156,7 +156,7 @@ BOX_TEST("R-07", system_messages_do_not_use_user_room,
          BOX(LBX_KIND_BOUNDED, limited_options(1, LBX_OVERFLOW_BLOCK),
              with.envelopes = true))
 {
-    struct sender sender;
+    LOCAL_SENDER(sender);
 
     box_send(box, 2);
     box_send_system(box, 1);
@@ -167,7 +167,6 @@ BOX_TEST("R-07", system_messages_do_not_use_user_room,
     CHECK_INT(2, box_next(box));
     CHECK_INT(1, sender.bell.rings);
     CHECK_OK(sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 // C-40: cellex sorts control messages, and never the regular ones.

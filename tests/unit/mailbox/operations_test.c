@@ -11,7 +11,7 @@
 // WAIT-1: one of value, cancelled, timeout, closed wins, once and for all.
 BOX_TEST("WAIT-1", finished_operation_keeps_its_status, box_unbounded())
 {
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
 
     receiver_wait(&receiver, box);
     box_send_numbers(box, 1, 2);
@@ -23,12 +23,11 @@ BOX_TEST("WAIT-1", finished_operation_keeps_its_status, box_unbounded())
     CHECK_OK(lbx_operation_status(&receiver.operation));
     CHECK_INT(1, number_of(receiver.message)); // and its value
     CHECK_RECEIVES(box, 2);
-    lbx_operation_fini(&receiver.operation);
 }
 
 BOX_TEST("WAIT-1", cancelled_operation_stays_cancelled, box_unbounded())
 {
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
 
     receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_cancel(&receiver.operation));
@@ -38,7 +37,6 @@ BOX_TEST("WAIT-1", cancelled_operation_stays_cancelled, box_unbounded())
     CHECK_STATUS(LBX_CANCELLED, lbx_operation_status(&receiver.operation));
     CHECK_INT(0, receiver.bell.rings);
     CHECK_RECEIVES(box, 1);
-    lbx_operation_fini(&receiver.operation);
 }
 
 // consumer.h: nothing happens before the first poll.
@@ -108,7 +106,7 @@ BOX_TEST("", operation_may_be_started_again_after_its_end, box_unbounded())
 // operation.h: a finished receive may be started again, for loops.
 BOX_TEST("", finished_receive_can_be_restarted, box_unbounded())
 {
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
 
     receiver_wait(&receiver, box);
     CHECK_STATUS(LBX_BUSY,
@@ -121,7 +119,6 @@ BOX_TEST("", finished_receive_can_be_restarted, box_unbounded())
         CHECK_STATUS(LBX_PENDING, receiver_poll(&receiver));
     }
     CHECK_INT(3, receiver.bell.rings);
-    lbx_operation_fini(&receiver.operation);
 }
 
 BOX_TEST("", finished_flush_and_batch_can_be_restarted, box_unbounded())
@@ -280,7 +277,7 @@ TEST_CITING("WAIT-6", finished_poll_never_calls_the_waker)
 BOX_TEST("", outputs_are_written_only_on_success, box_unbounded())
 {
     void *message = letter(77);
-    struct receiver receiver;
+    LOCAL_RECEIVER(receiver);
 
     CHECK_STATUS(LBX_EMPTY, lbx_consumer_try_receive(box->out, &message));
     CHECK_STATUS(LBX_TIMEOUT,
@@ -290,7 +287,6 @@ BOX_TEST("", outputs_are_written_only_on_success, box_unbounded())
     CHECK_OK(lbx_mailbox_close(box->mailbox, LBX_CLOSE_DRAIN));
     CHECK_STATUS(LBX_CLOSED, receiver_poll(&receiver));
     CHECK_PTR(letter(-1), receiver.message);
-    lbx_operation_fini(&receiver.operation);
 }
 
 // The result of a waiting send is written when it is final.

@@ -158,7 +158,7 @@ under_block_a_send_waits_for_room(const char *kind)
 {
     struct losses losses = {.count = 0};
     LOCAL_BOX(box) = full_box(kind, LBX_OVERFLOW_BLOCK, &losses);
-    struct sender sender;
+    LOCAL_SENDER(sender);
 
     sender_wait(&sender, &box, 3);
     CHECK_INT(1, box_stats(&box).waiting_senders);
@@ -168,7 +168,6 @@ under_block_a_send_waits_for_room(const char *kind)
     CHECK_INT(2, lbx_mailbox_depth(box.mailbox)); // it is in already
     CHECK_OK(sender_poll(&sender));
     CHECK_RECEIVES(&box, 2, 3);
-    lbx_operation_fini(&sender.operation);
 }
 
 LIMITED_KINDS(KIND_CITING, "C-26 B-01", under_block_a_send_waits_for_room)
@@ -295,8 +294,8 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
     LOCAL_BOX(box) =
         BOX(LBX_KIND_BOUNDED,
             waiting_options(&clock, 5 * LBX_MS, LBX_OVERFLOW_REJECT));
-    struct sender hasty;
-    struct sender patient;
+    LOCAL_SENDER(hasty);
+    LOCAL_SENDER(patient);
 
     box_send(&box, 1);
     sender_wait_until(&hasty, &box, 2, test_clock_now(&time) + 2 * LBX_MS);
@@ -310,8 +309,6 @@ TEST(own_deadline_and_the_mailboxs_wait_both_count)
     CHECK_STATUS(LBX_PENDING, sender_poll(&patient));
     test_clock_advance(&time, 3 * LBX_MS);
     CHECK_STATUS(LBX_TIMEOUT, sender_poll(&patient));
-    lbx_operation_fini(&hasty.operation);
-    lbx_operation_fini(&patient.operation);
 }
 
 // options.h: a deadline of the call's own always gives the message back, also

@@ -58,7 +58,7 @@ BOX_TEST("R-35 WAIT-10", one_message_wakes_the_first_receiver_only,
          box_unbounded())
 {
     struct receiver first;
-    struct receiver second;
+    LOCAL_RECEIVER(second);
 
     receiver_wait(&first, box);
     receiver_wait(&second, box);
@@ -67,7 +67,6 @@ BOX_TEST("R-35 WAIT-10", one_message_wakes_the_first_receiver_only,
     CHECK_INT(0, second.bell.rings);
     CHECK_STATUS(LBX_PENDING, receiver_poll(&second));
     receiver_check(&first, 1);
-    lbx_operation_fini(&second.operation);
 }
 
 // try may not overtake waiters.
@@ -88,7 +87,7 @@ TEST_CITING("R-34 WAIT-10", try_receive_does_not_take_what_was_promised)
 BOX_TEST("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send,
          box_limited(2, LBX_OVERFLOW_BLOCK))
 {
-    struct sender sender;
+    LOCAL_SENDER(sender);
 
     box_send_numbers(box, 1, 2);
     sender_wait(&sender, box, 3);
@@ -96,7 +95,6 @@ BOX_TEST("R-34 WAIT-10", try_send_does_not_overtake_a_waiting_send,
     CHECK_STATUS(LBX_FULL, lbx_producer_try_send(box->in, letter(4)));
     CHECK_RECEIVES(box, 2, 3);
     CHECK_OK(sender_poll(&sender));
-    lbx_operation_fini(&sender.operation);
 }
 
 // A loser that re-registers must not lose its place.
@@ -104,7 +102,7 @@ TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
 {
     struct sender first;
     LOCAL_BOX(box) = box_with_sender(&first);
-    struct sender second;
+    LOCAL_SENDER(second);
 
     sender_wait(&second, &box, 3);
     for (int i = 0; i < 5; i++)
@@ -113,7 +111,6 @@ TEST_CITING("WAIT-10", polling_again_keeps_ones_place_in_line)
     CHECK_OK(sender_poll(&first));
     CHECK_STATUS(LBX_PENDING, sender_poll(&second));
     lbx_operation_fini(&first.operation);
-    lbx_operation_fini(&second.operation);
 }
 
 // a receive holds a reservation, not the message, until it is polled.
@@ -277,7 +274,7 @@ LIMITED_KINDS(KIND_CITING, "MSG-9", of_one_message_passes_thousands)
 TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
 {
     LOCAL_BOX(box) = box_make(LBX_KIND_UNBOUNDED_SINGLE_CONSUMER, NULL);
-    struct receiver first;
+    LOCAL_RECEIVER(first);
     lbx_operation second;
     void *message = NULL;
 
@@ -290,7 +287,6 @@ TEST_CITING("R-25", second_waiting_receive_of_a_single_consumer_is_busy)
     box_send(&box, 1);
     receiver_check(&first, 1);
     receiver_wait(&first, &box); // the place is free again
-    lbx_operation_fini(&first.operation);
 }
 
 // A woken thread that finds nothing parks again (BoundedBlockingQueueSpec's
