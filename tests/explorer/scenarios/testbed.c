@@ -126,30 +126,19 @@ close_storage(lbx__storage *storage)
     (void)storage;
 }
 
-static const lbx__storage_ops plain_ops = {
-    .scheme = "testbed",
-    .begin = begin,
-    .get = get,
-    .commit = commit,
-    .flush = flush,
-    .now = now,
-    .durability = durability,
-    .close = close_storage,
-};
+#define PLAIN_OPS                                                              \
+    .scheme = "testbed", .begin = begin, .get = get, .commit = commit,         \
+    .flush = flush, .now = now, .durability = durability,                      \
+    .close = close_storage
+
+static const lbx__storage_ops plain_ops = {PLAIN_OPS};
 
 static const lbx__storage_ops shared_ops = {
-    .scheme = "testbed",
-    .begin = begin,
-    .get = get,
-    .commit = commit,
-    .flush = flush,
-    .now = now,
-    .durability = durability,
+    PLAIN_OPS,
     .notifications = notifications,
     .notify = notify,
     .sleep = sleep_until_notified,
     .has_join_request = has_join_request,
-    .close = close_storage,
 };
 
 static lbx_status
