@@ -10,6 +10,7 @@
 
 #include <letterbox/base.h>
 
+void (*calls_hook)(void);
 int64_t disk_wall_shift_ns;
 int64_t disk_boot_shift_ns;
 
@@ -40,6 +41,8 @@ calls_fail(enum disk_call call)
 {
     long left = atomic_load(&failing[call].left);
 
+    if (calls_hook)
+        calls_hook();
     atomic_fetch_add(&failing[call].made, 1);
     if (left < 0)
         return false;
@@ -83,6 +86,9 @@ REAL(void *, realloc, void *memory, size_t size)
 
 REAL(int, clock_gettime, clockid_t clock, struct timespec *ret)
 {
+    if (calls_hook)
+        calls_hook();
+
     const int result = __real_clock_gettime(clock, ret);
     const int64_t shift = clock == CLOCK_REALTIME   ? disk_wall_shift_ns
                           : clock == CLOCK_BOOTTIME ? disk_boot_shift_ns

@@ -14,6 +14,9 @@
 /* Whether this is the one that fails; then errno says how. */
 bool calls_fail(enum disk_call call);
 
+/* Called by every one of them, unless it is NULL; in this process. */
+extern void (*calls_hook)(void);
+
 /* What a write that fails has written: half, by sectors. */
 size_t calls_part(size_t size);
 

@@ -74,40 +74,178 @@ ledger_number(struct ledger *ledger)
     return number <= ledger->letters_max ? number : 0;
 }
 
-size_t
-ledger_body(uint64_t number, uint8_t body[LEDGER_BODY_MAX])
-{
-    uint64_t state = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    // Most are small; some need pages of their own.
-    const size_t size = state >> 58 == 0
-                            ? 24 + (state >> 20) % (LEDGER_BODY_MAX - 24)
-                            : 24 + (state >> 20) % 200;
-    const int head = snprintf((char *)body, 24, "L%020" PRIu64 ":", number);
+/* What a body is made of. */
+struct body {
+    char head[24];
+    size_t head_size, size;
+    uint64_t state;
+};
 
-    for (size_t i = (size_t)head; i < size; i++) {
-        state = state * UINT64_C(6364136223846793005) + 1;
-        body[i] = (uint8_t)('a' + (state >> 40) % 26);
-    }
-    return size;
+static struct body
+body_of(uint64_t number, bool large)
+{
+    struct body body = {.state = number * UINT64_C(0x9e3779b97f4a7c15) + 1};
+    const uint64_t drawn = body.state >> 20;
+
+    if (large) // one in four as large as can be
+        body.size = body.state >> 62 == 0
+                        ? LEDGER_LARGE_MAX
+                        : LEDGER_LARGE_MIN +
+                              drawn % (LEDGER_LARGE_MAX - LEDGER_LARGE_MIN);
+    else // most are small; some need pages of their own
+        body.size = body.state >> 58 == 0 ? 24 + drawn % (LEDGER_SMALL_MAX - 24)
+                                          : 24 + drawn % 200;
+    body.head_size =
+        (size_t)snprintf(body.head, sizeof(body.head), "%c%020" PRIu64 ":",
+                         large ? 'X' : 'L', number);
+    return body;
+}
+
+static uint8_t
+body_next(struct body *body)
+{
+    body->state = body->state * UINT64_C(6364136223846793005) + 1;
+    return (uint8_t)('a' + (body->state >> 40) % 26);
+}
+
+static size_t
+body_write(struct body body, uint8_t *to)
+{
+    memcpy(to, body.head, body.head_size);
+    for (size_t i = body.head_size; i < body.size; i++)
+        to[i] = body_next(&body);
+    return body.size;
+}
+
+size_t
+ledger_body(uint64_t number, uint8_t body[LEDGER_SMALL_MAX])
+{
+    return body_write(body_of(number, false), body);
+}
+
+size_t
+ledger_large_body(uint64_t number, uint8_t body[LEDGER_LARGE_MAX])
+{
+    return body_write(body_of(number, true), body);
 }
 
 uint64_t
 ledger_number_of(const void *body, size_t size)
 {
-    uint8_t right[LEDGER_BODY_MAX];
+    const uint8_t *bytes = body;
     char head[24];
+    struct body right;
     uint64_t number;
 
-    if (size < sizeof(head) || size > sizeof(right))
+    if (size < sizeof(head) || (bytes[0] != 'L' && bytes[0] != 'X'))
         return 0;
     memcpy(head, body, sizeof(head) - 1);
     head[sizeof(head) - 1] = '\0';
-    number = head[0] == 'L' ? strtoull(head + 1, NULL, 10) : 0;
-    if (number == 0 || ledger_body(number, right) != size ||
-        memcmp(right, body, size) != 0)
+    number = strtoull(head + 1, NULL, 10);
+    right = body_of(number, bytes[0] == 'X');
+    if (number == 0 || size != right.size ||
+        memcmp(bytes, right.head, right.head_size) != 0)
         return 0;
+    for (size_t i = right.head_size; i < size; i++) {
+        if (bytes[i] != body_next(&right))
+            return 0;
+    }
     return number;
 }
+
+/* ---- Clears: LEDGER-2 ---- */
+
+static void
+raise_to(_Atomic(int64_t) *highest, int64_t value)
+{
+    int64_t before = atomic_load(highest);
+
+    while (value > before &&
+           !atomic_compare_exchange_weak(highest, &before, value))
+        ;
+}
+
+static bool
+is_clearing(struct ledger *ledger, uint32_t box)
+{
+    for (size_t i = 0; i < LEDGER_SLOTS; i++) {
+        if (atomic_load(&ledger->places[i].clearing) == box + 1)
+            return true;
+    }
+    return false;
+}
+
+static bool
+may_be_cleared(struct ledger *ledger, const struct ledger_letter *letter)
+{
+    const uint32_t box = atomic_load(&letter->box);
+    const int64_t limit = atomic_load(&ledger->boxes[box].gone_upto_ns);
+
+    return is_clearing(ledger, box) ||
+           (limit > 0 && limit >= atomic_load(&letter->begun_ns));
+}
+
+/* Whether a receive that began then must not get it. */
+static bool
+is_cleared(struct ledger *ledger, const struct ledger_letter *letter,
+           int64_t receive_ns)
+{
+    struct ledger_box *box = &ledger->boxes[atomic_load(&letter->box)];
+    const uint32_t version = atomic_load(&box->version);
+    const int64_t begun = atomic_load(&box->begun_ns);
+    const int64_t ended = atomic_load(&box->ended_ns);
+
+    return version != 0 && version % 2 == 0 &&
+           atomic_load(&box->version) == version &&
+           atomic_load(&letter->sent) &&
+           atomic_load(&letter->ended_ns) < begun && receive_ns > ended;
+}
+
+static void
+note_clear(struct ledger *ledger, const struct ledger_event *event)
+{
+    struct ledger_slot *slot = &ledger->places[event->delivery];
+    const uint32_t before = atomic_load(&slot->clearing);
+
+    // Of one that was killed in this slot.
+    if (before > 0)
+        raise_to(&ledger->boxes[before - 1].gone_upto_ns, event->begun_ns);
+    atomic_store(&slot->clearing, event->box + 1);
+}
+
+static void
+note_cleared(struct ledger *ledger, const struct ledger_event *event)
+{
+    struct ledger_box *box = &ledger->boxes[event->box];
+    uint32_t version = atomic_load(&box->version);
+
+    raise_to(&box->gone_upto_ns, event->ended_ns);
+    atomic_store(&ledger->places[event->delivery].clearing, 0);
+    if (event->status != LBX_OK)
+        return;
+    atomic_fetch_add(&ledger->operations, 1);
+    if (version % 2 == 1 ||
+        !atomic_compare_exchange_strong(&box->version, &version, version + 1))
+        return;
+    atomic_store(&box->begun_ns, event->begun_ns);
+    atomic_store(&box->ended_ns, event->ended_ns);
+    atomic_store(&box->version, version + 2);
+}
+
+void
+ledger_end_clears(struct ledger *ledger)
+{
+    for (size_t i = 0; i < LEDGER_SLOTS; i++) {
+        const uint32_t box = atomic_exchange(&ledger->places[i].clearing, 0);
+
+        // What it may have cleared had begun to be sent by then.
+        if (box > 0)
+            raise_to(&ledger->boxes[box - 1].gone_upto_ns,
+                     atomic_load(&ledger->latest_ns));
+    }
+}
+
+/* ---- Letters ---- */
 
 /* Whether it may have been deleted. */
 static bool
@@ -126,9 +264,11 @@ note_send(const struct ledger *ledger, struct ledger_letter *letter,
 
     atomic_store(&letter->box, event->box);
     atomic_store(&letter->after, event->after);
-    if (atomic_load(&letter->sends) == 0)
+    atomic_store(&letter->with, event->id);
+    if (atomic_load(&letter->sends) == 0) {
+        atomic_store(&letter->begun_ns, event->begun_ns);
         atomic_store(&letter->hidden, after);
-    else
+    } else
         while (before > after && delivery_of(before) == 0 &&
                !atomic_compare_exchange_weak(&letter->hidden, &before, after))
             ;
@@ -140,6 +280,7 @@ note_sent(struct ledger *ledger, struct ledger_letter *letter,
           const struct ledger_event *event)
 {
     if (event->status == LBX_OK) {
+        atomic_store(&letter->ended_ns, event->ended_ns);
         if (atomic_exchange(&letter->sent, 1) == 0)
             atomic_fetch_add(&ledger->sent, 1);
         atomic_fetch_add(&ledger->operations, 1);
@@ -198,6 +339,8 @@ note_received(struct ledger *ledger, struct ledger_letter *letter,
         (atomic_fetch_or(&letter->deliveries, bit) & bit))
         atomic_fetch_add(&ledger->duplicate, 1);
     check_order(ledger, letter);
+    if (is_cleared(ledger, letter, event->begun_ns))
+        atomic_fetch_add(&ledger->resurrected, 1);
     // Whoever is slow may tell of an earlier delivery after a later one.
     if (event->delivery <= delivery_of(before))
         return;
@@ -250,7 +393,8 @@ note_deleted(struct ledger *ledger, struct ledger_letter *letter,
         atomic_fetch_add(&letter->kept, 1);
         // Taken away from who had it.
         if (delivery_of(hidden) == event->delivery &&
-            event->ended_ns < until_of(ledger, hidden))
+            event->ended_ns < until_of(ledger, hidden) &&
+            !may_be_cleared(ledger, letter))
             atomic_fetch_add(&ledger->early, 1);
         break;
     case LBX_UNKNOWN:
@@ -271,12 +415,19 @@ note_stale(struct ledger *ledger, const struct ledger_event *event)
 static void
 note_duration(struct ledger *ledger, const struct ledger_event *event)
 {
-    const int64_t took = event->ended_ns - event->begun_ns;
-    int64_t slowest = atomic_load(&ledger->slowest_ns);
+    raise_to(&ledger->slowest_ns, event->ended_ns - event->begun_ns);
+}
 
-    while (took > slowest &&
-           !atomic_compare_exchange_weak(&ledger->slowest_ns, &slowest, took))
-        ;
+/* An event of a box. */
+static void
+note_box(struct ledger *ledger, const struct ledger_event *event)
+{
+    if (event->box >= LEDGER_BOXES || event->delivery >= LEDGER_SLOTS)
+        abort();
+    if (event->what == LEDGER_CLEAR)
+        note_clear(ledger, event);
+    else
+        note_cleared(ledger, event);
 }
 
 void
@@ -284,8 +435,14 @@ ledger_note(struct ledger *ledger, const struct ledger_event *event)
 {
     struct ledger_letter *letter = &ledger->letters[event->number];
 
-    if (event->what == LEDGER_WRONG || event->number == 0 ||
-        event->number > ledger->letters_max) {
+    raise_to(&ledger->latest_ns, event->begun_ns);
+    raise_to(&ledger->latest_ns, event->ended_ns);
+    if (event->what == LEDGER_CLEAR || event->what == LEDGER_CLEARED) {
+        note_box(ledger, event);
+        return;
+    }
+    if (event->what == LEDGER_WRONG || event->box >= LEDGER_BOXES ||
+        event->number == 0 || event->number > ledger->letters_max) {
         atomic_fetch_add(&ledger->phantom, 1);
         return;
     }
@@ -355,10 +512,19 @@ ledger_is_good(struct ledger *ledger, uint64_t number, uint32_t delivery,
 uint64_t
 ledger_live(struct ledger *ledger)
 {
-    const uint64_t deleted = atomic_load(&ledger->deleted);
-    const uint64_t sent = atomic_load(&ledger->sent);
+    const int64_t deleted =
+        (int64_t)atomic_load(&ledger->deleted) + atomic_load(&ledger->cleared);
+    const int64_t sent = (int64_t)atomic_load(&ledger->sent);
 
-    return sent > deleted ? sent - deleted : 0;
+    return sent > deleted ? (uint64_t)(sent - deleted) : 0;
+}
+
+void
+ledger_set_live(struct ledger *ledger, uint64_t live)
+{
+    // Both ways, so that what others do meanwhile does not add up.
+    atomic_fetch_add(&ledger->cleared,
+                     (int64_t)ledger_live(ledger) - (int64_t)live);
 }
 
 void
@@ -400,6 +566,27 @@ ledger_old_receipt(struct ledger *ledger, uint64_t draw,
            ledger_is_stale(ledger, ret->number, ret->delivery);
 }
 
+/* LEDGER-3, of a letter whose outcome is not known. */
+static void
+judge_attached(struct ledger *ledger, struct ledger_letter *letter,
+               struct score *score)
+{
+    const uint64_t with = atomic_load(&letter->with);
+    struct ledger_letter *other = &ledger->letters[with];
+
+    if (with == 0 || with > ledger->letters_max || atomic_load(&letter->sent) ||
+        atomic_load(&letter->sends) <= atomic_load(&letter->refused))
+        return;
+    if (atomic_load(&letter->received) > 0) {
+        score->resurrected += atomic_load(&other->drained) > 0;
+        return;
+    }
+    // Its other deletes are known to have done nothing.
+    score->lost +=
+        atomic_load(&other->sent) && !atomic_load(&other->drained) &&
+        atomic_load(&other->deletes) == atomic_load(&other->kept) + 1;
+}
+
 struct score
 ledger_judge(struct ledger *ledger)
 {
@@ -426,8 +613,10 @@ ledger_judge(struct ledger *ledger)
 
         score.attempts += sends > 0;
         score.acks += sent;
-        if (sent && !atomic_load(&letter->drained) && !may_be_deleted(letter))
+        if (sent && !atomic_load(&letter->drained) && !may_be_deleted(letter) &&
+            !may_be_cleared(ledger, letter))
             score.lost++;
+        judge_attached(ledger, letter, &score);
         if (!sent && sends > atomic_load(&letter->refused)) {
             score.unknown++;
             score.recovered += atomic_load(&letter->received) > 0;

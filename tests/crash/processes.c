@@ -106,6 +106,7 @@ processes_workers(struct ledger *ledger, const char *url,
         .lease_ns = 150 * LBX_MS,
         .wait_ns = 5 * LBX_MS,
         .seed = rounds_seed(),
+        .wide = true,
     };
 
     return workers;
@@ -133,6 +134,21 @@ score_report(const char *what, long kills, const struct score *score)
     test_note("%" PRIu64 " attempts, %" PRIu64 " unknown, %" PRIu64
               " of them recovered; %" PRIu64 " stale receipts tried",
               score->attempts, score->unknown, score->recovered, score->stale);
+}
+
+void
+processes_report_calls(const char *what, struct ledger *ledger)
+{
+    test_figure(
+        "crash, %s: among them %lu purges, %lu boxes deleted, %lu moves, %lu "
+        "replies and %lu letters sent with an acknowledgement; %lu bodies of "
+        "64 KiB to 1 MiB",
+        what, (unsigned long)ledger->calls[CALL_PURGE],
+        (unsigned long)ledger->calls[CALL_DELETE_BOX],
+        (unsigned long)ledger->calls[CALL_MOVE],
+        (unsigned long)ledger->calls[CALL_REPLY],
+        (unsigned long)ledger->calls[CALL_FORWARD],
+        (unsigned long)ledger->large);
 }
 
 void

@@ -15,7 +15,7 @@ enum {
 /* "file:" and a new folder of the test's. */
 const char *processes_url(void);
 
-/* Four senders and four receivers, with the seed of rounds_seed(). */
+/* Four senders and four receivers, with the seed of rounds_seed(); wide. */
 struct workers processes_workers(struct ledger *ledger, const char *url,
                                  const lbx_store_options *options);
 
@@ -40,6 +40,9 @@ double processes_open_ms(struct ledger *ledger, double part);
 
 /* The figure: "WHAT: N kills, M acknowledged operations, lost=0 ..." */
 void score_report(const char *what, long kills, const struct score *score);
+
+/* The same for what `wide` adds. */
+void processes_report_calls(const char *what, struct ledger *ledger);
 
 /* Adds what is wrong in `more`. */
 void score_add(struct score *score, const struct score *more);

@@ -76,6 +76,7 @@ kill_at(lbx_durability level, const char *name, struct rounds rounds,
     options.journal_bytes = 1 << 20;
     score = kill_often(&workers, &rounds);
     score_report(name, rounds.done, &score);
+    processes_report_calls(name, ledger);
     test_figure("crash, %s: recovery p50 %.1f ms, p99 %.1f ms over %u opens",
                 name, processes_open_ms(ledger, 0.5),
                 processes_open_ms(ledger, 0.99), (unsigned)ledger->open_count);
@@ -86,7 +87,7 @@ kill_at(lbx_durability level, const char *name, struct rounds rounds,
 TEST(kills_lose_no_letter)
 {
     kill_at(LBX_DURABILITY_POWER_CUT, "level sync",
-            rounds_of(test_rounds(120, 20000), 15, 20),
+            rounds_of(test_rounds(120, 20000), 15, 16),
             (uint64_t)test_rounds(2, 20) * 1000000);
 }
 

@@ -199,6 +199,7 @@ TEST(processes_come_and_go_and_are_killed)
     options.journal_bytes = 1 << 20;
     score = live_together(&workers, test_rounds(16, 7200) * LBX_SECOND, &house);
     score_report("shared mode", house.kills, &score);
+    processes_report_calls("shared mode", ledger);
     test_figure(
         "crash, shared mode: opened %u times, %u changes between one and "
         "several; none stuck",

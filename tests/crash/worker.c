@@ -5,7 +5,12 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    LARGE_ONE_IN = 256 /* wide: letters */
+};
 
 void
 worker_init(struct worker *worker, const struct workers *workers,
@@ -18,6 +23,39 @@ worker_init(struct worker *worker, const struct workers *workers,
         .index = index,
         .state = (workers->seed + index) * UINT64_C(0x9e3779b97f4a7c15),
     };
+    if (workers->wide &&
+        lbx_routes_single("replies", NULL, &worker->routes) != LBX_OK)
+        abort();
+}
+
+void
+worker_fini(struct worker *worker)
+{
+    lbx_postbox_unref(worker->own);
+    lbx_routes_unref(worker->routes);
+}
+
+void
+worker_enter(const struct worker *worker, enum ledger_call call)
+{
+    atomic_store(&worker->place->call, call);
+}
+
+static bool
+is_wished(const struct worker *worker, enum ledger_call call)
+{
+    return worker->workers->wished &&
+           atomic_load(worker->workers->wished) == (uint32_t)call;
+}
+
+/* Ends what it was in the middle of, and counts it. */
+static void
+leave(const struct worker *worker, lbx_status status)
+{
+    const uint32_t call = atomic_exchange(&worker->place->call, CALL_NONE);
+
+    if (status == LBX_OK)
+        atomic_fetch_add(&worker->workers->ledger->calls[call], 1);
 }
 
 uint64_t
@@ -55,16 +93,38 @@ tell(const struct worker *worker, const struct ledger_event *event)
         ledger_note(worker->workers->ledger, event);
 }
 
+static lbx_postbox *
+postbox_of(const struct worker *worker, uint32_t box)
+{
+    return box < BOX_COUNT ? worker->boxes->boxes[box] : worker->own;
+}
+
+/* Whether letters of a box can be cleared, so that nothing is certain about
+ * their receipts. */
+static bool
+is_cleared_box(uint32_t box)
+{
+    return box == BOX_PURGED || box >= BOX_COUNT;
+}
+
+static unsigned
+box_count(const struct worker *worker)
+{
+    return worker->workers->wide ? BOX_COUNT : BOX_NARROW;
+}
+
 /* ---- Sending ---- */
 
 /* Drafts of letters, with what they point to. */
 struct pile {
-    enum workers_box box;
+    uint32_t box;
     size_t count;
+    uint64_t with; /* LEDGER-3 */
     uint64_t numbers[LBX_MAX_BATCH];
     uint64_t after;
     lbx_draft drafts[LBX_MAX_BATCH];
-    uint8_t bodies[LBX_MAX_BATCH][LEDGER_BODY_MAX];
+    uint8_t bodies[LBX_MAX_BATCH][LEDGER_SMALL_MAX];
+    uint8_t *large[LBX_MAX_BATCH]; /* or here */
     char tokens[LBX_MAX_BATCH][24];
     char group[16];
 };
@@ -76,8 +136,17 @@ add_draft(struct worker *worker, struct pile *pile, uint64_t number)
     lbx_draft *draft = &pile->drafts[at];
 
     pile->numbers[at] = number;
-    *draft = lbx_draft_of_bytes(pile->bodies[at],
-                                ledger_body(number, pile->bodies[at]));
+    pile->large[at] = NULL;
+    if (worker->workers->wide && number % LARGE_ONE_IN == 0) {
+        pile->large[at] = malloc(LEDGER_LARGE_MAX);
+        if (!pile->large[at])
+            abort();
+        *draft = lbx_draft_of_bytes(pile->large[at],
+                                    ledger_large_body(number, pile->large[at]));
+    } else {
+        *draft = lbx_draft_of_bytes(pile->bodies[at],
+                                    ledger_body(number, pile->bodies[at]));
+    }
     (void)snprintf(pile->tokens[at], sizeof(pile->tokens[at]), "t%" PRIu64,
                    number);
     draft->token = pile->tokens[at];
@@ -85,6 +154,11 @@ add_draft(struct worker *worker, struct pile *pile, uint64_t number)
         (void)snprintf(pile->group, sizeof(pile->group), "g%u", worker->index);
         draft->group = pile->group;
         draft->deduplication_id = pile->tokens[at];
+    } else if (pile->box == BOX_PLAIN && worker->routes &&
+               worker_draw(worker, 4) == 0) {
+        draft->routes = worker->routes;
+    } else if (pile->box == BOX_HERE) {
+        pile->after = LEDGER_MOVES;
     } else if (worker_draw(worker, 16) == 0) {
         draft->delay_ns =
             (int64_t)worker_draw(worker, (uint64_t)worker->workers->lease_ns);
@@ -110,17 +184,31 @@ tell_sends(const struct worker *worker, const struct pile *pile, int64_t begun)
     for (size_t i = 0; i < pile->count; i++) {
         const int64_t delay = pile->drafts[i].delay_ns;
 
-        atomic_store(&worker->place->pending[i], pile->numbers[i]);
+        // Sent again, it may be there twice, once in a box that was cleared;
+        // and with an acknowledgement it cannot be.
+        if (!is_cleared_box(pile->box) && pile->with == 0)
+            atomic_store(&worker->place->pending[i], pile->numbers[i]);
         tell(worker, &(struct ledger_event){
                          .what = LEDGER_SEND,
                          .number = pile->numbers[i],
                          .box = pile->box,
                          .after = pile->after,
+                         .id = pile->with,
                          .begun_ns = begun,
                          .until_ns = delay > 0 ? begun + delay : 0,
                      });
         if (worker->workers->tells_sent_early)
             tell_sent(worker, pile->numbers[i], LBX_OK, begun);
+    }
+}
+
+static void
+end_pile(const struct worker *worker, struct pile *pile)
+{
+    for (size_t i = 0; i < pile->count; i++) {
+        if (pile->large[i])
+            atomic_fetch_add(&worker->workers->ledger->large, 1);
+        free(pile->large[i]);
     }
 }
 
@@ -132,8 +220,10 @@ send_pile(struct worker *worker, struct pile *pile)
     lbx_status status;
 
     tell_sends(worker, pile, begun);
-    status = lbx_postbox_send_batch(worker->boxes->boxes[pile->box],
-                                    pile->drafts, pile->count, sent);
+    worker_enter(worker, CALL_SEND);
+    status = lbx_postbox_send_batch(postbox_of(worker, pile->box), pile->drafts,
+                                    pile->count, sent);
+    leave(worker, status);
     for (size_t i = 0; i < pile->count; i++) {
         tell_sent(worker, pile->numbers[i], sent[i].status, begun);
         if (pile->box == BOX_FIFO && sent[i].status == LBX_OK)
@@ -142,16 +232,36 @@ send_pile(struct worker *worker, struct pile *pile)
         if (sent[i].status != LBX_UNKNOWN)
             atomic_store(&worker->place->pending[i], 0);
     }
+    end_pile(worker, pile);
     if (status != LBX_OK)
         ledger_fail(worker->workers->ledger, status);
     return status == LBX_OK;
+}
+
+/* Clears of this place: LEDGER-2. */
+static void
+tell_clear(const struct worker *worker, enum ledger_what what, uint32_t box,
+           int64_t begun, lbx_status status)
+{
+    tell(worker, &(struct ledger_event){
+                     .what = what,
+                     .box = box,
+                     .delivery = worker->index,
+                     .begun_ns = begun,
+                     .ended_ns = now_of(worker),
+                     .status = status,
+                 });
 }
 
 void
 worker_send_again(struct worker *worker)
 {
     struct ledger *ledger = worker->workers->ledger;
+    const uint32_t clearing = atomic_load(&worker->place->clearing);
 
+    if (clearing > 0)
+        tell_clear(worker, LEDGER_CLEARED, clearing - 1, now_of(worker),
+                   LBX_UNKNOWN);
     for (size_t i = 0; i < LBX_MAX_BATCH; i++) {
         const uint64_t number = atomic_load(&worker->place->pending[i]);
         struct pile pile = {.count = 0};
@@ -160,7 +270,7 @@ worker_send_again(struct worker *worker)
         if (number == 0 || worker->workers->tells_sent_early)
             continue;
         // Chosen, but not reported, let alone sent: then it may be new.
-        pile.box = (enum workers_box)atomic_load(&ledger->letters[number].box);
+        pile.box = atomic_load(&ledger->letters[number].box);
         pile.after = atomic_load(&ledger->letters[number].after);
         add_draft(worker, &pile, number);
         (void)send_pile(worker, &pile);
@@ -183,6 +293,8 @@ worker_send(struct worker *worker)
         count = 1;
     } else {
         count = draw_batch(worker);
+        if (workers->wide && worker_draw(worker, 3) == 0)
+            pile.box = worker_draw(worker, 2) ? BOX_PURGED : BOX_HERE;
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = ledger_number(workers->ledger);
@@ -197,7 +309,7 @@ worker_send(struct worker *worker)
 
 /* One that was received. */
 struct find {
-    enum workers_box box;
+    uint32_t box;
     lbx_letter *letter;
     uint64_t number;
     uint32_t delivery;
@@ -319,11 +431,13 @@ try_again(const struct worker *worker, const struct find *find)
     try_stale(worker, &old);
 }
 
-/* Answers that are no failure: a lease may be over before we come to it. */
+/* Answers that are no failure: a lease may be over before we come to it, and a
+ * box cleared, which makes its receipts invalid. */
 static void
-expect_settled(const struct worker *worker, lbx_status status)
+expect_settled(const struct worker *worker, uint32_t box, lbx_status status)
 {
-    if (status != LBX_OK && status != LBX_EXPIRED && status != LBX_GONE)
+    if (status != LBX_OK && status != LBX_EXPIRED && status != LBX_GONE &&
+        !(status == LBX_INVALID && is_cleared_box(box)))
         ledger_fail(worker->workers->ledger, status);
 }
 
@@ -346,14 +460,17 @@ give_back(struct worker *worker, const struct find *find)
     // It may come too late, and the lease's end be what counts.
     tell_hidden(worker, find, LEDGER_RETURN, begun,
                 sooner_of(find->until_ns, begun + delay), LBX_PENDING);
+    worker_enter(worker, CALL_NACK);
     status = lbx_letter_nack(find->letter, delay);
-    expect_settled(worker, status);
+    leave(worker, status);
+    expect_settled(worker, find->box, status);
     if (status != LBX_OK)
         return;
     tell_hidden(worker, find, LEDGER_RETURN, begun, begun + delay, LBX_OK);
     // Its receipt is not good any more, though it is not delivered again yet;
     // but where the box is not strict it is until then.
-    if (find->box != BOX_DEAD && worker_draw(worker, 2))
+    if (find->box != BOX_DEAD && !is_cleared_box(find->box) &&
+        worker_draw(worker, 2))
         try_again(worker, find);
 }
 
@@ -369,8 +486,10 @@ extend(struct worker *worker, struct find *find)
 
     tell_hidden(worker, find, LEDGER_HIDE, begun,
                 sooner_of(find->until_ns, begun + lease), LBX_PENDING);
+    worker_enter(worker, CALL_EXTEND);
     status = lbx_letter_extend(find->letter, lease);
-    expect_settled(worker, status);
+    leave(worker, status);
+    expect_settled(worker, find->box, status);
     if (status != LBX_OK)
         return false;
     find->until_ns = begun + lease;
@@ -381,8 +500,8 @@ extend(struct worker *worker, struct find *find)
 
 /* Deletes some of one box, in one call. */
 static void
-delete_all(const struct worker *worker, enum workers_box box,
-           struct find **finds, size_t count)
+delete_all(const struct worker *worker, uint32_t box, struct find **finds,
+           size_t count)
 {
     const int64_t begun = now_of(worker);
     lbx_settle_item settles[LBX_MAX_BATCH];
@@ -396,14 +515,51 @@ delete_all(const struct worker *worker, enum workers_box box,
         if (worker->workers->tells_deleted_early)
             tell_delete(worker, finds[i], LEDGER_DELETED, begun, LBX_OK);
     }
-    (void)!lbx_postbox_settle_batch(worker->boxes->boxes[box], settles, count);
+    worker_enter(worker, CALL_ACKNOWLEDGE);
+    leave(worker,
+          lbx_postbox_settle_batch(postbox_of(worker, box), settles, count));
     for (size_t i = 0; i < count; i++) {
-        expect_settled(worker, settles[i].status);
+        expect_settled(worker, box, settles[i].status);
         tell_delete(worker, finds[i], LEDGER_DELETED, begun, settles[i].status);
         if (worker->workers->tells_good_as_stale)
             tell_delete(worker, finds[i], LEDGER_STALE, begun,
                         settles[i].status);
     }
+}
+
+/* Acknowledges one with a letter that is sent along, as a reply or not. */
+static void
+delete_with_another(struct worker *worker, const struct find *find)
+{
+    struct pile pile = {.box = BOX_REPLIES, .with = find->number};
+    const uint64_t number = ledger_number(worker->workers->ledger);
+    const bool replies =
+        lbx_letter_routes(find->letter) && worker_draw(worker, 2);
+    lbx_sent_letter sent;
+    lbx_status status;
+    int64_t begun;
+
+    if (number == 0)
+        return;
+    add_draft(worker, &pile, number);
+    begun = now_of(worker);
+    tell_sends(worker, &pile, begun);
+    tell_delete(worker, find, LEDGER_DELETE, begun, LBX_PENDING);
+    worker_enter(worker, replies ? CALL_REPLY : CALL_FORWARD);
+    if (worker->workers->drops_attached)
+        status = lbx_letter_acknowledge(find->letter);
+    else if (replies)
+        status = lbx_letter_reply_and_acknowledge(find->letter, pile.drafts,
+                                                  &sent, NULL);
+    else
+        status = lbx_letter_send_and_acknowledge(
+            find->letter, worker->boxes->boxes[BOX_REPLIES], pile.drafts,
+            &sent);
+    leave(worker, status);
+    expect_settled(worker, find->box, status);
+    tell_sent(worker, number, status, begun);
+    tell_delete(worker, find, LEDGER_DELETED, begun, status);
+    end_pile(worker, &pile);
 }
 
 static void
@@ -421,8 +577,14 @@ decide(struct worker *worker, struct find *find)
 {
     if (find->number == 0)
         return false;
-    if (worker_draw(worker, 8) == 0)
+    if (worker_draw(worker, 8) == 0 && !is_cleared_box(find->box))
         keep_receipt(worker, find);
+    if (is_wished(worker, CALL_NACK)) {
+        give_back(worker, find);
+        return false;
+    }
+    if (is_wished(worker, CALL_EXTEND))
+        return extend(worker, find);
     switch (worker_draw(worker, 32)) {
     case 0:
     case 1:
@@ -441,7 +603,7 @@ decide(struct worker *worker, struct find *find)
 }
 
 static size_t
-receive_some(struct worker *worker, enum workers_box box, int64_t wait_ns,
+receive_some(struct worker *worker, uint32_t box, int64_t wait_ns,
              struct find finds[LBX_MAX_BATCH])
 {
     lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
@@ -457,8 +619,10 @@ receive_some(struct worker *worker, enum workers_box box, int64_t wait_ns,
         worker->workers->lease_ns / 2 +
         (int64_t)worker_draw(worker, (uint64_t)worker->workers->lease_ns);
     options.wait_ns = wait_ns;
-    status = lbx_postbox_receive_batch(worker->boxes->boxes[box], &options,
+    worker_enter(worker, CALL_RECEIVE);
+    status = lbx_postbox_receive_batch(postbox_of(worker, box), &options,
                                        letters, &count);
+    leave(worker, status);
     if (status != LBX_OK && status != LBX_EMPTY)
         ledger_fail(worker->workers->ledger, status);
     for (size_t i = 0; i < count; i++) {
@@ -469,13 +633,23 @@ receive_some(struct worker *worker, enum workers_box box, int64_t wait_ns,
     return count;
 }
 
+/* Most letters are in the plain box. */
+static uint32_t
+draw_box(struct worker *worker)
+{
+    static const uint8_t wide[] = {BOX_REPLIES, BOX_REPLIES, BOX_PURGED,
+                                   BOX_THERE,   BOX_THERE,   BOX_PLAIN};
+    const uint64_t drawn = worker_draw(worker, 16);
+
+    if (worker->workers->wide && worker_draw(worker, 2) == 0)
+        return wide[worker_draw(worker, sizeof(wide))];
+    return drawn < 12 ? BOX_PLAIN : drawn < 15 ? BOX_FIFO : BOX_DEAD;
+}
+
 bool
 worker_receive(struct worker *worker)
 {
-    const uint64_t drawn = worker_draw(worker, 16);
-    const enum workers_box box = drawn < 12   ? BOX_PLAIN
-                                 : drawn < 15 ? BOX_FIFO
-                                              : BOX_DEAD;
+    const uint32_t box = draw_box(worker);
     struct find finds[LBX_MAX_BATCH], *done[LBX_MAX_BATCH];
     struct ledger_receipt old;
     const size_t count = receive_some(
@@ -487,11 +661,17 @@ worker_receive(struct worker *worker)
     size_t done_count = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (decide(worker, &finds[i]))
+        if (!decide(worker, &finds[i]))
+            continue;
+        if (worker->workers->wide && box == BOX_PLAIN &&
+            (is_wished(worker, CALL_REPLY) || is_wished(worker, CALL_FORWARD) ||
+             worker_draw(worker, 6) == 0))
+            delete_with_another(worker, &finds[i]);
+        else
             done[done_count++] = &finds[i];
     }
     delete_all(worker, box, done, done_count);
-    if (done_count && worker_draw(worker, 8) == 0)
+    if (done_count && !is_cleared_box(box) && worker_draw(worker, 8) == 0)
         try_again(worker, done[0]);
     if (ledger_old_receipt(worker->workers->ledger, worker->state >> 40, &old))
         try_stale(worker, &old);
@@ -576,7 +756,7 @@ worker_try_receipts(struct worker *worker)
 {
     struct ledger *ledger = worker->workers->ledger;
 
-    for (unsigned box = 0; box < BOX_COUNT; box++) {
+    for (unsigned box = 0; box < box_count(worker); box++) {
         struct batch batch = {.count = 0};
 
         for (uint64_t i = 0; i < LEDGER_RECEIPTS; i++) {
@@ -599,12 +779,14 @@ worker_try_receipts(struct worker *worker)
 
 /* How many letters are in a box: that can be received, and in all. */
 static uint64_t
-count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
+count_of(const struct worker *worker, uint32_t box, uint64_t *ret_ready)
 {
     lbx_box_counts counts = LBX_BOX_COUNTS_INIT;
-    const lbx_status status =
-        lbx_postbox_count(worker->boxes->boxes[box], &counts);
+    lbx_status status;
 
+    worker_enter(worker, CALL_COUNT);
+    status = lbx_postbox_count(postbox_of(worker, box), &counts);
+    leave(worker, status);
     if (status != LBX_OK)
         ledger_fail(worker->workers->ledger, status);
     *ret_ready = counts.ready;
@@ -614,27 +796,167 @@ count_of(const struct worker *worker, enum workers_box box, uint64_t *ret_ready)
 void
 worker_look(struct worker *worker)
 {
-    const enum workers_box box =
-        (enum workers_box)worker_draw(worker, BOX_COUNT);
+    const uint32_t box = (uint32_t)worker_draw(worker, box_count(worker));
     lbx_letter *letters[LBX_MAX_BATCH];
     size_t count = 0;
-    uint64_t ready;
+    uint64_t ready, live = 0;
     lbx_status status;
 
-    (void)count_of(worker, box, &ready);
+    for (uint32_t i = 0; i < box_count(worker); i++)
+        live += count_of(worker, i, &ready);
+    ledger_set_live(worker->workers->ledger, live);
+    worker_enter(worker, CALL_PEEK);
     status = lbx_postbox_peek(worker->boxes->boxes[box], worker_draw(worker, 9),
                               LBX_MAX_BATCH, letters, &count);
+    leave(worker, status);
     if (status != LBX_OK && status != LBX_EMPTY)
         ledger_fail(worker->workers->ledger, status);
     for (size_t i = 0; status == LBX_OK && i < count; i++)
         lbx_letter_destroy(letters[i]);
 }
 
+void
+worker_sync(struct worker *worker)
+{
+    lbx_status status;
+
+    worker_enter(worker, CALL_SYNC);
+    status = lbx_store_sync(worker->boxes->store);
+    if (status == LBX_UNSUPPORTED)
+        status = LBX_OK; // in memory
+    leave(worker, status);
+    if (status != LBX_OK)
+        ledger_fail(worker->workers->ledger, status);
+}
+
+/* ---- Clearing and moving ---- */
+
+void
+worker_purge(struct worker *worker)
+{
+    struct ledger *ledger = worker->workers->ledger;
+    const int64_t begun = now_of(worker);
+    lbx_status status = LBX_OK;
+    uint64_t count = 0;
+
+    tell_clear(worker, LEDGER_CLEAR, BOX_PURGED, begun, LBX_PENDING);
+    worker_enter(worker, CALL_PURGE);
+    if (!worker->workers->tells_purged)
+        status = lbx_postbox_purge(worker->boxes->boxes[BOX_PURGED], &count);
+    leave(worker, status);
+    tell_clear(worker, LEDGER_CLEARED, BOX_PURGED, begun, status);
+    atomic_fetch_add(&ledger->cleared, (int64_t)count);
+    if (status != LBX_OK)
+        ledger_fail(ledger, status);
+}
+
+void
+worker_move(struct worker *worker)
+{
+    lbx_store *store = worker->boxes->store;
+    lbx_status status;
+
+    worker_enter(worker, CALL_MOVE);
+    if (worker_draw(worker, 8) == 0) {
+        status = lbx_store_cancel_move(store, "here");
+        status = status == LBX_NOT_FOUND ? LBX_OK : status;
+    } else {
+        status = lbx_store_start_move(store, "here", "there", 0);
+        status = status == LBX_BUSY ? LBX_OK : status;
+    }
+    leave(worker, status);
+    if (status != LBX_OK)
+        ledger_fail(worker->workers->ledger, status);
+}
+
+static void
+own_name(unsigned index, char name[16])
+{
+    (void)snprintf(name, 16, "own-%u", index);
+}
+
+/* Opens the box of a place, and makes it if need be. */
+static bool
+open_own_box(struct worker *worker, unsigned index)
+{
+    const lbx_box_options rules = LBX_BOX_OPTIONS_INIT;
+    lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
+    lbx_status status;
+    char name[16];
+
+    own_name(index, name);
+    options.box = &rules;
+    worker_enter(worker, CALL_CREATE_BOX);
+    status =
+        lbx_postbox_open_in(worker->boxes->store, name, &options, &worker->own);
+    leave(worker, status);
+    if (status != LBX_OK)
+        ledger_fail(worker->workers->ledger, status);
+    return status == LBX_OK;
+}
+
+static void
+close_own_box(struct worker *worker)
+{
+    lbx_postbox_unref(worker->own);
+    worker->own = NULL;
+}
+
+static void
+delete_own_box(struct worker *worker, uint64_t count)
+{
+    struct ledger *ledger = worker->workers->ledger;
+    const int64_t begun = now_of(worker);
+    const uint32_t box = BOX_COUNT + worker->index;
+    lbx_status status;
+    char name[16];
+
+    own_name(worker->index, name);
+    tell_clear(worker, LEDGER_CLEAR, box, begun, LBX_PENDING);
+    worker_enter(worker, CALL_DELETE_BOX);
+    status = lbx_store_delete_box(worker->boxes->store, name);
+    leave(worker, status);
+    tell_clear(worker, LEDGER_CLEARED, box, begun, status);
+    if (status != LBX_OK)
+        ledger_fail(ledger, status);
+    atomic_fetch_add(&ledger->cleared, (int64_t)count);
+    // It is this worker's: no other has made it again.
+    if (lbx_store_describe_box(worker->boxes->store, name, NULL, NULL, NULL) !=
+        LBX_NOT_FOUND)
+        atomic_fetch_add(&ledger->resurrected, 1);
+}
+
+static size_t drain_some(struct worker *worker, uint32_t box, int64_t wait_ns);
+
+void
+worker_use_own_box(struct worker *worker)
+{
+    struct pile pile = {.box = BOX_COUNT + worker->index};
+    uint64_t ready, count;
+
+    if (!open_own_box(worker, worker->index))
+        return;
+    for (uint64_t i = 1 + worker_draw(worker, 5); i > 0; i--) {
+        const uint64_t number = ledger_number(worker->workers->ledger);
+
+        if (number)
+            add_draft(worker, &pile, number);
+    }
+    if (pile.count > 0)
+        (void)send_pile(worker, &pile);
+    if (worker_draw(worker, 2))
+        (void)drain_some(worker, pile.box, 0);
+    count = count_of(worker, pile.box, &ready);
+    if (worker_draw(worker, 4))
+        delete_own_box(worker, count);
+    close_own_box(worker);
+}
+
 /* ---- Draining ---- */
 
 /* One receive, and what it got deleted: how many. */
 static size_t
-drain_some(struct worker *worker, enum workers_box box, int64_t wait_ns)
+drain_some(struct worker *worker, uint32_t box, int64_t wait_ns)
 {
     struct find finds[LBX_MAX_BATCH], *done[LBX_MAX_BATCH];
     const size_t count = receive_some(worker, box, wait_ns, finds);
@@ -649,7 +971,7 @@ drain_some(struct worker *worker, enum workers_box box, int64_t wait_ns)
 
 /* What can be received of a box; answers what is left in it. */
 static uint64_t
-drain_box(struct worker *worker, enum workers_box box, uint64_t *found)
+drain_box(struct worker *worker, uint32_t box, uint64_t *found)
 {
     uint64_t ready, left = count_of(worker, box, &ready);
 
@@ -667,23 +989,79 @@ drain_box(struct worker *worker, enum workers_box box, uint64_t *found)
     return left;
 }
 
+/* Ends moves, so that no letter comes to another box. */
+static void
+end_moves(struct worker *worker)
+{
+    lbx_move_progress progress = LBX_MOVE_PROGRESS_INIT;
+    lbx_status status = lbx_store_cancel_move(worker->boxes->store, "here");
+
+    while (status == LBX_OK) {
+        status =
+            lbx_store_describe_move(worker->boxes->store, "here", &progress);
+        if (progress.phase != LBX_MOVE_PHASE_RUNNING &&
+            progress.phase != LBX_MOVE_PHASE_CANCELLING)
+            break;
+    }
+    if (status != LBX_OK && status != LBX_NOT_FOUND)
+        ledger_fail(worker->workers->ledger, status);
+}
+
+static bool
+note_own_box(void *context, const char *name)
+{
+    bool *there = context;
+    const unsigned long index = strtoul(name + strlen("own-"), NULL, 10);
+
+    if (index < LEDGER_SLOTS)
+        there[index] = true;
+    return true;
+}
+
+/* Boxes that senders had made: answers what is left in them. */
+static uint64_t
+drain_own_boxes(struct worker *worker, uint64_t *found)
+{
+    bool there[LEDGER_SLOTS] = {false};
+    uint64_t left = 0;
+    const lbx_status status = lbx_store_list_boxes(worker->boxes->store, "own-",
+                                                   NULL, note_own_box, there);
+
+    if (status != LBX_OK)
+        ledger_fail(worker->workers->ledger, status);
+    for (unsigned i = 0; i < LEDGER_SLOTS; i++) {
+        if (!there[i] || !open_own_box(worker, i))
+            continue;
+        left += drain_box(worker, BOX_COUNT + i, found);
+        close_own_box(worker);
+    }
+    return left;
+}
+
 void
 worker_drain(struct worker *worker, void (*wait)(void *context), void *context)
 {
     // Dead letters last: the others die into them.
-    static const enum workers_box order[] = {BOX_FIFO, BOX_PLAIN, BOX_DEAD};
+    static const uint8_t order[BOX_COUNT] = {
+        BOX_REPLIES, BOX_PURGED, BOX_HERE, BOX_THERE,
+        BOX_FIFO,    BOX_PLAIN,  BOX_DEAD,
+    };
+    const bool wide = worker->workers->wide;
     uint64_t left;
 
+    if (wide)
+        end_moves(worker);
     do {
         uint64_t found = 0;
 
-        left = 0;
-        for (size_t i = 0; i < BOX_COUNT; i++)
+        left = wide ? drain_own_boxes(worker, &found) : 0;
+        for (size_t i = BOX_COUNT - box_count(worker); i < BOX_COUNT; i++)
             left += drain_box(worker, order[i], &found);
         if (left > 0 && found == 0) {
             if (wait)
                 wait(context);
-            for (size_t i = 0; !wait && i < BOX_COUNT; i++)
+            for (size_t i = BOX_COUNT - box_count(worker);
+                 !wait && i < BOX_COUNT; i++)
                 (void)drain_some(worker, order[i],
                                  worker->workers->lease_ns / 4);
         }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[BOX_COUNT] = {"plain", "fifo", "dead"};
+static const char *const names[BOX_COUNT] = {
+    "plain", "fifo", "dead", "replies", "purged", "here", "there",
+};
 
 static lbx_box_options
 rules_of(enum workers_box box, const struct workers *workers)
@@ -26,12 +28,16 @@ lbx_status
 boxes_open(struct boxes *boxes, const struct workers *workers)
 {
     // Dead letters first: the plain box names them.
-    static const enum workers_box order[] = {BOX_DEAD, BOX_FIFO, BOX_PLAIN};
+    static const enum workers_box order[BOX_COUNT] = {
+        BOX_DEAD,   BOX_FIFO, BOX_PLAIN, BOX_REPLIES,
+        BOX_PURGED, BOX_HERE, BOX_THERE,
+    };
+    const size_t count = workers->wide ? BOX_COUNT : BOX_NARROW;
     lbx_status status;
 
     memset(boxes, 0, sizeof(*boxes));
     status = lbx_store_open(workers->url, workers->options, &boxes->store);
-    for (size_t i = 0; status == LBX_OK && i < BOX_COUNT; i++) {
+    for (size_t i = 0; status == LBX_OK && i < count; i++) {
         const lbx_box_options rules = rules_of(order[i], workers);
         lbx_postbox_options options = LBX_POSTBOX_OPTIONS_INIT;
 
@@ -82,6 +88,42 @@ look_around(const struct runner *runner, bool *was_exclusive)
     *was_exclusive = is_exclusive;
 }
 
+/* Now and then something other than a send. */
+static void
+send_or_else(struct worker *worker)
+{
+    static const uint8_t drawn[] = {
+        CALL_PURGE,      CALL_MOVE, CALL_MOVE,
+        CALL_DELETE_BOX, CALL_SYNC, CALL_COUNT,
+    };
+    const struct workers *workers = worker->workers;
+    const uint64_t draw = workers->wide ? worker_draw(worker, 64) : 63;
+    const uint32_t wished = workers->wished ? atomic_load(workers->wished) : 0;
+
+    switch (wished ? wished : draw < sizeof(drawn) ? drawn[draw] : CALL_SEND) {
+    case CALL_PURGE:
+        worker_purge(worker);
+        break;
+    case CALL_MOVE:
+        worker_move(worker);
+        break;
+    case CALL_CREATE_BOX:
+    case CALL_DELETE_BOX:
+        worker_use_own_box(worker);
+        break;
+    case CALL_SYNC:
+        worker_sync(worker);
+        break;
+    case CALL_COUNT:
+    case CALL_PEEK:
+        worker_look(worker);
+        break;
+    default:
+        if (!worker_send(worker))
+            worker_look(worker); // there are enough letters
+    }
+}
+
 static void *
 send_until(void *argument)
 {
@@ -92,8 +134,7 @@ send_until(void *argument)
     worker_send_again(&runner->worker);
     while (!is_over(runner)) {
         atomic_store(&runner->worker.place->progress_ns, lbx_clock_now(NULL));
-        if (!worker_send(&runner->worker))
-            worker_look(&runner->worker); // there are enough letters
+        send_or_else(&runner->worker);
         look_around(runner, &alone);
     }
     atomic_store(&runner->worker.place->progress_ns, 0);
@@ -131,10 +172,14 @@ workers_run(const struct workers *workers, int64_t work_ns)
     const unsigned count = workers->senders + workers->receivers;
     const int64_t start = lbx_clock_now(NULL);
     struct runner runners[LEDGER_SLOTS];
+    struct ledger_slot *first = &workers->ledger->places[workers->place];
     struct boxes boxes;
     unsigned started = 0;
-    lbx_status status = boxes_open(&boxes, workers);
+    lbx_status status;
 
+    atomic_store(&first->call, CALL_OPEN);
+    status = boxes_open(&boxes, workers);
+    atomic_store(&first->call, CALL_NONE);
     if (status != LBX_OK)
         return status;
     note_open(workers->ledger, lbx_clock_now(NULL) - start);
@@ -149,9 +194,13 @@ workers_run(const struct workers *workers, int64_t work_ns)
                            runner) != 0)
             abort();
     }
-    for (unsigned i = 0; i < started; i++)
+    for (unsigned i = 0; i < started; i++) {
         (void)pthread_join(runners[i].thread, NULL);
+        worker_fini(&runners[i].worker);
+    }
+    atomic_store(&first->call, CALL_CLOSE);
     boxes_close(&boxes);
+    atomic_store(&first->call, CALL_NONE);
     return LBX_OK;
 }
 
@@ -164,9 +213,11 @@ workers_drain(const struct workers *workers)
 
     if (status != LBX_OK)
         return status;
+    ledger_end_clears(workers->ledger);
     atomic_store(&workers->ledger->draining, 1);
     worker_init(&worker, workers, &boxes, workers->place);
     worker_drain(&worker, NULL, NULL);
+    worker_fini(&worker);
     boxes_close(&boxes);
     return LBX_OK;
 }

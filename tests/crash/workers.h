@@ -8,6 +8,12 @@
  * acknowledge most, give some back, extend some, let some leases run out, and
  * try receipts that are not good any more.
  *
+ * With `wide` there are more boxes: "replies", for letters that are sent with
+ * an acknowledgement; "purged", which is purged now and then; "here", whose
+ * letters tasks move to "there", and are received there alone; and one of its
+ * own for each sender, which makes and deletes it. Some bodies have up to
+ * 1 MiB.
+ *
  * A sender whose predecessor in the same place was killed begins with what that
  * one was sending, with the same tokens: it must not be there twice.
  *
@@ -24,7 +30,12 @@ enum workers_box {
     BOX_PLAIN,
     BOX_FIFO,
     BOX_DEAD,
-    BOX_COUNT
+    BOX_NARROW, /* so many without `wide` */
+    BOX_REPLIES = BOX_NARROW,
+    BOX_PURGED,
+    BOX_HERE,
+    BOX_THERE,
+    BOX_COUNT /* behind it: the box of a slot */
 };
 
 /* How they work. */
@@ -46,12 +57,16 @@ struct workers {
     int64_t lease_ns;  /* about as long as leases are, */
     int64_t wait_ns;   /* and waits */
     uint64_t seed;
+    bool wide;
+    const _Atomic(uint32_t) *wished; /* an enum ledger_call; NULL: none */
 
     /* Controls: what is reported is not what is done. */
     bool tells_sent_early;    /* before the send */
     bool tells_deleted_early; /* before the delete */
     bool tells_long_leases;   /* three times as long as they are */
     bool tells_good_as_stale; /* of receipts */
+    bool tells_purged;        /* and does not purge */
+    bool drops_attached;      /* acknowledges, and sends nothing with it */
 };
 
 /* A store with its boxes open. */
@@ -68,15 +83,22 @@ struct worker {
     const struct workers *workers;
     struct boxes *boxes;
     struct ledger_slot *place;
-    unsigned index; /* of the place */
-    uint64_t state; /* of its draws */
+    unsigned index;     /* of the place */
+    uint64_t state;     /* of its draws */
+    lbx_postbox *own;   /* wide: its own box, while it is open */
+    lbx_routes *routes; /* wide: to "replies" */
 };
 
 void worker_init(struct worker *worker, const struct workers *workers,
                  struct boxes *boxes, unsigned index);
+void worker_fini(struct worker *worker);
+
+/* Notes what it is in the middle of; CALL_NONE: nothing. */
+void worker_enter(const struct worker *worker, enum ledger_call call);
 uint64_t worker_draw(struct worker *worker, uint64_t below);
 
-/* What the last in this place was sending, again. */
+/* What the last in this place was sending, again; what it was clearing has
+ * ended. */
 void worker_send_again(struct worker *worker);
 
 /* Once: some letters; some letters, and what becomes of them. False when there
@@ -84,11 +106,18 @@ void worker_send_again(struct worker *worker);
 bool worker_send(struct worker *worker);
 bool worker_receive(struct worker *worker);
 
+/* wide, each once: purges "purged"; starts or cancels a move; makes its own
+ * box, uses it and deletes it. */
+void worker_purge(struct worker *worker);
+void worker_move(struct worker *worker);
+void worker_use_own_box(struct worker *worker);
+
 /* A receive that is cancelled while it waits: it takes nothing. */
 void worker_cancel_receive(struct worker *worker);
 
-/* Counts a box, and peeks into it. */
+/* Counts a box, and peeks into it; syncs the store. */
 void worker_look(struct worker *worker);
+void worker_sync(struct worker *worker);
 
 /* All receipts that the ledger keeps: those that are not good any more must do
  * nothing, those that surely are must work. Ends no lease. */

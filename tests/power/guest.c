@@ -88,6 +88,7 @@ main(int count, char **words)
         .lease_ns = 3 * LBX_SECOND,
         .wait_ns = 5 * LBX_MS,
         .seed = strtoull(words[4], NULL, 10),
+        .wide = true,
     };
     status = strcmp(words[1], "run") == 0 ? workers_run(&workers, 0)
                                           : workers_drain(&workers);

@@ -46,6 +46,7 @@ boot(struct cuts *cuts, const char *what)
 {
     char command[1024], line[400];
 
+    ledger_end_clears(cuts->ledger);
     // Numbers that were not seen in use are used once more, by the same body;
     // so leave those out that may have been on their way.
     (void)snprintf(command, sizeof(command),
