@@ -406,6 +406,11 @@ main(int argc, char **argv)
     (void)snprintf(url, sizeof(url), "%s/store", argv[1]);
     MUST_OK(lbx_file_store_check(url, NULL, NULL, &report));
     MUST(report.boxes == 2 && report.fault.status == LBX_OK);
+#ifdef LBX_FILE_STORE_WORK_INIT // not in headers-1
+    lbx_file_store_work work = LBX_FILE_STORE_WORK_INIT;
+
+    MUST_OK(lbx_file_store_check_with(url, &work, &report));
+#endif
     use_courier();
     use_store_ops();
     return 0;

@@ -101,6 +101,104 @@ TEST(the_known_store_has_what_is_known)
     CHECK_INT(0, found.miscounted);
 }
 
+/* ---- Progress ---- */
+
+struct progress {
+    int calls;
+    uint64_t done, total;
+    bool stops; /* at the first call */
+};
+
+static bool
+note_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct progress *progress = context;
+
+    CHECK(done >= progress->done && done <= total);
+    progress->calls++;
+    progress->done = done;
+    progress->total = total;
+    return !progress->stops;
+}
+
+/* A check, a copy and a salvage of one store. */
+static lbx_status
+work_on(const char *path, int kind, struct progress *progress, const char *made,
+        lbx_fault *fault)
+{
+    lbx_file_store_work work = LBX_FILE_STORE_WORK_INIT;
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+    lbx_store *store;
+    lbx_status status;
+    char url[600];
+
+    work.context = progress;
+    work.progress = note_progress;
+    if (kind < 2) {
+        status = kind == 0
+                     ? lbx_file_store_check_with(path, &work, &report)
+                     : lbx_file_store_salvage_with(path, made, &work, &report);
+        *fault = report.fault;
+        return status;
+    }
+    (void)snprintf(url, sizeof(url), "file:%s", path);
+    CHECK_OK(lbx_store_open(url, NULL, &store));
+    status = lbx_file_store_copy_with(store, made, &work, fault);
+    lbx_store_unref(store);
+    return status;
+}
+
+TEST(progress_is_told_and_can_stop_the_work)
+{
+    static struct known known;
+    const char *path;
+
+    test_paths_in_memory();
+    path = test_path();
+    known_make(&known, path, 300, true, NULL);
+    for (int kind = 0; kind < 3; kind++) {
+        struct progress told = {.calls = 0}, stopped = {.stops = true};
+        const char *made = test_path(), *none = test_path();
+        lbx_fault fault = {LBX_OK, ""};
+
+        CHECK_OK(work_on(path, kind, &told, made, &fault));
+        CHECK(told.calls > 1 && told.done > known.alive);
+        CHECK_INT(told.total, told.done);
+        CHECK_STATUS(LBX_CANCELLED,
+                     work_on(path, kind, &stopped, none, &fault));
+        CHECK_INT(1, stopped.calls);
+        CHECK(stopped.done < told.done);
+        CHECK(access(none, F_OK) < 0);
+        CHECK_STATUS(LBX_CANCELLED, fault.status);
+        CHECK(fault.text[0]);
+    }
+}
+
+TEST(a_struct_that_was_not_started_is_refused_with_a_fault)
+{
+    lbx_file_store_work work = {.size_bytes = 3};
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+    const char *path = test_path();
+    lbx_fault fault = {LBX_OK, ""};
+    lbx_store *store;
+    char url[600];
+
+    (void)snprintf(url, sizeof(url), "file:%s", path);
+    CHECK_OK(lbx_store_open(url, NULL, &store));
+    CHECK_STATUS(LBX_INVALID,
+                 lbx_file_store_copy_with(store, test_path(), &work, &fault));
+    CHECK(strstr(fault.text, "LBX_FILE_STORE_WORK_INIT"));
+    CHECK_STATUS(LBX_EXISTS,
+                 lbx_file_store_copy_with(store, path, NULL, &fault));
+    CHECK(strstr(fault.text, "there is a"));
+    lbx_store_unref(store);
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_check_with(path, &work, &report));
+    CHECK(strstr(report.fault.text, "LBX_FILE_STORE_WORK_INIT"));
+    CHECK_STATUS(LBX_INVALID, lbx_file_store_salvage_with(path, test_path(),
+                                                          &work, &report));
+    CHECK(strstr(report.fault.text, "LBX_FILE_STORE_WORK_INIT"));
+}
+
 /* Kills every child of the first thread, as the system does when memory is
  * short. */
 static void

@@ -302,6 +302,42 @@ TEST(a_copy_has_every_letter_and_is_small)
     CHECK_INT(0, found.invented + found.twice + found.risen + found.miscounted);
 }
 
+/* A row whose sum is wrong, in a page that is sound. */
+static void
+damage_row(const char *folder)
+{
+    static const char value[80] = "not the sum of this";
+    const lbx__row_size row = {16, sizeof(value)};
+    lbx__storage *storage = fixture_open(folder, NULL, NULL);
+
+    CHECK_OK(lbx__storage_begin(storage));
+    CHECK_OK(lbx__storage_reserve(storage, &row, 1, LBX__GROWS));
+    lbx__storage_put(storage, LBX__BODIES, text("0123456789abcdef"),
+                     &(lbx__bytes){value, sizeof(value)}, 1);
+    CHECK_OK(lbx__storage_flush(storage, lbx__storage_commit(storage)));
+    lbx__storage_close(storage);
+}
+
+/* It would be a store that looks sound, without a letter. */
+TEST(a_store_with_a_damaged_row_is_not_copied)
+{
+    const char *copy;
+    lbx_postbox *postbox;
+    lbx_store *store;
+
+    test_paths_in_memory();
+    path = test_path();
+    copy = test_path();
+    postbox = open_box(path, "box");
+    CHECK_OK(lbx_postbox_send(postbox, "hello", 5, NULL));
+    lbx_postbox_unref(postbox);
+    damage_row(path);
+    store = open_store(path);
+    CHECK_STATUS(LBX_CORRUPT, lbx_file_store_copy(store, copy));
+    lbx_store_unref(store);
+    CHECK(access(copy, F_OK) < 0);
+}
+
 /* A receipt is good in the store that gave it, and in no copy. */
 TEST(receipts_are_not_good_in_a_copy)
 {

@@ -12,6 +12,7 @@
 #include "stores/file/journal.h"
 #include "stores/file/repair/view.h"
 
+#include <letterbox/post.h>
 #include <letterbox/post/file_store.h>
 
 #include <fcntl.h>
@@ -207,6 +208,92 @@ TEST(purged_letters_stay_so_when_the_head_of_their_box_is_lost)
     commit(&yard);
     close_yard(&yard);
     check_saved(&yard, 1, 0);
+}
+
+/* ---- What continues ---- */
+
+/* Sends three letters and acknowledges all but the first `kept`. */
+static void
+use_box(const char *path, size_t kept)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_letter *letters[LBX_MAX_BATCH];
+    lbx_postbox *postbox;
+    size_t count;
+    char url[600];
+
+    (void)snprintf(url, sizeof(url), "file:%s/jobs", path);
+    CHECK_OK(lbx_postbox_open(url, NULL, &postbox));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(lbx_postbox_send(postbox, "letter", 6, NULL));
+    options.max_letters = LBX_MAX_BATCH;
+    CHECK_OK(lbx_postbox_receive_batch(postbox, &options, letters, &count));
+    CHECK_INT(3, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i >= kept)
+            CHECK_OK(lbx_letter_acknowledge(letters[i]));
+        lbx_letter_destroy(letters[i]);
+    }
+    lbx_postbox_unref(postbox);
+}
+
+/* The sequence of one more letter. */
+static uint64_t
+send_one(const char *path)
+{
+    lbx_draft draft = lbx_draft_of_text("next");
+    lbx_sent_letter sent;
+    lbx_postbox *postbox;
+    char url[600];
+
+    (void)snprintf(url, sizeof(url), "file:%s/jobs", path);
+    CHECK_OK(lbx_postbox_open(url, NULL, &postbox));
+    CHECK_OK(lbx_postbox_send_draft(postbox, &draft, &sent));
+    lbx_postbox_unref(postbox);
+    return sent.sequence;
+}
+
+/* Also where the last letters, or all, are acknowledged: it is the same as if
+ * there had been no salvage. */
+TEST(sequences_of_a_salvaged_box_are_not_used_twice)
+{
+    test_paths_in_memory();
+    for (size_t kept = 0; kept < 3; kept++) {
+        const char *path = test_path(), *saved = test_path();
+        lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+
+        use_box(path, kept);
+        CHECK_OK(lbx_file_store_salvage(path, saved, NULL, NULL, &report));
+        CHECK_INT(kept, report.letters);
+        CHECK_INT(send_one(path), send_one(saved));
+        CHECK_OK(lbx_file_store_check(saved, NULL, NULL, &report));
+    }
+}
+
+/* Or leases and delays would last longer, by as much. */
+TEST(a_salvage_does_not_go_back_in_time_with_the_wall_clock)
+{
+    lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
+    const char *path = test_path(), *saved = test_path();
+    struct faulty_io ahead;
+    lbx__storage *storage;
+    int64_t before;
+
+    // Another boot, whose wall clock was a day ahead of today's.
+    faulty_init(&ahead);
+    ahead.boot_ns = LBX_SECOND;
+    ahead.wall_ns =
+        lbx__io_system.wall_ns(&lbx__io_system) + INT64_C(86400) * LBX_SECOND;
+    storage = fixture_open(path, NULL, &ahead.io);
+    CHECK_OK(store_text(storage, "0123456789abcdef", "x"));
+    before = storage->ops->now(storage);
+    lbx__storage_close(storage);
+    CHECK_OK(lbx_file_store_salvage(path, saved, NULL, NULL, &report));
+    storage = fixture_open(saved, NULL, NULL);
+    CHECK_OK(lbx__storage_begin(storage));
+    CHECK(storage->ops->now(storage) >= before);
+    (void)lbx__storage_commit(storage);
+    lbx__storage_close(storage);
 }
 
 /* ---- Boxes of a newer version ---- */

@@ -125,6 +125,27 @@ typedef struct lbx_file_store_report {
         .size_bytes = sizeof(lbx_file_store_report)                            \
     }
 
+/* How a check, a copy or a salvage is done; all may be left 0. The functions
+ * are called by the calling thread. */
+typedef struct lbx_file_store_work {
+    size_t size_bytes; /* LBX_FILE_STORE_WORK_INIT sets it */
+    void *context;     /* of both functions */
+
+    /* Called for each damaged part; a copy stops at the first, and does not
+     * call it. */
+    void (*damage)(void *context, const lbx_file_store_damage *part);
+
+    /* Called now and then, and at the end. `done` of about `total` records have
+     * been read or written; `total` may grow. False stops the work, which then
+     * returns LBX_CANCELLED and leaves nothing behind. */
+    bool (*progress)(void *context, uint64_t done, uint64_t total);
+} lbx_file_store_work;
+
+#define LBX_FILE_STORE_WORK_INIT                                               \
+    {                                                                          \
+        .size_bytes = sizeof(lbx_file_store_work)                              \
+    }
+
 /*
  * lbx_file_store_check() reads every record of the store in folder `dir` and
  * compares checksums, counts and indexes, as they are at one moment. It runs in
@@ -147,6 +168,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_store_check(
     void *context, lbx_file_store_report *ret);
 
 /*
+ * lbx_file_store_check_with() is the same, with progress. `work` may be NULL.
+ *
+ * Returns    as lbx_file_store_check(); LBX_CANCELLED; LBX_INVALID also for a
+ *            `work` that was not started with its _INIT.
+ * Ownership  as lbx_file_store_check().
+ * Blocks     as lbx_file_store_check().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_file_store_check_with(const char *dir, const lbx_file_store_work *work,
+                          lbx_file_store_report *ret);
+
+/*
  * lbx_file_store_copy() makes a compact copy of an open store in the new folder
  * `dir`, as it was at one moment, while the store is in use: it has everything
  * that had returned before. Receipts from before the copy are not good in it.
@@ -165,6 +199,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_store_copy(lbx_store *store,
                                                     const char *dir);
 
 /*
+ * lbx_file_store_copy_with() is the same, with progress. `work` may be NULL.
+ *
+ * Returns    as lbx_file_store_copy(); LBX_CANCELLED; LBX_INVALID also for a
+ *            `work` that was not started with its _INIT.
+ * Ownership  the fault, which has the reason, is the caller's and may be NULL.
+ * Blocks     as lbx_file_store_copy().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status
+lbx_file_store_copy_with(lbx_store *store, const char *dir,
+                         const lbx_file_store_work *work, lbx_fault *fault);
+
+/*
  * lbx_file_store_salvage() puts every letter of `dir` that is intact into a new
  * store in `new_dir`, with its id, its sequence, when it was sent and how often
  * it was delivered. Leased letters become ready. A box whose options are lost
@@ -181,6 +228,19 @@ LBX_API LBX_MUST_USE lbx_status lbx_file_store_salvage(
     const char *dir, const char *new_dir,
     void (*damage)(void *context, const lbx_file_store_damage *part),
     void *context, lbx_file_store_report *ret);
+
+/*
+ * lbx_file_store_salvage_with() is the same, with progress. `work` may be NULL.
+ *
+ * Returns    as lbx_file_store_salvage(); LBX_CANCELLED; LBX_INVALID also for a
+ *            `work` that was not started with its _INIT.
+ * Ownership  as lbx_file_store_salvage().
+ * Blocks     as lbx_file_store_salvage().
+ * Since      0.1
+ */
+LBX_API LBX_MUST_USE lbx_status lbx_file_store_salvage_with(
+    const char *dir, const char *new_dir, const lbx_file_store_work *work,
+    lbx_file_store_report *ret);
 
 LBX_END
 

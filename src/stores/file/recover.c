@@ -250,9 +250,8 @@ recover_continue_time(lbx__file *file)
     if (memcmp(boot, header->boot, sizeof(boot)) == 0)
         return;
     memcpy(header->boot, boot, sizeof(boot));
-    now = file->io->wall_ns(file->io) - header->wall_ns;
-    now = header->time_ns + (now > 0 ? now : 0);
-    if (now < file->time_ns)
+    now = header->time_ns + file->io->wall_ns(file->io) - header->wall_ns;
+    if (now < file->time_ns) // the wall clock was set back
         now = file->time_ns;
     header->offset_ns = now - file->io->boot_ns(file->io);
     if (!header->idle && header->level < LBX_DURABILITY_POWER_CUT)

@@ -27,12 +27,14 @@ audit_walk(lbx__audit *audit, lbx__table table, lbx__audit_each *each)
     while ((status = lbx__view_next(audit->view, table, &row)) == LBX_OK) {
         if (row.is_good) {
             status = each(audit, &row);
-            if (status != LBX_OK)
-                return status;
-            continue;
+        } else {
+            audit->log->report.damaged++;
+            lbx__audit_report_range(audit, table, row.key, row.key);
         }
-        audit->log->report.damaged++;
-        lbx__audit_report_range(audit, table, row.key, row.key);
+        if (status == LBX_OK)
+            status = lbx__audit_progress_step(&audit->log->progress);
+        if (status != LBX_OK)
+            return status;
     }
     if (status != LBX_NOT_FOUND)
         return status;
@@ -280,6 +282,7 @@ lbx__audit_rows(lbx__view *view, lbx__audit_log *log)
     lbx__mdb_tree_row row;
     lbx_status status;
 
+    lbx__audit_progress_expect(&log->progress, view);
     lbx__mdb_tables_listen(&view->tables, lbx__audit_report_page, &audit);
     // The storage's own table has a audit_walk too, for its pages.
     while (view->tables.has[LBX__HEADER_TABLE] &&

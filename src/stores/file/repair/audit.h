@@ -16,11 +16,19 @@
 
 #include <letterbox/post/file_store.h>
 
+/* How far some work is. */
+typedef struct lbx__audit_progress {
+    bool (*tell)(void *context, uint64_t done, uint64_t total); /* or NULL */
+    void *context;
+    uint64_t done, total; /* rows */
+} lbx__audit_progress;
+
 /* Where damage is reported and counted. */
 typedef struct lbx__audit_log {
     void (*damage)(void *context,
                    const lbx_file_store_damage *part); /* may be NULL */
     void *context;
+    lbx__audit_progress progress;
     uint64_t reported;
     lbx_file_store_report report;
 } lbx__audit_log;
@@ -57,9 +65,26 @@ typedef lbx_status lbx__audit_each(lbx__audit *audit, const lbx__view_row *row);
  * Reads every row of a view and compares each with the others: sums of values;
  * counts and sums of boxes; the rows of a letter with its state and its group;
  * names and boxes; pages that are used twice. OK, whatever was reported;
- * NEWER: a box of a newer version; NO_MEMORY.
+ * NEWER: a box of a newer version; NO_MEMORY; CANCELLED.
  */
 lbx_status lbx__audit_rows(lbx__view *view, lbx__audit_log *log);
+
+/* ---- audit_progress.c ---- */
+
+/* Adds the rows of all tables to what is to be done. */
+void lbx__audit_progress_expect(lbx__audit_progress *progress,
+                                const lbx__view *view);
+
+/* One more is done: OK; CANCELLED. */
+lbx_status lbx__audit_progress_step(lbx__audit_progress *progress);
+
+/* All is done: as lbx__audit_progress_step(). */
+lbx_status lbx__audit_progress_end(lbx__audit_progress *progress);
+
+/* Reads a user's struct into `ret`: OK; INVALID, with a fault. */
+lbx_status lbx__audit_progress_read(lbx_file_store_work *ret,
+                                    const lbx_file_store_work *work,
+                                    lbx_fault *fault);
 
 /* ---- audit_journal.c ---- */
 

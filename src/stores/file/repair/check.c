@@ -48,30 +48,33 @@ check_receive(int pipe, lbx__check_message *ret)
     return true;
 }
 
-/* All messages of a child; false when the last one, `ret`, did not come. */
-static bool
-check_receive_all(int pipe,
-                  void (*damage)(void *context,
-                                 const lbx_file_store_damage *part),
-                  void *context, lbx__check_message *ret)
+/* All messages of a child: OK with the last one, `ret`; CLOSED when that did
+ * not come; CANCELLED. */
+static lbx_status
+check_receive_all(int pipe, const lbx_file_store_work *work,
+                  lbx__check_message *ret)
 {
     while (check_receive(pipe, ret)) {
         if (ret->is_end)
-            return true;
+            return LBX_OK;
+        if (ret->is_progress) {
+            if (work->progress &&
+                !work->progress(work->context, ret->done, ret->total))
+                return LBX_CANCELLED;
+            continue;
+        }
         ret->part.box = ret->has_box ? ret->box : NULL;
         ret->part.what = ret->what;
-        if (damage)
-            damage(context, &ret->part);
+        if (work->damage)
+            work->damage(work->context, &ret->part);
     }
-    return false;
+    return LBX_CLOSED;
 }
 
 /* CHECK-2: the result for a child that ended without its last message. */
 static lbx_status
-check_judge_exit(int how,
-                 void (*damage)(void *context,
-                                const lbx_file_store_damage *part),
-                 void *context, lbx__check_message *ret)
+check_judge_exit(int how, const lbx_file_store_work *work,
+                 lbx__check_message *ret)
 {
     const lbx_file_store_damage part = {.what = "page"};
 
@@ -82,24 +85,21 @@ check_judge_exit(int how,
             "the process that read it was killed, from outside or "
             "for want of memory");
     ret->report.damaged = 1;
-    if (damage)
-        damage(context, &part);
+    if (work->damage)
+        work->damage(work->context, &part);
     return lbx__fault_set(&ret->fault, LBX_CORRUPT,
                           "a damaged page ended the process that read it");
 }
 
 lbx_status
-lbx__check_store(const char *dir,
-                 void (*damage)(void *context,
-                                const lbx_file_store_damage *part),
-                 void *context, lbx_file_store_report *ret, lbx_fault *fault)
+lbx__check_store(const char *dir, const lbx_file_store_work *work,
+                 lbx_file_store_report *ret, lbx_fault *fault)
 {
     const pid_t self = getpid();
     lbx__check_message end;
     int pipes[2];
     int how = 0;
     lbx_status status;
-    bool heard;
     pid_t child;
 
     if (pipe2(pipes, O_CLOEXEC) < 0)
@@ -112,12 +112,16 @@ lbx__check_store(const char *dir,
         (void)close(pipes[0]);
         return LBX_NO_MEMORY;
     }
-    heard = check_receive_all(pipes[0], damage, context, &end);
+    status = check_receive_all(pipes[0], work, &end);
+    if (status == LBX_CANCELLED)
+        (void)kill(child, SIGKILL);
     (void)close(pipes[0]);
     // The program may have waited for it first, in a wait for any child.
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         ;
-    status = heard ? end.status : check_judge_exit(how, damage, context, &end);
+    if (status == LBX_CANCELLED)
+        return status;
+    status = status == LBX_OK ? end.status : check_judge_exit(how, work, &end);
     if (status == LBX_OK || status == LBX_CORRUPT)
         *ret = end.report;
     if (fault && status != LBX_OK)
@@ -131,15 +135,30 @@ lbx_file_store_check(const char *dir,
                                     const lbx_file_store_damage *part),
                      void *context, lbx_file_store_report *ret)
 {
+    lbx_file_store_work work = LBX_FILE_STORE_WORK_INIT;
+
+    work.damage = damage;
+    work.context = context;
+    return lbx_file_store_check_with(dir, &work, ret);
+}
+
+lbx_status
+lbx_file_store_check_with(const char *dir, const lbx_file_store_work *work,
+                          lbx_file_store_report *ret)
+{
     lbx_file_store_report report = LBX_FILE_STORE_REPORT_INIT;
     lbx_fault fault = {LBX_OK, ""};
+    lbx_file_store_work own;
     lbx_status status;
 
     if (!ret || !LBX__SIZED_IS_WRITABLE(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
-    if (!dir || !*dir)
-        return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");
-    status = lbx__check_store(dir, damage, context, &report, &fault);
+    status = lbx__audit_progress_read(&own, work, &fault);
+    if (status == LBX_OK && (!dir || !*dir))
+        status = LBX_INVALID;
+    if (status != LBX_OK)
+        return lbx__audit_report_end(ret, NULL, status, &fault, "");
+    status = lbx__check_store(dir, &own, &report, &fault);
     return lbx__audit_report_end(
         ret, status == LBX_OK || status == LBX_CORRUPT ? &report : NULL, status,
         &fault, dir);
@@ -179,9 +198,10 @@ lbx_status
 lbx__check_before_open(const char *path, lbx_fault *fault)
 {
     lbx_fault found = {LBX_OK, ""}, said = {LBX_OK, ""};
+    const lbx_file_store_work work = {.context = &found,
+                                      .damage = check_note_damage};
     lbx_file_store_report report;
-    const lbx_status status =
-        lbx__check_store(path, check_note_damage, &found, &report, &said);
+    const lbx_status status = lbx__check_store(path, &work, &report, &said);
 
     if (status == LBX_OK || status == LBX_NOT_FOUND)
         return LBX_OK; // opening makes a store that is missing

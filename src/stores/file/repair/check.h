@@ -5,13 +5,10 @@
 
 #include <letterbox/post/file_store.h>
 
-/* lbx_file_store_check(); `fault`, unless NULL, gets the sentence for a
+/* lbx_file_store_check_with(); `fault`, unless NULL, gets the sentence for a
  * failure. */
-lbx_status lbx__check_store(const char *dir,
-                            void (*damage)(void *context,
-                                           const lbx_file_store_damage *part),
-                            void *context, lbx_file_store_report *ret,
-                            lbx_fault *fault);
+lbx_status lbx__check_store(const char *dir, const lbx_file_store_work *work,
+                            lbx_file_store_report *ret, lbx_fault *fault);
 
 /* options.check: OK when the store may be opened, also when there is none.
  * Otherwise the fault names the first damage, or why it cannot be read. */

@@ -77,6 +77,19 @@ check_send_part(void *context, const lbx_file_store_damage *part)
     check_send(child);
 }
 
+static bool
+check_send_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct check_child *child = context;
+
+    child->message.is_progress = true;
+    child->message.done = done;
+    child->message.total = total;
+    check_send(child);
+    child->message.is_progress = false;
+    return true; // the parent ends this process if it is to stop
+}
+
 static int
 check_open_environment(struct check_child *child, int folder)
 {
@@ -257,6 +270,8 @@ check_folder_of(struct check_child *child, const char *dir, lbx__audit_log *log)
     }
     if (status == LBX_OK)
         status = lbx__audit_rows(&child->view, log);
+    if (status == LBX_OK)
+        status = lbx__audit_progress_end(&log->progress);
     if (status == LBX_OK && child->view.tables.header_status != LBX_OK)
         check_report_meta(log);
     return status == LBX_OK && log->reported > 0 ? LBX_CORRUPT : status;
@@ -282,7 +297,11 @@ lbx__check_child_run(const char *dir, int pipe, pid_t parent)
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     static struct check_child child;
     const struct rlimit none = {0, 0};
-    lbx__audit_log log = {check_send_part, &child, 0, {0}};
+    lbx__audit_log log = {
+        .damage = check_send_part,
+        .context = &child,
+        .progress = {.tell = check_send_progress, .context = &child},
+    };
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         (void)signal(signals[i], SIG_DFL);

@@ -8,11 +8,13 @@
 
 #include <sys/types.h>
 
-/* One message over the pipe: a damaged part, or the end. */
+/* One message over the pipe: progress, a damaged part, or the end. */
 typedef struct lbx__check_message {
     bool is_end;
+    bool is_progress;
     bool has_box;
-    lbx_status status; /* of the end */
+    uint64_t done, total; /* progress */
+    lbx_status status;    /* of the end */
     lbx_file_store_damage part;
     char box[LBX_BOX_NAME_BYTES];
     char what[24];

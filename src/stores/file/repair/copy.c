@@ -19,6 +19,7 @@
 #include "stores/file/repair/copy.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "codec/random.h"
 #include "post/rules/rules.h"
 #include "post/service/service.h"
@@ -94,6 +95,7 @@ copy_take_hold(lbx__file *file, lbx__flush_hold *base)
 
 struct copying {
     struct copy_hold *hold;
+    lbx__audit_progress *progress;
     lbx__engine engine; /* the copy's */
     size_t bytes;       /* since the last commit */
     bool damaged;       /* a page could not be read */
@@ -136,6 +138,8 @@ copy_table(struct copying *copying, lbx__table table)
         if (status == LBX_OK &&
             (copying->engine.rows >= COPY_ROWS || copying->bytes >= COPY_BYTES))
             status = copy_commit_some(copying);
+        if (status == LBX_OK)
+            status = lbx__audit_progress_step(copying->progress);
         if (status != LBX_OK)
             return status;
     }
@@ -168,6 +172,8 @@ copy_rows(struct copying *copying)
 
     lbx__mdb_tables_listen(&view->tables, copy_note_bad, copying);
     status = lbx__view_find_tables(view);
+    if (status == LBX_OK)
+        lbx__audit_progress_expect(copying->progress, view);
     for (int i = 0; i < LBX__TABLES && status == LBX_OK; i++)
         status = view->tables.has[i] ? copy_table(copying, (lbx__table)i)
                                      : LBX_CORRUPT;
@@ -175,13 +181,15 @@ copy_rows(struct copying *copying)
         status = copy_write_header(copying);
     if (status == LBX_OK)
         status = lbx__engine_commit(&copying->engine, &last);
-    return status;
+    return status == LBX_OK ? lbx__audit_progress_end(copying->progress)
+                            : status;
 }
 
 static lbx_status
-copy_fill(struct copy_hold *hold, const char *path)
+copy_fill(struct copy_hold *hold, const char *path,
+          lbx__audit_progress *progress)
 {
-    struct copying copying = {.hold = hold};
+    struct copying copying = {.hold = hold, .progress = progress};
     lbx__folder folder;
     lbx_status status =
         lbx__folder_open(&folder, &lbx__io_system, path, false, NULL);
@@ -233,8 +241,7 @@ copy_finish(const char *path)
 }
 
 lbx_status
-lbx__copy_store(lbx__storage *storage, const char *dir,
-                lbx_status (*sync)(void *context), void *context)
+lbx__copy_store(lbx__storage *storage, lbx__copy *copy)
 {
     lbx__file *file = (lbx__file *)storage;
     struct copy_hold hold = {
@@ -242,31 +249,32 @@ lbx__copy_store(lbx__storage *storage, const char *dir,
         .view = {.tables = {.fd = -1}},
     };
     lbx__staging staging;
-    lbx_fault fault = {LBX_OK, ""};
     lbx_status status =
-        lbx__staging_open(&staging, &lbx__io_system, dir, &fault);
+        lbx__staging_open(&staging, &lbx__io_system, copy->dir, &copy->fault);
 
     if (status != LBX_OK) {
-        lbx__file_log(file, "not copied: %s", fault.text);
+        lbx__file_log(file, "not copied: %s", copy->fault.text);
         return status;
     }
     lbx__flush_add_hold(file, &hold.base);
-    status = sync(context);
+    status = copy->sync(copy->context);
     lbx__flush_remove_hold(file, &hold.base);
     if (status == LBX_OK)
         status = hold.base.served ? hold.base.status : LBX_IO;
     if (status == LBX_OK)
-        status = copy_fill(&hold, staging.path);
+        status = copy_fill(&hold, staging.path, &copy->progress);
     if (status == LBX_OK)
         status = copy_finish(staging.path);
     lbx__view_close(&hold.view);
     if (hold.txn)
         mdb_txn_abort(hold.txn);
     status = lbx__staging_close(&staging, status);
-    if (status != LBX_OK)
-        lbx__file_log(file, "not copied to %s: %s", dir,
-                      lbx_status_text(status));
-    return status;
+    if (status == LBX_OK)
+        return status;
+    lbx__file_log(file, "not copied to %s: %s", copy->dir,
+                  lbx_status_text(status));
+    return lbx__fault_set(&copy->fault, status, "%s: %s", copy->dir,
+                          lbx_status_text(status));
 }
 
 static lbx_status
@@ -278,10 +286,32 @@ copy_sync_store(void *context)
 lbx_status
 lbx_file_store_copy(lbx_store *store, const char *dir)
 {
+    return lbx_file_store_copy_with(store, dir, NULL, NULL);
+}
+
+lbx_status
+lbx_file_store_copy_with(lbx_store *store, const char *dir,
+                         const lbx_file_store_work *work, lbx_fault *fault)
+{
+    lbx__copy copy = {
+        .dir = dir,
+        .sync = copy_sync_store,
+        .context = store,
+    };
+    lbx_file_store_work own;
+    lbx_status status = lbx__audit_progress_read(&own, work, fault);
+
+    if (status != LBX_OK)
+        return status;
     if (!store || !dir || !*dir)
-        return LBX_INVALID;
+        return lbx__fault_set(fault, LBX_INVALID, "no store, or no folder");
     if (strcmp(lbx_store_scheme(store), lbx__file_ops.scheme) != 0)
-        return LBX_UNSUPPORTED;
-    return lbx__copy_store(lbx__service_storage(store), dir, copy_sync_store,
-                           store);
+        return lbx__fault_set(fault, LBX_UNSUPPORTED,
+                              "a store that is not in files");
+    copy.progress.tell = own.progress;
+    copy.progress.context = own.context;
+    status = lbx__copy_store(lbx__service_storage(store), &copy);
+    if (fault)
+        *fault = copy.fault;
+    return status;
 }

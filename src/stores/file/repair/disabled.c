@@ -27,6 +27,39 @@ lbx_file_store_check(const char *dir,
 }
 
 lbx_status
+lbx_file_store_check_with(const char *dir, const lbx_file_store_work *work,
+                          lbx_file_store_report *ret)
+{
+    (void)dir;
+    (void)work;
+    return disabled_refuse(ret);
+}
+
+lbx_status
+lbx_file_store_copy_with(lbx_store *store, const char *dir,
+                         const lbx_file_store_work *work, lbx_fault *fault)
+{
+    (void)store;
+    (void)dir;
+    (void)work;
+    if (fault)
+        *fault = (lbx_fault){LBX_UNSUPPORTED,
+                             "this library was built without stores in files"};
+    return LBX_UNSUPPORTED;
+}
+
+lbx_status
+lbx_file_store_salvage_with(const char *dir, const char *new_dir,
+                            const lbx_file_store_work *work,
+                            lbx_file_store_report *ret)
+{
+    (void)dir;
+    (void)new_dir;
+    (void)work;
+    return disabled_refuse(ret);
+}
+
+lbx_status
 lbx_file_store_copy(lbx_store *store, const char *dir)
 {
     (void)store;

@@ -50,10 +50,9 @@ salvage_adopt_time(lbx__file *file, const lbx__view *view)
     if (memcmp(old->boot, file->header.boot, sizeof(old->boot)) == 0) {
         now = boot + old->offset_ns;
     } else {
-        now = file->io->wall_ns(file->io) - old->wall_ns;
-        now = old->time_ns + (now > 0 ? now : 0);
+        now = old->time_ns + file->io->wall_ns(file->io) - old->wall_ns;
     }
-    if (now < old->time_ns)
+    if (now < old->time_ns) // the wall clock was set back
         now = old->time_ns;
     file->header.offset_ns = now - boot;
     file->time_ns = now;
@@ -68,6 +67,8 @@ salvage_fill(lbx__salvage *salvage)
 
     if (status == LBX_OK)
         status = lbx__salvage_rows(salvage);
+    if (status == LBX_OK)
+        status = lbx__audit_progress_end(&salvage->log->progress);
     if (status == LBX_OK)
         status = salvage->storage->ops->sync(salvage->storage);
     lbx__rules_close(salvage->rules);
@@ -165,16 +166,35 @@ lbx_file_store_salvage(const char *dir, const char *new_dir,
                                       const lbx_file_store_damage *part),
                        void *context, lbx_file_store_report *ret)
 {
-    lbx__audit_log log = {.damage = damage, .context = context};
+    lbx_file_store_work work = LBX_FILE_STORE_WORK_INIT;
+
+    work.damage = damage;
+    work.context = context;
+    return lbx_file_store_salvage_with(dir, new_dir, &work, ret);
+}
+
+lbx_status
+lbx_file_store_salvage_with(const char *dir, const char *new_dir,
+                            const lbx_file_store_work *work,
+                            lbx_file_store_report *ret)
+{
+    lbx__audit_log log = {.damage = NULL};
     lbx__salvage salvage = {.log = &log, .view = {.tables = {.fd = -1}}};
     lbx_fault fault = {LBX_OK, ""};
+    lbx_file_store_work own;
     lbx__folder folder;
     lbx_status status;
 
     if (!ret || !LBX__SIZED_IS_WRITABLE(ret, lbx_file_store_report, fault))
         return LBX_INVALID;
-    if (!dir || !*dir || !new_dir || !*new_dir)
-        return lbx__audit_report_end(ret, NULL, LBX_INVALID, &fault, "");
+    status = lbx__audit_progress_read(&own, work, &fault);
+    if (status == LBX_OK && (!dir || !*dir || !new_dir || !*new_dir))
+        status = LBX_INVALID;
+    if (status != LBX_OK)
+        return lbx__audit_report_end(ret, NULL, status, &fault, "");
+    log.damage = own.damage;
+    log.context = log.progress.context = own.context;
+    log.progress.tell = own.progress;
     status = lbx__folder_open(&folder, &lbx__io_system, dir, true, &fault);
     if (status != LBX_OK)
         return lbx__audit_report_end(ret, NULL, status, &fault, dir);

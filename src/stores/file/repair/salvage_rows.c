@@ -304,8 +304,29 @@ rows_make_letter(lbx__salvage *salvage, lbx__box_record *head, uint64_t box,
     has_state =
         status == LBX_OK && rows_convert_state(salvage, head, value, &state);
     salvage->log->report.letters++;
-    return rows_insert(salvage, head, sequence, &body,
-                       has_state ? &state : NULL);
+    status =
+        rows_insert(salvage, head, sequence, &body, has_state ? &state : NULL);
+    return status == LBX_OK ? lbx__audit_progress_step(&salvage->log->progress)
+                            : status;
+}
+
+/* Sequences are never used twice, also where the last letters are gone. */
+static lbx_status
+rows_keep_next(lbx__salvage *salvage, const lbx__salvage_box *box)
+{
+    lbx__box_record *head;
+    lbx_status status = lbx__storage_begin(salvage->storage);
+
+    if (status != LBX_OK)
+        return status;
+    lbx__rules_start(salvage->rules);
+    status = lbx__box_record_open(salvage->rules, box->made, &head);
+    if (status == LBX_OK && head->next < box->next) {
+        head->next = box->next;
+        head->dirty = true;
+    }
+    return rows_end_batch(salvage,
+                          lbx__box_record_close_all(salvage->rules, status));
 }
 
 /* The letters from `from` on, some of one box, as one batch. */
@@ -334,9 +355,6 @@ rows_make_letters(lbx__salvage *salvage, size_t from, size_t *ret_upto)
          i++) {
         const uint64_t sequence = salvage->letters.items[i].sequence;
 
-        // Sequences are never used twice.
-        if (head->next < saved->next)
-            head->next = saved->next;
         if (head->next <= sequence)
             head->next = sequence + 1;
         status = rows_make_letter(salvage, head, box, sequence);
@@ -365,11 +383,17 @@ lbx__salvage_rows(lbx__salvage *salvage)
             status = rows_make_renamed(salvage, &salvage->boxes.items[i]);
     }
     salvage->log->report.letters = 0;
+    salvage->log->progress.total += salvage->letters.count;
     while (status == LBX_OK && at < salvage->letters.count)
         status = rows_make_letters(salvage, at, &at);
     for (size_t i = 0; i < salvage->boxes.count && status == LBX_OK; i++) {
-        if (!salvage->boxes.items[i].is_gone)
-            status = rows_configure(salvage, &salvage->boxes.items[i]);
+        const lbx__salvage_box *box = &salvage->boxes.items[i];
+
+        if (box->is_gone)
+            continue;
+        status = rows_keep_next(salvage, box);
+        if (status == LBX_OK)
+            status = rows_configure(salvage, box);
     }
     return status;
 }
