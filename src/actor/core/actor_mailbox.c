@@ -108,6 +108,12 @@ lbx__actor_mailbox_create(lbx__cell *cell, const char *kind,
     options.system_reservation = LBX_LIMIT_DISABLED;
     options.loss_sink.lost = actor_mailbox_lost;
     options.loss_sink.context = system;
+    // Only where the settings or the props ask for it: events cost time.
+    if (options.pressure_messages != LBX_DEFAULT && !options.metrics.event &&
+        system->options.warn) {
+        options.metrics.event = lbx__crowd_note_pressure;
+        options.metrics.context = box;
+    }
     status = lbx_mailbox_create(kind, &options, &box->in, &box->out);
     if (status != LBX_OK) {
         actor_mailbox_put_back(system->actor_mailboxes, box);

@@ -69,6 +69,10 @@ void lbx__actor_mailbox_wake(lbx__actor_mailbox *box, lbx__cell *cell);
 bool lbx__actor_mailbox_pop(lbx__cell *cell, lbx__node *ret);
 bool lbx__actor_mailbox_has_messages(const lbx__cell *cell);
 
+/* crowd.c: a metrics sink, whose context is an actor mailbox: warns of
+ * pressure. */
+void lbx__crowd_note_pressure(void *context, const lbx_metric_event *event);
+
 /* Whether only this cell takes from its mailbox. By the owner of a cell that
  * has one. */
 static inline bool

@@ -261,6 +261,17 @@ mailbox_plan_read_control(lbx__mailbox_plan *plan, const lbx_settings *whole,
     return status;
 }
 
+/* How many messages that wait are worth a warning. */
+static lbx_status
+mailbox_plan_read_pressure(lbx_mailbox_options *options,
+                           const lbx_settings *whole, lbx_fault *fault)
+{
+    if (!lbx_settings_has(whole, "mailbox-pressure"))
+        return LBX_OK;
+    return lbx_settings_read_integer(whole, "mailbox-pressure",
+                                     &options->pressure_messages, fault);
+}
+
 /* Fills in the options from a checked section. `own` is the section before the
  * default's values were added: a user's storage gets a capacity only there. */
 static lbx_status
@@ -280,9 +291,12 @@ mailbox_plan_read_options(lbx__mailbox_plan *plan, const lbx_settings *whole,
                                            &options->timestamps, fault);
     if (status == LBX_OK)
         status = mailbox_plan_read_control(plan, whole, fault);
+    if (status == LBX_OK)
+        status = mailbox_plan_read_pressure(options, whole, fault);
     if (status != LBX_OK)
         return status;
-    plan->in_cell = plan->type.in_cell && !options->timestamps;
+    plan->in_cell = plan->type.in_cell && !options->timestamps &&
+                    options->pressure_messages == LBX_DEFAULT;
     mailbox_options_set_wait(options, plan->type.never_waits ? 0 : wait_ns);
     if (plan->type.capacity == LBX_KIND_CAPACITY_NONE ||
         (plan->type.capacity == LBX_KIND_CAPACITY_OPTIONAL &&

@@ -36,6 +36,7 @@ static const lbx_settings_rule section_rules[] = {
     {.key = "mailbox-overflow", STRING, .words = overflow_names},
     {.key = "mailbox-control-capacity", INTEGER},
     {.key = "mailbox-timestamps", BOOLEAN},
+    {.key = "mailbox-pressure", INTEGER, .min = 1, .max = INT64_MAX},
     {.key = "stash-capacity", INTEGER},
     {.key = "type", STRING},
     {.key = "executor", STRING, .words = executor_names},

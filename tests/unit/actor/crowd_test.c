@@ -95,3 +95,35 @@ ACTOR_TEST("", actor_has_a_metrics_sink)
     (void)world_run(world);
     CHECK_INT(1, events.of[LBX_METRIC_DEREGISTERED]);
 }
+
+// As many as the settings say, each time that they become so many.
+TEST(settings_say_which_pressure_is_warned_of)
+{
+    static const char text[] =
+        "letterbox.actor.default-mailbox.mailbox-pressure = 3";
+    lbx_settings_options loading = LBX_SETTINGS_OPTIONS_INIT;
+    lbx_settings_source source = {
+        .text = text, .length_bytes = strlen(text), .origin = "my.conf"};
+    struct cast cast;
+    lbx_system_options options = world_options(&cast.world);
+    lbx_settings *settings;
+
+    CHECK_OK(lbx_settings_load(&source, 1, &loading, &settings));
+    options.settings = settings;
+    warn_here(&options);
+    cast_begin_with(&cast, &options);
+    cast.a.silent = true;
+    part_spawn(&cast.a);
+    for (int round = 1; round <= 2; round++) {
+        lbx_tell(cast.a.self, letter(1));
+        lbx_tell(cast.a.self, letter(2));
+        CHECK_INT(round - 1, warnings.count);
+        lbx_tell(cast.a.self, letter(3));
+        lbx_tell(cast.a.self, letter(4));
+        CHECK_INT(round, warnings.count);
+        CHECK(strstr(warnings.last, "/user/a: 3 messages wait"));
+        (void)world_run(&cast.world);
+    }
+    world_end(&cast.world);
+    lbx_settings_unref(settings);
+}
