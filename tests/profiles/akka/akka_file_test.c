@@ -251,3 +251,23 @@ TEST_CITING("A-12", defaults_are_akkas)
                     "mailbox-push-timeout-time = -1 }",
                     "capacity 1000, senders wait for ever");
 }
+
+static void
+count_threads(void *context, const lbx_dispatcher_stats *stats)
+{
+    *(uint64_t *)context += stats->threads;
+}
+
+STAGE_TEST("A-12", default_dispatcher_has_the_threads_of_the_settings)
+{
+    uint64_t threads = 0;
+
+    stage_prepare(stage, "akka.actor.default-dispatcher {\n"
+                         "  executor = thread-pool-executor\n"
+                         "  thread-pool-executor { fixed-pool-size = 3 }\n}");
+    stage->options.threads = LBX_DEFAULT;
+    stage_open(stage);
+    CHECK_OK(
+        lbx_system_each_dispatcher(stage->system, count_threads, &threads));
+    CHECK_INT(3, threads);
+}
