@@ -11,8 +11,9 @@
 #include "base/sized.h"
 #include "base/time.h"
 
-/* The deadline of a receive that does not wait: no clock is read. */
-#define RECEIVE_NO_WAIT INT64_MIN
+/* The deadline of a receive that does not wait: no clock is read. A negative
+ * one would be LBX_FOREVER (lbx__op_set_deadline()). */
+#define RECEIVE_NO_WAIT (LBX_FOREVER - 1)
 
 /* Returns the letters to the caller; letters over `max` are put back. */
 static lbx_status
