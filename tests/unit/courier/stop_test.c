@@ -340,6 +340,7 @@ TEST(a_courier_leaves_signals_to_the_program)
     FIXTURE(fx);
 
     fixture_open(&fx);
+    fx.options.wait_ns = 20 * LBX_SECOND;
     fx.options.handlers = 2;
     fx.options.stuck = note_nothing;
     CHECK_OK(lbx_courier_start(fixture_courier(&fx)));
