@@ -48,20 +48,19 @@ ring_up(lbx_context *context, void *sales, void *message)
 {
     const struct order *order = message;
     struct receipt receipt = {order->item, *(int64_t *)sales += order->cents};
-    lbx_envelope reply;
+    void *reply;
 
     if (order->cents < 0)
         return LBX_INVALID; // the supervisor's business
-    reply = envelope_of(receipt_type, &receipt);
-    lbx_tell_envelope(lbx_context_sender(context), &reply);
+    MUST(lbx_type_clone(receipt_type, &receipt, &reply));
+    lbx_context_reply_typed(context, receipt_type, reply);
     return LBX_OK;
 }
 
-static const lbx_match till_matches[] = {
-    {(const lbx_type *const *)&order_type, NULL, ring_up}};
+static const lbx_match till_matches[] = {LBX_MATCH(order_type, ring_up)};
 
 static const lbx_behaviour till = {sizeof(till), "till", sizeof(int64_t),
-                                   .matches = till_matches, .match_count = 1};
+                                   LBX_MATCHES(till_matches)};
 
 /* ---- The shop ---- */
 
