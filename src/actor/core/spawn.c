@@ -145,7 +145,7 @@ spawn_prepare(lbx__cell *cell, lbx__cell *parent, const lbx_props *props,
         parent->parent && (parent->held || parent->phase == LBX__PHASE_FAILED);
     // Not written: threads that look at the last life may be reading them.
     assert(cell->child_count == 0 && !cell->children);
-    lbx__store(&cell->family, 0, relaxed); // no other thread knows it
+    lbx__store(&cell->family, (uint8_t)0, relaxed); // no other thread knows it
     // Relaxed: a number.
     cell->serial = lbx__add(&system->serials, 1, relaxed);
     status = lbx__names_enter(system->names, cell, parent, name);
