@@ -87,7 +87,8 @@ struct box box_unbounded(void);
 void box_end(struct box *box);
 
 /* Declares a box that is ended with its block. */
-#define LOCAL_BOX(name) __attribute__((cleanup(box_end))) struct box name
+#define LOCAL_BOX(name)                                                        \
+    __attribute__((cleanup(box_end), unused)) struct box name
 
 /* A test with a mailbox, `box`, which is ended after it:
  *
