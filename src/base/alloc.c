@@ -55,6 +55,12 @@ lbx__free(const lbx_allocator *allocator, void *memory, size_t size_bytes)
     // REFS-1: a handle that is used after its end is noticed.
     memset(memory, FREED_BYTE, size_bytes < FREED_MAX ? size_bytes : FREED_MAX);
 #endif
+    lbx__alloc_undo(allocator, memory, size_bytes);
+}
+
+void
+lbx__alloc_undo(const lbx_allocator *allocator, void *memory, size_t size_bytes)
+{
     if (allocator)
         allocator->release(allocator->context, memory, size_bytes);
     else

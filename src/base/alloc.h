@@ -18,6 +18,10 @@ void *lbx__zalloc(const lbx_allocator *allocator, size_t size_bytes);
 /* Gives memory back. Takes NULL. */
 void lbx__free(const lbx_allocator *allocator, void *memory, size_t size_bytes);
 
+/* The same for memory that was not used: it is not touched either. */
+void lbx__alloc_undo(const lbx_allocator *allocator, void *memory,
+                     size_t size_bytes);
+
 /* Zeroed memory of a power of two in size and aligned to it; for blocks that
  * should go back to the system when they are freed. */
 void *lbx__pages_alloc(const lbx_allocator *allocator, size_t size_bytes);

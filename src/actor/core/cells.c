@@ -96,7 +96,7 @@ cells_add_chunk(lbx__cells *cells)
     if (!fresh)
         return false;
     if (!cells_fit_refs(fresh->cells, capacity)) {
-        lbx__free(cells->allocator, fresh, cells_chunk_size(capacity));
+        lbx__alloc_undo(cells->allocator, fresh, cells_chunk_size(capacity));
         return false;
     }
     fresh->capacity = capacity;

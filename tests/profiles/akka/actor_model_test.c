@@ -47,6 +47,18 @@ model_stop(lbx_context *context, void *state)
     atomic_fetch_add(&model.stopped, 1);
 }
 
+/* Threads of the library block signals; a handler may let one through. */
+static void
+interrupt_oneself(void)
+{
+    sigset_t signals;
+
+    CHECK_INT(0, sigemptyset(&signals));
+    CHECK_INT(0, sigaddset(&signals, SIGUSR1));
+    CHECK_INT(0, pthread_sigmask(SIG_UNBLOCK, &signals, NULL));
+    CHECK_INT(0, pthread_kill(pthread_self(), SIGUSR1));
+}
+
 static lbx_status
 model_receive(lbx_context *context, void *state, void *message)
 {
@@ -61,7 +73,7 @@ model_receive(lbx_context *context, void *state, void *message)
         EVENTUALLY(atomic_load(&model.open));
     }
     if ((intptr_t)message == INTERRUPT)
-        CHECK_INT(0, pthread_kill(pthread_self(), SIGUSR1));
+        interrupt_oneself();
     if ((intptr_t)message == FAIL_NOW)
         status = LBX_REFUSED;
     CHECK_INT(1, atomic_fetch_sub(&model.inside, 1));
