@@ -225,6 +225,11 @@ use_actors(void)
     lbx_system *system;
     lbx_ref ref, workers;
 
+#ifdef LBX_SUPERVISOR_INIT // not in headers-1
+    const lbx_supervisor supervisor = LBX_SUPERVISOR_INIT;
+
+    props.supervisor = &supervisor;
+#endif
     MUST_OK(lbx_settings_load_text("m { mailbox-type = abi.Second }",
                                    &settings_options, &settings));
     options.threads = 0;
