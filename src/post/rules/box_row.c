@@ -161,12 +161,12 @@ box_row_count(const uint64_t numbers[OPTION_NUMBERS])
 {
     static const lbx_box_options init = LBX_BOX_OPTIONS_INIT;
     uint64_t defaults[OPTION_NUMBERS];
-    size_t count = OPTION_NUMBERS;
+    size_t count = OPTION_NUMBERS_FIRST;
 
     box_row_encode_numbers(&init, defaults);
-    while (count > OPTION_NUMBERS_FIRST &&
-           numbers[count - 1] == defaults[count - 1])
-        count--;
+    for (size_t i = OPTION_NUMBERS_FIRST; i < OPTION_NUMBERS; i++)
+        if (numbers[i] != defaults[i])
+            count = i + 1;
     return count;
 }
 
