@@ -249,24 +249,6 @@ lbx__folder_watch(lbx__folder *folder)
     return LBX_OK;
 }
 
-const char *
-lbx__folder_missing(const lbx__folder *folder)
-{
-    struct stat found;
-
-    for (int i = 0; folder->watched && i < LBX__FOLDER_FILES; i++) {
-        const char *name = lbx__folder_names[i];
-
-        // Any other error says nothing about the file: a process that has
-        // changed its user since it opened the folder may not search it.
-        if (fstatat(folder->fd, name, &found, AT_SYMLINK_NOFOLLOW) < 0
-                ? errno == ENOENT
-                : found.st_ino != folder->inodes[i])
-            return name;
-    }
-    return NULL;
-}
-
 void
 lbx__folder_close(lbx__folder *folder)
 {

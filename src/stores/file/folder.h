@@ -52,12 +52,9 @@ lbx_status lbx__folder_open(lbx__folder *folder, const lbx__io *io,
 /* Reads which files there are; again after another process has made some. */
 lbx_status lbx__folder_look(lbx__folder *folder, lbx_fault *fault);
 
-/* Remembers the files that are there: the storage has just opened them. */
+/* Remembers the files that are there: the storage has just opened them, and
+ * each flush compares (FOLD-2, flush.c). */
 lbx_status lbx__folder_watch(lbx__folder *folder);
-
-/* The name of a file that was deleted, moved away or replaced since then
- * (FOLD-2). NULL: there is none. */
-const char *lbx__folder_missing(const lbx__folder *folder);
 
 void lbx__folder_close(lbx__folder *folder);
 
