@@ -70,8 +70,9 @@ typedef struct lbx_pool {
  * Returns    as lbx_system_spawn(); LBX_INVALID also for no routees;
  *            LBX_UNSUPPORTED for a shared mailbox that serves one consumer
  *            only.
- * Ownership  a ref owns nothing. The pool is copied; what its props point to
- *            must outlive the actor.
+ * Ownership  a ref owns nothing. The pool is copied, with the supervisor and
+ *            the mailbox options of its props; what else they point to must
+ *            outlive the actor.
  * Threads    any.
  * Since      0.1
  */

@@ -142,10 +142,13 @@ lbx__ask_answer(lbx_context *context)
     answer = lbx__node_envelope(node);
     if (ask->handled)
         ask_finish(ask, (lbx_status)node->priority, NULL);
-    else if (answer.type == lbx_terminated_type())
+    else if (answer.type == lbx_terminated_type()) {
         ask_finish(ask, LBX_NOT_FOUND, NULL);
-    else
+        // The promise's own notice has no message; one passed on has.
+        lbx__message_destroy(cell->system, answer.type, answer.message);
+    } else {
         ask_finish(ask, LBX_OK, &answer);
+    }
     ask_end_promise(context);
 }
 

@@ -169,7 +169,7 @@ lbx__dispatchers_leave(lbx__cell *cell)
         // Without memory for a timer they wait for the next one's.
         (void)lbx__timers_start_system(system->timers, system->user_ref,
                                        LBX__CODE_END_IDLE,
-                                       entry->plan->linger_ns);
+                                       entry->plan->linger_ns, NULL);
 }
 
 void

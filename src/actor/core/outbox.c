@@ -131,7 +131,7 @@ lbx__outbox_add(lbx_context *context, lbx__actor_mailbox *box, lbx_ref to,
     if (due_ns != LBX_FOREVER)
         (void)lbx__timers_start_system(
             system->timers, lbx__cell_ref(cell), LBX__CODE_OUTBOX_LATE,
-            due_ns - lbx_clock_now(system->options.clock));
+            due_ns - lbx_clock_now(system->options.clock), NULL);
     return true;
 }
 

@@ -10,17 +10,19 @@
  *         owner of the cell polls, cancels and finishes the operation: in the
  *         call that starts the pipe, when its waker has pushed its node, when
  *         its deadline has passed, and before `stop`.
- * PIPE-2  The waker pushes the pipe's node on the system stack, at most once
- *         for each PENDING. A pipe that is over while its node is under way is
- *         freed by the run that takes the node.
+ * PIPE-2  The waker pushes the pipe's node on the system stack, unless it is
+ *         there: `called` is set before the push and cleared before the poll.
+ *         (A deadline polls a pipe whose node is under way.) A pipe that is
+ *         over while its node is under way is freed by the run that takes the
+ *         node.
  * PIPE-3  The result, and a node for it, are allocated before the operation is
  *         polled: a pipe that was started always ends in one result, or in
  *         none if its actor has restarted or ended.
  * PIPE-4  A result belongs to an era, one start of the actor. One that is taken
  *         in a later era is a dead letter.
- * PIPE-5  While a pipe has a deadline, a timer runs that fires at the first
- *         deadline or before it. It is not cancelled; when it fires, the next
- *         one is started.
+ * PIPE-5  While a pipe has a deadline, one timer runs, which fires at the first
+ *         deadline or before it. An earlier deadline replaces it; when it
+ *         fires, the next one is started.
  *
  * Threads: the owner of the cell; wakers, from any thread, push a node only.
  */
@@ -48,9 +50,9 @@ typedef struct lbx__pipe {
     lbx_operation *operation; /* NULL: the pipe is over */
     lbx__cell *cell;
     pipe_result *result;
-    lbx__node *letter; /* for the result */
-    bool called;       /* the node is under way */
-    lbx_operation ask; /* the operation of an ask */
+    lbx__node *letter;        /* for the result */
+    _Atomic(uint32_t) called; /* the node is under way */
+    lbx_operation ask;        /* the operation of an ask */
 } lbx__pipe;
 
 static void
@@ -118,8 +120,10 @@ pipe_wake(void *context)
 {
     lbx__pipe *pipe = context;
 
-    pipe->called = true;
-    lbx__cell_push_system(pipe->cell, &pipe->node);
+    // Acquire and release: the owner clears it before it polls. A node that is
+    // under way is not pushed again: its run polls after this wake-up.
+    if (!lbx__exchange(&pipe->called, 1u, acq_rel))
+        lbx__cell_push_system(pipe->cell, &pipe->node);
 }
 
 static void
@@ -142,7 +146,8 @@ pipe_close(lbx__cell *cell, lbx__pipe *pipe)
     if (pipe->operation)
         lbx_operation_fini(pipe->operation);
     pipe->operation = NULL;
-    if (!pipe->called)
+    // Relaxed: lbx_operation_fini() has ended all calls of the waker.
+    if (!lbx__load(&pipe->called, relaxed))
         pipe_free(cell->system, pipe);
 }
 
@@ -186,12 +191,16 @@ pipe_start_timer(lbx__cell *cell)
     lbx__facilities *facilities = cell->facilities;
     const lbx__minheap_node *first = lbx__minheap_first(&facilities->pipes);
 
+    const lbx_timer later = facilities->pipes_timer;
+
     if (!first || first->key >= facilities->pipes_due_ns)
         return true;
     if (lbx__timers_start_system(
             cell->system->timers, lbx__cell_ref(cell), LBX__CODE_PIPE_LATE,
-            first->key - lbx_clock_now(cell->system->options.clock)) != LBX_OK)
+            first->key - lbx_clock_now(cell->system->options.clock),
+            &facilities->pipes_timer) != LBX_OK)
         return false;
+    lbx__timers_cancel_system(cell->system->timers, later);
     facilities->pipes_due_ns = first->key;
     return true;
 }
@@ -217,7 +226,8 @@ lbx__pipe_poll(lbx__cell *cell, lbx__node *node)
 {
     lbx__pipe *pipe = pipe_of(node);
 
-    pipe->called = false;
+    // Before the poll, whose waker may push again; orders as in pipe_wake().
+    (void)lbx__exchange(&pipe->called, 0u, acq_rel);
     if (pipe->operation)
         pipe_poll(cell, pipe);
     else
@@ -241,7 +251,8 @@ lbx__pipe_poll_late(lbx__cell *cell)
 
     if (!facilities)
         return;
-    facilities->pipes_due_ns = LBX_FOREVER;
+    if (now_ns >= facilities->pipes_due_ns) // not a timer that was replaced
+        facilities->pipes_due_ns = LBX_FOREVER;
     // Each at most once: one may be due again at once.
     for (left = facilities->pipes.nodes.count; left > 0; left--) {
         lbx__minheap_node *first = lbx__minheap_first(&facilities->pipes);

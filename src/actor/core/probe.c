@@ -171,10 +171,10 @@ lbx_probe_destroy(lbx_probe *probe)
         return;
     lbx_ref_stop(probe->ref);
     probe_run(probe);
-    // With threads; the only other status is one without memory.
-    while (lbx_ref_is_alive(probe->ref) &&
-           lbx_ref_ended_until(probe->system, probe->ref, LBX_FOREVER) !=
-               LBX_OK) {
+    // Also when it is not alive: a thread may be clearing its inbox, by types
+    // that the caller destroys next. Other statuses are those without memory.
+    while (probe->threaded && lbx_ref_ended_until(probe->system, probe->ref,
+                                                  LBX_FOREVER) != LBX_OK) {
     }
     do
         probe_drop_current(probe);

@@ -16,6 +16,7 @@
 #include "actor/core/actor_mailbox.h"
 #include "actor/core/placement.h"
 #include "actor/core/system.h"
+#include "actor/select/mailbox_plan.h"
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/sized.h"
@@ -34,7 +35,8 @@ typedef struct router {
 typedef struct router_pool {
     lbx_pool pool;
     lbx_props props;
-    lbx_supervisor supervisor; /* of the props, if they have one */
+    lbx_supervisor supervisor;           /* of the props, if they have one */
+    lbx_mailbox_options mailbox_options; /* the same */
 } router_pool;
 
 LBX__SIZED(pool_sized, lbx_pool, strategy, LBX_POOL_INIT);
@@ -75,14 +77,23 @@ router_copy_pool(lbx_system *system, const router_pool *from)
 
 /* Routees are made later: what their props point to may be gone then. */
 static lbx_status
-router_keep_supervisor(router_pool *pool)
+router_keep_options(router_pool *pool)
 {
-    const lbx_supervisor *given = pool->props.supervisor;
+    lbx_props *props = &pool->props;
+    lbx_status status = LBX_OK;
 
-    if (!given)
-        return LBX_OK;
-    pool->props.supervisor = &pool->supervisor;
-    return lbx__supervision_read(given, pool->props.fault, &pool->supervisor);
+    if (props->supervisor) {
+        status = lbx__supervision_read(props->supervisor, props->fault,
+                                       &pool->supervisor);
+        props->supervisor = &pool->supervisor;
+    }
+    if (status == LBX_OK && props->mailbox_options) {
+        status = lbx__mailbox_plan_read_options(
+            props->mailbox_options, props->fault, &pool->mailbox_options);
+        pool->mailbox_options.fault = NULL;
+        props->mailbox_options = &pool->mailbox_options;
+    }
+    return status;
 }
 
 static lbx_status
@@ -296,7 +307,7 @@ router_spawn_pool(lbx_system *system, lbx__cell *parent,
         copy->props.mailbox_options = NULL;
     }
     props.fault = from->props.fault;
-    status = router_keep_supervisor(copy);
+    status = router_keep_options(copy);
     copy->props.fault = NULL; // it may be gone when they are made
     if (status == LBX_OK)
         status =

@@ -426,7 +426,7 @@ lbx__supervision_pauses(lbx__cell *cell)
     facilities->pausing =
         pause_ns > 0 &&
         lbx__timers_start_system(cell->system->timers, lbx__cell_ref(cell),
-                                 LBX__CODE_CONTINUE, pause_ns) == LBX_OK;
+                                 LBX__CODE_CONTINUE, pause_ns, NULL) == LBX_OK;
     return facilities->pausing;
 }
 
@@ -518,7 +518,7 @@ supervision_retry_later(lbx_context *context, int64_t delay_ns)
     facilities->retrying = true;
     if (delay_ns <= 0 ||
         lbx__timers_start_system(cell->system->timers, lbx__cell_ref(cell),
-                                 LBX__CODE_RETRY, delay_ns) != LBX_OK)
+                                 LBX__CODE_RETRY, delay_ns, NULL) != LBX_OK)
         lbx__supervision_retry(context);
 }
 

@@ -316,7 +316,7 @@ system_terminate(lbx_system *system, int64_t deadline_ns)
     while (!system_has_terminated(system)) {
         int64_t wait_ns = -1;
 
-        if (deadline_ns != LBX_FOREVER) {
+        if (deadline_ns >= 0 && deadline_ns != LBX_FOREVER) {
             wait_ns = deadline_ns - lbx_clock_now(clock);
             if (wait_ns <= 0)
                 return LBX_TIMEOUT;

@@ -128,8 +128,9 @@ struct lbx__facilities {
 
     /* Operations that the actor waits for: PIPE-1 in pipe.c. */
     lbx__minheap pipes;
-    int64_t pipes_due_ns; /* when their timer fires; LBX_FOREVER: none runs */
-    uint32_t era;         /* how often the actor has begun anew */
+    int64_t pipes_due_ns;  /* when their timer fires; LBX_FOREVER: none runs */
+    lbx_timer pipes_timer; /* that timer, or one that has fired */
+    uint32_t era;          /* how often the actor has begun anew */
 };
 
 /* One call of a behaviour's function. */
@@ -309,9 +310,12 @@ lbx_status lbx__timers_start_message(lbx_system *system, uint64_t to,
                                      int64_t delay_ns, lbx_timer *ret);
 /* Cancels the timers of an actor's own (TIMER-3). */
 void lbx__timers_cancel_own(lbx__timers *timers, lbx__link *own);
-/* Starts a timer for a system message. */
+/* Starts a timer for a system message; `ret` may be NULL. */
 lbx_status lbx__timers_start_system(lbx__timers *timers, uint64_t to,
-                                    uint8_t code, int64_t delay_ns);
+                                    uint8_t code, int64_t delay_ns,
+                                    lbx_timer *ret);
+/* Cancels such a timer, unless it has fired or is none (0). */
+void lbx__timers_cancel_system(lbx__timers *timers, lbx_timer id);
 
 /* timeout.c: around the messages of a run. */
 void lbx__timeout_begin_run(lbx__cell *cell);

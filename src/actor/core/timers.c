@@ -332,7 +332,7 @@ lbx__timers_start_message(lbx_system *system, uint64_t to,
 
 lbx_status
 lbx__timers_start_system(lbx__timers *timers, uint64_t to, uint8_t code,
-                         int64_t delay_ns)
+                         int64_t delay_ns, lbx_timer *ret)
 {
     struct timer_task task = {.to = to, .code = code};
     lbx_timer unused;
@@ -340,7 +340,7 @@ lbx__timers_start_system(lbx__timers *timers, uint64_t to, uint8_t code,
     int64_t due_ns = lbx_deadline_after(timers->system->options.clock,
                                         delay_ns > 0 ? delay_ns : 0);
 
-    return timer_add(timers, &task, due_ns, NULL, &unused);
+    return timer_add(timers, &task, due_ns, NULL, ret ? ret : &unused);
 }
 
 /* The timer of an id, unless it is stale. Under the lock. */
@@ -388,6 +388,21 @@ lbx_timer_cancel(lbx_system *system, lbx_timer id)
     if (ours)
         lbx__message_destroy(system, envelope.type, envelope.message);
     return found != NULL;
+}
+
+void
+lbx__timers_cancel_system(lbx__timers *timers, lbx_timer id)
+{
+    lbx_envelope none;
+    timer *found;
+
+    if (id.id == 0)
+        return;
+    lbx__lock_take(&timers->lock);
+    found = timer_find(timers, id);
+    if (found)
+        (void)timer_cancel(timers, found, &none); // it has no message
+    lbx__lock_give(&timers->lock);
 }
 
 void

@@ -153,6 +153,13 @@ LBX__SIZED(mailbox_plan_options_sized, lbx_mailbox_options, pressure_messages,
            LBX_MAILBOX_OPTIONS_INIT);
 
 lbx_status
+lbx__mailbox_plan_read_options(const lbx_mailbox_options *given,
+                               lbx_fault *fault, lbx_mailbox_options *ret)
+{
+    return lbx__sized_read(ret, given, &mailbox_plan_options_sized, fault);
+}
+
+lbx_status
 lbx__mailbox_plan_fit(const lbx_mailbox_options *given, uint32_t needs,
                       lbx_fault *fault, const char **ret)
 {

@@ -59,6 +59,11 @@ lbx_status lbx__mailbox_plans_of_section(lbx__mailbox_plans *plans,
 const lbx__mailbox_plan *lbx__mailbox_plans_by_number(lbx__mailbox_plans *plans,
                                                       uint16_t number);
 
+/* Copies a user's options, of any size; INVALID. */
+lbx_status lbx__mailbox_plan_read_options(const lbx_mailbox_options *given,
+                                          lbx_fault *fault,
+                                          lbx_mailbox_options *ret);
+
 /* The kind that options without one ask for, by their capacity, their order and
  * what is needed (LBX_CAPABILITY_*). */
 lbx_status lbx__mailbox_plan_fit(const lbx_mailbox_options *given,
