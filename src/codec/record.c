@@ -91,6 +91,9 @@ record_field_fault(const lbx_record *record, size_t index)
          field->kind == LBX_FIELD_KIND_BODY) &&
         !record_fits(record, field->extra, sizeof(size_t)))
         return "its size is outside the struct";
+    if (field->record && field->kind != LBX_FIELD_KIND_RECORD &&
+        field->kind != LBX_FIELD_KIND_POINTER)
+        return "a field of its kind has no record inside";
     for (size_t i = 0; i < index; i++)
         if (strcmp(lbx__record_field(record, i)->name, field->name) == 0)
             return "another field has its name";

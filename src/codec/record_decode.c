@@ -8,6 +8,7 @@
  */
 #include "codec/record.h"
 
+#include "base/alloc.h"
 #include "base/fault.h"
 #include "codec/base64.h"
 #include "codec/json.h"
@@ -349,10 +350,11 @@ lbx_record_decode(const lbx_record *record, const void *json, size_t size_bytes,
 
     if (status != LBX_OK)
         return status;
-    if (!json || !ret || size_bytes > SIZE_MAX / 4)
+    if (!json || !ret || size_bytes > SIZE_MAX / 4 ||
+        !lbx__allocator_usable(allocator))
         return lbx__fault_set(fault, LBX_INVALID,
-                              "%s: there is no text, or no pointer for the "
-                              "message",
+                              "%s: there is no text, no pointer for the "
+                              "message, or half an allocator",
                               record->name);
     return lbx__record_decode(record, json, size_bytes, allocator, ret, fault);
 }
