@@ -25,7 +25,10 @@ lbx_postbox_unref(lbx_postbox *postbox)
 {
     if (!postbox || !lbx__refs_drop(&postbox->users))
         return;
-    lbx__call_queue_close(&postbox->calls);
+    // In a forked child its lock may be held, and its waiting operations are
+    // those of threads that are not there (STORE-2).
+    if (lbx__store_is_ours(postbox->store))
+        lbx__call_queue_close(&postbox->calls);
     lbx__postbox_release(postbox);
 }
 

@@ -118,6 +118,9 @@ lbx__box_row_add_text(lbx_buffer *out, const lbx_box_text *text)
 
 /* ---- Options ---- */
 
+/* Of numbers[15]: five flags and two enumerations. */
+#define BOX_FLAGS_KNOWN UINT64_C(0xffff1f)
+
 /* A new number is added at the end, a new flag to `flags` (BOXROW-2). */
 static void
 box_row_encode_numbers(const lbx_box_options *options,
@@ -207,6 +210,8 @@ box_row_take_numbers(lbx__bytes *left, uint64_t ret[OPTION_NUMBERS])
     box_row_encode_numbers(&init, ret);
     for (size_t i = 1; i < count; i++)
         ret[i] = lbx__get_le64(at + 8 * i);
+    if (ret[15] & ~BOX_FLAGS_KNOWN)
+        return LBX_NEWER;
     left->data = at + 8 * count;
     left->size -= 8 * (size_t)count;
     return LBX_OK;

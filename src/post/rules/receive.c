@@ -309,6 +309,21 @@ receive_next_wait(lbx__rules *rules, const lbx__box_record *box, int64_t *ret)
     return status;
 }
 
+/* When a leased or delayed letter may reach its retention, which makes way for
+ * the next one. Not in the past: damaged letters that cannot be expired would
+ * have a waiting receive tried without end. */
+static int64_t
+receive_next_end(const lbx__rules *rules, const lbx__box_record *box)
+{
+    const int64_t retention_ns = box->facts->options.retention_ns;
+    const int64_t end_ns = retention_ns == LBX_UNLIMITED
+                               ? LBX_FOREVER
+                               : lbx__time_add(box->oldest, retention_ns);
+
+    return box->leased + box->delayed > 0 && end_ns > rules->now ? end_ns
+                                                                 : LBX_FOREVER;
+}
+
 lbx_status
 lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
 {
@@ -327,10 +342,6 @@ lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
     options = &box->facts->options;
     if (box->leased >= (uint64_t)options->limits.max_leased) {
         status = receive_next_wait(rules, box, &due);
-        // The leased letter may end before its lease.
-        if (options->retention_ns != LBX_UNLIMITED &&
-            lbx__time_add(box->oldest, options->retention_ns) < due)
-            due = lbx__time_add(box->oldest, options->retention_ns);
     } else if (options->fifo) {
         status = lbx__group_next_due(rules, box, &due);
     } else {
@@ -341,7 +352,9 @@ lbx__receive_next_due(lbx__rules *rules, lbx_box id, int64_t *ret_due_ns)
             status = receive_next_wait(rules, box, &due);
     }
     if (status == LBX_OK || status == LBX_NOT_FOUND) {
-        *ret_due_ns = due;
+        const int64_t end_ns = receive_next_end(rules, box);
+
+        *ret_due_ns = end_ns < due ? end_ns : due;
         status = LBX_OK;
     }
     return lbx__box_record_close_all(rules, status);
