@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum {
-    FRONT_BYTES = 32 /* that are read of each file */
+    FRONT_BYTES = 24 /* that are read of each file: behind them, `wake` has
+                        words that are set before its mark is */
 };
 
 /* Where each of lbx__folder_names has the bytes that tell it. */

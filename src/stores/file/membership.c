@@ -88,12 +88,17 @@ wake_take_slot(lbx__membership *membership)
     return false;
 }
 
-/* Allocates blocks for all of it, one process at a time. */
+/* Allocates blocks for all of it. Where that means writing zeros, one process
+ * at a time; otherwise without a lock, which a stopped process could hold. */
 static lbx_status
 wake_allocate(const lbx__membership *membership)
 {
+    const int result =
+        membership->io->fallocate(membership->io, membership->fd, WAKE_BYTES);
     lbx_status status;
 
+    if (result != -EOPNOTSUPP)
+        return lbx__io_status(result);
     if (!wake_lock(membership, MAKER))
         return LBX_NO_MEMORY;
     status = lbx__io_allocate(membership->io, membership->fd, WAKE_BYTES);
