@@ -66,7 +66,7 @@ BOX_TEST("B-14 C-38", system_lane_answers_full_at_once, block_full(1))
 BOX_TEST("B-10 B-08", third_offer_is_pending_with_metrics_attached,
          block_full(2))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     LOCAL_WAITER(third);
 
     events_watch(&events, box);

@@ -264,7 +264,7 @@ watched_box(int64_t capacity_messages, int64_t pressure_messages,
 
 TEST_CITING("C-39", pressure_event_at_three_of_four)
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     LOCAL_BOX(box) = watched_box(4, LBX_DEFAULT, &events);
 
     box_fill(&box, 1, 2);
@@ -279,7 +279,7 @@ TEST_CITING("C-39", pressure_event_at_three_of_four)
 /* The warning threshold is an option, and each rise to it is one event. */
 TEST_CITING("C-39", warning_at_a_threshold_of_ones_own)
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     LOCAL_BOX(box) = watched_box(10, 2, &events);
 
     box_fill(&box, 1, 3);
@@ -293,7 +293,7 @@ TEST_CITING("C-39", warning_at_a_threshold_of_ones_own)
 /* A rise is a rise, also by the one message that was just taken. */
 TEST_CITING("C-39", pressure_is_told_again_after_it_has_fallen)
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     LOCAL_BOX(box) = watched_box(4, LBX_DEFAULT, &events);
 
     box_fill(&box, 1, 3);

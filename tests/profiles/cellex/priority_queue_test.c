@@ -39,7 +39,7 @@ BOX_TEST("C-40 R-07", control_before_regular,
 BOX_TEST("C-39 C-40", metrics_reach_all_lanes,
          two_lanes(2, 2, LBX_OVERFLOW_REJECT))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     CHECK_OK(box_send(box, 1));

@@ -216,7 +216,7 @@ BOX_TEST("C-17", hooks_can_be_taken_off, cellex_unbounded())
 
 BOX_TEST("C-39", metrics_for_enqueue_and_dequeue, cellex_unbounded())
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     box_fill(box, 1, 2);
@@ -229,7 +229,7 @@ BOX_TEST("C-39", metrics_for_enqueue_and_dequeue, cellex_unbounded())
 BOX_TEST("C-39", metrics_for_drop_oldest,
          cellex_bounded(1, LBX_OVERFLOW_DROP_OLDEST))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     box_fill(box, 1, 2);
@@ -242,7 +242,7 @@ BOX_TEST("C-39", metrics_for_drop_oldest,
 BOX_TEST("C-39", metrics_for_drop_newest,
          cellex_bounded(1, LBX_OVERFLOW_DROP_NEWEST))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     CHECK_OK(box_send(box, 1));
@@ -254,7 +254,7 @@ BOX_TEST("C-39", metrics_for_drop_newest,
 
 BOX_TEST("C-39", metrics_for_grow, cellex_bounded(1, LBX_OVERFLOW_GROW))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     box_fill(box, 1, 2);
@@ -267,7 +267,7 @@ BOX_TEST("C-39", metrics_for_grow, cellex_bounded(1, LBX_OVERFLOW_GROW))
 BOX_TEST("C-39", metrics_for_block_say_nothing_until_it_is_in,
          cellex_bounded(1, LBX_OVERFLOW_BLOCK))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     LOCAL_WAITER(second);
 
     events_watch(&events, box);
@@ -283,7 +283,7 @@ BOX_TEST("C-39", metrics_for_block_say_nothing_until_it_is_in,
 TEST_CITING("C-39", metrics_say_when_a_mailbox_comes_and_goes)
 {
     struct box box = cellex_unbounded();
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, &box);
     CHECK_INT(1, events_count(&events, LBX_METRIC_REGISTERED));

@@ -23,7 +23,7 @@ BOX_TEST("C-38", reservation_accepts_control_when_user_full,
 BOX_TEST("C-38 C-39", reservation_exhaustion_is_reported_and_measured,
          cellex_bounded(1, LBX_OVERFLOW_REJECT))
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, box);
     for (int i = 1; i <= 4; i++) {

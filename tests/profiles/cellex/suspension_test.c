@@ -30,7 +30,7 @@ TEST_CITING("C-39", suspension_metrics_with_clock)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = timed_box(&clock);
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     lbx_metric_event resumed;
 
     events_watch(&events, &box);
@@ -51,7 +51,7 @@ TEST_CITING("C-39", suspension_metrics_with_clock)
 /* Without timestamps there is nothing to measure with, and -1 says so. */
 BOX_TEST("C-39", suspension_durations_omitted_without_clock, cellex_unbounded())
 {
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     lbx_metric_event resumed;
 
     events_watch(&events, box);
@@ -69,7 +69,7 @@ TEST_CITING("R-16 C-39", two_mailboxes_are_suspended_independently)
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(left) = timed_box(&clock);
     LOCAL_BOX(right) = timed_box(&clock);
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
 
     events_watch(&events, &right);
     CHECK_OK(box_send(&left, 1));
@@ -164,7 +164,7 @@ TEST_CITING("C-39", dequeue_metric_says_how_long_a_message_waited)
     struct test_clock time = TEST_CLOCK_INIT;
     lbx_clock clock = test_clock_interface(&time);
     LOCAL_BOX(box) = timed_box(&clock);
-    struct events events = {0};
+    static struct events events; // the box outlives this frame
     lbx_mailbox_stats stats = LBX_MAILBOX_STATS_INIT;
 
     events_watch(&events, &box);
