@@ -287,6 +287,28 @@ TEST_CITING("A-05", a_shared_mailbox_must_serve_several_consumers)
     world_end(&crew.world);
 }
 
+// Routees are made after the spawn has returned, and again by restarts.
+TEST(mailbox_options_of_a_pool_are_borrowed_during_the_spawn)
+{
+    lbx_mailbox_options options = LBX_MAILBOX_OPTIONS_INIT;
+    lbx_props props = LBX_PROPS_INIT;
+    lbx_pool pool = LBX_POOL_INIT;
+    lbx_ref ref;
+
+    world_begin(&crew.world);
+    options.capacity_messages = 3;
+    pool.routing = LBX_POOL_ROUTING_ROUND_ROBIN;
+    pool.routees = ROUTEES;
+    props.behaviour = &worker_behaviour;
+    props.mailbox_options = &options;
+    pool.props = &props;
+    CHECK_OK(lbx_system_spawn_pool(crew.world.system, &pool, "p", &ref));
+    options.size_bytes = 1; // what spawns refuse
+    (void)world_run(&crew.world);
+    CHECK_INT(ROUTEES, crew.born);
+    world_end(&crew.world);
+}
+
 // The props of a pool are a pointer; forgetting it is an error, not a crash.
 TEST(a_pool_without_props_or_behaviour_is_refused)
 {

@@ -477,6 +477,44 @@ TEST(threads_open_and_close_one_place)
     CHECK_INT(opened, closed);
 }
 
+static void
+count_wake(void *context)
+{
+    ++*(int *)context;
+}
+
+/* Its receives are those of threads that are not in the child. */
+TEST(a_child_that_releases_a_postbox_ends_no_receive_of_its_parent)
+{
+    lbx_receive_options options = LBX_RECEIVE_OPTIONS_INIT;
+    lbx_postbox *postbox;
+    lbx_operation receive;
+    lbx_letter *letter = NULL;
+    size_t count;
+    int wakes = 0;
+    lbx_waker waker = {count_wake, &wakes};
+    int status;
+    pid_t child;
+
+    options.wait_ns = -1;
+    CHECK_OK(lbx_postbox_open("memory:orders", NULL, &postbox));
+    CHECK_OK(
+        lbx_postbox_receive_init(&receive, postbox, &options, &letter, &count));
+    CHECK_STATUS(LBX_PENDING, lbx_operation_poll(&receive, &waker));
+    child = fork();
+    if (child == 0) {
+        lbx_postbox_unref(postbox);
+        _exit(wakes);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(0, WEXITSTATUS(status));
+    CHECK_INT(0, wakes);
+    (void)lbx_operation_cancel(&receive);
+    lbx_operation_fini(&receive);
+    lbx_postbox_unref(postbox);
+}
+
 TEST(a_child_uses_nothing_it_inherited_and_is_told_so)
 {
     lbx_postbox *postbox;

@@ -107,4 +107,8 @@ TEST(a_row_of_a_newer_version_is_refused_as_newer)
     lbx__put_le32(row, 0);
     CHECK_STATUS(LBX_CORRUPT,
                  lbx__box_row_decode_options(bytes, buffer, &read));
+    CHECK_INT(size, encode(&options, row, sizeof(row)));
+    row[8 * 15] |= 0x20; // a flag that is not known here
+    CHECK_STATUS(LBX_NEWER, lbx__box_row_decode_options((lbx__bytes){row, size},
+                                                        buffer, &read));
 }

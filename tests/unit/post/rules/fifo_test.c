@@ -276,6 +276,26 @@ TEST(a_receive_that_waits_for_a_lease_is_due_when_retention_frees_one)
     CHECK_STR("g2m1", rig_received(rig, box, 10, 9 * S));
 }
 
+/* The same for the letter that another of its group waits for. */
+TEST(a_receive_is_due_when_retention_frees_a_group)
+{
+    RIG(rig);
+    lbx_box_options options = lbx_box_options_preset(LBX_BOX_PRESET_SQS_FIFO);
+    int64_t due;
+    lbx_box box;
+
+    options.retention_ns = 60 * S;
+    box = rig_create(rig, "box.fifo", &options);
+    put(rig, box, "g1m1");
+    rig_pass(rig, 40 * S);
+    put(rig, box, "g1m2");
+    CHECK_INT(1, rig_receive(rig, box, 1, 100 * S));
+    CHECK_OK(RIG_CALL(rig, lbx__receive_next_due(rig->rules, box, &due)));
+    CHECK_INT(test_clock_now(&rig->time) + 20 * S, due);
+    rig_pass(rig, 20 * S);
+    CHECK_STR("g1m2", rig_received(rig, box, 10, 9 * S));
+}
+
 /* Groups may be as many as letters: they go with the last of these. */
 TEST(groups_leave_nothing_behind)
 {

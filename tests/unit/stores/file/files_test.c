@@ -250,6 +250,18 @@ TEST(a_foreign_file_with_a_name_of_the_stores_is_left_alone)
     }
 }
 
+/* A process that was killed while it made `wake` has set words behind its
+ * mark already. */
+TEST(a_wake_that_has_no_mark_yet_is_not_foreign)
+{
+    static const uint32_t words[8] = {[6] = 1, [7] = 1};
+    const char *path = test_path();
+
+    CHECK(mkdir(path, 0700) == 0);
+    fixture_write(path, "wake", words, sizeof(words), 0);
+    lbx__storage_close(fixture_open(path, NULL, NULL));
+}
+
 /* With something in it, or nothing yet. */
 TEST(an_environment_of_another_program_is_left_alone)
 {
