@@ -317,8 +317,8 @@ TEST(a_full_disk_refuses_sends_and_delivers)
     test_paths_in_memory();
     (void)new_url(&path, url);
     (void)snprintf(url, sizeof(url), "file:%s/box", path);
-    // Some room first: the file grows a few times, then never again.
-    disk_fail(DISK_ALLOCATE, 6, ENOSPC, true);
+    // Some space first: the file grows in small steps, then never again.
+    disk_fail(DISK_ALLOCATE, 16, ENOSPC, true);
     fill_and_empty(url, &options, "no more room");
     disk_fail(DISK_ALLOCATE, -1, 0, false);
 }
