@@ -178,7 +178,7 @@ LBX_API void lbx_context_unwatch(lbx_context *context, lbx_ref ref);
 /*
  * lbx_terminated_type() is the type of the notices that watching brings.
  * lbx_terminated_ref() reads from such a message which actor has stopped, and
- * lbx_terminated_why() why.
+ * lbx_terminated_why() why. Only the library makes messages of this type.
  *
  * Since      0.1
  */
@@ -205,7 +205,7 @@ typedef struct lbx_termination {
 
 /*
  * lbx_terminated_why() is why an actor has stopped, read from a message of that
- * type; NULL for one that is no notice of the library's.
+ * type; NULL for NULL, which a dead letter of that type may have.
  *
  * Ownership  it is the message's, and valid as long as that.
  * Since      0.1

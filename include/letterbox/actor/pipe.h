@@ -53,7 +53,7 @@ typedef struct lbx_pipe_result {
 
 /*
  * lbx_pipe_result_type() is the type of these messages, for match tables and
- * lbx_context_type().
+ * lbx_context_type(). Only the library makes them.
  *
  * Threads    any.
  * Since      0.1
