@@ -24,6 +24,7 @@ const struct scenario *const all_scenarios[] = {
     asks_scenarios,
 #ifdef HAS_POST
     service_scenarios,
+    calls_scenarios,
 #endif
     NULL,
 };

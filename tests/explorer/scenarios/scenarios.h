@@ -26,6 +26,7 @@ extern const struct scenario actor_box_scenarios[];
 extern const struct scenario shared_box_scenarios[];
 extern const struct scenario asks_scenarios[];
 extern const struct scenario service_scenarios[];
+extern const struct scenario calls_scenarios[];
 
 extern const struct scenario *const all_scenarios[]; /* up to a NULL */
 

@@ -320,19 +320,21 @@ end(struct testbed_call *call, lbx_status status)
     lbx__futex_wake(&call->over, 1);
 }
 
-void
-lbx_call_finish(lbx_call *call, lbx_status status)
+static void
+finish(lbx_call *call, lbx_status status)
 {
     end((struct testbed_call *)call, status);
 }
 
-lbx_status
-lbx_call_deliver(lbx_call *call, const lbx_delivery *delivery)
+static lbx_status
+deliver(lbx_call *call, const lbx_delivery *delivery)
 {
     (void)delivery;
     ((struct testbed_call *)call)->letters++;
     return LBX_OK;
 }
+
+static const lbx_call_sink client_sink = {finish, deliver};
 
 static struct testbed_call *
 make(void)
@@ -355,6 +357,8 @@ testbed_send(void)
     struct testbed_call *call = make();
 
     call->request.send = (lbx_send_request){{1}, &call->parcel, 1, &call->sent};
+    lbx_call_init(&call->base, &client_sink, LBX_CALL_SEND,
+                  &call->request.send);
     return begun(call,
                  store->ops->send(store, &call->base, &call->request.send));
 }
@@ -367,6 +371,8 @@ testbed_receive(void)
 
     call->request.receive = (lbx_receive_request){
         .box = {1}, .max_letters = 1, .min_letters = 1, .wait_ns = -1};
+    lbx_call_init(&call->base, &client_sink, LBX_CALL_RECEIVE,
+                  &call->request.receive);
     return begun(
         call, store->ops->receive(store, &call->base, &call->request.receive));
 }
