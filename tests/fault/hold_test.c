@@ -2,10 +2,11 @@
 /*
  * A parent of many fails and is resumed while allocations fail: its children
  * are told to wait and to go on. An actor that cannot be told is stopped; none
- * waits for ever.
+ * waits for ever. Nor does one that waits for a timer of its supervisor.
  */
 #include <letterbox/actor.h>
 
+#include "support/clock.h"
 #include "support/test.h"
 #include "support/torture.h"
 
@@ -163,4 +164,77 @@ TEST(those_who_wait_survive_every_failing_allocation)
 {
     CHECK(torture_every_allocation(hold_body, NULL) > 1);
     CHECK_INT(CHILDREN, family.handled); // with memory, all of them
+}
+
+// ---- Those who wait for their time ----
+
+/* Fails at its first message. */
+static lbx_status
+patient_receive(lbx_context *context, void *state, void *message)
+{
+    (void)context;
+    (void)state;
+    (void)message;
+    return ++family.handled == 1 ? LBX_REFUSED : LBX_OK;
+}
+
+static const lbx_behaviour patient = {
+    .size_bytes = sizeof(lbx_behaviour),
+    .name = "patient",
+    .receive = patient_receive,
+};
+
+/* There is no memory when the time of an actor that failed has come. */
+static void
+check_goes_on(const lbx_supervisor *supervisor, int expected)
+{
+    lbx_system_options options = LBX_SYSTEM_OPTIONS_INIT;
+    lbx_props props = LBX_PROPS_INIT;
+    struct torture memory = TORTURE_INIT;
+    lbx_allocator allocator = torture_allocator(&memory);
+    struct test_clock time = TEST_CLOCK_INIT;
+    lbx_clock clock = test_clock_interface(&time);
+    lbx_system *system;
+    lbx_ref hog;
+    lbx_ref ref;
+
+    options.allocator = &allocator;
+    options.clock = &clock;
+    options.threads = 0;
+    options.supervisor = supervisor;
+    CHECK_OK(lbx_system_create(&options, &system));
+    props.behaviour = &child;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &hog));
+    CHECK_OK(lbx_ref_suspend(hog));
+    props.behaviour = &patient;
+    CHECK_OK(lbx_system_spawn(system, &props, NULL, &ref));
+    family.handled = 0;
+    lbx_tell(ref, (void *)WORK);
+    lbx_tell(ref, (void *)WORK);
+    run(system, UINT64_MAX);
+    CHECK_INT(1, family.handled);
+    use_all_nodes(&memory, hog);
+    test_clock_advance(&time, 100);
+    run(system, UINT64_MAX);
+    CHECK_INT(expected, family.handled);
+    memory.allowed = LONG_MAX;
+    lbx_system_destroy(system);
+    CHECK_INT(0, memory.live_blocks);
+}
+
+TEST(back_off_ends_without_memory)
+{
+    lbx_supervisor supervisor = LBX_SUPERVISOR_INIT;
+
+    supervisor.min_backoff_ns = 100;
+    check_goes_on(&supervisor, 2);
+}
+
+TEST(retry_comes_without_memory)
+{
+    lbx_supervisor supervisor = LBX_SUPERVISOR_INIT;
+
+    supervisor.strategy.directive = LBX_DIRECTIVE_RETRY;
+    supervisor.strategy.retry_ns = 100;
+    check_goes_on(&supervisor, 3); // the failed one again, too
 }

@@ -15,6 +15,8 @@
  * TIMER-3  A timer that an actor started for itself is on the list in that
  *          actor's facilities, under the lock, until it is free or cancelled:
  *          a restart and the end of the actor cancel all of them.
+ * TIMER-4  A timer for a system message has the message's node from its start:
+ *          one that was started fires without memory, too. It fires once.
  */
 #include "actor/core/system.h"
 
@@ -33,7 +35,7 @@ struct timer_task {
     uint64_t to;
     lbx_envelope envelope;
     int64_t period_ns; /* 0: once */
-    uint8_t code;      /* not 0: a system message */
+    lbx__node *node;   /* TIMER-4; NULL: the envelope is sent */
 };
 
 typedef struct timer {
@@ -117,22 +119,14 @@ timers_grow(lbx__timers *timers)
 /* Sends the message of a fired timer. It does not wait for a full mailbox: all
  * timers would wait with it, including those that empty the mailbox. */
 static void
-timer_send(lbx_system *system, const struct timer_task *task)
+timer_send(const struct timer_task *task)
 {
     lbx_ref to = {task->to};
-    lbx__node *node;
 
-    if (task->code == 0) {
+    if (task->node)
+        lbx__cell_push_system(lbx__cell_of(task->to), task->node);
+    else
         lbx__ref_tell_at_once(to, &task->envelope);
-        return;
-    }
-    node = lbx__node_pool_get(system->pool);
-    if (!node)
-        return;
-    node->sender = 0;
-    node->recipient = task->to;
-    node->code = task->code;
-    lbx__cell_push_system(lbx__cell_of(task->to), node);
 }
 
 /* Takes one due timer and its task; NULL when none is due. A periodic one stays
@@ -170,7 +164,7 @@ timer_send_periodic(lbx__timers *timers, timer *fired, struct timer_task *task)
 
     if (!lbx__type_clones(type) ||
         lbx_type_clone(type, message, &task->envelope.message) == LBX_OK)
-        timer_send(timers->system, task);
+        timer_send(task);
     lbx__lock_take(&timers->lock);
     fired->firing = false;
     cancelled = fired->cancelled;
@@ -201,7 +195,7 @@ lbx__timers_fire(lbx__timers *timers)
         if (task.period_ns > 0) // TIMER-2
             timer_send_periodic(timers, fired, &task);
         else
-            timer_send(timers->system, &task);
+            timer_send(&task);
     }
 }
 
@@ -334,13 +328,23 @@ lbx_status
 lbx__timers_start_system(lbx__timers *timers, uint64_t to, uint8_t code,
                          int64_t delay_ns, lbx_timer *ret)
 {
-    struct timer_task task = {.to = to, .code = code};
+    lbx__node *node = lbx__node_pool_get(timers->system->pool); // TIMER-4
+    struct timer_task task = {.to = to, .node = node};
     lbx_timer unused;
+    lbx_status status;
     // A negative delay is one that has passed, not "for ever".
     int64_t due_ns = lbx_deadline_after(timers->system->options.clock,
                                         delay_ns > 0 ? delay_ns : 0);
 
-    return timer_add(timers, &task, due_ns, NULL, ret ? ret : &unused);
+    if (!node)
+        return LBX_NO_MEMORY;
+    node->sender = 0;
+    node->recipient = to;
+    node->code = code;
+    status = timer_add(timers, &task, due_ns, NULL, ret ? ret : &unused);
+    if (status != LBX_OK)
+        lbx__node_pool_put(timers->system->pool, node);
+    return status;
 }
 
 /* The timer of an id, unless it is stale. Under the lock. */
@@ -393,6 +397,7 @@ lbx_timer_cancel(lbx_system *system, lbx_timer id)
 void
 lbx__timers_cancel_system(lbx__timers *timers, lbx_timer id)
 {
+    lbx__node *node = NULL;
     lbx_envelope none;
     timer *found;
 
@@ -400,9 +405,13 @@ lbx__timers_cancel_system(lbx__timers *timers, lbx_timer id)
         return;
     lbx__lock_take(&timers->lock);
     found = timer_find(timers, id);
-    if (found)
+    if (found) {
+        node = found->task.node;
         (void)timer_cancel(timers, found, &none); // it has no message
+    }
     lbx__lock_give(&timers->lock);
+    if (node)
+        lbx__node_pool_put(timers->system->pool, node);
 }
 
 void
@@ -453,7 +462,7 @@ lbx__timers_destroy(lbx__timers *timers)
     allocator = timers->system->options.allocator;
     while ((left = timers_first(timers))) {
         lbx__minheap_remove(&timers->heap, lbx__minheap_first(&timers->heap));
-        if (left->task.code == 0)
+        if (!left->task.node) // the pool frees the nodes
             lbx__message_destroy(timers->system, left->task.envelope.type,
                                  left->task.envelope.message);
     }
